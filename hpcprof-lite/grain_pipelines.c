@@ -4,6 +4,7 @@
 #include "hpcprof-lite/gather.h"
 #include "hpcprof-lite/grain_queue.h"
 #include "hpcprof-lite/grains/grains.h"
+#include "hpcprof-lite/grains/graph_builder.h"
 #include "hpcprof-lite/input/log_reader.h"
 #include "hpcprof-lite/views/construct_rows.h"
 
@@ -21,6 +22,7 @@ struct pass {
   uint32_t *directives; /* [directive of the process] row of the parallelism view, by its directive of the run */
   char prefix[32];      /* of paths; "" if there is one process */
   uint64_t key;         /* of the process, in hashes of paths */
+  uint64_t fragments_done;
   uint64_t first_id, done, all, target; /* execution so far, of all grains, and as it is shown */
 };
 
@@ -35,7 +37,9 @@ struct grain_stream {
   bool has_reference, without_paths;
   int (*row)(void *context, const struct grain_row *row);
   void *context;
-  uint64_t ids; /* of the grains of the processes that are done */
+  uint64_t ids;                  /* of the grains of the processes that are done */
+  struct graph_builder *builder; /* of the graph; NULL: only rows are wanted */
+  const char *root;              /* the graph's */
 };
 
 /* ---- processes ---- */
@@ -94,12 +98,12 @@ static uint32_t process_number(const struct profile *profile, const struct profi
 /* ---- rows ---- */
 
 /* Returns an execution as it is shown.  Each is the difference of two rounded sums, so that they add up to the work. */
-static uint64_t shown_exec(struct pass *pass, uint64_t exec)
+static uint64_t shown_exec(const struct pass *pass, uint64_t *done, uint64_t exec)
 {
   uint64_t all = pass->all ? pass->all : 1;
-  unsigned __int128 before = (unsigned __int128)pass->done * pass->target + all / 2;
-  pass->done += exec;
-  unsigned __int128 after = (unsigned __int128)pass->done * pass->target + all / 2;
+  unsigned __int128 before = (unsigned __int128)*done * pass->target + all / 2;
+  *done += exec;
+  unsigned __int128 after = (unsigned __int128)*done * pass->target + all / 2;
   return (uint64_t)(after / all) - (uint64_t)(before / all);
 }
 
@@ -134,7 +138,7 @@ static int tell_row(void *context, const struct grain *grain)
                           .directive = pass->directives[grain->row],
                           .creator = pass->directives[grain->creator_row],
                           .context = stream->job->grain_contexts[pass->directives[grain->row]],
-                          .exec = shown_exec(pass, grain->exec),
+                          .exec = shown_exec(pass, &pass->done, grain->exec),
                           .create = time_ns(pass, grain->create),
                           .chunk_overhead = time_ns(pass, grain->chunk_overhead),
                           .sync_overhead = waits ? time_ns(pass, grain->siblings.wait) : GRAIN_UNKNOWN,
@@ -143,6 +147,15 @@ static int tell_row(void *context, const struct grain *grain)
   uint64_t before = stream->has_reference ? grain_reference_next(&stream->job->grain_reference) : UINT64_MAX;
   grain_metrics_compute(&pass->limits, before == UINT64_MAX ? NAN : (double)before, &row);
   return stream->row(stream->context, &row);
+}
+
+static int tell_event(void *context, const struct grain_event *event)
+{
+  struct pass *pass = context;
+  struct grain_event shown = *event;
+  if (event->kind == GRAIN_FRAGMENT)
+    shown.amount = shown_exec(pass, &pass->fragments_done, event->amount);
+  return graph_builder_event(pass->stream->builder, &shown);
 }
 
 static int add_reference(void *context, const struct grain *grain)
@@ -171,8 +184,15 @@ static int pass_grains(struct pass *pass, int (*each)(void *context, const struc
     pass->target = pass->all;
     if (workspan->is_time)
       pass->target = pass->totals->differs ? amount(pass, pass->all) : workspan->work;
-    status = grains_each(
-        grains, &(struct grains_visitor){.grain = each, .context = pass, .without_paths = pass->stream->without_paths});
+    struct grain_stream *stream = pass->stream;
+    bool graph = stream->builder && each == tell_row;
+    status = grains_each(grains, &(struct grains_visitor){.grain = each,
+                                                          .event = graph ? tell_event : NULL,
+                                                          .root = graph ? stream->root : NULL,
+                                                          .without_paths = !graph && stream->without_paths,
+                                                          .context = pass});
+    if (graph)
+      graph_builder_process(stream->builder);
     pass->stream->ids += pass->totals->last_id;
     pass->stream->job->report.log_differs |= pass->totals->differs;
     pass->stream->job->grain_curve = pass->totals->curve;
@@ -308,14 +328,21 @@ static int each_row_queued(void *context, int (*row)(void *context, const struct
   return status ? status : printed;
 }
 
+static int add_to_graph(void *context, const struct grain_row *row)
+{
+  return graph_builder_grain(context, row);
+}
+
 static int add_to_groups(void *context, const struct grain_row *row)
 {
   return grain_groups_add(context, row);
 }
 
-int grains_pipeline(struct job *job)
+/* Prepares a pass over all grains.  *count: of processes that have grains. */
+static int prepare(struct job *job, uint32_t *count)
 {
   const struct options *options = &job->options;
+  *count = 0;
   if (!job->profile.workspan.known)
     return 0;
   struct recorded recorded;
@@ -334,13 +361,46 @@ int grains_pipeline(struct job *job)
   if (find_contexts(job))
     return job_no_memory();
   job->grain_stream->job = job;
-  int status = options->reference ? prepare_reference(job->grain_stream) : 0;
+  *count = recorded.count;
+  return options->reference ? prepare_reference(job->grain_stream) : 0;
+}
+
+int grains_pipeline(struct job *job)
+{
+  const struct options *options = &job->options;
+  uint32_t count;
+  int status = prepare(job, &count);
+  if (!count)
+    return status;
   job->report.grains = (struct grain_source){each_row_queued, job->grain_stream};
   if (status || !(options->grain_groups || options->format == OPTIONS_TEXT))
     return status;
   job->report.grain_groups = &job->grain_groups;
   status = each_row(job->grain_stream, add_to_groups, &job->grain_groups);
   grain_groups_finish(&job->grain_groups);
-  job->report.grain_curve = recorded.count == 1 ? &job->grain_curve : NULL;
+  job->report.grain_curve = count == 1 ? &job->grain_curve : NULL;
+  return status == ERR_NOMEM ? job_no_memory() : status ? EXIT_INPUT : 0;
+}
+
+int grain_graph_pipeline(struct job *job)
+{
+  const struct options *options = &job->options;
+  uint32_t count;
+  int status = prepare(job, &count);
+  if (!count || status)
+    return status;
+  struct grain_stream *stream = job->grain_stream;
+  stream->root = options->root_text;
+  stream->builder = graph_builder_new(options->max_nodes, options->unreduced, options->colour);
+  status = stream->builder ? each_row(stream, add_to_graph, stream->builder) : ERR_NOMEM;
+  if (status == ERR_INPUT && options->unreduced)
+    fprintf(stderr, "hpcprof-lite: the unreduced graph has more than %d nodes: choose a part with --root\n",
+            GRAPH_BUILDER_UNREDUCED_MAX);
+  status = status ? status : graph_builder_end(stream->builder, &job->grain_graph);
+  graph_builder_free(stream->builder);
+  stream->builder = NULL;
+  job->report.grain_graph = &job->grain_graph;
+  if (!status && !job->grain_graph.nodes_count && options->root_text)
+    return job_nothing_matches("--root", options->root_text);
   return status == ERR_NOMEM ? job_no_memory() : status ? EXIT_INPUT : 0;
 }

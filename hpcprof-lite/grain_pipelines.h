@@ -11,4 +11,7 @@
 /* Fills the report with the groups, or with what delivers single grains while they are printed. */
 int grains_pipeline(struct job *job);
 
+/* Fills the report with the graph. */
+int grain_graph_pipeline(struct job *job);
+
 #endif

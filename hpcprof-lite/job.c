@@ -57,6 +57,7 @@ void job_release(struct job *job)
   free(job->grain_contexts);
   grain_reference_release(&job->grain_reference);
   grain_groups_release(&job->grain_groups);
+  grain_graph_release(&job->grain_graph);
   problems_release(&job->log_problems);
   options_release(&job->options);
   if (job->profile.processes)

@@ -11,6 +11,7 @@
 #include "hpcprof-lite/analysis/grain_groups.h"
 #include "hpcprof-lite/grains/grain_reference.h"
 #include "hpcprof-lite/model/construct_tree.h"
+#include "hpcprof-lite/model/grain_graph.h"
 #include "hpcprof-lite/options.h"
 #include "hpcprof-lite/ranks/ranks.h"
 #include "hpcprof-lite/replay/recorded_graph.h"
@@ -46,6 +47,7 @@ struct job {
   struct grain_reference grain_reference;
   struct grain_groups grain_groups;
   struct grain_curve grain_curve;
+  struct grain_graph grain_graph;
   struct problems log_problems; /* of the graph log */
   struct report report;
   enum exit_status status; /* unless a later step fails */

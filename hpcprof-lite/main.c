@@ -8,6 +8,9 @@
 #include "hpcprof-lite/report/constructs/overheads_view.h"
 #include "hpcprof-lite/report/constructs/regions_view.h"
 #include "hpcprof-lite/report/constructs/tasks_view.h"
+#include "hpcprof-lite/report/exports/dot.h"
+#include "hpcprof-lite/report/exports/graph_json.h"
+#include "hpcprof-lite/report/exports/graphml.h"
 #include "hpcprof-lite/report/grains_view.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/speedup_view.h"
@@ -49,12 +52,17 @@ static const struct view {
     [OPTIONS_OVERHEADS] = {true, overheads_pipeline, overheads_view_text, overheads_view_table},
     [OPTIONS_TASKS] = {true, tasks_pipeline, tasks_view_text, tasks_view_table},
     [OPTIONS_GRAINS] = {true, grains_pipeline, grains_view_text, grains_view_table},
+    [OPTIONS_GRAIN_GRAPH] = {true, grain_graph_pipeline, NULL, graph_json},
 };
 
 /* 0, ERR_INPUT if the input ends early, or ERR_NOMEM. */
 static int print(const struct job *job)
 {
   const struct view *view = &views[job->options.view];
+  if (job->options.format == OPTIONS_GRAPHML)
+    return graphml_write(&job->report);
+  if (job->options.format == OPTIONS_DOT)
+    return dot_write(&job->report);
   if (job->options.format != OPTIONS_TEXT)
     return view->table(&job->report, job->options.format == OPTIONS_JSON);
   view->text(&job->report);
@@ -72,6 +80,7 @@ static int report_view(struct job *job)
                                 .totals = &job->totals,
                                 .directory = options->directories[0],
                                 .baseline = options->baseline,
+                                .colour = options->colour,
                                 .legend = options->legend};
   tree_columns_init(&job->profile.catalog, &job->columns);
   if (totals_compute(&job->profile, &job->columns, options->baseline, &job->totals))

@@ -28,6 +28,9 @@ enum long_only {
   OPT_REFERENCE,
   OPT_GRAIN_LIMIT,
   OPT_GRAIN_GROUPS,
+  OPT_MAX_NODES,
+  OPT_UNREDUCED,
+  OPT_COLOUR,
   OPT_VERSION
 };
 
@@ -48,6 +51,9 @@ static const struct option long_options[] = {
     {"reference", required_argument, NULL, OPT_REFERENCE},
     {"grain-limit", required_argument, NULL, OPT_GRAIN_LIMIT},
     {"grain-groups", no_argument, NULL, OPT_GRAIN_GROUPS},
+    {"max-nodes", required_argument, NULL, OPT_MAX_NODES},
+    {"unreduced", no_argument, NULL, OPT_UNREDUCED},
+    {"colour", required_argument, NULL, OPT_COLOUR},
     {"source-path", required_argument, NULL, 'I'},
     {"threads", required_argument, NULL, 'j'},
     {"quiet", no_argument, NULL, 'q'},
@@ -57,21 +63,15 @@ static const struct option long_options[] = {
     {0},
 };
 
-static const char *const view_names[] = {[OPTIONS_SUMMARY] = "summary",
-                                         [OPTIONS_TOPDOWN] = "topdown",
-                                         [OPTIONS_BOTTOMUP] = "bottomup",
-                                         [OPTIONS_FLAT] = "flat",
-                                         [OPTIONS_THREADS] = "threads",
-                                         [OPTIONS_EFFICIENCY] = "efficiency",
-                                         [OPTIONS_PARALLELISM] = "parallelism",
-                                         [OPTIONS_CRITICAL_PATH] = "critical-path",
-                                         [OPTIONS_WHATIF] = "whatif",
-                                         [OPTIONS_SPEEDUP] = "speedup",
-                                         [OPTIONS_REGIONS] = "regions",
-                                         [OPTIONS_REGION_TREE] = "region-tree",
-                                         [OPTIONS_OVERHEADS] = "overheads",
-                                         [OPTIONS_TASKS] = "tasks",
-                                         [OPTIONS_GRAINS] = "grains"};
+static const char *const view_names[] = {
+    [OPTIONS_SUMMARY] = "summary",         [OPTIONS_TOPDOWN] = "topdown",
+    [OPTIONS_BOTTOMUP] = "bottomup",       [OPTIONS_FLAT] = "flat",
+    [OPTIONS_THREADS] = "threads",         [OPTIONS_EFFICIENCY] = "efficiency",
+    [OPTIONS_PARALLELISM] = "parallelism", [OPTIONS_CRITICAL_PATH] = "critical-path",
+    [OPTIONS_WHATIF] = "whatif",           [OPTIONS_SPEEDUP] = "speedup",
+    [OPTIONS_REGIONS] = "regions",         [OPTIONS_REGION_TREE] = "region-tree",
+    [OPTIONS_OVERHEADS] = "overheads",     [OPTIONS_TASKS] = "tasks",
+    [OPTIONS_GRAINS] = "grains",           [OPTIONS_GRAIN_GRAPH] = "grain-graph"};
 
 static const char *const later_views[] = {"timeline", "advice"};
 
@@ -82,9 +82,10 @@ const char *options_help(void)
          "\n"
          "      --view VIEW         summary (default), topdown, bottomup, flat, threads,\n"
          "                          efficiency, parallelism, critical-path, whatif,\n"
-         "                          speedup, regions, region-tree, overheads, tasks or\n"
-         "                          grains\n"
-         "  -f, --format FORMAT     text (default), csv or json\n"
+         "                          speedup, regions, region-tree, overheads, tasks,\n"
+         "                          grains or grain-graph\n"
+         "  -f, --format FORMAT     text (default), csv or json; of grain-graph graphml, dot\n"
+         "                          or json\n"
          "  -o, --output FILE       write the report to FILE\n"
          "      --idleness WHICH    count idleness against the most threads ever in use\n"
          "                          (thread, the default), the cores (core), or the threads\n"
@@ -110,6 +111,9 @@ const char *options_help(void)
          "                          instantaneous_parallelism, scatter,\n"
          "                          memory_utilisation, work_deviation, load_balance\n"
          "      --reference DIR     compare each grain's work to the same one's in DIR\n"
+         "      --max-nodes N       fold the graph of grains to N nodes (default: 2000)\n"
+         "      --unreduced         show all fragments of grains, and fold nothing\n"
+         "      --colour METRIC     colour the graph of grains by a metric of --grain-limit\n"
          "      --legend            explain the columns of a text report\n"
          "  -j, --threads N         use N threads (default: one for each core)\n"
          "  -q, --quiet             print only errors\n"
@@ -139,20 +143,25 @@ static int parse_view(const char *name, struct options *options, char *message, 
       return fail(message, size, "view '%s' is not available yet", name);
   return fail(message, size,
               "there is no view '%s': one of summary, topdown, bottomup, flat, threads, efficiency, "
-              "parallelism, critical-path, whatif, speedup, regions, region-tree, overheads, tasks, grains",
+              "parallelism, critical-path, whatif, speedup, regions, region-tree, overheads, tasks, grains, "
+              "grain-graph",
               name);
 }
 
 static int parse_format(const char *name, struct options *options, char *message, size_t size)
 {
-  static const char *const formats[] = {[OPTIONS_TEXT] = "text", [OPTIONS_CSV] = "csv", [OPTIONS_JSON] = "json"};
+  static const char *const formats[] = {[OPTIONS_TEXT] = "text",
+                                        [OPTIONS_CSV] = "csv",
+                                        [OPTIONS_JSON] = "json",
+                                        [OPTIONS_GRAPHML] = "graphml",
+                                        [OPTIONS_DOT] = "dot"};
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     if (strcmp(name, formats[i]))
       continue;
     options->format = (enum options_format)i;
     return 0;
   }
-  return fail(message, size, "there is no format '%s': one of text, csv, json", name);
+  return fail(message, size, "there is no format '%s': one of text, csv, json, graphml, dot", name);
 }
 
 static int parse_baseline(const char *name, enum profile_baseline *baseline, char *message, size_t size)
@@ -225,6 +234,20 @@ static int parse_grain_limit(const char *text, struct options *options, char *me
               text);
 }
 
+static int parse_colour(const char *name, struct options *options, char *message, size_t size)
+{
+  options->has_colour = true;
+  for (unsigned i = 0; i < GRAIN_METRICS; i++) {
+    options->colour = (enum grain_metric)i;
+    if (!strcmp(name, grain_metric_names[i]))
+      return 0;
+  }
+  return fail(message, size,
+              "option '--colour' needs parallel_benefit, instantaneous_parallelism, scatter, memory_utilisation, "
+              "work_deviation or load_balance, not '%s'",
+              name);
+}
+
 static int parse_threads(const char *text, struct options *options, char *message, size_t size)
 {
   uint32_t count;
@@ -261,8 +284,16 @@ static int parse_option(int option, struct options *options, char *message, size
   case OPT_GRAIN_GROUPS:
     options->grain_groups = true;
     return 0;
+  case OPT_MAX_NODES:
+    return parse_count("--max-nodes", optarg, &options->max_nodes, message, size);
+  case OPT_UNREDUCED:
+    options->unreduced = true;
+    return 0;
+  case OPT_COLOUR:
+    return parse_colour(optarg, options, message, size);
   case OPT_ROOT:
-    return parse_root(optarg, options, message, size);
+    options->root_text = optarg;
+    return 0;
   case OPT_SORT:
     options->sort = optarg;
     return 0;
@@ -305,6 +336,24 @@ static unsigned cores(void)
   return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : (unsigned)count;
 }
 
+/* What only the graph of grains has. */
+static int check_graph(struct options *options, char *message, size_t size)
+{
+  bool graph = options->view == OPTIONS_GRAIN_GRAPH;
+  bool format = options->format == OPTIONS_GRAPHML || options->format == OPTIONS_DOT;
+  if (!graph && (options->max_nodes || options->unreduced || options->has_colour || format))
+    return fail(message, size,
+                "view '%s' is not drawn: --max-nodes, --unreduced, --colour, graphml and dot need grain-graph",
+                options->view_name);
+  if (graph && !format && options->format != OPTIONS_JSON)
+    return fail(message, size, "%s", "view 'grain-graph' is a drawing: it needs -f graphml, dot or json");
+  if (options->unreduced && options->max_nodes)
+    return fail(message, size, "%s", "--unreduced folds nothing: --max-nodes has no effect");
+  if (!options->max_nodes)
+    options->max_nodes = 2000;
+  return 0;
+}
+
 static int check(struct options *options, char *message, size_t size)
 {
   if (options->help || options->version)
@@ -314,6 +363,11 @@ static int check(struct options *options, char *message, size_t size)
   options->view_name = view_names[options->view];
   if (!options->directories_count)
     return fail(message, size, "%s", "no measurement directory given; try 'hpcprof-lite --help'");
+  bool graph = options->view == OPTIONS_GRAIN_GRAPH;
+  if (options->root_text && !graph && parse_root(options->root_text, options, message, size))
+    return ERR_INPUT;
+  if (check_graph(options, message, size))
+    return ERR_INPUT;
   bool regions = options->view == OPTIONS_REGIONS || options->view == OPTIONS_REGION_TREE;
   bool constructs = regions || options->view == OPTIONS_OVERHEADS || options->view == OPTIONS_TASKS;
   if (!tree && (options->has_root || options->lines || (options->depth && options->view != OPTIONS_REGION_TREE) ||
@@ -326,9 +380,11 @@ static int check(struct options *options, char *message, size_t size)
     return fail(message, size, "view '%s' has no rows for threads: --per-thread needs regions or region-tree",
                 options->view_name);
   bool fixed = options->view == OPTIONS_SUMMARY || options->view == OPTIONS_EFFICIENCY ||
-               options->view == OPTIONS_WHATIF || options->view == OPTIONS_SPEEDUP || options->view == OPTIONS_GRAINS;
+               options->view == OPTIONS_WHATIF || options->view == OPTIONS_SPEEDUP || options->view == OPTIONS_GRAINS ||
+               graph;
   bool scenarios = options->view == OPTIONS_WHATIF || options->view == OPTIONS_PARALLELISM;
-  if (options->view != OPTIONS_GRAINS && (options->reference || options->grain_groups || options->limits_given))
+  if (options->view != OPTIONS_GRAINS && !(graph && !options->grain_groups) &&
+      (options->reference || options->grain_groups || options->limits_given))
     return fail(message, size, "view '%s' shows no grains: --reference, --grain-limit and --grain-groups need grains",
                 options->view_name);
   if (options->scenarios_count && !scenarios)

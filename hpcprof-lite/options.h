@@ -26,9 +26,10 @@ enum options_view {
   OPTIONS_REGION_TREE,
   OPTIONS_OVERHEADS,
   OPTIONS_TASKS,
-  OPTIONS_GRAINS
+  OPTIONS_GRAINS,
+  OPTIONS_GRAIN_GRAPH
 };
-enum options_format { OPTIONS_TEXT, OPTIONS_CSV, OPTIONS_JSON };
+enum options_format { OPTIONS_TEXT, OPTIONS_CSV, OPTIONS_JSON, OPTIONS_GRAPHML, OPTIONS_DOT };
 
 struct options {
   enum options_view view;
@@ -38,7 +39,11 @@ struct options {
   bool lines, per_thread, legend, quiet, verbose, help, version;
   enum profile_baseline baseline;
   bool has_root;
+  const char *root_text; /* of --root; in the graph of grains a path */
   struct selector root;
+  uint32_t max_nodes; /* of the graph of grains; 0: not given */
+  bool unreduced, has_colour;
+  enum grain_metric colour;
   struct scenario *scenarios; /* of --what-if, in order */
   uint32_t scenarios_count;
   size_t scenarios_room;

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SYNCS_MAX = 1 << 28 };
 
@@ -176,9 +177,24 @@ static uint32_t *number_at(struct numbers *numbers, uint64_t number)
   return room ? &numbers->at[number] : NULL;
 }
 
-static int tell_event(struct grains *grains, const struct grain_event *event)
+/* Whether the visitor wants the grain; all its ancestors are open. */
+static bool is_wanted(struct grains *grains, struct past_grain *grain)
 {
-  return grains->visitor->event ? grains->visitor->event(grains->visitor->context, event) : 0;
+  if (!grains->visitor->root)
+    return true;
+  if (grain->inside == PAST_GRAIN_UNPLACED) {
+    past_grains_path(&grains->past, grain);
+    bool inside = !strcmp(grains->past.path, grains->visitor->root) ||
+                  (grain->parent && is_wanted(grains, past_grain(&grains->past, grain->parent)));
+    grain->inside = inside ? PAST_GRAIN_INSIDE : PAST_GRAIN_OUTSIDE;
+  }
+  return grain->inside == PAST_GRAIN_INSIDE;
+}
+
+static int tell_event(struct grains *grains, struct past_grain *grain, const struct grain_event *event)
+{
+  return grains->visitor->event && is_wanted(grains, grain) ? grains->visitor->event(grains->visitor->context, event)
+                                                            : 0;
 }
 
 static int on_sync(struct grains *grains, const struct tape_record *record)
@@ -203,10 +219,11 @@ static int on_sync(struct grains *grains, const struct tape_record *record)
                                       .chunks = kind == LIVE_SYNC_LOOP ? operand[3] : 0};
   sync_replace(grains, next, index);
   bool barrier = kind == LIVE_SYNC_BARRIER;
-  return tell_event(grains, &(struct grain_event){.kind = barrier ? GRAIN_BARRIER : GRAIN_SYNC,
-                                                  .grain = grain->id,
-                                                  .other = barrier ? operand[3] : 0,
-                                                  .number = operand[1]});
+  return tell_event(grains, grain,
+                    &(struct grain_event){.kind = barrier ? GRAIN_BARRIER : GRAIN_SYNC,
+                                          .grain = grain->id,
+                                          .other = barrier ? operand[3] : 0,
+                                          .number = operand[1]});
 }
 
 static int on_region(struct grains *grains, const struct tape_record *record)
@@ -261,8 +278,9 @@ static int on_end(struct grains *grains, const struct tape_record *record)
   grain->sync = joined_by(grains, grain);
   struct past_sync *sync = sync_at(grains, grain->sync);
   sync->refs += grain->sync != 0;
-  return tell_event(grains, &(struct grain_event){
-                                .kind = GRAIN_END, .grain = grain->id, .other = sync->grain, .number = sync->number});
+  return tell_event(
+      grains, grain,
+      &(struct grain_event){.kind = GRAIN_END, .grain = grain->id, .other = sync->grain, .number = sync->number});
 }
 
 /* ---- clocks ---- */
@@ -306,14 +324,15 @@ static int on_run(struct grains *grains, const struct tape_record *record)
   if (!grains->visitor->event)
     return 0;
   const struct live_place *place = &grains->past.places[operand[1]];
-  return tell_event(grains, &(struct grain_event){.kind = GRAIN_FRAGMENT,
-                                                  .grain = grain->id,
-                                                  .amount = work,
-                                                  .begin = begin,
-                                                  .end = end,
-                                                  .thread = place->thread,
-                                                  .cpu = place->cpu,
-                                                  .critical = through == grains->totals.span});
+  return tell_event(grains, grain,
+                    &(struct grain_event){.kind = GRAIN_FRAGMENT,
+                                          .grain = grain->id,
+                                          .amount = work,
+                                          .begin = begin,
+                                          .end = end,
+                                          .thread = place->thread,
+                                          .cpu = place->cpu,
+                                          .critical = through == grains->totals.span});
 }
 
 static int on_stretch(struct grains *grains, const struct tape_record *record)
@@ -384,11 +403,12 @@ static int on_begin(struct grains *grains, const struct tape_record *record)
   int status = 0;
   if (!(grain->flags & LIVE_GRAIN_DROPPED)) {
     if (grain->parent)
-      status = tell_event(grains, &(struct grain_event){.kind = GRAIN_FORK,
-                                                        .grain = past_grain(&grains->past, grain->parent)->id,
-                                                        .other = grain->id,
-                                                        .number = (grain->flags & LIVE_GRAIN_OF_LOOP) != 0});
-    if (!status && grains->visitor->grain)
+      status = tell_event(grains, past_grain(&grains->past, grain->parent),
+                          &(struct grain_event){.kind = GRAIN_FORK,
+                                                .grain = past_grain(&grains->past, grain->parent)->id,
+                                                .other = grain->id,
+                                                .number = (grain->flags & LIVE_GRAIN_OF_LOOP) != 0});
+    if (!status && grains->visitor->grain && is_wanted(grains, grain))
       status = tell_grain(grains, grain);
   }
   sync_unref(grains, grain->sync);
@@ -431,7 +451,7 @@ static int on_record(struct grains *grains, const struct tape_record *record)
   case TAPE_SYNC:
     return on_sync(grains, record);
   case TAPE_ENTER:
-    return tell_event(grains,
+    return tell_event(grains, past_grain(&grains->past, operand[0]),
                       &(struct grain_event){.kind = GRAIN_LOOP, .grain = past_grain(&grains->past, operand[0])->id});
   case TAPE_GROUP:
     group = number_at(&grains->groups, operand[0]);
@@ -443,13 +463,15 @@ static int on_record(struct grains *grains, const struct tape_record *record)
   case TAPE_REGION:
     return on_region(grains, record);
   case TAPE_JOIN:
-    return tell_event(grains, &(struct grain_event){.kind = GRAIN_SYNC,
-                                                    .grain = past_grain(&grains->past, operand[0])->id,
-                                                    .number = operand[1]});
+    return tell_event(grains, past_grain(&grains->past, operand[0]),
+                      &(struct grain_event){.kind = GRAIN_SYNC,
+                                            .grain = past_grain(&grains->past, operand[0])->id,
+                                            .number = operand[1]});
   default:
-    return tell_event(grains, &(struct grain_event){.kind = operand[2] ? GRAIN_TAKE : GRAIN_OFFER,
-                                                    .grain = past_grain(&grains->past, operand[0])->id,
-                                                    .other = operand[1]});
+    return tell_event(grains, past_grain(&grains->past, operand[0]),
+                      &(struct grain_event){.kind = operand[2] ? GRAIN_TAKE : GRAIN_OFFER,
+                                            .grain = past_grain(&grains->past, operand[0])->id,
+                                            .other = operand[1]});
   }
 }
 

@@ -13,8 +13,7 @@ enum {
   LIVE_MAX = 1 << 28,
   GENERATION = 1 << 16, /* entries of a table before the older ones are forgotten */
   TAKERS = 4 * GENERATION,
-  SPARE_NODES = 1 << 14, /* beyond the limit, before nodes are folded */
-  UNREDUCED_MAX = 20000000
+  SPARE_NODES = 1 << 14 /* beyond the limit, before nodes are folded */
 };
 
 /* Keys of synchronisations and barriers in one table. */
@@ -56,47 +55,61 @@ struct graph_builder {
   uint32_t most;
   uint64_t lost; /* joins to which no waiting grain has come */
   bool unreduced;
+  enum grain_metric metric;
 };
-
-struct graph_builder *graph_builder_new(uint32_t most, bool unreduced)
-{
-  struct graph_builder *builder = calloc(1, sizeof *builder);
-  if (!builder)
-    return NULL;
-  builder->most = most;
-  builder->unreduced = unreduced;
-  builder->takers = calloc(TAKERS, sizeof *builder->takers);
-  if (!builder->takers || object_pool_init(&builder->live, sizeof(struct live), LIVE_MAX)) {
-    graph_builder_free(builder);
-    return NULL;
-  }
-  return builder;
-}
 
 static struct live *live_at(const struct graph_builder *builder, uint32_t number)
 {
   return object_pool_at(&builder->live, number);
 }
 
+static void forget_recent(struct recent *recent)
+{
+  index_release(&recent->now);
+  index_release(&recent->before);
+  *recent = (struct recent){0};
+}
+
+void graph_builder_process(struct graph_builder *builder)
+{
+  forget_recent(&builder->joins);
+  forget_recent(&builder->dependences);
+  for (uint32_t slot = 0; slot < builder->live_of.slots; slot++)
+    if (builder->live_of.keys[slot]) { /* the log ends within it */
+      free(live_at(builder, builder->live_of.numbers[slot])->offers);
+      free(live_at(builder, builder->live_of.numbers[slot])->takes);
+      object_pool_put(&builder->live, builder->live_of.numbers[slot]);
+    }
+  index_release(&builder->live_of);
+  builder->live_of = (struct index){0};
+}
+
 void graph_builder_free(struct graph_builder *builder)
 {
   if (!builder)
     return;
-  for (uint32_t slot = 0; slot < builder->live_of.slots; slot++)
-    if (builder->live_of.keys[slot]) {
-      free(live_at(builder, builder->live_of.numbers[slot])->offers);
-      free(live_at(builder, builder->live_of.numbers[slot])->takes);
-    }
+  graph_builder_process(builder);
   folding_release(&builder->folding);
   object_pool_release(&builder->live);
-  index_release(&builder->live_of);
-  index_release(&builder->joins.now);
-  index_release(&builder->joins.before);
-  index_release(&builder->dependences.now);
-  index_release(&builder->dependences.before);
   free(builder->takers);
   free(builder->siblings_of);
   free(builder);
+}
+
+struct graph_builder *graph_builder_new(uint32_t most, bool unreduced, enum grain_metric metric)
+{
+  struct graph_builder *builder = calloc(1, sizeof *builder);
+  if (!builder)
+    return NULL;
+  builder->most = most;
+  builder->unreduced = unreduced;
+  builder->metric = metric;
+  builder->takers = calloc(TAKERS, sizeof *builder->takers);
+  if (!builder->takers || object_pool_init(&builder->live, sizeof(struct live), LIVE_MAX)) {
+    graph_builder_free(builder);
+    return NULL;
+  }
+  return builder;
 }
 
 /* ---- tables ---- */
@@ -303,31 +316,45 @@ static void add_known(uint64_t amount, uint64_t *sum, uint64_t *count)
   ++*count;
 }
 
-static bool describe(struct grain_node *node, const struct grain *grain, uint32_t problems, double metric)
+/* The path of a grain, with its process where there are several; NULL without memory. */
+static char *path_of(const struct grain_row *row)
 {
-  bool fragment = node->kind == GRAIN_NODE_FRAGMENT;
+  size_t before = strlen(row->prefix), length = strlen(row->grain->path);
+  char *path = malloc(before + length + 1);
+  if (!path)
+    return NULL;
+  memcpy(path, row->prefix, before);
+  memcpy(path + before, row->grain->path, length + 1);
+  return path;
+}
+
+/* part: the node is one of the grain's fragments. */
+static bool describe(const struct graph_builder *builder, struct grain_node *node, const struct grain_row *row,
+                     bool part)
+{
   uint32_t thread = node->grain.thread, cpu = node->grain.cpu;
-  node->grain = *grain;
-  node->grain.path = strdup(grain->path ? grain->path : "");
-  node->problems = problems;
-  node->metric = metric;
-  if (fragment) {
+  node->row = *row;
+  node->row.grain = NULL;
+  node->grain = *row->grain;
+  node->grain.path = path_of(row);
+  node->problems = row->problems;
+  node->metric = row->metric[builder->metric];
+  if (part) {
     node->grain.thread = thread;
     node->grain.cpu = cpu;
     return node->grain.path;
   }
   node->grains = 1;
-  node->problem_grains = problems != 0;
-  node->exec = node->longest = grain->exec;
-  node->critical = grain->critical;
-  add_known(grain->create, &node->create, &node->created);
-  add_known(grain->chunk_overhead, &node->overhead, &node->overheads);
+  node->problem_grains = row->problems != 0;
+  node->exec = node->longest = row->exec;
+  node->critical = row->grain->critical;
+  add_known(row->create, &node->create, &node->created);
+  add_known(row->chunk_overhead, &node->overhead, &node->overheads);
   return node->grain.path;
 }
 
 /* Makes the grain's own node, or describes its fragments.  Returns its first node, 0 without memory. */
-static uint32_t own_node(struct graph_builder *builder, struct live *live, const struct grain *grain, uint32_t problems,
-                         double metric)
+static uint32_t own_node(struct graph_builder *builder, struct live *live, const struct grain_row *row)
 {
   struct folding *folding = &builder->folding;
   if (!builder->unreduced || !live->last) {
@@ -335,22 +362,22 @@ static uint32_t own_node(struct graph_builder *builder, struct live *live, const
     uint32_t node = add_node(builder, kind);
     for (size_t i = 0; node && i < live->takes_count; i++)
       builder->takers[live->takes[i] % TAKERS].grain = node;
-    if (!node || !describe(&folding->nodes[node].node, grain, problems, metric))
+    if (!node || !describe(builder, &folding->nodes[node].node, row, false))
       return 0;
     folding->nodes[node].node.critical_exec = builder->unreduced ? 0 : live->critical_exec;
     folding->nodes[node].unit = folding->nodes[node].node.exec;
     return prepend(builder, live, node) ? node : 0;
   }
   for (uint32_t i = live->last; i; i = builder->siblings_of[i])
-    if (!describe(&folding->nodes[i].node, grain, problems, metric))
+    if (!describe(builder, &folding->nodes[i].node, row, true))
       return 0;
   return live->head;
 }
 
 /* The grain's creator has a fork node for it.  Creations one after the other have one in the reduced graph. */
-static bool fork_to(struct graph_builder *builder, struct live *creator, uint32_t node, const struct grain *grain)
+static bool fork_to(struct graph_builder *builder, struct live *creator, uint32_t node, const struct grain_row *row)
 {
-  bool chunk = is_chunk_of_loop(grain);
+  bool chunk = is_chunk_of_loop(row->grain);
   enum grain_node_kind kind = chunk ? GRAIN_NODE_BOOKKEEPING : GRAIN_NODE_FORK;
   struct folding *folding = &builder->folding;
   uint32_t fork = creator->fork;
@@ -358,12 +385,12 @@ static bool fork_to(struct graph_builder *builder, struct live *creator, uint32_
     fork = add_node(builder, kind);
     if (!fork || !prepend(builder, creator, fork))
       return false;
-    folding->nodes[fork].node.grain.row = chunk ? grain->row : grain->creator_row;
-    folding->nodes[fork].node.grain.thread = grain->thread;
+    folding->nodes[fork].node.row.directive = chunk ? row->directive : row->creator;
+    folding->nodes[fork].node.grain.thread = row->grain->thread;
   }
   creator->fork = fork;
   if (chunk)
-    add_known(grain->chunk_overhead, &folding->nodes[folding_find(folding, fork)].node.overhead,
+    add_known(row->chunk_overhead, &folding->nodes[folding_find(folding, fork)].node.overhead,
               &folding->nodes[folding_find(folding, fork)].node.overheads);
   return folding_edge(folding, fork, node, GRAIN_EDGE_CREATION);
 }
@@ -418,24 +445,24 @@ static int keep_small(struct graph_builder *builder)
 {
   struct folding *folding = &builder->folding;
   if (builder->unreduced)
-    return folding->nodes_count > UNREDUCED_MAX ? ERR_INPUT : 0;
+    return folding->nodes_count > GRAPH_BUILDER_UNREDUCED_MAX ? ERR_INPUT : 0;
   if (folding->nodes_count < 2 * builder->most + SPARE_NODES)
     return 0;
   int status = folding_reduce(folding, builder->most + SPARE_NODES / 4);
   return status ? status : compact(builder);
 }
 
-int graph_builder_grain(struct graph_builder *builder, const struct grain *grain, uint32_t problems, double metric)
+int graph_builder_grain(struct graph_builder *builder, const struct grain_row *row)
 {
-  struct live *live = live_of(builder, grain->id);
-  uint32_t node = live ? own_node(builder, live, grain, problems, metric) : 0;
+  struct live *live = live_of(builder, row->grain->id);
+  uint32_t node = live ? own_node(builder, live, row) : 0;
   if (!node)
     return ERR_NOMEM;
-  forget(builder, grain->id);
+  forget(builder, row->grain->id);
   if (builder->forked) {
     struct live *creator = live_of(builder, builder->forked);
     builder->forked = 0;
-    if (!creator || !fork_to(builder, creator, node, grain))
+    if (!creator || !fork_to(builder, creator, node, row))
       return ERR_NOMEM;
   }
   return keep_small(builder);

@@ -90,6 +90,7 @@ static void fold(struct folding *folding, uint32_t node, uint32_t into)
   if (grain && to->node.kind != GRAIN_NODE_GRAIN) { /* it stands for the grains now */
     to->node.kind = GRAIN_NODE_GRAIN;
     to->node.grain = from->node.grain;
+    to->node.row = from->node.row;
     from->node.grain.path = NULL;
   }
   free((char *)from->node.grain.path);
@@ -255,8 +256,8 @@ static uint64_t hash_list(uint64_t hash, const uint32_t *list, uint32_t count)
 
 static bool same_key(const struct grain_node *a, const struct grain_node *b)
 {
-  return a->kind == b->kind && a->grain.kind == b->grain.kind && a->grain.row == b->grain.row &&
-         a->grain.creator_row == b->grain.creator_row && a->problems == b->problems;
+  return a->kind == b->kind && a->grain.kind == b->grain.kind && a->row.directive == b->row.directive &&
+         a->row.creator == b->row.creator && a->problems == b->problems;
 }
 
 static bool same_list(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count)
@@ -287,7 +288,7 @@ static uint32_t find_siblings(const struct folding *folding, struct sibling *fou
     if (!preds_count || !succs_count)
       continue;
     uint64_t hash = index_hash(hash_list(hash_list(node->node.kind, preds, preds_count), succs, succs_count),
-                               (uint64_t)node->node.problems << 32 | node->node.grain.row);
+                               (uint64_t)node->node.problems << 32 | node->node.row.directive);
     found[count++] = (struct sibling){hash, i};
   }
   qsort(found, count, sizeof *found, by_hash);

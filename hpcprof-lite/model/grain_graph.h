@@ -1,7 +1,7 @@
 /* The graph of grains as it is drawn: nodes and edges.  grains/graph_builder.h makes it, report/exports write it.
  *
  * Context: BATCH.  Nodes are numbered from 0 in an order in which every edge leads to a higher number.  Amounts are in
- * the unit of the graph log.  The structure owns its memory.
+ * ns, or counts.  The structure owns its memory.
  */
 #ifndef HPCPROF_LITE_MODEL_GRAIN_GRAPH_H
 #define HPCPROF_LITE_MODEL_GRAIN_GRAPH_H
@@ -22,7 +22,8 @@ enum grain_edge_kind { GRAIN_EDGE_CREATION, GRAIN_EDGE_JOIN, GRAIN_EDGE_CONTINUA
 /* A node, or several that were folded into one.  Sums are over all of them. */
 struct grain_node {
   enum grain_node_kind kind;
-  struct grain grain; /* of a grain or fragment; of several grains one of them.  path: owned, NULL: none */
+  struct grain grain;   /* of a grain or fragment; of several grains one of them.  path: owned, NULL: none */
+  struct grain_row row; /* the same; directive is that of forks, too, creator that in which a grain was created */
   uint64_t grains, forks, joins;
   uint64_t exec, critical_exec; /* critical_exec: on the critical path */
   uint64_t longest;             /* longest execution of a grain */

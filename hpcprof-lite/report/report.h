@@ -18,6 +18,7 @@
 #include "hpcprof-lite/analysis/unnamed_modules.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
+#include "hpcprof-lite/model/grain_graph.h"
 #include "hpcprof-lite/model/names.h"
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/model/tree.h"
@@ -59,6 +60,8 @@ struct report {
   struct whatif whatif;
   struct speedup speedup;
   struct grain_source grains;
+  const struct grain_graph *grain_graph;
+  enum grain_metric colour;                /* by which its nodes are coloured */
   const struct grain_groups *grain_groups; /* NULL: single grains are shown */
   const struct grain_curve *grain_curve;   /* NULL: not known */
   const struct construct_tree *constructs; /* the tree or list that is shown; in the summary, the list by gain */

@@ -1,0 +1,80 @@
+#include "hpcprof-lite/report/exports/dot.h"
+
+#include "hpcprof-lite/report/exports/graph_attributes.h"
+
+#include <inttypes.h>
+
+/* A string of the DOT language; hostile names may contain anything. */
+static void quoted(FILE *stream, const char *text)
+{
+  fputc('"', stream);
+  for (; *text; text++) {
+    unsigned char byte = (unsigned char)*text;
+    if (byte == '"' || byte == '\\')
+      fprintf(stream, "\\%c", byte);
+    else if (byte == '\n')
+      fputs("\\n", stream);
+    else
+      fputc(byte < ' ' || byte > '~' ? '?' : byte, stream);
+  }
+  fputc('"', stream);
+}
+
+static void print_node(const struct report *report, const struct graph_scale *scale, uint32_t number)
+{
+  FILE *stream = report->stream;
+  const struct grain_node *node = &report->grain_graph->nodes[number];
+  struct graph_cells cells;
+  struct graph_look look;
+  graph_look_of(report, scale, number, &look);
+  graph_cells_of(report, scale, number, &cells);
+  fprintf(stream, "  n%" PRIu32 " [shape=%s, width=%.2f, height=%.2f, fillcolor=\"#%02x%02x%02x\", label=", number,
+          look.shape, look.width, look.height, look.red, look.green, look.blue);
+  quoted(stream, look.label);
+  if (look.folded)
+    fputs(", peripheries=2", stream);
+  if (look.problem)
+    fputs(", penwidth=2", stream);
+  if (node->critical)
+    fputs(", color=red", stream);
+  fputs(", tooltip=", stream);
+  quoted(stream, node->grain.path && node->grains <= 1 ? node->grain.path : cells.value[0]);
+  fputs("];\n", stream);
+}
+
+static void print_edge(FILE *stream, const struct grain_edge *edge)
+{
+  static const char *const styles[] = {[GRAIN_EDGE_CREATION] = "color=\"#238b45\"",
+                                       [GRAIN_EDGE_JOIN] = "color=\"#d95f0e\"",
+                                       [GRAIN_EDGE_CONTINUATION] = "color=\"#636363\"",
+                                       [GRAIN_EDGE_DEPENDENCE] = "color=\"#6a51a3\", style=dashed"};
+  fprintf(stream, "  n%" PRIu32 " -> n%" PRIu32 " [%s", edge->from, edge->to, styles[edge->kind]);
+  if (edge->critical)
+    fputs(", color=red, penwidth=3", stream);
+  fputs("];\n", stream);
+}
+
+int dot_write(const struct report *report)
+{
+  const struct grain_graph *graph = report->grain_graph;
+  FILE *stream = report->stream;
+  struct graph_scale scale;
+  char note[256];
+  int status = graph ? graph_scale_init(report, &scale) : 0;
+  fputs("digraph grains {\n", stream);
+  if (graph && !status) {
+    graph_note(report, note, sizeof note);
+    fputs("  graph [rankdir=TB, nodesep=0.15, ranksep=0.25, fontname=\"sans-serif\", label=", stream);
+    quoted(stream, note);
+    fputs("];\n  node [style=filled, fontname=\"sans-serif\", fontsize=10, margin=0.05];\n", stream);
+    fputs("  edge [arrowsize=0.5];\n", stream);
+    for (uint32_t i = 0; i < graph->nodes_count; i++)
+      print_node(report, &scale, i);
+    for (uint32_t i = 0; i < graph->edges_count; i++)
+      print_edge(stream, &graph->edges[i]);
+  }
+  fputs("}\n", stream);
+  if (graph)
+    graph_scale_release(&scale);
+  return status;
+}

@@ -1,0 +1,389 @@
+#include "hpcprof-lite/report/exports/graph_attributes.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct graph_attribute graph_attributes[GRAPH_ATTRIBUTES] = {{"kind", GRAPH_TEXT},
+                                                                   {"label", GRAPH_TEXT},
+                                                                   {"grain_id", GRAPH_WHOLE},
+                                                                   {"path", GRAPH_TEXT},
+                                                                   {"grain_kind", GRAPH_TEXT},
+                                                                   {"parent_id", GRAPH_WHOLE},
+                                                                   {"child_number", GRAPH_WHOLE},
+                                                                   {"sync_number", GRAPH_WHOLE},
+                                                                   {"construct", GRAPH_TEXT},
+                                                                   {"name", GRAPH_TEXT},
+                                                                   {"file", GRAPH_TEXT},
+                                                                   {"line", GRAPH_WHOLE},
+                                                                   {"context_id", GRAPH_WHOLE},
+                                                                   {"thread", GRAPH_WHOLE},
+                                                                   {"cpu", GRAPH_WHOLE},
+                                                                   {"node", GRAPH_WHOLE},
+                                                                   {"exec_s", GRAPH_REAL},
+                                                                   {"create_s", GRAPH_REAL},
+                                                                   {"chunk_overhead_s", GRAPH_REAL},
+                                                                   {"sync_overhead_s", GRAPH_REAL},
+                                                                   {"create_instant_s", GRAPH_REAL},
+                                                                   {"first", GRAPH_WHOLE},
+                                                                   {"last", GRAPH_WHOLE},
+                                                                   {"parallel_benefit", GRAPH_REAL},
+                                                                   {"instantaneous_parallelism", GRAPH_REAL},
+                                                                   {"scatter", GRAPH_REAL},
+                                                                   {"memory_utilisation", GRAPH_REAL},
+                                                                   {"work_deviation", GRAPH_REAL},
+                                                                   {"load_balance", GRAPH_REAL},
+                                                                   {"critical", GRAPH_WHOLE},
+                                                                   {"slack_s", GRAPH_REAL},
+                                                                   {"problems", GRAPH_TEXT},
+                                                                   {"grains", GRAPH_WHOLE},
+                                                                   {"problem_grains", GRAPH_WHOLE},
+                                                                   {"forks", GRAPH_WHOLE},
+                                                                   {"joins", GRAPH_WHOLE},
+                                                                   {"critical_exec_s", GRAPH_REAL},
+                                                                   {"width", GRAPH_REAL},
+                                                                   {"height", GRAPH_REAL},
+                                                                   {"r", GRAPH_WHOLE},
+                                                                   {"g", GRAPH_WHOLE},
+                                                                   {"b", GRAPH_WHOLE}};
+
+/* The attributes, in that order. */
+enum attribute {
+  KIND,
+  LABEL,
+  GRAIN_ID,
+  PATH,
+  GRAIN_KIND,
+  PARENT_ID,
+  CHILD_NUMBER,
+  SYNC_NUMBER,
+  CONSTRUCT,
+  NAME,
+  FILE_NAME,
+  LINE,
+  CONTEXT_ID,
+  THREAD,
+  CPU,
+  NUMA_NODE,
+  EXEC,
+  CREATE,
+  CHUNK_OVERHEAD,
+  SYNC_OVERHEAD,
+  CREATE_INSTANT,
+  FIRST,
+  LAST,
+  METRICS,
+  CRITICAL = METRICS + GRAIN_METRICS,
+  SLACK,
+  PROBLEMS,
+  GRAINS,
+  PROBLEM_GRAINS,
+  FORKS,
+  JOINS,
+  CRITICAL_EXEC,
+  WIDTH,
+  HEIGHT,
+  RED,
+  GREEN,
+  BLUE
+};
+_Static_assert(BLUE + 1 == GRAPH_ATTRIBUTES, "as many names as attributes");
+
+static const char *const node_kinds[GRAIN_NODE_KINDS] = {[GRAIN_NODE_GRAIN] = "grain",
+                                                         [GRAIN_NODE_FORK] = "fork",
+                                                         [GRAIN_NODE_JOIN] = "join",
+                                                         [GRAIN_NODE_BOOKKEEPING] = "bookkeeping",
+                                                         [GRAIN_NODE_FRAGMENT] = "fragment"};
+static const char *const grain_kinds[GRAIN_KINDS] = {
+    [GRAIN_INITIAL] = "initial", [GRAIN_IMPLICIT] = "implicit", [GRAIN_TASK] = "task", [GRAIN_CHUNK] = "chunk"};
+const char *const graph_edge_kinds[] = {[GRAIN_EDGE_CREATION] = "creation",
+                                        [GRAIN_EDGE_JOIN] = "join",
+                                        [GRAIN_EDGE_CONTINUATION] = "continuation",
+                                        [GRAIN_EDGE_DEPENDENCE] = "dependence"};
+
+static bool is_grain(const struct grain_node *node)
+{
+  return node->kind == GRAIN_NODE_GRAIN || node->kind == GRAIN_NODE_FRAGMENT;
+}
+
+/* ---- scale ---- */
+
+int graph_scale_init(const struct report *report, struct graph_scale *scale)
+{
+  const struct grain_graph *graph = report->grain_graph;
+  uint32_t directives = report->profile->workspan.directives_count + 1;
+  *scale = (struct graph_scale){.constructs = calloc(directives, sizeof *scale->constructs), .lowest = NAN};
+  if (!scale->constructs)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < report->workspan.count; i++)
+    if (report->workspan.rows[i].directive < directives)
+      scale->constructs[report->workspan.rows[i].directive] = &report->workspan.rows[i];
+  for (uint32_t i = 0; i < graph->nodes_count; i++) {
+    const struct grain_node *node = &graph->nodes[i];
+    scale->longest = node->exec > scale->longest ? node->exec : scale->longest;
+    if (isnan(node->metric))
+      continue;
+    bool first = isnan(scale->lowest);
+    scale->lowest = first || node->metric < scale->lowest ? node->metric : scale->lowest;
+    scale->highest = first || node->metric > scale->highest ? node->metric : scale->highest;
+  }
+  return 0;
+}
+
+void graph_scale_release(struct graph_scale *scale)
+{
+  free(scale->constructs);
+}
+
+static const struct workspan_row *construct_of(const struct report *report, const struct graph_scale *scale,
+                                               const struct grain_node *node)
+{
+  bool known = node->row.directive <= report->profile->workspan.directives_count;
+  const struct workspan_row *found = known ? scale->constructs[node->row.directive] : NULL;
+  return found ? found : &report->workspan.rows[0];
+}
+
+/* ---- looks ---- */
+
+static void amount_text(const struct report *report, uint64_t amount, char text[32])
+{
+  static const struct {
+    double least;
+    const char *unit;
+  } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {0, "ns"}};
+  if (!report->profile->workspan.is_time) {
+    snprintf(text, 32, "%" PRIu64, amount);
+    return;
+  }
+  unsigned i = 0;
+  while ((double)amount < units[i].least)
+    i++;
+  snprintf(text, 32, "%.3g %s", (double)amount / (units[i].least > 0 ? units[i].least : 1), units[i].unit);
+}
+
+/* The end of a file's name, and the line, or the construct's name. */
+static void place_text(const struct workspan_row *row, char *text, size_t size)
+{
+  const char *slash = row->file ? strrchr(row->file, '/') : NULL, *file = slash ? slash + 1 : row->file;
+  if (file && *file && row->line)
+    snprintf(text, size, "%s %.40s:%" PRIu32, row->kind, file, row->line);
+  else
+    snprintf(text, size, "%s %.40s", row->kind, row->name ? row->name : "");
+}
+
+static void label_of(const struct report *report, const struct graph_scale *scale, const struct grain_node *node,
+                     char label[160])
+{
+  char place[80], amount[32], count[32] = "";
+  uint64_t several = node->kind == GRAIN_NODE_JOIN ? node->joins : node->forks;
+  if (!is_grain(node)) {
+    label[0] = '\0';
+    if (several > 1)
+      snprintf(label, 160, "%" PRIu64, several);
+    return;
+  }
+  if (node->grains > 1)
+    snprintf(count, sizeof count, "%" PRIu64 " grains, ", node->grains);
+  place_text(construct_of(report, scale, node), place, sizeof place);
+  amount_text(report, node->exec, amount);
+  snprintf(label, 160, "%s\n%s%s", node->grain.kind == GRAIN_INITIAL ? "program" : place, count, amount);
+}
+
+struct colour {
+  unsigned char red, green, blue;
+};
+
+/* From a weak figure to a strong one. */
+static struct colour shade(double part)
+{
+  static const struct colour weak = {255, 247, 188}, strong = {217, 72, 1};
+  part = part < 0 ? 0 : part > 1 ? 1 : part;
+  return (struct colour){(unsigned char)(weak.red + (strong.red - weak.red) * part),
+                         (unsigned char)(weak.green + (strong.green - weak.green) * part),
+                         (unsigned char)(weak.blue + (strong.blue - weak.blue) * part)};
+}
+
+/* How bad a figure is, from 0 to 1: of two metrics low figures are, of the others high ones. */
+static double badness(const struct report *report, const struct graph_scale *scale, double metric)
+{
+  bool low =
+      report->colour == GRAIN_PARALLEL_BENEFIT || report->colour == GRAIN_PARALLELISM || report->colour == GRAIN_MEMORY;
+  double lowest = log1p(scale->lowest), highest = log1p(scale->highest);
+  double part = highest > lowest ? (log1p(metric) - lowest) / (highest - lowest) : 0;
+  return low ? 1 - part : part;
+}
+
+static struct colour colour_of(const struct report *report, const struct graph_scale *scale,
+                               const struct grain_node *node)
+{
+  static const struct colour kinds[GRAIN_NODE_KINDS] = {[GRAIN_NODE_FORK] = {116, 196, 118},
+                                                        [GRAIN_NODE_JOIN] = {253, 174, 107},
+                                                        [GRAIN_NODE_BOOKKEEPING] = {102, 194, 194}};
+  static const struct colour dim[GRAIN_KINDS] = {[GRAIN_INITIAL] = {235, 235, 235},
+                                                 [GRAIN_IMPLICIT] = {235, 235, 235},
+                                                 [GRAIN_TASK] = {222, 235, 247},
+                                                 [GRAIN_CHUNK] = {229, 245, 224}};
+  if (!is_grain(node))
+    return kinds[node->kind];
+  bool problem = node->problems >> report->colour & 1;
+  if (!problem || isnan(node->metric))
+    return dim[node->grain.kind];
+  return shade(0.4 + 0.6 * badness(report, scale, node->metric));
+}
+
+void graph_look_of(const struct report *report, const struct graph_scale *scale, uint32_t number,
+                   struct graph_look *look)
+{
+  static const char *const shapes[GRAIN_NODE_KINDS] = {[GRAIN_NODE_GRAIN] = "box",
+                                                       [GRAIN_NODE_FORK] = "triangle",
+                                                       [GRAIN_NODE_JOIN] = "invtriangle",
+                                                       [GRAIN_NODE_BOOKKEEPING] = "diamond",
+                                                       [GRAIN_NODE_FRAGMENT] = "box"};
+  const double smallest = 0.2, tallest = 2;
+  const struct grain_node *node = &report->grain_graph->nodes[number];
+  struct colour colour = colour_of(report, scale, node);
+  *look = (struct graph_look){.shape = shapes[node->kind],
+                              .red = colour.red,
+                              .green = colour.green,
+                              .blue = colour.blue,
+                              .width = smallest,
+                              .height = smallest,
+                              .folded = node->grains > 1,
+                              .problem = node->problem_grains || (is_grain(node) && node->problems)};
+  label_of(report, scale, node, look->label);
+  if (!is_grain(node))
+    return;
+  double part = scale->longest ? (double)node->exec / (double)scale->longest : 0;
+  look->width = 0.5 + part;
+  look->height = smallest + tallest * part;
+}
+
+/* ---- attributes ---- */
+
+static void whole(struct graph_cells *cells, enum attribute attribute, uint64_t value, bool known)
+{
+  if (!known)
+    return;
+  snprintf(cells->text[attribute], sizeof cells->text[attribute], "%" PRIu64, value);
+  cells->value[attribute] = cells->text[attribute];
+}
+
+static void signed_whole(struct graph_cells *cells, enum attribute attribute, uint64_t value)
+{
+  if (value == GRAIN_UNKNOWN)
+    return;
+  snprintf(cells->text[attribute], sizeof cells->text[attribute], "%" PRId64, (int64_t)value);
+  cells->value[attribute] = cells->text[attribute];
+}
+
+static void real(struct graph_cells *cells, enum attribute attribute, double value)
+{
+  if (isnan(value))
+    return;
+  snprintf(cells->text[attribute], sizeof cells->text[attribute], "%.9g", value);
+  cells->value[attribute] = cells->text[attribute];
+}
+
+static void work(const struct report *report, struct graph_cells *cells, enum attribute attribute, uint64_t amount)
+{
+  if (amount == GRAIN_UNKNOWN)
+    return;
+  char *text = cells->text[attribute];
+  if (report->profile->workspan.is_time)
+    snprintf(text, sizeof cells->text[attribute], "%" PRIu64 ".%09" PRIu64, amount / 1000000000, amount % 1000000000);
+  else
+    snprintf(text, sizeof cells->text[attribute], "%" PRIu64, amount);
+  cells->value[attribute] = text;
+}
+
+static void problem_names(struct graph_cells *cells, uint32_t problems)
+{
+  size_t used = 0;
+  cells->problems[0] = '\0';
+  for (unsigned i = 0; i < GRAIN_METRICS; i++)
+    if (problems >> i & 1)
+      used += (size_t)snprintf(cells->problems + used, sizeof cells->problems - used, "%s%s", used ? " " : "",
+                               grain_metric_names[i]);
+  cells->value[PROBLEMS] = used ? cells->problems : NULL;
+}
+
+/* What only one grain has. */
+static void grain_cells(const struct report *report, const struct grain_node *node, struct graph_cells *cells)
+{
+  const struct grain *grain = &node->grain;
+  const struct grain_row *row = &node->row;
+  whole(cells, GRAIN_ID, row->first_id + grain->id, true);
+  cells->value[PATH] = grain->path;
+  whole(cells, PARENT_ID, row->first_id + grain->parent, grain->parent);
+  whole(cells, CHILD_NUMBER, grain->child_number, grain->parent);
+  whole(cells, SYNC_NUMBER, grain->sync_number, grain->sync_number);
+  whole(cells, CONTEXT_ID, row->context, row->context != MODEL_NONE);
+  whole(cells, THREAD, grain->thread, true);
+  whole(cells, CPU, grain->cpu, grain->cpu != GRAIN_NO_CPU);
+  whole(cells, NUMA_NODE, grain->node, grain->node != GRAIN_NO_CPU);
+  work(report, cells, SYNC_OVERHEAD, row->sync_overhead);
+  work(report, cells, CREATE_INSTANT, row->create_instant);
+  signed_whole(cells, FIRST, grain->first);
+  signed_whole(cells, LAST, grain->last);
+  for (unsigned i = 0; i < GRAIN_METRICS; i++)
+    real(cells, (enum attribute)(METRICS + i), row->metric[i]);
+  work(report, cells, SLACK, row->slack);
+}
+
+void graph_cells_of(const struct report *report, const struct graph_scale *scale, uint32_t number,
+                    struct graph_cells *cells)
+{
+  const struct grain_node *node = &report->grain_graph->nodes[number];
+  const struct workspan_row *construct = construct_of(report, scale, node);
+  struct graph_look look;
+  graph_look_of(report, scale, number, &look);
+  memset(cells->value, 0, sizeof cells->value);
+  if (is_grain(node) && node->grains <= 1)
+    grain_cells(report, node, cells);
+  cells->value[KIND] = node_kinds[node->kind];
+  cells->value[GRAIN_KIND] = is_grain(node) ? grain_kinds[node->grain.kind] : NULL;
+  cells->value[CONSTRUCT] = node->kind == GRAIN_NODE_JOIN ? NULL : construct->kind;
+  cells->value[NAME] = node->kind == GRAIN_NODE_JOIN ? NULL : construct->name;
+  cells->value[FILE_NAME] = node->kind == GRAIN_NODE_JOIN ? NULL : construct->file;
+  whole(cells, LINE, construct->line, construct->line && node->kind != GRAIN_NODE_JOIN);
+  work(report, cells, EXEC, node->exec);
+  work(report, cells, CREATE, node->created ? node->create : GRAIN_UNKNOWN);
+  work(report, cells, CHUNK_OVERHEAD, node->overheads ? node->overhead : GRAIN_UNKNOWN);
+  if (node->grains > 1)
+    real(cells, (enum attribute)(METRICS + (unsigned)report->colour), node->metric);
+  whole(cells, CRITICAL, node->critical, is_grain(node));
+  problem_names(cells, node->problems);
+  whole(cells, GRAINS, node->grains, true);
+  whole(cells, PROBLEM_GRAINS, node->problem_grains, true);
+  whole(cells, FORKS, node->forks, true);
+  whole(cells, JOINS, node->joins, true);
+  work(report, cells, CRITICAL_EXEC, node->critical_exec);
+  real(cells, WIDTH, look.width);
+  real(cells, HEIGHT, look.height);
+  whole(cells, RED, look.red, true);
+  whole(cells, GREEN, look.green, true);
+  whole(cells, BLUE, look.blue, true);
+}
+
+void graph_note(const struct report *report, char *text, size_t size)
+{
+  const struct grain_graph *graph = report->grain_graph;
+  uint64_t grains = 0, problems = 0;
+  char amount[32];
+  for (uint32_t i = 0; i < graph->nodes_count; i++) {
+    grains += graph->nodes[i].grains;
+    problems += graph->nodes[i].problem_grains;
+  }
+  amount_text(report, graph->exec, amount);
+  int used = snprintf(text, size, "%" PRIu32 " nodes with %s of work", graph->nodes_count, amount);
+  if (grains)
+    used +=
+        snprintf(text + used, size - (size_t)used, ": %" PRIu64 " grains, %" PRIu64 " with problems", grains, problems);
+  if (graph->folded)
+    used += snprintf(text + used, size - (size_t)used, "; %" PRIu64 " nodes were folded into others (--max-nodes)",
+                     graph->folded);
+  if (graph->lost)
+    snprintf(text + used, size - (size_t)used, "; %" PRIu64 " synchronisations without the grain that waits",
+             graph->lost);
+}

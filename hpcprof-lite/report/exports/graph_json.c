@@ -1,0 +1,57 @@
+#include "hpcprof-lite/report/exports/graph_json.h"
+
+#include "hpcprof-lite/report/exports/graph_attributes.h"
+#include "hpcprof-lite/report/document.h"
+#include "hpcprof-lite/report/row_writer.h"
+
+#include <inttypes.h>
+
+static void print_node(const struct report *report, const struct graph_scale *scale, uint32_t number)
+{
+  FILE *stream = report->stream;
+  struct graph_cells cells;
+  struct graph_look look;
+  graph_look_of(report, scale, number, &look);
+  graph_cells_of(report, scale, number, &cells);
+  cells.value[1] = look.label[0] ? look.label : NULL;
+  fprintf(stream, "%s\n    {\"id\": %" PRIu32, number ? "," : "", number);
+  for (unsigned i = 0; i < GRAPH_ATTRIBUTES; i++) {
+    if (!cells.value[i])
+      continue;
+    fprintf(stream, ", \"%s\": ", graph_attributes[i].name);
+    if (graph_attributes[i].type == GRAPH_TEXT)
+      row_writer_json_string(stream, cells.value[i]);
+    else
+      fputs(cells.value[i], stream);
+  }
+  fputc('}', stream);
+}
+
+int graph_json(const struct report *report, bool json)
+{
+  const struct grain_graph *graph = report->grain_graph;
+  FILE *stream = report->stream;
+  struct graph_scale scale;
+  char note[256] = "";
+  int status = graph ? graph_scale_init(report, &scale) : 0;
+  document_open(report, json);
+  if (graph && !status)
+    graph_note(report, note, sizeof note);
+  fputs("\"note\": ", stream);
+  row_writer_json_string(stream, note);
+  fputs(",\n  \"nodes\": [", stream);
+  for (uint32_t i = 0; graph && !status && i < graph->nodes_count; i++)
+    print_node(report, &scale, i);
+  fputs("],\n  \"edges\": [", stream);
+  for (uint32_t i = 0; graph && !status && i < graph->edges_count; i++) {
+    const struct grain_edge *edge = &graph->edges[i];
+    fprintf(stream, "%s\n    {\"from\": %" PRIu32 ", \"to\": %" PRIu32 ", \"kind\": \"%s\", \"count\": %" PRIu64,
+            i ? "," : "", edge->from, edge->to, graph_edge_kinds[edge->kind], edge->count);
+    fprintf(stream, ", \"critical\": %d}", edge->critical);
+  }
+  fputs("]", stream);
+  document_close(report, json);
+  if (graph)
+    graph_scale_release(&scale);
+  return status;
+}

@@ -1,0 +1,123 @@
+#include "hpcprof-lite/report/exports/graphml.h"
+
+#include "hpcprof-lite/report/exports/graph_attributes.h"
+
+#include <inttypes.h>
+
+/* Text of XML 1.0, which has no control characters; what is no ASCII is replaced, too, since names are hostile. */
+static void escaped(FILE *stream, const char *text)
+{
+  for (; *text; text++) {
+    unsigned char byte = (unsigned char)*text;
+    if (byte == '<')
+      fputs("&lt;", stream);
+    else if (byte == '&')
+      fputs("&amp;", stream);
+    else if (byte == '>')
+      fputs("&gt;", stream);
+    else if (byte == '"')
+      fputs("&quot;", stream);
+    else
+      fputc((byte < ' ' && byte != '\n') || byte > '~' ? '?' : byte, stream);
+  }
+}
+
+static void print_keys(FILE *stream)
+{
+  static const char *const types[] = {[GRAPH_TEXT] = "string", [GRAPH_WHOLE] = "long", [GRAPH_REAL] = "double"};
+  for (unsigned i = 0; i < GRAPH_ATTRIBUTES; i++) {
+    bool colour = i + 3 >= GRAPH_ATTRIBUTES;
+    fprintf(stream, "  <key id=\"%s\" for=\"node\" attr.name=\"%s\" attr.type=\"%s\"/>\n", graph_attributes[i].name,
+            graph_attributes[i].name, colour ? "int" : types[graph_attributes[i].type]);
+  }
+  fputs("  <key id=\"edge_kind\" for=\"edge\" attr.name=\"kind\" attr.type=\"string\"/>\n"
+        "  <key id=\"edge_count\" for=\"edge\" attr.name=\"count\" attr.type=\"long\"/>\n"
+        "  <key id=\"edge_critical\" for=\"edge\" attr.name=\"critical\" attr.type=\"int\"/>\n"
+        "  <key id=\"node_graphics\" for=\"node\" attr.name=\"graphics\" attr.type=\"string\" "
+        "yfiles.type=\"nodegraphics\"/>\n"
+        "  <key id=\"edge_graphics\" for=\"edge\" attr.name=\"graphics\" attr.type=\"string\" "
+        "yfiles.type=\"edgegraphics\"/>\n",
+        stream);
+}
+
+/* How yEd draws the node. */
+static void print_shape(FILE *stream, const struct grain_node *node, const struct graph_look *look)
+{
+  static const char *const shapes[GRAIN_NODE_KINDS] = {[GRAIN_NODE_GRAIN] = "rectangle",
+                                                       [GRAIN_NODE_FORK] = "triangle",
+                                                       [GRAIN_NODE_JOIN] = "triangle2",
+                                                       [GRAIN_NODE_BOOKKEEPING] = "diamond",
+                                                       [GRAIN_NODE_FRAGMENT] = "rectangle"};
+  const double points = 72;
+  fprintf(stream, "      <data key=\"node_graphics\"><y:ShapeNode><y:Geometry width=\"%.1f\" height=\"%.1f\"/>",
+          look->width * points, look->height * points);
+  fprintf(stream, "<y:Fill color=\"#%02x%02x%02x\"/><y:BorderStyle color=\"%s\" type=\"line\" width=\"%s\"/>",
+          look->red, look->green, look->blue, node->critical ? "#ff0000" : "#000000", look->problem ? "2.0" : "1.0");
+  fputs("<y:NodeLabel>", stream);
+  escaped(stream, look->label);
+  fprintf(stream, "</y:NodeLabel><y:Shape type=\"%s\"/></y:ShapeNode></data>\n", shapes[node->kind]);
+}
+
+static void print_node(const struct report *report, const struct graph_scale *scale, uint32_t number)
+{
+  FILE *stream = report->stream;
+  struct graph_cells cells;
+  struct graph_look look;
+  graph_look_of(report, scale, number, &look);
+  graph_cells_of(report, scale, number, &cells);
+  cells.value[1] = look.label[0] ? look.label : NULL;
+  fprintf(stream, "    <node id=\"n%" PRIu32 "\">\n", number);
+  for (unsigned i = 0; i < GRAPH_ATTRIBUTES; i++) {
+    if (!cells.value[i] || !*cells.value[i])
+      continue;
+    fprintf(stream, "      <data key=\"%s\">", graph_attributes[i].name);
+    escaped(stream, cells.value[i]);
+    fputs("</data>\n", stream);
+  }
+  print_shape(stream, &report->grain_graph->nodes[number], &look);
+  fputs("    </node>\n", stream);
+}
+
+static void print_edge(FILE *stream, uint32_t number, const struct grain_edge *edge)
+{
+  fprintf(stream, "    <edge id=\"e%" PRIu32 "\" source=\"n%" PRIu32 "\" target=\"n%" PRIu32 "\">\n", number,
+          edge->from, edge->to);
+  fprintf(stream, "      <data key=\"edge_kind\">%s</data>\n      <data key=\"edge_count\">%" PRIu64 "</data>\n",
+          graph_edge_kinds[edge->kind], edge->count);
+  fprintf(stream, "      <data key=\"edge_critical\">%d</data>\n", edge->critical);
+  fprintf(stream,
+          "      <data key=\"edge_graphics\"><y:PolyLineEdge><y:LineStyle color=\"%s\" type=\"%s\" width=\"%s\"/>"
+          "<y:Arrows source=\"none\" target=\"standard\"/></y:PolyLineEdge></data>\n    </edge>\n",
+          edge->critical ? "#ff0000" : "#636363", edge->kind == GRAIN_EDGE_DEPENDENCE ? "dashed" : "line",
+          edge->critical ? "3.0" : "1.0");
+}
+
+int graphml_write(const struct report *report)
+{
+  const struct grain_graph *graph = report->grain_graph;
+  FILE *stream = report->stream;
+  struct graph_scale scale;
+  char note[256];
+  int status = graph ? graph_scale_init(report, &scale) : 0;
+  fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" xmlns:y=\"http://www.yworks.com/xml/graphml\">\n",
+        stream);
+  print_keys(stream);
+  if (graph && !status) {
+    graph_note(report, note, sizeof note);
+    fputs("  <!-- ", stream);
+    for (const char *at = note; *at; at++)
+      if (*at != '-' || at[1] != '-') /* "--" ends a comment */
+        fputc(*at, stream);
+    fputs(" -->\n", stream);
+  }
+  fputs("  <graph id=\"grains\" edgedefault=\"directed\">\n", stream);
+  for (uint32_t i = 0; graph && !status && i < graph->nodes_count; i++)
+    print_node(report, &scale, i);
+  for (uint32_t i = 0; graph && !status && i < graph->edges_count; i++)
+    print_edge(stream, i, &graph->edges[i]);
+  fputs("  </graph>\n</graphml>\n", stream);
+  if (graph)
+    graph_scale_release(&scale);
+  return status;
+}
