@@ -197,6 +197,14 @@ static int tell_event(struct grains *grains, struct past_grain *grain, const str
                                                             : 0;
 }
 
+static int tell_end(struct grains *grains, struct past_grain *grain)
+{
+  const struct past_sync *sync = sync_at(grains, grain->sync);
+  return tell_event(
+      grains, grain,
+      &(struct grain_event){.kind = GRAIN_END, .grain = grain->id, .other = sync->grain, .number = sync->number});
+}
+
 static int on_sync(struct grains *grains, const struct tape_record *record)
 {
   const uint64_t *operand = record->operand;
@@ -219,11 +227,12 @@ static int on_sync(struct grains *grains, const struct tape_record *record)
                                       .chunks = kind == LIVE_SYNC_LOOP ? operand[3] : 0};
   sync_replace(grains, next, index);
   bool barrier = kind == LIVE_SYNC_BARRIER;
-  return tell_event(grains, grain,
-                    &(struct grain_event){.kind = barrier ? GRAIN_BARRIER : GRAIN_SYNC,
-                                          .grain = grain->id,
-                                          .other = barrier ? operand[3] : 0,
-                                          .number = operand[1]});
+  int status = tell_event(grains, grain,
+                          &(struct grain_event){.kind = barrier ? GRAIN_BARRIER : GRAIN_SYNC,
+                                                .grain = grain->id,
+                                                .other = barrier ? operand[3] : 0,
+                                                .number = operand[1]});
+  return status || kind != LIVE_SYNC_CHILD ? status : tell_end(grains, past_grain(&grains->past, operand[3]));
 }
 
 static int on_region(struct grains *grains, const struct tape_record *record)
@@ -276,11 +285,8 @@ static int on_end(struct grains *grains, const struct tape_record *record)
   if (grain->flags & LIVE_GRAIN_DROPPED)
     return 0;
   grain->sync = joined_by(grains, grain);
-  struct past_sync *sync = sync_at(grains, grain->sync);
-  sync->refs += grain->sync != 0;
-  return tell_event(
-      grains, grain,
-      &(struct grain_event){.kind = GRAIN_END, .grain = grain->id, .other = sync->grain, .number = sync->number});
+  sync_at(grains, grain->sync)->refs += grain->sync != 0;
+  return tell_end(grains, grain);
 }
 
 /* ---- clocks ---- */

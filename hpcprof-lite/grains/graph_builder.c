@@ -36,6 +36,7 @@ struct live {
   uint32_t head; /* the node that follows; 0: none yet */
   uint32_t end;  /* the node that joins the grain; 0: none */
   uint32_t fork; /* = head, while further creations belong to it */
+  uint32_t loop; /* hands out the chunks of the loop that the grain is in; 0: none yet */
   uint32_t last; /* unreduced: the last fragment that was added */
   uint64_t critical_exec;
   uint32_t *offers, *takes; /* from the node before; takers that may be at its begin */
@@ -51,7 +52,8 @@ struct graph_builder {
   uint32_t takers_count;
   uint32_t *siblings_of; /* unreduced: [node] the fragment of the same grain that was added before */
   size_t siblings_room;
-  uint64_t forked; /* id of the grain that the next one is created by; 0: none */
+  uint64_t forked;   /* id of the grain that the next one is created by; 0: none */
+  bool forked_chunk; /* it is a chunk of the loop that its creator is in */
   uint32_t most;
   uint64_t lost; /* joins to which no waiting grain has come */
   bool unreduced;
@@ -192,10 +194,19 @@ static bool offer(struct graph_builder *builder, uint32_t node, uint32_t taker)
          folding_edge(&builder->folding, node, to, GRAIN_EDGE_DEPENDENCE);
 }
 
+/* What is created before belongs to another fork node.  An open one is not folded. */
+static void close_fork(struct graph_builder *builder, struct live *live)
+{
+  if (live->fork)
+    builder->folding.nodes[live->fork].fixed = false;
+  live->fork = 0;
+}
+
 /* The node comes before all of the grain that is known. */
 static bool prepend(struct graph_builder *builder, struct live *live, uint32_t node)
 {
   bool to_join = !live->head && live->end;
+  close_fork(builder, live);
   if (!folding_edge(&builder->folding, node, live->head ? live->head : live->end,
                     to_join ? GRAIN_EDGE_JOIN : GRAIN_EDGE_CONTINUATION))
     return false;
@@ -204,7 +215,6 @@ static bool prepend(struct graph_builder *builder, struct live *live, uint32_t n
       return false;
   live->offers_count = live->takes_count = 0;
   live->head = node;
-  live->fork = 0;
   return true;
 }
 
@@ -258,7 +268,7 @@ static int on_take(struct graph_builder *builder, struct live *live, const struc
     return ERR_NOMEM;
   builder->takers[number % TAKERS] = (struct taker){.follows = live->head ? live->head : live->end};
   live->takes[live->takes_count++] = number;
-  live->fork = 0;
+  close_fork(builder, live);
   return 0;
 }
 
@@ -266,7 +276,7 @@ static int on_offer(struct graph_builder *builder, struct live *live, const stru
 {
   const struct index *tables[] = {&builder->dependences.now, &builder->dependences.before};
   live->takes_count = 0; /* those are not at its begin */
-  live->fork = 0;
+  close_fork(builder, live);
   for (int i = 0; i < 2; i++) {
     uint32_t slot, taker = index_first(tables[i], event->other, &slot);
     for (; taker; taker = index_next(tables[i], event->other, &slot)) {
@@ -276,6 +286,16 @@ static int on_offer(struct graph_builder *builder, struct live *live, const stru
     }
   }
   return 0;
+}
+
+static int on_loop(struct graph_builder *builder, struct live *live)
+{
+  uint32_t loop = live->loop;
+  if (!loop)
+    return 0;
+  live->loop = 0;
+  builder->folding.nodes[loop].fixed = false;
+  return prepend(builder, live, loop) ? 0 : ERR_NOMEM;
 }
 
 int graph_builder_event(struct graph_builder *builder, const struct grain_event *event)
@@ -288,7 +308,10 @@ int graph_builder_event(struct graph_builder *builder, const struct grain_event 
     return on_fragment(builder, live, event);
   case GRAIN_FORK:
     builder->forked = event->grain;
+    builder->forked_chunk = event->number;
     return 0;
+  case GRAIN_LOOP:
+    return on_loop(builder, live);
   case GRAIN_SYNC:
   case GRAIN_BARRIER:
     return on_sync(builder, live, event);
@@ -302,11 +325,6 @@ int graph_builder_event(struct graph_builder *builder, const struct grain_event 
 }
 
 /* ---- grains ---- */
-
-static bool is_chunk_of_loop(const struct grain *grain)
-{
-  return grain->kind == GRAIN_CHUNK && grain->siblings.threads;
-}
 
 static void add_known(uint64_t amount, uint64_t *sum, uint64_t *count)
 {
@@ -374,25 +392,40 @@ static uint32_t own_node(struct graph_builder *builder, struct live *live, const
   return live->head;
 }
 
+static uint32_t open_fork(struct graph_builder *builder, enum grain_node_kind kind, uint32_t directive)
+{
+  uint32_t fork = add_node(builder, kind);
+  if (!fork)
+    return 0;
+  builder->folding.nodes[fork].node.row.directive = directive;
+  builder->folding.nodes[fork].fixed = true;
+  return fork;
+}
+
+/* The node that hands out a chunk of the loop that its creator is in: it follows what was before the loop. */
+static bool chunk_to(struct graph_builder *builder, struct live *creator, uint32_t node, const struct grain_row *row)
+{
+  if (!creator->loop)
+    creator->loop = open_fork(builder, GRAIN_NODE_BOOKKEEPING, row->directive);
+  if (!creator->loop)
+    return false;
+  struct grain_node *loop = &builder->folding.nodes[creator->loop].node;
+  loop->grain.thread = row->grain->thread;
+  add_known(row->chunk_overhead, &loop->overhead, &loop->overheads);
+  return folding_edge(&builder->folding, creator->loop, node, GRAIN_EDGE_CREATION);
+}
+
 /* The grain's creator has a fork node for it.  Creations one after the other have one in the reduced graph. */
 static bool fork_to(struct graph_builder *builder, struct live *creator, uint32_t node, const struct grain_row *row)
 {
-  bool chunk = is_chunk_of_loop(row->grain);
-  enum grain_node_kind kind = chunk ? GRAIN_NODE_BOOKKEEPING : GRAIN_NODE_FORK;
-  struct folding *folding = &builder->folding;
-  uint32_t fork = creator->fork;
-  if (!fork || builder->unreduced || folding->nodes[folding_find(folding, fork)].node.kind != kind) {
-    fork = add_node(builder, kind);
+  uint32_t fork = builder->unreduced ? 0 : creator->fork;
+  if (!fork) {
+    fork = open_fork(builder, GRAIN_NODE_FORK, row->creator);
     if (!fork || !prepend(builder, creator, fork))
       return false;
-    folding->nodes[fork].node.row.directive = chunk ? row->directive : row->creator;
-    folding->nodes[fork].node.grain.thread = row->grain->thread;
+    creator->fork = fork;
   }
-  creator->fork = fork;
-  if (chunk)
-    add_known(row->chunk_overhead, &folding->nodes[folding_find(folding, fork)].node.overhead,
-              &folding->nodes[folding_find(folding, fork)].node.overheads);
-  return folding_edge(folding, fork, node, GRAIN_EDGE_CREATION);
+  return folding_edge(&builder->folding, fork, node, GRAIN_EDGE_CREATION);
 }
 
 static void forget(struct graph_builder *builder, uint64_t id)
@@ -430,6 +463,7 @@ static int compact(struct graph_builder *builder)
       renumber(&live->head, numbers);
       renumber(&live->end, numbers);
       renumber(&live->fork, numbers);
+      renumber(&live->loop, numbers);
     }
   renumber_index(&builder->joins.now, numbers);
   renumber_index(&builder->joins.before, numbers);
@@ -462,7 +496,8 @@ int graph_builder_grain(struct graph_builder *builder, const struct grain_row *r
   if (builder->forked) {
     struct live *creator = live_of(builder, builder->forked);
     builder->forked = 0;
-    if (!creator || !fork_to(builder, creator, node, row))
+    bool done = creator && (builder->forked_chunk ? chunk_to : fork_to)(builder, creator, node, row);
+    if (!done)
       return ERR_NOMEM;
   }
   return keep_small(builder);

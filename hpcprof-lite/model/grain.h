@@ -72,7 +72,8 @@ enum grain_event_kind {
   GRAIN_BARRIER, /* the same, and `other` names the barrier: it joins all grains that have an event with that name */
   GRAIN_OFFER,   /* dependence: what takes the join `other` later runs after this point */
   GRAIN_TAKE,    /* dependence: what was offered to the join `other` before runs before this point */
-  GRAIN_END,     /* its end, its first event: the synchronisation `number` of the grain `other` (0: none) joins it */
+  GRAIN_END,     /* its end, its first event: the synchronisation `number` of the grain `other` (0: none) joins it; if
+                    its creator waits for it alone, a second one corrects that */
 };
 
 struct grain_event {
