@@ -36,6 +36,7 @@ struct live {
   uint32_t head; /* the node that follows; 0: none yet */
   uint32_t end;  /* the node that joins the grain; 0: none */
   uint32_t fork; /* = head, while further creations belong to it */
+  uint32_t held; /* the join that it has passed last, while grains that it joins may follow; 0: none */
   uint32_t loop; /* hands out the chunks of the loop that the grain is in; 0: none yet */
   uint32_t last; /* unreduced: the last fragment that was added */
   uint64_t critical_exec;
@@ -170,15 +171,18 @@ static uint32_t join_node(struct graph_builder *builder, uint64_t key, bool wait
 {
   struct folding *folding = &builder->folding;
   uint32_t node = recall(&builder->joins, key);
-  if (node && waits) {
-    builder->lost -= folding->nodes[node].fixed;
-    folding->nodes[node].fixed = false;
+  struct folding_node *found = &folding->nodes[node];
+  if (node && waits && !found->node.joins) {
+    builder->lost--;
+    found->fixed--;
+    found->node.joins = 1;
   }
   if (node)
     return node;
   node = add_node(builder, GRAIN_NODE_JOIN);
   if (!node || !remember(&builder->joins, key, node))
     return 0;
+  folding->nodes[node].node.joins = waits;
   folding->nodes[node].fixed = !waits;
   builder->lost += !waits;
   return node;
@@ -194,19 +198,32 @@ static bool offer(struct graph_builder *builder, uint32_t node, uint32_t taker)
          folding_edge(&builder->folding, node, to, GRAIN_EDGE_DEPENDENCE);
 }
 
-/* What is created before belongs to another fork node.  An open one is not folded. */
+/* No further edges lead to the join that the grain has passed last. */
+static void release_join(struct graph_builder *builder, struct live *live)
+{
+  if (live->held)
+    builder->folding.nodes[live->held].fixed--;
+  live->held = 0;
+}
+
+/* What is created before belongs to another fork node. */
 static void close_fork(struct graph_builder *builder, struct live *live)
 {
-  if (live->fork)
-    builder->folding.nodes[live->fork].fixed = false;
+  if (!live->fork)
+    return;
+  builder->folding.nodes[live->fork].fixed--;
   live->fork = 0;
+  release_join(builder, live);
 }
 
 /* The node comes before all of the grain that is known. */
 static bool prepend(struct graph_builder *builder, struct live *live, uint32_t node)
 {
+  enum grain_node_kind kind = builder->folding.nodes[node].node.kind;
   bool to_join = !live->head && live->end;
   close_fork(builder, live);
+  if (kind != GRAIN_NODE_FORK)
+    release_join(builder, live);
   if (!folding_edge(&builder->folding, node, live->head ? live->head : live->end,
                     to_join ? GRAIN_EDGE_JOIN : GRAIN_EDGE_CONTINUATION))
     return false;
@@ -215,6 +232,10 @@ static bool prepend(struct graph_builder *builder, struct live *live, uint32_t n
       return false;
   live->offers_count = live->takes_count = 0;
   live->head = node;
+  if (kind == GRAIN_NODE_JOIN) {
+    builder->folding.nodes[node].fixed++;
+    live->held = node;
+  }
   return true;
 }
 
@@ -294,7 +315,7 @@ static int on_loop(struct graph_builder *builder, struct live *live)
   if (!loop)
     return 0;
   live->loop = 0;
-  builder->folding.nodes[loop].fixed = false;
+  builder->folding.nodes[loop].fixed = 0;
   return prepend(builder, live, loop) ? 0 : ERR_NOMEM;
 }
 
@@ -383,7 +404,6 @@ static uint32_t own_node(struct graph_builder *builder, struct live *live, const
     if (!node || !describe(builder, &folding->nodes[node].node, row, false))
       return 0;
     folding->nodes[node].node.critical_exec = builder->unreduced ? 0 : live->critical_exec;
-    folding->nodes[node].unit = folding->nodes[node].node.exec;
     return prepend(builder, live, node) ? node : 0;
   }
   for (uint32_t i = live->last; i; i = builder->siblings_of[i])
@@ -398,7 +418,7 @@ static uint32_t open_fork(struct graph_builder *builder, enum grain_node_kind ki
   if (!fork)
     return 0;
   builder->folding.nodes[fork].node.row.directive = directive;
-  builder->folding.nodes[fork].fixed = true;
+  builder->folding.nodes[fork].fixed = 1;
   return fork;
 }
 
@@ -464,6 +484,7 @@ static int compact(struct graph_builder *builder)
       renumber(&live->end, numbers);
       renumber(&live->fork, numbers);
       renumber(&live->loop, numbers);
+      renumber(&live->held, numbers);
     }
   renumber_index(&builder->joins.now, numbers);
   renumber_index(&builder->joins.before, numbers);
@@ -492,6 +513,8 @@ int graph_builder_grain(struct graph_builder *builder, const struct grain_row *r
   uint32_t node = live ? own_node(builder, live, row) : 0;
   if (!node)
     return ERR_NOMEM;
+  close_fork(builder, live);
+  release_join(builder, live);
   forget(builder, row->grain->id);
   if (builder->forked) {
     struct live *creator = live_of(builder, builder->forked);

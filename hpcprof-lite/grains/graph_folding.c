@@ -233,10 +233,10 @@ static bool may_fold(const struct folding *folding, const struct folding_node *n
   return !node->fixed && (folding->problems || !node->node.problem_grains);
 }
 
-/* A candidate of the first rule, by a hash of its neighbours and its key. */
+/* A candidate of the first rule, by a hash of its neighbours and its key; later the first one of `count` siblings. */
 struct sibling {
   uint64_t hash;
-  uint32_t node;
+  uint32_t node, count;
 };
 
 static int by_hash(const void *a, const void *b)
@@ -257,7 +257,7 @@ static uint64_t hash_list(uint64_t hash, const uint32_t *list, uint32_t count)
 static bool same_key(const struct grain_node *a, const struct grain_node *b)
 {
   return a->kind == b->kind && a->grain.kind == b->grain.kind && a->row.directive == b->row.directive &&
-         a->row.creator == b->row.creator && a->problems == b->problems;
+         a->row.creator == b->row.creator && a->problems == b->problems && a->critical == b->critical;
 }
 
 static bool same_list(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count)
@@ -282,40 +282,190 @@ static uint32_t find_siblings(const struct folding *folding, struct sibling *fou
   const uint32_t *preds, *succs;
   for (uint32_t i = 1; i < folding->nodes_count; i++) {
     const struct folding_node *node = &folding->nodes[i];
-    if (node->into || node->unit > folding->limit || !may_fold(folding, node))
+    if (node->into || !may_fold(folding, node))
       continue;
     uint32_t preds_count = preds_of(folding, i, &preds), succs_count = succs_of(folding, i, &succs);
     if (!preds_count || !succs_count)
       continue;
     uint64_t hash = index_hash(hash_list(hash_list(node->node.kind, preds, preds_count), succs, succs_count),
                                (uint64_t)node->node.problems << 32 | node->node.row.directive);
-    found[count++] = (struct sibling){hash, i};
+    found[count++] = (struct sibling){.hash = hash + node->node.critical, .node = i, .count = 1};
   }
   qsort(found, count, sizeof *found, by_hash);
   return count;
 }
 
-/* Folds siblings.  Returns 0 or ERR_NOMEM; *changed: something was folded. */
+static int by_count(const void *a, const void *b)
+{
+  const struct sibling *one = a, *other = b;
+  if (one->count != other->count)
+    return one->count > other->count ? -1 : 1;
+  return by_hash(a, b);
+}
+
+/* Links siblings by folding_node.next, and moves the first ones to the begin, the most siblings first.  Returns how
+ * many groups there are. */
+static uint32_t group_siblings(struct folding *folding, struct sibling *found, uint32_t count)
+{
+  uint32_t groups = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    struct sibling *group = groups ? &found[groups - 1] : NULL;
+    folding->nodes[found[i].node].next = 0;
+    if (group && group->hash == found[i].hash && are_siblings(folding, group->node, found[i].node)) {
+      folding->nodes[found[i].node].next = folding->nodes[group->node].next;
+      folding->nodes[group->node].next = found[i].node;
+      group->count++;
+    } else {
+      found[groups++] = found[i];
+    }
+  }
+  qsort(found, groups, sizeof *found, by_count);
+  return groups;
+}
+
+/* Folds groups of siblings.  Returns 0 or ERR_NOMEM; *changed: something was folded. */
 static int fold_siblings(struct folding *folding, uint32_t most, bool *changed)
 {
   struct sibling *found = malloc((size_t)folding->nodes_count * sizeof *found);
   if (!found)
     return ERR_NOMEM;
-  uint32_t count = find_siblings(folding, found), first = 0;
-  for (uint32_t i = 1; i < count && folding->alive > most; i++) {
-    if (found[i].hash != found[first].hash || !are_siblings(folding, found[first].node, found[i].node)) {
-      first = i;
-      continue;
+  uint32_t groups = group_siblings(folding, found, find_siblings(folding, found));
+  for (uint32_t i = 0; i < groups && found[i].count > 1 && folding->alive > most; i++) {
+    uint32_t next = folding->nodes[found[i].node].next;
+    for (uint32_t node = next; node; node = next) {
+      next = folding->nodes[node].next;
+      fold(folding, node, found[i].node);
     }
-    struct folding_node *into = &folding->nodes[found[first].node];
-    uint64_t unit = folding->nodes[found[i].node].unit;
-    into->unit = unit > into->unit ? unit : into->unit;
-    fold(folding, found[i].node, found[first].node);
     *changed = true;
   }
   free(found);
   return 0;
 }
+
+/* ---- blocks ---- */
+
+static int by_number(const void *a, const void *b)
+{
+  uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+  return (one > other) - (one < other);
+}
+
+/* Writes the nodes of a list, as they are folded now, each once and in ascending order. */
+static uint32_t distinct(struct folding *folding, const uint32_t *list, uint32_t count, uint32_t *out)
+{
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++)
+    out[i] = folding_find(folding, list[i]);
+  qsort(out, count, sizeof *out, by_number);
+  for (uint32_t i = 0; i < count; i++)
+    if (!kept || out[kept - 1] != out[i])
+      out[kept++] = out[i];
+  return kept;
+}
+
+/* A pass over blocks: nodes that are folded in it have one node by which they are left. */
+struct blocks {
+  uint32_t *exits;         /* [node] that node, by its number before the pass; 0: the node itself */
+  uint32_t *succs, *preds; /* lists */
+};
+
+static uint32_t exit_of(const struct blocks *blocks, uint32_t node)
+{
+  return blocks->exits[node] ? blocks->exits[node] : node;
+}
+
+/* Returns the only node of a list, as it is folded now; 0 if there are none or several. */
+static uint32_t only_one(struct folding *folding, const uint32_t *list, uint32_t count)
+{
+  uint32_t found = count ? folding_find(folding, list[0]) : 0;
+  for (uint32_t i = 1; i < count && found; i++)
+    found = folding_find(folding, list[i]) == found ? found : 0;
+  return found;
+}
+
+/* Whether the node has this predecessor only. */
+static bool only_after(struct folding *folding, uint32_t node, uint32_t pred)
+{
+  const uint32_t *list;
+  uint32_t count = preds_of(folding, node, &list);
+  return only_one(folding, list, count) == pred;
+}
+
+/* Returns the only successor, 0 if there are none or several. */
+static uint32_t only_successor(struct folding *folding, const struct blocks *blocks, uint32_t node)
+{
+  const uint32_t *list;
+  uint32_t count = succs_of(folding, exit_of(blocks, node), &list);
+  return only_one(folding, list, count);
+}
+
+/* Returns the node that joins all that the fork leads to, where that is nothing else; 0: none. */
+static uint32_t join_of(struct folding *folding, struct blocks *blocks, uint32_t fork, uint32_t count)
+{
+  uint32_t join = 0;
+  for (uint32_t i = 0; i < count && !join; i++)
+    join = only_after(folding, blocks->succs[i], fork) ? only_successor(folding, blocks, blocks->succs[i]) : 0;
+  for (uint32_t i = 0; i < count && join; i++) {
+    uint32_t node = blocks->succs[i];
+    bool inside = node == join || (only_after(folding, node, fork) && only_successor(folding, blocks, node) == join);
+    join = inside ? join : 0;
+  }
+  const uint32_t *list;
+  uint32_t preds = join ? preds_of(folding, join, &list) : 0;
+  preds = join ? distinct(folding, list, preds, blocks->preds) : 0;
+  for (uint32_t i = 0; i < preds && join; i++)
+    if (blocks->preds[i] != fork && !bsearch(&blocks->preds[i], blocks->succs, count, sizeof *blocks->succs, by_number))
+      join = 0;
+  return join;
+}
+
+/* Folds what follows a node: its only successor, or all up to the node that joins it.  Returns whether it did. */
+static bool fold_block(struct folding *folding, struct blocks *blocks, uint32_t node)
+{
+  const uint32_t *list;
+  uint32_t count = succs_of(folding, exit_of(blocks, node), &list);
+  count = count ? distinct(folding, list, count, blocks->succs) : 0;
+  uint32_t join = count == 1 && only_after(folding, blocks->succs[0], node) ? blocks->succs[0] : 0;
+  join = count > 1 ? join_of(folding, blocks, node, count) : join;
+  if (!join || !may_fold(folding, &folding->nodes[node]) || !may_fold(folding, &folding->nodes[join]))
+    return false;
+  uint64_t amount = amount_of(&folding->nodes[node]) + folding->nodes[join].node.exec;
+  for (uint32_t i = 0; i < count; i++) {
+    amount = model_sum(amount, blocks->succs[i] == join ? 0 : amount_of(&folding->nodes[blocks->succs[i]]));
+    if (!may_fold(folding, &folding->nodes[blocks->succs[i]]))
+      return false;
+  }
+  if (amount > folding->limit)
+    return false;
+  for (uint32_t i = 0; i < count; i++)
+    if (blocks->succs[i] != join)
+      fold(folding, blocks->succs[i], node);
+  fold(folding, join, node);
+  blocks->exits[node] = exit_of(blocks, join);
+  return true;
+}
+
+/* Folds blocks, the inner ones first.  Returns 0 or ERR_NOMEM. */
+static int fold_blocks(struct folding *folding, uint32_t most, bool *changed)
+{
+  size_t nodes = (size_t)folding->nodes_count + 1, edges = (size_t)folding->edges_count + 1;
+  uint32_t *waits = calloc(nodes, sizeof *waits);
+  struct blocks blocks = {.exits = calloc(nodes, sizeof *blocks.exits),
+                          .succs = malloc(edges * sizeof *blocks.succs),
+                          .preds = malloc(edges * sizeof *blocks.preds)};
+  bool room = waits && blocks.exits && blocks.succs && blocks.preds;
+  uint32_t count = room ? sort_nodes(folding, waits) : 0;
+  for (uint32_t i = count; i-- > 0 && folding->alive > most;)
+    while (!folding->nodes[folding->order[i]].into && fold_block(folding, &blocks, folding->order[i]))
+      *changed = true;
+  free(waits);
+  free(blocks.exits);
+  free(blocks.succs);
+  free(blocks.preds);
+  return room ? 0 : ERR_NOMEM;
+}
+
+/* ---- single nodes ---- */
 
 /* Lets nodes absorb what only they lead to, from the ends of the graph on. */
 static int absorb(struct folding *folding, uint32_t most, bool *changed)
@@ -331,25 +481,27 @@ static int absorb(struct folding *folding, uint32_t most, bool *changed)
     if (preds_of(folding, node, &preds) != 1)
       continue;
     struct folding_node *from = &folding->nodes[node], *to = &folding->nodes[preds[0]];
-    uint64_t amount = amount_of(from) + amount_of(to);
-    if (amount > folding->limit || !may_fold(folding, from) || !may_fold(folding, to))
+    if (amount_of(from) + amount_of(to) > folding->limit || !may_fold(folding, from) || !may_fold(folding, to))
       continue;
     fold(folding, node, preds[0]);
-    to->unit = amount;
     *changed = true;
   }
   return 0;
 }
 
-/* Nothing more can be folded within the limit.  Returns false if no limit is left. */
-static bool raise_limit(struct folding *folding, uint64_t total)
+/* ---- what is folded when ---- */
+
+/* Nothing more can be folded within the limit.  Before nodes with problems are folded, others are up to `small`; single
+ * nodes are when no block is left.  Returns false if no limit is left. */
+static bool raise_limit(struct folding *folding, uint64_t small, uint64_t total)
 {
-  if (folding->limit <= total) {
+  if (folding->limit <= (folding->problems ? total : small)) {
     folding->limit = folding->limit ? 2 * folding->limit : 1;
     return true;
   }
-  if (folding->problems)
+  if (folding->singly)
     return false;
+  folding->singly = folding->problems;
   folding->problems = true;
   folding->limit = 1;
   return true;
@@ -367,9 +519,9 @@ int folding_reduce(struct folding *folding, uint32_t most)
       return ERR_NOMEM;
     if (changed)
       continue;
-    if (absorb(folding, most, &changed))
+    if (fold_blocks(folding, most, &changed) || (!changed && folding->singly && absorb(folding, most, &changed)))
       return ERR_NOMEM;
-    if (!changed && !raise_limit(folding, total))
+    if (!changed && !raise_limit(folding, total / most, total))
       break;
   }
   return 0;

@@ -5,8 +5,10 @@
  *   the other would lead through a predecessor of the second, which is one of the first: a cycle before.)
  * - Absorption: a node with one predecessor becomes a part of that.  (Another path from the predecessor would need
  *   another predecessor.)
- * So what is folded is always a convex set.  Small amounts are folded first: a limit on the amount doubles until few
- * enough nodes are left.  Nodes with a problem are folded last, with those of the same problems.
+ * So what is folded is always a convex set.  Groups of siblings are folded first, the largest ones before others; then
+ * blocks, which are absorbed as a whole: a node and its only successor, or a fork, all that it leads to, and its join.
+ * A limit of the work in a block doubles until few enough nodes are left.  Nodes with a problem are folded after
+ * others, with those of the same problems, and nodes that are in no block last.
  *
  * Nodes are numbered from 1; numbers of folded nodes stay valid (folding_find()) until folding_compact().  The
  * structure owns its memory.
@@ -20,9 +22,9 @@
 
 struct folding_node {
   struct grain_node node;
-  uint32_t into; /* the node that it was folded into; 0: none */
-  uint64_t unit; /* the largest amount that counts as one: of a sibling, or of all that was absorbed */
-  bool fixed;    /* may not be folded */
+  uint32_t into;  /* the node that it was folded into; 0: none */
+  uint32_t next;  /* sibling, while siblings are folded */
+  uint32_t fixed; /* how many wait for further edges to it: until then it is not folded */
 };
 
 struct folding {
@@ -32,8 +34,9 @@ struct folding {
   uint32_t nodes_count, edges_count; /* nodes_count: with node 0, which is not used */
   uint32_t alive;
   uint64_t folded;
-  uint64_t limit; /* of what is folded now */
+  uint64_t limit; /* amount up to which nodes absorb others now */
   bool problems;  /* nodes with problems are folded, too */
+  bool singly;    /* nodes that are no part of a block are absorbed, too */
   /* for one round, by node */
   uint32_t *succs, *preds, *succs_at, *preds_at, *order;
   size_t work_room, lists_room;
