@@ -1,0 +1,191 @@
+/* The graph of grains: nodes, edges and what is folded, from events as the log's second pass delivers them. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "hpcprof-lite/grains/graph_builder.h"
+#include "hpcprof-lite/grains/graph_folding.h"
+#include "hpcprof-lite/model/model.h"
+
+static void event(struct graph_builder *builder, enum grain_event_kind kind, uint64_t grain, uint64_t other,
+                  uint64_t number)
+{
+  const struct grain_event event = {.kind = kind, .grain = grain, .other = other, .number = number, .amount = number};
+  assert_int_equal(graph_builder_event(builder, &event), 0);
+}
+
+static void grain(struct graph_builder *builder, uint64_t id, uint64_t exec, uint32_t problems)
+{
+  const struct grain described = {.id = id, .kind = id == 1 ? GRAIN_INITIAL : GRAIN_TASK, .path = "0", .exec = exec};
+  struct grain_row row = {.grain = &described,
+                          .prefix = "",
+                          .exec = exec,
+                          .create = GRAIN_UNKNOWN,
+                          .chunk_overhead = GRAIN_UNKNOWN,
+                          .context = MODEL_NONE,
+                          .problems = problems};
+  for (unsigned i = 0; i < GRAIN_METRICS; i++)
+    row.metric[i] = NAN;
+  assert_int_equal(graph_builder_grain(builder, &row), 0);
+}
+
+/* A grain that does nothing but work, and is joined by a synchronisation of grain 1. */
+static void leaf(struct graph_builder *builder, uint64_t id, uint64_t sync, uint64_t exec, uint32_t problems)
+{
+  event(builder, GRAIN_END, id, 1, sync);
+  event(builder, GRAIN_FRAGMENT, id, 0, exec);
+  event(builder, GRAIN_FORK, 1, id, 0);
+  grain(builder, id, exec, problems);
+}
+
+static struct grain_graph finish(struct graph_builder *builder)
+{
+  struct grain_graph graph;
+  assert_int_equal(graph_builder_end(builder, &graph), 0);
+  graph_builder_free(builder);
+  for (uint32_t i = 0; i < graph.edges_count; i++) /* no cycle */
+    assert_true(graph.edges[i].from < graph.edges[i].to && graph.edges[i].to < graph.nodes_count);
+  return graph;
+}
+
+static uint32_t count(const struct grain_graph *graph, enum grain_node_kind kind)
+{
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < graph->nodes_count; i++)
+    found += graph->nodes[i].kind == kind;
+  return found;
+}
+
+/* Grain 1 runs 1, creates two grains, waits for them, and runs 2. */
+static struct grain_graph fork_and_join(bool unreduced)
+{
+  struct graph_builder *builder = graph_builder_new(100, unreduced, GRAIN_BALANCE);
+  assert_non_null(builder);
+  event(builder, GRAIN_FRAGMENT, 1, 0, 2);
+  event(builder, GRAIN_SYNC, 1, 0, 1);
+  leaf(builder, 3, 1, 30, 0);
+  leaf(builder, 2, 1, 20, 0);
+  event(builder, GRAIN_FRAGMENT, 1, 0, 1);
+  grain(builder, 1, 3, 0);
+  return finish(builder);
+}
+
+static void reduced(void **unused)
+{
+  (void)unused;
+  struct grain_graph graph = fork_and_join(false);
+  assert_int_equal(count(&graph, GRAIN_NODE_GRAIN), 3);
+  assert_int_equal(count(&graph, GRAIN_NODE_FORK), 1);
+  assert_int_equal(count(&graph, GRAIN_NODE_JOIN), 1);
+  assert_int_equal(graph.edges_count, 6);
+  assert_int_equal(graph.exec, 53);
+  assert_int_equal(graph.folded, 0);
+  assert_int_equal(graph.lost, 0);
+  grain_graph_release(&graph);
+}
+
+static void unreduced(void **unused)
+{
+  (void)unused;
+  struct grain_graph graph = fork_and_join(true);
+  assert_int_equal(count(&graph, GRAIN_NODE_FRAGMENT), 4);
+  assert_int_equal(count(&graph, GRAIN_NODE_FORK), 2);
+  assert_int_equal(graph.exec, 53);
+  assert_int_equal(graph.longest, 33);
+  grain_graph_release(&graph);
+}
+
+/* Many siblings become one node; those with a problem another one. */
+static void siblings(void **unused)
+{
+  enum { GRAINS = 60000, EACH = 1000 };
+  (void)unused;
+  struct graph_builder *builder = graph_builder_new(20, false, GRAIN_BALANCE);
+  event(builder, GRAIN_SYNC, 1, 0, 1);
+  for (uint64_t id = GRAINS + 1; id > 1; id--)
+    leaf(builder, id, 1, id % 7, id % EACH == 0);
+  grain(builder, 1, 5, 0);
+  struct grain_graph graph = finish(builder);
+  uint64_t work = 5, plain = 0, problems = 0;
+  for (uint64_t id = 2; id <= GRAINS + 1; id++)
+    work += id % 7;
+  for (uint32_t i = 0; i < graph.nodes_count; i++) {
+    plain = graph.nodes[i].grains > plain ? graph.nodes[i].grains : plain;
+    problems += graph.nodes[i].problem_grains;
+  }
+  assert_true(graph.nodes_count <= 20);
+  assert_int_equal(graph.exec, work);
+  assert_int_equal(plain, GRAINS - GRAINS / EACH);
+  assert_int_equal(problems, GRAINS / EACH);
+  grain_graph_release(&graph);
+}
+
+/* a1 -> b -> a2 by dependences, where a1 and a2 are alike: they may not become one node without b. */
+static void not_convex(void **unused)
+{
+  (void)unused;
+  for (uint32_t most = 1; most < 8; most++) {
+    struct graph_builder *builder = graph_builder_new(most, false, GRAIN_BALANCE);
+    event(builder, GRAIN_SYNC, 1, 0, 1);
+    event(builder, GRAIN_END, 4, 1, 1);
+    event(builder, GRAIN_FRAGMENT, 4, 0, 10);
+    event(builder, GRAIN_TAKE, 4, 102, 0);
+    event(builder, GRAIN_END, 3, 1, 1);
+    event(builder, GRAIN_OFFER, 3, 102, 0);
+    event(builder, GRAIN_FRAGMENT, 3, 0, 20);
+    event(builder, GRAIN_TAKE, 3, 101, 0);
+    event(builder, GRAIN_END, 2, 1, 1);
+    event(builder, GRAIN_OFFER, 2, 101, 0);
+    event(builder, GRAIN_FRAGMENT, 2, 0, 10);
+    event(builder, GRAIN_FORK, 1, 4, 0);
+    grain(builder, 4, 10, 0);
+    event(builder, GRAIN_FORK, 1, 3, 0);
+    grain(builder, 3, 20, 1);
+    event(builder, GRAIN_FORK, 1, 2, 0);
+    grain(builder, 2, 10, 0);
+    grain(builder, 1, 1, 0);
+    struct grain_graph graph = finish(builder);
+    assert_true(graph.nodes_count <= most);
+    assert_int_equal(graph.exec, 41);
+    assert_true(graph.longest >= 41);
+    grain_graph_release(&graph);
+  }
+}
+
+/* Any graph without cycles is folded to any number of nodes from 1, and stays without cycles. */
+static void random_graphs(void **unused)
+{
+  enum { GRAPHS = 300, NODES = 40 };
+  (void)unused;
+  srand(1);
+  for (int i = 0; i < GRAPHS; i++) {
+    struct folding folding = {0};
+    uint32_t nodes = 2 + (uint32_t)rand() % NODES, most = 1 + (uint32_t)rand() % nodes;
+    uint64_t work = 0, after = 0;
+    for (uint32_t node = 1; node <= nodes; node++) {
+      assert_int_equal(folding_node(&folding, (enum grain_node_kind)(rand() % GRAIN_NODE_KINDS)), node);
+      work += folding.nodes[node].node.exec = (uint64_t)rand() % 100;
+      folding.nodes[node].node.problem_grains = rand() % 5 == 0;
+      for (int edge = rand() % 3; node > 1 && edge >= 0; edge--) /* the first node leads to all others */
+        assert_true(folding_edge(&folding, 1 + (uint32_t)rand() % (node - 1), node, GRAIN_EDGE_CREATION));
+    }
+    assert_int_equal(folding_reduce(&folding, most), 0);
+    assert_true(folding.alive <= most);
+    assert_int_equal(folding_sort(&folding), 0);
+    for (uint32_t node = 1; node <= nodes; node++)
+      after += folding.nodes[node].into ? 0 : folding.nodes[node].node.exec;
+    assert_int_equal(after, work);
+    folding_release(&folding);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(reduced), cmocka_unit_test(unreduced), cmocka_unit_test(siblings),
+                                     cmocka_unit_test(not_convex), cmocka_unit_test(random_graphs)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
