@@ -32,9 +32,11 @@ LAYERS = {
         "analysis": "model",  # not one another
         "report": "model views analysis report report/constructs",
         "report/constructs": "model views analysis report report/constructs",
+        "report/exports": "model views analysis report report/exports",
     }.items()},
     "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
-                     "model input symbols views replay grains ranks analysis report report/constructs".split())},
+                     "model input symbols views replay grains ranks analysis report report/constructs "
+                     "report/exports".split())},
 }
 
 # Every function outside RT that RT calls.  All are async-signal-safe.

@@ -1,15 +1,11 @@
 /* The graph of grains: nodes, edges and what is folded, from events as the log's second pass delivers them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-#include <math.h>
-#include <stdlib.h>
-
 #include "hpcprof-lite/grains/graph_builder.h"
 #include "hpcprof-lite/grains/graph_folding.h"
 #include "hpcprof-lite/model/model.h"
+#include "tests/support/unit.h"
+
+#include <math.h>
+#include <stdlib.h>
 
 static void event(struct graph_builder *builder, enum grain_event_kind kind, uint64_t grain, uint64_t other,
                   uint64_t number)
@@ -183,9 +179,11 @@ static void random_graphs(void **unused)
   }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(reduced), cmocka_unit_test(unreduced), cmocka_unit_test(siblings),
-                                     cmocka_unit_test(not_convex), cmocka_unit_test(random_graphs)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(reduced),    cmocka_unit_test(unreduced),     cmocka_unit_test(siblings),
+      cmocka_unit_test(not_convex), cmocka_unit_test(random_graphs),
+  };
+  return UNIT_RUN(argc, argv, "grain_graph", tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
  * and files that are not programs. */
 #include "hpcprof-lite/symbols/symbols_names.h"
 #include "hpcprof-lite/symbols/symbols_ranges.h"
-#include "tests/unit/symbols_sources.h"
+#include "tests/support/symbols_sources.h"
 
 #include <sys/stat.h>
 

@@ -2,7 +2,7 @@
 #include "hpcprof-lite/symbols/symbols_child.h"
 #include "hpcprof-lite/symbols/symbols_index.h"
 #include "hpcprof-lite/symbols/symbols_ranges.h"
-#include "tests/unit/symbols_sources.h"
+#include "tests/support/symbols_sources.h"
 
 #include <dirent.h>
 #include <elf.h>

@@ -1,4 +1,4 @@
-#include "tests/unit/symbols_sources.h"
+#include "tests/support/symbols_sources.h"
 
 char directory[64];
 

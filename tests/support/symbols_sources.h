@@ -1,6 +1,6 @@
 /* What the tests of symbols share: a directory with the sources of programs, which they compile in different ways. */
-#ifndef TESTS_UNIT_SYMBOLS_SOURCES_H
-#define TESTS_UNIT_SYMBOLS_SOURCES_H
+#ifndef TESTS_SUPPORT_SYMBOLS_SOURCES_H
+#define TESTS_SUPPORT_SYMBOLS_SOURCES_H
 
 #include "hpcprof-lite/symbols/symbols.h"
 #include "tests/support/unit.h"
