@@ -200,9 +200,13 @@ static int tell_event(struct grains *grains, struct past_grain *grain, const str
 static int tell_end(struct grains *grains, struct past_grain *grain)
 {
   const struct past_sync *sync = sync_at(grains, grain->sync);
-  return tell_event(
-      grains, grain,
-      &(struct grain_event){.kind = GRAIN_END, .grain = grain->id, .other = sync->grain, .number = sync->number});
+  bool region = (grain->flags & LIVE_GRAIN_KIND) == GRAIN_IMPLICIT;
+  return tell_event(grains, grain,
+                    &(struct grain_event){.kind = GRAIN_END,
+                                          .grain = grain->id,
+                                          .other = sync->grain,
+                                          .number = sync->number,
+                                          .sync = region ? 0 : grain->sync});
 }
 
 static int on_sync(struct grains *grains, const struct tape_record *record)
@@ -231,7 +235,8 @@ static int on_sync(struct grains *grains, const struct tape_record *record)
                           &(struct grain_event){.kind = barrier ? GRAIN_BARRIER : GRAIN_SYNC,
                                                 .grain = grain->id,
                                                 .other = barrier ? operand[3] : 0,
-                                                .number = operand[1]});
+                                                .number = operand[1],
+                                                .sync = index});
   return status || kind != LIVE_SYNC_CHILD ? status : tell_end(grains, past_grain(&grains->past, operand[3]));
 }
 

@@ -23,7 +23,7 @@ struct grains_visitor {
   int (*event)(void *context, const struct grain_event *event); /* those of a grain come before it */
   void *context;
   bool without_paths; /* grain->path is NULL */
-  const char *root; /* path: only that grain and those below it are delivered; NULL: all */
+  const char *root;   /* path: only that grain and those below it are delivered; NULL: all */
 };
 
 /* Of the whole process. */

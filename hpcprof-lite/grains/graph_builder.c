@@ -11,7 +11,7 @@
 
 enum {
   LIVE_MAX = 1 << 28,
-  GENERATION = 1 << 16, /* entries of a table before the older ones are forgotten */
+  GENERATION = 1 << 18, /* entries of a table before the older ones are forgotten */
   TAKERS = 4 * GENERATION,
   SPARE_NODES = 1 << 14 /* beyond the limit, before nodes are folded */
 };
@@ -28,6 +28,7 @@ struct recent {
 struct taker {
   uint32_t follows; /* the node after that; 0: none */
   uint32_t grain;   /* the grain's own node, if it has done nothing before that */
+  bool offered;     /* an offer was found */
 };
 
 /* A grain whose events are being read. */
@@ -49,14 +50,16 @@ struct graph_builder {
   struct object_pool live;
   struct index live_of;             /* [id of a grain] */
   struct recent joins, dependences; /* [key] nodes; takers */
-  struct taker *takers;             /* a ring */
+  uint32_t *join_of;                /* [name of a synchronisation] node */
+  size_t join_of_room;
+  struct taker *takers; /* a ring */
   uint32_t takers_count;
   uint32_t *siblings_of; /* unreduced: [node] the fragment of the same grain that was added before */
   size_t siblings_room;
   uint64_t forked;   /* id of the grain that the next one is created by; 0: none */
   bool forked_chunk; /* it is a chunk of the loop that its creator is in */
   uint32_t most;
-  uint64_t lost; /* joins to which no waiting grain has come */
+  uint64_t lost; /* joins to which no waiting grain has come, dependences that were forgotten */
   bool unreduced;
   enum grain_metric metric;
 };
@@ -76,6 +79,8 @@ static void forget_recent(struct recent *recent)
 void graph_builder_process(struct graph_builder *builder)
 {
   forget_recent(&builder->joins);
+  if (builder->join_of_room)
+    memset(builder->join_of, 0, builder->join_of_room * sizeof *builder->join_of);
   forget_recent(&builder->dependences);
   for (uint32_t slot = 0; slot < builder->live_of.slots; slot++)
     if (builder->live_of.keys[slot]) { /* the log ends within it */
@@ -96,6 +101,7 @@ void graph_builder_free(struct graph_builder *builder)
   object_pool_release(&builder->live);
   free(builder->takers);
   free(builder->siblings_of);
+  free(builder->join_of);
   free(builder);
 }
 
@@ -117,9 +123,12 @@ struct graph_builder *graph_builder_new(uint32_t most, bool unreduced, enum grai
 
 /* ---- tables ---- */
 
-static bool remember(struct recent *recent, uint64_t key, uint32_t number)
+static bool remember(struct graph_builder *builder, struct recent *recent, uint64_t key, uint32_t number)
 {
   if (recent->now.count >= GENERATION) {
+    for (uint32_t slot = 0; recent == &builder->dependences && slot < recent->before.slots; slot++)
+      if (recent->before.keys[slot])
+        builder->lost += !builder->takers[recent->before.numbers[slot] % TAKERS].offered;
     index_release(&recent->before);
     recent->before = recent->now;
     recent->now = (struct index){0};
@@ -165,22 +174,21 @@ static uint32_t add_node(struct graph_builder *builder, enum grain_node_kind kin
   return node;
 }
 
-/* The join that a synchronisation is.  It may be made by a grain that it joins: then it is not folded until the grain
- * that waits has come to it. */
+/* The join that a synchronisation without a name is.  It may be made by a grain that it joins: then it is not folded
+ * until the grain that waits has come to it. */
 static uint32_t join_node(struct graph_builder *builder, uint64_t key, bool waits)
 {
   struct folding *folding = &builder->folding;
   uint32_t node = recall(&builder->joins, key);
-  struct folding_node *found = &folding->nodes[node];
-  if (node && waits && !found->node.joins) {
+  if (node && waits && !folding->nodes[node].node.joins) {
     builder->lost--;
-    found->fixed--;
-    found->node.joins = 1;
+    folding->nodes[node].fixed--;
+    folding->nodes[node].node.joins = 1;
   }
   if (node)
     return node;
   node = add_node(builder, GRAIN_NODE_JOIN);
-  if (!node || !remember(&builder->joins, key, node))
+  if (!node || !remember(builder, &builder->joins, key, node))
     return 0;
   folding->nodes[node].node.joins = waits;
   folding->nodes[node].fixed = !waits;
@@ -263,13 +271,14 @@ static int on_fragment(struct graph_builder *builder, struct live *live, const s
 
 static int on_sync(struct graph_builder *builder, struct live *live, const struct grain_event *event)
 {
-  uint64_t key =
-      event->kind == GRAIN_BARRIER ? key_of(KEY_BARRIER, event->other, 0) : key_of(KEY_SYNC, live->id, event->number);
-  uint32_t node = join_node(builder, key, true);
-  if (!node)
+  bool barrier = event->kind == GRAIN_BARRIER; /* its events of all grains are near to each other */
+  uint64_t key = barrier ? key_of(KEY_BARRIER, event->other, 0) : key_of(KEY_SYNC, live->id, event->number);
+  bool shared = barrier || !event->sync;
+  uint32_t node = shared ? join_node(builder, key, true) : add_node(builder, GRAIN_NODE_JOIN);
+  if (!node ||
+      !array_reserve_zero(&builder->join_of, &builder->join_of_room, (size_t)event->sync + 1, sizeof *builder->join_of))
     return ERR_NOMEM;
-  if (event->kind == GRAIN_BARRIER && !remember(&builder->joins, key_of(KEY_SYNC, live->id, event->number), node))
-    return ERR_NOMEM;
+  builder->join_of[event->sync] = event->sync ? node : 0;
   return prepend(builder, live, node) ? 0 : ERR_NOMEM;
 }
 
@@ -277,15 +286,18 @@ static int on_end(struct graph_builder *builder, struct live *live, const struct
 {
   if (!event->other)
     return 0;
-  live->end = join_node(builder, key_of(KEY_SYNC, event->other, event->number), false);
-  return live->end ? 0 : ERR_NOMEM;
+  if (event->sync)
+    live->end = event->sync < builder->join_of_room ? builder->join_of[event->sync] : 0;
+  else
+    live->end = join_node(builder, key_of(KEY_SYNC, event->other, event->number), false);
+  return live->end || event->sync ? 0 : ERR_NOMEM;
 }
 
 static int on_take(struct graph_builder *builder, struct live *live, const struct grain_event *event)
 {
   uint32_t number = ++builder->takers_count;
   if (!array_reserve(&live->takes, &live->takes_room, live->takes_count + 1, sizeof *live->takes) ||
-      !remember(&builder->dependences, event->other, number))
+      !remember(builder, &builder->dependences, event->other, number))
     return ERR_NOMEM;
   builder->takers[number % TAKERS] = (struct taker){.follows = live->head ? live->head : live->end};
   live->takes[live->takes_count++] = number;
@@ -304,6 +316,7 @@ static int on_offer(struct graph_builder *builder, struct live *live, const stru
       if (!array_reserve(&live->offers, &live->offers_room, live->offers_count + 1, sizeof *live->offers))
         return ERR_NOMEM;
       live->offers[live->offers_count++] = taker;
+      builder->takers[taker % TAKERS].offered = true;
     }
   }
   return 0;
@@ -486,6 +499,8 @@ static int compact(struct graph_builder *builder)
       renumber(&live->loop, numbers);
       renumber(&live->held, numbers);
     }
+  for (size_t i = 0; i < builder->join_of_room; i++)
+    renumber(&builder->join_of[i], numbers);
   renumber_index(&builder->joins.now, numbers);
   renumber_index(&builder->joins.before, numbers);
   for (uint32_t i = 0; i < TAKERS && i <= builder->takers_count; i++) {
@@ -569,7 +584,8 @@ static int move_to(struct folding *folding, struct grain_graph *graph)
   uint32_t *position = calloc((size_t)folding->nodes_count + 1, sizeof *position);
   graph->nodes = calloc((size_t)folding->alive + 1, sizeof *graph->nodes);
   graph->edges = calloc((size_t)folding->edges_count + 1, sizeof *graph->edges);
-  if (position && graph->nodes && graph->edges) {
+  bool room = position && graph->nodes && graph->edges;
+  if (room) {
     for (uint32_t i = 0; i < folding->alive; i++) {
       struct grain_node *node = &folding->nodes[folding->order[i]].node;
       position[folding->order[i]] = i;
@@ -586,7 +602,7 @@ static int move_to(struct folding *folding, struct grain_graph *graph)
     qsort(graph->edges, graph->edges_count, sizeof *graph->edges, by_from);
   }
   free(position);
-  return graph->nodes && graph->edges ? 0 : ERR_NOMEM;
+  return room ? 0 : ERR_NOMEM;
 }
 
 int graph_builder_end(struct graph_builder *builder, struct grain_graph *graph)

@@ -5,8 +5,8 @@
  * and so on; nodes are folded (graph_folding.h) whenever they are many.  In the unreduced graph each fragment is a
  * node, and each creation a fork node.
  *
- * Memory: live grains, and nodes in number of the limit; of the unreduced graph all nodes.  Synchronisations and
- * dependences are remembered in tables of limited size: an edge whose other end is not in there any more is left out.
+ * Memory: live grains, and nodes in number of the limit; of the unreduced graph all nodes.  Dependences are remembered
+ * in a table of limited size: an edge whose other end is not in there any more is left out, and counted.
  */
 #ifndef HPCPROF_LITE_GRAINS_GRAPH_BUILDER_H
 #define HPCPROF_LITE_GRAINS_GRAPH_BUILDER_H

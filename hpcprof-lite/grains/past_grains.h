@@ -23,7 +23,7 @@ struct past_grain {
   uint32_t next_wait, next_barrier, next_loop; /* its own synchronisations that come next */
   uint64_t hash, team_hash;                    /* of its path; of an implicit task also without the thread's number */
   enum past_grain_place { PAST_GRAIN_UNPLACED, PAST_GRAIN_INSIDE, PAST_GRAIN_OUTSIDE } inside; /* below a wanted one */
-  uint32_t depth, prefix;                      /* levels of its path; the ancestor at which a long path is cut off */
+  uint32_t depth, prefix; /* levels of its path; the ancestor at which a long path is cut off */
 };
 
 struct past_loop {

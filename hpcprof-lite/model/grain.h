@@ -79,6 +79,8 @@ enum grain_event_kind {
 struct grain_event {
   enum grain_event_kind kind;
   uint64_t grain, other, number;
+  uint32_t sync;               /* of a synchronisation and the end of what it joins: names it, until that name is given
+                                  again; 0: grain and number do, and the two are near to each other */
   uint64_t amount, begin, end; /* of a fragment */
   uint32_t thread, cpu;        /* of a fragment */
   bool critical;               /* of a fragment */

@@ -49,7 +49,7 @@ struct grain_graph {
   uint64_t exec;    /* of all nodes */
   uint64_t longest; /* path: of the nodes' exec */
   uint64_t folded;  /* nodes that were folded into others */
-  uint64_t lost;    /* synchronisations of which only the grains that they join are known */
+  uint64_t lost;    /* synchronisations and dependences of which only one end is known */
 };
 
 void grain_graph_release(struct grain_graph *graph);

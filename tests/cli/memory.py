@@ -17,7 +17,8 @@ REPORTS = [("summary", (), "recorded"), ("topdown", ("-f", "csv"), "events"), ("
            ("critical-path", ("-f", "csv"), "recorded"), ("whatif", (), "recorded"),
            ("whatif", ("-f", "csv", "--what-if", "#1=2,#3=4", "--what-if", "#2=3"), "recorded-time"),
            ("speedup", ("-f", "csv"), "recorded"), ("grains", ("-f", "csv"), "recorded-time"),
-           ("grains", ("--reference", "recorded"), "recorded"),
+           ("grains", ("--reference", "recorded"), "recorded"), ("grain-graph", ("-f", "graphml"), "recorded"),
+           ("grain-graph", ("-f", "dot", "--unreduced"), "recorded"),
            ("regions", ("--sort", "gain_s"), "constructs2"), ("tasks", ("-f", "csv"), "constructs")]
 
 

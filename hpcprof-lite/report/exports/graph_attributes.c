@@ -384,6 +384,6 @@ void graph_note(const struct report *report, char *text, size_t size)
     used += snprintf(text + used, size - (size_t)used, "; %" PRIu64 " nodes were folded into others (--max-nodes)",
                      graph->folded);
   if (graph->lost)
-    snprintf(text + used, size - (size_t)used, "; %" PRIu64 " synchronisations without the grain that waits",
+    snprintf(text + used, size - (size_t)used, "; left out: %" PRIu64 " ends of synchronisations and dependences",
              graph->lost);
 }
