@@ -1,5 +1,7 @@
 /* Tasks whose creation is timed (creation_times.py): creation_times FORM TASKS.  Each prints the number of explicit
  * tasks that it has created. */
+#define _GNU_SOURCE
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +63,36 @@ static int alone(int tasks)
   return 2 * tasks;
 }
 
+static void move_to(int cpu)
+{
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+
+/* Each task begins on one CPU and ends on the next one.  Prints where they begin. */
+static int moving(int tasks)
+{
+  cpu_set_t all;
+  int cpus[CPU_SETSIZE], count = 0;
+  sched_getaffinity(0, sizeof all, &all);
+  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+    if (CPU_ISSET(cpu, &all))
+      cpus[count++] = cpu;
+  move_to(cpus[0]);
+#pragma omp parallel num_threads(1)
+  for (int i = 0; i < tasks; i++)
+#pragma omp task if (0)
+  {
+    printf("%d ", sched_getcpu());
+    burn(1);
+    move_to(cpus[(i + 1) % count]);
+  }
+  printf("\n");
+  return tasks;
+}
+
 static int untied(int tasks)
 {
 #pragma omp parallel
@@ -114,7 +146,7 @@ int main(int argc, char **argv)
     const char *name;
     int (*run)(int);
   } forms[] = {{"deferred", deferred}, {"dependent", dependent}, {"undeferred", undeferred}, {"alone", alone},
-               {"untied", untied},     {"taskloop", taskloop},   {"recursive", recursive}};
+               {"moving", moving},     {"untied", untied},       {"taskloop", taskloop},     {"recursive", recursive}};
   for (size_t i = 0; argc == 3 && i < sizeof forms / sizeof *forms; i++)
     if (strcmp(argv[1], forms[i].name) == 0)
       printf("%d\n", forms[i].run(atoi(argv[2])));

@@ -119,6 +119,18 @@ def a_libomp_that_is_loaded_late(directory):
         check_form(directory, (sys.executable, "-c", LATE, plugin), form)
 
 
+@tap.case
+def the_cpu_is_that_at_the_begin_of_a_fragment(directory):
+    if len(os.sched_getaffinity(0)) < 2:
+        raise tap.Skip("needs two CPUs")
+    for compiler in ("clang", "gcc"):
+        run = Measurement(directory, build("creation_times.c", compiler), "moving", "9", options=("-p", "log"))
+        expected = [int(cpu) for cpu in run.done.stdout.splitlines()[0].split()]
+        assert len(expected) == 9 and len(set(expected)) > 1, expected
+        grains = sorted((row for row in run.view("grains") if row["kind"] == "task"), key=lambda row: int(row["id"]))
+        assert [int(row["cpu"]) for row in grains] == expected, ([row["cpu"] for row in grains], expected)
+
+
 def places(run):
     """What must not depend on whether creations are timed: constructs and their counts, and the contexts of work."""
     rows = collections.Counter(tuple(row[name] for name in ("kind", "name", "file", "line", "instances"))
