@@ -93,14 +93,18 @@ static void test_parallelism_of_stretches(void **state)
 enum { EVENTS_MAX = 4096, GRAINS_MAX = 512, SYNCS_MAX = 16, NAMES_MAX = 64 };
 
 static struct grain_event events[EVENTS_MAX];
-static struct grain grains[GRAINS_MAX + 1]; /* by id */
+static struct grain grains[GRAINS_MAX + 1];     /* by id */
+static struct grain_event ends[GRAINS_MAX + 1]; /* by id: what the events said before the grain did */
 static uint32_t events_count, grains_count;
 
 static int keep_event(void *context, const struct grain_event *event)
 {
   (void)context;
   assert_true(events_count < EVENTS_MAX && event->grain <= GRAINS_MAX);
-  events[events_count++] = *event;
+  if (event->kind == GRAIN_END)
+    ends[event->grain] = *event;
+  else
+    events[events_count++] = *event;
   return 0;
 }
 
@@ -108,6 +112,7 @@ static int keep_grain(void *context, const struct grain *grain)
 {
   uint64_t *last = context;
   assert_true(grain->id < *last && grain->id <= GRAINS_MAX && grain->sync_number < SYNCS_MAX);
+  assert_true(ends[grain->id].other == grain->sync_grain && ends[grain->id].number == grain->sync_number);
   *last = grain->id;
   grains[grain->id] = *grain;
   grains_count++;
@@ -203,6 +208,7 @@ static void expect_grains(uint32_t tasks, uint32_t chunk_count)
   uint64_t last = UINT64_MAX, longest = 0, work = 0;
   events_count = grains_count = 0;
   memset(grains, 0, sizeof grains);
+  memset(ends, 0, sizeof ends);
   memset(ended, 0, sizeof ended);
   memset(joined, 0, sizeof joined);
   memset(named, 0, sizeof named);
