@@ -212,13 +212,32 @@ static uint32_t sort_nodes(struct folding *folding, uint32_t *waits)
   return count;
 }
 
+/* A log that contradicts itself can make a cycle.  What is in it or behind it becomes one node. */
+static void fold_unsorted(struct folding *folding, const uint32_t *waits)
+{
+  uint32_t into = 0;
+  for (uint32_t i = 1; i < folding->nodes_count; i++) {
+    if (folding->nodes[i].into || !waits[i])
+      continue;
+    if (into)
+      fold(folding, i, into);
+    else
+      into = i;
+  }
+}
+
 int folding_sort(struct folding *folding)
 {
   uint32_t *waits = calloc((size_t)folding->nodes_count + 1, sizeof *waits);
   bool done = waits && make_lists(folding);
-  uint32_t count = done ? sort_nodes(folding, waits) : 0;
+  if (done && sort_nodes(folding, waits) < folding->alive) {
+    fold_unsorted(folding, waits);
+    done = make_lists(folding);
+    if (done)
+      sort_nodes(folding, waits);
+  }
   free(waits);
-  return done && count == folding->alive ? 0 : ERR_NOMEM;
+  return done ? 0 : ERR_NOMEM;
 }
 
 /* ---- the rules ---- */

@@ -61,7 +61,8 @@ int folding_reduce(struct folding *folding, uint32_t most);
  * when nothing was done. */
 void folding_compact(struct folding *folding, uint32_t **numbers);
 
-/* Sets the order of the nodes; an order exists, since there is no cycle.  Returns 0 or ERR_NOMEM. */
+/* Sets the order of the nodes.  If there is a cycle, which only a damaged log makes, it becomes a node.  Returns 0 or
+ * ERR_NOMEM. */
 int folding_sort(struct folding *folding);
 
 #endif

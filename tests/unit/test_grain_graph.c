@@ -179,11 +179,26 @@ static void random_graphs(void **unused)
   }
 }
 
+/* What a damaged log may say: a cycle becomes a node. */
+static void cycle(void **unused)
+{
+  (void)unused;
+  struct folding folding = {0};
+  for (uint32_t node = 1; node <= 4; node++)
+    assert_int_equal(folding_node(&folding, GRAIN_NODE_GRAIN), node);
+  for (uint32_t node = 1; node < 4; node++)
+    assert_true(folding_edge(&folding, node, node + 1, GRAIN_EDGE_CREATION));
+  assert_true(folding_edge(&folding, 4, 2, GRAIN_EDGE_JOIN));
+  assert_int_equal(folding_sort(&folding), 0);
+  assert_int_equal(folding.alive, 2);
+  folding_release(&folding);
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(reduced),    cmocka_unit_test(unreduced),     cmocka_unit_test(siblings),
-      cmocka_unit_test(not_convex), cmocka_unit_test(random_graphs),
+      cmocka_unit_test(not_convex), cmocka_unit_test(random_graphs), cmocka_unit_test(cycle),
   };
   return UNIT_RUN(argc, argv, "grain_graph", tests, NULL, NULL);
 }
