@@ -11,7 +11,7 @@
 #include "hpcprof-lite/analysis/grain_groups.h"
 #include "hpcprof-lite/grains/grain_reference.h"
 #include "hpcprof-lite/model/construct_tree.h"
-#include "hpcprof-lite/model/grain_graph.h"
+#include "hpcprof-lite/model/grain.h"
 #include "hpcprof-lite/options.h"
 #include "hpcprof-lite/ranks/ranks.h"
 #include "hpcprof-lite/replay/recorded_graph.h"

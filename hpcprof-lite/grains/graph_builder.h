@@ -1,4 +1,4 @@
-/* Makes the graph of grains that is drawn (model/grain_graph.h) from grains and events, as grains_each() delivers them.
+/* Makes the graph of grains that is drawn (model/grain.h) from grains and events, as grains_each() delivers them.
  *
  * Context: BATCH.  The graph is built backwards: a new node leads to nodes that exist.  In the reduced graph a grain is
  * one node, followed by a fork node for all that it has created before its next synchronisation, a join node for that,
@@ -11,7 +11,7 @@
 #ifndef HPCPROF_LITE_GRAINS_GRAPH_BUILDER_H
 #define HPCPROF_LITE_GRAINS_GRAPH_BUILDER_H
 
-#include "hpcprof-lite/model/grain_graph.h"
+#include "hpcprof-lite/model/grain.h"
 
 struct graph_builder;
 

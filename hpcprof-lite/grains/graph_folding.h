@@ -16,7 +16,7 @@
 #ifndef HPCPROF_LITE_GRAINS_GRAPH_FOLDING_H
 #define HPCPROF_LITE_GRAINS_GRAPH_FOLDING_H
 
-#include "hpcprof-lite/model/grain_graph.h"
+#include "hpcprof-lite/model/grain.h"
 
 #include <stddef.h>
 

@@ -32,3 +32,12 @@ bool grain_limits_parse(const char *text, struct grain_limits *limits)
   }
   return false;
 }
+
+void grain_graph_release(struct grain_graph *graph)
+{
+  for (uint32_t i = 0; i < graph->nodes_count; i++)
+    free((char *)graph->nodes[i].grain.path);
+  free(graph->nodes);
+  free(graph->edges);
+  *graph = (struct grain_graph){0};
+}

@@ -18,7 +18,7 @@
 #include "hpcprof-lite/analysis/unnamed_modules.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
-#include "hpcprof-lite/model/grain_graph.h"
+#include "hpcprof-lite/model/grain.h"
 #include "hpcprof-lite/model/names.h"
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/model/tree.h"
