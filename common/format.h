@@ -105,7 +105,7 @@ struct format_process {
   int32_t rank; /* MPI rank; -1 if there is none */
   uint32_t flags;
   uint64_t start_ns;    /* CLOCK_REALTIME at the start */
-  uint64_t wall_ns;     /* elapsed until the record was written */
+  uint64_t wall_ns;     /* elapsed until the end of its last thread, or until the record was written */
   uint64_t cpu_ns;      /* CPU time of the whole process, user + system */
   uint32_t cpus;        /* CPUs that the process may run on */
   uint32_t threads;     /* threads ever registered */

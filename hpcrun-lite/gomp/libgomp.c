@@ -312,13 +312,13 @@ static const struct gomp_runtime *no_runtime(void)
                                      GOMP_NUMBER_GOMP_taskwait,
                                      GOMP_NUMBER_GOMP_taskgroup_start,
                                      GOMP_NUMBER_GOMP_taskgroup_end};
-  static struct gomp_runtime none; /* all threads that come here write the same */
-  for (unsigned i = 0; i < GOMP_ENTRIES; i++)
-    none.next[i] = (void *)missing;
+  static struct gomp_runtime none = {.silent = true}; /* all threads that come here write the same, each element once */
   for (unsigned i = 0; i < sizeof obtained; i++)
     none.next[obtained[i]] = (void *)obtain;
   none.next[GOMP_NUMBER_GOMP_parallel] = (void *)call;
-  none.silent = true;
+  for (unsigned i = 0; i < GOMP_ENTRIES; i++)
+    if (!none.next[i])
+      none.next[i] = (void *)missing;
   return &none;
 }
 

@@ -248,7 +248,8 @@ static void places(void)
   wait_of(FORMAT_WAIT_REGION_END, 0x1200, runtime_below(0), 60, 0);
   wait_of(FORMAT_WAIT_TASKS, 0x1400, runtime_below(0), 80, 20);
   uint32_t body = share_context(0, 0x2500, WORK, 100, 50, 150, 0);
-  assert(wait_of(FORMAT_WAIT_BARRIER, 0x1600, runtime_below(body), 30, 0) == UNSEEN);
+  uint32_t unseen = wait_of(FORMAT_WAIT_BARRIER, 0x1600, runtime_below(body), 30, 0);
+  assert(unseen == UNSEEN);
   places_thread(3, 900, 900);
 
   wait_of(FORMAT_WAIT_PARKED, 0, 0, 150, 0);

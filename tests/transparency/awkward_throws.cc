@@ -154,7 +154,7 @@ static void unwinds(int count)
     pthread_create(&thread, nullptr, i % 2 ? exits_deep : sleeps_deep, &depth);
     if (i % 2 == 0) {
       while (!begun)
-        leaf_work(0.0001);
+        usleep(100);
       pthread_cancel(thread);
     }
     pthread_join(thread, &value);
