@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "hpcprof-lite/views/steps.h"
 
 #include "common/array.h"

@@ -34,7 +34,7 @@ struct attempt {
 
 /* All ranks of a job have the same id; any two other launches differ.  Open MPI's job number has 16 bits, a hash of
  * mpirun's process id, so that a later job may have the same number, but not the same key. */
-static void make_id(const struct directory_request *request, char *id, size_t size)
+static void make_id(char *id, size_t size)
 {
   static const char *const job_variables[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid",
                                               "PMI_JOBID"};
@@ -286,7 +286,7 @@ enum launch_status directory_take(const struct directory_request *request, char 
   char id[ID_BYTES];
   struct attempt attempt = {
       .id = id, .overwrite = request->overwrite, .message = message, .message_size = message_size};
-  make_id(request, id, sizeof id);
+  make_id(id, sizeof id);
   id[strcspn(id, "\n")] = '\0';
   enum launch_status status = take(&attempt, request, path, path_size);
   *joined = attempt.joined;

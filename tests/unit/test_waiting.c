@@ -233,7 +233,7 @@ static void a_region_of_one_thread_has_no_noted_end(void **state)
   end_region();
   assert_false(region_find_end(handle, region_team((uint32_t)handle), &end));
   assert_null(region_team(0));
-  assert_null(region_team(REGION_NO_RECORD));
+  assert_null(region_team((uint32_t)REGION_NO_RECORD));
 }
 
 static void the_search_for_a_task_is_the_runtimes(void **state)

@@ -231,9 +231,7 @@ struct construct_open {
   uint32_t record;
   uint32_t ended; /* of a task: the construct that has ended, and whose barrier may follow; 0: none */
   uint8_t kind, column;
-  bool
-      spare; /* of sections: the thread has executed none; of a task: that of `ended`; of a taskloop: it has a taskgroup
-              */
+  bool spare; /* sections: the thread has executed none; task: that of `ended`; taskloop: it has a taskgroup */
 };
 
 /* A record that the thread has looked up, by where it was looked for. */

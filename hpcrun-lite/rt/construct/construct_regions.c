@@ -1,0 +1,126 @@
+#include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/construct/construct_stack.h"
+
+struct format_construct *construct_region_begin(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now)
+{
+  if (!construct_started(t))
+    return NULL;
+  construct_pass(t, now);
+  return construct_enter(t, kind, directive, FORMAT_TIME_ENTER);
+}
+
+struct construct_place construct_region_place(const struct thread_state *t)
+{
+  return t->construct.ticks ? (struct construct_place){t->index, t->construct.top->record}
+                            : (struct construct_place){0};
+}
+
+static bool is_region(const struct construct_open *open)
+{
+  return open->kind == FORMAT_DIRECTIVE_PARALLEL || open->kind == FORMAT_DIRECTIVE_TEAMS;
+}
+
+/* The top is a task from now on. */
+static void top_runs(struct thread_state *t, const void *task, uint64_t now)
+{
+  struct construct_open *top = t->construct.top;
+  top->task = task;
+  top->frame = top;
+  top->begun = now;
+  top->apart = 0;
+  top->ended = 0;
+  construct_go_on(t, FORMAT_TIME_BODY);
+}
+
+void construct_region_body(struct thread_state *t, const void *task, uint64_t now)
+{
+  if (!construct_started(t))
+    return;
+  construct_pass(t, now);
+  /* a league's teams may run one after another */
+  if (is_region(t->construct.top) && t->construct.top->column != FORMAT_TIME_BODY)
+    top_runs(t, task, now);
+}
+
+void construct_region_end(struct thread_state *t, uint64_t now)
+{
+  if (!construct_started(t))
+    return;
+  construct_pass(t, now);
+  struct construct_open *open = t->construct.top;
+  while (open != t->construct.bottom && !is_region(open))
+    open = open->below;
+  if (open != t->construct.bottom)
+    construct_cut(t, open);
+}
+
+void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, struct construct_place place,
+                    const void *task, uint64_t begun, uint64_t now)
+{
+  uint32_t record;
+  if (!construct_started(t))
+    return;
+  construct_cut_above(t, t->construct.bottom);
+  construct_go_on(t, FORMAT_TIME_WAIT);
+  construct_pass(t, begun < now ? begun : now);
+  struct format_construct *at =
+      place.owner ? construct_find_link(t, kind, directive, place.owner, place.record, &record) : NULL;
+  if (!at) {
+    rt_lost(t, FORMAT_LOST_DIRECTIVES);
+    return;
+  }
+  at->count++;
+  if (!construct_push(t, at, record, kind, FORMAT_TIME_ENTER))
+    return;
+  construct_pass(t, now);
+  top_runs(t, task, now);
+}
+
+/* The end of a region of another thread, at whose end this one waits. */
+static void settle(struct thread_state *t, struct construct_open *region, uint64_t now)
+{
+  construct_cut_above(t, region);
+  if (region->column != FORMAT_TIME_WAIT) {
+    construct_pass(t, now);
+  } else if (t->region_end) {
+    uint64_t passed = construct_pass(t, t->region_left), own = t->waited_runtime;
+    region->at->wait_own += own < passed ? own : passed;
+    construct_go_on(t, FORMAT_TIME_EXIT);
+    construct_pass(t, t->region_end);
+  } else {
+    region->at->unended++;
+  }
+}
+
+/* The task of the thread in the region that it has created last. */
+static struct construct_open *own_part(const struct thread_state *t)
+{
+  struct construct_open *frame = t->construct.top->frame;
+  while (frame != t->construct.bottom && !is_region(frame))
+    frame = frame->below->frame;
+  return frame != t->construct.bottom ? frame : NULL;
+}
+
+void construct_part(struct thread_state *t, bool creator, uint64_t now)
+{
+  if (!construct_started(t))
+    return;
+  struct construct_open *bottom = t->construct.bottom, *part = creator ? own_part(t) : bottom->above;
+  if (!part || t->construct.top == bottom)
+    return;
+  if (creator) {
+    construct_pass(t, now);
+    construct_cut_above(t, part);
+    construct_go_on(t, FORMAT_TIME_EXIT);
+  } else if (part->at->flags & FORMAT_CONSTRUCT_LINK) {
+    settle(t, part, now);
+    construct_cut(t, part);
+    construct_go_on(t, FORMAT_TIME_WAIT);
+  }
+}
+
+void construct_initial(struct thread_state *t, const void *task)
+{
+  if (construct_started(t))
+    t->construct.bottom->task = task;
+}

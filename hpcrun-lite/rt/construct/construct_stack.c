@@ -1,0 +1,37 @@
+#include "hpcrun-lite/rt/construct/construct_stack.h"
+
+bool construct_start(struct thread_state *t)
+{
+  struct construct_state *state = &t->construct;
+  uint32_t index;
+  struct format_construct *root = state->records.count ? construct_record(t, 0) : table_next(&state->records, &index);
+  struct construct_open *bottom = root ? table_next(&state->stack, &index) : NULL;
+  if (!bottom) {
+    rt_lost(t, FORMAT_LOST_DIRECTIVES);
+    return false;
+  }
+  if (!state->records.count)
+    table_publish(&state->records);
+  table_publish(&state->stack);
+  bottom->at = root;
+  bottom->frame = bottom;
+  if (t->worker) /* it has no task outside regions */
+    bottom->task = bottom;
+  state->top = state->bottom = bottom;
+  construct_go_on(t, t->worker ? FORMAT_TIME_WAIT : FORMAT_TIME_BODY);
+  return true;
+}
+
+struct construct_open *construct_add_open(struct thread_state *t)
+{
+  uint32_t index;
+  struct construct_open *made = table_next(&t->construct.stack, &index);
+  if (!made) {
+    rt_lost(t, FORMAT_LOST_DIRECTIVES);
+    return NULL;
+  }
+  table_publish(&t->construct.stack);
+  made->below = t->construct.top;
+  t->construct.top->above = made;
+  return made;
+}

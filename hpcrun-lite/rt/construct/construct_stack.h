@@ -1,0 +1,107 @@
+/* The constructs that a thread has open, and the counter that its time goes to.
+ *
+ * Context: RT, except for construct_pass(), which CTL may call, too. */
+#ifndef HPCRUN_LITE_RT_CONSTRUCT_CONSTRUCT_STACK_H
+#define HPCRUN_LITE_RT_CONSTRUCT_CONSTRUCT_STACK_H
+
+#include "hpcrun-lite/rt/construct/construct_table.h"
+
+/* ---- the running counter ---- */
+
+/* From now on the thread's time goes to a column of the top's record. */
+static inline void construct_go_on(struct thread_state *t, enum format_construct_time column)
+{
+  struct construct_open *top = t->construct.top;
+  top->column = (uint8_t)column;
+  t->construct.ticks = &top->at->ticks[column];
+  t->record->construct_open = (uint64_t)top->record * FORMAT_TIMES + column;
+}
+
+/* Adds the time until now to the running counter.  Returns it. */
+static inline uint64_t construct_pass(struct thread_state *t, uint64_t now)
+{
+  uint64_t since = t->record->construct_since, passed = now > since ? now - since : 0;
+  if (atomic_load_explicit(&rt.paused, memory_order_relaxed))
+    passed = 0;
+  t->record->construct_since = now > since ? now : since; /* first: a kill in between must not count it twice */
+  atomic_signal_fence(memory_order_seq_cst);
+  *t->construct.ticks += passed;
+  return passed;
+}
+
+/* Begins to count the thread's time.  Returns false without memory. */
+bool construct_start(struct thread_state *t) __attribute__((noinline));
+
+/* Whether the thread's time is counted, from now on at the latest. */
+static inline bool construct_started(struct thread_state *t)
+{
+  return __builtin_expect(t->construct.ticks != NULL, 1) || construct_start(t);
+}
+
+/* ---- the stack ---- */
+
+/* The record of a construct that is met below the top: see construct_find(). */
+static inline const struct construct_known *construct_find_inside(struct thread_state *t, uint32_t kind,
+                                                                  uint32_t directive)
+{
+  const struct construct_open *top = t->construct.top;
+  return construct_find(t, top->record, kind, directive, top->column == FORMAT_TIME_WAIT);
+}
+
+/* A new entry above the top; NULL without memory. */
+struct construct_open *construct_add_open(struct thread_state *t) __attribute__((noinline));
+
+/* Puts a construct on the stack.  Returns NULL without memory: then its end finds nothing to end. */
+static inline struct construct_open *construct_push(struct thread_state *t, struct format_construct *at,
+                                                    uint32_t record, uint32_t kind, enum format_construct_time column)
+{
+  struct construct_state *state = &t->construct;
+  struct construct_open *top = state->top->above;
+  if (__builtin_expect(!top, 0) && !(top = construct_add_open(t)))
+    return NULL;
+  top->at = at;
+  top->frame = state->top->frame;
+  top->record = record;
+  top->kind = (uint8_t)kind;
+  top->spare = false;
+  state->top = top;
+  construct_go_on(t, column);
+  return top;
+}
+
+/* Ends an open construct, and those above it. */
+static inline void construct_cut(struct thread_state *t, struct construct_open *open)
+{
+  t->construct.top = open->below;
+  construct_go_on(t, open->below->column);
+}
+
+/* Ends what is above. */
+static inline void construct_cut_above(struct thread_state *t, struct construct_open *open)
+{
+  if (t->construct.top != open) {
+    t->construct.top = open;
+    construct_go_on(t, open->column);
+  }
+}
+
+/* The innermost open construct of that kind in the current task; NULL: none. */
+static inline struct construct_open *construct_innermost(const struct thread_state *t, uint32_t kind)
+{
+  struct construct_open *open = t->construct.top, *frame = open->frame;
+  while (open != frame && open->kind != kind)
+    open = open->below;
+  return open != frame ? open : NULL;
+}
+
+/* Counts a construct, and puts it on the stack. */
+static inline struct format_construct *construct_enter(struct thread_state *t, uint32_t kind, uint32_t directive,
+                                                       enum format_construct_time column)
+{
+  const struct construct_known *known = construct_find_inside(t, kind, directive);
+  known->at->count++;
+  construct_push(t, known->at, known->record, kind, column);
+  return known->at;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* The records of a thread's constructs, found by what they are and where they were met.
+ *
+ * Context: RT, except for construct_record(), which any context may call. */
+#ifndef HPCRUN_LITE_RT_CONSTRUCT_CONSTRUCT_TABLE_H
+#define HPCRUN_LITE_RT_CONSTRUCT_CONSTRUCT_TABLE_H
+
+#include "hpcrun-lite/rt/core/rt.h"
+
+static inline struct format_construct *construct_record(const struct thread_state *t, uint32_t record)
+{
+  return table_at(&t->construct.records, record);
+}
+
+/* The record of a region that another thread has created, whose record there is `link`; NULL without memory. */
+struct format_construct *construct_find_link(struct thread_state *t, uint32_t kind, uint32_t directive, uint32_t owner,
+                                             uint32_t link, uint32_t *record);
+
+/* The thread's figures of a task construct; NULL without memory. */
+struct format_tasks *construct_find_tasks(struct thread_state *t, uint32_t directive, uint32_t *index);
+
+/* construct_find() for what is not in the thread's `known`, which keeps it. */
+const struct construct_known *construct_look_up(struct thread_state *t, struct construct_known *known, uint64_t key,
+                                                uint32_t parent, uint32_t kind, uint32_t directive, bool in_wait)
+    __attribute__((noinline));
+
+/* The record of a construct that is met below another record; most were met there before.  Without memory, the other
+ * record. */
+static inline const struct construct_known *construct_find(struct thread_state *t, uint32_t parent, uint32_t kind,
+                                                           uint32_t directive, bool in_wait)
+{
+  enum { BITS = 5 };
+  _Static_assert(sizeof t->construct.known / sizeof *t->construct.known == 1 << BITS, "as many as the hash tells");
+  uint64_t key = (uint64_t)parent << 32 | directive << 8 | kind << 1 | in_wait;
+  struct construct_known *known = &t->construct.known[key * 0x9e3779b97f4a7c15ULL >> (64 - BITS)];
+  if (__builtin_expect(known->key != key, 0))
+    return construct_look_up(t, known, key, parent, kind, directive, in_wait);
+  return known;
+}
+
+#endif

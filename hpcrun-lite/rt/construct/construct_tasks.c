@@ -1,0 +1,173 @@
+#include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/construct/construct_stack.h"
+
+struct format_construct *construct_task_created(struct thread_state *t, const void *task, uint32_t directive, int flags,
+                                                bool dependent, uint64_t now)
+{
+  if (!construct_started(t))
+    return NULL;
+  const struct construct_known *known = construct_find_inside(t, FORMAT_DIRECTIVE_TASK, directive);
+  struct format_tasks *tasks = known->tasks;
+  known->at->count++;
+  t->construct.created = task;
+  t->construct.created_record = known->record;
+  if (t->construct.top->kind == FORMAT_DIRECTIVE_TASKGROUP)
+    t->construct.top->begun = 0; /* a taskloop in it is another construct */
+  if (tasks) {
+    tasks->created++;
+    tasks->created_at += now;
+    if (flags & (ompt_task_undeferred | ompt_task_untied)) {
+      tasks->undeferred += (flags & ompt_task_undeferred) != 0;
+      tasks->untied += (flags & ompt_task_untied) != 0;
+    }
+    tasks->dependent += dependent;
+  }
+  return known->at;
+}
+
+/* What was spent since the last callback is added to the construct around the creation before it is taken from there.
+ */
+void construct_creation(struct thread_state *t, uint32_t directive, uint64_t count, uint64_t ticks, uint64_t now)
+{
+  if (!construct_started(t) || !count || !directive)
+    return;
+  construct_pass(t, now);
+  const struct construct_known *known = construct_find_inside(t, FORMAT_DIRECTIVE_TASK, directive);
+  uint64_t *from = t->construct.ticks, moved = ticks < *from ? ticks : *from;
+  if (from != known->at->ticks) {
+    *from -= moved;
+    known->at->ticks[FORMAT_TIME_ENTER] += moved;
+  }
+  if (known->tasks) {
+    known->tasks->create_ticks += ticks;
+    known->tasks->create_timed += count;
+  }
+}
+
+/* The task in the stack, below an entry; NULL if it is not there.  The one outside any region may not have been
+ * announced. */
+static inline struct construct_open *find_below(const struct thread_state *t, struct construct_open *frame,
+                                                const void *task)
+{
+  struct construct_open *bottom = t->construct.bottom;
+  while (frame != bottom) {
+    frame = frame->below->frame;
+    if (frame->task == task)
+      return frame;
+  }
+  return bottom->task ? NULL : bottom;
+}
+
+/* LLVM's runtime does not announce that a thread leaves an untied task which another one has completed, or completes
+ * later.  Then events name another task than the innermost one, which ends here for this thread. */
+static struct construct_open *resume(struct thread_state *t, const void *task, uint64_t now)
+{
+  struct construct_open *frame = t->construct.top->frame;
+  if (__builtin_expect(frame->task == task, 1) || frame->kind != FORMAT_CONSTRUCT_TASK_EXEC)
+    return frame;
+  struct construct_open *below = find_below(t, frame, task);
+  if (!below || below->task != task)
+    return frame;
+  construct_pass(t, now);
+  construct_cut_above(t, below);
+  while (t->construct.top->frame != below)
+    construct_cut(t, t->construct.top->frame);
+  return below;
+}
+
+void construct_task_begin(struct thread_state *t, const void *prior, const void *task, uint32_t directive, bool first,
+                          bool elsewhere, uint64_t ran, uint64_t now)
+{
+  if (!construct_started(t))
+    return;
+  if (prior)
+    resume(t, prior, now);
+  uint64_t passed = construct_pass(t, now);
+  const struct construct_open *top = t->construct.top;
+  struct construct_open *outer = top->frame;
+  bool waits = top->column == FORMAT_TIME_WAIT, at_once = !waits && task == t->construct.created;
+  if (waits)
+    outer->apart += passed;
+  if (outer->kind == FORMAT_CONSTRUCT_TASK_EXEC && outer->tasks)
+    outer->tasks->suspended++;
+  uint32_t parent = at_once ? t->construct.created_record : top->record;
+  const struct construct_known *known = construct_find(t, parent, FORMAT_CONSTRUCT_TASK_EXEC, directive, waits);
+  struct format_tasks *tasks = known->tasks;
+  if (first)
+    known->at->count++;
+  struct construct_open *made =
+      construct_push(t, known->at, known->record, FORMAT_CONSTRUCT_TASK_EXEC, FORMAT_TIME_BODY);
+  if (!made)
+    return;
+  made->frame = made;
+  made->tasks = tasks;
+  made->task = task;
+  made->begun = now;
+  made->apart = -ran;
+  made->ended = 0;
+  if (tasks && first) {
+    tasks->started++;
+    tasks->started_at += now;
+    tasks->elsewhere += elsewhere;
+  }
+}
+
+static inline unsigned bucket_of(uint64_t ticks)
+{
+  if (ticks < 8)
+    return (unsigned)ticks;
+  unsigned high = 63 - (unsigned)__builtin_clzll(ticks);
+  unsigned bucket = (high - 2) * 8 + (unsigned)(ticks >> (high - 3) & 7);
+  return bucket < FORMAT_TASK_BUCKETS ? bucket : FORMAT_TASK_BUCKETS - 1;
+}
+
+static inline void task_ended(struct format_tasks *tasks, uint64_t ticks)
+{
+  uint32_t *bucket = &tasks->histogram[bucket_of(ticks)];
+  *bucket += *bucket != UINT32_MAX;
+  if (!tasks->ended || ticks < tasks->shortest)
+    tasks->shortest = ticks;
+  if (ticks > tasks->longest)
+    tasks->longest = ticks;
+  tasks->ended++;
+  tasks->ticks += ticks;
+}
+
+void construct_task_ended(struct thread_state *t, uint32_t directive, uint64_t ran)
+{
+  uint32_t index;
+  struct format_tasks *tasks = construct_started(t) ? construct_find_tasks(t, directive, &index) : NULL;
+  if (tasks)
+    task_ended(tasks, ran);
+}
+
+bool construct_runs(struct thread_state *t, const void *task, uint64_t now)
+{
+  return construct_started(t) && resume(t, task, now)->task == task;
+}
+
+bool construct_task_leave(struct thread_state *t, const void *next, bool ended, uint64_t *ran, uint64_t now)
+{
+  *ran = 0;
+  if (!construct_started(t))
+    return true;
+  struct construct_open *frame = t->construct.top->frame;
+  if (frame->task == next)
+    return true;
+  struct construct_open *below = find_below(t, frame, next);
+  bool explicit = frame->kind == FORMAT_CONSTRUCT_TASK_EXEC;
+  if (!explicit || (!below && !ended))
+    return below;
+  construct_pass(t, now);
+  uint64_t elapsed = now - frame->begun;
+  *ran = elapsed - frame->apart;
+  if (frame->tasks && ended)
+    task_ended(frame->tasks, *ran);
+  else if (frame->tasks)
+    frame->tasks->suspended++;
+  construct_cut(t, frame);
+  t->construct.top->frame->apart += elapsed;
+  while (below && (frame = t->construct.top->frame) != below)
+    construct_cut(t, frame);
+  return below;
+}
