@@ -294,14 +294,13 @@ static void creation_end(struct thread_state *t)
   creation->timed = creation->sum = 0;
 }
 
-/* A task of that row was created in the open creation; an undeferred one is nearly done. */
-static void creation_row(struct thread_state *t, uint32_t row) __attribute__((noinline));
-static void creation_row(struct thread_state *t, uint32_t row)
+/* The same for an undeferred task, which begins. */
+static void creation_end_undeferred(struct thread_state *t) __attribute__((noinline));
+static void creation_end_undeferred(struct thread_state *t)
 {
-  struct creation_time *creation = &t->log.creation;
-  creation->directive = row;
-  if (creation->undeferred)
-    construct_creation(t, row, 1, creation->ticks, rt_ticks());
+  struct creation_time *creation = &t->log.undeferred;
+  construct_creation(t, creation->directive, creation->timed, creation->sum, rt_ticks());
+  creation->timed = 0;
 }
 
 /* The data word of a new task: names its batch (span/explicit_task.h) or, without a graph, its creation context. */
@@ -326,7 +325,7 @@ static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator
     if (!(flags & ompt_task_taskwait))
       construct_events_task_created(t, made, row, flags, dependent);
     if (t->log.creation.caller)
-      creation_row(t, row);
+      t->log.creation.directive = row;
     rt_inside_dec(t);
   }
   return word;
@@ -438,6 +437,8 @@ static void graph_schedule(struct thread_state *t, ompt_data_t *prior, int statu
   explicit_task_publish(t);
   if (status == ompt_task_switch && next && next->value & RT_TASK_NEW) {
     explicit_task_start_new(t, next, moment);
+    if (t->log.undeferred.timed)
+      creation_end_undeferred(t);
     construct_events_task_begin(t, prior, next, moment);
   } else {
     uint32_t from = any_task_of(t, prior), to = next ? explicit_task_begin(t, next) : 0;
@@ -446,6 +447,8 @@ static void graph_schedule(struct thread_state *t, ompt_data_t *prior, int statu
     struct construct_prior left = {prior, from, begun ? explicit_task_directive(rt_task_word(from)) : 0,
                                    begun ? graph_task(from)->ran : 0};
     span_task_schedule(t, from, status, to, moment);
+    if (t->log.undeferred.timed)
+      creation_end_undeferred(t);
     construct_events_schedule(t, left, status, next, first, moment);
   }
   rt_inside_dec(t);

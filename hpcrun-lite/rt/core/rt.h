@@ -125,9 +125,9 @@ struct graph_log_stream {
   uint64_t now, moment;           /* ticks: end of what is logged; time of the next operation */
   uint32_t tasks, regions, joins; /* how many the thread has named */
   uint32_t chunks, cpu;
-  uint32_t number;                      /* of the thread in the team of its next implicit task, + 1; 0: none */
-  struct creation_time creation, outer; /* outer: around an undeferred one */
-  bool ended;                           /* a window is missing, so nothing further is written */
+  uint32_t number; /* of the thread in the team of its next implicit task, + 1; 0: none */
+  struct creation_time creation, outer, undeferred; /* outer: around an undeferred one; undeferred: has just ended */
+  bool ended;                                       /* a window is missing, so nothing further is written */
 };
 
 /* An open user region.  The frame that began it ends at cfa, the stack pointer of its caller's frame; 0: not known. */

@@ -232,6 +232,7 @@ static void creation_switch(struct thread_state *t, uint64_t name)
   creation_pause(t, t->log.moment);
   if (creation->undeferred) {
     put_created(t);
+    t->log.undeferred = *creation;
     *creation = t->log.outer;
   } else if (name == creation->creator) {
     creation_resume(creation, 0);
@@ -284,7 +285,8 @@ static uint64_t name_of(const struct thread_state *t, uint32_t number)
 uint64_t graph_log_put_implicit(struct thread_state *t, uint64_t region, uint32_t team_size)
 {
   uint64_t name = name_of(t, ++t->log.tasks);
-  graph_log_put(t, GRAPHLOG_IMPLICIT, 4, (const uint64_t[]){region >> 32, (uint32_t)region, team_size, region ? t->log.number : 0});
+  graph_log_put(t, GRAPHLOG_IMPLICIT, 4,
+                (const uint64_t[]){region >> 32, (uint32_t)region, team_size, region ? t->log.number : 0});
   return name;
 }
 
