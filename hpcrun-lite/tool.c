@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "hpcrun-lite/control.h"
+#include "hpcrun-lite/gomp/gomp.h"
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/message.h"
 #include "hpcrun-lite/process/process.h"
@@ -42,6 +43,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
     rt_leave(rt_thread());
   }
   rt.runtime_apart = separate;
+  gomp_note_libomp((const void *)rt.get_task_info);
   work_clock_calibrate();
   int missing = ompt_register();
   if (missing && config.verbosity)

@@ -31,6 +31,7 @@ struct gomp_runtime {
   int (*thread_number)(void), (*team_size)(void), (*team_count)(void);
   void (*register_reductions)(uintptr_t *);
   bool (*cancellation_point)(int);
+  bool libomp;
   bool silent; /* its calls cause no events here: it has OMPT, or the adapter is off */
 };
 
@@ -40,6 +41,9 @@ const struct gomp_runtime *gomp_find_runtime(const void *caller);
 
 /* The same for a call of libomp's interface. */
 const struct gomp_runtime *gomp_find_libomp(const void *caller);
+
+/* A libomp, which contains that function, starts: its workers find it without waiting for the dynamic loader. */
+void gomp_note_libomp(const void *function);
 
 /* The ticks that the allocation of a task of libomp took, if it is the one that the thread allocated last; NULL: that
  * one. */

@@ -139,7 +139,8 @@ static void fill(struct gomp_runtime *runtime, void *handle, bool global)
   *(void **)&runtime->team_count = find(handle, "omp_get_num_teams", NULL);
   *(void **)&runtime->register_reductions = find(handle, "GOMP_taskgroup_reduction_register", NULL);
   *(void **)&runtime->cancellation_point = find(handle, "GOMP_cancellation_point", NULL);
-  runtime->silent = !config.gomp || config.tool_disabled || dlsym(handle, "__kmpc_fork_call");
+  runtime->libomp = dlsym(handle, probes[LIBOMP]);
+  runtime->silent = !config.gomp || config.tool_disabled || runtime->libomp;
 }
 
 static const struct gomp_runtime *find_known(const struct link_map *map)
@@ -323,15 +324,21 @@ static const struct gomp_runtime *no_runtime(void)
 }
 
 /* A thread of a team must not wait for the loader: another thread may wait for the team, in a constructor, which the
- * loader runs with its lock held.  So a worker takes what is known. */
+ * loader runs with its lock held.  So a worker takes what is known: the runtime that its module names, or the first. */
 static const struct gomp_runtime *known_to_worker(const struct link_map *map, enum interface interface)
 {
   const struct thread_state *t = rt_thread();
-  bool worker = interface == LIBOMP ? t && t->worker : gomp_self.team != NULL;
-  const struct gomp_runtime *found = worker && map ? needed_by(map) : NULL;
-  if (interface == LIBOMP)
-    return found && found->silent ? found : NULL;
-  return found ? found : gomp_self.team;
+  const struct gomp_runtime *own = map ? needed_by(map) : NULL;
+  if (interface == ANY_RUNTIME)
+    return gomp_self.team && own ? own : gomp_self.team;
+  if (t && !t->worker)
+    return NULL;
+  if (own && own->libomp)
+    return own;
+  for (const struct known_runtime *i = atomic_load(&known); i; i = i->next)
+    if (i->runtime.libomp)
+      return &i->runtime;
+  return NULL;
 }
 
 static const struct gomp_runtime *find_runtime(const void *address, enum interface interface)
@@ -364,25 +371,26 @@ const struct gomp_runtime *gomp_find_runtime(const void *caller)
 
 /* Addresses in the runtimes that were loaded when the program started; NULL: none.  All calls lead to them. */
 static void *at_start[2];
+static const struct gomp_runtime *libomp_at_start;
 
 static __attribute__((constructor)) void find_global(void)
 {
   static bool sought;
   for (int i = ANY_RUNTIME; i <= LIBOMP && !sought; i++)
     at_start[i] = dlsym(RTLD_NEXT, probes[i]);
+  if (!sought && at_start[LIBOMP]) /* it must be known before it has workers */
+    libomp_at_start = runtime_of(at_start[LIBOMP]);
   sought = true;
+}
+
+void gomp_note_libomp(const void *function)
+{
+  runtime_of(function);
 }
 
 const struct gomp_runtime *gomp_find_libomp(const void *caller)
 {
-  static const struct gomp_runtime *_Atomic global; /* all threads store the same */
-  const struct gomp_runtime *found = atomic_load_explicit(&global, memory_order_relaxed);
-  if (found)
-    return found;
-  if (!at_start[LIBOMP])
-    return find_runtime(caller, LIBOMP);
-  atomic_store_explicit(&global, found = runtime_of(at_start[LIBOMP]), memory_order_relaxed);
-  return found;
+  return libomp_at_start ? libomp_at_start : find_runtime(caller, LIBOMP);
 }
 
 /* A call of libomp's interface.  Unless times of creation are wanted, it leads to libomp's own function, for good if
@@ -396,7 +404,7 @@ static void *bind_libomp(unsigned entry, const void *caller)
     ompt_creation_undeferred(caller, gomp_allocation(NULL));
   if (timed)
     set_adapter_code();
-  if (at_start[LIBOMP] && (wrapper || !timed))
+  if (libomp_at_start && (wrapper || !timed))
     __atomic_store_n(&gomp_targets[entry], timed ? wrapper : next, __ATOMIC_RELAXED);
   return timed && wrapper ? wrapper : next;
 }

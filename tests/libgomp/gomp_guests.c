@@ -26,6 +26,10 @@ long guest_region(int threads)
     omp_init_lock(&lock);
 #pragma omp parallel num_threads(threads) reduction(+ : sum)
   {
+    if (omp_get_thread_num() == 1) /* the first task of the process is a worker's */
+#pragma omp task
+#pragma omp atomic
+      locked += 3;
 #pragma omp for schedule(dynamic, 2)
     for (int i = 0; i < 40; i++) {
       sum += i;

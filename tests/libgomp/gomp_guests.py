@@ -11,7 +11,8 @@ from report import rows
 
 program = built("gomp_guests.c", name="gomp_guests")
 host = built("gomp_guests.c", name="gomp_host", openmp=False)
-plugin = built("gomp_guests.c", "gcc", "-DPLUGIN", "-shared", "-fPIC", name="gomp_plugin.so")
+plugin, clang_plugin = (built("gomp_guests.c", compiler, "-DPLUGIN", "-shared", "-fPIC", name=f"{compiler}_plugin.so")
+                        for compiler in ("gcc", "clang"))
 
 
 def each(name, *rows, **how):
@@ -62,6 +63,12 @@ plugged("libgomp comes with a plugin", "stays", 3)
 plugged("a plugin comes and goes", "comes and goes", 50, RUNTIME="libgomp.so.1")
 plugged("a plugin's constructor has a region", "stays", 2, GUEST="begins")
 plugged("a plugin's destructor has a region", "stays", 2, GUEST="ends")
+
+
+@tap.case
+def the_constructor_of_a_plugin_of_clang_has_a_region(directory):
+    done = same(directory, host(), "plugins", "stays", "2", clang_plugin(), seen=False, GUEST="begins")
+    assert done.returncode == 0 and "begins" in done.stdout, done
 
 
 @tap.case
