@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "hpcrun-lite/control.h"
-#include "hpcrun-lite/gomp/gomp.h"
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/message.h"
 #include "hpcrun-lite/process/process.h"

@@ -42,9 +42,6 @@ const struct gomp_runtime *gomp_find_runtime(const void *caller);
 /* The same for a call of libomp's interface. */
 const struct gomp_runtime *gomp_find_libomp(const void *caller);
 
-/* A libomp, which contains that function, starts: its workers find it without waiting for the dynamic loader. */
-void gomp_note_libomp(const void *function);
-
 /* The ticks that the allocation of a task of libomp took, if it is the one that the thread allocated last; NULL: that
  * one. */
 uint64_t gomp_allocation(const void *task);

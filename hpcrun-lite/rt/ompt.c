@@ -1,6 +1,7 @@
 #include "hpcrun-lite/rt/ompt.h"
 
 #include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/code_address.h"
 #include "hpcrun-lite/rt/construct_events.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -80,72 +81,17 @@ static uint32_t creator_of(const struct thread_state *t, const ompt_data_t *data
   return task ? task : t->task;
 }
 
-/* The creation context (sampling/task_context.h) of a task, from its data word. */
-static uint32_t creation_context_of(const ompt_data_t *data)
-{
-  if (!data)
-    return 0;
-  return rt.online ? explicit_task_creation_context(data->value) : rt_task_index(data->value);
-}
-
-static bool in_runtime(const void *code)
-{
-  return __builtin_expect((uint64_t)code - rt.runtime_start < rt.runtime_end - rt.runtime_start, 0);
-}
-
-/* A function that the adapter (hpcrun-lite/gomp) has called may end by jumping into a wrapper, which then returns to
- * the adapter: that function's first byte stands for the call. */
-static inline const void *after_jump(const void *code)
-{
-  bool jump = (uint64_t)code - rt.adapter_start < rt.adapter_end - rt.adapter_start;
-  return __builtin_expect(jump && rt_gomp_task && rt_gomp_task->function, 0) ? rt_gomp_task->function + 1 : code;
-}
-
-/* The address in the program at which a construct entered the runtime.  Within graph_enter(). */
-static const void *caller_address(struct thread_state *t, const ompt_data_t *data, const void *code)
-{
-  if (rt_stopped())
-    return code;
-  uint64_t begin = t->log.creation.since ? rt_ticks() : 0;
-  code = task_creation_caller(t, creation_context_of(data), code);
-  if (begin) /* a walk of the stack is no part of a task's creation */
-    t->log.creation.since += rt_ticks() - begin;
-  return code;
-}
-
-/* The address behind a wrapper that has called the runtime (ompt_creation_begin()). */
-static const void *past_wrapper(const struct thread_state *t, const void *code)
-{
-  bool wrapped = t->log.creation.caller && (uint64_t)code - rt.adapter_start < rt.adapter_end - rt.adapter_start;
-  return __builtin_expect(wrapped, 0) ? t->log.creation.caller : code;
-}
-
-/* The same.  After a jump, and in constructs that the runtime makes of others, the runtime passes an address of its
- * own; only then is the stack needed. */
-static const void *program_address(struct thread_state *t, const ompt_data_t *data, const void *code)
-{
-  code = past_wrapper(t, code);
-  return in_runtime(code) ? caller_address(t, data, code) : after_jump(code);
-}
-
-/* The same for a new task.  A task of a taskloop gets the address of that (span/explicit_task.c). */
+/* Where the program creates a task.  A task of a taskloop gets the address of that (span/explicit_task.c). */
 static const void *task_address(struct thread_state *t, const ompt_data_t *creator, const void *code)
 {
-  code = past_wrapper(t, code);
-  if (!in_runtime(code) || !graph_enter(t))
-    return after_jump(code);
+  code = code_past_wrapper(t, code);
+  if (!code_in_runtime(code) || !graph_enter(t))
+    return code_after_jump(code);
   bool of_taskloop = t->running && (creator_of(t, creator) != t->task || directive_taskloop(t->running->scope.row));
   if (!of_taskloop)
-    code = caller_address(t, creator, code);
+    code = code_of_caller(t, creator, code, t->running && explicit_task_code(t->running) ? NULL : code_of_directive(t));
   rt_inside_dec(t);
   return code;
-}
-
-/* libomp tells no address for the region that it makes for each team of a league: it belongs to that construct. */
-static const void *region_address(const struct thread_state *t, const void *code)
-{
-  const struct region_team *league = code ? NULL : region_team((uint32_t)region_current(t));
-  return league ? (const void *)league->code : after_jump(code);
 }
 
 void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data,
@@ -156,11 +102,11 @@ void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, o
   if (!t)
     return;
   rt_inside_inc(t);
-  codeptr = region_address(t, codeptr);
+  codeptr = code_of_region(t, codeptr);
   uint64_t moment = rt.online ? work_clock_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
   uint32_t place = CCT_NONE;
   if ((rt.task_creation || rt.online) && !rt_stopped())
-    place = task_creation_node(t, creation_context_of(task_data), enter_frame, (uint64_t)codeptr);
+    place = task_creation_node(t, task_creation_known(task_data), enter_frame, (uint64_t)codeptr);
   uint64_t handle = region_begin(t, enter_frame);
   if (handle)
     region_set_code(t, codeptr);
@@ -312,7 +258,7 @@ static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator
   if (rt.task_creation && !rt_stopped()) {
     rt_inside_inc(t);
     creation_context =
-        task_creation_context(t, creation_context_of(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
+        task_creation_context(t, task_creation_known(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
     rt_inside_dec(t);
   }
   if (!rt.online)
@@ -502,13 +448,27 @@ static enum format_wait_kind wait_kind(int kind)
   return tasks ? FORMAT_WAIT_TASKS : end ? FORMAT_WAIT_REGION_END : FORMAT_WAIT_BARRIER;
 }
 
+/* A thread that ends a critical section clears the address that libomp keeps for the initial thread, which may be just
+ * entering a barrier.  Returns NULL where libomp has none: at the end of a region. */
+static const void *cleared_address(struct thread_state *t, const ompt_data_t *task_data, int kind)
+{
+  bool named = kind == ompt_sync_region_barrier_explicit || kind == ompt_sync_region_barrier_implicit_workshare ||
+               kind == ompt_sync_region_taskwait;
+  if (!named || !t->open_region)
+    return NULL;
+  rt_inside_inc(t);
+  const void *found = code_of_caller(t, task_data, NULL, NULL);
+  rt_inside_dec(t);
+  return found;
+}
+
 void ompt_on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
                               const void *codeptr)
 {
   struct thread_state *t = self();
   if (!t)
     return;
-  codeptr = past_wrapper(t, codeptr);
+  codeptr = code_past_wrapper(t, codeptr);
   bool waits = endpoint == ompt_scope_begin;
   if (waits && t->running_data && graph_enter(t)) {
     explicit_task_publish(t);
@@ -516,6 +476,8 @@ void ompt_on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data
   }
   if (kind == ompt_sync_region_taskgroup)
     task_data = current_data(task_data);
+  if (waits && !codeptr)
+    codeptr = cleared_address(t, task_data, kind);
   uint64_t moment;
   if (waits) {
     if (task_data)
@@ -529,7 +491,7 @@ void ompt_on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data
   if (!graph_enter(t))
     return;
   if (waits) {
-    codeptr = program_address(t, task_data, codeptr);
+    codeptr = codeptr ? code_of_construct(t, task_data, codeptr) : NULL;
     span_wait_begin(t, task_of(t, task_data), kind, moment, codeptr);
     construct_events_wait_begin(t, kind, codeptr, moment);
   } else {
@@ -549,7 +511,7 @@ void ompt_on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, omp
     return;
   uint32_t row = 0;
   if (endpoint == ompt_scope_begin)
-    row = span_taskgroup_begin(t, task_of(t, task_data), program_address(t, task_data, codeptr));
+    row = span_taskgroup_begin(t, task_of(t, task_data), code_of_construct(t, task_data, codeptr));
   else
     span_taskgroup_end(t, task_of(t, task_data));
   construct_events_group(t, row, endpoint == ompt_scope_begin);
@@ -563,9 +525,9 @@ void ompt_on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_
   struct thread_state *t = self();
   if (!t || !graph_enter(t))
     return;
-  bool known = codeptr || kind == ompt_work_single_other || kind == ompt_work_scope;
-  if (endpoint == ompt_scope_begin)
-    codeptr = known ? program_address(t, task_data, codeptr) : caller_address(t, task_data, codeptr);
+  bool none = !codeptr && (kind == ompt_work_single_other || kind == ompt_work_scope);
+  if (endpoint == ompt_scope_begin && !none)
+    codeptr = code_of_construct(t, task_data, codeptr);
   uint32_t row = 0;
   if (kind == ompt_work_taskloop && endpoint == ompt_scope_end && t->log.creation.caller)
     creation_end(t);
@@ -627,8 +589,8 @@ static void graph_acquired(struct thread_state *t, int kind, uint64_t wait_id, u
   if (!graph_enter(t))
     return;
   /* A thread that ends a critical section can clear the address that libomp keeps for another thread. */
-  if (in_runtime(codeptr))
-    codeptr = caller_address(t, current_data(NULL), codeptr);
+  if (code_in_runtime(codeptr))
+    codeptr = code_of_caller(t, current_data(NULL), codeptr, NULL);
   uint32_t row = worksharing_mutex_acquired(t, kind, wait_id, moment, codeptr);
   construct_events_acquired(t, kind, row, wait_id, moment);
   rt_inside_dec(t);

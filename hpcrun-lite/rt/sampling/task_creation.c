@@ -4,6 +4,7 @@
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/task_context.h"
+#include "hpcrun-lite/rt/span/explicit_task.h"
 
 enum { STACKS = 64, WORDS = 40 };
 
@@ -92,8 +93,18 @@ uint32_t task_creation_node(struct thread_state *t, uint32_t creator, uint64_t e
   return stack ? stack->node : CCT_NONE;
 }
 
-const void *task_creation_caller(struct thread_state *t, uint32_t creator, const void *code)
+uint32_t task_creation_known(const ompt_data_t *data)
 {
-  const struct stack *stack = find_stack(t, creator, (uint64_t)__builtin_frame_address(0), (uint64_t)code);
-  return stack && stack->in_program ? (const void *)stack->words[0].value : code;
+  if (!data)
+    return 0;
+  return rt.online ? explicit_task_creation_context(data->value) : rt_task_index(data->value);
+}
+
+const void *task_creation_caller(struct thread_state *t, uint32_t creator, const void *code, uint64_t end)
+{
+  uint64_t here = (uint64_t)__builtin_frame_address(0);
+  const struct stack *stack = find_stack(t, creator, here, (uint64_t)code);
+  if (!stack || !stack->in_program || (end > here && end < t->stack_high && stack->words[0].at >= end))
+    return NULL;
+  return (const void *)stack->words[0].value;
 }

@@ -14,8 +14,12 @@
 /* The creation context (sampling/task_context.h) of a task that the calling thread creates. */
 uint32_t task_creation_context(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code);
 
-/* The address in the program from which the runtime was entered; `code` if it is not known. */
-const void *task_creation_caller(struct thread_state *t, uint32_t creator, const void *code);
+/* The creation context of a task, from its data word; NULL: 0. */
+uint32_t task_creation_known(const ompt_data_t *data);
+
+/* The address in the program from which the runtime was entered.  NULL: it is not known, or lies outside the frame
+ * `end`, at which the current task begins (0: not known); then the task's last act was to jump into the runtime. */
+const void *task_creation_caller(struct thread_state *t, uint32_t creator, const void *code, uint64_t end);
 
 /* The node of the thread's tree at which the runtime was entered. */
 uint32_t task_creation_node(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code);

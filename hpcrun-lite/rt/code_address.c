@@ -1,0 +1,33 @@
+#include "hpcrun-lite/rt/code_address.h"
+
+#include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/task_creation.h"
+#include "hpcrun-lite/rt/span/explicit_task.h"
+
+const void *code_of_directive(const struct thread_state *t)
+{
+  uint64_t code = t->running ? explicit_task_code(t->running) : 0;
+  const struct region_team *team = code ? NULL : region_team((uint32_t)region_current(t));
+  return (const void *)(team ? team->code : code);
+}
+
+const void *code_of_caller(struct thread_state *t, const ompt_data_t *data, const void *code, const void *otherwise)
+{
+  int flags;
+  ompt_data_t *current;
+  ompt_frame_t *frame = NULL;
+  if (rt_stopped())
+    return code;
+  uint64_t begin = t->log.creation.since ? rt_ticks() : 0;
+  uint64_t end = rt_task_info(0, &flags, &current, &frame) && frame ? frame->exit_frame.value : 0;
+  const void *found = task_creation_caller(t, task_creation_known(data), code, end);
+  if (begin) /* a walk of the stack is no part of a task's creation */
+    t->log.creation.since += rt_ticks() - begin;
+  return found ? found : otherwise ? otherwise : code;
+}
+
+const void *code_of_region(const struct thread_state *t, const void *code)
+{
+  const struct region_team *league = code ? NULL : region_team((uint32_t)region_current(t));
+  return league ? (const void *)league->code : code_after_jump(code);
+}

@@ -1,0 +1,54 @@
+/* The addresses in the program that stand for constructs, from those that runtimes pass to callbacks.
+ *
+ * Context: RT, in callbacks of the thread itself; functions that take a data word: between rt_inside_inc() and
+ * rt_inside_dec().  Code that jumps into the runtime, as compilers end functions, leaves no address of its own, and the
+ * runtime passes one inside itself. */
+#ifndef HPCRUN_LITE_RT_CODE_ADDRESS_H
+#define HPCRUN_LITE_RT_CODE_ADDRESS_H
+
+#include "hpcrun-lite/rt/core/omp-tools.h"
+#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/span/graph.h"
+
+static inline bool code_in_runtime(const void *code)
+{
+  return __builtin_expect((uint64_t)code - rt.runtime_start < rt.runtime_end - rt.runtime_start, 0);
+}
+
+/* A function that the adapter (hpcrun-lite/gomp) has called may end by jumping into a wrapper, which then returns to
+ * the adapter: that function's first byte stands for the call. */
+static inline const void *code_after_jump(const void *code)
+{
+  bool jump = (uint64_t)code - rt.adapter_start < rt.adapter_end - rt.adapter_start;
+  return __builtin_expect(jump && rt_gomp_task && rt_gomp_task->function, 0) ? rt_gomp_task->function + 1 : code;
+}
+
+/* The address behind a wrapper by which the current task has called the runtime (ompt_creation_begin()). */
+static inline const void *code_past_wrapper(const struct thread_state *t, const void *code)
+{
+  bool wrapped = t->log.creation.caller && (uint64_t)code - rt.adapter_start < rt.adapter_end - rt.adapter_start;
+  if (!__builtin_expect(wrapped, 0) || (t->running && t->running->name != t->log.creation.creator))
+    return code;
+  return t->log.creation.caller;
+}
+
+/* The address of the directive whose code the thread runs: of an explicit task, or of the region; NULL: not known. */
+const void *code_of_directive(const struct thread_state *t);
+
+/* The address at which the program has entered the runtime, from the stack; `otherwise` if it has jumped there, unless
+ * that is NULL; else `code`.  data: the current task's. */
+const void *code_of_caller(struct thread_state *t, const ompt_data_t *data, const void *code, const void *otherwise);
+
+/* The address of a construct, from the one that the runtime passes; NULL: it passes none.  The stack is walked only if
+ * need be. */
+static inline const void *code_of_construct(struct thread_state *t, const ompt_data_t *data, const void *code)
+{
+  code = code_past_wrapper(t, code);
+  return !code || code_in_runtime(code) ? code_of_caller(t, data, code, code_of_directive(t)) : code_after_jump(code);
+}
+
+/* The same for a region.  libomp tells no address for the one that it makes for each team of a league: it belongs to
+ * that construct. */
+const void *code_of_region(const struct thread_state *t, const void *code);
+
+#endif
