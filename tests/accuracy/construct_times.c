@@ -162,16 +162,55 @@ static void guests(void)
   pthread_join(thread, NULL);
 }
 
+/* Constructs at the end of a region's code, where compilers jump to the runtime. */
+static void at_ends(void)
+{
+  for (volatile int i = 0; i < 10; i++) { /* each construct is one place in the code */
+#pragma omp parallel
+    {
+      usleep(100);
+#pragma omp barrier
+    }
+#pragma omp parallel
+    {
+#pragma omp task
+      usleep(100);
+#pragma omp taskwait
+    }
+  }
+}
+
+/* libomp forgets where the initial thread has entered a barrier if another one ends a critical section just then. */
+static void criticals_before_barriers(void)
+{
+  long sum = 0;
+#pragma omp parallel
+  for (int i = 0; i < 10000; i++) {
+    for (int k = 0; k < 5 && omp_get_thread_num(); k++)
+#pragma omp critical
+      sum++;
+#pragma omp barrier
+  }
+  if (sum != 50000 * (omp_get_max_threads() - 1))
+    exit(3);
+}
+
 int main(int argc, char **argv)
 {
   static const struct {
     const char *name;
     void (*run)(void);
-  } modes[] = {{"critical", critical},     {"tasks", tasks},
-               {"undeferred", undeferred}, {"untied", untied},
-               {"loops", loops},           {"nested_waits", nested_waits},
-               {"locks", locks},           {"teams_of_sizes", teams_of_sizes},
-               {"guests", guests}};
+  } modes[] = {{"critical", critical},
+               {"tasks", tasks},
+               {"undeferred", undeferred},
+               {"untied", untied},
+               {"loops", loops},
+               {"nested_waits", nested_waits},
+               {"locks", locks},
+               {"teams_of_sizes", teams_of_sizes},
+               {"guests", guests},
+               {"at_ends", at_ends},
+               {"criticals_before_barriers", criticals_before_barriers}};
   if (argc != 3)
     return 2;
   omp_set_dynamic(0);

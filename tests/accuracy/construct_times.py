@@ -214,6 +214,23 @@ def regions_of_several_threads_have_one_row(directory):
         assert sorted((row["exec_count"], row["executions"]) for row in inner) == [("2", "1"), ("6", "3")], inner
 
 
+@tap.case
+def constructs_at_the_end_of_code_have_one_row(directory):
+    constructs = Constructs(directory, build("construct_times.c", "clang", "-O2"), "at_ends", "3")
+    check_sums(constructs)
+    for kind in ("barrier", "taskwait"):
+        rows = [constructs.row(kind), *constructs.threads(kind)]
+        assert [int(row["exec_count"]) for row in rows] == [30, 10, 10, 10] and rows[0]["name"] == "at_ends", rows
+
+
+@tap.case
+def barriers_after_critical_sections_are_counted(directory):
+    for program in each():
+        constructs = Constructs(directory, program, "criticals_before_barriers", "4", OMP_WAIT_POLICY="passive")
+        check_sums(constructs)
+        assert {row["exec_count"] for row in constructs.threads("barrier")} == {"10000"}, constructs.regions
+
+
 def random_programs():
     for seed in range(40 if "--long" in sys.argv[1:] else 6):
         yield str(seed)
@@ -254,7 +271,6 @@ def counts_equal_those_of_another_tool(directory):
                 found[row["kind"]] += int(row["exec_count"])
         expected["taskgroup"] -= expected["taskloop"]  # a taskloop's own
         assert {kind: found[kind] for kind in expected} == expected, (library, command[1:], found)
-
 
 
 tap.main()
