@@ -140,6 +140,21 @@ static void teams_of_sizes(void)
     }
 }
 
+/* The last thread of the first team learns of its end after 41 others. */
+static void smaller_teams(void)
+{
+  for (int round = 0; round < 2; round++) {
+    for (int threads = 3; threads > 0; threads -= 2) {
+#pragma omp parallel num_threads(threads)
+      usleep(UNIT_US / 8);
+    }
+    for (int i = 0; i < 40; i++) {
+#pragma omp parallel num_threads(2)
+      usleep(10);
+    }
+  }
+}
+
 static __attribute__((noinline)) void *guest(void *unused)
 {
 #pragma omp parallel num_threads(2)
@@ -208,6 +223,7 @@ int main(int argc, char **argv)
                {"nested_waits", nested_waits},
                {"locks", locks},
                {"teams_of_sizes", teams_of_sizes},
+               {"smaller_teams", smaller_teams},
                {"guests", guests},
                {"at_ends", at_ends},
                {"criticals_before_barriers", criticals_before_barriers}};

@@ -206,6 +206,14 @@ def teams_that_change_size_have_whole_executions(directory):
 
 
 @tap.case
+def the_end_of_a_larger_team_is_known(directory):
+    for program in each(("clang",)):
+        constructs = Constructs(directory, program, "smaller_teams", "3")
+        check_sums(constructs)
+        assert not any("end was not seen" in row["note"] for row in constructs.regions), constructs.regions
+
+
+@tap.case
 def regions_of_several_threads_have_one_row(directory):
     for program in each():
         constructs = Constructs(directory, program, "guests", "2")

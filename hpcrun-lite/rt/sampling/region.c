@@ -275,9 +275,10 @@ void region_note_end(struct thread_state *t, uint64_t left, uint64_t now)
   struct region_team *team = table_at(&teams, index);
   uint64_t generation = word_of(at(index)) >> 32;
   if (team->size != size) {
-    end_set(&team->others[team->size % REGION_SIZES], team->ends[(generation - 1) % REGION_ENDS]);
+    end_set(&team->others[team->size % REGION_SIZES], team->ends[team->last % REGION_ENDS]);
     team->size = size;
   }
+  team->last = generation;
   end_set(&team->ends[generation % REGION_ENDS],
           (struct region_end){.generation = generation,
                               .last_idle = __atomic_load_n(&team->last_idle[(t->barriers - 1) % 2], __ATOMIC_RELAXED),

@@ -63,7 +63,8 @@ struct region_team {
   /* The last ones with a team of another size, by size: a thread that smaller teams leave out learns of the end late.
    */
   struct region_end others[REGION_SIZES];
-  uint32_t size; /* of the last team */
+  uint32_t size; /* of the last team of several threads */
+  uint64_t last; /* its generation */
 };
 
 /* Of the region with the index in a handle; NULL for 0 and for a region without a record.  The record of the team stays
