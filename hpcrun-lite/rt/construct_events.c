@@ -124,6 +124,13 @@ static uint32_t work_kind(int kind)
   }
 }
 
+/* Is the taskgroup the taskloop's own?  GCC's runtime makes it; clang's code does so itself, as if the program had. */
+static bool is_own_group(uint32_t group, uint32_t loop)
+{
+  const struct format_directive *a = table_at(directive_table(), group), *b = table_at(directive_table(), loop);
+  return group && (!rt_gomp_task || (a->module == b->module && a->offset == b->offset));
+}
+
 void construct_events_work(struct thread_state *t, int kind, uint32_t row, bool begin)
 {
   uint64_t now = ticks(t, 0);
@@ -135,7 +142,7 @@ void construct_events_work(struct thread_state *t, int kind, uint32_t row, bool 
       met(t, construct_single_other(t, row, rt_ticks()));
   } else if (kind == ompt_work_taskloop) {
     if (begin)
-      met(t, construct_taskloop_begin(t, row, now));
+      met(t, construct_taskloop_begin(t, row, is_own_group(construct_new_group(t), row), now));
     else
       construct_taskloop_end(t, now);
   } else if (kind == ompt_work_distribute) {

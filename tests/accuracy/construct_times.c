@@ -140,6 +140,22 @@ static void teams_of_sizes(void)
     }
 }
 
+/* A taskgroup of the program's own around a taskloop without one. */
+static void group_around_taskloop(void)
+{
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < 3; i++) {
+#pragma omp taskgroup
+    {
+#pragma omp taskloop nogroup num_tasks(2)
+      for (int k = 0; k < 2; k++)
+        usleep(1000);
+      unit();
+    }
+  }
+}
+
 /* The last thread of the first team learns of its end after 41 others. */
 static void smaller_teams(void)
 {
@@ -224,6 +240,7 @@ int main(int argc, char **argv)
                {"locks", locks},
                {"teams_of_sizes", teams_of_sizes},
                {"smaller_teams", smaller_teams},
+               {"group_around_taskloop", group_around_taskloop},
                {"guests", guests},
                {"at_ends", at_ends},
                {"criticals_before_barriers", criticals_before_barriers}};

@@ -206,6 +206,16 @@ def teams_that_change_size_have_whole_executions(directory):
 
 
 @tap.case
+def a_taskgroup_around_a_taskloop_is_a_construct(directory):
+    for program in each(("gcc",)):  # the code of clang is the same as for the taskloop's own taskgroup
+        constructs = Constructs(directory, program, "group_around_taskloop", "2")
+        check_sums(constructs)
+        group, loop = constructs.row("taskgroup"), constructs.row("taskloop")
+        assert (group["executions"], loop["executions"]) == ("3", "3"), constructs.regions
+        about(group["body_s"], 3, "body of the taskgroup")
+
+
+@tap.case
 def the_end_of_a_larger_team_is_known(directory):
     for program in each(("clang",)):
         constructs = Constructs(directory, program, "smaller_teams", "3")

@@ -303,7 +303,7 @@ static void a_taskgroup_may_be_that_of_a_taskloop(void **state)
   enum { TASKLOOP = FORMAT_DIRECTIVE_TASKLOOP };
   region(0);
   construct_group_begin(&one, 2, 5);
-  construct_taskloop_begin(&one, 3, 6);
+  construct_taskloop_begin(&one, 3, construct_new_group(&one), 6);
   construct_taskloop_end(&one, 9);
   construct_wait_begin(&one, CONSTRUCT_WAIT_GROUP, SINGLE, 0, NULL, 10);
   construct_wait_end(&one, 14);
@@ -313,7 +313,7 @@ static void a_taskgroup_may_be_that_of_a_taskloop(void **state)
   assert_int_equal(record_of(&one, GROUP, 2)->count, 0);
   construct_group_begin(&one, 2, 20);
   construct_task_created(&one, &first, 4, 0, false, 20);
-  construct_taskloop_begin(&one, 3, 22);
+  construct_taskloop_begin(&one, 3, construct_new_group(&one), 22);
   construct_taskloop_end(&one, 25);
   construct_group_end(&one, 26);
   assert_int_equal(record_of(&one, GROUP, 2)->count, 1);

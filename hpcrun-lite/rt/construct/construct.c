@@ -42,18 +42,24 @@ void construct_end(struct thread_state *t, uint32_t kind, uint64_t now)
 struct format_construct *construct_group_begin(struct thread_state *t, uint32_t directive, uint64_t now)
 {
   struct format_construct *at = construct_begin(t, FORMAT_DIRECTIVE_TASKGROUP, directive, now);
-  if (at)
+  if (at && t->construct.top->at == at)
     t->construct.top->begun = now;
   return at;
 }
 
-struct format_construct *construct_taskloop_begin(struct thread_state *t, uint32_t directive, uint64_t now)
+uint32_t construct_new_group(const struct thread_state *t)
 {
-  if (!construct_started(t))
-    return NULL;
-  struct construct_open *group = t->construct.top;
-  if (group->kind != FORMAT_DIRECTIVE_TASKGROUP || group->begun != t->record->construct_since)
+  const struct construct_open *top = t->construct.top;
+  bool new = t->construct.ticks && top->kind == FORMAT_DIRECTIVE_TASKGROUP && top->begun == t->record->construct_since;
+  return new ? top->at->directive : 0;
+}
+
+struct format_construct *construct_taskloop_begin(struct thread_state *t, uint32_t directive, bool own_group,
+                                                  uint64_t now)
+{
+  if (!own_group)
     return construct_begin(t, FORMAT_DIRECTIVE_TASKLOOP, directive, now);
+  struct construct_open *group = t->construct.top;
   group->at->count--;
   construct_cut(t, group);
   construct_pass(t, group->begun); /* its time so far belongs to the taskloop */

@@ -57,12 +57,16 @@ void construct_initial(struct thread_state *t, const void *task);
 struct format_construct *construct_begin(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now);
 void construct_end(struct thread_state *t, uint32_t kind, uint64_t now);
 
-/* The same for taskgroups and taskloops.  Runtimes announce the taskgroup of a taskloop before the taskloop; they are
+/* The same for taskgroups and taskloops.  Runtimes announce a taskloop's own taskgroup before it (own_group); they are
  * one construct, a taskloop, which lasts until the taskgroup ends. */
 struct format_construct *construct_group_begin(struct thread_state *t, uint32_t directive, uint64_t now);
 void construct_group_end(struct thread_state *t, uint64_t now);
-struct format_construct *construct_taskloop_begin(struct thread_state *t, uint32_t directive, uint64_t now);
+struct format_construct *construct_taskloop_begin(struct thread_state *t, uint32_t directive, bool own_group,
+                                                  uint64_t now);
 void construct_taskloop_end(struct thread_state *t, uint64_t now);
+
+/* The directive of the taskgroup that has begun last, if nothing has happened since; otherwise 0. */
+uint32_t construct_new_group(const struct thread_state *t);
 
 /* The same for worksharing constructs, after which a barrier may follow.  Those of the task that are still open end:
  * GCC's code does not announce the end of a single construct. */
