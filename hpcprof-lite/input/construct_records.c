@@ -235,10 +235,10 @@ static struct construct_figures own_figures(const struct build *build, const str
                                       .executions = is_shared(record->kind) && place->beside ? 0 : record->count,
                                       .chosen = record->chosen,
                                       .unended = record->unended,
-                                      .enter = to_ns(build, record->enter),
-                                      .own_body = to_ns(build, record->body),
-                                      .wait = to_ns(build, record->wait),
-                                      .exit = to_ns(build, record->exit)};
+                                      .enter = to_ns(build, record->ticks[CONSTRUCT_TIME_ENTER]),
+                                      .own_body = to_ns(build, record->ticks[CONSTRUCT_TIME_BODY]),
+                                      .wait = to_ns(build, record->ticks[CONSTRUCT_TIME_WAIT]),
+                                      .exit = to_ns(build, record->ticks[CONSTRUCT_TIME_EXIT])};
   if (place->left_out)
     return (struct construct_figures){0};
   figures.body = figures.own_body;
@@ -421,6 +421,35 @@ static uint64_t killed_at(const struct profile_process *process)
   return process->unfinished ? model_sum(process->start_ticks, model_rounded(ticks)) : 0;
 }
 
+/* Has the region of another thread, which a record links to, ended? */
+static bool region_ended(const struct build *build, const struct read_construct *record)
+{
+  uint32_t owner = profile_thread_position(build->process, record->owner);
+  if (owner == MODEL_NONE)
+    return false;
+  uint32_t open = build->process->threads[owner].construct_open;
+  const struct thread *thread = &build->threads[owner];
+  while (open && open < thread->count && open != record->link && thread->records[open].parent < open)
+    open = thread->records[open].parent;
+  return open != record->link;
+}
+
+/* Adds the interval that was open when the process was killed.  A worker that still waits in a region which has ended
+ * waits outside any. */
+static void add_open_interval(struct build *build, uint32_t position)
+{
+  const struct profile_thread *thread = &build->process->threads[position];
+  struct thread *of = &build->threads[position];
+  uint64_t end = thread->end_ns || build->process->workspan.tick_ns <= 0 ? 0 : killed_at(build->process);
+  uint32_t open = thread->construct_open;
+  if (!thread->construct_since || thread->construct_since >= end || open >= of->count)
+    return;
+  bool waits = thread->construct_time == CONSTRUCT_TIME_WAIT && of->records[open].linked;
+  uint64_t *ticks =
+      &of->records[waits && region_ended(build, &of->records[open]) ? 0 : open].ticks[thread->construct_time];
+  *ticks = model_sum(*ticks, end - thread->construct_since);
+}
+
 /* Reads the records of all threads; *all receives their number. */
 static int load(struct build *build, size_t *all)
 {
@@ -429,8 +458,7 @@ static int load(struct build *build, size_t *all)
   for (uint32_t i = 0; i < process->threads_count; i++) {
     struct thread *thread = &build->threads[i];
     const struct profile_thread *record = &process->threads[i];
-    uint64_t end = record->end_ns || process->workspan.tick_ns <= 0 ? 0 : killed_at(process);
-    if (read_constructs(build->file, record, end, build->problems, &thread->records, &thread->count))
+    if (read_constructs(build->file, record->index, build->problems, &thread->records, &thread->count))
       return ERR_NOMEM;
     if (thread->count > RECORDS_MAX - *all) {
       problems_add(build->problems, "%s: thread %u: more constructs than any run has: left out", process->path,
@@ -444,6 +472,8 @@ static int load(struct build *build, size_t *all)
     if (thread->count)
       thread->places[0].state = PLACED; /* what is outside all constructs is node 0 */
   }
+  for (uint32_t i = 0; i < process->threads_count; i++)
+    add_open_interval(build, i);
   return 0;
 }
 

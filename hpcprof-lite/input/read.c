@@ -130,8 +130,9 @@ static void take_thread(const struct format_thread *record, struct profile_threa
       .per_busy_ns = record->per_busy_ns,
       .in_use_ns = record->in_use_ns,
       .run_delay_ns = record->run_delay_ns,
-      .construct_since = record->construct_since,
-      .construct_open = record->construct_open,
+      .construct_since = record->construct_open / FORMAT_TIMES < UINT32_MAX ? record->construct_since : 0,
+      .construct_open = (uint32_t)(record->construct_open / FORMAT_TIMES),
+      .construct_time = (uint32_t)(record->construct_open % FORMAT_TIMES),
   };
   memcpy(thread->lost, record->lost, sizeof thread->lost);
 }
@@ -451,47 +452,33 @@ int read_waits(struct read_file *file, uint32_t thread, struct problems *problem
 
 static struct read_construct construct_of(const struct format_construct *stored)
 {
-  return (struct read_construct){.parent = stored->parent,
-                                 .kind = stored->kind,
-                                 .directive = stored->directive,
-                                 .linked = stored->flags & FORMAT_CONSTRUCT_LINK,
-                                 .in_wait = stored->flags & FORMAT_CONSTRUCT_IN_WAIT,
-                                 .owner = stored->owner,
-                                 .link = stored->link,
-                                 .node = stored->node,
-                                 .count = stored->count,
-                                 .chosen = stored->chosen,
-                                 .unended = stored->unended,
-                                 .enter = stored->ticks[FORMAT_TIME_ENTER],
-                                 .body = stored->ticks[FORMAT_TIME_BODY],
-                                 .wait = stored->ticks[FORMAT_TIME_WAIT],
-                                 .exit = stored->ticks[FORMAT_TIME_EXIT],
-                                 .wait_own = stored->wait_own,
-                                 .wait_spare = stored->wait_spare};
+  _Static_assert((int)FORMAT_TIMES == (int)CONSTRUCT_TIMES && (int)FORMAT_TIME_WAIT == (int)CONSTRUCT_TIME_WAIT,
+                 "times have the same numbers in the format");
+  struct read_construct construct = {.parent = stored->parent,
+                                     .kind = stored->kind,
+                                     .directive = stored->directive,
+                                     .linked = stored->flags & FORMAT_CONSTRUCT_LINK,
+                                     .in_wait = stored->flags & FORMAT_CONSTRUCT_IN_WAIT,
+                                     .owner = stored->owner,
+                                     .link = stored->link,
+                                     .node = stored->node,
+                                     .count = stored->count,
+                                     .chosen = stored->chosen,
+                                     .unended = stored->unended,
+                                     .wait_own = stored->wait_own,
+                                     .wait_spare = stored->wait_spare};
+  memcpy(construct.ticks, stored->ticks, sizeof construct.ticks);
+  return construct;
 }
 
-/* Adds the interval that was open when the process was killed, to the construct and what the thread did in it. */
-static void add_open_interval(const struct profile_thread *thread, uint64_t end, struct format_construct *constructs,
-                              uint32_t count)
-{
-  uint64_t construct = thread->construct_open / FORMAT_TIMES;
-  if (!thread->construct_since || thread->construct_since >= end || construct >= count)
-    return;
-  uint64_t *ticks = &constructs[construct].ticks[thread->construct_open % FORMAT_TIMES];
-  *ticks = model_sum(*ticks, end - thread->construct_since);
-}
-
-int read_constructs(struct read_file *file, const struct profile_thread *thread, uint64_t end,
-                    struct problems *problems, struct read_construct **constructs, uint32_t *count)
+int read_constructs(struct read_file *file, uint32_t thread, struct problems *problems,
+                    struct read_construct **constructs, uint32_t *count)
 {
   struct file_table table = {0};
-  int status = read_table(file, thread->index, FORMAT_CONSTRUCTS, sizeof(struct format_construct), problems, &table);
-  struct format_construct *stored = (struct format_construct *)(void *)table.data;
+  int status = read_table(file, thread, FORMAT_CONSTRUCTS, sizeof(struct format_construct), problems, &table);
+  const struct format_construct *stored = (const struct format_construct *)(const void *)table.data;
   *constructs = status ? NULL : calloc((size_t)table.count + 1, sizeof **constructs);
-  *count = 0;
-  if (*constructs)
-    add_open_interval(thread, end, stored, table.count);
-  for (; *constructs && *count < table.count; ++*count)
+  for (*count = 0; *constructs && *count < table.count; ++*count)
     (*constructs)[*count] = construct_of(&stored[*count]);
   free(table.data);
   return *constructs ? 0 : ERR_NOMEM;

@@ -122,7 +122,7 @@ struct read_construct {
   uint32_t parent, kind, directive;
   bool linked, in_wait;
   uint32_t owner, link, node;
-  uint64_t count, chosen, unended, enter, body, wait, exit, wait_own, wait_spare;
+  uint64_t count, chosen, unended, ticks[CONSTRUCT_TIMES], wait_own, wait_spare;
 };
 
 struct read_tasks {
@@ -132,10 +132,10 @@ struct read_tasks {
   uint32_t histogram[CONSTRUCT_TASK_BUCKETS];
 };
 
-/* Decode the tables of constructs and of tasks of the thread with that index, which the caller frees.  The interval
- * that was open at `end`, a value of the counter, is added to its construct; 0: none.  Return 0 or ERR_NOMEM. */
-int read_constructs(struct read_file *file, const struct profile_thread *thread, uint64_t end,
-                    struct problems *problems, struct read_construct **constructs, uint32_t *count);
+/* Decode the tables of constructs and of tasks of the thread with that index, which the caller frees.  Return 0 or
+ * ERR_NOMEM. */
+int read_constructs(struct read_file *file, uint32_t thread, struct problems *problems,
+                    struct read_construct **constructs, uint32_t *count);
 int read_tasks(struct read_file *file, uint32_t thread, struct problems *problems, struct read_tasks **tasks,
                uint32_t *count);
 

@@ -19,6 +19,14 @@ enum profile_baseline { BASELINE_THREAD, BASELINE_CORE, BASELINE_SHARED };
 enum thread_flag { THREAD_OPENMP = 1 };
 
 /* A thread's record; doc/format.md defines the stored fields. */
+enum construct_time {
+  CONSTRUCT_TIME_ENTER,
+  CONSTRUCT_TIME_BODY,
+  CONSTRUCT_TIME_WAIT,
+  CONSTRUCT_TIME_EXIT,
+  CONSTRUCT_TIMES
+};
+
 struct profile_thread {
   uint32_t index, tid, flags;
   uint64_t start_ns, end_ns;
@@ -33,8 +41,11 @@ struct profile_thread {
   uint64_t work_ns, overhead_ns;           /* sums over the thread's contexts */
   uint64_t caused_lock_ns, caused_idle_ns; /* likewise: other threads' lock wait and idleness charged to them */
   uint64_t lost[LOSS_MAX];
-  uint64_t work;                            /* in the unit of the process's workspan */
-  uint64_t construct_since, construct_open; /* the interval that was open when the process was killed */
+  uint64_t work; /* in the unit of the process's workspan */
+  /* The interval that was open when the process was killed: its begin, the record of the construct that it belongs to,
+   * and an enum construct_time. */
+  uint64_t construct_since;
+  uint32_t construct_open, construct_time;
 };
 
 /* A construct at a code address, summed over its outermost instances.  Kind, module, offset and name identify it in all

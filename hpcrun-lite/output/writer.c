@@ -293,6 +293,17 @@ static void put_waits(struct thread_state *t, uint64_t now)
 }
 
 /* The records of constructs, with the interval that has not ended. */
+/* How long the thread has held locks of that record until now. */
+static uint64_t held_ticks(const struct thread_state *t, const struct format_construct *record, uint64_t now)
+{
+  uint64_t ticks = 0;
+  for (unsigned i = 0; i < sizeof t->construct.held / sizeof *t->construct.held; i++) {
+    const struct construct_held *held = &t->construct.held[i];
+    ticks += held->since && held->at == record && now > held->since ? now - held->since : 0;
+  }
+  return ticks;
+}
+
 static void put_constructs(struct thread_state *t, uint64_t now)
 {
   struct format_construct rows[16];
@@ -306,8 +317,11 @@ static void put_constructs(struct thread_state *t, uint64_t now)
   for (uint32_t first = 0; first < records->count; first += ROWS) {
     uint32_t count = records->count - first < ROWS ? records->count - first : ROWS;
     for (uint32_t i = 0; i < count; i++) {
-      rows[i] = *(const struct format_construct *)table_at(records, first + i);
+      const struct format_construct *record = table_at(records, first + i);
+      rows[i] = *record;
       rows[i].next = rows[i].tasks = 0;
+      if (record->kind == FORMAT_DIRECTIVE_LOCK)
+        rows[i].ticks[FORMAT_TIME_BODY] += held_ticks(t, record, now);
       if (first + i == open.record) {
         rows[i].ticks[open.column] += open.ticks - after;
         rows[i].ticks[FORMAT_TIME_EXIT] += after < wait.ending ? after : wait.ending;

@@ -2,6 +2,7 @@
  * and others.  The first argument names one; the second is the number of threads. */
 #include <omp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -156,6 +157,27 @@ static void group_around_taskloop(void)
   }
 }
 
+static void held_at_the_end(void)
+{
+  static omp_lock_t lock;
+  omp_init_lock(&lock);
+  omp_set_lock(&lock);
+  unit();
+  exit(0);
+}
+
+/* The worker waits outside any region when the process is killed. */
+static void killed_in_serial_code(void)
+{
+  for (int i = 0; i < 3; i++) {
+#pragma omp parallel
+    usleep(UNIT_US / 4);
+  }
+  for (int i = 0; i < 10; i++)
+    unit();
+  raise(SIGKILL);
+}
+
 /* The last thread of the first team learns of its end after 41 others. */
 static void smaller_teams(void)
 {
@@ -240,6 +262,8 @@ int main(int argc, char **argv)
                {"locks", locks},
                {"teams_of_sizes", teams_of_sizes},
                {"smaller_teams", smaller_teams},
+               {"held_at_the_end", held_at_the_end},
+               {"killed_in_serial_code", killed_in_serial_code},
                {"group_around_taskloop", group_around_taskloop},
                {"guests", guests},
                {"at_ends", at_ends},

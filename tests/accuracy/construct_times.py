@@ -3,8 +3,8 @@ counts against an independent OMPT tool.
 
 Usage: construct_times.py [-k CASE]"""
 import collections
-
 import os
+import signal
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
@@ -23,9 +23,9 @@ def number(text):
 class Constructs:
     """The rows of the views of constructs of one run."""
 
-    def __init__(self, directory, *command, options=OPTIONS, **settings):
+    def __init__(self, directory, *command, options=OPTIONS, status=0, **settings):
         self.run = Measurement(directory, *command, options=options, **settings)
-        assert self.run.done.returncode == 0, self.run.done
+        assert self.run.done.returncode == status, self.run.done
         self.regions, self.tree = self.run.view("regions"), self.run.view("region-tree")
         self.overheads = self.run.view("overheads")
 
@@ -213,6 +213,22 @@ def a_taskgroup_around_a_taskloop_is_a_construct(directory):
         group, loop = constructs.row("taskgroup"), constructs.row("taskloop")
         assert (group["executions"], loop["executions"]) == ("3", "3"), constructs.regions
         about(group["body_s"], 3, "body of the taskgroup")
+
+
+@tap.case
+def a_lock_may_be_held_at_the_end(directory):
+    for program in each():
+        constructs = Constructs(directory, program, "held_at_the_end", "2")
+        about(constructs.row("lock")["body_s"], 1, "body of the lock")
+
+
+@tap.case
+def a_worker_of_a_killed_process_waits_outside_regions(directory):
+    for program in each():
+        constructs = Constructs(directory, program, "killed_in_serial_code", "2", status=-signal.SIGKILL)
+        check_sums(constructs)
+        taken = float(constructs.row("parallel")["exec_s"])
+        tap.timed(1.5 * UNIT <= taken < 5 * UNIT, taken)  # 1.5 and the first region's start; the serial code takes 10
 
 
 @tap.case

@@ -371,6 +371,20 @@ static void deep_stacks_unwind(void **state)
   assert_int_equal(lived(&one), 3000);
 }
 
+static void executions_without_a_record_are_not_counted(void **state)
+{
+  (void)state;
+  enum { RECORDS = 1 << 16 };
+  region(0);
+  for (uint32_t directive = 2; directive < RECORDS + 100; directive++) {
+    construct_begin(&one, FORMAT_DIRECTIVE_USER_REGION, directive, directive);
+    construct_end(&one, FORMAT_DIRECTIVE_USER_REGION, directive + 1);
+  }
+  assert_int_equal(one.construct.records.count, RECORDS);
+  assert_int_equal(record_of(&one, PARALLEL, 1)->count, 1);
+  assert_int_equal(lived(&one), RECORDS + 100);
+}
+
 int main(void)
 {
   static const struct CMUnitTest tests[] = {
@@ -389,6 +403,7 @@ int main(void)
       cmocka_unit_test_setup(locks_are_held_across_constructs, setup),
       cmocka_unit_test_setup(nothing_is_added_while_measuring_is_paused, setup),
       cmocka_unit_test_setup(deep_stacks_unwind, setup),
+      cmocka_unit_test_setup(executions_without_a_record_are_not_counted, setup),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

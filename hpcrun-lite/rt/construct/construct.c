@@ -123,7 +123,7 @@ struct format_construct *construct_work_begin(struct thread_state *t, uint32_t k
   close_work(t);
   t->construct.top->frame->ended = 0;
   struct format_construct *at = construct_enter(t, kind, directive, FORMAT_TIME_BODY);
-  at->chosen += kind == FORMAT_DIRECTIVE_SINGLE;
+  at->chosen += at->kind == FORMAT_DIRECTIVE_SINGLE;
   /* libomp does not tell which threads execute sections */
   t->construct.top->spare = kind == FORMAT_DIRECTIVE_SECTIONS && rt_gomp_task;
   return at;
@@ -155,7 +155,7 @@ struct format_construct *construct_single_other(struct thread_state *t, uint32_t
   close_work(t);
   const struct construct_known *known = construct_find_inside(t, FORMAT_DIRECTIVE_SINGLE, directive);
   struct construct_open *frame = t->construct.top->frame;
-  known->at->count++;
+  construct_count(t, known);
   frame->ended = known->record;
   frame->ended_code = NULL;
   frame->spare = false;
@@ -224,7 +224,8 @@ static void push_waiting(struct thread_state *t, enum construct_wait how, uint32
   } else {
     const struct construct_known *known = construct_find_inside(t, kind, directive);
     frame->ended = 0;
-    known->at->count += how == CONSTRUCT_WAIT_OWN;
+    if (how == CONSTRUCT_WAIT_OWN)
+      construct_count(t, known);
     construct_push(t, known->at, known->record, kind, FORMAT_TIME_BODY);
   }
 }
@@ -308,7 +309,7 @@ struct format_construct *construct_acquired(struct thread_state *t, uint32_t kin
     return NULL;
   const struct construct_known *known = construct_find_inside(t, kind, directive);
   struct format_construct *at = known->at;
-  at->count++;
+  construct_count(t, known);
   if (t->construct.acquiring) {
     uint64_t *ticks = t->construct.ticks;
     t->construct.ticks = &at->ticks[FORMAT_TIME_ENTER];

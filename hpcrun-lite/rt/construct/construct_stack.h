@@ -99,7 +99,7 @@ static inline struct format_construct *construct_enter(struct thread_state *t, u
                                                        enum format_construct_time column)
 {
   const struct construct_known *known = construct_find_inside(t, kind, directive);
-  known->at->count++;
+  construct_count(t, known);
   construct_push(t, known->at, known->record, kind, column);
   return known->at;
 }

@@ -37,4 +37,10 @@ static inline const struct construct_known *construct_find(struct thread_state *
   return known;
 }
 
+/* Counts an execution, unless there was no memory for its record. */
+static inline void construct_count(const struct thread_state *t, const struct construct_known *known)
+{
+  known->at->count += known != &t->construct.unkept;
+}
+
 #endif

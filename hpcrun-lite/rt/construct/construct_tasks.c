@@ -8,7 +8,7 @@ struct format_construct *construct_task_created(struct thread_state *t, const vo
     return NULL;
   const struct construct_known *known = construct_find_inside(t, FORMAT_DIRECTIVE_TASK, directive);
   struct format_tasks *tasks = known->tasks;
-  known->at->count++;
+  construct_count(t, known);
   t->construct.created = task;
   t->construct.created_record = known->record;
   if (t->construct.top->kind == FORMAT_DIRECTIVE_TASKGROUP)
@@ -94,7 +94,7 @@ void construct_task_begin(struct thread_state *t, const void *prior, const void 
   const struct construct_known *known = construct_find(t, parent, FORMAT_CONSTRUCT_TASK_EXEC, directive, waits);
   struct format_tasks *tasks = known->tasks;
   if (first)
-    known->at->count++;
+    construct_count(t, known);
   struct construct_open *made =
       construct_push(t, known->at, known->record, FORMAT_CONSTRUCT_TASK_EXEC, FORMAT_TIME_BODY);
   if (!made)
