@@ -1,5 +1,6 @@
-/* The exported entry points of libgomp's interface, and some of libomp's.  Each is a jump through its element of gomp_targets, which leads to
- * gomp_bind() at the first call, and then to what that function has chosen: a wrapper, or the runtime's own function.
+/* The exported entry points of libgomp's interface, and some of libomp's.  Each is a jump through its element of
+ * gomp_targets, which leads to gomp_bind() at the first call, and then to what that function has chosen: a wrapper, or
+ * the runtime's own function.
  * So a function of a runtime that is left alone is called as if this library were not there.
  *
  * They are in the section gomp_text, whose addresses count as code of the runtime (rt/sampling/context.c). */

@@ -62,7 +62,8 @@ static struct known_runtime *_Atomic known;
  * it in the same way, or a weak reference would have been NULL. */
 static void missing(void)
 {
-  static const char text[] = "hpcrun-lite: symbol lookup error: the program calls a function that its libgomp lacks\n";
+  static const char text[] =
+      "hpcrun-lite: symbol lookup error: the program calls a function that its OpenMP runtime lacks\n";
   if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
     _exit(127);
   _exit(127);
@@ -97,7 +98,7 @@ static const char *release(void *handle)
 static void set_adapter_code(void)
 {
   rt.adapter_start = (uint64_t)__start_gomp_text;
-  rt.adapter_end = (uint64_t)__stop_gomp_text;
+  rt.adapter_size = (uint64_t)__stop_gomp_text - rt.adapter_start; /* last: other threads read both */
 }
 
 /* Marks the module as an OpenMP runtime; the first one starts the measurement of OpenMP. */

@@ -451,7 +451,7 @@ static inline __attribute__((always_inline)) void task(const struct gomp_runtime
   plain_task(call, creator, function, data, size, flags, code);
 }
 
-/* With -p log: also measures how long the creation takes. */
+/* Also measures how long the creation takes, for -p log. */
 GOMP_CODE static void timed_task(const struct gomp_runtime *runtime, struct rt_gomp_task *creator, const void *code,
                                  TASK_PARAMETERS)
 {

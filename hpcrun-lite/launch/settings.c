@@ -43,7 +43,7 @@ static const char *report_note(const struct runtime_choice *choice)
 
 /* ---- the NUMA nodes of this machine, for the notes ---- */
 
-enum { NODES_MAX = 64, LINE_BYTES = 512 };
+enum { NODES_MAX = 64, LINE_BYTES = 4096 };
 
 /* Reads the line of a node's file.  Returns whether it has one. */
 static bool read_line(int node, const char *name, char line[LINE_BYTES])
@@ -51,7 +51,7 @@ static bool read_line(int node, const char *name, char line[LINE_BYTES])
   char path[128];
   snprintf(path, sizeof path, "/sys/devices/system/node/node%d/%s", node, name);
   FILE *file = fopen(path, "re");
-  bool read = file && fgets(line, LINE_BYTES, file);
+  bool read = file && fgets(line, LINE_BYTES, file) && strchr(line, '\n'); /* the whole line */
   if (file)
     fclose(file);
   if (read)

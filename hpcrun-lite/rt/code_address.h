@@ -19,14 +19,14 @@ static inline bool code_in_runtime(const void *code)
  * the adapter: that function's first byte stands for the call. */
 static inline const void *code_after_jump(const void *code)
 {
-  bool jump = (uint64_t)code - rt.adapter_start < rt.adapter_end - rt.adapter_start;
+  bool jump = (uint64_t)code - rt.adapter_start < rt.adapter_size;
   return __builtin_expect(jump && rt_gomp_task && rt_gomp_task->function, 0) ? rt_gomp_task->function + 1 : code;
 }
 
 /* The address behind a wrapper by which the current task has called the runtime (ompt_creation_begin()). */
 static inline const void *code_past_wrapper(const struct thread_state *t, const void *code)
 {
-  bool wrapped = t->log.creation.caller && (uint64_t)code - rt.adapter_start < rt.adapter_end - rt.adapter_start;
+  bool wrapped = t->log.creation.caller && (uint64_t)code - rt.adapter_start < rt.adapter_size;
   if (!__builtin_expect(wrapped, 0) || (t->running && t->running->name != t->log.creation.creator))
     return code;
   return t->log.creation.caller;

@@ -46,7 +46,7 @@ enum { OMPT_ONE_THREAD = 0x100 };
  * not say to which construct a barrier belongs. */
 enum { OMPT_UNSEEN_INLINED = 1 << 7 };
 
-/* With -p log, around a call of the runtime that creates tasks: the caller, an address in the program, and the ticks
+/* For -p log, around a call of the runtime that creates tasks: the caller, an address in the program, and the ticks
  * that were spent on the task before.  The end gets what the begin has returned.  An undeferred creation has no end
  * (span/graph_log.h). */
 struct creation_time ompt_creation_begin(const void *caller, uint64_t ticks);

@@ -1,6 +1,6 @@
 /* The constructs that a thread has open, and the counter that its time goes to.
  *
- * Context: RT, except for construct_pass(), which CTL may call, too. */
+ * Context: RT. */
 #ifndef HPCRUN_LITE_RT_CONSTRUCT_CONSTRUCT_STACK_H
 #define HPCRUN_LITE_RT_CONSTRUCT_CONSTRUCT_STACK_H
 

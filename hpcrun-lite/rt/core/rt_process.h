@@ -41,7 +41,7 @@ struct rt_process {
   bool runtime_apart;                  /* the OpenMP runtime is a separate module, so its code can be distinguished */
   uint32_t ompt_module;                /* of the runtime that calls us; 0: none, or the executable */
   uint64_t runtime_start, runtime_end; /* its addresses */
-  uint64_t adapter_start, adapter_end; /* of this tool's code that stands for the runtime's: hpcrun-lite/gomp */
+  uint64_t adapter_start, adapter_size; /* of this tool's code that stands for the runtime's: hpcrun-lite/gomp */
   bool forked;                 /* child of fork(): the runtime does not know the regions that were open in the parent */
   bool wall;                   /* the time event measures elapsed time */
   atomic_bool forking;         /* no samples while the process forks */

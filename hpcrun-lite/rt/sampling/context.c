@@ -105,7 +105,7 @@ static void classify(struct stack_reader *reader)
     frame->offset = (uint32_t)(frame->ip - (module ? module->base : 0));
     frame->tool = flags & FORMAT_MODULE_TOOL;
     frame->system = flags & FORMAT_MODULE_SYSTEM;
-    frame->adapter = frame->tool && frame->ip - rt.adapter_start < rt.adapter_end - rt.adapter_start;
+    frame->adapter = frame->tool && frame->ip - rt.adapter_start < rt.adapter_size;
     frame->runtime = flags & FORMAT_MODULE_RUNTIME || frame->adapter;
     frame->tool = frame->tool && !frame->adapter;
     if (!module)

@@ -270,7 +270,7 @@ void graph_log_put_run(struct thread_state *t, uint64_t moment, uint64_t work)
   log->now = log->moment = end;
   put_cpu(t);
   if (log->creation.since) { /* the creation goes on in the next fragment */
-    creation_pause(t, moment);
+    creation_pause(t, end);
     creation_resume(&log->creation, 0);
   }
 }
