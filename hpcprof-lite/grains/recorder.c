@@ -285,6 +285,7 @@ static void on_region(struct recorder *recorder, const struct log_reader_record 
   if (!index)
     return;
   region->outer = stream->region;
+  region->in_graph = in_graph;
   region->row = row < recorder->process->workspan.directives_count ? (uint32_t)row : 0;
   region->creator_row = creator_row;
   if (creator)
@@ -301,6 +302,14 @@ static void on_region_end(struct recorder *recorder, const struct log_reader_rec
   team_region_end(&recorder->teams, index, next->begin_ticks);
 }
 
+/* Returns the region that is open, or has implicit tasks that are; 0: none. */
+static uint32_t open_region(const struct recorder *recorder, uint32_t in_graph)
+{
+  uint32_t index = in_graph < recorder->region_room ? recorder->region_of[in_graph] : 0;
+  const struct team_region *region = team_region(&recorder->teams, index);
+  return region->refs && region->in_graph == in_graph ? index : 0;
+}
+
 /* Tasks are only created early, and by the first thread, outside regions of an initial task. */
 static void on_implicit(struct recorder *recorder, const struct log_reader_record *next)
 {
@@ -308,7 +317,7 @@ static void on_implicit(struct recorder *recorder, const struct log_reader_recor
   recorder->streams[next->stream].tasks++;
   uint32_t task = replay_running(recorder->replay, next->stream);
   uint32_t in_graph = task_graph_task(recorder->graph, task)->region;
-  uint32_t region_index = in_graph < recorder->region_room ? recorder->region_of[in_graph] : 0;
+  uint32_t region_index = open_region(recorder, in_graph);
   const struct team_region *region = team_region(&recorder->teams, region_index);
   bool further = recorder->grains.count;
   uint32_t index = new_grain(recorder, in_graph ? GRAIN_IMPLICIT : GRAIN_INITIAL, region->creator, task);
@@ -472,7 +481,7 @@ static void on_loop(struct recorder *recorder, const struct log_reader_record *n
   const uint64_t *operand = next->record.operand;
   replay_take(recorder->replay, next);
   const struct task_graph_task *task = task_graph_task(recorder->graph, task_index);
-  if (!index)
+  if (!index || (grain->flags & LIVE_GRAIN_KIND) > GRAIN_IMPLICIT)
     return;
   if (next->record.op != GRAPHLOG_LOOP_END) {
     uint32_t row = operand[0] < recorder->process->workspan.directives_count ? (uint32_t)operand[0] : 0;

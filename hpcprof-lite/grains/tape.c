@@ -38,7 +38,9 @@ void tape_release(struct tape *tape)
 
 static void write_block(struct tape *tape)
 {
-  if (!tape->used || tape->failed)
+  if (tape->failed)
+    tape->used = 0; /* nothing will be read */
+  if (!tape->used)
     return;
   size_t stored = ZSTD_compress(tape->packed, ZSTD_compressBound(BLOCK_BYTES), tape->bytes, tape->used, LEVEL);
   tape->no_memory = ZSTD_isError(stored) ||

@@ -300,6 +300,24 @@ static void test_taskgroups_and_dependences(void **state)
   expect_grains(3, 0);
 }
 
+/* Reads the grains of a log that need not be sound.  Returns whether that was found. */
+static bool read_grains(int status)
+{
+  static struct profile_directive directives[ROWS] = {[GROUP].kind = DIRECTIVE_TASKLOOP};
+  char measurement[sizeof path + 8];
+  save(COMPOSE_PACKED);
+  measurement_of(measurement);
+  struct profile_process process = {.path = measurement,
+                                    .workspan = {.known = true, .directives = directives, .directives_count = ROWS}};
+  struct grains *found;
+  assert_int_equal(grains_open(&process, &problems, &found), status);
+  if (!status)
+    assert_int_equal(grains_each(found, &(struct grains_visitor){0}), 0);
+  bool differs = grains_totals(found)->differs;
+  grains_close(found);
+  return differs;
+}
+
 /* A log may name anything: what contradicts the graph is left out. */
 static void test_contradictions(void **state)
 {
@@ -309,15 +327,55 @@ static void test_contradictions(void **state)
   for (int op = GRAPHLOG_CPU; op < GRAPHLOG_OPS; op++)
     if (op != GRAPHLOG_TIME)
       put(1, op, 1, 1, 1, 1);
-  save(COMPOSE_PACKED);
-  char measurement[sizeof path + 8];
-  measurement_of(measurement);
-  struct profile_process process = {.path = measurement, .workspan = {.known = true}};
-  struct grains *found;
-  assert_int_equal(grains_open(&process, &problems, &found), 0);
-  assert_int_equal(grains_each(found, &(struct grains_visitor){0}), 0);
-  assert_true(grains_totals(found)->differs);
-  grains_close(found);
+  assert_true(read_grains(0));
+}
+
+/* An implicit task of a region that has ended, of which a task is left; then another region begins. */
+static void test_implicit_task_of_an_ended_region(void **state)
+{
+  (void)state;
+  struct name team[1], other[1];
+  begin_team(1, team);
+  struct name in = {1, 1};
+  task(1, team[0], 0);
+  on_task(1, GRAPHLOG_IMPLICIT_END, team[0]);
+  put(1, GRAPHLOG_REGION_END, PARALLEL);
+  struct name late = implicit(2, in, 1);
+  fork_team(1, 1, other);
+  on_task(1, GRAPHLOG_IMPLICIT_END, other[0]);
+  on_task(2, GRAPHLOG_IMPLICIT_END, late);
+  put(1, GRAPHLOG_REGION_END, PARALLEL);
+  read_grains(0);
+}
+
+/* A task of a taskloop, which runs its chunk, is in a worksharing loop. */
+static void test_loop_in_a_task(void **state)
+{
+  (void)state;
+  struct name team[1];
+  begin_team(1, team);
+  put(1, GRAPHLOG_SCOPE, GROUP);
+  struct name inner = task(1, team[0], GRAPHLOG_LOOP_TASK);
+  on_task(1, GRAPHLOG_SWITCH, inner);
+  put(1, GRAPHLOG_CHUNK, 0, 5);
+  put(1, GRAPHLOG_LOOP, LOOP, 10);
+  put(1, GRAPHLOG_LOOP_END);
+  on_task(1, GRAPHLOG_SWITCH, team[0]);
+  put(1, GRAPHLOG_SCOPE_END);
+  on_task(1, GRAPHLOG_TASK_END, inner);
+  read_grains(0);
+}
+
+static void test_grains_without_space(void **state)
+{
+  (void)state;
+  struct name team[4];
+  begin_team(4, team);
+  for (uint32_t i = 0; i < 10000; i++)
+    task(1 + i % 4, team[i % 4], 0);
+  setenv("TMPDIR", "/dev/null/nowhere", 1);
+  read_grains(ERR_INPUT);
+  unsetenv("TMPDIR");
 }
 
 int main(int argc, char **argv)
@@ -330,6 +388,9 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_waits, end),
       cmocka_unit_test_teardown(test_taskgroups_and_dependences, end),
       cmocka_unit_test_teardown(test_contradictions, end),
+      cmocka_unit_test_teardown(test_implicit_task_of_an_ended_region, end),
+      cmocka_unit_test_teardown(test_loop_in_a_task, end),
+      cmocka_unit_test_teardown(test_grains_without_space, end),
   };
   return UNIT_RUN(argc, argv, "grains", tests, NULL, NULL);
 }
