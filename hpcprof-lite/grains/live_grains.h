@@ -54,8 +54,9 @@ struct live_grain {
   uint64_t instant;   /* what the parent had executed then */
   uint64_t create;    /* ticks + 1, or 0 */
   uint64_t children, chunks, taskloops, syncs, barriers; /* how many it has had */
-  uint64_t open_construct, open_children;   /* the single or masked construct that is open in it, its children */
-  uint32_t scopes;                          /* open scopes */
+  uint64_t open_construct;                               /* the single or masked construct that is open in it */
+  uint64_t open_children, open_taskloops;                /* of that construct */
+  uint32_t scopes;                                       /* open scopes */
   uint32_t construct_scope, taskloop_scope; /* positions of that construct, and of the taskloop, among them */
   bool open_masked;
   uint64_t exec, fragments, stretch_begin, stretch_end; /* stretch: the last one */

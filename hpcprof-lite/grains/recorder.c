@@ -461,14 +461,16 @@ static void on_scope(struct recorder *recorder, const struct log_reader_record *
                                                                      : (uint32_t)DIRECTIVE_PROGRAM;
   struct team_region *region = team_region(&recorder->teams, grain->region);
   if (kind == DIRECTIVE_TASKLOOP) {
-    team_taskloop_begin(&recorder->teams, index, ++at(recorder, running_in(recorder, task))->taskloops);
+    struct live_grain *creator = at(recorder, running_in(recorder, task));
+    uint64_t *number = creator->open_construct ? &creator->open_taskloops : &creator->taskloops;
+    team_taskloop_begin(&recorder->teams, index, ++*number);
     grain->taskloop_scope = grain->scopes;
   }
   if (!grain->region || grain->open_construct || (kind != DIRECTIVE_SINGLE && kind != DIRECTIVE_MASKED))
     return;
   grain->open_masked = kind == DIRECTIVE_MASKED;
   grain->open_construct = grain->open_masked ? ++region->maskeds : ++region->singles;
-  grain->open_children = 0;
+  grain->open_children = grain->open_taskloops = 0;
   grain->construct_scope = grain->scopes;
 }
 
@@ -508,7 +510,8 @@ static void on_chunk(struct recorder *recorder, const struct log_reader_record *
   else if (grain->flags & LIVE_GRAIN_LOOP_TASK)
     team_taskloop_chunk(&recorder->teams, index, operand[0], operand[1]);
   else if (grain->loop)
-    team_chunk_begin(&recorder->teams, index, operand[0], operand[1], next->begin_ticks);
+    team_chunk_begin(&recorder->teams, index, live_grains_place(&recorder->grains, next->thread, next->cpu), operand[0],
+                     operand[1], next->begin_ticks);
 }
 
 /* ---- records ---- */

@@ -171,8 +171,8 @@ static void note_chunk(struct team_loop *loop, uint64_t start, uint64_t iteratio
   loop->any = true;
 }
 
-void team_chunk_begin(struct team_grains *teams, uint32_t task_index, uint64_t start, uint64_t iterations,
-                      uint64_t ticks)
+void team_chunk_begin(struct team_grains *teams, uint32_t task_index, uint32_t place, uint64_t start,
+                      uint64_t iterations, uint64_t ticks)
 {
   struct live_grain *task = live_grain(teams->grains, task_index);
   bool first = !task->loop_chunks;
@@ -187,6 +187,7 @@ void team_chunk_begin(struct team_grains *teams, uint32_t task_index, uint64_t s
   loop->rising += first ? 0 : (int64_t)start > (int64_t)before ? 1 : -1;
   loop->refs++;
   chunk->flags |= LIVE_GRAIN_OF_LOOP | LIVE_GRAIN_RANGE;
+  chunk->place = place;
   chunk->number = ++task->chunks;
   chunk->loop = task->loop;
   chunk->loop_chunks = ++task->loop_chunks;

@@ -69,7 +69,8 @@ void team_loop_leave(struct team_grains *teams, uint32_t grain);
 void team_loop_close(struct team_grains *teams, uint32_t region, uint32_t place);
 
 /* A chunk begins in a task that is in a loop; it ends. */
-void team_chunk_begin(struct team_grains *teams, uint32_t grain, uint64_t start, uint64_t iterations, uint64_t ticks);
+void team_chunk_begin(struct team_grains *teams, uint32_t grain, uint32_t place, uint64_t start, uint64_t iterations,
+                      uint64_t ticks);
 void team_chunk_end(struct team_grains *teams, uint32_t grain);
 
 /* A taskloop begins in a task or chunk; a task of it is created, and begins to run its chunk; the taskloop ends. */

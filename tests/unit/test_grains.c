@@ -300,19 +300,32 @@ static void test_taskgroups_and_dependences(void **state)
   expect_grains(3, 0);
 }
 
+static char chunk_paths[256];
+
+static int keep_path(void *context, const struct grain *grain)
+{
+  (void)context;
+  size_t used = strlen(chunk_paths);
+  if (grain->kind == GRAIN_CHUNK)
+    snprintf(chunk_paths + used, sizeof chunk_paths - used, "%s ", grain->path);
+  return 0;
+}
+
 /* Reads the grains of a log that need not be sound.  Returns whether that was found. */
 static bool read_grains(int status)
 {
-  static struct profile_directive directives[ROWS] = {[GROUP].kind = DIRECTIVE_TASKLOOP};
+  static struct profile_directive directives[ROWS] = {
+      [GROUP].kind = DIRECTIVE_TASKLOOP, [ORDERED].kind = DIRECTIVE_SINGLE};
   char measurement[sizeof path + 8];
   save(COMPOSE_PACKED);
   measurement_of(measurement);
   struct profile_process process = {.path = measurement,
                                     .workspan = {.known = true, .directives = directives, .directives_count = ROWS}};
   struct grains *found;
+  *chunk_paths = '\0';
   assert_int_equal(grains_open(&process, &problems, &found), status);
   if (!status)
-    assert_int_equal(grains_each(found, &(struct grains_visitor){0}), 0);
+    assert_int_equal(grains_each(found, &(struct grains_visitor){.grain = keep_path}), 0);
   bool differs = grains_totals(found)->differs;
   grains_close(found);
   return differs;
@@ -378,6 +391,50 @@ static void test_grains_without_space(void **state)
   unsetenv("TMPDIR");
 }
 
+static void taskloop_in_single(uint32_t thread, struct name implicit)
+{
+  put(thread, GRAPHLOG_SCOPE, ORDERED);
+  put(thread, GRAPHLOG_SCOPE, GROUP);
+  struct name inner = task(thread, implicit, GRAPHLOG_LOOP_TASK);
+  on_task(thread, GRAPHLOG_SWITCH, inner);
+  put(thread, GRAPHLOG_CHUNK, 0, 5);
+  on_task(thread, GRAPHLOG_TASK_END, inner);
+  on_task(thread, GRAPHLOG_SWITCH, implicit);
+  put(thread, GRAPHLOG_SCOPE_END);
+  put(thread, GRAPHLOG_SCOPE_END);
+}
+
+/* Paths of what is in a construct are the same whichever thread runs it. */
+static void test_paths_in_constructs(void **state)
+{
+  (void)state;
+  for (uint32_t thread = 1; thread <= 2; thread++) {
+    struct name team[2];
+    begin_team(2, team);
+    taskloop_in_single(1, team[0]);
+    taskloop_in_single(thread, team[thread - 1]);
+    join_team(2, team);
+    read_grains(0);
+    assert_string_equal(chunk_paths, "0.1.2/L1[0x5] 0.1.1/L1[0x5] ");
+  }
+}
+
+/* Two sections that do no work, on two threads. */
+static void test_chunks_without_work(void **state)
+{
+  (void)state;
+  struct name team[2];
+  begin_team(2, team);
+  for (uint32_t i = 0; i < 2; i++) {
+    put(1 + i, GRAPHLOG_LOOP, LOOP, 2);
+    put(1 + i, GRAPHLOG_CHUNK, (int)i, 0);
+    put(1 + i, GRAPHLOG_LOOP_END);
+  }
+  join_team(2, team);
+  read_grains(0);
+  assert_string_equal(chunk_paths, "0.1/L1[t2.1] 0.1/L1[t1.1] ");
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
@@ -391,6 +448,8 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_implicit_task_of_an_ended_region, end),
       cmocka_unit_test_teardown(test_loop_in_a_task, end),
       cmocka_unit_test_teardown(test_grains_without_space, end),
+      cmocka_unit_test_teardown(test_paths_in_constructs, end),
+      cmocka_unit_test_teardown(test_chunks_without_work, end),
   };
   return UNIT_RUN(argc, argv, "grains", tests, NULL, NULL);
 }
