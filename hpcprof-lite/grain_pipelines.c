@@ -186,11 +186,14 @@ static int pass_grains(struct pass *pass, int (*each)(void *context, const struc
       pass->target = pass->totals->differs ? amount(pass, pass->all) : workspan->work;
     struct grain_stream *stream = pass->stream;
     bool graph = stream->builder && each == tell_row;
-    status = grains_each(grains, &(struct grains_visitor){.grain = each,
-                                                          .event = graph ? tell_event : NULL,
-                                                          .root = graph ? stream->root : NULL,
-                                                          .without_paths = !graph && stream->without_paths,
-                                                          .context = pass});
+    const char *root = graph ? stream->root : NULL;
+    size_t prefix = root ? strlen(pass->prefix) : 0;
+    if (!root || !strncmp(root, pass->prefix, prefix))
+      status = grains_each(grains, &(struct grains_visitor){.grain = each,
+                                                            .event = graph ? tell_event : NULL,
+                                                            .root = root ? root + prefix : NULL,
+                                                            .without_paths = !graph && stream->without_paths,
+                                                            .context = pass});
     if (graph)
       graph_builder_process(stream->builder);
     pass->stream->ids += pass->totals->last_id;
@@ -393,14 +396,17 @@ int grain_graph_pipeline(struct job *job)
   stream->root = options->root_text;
   stream->builder = graph_builder_new(options->max_nodes, options->unreduced, options->colour);
   status = stream->builder ? each_row(stream, add_to_graph, stream->builder) : ERR_NOMEM;
-  if (status == ERR_INPUT && options->unreduced)
+  if (stream->builder && graph_builder_full(stream->builder))
     fprintf(stderr, "hpcprof-lite: the unreduced graph has more than %d nodes: choose a part with --root\n",
             GRAPH_BUILDER_UNREDUCED_MAX);
   status = status ? status : graph_builder_end(stream->builder, &job->grain_graph);
   graph_builder_free(stream->builder);
   stream->builder = NULL;
   job->report.grain_graph = &job->grain_graph;
-  if (!status && !job->grain_graph.nodes_count && options->root_text)
-    return job_nothing_matches("--root", options->root_text);
+  if (!status && !job->grain_graph.nodes_count && options->root_text) {
+    fprintf(stderr, "hpcprof-lite: nothing matches '--root %s': see the paths of --view grains -f csv\n",
+            options->root_text);
+    return EXIT_USAGE;
+  }
   return status == ERR_NOMEM ? job_no_memory() : status ? EXIT_INPUT : 0;
 }

@@ -180,15 +180,21 @@ static uint32_t *number_at(struct numbers *numbers, uint64_t number)
 /* Whether the visitor wants the grain; all its ancestors are open. */
 static bool is_wanted(struct grains *grains, struct past_grain *grain)
 {
+  struct past_grain *known = grain; /* the nearest ancestor of which that is known */
   if (!grains->visitor->root)
     return true;
-  if (grain->inside == PAST_GRAIN_UNPLACED) {
-    past_grains_path(&grains->past, grain);
-    bool inside = !strcmp(grains->past.path, grains->visitor->root) ||
-                  (grain->parent && is_wanted(grains, past_grain(&grains->past, grain->parent)));
-    grain->inside = inside ? PAST_GRAIN_INSIDE : PAST_GRAIN_OUTSIDE;
+  while (known->inside == PAST_GRAIN_UNPLACED) {
+    past_grains_path(&grains->past, known);
+    if (!strcmp(grains->past.path, grains->visitor->root))
+      known->inside = PAST_GRAIN_INSIDE;
+    else if (!known->parent)
+      known->inside = PAST_GRAIN_OUTSIDE;
+    else
+      known = past_grain(&grains->past, known->parent);
   }
-  return grain->inside == PAST_GRAIN_INSIDE;
+  for (; grain->inside == PAST_GRAIN_UNPLACED; grain = past_grain(&grains->past, grain->parent))
+    grain->inside = known->inside;
+  return known->inside == PAST_GRAIN_INSIDE;
 }
 
 static int tell_event(struct grains *grains, struct past_grain *grain, const struct grain_event *event)

@@ -511,11 +511,16 @@ static int compact(struct graph_builder *builder)
   return 0;
 }
 
+bool graph_builder_full(const struct graph_builder *builder)
+{
+  return builder->unreduced && builder->folding.nodes_count > GRAPH_BUILDER_UNREDUCED_MAX;
+}
+
 static int keep_small(struct graph_builder *builder)
 {
   struct folding *folding = &builder->folding;
   if (builder->unreduced)
-    return folding->nodes_count > GRAPH_BUILDER_UNREDUCED_MAX ? ERR_INPUT : 0;
+    return graph_builder_full(builder) ? ERR_INPUT : 0;
   if (folding->nodes_count < 2 * builder->most + SPARE_NODES)
     return 0;
   int status = folding_reduce(folding, builder->most + SPARE_NODES / 4);

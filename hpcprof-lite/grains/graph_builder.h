@@ -28,6 +28,9 @@ void graph_builder_free(struct graph_builder *builder); /* NULL is allowed */
 int graph_builder_event(struct graph_builder *builder, const struct grain_event *event);
 int graph_builder_grain(struct graph_builder *builder, const struct grain_row *row);
 
+/* Whether the unreduced graph has too many nodes. */
+bool graph_builder_full(const struct graph_builder *builder);
+
 /* The next process begins. */
 void graph_builder_process(struct graph_builder *builder);
 

@@ -78,6 +78,20 @@ static void chain(void)
   chain_from(199);
 }
 
+/* Each creates the next one and ends. */
+static void descend_from(int left)
+{
+  u(1);
+  if (left)
+#pragma omp task
+    descend_from(left - 1);
+}
+
+static void descent(void)
+{
+  descend_from(20000);
+}
+
 static void taskloop(void)
 {
 #pragma omp taskloop num_tasks(5)
@@ -171,6 +185,7 @@ const struct form forms[] = {FORM(fibonacci, SINGLE),
                              FORM(tree, SINGLE),
                              FORM(flood, SINGLE),
                              FORM(chain, SINGLE),
+                             FORM(descent, SINGLE),
                              FORM(taskloop, SINGLE),
                              FORM(constructs, PLAIN),
                              FORM(balanced, SINGLE),

@@ -128,6 +128,34 @@ def a_root_opens_what_is_below_it(directory):
 
 
 @tap.case
+def a_root_above_many_levels(directory):
+    run = measure(directory, build("grain_forms.c", "clang"), "descent", "2")
+    shown = tap.must("sh", "-c", 'ulimit -s 256; exec "$@"', "sh", tap.REPORT, "--view", "grain-graph", "-f", "json",
+                     "--root", "0.1.1.1", run.output)
+    assert sum(node["grains"] for node in json.loads(shown)["nodes"]) == 20000
+
+
+@tap.case
+def a_root_in_one_of_several_processes(directory):
+    program = build("grain_forms.c", "clang")
+    run = measure(directory, "sh", "-c", f"{program} tree 2 & {program} balanced 2; wait")
+    grains = run.view("grains")
+    path = next(row["path"] for row in grains if row["kind"] == "task" and row["exec_s"] == "10")
+    graph = graph_of(directory, run, "--root", path)
+    assert (grains_in(graph), work_of(graph)) == (1, 10), graph.nodes(data=True)
+    without = path.split(":")[1]
+    done = report("--view", "grain-graph", "-f", "dot", "--root", without, run.output)
+    assert done.returncode == 2 and "--view grains" in done.stderr, done
+
+
+@tap.case
+def without_space_for_temporary_files(directory):
+    run = measure(directory, program("clang"), "fib", "2")
+    done = report("--view", "grain-graph", "--unreduced", "-f", "json", run.output, TMPDIR="/dev/null")
+    assert done.returncode == 1 and "TMPDIR" in done.stderr and "unreduced" not in done.stderr, done
+
+
+@tap.case
 def options_that_do_not_fit_are_refused(_):
     for arguments in (("--view", "grain-graph"), ("--view", "topdown", "-f", "dot"), ("--max-nodes", "5"),
                       ("--view", "grain-graph", "-f", "dot", "--unreduced", "--max-nodes", "5"),
