@@ -6,6 +6,7 @@
 #include "hpcprof-lite/model/model.h"
 #include "hpcprof-lite/replay/object_pool.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -399,6 +400,7 @@ static bool describe(const struct graph_builder *builder, struct grain_node *nod
   node->grains = 1;
   node->problem_grains = row->problems != 0;
   node->exec = node->longest = row->exec;
+  node->metric_exec = isnan(node->metric) ? 0 : row->exec;
   node->critical = row->grain->critical;
   add_known(row->create, &node->create, &node->created);
   add_known(row->chunk_overhead, &node->overhead, &node->overheads);

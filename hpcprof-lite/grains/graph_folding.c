@@ -65,7 +65,8 @@ static double mean(double a, uint64_t a_weight, double b, uint64_t b_weight)
 
 void folding_add(struct grain_node *into, const struct grain_node *node)
 {
-  into->metric = mean(into->metric, into->exec, node->metric, node->exec);
+  into->metric = mean(into->metric, into->metric_exec, node->metric, node->metric_exec);
+  into->metric_exec += node->metric_exec;
   into->grains += node->grains;
   into->forks += node->forks;
   into->joins += node->joins;

@@ -154,6 +154,7 @@ struct grain_node {
   uint64_t problem_grains;      /* how many of the grains have a problem */
   uint32_t problems;            /* which ones, as the caller numbers them */
   double metric;                /* by which the node is coloured: the grains' mean, NaN: not known */
+  uint64_t metric_exec;         /* execution of the grains for which it is known */
   bool critical;                /* on the critical path */
 };
 

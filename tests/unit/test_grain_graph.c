@@ -25,7 +25,7 @@ static void grain(struct graph_builder *builder, uint64_t id, uint64_t exec, uin
                           .context = MODEL_NONE,
                           .problems = problems};
   for (unsigned i = 0; i < GRAIN_METRICS; i++)
-    row.metric[i] = NAN;
+    row.metric[i] = id % 3 ? NAN : (double)id;
   assert_int_equal(graph_builder_grain(builder, &row), 0);
 }
 
@@ -120,6 +120,30 @@ static void siblings(void **unused)
   grain_graph_release(&graph);
 }
 
+/* The mean is that of the grains whose metric is known, in any order. */
+static void metric_of_a_node(void **unused)
+{
+  (void)unused;
+  for (uint64_t first = 2; first <= 4; first++) {
+    struct graph_builder *builder = graph_builder_new(3, false, GRAIN_BALANCE);
+    event(builder, GRAIN_SYNC, 1, 0, 1);
+    for (uint64_t id = 13; id > 1; id--)
+      leaf(builder, id, 1, (id + first) % 5, 0);
+    grain(builder, 1, 5, 0);
+    struct grain_graph graph = finish(builder);
+    double sum = 0, weights = 0;
+    for (uint64_t id = 3; id <= 12; id += 3) {
+      sum += (double)(id * ((id + first) % 5));
+      weights += (double)((id + first) % 5);
+    }
+    double found = NAN;
+    for (uint32_t i = 0; i < graph.nodes_count; i++)
+      found = isnan(graph.nodes[i].metric) ? found : graph.nodes[i].metric;
+    assert_true(fabs(found - sum / weights) < 1e-9);
+    grain_graph_release(&graph);
+  }
+}
+
 /* a1 -> b -> a2 by dependences, where a1 and a2 are alike: they may not become one node without b. */
 static void not_convex(void **unused)
 {
@@ -197,8 +221,10 @@ static void cycle(void **unused)
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reduced),    cmocka_unit_test(unreduced),     cmocka_unit_test(siblings),
-      cmocka_unit_test(not_convex), cmocka_unit_test(random_graphs), cmocka_unit_test(cycle),
+      cmocka_unit_test(reduced),    cmocka_unit_test(unreduced),
+      cmocka_unit_test(siblings),   cmocka_unit_test(metric_of_a_node),
+      cmocka_unit_test(not_convex), cmocka_unit_test(random_graphs),
+      cmocka_unit_test(cycle),
   };
   return UNIT_RUN(argc, argv, "grain_graph", tests, NULL, NULL);
 }
