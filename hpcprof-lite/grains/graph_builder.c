@@ -12,8 +12,8 @@
 
 enum {
   LIVE_MAX = 1 << 28,
-  GENERATION = 1 << 18, /* entries of a table before the older ones are forgotten */
-  TAKERS = 4 * GENERATION,
+  GENERATION = 1 << 18, /* joins of a table before the older ones are forgotten */
+  TAKERS = 1 << 18,     /* of dependences that are remembered */
   SPARE_NODES = 1 << 14 /* beyond the limit, before nodes are folded */
 };
 
@@ -27,6 +27,8 @@ struct recent {
 
 /* Where a grain takes a dependence. */
 struct taker {
+  uint64_t join;
+  uint32_t before;  /* the last one of the same join; 0: none */
   uint32_t follows; /* the node after that; 0: none */
   uint32_t grain;   /* the grain's own node, if it has done nothing before that */
   bool offered;     /* an offer was found */
@@ -49,17 +51,19 @@ struct live {
 struct graph_builder {
   struct folding folding;
   struct object_pool live;
-  struct index live_of;             /* [id of a grain] */
-  struct recent joins, dependences; /* [key] nodes; takers */
-  uint32_t *join_of;                /* [name of a synchronisation] node */
+  struct index live_of; /* [id of a grain] */
+  struct recent joins;  /* [key] nodes */
+  uint32_t *join_of;    /* [name of a synchronisation] node */
   size_t join_of_room;
-  struct taker *takers; /* a ring */
-  uint32_t takers_count;
+  struct taker *takers;  /* a ring, by number */
+  uint32_t takers_count; /* number of the last one */
+  struct index taker_of; /* [join] the last one of the join */
   uint32_t *siblings_of; /* unreduced: [node] the fragment of the same grain that was added before */
   size_t siblings_room;
   uint64_t forked;   /* id of the grain that the next one is created by; 0: none */
   bool forked_chunk; /* it is a chunk of the loop that its creator is in */
   uint32_t most;
+  uint64_t few;  /* nodes that need no folding yet */
   uint64_t lost; /* joins to which no waiting grain has come, dependences that were forgotten */
   bool unreduced;
   enum grain_metric metric;
@@ -82,7 +86,8 @@ void graph_builder_process(struct graph_builder *builder)
   forget_recent(&builder->joins);
   if (builder->join_of_room)
     memset(builder->join_of, 0, builder->join_of_room * sizeof *builder->join_of);
-  forget_recent(&builder->dependences);
+  index_release(&builder->taker_of);
+  builder->takers_count = 0;
   for (uint32_t slot = 0; slot < builder->live_of.slots; slot++)
     if (builder->live_of.keys[slot]) { /* the log ends within it */
       free(live_at(builder, builder->live_of.numbers[slot])->offers);
@@ -112,6 +117,7 @@ struct graph_builder *graph_builder_new(uint32_t most, bool unreduced, enum grai
   if (!builder)
     return NULL;
   builder->most = most;
+  builder->few = 2 * (uint64_t)most + SPARE_NODES;
   builder->unreduced = unreduced;
   builder->metric = metric;
   builder->takers = calloc(TAKERS, sizeof *builder->takers);
@@ -124,12 +130,9 @@ struct graph_builder *graph_builder_new(uint32_t most, bool unreduced, enum grai
 
 /* ---- tables ---- */
 
-static bool remember(struct graph_builder *builder, struct recent *recent, uint64_t key, uint32_t number)
+static bool remember(struct recent *recent, uint64_t key, uint32_t number)
 {
   if (recent->now.count >= GENERATION) {
-    for (uint32_t slot = 0; recent == &builder->dependences && slot < recent->before.slots; slot++)
-      if (recent->before.keys[slot])
-        builder->lost += !builder->takers[recent->before.numbers[slot] % TAKERS].offered;
     index_release(&recent->before);
     recent->before = recent->now;
     recent->now = (struct index){0};
@@ -189,7 +192,7 @@ static uint32_t join_node(struct graph_builder *builder, uint64_t key, bool wait
   if (node)
     return node;
   node = add_node(builder, GRAIN_NODE_JOIN);
-  if (!node || !remember(builder, &builder->joins, key, node))
+  if (!node || !remember(&builder->joins, key, node))
     return 0;
   folding->nodes[node].node.joins = waits;
   folding->nodes[node].fixed = !waits;
@@ -197,12 +200,19 @@ static uint32_t join_node(struct graph_builder *builder, uint64_t key, bool wait
   return node;
 }
 
-/* Edges from the node before an offer to all that has taken it. */
+/* Returns a taker, NULL if there is none of that number, or it is forgotten. */
+static struct taker *taker_at(const struct graph_builder *builder, uint32_t number)
+{
+  return number && builder->takers_count - number < TAKERS ? &builder->takers[number % TAKERS] : NULL;
+}
+
+/* An edge from the node before an offer to what has taken it. */
 static bool offer(struct graph_builder *builder, uint32_t node, uint32_t taker)
 {
-  const struct taker *found = &builder->takers[taker % TAKERS];
-  uint32_t to = found->grain ? found->grain : found->follows;
+  const struct taker *found = taker_at(builder, taker);
+  uint32_t to = found ? found->grain ? found->grain : found->follows : 0;
   to = to ? folding_find(&builder->folding, to) : 0;
+  builder->lost += !found;
   return to == folding_find(&builder->folding, node) ||
          folding_edge(&builder->folding, node, to, GRAIN_EDGE_DEPENDENCE);
 }
@@ -294,13 +304,30 @@ static int on_end(struct graph_builder *builder, struct live *live, const struct
   return live->end || event->sync ? 0 : ERR_NOMEM;
 }
 
+/* Adds a taker in place of the oldest one.  Returns its number, 0 without memory. */
+static uint32_t add_taker(struct graph_builder *builder, uint64_t join)
+{
+  uint32_t number = builder->takers_count + 1, before = index_find(&builder->taker_of, join);
+  struct taker *taker = &builder->takers[number % TAKERS];
+  if (number > TAKERS) {
+    builder->lost += !taker->offered;
+    if (index_find(&builder->taker_of, taker->join) == number - TAKERS)
+      index_remove(&builder->taker_of, taker->join);
+  }
+  if (before)
+    index_remove(&builder->taker_of, join);
+  if (!index_add(&builder->taker_of, join, number))
+    return 0;
+  *taker = (struct taker){.join = join, .before = before};
+  return builder->takers_count = number;
+}
+
 static int on_take(struct graph_builder *builder, struct live *live, const struct grain_event *event)
 {
-  uint32_t number = ++builder->takers_count;
-  if (!array_reserve(&live->takes, &live->takes_room, live->takes_count + 1, sizeof *live->takes) ||
-      !remember(builder, &builder->dependences, event->other, number))
+  uint32_t number = add_taker(builder, event->other);
+  if (!number || !array_reserve(&live->takes, &live->takes_room, live->takes_count + 1, sizeof *live->takes))
     return ERR_NOMEM;
-  builder->takers[number % TAKERS] = (struct taker){.follows = live->head ? live->head : live->end};
+  builder->takers[number % TAKERS].follows = live->head ? live->head : live->end;
   live->takes[live->takes_count++] = number;
   close_fork(builder, live);
   return 0;
@@ -308,17 +335,14 @@ static int on_take(struct graph_builder *builder, struct live *live, const struc
 
 static int on_offer(struct graph_builder *builder, struct live *live, const struct grain_event *event)
 {
-  const struct index *tables[] = {&builder->dependences.now, &builder->dependences.before};
+  uint32_t number = index_find(&builder->taker_of, event->other);
   live->takes_count = 0; /* those are not at its begin */
   close_fork(builder, live);
-  for (int i = 0; i < 2; i++) {
-    uint32_t slot, taker = index_first(tables[i], event->other, &slot);
-    for (; taker; taker = index_next(tables[i], event->other, &slot)) {
-      if (!array_reserve(&live->offers, &live->offers_room, live->offers_count + 1, sizeof *live->offers))
-        return ERR_NOMEM;
-      live->offers[live->offers_count++] = taker;
-      builder->takers[taker % TAKERS].offered = true;
-    }
+  for (struct taker *taker; (taker = taker_at(builder, number)); number = taker->before) {
+    if (!array_reserve(&live->offers, &live->offers_room, live->offers_count + 1, sizeof *live->offers))
+      return ERR_NOMEM;
+    live->offers[live->offers_count++] = number;
+    taker->offered = true;
   }
   return 0;
 }
@@ -414,8 +438,11 @@ static uint32_t own_node(struct graph_builder *builder, struct live *live, const
   if (!builder->unreduced || !live->last) {
     enum grain_node_kind kind = builder->unreduced ? GRAIN_NODE_FRAGMENT : GRAIN_NODE_GRAIN;
     uint32_t node = add_node(builder, kind);
-    for (size_t i = 0; node && i < live->takes_count; i++)
-      builder->takers[live->takes[i] % TAKERS].grain = node;
+    for (size_t i = 0; node && i < live->takes_count; i++) {
+      struct taker *taker = taker_at(builder, live->takes[i]);
+      if (taker)
+        taker->grain = node;
+    }
     if (!node || !describe(builder, &folding->nodes[node].node, row, false))
       return 0;
     folding->nodes[node].node.critical_exec = builder->unreduced ? 0 : live->critical_exec;
@@ -518,15 +545,20 @@ bool graph_builder_full(const struct graph_builder *builder)
   return builder->unreduced && builder->folding.nodes_count > GRAPH_BUILDER_UNREDUCED_MAX;
 }
 
+/* Folds when there are twice as many nodes as after the last time: the nodes of live grains may be many, and are not
+ * folded. */
 static int keep_small(struct graph_builder *builder)
 {
   struct folding *folding = &builder->folding;
   if (builder->unreduced)
     return graph_builder_full(builder) ? ERR_INPUT : 0;
-  if (folding->nodes_count < 2 * builder->most + SPARE_NODES)
+  if (folding->nodes_count < builder->few)
     return 0;
   int status = folding_reduce(folding, builder->most + SPARE_NODES / 4);
-  return status ? status : compact(builder);
+  status = status ? status : compact(builder);
+  if (builder->few < 2 * (uint64_t)folding->nodes_count)
+    builder->few = 2 * (uint64_t)folding->nodes_count;
+  return status;
 }
 
 int graph_builder_grain(struct graph_builder *builder, const struct grain_row *row)

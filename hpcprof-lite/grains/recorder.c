@@ -520,10 +520,10 @@ static void on_join(struct recorder *recorder, const struct log_reader_record *n
 {
   const uint64_t *operand = next->record.operand;
   uint32_t index = running_in(recorder, task_graph_find(recorder->graph, operand[0], operand[1]));
+  uint64_t join = task_graph_name(operand[2], operand[3]);
   replay_take(recorder->replay, next);
-  if (index)
-    TAPE_PUT(&recorder->tape, TAPE_DEPENDENCE, index, task_graph_name(operand[2], operand[3]),
-             next->record.op == GRAPHLOG_TAKE);
+  if (index && join)
+    TAPE_PUT(&recorder->tape, TAPE_DEPENDENCE, index, join, next->record.op == GRAPHLOG_TAKE);
 }
 
 void recorder_take(struct recorder *recorder, const struct log_reader_record *next)

@@ -120,6 +120,69 @@ static void siblings(void **unused)
   grain_graph_release(&graph);
 }
 
+/* No graph is too small for the largest limit. */
+static void no_limit(void **unused)
+{
+  enum { GRAINS = 20000 };
+  (void)unused;
+  struct graph_builder *builder = graph_builder_new(UINT32_MAX, false, GRAIN_BALANCE);
+  event(builder, GRAIN_SYNC, 1, 0, 1);
+  for (uint64_t id = GRAINS + 1; id > 1; id--)
+    leaf(builder, id, 1, 1, 0);
+  grain(builder, 1, 5, 0);
+  struct grain_graph graph = finish(builder);
+  assert_int_equal(graph.nodes_count, GRAINS + 3);
+  grain_graph_release(&graph);
+}
+
+/* Each grain creates the next one and waits for it: no node can be folded before the first grain has begun.  Steps in
+ * number of the square of the levels would take minutes. */
+static void many_levels(void **unused)
+{
+  enum { LEVELS = 60000 };
+  (void)unused;
+  struct graph_builder *builder = graph_builder_new(20, false, GRAIN_BALANCE);
+  for (uint64_t id = 1; id < LEVELS; id++) {
+    event(builder, GRAIN_SYNC, id, 0, 1);
+    event(builder, GRAIN_END, id + 1, id, 1);
+  }
+  for (uint64_t id = LEVELS; id > 1; id--) {
+    event(builder, GRAIN_FORK, id - 1, id, 0);
+    grain(builder, id, 1, 0);
+  }
+  grain(builder, 1, 1, 0);
+  struct grain_graph graph = finish(builder);
+  assert_true(graph.nodes_count <= 20);
+  assert_int_equal(graph.exec, LEVELS);
+  grain_graph_release(&graph);
+}
+
+/* Many take what one grain offers; the first ones are forgotten.  As above. */
+static void many_dependences(void **unused)
+{
+  enum { TAKERS = 600000, REMEMBERED = 1 << 18 };
+  (void)unused;
+  struct graph_builder *builder = graph_builder_new(20, false, GRAIN_BALANCE);
+  event(builder, GRAIN_SYNC, 1, 0, 1);
+  event(builder, GRAIN_END, 3, 1, 1);
+  for (int i = 0; i < TAKERS; i++)
+    event(builder, GRAIN_TAKE, 3, 101, 0);
+  event(builder, GRAIN_END, 2, 1, 1);
+  event(builder, GRAIN_OFFER, 2, 101, 0);
+  event(builder, GRAIN_FORK, 1, 3, 0);
+  grain(builder, 3, 1, 0);
+  event(builder, GRAIN_FORK, 1, 2, 0);
+  grain(builder, 2, 1, 0);
+  grain(builder, 1, 1, 0);
+  struct grain_graph graph = finish(builder);
+  uint64_t edges = 0;
+  for (uint32_t i = 0; i < graph.edges_count; i++)
+    edges += graph.edges[i].kind == GRAIN_EDGE_DEPENDENCE ? graph.edges[i].count : 0;
+  assert_int_equal(edges, REMEMBERED);
+  assert_int_equal(graph.lost, TAKERS - REMEMBERED);
+  grain_graph_release(&graph);
+}
+
 /* The mean is that of the grains whose metric is known, in any order. */
 static void metric_of_a_node(void **unused)
 {
@@ -221,10 +284,11 @@ static void cycle(void **unused)
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reduced),    cmocka_unit_test(unreduced),
-      cmocka_unit_test(siblings),   cmocka_unit_test(metric_of_a_node),
-      cmocka_unit_test(not_convex), cmocka_unit_test(random_graphs),
-      cmocka_unit_test(cycle),
+      cmocka_unit_test(reduced),          cmocka_unit_test(unreduced),
+      cmocka_unit_test(siblings),         cmocka_unit_test(metric_of_a_node),
+      cmocka_unit_test(no_limit),         cmocka_unit_test(many_levels),
+      cmocka_unit_test(many_dependences), cmocka_unit_test(not_convex),
+      cmocka_unit_test(random_graphs),    cmocka_unit_test(cycle),
   };
   return UNIT_RUN(argc, argv, "grain_graph", tests, NULL, NULL);
 }
