@@ -404,10 +404,13 @@ static int tell_grain(struct grains *grains, const struct past_grain *grain)
                       .create = grain->create - 1,
                       .chunk_overhead = grain->overhead - 1,
                       .create_instant = grain->parent ? grain->instant : GRAIN_UNKNOWN,
+                      .slack = GRAIN_UNKNOWN,
                       .parallelism = grain->parallelism};
   past_grains_iterations(&grains->past, grain, &out.first, &out.last);
-  out.critical = grain->fragments && grain->through >= grains->totals.span;
-  out.slack = grains->totals.span > grain->through ? grains->totals.span - grain->through : 0;
+  if (grain->fragments) {
+    out.critical = grain->through >= grains->totals.span;
+    out.slack = out.critical ? 0 : grains->totals.span - grain->through;
+  }
   siblings_of(grains, grain, &out);
   if (!grains->visitor->without_paths)
     past_grains_path(&grains->past, grain);

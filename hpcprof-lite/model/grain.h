@@ -49,7 +49,7 @@ struct grain {
   uint64_t first, last;    /* iterations of a chunk, or GRAIN_UNKNOWN */
   uint64_t parallelism;    /* minimum over its fragments of what can run at the same time; GRAIN_UNKNOWN: did nothing */
   bool critical;           /* on the critical path */
-  uint64_t slack;          /* span - longest path through it */
+  uint64_t slack;          /* span - longest path through it; GRAIN_UNKNOWN: did nothing */
   struct grain_siblings siblings;
 };
 

@@ -34,6 +34,7 @@ def check(run):
         assert row["kind"] != "task" or "~" in row["path"] or row["path"].endswith("." + row["child_number"]), row
         assert not parent or int(parent["id"]) < int(row["id"]), row
         assert row["critical"] != "1" or float(row["slack_s"]) == 0, row
+        assert not exact or bool(row["slack_s"]) == (row["exec_s"] != "0"), row
     if exact and float(program["span"]):
         assert any(row["critical"] == "1" for row in grains), "nothing is critical"
     return grains
