@@ -14,6 +14,7 @@ enum {
   LIVE_MAX = 1 << 28,
   GENERATION = 1 << 18, /* joins of a table before the older ones are forgotten */
   TAKERS = 1 << 18,     /* of dependences that are remembered */
+  EDGES_MAX = 4 << 20,  /* with more, no dependences are added */
   SPARE_NODES = 1 << 14 /* beyond the limit, before nodes are folded */
 };
 
@@ -206,15 +207,21 @@ static struct taker *taker_at(const struct graph_builder *builder, uint32_t numb
   return number && builder->takers_count - number < TAKERS ? &builder->takers[number % TAKERS] : NULL;
 }
 
-/* An edge from the node before an offer to what has taken it. */
-static bool offer(struct graph_builder *builder, uint32_t node, uint32_t taker)
+/* Edges from the node before an offer to all that has taken it. */
+static bool offer(struct graph_builder *builder, uint32_t node, uint32_t number)
 {
-  const struct taker *found = taker_at(builder, taker);
-  uint32_t to = found ? found->grain ? found->grain : found->follows : 0;
-  to = to ? folding_find(&builder->folding, to) : 0;
-  builder->lost += !found;
-  return to == folding_find(&builder->folding, node) ||
-         folding_edge(&builder->folding, node, to, GRAIN_EDGE_DEPENDENCE);
+  struct folding *folding = &builder->folding;
+  const struct taker *taker = taker_at(builder, number);
+  bool room = taker && folding->edges_count < EDGES_MAX;
+  for (; room && taker; taker = taker_at(builder, taker->before)) {
+    uint32_t to = taker->grain ? taker->grain : taker->follows;
+    to = to ? folding_find(folding, to) : 0;
+    if (to != folding_find(folding, node) && !folding_edge(folding, node, to, GRAIN_EDGE_DEPENDENCE))
+      return false;
+    room = folding->edges_count < EDGES_MAX;
+  }
+  builder->lost += !room;
+  return true;
 }
 
 /* No further edges lead to the join that the grain has passed last. */
@@ -338,12 +345,14 @@ static int on_offer(struct graph_builder *builder, struct live *live, const stru
   uint32_t number = index_find(&builder->taker_of, event->other);
   live->takes_count = 0; /* those are not at its begin */
   close_fork(builder, live);
-  for (struct taker *taker; (taker = taker_at(builder, number)); number = taker->before) {
-    if (!array_reserve(&live->offers, &live->offers_room, live->offers_count + 1, sizeof *live->offers))
-      return ERR_NOMEM;
-    live->offers[live->offers_count++] = number;
+  if (!number)
+    return 0;
+  if (!array_reserve(&live->offers, &live->offers_room, live->offers_count + 1, sizeof *live->offers))
+    return ERR_NOMEM;
+  live->offers[live->offers_count++] = number;
+  for (struct taker *taker = taker_at(builder, number); taker && !taker->offered;
+       taker = taker_at(builder, taker->before))
     taker->offered = true;
-  }
   return 0;
 }
 

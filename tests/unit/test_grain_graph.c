@@ -157,29 +157,54 @@ static void many_levels(void **unused)
   grain_graph_release(&graph);
 }
 
-/* Many take what one grain offers; the first ones are forgotten.  As above. */
-static void many_dependences(void **unused)
+/* Many dependences between two grains by one join. */
+static struct grain_graph dependences(int takes, int offers, uint64_t *edges)
 {
-  enum { TAKERS = 600000, REMEMBERED = 1 << 18 };
-  (void)unused;
   struct graph_builder *builder = graph_builder_new(20, false, GRAIN_BALANCE);
   event(builder, GRAIN_SYNC, 1, 0, 1);
   event(builder, GRAIN_END, 3, 1, 1);
-  for (int i = 0; i < TAKERS; i++)
+  for (int i = 0; i < takes; i++)
     event(builder, GRAIN_TAKE, 3, 101, 0);
   event(builder, GRAIN_END, 2, 1, 1);
-  event(builder, GRAIN_OFFER, 2, 101, 0);
+  for (int i = 0; i < offers; i++)
+    event(builder, GRAIN_OFFER, 2, 101, 0);
   event(builder, GRAIN_FORK, 1, 3, 0);
   grain(builder, 3, 1, 0);
   event(builder, GRAIN_FORK, 1, 2, 0);
   grain(builder, 2, 1, 0);
   grain(builder, 1, 1, 0);
   struct grain_graph graph = finish(builder);
-  uint64_t edges = 0;
+  *edges = 0;
   for (uint32_t i = 0; i < graph.edges_count; i++)
-    edges += graph.edges[i].kind == GRAIN_EDGE_DEPENDENCE ? graph.edges[i].count : 0;
+    *edges += graph.edges[i].kind == GRAIN_EDGE_DEPENDENCE ? graph.edges[i].count : 0;
+  return graph;
+}
+
+/* The takes that were first are forgotten.  As above. */
+static void many_takes(void **unused)
+{
+  enum { TAKES = 600000, REMEMBERED = 1 << 18 };
+  (void)unused;
+  uint64_t edges;
+  struct grain_graph graph = dependences(TAKES, 1, &edges);
   assert_int_equal(edges, REMEMBERED);
-  assert_int_equal(graph.lost, TAKERS - REMEMBERED);
+  assert_int_equal(graph.lost, TAKES - REMEMBERED);
+  grain_graph_release(&graph);
+}
+
+/* There are as many edges as takes times offers, up to a limit. */
+static void many_offers(void **unused)
+{
+  enum { TAKES = 2000, OFFERS = 3000, EDGES = 4 << 20 };
+  (void)unused;
+  uint64_t edges;
+  struct grain_graph graph = dependences(TAKES, 10, &edges);
+  assert_int_equal(edges, 10 * TAKES);
+  assert_int_equal(graph.lost, 0);
+  grain_graph_release(&graph);
+  graph = dependences(TAKES, OFFERS, &edges);
+  assert_true(edges > EDGES - 10 && edges <= EDGES);
+  assert_true(graph.lost >= OFFERS - EDGES / TAKES - 1);
   grain_graph_release(&graph);
 }
 
@@ -284,10 +309,9 @@ static void cycle(void **unused)
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reduced),          cmocka_unit_test(unreduced),
-      cmocka_unit_test(siblings),         cmocka_unit_test(metric_of_a_node),
-      cmocka_unit_test(no_limit),         cmocka_unit_test(many_levels),
-      cmocka_unit_test(many_dependences), cmocka_unit_test(not_convex),
+      cmocka_unit_test(reduced),          cmocka_unit_test(unreduced),   cmocka_unit_test(siblings),
+      cmocka_unit_test(metric_of_a_node), cmocka_unit_test(no_limit),    cmocka_unit_test(many_levels),
+      cmocka_unit_test(many_takes),       cmocka_unit_test(many_offers), cmocka_unit_test(not_convex),
       cmocka_unit_test(random_graphs),    cmocka_unit_test(cycle),
   };
   return UNIT_RUN(argc, argv, "grain_graph", tests, NULL, NULL);
