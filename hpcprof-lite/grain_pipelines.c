@@ -19,7 +19,7 @@ struct pass {
   const struct profile_process *process;
   const struct grains_totals *totals;
   struct grain_limits limits;
-  uint32_t *directives; /* [directive of the process] row of the parallelism view, by its directive of the run */
+  uint32_t *directives; /* [directive of the process] row of the parallelism view */
   char prefix[32];      /* of paths; "" if there is one process */
   uint64_t key;         /* of the process, in hashes of paths */
   uint64_t fragments_done;
@@ -44,21 +44,14 @@ struct grain_stream {
 
 /* ---- processes ---- */
 
-static bool same_construct(const struct profile_directive *a, const struct profile_directive *b)
-{
-  return a->kind == b->kind && a->module == b->module && a->offset == b->offset && !strcmp(a->name, b->name);
-}
-
 static int find_directives(struct pass *pass)
 {
-  const struct profile_workspan *own = &pass->process->workspan, *all = &pass->stream->job->profile.workspan;
-  pass->directives = calloc((size_t)own->directives_count + 1, sizeof *pass->directives);
+  const struct profile_process *process = pass->process;
+  pass->directives = calloc((size_t)process->workspan.directives_count + 1, sizeof *pass->directives);
   if (!pass->directives)
     return ERR_NOMEM;
-  for (uint32_t i = 1; i < own->directives_count; i++)
-    for (uint32_t j = 1; j < all->directives_count && !pass->directives[i]; j++)
-      if (same_construct(&own->directives[i], &all->directives[j]))
-        pass->directives[i] = pass->stream->job->report.workspan.row_of[j];
+  for (uint32_t i = 1; i < process->workspan.directives_count; i++)
+    pass->directives[i] = pass->stream->job->report.workspan.row_of[process->directive_map[i]];
   return 0;
 }
 

@@ -319,6 +319,20 @@ static void count_executions(const struct profile *profile, struct workspan *res
   result->rows[0].executions = 1;
 }
 
+/* Sets row_of to the rows in their order. */
+static int number_rows(uint32_t directives, struct workspan *result)
+{
+  uint32_t *row = calloc((size_t)directives + 1, sizeof *row); /* [first of the copies] */
+  if (!row)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < result->count; i++)
+    row[result->rows[i].directive] = i;
+  for (uint32_t i = 0; i < directives; i++)
+    result->row_of[i] = row[result->row_of[i]];
+  free(row);
+  return 0;
+}
+
 int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
                      const struct workspan_scenario *scenario, struct workspan *result)
 {
@@ -350,7 +364,7 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
   if (join_copies(profile, names, result))
     return ERR_NOMEM;
   qsort_r(result->rows, result->count, sizeof *result->rows, by_rank, &column);
-  return 0;
+  return number_rows(workspan->directives_count, result);
 }
 
 int workspan_find_top(const uint32_t *row_of, uint32_t rows, struct workspan *result)
@@ -366,7 +380,7 @@ int workspan_find_top(const uint32_t *row_of, uint32_t rows, struct workspan *re
   for (uint32_t i = 0; i < result->shares_count && most; i++) {
     const struct context_share *share = &result->shares[i];
     uint32_t row = share->context == MODEL_NONE ? MODEL_NONE : row_of[share->context];
-    if (result->row_of[share->directive] != result->rows[result->top].directive || row == MODEL_NONE || row >= rows)
+    if (result->row_of[share->directive] != result->top || row == MODEL_NONE || row >= rows)
       continue;
     amounts[row] += share->amount;
     if (amounts[row] > amounts[result->top_context])

@@ -44,7 +44,7 @@ struct workspan_scenario {
 struct workspan {
   struct workspan_row *rows; /* the program first */
   uint32_t count;
-  uint32_t *row_of; /* [directive] the directive of its row: another one if it is a copy of that one's code */
+  uint32_t *row_of; /* [directive] its row, which copies of the same code share; the program's if it has none */
   uint64_t work, span;
   bool executions_known;              /* times of constructs were measured in all processes */
   uint32_t top;                       /* the row that contributes most to the critical path, MODEL_NONE if none does */

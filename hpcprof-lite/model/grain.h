@@ -117,8 +117,8 @@ struct grain_row {
   const struct grain *grain;
   const char *prefix; /* names the process where there are several; stands before the path */
   uint64_t first_id;  /* number of the grains of earlier processes */
-  uint32_t directive; /* of the run */
-  uint32_t creator;   /* directive of the run in which it was created */
+  uint32_t directive; /* row of the parallelism view */
+  uint32_t creator;   /* likewise, of the construct in which it was created */
   uint32_t context;   /* row of the top-down view that created it, MODEL_NONE: not known */
   uint64_t exec, create, chunk_overhead, sync_overhead, create_instant, slack;
   double metric[GRAIN_METRICS]; /* NAN: not known */

@@ -8,22 +8,12 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { CELL = 16, PATH_MAX_BYTES = 4200, PLACE_MAX = 4096 };
 
 static const char *const kind_names[GRAIN_KINDS] = {
     [GRAIN_INITIAL] = "initial", [GRAIN_IMPLICIT] = "implicit", [GRAIN_TASK] = "task", [GRAIN_CHUNK] = "chunk"};
-
-/* The row of the parallelism view that has the name and place of a directive. */
-static const struct workspan_row *construct_of(const struct report *report, uint32_t directive)
-{
-  for (uint32_t i = 0; i < report->workspan.count; i++)
-    if (report->workspan.rows[i].directive == directive)
-      return &report->workspan.rows[i];
-  return &report->workspan.rows[0];
-}
 
 /* ---- cells ---- */
 
@@ -112,7 +102,6 @@ static const char *const grain_columns[] = {"id",
 struct printer {
   const struct report *report;
   struct row_writer writer;
-  const struct workspan_row **constructs; /* [directive] */
 };
 
 static int print_grain(void *context, const struct grain_row *row)
@@ -129,7 +118,7 @@ static int print_grain(void *context, const struct grain_row *row)
   uint_cell(writer, row->first_id + grain->parent, grain->parent);
   uint_cell(writer, grain->child_number, grain->parent);
   uint_cell(writer, grain->sync_number, grain->sync_number);
-  construct_cells(writer, printer->constructs[row->directive]);
+  construct_cells(writer, &printer->report->workspan.rows[row->directive]);
   uint_cell(writer, row->context, row->context != UINT32_MAX);
   row_writer_uint(writer, grain->thread);
   uint_cell(writer, grain->cpu, grain->cpu != GRAIN_NO_CPU);
@@ -158,16 +147,10 @@ static int print_grain(void *context, const struct grain_row *row)
 
 static int print_grains(const struct report *report, bool json)
 {
-  size_t directives = (size_t)report->profile->workspan.directives_count + 1;
-  struct printer printer = {.report = report, .constructs = calloc(directives, sizeof *printer.constructs)};
-  if (!printer.constructs)
-    return -2;
-  for (uint32_t i = 0; i < directives; i++)
-    printer.constructs[i] = construct_of(report, i);
+  struct printer printer = {.report = report};
   row_writer_begin(&printer.writer, report->stream, json, grain_columns, sizeof grain_columns / sizeof *grain_columns);
   int status = report->grains.each ? report->grains.each(report->grains.context, print_grain, &printer) : 0;
   row_writer_end(&printer.writer);
-  free(printer.constructs);
   return status;
 }
 
@@ -205,8 +188,8 @@ static void print_group_row(const struct report *report, struct row_writer *writ
 {
   bool is_time = report->profile->workspan.is_time;
   row_writer_text(writer, kind_names[group->kind]);
-  construct_cells(writer, construct_of(report, group->directive));
-  construct_cells(writer, construct_of(report, group->creator));
+  construct_cells(writer, &report->workspan.rows[group->directive]);
+  construct_cells(writer, &report->workspan.rows[group->creator]);
   uint_cell(writer, group->context, group->context != UINT32_MAX);
   row_writer_uint(writer, group->count);
   row_writer_work(writer, group->exec, is_time);
@@ -286,12 +269,12 @@ static void print_group(const struct report *report, const struct terminal *term
   length_text(report, group->quantiles[1], median);
   length_text(report, group->longest, longest);
   terminal_percent(group->problem_exec, work, percent);
-  place_text(construct_of(report, group->directive), place);
+  place_text(&report->workspan.rows[group->directive], place);
   bool chunk = group->kind == GRAIN_CHUNK, task = group->kind == GRAIN_TASK;
   snprintf(text, sizeof text, "%s%.3500s", chunk ? "chunk of " : task ? "" : "implicit, ", place);
   terminal_fit(terminal, group->kind == GRAIN_INITIAL ? "initial task" : text, terminal->width - 46, fitted);
   fprintf(report->stream, "%8s %8s %6s %9s %9s  %s\n", count, exec, percent, median, longest, fitted);
-  place_text(construct_of(report, group->creator), place);
+  place_text(&report->workspan.rows[group->creator], place);
   snprintf(text, sizeof text, "in %.3500s", place);
   terminal_fit(terminal, text, terminal->width - 47, fitted);
   if (task || (chunk && group->creator != group->directive))

@@ -58,11 +58,10 @@ int dot_write(const struct report *report)
 {
   const struct grain_graph *graph = report->grain_graph;
   FILE *stream = report->stream;
-  struct graph_scale scale;
+  struct graph_scale scale = graph_scale_of(graph);
   char note[256];
-  int status = graph ? graph_scale_init(report, &scale) : 0;
   fputs("digraph grains {\n", stream);
-  if (graph && !status) {
+  if (graph) {
     graph_note(report, note, sizeof note);
     fputs("  graph [rankdir=TB, nodesep=0.15, ranksep=0.25, fontname=\"sans-serif\", label=", stream);
     quoted(stream, note);
@@ -74,7 +73,5 @@ int dot_write(const struct report *report)
       print_edge(stream, &graph->edges[i]);
   }
   fputs("}\n", stream);
-  if (graph)
-    graph_scale_release(&scale);
-  return status;
+  return 0;
 }

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const struct graph_attribute graph_attributes[GRAPH_ATTRIBUTES] = {{"kind", GRAPH_TEXT},
@@ -109,39 +108,19 @@ static bool is_grain(const struct grain_node *node)
 
 /* ---- scale ---- */
 
-int graph_scale_init(const struct report *report, struct graph_scale *scale)
+struct graph_scale graph_scale_of(const struct grain_graph *graph)
 {
-  const struct grain_graph *graph = report->grain_graph;
-  uint32_t directives = report->profile->workspan.directives_count + 1;
-  *scale = (struct graph_scale){.constructs = calloc(directives, sizeof *scale->constructs), .lowest = NAN};
-  if (!scale->constructs)
-    return ERR_NOMEM;
-  for (uint32_t i = 0; i < report->workspan.count; i++)
-    if (report->workspan.rows[i].directive < directives)
-      scale->constructs[report->workspan.rows[i].directive] = &report->workspan.rows[i];
-  for (uint32_t i = 0; i < graph->nodes_count; i++) {
+  struct graph_scale scale = {.lowest = NAN};
+  for (uint32_t i = 0; graph && i < graph->nodes_count; i++) {
     const struct grain_node *node = &graph->nodes[i];
-    scale->longest = node->exec > scale->longest ? node->exec : scale->longest;
+    scale.longest = node->exec > scale.longest ? node->exec : scale.longest;
     if (isnan(node->metric))
       continue;
-    bool first = isnan(scale->lowest);
-    scale->lowest = first || node->metric < scale->lowest ? node->metric : scale->lowest;
-    scale->highest = first || node->metric > scale->highest ? node->metric : scale->highest;
+    bool first = isnan(scale.lowest);
+    scale.lowest = first || node->metric < scale.lowest ? node->metric : scale.lowest;
+    scale.highest = first || node->metric > scale.highest ? node->metric : scale.highest;
   }
-  return 0;
-}
-
-void graph_scale_release(struct graph_scale *scale)
-{
-  free(scale->constructs);
-}
-
-static const struct workspan_row *construct_of(const struct report *report, const struct graph_scale *scale,
-                                               const struct grain_node *node)
-{
-  bool known = node->row.directive <= report->profile->workspan.directives_count;
-  const struct workspan_row *found = known ? scale->constructs[node->row.directive] : NULL;
-  return found ? found : &report->workspan.rows[0];
+  return scale;
 }
 
 /* ---- looks ---- */
@@ -172,8 +151,7 @@ static void place_text(const struct workspan_row *row, char *text, size_t size)
     snprintf(text, size, "%s %.40s", row->kind, row->name ? row->name : "");
 }
 
-static void label_of(const struct report *report, const struct graph_scale *scale, const struct grain_node *node,
-                     char label[160])
+static void label_of(const struct report *report, const struct grain_node *node, char label[160])
 {
   char place[80], amount[32], count[32] = "";
   uint64_t several = node->kind == GRAIN_NODE_JOIN ? node->joins : node->forks;
@@ -185,7 +163,7 @@ static void label_of(const struct report *report, const struct graph_scale *scal
   }
   if (node->grains > 1)
     snprintf(count, sizeof count, "%" PRIu64 " grains, ", node->grains);
-  place_text(construct_of(report, scale, node), place, sizeof place);
+  place_text(&report->workspan.rows[node->row.directive], place, sizeof place);
   amount_text(report, node->exec, amount);
   snprintf(label, 160, "%s\n%s%s", node->grain.kind == GRAIN_INITIAL ? "program" : place, count, amount);
 }
@@ -251,7 +229,7 @@ void graph_look_of(const struct report *report, const struct graph_scale *scale,
                               .height = smallest,
                               .folded = node->grains > 1,
                               .problem = node->problem_grains || (is_grain(node) && node->problems)};
-  label_of(report, scale, node, look->label);
+  label_of(report, node, look->label);
   if (!is_grain(node))
     return;
   double part = scale->longest ? (double)node->exec / (double)scale->longest : 0;
@@ -335,7 +313,7 @@ void graph_cells_of(const struct report *report, const struct graph_scale *scale
                     struct graph_cells *cells)
 {
   const struct grain_node *node = &report->grain_graph->nodes[number];
-  const struct workspan_row *construct = construct_of(report, scale, node);
+  const struct workspan_row *construct = &report->workspan.rows[node->row.directive];
   struct graph_look look;
   graph_look_of(report, scale, number, &look);
   memset(cells->value, 0, sizeof cells->value);

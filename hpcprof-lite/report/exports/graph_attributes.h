@@ -36,14 +36,11 @@ struct graph_look {
 
 /* What the looks of all nodes depend on. */
 struct graph_scale {
-  const struct workspan_row **constructs; /* [directive] */
   uint64_t longest;
   double lowest, highest; /* figures of the metric by which nodes are coloured */
 };
 
-/* Returns 0 or ERR_NOMEM; graph_scale_release() in either case. */
-int graph_scale_init(const struct report *report, struct graph_scale *scale);
-void graph_scale_release(struct graph_scale *scale);
+struct graph_scale graph_scale_of(const struct grain_graph *graph); /* NULL is allowed */
 
 void graph_cells_of(const struct report *report, const struct graph_scale *scale, uint32_t node,
                     struct graph_cells *cells);

@@ -4,7 +4,7 @@
 
 #include "hpcprof-lite/report/report.h"
 
-/* Returns 0 or ERR_NOMEM. */
+/* Returns 0. */
 int graph_json(const struct report *report, bool json);
 
 #endif

@@ -96,14 +96,13 @@ int graphml_write(const struct report *report)
 {
   const struct grain_graph *graph = report->grain_graph;
   FILE *stream = report->stream;
-  struct graph_scale scale;
+  struct graph_scale scale = graph_scale_of(graph);
   char note[256];
-  int status = graph ? graph_scale_init(report, &scale) : 0;
   fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" xmlns:y=\"http://www.yworks.com/xml/graphml\">\n",
         stream);
   print_keys(stream);
-  if (graph && !status) {
+  if (graph) {
     graph_note(report, note, sizeof note);
     fputs("  <!-- ", stream);
     for (const char *at = note; *at; at++)
@@ -112,12 +111,10 @@ int graphml_write(const struct report *report)
     fputs(" -->\n", stream);
   }
   fputs("  <graph id=\"grains\" edgedefault=\"directed\">\n", stream);
-  for (uint32_t i = 0; graph && !status && i < graph->nodes_count; i++)
+  for (uint32_t i = 0; graph && i < graph->nodes_count; i++)
     print_node(report, &scale, i);
-  for (uint32_t i = 0; graph && !status && i < graph->edges_count; i++)
+  for (uint32_t i = 0; graph && i < graph->edges_count; i++)
     print_edge(stream, i, &graph->edges[i]);
   fputs("  </graph>\n</graphml>\n", stream);
-  if (graph)
-    graph_scale_release(&scale);
-  return status;
+  return 0;
 }

@@ -4,7 +4,7 @@
 
 #include "hpcprof-lite/report/report.h"
 
-/* Returns 0 or ERR_NOMEM. */
+/* Returns 0. */
 int graphml_write(const struct report *report);
 
 #endif
