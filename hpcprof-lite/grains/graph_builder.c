@@ -460,6 +460,8 @@ static uint32_t own_node(struct graph_builder *builder, struct live *live, const
   for (uint32_t i = live->last; i; i = builder->siblings_of[i])
     if (!describe(builder, &folding->nodes[i].node, row, true))
       return 0;
+  folding->nodes[live->last].node.grains = 1; /* counted with its first fragment */
+  folding->nodes[live->last].node.problem_grains = row->problems != 0;
   return live->head;
 }
 

@@ -65,6 +65,7 @@ def check_forms(directory, compiler, *threads):
         assert all(one[1] == next[0] for one, next in zip(sorted(red, key=lambda ends: int(ends[0][1:])),
                                                           sorted(red, key=lambda ends: int(ends[0][1:]))[1:])), form
         all_grains = len(run.view("grains"))
+        assert grains_in(unreduced) == all_grains, (form, grains_in(unreduced), all_grains)
         for most in (2000, 12, 1):
             graph = graph_of(directory, run, "--max-nodes", str(most))
             assert len(graph) <= most and work_of(graph) == work, (form, most, len(graph), work_of(graph))

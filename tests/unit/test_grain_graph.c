@@ -92,6 +92,10 @@ static void unreduced(void **unused)
   assert_int_equal(count(&graph, GRAIN_NODE_FORK), 2);
   assert_int_equal(graph.exec, 53);
   assert_int_equal(graph.longest, 33);
+  uint64_t grains = 0;
+  for (uint32_t i = 0; i < graph.nodes_count; i++)
+    grains += graph.nodes[i].grains;
+  assert_int_equal(grains, 3);
   grain_graph_release(&graph);
 }
 
