@@ -94,7 +94,7 @@ void past_grains_range(struct past_grains *past, const struct tape_record *recor
   struct past_grain *grain = past_grain(past, record->operand[0]);
   grain->loop = (uint32_t)record->operand[1];
   grain->start = record->operand[2];
-  grain->iterations = record->operand[3];
+  grain->iterations = past->loops[grain->loop].partial ? 0 : record->operand[3]; /* it has those of others, too */
   grain->overhead = record->operand[4];
   grain->chunk = record->operand[5];
   hash_path(past, grain);
@@ -110,7 +110,8 @@ int past_grains_loop(struct past_grains *past, const struct tape_record *record)
                                                .threads = operand[3],
                                                .exec = operand[4],
                                                .longest = operand[5],
-                                               .scatter = operand[6]};
+                                               .scatter = operand[6],
+                                               .partial = operand[7]};
   return 0;
 }
 

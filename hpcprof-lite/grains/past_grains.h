@@ -28,6 +28,7 @@ struct past_grain {
 
 struct past_loop {
   uint64_t number, increment, threads, exec, longest, scatter;
+  bool partial; /* not all of its chunks were announced */
 };
 
 struct past_grains {

@@ -27,10 +27,10 @@ enum tape_op {
   TAPE_SYNC,    /* grain, number, kind, of what, wait, count, exec, longest, scatter + 1 or 0 */
   TAPE_ENTER,   /* grain: enters a loop                                           */
   TAPE_GROUP,   /* group: begins                                                  */
-  TAPE_LOOP, /* loop, number, increment + 1 or 0 (zigzag), threads, exec, longest, scatter + 1 or 0: all its chunks are
-                released */
-  TAPE_REGION,     /* region, creator, its synchronisation, count, exec, longest, scatter + 1 or 0: all have left it */
-  TAPE_JOIN,       /* grain, number: its synchronisation at the end of a region           */
+  TAPE_LOOP,    /* loop, number, increment + 1 or 0 (zigzag), threads, exec, longest, scatter + 1 or 0, whether chunks
+                   were not announced: all its chunks are released */
+  TAPE_REGION,  /* region, creator, its synchronisation, count, exec, longest, scatter + 1 or 0: all have left it */
+  TAPE_JOIN,    /* grain, number: its synchronisation at the end of a region           */
   TAPE_DEPENDENCE, /* grain, join, takes: offers its clock, or takes the join's   */
   TAPE_OPS
 };

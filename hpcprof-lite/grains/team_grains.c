@@ -102,8 +102,9 @@ static void loop_release(struct team_grains *teams, uint32_t index)
   if (!index || --loop_at(teams, index)->refs > 0)
     return;
   uint64_t scatter = live_sum_end(teams->grains, &loop_at(teams, index)->chunks);
+  bool partial = loop->shared && loop->announced < loop->iterations;
   TAPE_PUT(teams->grains->tape, TAPE_LOOP, index, loop->number, increment(loop), loop->threads, loop->exec,
-           loop->longest, scatter);
+           loop->longest, scatter, partial);
   object_pool_put(&teams->loops, index);
 }
 
@@ -125,8 +126,10 @@ void team_loop_enter(struct team_grains *teams, uint32_t grain_index, uint32_t r
   if (shared && !*found)
     *found = loop_new(teams, number, iterations, row);
   grain->loop = shared ? *found : loop_new(teams, number, iterations, row);
-  if (shared && *found)
+  if (shared && *found) {
     loop_at(teams, *found)->refs++;
+    loop_at(teams, *found)->shared = true;
+  }
   grain->loop_exec = grain->loop_chunks = 0;
   TAPE_PUT(teams->grains->tape, TAPE_ENTER, grain_index);
 }
@@ -167,6 +170,7 @@ static void note_chunk(struct team_loop *loop, uint64_t start, uint64_t iteratio
     loop->lowest = chunk;
   if ((int64_t)start > (int64_t)loop->highest.start)
     loop->highest = chunk;
+  loop->announced += iterations;
   loop->noted = chunk;
   loop->any = true;
 }

@@ -28,6 +28,8 @@ struct team_loop {
   uint32_t refs; /* from its region while others may enter it, who is in it, and its chunks; 0 in free ones */
   uint32_t threads;
   uint64_t number, iterations, exec, longest;
+  uint64_t announced;     /* iterations of its chunks */
+  bool shared;            /* by the region's threads */
   struct live_sum chunks; /* that have ended */
   bool any;
   int64_t rising; /* how often a later chunk began at a higher value, less how often at a lower one */

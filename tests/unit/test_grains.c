@@ -435,6 +435,25 @@ static void test_chunks_without_work(void **state)
   assert_string_equal(chunk_paths, "0.1/L1[t2.1] 0.1/L1[t1.1] ");
 }
 
+/* LLVM's runtime announces only the first chunk of a thread of a static schedule. */
+static void test_chunks_that_are_not_announced(void **state)
+{
+  (void)state;
+  for (int all = 0; all < 2; all++) {
+    struct name team[2];
+    begin_team(2, team);
+    for (uint32_t i = 0; i < 2; i++) {
+      put(1 + i, GRAPHLOG_LOOP, LOOP, all ? 4 : 9);
+      put(1 + i, GRAPHLOG_CHUNK, 2 * (int)i, 2);
+      u(1 + i, 1);
+      put(1 + i, GRAPHLOG_LOOP_END);
+    }
+    join_team(2, team);
+    read_grains(0);
+    assert_string_equal(chunk_paths, all ? "0.1/L1[2-3] 0.1/L1[0-1] " : "0.1/L1[t2.1] 0.1/L1[t1.1] ");
+  }
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
@@ -450,6 +469,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_grains_without_space, end),
       cmocka_unit_test_teardown(test_paths_in_constructs, end),
       cmocka_unit_test_teardown(test_chunks_without_work, end),
+      cmocka_unit_test_teardown(test_chunks_that_are_not_announced, end),
   };
   return UNIT_RUN(argc, argv, "grains", tests, NULL, NULL);
 }
