@@ -188,7 +188,10 @@ void team_chunk_begin(struct team_grains *teams, uint32_t task_index, uint32_t p
   struct team_loop *loop = loop_at(teams, task->loop);
   struct live_grain *chunk = live_grain(teams->grains, index);
   note_chunk(loop, start, iterations, chunk->id);
-  loop->rising += first ? 0 : (int64_t)start > (int64_t)before ? 1 : -1;
+  if (!first && (int64_t)start > (int64_t)before)
+    loop->rising = INT64_MAX; /* also where LLVM's runtime then moves chunks of other threads to this one */
+  else if (!first && loop->rising < INT64_MAX)
+    loop->rising--;
   loop->refs++;
   chunk->flags |= LIVE_GRAIN_OF_LOOP | LIVE_GRAIN_RANGE;
   chunk->place = place;

@@ -32,7 +32,7 @@ struct team_loop {
   bool shared;            /* by the region's threads */
   struct live_sum chunks; /* that have ended */
   bool any;
-  int64_t rising; /* how often a later chunk began at a higher value, less how often at a lower one */
+  int64_t rising; /* positive: later chunks begin at higher values, negative: at lower ones */
   struct team_chunk {
     uint64_t start, iterations, id;
   } lowest, highest, noted; /* chunks: by their start, and the one that was noted last */

@@ -435,6 +435,22 @@ static void test_chunks_without_work(void **state)
   assert_string_equal(chunk_paths, "0.1/L1[t2.1] 0.1/L1[t1.1] ");
 }
 
+/* A thread runs its own chunks, and then those that another one has not begun. */
+static void test_moved_chunks(void **state)
+{
+  (void)state;
+  static const int starts[] = {8, 12, 4, 0};
+  struct name team[1];
+  begin_team(1, team);
+  put(1, GRAPHLOG_LOOP, LOOP, 16);
+  for (int i = 0; i < 4; i++)
+    put(1, GRAPHLOG_CHUNK, starts[i], 4);
+  put(1, GRAPHLOG_LOOP_END);
+  join_team(1, team);
+  read_grains(0);
+  assert_string_equal(chunk_paths, "0.1/L1[0-3] 0.1/L1[4-7] 0.1/L1[12-15] 0.1/L1[8-11] ");
+}
+
 /* LLVM's runtime announces only the first chunk of a thread of a static schedule. */
 static void test_chunks_that_are_not_announced(void **state)
 {
@@ -469,6 +485,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_grains_without_space, end),
       cmocka_unit_test_teardown(test_paths_in_constructs, end),
       cmocka_unit_test_teardown(test_chunks_without_work, end),
+      cmocka_unit_test_teardown(test_moved_chunks, end),
       cmocka_unit_test_teardown(test_chunks_that_are_not_announced, end),
   };
   return UNIT_RUN(argc, argv, "grains", tests, NULL, NULL);
