@@ -173,6 +173,8 @@ static const char *note_of(struct names *names, uint32_t unseen, const struct co
     append_note(note, "this runtime does not report single sections");
   if (entry->kind == DIRECTIVE_BARRIER && unseen & UNSEEN_INLINED)
     append_note(note, "an explicit barrier, or the end of a loop with a static schedule");
+  if (entry->kind == DIRECTIVE_SINGLE && unseen & UNSEEN_INLINED)
+    append_note(note, "a barrier that follows nowait counts as its end; may be several constructs of a region");
   if (entry->kind == DIRECTIVE_LOCK)
     append_note(note, "the body counts for the construct around it as well");
   if (entry->kind != DIRECTIVE_PROGRAM && !*entry->name && !*entry->file)

@@ -67,13 +67,15 @@ def check_trees(run, marked, seen):
                 assert any(place(row) in places[kind] for kind in kinds), (view, row["name"])
 
 
-def check_constructs(run, seen):
+def check_constructs(run, seen, gcc):
     """The views of constructs show the places of the parallelism view."""
     known = {places for kind in seen for places in seen[kind]}
     for view in ("regions", "region-tree", "overheads", "tasks"):
         for row in run.view(view):
             if row["file"] and row["line"]:
                 assert place(row) in known, (view, row["kind"], place(row))
+            if view == "regions" and gcc and row["kind"] == "single" and row["thread"] == "SUM":
+                assert "nowait" in row["note"], row
 
 
 def check_texts(run, seen):
@@ -102,7 +104,7 @@ def check(directory, program, *arguments, marked, gcc):
     assert run.done.returncode == 0, run.done
     seen = check_parallelism(run, marked, gcc)
     check_trees(run, marked, seen)
-    check_constructs(run, seen)
+    check_constructs(run, seen, gcc)
     check_texts(run, seen)
     return seen
 
