@@ -321,8 +321,7 @@ void grains_view_text(const struct report *report)
   char unit[TERMINAL_TEXT_MAX], line[256], full[2048];
   terminal_init(&terminal, report->stream);
   if (!report->grain_groups) {
-    parallelism_missing(report, "Grains");
-    fputs("Grains also need the graph log: -p log instead of -p online.\n", report->stream);
+    parallelism_missing(report, "Grains", "log");
     return;
   }
   print_summary(report, &terminal);

@@ -45,7 +45,7 @@ static void print_unreported(const struct report *report, const struct profile_p
                 reason ? reason + 1 : "none was seen; the program does not use OpenMP, or links it statically");
 }
 
-void parallelism_missing(const struct report *report, const char *what)
+void parallelism_missing(const struct report *report, const char *what, const char *mode)
 {
   const struct profile_process *process = unreported(report);
   if (parallelism_cut(report)) {
@@ -60,7 +60,7 @@ void parallelism_missing(const struct report *report, const char *what)
     print_unreported(report, process, what);
     return;
   }
-  fprintf(report->stream, "%s were not measured in this run; measure with\n  hpcrun-lite -p online COMMAND\n", what);
+  fprintf(report->stream, "%s were not measured in this run; measure with\n  hpcrun-lite -p %s COMMAND\n", what, mode);
 }
 
 void parallelism_log_warning(const struct report *report)
@@ -314,7 +314,7 @@ void parallelism_text(const struct report *report)
   char sentence[PARALLELISM_SENTENCE_MAX], unit[TERMINAL_TEXT_MAX];
   terminal_init(&terminal, report->stream);
   if (!report->profile->workspan.known) {
-    parallelism_missing(report, "Work and span");
+    parallelism_missing(report, "Work and span", "online");
     return;
   }
   parallelism_sentence(report, &terminal, sentence);

@@ -25,8 +25,9 @@ uint64_t parallelism_runtime_ns(const struct report *report);
 /* Whether a process was killed, or still runs, before its work and span were known. */
 bool parallelism_cut(const struct report *report);
 
-/* Prints why figures are not known that callbacks give, such as "Work and span", and how to measure them. */
-void parallelism_missing(const struct report *report, const char *what);
+/* Prints why figures are not known that callbacks give, such as "Work and span", and how to measure them: with
+ * hpcrun-lite -p MODE. */
+void parallelism_missing(const struct report *report, const char *what, const char *mode);
 
 /* Prints a warning if the graph log differs from the measurement; the details were printed on standard error. */
 void parallelism_log_warning(const struct report *report);

@@ -46,7 +46,7 @@ void speedup_view_text(const struct report *report)
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
   if (!report->profile->workspan.known) {
-    parallelism_missing(report, "Work and span");
+    parallelism_missing(report, "Work and span", "online");
     return;
   }
   bool simulated = false;

@@ -280,7 +280,7 @@ void text_critical_path(const struct report *report)
   struct layout layout;
   char span[CELL];
   if (!report->profile->workspan.known) {
-    parallelism_missing(report, "Work and span");
+    parallelism_missing(report, "Work and span", "online");
     return;
   }
   const char *unit = report->profile->workspan.is_time ? "s" : "units";

@@ -85,7 +85,7 @@ void whatif_view_text(const struct report *report)
   char span[CELL], text[256];
   terminal_init(&terminal, report->stream);
   if (!workspan->known) {
-    parallelism_missing(report, "Work and span");
+    parallelism_missing(report, "Work and span", "online");
     return;
   }
   if (workspan->is_time)

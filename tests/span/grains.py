@@ -286,6 +286,9 @@ def without_a_log(directory):
     run = Measurement(directory, build("grain_forms.c", "clang"), "tree", "2", options=("--work", "user"))
     done = report("--view", "grains", "-f", "csv", run.output)
     assert done.returncode == 1 and "-p log" in done.stderr and not done.stdout, done
+    without = Measurement(directory, build("grain_forms.c", "clang"), "tree", "2", options=("-p", "off"))
+    text = report("--view", "grains", without.output).stdout
+    assert "-p log" in text and "-p online" not in text, text
     for view in ("--grain-groups",), ("--reference", run.output), ("--grain-limit", "scatter=1"):
         done = report("--view", "topdown", *view, run.output)
         assert done.returncode == 2 and "grains" in done.stderr, done

@@ -49,7 +49,7 @@ void construct_text_seconds(uint64_t ns, unsigned decimals, char out[CONSTRUCT_F
 
 void construct_text_missing(const struct report *report)
 {
-  parallelism_missing(report, "Times of constructs");
+  parallelism_missing(report, "Times of constructs", "online");
 }
 
 void construct_text_omitted(const struct report *report)
