@@ -97,7 +97,9 @@ static const char *const grain_columns[] = {"id",
                                             "load_balance",
                                             "critical",
                                             "slack_s",
-                                            "problems"};
+                                            "problems",
+                                            "sync_parent_id",
+                                            "chunks"};
 
 struct printer {
   const struct report *report;
@@ -142,6 +144,8 @@ static int print_grain(void *context, const struct grain_row *row)
   amount_cell(printer->report, writer, row->slack);
   problem_text(row->problems, problems);
   row_writer_text(writer, problems);
+  uint_cell(writer, row->first_id + grain->sync_grain, grain->sync_number);
+  uint_cell(writer, grain->siblings.chunks, grain->siblings.chunks);
   return ferror(writer->stream) ? -1 : 0;
 }
 

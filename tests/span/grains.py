@@ -10,7 +10,8 @@ from report import report, rows
 
 COLUMNS = ("id,path,kind,parent_id,child_number,sync_number,construct,name,file,line,context_id,thread,cpu,node,exec_s,"
            "create_s,chunk_overhead_s,sync_overhead_s,create_instant_s,first,last,parallel_benefit,"
-           "instantaneous_parallelism,scatter,memory_utilisation,work_deviation,load_balance,critical,slack_s,problems")
+           "instantaneous_parallelism,scatter,memory_utilisation,work_deviation,load_balance,critical,slack_s,problems,sync_parent_id,"
+           "chunks")
 
 
 def measure(directory, compiler, form, threads, work="user", source="grain_forms.c", **settings):
@@ -33,6 +34,10 @@ def check(run):
         assert bool(parent) == (row["kind"] != "initial"), row
         assert row["kind"] != "task" or "~" in row["path"] or row["path"].endswith("." + row["child_number"]), row
         assert not parent or int(parent["id"]) < int(row["id"]), row
+        assert bool(row["sync_parent_id"]) == bool(row["sync_number"]), row
+        while parent and parent["id"] != row["sync_parent_id"]:
+            parent = known.get(parent["parent_id"])
+        assert bool(parent) == bool(row["sync_number"]), row
         assert row["critical"] != "1" or float(row["slack_s"]) == 0, row
         assert not exact or bool(row["slack_s"]) == (row["exec_s"] != "0"), row
     if exact and float(program["span"]):
@@ -124,6 +129,8 @@ def chunks_of_a_loop(directory):
             assert {(int(row["first"]), int(row["last"])) for row in chunks} == set(expected), chunks
             parallelism = sorted((int(row["exec_s"]), int(row["instantaneous_parallelism"])) for row in chunks)
             assert parallelism == [(16, 4), (48, 3), (80, 2), (112, 1)], parallelism
+            mine = collections.Counter(row["thread"] for row in chunks)
+            assert all(int(row["chunks"]) == mine[row["thread"]] for row in chunks), chunks
             slack = {int(row["exec_s"]): int(row["slack_s"]) for row in chunks}
             assert slack == {16: 96, 48: 64, 80: 32, 112: 0}, slack
 

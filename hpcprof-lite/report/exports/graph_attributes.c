@@ -36,6 +36,8 @@ const struct graph_attribute graph_attributes[GRAPH_ATTRIBUTES] = {{"kind", GRAP
                                                                    {"critical", GRAPH_WHOLE},
                                                                    {"slack_s", GRAPH_REAL},
                                                                    {"problems", GRAPH_TEXT},
+                                                                   {"sync_parent_id", GRAPH_WHOLE},
+                                                                   {"chunks", GRAPH_WHOLE},
                                                                    {"grains", GRAPH_WHOLE},
                                                                    {"problem_grains", GRAPH_WHOLE},
                                                                    {"forks", GRAPH_WHOLE},
@@ -76,6 +78,8 @@ enum attribute {
   CRITICAL = METRICS + GRAIN_METRICS,
   SLACK,
   PROBLEMS,
+  SYNC_PARENT_ID,
+  CHUNKS,
   GRAINS,
   PROBLEM_GRAINS,
   FORKS,
@@ -307,6 +311,8 @@ static void grain_cells(const struct report *report, const struct grain_node *no
   for (unsigned i = 0; i < GRAIN_METRICS; i++)
     real(cells, (enum attribute)(METRICS + i), row->metric[i]);
   work(report, cells, SLACK, row->slack);
+  whole(cells, SYNC_PARENT_ID, row->first_id + grain->sync_grain, grain->sync_number);
+  whole(cells, CHUNKS, grain->siblings.chunks, grain->siblings.chunks);
 }
 
 void graph_cells_of(const struct report *report, const struct graph_scale *scale, uint32_t number,
