@@ -251,7 +251,10 @@ static int read_reference(struct grain_stream *stream, struct job *other)
   failed = failed ? failed : pass_all(stream, &other->profile, add_reference, problems);
   struct problems again = {0}; /* the pass that follows finds them, too */
   failed = failed ? failed : pass_all(stream, &job->profile, want_reference, &again);
-  failed = failed ? failed : grain_reference_join(&stream->job->grain_reference);
+  failed = failed ? failed : grain_reference_join(&job->grain_reference);
+  if (!failed && job->grain_reference.missing && !job->options.quiet)
+    fprintf(stderr, "hpcprof-lite: %s: grains that this run does not have: %" PRIu64 " of %" PRIu64 "\n", directory,
+            job->grain_reference.missing, job->grain_reference.wanted_count);
   if (failed)
     problems_append(problems, &again);
   problems_release(&again);

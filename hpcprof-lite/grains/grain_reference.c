@@ -45,6 +45,8 @@ int grain_reference_join(struct grain_reference *reference)
       known = external_sort_next(reference->known);
     if (known && known[0] == wanted[0])
       status = external_sort_add(reference->found, (const uint64_t[]){wanted[1], known[1]});
+    else
+      reference->missing++;
   }
   bool failed = external_sort_failed(reference->known) || external_sort_failed(reference->wanted);
   status = status ? status : failed ? ERR_INPUT : external_sort_rewind(reference->found);

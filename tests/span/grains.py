@@ -228,6 +228,8 @@ def work_deviation_from_a_reference_run(directory):
     found = same.view("grains", "--reference", reference.output)
     assert [row["work_deviation"] for row in tasks(found)] == ["1", "1", "1", "2"], found
     assert not with_problem(found, "work_deviation")
+    done = report("--view", "grains", "--reference", reference.output, same.output)
+    assert f"{reference.output}: grains that this run does not have: 1 of 7" in done.stderr, done  # the second thread
     longer = measure(directory, "clang", "deviating", 3, WORK="21")
     found = longer.view("grains", "--reference", reference.output)
     assert [row["path"] for row in with_problem(found, "work_deviation")] == ["0.1.1.1"], found
