@@ -19,6 +19,18 @@ static size_t sequence(const unsigned char *s)
   return overlong || beyond ? 0 : length;
 }
 
+const char *row_writer_character(FILE *stream, const char *text)
+{
+  size_t length = sequence((const unsigned char *)text);
+  if (!length)
+    fputs_unlocked("\xef\xbf\xbd", stream);
+  else if ((unsigned char)*text < ' ' || *text == 127)
+    putc_unlocked('?', stream);
+  else
+    fwrite_unlocked(text, 1, length, stream);
+  return text + (length ? length : 1);
+}
+
 void row_writer_json_string(FILE *stream, const char *text)
 {
   const unsigned char *s = (const unsigned char *)text;
@@ -56,17 +68,10 @@ static void csv_string(FILE *stream, const char *text)
   bool quote = strpbrk(text, ",\"") || *text == ' ' || (*text && text[strlen(text) - 1] == ' ');
   if (quote)
     putc_unlocked('"', stream);
-  for (const unsigned char *s = (const unsigned char *)text; *s;) {
-    size_t length = sequence(s);
-    if (!length)
-      fputs_unlocked("\xef\xbf\xbd", stream);
-    else if (*s < ' ' || *s == 127)
-      putc_unlocked('?', stream);
-    else if (*s == '"')
-      fputs_unlocked("\"\"", stream);
-    else
-      fwrite_unlocked(s, 1, length, stream);
-    s += length ? length : 1;
+  while (*text) {
+    if (*text == '"')
+      putc_unlocked('"', stream);
+    text = row_writer_character(stream, text);
   }
   if (quote)
     putc_unlocked('"', stream);

@@ -21,6 +21,9 @@ struct row_writer {
   uint64_t rows;
 };
 
+/* Writes a character of a text, as in CSV.  Returns the address after it. */
+const char *row_writer_character(FILE *stream, const char *text);
+
 /* Writes the CSV header.  In JSON: the columns, and the beginning of the array "rows" of an object that the caller
  * opened. */
 void row_writer_begin(struct row_writer *writer, FILE *stream, bool json, const char *const *columns,

@@ -2,6 +2,7 @@
 the span.  GraphML is read by networkx, drawings by Graphviz."""
 import json
 import os
+import shutil
 import sys
 import warnings
 
@@ -104,11 +105,14 @@ def drawings(directory):
 
 @tap.case
 def json_has_the_same_graph(directory):
-    run = measure(directory, program("clang"), "loops", "2")
+    named = shutil.copy(program("clang"), os.path.join(directory, 'größe "<&'))
+    run = measure(directory, named, "loops", "2")
     graph = graph_of(directory, run)
     read = json.loads(tap.must(tap.REPORT, "--view", "grain-graph", "-f", "json", run.output))
     assert len(read["nodes"]) == len(graph) and len(read["edges"]) == graph.number_of_edges()
     assert sum(node["exec_s"] for node in read["nodes"]) == work_of(graph)
+    names = [{node.get("name") or "" for node in nodes} for nodes in (read["nodes"], dict(graph.nodes).values())]
+    assert names[0] == names[1] and any('größe "<&' in name for name in names[0]), names
 
 
 @tap.case

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/exports/dot.h"
 
 #include "hpcprof-lite/report/exports/graph_attributes.h"
+#include "hpcprof-lite/report/row_writer.h"
 
 #include <inttypes.h>
 
@@ -8,14 +9,12 @@
 static void quoted(FILE *stream, const char *text)
 {
   fputc('"', stream);
-  for (; *text; text++) {
-    unsigned char byte = (unsigned char)*text;
-    if (byte == '"' || byte == '\\')
-      fprintf(stream, "\\%c", byte);
-    else if (byte == '\n')
-      fputs("\\n", stream);
-    else
-      fputc(byte < ' ' || byte > '~' ? '?' : byte, stream);
+  while (*text) {
+    if (*text == '"' || *text == '\\' || *text == '\n')
+      fputc('\\', stream);
+    if (*text == '\n')
+      fputc('n', stream);
+    text = *text == '\n' ? text + 1 : row_writer_character(stream, text);
   }
   fputc('"', stream);
 }

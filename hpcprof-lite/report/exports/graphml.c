@@ -1,24 +1,27 @@
 #include "hpcprof-lite/report/exports/graphml.h"
 
 #include "hpcprof-lite/report/exports/graph_attributes.h"
+#include "hpcprof-lite/report/row_writer.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-/* Text of XML 1.0, which has no control characters; what is no ASCII is replaced, too, since names are hostile. */
+/* Text of XML 1.0, which has neither control characters nor U+FFFE and U+FFFF. */
 static void escaped(FILE *stream, const char *text)
 {
-  for (; *text; text++) {
-    unsigned char byte = (unsigned char)*text;
-    if (byte == '<')
-      fputs("&lt;", stream);
-    else if (byte == '&')
-      fputs("&amp;", stream);
-    else if (byte == '>')
-      fputs("&gt;", stream);
-    else if (byte == '"')
-      fputs("&quot;", stream);
-    else
-      fputc((byte < ' ' && byte != '\n') || byte > '~' ? '?' : byte, stream);
+  static const char special[] = "<>&\"\n";
+  static const char *const written[] = {"&lt;", "&gt;", "&amp;", "&quot;", "\n"};
+  while (*text) {
+    const char *found = strchr(special, *text);
+    if (found) {
+      fputs(written[found - special], stream);
+      text++;
+    } else if (!strncmp(text, "\xef\xbf\xbe", 3) || !strncmp(text, "\xef\xbf\xbf", 3)) {
+      fputc('?', stream);
+      text += 3;
+    } else {
+      text = row_writer_character(stream, text);
+    }
   }
 }
 
