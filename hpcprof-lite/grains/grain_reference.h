@@ -12,7 +12,7 @@ struct grain_reference {
   struct external_sort *known, *wanted, *found;
   struct problems *problems;
   uint64_t wanted_count, missing, next; /* missing: of the wanted ones */
-  uint64_t next_found, exec; /* the next result: its position + 1, 0: none; and its execution */
+  uint64_t next_found, exec;            /* the next result: its position + 1, 0: none; and its execution */
 };
 
 /* Returns 0 or ERR_NOMEM; grain_reference_release() in either case. */

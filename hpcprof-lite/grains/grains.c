@@ -336,8 +336,7 @@ static int on_run(struct grains *grains, const struct tape_record *record)
   grains->run_end = begin - difference;
   grain->through = through > grain->through ? through : grain->through;
   grain->exec += work;
-  if (!grain->fragments++)
-    grain->last_place = (uint32_t)operand[1];
+  grain->ran = true;
   if (!grains->visitor->event)
     return 0;
   const struct live_place *place = &grains->past.places[operand[1]];
@@ -397,9 +396,7 @@ static int tell_grain(struct grains *grains, const struct past_grain *grain)
                       .creator_row = grain->creator_row,
                       .thread = first->thread,
                       .cpu = first->cpu,
-                      .last_cpu = grain->fragments ? grains->past.places[grain->last_place].cpu : first->cpu,
                       .node = node == NUMA_NO_NODE ? GRAIN_NO_CPU : node,
-                      .fragments = grain->fragments,
                       .exec = grain->exec,
                       .create = grain->create - 1,
                       .chunk_overhead = grain->overhead - 1,
@@ -407,7 +404,7 @@ static int tell_grain(struct grains *grains, const struct past_grain *grain)
                       .slack = GRAIN_UNKNOWN,
                       .parallelism = grain->parallelism};
   past_grains_iterations(&grains->past, grain, &out.first, &out.last);
-  if (grain->fragments) {
+  if (grain->ran) {
     out.critical = grain->through >= grains->totals.span;
     out.slack = out.critical ? 0 : grains->totals.span - grain->through;
   }

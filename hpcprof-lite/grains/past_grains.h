@@ -14,11 +14,11 @@ struct past_grain {
   uint64_t id;
   uint32_t flags, parent, root, row, creator_row;
   uint32_t joins; /* the region of an implicit task, else the taskgroup, 0: none */
-  uint32_t clock, place, last_place, loop;
+  uint32_t clock, place, loop;
   uint32_t thread; /* in its path, of an implicit or initial task */
   uint64_t number, construct, instant, create, start, iterations, overhead, chunk;
-  uint64_t exec, through, parallelism; /* through: length of the longest path through it */
-  uint32_t fragments;
+  uint64_t exec, through, parallelism;         /* through: length of the longest path through it */
+  bool ran;                                    /* has fragments */
   uint32_t sync;                               /* joins it */
   uint32_t next_wait, next_barrier, next_loop; /* its own synchronisations that come next */
   uint64_t hash, team_hash;                    /* of its path; of an implicit task also without the thread's number */

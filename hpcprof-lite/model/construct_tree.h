@@ -1,7 +1,7 @@
 /* Constructs as reports show them: with their names and places, figures for each thread, and what could be gained.
  *
- * Context: BATCH.  views/construct_rows.h makes the tree, analysis/regions.h a flat list of the same structure; reports
- * only read.  Strings belong to struct names.  The structure owns its arrays.
+ * Context: BATCH.  views/construct_rows.h makes the tree, and a flat list of the same structure; reports only read.
+ * Strings belong to struct names.  The structure owns its arrays.
  */
 #ifndef HPCPROF_LITE_MODEL_CONSTRUCT_TREE_H
 #define HPCPROF_LITE_MODEL_CONSTRUCT_TREE_H

@@ -31,17 +31,16 @@ struct grain {
   uint64_t id;     /* from 1, in the order of creation in this run */
   uint64_t parent; /* id, 0: none.  A task created inside a chunk is the chunk's child */
   enum grain_kind kind;
-  const char *path;       /* the same in every run; valid during the call */
-  uint64_t path_hash;     /* of the whole path, also where `path` shortens it */
-  uint64_t child_number;  /* among the parent's, from 1 */
-  uint64_t sync_grain;    /* the grain that joins it, mostly the parent; 0: none */
-  uint64_t sync_number;   /* of its synchronisations, from 1; 0: none */
-  uint32_t row;           /* directive of the process (profile_workspan.directives); 0: the program */
-  uint32_t creator_row;   /* innermost construct in which it was created; 0: the program */
-  uint32_t thread;        /* on which it ran first */
-  uint32_t cpu, last_cpu; /* of its first and last fragment, or GRAIN_NO_CPU */
-  uint32_t node;          /* NUMA node of the first CPU, or GRAIN_NO_CPU */
-  uint32_t fragments;
+  const char *path;      /* the same in every run; valid during the call */
+  uint64_t path_hash;    /* of the whole path, also where `path` shortens it */
+  uint64_t child_number; /* among the parent's, from 1 */
+  uint64_t sync_grain;   /* the grain that joins it, mostly the parent; 0: none */
+  uint64_t sync_number;  /* of its synchronisations, from 1; 0: none */
+  uint32_t row;          /* directive of the process (profile_workspan.directives); 0: the program */
+  uint32_t creator_row;  /* innermost construct in which it was created; 0: the program */
+  uint32_t thread;       /* on which it ran first */
+  uint32_t cpu;          /* of its first fragment, or GRAIN_NO_CPU */
+  uint32_t node;         /* NUMA node of the first CPU, or GRAIN_NO_CPU */
   uint64_t exec;
   uint64_t create;         /* ticks that its creation took, or GRAIN_UNKNOWN */
   uint64_t chunk_overhead; /* of a thread's first chunk: ticks between the loop's begin and its own */
