@@ -23,10 +23,8 @@ static void print_node(const struct report *report, const struct graph_scale *sc
 {
   FILE *stream = report->stream;
   const struct grain_node *node = &report->grain_graph->nodes[number];
-  struct graph_cells cells;
   struct graph_look look;
   graph_look_of(report, scale, number, &look);
-  graph_cells_of(report, scale, number, &cells);
   fprintf(stream, "  n%" PRIu32 " [shape=%s, width=%.2f, height=%.2f, fillcolor=\"#%02x%02x%02x\", label=", number,
           look.shape, look.width, look.height, look.red, look.green, look.blue);
   quoted(stream, look.label);
@@ -37,7 +35,7 @@ static void print_node(const struct report *report, const struct graph_scale *sc
   if (node->critical)
     fputs(", color=red", stream);
   fputs(", tooltip=", stream);
-  quoted(stream, node->grain.path && node->grains <= 1 ? node->grain.path : cells.value[0]);
+  quoted(stream, node->grain.path && node->grains <= 1 ? node->grain.path : graph_node_kinds[node->kind]);
   fputs("];\n", stream);
 }
 

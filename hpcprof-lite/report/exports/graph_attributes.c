@@ -93,11 +93,11 @@ enum attribute {
 };
 _Static_assert(BLUE + 1 == GRAPH_ATTRIBUTES, "as many names as attributes");
 
-static const char *const node_kinds[GRAIN_NODE_KINDS] = {[GRAIN_NODE_GRAIN] = "grain",
-                                                         [GRAIN_NODE_FORK] = "fork",
-                                                         [GRAIN_NODE_JOIN] = "join",
-                                                         [GRAIN_NODE_BOOKKEEPING] = "bookkeeping",
-                                                         [GRAIN_NODE_FRAGMENT] = "fragment"};
+const char *const graph_node_kinds[] = {[GRAIN_NODE_GRAIN] = "grain",
+                                        [GRAIN_NODE_FORK] = "fork",
+                                        [GRAIN_NODE_JOIN] = "join",
+                                        [GRAIN_NODE_BOOKKEEPING] = "bookkeeping",
+                                        [GRAIN_NODE_FRAGMENT] = "fragment"};
 static const char *const grain_kinds[GRAIN_KINDS] = {
     [GRAIN_INITIAL] = "initial", [GRAIN_IMPLICIT] = "implicit", [GRAIN_TASK] = "task", [GRAIN_CHUNK] = "chunk"};
 const char *const graph_edge_kinds[] = {[GRAIN_EDGE_CREATION] = "creation",
@@ -320,12 +320,13 @@ void graph_cells_of(const struct report *report, const struct graph_scale *scale
 {
   const struct grain_node *node = &report->grain_graph->nodes[number];
   const struct workspan_row *construct = &report->workspan.rows[node->row.directive];
-  struct graph_look look;
-  graph_look_of(report, scale, number, &look);
+  const struct graph_look *look = &cells->look;
+  graph_look_of(report, scale, number, &cells->look);
   memset(cells->value, 0, sizeof cells->value);
   if (is_grain(node) && node->grains <= 1)
     grain_cells(report, node, cells);
-  cells->value[KIND] = node_kinds[node->kind];
+  cells->value[KIND] = graph_node_kinds[node->kind];
+  cells->value[LABEL] = look->label[0] ? look->label : NULL;
   cells->value[GRAIN_KIND] = is_grain(node) ? grain_kinds[node->grain.kind] : NULL;
   cells->value[CONSTRUCT] = node->kind == GRAIN_NODE_JOIN ? NULL : construct->kind;
   cells->value[NAME] = node->kind == GRAIN_NODE_JOIN ? NULL : construct->name;
@@ -343,11 +344,11 @@ void graph_cells_of(const struct report *report, const struct graph_scale *scale
   whole(cells, FORKS, node->forks, true);
   whole(cells, JOINS, node->joins, true);
   work(report, cells, CRITICAL_EXEC, node->critical_exec);
-  real(cells, WIDTH, look.width);
-  real(cells, HEIGHT, look.height);
-  whole(cells, RED, look.red, true);
-  whole(cells, GREEN, look.green, true);
-  whole(cells, BLUE, look.blue, true);
+  real(cells, WIDTH, look->width);
+  real(cells, HEIGHT, look->height);
+  whole(cells, RED, look->red, true);
+  whole(cells, GREEN, look->green, true);
+  whole(cells, BLUE, look->blue, true);
 }
 
 void graph_note(const struct report *report, char *text, size_t size)

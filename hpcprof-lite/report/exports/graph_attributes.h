@@ -17,13 +17,7 @@ struct graph_attribute {
 enum { GRAPH_ATTRIBUTES = 44 };
 
 extern const struct graph_attribute graph_attributes[GRAPH_ATTRIBUTES];
-extern const char *const graph_edge_kinds[];
-
-/* The attributes of a node, in the order of graph_attributes; NULL: not known. */
-struct graph_cells {
-  const char *value[GRAPH_ATTRIBUTES];
-  char text[GRAPH_ATTRIBUTES][32], problems[256];
-};
+extern const char *const graph_node_kinds[], *const graph_edge_kinds[];
 
 struct graph_look {
   const char *shape; /* of Graphviz */
@@ -32,6 +26,13 @@ struct graph_look {
   bool folded;          /* several grains */
   bool problem;
   char label[160]; /* lines, separated by '\n' */
+};
+
+/* The attributes of a node, in the order of graph_attributes; NULL: not known. */
+struct graph_cells {
+  const char *value[GRAPH_ATTRIBUTES];
+  char text[GRAPH_ATTRIBUTES][32], problems[256];
+  struct graph_look look;
 };
 
 /* What the looks of all nodes depend on. */

@@ -10,10 +10,7 @@ static void print_node(const struct report *report, const struct graph_scale *sc
 {
   FILE *stream = report->stream;
   struct graph_cells cells;
-  struct graph_look look;
-  graph_look_of(report, scale, number, &look);
   graph_cells_of(report, scale, number, &cells);
-  cells.value[1] = look.label[0] ? look.label : NULL;
   fprintf(stream, "%s\n    {\"id\": %" PRIu32, number ? "," : "", number);
   for (unsigned i = 0; i < GRAPH_ATTRIBUTES; i++) {
     if (!cells.value[i])

@@ -65,10 +65,7 @@ static void print_node(const struct report *report, const struct graph_scale *sc
 {
   FILE *stream = report->stream;
   struct graph_cells cells;
-  struct graph_look look;
-  graph_look_of(report, scale, number, &look);
   graph_cells_of(report, scale, number, &cells);
-  cells.value[1] = look.label[0] ? look.label : NULL;
   fprintf(stream, "    <node id=\"n%" PRIu32 "\">\n", number);
   for (unsigned i = 0; i < GRAPH_ATTRIBUTES; i++) {
     if (!cells.value[i] || !*cells.value[i])
@@ -77,7 +74,7 @@ static void print_node(const struct report *report, const struct graph_scale *sc
     escaped(stream, cells.value[i]);
     fputs("</data>\n", stream);
   }
-  print_shape(stream, &report->grain_graph->nodes[number], &look);
+  print_shape(stream, &report->grain_graph->nodes[number], &cells.look);
   fputs("    </node>\n", stream);
 }
 
