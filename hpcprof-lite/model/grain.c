@@ -1,9 +1,12 @@
 #include "hpcprof-lite/model/grain.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+const char *const grain_kind_names[GRAIN_KINDS] = {
+    [GRAIN_INITIAL] = "initial", [GRAIN_IMPLICIT] = "implicit", [GRAIN_TASK] = "task", [GRAIN_CHUNK] = "chunk"};
 const char *const grain_metric_names[GRAIN_METRICS] = {[GRAIN_PARALLEL_BENEFIT] = "parallel_benefit",
                                                        [GRAIN_PARALLELISM] = "instantaneous_parallelism",
                                                        [GRAIN_SCATTER] = "scatter",
@@ -40,4 +43,14 @@ void grain_graph_release(struct grain_graph *graph)
   free(graph->nodes);
   free(graph->edges);
   *graph = (struct grain_graph){0};
+}
+
+void grain_problem_names(uint32_t problems, char names[GRAIN_PROBLEM_NAMES])
+{
+  size_t used = 0;
+  *names = '\0';
+  for (unsigned i = 0; i < GRAIN_METRICS; i++)
+    if (problems >> i & 1)
+      used +=
+          (size_t)snprintf(names + used, GRAIN_PROBLEM_NAMES - used, "%s%s", used ? " " : "", grain_metric_names[i]);
 }

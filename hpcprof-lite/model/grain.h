@@ -99,6 +99,13 @@ enum grain_metric {
 /* The names of the metrics, as options and columns have them. */
 extern const char *const grain_metric_names[GRAIN_METRICS];
 
+/* The names of the kinds of grains, as columns have them. */
+extern const char *const grain_kind_names[GRAIN_KINDS];
+
+/* "load_balance scatter": the names of problems, which are bits 1 << enum grain_metric. */
+enum { GRAIN_PROBLEM_NAMES = 256 };
+void grain_problem_names(uint32_t problems, char names[GRAIN_PROBLEM_NAMES]);
+
 /* The figures of a metric that are a problem: those beyond a limit. */
 struct grain_limits {
   double limit[GRAIN_METRICS]; /* NAN: the metric's default */

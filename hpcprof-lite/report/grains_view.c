@@ -12,9 +12,6 @@
 
 enum { CELL = 16, PATH_MAX_BYTES = 4200, PLACE_MAX = 4096 };
 
-static const char *const kind_names[GRAIN_KINDS] = {
-    [GRAIN_INITIAL] = "initial", [GRAIN_IMPLICIT] = "implicit", [GRAIN_TASK] = "task", [GRAIN_CHUNK] = "chunk"};
-
 /* ---- cells ---- */
 
 static void construct_cells(struct row_writer *writer, const struct workspan_row *row)
@@ -54,16 +51,6 @@ static void metric_cell(struct row_writer *writer, double value)
     row_writer_decimal(writer, (uint64_t)(value * 1e4 + 0.5), 4);
   else
     row_writer_real(writer, value, 4);
-}
-
-/* "load_balance scatter": the names of problems. */
-static void problem_text(uint32_t problems, char out[256])
-{
-  char *at = out;
-  *out = '\0';
-  for (unsigned i = 0; i < GRAIN_METRICS; i++)
-    if (problems >> i & 1)
-      at += sprintf(at, "%s%s", at > out ? " " : "", grain_metric_names[i]);
 }
 
 /* ---- single grains ---- */
@@ -111,12 +98,12 @@ static int print_grain(void *context, const struct grain_row *row)
   struct printer *printer = context;
   struct row_writer *writer = &printer->writer;
   const struct grain *grain = row->grain;
-  char path[PATH_MAX_BYTES], problems[256];
+  char path[PATH_MAX_BYTES], problems[GRAIN_PROBLEM_NAMES];
   if (*row->prefix)
     snprintf(path, sizeof path, "%s%s", row->prefix, grain->path);
   row_writer_uint(writer, row->first_id + grain->id);
   row_writer_text(writer, *row->prefix ? path : grain->path);
-  row_writer_text(writer, kind_names[grain->kind]);
+  row_writer_text(writer, grain_kind_names[grain->kind]);
   uint_cell(writer, row->first_id + grain->parent, grain->parent);
   uint_cell(writer, grain->child_number, grain->parent);
   uint_cell(writer, grain->sync_number, grain->sync_number);
@@ -142,7 +129,7 @@ static int print_grain(void *context, const struct grain_row *row)
     metric_cell(writer, row->metric[i]);
   row_writer_uint(writer, grain->critical);
   amount_cell(printer->report, writer, row->slack);
-  problem_text(row->problems, problems);
+  grain_problem_names(row->problems, problems);
   row_writer_text(writer, problems);
   uint_cell(writer, row->first_id + grain->sync_grain, grain->sync_number);
   uint_cell(writer, grain->siblings.chunks, grain->siblings.chunks);
@@ -191,7 +178,7 @@ static const char *const group_columns[] = {"kind",
 static void print_group_row(const struct report *report, struct row_writer *writer, const struct grain_group *group)
 {
   bool is_time = report->profile->workspan.is_time;
-  row_writer_text(writer, kind_names[group->kind]);
+  row_writer_text(writer, grain_kind_names[group->kind]);
   construct_cells(writer, &report->workspan.rows[group->directive]);
   construct_cells(writer, &report->workspan.rows[group->creator]);
   uint_cell(writer, group->context, group->context != UINT32_MAX);

@@ -98,8 +98,6 @@ const char *const graph_node_kinds[] = {[GRAIN_NODE_GRAIN] = "grain",
                                         [GRAIN_NODE_JOIN] = "join",
                                         [GRAIN_NODE_BOOKKEEPING] = "bookkeeping",
                                         [GRAIN_NODE_FRAGMENT] = "fragment"};
-static const char *const grain_kinds[GRAIN_KINDS] = {
-    [GRAIN_INITIAL] = "initial", [GRAIN_IMPLICIT] = "implicit", [GRAIN_TASK] = "task", [GRAIN_CHUNK] = "chunk"};
 const char *const graph_edge_kinds[] = {[GRAIN_EDGE_CREATION] = "creation",
                                         [GRAIN_EDGE_JOIN] = "join",
                                         [GRAIN_EDGE_CONTINUATION] = "continuation",
@@ -279,17 +277,6 @@ static void work(const struct report *report, struct graph_cells *cells, enum at
   cells->value[attribute] = text;
 }
 
-static void problem_names(struct graph_cells *cells, uint32_t problems)
-{
-  size_t used = 0;
-  cells->problems[0] = '\0';
-  for (unsigned i = 0; i < GRAIN_METRICS; i++)
-    if (problems >> i & 1)
-      used += (size_t)snprintf(cells->problems + used, sizeof cells->problems - used, "%s%s", used ? " " : "",
-                               grain_metric_names[i]);
-  cells->value[PROBLEMS] = used ? cells->problems : NULL;
-}
-
 /* What only one grain has. */
 static void grain_cells(const struct report *report, const struct grain_node *node, struct graph_cells *cells)
 {
@@ -327,7 +314,7 @@ void graph_cells_of(const struct report *report, const struct graph_scale *scale
     grain_cells(report, node, cells);
   cells->value[KIND] = graph_node_kinds[node->kind];
   cells->value[LABEL] = look->label[0] ? look->label : NULL;
-  cells->value[GRAIN_KIND] = is_grain(node) ? grain_kinds[node->grain.kind] : NULL;
+  cells->value[GRAIN_KIND] = is_grain(node) ? grain_kind_names[node->grain.kind] : NULL;
   cells->value[CONSTRUCT] = node->kind == GRAIN_NODE_JOIN ? NULL : construct->kind;
   cells->value[NAME] = node->kind == GRAIN_NODE_JOIN ? NULL : construct->name;
   cells->value[FILE_NAME] = node->kind == GRAIN_NODE_JOIN ? NULL : construct->file;
@@ -338,7 +325,8 @@ void graph_cells_of(const struct report *report, const struct graph_scale *scale
   if (node->grains > 1)
     real(cells, (enum attribute)(METRICS + (unsigned)report->colour), node->metric);
   whole(cells, CRITICAL, node->critical, is_grain(node));
-  problem_names(cells, node->problems);
+  grain_problem_names(node->problems, cells->problems);
+  cells->value[PROBLEMS] = cells->problems[0] ? cells->problems : NULL;
   whole(cells, GRAINS, node->grains, true);
   whole(cells, PROBLEM_GRAINS, node->problem_grains, true);
   whole(cells, FORKS, node->forks, true);

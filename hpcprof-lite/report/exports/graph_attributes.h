@@ -31,7 +31,7 @@ struct graph_look {
 /* The attributes of a node, in the order of graph_attributes; NULL: not known. */
 struct graph_cells {
   const char *value[GRAPH_ATTRIBUTES];
-  char text[GRAPH_ATTRIBUTES][32], problems[256];
+  char text[GRAPH_ATTRIBUTES][32], problems[GRAIN_PROBLEM_NAMES];
   struct graph_look look;
 };
 
