@@ -96,10 +96,11 @@ const char *options_help(void)
          "                          FACTOR times as fast; repeatable in whatif\n"
          "      --lines             show source lines as rows below their function\n"
          "      --root SELECTOR     show only what is called from FUNCTION, FILE:LINE,\n"
-         "                          FILE:FROM-TO, or #ID (id of a topdown row)\n"
+         "                          FILE:FROM-TO, or #ID (id of a topdown row); in\n"
+         "                          grain-graph what is below the grain with that path\n"
          "      --sort COLUMN       sort by a column, named as in the CSV output\n"
          "      --percent-limit P   omit rows below P percent of all threads' time\n"
-         "                          (default: 0.5 in text, 0 otherwise)\n"
+         "                          (default: 0.5 in text of trees and regions, else 0)\n"
          "      --per-thread        rows for each thread in regions and region-tree (CSV\n"
          "                          and JSON always have them)\n"
          "      --max-rows N        show only the N heaviest rows\n"
@@ -373,8 +374,8 @@ static int check(struct options *options, char *message, size_t size)
   if (!tree && (options->has_root || options->lines || (options->depth && options->view != OPTIONS_REGION_TREE) ||
                 (options->percent_limit >= 0 && !constructs)))
     return fail(message, size,
-                "view '%s' is no tree: --root, --lines, --depth and --percent-limit need topdown, bottomup, flat or "
-                "critical-path",
+                "view '%s' is no tree: --root and --lines need topdown, bottomup, flat or critical-path; --depth also "
+                "region-tree; --percent-limit also regions, overheads and tasks",
                 options->view_name);
   if (options->per_thread && !regions)
     return fail(message, size, "view '%s' has no rows for threads: --per-thread needs regions or region-tree",

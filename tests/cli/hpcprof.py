@@ -135,7 +135,8 @@ def the_command_line_is_checked(_):
         assert "--percent-limit" in refused("--view", "flat", "--percent-limit", value, "basic")
     for value in ("@", "#x", "a.c:5-3", ""):
         assert "--root" in refused("--view", "flat", "--root", value, "basic")
-    assert "is no tree" in refused("--view", "threads", "--lines", "basic")
+    message = refused("--view", "threads", "--lines", "basic")
+    assert "is no tree" in message and "region-tree" in message, message
     assert "has no rows for threads" in refused("--view", "tasks", "--per-thread", "constructs")
     assert "cannot be sorted" in refused("--view", "efficiency", "--sort", "value", "basic")
     for value in ("nobody", "@nobody"):
