@@ -136,6 +136,7 @@ static int tell_row(void *context, const struct grain *grain)
                           .chunk_overhead = time_ns(pass, grain->chunk_overhead),
                           .sync_overhead = waits ? time_ns(pass, grain->siblings.wait) : GRAIN_UNKNOWN,
                           .create_instant = amount(pass, grain->create_instant),
+                          .sync_instant = amount(pass, grain->sync_instant),
                           .slack = amount(pass, grain->slack)};
   uint64_t before = stream->has_reference ? grain_reference_next(&stream->job->grain_reference) : UINT64_MAX;
   grain_metrics_compute(&pass->limits, before == UINT64_MAX ? NAN : (double)before, &row);

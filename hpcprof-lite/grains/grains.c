@@ -16,6 +16,7 @@ struct past_sync {
   uint32_t refs; /* from the grain, region or taskgroup whose next one it is, and the grains that it joins; 0 if free */
   enum live_sync kind;
   uint64_t grain, number, order; /* order: grows backwards */
+  uint64_t instant;              /* what the grain had executed then */
   struct grain_siblings siblings;
 };
 
@@ -159,7 +160,7 @@ static void sync_replace(struct grains *grains, uint32_t *next, uint32_t index)
   *next = index;
 }
 
-static uint32_t sync_new(struct grains *grains, uint64_t grain, uint64_t number, enum live_sync kind)
+static uint32_t sync_new(struct grains *grains, uint64_t grain, uint64_t number, enum live_sync kind, uint64_t instant)
 {
   uint32_t index = object_pool_get(&grains->syncs);
   if (index)
@@ -167,6 +168,7 @@ static uint32_t sync_new(struct grains *grains, uint64_t grain, uint64_t number,
                                                  .kind = kind,
                                                  .grain = past_grain(&grains->past, grain)->id,
                                                  .number = number,
+                                                 .instant = instant,
                                                  .order = ++grains->order};
   return index;
 }
@@ -220,7 +222,7 @@ static int on_sync(struct grains *grains, const struct tape_record *record)
   const uint64_t *operand = record->operand;
   struct past_grain *grain = past_grain(&grains->past, operand[0]);
   enum live_sync kind = (enum live_sync)operand[2];
-  uint32_t index = sync_new(grains, operand[0], operand[1], kind);
+  uint32_t index = sync_new(grains, operand[0], operand[1], kind, operand[9]);
   uint32_t *next = kind == LIVE_SYNC_GROUP     ? number_at(&grains->groups, operand[3])
                    : kind == LIVE_SYNC_BARRIER ? &grain->next_barrier
                    : kind == LIVE_SYNC_LOOP    ? &grain->next_loop
@@ -250,7 +252,8 @@ static int on_region(struct grains *grains, const struct tape_record *record)
 {
   const uint64_t *operand = record->operand;
   uint32_t *region = number_at(&grains->regions, operand[0]);
-  uint32_t index = region && operand[1] && operand[2] ? sync_new(grains, operand[1], operand[2], LIVE_SYNC_BARRIER) : 0;
+  uint32_t index =
+      region && operand[1] && operand[2] ? sync_new(grains, operand[1], operand[2], LIVE_SYNC_BARRIER, operand[7]) : 0;
   if (!region || (operand[1] && operand[2] && !index))
     return ERR_NOMEM;
   sync_replace(grains, region, index);
@@ -368,6 +371,7 @@ static void siblings_of(const struct grains *grains, const struct past_grain *gr
   const struct past_sync *sync = sync_at(grains, grain->sync);
   out->sync_grain = sync->grain;
   out->sync_number = sync->number;
+  out->sync_instant = grain->sync ? sync->instant : GRAIN_UNKNOWN;
   out->siblings = sync->siblings;
   if (!grain->sync)
     out->siblings.scatter = -1;

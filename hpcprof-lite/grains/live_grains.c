@@ -149,7 +149,7 @@ void live_grain_sync(struct live_grains *grains, uint32_t index, enum live_sync 
   struct live_sum sum = *joined;
   uint64_t scatter = live_sum_end(grains, joined);
   TAPE_PUT(grains->tape, TAPE_SYNC, index, ++grain->syncs, kind, what, grain->wait, sum.count, sum.exec, sum.longest,
-           scatter);
+           scatter, grain->exec);
   grain->wait = 0;
 }
 

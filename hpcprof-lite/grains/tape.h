@@ -24,12 +24,13 @@ enum tape_op {
   TAPE_CREATED, /* grain, instant, ticks + 1 or 0: of a task, before its RELEASE  */
   TAPE_RANGE,   /* grain, loop, start, iterations + 1 or 0, overhead + 1 or 0, number among its thread's: of a chunk,
                    before      its RELEASE */
-  TAPE_SYNC,    /* grain, number, kind, of what, wait, count, exec, longest, scatter + 1 or 0 */
+  TAPE_SYNC,    /* grain, number, kind, of what, wait, count, exec, longest, scatter + 1 or 0, instant */
   TAPE_ENTER,   /* grain: enters a loop                                           */
   TAPE_GROUP,   /* group: begins                                                  */
   TAPE_LOOP,    /* loop, number, increment + 1 or 0 (zigzag), threads, exec, longest, scatter + 1 or 0, whether chunks
                    were not announced: all its chunks are released */
-  TAPE_REGION,  /* region, creator, its synchronisation, count, exec, longest, scatter + 1 or 0: all have left it */
+  TAPE_REGION,  /* region, creator, its synchronisation, count, exec, longest, scatter + 1 or 0, instant: all have left
+                   it */
   TAPE_JOIN,    /* grain, number: its synchronisation at the end of a region           */
   TAPE_DEPENDENCE, /* grain, join, takes: offers its clock, or takes the join's   */
   TAPE_OPS

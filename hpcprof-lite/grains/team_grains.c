@@ -47,7 +47,7 @@ void team_region_release(struct team_grains *teams, uint32_t index)
   struct live_sum joined = region->joined;
   uint64_t scatter = live_sum_end(teams->grains, &region->joined);
   TAPE_PUT(teams->grains->tape, TAPE_REGION, index, region->creator, region->sync, joined.count, joined.exec,
-           joined.longest, scatter);
+           joined.longest, scatter, region->instant);
   uint32_t creator = region->creator;
   object_pool_put(&teams->regions, index);
   live_grain_unref(teams->grains, creator);
@@ -75,7 +75,9 @@ void team_region_end(struct team_grains *teams, uint32_t index, uint64_t ticks)
   region->ended = true;
   region->ended_ticks = ticks;
   if (region->creator) {
-    region->sync = ++live_grain(teams->grains, region->creator)->syncs;
+    struct live_grain *creator = live_grain(teams->grains, region->creator);
+    region->sync = ++creator->syncs;
+    region->instant = creator->exec;
     TAPE_PUT(teams->grains->tape, TAPE_JOIN, region->creator, region->sync);
   }
   team_region_release(teams, index);

@@ -19,6 +19,7 @@ struct team_region {
   bool masked, ended;
   uint64_t singles, maskeds;  /* constructs so far */
   uint64_t ended_ticks, sync; /* when it ended, and the number of its creator's synchronisation */
+  uint64_t instant;           /* what the creator had executed then */
   struct live_sum joined;     /* implicit tasks that have ended */
   uint32_t loops[TASK_GRAPH_LOOPS];
 };

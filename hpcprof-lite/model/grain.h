@@ -36,6 +36,7 @@ struct grain {
   uint64_t child_number; /* among the parent's, from 1 */
   uint64_t sync_grain;   /* the grain that joins it, mostly the parent; 0: none */
   uint64_t sync_number;  /* of its synchronisations, from 1; 0: none */
+  uint64_t sync_instant; /* what that grain had executed then, or GRAIN_UNKNOWN */
   uint32_t row;          /* directive of the process (profile_workspan.directives); 0: the program */
   uint32_t creator_row;  /* innermost construct in which it was created; 0: the program */
   uint32_t thread;       /* on which it ran first */
@@ -126,7 +127,7 @@ struct grain_row {
   uint32_t directive; /* row of the parallelism view */
   uint32_t creator;   /* likewise, of the construct in which it was created */
   uint32_t context;   /* row of the top-down view that created it, MODEL_NONE: not known */
-  uint64_t exec, create, chunk_overhead, sync_overhead, create_instant, slack;
+  uint64_t exec, create, chunk_overhead, sync_overhead, create_instant, sync_instant, slack;
   double metric[GRAIN_METRICS]; /* NAN: not known */
   uint32_t problems;            /* bits: 1 << enum grain_metric */
 };

@@ -86,6 +86,7 @@ static const char *const grain_columns[] = {"id",
                                             "slack_s",
                                             "problems",
                                             "sync_parent_id",
+                                            "sync_instant_s",
                                             "chunks"};
 
 struct printer {
@@ -132,6 +133,7 @@ static int print_grain(void *context, const struct grain_row *row)
   grain_problem_names(row->problems, problems);
   row_writer_text(writer, problems);
   uint_cell(writer, row->first_id + grain->sync_grain, grain->sync_number);
+  amount_cell(printer->report, writer, row->sync_instant);
   uint_cell(writer, grain->siblings.chunks, grain->siblings.chunks);
   return ferror(writer->stream) ? -1 : 0;
 }

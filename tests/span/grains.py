@@ -10,8 +10,8 @@ from report import report, rows
 
 COLUMNS = ("id,path,kind,parent_id,child_number,sync_number,construct,name,file,line,context_id,thread,cpu,node,exec_s,"
            "create_s,chunk_overhead_s,sync_overhead_s,create_instant_s,first,last,parallel_benefit,"
-           "instantaneous_parallelism,scatter,memory_utilisation,work_deviation,load_balance,critical,slack_s,problems,sync_parent_id,"
-           "chunks")
+           "instantaneous_parallelism,scatter,memory_utilisation,work_deviation,load_balance,critical,slack_s,problems,"
+           "sync_parent_id,sync_instant_s,chunks")
 
 
 def measure(directory, compiler, form, threads, work="user", source="grain_forms.c", **settings):
@@ -34,7 +34,9 @@ def check(run):
         assert bool(parent) == (row["kind"] != "initial"), row
         assert row["kind"] != "task" or "~" in row["path"] or row["path"].endswith("." + row["child_number"]), row
         assert not parent or int(parent["id"]) < int(row["id"]), row
-        assert bool(row["sync_parent_id"]) == bool(row["sync_number"]), row
+        assert bool(row["sync_parent_id"]) == bool(row["sync_number"]) == bool(row["sync_instant_s"]), row
+        if exact and parent and row["sync_parent_id"] == row["parent_id"]:
+            assert int(row["create_instant_s"]) <= int(row["sync_instant_s"]) <= int(parent["exec_s"]), row
         while parent and parent["id"] != row["sync_parent_id"]:
             parent = known.get(parent["parent_id"])
         assert bool(parent) == bool(row["sync_number"]), row

@@ -37,6 +37,7 @@ const struct graph_attribute graph_attributes[GRAPH_ATTRIBUTES] = {{"kind", GRAP
                                                                    {"slack_s", GRAPH_REAL},
                                                                    {"problems", GRAPH_TEXT},
                                                                    {"sync_parent_id", GRAPH_WHOLE},
+                                                                   {"sync_instant_s", GRAPH_REAL},
                                                                    {"chunks", GRAPH_WHOLE},
                                                                    {"grains", GRAPH_WHOLE},
                                                                    {"problem_grains", GRAPH_WHOLE},
@@ -79,6 +80,7 @@ enum attribute {
   SLACK,
   PROBLEMS,
   SYNC_PARENT_ID,
+  SYNC_INSTANT,
   CHUNKS,
   GRAINS,
   PROBLEM_GRAINS,
@@ -299,6 +301,7 @@ static void grain_cells(const struct report *report, const struct grain_node *no
     real(cells, (enum attribute)(METRICS + i), row->metric[i]);
   work(report, cells, SLACK, row->slack);
   whole(cells, SYNC_PARENT_ID, row->first_id + grain->sync_grain, grain->sync_number);
+  work(report, cells, SYNC_INSTANT, row->sync_instant);
   whole(cells, CHUNKS, grain->siblings.chunks, grain->siblings.chunks);
 }
 

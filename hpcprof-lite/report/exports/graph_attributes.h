@@ -14,7 +14,7 @@ struct graph_attribute {
   enum graph_type type;
 };
 
-enum { GRAPH_ATTRIBUTES = 44 };
+enum { GRAPH_ATTRIBUTES = 45 };
 
 extern const struct graph_attribute graph_attributes[GRAPH_ATTRIBUTES];
 extern const char *const graph_node_kinds[], *const graph_edge_kinds[];
