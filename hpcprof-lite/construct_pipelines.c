@@ -22,6 +22,13 @@ static int outcome(struct job *job, int status)
   return status ? job_no_memory() : 0;
 }
 
+/* Lets the report say what was left out. */
+static void set_limits(struct job *job, double percent)
+{
+  job->report.percent_limit = percent;
+  job->report.only_percent_limit = !job->options.depth && !job->options.max_rows;
+}
+
 /* Sorts and shortens a tree or list of constructs, which becomes that of the report. */
 static int arrange(struct job *job, struct construct_tree *tree, bool list)
 {
@@ -34,6 +41,7 @@ static int arrange(struct job *job, struct construct_tree *tree, bool list)
   int status = options->sort ? construct_order(tree, options->sort) : 0;
   if (!status)
     status = construct_order_limit(tree, &limits, &job->shown, &job->report.left_out);
+  set_limits(job, limits.percent);
   job->report.constructs = tree;
   job->report.shown = job->shown;
   job->report.per_thread = options->per_thread;
@@ -64,6 +72,7 @@ int overheads_pipeline(struct job *job)
   int status = make_tree(job);
   if (!status)
     status = overheads_compute(&job->profile, &job->constructs, job->options.sort, overheads);
+  set_limits(job, job->options.percent_limit);
   uint32_t kept = 0, last = overheads->count ? overheads->count - 1 : 0;
   for (uint32_t i = 0; i < last; i++) /* the program always stays */
     if (is_heavy(job, overheads->rows[i].total_ns, overheads->rows[last].total_ns) &&
@@ -83,6 +92,7 @@ int tasks_pipeline(struct job *job)
   int status = make_tree(job);
   if (!status)
     status = task_figures_compute(&job->profile, &job->names, &job->constructs, job->options.sort, &job->report.tasks);
+  set_limits(job, job->options.percent_limit);
   uint64_t whole = 0;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < tasks->count; i++)

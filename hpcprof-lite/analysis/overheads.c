@@ -81,21 +81,19 @@ static void add_region(struct counting *counting, uint32_t region, struct overhe
 static void add_program(const struct counting *counting, struct overheads *result)
 {
   struct overheads_row *row = &result->rows[result->count];
-  uint64_t threads = 0;
   *row = (struct overheads_row){.entry = &counting->tree->entries[0]};
   for (uint32_t i = 0; i < result->count; i++) {
     construct_losses_add(&row->losses, &result->rows[i].losses);
     add(&row->useful_ns, result->rows[i].useful_ns);
+    add(&row->gain_ns, result->rows[i].gain_ns);
   }
   for (uint32_t i = 0; i < counting->profile->processes_count; i++) {
     const struct profile_process *process = &counting->profile->processes[i];
     uint64_t team = counting->largest[i] ? counting->largest[i] : 1, all;
     if (!process->constructs.rows_count)
       continue;
-    threads += team;
     add(&row->total_ns, __builtin_mul_overflow(team, process->wall_ns, &all) ? UINT64_MAX : all);
   }
-  row->gain_ns = threads ? construct_losses_sum(&row->losses) / threads : 0;
   result->count++;
 }
 

@@ -5,8 +5,8 @@
  *
  * Each outermost parallel region has a row with everything below it, in all teams.  Invariant: total = useful + the
  * four classes, where `total` is all exclusive time and `useful` the bodies' part of it.  The row of the program comes
- * last: its total is the largest team x elapsed time, its overheads are the sums of the others; the rest is serial
- * code, and threads that have no region to execute.
+ * last: its total is the largest team x elapsed time, its overheads and its gain are the sums of the others; the rest
+ * is serial code, and threads that smaller regions do not use.
  */
 #ifndef HPCPROF_LITE_ANALYSIS_OVERHEADS_H
 #define HPCPROF_LITE_ANALYSIS_OVERHEADS_H
@@ -21,7 +21,7 @@ struct overheads_row {
   const struct construct_entry *entry; /* of the tree: its kind, name and place */
   uint64_t total_ns, useful_ns;
   struct construct_losses losses;
-  uint64_t gain_ns; /* losses / threads */
+  uint64_t gain_ns; /* losses / threads of the region */
 };
 
 struct overheads {

@@ -7,4 +7,7 @@
 /* Prints the text that was asked for; both end in a newline. */
 void legend_print(const struct report *report, const char *line, const char *full);
 
+/* Prints how many rows were left out, if any, and how to see them. */
+void legend_omitted(const struct report *report);
+
 #endif

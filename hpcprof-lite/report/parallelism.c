@@ -337,6 +337,5 @@ void parallelism_text(const struct report *report)
   legend_print(report, line, full);
   print_limits(report);
   print_notes(report, &terminal);
-  if (report->left_out)
-    fprintf(report->stream, "%" PRIu32 " row%s omitted.\n", report->left_out, report->left_out == 1 ? "" : "s");
+  legend_omitted(report);
 }

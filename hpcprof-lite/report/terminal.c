@@ -17,17 +17,30 @@ struct glyphs {
   bool dots;
 };
 
+static unsigned bounded(unsigned long width)
+{
+  return width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : (unsigned)width;
+}
+
 void terminal_init(struct terminal *terminal, FILE *stream)
 {
-  *terminal = (struct terminal){.width = 80, .utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8")};
+  const char *columns = getenv("COLUMNS");
+  unsigned long wanted = columns ? strtoul(columns, NULL, 10) : 0;
+  *terminal = (struct terminal){.width = wanted ? bounded(wanted) : 80, .utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8")};
   int fd = fileno(stream);
   struct winsize size;
   if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) || !size.ws_col)
     return; /* under mpirun, ranks have terminals without a size */
   terminal->dots = terminal->utf8;
-  terminal->width = size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col > WIDTH_MOST ? WIDTH_MOST : size.ws_col;
+  terminal->width = bounded(size.ws_col);
   const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
   terminal->colour = !(no_colour && *no_colour) && term && strcmp(term, "dumb");
+}
+
+unsigned terminal_room(const struct terminal *terminal, unsigned used)
+{
+  enum { LEAST = 8 };
+  return terminal->width > used + LEAST ? terminal->width - used : LEAST;
 }
 
 /* Decodes one code point; '?' if it is invalid or must not reach a terminal. */

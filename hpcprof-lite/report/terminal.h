@@ -19,8 +19,12 @@ struct terminal {
   bool colour;
 };
 
-/* Finds out what the stream can show: 80 columns without colour, unless it is a terminal with a known size. */
+/* Finds out what the stream can show.  Unless it is a terminal with a known size: as many columns as COLUMNS says, or
+ * 80, without colour. */
 void terminal_init(struct terminal *terminal, FILE *stream);
+
+/* The columns of a line that are left beside `used` ones: at least 8, also on terminals that are too narrow. */
+unsigned terminal_room(const struct terminal *terminal, unsigned used);
 
 /* Writes text into out[TERMINAL_TEXT_MAX] so that it takes at most `width` columns; returns its width.  A longer
  * text loses, in this order: the raw name in brackets, parameters, template arguments from the inside, the middle. */

@@ -239,17 +239,7 @@ static void print_footnotes(const struct report *report, const struct layout *la
     fprintf(report->stream, "The terminal is too narrow for some columns; -f csv has all of them.\n");
   if (layout->few)
     fprintf(report->stream, "* fewer than %d samples: relative error above 22 %%.\n", MODEL_FEW_SAMPLES);
-  if (!report->left_out)
-    return;
-  const char *plural = report->left_out == 1 ? "" : "s";
-  if (report->percent_limit > 0 && report->only_percent_limit)
-    fprintf(report->stream, "%" PRIu32 " row%s below %g %% omitted; --percent-limit 0 shows all.\n", report->left_out,
-            plural, report->percent_limit);
-  else if (report->percent_limit > 0)
-    fprintf(report->stream, "%" PRIu32 " row%s omitted, including those below %g %%; --percent-limit 0 shows all.\n",
-            report->left_out, plural, report->percent_limit);
-  else
-    fprintf(report->stream, "%" PRIu32 " row%s omitted.\n", report->left_out, plural);
+  legend_omitted(report);
 }
 
 /* An amount of work in the unit of the run. */

@@ -81,7 +81,7 @@ def overheads_are_those_of_the_paper(_):
         "D": (226, 100, 0, 0, 6, 120, 53),       # 3 after the last arrival, 3 for the task's creation
         "E": (520, 0, 130, 0, 20, 370, 37.5),    # four threads of three teams
         "F": (304, 10, 30, 50 + 60, 4, 150, 38.5),
-        "./constructs": (4 * WALL, 710, 1360, 110, 42, 2044, 555.5)}
+        "./constructs": (4 * WALL, 710, 1360, 110, 42, 2044, 303 + 50 + 250 + 53 + 37.5 + 38.5)}
     assert table[NAMES["B"]]["imbalance_pct"] == "16.6667" and table[NAMES["B"]]["sync_pct"] == "0.0000"
     assert list(table)[-1] == "./constructs" and table["./constructs"]["region"] == "program"
     for row in table.values():
@@ -241,7 +241,7 @@ def the_summary_begins_with_what_could_be_gained(_):
     assert "waiting for the lock" in lines[at + 4] and len(lines) <= 45
     table = [row for row in rows("constructs") if row["section"] == "constructs"]
     assert len(table) == 5 and table[0]["value"] == "0.250000000"
-    assert table[0]["note"] == "unequal shares of the threads"
+    assert table[0]["note"] == "waiting for the last thread"
     assert "Constructs that lose" not in golden_report("-q", "blame").stdout.decode()
 
 
@@ -273,6 +273,35 @@ def wide_terminals_have_more_columns(_):
         assert [word for word in heads[1] if word not in heads[0]] == more, heads
     row = next(line for line in wide if "B_task" in line or NAMES["B_task"] in line)
     assert row.endswith(f"task ({NAMES['B_task']})"), row
+
+
+@case
+def threads_are_compared_if_they_took_part_equally_often(_):
+    lines = golden_report("-q", "--view", "regions", "constructs").stdout.decode().splitlines()
+    after = {line.split()[-1]: following for line, following in zip(lines, lines[1:]) if " parallel (" in line}
+    assert "uneven" not in after[f"({NAMES['A']})"]  # thread 1 once more than the others
+    assert after[f"({NAMES['C']})"].split(": ", 1)[1] == \
+        "body and tasks of thread 1: 0.500 s; mean of 2 threads: 0.250 s"
+
+
+@case
+def a_pipe_is_as_wide_as_columns_says(_):
+    for view in ("regions", "region-tree", "overheads", "tasks", "summary"):
+        for columns, width in (("120", 120), ("60", 60), ("", 80), ("0", 80), ("wide", 80)):
+            piped = golden_report("-q", "--view", view, "constructs", LC_ALL="C", COLUMNS=columns).stdout.decode()
+            assert piped.splitlines() == on_terminal(width, "--view", view, "constructs"), (view, columns)
+    tree = golden_report("-q", "--view", "region-tree", "constructs", COLUMNS="56").stdout.decode()
+    assert "2      pa" in tree and "2      3: fo" in tree, tree  # there is no room to indent further
+
+
+@case
+def the_text_says_why_rows_are_missing(_):
+    for view, options, reason in (("regions", (), "3 rows below 0.5 % omitted; --percent-limit 0 shows all."),
+                                  ("overheads", ("--percent-limit", "5"), "3 rows below 5 % omitted; --perc"),
+                                  ("tasks", ("--max-rows", "1"), "2 rows omitted."),
+                                  ("region-tree", ("--depth", "1"), "omitted, including those below 0.5 %;")):
+        done = golden_report("-q", "--view", view, *options, "constructs")
+        assert reason in done.stdout.decode().splitlines()[-1], done
 
 
 @case

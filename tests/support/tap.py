@@ -51,7 +51,7 @@ LIBRARY = next(iter(glob.glob(os.path.join(os.path.dirname(BIN), "lib*", "**", "
 
 # Settings of the machine that would change what is tested.
 CLEARED = ("OMP_TOOL", "OMP_TOOL_LIBRARIES", "LD_PRELOAD", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID", "PBS_JOBID",
-           "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid", "PMI_JOBID")
+           "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid", "PMI_JOBID", "COLUMNS")
 os.environ["MALLOC_PERTURB_"] = "0"  # meson's own value makes libc overwrite freed memory, which takes time
 
 

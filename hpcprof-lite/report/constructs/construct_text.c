@@ -14,6 +14,16 @@ void construct_text_place(const char *kind, const char *name, const char *file, 
   snprintf(out, CONSTRUCT_TEXT_MAX, "%s%s%s%.2000s%s", kind, place, *name ? " (" : "", name, *name ? ")" : "");
 }
 
+void construct_text_name(const struct terminal *terminal, const struct construct_place *place, unsigned width,
+                         char out[TERMINAL_TEXT_MAX])
+{
+  char text[CONSTRUCT_TEXT_MAX];
+  construct_text_place(place->kind, place->name, place->file, place->line, text);
+  if (*place->file && place->line && strlen(text) > width)
+    construct_text_place(place->kind, "", place->file, place->line, text);
+  terminal_fit(terminal, text, width, out);
+}
+
 const char *construct_text_loss(uint32_t kind, const struct construct_losses *losses)
 {
   uint64_t most = losses->synchronisation;
@@ -21,7 +31,7 @@ const char *construct_text_loss(uint32_t kind, const struct construct_losses *lo
   most = losses->limited_parallelism > most ? losses->limited_parallelism : most;
   most = losses->management > most ? losses->management : most;
   if (losses->imbalance == most)
-    return "unequal shares of the threads";
+    return "waiting for the last thread";
   if (losses->limited_parallelism == most)
     return "work for too few threads";
   if (losses->management == most)
@@ -50,12 +60,6 @@ void construct_text_seconds(uint64_t ns, unsigned decimals, char out[CONSTRUCT_F
 void construct_text_missing(const struct report *report)
 {
   parallelism_missing(report, "Times of constructs", "online");
-}
-
-void construct_text_omitted(const struct report *report)
-{
-  if (report->left_out)
-    fprintf(report->stream, "%" PRIu32 " row%s omitted.\n", report->left_out, report->left_out == 1 ? "" : "s");
 }
 
 void construct_text_number(struct row_writer *writer, uint32_t number)

@@ -12,7 +12,15 @@ enum { CONSTRUCT_TEXT_MAX = 4200, CONSTRUCT_FIGURE = 16 };
 void construct_text_place(const char *kind, const char *name, const char *file, uint32_t line,
                           char out[CONSTRUCT_TEXT_MAX]);
 
-/* Writes the largest loss of a construct in words: "unequal shares of the threads", for example. */
+/* Writes the same in at most `width` columns: without the function if there is no room, as the line says more. */
+struct construct_place {
+  const char *kind, *name, *file;
+  uint32_t line;
+};
+void construct_text_name(const struct terminal *terminal, const struct construct_place *place, unsigned width,
+                         char out[TERMINAL_TEXT_MAX]);
+
+/* Writes the largest loss of a construct in words: "waiting for the last thread", for example. */
 const char *construct_text_loss(uint32_t kind, const struct construct_losses *losses);
 
 /* The number of decimals with which times up to that one take 6 columns, and a time in 6 columns; "." for 0. */
@@ -21,9 +29,6 @@ void construct_text_seconds(uint64_t ns, unsigned decimals, char out[CONSTRUCT_F
 
 /* Prints why times of constructs are not known. */
 void construct_text_missing(const struct report *report);
-
-/* Prints how many rows were left out, if any. */
-void construct_text_omitted(const struct report *report);
 
 /* Cells of tables: kind, name, file, line; a number that is MODEL_NONE is empty. */
 void construct_text_cells(struct row_writer *writer, uint32_t kind, const char *name, const char *file, uint32_t line);

@@ -46,8 +46,9 @@ static void print_row(const struct report *report, const struct terminal *termin
                       const struct overheads_row *row)
 {
   uint64_t classes[CLASSES];
-  char text[CONSTRUCT_FIGURE], place[CONSTRUCT_TEXT_MAX], fitted[TERMINAL_TEXT_MAX];
+  char text[CONSTRUCT_FIGURE], name[TERMINAL_TEXT_MAX];
   const struct construct_entry *entry = row->entry;
+  struct construct_place place = {profile_directive_name(entry->kind), entry->name, entry->file, entry->line};
   losses_of(&row->losses, classes);
   construct_text_seconds(row->total_ns, decimals, text);
   fprintf(report->stream, "%7s", text);
@@ -58,9 +59,8 @@ static void print_row(const struct report *report, const struct terminal *termin
     fprintf(report->stream, "%7s", classes[i] ? text : ".");
   }
   construct_text_seconds(row->gain_ns, decimals, text);
-  construct_text_place(profile_directive_name(entry->kind), entry->name, entry->file, entry->line, place);
-  terminal_fit(terminal, entry->region ? place : "program", terminal->width - FIGURES_WIDTH, fitted);
-  fprintf(report->stream, "%7s  %s\n", text, fitted);
+  construct_text_name(terminal, &place, terminal_room(terminal, FIGURES_WIDTH), name);
+  fprintf(report->stream, "%7s  %s\n", text, entry->region ? name : "program");
 }
 
 void overheads_view_text(const struct report *report)
@@ -79,15 +79,19 @@ void overheads_view_text(const struct report *report)
           "Imbal%", "Limit%", "Mgmt%", "Gain s", "Region", terminal_plain(&terminal));
   for (uint32_t i = 0; i < overheads->count; i++)
     print_row(report, &terminal, construct_text_decimals(largest), &overheads->rows[i]);
-  legend_print(report, "Times of all threads; % of the row's total; see --legend\n",
+  legend_print(report, "Times are sums over all threads; % of the row's total; see --legend\n",
                "Total: time of all threads in the region; of the program, the largest team\n"
-               "times the elapsed time: serial code is what remains of it.\n"
-               "Useful: in bodies and tasks.  Percentages are of the row's total.\n"
+               "times the elapsed time: what remains of it is serial code, and threads that\n"
+               "smaller regions do not use.\n"
+               "Useful: in bodies and tasks, also while the thread slept or had no core;\n"
+               "without -p log, also while it created tasks.\n"
+               "Percentages are of the row's total.  '.' is 0.\n"
                "Sync: waiting for locks, at explicit barriers, and for tasks.\n"
                "Imbal: waiting at the ends of regions, loops and sections.\n"
                "Limit: waiting while others execute a single, or sections too few for all.\n"
-               "Mgmt: start and end of regions, creation of tasks, and what barriers take\n"
-               "after the last thread has arrived.\n"
-               "Gain: these four, divided by the threads.\n");
-  construct_text_omitted(report);
+               "Mgmt: start and end of regions, creation of tasks (with -p log), and what\n"
+               "barriers take after the last thread has arrived.\n"
+               "Gain: these four, divided by the region's threads: the most by which the run\n"
+               "could be shorter; of the program, the sum.\n");
+  legend_omitted(report);
 }

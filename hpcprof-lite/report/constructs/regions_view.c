@@ -5,10 +5,11 @@
 #include "hpcprof-lite/report/legend.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDE = 100, FIGURES_MAX = 8, COLUMN_WIDTH = 7, INDENT_MOST = 20 };
+enum { WIDE = 100, FIGURES_MAX = 8, COLUMN_WIDTH = 7 };
 
 /* ---- tables ---- */
 
@@ -165,11 +166,11 @@ static void print_figures(const struct layout *layout, const struct construct_en
 /* The room for the name of a row. */
 static unsigned name_width(const struct layout *layout, unsigned indent)
 {
-  return layout->terminal.width - layout->figures * COLUMN_WIDTH - 2 - indent;
+  return terminal_room(&layout->terminal, layout->figures * COLUMN_WIDTH + 2 + indent);
 }
 
-/* Prints the name of a row, cut to the remaining width. */
-static void print_name(const struct layout *layout, unsigned indent, const char *name)
+/* Prints the name of a thread, cut to the remaining width. */
+static void print_thread(const struct layout *layout, unsigned indent, const char *name)
 {
   char fitted[TERMINAL_TEXT_MAX];
   terminal_fit(&layout->terminal, name, name_width(layout, indent), fitted);
@@ -189,7 +190,7 @@ static void print_threads(const struct layout *layout, const struct construct_en
     else
       snprintf(name, sizeof name, "thread %" PRIu32, thread->number);
     print_figures(layout, entry, &entry->lines[i].figures, false);
-    print_name(layout, indent, name);
+    print_thread(layout, indent, name);
   }
 }
 
@@ -200,52 +201,65 @@ static bool is_divided(uint32_t kind)
          kind == DIRECTIVE_TASKLOOP || kind == CONSTRUCT_DISTRIBUTE;
 }
 
-/* Prints which thread differs from the mean by more than a quarter, in what it does between entry and barrier. */
-static void print_imbalance(const struct layout *layout, const struct construct_entry *entry, unsigned indent)
+/* The time of a thread in the body of a construct, and in tasks while it waited. */
+static double body_and_tasks(const struct construct_figures *figures)
 {
-  const struct construct_tree *tree = layout->report->constructs;
-  double sum = (double)entry->sum.body + (double)entry->sum.task,
-         mean = sum / (entry->lines_count + !entry->lines_count);
+  return (double)figures->body + (double)figures->task;
+}
+
+/* Finds the thread that is farthest from the mean; false if that is less than a quarter away, or if the threads did
+ * not take part equally often, so that they cannot be compared. */
+static bool find_uneven(const struct construct_entry *entry, double mean, const struct construct_line **found)
+{
   double farthest = 0;
-  uint32_t which = 0;
   for (uint32_t i = 0; i < entry->lines_count; i++) {
-    double busy = (double)entry->lines[i].figures.body + (double)entry->lines[i].figures.task;
-    double distance = busy > mean ? busy - mean : mean - busy;
+    double busy = body_and_tasks(&entry->lines[i].figures), distance = fabs(busy - mean);
+    if (entry->lines[i].figures.count != entry->lines[0].figures.count)
+      return false;
     if (distance > farthest || (distance == farthest && busy > mean)) {
       farthest = distance;
-      which = i;
+      *found = &entry->lines[i];
     }
   }
-  if (!is_divided(entry->kind) || entry->lines_count < 2 || farthest <= mean / 4 ||
-      sum * 100 < (double)construct_exec(&entry->sum))
+  return farthest > mean / 4;
+}
+
+static void print_uneven(const struct layout *layout, const struct construct_entry *entry)
+{
+  const struct construct_tree *tree = layout->report->constructs;
+  const struct construct_line *line = NULL;
+  double sum = body_and_tasks(&entry->sum), mean = sum / (entry->lines_count + !entry->lines_count);
+  if (!is_divided(entry->kind) || sum * 100 < (double)construct_exec(&entry->sum) || !find_uneven(entry, mean, &line))
     return;
-  const struct construct_figures *figures = &entry->lines[which].figures;
-  const struct construct_thread *thread = &tree->threads[entry->lines[which].thread];
+  const struct construct_thread *thread = &tree->threads[line->thread];
+  const struct profile_process *process = &layout->report->profile->processes[thread->process];
   char of[48] = "", text[160];
   if (tree->several)
-    snprintf(of, sizeof of, " of process %" PRIu32, layout->report->profile->processes[thread->process].pid);
-  double busy = (double)figures->body + (double)figures->task;
-  snprintf(text, sizeof text, "uneven: thread %" PRIu32 "%s is busy for %.*f s, the mean of %" PRIu32 " is %.*f s",
-           layout->report->profile->processes[thread->process].threads[thread->thread].index, of, (int)layout->decimals,
-           busy / 1e9, entry->lines_count, (int)layout->decimals, mean / 1e9);
-  char before[64];
-  snprintf(before, sizeof before, "%*s", (int)(indent + 8), "");
-  terminal_wrap(&layout->terminal, layout->report->stream, before, before, text);
+    snprintf(of, sizeof of, " of process %" PRIu32, process->pid);
+  snprintf(text, sizeof text,
+           "uneven: body and tasks of thread %" PRIu32 "%s: %.*f s; mean of %" PRIu32 " threads: %.*f s",
+           process->threads[thread->thread].index, of, (int)layout->decimals, body_and_tasks(&line->figures) / 1e9,
+           entry->lines_count, (int)layout->decimals, mean / 1e9);
+  terminal_wrap(&layout->terminal, layout->report->stream, "        ", "        ", text);
 }
 
 static void print_entry(const struct layout *layout, const struct construct_entry *entry)
 {
-  char place[CONSTRUCT_TEXT_MAX];
+  char name[TERMINAL_TEXT_MAX], level[16] = "";
   const struct report *report = layout->report;
-  unsigned depth = layout->tree ? entry->depth * 2 : 0, indent = depth < INDENT_MOST ? depth : INDENT_MOST;
-  const char *kind = profile_directive_name(entry->kind);
-  construct_text_place(kind, entry->name, entry->file, entry->line, place);
-  if (*entry->file && entry->line && strlen(place) > name_width(layout, indent))
-    construct_text_place(kind, "", entry->file, entry->line, place); /* the place says more than the function */
+  unsigned depth = layout->tree ? entry->depth * 2 : 0, most = name_width(layout, 0) / 3;
+  unsigned indent = depth < most ? depth : most;
+  struct construct_place place = {profile_directive_name(entry->kind), entry->name, entry->file, entry->line};
+  if (depth > most) /* the name needs the rest */
+    snprintf(level, sizeof level, "%" PRIu32 ": ", entry->depth);
   print_figures(layout, entry, &entry->sum, true);
-  print_name(layout, indent, entry->kind == DIRECTIVE_PROGRAM ? entry->name : place);
+  if (entry->kind == DIRECTIVE_PROGRAM)
+    terminal_fit(&layout->terminal, entry->name, name_width(layout, 0), name);
+  else
+    construct_text_name(&layout->terminal, &place, name_width(layout, indent + (unsigned)strlen(level)), name);
+  fprintf(report->stream, "%*s%s%s\n", (int)indent, "", level, name);
   if (!layout->tree)
-    print_imbalance(layout, entry, indent);
+    print_uneven(layout, entry);
   if (report->per_thread)
     print_threads(layout, entry, indent + 2);
 }
@@ -286,6 +300,23 @@ static struct layout layout_of(const struct report *report, bool tree)
   return layout;
 }
 
+static void print_legend(const struct layout *layout)
+{
+  fprintf(layout->report->stream,
+          "%s"
+          "Wait: at its barrier, or for tasks; Task: running tasks meanwhile.\n"
+          "%s"
+          "Enter: until it begins (start of a region's threads, waiting for a lock,\n"
+          "creation of a task); Exit: after it.%s\n"
+          "Gain: waiting and the runtime's own work, divided by the threads: the most by\n"
+          "which the run could be shorter; --view overheads has the classes.\n"
+          "Count: executions; in the row of a thread, those in which it took part.\n",
+          layout->tree ? "Own: without the constructs in it.\n"
+                       : "Body: in its body or chunks, with the constructs in it.\n",
+          layout->tree ? "Wait of the program: threads outside any region.\n" : "",
+          layout->figures == FIGURES_MAX ? "" : "  Text of 100 columns has both.");
+}
+
 static void print_view(const struct report *report, bool tree)
 {
   if (!report->constructs->count) {
@@ -300,22 +331,14 @@ static void print_view(const struct report *report, bool tree)
   for (uint32_t i = !tree; i < report->constructs->count; i++)
     if (report->shown[i])
       print_entry(&layout, &report->constructs->entries[i]);
-  legend_print(report, "Times of all threads together; Gain: losses / threads; see --legend\n",
-               tree ? "Exec: time of all threads in the construct, with all that it contains.\n"
-                      "Own: without the constructs in it.\n"
-                    : "Exec: time of all threads in the construct, with all that it contains.\n"
-                      "Body: in its body or chunks, with the constructs in it.\n");
+  legend_print(report, "Times are sums over all threads; Gain: what the run could save; see --legend\n",
+               "Times are elapsed time, summed over all threads.  '.' is 0, or does not apply.\n"
+               "Exec: in the construct, with all that its threads do in it; threads that a\n"
+               "nested region adds count there only.\n");
   if (report->legend)
-    fputs("Wait: at its barrier, or for tasks; Task: running tasks meanwhile.\n"
-          "Enter: until it begins (start of a region's threads, waiting for a lock,\n"
-          "creation of a task); Exit: after it.  A terminal of 100 columns shows both.\n"
-          "Gain: waiting and the runtime's own work, divided by the threads: how much\n"
-          "shorter the run could be; --view overheads has the classes.\n"
-          "Count: executions as the program counts them; of threads, how many of them\n"
-          "the thread took part in.\n",
-          report->stream);
+    print_legend(&layout);
   print_notes(&layout);
-  construct_text_omitted(report);
+  legend_omitted(report);
 }
 
 void regions_view_text(const struct report *report)

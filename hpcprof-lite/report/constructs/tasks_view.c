@@ -89,7 +89,8 @@ static void print_short(const struct report *report, const struct terminal *term
 static void print_row(const struct report *report, const struct terminal *terminal, unsigned decimals,
                       const struct task_row *row)
 {
-  char text[CONSTRUCT_FIGURE], place[CONSTRUCT_TEXT_MAX], fitted[TERMINAL_TEXT_MAX];
+  char text[CONSTRUCT_FIGURE], name[TERMINAL_TEXT_MAX];
+  struct construct_place place = {profile_directive_name(row->kind), row->name, row->file, row->line};
   const double times[] = {row->ended ? (double)row->exec_ns / (double)row->ended : 0, (double)row->median_ns,
                           (double)row->p90_ns, (double)row->longest_ns};
   construct_text_seconds(row->exec_ns, decimals, text);
@@ -101,9 +102,8 @@ static void print_row(const struct report *report, const struct terminal *termin
     fprintf(report->stream, "%8s", row->ended ? text : "-");
   }
   terminal_percent(row->elsewhere, row->started, text);
-  construct_text_place(profile_directive_name(row->kind), row->name, row->file, row->line, place);
-  terminal_fit(terminal, place, terminal->width - FIGURES_WIDTH, fitted);
-  fprintf(report->stream, "%6s  %s\n", text, fitted);
+  construct_text_name(terminal, &place, terminal_room(terminal, FIGURES_WIDTH), name);
+  fprintf(report->stream, "%6s  %s\n", text, name);
   print_short(report, terminal, row);
 }
 
@@ -131,5 +131,5 @@ void tasks_view_text(const struct report *report)
                "Exec: running time of all tasks, without suspensions; Mean, Median, 90 %,\n"
                "Longest: of one task.  Median and 90 %: error at most 9 %.\n"
                "Else%: tasks that another thread than their creator began.\n");
-  construct_text_omitted(report);
+  legend_omitted(report);
 }
