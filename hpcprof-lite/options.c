@@ -355,12 +355,31 @@ static int check_graph(struct options *options, char *message, size_t size)
   return 0;
 }
 
+/* What only views have that show trees, or whose rows can be omitted. */
+static int check_rows(const struct options *options, bool constructs, char *message, size_t size)
+{
+  bool tree = options->view == OPTIONS_TOPDOWN || options->view == OPTIONS_BOTTOMUP || options->view == OPTIONS_FLAT ||
+              options->view == OPTIONS_CRITICAL_PATH;
+  if (!tree && (options->has_root || options->lines))
+    return fail(message, size,
+                "view '%s' shows no functions: --root and --lines need topdown, bottomup, flat or critical-path",
+                options->view_name);
+  if (!tree && options->depth && options->view != OPTIONS_REGION_TREE)
+    return fail(message, size,
+                "view '%s' has no levels: --depth needs topdown, bottomup, flat, critical-path or region-tree",
+                options->view_name);
+  if (!tree && options->percent_limit >= 0 && !constructs)
+    return fail(message, size,
+                "view '%s' omits no light rows: --percent-limit needs topdown, bottomup, flat, critical-path, "
+                "regions, region-tree, overheads or tasks",
+                options->view_name);
+  return 0;
+}
+
 static int check(struct options *options, char *message, size_t size)
 {
   if (options->help || options->version)
     return 0;
-  bool tree = options->view == OPTIONS_TOPDOWN || options->view == OPTIONS_BOTTOMUP || options->view == OPTIONS_FLAT ||
-              options->view == OPTIONS_CRITICAL_PATH;
   options->view_name = view_names[options->view];
   if (!options->directories_count)
     return fail(message, size, "%s", "no measurement directory given; try 'hpcprof-lite --help'");
@@ -371,12 +390,8 @@ static int check(struct options *options, char *message, size_t size)
     return ERR_INPUT;
   bool regions = options->view == OPTIONS_REGIONS || options->view == OPTIONS_REGION_TREE;
   bool constructs = regions || options->view == OPTIONS_OVERHEADS || options->view == OPTIONS_TASKS;
-  if (!tree && (options->has_root || options->lines || (options->depth && options->view != OPTIONS_REGION_TREE) ||
-                (options->percent_limit >= 0 && !constructs)))
-    return fail(message, size,
-                "view '%s' is no tree: --root and --lines need topdown, bottomup, flat or critical-path; --depth also "
-                "region-tree; --percent-limit also regions, overheads and tasks",
-                options->view_name);
+  if (check_rows(options, constructs, message, size))
+    return ERR_INPUT;
   if (options->per_thread && !regions)
     return fail(message, size, "view '%s' has no rows for threads: --per-thread needs regions or region-tree",
                 options->view_name);

@@ -39,7 +39,8 @@ static enum causes_verdict judge_region(const struct tree *tree, const struct tr
 {
   uint64_t work = tree_incl(tree, region, columns->work), overhead = tree_incl(tree, region, columns->overhead);
   uint64_t idle = tree_incl(tree, region, columns->idleness), all = tree_weight(tree, columns, region, true);
-  bool high_overhead = overhead && overhead >= model_sum(work, overhead) / HIGH, high_idle = idle >= all / HIGH;
+  bool high_overhead = overhead > all / 100 && overhead >= model_sum(work, overhead) / HIGH;
+  bool high_idle = idle >= all / HIGH;
   if (high_overhead)
     return high_idle ? CAUSES_RETHINK : CAUSES_COARSER;
   if (!high_idle)

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/grains_view.h"
 
+#include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/parallelism.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CELL = 16, PATH_MAX_BYTES = 4200, PLACE_MAX = 4096 };
+enum { CELL = 16, PATH_MAX_BYTES = 4200, FIGURES_WIDTH = 47 };
 
 /* ---- cells ---- */
 
@@ -218,66 +219,51 @@ int grains_view_table(const struct report *report, bool json)
 /* ---- text ---- */
 
 /* An amount of work: a time with its unit, or a count. */
-static void length_text(const struct report *report, uint64_t amount, char out[CELL])
-{
-  if (!report->profile->workspan.is_time)
-    terminal_count(amount, out);
-  else if (amount < 1000)
-    snprintf(out, CELL, "%" PRIu64 " ns", amount);
-  else if (amount < 999500)
-    snprintf(out, CELL, "%.3g us", (double)amount / 1e3);
-  else if (amount < 999500000)
-    snprintf(out, CELL, "%.3g ms", (double)amount / 1e6);
-  else
-    snprintf(out, CELL, "%.4g s", (double)amount / 1e9);
-}
-
-static void amount_text(const struct report *report, uint64_t amount, unsigned decimals, char out[CELL])
+static void amount_text(const struct report *report, uint64_t amount, char out[CELL])
 {
   if (report->profile->workspan.is_time)
-    terminal_seconds(amount, decimals, out);
+    terminal_short_time(amount, out);
   else
     terminal_count(amount, out);
 }
 
-static void place_text(const struct workspan_row *row, char out[PLACE_MAX])
+/* Prints "chunk of for @ solve.c:42 (solve)", cut to the remaining width, and a newline. */
+static void print_construct(const struct report *report, const struct terminal *terminal, const char *before,
+                            uint32_t directive)
 {
-  if (!row->directive)
-    snprintf(out, PLACE_MAX, "program");
-  else if (*row->file && row->line)
-    snprintf(out, PLACE_MAX, "%.100s %.1500s:%" PRIu32 " (%.1500s)", row->kind, names_base(row->file), row->line,
-             row->name);
-  else
-    snprintf(out, PLACE_MAX, "%.100s %.3000s", row->kind, row->name);
+  const struct workspan_row *row = &report->workspan.rows[directive];
+  char kind[128], name[TERMINAL_TEXT_MAX];
+  snprintf(kind, sizeof kind, "%s%.100s", before, row->directive ? row->kind : "the program");
+  struct construct_place place = {kind, row->directive ? row->name : "", row->file, row->line};
+  construct_text_name(terminal, &place, terminal_room(terminal, FIGURES_WIDTH), name);
+  fprintf(report->stream, "%s\n", name);
 }
 
 static void print_group(const struct report *report, const struct terminal *terminal, const struct grain_group *group)
 {
-  static const char *const indent = "                                               ";
-  char count[CELL], exec[CELL], percent[CELL], median[CELL], longest[CELL], place[PLACE_MAX], text[PLACE_MAX];
-  char fitted[TERMINAL_TEXT_MAX];
-  uint64_t work = report->profile->workspan.work;
+  static const char *const before[GRAIN_KINDS] = {[GRAIN_CHUNK] = "chunk of ", [GRAIN_IMPLICIT] = "threads of "};
+  char count[CELL], exec[CELL], percent[CELL], median[CELL], longest[CELL];
   terminal_count(group->count, count);
-  amount_text(report, group->exec, terminal_decimals(work), exec);
-  length_text(report, group->quantiles[1], median);
-  length_text(report, group->longest, longest);
-  terminal_percent(group->problem_exec, work, percent);
-  place_text(&report->workspan.rows[group->directive], place);
-  bool chunk = group->kind == GRAIN_CHUNK, task = group->kind == GRAIN_TASK;
-  snprintf(text, sizeof text, "%s%.3500s", chunk ? "chunk of " : task ? "" : "implicit, ", place);
-  terminal_fit(terminal, group->kind == GRAIN_INITIAL ? "initial task" : text, terminal->width - 46, fitted);
-  fprintf(report->stream, "%8s %8s %6s %9s %9s  %s\n", count, exec, percent, median, longest, fitted);
-  place_text(&report->workspan.rows[group->creator], place);
-  snprintf(text, sizeof text, "in %.3500s", place);
-  terminal_fit(terminal, text, terminal->width - 47, fitted);
-  if (task || (chunk && group->creator != group->directive))
-    fprintf(report->stream, "%s%s\n", indent, fitted);
+  amount_text(report, group->exec, exec);
+  amount_text(report, group->quantiles[1], median);
+  amount_text(report, group->longest, longest);
+  terminal_percent(group->problem_exec, report->profile->workspan.work, percent);
+  fprintf(report->stream, "%8s %8s %6s %9s %9s  ", count, exec, percent, median, longest);
+  if (group->kind == GRAIN_INITIAL)
+    fputs("serial code\n", report->stream);
+  else
+    print_construct(report, terminal, before[group->kind] ? before[group->kind] : "", group->directive);
+  if (group->kind == GRAIN_TASK || (group->kind == GRAIN_CHUNK && group->creator != group->directive)) {
+    fprintf(report->stream, "%*s", FIGURES_WIDTH, "");
+    print_construct(report, terminal, "in ", group->creator);
+  }
   for (unsigned i = 0; i < GRAIN_METRICS; i++)
     if (group->problems[i])
-      fprintf(report->stream, "%s%" PRIu64 " %s\n", indent, group->problems[i], grain_metric_names[i]);
+      fprintf(report->stream, "%*s%" PRIu64 " grain%s: %s\n", FIGURES_WIDTH, "", group->problems[i],
+              group->problems[i] == 1 ? "" : "s", grain_metric_names[i]);
 }
 
-/* One digit for each slot: 0 for none, otherwise 1 + the binary logarithm. */
+/* One digit or letter for each slot: 0 for none, otherwise 1 + the binary logarithm. */
 static void print_curve(const struct report *report, const char *name, const uint64_t slots[GRAIN_CURVE_SLOTS])
 {
   char line[GRAIN_CURVE_SLOTS + 1];
@@ -286,7 +272,46 @@ static void print_curve(const struct report *report, const char *name, const uin
     line[i] = (char)(digits < 10 ? '0' + digits : 'a' + digits - 10);
   }
   line[GRAIN_CURVE_SLOTS] = '\0';
-  fprintf(report->stream, "%-9s %s\n", name, line);
+  fprintf(report->stream, "%-6s %s\n", name, line);
+}
+
+static void print_curves(const struct report *report, const struct terminal *terminal)
+{
+  char text[256];
+  snprintf(text, sizeof text,
+           "How many grains could run at once on unlimited cores, from the begin to the end of the longest chain, "
+           "in %d equal parts.  0=none, 1=one, 2=2-3, 3=4-7, 4=8-15 ... 9=256-511, a=512-1023, b=1024-2047 ...",
+           GRAIN_CURVE_SLOTS);
+  fputs("\n", report->stream);
+  terminal_wrap(terminal, report->stream, "", "", text);
+  print_curve(report, "most", report->grain_curve->touching);
+  print_curve(report, "least", report->grain_curve->covering);
+}
+
+static void print_legend(const struct report *report, const struct terminal *terminal)
+{
+  const struct profile_workspan *workspan = &report->profile->workspan;
+  char unit[TERMINAL_TEXT_MAX], line[256], full[2048];
+  terminal_fit(terminal, workspan->is_time ? "CPU time" : workspan->unit, 20, unit);
+  snprintf(line, sizeof line, "Exec: %.20s of all; Prob%%: of all work, in grains with problems; see --legend\n", unit);
+  snprintf(full, sizeof full,
+           "Exec: %.20s that the grains have taken, without what they waited;\n"
+           "Median, Longest: of one grain.\n"
+           "Prob%%: share of all work of the run that is in the row's grains with problems.\n"
+           "Threads of a region: what they run outside tasks and chunks.\n"
+           "Problems, and how many grains have them:\n"
+           "  parallel_benefit: shorter than its creation and its share of the wait that\n"
+           "    joins it\n"
+           "  instantaneous_parallelism: at some time while it runs, fewer grains could run\n"
+           "    than the run has threads\n"
+           "  scatter: its siblings ran on distant NUMA nodes\n"
+           "  memory_utilisation: its cycles were stalled more often than not\n"
+           "  work_deviation: longer than in the reference run\n"
+           "  load_balance: it or one of its siblings, or of its loop's threads, is longer\n"
+           "    than their mean by a third; all of them count\n"
+           "--grain-limit sets what is a problem; -f csv shows single grains.\n",
+           unit);
+  legend_print(report, line, full);
 }
 
 static void print_summary(const struct report *report, const struct terminal *terminal)
@@ -311,7 +336,6 @@ static void print_summary(const struct report *report, const struct terminal *te
 void grains_view_text(const struct report *report)
 {
   struct terminal terminal;
-  char unit[TERMINAL_TEXT_MAX], line[256], full[2048];
   terminal_init(&terminal, report->stream);
   if (!report->grain_groups) {
     parallelism_missing(report, "Grains", "log");
@@ -322,25 +346,8 @@ void grains_view_text(const struct report *report)
           "Median", "Longest", "Construct", terminal_plain(&terminal));
   for (uint32_t i = 0; i < report->grain_groups->count; i++)
     print_group(report, &terminal, &report->grain_groups->groups[i]);
-  if (report->grain_curve) {
-    fprintf(report->stream, "\nParallelism over the span, on any number of cores: 0 none, 1 one, 2 two or\n"
-                            "three, 3 four to seven, and so on; at most and at least in each part\n");
-    print_curve(report, "at most", report->grain_curve->touching);
-    print_curve(report, "at least", report->grain_curve->covering);
-  }
-  terminal_fit(&terminal, report->profile->workspan.is_time ? "seconds" : report->profile->workspan.unit, 20, unit);
-  snprintf(line, sizeof line, "Exec in %.20s, all grains together; Prob%%: grains with problems; see --legend\n", unit);
-  snprintf(full, sizeof full,
-           "Exec: what the grains have executed, in %.20s, without what they waited;\n"
-           "Median, Longest: of one grain; Prob%%: share of the run's work in grains with\n"
-           "a problem, and below the construct how many have which:\n"
-           "parallel_benefit: a grain's execution is less than its creation and its share\n"
-           "of the wait that joins it; instantaneous_parallelism: at some time while it\n"
-           "runs, fewer grains than cores could run; scatter: its siblings ran on distant\n"
-           "NUMA nodes; work_deviation: it took longer than in the reference run;\n"
-           "load_balance: the longest of its siblings, or of its loop's threads, is far\n"
-           "above their mean.  --grain-limit sets what is a problem.  -f csv shows grains.\n",
-           unit);
-  legend_print(report, line, full);
+  if (report->grain_curve)
+    print_curves(report, &terminal);
+  print_legend(report, &terminal);
   parallelism_log_warning(report);
 }

@@ -259,13 +259,24 @@ static void print_categories(const struct summary *summary)
   print_sum(summary, all);
 }
 
+/* Prints the command that shows a view, with the directory's name if it fits. */
+static void print_command(const struct summary *summary, const char *view, const char *option)
+{
+  const char *directory = summary->report->directory;
+  char command[LINE_MAX];
+  int length = snprintf(command, sizeof command, "  hpcprof-lite --view %s%s %s", view, option, directory);
+  bool fits = length > 0 && (unsigned)length <= summary->terminal.width;
+  print_line(summary, "  hpcprof-lite --view %s%s %s", view, option, fits ? directory : "DIR");
+}
+
 /* The constructs without whose losses the run would be shortest, with what they lose most to. */
 static void print_losses_of_constructs(const struct summary *summary)
 {
   enum { CONSTRUCTS_MAX = 5, PERCENT_LEAST = 1 };
   const struct report *report = summary->report;
   uint64_t elapsed = report->totals->elapsed_ns;
-  for (uint32_t i = 1; i < report->constructs->count && i <= CONSTRUCTS_MAX; i++) {
+  uint32_t i = 1;
+  for (; i < report->constructs->count && i <= CONSTRUCTS_MAX; i++) {
     const struct construct_entry *entry = &report->constructs->entries[i];
     struct construct_losses losses = construct_losses(entry->kind, &entry->sum);
     char seconds[CELL], percent[CELL], place[CONSTRUCT_TEXT_MAX];
@@ -282,6 +293,8 @@ static void print_losses_of_constructs(const struct summary *summary)
                          place);
     print_line(summary, "  %8s %6s   %s: %s", seconds, percent, place, construct_text_loss(entry->kind, &losses));
   }
+  if (i > 1)
+    print_command(summary, "regions", " --per-thread");
 }
 
 /* Parallel efficiency and its losses, in the order of the efficiency view. */
@@ -537,25 +550,21 @@ static const char *next_view(const struct report *report, const char **why)
   return "topdown";
 }
 
-/* Prints the command for that view, with the directory's name if it fits. */
 static void print_next(const struct summary *summary)
 {
-  const char *why, *view = next_view(summary->report, &why), *directory = summary->report->directory;
-  char command[LINE_MAX], fitted[TERMINAL_TEXT_MAX];
+  const char *why, *view = next_view(summary->report, &why);
   static const char *const baselines[] = {
       [BASELINE_THREAD] = "", [BASELINE_CORE] = " --idleness core", [BASELINE_SHARED] = " --idleness shared"};
-  const char *baseline = baselines[summary->report->baseline];
-  int length = snprintf(command, sizeof command, "  hpcprof-lite --view %s%s %s", view, baseline, directory);
-  if (length < 0 || (unsigned)length > summary->terminal.width)
-    snprintf(command, sizeof command, "  hpcprof-lite --view %s%s DIR", view, baseline);
   if (!summary->report->totals->samples) {
-    print_title(summary, "Nothing was sampled: the program ran too briefly");
+    print_title(summary, summary->report->totals->by_wall
+                             ? "Nothing was sampled: the program ran too briefly"
+                             : "Nothing was sampled: the program used too little CPU time");
     print_line(summary, "  Measure again with more samples: hpcrun-lite -e task-clock@f1000 COMMAND");
     return;
   }
-  terminal_fit(&summary->terminal, command, summary->terminal.width, fitted);
-  fprintf(summary->stream, "\n%sLook next:%s %s\n%s\n", terminal_bold(&summary->terminal),
-          terminal_plain(&summary->terminal), why, fitted);
+  fprintf(summary->stream, "\n%sLook next:%s %s\n", terminal_bold(&summary->terminal),
+          terminal_plain(&summary->terminal), why);
+  print_command(summary, view, baselines[summary->report->baseline]);
 }
 
 void summary_text(const struct report *report)
@@ -575,7 +584,8 @@ void summary_text(const struct report *report)
   print_next(&summary);
   if (report->legend)
     fputs("\n"
-          "Gain s: how much shorter the run would be without these losses; % of it.\n"
+          "Gain s: the most by which the run could be shorter without these losses; there,\n"
+          "  % is of the elapsed time.\n"
           "Thread s: time of all threads together; Exact s: timed by the runtime's\n"
           "  callbacks instead of sampled.\n"
           "%: share of the time of all threads; under functions, of work and overhead.\n"

@@ -335,6 +335,18 @@ void terminal_percent(uint64_t part, uint64_t whole, char out[16])
     snprintf(out, 16, "%.1f", 100.0 * (double)part / (double)whole);
 }
 
+void terminal_short_time(uint64_t ns, char out[16])
+{
+  if (ns < 1000)
+    snprintf(out, 16, "%" PRIu64 " ns", ns);
+  else if (ns < 999500)
+    snprintf(out, 16, "%.3g us", (double)ns / 1e3);
+  else if (ns < 999500000)
+    snprintf(out, 16, "%.3g ms", (double)ns / 1e6);
+  else
+    snprintf(out, 16, "%.4g s", (double)ns / 1e9);
+}
+
 void terminal_short_count(uint64_t value, char out[16])
 {
   static const char units[] = " kMGTPE";

@@ -37,6 +37,9 @@ void terminal_wrap(const struct terminal *terminal, FILE *stream, const char *fi
 /* The number of decimals with which times up to that one take 8 columns. */
 unsigned terminal_decimals(uint64_t largest_ns);
 
+/* A time with its unit in 7 columns: "4.25 us". */
+void terminal_short_time(uint64_t ns, char out[16]);
+
 /* A count in 4 columns. */
 void terminal_short_count(uint64_t value, char out[16]);
 

@@ -135,8 +135,9 @@ def the_command_line_is_checked(_):
         assert "--percent-limit" in refused("--view", "flat", "--percent-limit", value, "basic")
     for value in ("@", "#x", "a.c:5-3", ""):
         assert "--root" in refused("--view", "flat", "--root", value, "basic")
-    message = refused("--view", "threads", "--lines", "basic")
-    assert "is no tree" in message and "region-tree" in message, message
+    assert "shows no functions" in refused("--view", "threads", "--lines", "basic")
+    assert "has no levels: --depth needs" in refused("--view", "regions", "--depth", "2", "constructs")
+    assert "omits no light rows" in refused("--view", "grains", "--percent-limit", "1", "recorded")
     assert "has no rows for threads" in refused("--view", "tasks", "--per-thread", "constructs")
     assert "cannot be sorted" in refused("--view", "efficiency", "--sort", "value", "basic")
     for value in ("nobody", "@nobody"):

@@ -89,6 +89,13 @@ def later_capabilities_are_refused(directory):
 
 
 @case
+def a_program_that_sleeps_has_no_samples(directory):
+    for options, reason in (([], "the program used too little CPU time"), (["-e", "wall@f1"], "ran too briefly")):
+        assert launch(directory, "-q", "--overwrite", "-o", "asleep", *options, "sleep", "0.1").returncode == 0
+        assert reason in must(REPORT, os.path.join(directory, "asleep")), reason
+
+
+@case
 def every_form_of_an_option(directory):
     forms = (["-o", "{}"], ["-o{}"], ["--output", "{}"], ["--output={}"], ["-qvo", "{}"], ["-qo{}"])
     for number, form in enumerate(forms):

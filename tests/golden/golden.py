@@ -29,6 +29,8 @@ def expected():
         for name in ("constructs", "constructs2"):
             table[f"{name}.{view}.txt"] = (("-q", "--view", view, name), 0, "stdout")
             table[f"{name}.{view}.csv"] = (("-q", "--view", view, "-f", "csv", name), 0, "stdout")
+    for view, name in (*((view, "constructs") for view in CONSTRUCTS), ("grains", "recorded")):
+        table[f"{name}.{view}.legend.txt"] = (("-q", "--view", view, "--legend", name), 0, "stdout")
     table["constructs.summary.txt"] = (("-q", "constructs"), 0, "stdout")
     table["constructs2.per-thread.txt"] = (("-q", "--view", "regions", "--per-thread", "constructs2"), 0, "stdout")
     table["constructs.regions.json"] = (("-q", "--view", "regions", "-f", "json", "constructs"), 0, "stdout")

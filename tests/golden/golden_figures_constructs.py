@@ -311,6 +311,8 @@ def without_times_of_constructs_there_is_a_hint(_):
         assert done.returncode == 0 and done.stdout.count(b"\n") == 1, view
         done = golden_report("-q", "--view", view, "blame")
         assert done.returncode == 0 and b"hpcrun-lite -p online" in done.stdout
+    done = golden_report("-q", "--view", "grains", "blame")
+    assert b"hpcrun-lite -p log" in done.stdout and b"online" not in done.stdout
 
 
 main()

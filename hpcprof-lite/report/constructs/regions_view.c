@@ -310,11 +310,13 @@ static void print_legend(const struct layout *layout)
           "creation of a task); Exit: after it.%s\n"
           "Gain: waiting and the runtime's own work, divided by the threads: the most by\n"
           "which the run could be shorter; --view overheads has the classes.\n"
-          "Count: executions; in the row of a thread, those in which it took part.\n",
+          "Count: executions; in the row of a thread, those in which it took part.\n"
+          "%s",
           layout->tree ? "Own: without the constructs in it.\n"
                        : "Body: in its body or chunks, with the constructs in it.\n",
           layout->tree ? "Wait of the program: threads outside any region.\n" : "",
-          layout->figures == FIGURES_MAX ? "" : "  Text of 100 columns has both.");
+          layout->figures == FIGURES_MAX ? "" : "  Text of 100 columns has both.",
+          layout->tree ? "" : "uneven: the thread farthest from the mean, if by more than a quarter.\n");
 }
 
 static void print_view(const struct report *report, bool tree)

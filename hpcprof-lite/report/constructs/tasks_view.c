@@ -59,14 +59,23 @@ int tasks_view_table(const struct report *report, bool json)
   return 0;
 }
 
-/* A short time with its unit, in 7 columns. */
-static void short_time(double ns, char out[CONSTRUCT_FIGURE])
+/* Prints what is known of the creation of tasks and their wait. */
+static void print_creation(const struct report *report, const struct terminal *terminal, const struct task_row *row)
 {
-  static const char *const units[] = {"ns", "us", "ms", "s"};
-  unsigned unit = 0;
-  for (; ns >= 999.5 && unit < 3; unit++)
-    ns /= 1000;
-  snprintf(out, CONSTRUCT_FIGURE, ns < 99.95 && unit ? "%.1f%s" : "%.0f%s", ns < 1e7 ? ns : 1e7, units[unit]);
+  char text[256] = "", time[CONSTRUCT_FIGURE];
+  int length = 0;
+  if (row->creation_known && row->created) {
+    terminal_short_time(row->create_ns / row->created, time);
+    length = snprintf(text, sizeof text, "; creation: %s each", time);
+  }
+  if (row->waits_known) {
+    terminal_short_time(model_rounded(row->wait_mean_ns), time);
+    length += snprintf(text + length, sizeof text - (size_t)length, "; wait for a thread: %s each", time);
+  }
+  if (row->undeferred)
+    snprintf(text + length, sizeof text - (size_t)length, "; undeferred: %" PRIu64, row->undeferred);
+  if (*text)
+    terminal_wrap(terminal, report->stream, "        ", "        ", text + 2);
 }
 
 /* Prints that most tasks run for less time than it takes to create or to find them, if they do. */
@@ -76,13 +85,12 @@ static void print_short(const struct report *report, const struct terminal *term
   bool costly = row->cost_ns > 0 && row->below_cost >= 0.5;
   if (!row->ended || (!costly && row->below_1us < 0.5))
     return;
-  short_time(row->cost_ns, time);
-  if (costly)
-    snprintf(text, sizeof text, "%.0f %% of them run for less time than %s (%s): make them larger",
-             100 * row->below_cost,
-             row->cost_of_creation ? "creating one takes" : "a thread needs between the end of one and the next", time);
-  else
-    snprintf(text, sizeof text, "%.0f %% of them run for less than 1 us: make them larger", 100 * row->below_1us);
+  terminal_short_time(costly ? model_rounded(row->cost_ns) : 1000, time);
+  snprintf(text, sizeof text, "%.0f %% are shorter than %s%s: make tasks larger",
+           100 * (costly ? row->below_cost : row->below_1us), time,
+           !costly                 ? ""
+           : row->cost_of_creation ? ", which creating one takes"
+                                   : ", the time from the end of a task to the start of the next");
   terminal_wrap(terminal, report->stream, "        ", "        ", text);
 }
 
@@ -91,19 +99,19 @@ static void print_row(const struct report *report, const struct terminal *termin
 {
   char text[CONSTRUCT_FIGURE], name[TERMINAL_TEXT_MAX];
   struct construct_place place = {profile_directive_name(row->kind), row->name, row->file, row->line};
-  const double times[] = {row->ended ? (double)row->exec_ns / (double)row->ended : 0, (double)row->median_ns,
-                          (double)row->p90_ns, (double)row->longest_ns};
+  const uint64_t times[] = {row->ended ? row->exec_ns / row->ended : 0, row->median_ns, row->p90_ns, row->longest_ns};
   construct_text_seconds(row->exec_ns, decimals, text);
   fprintf(report->stream, "%7s", text);
   terminal_short_count(row->created, text);
   fprintf(report->stream, "%7s", text);
   for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-    short_time(times[i], text);
+    terminal_short_time(times[i], text);
     fprintf(report->stream, "%8s", row->ended ? text : "-");
   }
   terminal_percent(row->elsewhere, row->started, text);
   construct_text_name(terminal, &place, terminal_room(terminal, FIGURES_WIDTH), name);
   fprintf(report->stream, "%6s  %s\n", text, name);
+  print_creation(report, terminal, row);
   print_short(report, terminal, row);
 }
 
@@ -127,9 +135,12 @@ void tasks_view_text(const struct report *report)
           "Median", "90 %", "Longest", "Else%", "Construct", terminal_plain(&terminal));
   for (uint32_t i = 0; i < tasks->count; i++)
     print_row(report, &terminal, construct_text_decimals(largest), &tasks->rows[i]);
-  legend_print(report, "Exec: running time of all; Else: run by another thread; see --legend\n",
-               "Exec: running time of all tasks, without suspensions; Mean, Median, 90 %,\n"
-               "Longest: of one task.  Median and 90 %: error at most 9 %.\n"
-               "Else%: tasks that another thread than their creator began.\n");
+  legend_print(report, "Exec: running time of all; Else%: begun by another thread; see --legend\n",
+               "Exec: elapsed time of all tasks while they ran, without suspensions and without\n"
+               "the tasks that ran inside them; Mean, Median, Longest: of one task; 90 %: so\n"
+               "many are no longer.  Median and 90 %: error at most 9 %.\n"
+               "Else%: tasks that another thread than their creator began.\n"
+               "Creation: time of its creator, with -p log; wait for a thread: from then on,\n"
+               "until it starts.\n");
   legend_omitted(report);
 }
