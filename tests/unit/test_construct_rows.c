@@ -1,8 +1,9 @@
 /* Times of constructs of random trees, whose threads link to each other: whatever the trees are, rows add up to the
- * threads' times, and losses and useful time to the totals. */
+ * threads' times, and losses and useful time to the totals.  Names of constructs that fit. */
 #include "hpcprof-lite/analysis/overheads.h"
 #include "hpcprof-lite/analysis/task_figures.h"
 #include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/views/construct_names.h"
 #include "hpcprof-lite/views/construct_order.h"
 #include "hpcprof-lite/views/construct_rows.h"
@@ -221,6 +222,27 @@ static void test_random_trees(void **state)
   }
 }
 
+/* The line says more than the function, which is left out where there is no room for a part that makes sense. */
+static void test_names_keep_their_place(void **state)
+{
+  static const struct {
+    unsigned width;
+    const char *name, *expected;
+  } cases[] = {{28, "main", "parallel @ solve.c:42 (main)"},
+               {27, "main", "parallel @ solve.c:42"},
+               {40, "void solver::step<int>(int, int)", "parallel @ solve.c:42"},
+               {45, "void solver::step<int>(int, int)", "parallel @ solve.c:42 (void sol..tep<..>(..))"},
+               {16, "main", "paral..olve.c:42"}};
+  struct terminal terminal = {.width = 80};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char out[TERMINAL_TEXT_MAX];
+    struct construct_place place = {"parallel", cases[i].name, "/home/a/solve.c", 42};
+    construct_text_name(&terminal, &place, cases[i].width, out);
+    assert_string_equal(out, cases[i].expected);
+  }
+}
+
 static int make_file(void **state)
 {
   (void)state;
@@ -240,6 +262,7 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_prestate(test_random_trees, &sound),
       cmocka_unit_test_prestate(test_random_trees, &hostile),
+      cmocka_unit_test(test_names_keep_their_place),
   };
   return UNIT_RUN(argc, argv, "construct_rows", tests, make_file, remove_file);
 }

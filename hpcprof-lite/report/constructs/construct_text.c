@@ -17,11 +17,12 @@ void construct_text_place(const char *kind, const char *name, const char *file, 
 void construct_text_name(const struct terminal *terminal, const struct construct_place *place, unsigned width,
                          char out[TERMINAL_TEXT_MAX])
 {
-  char text[CONSTRUCT_TEXT_MAX];
-  construct_text_place(place->kind, place->name, place->file, place->line, text);
-  if (*place->file && place->line && strlen(text) > width)
-    construct_text_place(place->kind, "", place->file, place->line, text);
-  terminal_fit(terminal, text, width, out);
+  enum { FUNCTION_LEAST = 20 }; /* columns in which a shortened name of a function makes sense */
+  char whole[CONSTRUCT_TEXT_MAX], brief[CONSTRUCT_TEXT_MAX];
+  construct_text_place(place->kind, place->name, place->file, place->line, whole);
+  construct_text_place(place->kind, "", place->file, place->line, brief);
+  bool fits = strlen(whole) <= width || strlen(brief) + FUNCTION_LEAST <= width;
+  terminal_fit(terminal, fits || !*place->file || !place->line ? whole : brief, width, out);
 }
 
 const char *construct_text_loss(uint32_t kind, const struct construct_losses *losses)
