@@ -259,7 +259,7 @@ static void print_group(const struct report *report, const struct terminal *term
   }
   for (unsigned i = 0; i < GRAIN_METRICS; i++)
     if (group->problems[i])
-      fprintf(report->stream, "%*s%" PRIu64 " grain%s: %s\n", FIGURES_WIDTH, "", group->problems[i],
+      fprintf(report->stream, "%*" PRIu64 " grain%s: %s\n", FIGURES_WIDTH - 1, group->problems[i],
               group->problems[i] == 1 ? "" : "s", grain_metric_names[i]);
 }
 
