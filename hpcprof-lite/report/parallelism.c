@@ -252,7 +252,7 @@ static void print_row(const struct report *report, const struct terminal *termin
     place_text(row, place);
   else
     snprintf(place, sizeof place, "program");
-  terminal_short_count(row->executions, count);
+  terminal_whole_count(row->executions, count);
   bool counts = shows_executions(report, terminal);
   terminal_fit(terminal, place, terminal->width - 37 - (counts ? COUNT_WIDTH : 0), fitted);
   terminal_fit(terminal, row->kind, 11, kind);

@@ -360,6 +360,14 @@ void terminal_short_count(uint64_t value, char out[16])
     snprintf(out, 16, "%" PRIu64, value);
 }
 
+void terminal_whole_count(uint64_t value, char out[16])
+{
+  if (value < 99995000)
+    terminal_count(value, out);
+  else
+    terminal_short_count(value, out);
+}
+
 const char *terminal_bold(const struct terminal *terminal)
 {
   return terminal->colour ? "\033[1m" : "";

@@ -40,8 +40,9 @@ unsigned terminal_decimals(uint64_t largest_ns);
 /* A time with its unit in 7 columns: "4.25 us". */
 void terminal_short_time(uint64_t ns, char out[16]);
 
-/* A count in 4 columns. */
+/* A count in 4 columns; in 6 columns, exact below a million. */
 void terminal_short_count(uint64_t value, char out[16]);
+void terminal_whole_count(uint64_t value, char out[16]);
 
 /* Seconds and counts in 8 columns, large counts with a unit; percentages in 5, "-" if whole is 0. */
 void terminal_seconds(uint64_t ns, unsigned decimals, char out[16]);

@@ -1,5 +1,5 @@
 /* Times of constructs of random trees, whose threads link to each other: whatever the trees are, rows add up to the
- * threads' times, and losses and useful time to the totals.  Names of constructs that fit. */
+ * threads' times, and losses and useful time to the totals.  Names and counts that fit. */
 #include "hpcprof-lite/analysis/overheads.h"
 #include "hpcprof-lite/analysis/task_figures.h"
 #include "hpcprof-lite/input/merge.h"
@@ -243,6 +243,21 @@ static void test_names_keep_their_place(void **state)
   }
 }
 
+static void test_counts_are_exact_below_a_million(void **state)
+{
+  static const struct {
+    uint64_t value;
+    const char *expected;
+  } cases[] = {{0, "0"},          {999999, "999999"},  {1000000, "1.00M"}, {99994999, "99.99M"},
+               {99995000, "99M"}, {123456789, "123M"}, {UINT64_MAX, "18E"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char out[16];
+    terminal_whole_count(cases[i].value, out);
+    assert_string_equal(out, cases[i].expected);
+  }
+}
+
 static int make_file(void **state)
 {
   (void)state;
@@ -263,6 +278,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_prestate(test_random_trees, &sound),
       cmocka_unit_test_prestate(test_random_trees, &hostile),
       cmocka_unit_test(test_names_keep_their_place),
+      cmocka_unit_test(test_counts_are_exact_below_a_million),
   };
   return UNIT_RUN(argc, argv, "construct_rows", tests, make_file, remove_file);
 }

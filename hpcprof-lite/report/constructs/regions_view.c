@@ -159,7 +159,7 @@ static void print_figures(const struct layout *layout, const struct construct_en
   }
   construct_text_seconds(entry->gain_ns, layout->decimals, text);
   fprintf(layout->report->stream, "%*s", COLUMN_WIDTH, sum ? text : "");
-  terminal_short_count(sum ? figures->executions : figures->count, text);
+  terminal_whole_count(sum ? figures->executions : figures->count, text);
   fprintf(layout->report->stream, "%*s  ", COLUMN_WIDTH, entry->kind == DIRECTIVE_PROGRAM ? "" : text);
 }
 

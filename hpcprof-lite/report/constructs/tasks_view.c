@@ -102,7 +102,7 @@ static void print_row(const struct report *report, const struct terminal *termin
   const uint64_t times[] = {row->ended ? row->exec_ns / row->ended : 0, row->median_ns, row->p90_ns, row->longest_ns};
   construct_text_seconds(row->exec_ns, decimals, text);
   fprintf(report->stream, "%7s", text);
-  terminal_short_count(row->created, text);
+  terminal_whole_count(row->created, text);
   fprintf(report->stream, "%7s", text);
   for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
     terminal_short_time(times[i], text);
