@@ -556,10 +556,11 @@ static void print_next(const struct summary *summary)
   static const char *const baselines[] = {
       [BASELINE_THREAD] = "", [BASELINE_CORE] = " --idleness core", [BASELINE_SHARED] = " --idleness shared"};
   if (!summary->report->totals->samples) {
-    print_title(summary, summary->report->totals->by_wall
-                             ? "Nothing was sampled: the program ran too briefly"
-                             : "Nothing was sampled: the program used too little CPU time");
-    print_line(summary, "  Measure again with more samples: hpcrun-lite -e task-clock@f1000 COMMAND");
+    bool by_wall = summary->report->totals->by_wall;
+    print_title(summary, by_wall ? "Nothing was sampled: the program ran too briefly"
+                                 : "Nothing was sampled: the program used too little CPU time");
+    print_line(summary, by_wall ? "  Measure again with more samples: hpcrun-lite -e wall@f1000 COMMAND"
+                                : "  Measure again: hpcrun-lite -e task-clock@f1000 COMMAND, or -e wall if it sleeps");
     return;
   }
   fprintf(summary->stream, "\n%sLook next:%s %s\n", terminal_bold(&summary->terminal),

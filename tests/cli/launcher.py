@@ -90,9 +90,11 @@ def later_capabilities_are_refused(directory):
 
 @case
 def a_program_that_sleeps_has_no_samples(directory):
-    for options, reason in (([], "the program used too little CPU time"), (["-e", "wall@f1"], "ran too briefly")):
+    for options, reason, remedy in (([], "the program used too little CPU time", "or -e wall"),
+                                    (["-e", "wall@f1"], "the program ran too briefly", "-e wall@f1000")):
         assert launch(directory, "-q", "--overwrite", "-o", "asleep", *options, "sleep", "0.1").returncode == 0
-        assert reason in must(REPORT, os.path.join(directory, "asleep")), reason
+        text = must(REPORT, os.path.join(directory, "asleep"))
+        assert reason in text and remedy in text.splitlines()[-1] and max(map(len, text.splitlines())) <= 80, text
 
 
 @case
