@@ -137,8 +137,8 @@ void tasks_view_text(const struct report *report)
     print_row(report, &terminal, construct_text_decimals(largest), &tasks->rows[i]);
   legend_print(report, "Exec: running time of all; Else%: begun by another thread; see --legend\n",
                "Exec: elapsed time of all tasks while they ran, without suspensions and without\n"
-               "the tasks that ran inside them; Mean, Median, Longest: of one task; 90 %: so\n"
-               "many are no longer.  Median and 90 %: error at most 9 %.\n"
+               "the tasks that ran inside them; Mean, Median, Longest: of one task; 90 %: nine\n"
+               "tenths of the tasks are no longer.  Median and 90 %: error at most 9 %.\n"
                "Else%: tasks that another thread than their creator began.\n"
                "Creation: time of its creator, with -p log; wait for a thread: from then on,\n"
                "until it starts.\n");
