@@ -57,8 +57,8 @@ LOOPS = {
     "test_lock": (30, 3), "atomics": (30, 3),
 }
 REGIONS = {
-    "barriers": (61, 61), "barriers_with_tasks": (lambda t: 60 * t + 1, 51), "nested_4": (52, 8),
-    "nested_in_tasks": (61, 12),
+    "barriers": (61, 61), "barriers_with_tasks": (lambda t: 60 * t + 1, 51), "barriers_then_task": (18, 18),
+    "nested_4": (52, 8), "nested_in_tasks": (61, 12),
     "region_if": (19, 15), "region_one": (34, 24), "regions_many": (lambda t: 300 * (2 * t + 1), 900),
     "regions_sizes": (48, 18),
     "pthreads": (113, 12), "serial_tasks": (74, 51), "serial_tasks_waited": (76, 53), "serial_group": (21, 18),

@@ -31,6 +31,25 @@ static void barriers_with_tasks(void)
   u(1);
 }
 
+/* A task that the end of a region joins, after any number of barriers. */
+static void barriers_then_task(void)
+{
+  for (int barriers = 0; barriers < 6; barriers++) {
+#pragma omp parallel
+    {
+      for (int i = 0; i < barriers; i++) {
+#pragma omp barrier
+      }
+#pragma omp single nowait
+      {
+#pragma omp task
+        u(2);
+      }
+    }
+    u(1);
+  }
+}
+
 static void nested_4(void)
 {
 #pragma omp parallel num_threads(2)
@@ -680,6 +699,7 @@ static void stop_task(void)
 
 const struct form forms[] = {FORM(barriers, PLAIN),
                              FORM(barriers_with_tasks, PLAIN),
+                             FORM(barriers_then_task, PLAIN),
                              FORM(nested_4, PLAIN),
                              FORM(nested_in_tasks, PLAIN),
                              FORM(region_if, PLAIN),

@@ -654,7 +654,8 @@ void explicit_task_drop(struct thread_state *t, uint32_t index)
 
 /* ---- waiting ---- */
 
-/* Which slots a waiting thread collects: by parent task, by taskgroup, or by phase of a region. */
+/* Which slots a waiting thread collects: by parent task, by taskgroup, or by phase of a region.  Phases of one parity
+ * are not told apart: all threads have joined the older ones. */
 struct slot_filter {
   uint32_t task, group, phase, chunk;
   bool all_chunks;
@@ -667,7 +668,7 @@ static bool slot_matches(const struct end_slot *slot, const struct slot_filter *
     return slot->parent == filter->task && (slot->chunk == filter->chunk || filter->all_chunks);
   if (filter->group)
     return slot->group == filter->group && !slot->collected;
-  return slot->region == filter->region && slot->phase == filter->phase && !slot->group;
+  return slot->region == filter->region && (slot->phase & 1) == (filter->phase & 1) && !slot->group;
 }
 
 static void collect_slot(struct thread_state *t, struct clock *clock, uint32_t index, const struct slot_filter *filter)
