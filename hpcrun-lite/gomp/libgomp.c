@@ -10,6 +10,7 @@
 #include "hpcrun-lite/gomp/gomp.h"
 #include "hpcrun-lite/output/writer.h"
 #include "hpcrun-lite/process/config.h"
+#include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
@@ -174,10 +175,11 @@ static const struct gomp_runtime *runtime_for(void *handle)
 
 static const struct gomp_runtime *runtime_in(const char *library)
 {
+  int (*close)(void *) = libc_real(LIBC_dlclose); /* nothing is unloaded: interpose/dlclose.c need not know */
   void *handle = library ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
   const struct gomp_runtime *found = runtime_for(handle);
   if (handle)
-    dlclose(handle);
+    close(handle);
   return found;
 }
 
