@@ -2,8 +2,7 @@
  *
  * Context: BATCH.  A construct is named by the innermost function that contains it, as the user wrote it.  Compilers
  * make copies of a construct, by unrolling a loop for example: they get the same name, and `first` tells which ones
- * belong together.  Constructs of one place that are no copies are told apart by the calls that were inlined around
- * them.
+ * belong together.  Two constructs of one file and line whose inlined calls differ are no copies of each other.
  */
 #ifndef HPCPROF_LITE_VIEWS_CONSTRUCT_NAMES_H
 #define HPCPROF_LITE_VIEWS_CONSTRUCT_NAMES_H

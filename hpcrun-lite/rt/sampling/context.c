@@ -65,7 +65,7 @@ static unsigned stub_jump(const uint8_t code[STUB_BYTES])
   return code[at] == 0xff && code[at + 1] == 0x25 ? at : STUB_BYTES;
 }
 
-/* Where the jump of a stub leads, 0 if that cannot be read. */
+/* The address to which an entry of the procedure linkage table jumps; 0 if it cannot be read. */
 static uint64_t stub_target(uint64_t ip, const uint8_t *jump)
 {
   int32_t distance;
@@ -238,7 +238,8 @@ static bool leads_to_user(const struct stack_reader *reader, int inner, int oute
   return (reader->exit_frame || reader->implicit_task) && !outside && !called->system && !called->tool;
 }
 
-/* The function that a direct call instruction calls, perhaps by way of a stub; 0 if it is no direct call. */
+/* The function that a direct call instruction calls, also through the procedure linkage table; 0 if it is no direct
+ * call. */
 static uint64_t call_target(uint64_t ip)
 {
   uint8_t call[5], code[STUB_BYTES];
