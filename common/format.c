@@ -159,8 +159,8 @@ void format_record(const struct format_view *view, uint32_t i, void *record, siz
 const char *format_table_name(unsigned table)
 {
   static const char *const names[FORMAT_TABLES] = {
-      "free",   "process",    "strings",       "metrics",   "modules", "regions", "thread",     "nodes",
-      "values", "directives", "contributions", "graph log", "waits",   "shares",  "constructs", "tasks"};
+      "free",       "process",       "strings",   "metrics", "modules", "regions",    "thread", "nodes", "values",
+      "directives", "contributions", "graph log", "waits",   "shares",  "constructs", "tasks",  "trace", "index"};
   return table < FORMAT_TABLES ? names[table] : "unknown";
 }
 
@@ -205,6 +205,8 @@ static const struct {
                             "lost if the program is killed; hpcrun-lite --diagnose reports why"},
     [FORMAT_LOST_RATE] = {"samples omitted at a lower rate", "sample omitted at a lower rate",
                           "many threads sleep: later samples include their time; use a lower rate (-e wall@f50)"},
+    [FORMAT_LOST_TRACE] = {"parts of the trace not kept", "part of the trace not kept",
+                           "gaps in the timeline: raise --trace-limit, or make room on the disk"},
 };
 
 const char *format_loss_name(unsigned loss)

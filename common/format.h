@@ -23,6 +23,8 @@
 #define FORMAT_LIVE_SUFFIX ".live"      /* of a process that runs or was killed */
 #define FORMAT_PART_SUFFIX ".part"      /* packed, but not complete yet */
 #define FORMAT_GRAPH_SUFFIX ".graph"    /* of the graph log */
+#define FORMAT_TRACE_SUFFIX ".trace"    /* of the trace */
+#define FORMAT_INDEX_SUFFIX ".index"    /* of the index of a trace, which hpcprof-lite --index writes */
 #define FORMAT_UNIT 64                  /* live chunks begin at multiples of this */
 #define FORMAT_PAYLOAD_MAX (256u << 20) /* bytes of one decoded chunk; larger ones are refused */
 
@@ -44,6 +46,8 @@ enum format_table {
   FORMAT_SHARES = 13,        /* struct format_share: lists of shares, which values refer to */
   FORMAT_CONSTRUCTS = 14,    /* struct format_construct: a thread's tree of constructs; record 0: outside all */
   FORMAT_TASKS = 15,         /* struct format_tasks: a thread's figures of each task construct */
+  FORMAT_TRACE = 16,         /* bytes: a part of a thread's stream (common/tracelog.h) */
+  FORMAT_INDEX = 17,         /* bytes: a part of the index of a trace; owner 0: struct format_index */
   FORMAT_TABLES
 };
 
@@ -87,7 +91,8 @@ enum format_loss {
   FORMAT_LOST_WORK,       /* intervals that a hardware counter did not count completely: work and span are too small */
   FORMAT_LOST_LOG,        /* streams of the graph log that end early */
   FORMAT_LOST_UNKEPT,     /* blocks of tables that were not in the live file while the program ran */
-  FORMAT_LOST_RATE, /* samples of elapsed time left out because of many threads: the next sample includes their time */
+  FORMAT_LOST_RATE,  /* samples of elapsed time left out because of many threads: the next sample includes their time */
+  FORMAT_LOST_TRACE, /* windows of the trace that could not be written, or were dropped at its limit */
   FORMAT_LOST_MAX = 24
 };
 
@@ -228,6 +233,7 @@ struct format_thread {
   uint64_t run_delay_ns;           /* time that the thread was ready to run and waited for a processor */
   uint64_t construct_since;        /* time-stamp counter: when the open interval of FORMAT_CONSTRUCTS began; 0: none */
   uint64_t construct_open;         /* to what it belongs: record * FORMAT_TIMES + enum format_construct_time */
+  uint64_t blocked_since;          /* likewise: since when the thread sleeps in a call of the program; 0: it does not */
 };
 
 /* Why a thread waits. */
@@ -247,7 +253,8 @@ struct format_wait {
   uint64_t offset;         /* of the call instruction that enters the runtime, in the module */
   uint64_t key;            /* the place in the running program */
   uint32_t node;           /* the context in which the thread waited here first; 0: none */
-  uint32_t context_sought; /* while the program runs: that context was looked for */
+  uint16_t context_sought; /* while the program runs: that context was looked for */
+  uint16_t place;          /* likewise: the record's number */
   uint64_t count;          /* intervals of waiting */
   uint64_t idle, runtime;  /* ticks of waiting, and of the runtime's own work meanwhile */
   uint64_t since;          /* the counter when the current interval began; 0: none */
@@ -351,6 +358,67 @@ struct format_tasks {
 struct format_contribution {
   uint32_t directive, thread, node, reserved; /* thread 0: no context */
   uint64_t amount;
+};
+
+/* The index of a trace. */
+struct format_index {
+  uint64_t digest;         /* of the trace's chunks: it is valid for no other */
+  uint32_t shift, levels;  /* cells of the first level last 2^shift ns */
+  uint32_t cell_size;      /* bytes */
+  uint32_t critical_known; /* 1: cells tell what is on the critical path */
+};
+
+/* The phases of the process, in the second chunk of the index: this, then its phases, their steps and their tokens.
+ * Times since the start of the process. */
+struct format_index_phases {
+  uint32_t phases, steps, tokens, regions; /* regions: in the chunks that follow */
+  uint32_t threads, reserved;              /* threads: the most that lived at once, of those that count */
+  uint64_t start_ns, end_ns;
+};
+
+/* A number of a thread, whose position in the file is thread - 1; thread 0: none.  up: of a node, so many rows of the
+ * report above its own. */
+struct format_index_number {
+  uint32_t thread, number, up, reserved;
+};
+
+struct format_index_figures {
+  uint64_t count, total_ns;                       /* of executions */
+  uint64_t whole;                                 /* those whose length is known: the next five are theirs */
+  uint64_t slowest, slowest_ns, slowest_start_ns; /* its number from 1 among all */
+  double mean_ns, squares;                        /* squares: sum of squared differences to the mean */
+  uint64_t ns[8];                                 /* of all threads, by category */
+  struct format_index_number context;             /* node of the heaviest context */
+};
+
+struct format_index_phase {
+  uint32_t kind, regions, steps, tokens; /* kind: serial, region, pattern, mixed, gap */
+  uint64_t end_ns, repeated_ns;          /* it begins where the one before ends; end of the last repetition */
+  struct format_index_figures figures;
+};
+
+enum format_index_step_kind { FORMAT_INDEX_SERIAL, FORMAT_INDEX_REGION, FORMAT_INDEX_JOINED };
+
+struct format_index_step {
+  struct format_index_number construct; /* record of FORMAT_CONSTRUCTS, of a region */
+  uint32_t kind, reserved;              /* enum format_index_step_kind; JOINED: another step includes it */
+  struct format_index_figures figures;
+};
+
+/* The order of a pattern's steps: step, beginning of a loop, end of a loop. */
+struct format_index_token {
+  uint32_t kind, step; /* step: number among all */
+  double times;        /* how often it repeats, on average */
+};
+
+/* An outermost region.  Chunks of FORMAT_INDEX_REGIONS follow that of the phases; the last one may have fewer. */
+enum { FORMAT_INDEX_REGIONS = 8192 };
+
+struct format_index_region {
+  uint64_t before_ns, length_ns; /* before: since the end of the one before, in a chunk's first since the start of the
+                                    process */
+  uint32_t step, repetition;     /* step: number among all; repetition: of a pattern, from 1; in all but a chunk's first
+                                    less that of the one before */
 };
 
 enum format_error {

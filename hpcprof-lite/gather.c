@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/index_pipeline.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -81,6 +82,82 @@ static int find(struct job *job, char ***paths, uint32_t *count)
   return status;
 }
 
+/* ---- a part of the run ---- */
+
+/* Returns the counter's value at a time, in ns since the run's begin. */
+static uint64_t ticks_at(const struct profile_range *range, const struct profile_process *process, uint64_t ns)
+{
+  uint64_t start_ns = process->start_ns - range->begin_ns;
+  double ticks = ((double)ns - (double)start_ns) / process->workspan.tick_ns + (double)process->start_ticks;
+  return ticks > 1 ? model_rounded(ticks) : 1;
+}
+
+static int cannot_limit(const char *path, const char *why)
+{
+  fprintf(stderr, "hpcprof-lite: %s: --from and --to cannot be used: %s\n", path, why);
+  return EXIT_INPUT;
+}
+
+static const char no_log[] = "there is no graph log; run 'hpcrun-lite -p log'";
+
+/* Limits work and span of a process to the range. */
+static int limit_process(struct job *job, struct profile_process *process)
+{
+  struct profile_range *range = &job->profile.range;
+  bool known;
+  if (!(process->workspan.tick_ns > 0))
+    return cannot_limit(process->path, "the process was killed before it had stored the length of its ticks");
+  process->from_ticks = range->from_ns ? ticks_at(range, process, range->from_ns) : 0;
+  process->to_ticks = job->options.to_ns < UINT64_MAX ? ticks_at(range, process, range->to_ns) : UINT64_MAX;
+  if (recorded_graph_limit(&job->profile, process, &job->log_problems, &known))
+    return job_no_memory();
+  if (known)
+    return 0;
+  problems_print(&job->log_problems, stderr);
+  return cannot_limit(process->path, no_log);
+}
+
+/* Limits work and span to --from and --to, before the processes are merged. */
+static int limit_log(struct job *job)
+{
+  struct profile *profile = &job->profile;
+  bool any = false;
+  for (uint32_t i = 0; i < profile->processes_count; i++)
+    any |= profile->processes[i].usable && profile->processes[i].workspan.known;
+  if (!any)
+    return cannot_limit(job->options.directories[0], no_log);
+  profile->contexts.shares_count = 0;
+  int status = 0;
+  for (uint32_t i = 0; i < profile->processes_count && !status; i++)
+    if (profile->processes[i].usable && profile->processes[i].workspan.known)
+      status = limit_process(job, &profile->processes[i]);
+  return status;
+}
+
+/* The part of the run that is reported, if it is limited. */
+static struct profile_range find_part(const struct options *options, char *const *paths, uint32_t count)
+{
+  struct profile_range part = {.from_ns = options->from_ns, .to_ns = options->to_ns};
+  part.traced = options->limited && options_of_samples(options);
+  part.limited = part.traced || (options->limited && options_of_log(options));
+  if (options->limited)
+    merge_find_run(paths, count, options->threads, &part.begin_ns, &part.run_ns);
+  part.to_ns = part.to_ns < part.run_ns ? part.to_ns : part.run_ns;
+  return part;
+}
+
+/* Whether the processes could be limited to the part of the run.  Returns the exit status. */
+static int check_part(struct job *job)
+{
+  const struct profile_range *part = &job->profile.range;
+  if (part->from_ns >= part->run_ns) {
+    fprintf(stderr, "hpcprof-lite: nothing happened from --from %.9g on: the run took %.9g s\n",
+            (double)part->from_ns / 1e9, (double)part->run_ns / 1e9);
+    return EXIT_USAGE;
+  }
+  return part->traced || !part->limited ? 0 : limit_log(job);
+}
+
 /* Reads and merges this rank's slice of the files, then all ranks'. */
 static int merge(struct job *job, bool first)
 {
@@ -89,7 +166,9 @@ static int merge(struct job *job, bool first)
   char **paths = NULL;
   uint32_t count = 0;
   int status = first ? find(job, &paths, &count) : 0;
-  status = ranks_paths(ranks, status, &paths, &count);
+  struct profile_range part = find_part(options, paths, count);
+  status = ranks_paths(ranks, status, &paths, &count, &part.begin_ns);
+  part.to_ns = first ? part.to_ns : options->to_ns;
   bool progress = first && count > 1 && !options->quiet && isatty(STDERR_FILENO);
   struct merge_slice slice = {.paths = paths,
                               .count = count,
@@ -97,12 +176,12 @@ static int merge(struct job *job, bool first)
                               .slices = ranks->size,
                               .threads = options->threads,
                               .baseline = options->baseline,
+                              .part = part.traced ? &part : NULL,
                               .progress = progress ? show_progress : NULL};
   if (!status && count)
     status = merge_slice(&slice, &job->profile);
   status = ranks_reduce(ranks, status, &job->profile);
-  if (!status && count && first)
-    status = merge_finish(&job->profile);
+  job->profile.range = part;
   for (uint32_t i = 0; i < count; i++)
     free(paths[i]);
   free(paths);
@@ -117,9 +196,16 @@ int gather(struct job *job)
     job_print_error("the ranks run different versions of hpcprof-lite: start the same one on all machines");
     return EXIT_INPUT;
   }
+  int unusable = !status && options->limited && job->profile.range.run_ns ? check_part(job) : 0;
+  if (unusable) {
+    report_files(job);
+    return unusable;
+  }
+  if (!status && job->profile.processes)
+    status = merge_finish(&job->profile);
   if (status)
     return job_no_memory();
-  if (options->format == OPTIONS_TEXT) /* statistics would need a second reading */
+  if (options->format == OPTIONS_TEXT && !options->index) /* statistics and traces would need a second reading */
     ranks_dismiss(&job->ranks);
   report_files(job);
   if (!options->quiet)
@@ -133,5 +219,6 @@ void gather_as_helper(struct job *job)
   if (job->profile.processes)
     profile_release(&job->profile);
   job->profile = (struct profile){0};
-  ranks_serve(&job->ranks, job->options.threads);
+  const struct ranks_service service = {.threads = job->options.threads, .timeline = index_part, .self = job};
+  ranks_serve(&job->ranks, &service);
 }

@@ -307,7 +307,7 @@ static int each_row(void *context, int (*row)(void *context, const struct grain_
   stream->row = row;
   stream->context = row_context;
   stream->without_paths = stream->job->report.grain_groups;
-  return pass_all(stream, &stream->job->profile, tell_row, &stream->job->log_problems);
+  return pass_all(stream, &stream->job->profile, tell_row, job_log_problems(stream->job));
 }
 
 static int put_row(void *context, const struct grain_row *row)

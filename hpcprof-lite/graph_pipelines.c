@@ -20,7 +20,7 @@ static void shorten(struct job *job, uint32_t *count)
 /* Opens the graph log, if there is one, and computes list schedules on these numbers of cores. */
 static int open_log(struct job *job, const uint32_t *cores, uint32_t count)
 {
-  return recorded_graph_open(&job->profile, cores, count, &job->log_problems, &job->recorded);
+  return recorded_graph_open(&job->profile, cores, count, job_log_problems(job), &job->recorded);
 }
 
 static struct whatif_run whatif_run(struct job *job)
@@ -171,7 +171,7 @@ int whatif_pipeline(struct job *job)
     status = replay_rows(job, &run, &job->report.whatif);
   if (!status && job->report.whatif.automatic)
     whatif_choose(&run, &job->report.whatif);
-  job->report.log_differs = job->recorded.differs;
+  job->report.log_differs |= job->recorded.differs;
   return status ? job_no_memory() : 0;
 }
 
@@ -191,7 +191,7 @@ int speedup_pipeline(struct job *job)
   for (uint32_t i = 0; i < count; i++) /* rows beyond have too many cores for a list schedule */
     makespans[i] = job->recorded.makespans[i];
   speedup_enter(&job->profile, job->recorded.burdened, job->recorded.locked_chain, makespans, speedup);
-  job->report.log_differs = job->recorded.differs;
+  job->report.log_differs |= job->recorded.differs;
   return 0;
 }
 

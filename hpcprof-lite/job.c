@@ -10,6 +10,11 @@ void job_print_error(const char *text)
   fprintf(stderr, "hpcprof-lite: %s\n", text);
 }
 
+struct problems *job_log_problems(struct job *job)
+{
+  return job->profile.range.limited ? &job->told_problems : &job->log_problems;
+}
+
 int job_no_memory(void)
 {
   job_print_error("not enough memory for these measurements; report fewer directories at once, or use -j 1");
@@ -35,6 +40,14 @@ int job_nothing_matches(const char *option, const char *text)
 void job_release(struct job *job)
 {
   ranks_dismiss(&job->ranks);
+  for (uint32_t i = 0; job->phases && job->phase_regions && i < job->profile.processes_count; i++) {
+    phases_release(&job->phases[i]);
+    free(job->phase_regions[i].regions);
+    free(job->phase_regions[i].gaps);
+  }
+  free(job->phases);
+  free(job->phase_regions);
+  timeline_source_close(job->timeline_source);
   derived_release_links(&job->links);
   statistics_release(&job->statistics);
   tree_release(&job->view);
@@ -59,6 +72,7 @@ void job_release(struct job *job)
   grain_groups_release(&job->grain_groups);
   grain_graph_release(&job->grain_graph);
   problems_release(&job->log_problems);
+  problems_release(&job->told_problems);
   options_release(&job->options);
   if (job->profile.processes)
     profile_release(&job->profile);

@@ -9,6 +9,7 @@
 
 #include "hpcprof-lite/analysis/distribution.h"
 #include "hpcprof-lite/analysis/grain_groups.h"
+#include "hpcprof-lite/analysis/phases.h"
 #include "hpcprof-lite/grains/grain_reference.h"
 #include "hpcprof-lite/model/construct_tree.h"
 #include "hpcprof-lite/model/grain.h"
@@ -16,6 +17,7 @@
 #include "hpcprof-lite/ranks/ranks.h"
 #include "hpcprof-lite/replay/recorded_graph.h"
 #include "hpcprof-lite/report/report.h"
+#include "hpcprof-lite/timeline/timeline_source.h"
 #include "hpcprof-lite/views/derived.h"
 
 enum exit_status { EXIT_FINE = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
@@ -42,18 +44,26 @@ struct job {
   struct workspan_scenario scenario; /* of --what-if, with factors of the parts of the span */
   double *factors;
   struct recorded_graph recorded;
-  struct grain_stream *grain_stream; /* what delivers the grains (grain_pipelines.c) */
-  uint32_t *grain_contexts;          /* [directive] row of the top-down tree in which it was met, or MODEL_NONE */
+  struct phases *phases; /* of each process that has any */
+  struct phases_regions *phase_regions;
+  uint32_t phases_count;
+  struct timeline_source *timeline_source; /* what delivers the timeline */
+  struct grain_stream *grain_stream;       /* what delivers the grains (grain_pipelines.c) */
+  uint32_t *grain_contexts;                /* [directive] row of the top-down tree in which it was met, or MODEL_NONE */
   struct grain_reference grain_reference;
   struct grain_groups grain_groups;
   struct grain_curve grain_curve;
   struct grain_graph grain_graph;
-  struct problems log_problems; /* of the graph log */
+  struct problems log_problems;  /* of the graph log */
+  struct problems told_problems; /* the same, found again in a log that was read before */
   struct report report;
   enum exit_status status; /* unless a later step fails */
 };
 
 void job_release(struct job *job);
+
+/* Returns the list for problems of the graph log that a view finds. */
+struct problems *job_log_problems(struct job *job);
 
 /* Prints one line on standard error. */
 void job_print_error(const char *text);

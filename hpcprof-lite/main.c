@@ -8,9 +8,13 @@
 #include "hpcprof-lite/report/constructs/overheads_view.h"
 #include "hpcprof-lite/report/constructs/regions_view.h"
 #include "hpcprof-lite/report/constructs/tasks_view.h"
+#include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/exports/dot.h"
+#include "hpcprof-lite/report/exports/firefox.h"
 #include "hpcprof-lite/report/exports/graph_json.h"
 #include "hpcprof-lite/report/exports/graphml.h"
+#include "hpcprof-lite/report/exports/otf2.h"
+#include "hpcprof-lite/report/exports/perfetto.h"
 #include "hpcprof-lite/report/grains_view.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/speedup_view.h"
@@ -19,6 +23,10 @@
 #include "hpcprof-lite/report/text.h"
 #include "hpcprof-lite/report/threads.h"
 #include "hpcprof-lite/report/whatif_view.h"
+#include "hpcprof-lite/report/timeline/phases_view.h"
+#include "hpcprof-lite/report/timeline/timeline_table.h"
+#include "hpcprof-lite/report/timeline/timeline_text.h"
+#include "hpcprof-lite/timeline_pipelines.h"
 #include "hpcprof-lite/tree_pipeline.h"
 
 #include <locale.h>
@@ -30,12 +38,14 @@
 #endif
 
 /* A view: whether it needs symbols and the top-down tree, the pipeline that fills the report (NULL: the efficiencies,
- * which every report has, are all), and what prints it as text, and as CSV or JSON. */
+ * which every report has, are all), and what prints it as text, and as CSV or JSON, and as text that is read meanwhile.
+ */
 static const struct view {
   bool needs_tree;
   int (*pipeline)(struct job *job);
   void (*text)(const struct report *report);
   int (*table)(const struct report *report, bool json);
+  int (*drawing)(const struct report *report);
 } views[] = {
     [OPTIONS_SUMMARY] = {true, summary_pipeline, summary_text, table_summary},
     [OPTIONS_TOPDOWN] = {true, tree_pipeline, text_tree, table_tree},
@@ -51,20 +61,30 @@ static const struct view {
     [OPTIONS_REGION_TREE] = {true, region_tree_pipeline, regions_view_tree_text, regions_view_tree_table},
     [OPTIONS_OVERHEADS] = {true, overheads_pipeline, overheads_view_text, overheads_view_table},
     [OPTIONS_TASKS] = {true, tasks_pipeline, tasks_view_text, tasks_view_table},
+    [OPTIONS_TIMELINE] = {true, timeline_view_pipeline, NULL, timeline_table, timeline_text},
+    [OPTIONS_PHASES] = {true, phases_pipeline, phases_view_text, phases_view_table},
     [OPTIONS_GRAINS] = {true, grains_pipeline, grains_view_text, grains_view_table},
     [OPTIONS_GRAIN_GRAPH] = {true, grain_graph_pipeline, NULL, graph_json},
 };
+
+/* Formats of single views. */
+static int (*const exports[])(const struct report *report) = {[OPTIONS_GRAPHML] = graphml_write,
+                                                              [OPTIONS_DOT] = dot_write,
+                                                              [OPTIONS_PERFETTO] = perfetto_write,
+                                                              [OPTIONS_FIREFOX] = firefox_write};
 
 /* 0, ERR_INPUT if the input ends early, or ERR_NOMEM. */
 static int print(const struct job *job)
 {
   const struct view *view = &views[job->options.view];
-  if (job->options.format == OPTIONS_GRAPHML)
-    return graphml_write(&job->report);
-  if (job->options.format == OPTIONS_DOT)
-    return dot_write(&job->report);
+  int (*const export)(const struct report *report) = exports[job->options.format];
+  if (export)
+    return export(&job->report);
   if (job->options.format != OPTIONS_TEXT)
     return view->table(&job->report, job->options.format == OPTIONS_JSON);
+  document_range(&job->report);
+  if (view->drawing)
+    return view->drawing(&job->report);
   view->text(&job->report);
   return 0;
 }
@@ -82,15 +102,23 @@ static int report_view(struct job *job)
                                 .baseline = options->baseline,
                                 .colour = options->colour,
                                 .legend = options->legend};
+  if (options->format == OPTIONS_OTF2 && output_is_new(options->output))
+    return EXIT_INPUT;
   tree_columns_init(&job->profile.catalog, &job->columns);
   if (totals_compute(&job->profile, &job->columns, options->baseline, &job->totals))
     return job_no_memory();
   int status = view->needs_tree ? tree_prepare(job) : 0;
+  if (job->profile.range.limited &&
+      !job->profile.range.traced) { /* samples are of the whole run, and so is the order of the tree, with its IDs */
+    tree_columns_keep_critical(&job->columns);
+    job->report.log_differs = job->profile.range.log_differs;
+  }
   if (!status && efficiency_compute(&job->profile, job->totals.elapsed_ns, &job->report.efficiency))
     status = job_no_memory();
   if (!status && view->pipeline)
     status = view->pipeline(job);
-  status = status ? status : output_report(job, print);
+  if (!status)
+    status = options->format == OPTIONS_OTF2 ? output_directory(job, otf2_write) : output_report(job, print);
   if (problems_print(&job->log_problems, stderr)) /* single grains are read while they are printed */
     job->status = EXIT_INPUT;
   return status;

@@ -31,6 +31,10 @@ enum long_only {
   OPT_MAX_NODES,
   OPT_UNREDUCED,
   OPT_COLOUR,
+  OPT_FROM,
+  OPT_LANES,
+  OPT_INDEX,
+  OPT_TO,
   OPT_VERSION
 };
 
@@ -54,6 +58,10 @@ static const struct option long_options[] = {
     {"max-nodes", required_argument, NULL, OPT_MAX_NODES},
     {"unreduced", no_argument, NULL, OPT_UNREDUCED},
     {"colour", required_argument, NULL, OPT_COLOUR},
+    {"index", no_argument, NULL, OPT_INDEX},
+    {"lanes", required_argument, NULL, OPT_LANES},
+    {"from", required_argument, NULL, OPT_FROM},
+    {"to", required_argument, NULL, OPT_TO},
     {"source-path", required_argument, NULL, 'I'},
     {"threads", required_argument, NULL, 'j'},
     {"quiet", no_argument, NULL, 'q'},
@@ -71,9 +79,10 @@ static const char *const view_names[] = {
     [OPTIONS_WHATIF] = "whatif",           [OPTIONS_SPEEDUP] = "speedup",
     [OPTIONS_REGIONS] = "regions",         [OPTIONS_REGION_TREE] = "region-tree",
     [OPTIONS_OVERHEADS] = "overheads",     [OPTIONS_TASKS] = "tasks",
+    [OPTIONS_TIMELINE] = "timeline",       [OPTIONS_PHASES] = "phases",
     [OPTIONS_GRAINS] = "grains",           [OPTIONS_GRAIN_GRAPH] = "grain-graph"};
 
-static const char *const later_views[] = {"timeline", "advice"};
+static const char *const later_views[] = {"advice"};
 
 const char *options_help(void)
 {
@@ -83,10 +92,10 @@ const char *options_help(void)
          "      --view VIEW         summary (default), topdown, bottomup, flat, threads,\n"
          "                          efficiency, parallelism, critical-path, whatif,\n"
          "                          speedup, regions, region-tree, overheads, tasks,\n"
-         "                          grains or grain-graph\n"
+         "                          grains, grain-graph, timeline or phases\n"
          "  -f, --format FORMAT     text (default), csv or json; of grain-graph graphml, dot\n"
-         "                          or json\n"
-         "  -o, --output FILE       write the report to FILE\n"
+         "                          or json; of timeline also perfetto, firefox or otf2\n"
+         "  -o, --output FILE       write the report to FILE (otf2: to that new directory)\n"
          "      --idleness WHICH    count idleness against the most threads ever in use\n"
          "                          (thread, the default), the cores (core), or the threads\n"
          "                          in use at each sample (shared)\n"
@@ -103,8 +112,16 @@ const char *options_help(void)
          "                          (default: 0.5 in text of trees and regions, else 0)\n"
          "      --max-rows N        show only the N heaviest rows\n"
          "      --depth N           show only N levels below the root\n"
-         "      --per-thread        rows for each thread in regions and region-tree (CSV\n"
-         "                          and JSON always have them)\n"
+         "      --from TIME         only what happened from TIME on: seconds since the run's\n"
+         "      --to TIME           begin, and before TIME; also with s, ms or us (needs\n"
+         "                          hpcrun-lite -t; for parallelism, critical-path,\n"
+         "                          whatif, speedup, grains, grain-graph: -p log)\n"
+         "      --per-thread        rows for each thread in regions and region-tree, whose CSV\n"
+         "                          and JSON always have them, and in the timeline as text\n"
+         "      --index             store an index of the trace in DIR, with which the timeline\n"
+         "                          is drawn at once from then on\n"
+         "      --lanes WHICH       a line of the timeline for each thread (default), process\n"
+         "                          or node\n"
          "      --grain-groups      show groups of grains in csv and json, too (text always\n"
          "                          shows groups)\n"
          "      --grain-limit NAME=VALUE\n"
@@ -131,38 +148,81 @@ static int fail(char *message, size_t size, const char *text, const char *value)
   return ERR_INPUT;
 }
 
+/* How many characters must be inserted, removed or replaced to make one word the other; of long words, many. */
+static unsigned edits(const char *word, const char *other)
+{
+  enum { LONGEST = 24 };
+  unsigned row[LONGEST + 1];
+  size_t length = strlen(other);
+  if (length > LONGEST)
+    return LONGEST;
+  for (size_t i = 0; i <= length; i++)
+    row[i] = (unsigned)i;
+  for (unsigned line = 1; *word; word++, line++) {
+    unsigned corner = row[0];
+    row[0] = line;
+    for (size_t i = 1; i <= length; i++) {
+      unsigned replaced = corner + (*word != other[i - 1]), least = row[i] < row[i - 1] ? row[i] : row[i - 1];
+      corner = row[i];
+      row[i] = replaced < least + 1 ? replaced : least + 1;
+    }
+  }
+  return row[length];
+}
+
+/* A view whose name differs by at most two characters, and by less than half of it; NULL if there is none. */
+static const char *similar_view(const char *name)
+{
+  const char *nearest = NULL;
+  unsigned least = 3;
+  for (size_t i = 0; i < sizeof view_names / sizeof *view_names; i++) {
+    unsigned distance = edits(name, view_names[i]);
+    if (distance >= least || 2 * distance >= strlen(view_names[i]))
+      continue;
+    least = distance;
+    nearest = view_names[i];
+  }
+  return nearest;
+}
+
 static int parse_view(const char *name, struct options *options, char *message, size_t size)
 {
   for (size_t i = 0; i < sizeof view_names / sizeof *view_names; i++) {
     if (strcmp(name, view_names[i]))
       continue;
     options->view = (enum options_view)i;
+    options->has_view = true;
     return 0;
   }
   for (size_t i = 0; i < sizeof later_views / sizeof *later_views; i++)
     if (!strcmp(name, later_views[i]))
       return fail(message, size, "view '%s' is not available yet", name);
+  const char *similar = similar_view(name);
+  if (similar) {
+    snprintf(message, size, "there is no view '%s': did you mean '%s'?", name, similar);
+    return ERR_INPUT;
+  }
   return fail(message, size,
               "there is no view '%s': one of summary, topdown, bottomup, flat, threads, efficiency, "
               "parallelism, critical-path, whatif, speedup, regions, region-tree, overheads, tasks, grains, "
-              "grain-graph",
+              "grain-graph, timeline, phases",
               name);
 }
 
 static int parse_format(const char *name, struct options *options, char *message, size_t size)
 {
-  static const char *const formats[] = {[OPTIONS_TEXT] = "text",
-                                        [OPTIONS_CSV] = "csv",
-                                        [OPTIONS_JSON] = "json",
-                                        [OPTIONS_GRAPHML] = "graphml",
-                                        [OPTIONS_DOT] = "dot"};
+  static const char *const formats[] = {
+      [OPTIONS_TEXT] = "text",       [OPTIONS_CSV] = "csv",  [OPTIONS_JSON] = "json",
+      [OPTIONS_GRAPHML] = "graphml", [OPTIONS_DOT] = "dot",  [OPTIONS_PERFETTO] = "perfetto",
+      [OPTIONS_FIREFOX] = "firefox", [OPTIONS_OTF2] = "otf2"};
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     if (strcmp(name, formats[i]))
       continue;
     options->format = (enum options_format)i;
     return 0;
   }
-  return fail(message, size, "there is no format '%s': one of text, csv, json, graphml, dot", name);
+  return fail(message, size, "there is no format '%s': one of text, csv, json, graphml, dot, perfetto, firefox, otf2",
+              name);
 }
 
 static int parse_baseline(const char *name, enum profile_baseline *baseline, char *message, size_t size)
@@ -176,6 +236,19 @@ static int parse_baseline(const char *name, enum profile_baseline *baseline, cha
     return 0;
   }
   return fail(message, size, "option '--idleness' needs thread, core or shared, not '%s'", name);
+}
+
+static int parse_lanes(const char *name, struct options *options, char *message, size_t size)
+{
+  static const char *const names[] = {
+      [TIMELINE_THREADS] = "thread", [TIMELINE_PROCESSES] = "process", [TIMELINE_NODES] = "node"};
+  options->has_lanes = true;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    options->lanes = (enum timeline_grouping)i;
+    if (!strcmp(name, names[i]))
+      return 0;
+  }
+  return fail(message, size, "option '--lanes' needs thread, process or node, not '%s'", name);
 }
 
 static int parse_count(const char *option, const char *text, uint32_t *value, char *message, size_t size)
@@ -258,6 +331,27 @@ static int parse_threads(const char *text, struct options *options, char *messag
   return 0;
 }
 
+/* Parses a time such as 1.5, 1.5s, 1500ms or 20us. */
+static int parse_time(const char *option, const char *text, uint64_t *ns, char *message, size_t size)
+{
+  static const struct {
+    const char *suffix;
+    double ns;
+  } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}};
+  char *end = NULL;
+  bool number = isdigit((unsigned char)*text) || *text == '.';
+  double parsed = number ? strtod(text, &end) : 0;
+  for (size_t i = 0; i < sizeof units / sizeof *units && end != text && end; i++)
+    if (!strcmp(end, units[i].suffix) && parsed * units[i].ns < 1e18) {
+      *ns = model_rounded(parsed * units[i].ns);
+      return 0;
+    }
+  snprintf(message, size,
+           "option '%s' needs a time since the begin of the run, such as 1.5, 1.5s, 1500ms or 20us, not '%s'", option,
+           text);
+  return ERR_INPUT;
+}
+
 static int parse_option(int option, struct options *options, char *message, size_t size)
 {
   switch (option) {
@@ -292,6 +386,17 @@ static int parse_option(int option, struct options *options, char *message, size
     return 0;
   case OPT_COLOUR:
     return parse_colour(optarg, options, message, size);
+  case OPT_INDEX:
+    options->index = true;
+    return 0;
+  case OPT_LANES:
+    return parse_lanes(optarg, options, message, size);
+  case OPT_FROM:
+    options->limited = true;
+    return parse_time("--from", optarg, &options->from_ns, message, size);
+  case OPT_TO:
+    options->limited = true;
+    return parse_time("--to", optarg, &options->to_ns, message, size);
   case OPT_ROOT:
     options->root_text = optarg;
     return 0;
@@ -319,6 +424,7 @@ static int parse_option(int option, struct options *options, char *message, size
     options->version = true;
     return 0;
   case OPT_IDLENESS:
+    options->has_baseline = true;
     return parse_baseline(optarg, &options->baseline, message, size);
   case OPT_WHAT_IF:
     return parse_what_if(optarg, options, message, size);
@@ -376,10 +482,92 @@ static int check_rows(const struct options *options, bool constructs, char *mess
   return 0;
 }
 
+bool options_of_log(const struct options *options)
+{
+  return options->view == OPTIONS_PARALLELISM || options->view == OPTIONS_CRITICAL_PATH ||
+         options->view == OPTIONS_WHATIF || options->view == OPTIONS_SPEEDUP || options->view == OPTIONS_GRAINS ||
+         options->view == OPTIONS_GRAIN_GRAPH;
+}
+
+bool options_of_samples(const struct options *options)
+{
+  static const bool views[OPTIONS_GRAIN_GRAPH + 1] = {
+      [OPTIONS_SUMMARY] = true,    [OPTIONS_TOPDOWN] = true,   [OPTIONS_BOTTOMUP] = true,    [OPTIONS_FLAT] = true,
+      [OPTIONS_THREADS] = true,    [OPTIONS_REGIONS] = true,   [OPTIONS_REGION_TREE] = true, [OPTIONS_TASKS] = true,
+      [OPTIONS_EFFICIENCY] = true, [OPTIONS_OVERHEADS] = true,
+  };
+  bool report = options->format == OPTIONS_TEXT || options->format == OPTIONS_CSV || options->format == OPTIONS_JSON;
+  return report && views[options->view];
+}
+
+static int check_times(const struct options *options, char *message, size_t size)
+{
+  if (!options->limited)
+    return 0;
+  if (options->from_ns >= options->to_ns) {
+    snprintf(message, size, "--from %.9g is not before --to %.9g", (double)options->from_ns / 1e9,
+             (double)options->to_ns / 1e9);
+    return ERR_INPUT;
+  }
+  if (options->reference)
+    return fail(message, size, "%s", "--reference compares whole runs: it cannot be used with --from and --to");
+  return 0;
+}
+
+/* Some formats imply the view. */
+static int check_export(struct options *options, char *message, size_t size)
+{
+  if (options->format < OPTIONS_PERFETTO)
+    return 0;
+  if (options->has_view && options->view != OPTIONS_TIMELINE)
+    return fail(message, size, "view '%s' is no timeline, which the formats perfetto, firefox and otf2 show",
+                view_names[options->view]);
+  options->view = OPTIONS_TIMELINE;
+  if (options->sort || options->max_rows)
+    return fail(message, size, "%s", "formats perfetto, firefox and otf2 cannot be sorted or shortened");
+  if (options->format == OPTIONS_OTF2 && !options->output)
+    return fail(message, size, "%s", "format otf2 is a directory: it needs --output");
+  return 0;
+}
+
+/* Whether a timeline is shown as cells. */
+static bool drawn(const struct options *options)
+{
+  return options->format == OPTIONS_TEXT || options->format == OPTIONS_JSON;
+}
+
+/* What the views on the axis of time can do. */
+static int check_timeline(const struct options *options, char *message, size_t size)
+{
+  bool timeline = options->view == OPTIONS_TIMELINE, text = options->format == OPTIONS_TEXT;
+  if (options->has_lanes && !timeline)
+    return fail(message, size, "view '%s' has no lines for threads: --lanes needs timeline", options->view_name);
+  if (options->has_lanes && !drawn(options))
+    return fail(message, size, "%s", "--lanes joins lines of text or json: other formats have each thread");
+  if (options->index && !timeline)
+    return fail(message, size, "view '%s' stores no index: use --view timeline --index", options->view_name);
+  if (!timeline && options->view != OPTIONS_PHASES)
+    return 0;
+  if (options->directories_count > 1)
+    return fail(message, size, "view '%s' shows one run: give one measurement directory", options->view_name);
+  if (options->sort)
+    return fail(message, size, "view '%s' is in the order of time: it cannot be sorted", options->view_name);
+  if (options->has_baseline)
+    return fail(message, size, "view '%s' has exact times of idle threads: --idleness has no effect on it",
+                options->view_name);
+  if (options->max_rows && !timeline)
+    return fail(message, size, "view '%s' cannot be shortened", options->view_name);
+  if (options->max_rows && !text)
+    return fail(message, size, "%s", "csv and json of the timeline are always complete: --max-rows needs text");
+  return 0;
+}
+
 static int check(struct options *options, char *message, size_t size)
 {
   if (options->help || options->version)
     return 0;
+  if (check_export(options, message, size))
+    return ERR_INPUT;
   options->view_name = view_names[options->view];
   if (!options->directories_count)
     return fail(message, size, "%s", "no measurement directory given; try 'hpcprof-lite --help'");
@@ -390,11 +578,12 @@ static int check(struct options *options, char *message, size_t size)
     return ERR_INPUT;
   bool regions = options->view == OPTIONS_REGIONS || options->view == OPTIONS_REGION_TREE;
   bool constructs = regions || options->view == OPTIONS_OVERHEADS || options->view == OPTIONS_TASKS;
-  if (check_rows(options, constructs, message, size))
+  if (check_rows(options, constructs, message, size) || check_times(options, message, size) ||
+      check_timeline(options, message, size))
     return ERR_INPUT;
-  if (options->per_thread && !regions)
-    return fail(message, size, "view '%s' has no rows for threads: --per-thread needs regions or region-tree",
-                options->view_name);
+  if (options->per_thread && !regions && !(options->view == OPTIONS_TIMELINE && options->format == OPTIONS_TEXT))
+    return fail(message, size, "%s",
+                "--per-thread has no effect on this report: it needs regions, region-tree, or the timeline as text");
   bool fixed = options->view == OPTIONS_SUMMARY || options->view == OPTIONS_EFFICIENCY ||
                options->view == OPTIONS_WHATIF || options->view == OPTIONS_SPEEDUP || options->view == OPTIONS_GRAINS ||
                graph;
@@ -424,7 +613,8 @@ void options_release(struct options *options)
 
 int options_parse(int argc, char **argv, struct options *options, char *message, size_t size)
 {
-  *options = (struct options){.percent_limit = -1, .threads = cores(), .grain_limits = grain_limits_default()};
+  *options = (struct options){
+      .percent_limit = -1, .threads = cores(), .to_ns = UINT64_MAX, .grain_limits = grain_limits_default()};
   opterr = 0;
   for (;;) {
     int before = optind;

@@ -8,6 +8,7 @@
 #include "hpcprof-lite/model/grain.h"
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/model/scenario.h"
+#include "hpcprof-lite/model/timeline.h"
 
 #include <stddef.h>
 
@@ -26,17 +27,30 @@ enum options_view {
   OPTIONS_REGION_TREE,
   OPTIONS_OVERHEADS,
   OPTIONS_TASKS,
+  OPTIONS_TIMELINE,
+  OPTIONS_PHASES,
   OPTIONS_GRAINS,
   OPTIONS_GRAIN_GRAPH
 };
-enum options_format { OPTIONS_TEXT, OPTIONS_CSV, OPTIONS_JSON, OPTIONS_GRAPHML, OPTIONS_DOT };
+enum options_format {
+  OPTIONS_TEXT,
+  OPTIONS_CSV,
+  OPTIONS_JSON,
+  OPTIONS_GRAPHML,
+  OPTIONS_DOT,
+  OPTIONS_PERFETTO, /* from here on of the timeline */
+  OPTIONS_FIREFOX,
+  OPTIONS_OTF2
+};
 
 struct options {
   enum options_view view;
+  bool has_view;
   const char *view_name;
   enum options_format format;
   const char *output;
   bool lines, per_thread, legend, quiet, verbose, help, version;
+  bool has_baseline;
   enum profile_baseline baseline;
   bool has_root;
   const char *root_text; /* of --root; in the graph of grains a path */
@@ -51,6 +65,10 @@ struct options {
   const char *reference; /* measurement directory of the run that grains are compared to */
   struct grain_limits grain_limits;
   bool limits_given, grain_groups;
+  bool limited; /* --from or --to is given */
+  bool has_lanes, index;
+  enum timeline_grouping lanes;
+  uint64_t from_ns, to_ns;  /* since the run's begin */
   double percent_limit;     /* below 0: the default of view and format   */
   uint32_t max_rows, depth; /* 0 = no limit                          */
   unsigned threads;
@@ -64,5 +82,9 @@ int options_parse(int argc, char **argv, struct options *options, char *message,
 void options_release(struct options *options);
 
 const char *options_help(void);
+
+/* What --from and --to restrict in this view: figures of the graph log, or those of samples and constructs. */
+bool options_of_log(const struct options *options);
+bool options_of_samples(const struct options *options);
 
 #endif

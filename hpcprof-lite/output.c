@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,5 +82,64 @@ int output_report(struct job *job, int (*print)(const struct job *job))
   int status = printed(print(job), stream, name ? name : "standard output");
   if (name && fclose(stream) && !status)
     status = EXIT_INPUT;
+  return status;
+}
+
+/* ---- directories ---- */
+
+static int cannot_write(const char *name, const char *why)
+{
+  fprintf(stderr, "hpcprof-lite: cannot write '%s': %s\n", name, why);
+  return EXIT_INPUT;
+}
+
+int output_is_new(const char *name)
+{
+  struct stat stat;
+  return lstat(name, &stat) ? 0 : cannot_write(name, strerror(EEXIST));
+}
+
+static int remove_one(const char *path, const struct stat *stat, int kind, struct FTW *place)
+{
+  (void)stat, (void)kind, (void)place;
+  return remove(path);
+}
+
+/* Writes into a temporary directory, which is renamed when it is complete. */
+static int fill_directory(struct job *job, const char *name, const char *temporary, output_directory_writer *write)
+{
+  char message[512] = "";
+  mode_t mask = umask(0);
+  umask(mask);
+  chmod(temporary, 0777 & ~mask);
+  int status = write(&job->report, temporary, message, sizeof message);
+  if (*message)
+    return cannot_write(name, message);
+  if (status)
+    return status == ERR_NOMEM ? job_no_memory() : EXIT_INPUT;
+  if (output_is_new(name))
+    return EXIT_INPUT;
+  return rename(temporary, name) ? cannot_write(name, strerror(errno)) : 0;
+}
+
+int output_directory(struct job *job, output_directory_writer *write)
+{
+  enum { DESCRIPTORS = 16 };
+  char *name = strdup(job->options.output), *temporary = NULL;
+  size_t length = name ? strlen(name) : 0;
+  while (length > 1 && name[length - 1] == '/')
+    name[--length] = '\0';
+  if (!name || asprintf(&temporary, "%s.XXXXXX", name) < 0) {
+    free(name);
+    return job_no_memory();
+  }
+  int status = mkdtemp(temporary) ? 0 : cannot_write(name, strerror(errno));
+  if (!status) {
+    status = fill_directory(job, name, temporary, write);
+    if (status)
+      nftw(temporary, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
+  }
+  free(temporary);
+  free(name);
   return status;
 }

@@ -8,6 +8,15 @@
  * Returns the exit status. */
 int output_report(struct job *job, int (*print)(const struct job *job));
 
+/* Fills a directory, which exists, with a report.  Returns 0 or an error; a message, unless it is "", tells why. */
+typedef int output_directory_writer(const struct report *report, const char *directory, char *message, size_t size);
+
+/* Writes the report to the directory of --output, which appears only when it is complete.  Returns the exit status. */
+int output_directory(struct job *job, output_directory_writer *write);
+
+/* Returns the exit status: 0 if nothing has that name, or the failure, which it has printed. */
+int output_is_new(const char *name);
+
 /* Flushes a stream.  A closed pipe is not reported.  Returns the exit status. */
 int output_finish(FILE *stream, const char *name);
 

@@ -1,8 +1,53 @@
 #include "hpcprof-lite/overview_pipelines.h"
 
 #include "hpcprof-lite/construct_pipelines.h"
+#include "hpcprof-lite/input/read.h"
+#include "hpcprof-lite/input/trace_reader.h"
 #include "hpcprof-lite/tree_pipeline.h"
 #include "hpcprof-lite/views/thread_order.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Whether the run was traced: all processes of a launch are, or none. */
+static bool has_trace(const struct job *job)
+{
+  const char *measurement = job->profile.processes[0].path; /* unusable ones come last */
+  if (job->options.directories_count > 1)
+    return false;
+  char *path;
+  if (asprintf(&path, "%.*s" TRACE_READER_SUFFIX, (int)read_stem(measurement), measurement) < 0)
+    return false;
+  bool found = !access(path, F_OK);
+  free(path);
+  return found;
+}
+
+/* Whether there are phases: they are found in the states of constructs, which -p off and -tsamples leave out for all
+ * processes of a launch. */
+static bool has_states(const struct profile *profile)
+{
+  struct problems problems = {0};
+  struct trace_reader reader;
+  struct trace_cursor cursor;
+  struct trace_event event;
+  uint32_t i = 0;
+  while (i < profile->processes_usable && !(profile->processes[i].flags & PROCESS_ONLINE))
+    i++;
+  if (i == profile->processes_usable)
+    return false;
+  const struct profile_process *process = &profile->processes[i];
+  bool found = !trace_reader_open(process->path, &problems, &reader);
+  if (found) {
+    trace_cursor_open(&reader, process->threads_count ? process->threads[0].index : 0, NULL, &cursor);
+    found = trace_cursor_next(&cursor, &event) && (event.kind != TRACE_EVENT_SAMPLE || cursor.state_clock);
+    trace_cursor_close(&cursor);
+  }
+  trace_reader_close(&reader);
+  problems_release(&problems);
+  return found;
+}
 
 int summary_pipeline(struct job *job)
 {
@@ -21,6 +66,8 @@ int summary_pipeline(struct job *job)
     status = construct_gains(job);
   if (status)
     return job_no_memory();
+  job->report.traced = has_trace(job);
+  job->report.phased = job->report.traced && has_states(&job->profile);
   job->report.critical_rows = job->hot_critical;
   job->report.critical_rows_count = hotspots_critical(&job->view, &job->columns, job->hot_critical);
   job->report.tree = &job->tree;

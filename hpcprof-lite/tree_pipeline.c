@@ -40,6 +40,26 @@ struct tree_order tree_default_order(const struct job *job, bool exclusive)
                              .modules = job->profile.catalog.modules};
 }
 
+/* Of a part of the run: gives the rows the IDs that they have in the whole. */
+static int number_as_whole(struct job *job)
+{
+  struct tree_columns columns;
+  struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &columns, .modules = job->profile.catalog.modules};
+  struct tree whole = {0};
+  if (!tree_columns_of_whole(&job->profile.catalog, &columns))
+    return 0;
+  int status =
+      topdown_build(&job->profile, &job->names, &columns, job->totals.command, job->options.lines, &whole, NULL);
+  if (!status) {
+    tree_inclusive(&whole);
+    status = tree_finish(&whole, &order, false);
+  }
+  if (!status)
+    status = tree_take_ids(&job->tree, &whole);
+  tree_release(&whole);
+  return status;
+}
+
 int tree_prepare(struct job *job)
 {
   if (symbolize(&job->profile, job->options.threads, &job->names))
@@ -56,6 +76,8 @@ int tree_prepare(struct job *job)
     return job_no_memory();
   tree_inclusive(&job->tree);
   int status = tree_finish(&job->tree, &order, false);
+  if (!status)
+    status = number_as_whole(job);
   if (!status)
     status = construct_names(&job->profile, &job->tree, &job->names);
   return status ? job_no_memory() : 0;
@@ -169,6 +191,7 @@ int tree_pipeline(struct job *job)
                           .depth = options->depth,
                           .rows = options->max_rows,
                           .by_excl = options->view == OPTIONS_BOTTOMUP,
+                          .part = job->profile.range.traced,
                           .critical_path = options->view == OPTIONS_CRITICAL_PATH,
                           .in_order = options->view == OPTIONS_FLAT};
   job->report.percent_limit = limits.percent;

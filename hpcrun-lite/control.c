@@ -17,6 +17,7 @@
 #include "hpcrun-lite/process/message.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 #include "hpcrun-lite/thread.h"
@@ -31,7 +32,7 @@ static void configure_rt(void)
   rt.task_creation = config.task_creation;
   rt.online = config.online;
   rt.work_unit = config.work_unit;
-  atomic_store(&rt.paused, config.paused);
+  rt_pause(config.paused);
   rt.time_event = -1;
   for (unsigned i = 0; i < rt.event_count && rt.time_event < 0; i++)
     if (rt.events[i].clock != EVENT_COUNT)

@@ -6,7 +6,9 @@
 #include "hpcrun-lite/measurement.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/quiesce.h"
+#include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/sampling/waiting.h"
 
 static int exec_pid; /* of the process that is in an exec; 0 = none */
 
@@ -33,13 +35,18 @@ void exec_begin(void)
   lock_lend();
 }
 
-/* Measures again.  The graph lacks what the other threads have done meanwhile. */
+/* Measures again.  The graph lacks what the other threads have done meanwhile, and so do states of the trace that come
+ * from constructs; those that come from waits go on. */
 static void go_on(void)
 {
-  bool alone = process.threads && !process.threads->next;
-  if (!alone && rt.online)
+  bool whole = !rt.online || (process.threads && !process.threads->next);
+  if (!whole) {
     rt_lost(NULL, FORMAT_LOST_GRAPH);
-  quiesce_reopen(alone);
+    trace_end_states(process.threads);
+  }
+  for (struct thread_state *t = process.threads; t && !rt.online; t = t->next)
+    waiting_go_on(t);
+  quiesce_reopen(whole);
 }
 
 void exec_failed(void)

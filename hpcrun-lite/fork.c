@@ -7,6 +7,7 @@
 #include "hpcrun-lite/process/mxcsr.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/quiesce.h"
+#include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/unwind.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
@@ -59,8 +60,10 @@ static void in_child(void)
     return;
   static struct thread_state old;
   bool measured = process.active && !process.finished, known = measured && rt_self;
-  for (struct thread_state *t = process.threads; t; t = t->next)
-    graph_log_forget(t);
+  for (struct thread_state *t = process.threads; t; t = t->next) {
+    graph_log_stop_thread(t);
+    trace_stop_thread(t);
+  }
   if (known)
     old = *rt_self;
   if (measured) {

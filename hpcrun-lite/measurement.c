@@ -8,6 +8,7 @@
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/quiesce.h"
+#include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
@@ -68,13 +69,18 @@ static void write_tables(bool last)
       sample_end(t, cpu_ns);
     writer_thread(t, cpu_ns);
   }
+  if (last)
+    trace_stop(process.threads);
   writer_process();
   writer_commit();
 }
 
 static void discard_files(void)
 {
-  packer_discard();
+  graph_log_stop();
+  trace_stop(process.threads);
+  packer_discard(graph_log_file());
+  packer_discard(trace_file());
   writer_discard();
 }
 
@@ -94,9 +100,10 @@ void measurement_finish(bool in_exec)
   if (files_needed()) {
     write_tables(true);
     if (rt.ompt)
-      packer_run();
+      packer_run(graph_log_file());
     else
-      packer_discard(); /* without callbacks there is no graph */
+      packer_discard(graph_log_file()); /* without callbacks there is no graph */
+    packer_run(trace_file());
   } else {
     discard_files();
   }
@@ -117,6 +124,8 @@ void measurement_write_for_exec(void)
     discard_files();
     if (config.graph_log)
       rt_lost(NULL, FORMAT_LOST_LOG);
+    if (config.trace != RT_TRACE_OFF)
+      rt_lost(NULL, FORMAT_LOST_TRACE);
   }
   if (raised)
     setrlimit(RLIMIT_NOFILE, &before);

@@ -9,6 +9,7 @@
 #include "hpcrun-lite/process/mxcsr.h"
 #include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/region.h"
@@ -166,6 +167,7 @@ static void finish_thread(struct thread_state *t, uint64_t cpu_ns)
 {
   region_resolve(t);
   bool written = writer_thread_ended(t, cpu_ns);
+  trace_stop_thread(t);
   process.finished_samples += t->record->samples;
   process.finished_regions += t->record->regions;
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
@@ -183,6 +185,7 @@ void thread_stop(void)
   own_signal_block();                    /* as in thread_start() */
   uint64_t cpu_ns = sys_thread_cpu_ns(); /* what follows is not sampled and is not the program's */
   unsigned mxcsr = mxcsr_set_default();
+  blame_unblocked(t); /* it was cancelled in a call */
   t->inside = 1;
   sample_end(t, cpu_ns);
   if (rt.online) {
@@ -197,6 +200,8 @@ void thread_stop(void)
   lock_take();
   if (!process.finished)
     finish_thread(t, cpu_ns);
+  else
+    trace_stop_thread(t);
   lock_drop();
   mxcsr_restore(mxcsr);
   own_signal_unblock();

@@ -6,10 +6,12 @@
 
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/sample_trace.h"
 #include "hpcrun-lite/rt/sampling/unwind.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 
@@ -122,6 +124,8 @@ struct thread_state *thread_state_new(uint32_t index)
   t->cpu_start_ns = sys_thread_cpu_ns();
   waiting_init(t);
   construct_init(t);
+  trace_start_thread(t);
+  sample_trace_start(t);
   list_add(t);
   return t;
 }

@@ -104,7 +104,7 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_add_work(const void
 {
   (void)unused;
   struct thread_state *t = rt_thread();
-  if (!t || !rt.online || rt.work_unit != WORK_USER || atomic_load(&rt.paused) || !rt_enter(t))
+  if (!t || !rt.online || rt.work_unit != WORK_USER || rt_paused() || !rt_enter(t))
     return;
   bool stopped = rt_stopped(); /* while the process forks nothing is unwound; the work counts */
   if (!atomic_load(&rt.closed))

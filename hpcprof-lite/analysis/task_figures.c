@@ -106,6 +106,7 @@ static void add_tasks(const struct profile_process *process, const struct constr
     row->longest_ns = row->longest_ns > tasks->longest_ns ? row->longest_ns : tasks->longest_ns;
   }
   add(&row->ended, tasks->ended);
+  row->cut = row->cut || tasks->cut;
   sums->waits_known = sums->waits_known && (tasks->waits_known || !tasks->created);
   sums->wait_ns += (double)tasks->wait_ns;
   sums->cost_known = sums->cost_known && process->workspan.is_time && process->workspan.cost_task;
@@ -146,6 +147,11 @@ static uint64_t quantile(const struct task_row *row, const struct sums *sums, do
 
 static void finish(struct task_row *row, struct sums *sums)
 {
+  if (row->cut) {
+    row->undeferred = row->untied = row->dependent = row->elsewhere = row->suspended = 0;
+    row->ended = row->shortest_ns = row->longest_ns = 0;
+    return;
+  }
   if (sums->count)
     qsort(sums->buckets, sums->count, sizeof *sums->buckets, by_low);
   row->median_ns = quantile(row, sums, 0.5);

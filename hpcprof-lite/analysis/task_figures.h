@@ -21,6 +21,7 @@ struct task_row {
   uint64_t exec_ns, shortest_ns, longest_ns;
   uint64_t median_ns, p90_ns;
   bool creation_known, waits_known;
+  bool cut; /* only a part of the tasks: nothing but created, started and exec_ns is known */
   uint64_t create_ns;
   double wait_mean_ns;
   double below_1us, below_10us; /* parts of the ended ones */

@@ -304,7 +304,7 @@ static uint64_t add_shares(const struct workspan *result, const double *factors)
 static void count_executions(const struct profile *profile, struct workspan *result)
 {
   const struct construct_node *nodes = profile->constructs.nodes;
-  result->executions_known = profile->constructs.nodes_count > 0;
+  result->executions_known = profile->constructs.nodes_count > 0 && !profile->range.limited;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
     const struct construct_times *times = &process->constructs;

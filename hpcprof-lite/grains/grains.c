@@ -116,6 +116,7 @@ int grains_open(const struct profile_process *process, struct problems *problems
   int status = log_reader_open(process->path, problems, &log);
   if (!log)
     return status == ERR_NOMEM ? status : 0;
+  log_reader_limit(log, process);
   *out = calloc(1, sizeof **out);
   status = *out ? record_log(*out, process, log, problems) : ERR_NOMEM;
   log_reader_close(log);
@@ -389,6 +390,7 @@ static int tell_grain(struct grains *grains, const struct past_grain *grain)
 {
   const struct live_place *first = &grains->past.places[grain->place];
   uint32_t node = numa_node(&grains->recorder.grains.numa, first->cpu);
+  bool cut = grain->flags & LIVE_GRAIN_CUT; /* costs of all of it do not compare to a part of it */
   struct grain out = {.id = grain->id,
                       .parent = grain->parent ? past_grain(&grains->past, grain->parent)->id : 0,
                       .kind = grain->flags & LIVE_GRAIN_LOOP_TASK ? GRAIN_CHUNK
@@ -402,8 +404,8 @@ static int tell_grain(struct grains *grains, const struct past_grain *grain)
                       .cpu = first->cpu,
                       .node = node == NUMA_NO_NODE ? GRAIN_NO_CPU : node,
                       .exec = grain->exec,
-                      .create = grain->create - 1,
-                      .chunk_overhead = grain->overhead - 1,
+                      .create = cut ? GRAIN_UNKNOWN : grain->create - 1,
+                      .chunk_overhead = cut ? GRAIN_UNKNOWN : grain->overhead - 1,
                       .create_instant = grain->parent ? grain->instant : GRAIN_UNKNOWN,
                       .slack = GRAIN_UNKNOWN,
                       .parallelism = grain->parallelism};
@@ -418,6 +420,12 @@ static int tell_grain(struct grains *grains, const struct past_grain *grain)
   return grains->visitor->grain(grains->visitor->context, &out);
 }
 
+/* Whether the grain is in the part of the run that is reported.  A graph also has the others: they did no work. */
+static bool is_inside(const struct grains *grains, const struct past_grain *grain)
+{
+  return grain->ran || grains->visitor->event || !grains->recorder.process->to_ticks;
+}
+
 static int on_begin(struct grains *grains, const struct tape_record *record)
 {
   struct past_grain *grain = past_grain(&grains->past, record->operand[0]);
@@ -429,7 +437,7 @@ static int on_begin(struct grains *grains, const struct tape_record *record)
                                                 .grain = past_grain(&grains->past, grain->parent)->id,
                                                 .other = grain->id,
                                                 .number = (grain->flags & LIVE_GRAIN_OF_LOOP) != 0});
-    if (!status && grains->visitor->grain && is_wanted(grains, grain))
+    if (!status && grains->visitor->grain && is_inside(grains, grain) && is_wanted(grains, grain))
       status = tell_grain(grains, grain);
   }
   sync_unref(grains, grain->sync);

@@ -9,6 +9,9 @@
  * path through a grain, and the synchronisation that joins it, are exact.  Grains are delivered from the last created
  * one to the first: `id` falls from call to call, and a grain comes after all grains that it has created.
  *
+ * Of a process that is limited to a part of the run, only grains that ran in it are delivered, unless events are
+ * wanted, too: those need the whole graph, in which nothing outside does work.
+ *
  * Memory: live tasks, taskgroups and synchronisations; never the number of tasks.
  */
 #ifndef HPCPROF_LITE_GRAINS_GRAINS_H

@@ -23,10 +23,11 @@ enum live_grain_flag {
   LIVE_GRAIN_DROPPED = 32, /* stood for a wait: is no grain */
   LIVE_GRAIN_OF_LOOP = 64, /* a chunk of a worksharing loop, which runs in its parent */
   LIVE_GRAIN_LOOP_TASK = 128, /* of a taskloop */
-  LIVE_GRAIN_TAPED = 255,
-  LIVE_GRAIN_STARTED = 256,
-  LIVE_GRAIN_ENDED = 512,
-  LIVE_GRAIN_WAITING = 1024
+  LIVE_GRAIN_CUT = 256,       /* not all that it did is in the part of the run that is reported */
+  LIVE_GRAIN_TAPED = 511,
+  LIVE_GRAIN_STARTED = 512,
+  LIVE_GRAIN_ENDED = 1024,
+  LIVE_GRAIN_WAITING = 2048
 };
 
 enum live_sync { LIVE_SYNC_TASKWAIT, LIVE_SYNC_GROUP, LIVE_SYNC_BARRIER, LIVE_SYNC_LOOP, LIVE_SYNC_CHILD };

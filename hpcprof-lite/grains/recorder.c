@@ -95,8 +95,13 @@ static void note_wait(struct recorder *recorder, const struct log_reader_record 
   struct recorder_stream *stream = &recorder->streams[next->stream];
   uint32_t index = running_in(recorder, replay_running(recorder->replay, next->stream));
   struct live_grain *grain = at(recorder, index);
+  const struct profile_process *process = recorder->process;
   uint64_t from = stream->last_ticks, to = next->begin_ticks;
   stream->last_ticks = next->end_ticks;
+  if (process->to_ticks) {
+    from = from > process->from_ticks ? from : process->from_ticks;
+    to = to < process->to_ticks ? to : process->to_ticks;
+  }
   if (!(grain->flags & LIVE_GRAIN_WAITING))
     return;
   const struct team_region *region = team_region(&recorder->teams, grain->region);
@@ -258,9 +263,11 @@ static void on_run(struct recorder *recorder, const struct log_reader_record *ne
   const struct task_graph_task *task = task_graph_task(recorder->graph, task_index);
   uint32_t index = running_in(recorder, task_index);
   uint64_t start = model_rounded(task_graph_now(recorder->graph, task).at[0]);
-  bool runs = index && task->scope && task->now && work < (uint64_t)1 << 60; /* as replay.c tests */
+  bool runs = index && replay_counts(task, work);
   replay_take(recorder->replay, next);
-  if (runs)
+  if (next->cut && index)
+    at(recorder, index)->flags |= LIVE_GRAIN_CUT;
+  if (runs && !next->outside)
     live_grain_run(&recorder->grains, index, live_grains_place(&recorder->grains, next->thread, next->cpu), work,
                    start);
 }

@@ -33,6 +33,7 @@ enum tape_op {
                    it */
   TAPE_JOIN,    /* grain, number: its synchronisation at the end of a region           */
   TAPE_DEPENDENCE, /* grain, join, takes: offers its clock, or takes the join's   */
+  TAPE_FRAGMENT,   /* clock, thread, begin, ticks, work: of a critical chain (critical_chain.h), instead of RUN */
   TAPE_OPS
 };
 

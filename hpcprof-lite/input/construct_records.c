@@ -45,7 +45,7 @@ struct at {
 
 struct build {
   struct read_file *file;
-  struct profile_process *process;
+  const struct profile_process *process;
   struct construct_times *times;
   struct problems *problems;
   struct construct_places *found;
@@ -235,6 +235,7 @@ static struct construct_figures own_figures(const struct build *build, const str
                                       .executions = is_shared(record->kind) && place->beside ? 0 : record->count,
                                       .chosen = record->chosen,
                                       .unended = record->unended,
+                                      .cut = record->cut,
                                       .enter = to_ns(build, record->ticks[CONSTRUCT_TIME_ENTER]),
                                       .own_body = to_ns(build, record->ticks[CONSTRUCT_TIME_BODY]),
                                       .wait = to_ns(build, record->ticks[CONSTRUCT_TIME_WAIT]),
@@ -345,6 +346,7 @@ static void add_tasks(const struct build *build, const struct read_tasks *from, 
   }
   add(&into->ended, from->ended);
   add(&into->exec_ns, to_ns(build, from->ticks));
+  into->cut += from->cut;
   for (uint32_t i = 0; i < CONSTRUCT_TASK_BUCKETS; i++)
     add(&into->histogram[i], from->histogram[i]);
 }
@@ -404,7 +406,7 @@ static int read_all_tasks(struct build *build)
   for (uint32_t i = 0; i < times->tasks_count && !status; i++) {
     struct construct_tasks *tasks = &times->tasks[i];
     uint64_t waited = sums[i].started_at - sums[i].created_at;
-    tasks->waits_known = tasks->started && tasks->started == tasks->created && waited < UINT64_MAX / 2;
+    tasks->waits_known = tasks->started && tasks->started == tasks->created && waited < UINT64_MAX / 2 && !tasks->cut;
     tasks->wait_ns = tasks->waits_known ? to_ns(build, waited) : 0;
   }
   free(row_of);
@@ -453,7 +455,7 @@ static void add_open_interval(struct build *build, uint32_t position)
 /* Reads the records of all threads; *all receives their number. */
 static int load(struct build *build, size_t *all)
 {
-  struct profile_process *process = build->process;
+  const struct profile_process *process = build->process;
   *all = 0;
   for (uint32_t i = 0; i < process->threads_count; i++) {
     struct thread *thread = &build->threads[i];
@@ -472,8 +474,8 @@ static int load(struct build *build, size_t *all)
     if (thread->count)
       thread->places[0].state = PLACED; /* what is outside all constructs is node 0 */
   }
-  for (uint32_t i = 0; i < process->threads_count; i++)
-    add_open_interval(build, i);
+  for (uint32_t i = 0; i < process->threads_count && !read_replaced(build->file); i++)
+    add_open_interval(build, i); /* those of a part contain it */
   return 0;
 }
 
@@ -501,6 +503,18 @@ static void report_faults(const struct build *build)
                    (unsigned long long)build->faults[i]);
 }
 
+static void release(struct build *build)
+{
+  for (uint32_t i = 0; build->threads && i < build->process->threads_count; i++) {
+    free(build->threads[i].records);
+    free(build->threads[i].places);
+  }
+  free(build->threads);
+  free(build->stack);
+  free(build->depths);
+  index_release(&build->index);
+}
+
 int construct_records_read(struct read_file *file, struct profile_process *process, struct problems *problems,
                            struct construct_places *places)
 {
@@ -519,13 +533,79 @@ int construct_records_read(struct read_file *file, struct profile_process *proce
   if (!status && all && timed)
     status = build_times(&build);
   report_faults(&build);
-  for (uint32_t i = 0; build.threads && i < process->threads_count; i++) {
-    free(build.threads[i].records);
-    free(build.threads[i].places);
+  release(&build);
+  return status;
+}
+
+/* ---- the records of a process that has been merged ---- */
+
+void construct_record_map_release(struct construct_record_map *map)
+{
+  for (uint32_t i = 0; map->nodes && i < map->threads; i++)
+    free(map->nodes[i]);
+  free(map->nodes);
+  free(map->counts);
+  *map = (struct construct_record_map){0};
+}
+
+/* Sets of_run[] to the nodes of the run that equal those of the process; of one that is not there, to its parent's. */
+static int find_in_run(const struct build *build, const struct construct_times *run, uint32_t *of_run)
+{
+  struct construct_times copy = {0};
+  struct index index = {0};
+  int status = 0;
+  for (uint32_t i = 0; i < run->nodes_count && !status; i++)
+    status = construct_times_add(&copy, &index, &run->nodes[i]) == MODEL_NONE ? ERR_NOMEM : 0;
+  for (uint32_t i = 1; i < build->times->nodes_count && !status; i++) {
+    struct construct_node node = build->times->nodes[i];
+    node.parent = of_run[node.parent];
+    node.directive = build->process->directive_map[node.directive];
+    uint32_t found = construct_times_add(&copy, &index, &node);
+    of_run[i] = found < run->nodes_count ? found : node.parent;
+    status = found == MODEL_NONE ? ERR_NOMEM : 0;
   }
-  free(build.threads);
-  free(build.stack);
-  free(build.depths);
-  index_release(&build.index);
+  construct_times_release(&copy);
+  index_release(&index);
+  return status;
+}
+
+static int fill_map(const struct build *build, const struct construct_times *run, struct construct_record_map *map)
+{
+  uint32_t *of_run = calloc((size_t)build->times->nodes_count + 1, sizeof *of_run);
+  int status = of_run ? find_in_run(build, run, of_run) : ERR_NOMEM;
+  for (uint32_t i = 0; i < map->threads && !status; i++) {
+    const struct thread *thread = &build->threads[i];
+    map->nodes[i] = calloc((size_t)thread->count + 1, sizeof **map->nodes);
+    status = map->nodes[i] ? 0 : ERR_NOMEM;
+    map->counts[i] = status ? 0 : thread->count;
+    for (uint32_t j = 1; j < map->counts[i]; j++)
+      map->nodes[i][j] = of_run[thread->places[j].node];
+  }
+  free(of_run);
+  return status;
+}
+
+int construct_records_map(struct read_file *file, const struct profile_process *process,
+                          const struct construct_times *run, struct construct_record_map *map)
+{
+  struct problems ignored = {0};
+  struct construct_times times = {0};
+  struct build build = {.file = file,
+                        .process = process,
+                        .times = &times,
+                        .problems = &ignored,
+                        .threads = calloc((size_t)process->threads_count + 1, sizeof *build.threads)};
+  size_t all = 0;
+  *map = (struct construct_record_map){.nodes = calloc((size_t)process->threads_count + 1, sizeof *map->nodes),
+                                       .counts = calloc((size_t)process->threads_count + 1, sizeof *map->counts),
+                                       .threads = process->threads_count};
+  int status = build.threads && map->nodes && map->counts ? load(&build, &all) : ERR_NOMEM;
+  if (!status)
+    status = add_node(&build, &construct_outside) == MODEL_NONE ? ERR_NOMEM : place_all(&build);
+  if (!status && run->nodes_count && process->directive_map)
+    status = fill_map(&build, run, map);
+  release(&build);
+  construct_times_release(&times);
+  problems_release(&ignored);
   return status;
 }

@@ -30,4 +30,17 @@ struct construct_places {
 int construct_records_read(struct read_file *file, struct profile_process *process, struct problems *problems,
                            struct construct_places *places);
 
+/* The records of the threads of a process as nodes of the run's constructs. */
+struct construct_record_map {
+  uint32_t **nodes; /* [position of the thread][record] */
+  uint32_t *counts; /* [position]: records */
+  uint32_t threads;
+};
+
+/* Finds the nodes of all records of a process that has been merged into a run.  Returns 0 or ERR_NOMEM;
+ * construct_record_map_release() in either case. */
+int construct_records_map(struct read_file *file, const struct profile_process *process,
+                          const struct construct_times *run, struct construct_record_map *map);
+void construct_record_map_release(struct construct_record_map *map);
+
 #endif

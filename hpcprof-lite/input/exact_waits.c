@@ -82,10 +82,42 @@ static void add_open_intervals(const struct read_file *file, const struct profil
   }
 }
 
+struct exact_waits_tool exact_waits_tool(const struct profile_process *process, const struct read_wait *waits,
+                                         uint32_t count)
+{
+  double tick_ns = process->workspan.tick_ns;
+  struct exact_waits_tool tool = {0};
+  double waiting_ns[2] = {0}, runtime_ns[2] = {0};
+  for (uint32_t i = 0; i < count; i++) {
+    bool lock = waits[i].kind == READ_WAIT_LOCK;
+    double idle = ((double)waits[i].idle + open_ticks(process, &waits[i])) * tick_ns;
+    double runtime = (double)waits[i].runtime * tick_ns;
+    double in_runtime = fmin((double)waits[i].tool_ns, runtime);
+    waiting_ns[lock] += idle;
+    runtime_ns[lock] += runtime;
+    tool.of_waiting[lock] += fmin((double)waits[i].tool_ns - in_runtime, idle);
+    tool.of_runtime[lock] += in_runtime;
+  }
+  for (unsigned i = 0; i < 2; i++) {
+    tool.ns += tool.of_waiting[i] + tool.of_runtime[i];
+    tool.of_waiting[i] /= fmax(waiting_ns[i], 1);
+    tool.of_runtime[i] /= fmax(runtime_ns[i], 1);
+  }
+  return tool;
+}
+
+double exact_waits_runtime_ns(const struct read_wait *waits, uint32_t count, double tick_ns)
+{
+  double runtime_ns = 0;
+  for (uint32_t i = 0; i < count; i++)
+    runtime_ns += larger(0, (double)waits[i].runtime * tick_ns - (double)waits[i].tool_ns);
+  return runtime_ns;
+}
+
 /* The part of the time between a barrier's last arrival and a thread's release, and of searches and the like, that can
  * be the runtime's work: no more than the thread ran during waits, according to its samples.  In the remaining time it
  * slept or had no processor. */
-static double runtime_part(const struct profile_thread *record, double runtime_ns)
+double exact_waits_runtime_part(const struct profile_thread *record, double runtime_ns)
 {
   double waiting = (double)record->samples_idle + (double)record->samples_lockwait, all = (double)record->samples;
   double most = (double)record->cpu_ns * (waiting + 1 + sqrt(waiting)) / (all + 1);
@@ -111,10 +143,8 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
   thread->openmp = record->flags & THREAD_OPENMP;
   if (!status)
     add_open_intervals(file, process, waits, count);
-  double runtime_ns = 0;
-  for (uint32_t i = 0; i < count; i++)
-    runtime_ns += larger(0, (double)waits[i].runtime * tick_ns - (double)waits[i].tool_ns);
-  double part = runtime_part(record, runtime_ns);
+  double runtime_ns = exact_waits_runtime_ns(waits, count, tick_ns);
+  double part = read_replaced(file) ? 1 : exact_waits_runtime_part(record, runtime_ns); /* of the whole run */
   for (; thread->waits && thread->count < count && !status; thread->count++) {
     const struct read_wait *wait = &waits[thread->count];
     struct exact_wait *to = &thread->waits[thread->count];

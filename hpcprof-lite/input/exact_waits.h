@@ -56,6 +56,22 @@ int exact_waits_open(struct read_file *file, const struct profile_process *proce
                      struct problems *problems, struct exact_waits *waits);
 void exact_waits_close(struct exact_waits *waits);
 
+/* Which part of a thread's waiting was time in the tool, and which part of the runtime's own work in waits: [0] in
+ * waits of other kinds, [1] for locks.  ns: all of that time. */
+struct exact_waits_tool {
+  double of_waiting[2], of_runtime[2], ns;
+};
+
+struct exact_waits_tool exact_waits_tool(const struct profile_process *process, const struct read_wait *waits,
+                                         uint32_t count);
+
+/* The runtime's own work in waits, before the part that can be that is taken; without time in the tool. */
+double exact_waits_runtime_ns(const struct read_wait *waits, uint32_t count, double tick_ns);
+
+/* The part of the runtime's own work in a thread's waits that can be that, and not sleep or waiting for a processor.
+ * runtime_ns: all of it. */
+double exact_waits_runtime_part(const struct profile_thread *record, double runtime_ns);
+
 /* What a list of shares of a thread amounts to, ns.  *unread: how many of the thread's records no list has had so far,
  * shares_count at first; a record is in one list, so this bounds the time for hostile files. */
 struct exact_waits_amount {

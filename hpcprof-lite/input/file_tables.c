@@ -204,7 +204,8 @@ static int take_chunk(struct file_tables *tables, const struct format_view *view
     return table_put(tables, &tables->directives, view, first, sizeof(struct format_directive), problems);
   case FORMAT_CONTRIBUTIONS:
     return table_put(tables, &tables->contributions, view, first, sizeof(struct format_contribution), problems);
-  case FORMAT_GRAPH_LOG: /* belongs into a .graph file */
+  case FORMAT_GRAPH_LOG: /* belongs into a .graph file, the trace into a .trace file */
+  case FORMAT_TRACE:
     return 0;
   default:
     return add_ref(tables, &view->head, offset);

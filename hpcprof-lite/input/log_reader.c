@@ -2,20 +2,14 @@
 
 #include "common/array.h"
 #include "common/format.h"
-#include "hpcprof-lite/input/read.h"
+#include "hpcprof-lite/input/stream_chunks.h"
 #include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/model/profile.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum {
-  FIRST_WINDOW_BYTES = 128,
-  WINDOW_BYTES = 64 << 10,
   NO_STREAM = UINT32_MAX,
   NO_CPU = UINT32_MAX,
   HELD_MAX = 1 << 14 /* locks that are held at one time; of more, the holder is not known */
@@ -27,11 +21,6 @@ static const uint64_t visits_max = (uint64_t)256 << 20;
 
 /* The objects that records create and name. */
 enum object { OBJECT_TASK, OBJECT_REGION, OBJECT_JOIN, OBJECT_KINDS };
-
-struct chunk {
-  uint32_t owner, first; /* thread; number of the chunk in the thread's stream */
-  size_t offset;
-};
 
 struct stream {
   uint32_t owner;           /* thread                                              */
@@ -52,119 +41,22 @@ struct stream {
 };
 
 struct log_reader {
-  char *path;
-  int fd;
-  size_t size;
+  struct stream_chunks file;
   struct problems *problems;
-  struct chunk *chunks;
-  size_t chunks_count, chunks_room;
   size_t bytes;           /* of all decoded chunks */
   struct stream *streams; /* sorted by owner       */
   uint32_t count;
   uint32_t *heap; /* streams that do not wait, the earliest first */
   uint32_t heap_count, waiting;
-  struct index holders;             /* lock → 1 + the stream that holds it, unless it is free  */
-  uint32_t returned;                /* the stream whose record was returned last, or NO_STREAM */
-  uint64_t forced, damaged, visits; /* in this pass                                            */
-  uint64_t damage_reported;         /* damaged streams that are in `problems`                  */
-  bool overflow;                    /* a chunk was left out because memory ran out             */
+  struct index holders;                  /* lock → 1 + the stream that holds it, unless it is free  */
+  uint32_t returned;                     /* the stream whose record was returned last, or NO_STREAM */
+  uint64_t forced, damaged, visits;      /* in this pass                                            */
+  uint64_t damage_reported;              /* damaged streams that are in `problems`                  */
+  bool overflow;                         /* a chunk was left out because memory ran out             */
+  const struct profile_process *process; /* the caller's, or NULL */
 };
 
 /* ---- chunks ---- */
-
-static bool read_at(const struct log_reader *reader, void *into, size_t size, size_t offset)
-{
-  uint8_t *next = into;
-  while (size) {
-    ssize_t got = pread(reader->fd, next, size, (off_t)offset);
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0)
-      return false;
-    next += got;
-    offset += (size_t)got;
-    size -= (size_t)got;
-  }
-  return true;
-}
-
-/* The next offset at which a chunk may begin.  It is mostly near: the first window is small, so that a file with many
- * such places is not read over and over. */
-static size_t next_magic(const struct log_reader *reader, size_t from)
-{
-  static const uint64_t magic = FORMAT_MAGIC;
-  uint8_t window[WINDOW_BYTES];
-  for (size_t most = FIRST_WINDOW_BYTES; from + sizeof magic <= reader->size; most = WINDOW_BYTES) {
-    size_t take = reader->size - from < most ? reader->size - from : most;
-    if (!read_at(reader, window, take, from))
-      break;
-    const uint8_t *found = memmem(window, take, &magic, sizeof magic);
-    if (found)
-      return from + (size_t)(found - window);
-    from += take - sizeof magic + 1;
-  }
-  return reader->size;
-}
-
-static const char *header_fault(const struct format_chunk *head, size_t rest)
-{
-  if (head->magic != FORMAT_MAGIC)
-    return "no chunk begins here";
-  if (head->version != FORMAT_VERSION)
-    return "written by another version of hpcrun-lite";
-  if (head->stored_size > rest)
-    return "cut off: the file ends before the chunk does";
-  if (head->table >= FORMAT_TABLES)
-    return "unknown kind of chunk";
-  return NULL;
-}
-
-static int add_chunk(struct log_reader *reader, const struct format_chunk *head, size_t offset)
-{
-  if (!array_reserve(&reader->chunks, &reader->chunks_room, reader->chunks_count + 1, sizeof *reader->chunks))
-    return ERR_NOMEM;
-  reader->chunks[reader->chunks_count++] = (struct chunk){.owner = head->owner, .first = head->first, .offset = offset};
-  return 0;
-}
-
-static int by_owner(const void *a, const void *b)
-{
-  const struct chunk *x = a, *y = b;
-  if (x->owner != y->owner)
-    return x->owner < y->owner ? -1 : 1;
-  if (x->first != y->first)
-    return x->first < y->first ? -1 : 1;
-  return (x->offset > y->offset) - (x->offset < y->offset);
-}
-
-/* Lists the chunks of the log by their headers, sorted by thread and number. */
-static int find_chunks(struct log_reader *reader)
-{
-  size_t offset = 0;
-  int status = 0;
-  while (offset < reader->size && !status) {
-    struct format_chunk head = {0};
-    size_t rest = reader->size - offset;
-    bool whole = rest >= sizeof head && read_at(reader, &head, sizeof head, offset);
-    const char *fault = whole ? header_fault(&head, rest - sizeof head) : "the file ends within a chunk's header";
-    if (whole && !head.magic) { /* space for a chunk that was never begun */
-      offset = next_magic(reader, offset + 1);
-      continue;
-    }
-    if (fault) {
-      problems_add(reader->problems, "%s: cannot read the chunk at offset %zu: %s: left out", reader->path, offset,
-                   fault);
-      offset = next_magic(reader, offset + 1);
-      continue;
-    }
-    if (head.table == FORMAT_GRAPH_LOG)
-      status = add_chunk(reader, &head, offset);
-    offset += sizeof head + head.stored_size;
-  }
-  if (reader->chunks_count)
-    qsort(reader->chunks, reader->chunks_count, sizeof *reader->chunks, by_owner);
-  return status;
-}
 
 /* Frees the decoded chunk. */
 static void drop_bytes(struct log_reader *reader, struct stream *stream)
@@ -181,43 +73,23 @@ static void end_damaged(struct log_reader *reader, struct stream *stream, size_t
   if (++reader->damaged > reader->damage_reported) {
     reader->damage_reported = reader->damaged;
     problems_add(reader->problems,
-                 "%s: thread %u, chunk %u at offset %zu: %s: the rest of this thread's log is left out", reader->path,
-                 stream->owner, stream->number, offset, reason);
+                 "%s: thread %u, chunk %u at offset %zu: %s: the rest of this thread's log is left out",
+                 reader->file.path, stream->owner, stream->number, offset, reason);
   }
   stream->chunk = stream->chunks_end;
   drop_bytes(reader, stream);
 }
 
 /* Decodes a chunk's payload into the stream.  NULL, or the fault, which may be part of `message`. */
-static const char *decode(struct log_reader *reader, struct stream *stream, size_t offset, char message[256])
+static const char *decode(struct log_reader *reader, struct stream *stream, const struct stream_chunk *chunk,
+                          char message[256])
 {
-  struct format_chunk head;
-  struct format_view view;
-  size_t next = 0, stored = 0;
-  if (read_at(reader, &head, sizeof head, offset))
-    stored = sizeof head + head.stored_size;
-  if (!stored || head.stored_size > LOG_READER_CHUNK_MAX * 2 || head.count > LOG_READER_CHUNK_MAX ||
-      head.record_size != 1)
-    return "too large, or no longer readable";
-  if (reader->bytes + head.count > LOG_READER_BYTES_MAX)
-    return "the logs of all threads need too much memory at once";
-  uint8_t *bytes = malloc(stored);
-  reader->overflow = reader->overflow || !bytes;
-  if (!bytes || !read_at(reader, bytes, stored, offset)) {
-    free(bytes);
-    return "no longer readable";
-  }
-  enum format_error error = format_next(bytes, stored, &next, &view, message, 256);
-  free(bytes);
-  reader->overflow = reader->overflow || error == FORMAT_NOMEM;
-  if (error) {
-    const char *reason = strstr(message, ": ");
-    return reason ? reason + 2 : message;
-  }
-  stream->bytes = view.data;
-  stream->size = view.head.count;
+  bool no_memory = false;
+  const char *fault = stream_chunks_decode(&reader->file, chunk, LOG_READER_BYTES_MAX - reader->bytes, &stream->bytes,
+                                           &stream->size, &no_memory, message);
+  reader->overflow = reader->overflow || no_memory;
   reader->bytes += stream->size;
-  return NULL;
+  return fault;
 }
 
 /* Moves the stream to its next chunk.  False at its end. */
@@ -225,12 +97,12 @@ static bool next_chunk(struct log_reader *reader, struct stream *stream)
 {
   char message[256];
   drop_bytes(reader, stream);
-  while (stream->chunk < stream->chunks_end && reader->chunks[stream->chunk].first < stream->number)
+  while (stream->chunk < stream->chunks_end && reader->file.chunks[stream->chunk].first < stream->number)
     stream->chunk++; /* a second copy of a chunk */
   if (stream->chunk == stream->chunks_end)
     return false;
-  const struct chunk *chunk = &reader->chunks[stream->chunk];
-  const char *fault = chunk->first > stream->number ? "missing" : decode(reader, stream, chunk->offset, message);
+  const struct stream_chunk *chunk = &reader->file.chunks[stream->chunk];
+  const char *fault = chunk->first > stream->number ? "missing" : decode(reader, stream, chunk, message);
   if (fault) {
     end_damaged(reader, stream, chunk->offset, fault);
     return false;
@@ -250,14 +122,15 @@ static bool advance(struct log_reader *reader, struct stream *stream)
     bool damaged;
     if (!graphlog_next(stream->bytes, stream->size, &stream->offset, &stream->record, &damaged)) {
       if (damaged)
-        end_damaged(reader, stream, reader->chunks[stream->chunk - 1].offset, "invalid record");
+        end_damaged(reader, stream, reader->file.chunks[stream->chunk - 1].offset, "invalid record");
       if (!next_chunk(reader, stream))
         return false;
       continue;
     }
     enum graphlog_op op = stream->record.op;
     if (!stream->timed && op != GRAPHLOG_TIME) {
-      end_damaged(reader, stream, reader->chunks[stream->chunk - 1].offset, "it does not begin with a time record");
+      end_damaged(reader, stream, reader->file.chunks[stream->chunk - 1].offset,
+                  "it does not begin with a time record");
       continue;
     }
     stream->timed = true;
@@ -500,6 +373,57 @@ static void advance_returned(struct log_reader *reader)
     resume_waiters(reader, stream);
 }
 
+/* ---- the part of the run that is reported ---- */
+
+/* Returns the work of a fragment before a time; the last part of its work is done at its end. */
+static uint64_t work_before(const struct log_reader_record *record, uint64_t work, uint64_t ticks)
+{
+  if (ticks <= record->begin_ticks)
+    return 0;
+  if (ticks >= record->end_ticks)
+    return work;
+  return (uint64_t)((unsigned __int128)work * (ticks - record->begin_ticks) /
+                    (record->end_ticks - record->begin_ticks));
+}
+
+/* Reduces a fragment to its part between two times. */
+static void limit_fragment(struct log_reader_record *record, uint64_t work, uint64_t from, uint64_t to)
+{
+  uint64_t inside = work_before(record, work, to) - work_before(record, work, from);
+  bool instant = record->begin_ticks == record->end_ticks;
+  record->outside = instant ? record->begin_ticks < from || record->begin_ticks >= to
+                            : record->end_ticks <= from || record->begin_ticks >= to;
+  record->cut = record->outside || record->begin_ticks < from || record->end_ticks > to;
+  record->record.op = GRAPHLOG_RUN_OTHER;
+  record->record.operand[2] = inside;
+  if (record->outside) {
+    record->end_ticks = record->begin_ticks;
+    return;
+  }
+  record->begin_ticks = record->begin_ticks < from ? from : record->begin_ticks;
+  record->end_ticks = record->end_ticks > to ? to : record->end_ticks;
+}
+
+static void limit(const struct profile_process *process, struct log_reader_record *record)
+{
+  const uint64_t *operand = record->record.operand;
+  bool other = record->record.op == GRAPHLOG_RUN_OTHER, runs = other || record->record.op == GRAPHLOG_RUN;
+  uint64_t work = operand[other ? 2 : 1], ticks = record->end_ticks - record->begin_ticks;
+  if (other && process->workspan.is_time && work > ticks) /* the thread also ran before, in what looks like a gap */
+    record->begin_ticks -= operand[0] < record->begin_ticks ? operand[0] : record->begin_ticks;
+  if (!process->to_ticks)
+    return;
+  if (runs)
+    limit_fragment(record, work, process->from_ticks, process->to_ticks);
+  else
+    record->outside = record->begin_ticks < process->from_ticks || record->begin_ticks >= process->to_ticks;
+}
+
+void log_reader_limit(struct log_reader *reader, const struct profile_process *process)
+{
+  reader->process = process;
+}
+
 bool log_reader_next(struct log_reader *reader, struct log_reader_record *record)
 {
   if (reader->returned != NO_STREAM)
@@ -527,6 +451,8 @@ bool log_reader_next(struct log_reader *reader, struct log_reader_record *record
                                          .cpu = stream->cpu,
                                          .begin_ticks = stream->begin_ticks,
                                          .end_ticks = stream->time_ticks};
+    if (reader->process)
+      limit(reader->process, record);
     reader->returned = number;
     return true;
   }
@@ -544,13 +470,13 @@ void log_reader_rewind(struct log_reader *reader)
   for (uint32_t i = 0; i < reader->count; i++) {
     struct stream *stream = &reader->streams[i];
     drop_bytes(reader, stream);
-    *stream = (struct stream){.owner = reader->chunks[chunk].owner,
+    *stream = (struct stream){.owner = reader->file.chunks[chunk].owner,
                               .chunk = chunk,
                               .cpu = NO_CPU,
                               .waits_on = NO_STREAM,
                               .first_waiter = NO_STREAM,
                               .next_waiter = NO_STREAM};
-    while (chunk < reader->chunks_count && reader->chunks[chunk].owner == stream->owner)
+    while (chunk < reader->file.count && reader->file.chunks[chunk].owner == stream->owner)
       chunk++;
     stream->chunks_end = chunk;
   }
@@ -564,8 +490,8 @@ void log_reader_rewind(struct log_reader *reader)
 /* Allocates the streams, one for each thread that has chunks. */
 static int init_streams(struct log_reader *reader)
 {
-  for (size_t i = 0; i < reader->chunks_count; i++)
-    reader->count += !i || reader->chunks[i].owner != reader->chunks[i - 1].owner;
+  for (size_t i = 0; i < reader->file.count; i++)
+    reader->count += !i || reader->file.chunks[i].owner != reader->file.chunks[i - 1].owner;
   reader->streams = calloc((size_t)reader->count + 1, sizeof *reader->streams);
   reader->heap = calloc((size_t)reader->count + 1, sizeof *reader->heap);
   return reader->streams && reader->heap ? 0 : ERR_NOMEM;
@@ -574,41 +500,24 @@ static int init_streams(struct log_reader *reader)
 int log_reader_open(const char *measurement, struct problems *problems, struct log_reader **out)
 {
   struct log_reader *reader = calloc(1, sizeof *reader);
-  struct stat stat;
   *out = NULL;
   if (!reader)
     return ERR_NOMEM;
-  *reader = (struct log_reader){.fd = -1, .problems = problems, .returned = NO_STREAM};
-  int status = ERR_NOMEM;
-  if (asprintf(&reader->path, "%.*s%s", (int)read_stem(measurement), measurement, LOG_READER_SUFFIX) < 0) {
-    reader->path = NULL;
-    goto out;
-  }
-  status = 0;
-  reader->fd = open(reader->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (reader->fd < 0 && errno == ENOENT)
-    goto out;
-  status = ERR_INPUT;
-  if (reader->fd < 0 || fstat(reader->fd, &stat) || !S_ISREG(stat.st_mode)) {
-    problems_add(problems, "cannot read %s: %s", reader->path, reader->fd < 0 ? strerror(errno) : "not a regular file");
-    goto out;
-  }
-  reader->size = (size_t)stat.st_size;
-  status = find_chunks(reader);
-  if (!status)
+  *reader = (struct log_reader){.problems = problems, .returned = NO_STREAM};
+  int status = stream_chunks_open(measurement, LOG_READER_SUFFIX, FORMAT_GRAPH_LOG, problems, &reader->file);
+  if (!status && reader->file.path)
     status = init_streams(reader);
-  if (!status && !reader->count) {
-    problems_add(problems, "%s: it holds no usable graph log", reader->path);
+  if (!status && reader->file.path && !reader->count) {
+    problems_add(problems, "%s: it holds no usable graph log", reader->file.path);
     status = ERR_INPUT;
   }
-  if (!status) {
-    log_reader_rewind(reader);
-    *out = reader;
-    return 0;
+  if (status || !reader->count) {
+    log_reader_close(reader);
+    return status;
   }
-out:
-  log_reader_close(reader);
-  return status;
+  log_reader_rewind(reader);
+  *out = reader;
+  return 0;
 }
 
 void log_reader_close(struct log_reader *reader)
@@ -617,10 +526,7 @@ void log_reader_close(struct log_reader *reader)
     return;
   for (uint32_t i = 0; reader->streams && i < reader->count; i++)
     free(reader->streams[i].bytes);
-  if (reader->fd >= 0)
-    close(reader->fd);
-  free(reader->path);
-  free(reader->chunks);
+  stream_chunks_release(&reader->file);
   free(reader->streams);
   free(reader->heap);
   index_release(&reader->holders);

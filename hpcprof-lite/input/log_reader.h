@@ -15,14 +15,11 @@
 #define HPCPROF_LITE_INPUT_LOG_READER_H
 
 #include "common/graphlog.h"
-#include "hpcprof-lite/model/problems.h"
+#include "hpcprof-lite/model/profile.h"
 
 #define LOG_READER_SUFFIX ".graph"
 
-enum {
-  LOG_READER_CHUNK_MAX = 16 << 20, /* bytes of one decoded chunk             */
-  LOG_READER_BYTES_MAX = 1 << 30   /* bytes of all decoded chunks at one time */
-};
+enum { LOG_READER_BYTES_MAX = 1 << 30 }; /* of all decoded chunks at one time */
 
 struct log_reader;
 
@@ -32,6 +29,7 @@ struct log_reader_record {
   uint32_t thread;                 /* index of the thread in the process        */
   uint32_t cpu;                    /* on which the thread runs, UINT32_MAX: not known */
   uint64_t begin_ticks, end_ticks; /* when it happens; a fragment lasts, other records do not */
+  bool outside, cut; /* nothing of it, or of a fragment not all, is in the part of the run that is reported */
 };
 
 /* Opens the graph log of a measurement file.  *out is a reader for log_reader_close(), or NULL if there is no log.
@@ -39,6 +37,12 @@ struct log_reader_record {
  * Returns 0, ERR_INPUT if no part of the log is usable, or ERR_NOMEM. */
 int log_reader_open(const char *measurement, struct problems *problems, struct log_reader **out);
 void log_reader_close(struct log_reader *reader); /* NULL is allowed */
+
+/* Returns what the process did in the part of the run that it is limited to: fragments, with that part of their times,
+ * have the same part of their work.  So two adjacent parts have the work of both together, and all other records stay.
+ * Also returns the begin of fragments in which the thread did not run all the time, where work is time: the log has
+ * only when the thread ran again.  The process must outlive the reader. */
+void log_reader_limit(struct log_reader *reader, const struct profile_process *process);
 
 /* Returns the number of streams. */
 uint32_t log_reader_count(const struct log_reader *reader);

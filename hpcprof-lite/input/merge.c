@@ -1,6 +1,7 @@
 #include "hpcprof-lite/input/merge.h"
 
 #include "hpcprof-lite/input/construct_merge.h"
+#include "hpcprof-lite/input/range/range.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/input/span_merge.h"
 #include "hpcprof-lite/input/stitch.h"
@@ -66,12 +67,65 @@ static bool still_runs(const char *path, uint32_t pid)
   return mapped;
 }
 
+/* Restricts the process to the part of the run.  One that cannot be restricted is not usable. */
+static int take_part(const struct profile_range *part, struct read_file *file, struct profile_process *process,
+                     struct problems *problems, struct range **range)
+{
+  const char *why;
+  uint64_t begin_ns = model_sum(part->begin_ns, part->from_ns), end_ns = model_sum(part->begin_ns, part->to_ns);
+  range_set(process, begin_ns, end_ns);
+  int status = range_open(file, process, problems, range, &why);
+  if (!status)
+    range_take(*range, begin_ns, end_ns, process, problems);
+  else if (status == ERR_INPUT)
+    problems_add(problems, "%s: --from and --to cannot be used: %s", process->path, why);
+  process->usable = !status;
+  return status;
+}
+
+/* Marks all contexts as those of the whole run. */
+static int mark_met(struct catalog *catalog, struct contexts *contexts)
+{
+  const struct catalog_column met = {.name = "met", .unit = "", .role = COLUMN_MET | COLUMN_OF_WHOLE};
+  uint32_t column;
+  int status = catalog_add_column(catalog, &met, &column);
+  for (uint32_t i = 0; i < contexts->count && !status; i++)
+    status = contexts_value(contexts, i, column, 1);
+  return status == ERR_INPUT ? 0 : status;
+}
+
+/* Adds what the process has in the whole run to the contexts, so that their rows have the same numbers in any part. */
+static int add_whole(struct work *work, uint32_t number, struct contexts *contexts)
+{
+  const char *path = work->slice->paths[number];
+  struct problems ignored = {0};
+  struct profile_process process = {.number = number, .of_whole = true, .path = strdup(path)};
+  struct contexts whole = {0};
+  struct read_file *file = NULL;
+  process.unfinished = strcmp(path + read_stem(path), READ_SUFFIX) != 0;
+  int status = process.path ? contexts_init(&whole) : ERR_NOMEM;
+  bool open = !status && !read_open(path, &ignored, &process, &file);
+  if (open)
+    status = stitch_file(file, &process, &work->profile->catalog, work->slice->baseline, &whole, 1, &ignored);
+  if (open && !status)
+    status = mark_met(&work->profile->catalog, &whole);
+  whole.shares_count = whole.marks_count = 0; /* those of the part count */
+  if (open && !status)
+    status = contexts_merge(contexts, &whole);
+  read_close(file);
+  contexts_release(&whole);
+  problems_release(&ignored);
+  profile_release_process(&process);
+  return status == ERR_NOMEM ? status : 0;
+}
+
 static int merge_file(struct work *work, uint32_t number, struct contexts *contexts)
 {
   struct profile *profile = work->profile;
   struct profile_process *process = &profile->processes[number];
   struct problems *problems = &profile->problems[number];
   struct read_file *file;
+  struct range *range = NULL;
   process->number = number;
   process->path = strdup(work->slice->paths[number]);
   if (!process->path)
@@ -85,9 +139,15 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   process->usable = true;
   process->running = process->unfinished && still_runs(process->path, process->pid);
   process->superseded = has_stale_live_file(process->path);
-  status = stitch_file(file, process, &profile->catalog, work->slice->baseline, contexts, work->each, problems);
+  if (work->slice->part)
+    status = take_part(work->slice->part, file, process, problems, &range);
+  if (!status)
+    status = stitch_file(file, process, &profile->catalog, work->slice->baseline, contexts, work->each, problems);
   read_close(file);
-  return status;
+  range_close(range);
+  if (work->slice->part && status != ERR_NOMEM)
+    status = add_whole(work, number, contexts);
+  return status == ERR_INPUT ? 0 : status;
 }
 
 static void merge_job(void *argument, uint32_t job, unsigned worker)
@@ -148,13 +208,16 @@ struct process_entry {
   struct problems problems;
 };
 
-/* The order of processes in reports. */
-static int by_start(const void *a, const void *b)
+/* The order of processes in all reports. */
+static int by_place(const void *a, const void *b)
 {
   const struct profile_process *x = &((const struct process_entry *)a)->process,
                                *y = &((const struct process_entry *)b)->process;
   if (x->usable != y->usable)
     return x->usable ? -1 : 1;
+  int order = strcmp(x->host ? x->host : "", y->host ? y->host : "");
+  if (order || x->rank != y->rank)
+    return order ? order : x->rank < y->rank ? -1 : 1;
   if (x->start_ns != y->start_ns)
     return x->start_ns < y->start_ns ? -1 : 1;
   if (x->pid != y->pid)
@@ -169,7 +232,7 @@ static int sort_processes(struct profile *profile)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < profile->processes_count; i++)
     entries[i] = (struct process_entry){.process = profile->processes[i], .problems = profile->problems[i]};
-  qsort(entries, profile->processes_count, sizeof *entries, by_start);
+  qsort(entries, profile->processes_count, sizeof *entries, by_place);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     profile->processes[i] = entries[i].process;
     profile->problems[i] = entries[i].problems;
@@ -210,6 +273,47 @@ int merge_slice(const struct merge_slice *slice, struct profile *profile)
     contexts_release(&partial[i]);
   free(partial);
   return status;
+}
+
+/* What merge_find_run() finds of each file. */
+struct lives {
+  char *const *paths;
+  uint64_t *begin_ns, *end_ns; /* [file]; 0, 0: it cannot be read */
+};
+
+static void find_life(void *argument, uint32_t job, unsigned worker)
+{
+  const struct lives *lives = argument;
+  struct problems ignored = {0};
+  struct profile_process process = {0};
+  struct read_file *file = NULL;
+  (void)worker;
+  process.unfinished = strcmp(lives->paths[job] + read_stem(lives->paths[job]), READ_SUFFIX) != 0;
+  if (!read_open(lives->paths[job], &ignored, &process, &file)) {
+    lives->begin_ns[job] = process.start_ns;
+    lives->end_ns[job] = model_sum(process.start_ns, process.wall_ns);
+  }
+  read_close(file);
+  problems_release(&ignored);
+  profile_release_process(&process);
+}
+
+void merge_find_run(char *const *paths, uint32_t count, unsigned threads, uint64_t *begin_ns, uint64_t *run_ns)
+{
+  struct lives lives = {.paths = paths,
+                        .begin_ns = calloc((size_t)count + 1, sizeof *lives.begin_ns),
+                        .end_ns = calloc((size_t)count + 1, sizeof *lives.end_ns)};
+  uint64_t begin = UINT64_MAX, end = 0;
+  if (lives.begin_ns && lives.end_ns)
+    workers_run(threads < count ? threads : count, count, find_life, &lives);
+  for (uint32_t i = 0; lives.begin_ns && lives.end_ns && i < count; i++) {
+    begin = lives.end_ns[i] && lives.begin_ns[i] < begin ? lives.begin_ns[i] : begin;
+    end = lives.end_ns[i] > end ? lives.end_ns[i] : end;
+  }
+  *begin_ns = end ? begin : 0;
+  *run_ns = end > *begin_ns ? end - *begin_ns : 0;
+  free(lives.begin_ns);
+  free(lives.end_ns);
 }
 
 int merge_finish(struct profile *profile)

@@ -28,12 +28,17 @@ struct merge_slice {
   unsigned threads;
   enum profile_baseline baseline;
   void (*progress)(uint32_t done, uint32_t all); /* NULL: none; `all`: the files of this slice */
+  const struct profile_range *part; /* NULL: all of the run; else what is merged is this part of it, from traces,
+                                       and the contexts of the whole as columns with COLUMN_OF_WHOLE */
 };
 
 /* The first step of merge_files(), for a slice of the files.  Initialises *profile; its processes[] has one element for
  * each path, in that order, and those of other slices are zero, so that the slices can be put together.  Returns 0 or
  * ERR_NOMEM. */
 int merge_slice(const struct merge_slice *slice, struct profile *profile);
+
+/* Finds out when the first process of all files began, and how long the run took; 0, 0 if no file can be read. */
+void merge_find_run(char *const *paths, uint32_t count, unsigned threads, uint64_t *begin_ns, uint64_t *run_ns);
 
 /* The second step, once all slices are together: sorts the processes, merges work and span, and times of constructs.
  * Returns 0 or ERR_NOMEM. */

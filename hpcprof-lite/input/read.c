@@ -21,8 +21,63 @@ _Static_assert((int)PROCESS_ONLINE == FORMAT_PROCESS_ONLINE, "same flags");
 
 struct read_file {
   struct file_tables tables;
-  bool incomplete; /* see read_incomplete() */
+  bool incomplete;               /* see read_incomplete() */
+  const struct read_part *parts; /* see read_replace() */
+  uint32_t parts_count, columns;
 };
+
+/* ---- a part of the run ---- */
+
+void read_replace(struct read_file *file, const struct read_part *parts, uint32_t count, uint32_t columns)
+{
+  file->parts = parts;
+  file->parts_count = count;
+  file->columns = columns;
+}
+
+bool read_replaced(const struct read_file *file)
+{
+  return file->parts != NULL;
+}
+
+void read_part_release(struct read_part *part)
+{
+  free(part->values);
+  free(part->waits);
+  free(part->shares);
+  free(part->constructs);
+  free(part->tasks);
+  free(part->nodes);
+  *part = (struct read_part){0};
+}
+
+static int by_thread(const void *key, const void *element)
+{
+  uint32_t thread = *(const uint32_t *)key, other = ((const struct read_part *)element)->thread;
+  return (thread > other) - (thread < other);
+}
+
+/* The tables that take the place of a thread's, NULL: none. */
+static const struct read_part *part_of(const struct read_file *file, uint32_t thread)
+{
+  static const struct read_part nothing;
+  if (!file->parts)
+    return NULL;
+  const struct read_part *part = bsearch(&thread, file->parts, file->parts_count, sizeof *part, by_thread);
+  return part ? part : &nothing;
+}
+
+/* Sets *into to a copy of an array.  Returns 0 or ERR_NOMEM. */
+static int copy(const void *array, uint32_t count, size_t size, void *into)
+{
+  void *made = calloc((size_t)count + 1, size);
+  if (made && count)
+    memcpy(made, array, count * size);
+  memcpy(into, &made, sizeof made);
+  return made ? 0 : ERR_NOMEM;
+}
+
+/* ---- the file ---- */
 
 /* Reports the first gap in a table, unless it is among the losses of the process. */
 static void report_gap(const struct read_file *file, const struct file_table *table, enum format_table which,
@@ -132,6 +187,7 @@ static void take_thread(const struct format_thread *record, struct profile_threa
       .run_delay_ns = record->run_delay_ns,
       .construct_since = record->construct_open / FORMAT_TIMES < UINT32_MAX ? record->construct_since : 0,
       .construct_open = (uint32_t)(record->construct_open / FORMAT_TIMES),
+      .blocked_since = record->blocked_since,
       .construct_time = (uint32_t)(record->construct_open % FORMAT_TIMES),
   };
   memcpy(thread->lost, record->lost, sizeof thread->lost);
@@ -282,7 +338,7 @@ void read_close(struct read_file *file)
 
 uint32_t read_columns_count(const struct read_file *file)
 {
-  return file->tables.metrics.count;
+  return file->parts ? file->columns : file->tables.metrics.count;
 }
 
 struct read_column read_column(const struct read_file *file, uint32_t column)
@@ -383,6 +439,24 @@ static int read_table(struct read_file *file, uint32_t thread, uint32_t which, s
   return status;
 }
 
+/* Appends the nodes that a part has in addition. */
+static int append_nodes(const struct read_file *file, uint32_t thread, struct read_node **nodes, uint32_t *count)
+{
+  const struct read_part *part = part_of(file, thread);
+  if (!part || !part->nodes_count)
+    return 0;
+  struct read_node *more = realloc(*nodes, ((size_t)*count + part->nodes_count) * sizeof *more);
+  if (!more) {
+    free(*nodes);
+    *nodes = NULL;
+    return ERR_NOMEM;
+  }
+  memcpy(more + *count, part->nodes, part->nodes_count * sizeof *more);
+  *nodes = more;
+  *count += part->nodes_count;
+  return 0;
+}
+
 int read_nodes(struct read_file *file, uint32_t thread, struct problems *problems, struct read_node **nodes,
                uint32_t *count)
 {
@@ -407,14 +481,17 @@ int read_nodes(struct read_file *file, uint32_t thread, struct problems *problem
   }
   *nodes = (struct read_node *)table.data;
   *count = table.count;
-  return 0;
+  return append_nodes(file, thread, nodes, count);
 }
 
 int read_values(struct read_file *file, uint32_t thread, struct problems *problems, uint64_t **values, uint32_t *count)
 {
   struct file_table table = {0};
+  const struct read_part *part = part_of(file, thread);
   *values = NULL;
-  *count = 0;
+  *count = part ? part->values_count : 0;
+  if (part)
+    return copy(part->values, *count, file->columns * sizeof **values, values);
   if (!file->tables.metrics.count)
     return 0;
   if (read_table(file, thread, FORMAT_VALUES, file->tables.metrics.count * sizeof(uint64_t), problems, &table)) {
@@ -430,6 +507,11 @@ int read_waits(struct read_file *file, uint32_t thread, struct problems *problem
                uint32_t *count)
 {
   struct file_table table = {0};
+  const struct read_part *part = part_of(file, thread);
+  if (part) {
+    *count = part->waits_count;
+    return copy(part->waits, *count, sizeof **waits, waits);
+  }
   int status = read_table(file, thread, FORMAT_WAITS, sizeof(struct format_wait), problems, &table);
   *waits = status ? NULL : calloc((size_t)table.count + 1, sizeof **waits);
   *count = 0;
@@ -475,6 +557,11 @@ int read_constructs(struct read_file *file, uint32_t thread, struct problems *pr
                     struct read_construct **constructs, uint32_t *count)
 {
   struct file_table table = {0};
+  const struct read_part *part = part_of(file, thread);
+  if (part) {
+    *count = part->constructs_count;
+    return copy(part->constructs, *count, sizeof **constructs, constructs);
+  }
   int status = read_table(file, thread, FORMAT_CONSTRUCTS, sizeof(struct format_construct), problems, &table);
   const struct format_construct *stored = (const struct format_construct *)(const void *)table.data;
   *constructs = status ? NULL : calloc((size_t)table.count + 1, sizeof **constructs);
@@ -510,6 +597,11 @@ int read_tasks(struct read_file *file, uint32_t thread, struct problems *problem
                uint32_t *count)
 {
   struct file_table table = {0};
+  const struct read_part *part = part_of(file, thread);
+  if (part) {
+    *count = part->tasks_count;
+    return copy(part->tasks, *count, sizeof **tasks, tasks);
+  }
   int status = read_table(file, thread, FORMAT_TASKS, sizeof(struct format_tasks), problems, &table);
   *tasks = status ? NULL : calloc((size_t)table.count + 1, sizeof **tasks);
   *count = 0;
@@ -523,6 +615,11 @@ int read_shares(struct read_file *file, uint32_t thread, struct problems *proble
                 uint32_t *count)
 {
   struct file_table table = {0};
+  const struct read_part *part = part_of(file, thread);
+  if (part) {
+    *count = part->shares_count;
+    return copy(part->shares, *count, sizeof **shares, shares);
+  }
   _Static_assert(sizeof(struct read_share) == sizeof(struct format_share), "the same structure");
   int status = read_table(file, thread, FORMAT_SHARES, sizeof(struct format_share), problems, &table);
   if (status)

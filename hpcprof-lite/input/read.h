@@ -20,6 +20,8 @@
 #define READ_PART_SUFFIX ".part" /* the threads of such a process that have ended   */
 
 /* See struct format_node. */
+enum { READ_NODE_WHAT_MAX = (1 << 24) - 1 };
+
 struct read_node {
   uint32_t parent;
   uint32_t what : 24, kind : 8; /* kind: enum context_kind, CONTEXT_FREE if it is unknown */
@@ -123,6 +125,7 @@ struct read_construct {
   bool linked, in_wait;
   uint32_t owner, link, node;
   uint64_t count, chosen, unended, ticks[CONSTRUCT_TIMES], wait_own, wait_spare;
+  bool cut; /* only a part of its executions: chosen, unended, and the body of a lock are not known */
 };
 
 struct read_tasks {
@@ -130,6 +133,7 @@ struct read_tasks {
   uint64_t created, undeferred, untied, dependent, created_at, create_ticks, create_timed;
   uint64_t started, started_at, elsewhere, ended, ticks, shortest, longest, suspended;
   uint32_t histogram[CONSTRUCT_TASK_BUCKETS];
+  bool cut; /* only a part of them: nothing but created, started and ticks is known */
 };
 
 /* Decode the tables of constructs and of tasks of the thread with that index, which the caller frees.  Return 0 or
@@ -145,5 +149,25 @@ int read_waits(struct read_file *file, uint32_t thread, struct problems *problem
                uint32_t *count);
 int read_shares(struct read_file *file, uint32_t thread, struct problems *problems, struct read_share **shares,
                 uint32_t *count);
+
+/* ---- a part of the run ---- */
+
+/* Tables of a thread that take the place of those in the file. */
+struct read_part {
+  uint32_t thread; /* index */
+  uint64_t *values;
+  struct read_wait *waits;
+  struct read_share *shares;
+  struct read_construct *constructs;
+  struct read_tasks *tasks;
+  struct read_node *nodes; /* these are appended to the thread's tree */
+  uint32_t values_count, waits_count, shares_count, constructs_count, tasks_count, nodes_count;
+};
+
+/* From now on the tables are those of the parts, sorted by thread, and values have only the first `columns` columns.
+ * The parts belong to the caller and must stay. */
+void read_replace(struct read_file *file, const struct read_part *parts, uint32_t count, uint32_t columns);
+bool read_replaced(const struct read_file *file);
+void read_part_release(struct read_part *part);
 
 #endif

@@ -268,7 +268,13 @@ static int sum_processes(struct profile *profile, const struct profile_process *
     workspan->unseen |= process->workspan.unseen;
     add(&workspan->work, process->workspan.work);
   }
-  profile->span_elapsed_ns = end - begin;
+  if (profile->range.limited) {
+    uint64_t from = model_sum(profile->range.begin_ns, profile->range.from_ns);
+    uint64_t to = model_sum(profile->range.begin_ns, profile->range.to_ns);
+    begin = begin > from ? begin : from;
+    end = end < to ? end : to;
+  }
+  profile->span_elapsed_ns = end > begin ? end - begin : 0;
   return 0;
 }
 

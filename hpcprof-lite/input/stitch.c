@@ -38,7 +38,9 @@ static bool serves_idleness(uint32_t role)
 /* Adds a column to the catalog; one too many is reported and gets number MODEL_NONE.  Returns 0 or ERR_NOMEM. */
 static int intern_column(struct stitch *stitch, const struct catalog_column *wanted, uint32_t *number)
 {
-  int status = catalog_add_column(stitch->map.catalog, wanted, number);
+  struct catalog_column column = *wanted;
+  column.role |= stitch->map.process->of_whole ? COLUMN_OF_WHOLE : 0;
+  int status = catalog_add_column(stitch->map.catalog, &column, number);
   if (status == ERR_INPUT)
     problems_add(stitch->map.problems, "%s: event '%s' is one more than the %d that can be reported: left out",
                  stitch->map.process->path, wanted->name, CATALOG_COLUMNS_MAX - CATALOG_COLUMNS_OWN);

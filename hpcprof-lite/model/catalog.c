@@ -99,7 +99,8 @@ static int column_compare(const struct catalog_column *a, const struct catalog_c
 
 static int intern_column(struct catalog *catalog, const struct catalog_column *column, uint32_t *number)
 {
-  uint32_t reserved = column->role < COLUMN_STORED ? CATALOG_COLUMNS_OWN : 0;
+  bool own = column->role == COLUMN_IDLENESS || column->role == COLUMN_CRITICAL;
+  uint32_t reserved = own ? 0 : CATALOG_COLUMNS_OWN;
   for (*number = 0; *number < catalog->columns_count; ++*number) {
     if (column_compare(&catalog->columns[*number], column))
       continue;

@@ -33,7 +33,11 @@ enum column_role {
   COLUMN_SHARES,
   COLUMN_STORED, /* the roles before this one occur in files */
   COLUMN_IDLENESS = COLUMN_STORED,
-  COLUMN_CRITICAL /* what a context contributes to the span of the run, see input/span_merge.h */
+  COLUMN_CRITICAL, /* what a context contributes to the span of the run, see input/span_merge.h */
+  COLUMN_MET,      /* not 0 in contexts that the whole run has; only with COLUMN_OF_WHOLE */
+  COLUMN_ROLES,
+  COLUMN_OF_WHOLE = 16 /* added to a role: the figure of the whole run, where the others are those of a part; rows are
+                          numbered by it */
 };
 
 /* What one column of the contexts' values means.  Columns with equal name, unit and role are the same column in all

@@ -26,6 +26,7 @@ void construct_figures_add(struct construct_figures *sum, const struct construct
   add(&sum->wait_spare, figures->wait_spare);
   add(&sum->body, figures->body);
   add(&sum->task, figures->task);
+  add(&sum->cut, figures->cut);
 }
 
 /* The rest of an amount without a part of it, which may exceed it where sums were limited. */

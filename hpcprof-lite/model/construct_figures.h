@@ -58,6 +58,7 @@ struct construct_figures {
   uint64_t wait_spare; /* of `wait`: at the end of sections of which the thread executed none */
   uint64_t body;       /* own_body, and all of the constructs in it that did not run in waits */
   uint64_t task;       /* all of the constructs that ran while this one waited */
+  uint64_t cut;        /* rows of a part of the run: chosen, unended, and the body of a lock are not known */
 };
 
 struct construct_row {
@@ -76,8 +77,9 @@ struct construct_tasks {
   uint64_t started, elsewhere;      /* begun; of these by another thread than the creator */
   uint64_t wait_ns;                 /* from their creation to their begin, all together */
   uint64_t ended, exec_ns, shortest_ns, longest_ns;
-  uint64_t suspended;                         /* how often a thread left one to run another task */
-  double tick_ns;                             /* of the histogram */
+  uint64_t suspended; /* how often a thread left one to run another task */
+  double tick_ns;     /* of the histogram */
+  uint64_t cut;       /* threads of which only a part is counted: only created, started and exec_ns are known */
   uint64_t histogram[CONSTRUCT_TASK_BUCKETS]; /* running times of the ended ones */
 };
 

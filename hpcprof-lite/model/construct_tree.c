@@ -13,7 +13,7 @@ bool construct_is_region(uint32_t kind)
   return kind == DIRECTIVE_PARALLEL || kind == DIRECTIVE_TEAMS;
 }
 
-static bool is_lock(uint32_t kind)
+bool construct_is_lock(uint32_t kind)
 {
   return kind == DIRECTIVE_CRITICAL || kind == DIRECTIVE_LOCK || kind == DIRECTIVE_ORDERED || kind == CONSTRUCT_ATOMIC;
 }
@@ -51,6 +51,8 @@ bool construct_cell(const struct construct_entry *entry, const struct construct_
   switch (column) {
   case CONSTRUCT_EXEC:
     *value = construct_exec(figures);
+    if (kind == DIRECTIVE_LOCK && entry->sum.cut)
+      return false;
     return kind != DIRECTIVE_TASK || *value; /* how long creations took was not timed */
   case CONSTRUCT_COUNT:
     *value = figures->count;
@@ -59,11 +61,11 @@ bool construct_cell(const struct construct_entry *entry, const struct construct_
   case CONSTRUCT_SECTION:
   case CONSTRUCT_SINGLE:
     *value = column == body_column(kind) ? figures->body : 0;
-    return column == body_column(kind) && shown(has_body(kind), *value);
+    return column == body_column(kind) && shown(has_body(kind), *value) && !(kind == DIRECTIVE_LOCK && entry->sum.cut);
   case CONSTRUCT_ENTER:
   case CONSTRUCT_STARTUP:
     *value = (column == CONSTRUCT_STARTUP) == region ? figures->enter : 0;
-    return (column == CONSTRUCT_STARTUP) == region && shown(region || is_lock(kind), *value);
+    return (column == CONSTRUCT_STARTUP) == region && shown(region || construct_is_lock(kind), *value);
   case CONSTRUCT_EXIT:
   case CONSTRUCT_SHUTDOWN:
     *value = (column == CONSTRUCT_SHUTDOWN) == region ? figures->exit : 0;
@@ -76,10 +78,11 @@ bool construct_cell(const struct construct_entry *entry, const struct construct_
     return shown(has_wait(kind) && kind != DIRECTIVE_PROGRAM, *value);
   case CONSTRUCT_SECTION_COUNT:
     *value = figures->chosen;
-    return kind == DIRECTIVE_SECTIONS && entry->sum.chosen; /* else the runtime does not report single sections */
+    return kind == DIRECTIVE_SECTIONS && entry->sum.chosen &&
+           !entry->sum.cut; /* else the runtime does not report single sections */
   case CONSTRUCT_SINGLE_COUNT:
     *value = figures->chosen;
-    return kind == DIRECTIVE_SINGLE;
+    return kind == DIRECTIVE_SINGLE && !entry->sum.cut;
   default:
     return false;
   }
@@ -113,6 +116,7 @@ void construct_tree_team(const struct construct_tree *tree, const struct profile
 void construct_tree_release(struct construct_tree *tree)
 {
   free(tree->entries);
+  free(tree->entry_of);
   free(tree->lines);
   free(tree->threads);
   *tree = (struct construct_tree){0};

@@ -39,6 +39,7 @@ struct construct_thread {
 struct construct_tree {
   struct construct_entry *entries; /* [0]: what is outside all constructs; then depth-first */
   uint32_t count;                  /* 0: not measured */
+  uint32_t *entry_of;              /* [node of the run's constructs]; NULL in a flat list */
   struct construct_line *lines;
   struct construct_thread *threads;
   uint32_t threads_count;
@@ -74,6 +75,9 @@ bool construct_cell(const struct construct_entry *entry, const struct construct_
 
 /* Whether a kind creates a team of threads. */
 bool construct_is_region(uint32_t kind);
+
+/* Whether entering a construct of the kind may mean to wait for a lock. */
+bool construct_is_lock(uint32_t kind);
 
 /* Sets team[position of a process] to the number of threads that executed a region at once, with everything below it:
  * those that took part, but no more than ever ran at once, unless its teams had more members.  seen: room for

@@ -29,6 +29,7 @@ enum profile_loss {
   LOSS_LOG,
   LOSS_UNKEPT,
   LOSS_RATE,
+  LOSS_TRACE,
   LOSS_MAX = 24
 };
 

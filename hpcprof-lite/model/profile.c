@@ -12,7 +12,7 @@ void profile_release_workspan(struct profile_workspan *workspan)
   *workspan = (struct profile_workspan){0};
 }
 
-static void release_process(struct profile_process *process)
+void profile_release_process(struct profile_process *process)
 {
   free(process->path);
   free(process->host);
@@ -28,7 +28,7 @@ static void release_process(struct profile_process *process)
 void profile_release(struct profile *profile)
 {
   for (uint32_t i = 0; i < profile->processes_count; i++) {
-    release_process(&profile->processes[i]);
+    profile_release_process(&profile->processes[i]);
     problems_release(&profile->problems[i]);
   }
   free(profile->processes);

@@ -46,6 +46,7 @@ struct profile_thread {
    * and an enum construct_time. */
   uint64_t construct_since;
   uint32_t construct_open, construct_time;
+  uint64_t blocked_since; /* when it began to sleep in a call of the program, if it did then; 0: it did not */
 };
 
 /* A construct at a code address, summed over its outermost instances.  Kind, module, offset and name identify it in all
@@ -99,10 +100,13 @@ struct profile_process {
   bool unfinished; /* it was killed or still runs: its figures extend to its last sample */
   bool running;    /* unfinished, and it still runs on this machine */
   bool superseded; /* a live file exists beside the complete one: it was killed after it had written that */
+  bool in_part;    /* all figures are those between from_ticks and to_ticks, also its start and those of its threads */
+  bool of_whole;   /* its columns get roles with COLUMN_OF_WHOLE */
   uint32_t pid, parent_pid, flags, cpus, threads_max, threads_registered;
   int32_t rank; /* MPI rank, -1 if it has none */
   uint64_t start_ns, wall_ns, cpu_ns, regions;
-  uint64_t start_ticks; /* time-stamp counter at the start */
+  uint64_t start_ticks;          /* time-stamp counter at the start */
+  uint64_t from_ticks, to_ticks; /* of work and span, or of all: from here to before there; 0, 0: of the whole run */
   char *host, *command, *runtime, *notes;
   uint64_t lost[LOSS_MAX];
   struct profile_thread *threads;
@@ -113,11 +117,20 @@ struct profile_process {
   struct construct_times constructs; /* after merging, its rows and tasks name nodes and directives of the run */
 };
 
+/* The part of the run that is reported: what happened outside it costs nothing. */
+struct profile_range {
+  bool limited;              /* false: figures are those of all of it; the timeline alone may be that of the part */
+  uint64_t from_ns, to_ns;   /* since the run's begin; to_ns is at most run_ns */
+  uint64_t begin_ns, run_ns; /* when the run's first process began, and how long the run took; 0: no part is wanted */
+  bool log_differs;          /* a graph log is incomplete or differs from the measurement */
+  bool traced;               /* all figures are those of the part, from traces; else those that the graph log tells */
+};
+
 /* All measurement files of some directories, merged. */
 struct profile {
   struct catalog catalog;
   struct contexts contexts;
-  struct profile_process *processes; /* by start, pid and path; unusable ones last */
+  struct profile_process *processes; /* by host, rank, start, pid and path; unusable ones last */
   struct problems *problems;         /* [process] */
   uint32_t processes_count, processes_usable;
   struct profile_workspan workspan; /* of the run, see input/span_merge.h; contexts.shares are the shares of its span */
@@ -127,6 +140,7 @@ struct profile {
   uint32_t span_threads;            /* sum of their threads_max */
   uint64_t span_elapsed_ns;         /* from the first one's start to the last one's end */
   struct construct_times constructs; /* of the run, see input/construct_merge.h: its nodes; rows are the processes' */
+  struct profile_range range;        /* what --from and --to leave of the run */
 };
 
 /* Returns the position of the thread with that index in a process, MODEL_NONE if there is none. */
@@ -137,6 +151,9 @@ bool profile_by_wall(const struct profile_process *process);
 
 /* Frees everything that the profile owns, but not the structure. */
 void profile_release(struct profile *profile);
+
+/* Frees everything that a process owns, but not the structure. */
+void profile_release_process(struct profile_process *process);
 
 /* Frees what a workspan owns and sets it to zeros. */
 void profile_release_workspan(struct profile_workspan *workspan);

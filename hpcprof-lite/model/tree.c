@@ -7,34 +7,61 @@
 
 const char tree_unseen_waiting[] = "[waiting that no sample saw]";
 
-void tree_columns_init(const struct catalog *catalog, struct tree_columns *columns)
+/* Fills *columns with those of the catalog that have COLUMN_OF_WHOLE as it is in `of_whole`. */
+static void init_columns(const struct catalog *catalog, uint32_t of_whole, struct tree_columns *columns)
 {
+  uint32_t order[CATALOG_COLUMNS_MAX];
   *columns = (struct tree_columns){.samples = MODEL_NONE,
                                    .work = MODEL_NONE,
                                    .overhead = MODEL_NONE,
                                    .lockwait = MODEL_NONE,
                                    .idleness = MODEL_NONE,
-                                   .critical = MODEL_NONE};
-  columns->count = catalog->columns_count;
-  catalog_column_order(catalog, columns->source);
-  for (uint32_t i = 0; i < columns->count; i++) {
-    const struct catalog_column *column = &catalog->columns[columns->source[i]];
-    columns->columns[i] = *column;
-    if (column->role == COLUMN_SAMPLES && columns->samples == MODEL_NONE)
-      columns->samples = i;
-    else if (column->role == COLUMN_WORK && columns->work == MODEL_NONE)
-      columns->work = i;
-    else if (column->role == COLUMN_OVERHEAD && columns->overhead == MODEL_NONE)
-      columns->overhead = i;
-    else if (column->role == COLUMN_LOCKWAIT && columns->lockwait == MODEL_NONE)
-      columns->lockwait = i;
-    else if (column->role == COLUMN_IDLENESS && columns->idleness == MODEL_NONE)
-      columns->idleness = i;
-    else if (column->role == COLUMN_CRITICAL && columns->critical == MODEL_NONE)
-      columns->critical = i;
+                                   .critical = MODEL_NONE,
+                                   .met = MODEL_NONE};
+  catalog_column_order(catalog, order);
+  for (uint32_t i = 0; i < catalog->columns_count; i++) {
+    const struct catalog_column *column = &catalog->columns[order[i]];
+    uint32_t role = column->role & ~(uint32_t)COLUMN_OF_WHOLE, at = columns->count;
+    if ((column->role & COLUMN_OF_WHOLE) != of_whole)
+      continue;
+    if (role == COLUMN_MET) {
+      columns->met = order[i];
+      continue;
+    }
+    columns->source[at] = order[i];
+    columns->columns[columns->count++] = *column;
+    if (role == COLUMN_SAMPLES && columns->samples == MODEL_NONE)
+      columns->samples = at;
+    else if (role == COLUMN_WORK && columns->work == MODEL_NONE)
+      columns->work = at;
+    else if (role == COLUMN_OVERHEAD && columns->overhead == MODEL_NONE)
+      columns->overhead = at;
+    else if (role == COLUMN_LOCKWAIT && columns->lockwait == MODEL_NONE)
+      columns->lockwait = at;
+    else if (role == COLUMN_IDLENESS && columns->idleness == MODEL_NONE)
+      columns->idleness = at;
+    else if (role == COLUMN_CRITICAL && columns->critical == MODEL_NONE)
+      columns->critical = at;
     else
-      columns->events[columns->events_count++] = i;
+      columns->events[columns->events_count++] = at;
   }
+}
+
+void tree_columns_init(const struct catalog *catalog, struct tree_columns *columns)
+{
+  init_columns(catalog, 0, columns);
+}
+
+bool tree_columns_of_whole(const struct catalog *catalog, struct tree_columns *columns)
+{
+  init_columns(catalog, COLUMN_OF_WHOLE, columns);
+  return columns->met != MODEL_NONE;
+}
+
+void tree_columns_keep_critical(struct tree_columns *columns)
+{
+  columns->samples = columns->work = columns->overhead = columns->lockwait = columns->idleness = MODEL_NONE;
+  columns->events_count = 0;
 }
 
 static size_t row_width(const struct tree *tree)
@@ -111,12 +138,19 @@ static uint64_t row_hash(const struct tree_row *row)
   return hash;
 }
 
-uint32_t tree_add(struct tree *tree, const struct tree_row *wanted, bool *added)
+/* Returns the row with the identity of `wanted`, 0 if there is none. */
+static uint32_t find_row(const struct tree *tree, const struct tree_row *wanted, uint64_t hash)
 {
-  uint64_t hash = row_hash(wanted);
   uint32_t slot, number = index_first(&tree->index, hash, &slot);
   while (number && !same_identity(&tree->rows[number], wanted))
     number = index_next(&tree->index, hash, &slot);
+  return number;
+}
+
+uint32_t tree_add(struct tree *tree, const struct tree_row *wanted, bool *added)
+{
+  uint64_t hash = row_hash(wanted);
+  uint32_t number = find_row(tree, wanted, hash);
   if (added)
     *added = !number;
   if (number)
@@ -326,6 +360,25 @@ int tree_finish(struct tree *tree, const struct tree_order *order, bool keep_ids
   free(scratch);
   free(own);
   return status;
+}
+
+int tree_take_ids(struct tree *tree, const struct tree *from)
+{
+  uint32_t *same = calloc(tree->count, sizeof *same), next = from->count; /* [row] that of `from`; 0: none */
+  if (!same)
+    return ERR_NOMEM;
+  for (uint32_t row = 1; row < tree->count; row++) {
+    struct tree_row wanted = tree->rows[row];
+    bool known = !wanted.parent || same[wanted.parent];
+    wanted.parent = same[wanted.parent];
+    same[row] = known ? find_row(from, &wanted, row_hash(&wanted)) : 0;
+  }
+  for (uint32_t i = 1; i < tree->count; i++) {
+    uint32_t row = tree->order[i];
+    tree->rows[row].id = same[row] ? from->rows[same[row]].id : next++;
+  }
+  free(same);
+  return 0;
 }
 
 const char *tree_kind_name(enum tree_kind kind)

@@ -29,7 +29,8 @@ enum tree_kind {
 struct tree_row {
   uint32_t parent;
   uint32_t first_child, next; /* MODEL_NONE = none */
-  uint32_t depth, id; /* set by tree_finish(); id: in the complete top-down tree, or in a flat or bottom-up view */
+  uint32_t depth, id;         /* set by tree_finish(); id: in the complete top-down tree of the whole run, or in a flat
+                               or bottom-up view */
   enum tree_kind kind;
   uint32_t function; /* MODEL_NONE if it has none */
   uint32_t module;   /* MODEL_NONE if it has none */
@@ -56,6 +57,8 @@ struct tree_columns {
   struct catalog_column columns[CATALOG_COLUMNS_MAX]; /* sorted; strings belong to the catalog */
   uint32_t source[CATALOG_COLUMNS_MAX];               /* [column] number in the catalog */
   uint32_t count, samples, work, overhead, lockwait, idleness, critical;
+  uint32_t met; /* number in the catalog of the column that is not 0 in the contexts to which these apply; MODEL_NONE:
+                   to all */
   uint32_t events[CATALOG_COLUMNS_MAX], events_count;
 };
 
@@ -87,6 +90,12 @@ extern const char tree_unseen_waiting[];
 /* Fills *columns from the catalog, in the order of catalog_column_order(). */
 void tree_columns_init(const struct catalog *catalog, struct tree_columns *columns);
 
+/* The same of the columns of the whole run, beside those of a part.  Returns whether there are any. */
+bool tree_columns_of_whole(const struct catalog *catalog, struct tree_columns *columns);
+
+/* Makes all columns unknown but the critical path.  The values in trees stay. */
+void tree_columns_keep_critical(struct tree_columns *columns);
+
 /* Makes a tree that consists of a root with that name.  Returns 0 or ERR_NOMEM; tree_release() in either case. */
 int tree_init(struct tree *tree, uint32_t columns, const char *name);
 void tree_release(struct tree *tree);
@@ -103,6 +112,10 @@ void tree_inclusive(struct tree *tree);
 
 /* Sorts siblings, then sets depth, order and end, and IDs unless keep_ids.  Returns 0 or ERR_NOMEM. */
 int tree_finish(struct tree *tree, const struct tree_order *order, bool keep_ids);
+
+/* Gives each row the ID of the same row of another tree, whose strings are the same, and rows that it lacks higher
+ * ones. Both are finished.  Returns 0 or ERR_NOMEM. */
+int tree_take_ids(struct tree *tree, const struct tree *from);
 
 /* Returns whether time was sampled, so that the four categories of time exist. */
 bool tree_has_time(const struct tree_columns *columns);

@@ -11,6 +11,9 @@
 
 enum { DISMISSED = 1 }; /* a status that ranks_dismiss() sends; errors are negative */
 
+/* What helpers are asked for: the first number of a message. */
+enum { REQUEST_STATISTICS, REQUEST_TIMELINE };
+
 /* ---- ranks of the launch ---- */
 
 /* A number that the launcher has put into the environment, -1 if it is missing or invalid. */
@@ -214,7 +217,7 @@ static int get_paths(struct serialisation *message, char ***paths, uint32_t *cou
   return message->status;
 }
 
-int ranks_paths(struct ranks *ranks, int status, char ***paths, uint32_t *count)
+int ranks_paths(struct ranks *ranks, int status, char ***paths, uint32_t *count, uint64_t *begin_ns)
 {
   struct serialisation message = {.status = status};
   if (!ranks->link)
@@ -224,10 +227,13 @@ int ranks_paths(struct ranks *ranks, int status, char ***paths, uint32_t *count)
     *paths = NULL;
     *count = 0;
     if (!message.status)
+      *begin_ns = serialisation_get_number(&message);
+    if (!message.status)
       status = get_paths(&message, paths, count);
     serialisation_release(&message);
     return status;
   }
+  serialisation_put_number(&message, *begin_ns);
   put_paths(&message, *paths, status ? 0 : *count);
   size_t size;
   void *bytes = serialisation_pack(&message, &size);
@@ -273,6 +279,7 @@ struct request_head {
 static void put_request(struct serialisation *message, const struct statistics_view *view)
 {
   const struct tree *tree = view->tree;
+  serialisation_put_number(message, REQUEST_STATISTICS);
   struct request_head head = {.column = view->column, .rows = view->rows, .linked = view->into != NULL};
   serialisation_put_profile(message, view->profile, true);
   serialisation_put(message, &head, sizeof head);
@@ -427,25 +434,92 @@ int ranks_statistics(struct ranks *ranks, const struct statistics_view *view, un
   return reduce(ranks, status, put_counted, get_counted, &(struct counted){statistics, problems});
 }
 
-void ranks_serve(struct ranks *ranks, unsigned threads)
+/* Counts this rank's part for the first rank. */
+static void serve_statistics(const struct ranks *ranks, struct serialisation *message, unsigned threads)
+{
+  struct request request = {0};
+  struct statistics statistics = {0};
+  struct problems problems = {0};
+  int status = message->status ? message->status : get_request(message, &request);
+  if (!status)
+    status = statistics_count_part(&request.view, ranks->rank, ranks->size, threads, &problems, &statistics);
+  reduce(ranks, status, put_counted, get_counted, &(struct counted){&statistics, &problems});
+  statistics_release(&statistics);
+  problems_release(&problems);
+  release_request(&request);
+}
+
+/* ---- traces ---- */
+
+static void put_told(struct serialisation *message, void *object)
+{
+  serialisation_put_problems(message, object);
+}
+
+static void get_told(struct serialisation *message, void *object)
+{
+  serialisation_get_problems(message, object);
+}
+
+int ranks_timeline_begin(struct ranks *ranks, const struct timeline_request *request)
+{
+  struct serialisation message = {0};
+  size_t size;
+  if (!ranks->link)
+    return 0;
+  serialisation_put_number(&message, REQUEST_TIMELINE);
+  timeline_request_put(&message, request);
+  void *bytes = serialisation_pack(&message, &size);
+  int status = message.status;
+  serialisation_release(&message);
+  if (!status)
+    send_down(ranks, bytes, size, 0);
+  free(bytes);
+  return status;
+}
+
+int ranks_timeline_end(struct ranks *ranks, int status, struct problems *problems)
+{
+  return ranks->link ? reduce(ranks, status, put_told, get_told, problems) : status;
+}
+
+/* Has the caller read this rank's traces for the first rank. */
+static void serve_timeline(const struct ranks *ranks, struct serialisation *message,
+                           const struct ranks_service *service)
+{
+  struct profile profile = {0};
+  struct tree tree = {0};
+  struct construct_tree constructs = {0};
+  struct problems problems = {0};
+  struct timeline_request request = {.profile = &profile, .tree = &tree, .constructs = &constructs};
+  timeline_request_get(message, &request);
+  int status = message->status;
+  if (!status)
+    status = service->timeline(service->self, &request, &problems);
+  reduce(ranks, status, put_told, get_told, &problems);
+  problems_release(&problems);
+  if (profile.processes)
+    profile_release(&profile);
+  free(tree.rows);
+  free(request.row_of);
+  construct_tree_release(&constructs);
+}
+
+/* ---- helpers ---- */
+
+void ranks_serve(struct ranks *ranks, const struct ranks_service *service)
 {
   for (;;) {
     struct serialisation message;
-    struct request request = {0};
-    struct statistics statistics = {0};
-    struct problems problems = {0};
     int received;
     receive_down(ranks, &message, &received);
     if (received == DISMISSED) /* an error is passed on by reduce() */
       break;
-    int status = message.status ? message.status : get_request(&message, &request);
+    if (serialisation_get_number(&message) == REQUEST_TIMELINE)
+      serve_timeline(ranks, &message, service);
+    else
+      serve_statistics(ranks, &message, service->threads);
     serialisation_release(&message);
-    if (!status)
-      status = statistics_count_part(&request.view, ranks->rank, ranks->size, threads, &problems, &statistics);
-    reduce(ranks, status, put_counted, get_counted, &(struct counted){&statistics, &problems});
-    statistics_release(&statistics);
-    problems_release(&problems);
-    release_request(&request);
   }
   ranks->link->stop();
   ranks->link = NULL;

@@ -7,7 +7,7 @@
  *
  * Only the first rank resolves names, builds views and writes output, which is the same as without MPI, byte for byte.
  * The statistics of rows need a second reading of the files: the first rank sends the rows to all others, and each rank
- * counts its part.
+ * counts its part.  Traces are read likewise, to build their indexes, which each rank writes.
  *
  * The caller owns struct ranks and everything that is passed in.  If one rank fails, its status is passed on instead of
  * its data, so that no rank waits for it and the first rank returns the status.
@@ -17,6 +17,7 @@
 
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/ranks/timeline_request.h"
 #include "hpcprof-lite/ranks/transport.h"
 #include "hpcprof-lite/views/statistics.h"
 
@@ -36,10 +37,10 @@ bool ranks_is_first(void);
  * empty. */
 enum ranks_role ranks_join(struct ranks *ranks, char *message, size_t message_size);
 
-/* Sends the first rank's list of paths to all other ranks, where it replaces *paths and *count; the caller frees each
- * path and the array.  `status`: of the first rank, whether it has a list.  Returns 0, ERR_INPUT if the ranks are
- * different builds, or ERR_NOMEM. */
-int ranks_paths(struct ranks *ranks, int status, char ***paths, uint32_t *count);
+/* Sends the first rank's list of paths, and when the run began, to all other ranks, where they replace *paths, *count
+ * and *begin_ns; the caller frees each path and the array.  `status`: of the first rank, whether it has a list. Returns
+ * 0, ERR_INPUT if the ranks are different builds, or ERR_NOMEM. */
+int ranks_paths(struct ranks *ranks, int status, char ***paths, uint32_t *count, uint64_t *begin_ns);
 
 /* Merges the profiles of all ranks into that of the first one, which calls merge_finish() next; the profiles of the
  * others are of no further use.  `status`: whether this rank has a profile.  Returns the same as ranks_paths(). */
@@ -50,8 +51,22 @@ int ranks_reduce(struct ranks *ranks, int status, struct profile *profile);
 int ranks_statistics(struct ranks *ranks, const struct statistics_view *view, unsigned threads,
                      struct problems *problems, struct statistics *statistics);
 
-/* Called by a helper: counts statistics for the first rank until that calls ranks_dismiss(), then disconnects. */
-void ranks_serve(struct ranks *ranks, unsigned threads);
+/* Has all ranks read traces: the first rank sends the request, reads its part, and then collects the problems that the
+ * others met.  `status`: of its own part.  Alone, neither has an effect.  The first returns 0, or ERR_NOMEM if the
+ * second must not follow; the second the same as ranks_paths(). */
+int ranks_timeline_begin(struct ranks *ranks, const struct timeline_request *request);
+int ranks_timeline_end(struct ranks *ranks, int status, struct problems *problems);
+
+/* What a helper does. */
+struct ranks_service {
+  unsigned threads;
+  int (*timeline)(void *self, const struct timeline_request *request, struct problems *problems); /* its part */
+  void *self;
+};
+
+/* Called by a helper: counts statistics and reads traces for the first rank until that calls ranks_dismiss(), then
+ * disconnects. */
+void ranks_serve(struct ranks *ranks, const struct ranks_service *service);
 
 /* Called by the first rank when it needs no more help: ends ranks_serve() of the others and disconnects.  Further calls
  * have no effect. */

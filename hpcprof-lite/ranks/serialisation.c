@@ -11,11 +11,11 @@ enum { BLOCK_BYTES = 8, COMPRESSION_LEVEL = 1 };
 
 /* These fail when a field is added to a record.  A plain number is sent with the record; a pointer, a bool or the
  * number of a module needs code below. */
-_Static_assert(sizeof(struct profile_process) == 496 && sizeof(struct profile_thread) == 408, "see below");
+_Static_assert(sizeof(struct profile_process) == 520 && sizeof(struct profile_thread) == 416, "see below");
 _Static_assert(sizeof(struct profile_directive) == 72 && sizeof(struct context_share) == 24, "see below");
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct catalog_column) == 32, "see below");
-_Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 104, "see below");
-_Static_assert(sizeof(struct construct_tasks) == 3008 && sizeof(struct construct_times) == 64, "see below");
+_Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 112, "see below");
+_Static_assert(sizeof(struct construct_tasks) == 3016 && sizeof(struct construct_times) == 64, "see below");
 
 /* What sender and receiver must have in common. */
 struct layout {
@@ -262,6 +262,8 @@ static void get_bools(const void *record, struct profile_process *process)
   process->unfinished = bytes[offsetof(struct profile_process, unfinished)] == 1;
   process->running = bytes[offsetof(struct profile_process, running)] == 1;
   process->superseded = bytes[offsetof(struct profile_process, superseded)] == 1;
+  process->in_part = bytes[offsetof(struct profile_process, in_part)] == 1;
+  process->of_whole = bytes[offsetof(struct profile_process, of_whole)] == 1;
   process->workspan.known = bytes[offsetof(struct profile_process, workspan.known)] == 1;
   process->workspan.is_time = bytes[offsetof(struct profile_process, workspan.is_time)] == 1;
 }
@@ -389,7 +391,7 @@ static void get_columns(struct serialisation *message, struct catalog *catalog, 
     fail(message, ERR_INPUT);
   for (uint32_t i = 0; i < numbers->columns_count && !message->status; i++) {
     const char *name = get_string(message), *unit = get_string(message);
-    if (!name || !unit || columns[i].role > COLUMN_CRITICAL) {
+    if (!name || !unit || (columns[i].role & ~(uint32_t)COLUMN_OF_WHOLE) >= COLUMN_ROLES) {
       fail(message, ERR_INPUT);
       return;
     }

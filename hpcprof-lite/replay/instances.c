@@ -129,7 +129,7 @@ void instances_span(struct instances *instances, uint32_t index, const struct cl
 
 void instances_count(struct instances *instances, uint32_t row)
 {
-  if (row)
+  if (row && !instances->outside)
     instances->totals[row].instances++;
 }
 
@@ -137,7 +137,7 @@ void instances_ended(struct instances *instances, uint32_t row, const struct clo
                      const struct clock_pair *span)
 {
   struct instances_total *total = &instances->totals[row];
-  total->instances++;
+  total->instances += !instances->limited || work->at[0] > 0;
   clock_pair_add(&total->work, work);
   clock_pair_add(&total->span, span);
 }

@@ -30,6 +30,8 @@ struct instances {
   struct instances_total *totals; /* [row] */
   uint32_t rows;
   uint64_t lost; /* instances that were not made */
+  bool limited;  /* only instances that do work count */
+  bool outside;  /* nor do those that do none, now */
 };
 
 /* Prepares for rows, that is directives, below `rows`.  Returns 0 or ERR_NOMEM; instances_release() in either case. */

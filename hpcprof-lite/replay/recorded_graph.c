@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct profile_process *span_process(const struct recorded_graph *recorded)
-{
-  return &recorded->profile->processes[recorded->profile->span_process];
-}
-
 /* Replays the whole log from its present position. */
 static int replay_all(struct recorded_graph *recorded, const struct replay_request *request, struct replay **replay,
                       struct replay_result *result)
@@ -29,11 +24,12 @@ static int replay_all(struct recorded_graph *recorded, const struct replay_reque
 
 static struct replay_request new_request(struct recorded_graph *recorded)
 {
-  const struct profile_workspan *workspan = &span_process(recorded)->workspan;
+  const struct profile_workspan *workspan = &recorded->process->workspan;
   return (struct replay_request){.rows = workspan->directives_count,
                                  .streams = log_reader_count(recorded->log),
                                  .attribution = &recorded->attribution,
-                                 .exact_samples = !workspan->is_time};
+                                 .exact_samples = !workspan->is_time,
+                                 .limited = recorded->process->to_ticks != 0};
 }
 
 /* ---- comparison with the measurement ---- */
@@ -48,7 +44,7 @@ struct comparison {
 static void compare(struct comparison *comparison, const char *what, const char *of, double log, uint64_t measured,
                     bool is_amount)
 {
-  const struct profile_workspan *workspan = &span_process(comparison->recorded)->workspan;
+  const struct profile_workspan *workspan = &comparison->recorded->process->workspan;
   double value = is_amount ? log * comparison->recorded->scale : log;
   double larger = value > (double)measured ? value : (double)measured;
   enum { LAST_FRAGMENT_NS = 1000 }; /* one of the two may lack the last fragment */
@@ -62,7 +58,7 @@ static void compare(struct comparison *comparison, const char *what, const char 
 
 static void compare_all(struct recorded_graph *recorded, const struct replay_result *result, struct problems *problems)
 {
-  const struct profile_process *process = span_process(recorded);
+  const struct profile_process *process = recorded->process;
   struct comparison comparison = {.recorded = recorded};
   compare(&comparison, "span", "the program", result->span, process->workspan.span, true);
   compare(&comparison, "work", "the program", (double)result->work, process->workspan.work, true);
@@ -98,7 +94,7 @@ static void report_losses(struct recorded_graph *recorded, const struct replay_r
     if (!all[i].count)
       continue;
     recorded->differs = true;
-    problems_add(problems, "%s: graph log: %s: %" PRIu64, span_process(recorded)->path, all[i].text, all[i].count);
+    problems_add(problems, "%s: graph log: %s: %" PRIu64, recorded->process->path, all[i].text, all[i].count);
   }
   recorded->differs = recorded->differs || log_reader_damaged(recorded->log);
 }
@@ -110,7 +106,7 @@ static void report_losses(struct recorded_graph *recorded, const struct replay_r
 static int find_contexts(struct recorded_graph *recorded)
 {
   struct profile *profile = recorded->profile;
-  const struct profile_process *process = span_process(recorded);
+  const struct profile_process *process = recorded->process;
   struct profile_process copy = *process;
   struct problems reported_before = {0};
   struct read_file *file = NULL;
@@ -134,10 +130,11 @@ static int find_contexts(struct recorded_graph *recorded)
   }
   for (uint32_t i = 0; i < count && !status; i++) {
     const struct attribution_entry *entry = &recorded->attribution.entries[i];
-    recorded->shares[i] = (struct context_share){.directive = profile->span_rows[entry->row],
-                                                 .context = entry->thread ? found[i] : MODEL_NONE,
-                                                 .place = i,
-                                                 .amount = model_rounded(entry->amount * recorded->scale)};
+    recorded->shares[i] =
+        (struct context_share){.directive = profile->span_rows ? profile->span_rows[entry->row] : entry->row,
+                               .context = entry->thread ? found[i] : MODEL_NONE,
+                               .place = i,
+                               .amount = model_rounded(entry->amount * recorded->scale)};
   }
   read_close(file);
   problems_release(&reported_before);
@@ -151,10 +148,35 @@ static int find_contexts(struct recorded_graph *recorded)
 static double sample_period(const struct recorded_graph *recorded, const struct replay_result *result)
 {
   const struct catalog *catalog = &recorded->profile->catalog;
-  for (uint32_t i = 0; i < catalog->columns_count && recorded->profile->workspan.is_time; i++)
+  for (uint32_t i = 0; i < catalog->columns_count && recorded->process->workspan.is_time; i++)
     if (catalog->columns[i].role == COLUMN_WORK && catalog->columns[i].period)
       return (double)catalog->columns[i].period;
   return result->samples ? (double)result->work * recorded->scale / (double)result->samples : 0;
+}
+
+/* Opens the log of recorded->process.  recorded->log stays NULL if there is none that can be used. */
+static int open_log(struct recorded_graph *recorded)
+{
+  const struct profile_process *process = recorded->process;
+  int status = log_reader_open(process->path, recorded->problems, &recorded->log);
+  recorded->scale = process->workspan.is_time ? process->workspan.tick_ns : 1;
+  if (recorded->log && !(recorded->scale > 0)) {
+    problems_add(recorded->problems, "%s: the length of a tick is not known: its graph log is not used", process->path);
+    log_reader_close(recorded->log);
+    recorded->log = NULL;
+  }
+  if (recorded->log)
+    log_reader_limit(recorded->log, process);
+  return status == ERR_NOMEM ? status : 0;
+}
+
+static void burden(const struct recorded_graph *recorded, struct replay_request *request)
+{
+  const struct profile_workspan *workspan = &recorded->process->workspan;
+  request->burdened = true;
+  request->cost_fork = (double)workspan->cost_fork / recorded->scale;
+  request->cost_task = (double)workspan->cost_task / recorded->scale;
+  request->cost_join = (double)workspan->cost_join / recorded->scale;
 }
 
 int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t cores_count, struct problems *problems,
@@ -163,22 +185,14 @@ int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t
   *recorded = (struct recorded_graph){.profile = profile, .problems = problems};
   if (!profile->workspan.known)
     return 0;
-  const struct profile_process *process = span_process(recorded);
-  int status = log_reader_open(process->path, problems, &recorded->log);
-  recorded->scale = process->workspan.is_time ? process->workspan.tick_ns : 1;
-  if (status == ERR_NOMEM || !recorded->log)
-    return status == ERR_NOMEM ? status : 0;
-  if (!(recorded->scale > 0)) {
-    problems_add(problems, "%s: the length of a tick is not known: its graph log is not used", process->path);
-    return 0;
-  }
+  recorded->process = &profile->processes[profile->span_process];
+  int status = open_log(recorded);
+  if (status || !recorded->log)
+    return status;
   struct replay_request request = new_request(recorded);
   struct replay_result result;
   struct replay *replay = NULL;
-  request.burdened = true;
-  request.cost_fork = (double)process->workspan.cost_fork / recorded->scale;
-  request.cost_task = (double)process->workspan.cost_task / recorded->scale;
-  request.cost_join = (double)process->workspan.cost_join / recorded->scale;
+  burden(recorded, &request);
   for (; request.cores_count < cores_count; request.cores_count++)
     request.cores[request.cores_count] = cores[request.cores_count];
   request.cores[request.cores_count++] = 0; /* on any number of cores only locks make a difference to the span */
@@ -263,9 +277,9 @@ int recorded_graph_replay(struct recorded_graph *recorded, const struct recorded
   return status;
 }
 
-/* Fills recorded->scenario_shares with the contributions to the scenario's span and returns their number.  Amounts are
- * differences of rounded sums, so that they add up to the span.  What was not kept is attributed to the program. */
-static uint32_t fill_scenario_shares(struct recorded_graph *recorded, const struct replay_result *result)
+/* Fills recorded->scenario_shares with the contributions to the scenario's span.  Amounts are differences of rounded
+ * sums, so that they add up to the span.  What was not kept is attributed to the program. */
+static void fill_scenario_shares(struct recorded_graph *recorded, const struct replay_result *result)
 {
   double sum = 0;
   uint64_t before = 0, all = model_rounded(result->outcomes[0].span * recorded->scale);
@@ -283,14 +297,13 @@ static uint32_t fill_scenario_shares(struct recorded_graph *recorded, const stru
   if (before < all)
     recorded->scenario_shares[count++] =
         (struct context_share){.context = MODEL_NONE, .place = MODEL_NONE, .amount = all - before};
-  span_spread(recorded->scenario_shares, &count);
-  return count;
+  recorded->scenario_shares_count = count;
 }
 
 /* Fills spans and bounds of the run's directives in the scenario.  Other processes keep the measured spans. */
 static void fill_directives(struct recorded_graph *recorded, const struct replay_result *result)
 {
-  const struct profile_workspan *workspan = &recorded->profile->workspan, *own = &span_process(recorded)->workspan;
+  const struct profile_workspan *workspan = &recorded->profile->workspan, *own = &recorded->process->workspan;
   for (uint32_t i = 0; i < workspan->directives_count; i++)
     recorded->spans[i] = workspan->directives[i].span;
   for (uint32_t row = 1; row < own->directives_count; row++) {
@@ -325,9 +338,99 @@ int recorded_graph_detail(struct recorded_graph *recorded, const struct recorded
   if (!status) {
     *outcome = scale_outcome(recorded, &result.outcomes[0]);
     fill_directives(recorded, &result);
-    recorded->scenario_shares_count = fill_scenario_shares(recorded, &result);
+    fill_scenario_shares(recorded, &result);
+    span_spread(recorded->scenario_shares, &recorded->scenario_shares_count);
   }
   free(rows);
   replay_free(replay);
+  return status;
+}
+
+/* ---- a part of the run ---- */
+
+/* Replays the whole run and compares it with the measurement. */
+static int check_whole(struct recorded_graph *recorded)
+{
+  const struct profile_process *limited = recorded->process;
+  struct profile_process whole = *limited;
+  whole.from_ticks = whole.to_ticks = 0;
+  recorded->process = &whole;
+  log_reader_limit(recorded->log, &whole);
+  struct replay_request request = new_request(recorded);
+  struct replay_result result;
+  struct replay *replay = NULL;
+  int status = replay_all(recorded, &request, &replay, &result);
+  if (!status) {
+    report_losses(recorded, &result, recorded->problems);
+    compare_all(recorded, &result, recorded->problems);
+  }
+  replay_free(replay);
+  recorded->process = limited;
+  log_reader_limit(recorded->log, limited);
+  log_reader_rewind(recorded->log);
+  return status;
+}
+
+/* Replays the part of the run, in which nothing is divided. */
+static int replay_part(struct recorded_graph *recorded, struct replay **replay, struct replay_result *result,
+                       double **ones)
+{
+  struct replay_request request = new_request(recorded);
+  size_t count = (size_t)request.rows + recorded->attribution.count + 1;
+  *ones = malloc(count * sizeof **ones);
+  recorded->scenario_shares = calloc((size_t)recorded->attribution.count + 1, sizeof *recorded->scenario_shares);
+  if (!*ones || !recorded->scenario_shares)
+    return ERR_NOMEM;
+  for (size_t i = 0; i < count; i++)
+    (*ones)[i] = 1;
+  burden(recorded, &request);
+  request.detail = true;
+  request.scenarios[request.scenarios_count++] = (struct replay_scenario){*ones, *ones};
+  return replay_all(recorded, &request, replay, result);
+}
+
+static void enter_part(const struct recorded_graph *recorded, const struct replay_result *result,
+                       struct profile_workspan *workspan)
+{
+  workspan->work = model_rounded((double)result->work * recorded->scale);
+  workspan->span = model_rounded(result->span * recorded->scale);
+  workspan->burdened = model_rounded(result->burdened * recorded->scale);
+  for (uint32_t row = 1; row < workspan->directives_count; row++) {
+    struct profile_directive *directive = &workspan->directives[row];
+    const struct instances_total *total = &result->rows[row];
+    directive->instances = total->instances;
+    directive->iterations = 0; /* they have no times */
+    directive->work = model_rounded(total->work.at[0] * recorded->scale);
+    directive->span = model_rounded(total->span.at[0] * recorded->scale);
+    directive->lock_bound = model_rounded(total->lock_bound.at[0] * recorded->scale);
+  }
+}
+
+int recorded_graph_limit(struct profile *profile, struct profile_process *process, struct problems *problems,
+                         bool *known)
+{
+  struct recorded_graph recorded = {.profile = profile, .process = process, .problems = problems};
+  struct replay *replay = NULL;
+  struct replay_result result;
+  double *ones = NULL;
+  int status = open_log(&recorded);
+  *known = recorded.log != NULL;
+  if (*known) {
+    status = check_whole(&recorded);
+    status = status ? status : find_contexts(&recorded);
+    status = status ? status : replay_part(&recorded, &replay, &result, &ones);
+  }
+  if (*known && !status) {
+    enter_part(&recorded, &result, &process->workspan);
+    fill_scenario_shares(&recorded, &result);
+    profile->range.log_differs |= recorded.differs;
+  }
+  for (uint32_t i = 0; i < recorded.scenario_shares_count && !status; i++) {
+    recorded.scenario_shares[i].owner = process->number;
+    status = contexts_add_share(&profile->contexts, &recorded.scenario_shares[i]);
+  }
+  replay_free(replay);
+  free(ones);
+  recorded_graph_release(&recorded);
   return status;
 }

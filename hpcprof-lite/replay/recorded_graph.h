@@ -18,6 +18,7 @@ struct recorded_graph {
   bool known;   /* a log exists and was replayed */
   bool differs; /* the log is incomplete or differs from the measurement */
   struct profile *profile;
+  const struct profile_process *process; /* whose log it is */
   struct log_reader *log;
   struct problems *problems;
   struct attribution attribution;
@@ -37,6 +38,13 @@ struct recorded_graph {
 int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t cores_count, struct problems *problems,
                         struct recorded_graph *recorded);
 void recorded_graph_release(struct recorded_graph *recorded);
+
+/* Computes work and span of the part of the run that a process is limited to, before the processes are merged
+ * (input/span_merge.h): replaces those in process->workspan, the figures of its directives, and adds its shares of the
+ * span to profile->contexts.  Also checks the log against what the process computed for the whole run.  *known: whether
+ * there is a usable log; otherwise nothing changes.  Returns 0 or ERR_NOMEM. */
+int recorded_graph_limit(struct profile *profile, struct profile_process *process, struct problems *problems,
+                         bool *known);
 
 /* Sets *shares to the shares of work that samples attribute to contexts, and *count to their number, 0 without a log.
  * Share 0 is work whose context is not known.  The shares belong to the structure.  Returns 0 or ERR_NOMEM. */

@@ -57,6 +57,7 @@ static int init_graph(struct replay *replay)
   graph->cost_join = request->cost_join;
   int status = task_graph_init(graph);
   status = status ? status : instances_init(&graph->instances, request->rows);
+  graph->instances.limited = request->limited;
   status = status ? status
                   : contributions_init(&replay->contributions, replay->detail ? request->attribution->count + 1 : 1);
   if (!status)
@@ -186,13 +187,18 @@ static void attribute_work(struct replay *replay, const struct stream *stream, u
   }
 }
 
+bool replay_counts(const struct task_graph_task *task, uint64_t work)
+{
+  return task->scope && task->now && work < (uint64_t)1 << 60;
+}
+
 static void on_run(struct replay *replay, struct stream *stream, uint32_t thread, uint64_t work)
 {
   struct task_graph_task *task = task_graph_task(&replay->graph, stream->tasks.task);
   struct task_graph_scope *scope = task_graph_scope(&replay->graph, task->scope);
   struct vector_clock *clock = vector_clock_at(&replay->graph.clocks, task->now);
   replay->result.fragments++;
-  if (!stream->tasks.task || !task->scope || !task->now || work >= (uint64_t)1 << 60) {
+  if (!replay_counts(task, work)) {
     replay->graph.invalid++;
     stream->samples_count = 0;
     return;
@@ -266,6 +272,7 @@ void replay_take(struct replay *replay, const struct log_reader_record *next)
   struct stream *stream = &replay->streams[next->stream];
   const struct graphlog_record *record = &next->record;
   uint32_t thread = next->thread;
+  graph->instances.outside = next->outside;
   switch (record->op) {
   case GRAPHLOG_RUN:
     on_run(replay, stream, thread, record->operand[1]);

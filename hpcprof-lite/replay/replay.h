@@ -46,7 +46,8 @@ struct replay_request {
   bool burdened; /* compute the burdened span */
   double cost_fork, cost_task, cost_join; /* in the unit of the log */
   bool exact_samples;                     /* a sample represents its whole fragment: work is counted */
-  uint32_t cores[REPLAY_SCHEDULES];       /* a list schedule for each number of cores; 0: as many as are needed */
+  bool limited; /* only a part of the run counts: so do instances that do work in it, and costs in it */
+  uint32_t cores[REPLAY_SCHEDULES]; /* a list schedule for each number of cores; 0: as many as are needed */
   uint32_t cores_count;
 };
 
@@ -82,6 +83,9 @@ void replay_take(struct replay *replay, const struct log_reader_record *record);
 /* Return the graph, and the task that a stream runs, 0: none. */
 struct task_graph *replay_graph(struct replay *replay);
 uint32_t replay_running(const struct replay *replay, uint32_t stream);
+
+/* Returns whether a fragment of a task counts: otherwise it contradicts the graph. */
+bool replay_counts(const struct task_graph_task *task, uint64_t work);
 
 /* Computes the result after the last record.  What it refers to belongs to the replay.  Returns 0 or ERR_NOMEM. */
 int replay_end(struct replay *replay, struct replay_result *result);

@@ -12,7 +12,7 @@ static void set_current(struct task_graph *graph, struct task_stream *stream, ui
 /* Adds a cost to the burdened element of a clock. */
 static void add_cost(struct task_graph *graph, uint32_t clock, double cost)
 {
-  if (graph->burdened_element && clock)
+  if (graph->burdened_element && clock && !graph->instances.outside)
     vector_clock_at(&graph->clocks, clock)->element[graph->burdened_element].time += cost;
 }
 

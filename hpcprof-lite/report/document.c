@@ -35,8 +35,20 @@ void document_open(const struct report *report, bool json)
   named_seconds(stream, "cpu_s", run->cpu_ns);
   named_uint(stream, "samples", run->samples);
   fprintf(stream, ",\"idleness\":\"%s\"", baselines[report->baseline]);
+  if (report->profile->range.run_ns) {
+    named_seconds(stream, "from_s", report->profile->range.from_ns);
+    named_seconds(stream, "to_s", report->profile->range.to_ns);
+  }
   fputs(",\"rows_left_out\":", stream);
   fprintf(stream, "%u},\n", report->left_out);
+}
+
+void document_range(const struct report *report)
+{
+  const struct profile_range *range = &report->profile->range;
+  if (range->run_ns)
+    fprintf(report->stream, "Only from %.9g s to %.9g s of the run, which took %.9g s.\n", (double)range->from_ns / 1e9,
+            (double)range->to_ns / 1e9, (double)range->run_ns / 1e9);
 }
 
 void document_close(const struct report *report, bool json)

@@ -1,4 +1,4 @@
-/* The frame of a JSON document around a table; nothing in CSV.  Context: BATCH. */
+/* The frame of a JSON document around a table, nothing in CSV; the head of a text.  Context: BATCH. */
 #ifndef HPCPROF_LITE_REPORT_DOCUMENT_H
 #define HPCPROF_LITE_REPORT_DOCUMENT_H
 
@@ -7,5 +7,8 @@
 /* Opens the object with the view and the run that it is about; closes it. */
 void document_open(const struct report *report, bool json);
 void document_close(const struct report *report, bool json);
+
+/* Says in a text which part of the run it is about, unless it is the whole. */
+void document_range(const struct report *report);
 
 #endif

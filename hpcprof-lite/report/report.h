@@ -12,6 +12,7 @@
 #include "hpcprof-lite/analysis/grain_groups.h"
 #include "hpcprof-lite/analysis/hotspots.h"
 #include "hpcprof-lite/analysis/overheads.h"
+#include "hpcprof-lite/analysis/phases.h"
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/task_figures.h"
 #include "hpcprof-lite/analysis/totals.h"
@@ -21,6 +22,7 @@
 #include "hpcprof-lite/model/grain.h"
 #include "hpcprof-lite/model/names.h"
 #include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/model/timeline.h"
 #include "hpcprof-lite/model/tree.h"
 #include "hpcprof-lite/views/statistics.h"
 
@@ -67,6 +69,12 @@ struct report {
   const struct construct_tree *constructs; /* the tree or list that is shown; in the summary, the list by gain */
   struct overheads overheads;
   struct task_figures tasks;
+  bool traced, phased;             /* in the summary: there is a timeline; there are phases */
+  const struct timeline *timeline; /* its constructs are entries of `constructs`, its contexts rows of `tree` */
+  enum timeline_grouping lanes;
+  uint32_t rows_limit;         /* lines of the timeline; 0: all */
+  const struct phases *phases; /* of each process that has any */
+  uint32_t phases_count;
   bool per_thread;  /* rows for each thread below those of constructs */
   bool log_differs; /* the graph log disagrees with the measurement, or is incomplete */
   const struct unnamed_module *modules;

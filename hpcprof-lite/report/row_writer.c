@@ -94,6 +94,15 @@ void row_writer_begin(struct row_writer *writer, FILE *stream, bool json, const 
   fputs_unlocked(json ? "],\n\"rows\":[" : "\n", stream);
 }
 
+void row_writer_begin_array(struct row_writer *writer, FILE *stream, const char *name, const char *const *columns,
+                            size_t columns_count)
+{
+  *writer = (struct row_writer){.stream = stream, .json = true, .columns = columns, .columns_count = columns_count};
+  fputs_unlocked(",\n", stream);
+  row_writer_json_string(stream, name);
+  fputs_unlocked(":[", stream);
+}
+
 /* Writes the separator before a cell. */
 static void open_cell(struct row_writer *writer)
 {
@@ -150,7 +159,7 @@ void row_writer_ns(struct row_writer *writer, uint64_t ns)
 }
 
 /* Tables can have millions of rows: printf() would take most of the time. */
-void row_writer_decimal(struct row_writer *writer, uint64_t value, unsigned decimals)
+void row_writer_number(FILE *stream, uint64_t value, unsigned decimals)
 {
   char text[48];
   size_t at = sizeof text;
@@ -159,8 +168,13 @@ void row_writer_decimal(struct row_writer *writer, uint64_t value, unsigned deci
       text[--at] = '.';
     text[--at] = (char)('0' + value % 10);
   }
+  fwrite_unlocked(text + at, 1, sizeof text - at, stream);
+}
+
+void row_writer_decimal(struct row_writer *writer, uint64_t value, unsigned decimals)
+{
   open_cell(writer);
-  fwrite_unlocked(text + at, 1, sizeof text - at, writer->stream);
+  row_writer_number(writer->stream, value, decimals);
   close_cell(writer);
 }
 

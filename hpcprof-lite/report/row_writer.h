@@ -29,6 +29,10 @@ const char *row_writer_character(FILE *stream, const char *text);
 void row_writer_begin(struct row_writer *writer, FILE *stream, bool json, const char *const *columns,
                       size_t columns_count);
 
+/* Begins one more array with that name, in JSON. */
+void row_writer_begin_array(struct row_writer *writer, FILE *stream, const char *name, const char *const *columns,
+                            size_t columns_count);
+
 void row_writer_text(struct row_writer *writer, const char *text); /* NULL or "": empty */
 void row_writer_uint(struct row_writer *writer, uint64_t value);
 void row_writer_int(struct row_writer *writer, int64_t value);
@@ -45,6 +49,9 @@ void row_writer_empty(struct row_writer *writer);
 
 /* Ends the array; the caller closes the object. */
 void row_writer_end(struct row_writer *writer);
+
+/* value / 10^decimals */
+void row_writer_number(FILE *stream, uint64_t value, unsigned decimals);
 
 /* A JSON string with its quotes. */
 void row_writer_json_string(FILE *stream, const char *text);

@@ -428,8 +428,10 @@ static unsigned print_losses(const struct summary *summary)
     char share[CELL] = "", text[CELL + 8] = "";
     bool dropped = i == LOSS_MEMORY || i == LOSS_REFUSED; /* not among the samples */
     terminal_percent(run->lost[i], model_sum(run->samples, dropped ? run->lost[i] : 0), share);
-    if (run->samples && (i == LOSS_PARTIAL || i == LOSS_UNRESOLVED || i == LOSS_MEMORY || i == LOSS_REFUSED ||
-                         i == LOSS_BLAME || i == LOSS_TASKS))
+    if (summary->report->profile->range.traced)
+      snprintf(text, sizeof text, " (in all of the run)");
+    else if (run->samples && (i == LOSS_PARTIAL || i == LOSS_UNRESOLVED || i == LOSS_MEMORY || i == LOSS_REFUSED ||
+                              i == LOSS_BLAME || i == LOSS_TASKS))
       snprintf(text, sizeof text, " (%s %%)", share);
     print_hint(summary, "%" PRIu64 " %s%s%s%s", run->lost[i],
                name                ? name
@@ -566,6 +568,12 @@ static void print_next(const struct summary *summary)
   fprintf(summary->stream, "\n%sLook next:%s %s\n", terminal_bold(&summary->terminal),
           terminal_plain(&summary->terminal), why);
   print_command(summary, view, baselines[summary->report->baseline]);
+  if (!summary->report->traced)
+    return;
+  print_line(summary, "What each thread did when%s:", summary->report->phased ? ", and the phases of the run" : "");
+  print_command(summary, "timeline", "");
+  if (summary->report->phased)
+    print_command(summary, "phases", "");
 }
 
 void summary_text(const struct report *report)

@@ -235,8 +235,13 @@ int table_threads(const struct report *report, bool json)
     row_writer_uint(&writer, thread->index);
     row_writer_text(&writer, process->host);
     row_writer_uint(&writer, thread->samples);
-    row_writer_uint(&writer, thread->lost[LOSS_MEMORY] + thread->lost[LOSS_REFUSED]);
-    row_writer_uint(&writer, thread->lost[LOSS_PARTIAL]);
+    if (report->profile->range.traced) { /* when that was is not known */
+      row_writer_empty(&writer);
+      row_writer_empty(&writer);
+    } else {
+      row_writer_uint(&writer, thread->lost[LOSS_MEMORY] + thread->lost[LOSS_REFUSED]);
+      row_writer_uint(&writer, thread->lost[LOSS_PARTIAL]);
+    }
     time_cell(&writer, time ? 0 : MODEL_NONE, thread->work_ns);
     time_cell(&writer, time ? 0 : MODEL_NONE, thread->overhead_ns);
     row_writer_ns(&writer, thread->lockwait_ns);
@@ -336,7 +341,8 @@ static void summary_run(const struct report *report, struct row_writer *writer)
   fact_uint(writer, "run", "threads_max", run->threads_max, "most OpenMP threads in use at once in a process");
   fact_ns(writer, "run", "elapsed", run->elapsed_ns, NULL);
   fact_ns(writer, "run", "cpu", run->cpu_ns, NULL);
-  fact_uint(writer, "run", "regions", run->regions, "parallel regions begun");
+  if (!report->profile->range.traced || report->profile->constructs.nodes_count) /* else they are not known */
+    fact_uint(writer, "run", "regions", run->regions, "parallel regions begun");
   fact_uint(writer, "run", "samples", run->samples, NULL);
   fact_ns(writer, "categories", "work", run->work_ns, "sampled");
   fact_ns(writer, "categories", "overhead", run->overhead_ns, "sampled, and exact during waits");

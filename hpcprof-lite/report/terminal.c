@@ -335,16 +335,25 @@ void terminal_percent(uint64_t part, uint64_t whole, char out[16])
     snprintf(out, 16, "%.1f", 100.0 * (double)part / (double)whole);
 }
 
+/* A number from 1 on: one below 10 has so many decimals, greater ones have the same number of digits. */
+static void short_number(double value, int decimals, const char *unit, char out[16])
+{
+  double half = decimals == 3 ? 0.0005 : 0.005;
+  for (double limit = 10; decimals > 0 && value + half >= limit; limit *= 10, half *= 10)
+    decimals--;
+  snprintf(out, 16, "%.*f %s", decimals, value, unit);
+}
+
 void terminal_short_time(uint64_t ns, char out[16])
 {
   if (ns < 1000)
     snprintf(out, 16, "%" PRIu64 " ns", ns);
   else if (ns < 999500)
-    snprintf(out, 16, "%.3g us", (double)ns / 1e3);
+    short_number((double)ns / 1e3, 2, "us", out);
   else if (ns < 999500000)
-    snprintf(out, 16, "%.3g ms", (double)ns / 1e6);
+    short_number((double)ns / 1e6, 2, "ms", out);
   else
-    snprintf(out, 16, "%.4g s", (double)ns / 1e9);
+    short_number((double)ns / 1e9, 3, "s", out);
 }
 
 void terminal_short_count(uint64_t value, char out[16])
@@ -397,6 +406,8 @@ void terminal_wrap(const struct terminal *terminal, FILE *stream, const char *fi
       take = take ? take : room;
     }
     snprintf(line, sizeof line, "%s%.*s", before, (int)take, text);
+    for (char *glue = line; (glue = strchr(glue, TERMINAL_GLUE));)
+      *glue = ' ';
     terminal_fit(terminal, line, terminal->width, fitted);
     fprintf(stream, "%s\n", fitted);
     for (text += take, length -= take; length > 0 && *text == ' '; length--)

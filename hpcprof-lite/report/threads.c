@@ -37,7 +37,7 @@ static void print_thread(const struct report *report, const struct profile_threa
   fprintf(report->stream, "%6" PRIu32 "%9s", thread->index, text);
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
     terminal_short_count(counts[i], text);
-    fprintf(report->stream, " %4s", text);
+    fprintf(report->stream, " %4s", i >= 2 && report->profile->range.traced ? "-" : text);
   }
   for (size_t i = 0; i < shown; i++) {
     short_seconds(times[i], text);

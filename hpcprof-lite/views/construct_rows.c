@@ -94,13 +94,13 @@ static int join(struct build *build)
 {
   uint32_t *first_of = calloc((size_t)build->profile->processes_count + 1, sizeof *first_of);
   uint32_t *map = calloc((size_t)build->profile->constructs.nodes_count + 1, sizeof *map);
+  build->result->entry_of = map; /* of joined nodes at first */
   int status = first_of && map ? number_threads(build, first_of) : ERR_NOMEM;
   if (!status)
     status = join_nodes(build, map);
   if (!status)
     status = join_rows(build, map, first_of);
   free(first_of);
-  free(map);
   return status;
 }
 
@@ -169,7 +169,7 @@ static const char *note_of(struct names *names, uint32_t unseen, const struct co
     append_note(note, "this runtime does not report loops, sections and single");
   if (construct_is_region(entry->kind) && unseen & UNSEEN_WAITS)
     append_note(note, "this runtime does not report waits: waiting counts as body");
-  if (entry->kind == DIRECTIVE_SECTIONS && !entry->sum.chosen)
+  if (entry->kind == DIRECTIVE_SECTIONS && !entry->sum.chosen && !entry->sum.cut)
     append_note(note, "this runtime does not report single sections");
   if (entry->kind == DIRECTIVE_BARRIER && unseen & UNSEEN_INLINED)
     append_note(note, "an explicit barrier, or the end of a loop with a static schedule");
@@ -231,7 +231,8 @@ static int add_entries(struct build *build)
   uint32_t count = build->joined.nodes_count, depth = 0;
   uint32_t *next = calloc((size_t)count + 1, sizeof *next); /* [depth] position in `order` */
   uint32_t *open = calloc((size_t)count + 1, sizeof *open); /* [depth] entry */
-  int status = next && open ? add_entry(build, 0, 0) : ERR_NOMEM;
+  uint32_t *made = calloc((size_t)count + 1, sizeof *made); /* [joined node] entry; 0: it has none */
+  int status = next && open && made ? add_entry(build, 0, 0) : ERR_NOMEM;
   if (!status)
     next[0] = build->first_child[0];
   for (uint32_t node = 0; !status;) {
@@ -241,7 +242,7 @@ static int add_entries(struct build *build)
       if (!build->used[child])
         continue;
       status = add_entry(build, child, open[depth]);
-      open[++depth] = result->count - 1;
+      made[child] = open[++depth] = result->count - 1;
       next[depth] = build->first_child[child];
       node = child;
       continue;
@@ -251,8 +252,11 @@ static int add_entries(struct build *build)
       break;
     node = build->joined.nodes[node].parent;
   }
+  for (uint32_t i = 0; i < build->profile->constructs.nodes_count && !status; i++)
+    result->entry_of[i] = made[result->entry_of[i]];
   free(next);
   free(open);
+  free(made);
   return status;
 }
 

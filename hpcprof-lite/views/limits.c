@@ -36,6 +36,16 @@ static bool is_light(const struct tree *tree, const struct tree_columns *columns
                          (double)tree_weight(tree, columns, 0, true) * limits->percent / 100;
 }
 
+/* Whether nothing was counted in a row and below it. */
+static bool is_empty(const struct tree *tree, uint32_t row)
+{
+  const uint64_t *cells = tree->incl + (size_t)row * tree->columns;
+  for (uint32_t i = 0; i < tree->columns; i++)
+    if (cells[i])
+      return false;
+  return true;
+}
+
 /* Hides all rows except limits->rows, then the rows below a hidden row. */
 static int keep_heaviest(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits,
                          bool *shown)
@@ -71,11 +81,12 @@ int limits_apply(const struct tree *tree, const struct tree_columns *columns, co
     const struct tree_row *here = &tree->rows[row];
     bool deep = limits->depth && here->depth > limits->depth;
     bool light = is_light(tree, columns, limits, row);
-    (*shown)[row] = (*shown)[here->parent] && !deep && !light;
+    bool empty = limits->part && is_empty(tree, row);
+    (*shown)[row] = (*shown)[here->parent] && !deep && !light && !empty;
   }
   int status = limits->rows ? keep_heaviest(tree, columns, limits, *shown) : 0;
   *left_out = 0;
   for (uint32_t i = 0; i < tree->count; i++)
-    *left_out += !(*shown)[i];
+    *left_out += !(*shown)[i] && !(limits->part && is_empty(tree, i));
   return status;
 }

@@ -13,6 +13,7 @@ struct limits {
   uint32_t rows;      /* show only the heaviest rows, 0 = all; the root is not counted */
   bool by_excl;       /* weigh rows by exclusive values: in a bottom-up view, these are the function's */
   bool critical_path; /* weigh rows by their share of the critical path: hide rows that are not on it */
+  bool part;          /* of a run: hide rows of contexts in which nothing happened then */
   bool in_order;      /* show the first rows in the order of the view instead of the heaviest: flat views */
 };
 

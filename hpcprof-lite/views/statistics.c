@@ -1,5 +1,6 @@
 #include "hpcprof-lite/views/statistics.h"
 
+#include "hpcprof-lite/input/range/range.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/input/stitch.h"
 #include "hpcprof-lite/model/workers.h"
@@ -236,7 +237,11 @@ static int count_process(struct worker *worker, uint32_t position, struct amount
   struct problems known = {0};
   struct read_file *file;
   struct stitch *stitch = NULL;
+  struct range *range = NULL;
+  const char *why;
   int status = read_open_again(process.path, &known, &file);
+  if (!status && process.in_part)
+    status = range_open(file, &process, &known, &range, &why);
   if (!status) {
     stitch = stitch_open(file, &process, catalog, (struct contexts *)&profile->contexts);
     status = stitch ? 0 : ERR_NOMEM;
@@ -251,6 +256,7 @@ static int count_process(struct worker *worker, uint32_t position, struct amount
   if (stitch)
     stitch_close(stitch);
   read_close(file);
+  range_close(range);
   problems_release(&known);
   return status;
 }

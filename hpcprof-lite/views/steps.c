@@ -6,6 +6,7 @@
 #include "hpcprof-lite/symbols/symbols_names.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -60,6 +60,15 @@ static int items_push(struct items *items, const struct item *item)
   return 0;
 }
 
+/* Whether the context has values in the columns of the tree. */
+static bool has_values(const struct build *build, uint32_t node)
+{
+  for (uint32_t i = 0; build->contexts->nodes[node].value && i < build->columns->count; i++)
+    if (contexts_get(build->contexts, node, build->columns->source[i]))
+      return true;
+  return false;
+}
+
 static int link_children(struct build *build)
 {
   uint32_t count = build->contexts->count;
@@ -72,6 +81,8 @@ static int link_children(struct build *build)
   for (uint32_t i = 0; i < build->names->order_count; i++) {
     uint32_t node = build->names->order[i];
     uint32_t parent = build->contexts->nodes[node].parent;
+    if (build->columns->met != MODEL_NONE && !contexts_get(build->contexts, node, build->columns->met))
+      continue;
     build->next[node] = build->first_child[parent];
     build->first_child[parent] = node;
   }
@@ -110,7 +121,7 @@ static void site_position(const struct build *build, uint32_t site, const char *
 
 static void add_values(struct build *build, uint32_t node, uint32_t row)
 {
-  if (build->row_of && build->contexts->nodes[node].value)
+  if (build->row_of && has_values(build, node))
     build->row_of[node] = row;
   for (uint32_t i = 0; i < build->columns->count; i++)
     tree_value(build->tree, row, i, contexts_get(build->contexts, node, build->columns->source[i]));
@@ -119,7 +130,7 @@ static void add_values(struct build *build, uint32_t node, uint32_t row)
 /* Adds a context's own values to the row or, if lines are shown, to a row below it for the line of its address. */
 static int add_own_values(struct build *build, uint32_t node, uint32_t row)
 {
-  if (!build->contexts->nodes[node].value) {
+  if (!has_values(build, node)) {
     if (build->row_of)
       build->row_of[node] = row;
     return 0;
@@ -361,7 +372,7 @@ static int visit_steps(struct build *build, const struct item *item, uint32_t ad
 static bool is_nameless_start(const struct build *build, uint32_t node)
 {
   const struct context_node *nodes = build->contexts->nodes;
-  if (nodes[node].parent || nodes[node].value)
+  if (nodes[node].parent || has_values(build, node))
     return false;
   for (uint32_t child = build->first_child[node]; child != MODEL_NONE; child = build->next[child])
     if (nodes[child].kind != CONTEXT_FRAME ||
@@ -418,7 +429,7 @@ static int visit_frame(struct build *build, const struct item *item)
   struct item below = *item;
   if (flags & (MODULE_TOOL | MODULE_RUNTIME)) {
     uint32_t row = item->row;
-    if (node->value && flags & MODULE_RUNTIME)
+    if (has_values(build, item->node) && flags & MODULE_RUNTIME)
       row = add_plain(build, row, ROW_RUNTIME, "[OpenMP runtime]");
     if (row == MODEL_NONE)
       return ERR_NOMEM;
@@ -427,7 +438,7 @@ static int visit_frame(struct build *build, const struct item *item)
   }
   if (item->top && item->entry == MODEL_NONE && is_system_start(build, item->node, address)) {
     below.site = address;
-    uint32_t row = node->value ? system_row(build, item->node) : 0;
+    uint32_t row = has_values(build, item->node) ? system_row(build, item->node) : 0;
     if (row == MODEL_NONE || add_own_values(build, item->node, row))
       return ERR_NOMEM;
     return push_children(build, &below);
@@ -451,7 +462,7 @@ static int visit_entry(struct build *build, const struct item *item, enum tree_k
   below.entry = build->entries_count++;
   below.outline = MODEL_NONE;
   below.top = false;
-  if (build->contexts->nodes[item->node].value && defer(build, &below, true))
+  if (has_values(build, item->node) && defer(build, &below, true))
     return ERR_NOMEM;
   return push_children(build, &below);
 }
@@ -543,7 +554,7 @@ static int visit_all(struct build *build)
 {
   struct item root = {.entry = MODEL_NONE, .site = MODEL_NONE, .outline = MODEL_NONE, .top = true};
   int status = push_children(build, &root);
-  if (!status && build->contexts->nodes[0].value) {
+  if (!status && has_values(build, 0)) {
     bool sampled = spent(build, 0); /* otherwise the root is only charged with waiting: see input/exact_waits.h */
     uint32_t row = add_plain(build, 0, ROW_PARTIAL, sampled ? "[unwind cut short]" : tree_unseen_waiting);
     if (row == MODEL_NONE)

@@ -3,7 +3,9 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,6 +37,12 @@ const char *arguments_help(void)
          "                          exchange: run programs built by GCC on libomp;\n"
          "                          keep: never replace it, and do not measure libgomp;\n"
          "                          FILE: use that library; default: auto\n"
+         "  -t, --trace[=WHAT]      also record what each thread does when: states, or\n"
+         "                          samples only; default: states\n"
+         "      --trace-limit SIZE  most bytes of it for each process, before they are\n"
+         "                          compressed; SIZE may end in K, M or G; default: 1G\n"
+         "      --trace-keep WHICH  beyond that, keep the first part or the last;\n"
+         "                          default: first\n"
          "      --paused            start paused: the program starts measuring with\n"
          "                          hpcrun_lite_start() or omp_control_tool()\n"
          "      --env               print the settings as shell lines and run nothing\n"
@@ -44,13 +52,13 @@ const char *arguments_help(void)
          "      --version           print the version\n"
          "  -h, --help              print this help\n"
          "\n"
-         "Not available yet: -t, --trace.\n"
-         "\n"
          "The exit status is COMMAND's; 125: hpcrun-lite failed, 126: COMMAND cannot be\n"
          "run, 127: COMMAND not found.  Read the measurements with: hpcprof-lite DIR\n";
 }
 
-enum { WORK = 256, TASK_CONTEXT, RUNTIME, OVERWRITE, PAUSED, ENV, DIAGNOSE, VERSION };
+enum { TRACE_LIMIT = 256, TRACE_KEEP, WORK, TASK_CONTEXT, RUNTIME, OVERWRITE, PAUSED, ENV, DIAGNOSE, VERSION };
+
+enum { TRACE_LEAST = 64 << 10 };
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"overwrite", no_argument, NULL, OVERWRITE},
@@ -62,7 +70,9 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"paused", no_argument, NULL, PAUSED},
                                         {"env", no_argument, NULL, ENV},
                                         {"diagnose", no_argument, NULL, DIAGNOSE},
-                                        {"trace", no_argument, NULL, 't'},
+                                        {"trace", optional_argument, NULL, 't'},
+                                        {"trace-limit", required_argument, NULL, TRACE_LIMIT},
+                                        {"trace-keep", required_argument, NULL, TRACE_KEEP},
                                         {"quiet", no_argument, NULL, 'q'},
                                         {"verbose", no_argument, NULL, 'v'},
                                         {"version", no_argument, NULL, VERSION},
@@ -114,8 +124,31 @@ static enum launch_status take_event(const struct parser *parser)
   return LAUNCH_OK;
 }
 
+static enum launch_status take_trace(const struct parser *parser)
+{
+  static const char *const what[] = {"states", "samples", NULL};
+  parser->plan->trace = what[0];
+  return optarg ? take_word(parser, "--trace", "kind of trace", what, &parser->plan->trace) : LAUNCH_OK;
+}
+
+/* A size in bytes: a number that may end in K, M or G. */
+static enum launch_status take_trace_limit(const struct parser *parser)
+{
+  static const char suffixes[] = "KMG";
+  char *end;
+  unsigned long long size = strtoull(optarg, &end, 10);
+  const char *suffix = *end ? strchr(suffixes, *end) : NULL;
+  unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
+  bool number = *optarg >= '0' && *optarg <= '9' && (suffix ? !end[1] : !*end);
+  if (!number || size > UINT64_MAX >> shift || (size << shift) < TRACE_LEAST)
+    return fail(parser, "option --trace-limit: '%.100s' is not a size of at least 64K, such as 500M", optarg);
+  parser->plan->trace_limit = size << shift;
+  return LAUNCH_OK;
+}
+
 static enum launch_status take_value(const struct parser *parser, int option)
 {
+  static const char *const parts[] = {"first", "last", NULL};
   static const char *const modes[] = {"off", "online", "log", NULL};
   static const char *const units[] = {"cpu-time", "instructions", "cycles", "user", NULL};
   static const char *const contexts[] = {"region", "creation", NULL};
@@ -125,6 +158,10 @@ static enum launch_status take_value(const struct parser *parser, int option)
     return take_event(parser);
   case 'p':
     return take_word(parser, "--parallelism", "mode", modes, &plan->parallelism);
+  case TRACE_LIMIT:
+    return take_trace_limit(parser);
+  case TRACE_KEEP:
+    return take_word(parser, "--trace-keep", "part", parts, &plan->trace_keep);
   case WORK:
     return take_word(parser, "--work", "unit", units, &plan->work);
   case TASK_CONTEXT:
@@ -161,7 +198,7 @@ static enum launch_status take_option(const struct parser *parser, int option, c
     *parser->mode = MODE_DIAGNOSE;
     return LAUNCH_OK;
   case 't':
-    return fail(parser, "option --trace is not available yet in version " HPCRUN_VERSION ": leave it out");
+    return take_trace(parser);
   case ':':
     return fail(parser, "option %.100s needs a value: see hpcrun-lite --help", word);
   case '?':
@@ -177,9 +214,10 @@ enum launch_status arguments_parse(int argc, char **argv, struct plan *plan, enu
                                    size_t message_size)
 {
   const struct parser parser = {plan, mode, message, message_size};
+  const char *of_trace = NULL; /* an option that needs a trace */
   int option;
   opterr = 0;
-  while ((option = getopt_long(argc, argv, "+:o:e:p:tqvh", options, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, "+:o:e:p:t::qvh", options, NULL)) != -1) {
     if (option == 'h' || option == VERSION) {
       *mode = option == 'h' ? MODE_HELP : MODE_VERSION;
       return LAUNCH_OK;
@@ -187,7 +225,10 @@ enum launch_status arguments_parse(int argc, char **argv, struct plan *plan, enu
     enum launch_status status = take_option(&parser, option, argv[optind - 1]);
     if (status != LAUNCH_OK)
       return status;
+    of_trace = option == TRACE_LIMIT ? "--trace-limit" : option == TRACE_KEEP ? "--trace-keep" : of_trace;
   }
+  if (of_trace && !plan->trace)
+    return fail(&parser, "option %s needs -t: without it there is no trace", of_trace);
   plan->command = argv + optind;
   if (!plan->command[0] && *mode != MODE_ENV)
     return fail(&parser, "no COMMAND: see hpcrun-lite --help");

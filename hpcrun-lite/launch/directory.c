@@ -67,7 +67,8 @@ static bool ends_in(const char *name, const char *suffix)
 static bool is_measurement(int directory, const char *name)
 {
   struct stat status;
-  static const char *const suffixes[] = {FORMAT_SUFFIX, FORMAT_LIVE_SUFFIX, FORMAT_PART_SUFFIX, FORMAT_GRAPH_SUFFIX};
+  static const char *const suffixes[] = {FORMAT_SUFFIX, FORMAT_LIVE_SUFFIX, FORMAT_PART_SUFFIX, FORMAT_GRAPH_SUFFIX,
+                                         FORMAT_TRACE_SUFFIX, FORMAT_INDEX_SUFFIX};
   bool named = strcmp(name, MARKER) == 0;
   for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
     named |= ends_in(name, suffixes[i]);

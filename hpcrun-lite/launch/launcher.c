@@ -99,6 +99,8 @@ int main(int argc, char **argv)
                              .event_list = "task-clock@f200",
                              .task_context = "region",
                              .parallelism = "online",
+                             .trace_keep = "first",
+                             .trace_limit = 1ull << 30,
                              .work = "cpu-time",
                              .runtime = "auto",
                              .log_level = 1};

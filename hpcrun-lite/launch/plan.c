@@ -99,6 +99,15 @@ static enum launch_status check_events(struct plan *plan, char *message, size_t 
   return perf_check_work(plan->work, message, message_size) == 0 ? LAUNCH_OK : LAUNCH_FAILED;
 }
 
+/* A value of --trace that was taken for the command. */
+static void suggest_value(const struct plan *plan, char *message, size_t message_size)
+{
+  size_t length = strlen(message);
+  const char *command = plan->command[0];
+  if (plan->trace && (!strcmp(command, "samples") || !strcmp(command, "states")))
+    snprintf(message + length, message_size - length, " (did you mean -t%s?)", command);
+}
+
 enum launch_status plan_work_out(struct plan *plan, char *message, size_t message_size)
 {
   static char user_preload[PLAN_VALUE_BYTES], user_tools[PLAN_VALUE_BYTES];
@@ -109,6 +118,8 @@ enum launch_status plan_work_out(struct plan *plan, char *message, size_t messag
     return status;
   if (plan->command[0]) {
     status = program_find(plan->command[0], &plan->program, message, message_size);
+    if (status == LAUNCH_NOT_FOUND)
+      suggest_value(plan, message, message_size);
     if (status == LAUNCH_OK)
       status = program_check_preload(&plan->program, message, message_size);
     if (status != LAUNCH_OK)

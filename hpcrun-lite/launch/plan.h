@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "common/events.h"
 #include "hpcrun-lite/launch/program.h"
@@ -16,6 +17,8 @@
 struct plan {
   /* requested */
   const char *output, *event_list, *task_context, *parallelism, *work, *runtime, *user_preload;
+  const char *trace, *trace_keep;     /* NULL: no trace */
+  uint64_t trace_limit;               /* bytes */
   bool overwrite, paused, for_script; /* for_script: --env */
   int log_level;                      /* 0 quiet, 1, 2 verbose */
   char **command;                     /* COMMAND and its arguments; command[0] is NULL if --env has none */

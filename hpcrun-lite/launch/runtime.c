@@ -317,7 +317,6 @@ enum launch_status runtime_choose(const struct program *program, const struct ru
   else if (!keep && choice->own == RUNTIME_LLVM && !choice->own_has_chunks)
     choose_newest(program, request, choice);
   else if (keep && choice->own == RUNTIME_GOMP)
-    snprintf(choice->note, sizeof choice->note,
-             "libgomp is not measured (--omp-runtime keep)");
+    snprintf(choice->note, sizeof choice->note, "libgomp is not measured (--omp-runtime keep)");
   return LAUNCH_OK;
 }

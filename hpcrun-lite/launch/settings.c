@@ -105,10 +105,11 @@ bool settings_apply(const struct plan *plan)
 {
   static char preload[PLAN_VALUE_BYTES], tools[PLAN_VALUE_BYTES];
   static const char *const adapter[] = {[GOMP_OFF] = "off", [GOMP_ON] = NULL, [GOMP_STATIC] = "static"};
-  char log[32], pid[32], numa[PLAN_VALUE_BYTES / 64] = "";
+  char log[32], pid[32], limit[32], numa[PLAN_VALUE_BYTES / 64] = "";
   plan_preload_value(plan, preload, sizeof preload);
   plan_tools_value(plan, tools, sizeof tools);
   snprintf(log, sizeof log, "%d", plan->log_level);
+  snprintf(limit, sizeof limit, "%llu", (unsigned long long)plan->trace_limit);
   snprintf(pid, sizeof pid, "%ld", (long)getpid());
   if (!strcmp(plan->parallelism, "log"))
     numa_note(numa, sizeof numa);
@@ -121,6 +122,9 @@ bool settings_apply(const struct plan *plan)
                   {"HPCRUN_LITE_TASKS", plan->task_context},
                   {"HPCRUN_LITE_PARALLELISM", plan->parallelism},
                   {"HPCRUN_LITE_WORK", plan->work},
+                  {"HPCRUN_LITE_TRACE", plan->trace},
+                  {"HPCRUN_LITE_TRACE_LIMIT", plan->trace ? limit : NULL},
+                  {"HPCRUN_LITE_TRACE_KEEP", plan->trace ? plan->trace_keep : NULL},
                   {"HPCRUN_LITE_PAUSED", plan->paused ? "1" : "0"},
                   {"HPCRUN_LITE_LOG", log},
                   {"HPCRUN_LITE_PID", plan->for_script ? NULL : pid},

@@ -7,13 +7,13 @@
 
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/message.h"
-#include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/output/writer.h"
 
 /* Both files, and a window in both forms: mapped, since the program's heap may be locked (its handler may have ended
  * the process inside malloc()). */
 struct packing {
+  const struct stream_file *file;
   struct sys_own from, to;
   uint8_t *window, *packed;
   size_t packed_size;
@@ -25,7 +25,7 @@ static char packed_path[4096 + 320];
 
 static bool pack_chunk(struct packing *packing, const struct format_chunk *head, uint64_t offset)
 {
-  if (head->table != FORMAT_GRAPH_LOG || !head->count)
+  if (head->table != packing->file->table || !head->count)
     return true;
   if (!sys_read_at(&packing->from, offset + sizeof *head, packing->window, head->count))
     return false;
@@ -35,19 +35,20 @@ static bool pack_chunk(struct packing *packing, const struct format_chunk *head,
   return size && done == size;
 }
 
-/* Where no chunk begins, no thread could use the window: the next chunk may begin at any page. */
+/* Where no chunk begins, no thread could use the window.  With a limit all windows have one size, otherwise the next
+ * chunk may begin at any page. */
 static bool pack_chunks(struct packing *packing)
 {
-  uint64_t length = graph_log_length();
+  uint64_t length = stream_length(packing->file), step = packing->file->places ? STREAM_WINDOW_LIMITED : STREAM_PAGE;
   struct format_chunk head;
   for (uint64_t offset = 0; offset < length;) {
     if (!sys_read_at(&packing->from, offset, &head, sizeof head))
       return false;
     uint64_t size = sizeof head + head.stored_size;
-    bool sound = head.magic == FORMAT_MAGIC && size <= GRAPH_LOG_WINDOW_MAX && head.count <= head.stored_size;
+    bool sound = head.magic == FORMAT_MAGIC && size <= STREAM_WINDOW_MAX && head.count <= head.stored_size;
     if (sound && !pack_chunk(packing, &head, offset))
       return false;
-    offset += sound ? size : GRAPH_LOG_PAGE;
+    offset += sound ? size : step;
   }
   return true;
 }
@@ -55,7 +56,7 @@ static bool pack_chunks(struct packing *packing)
 /* Removes the packed file unless something was written to it.  Returns 0 or errno. */
 static int pack_files(struct packing *packing)
 {
-  int error = sys_open_own(&packing->from, graph_log_path(), false);
+  int error = sys_open_own(&packing->from, stream_path(packing->file), false);
   if (error)
     return error;
   error = sys_open_own(&packing->to, packed_path, true);
@@ -72,41 +73,40 @@ static int pack_files(struct packing *packing)
 }
 
 /* Returns 0 or errno. */
-static int pack(void)
+static int pack(const struct stream_file *file)
 {
-  size_t packed_size = format_pack_bound(GRAPH_LOG_WINDOW_MAX);
+  size_t packed_size = format_pack_bound(STREAM_WINDOW_MAX);
   struct packing packing = {
-      .window = sys_map(GRAPH_LOG_WINDOW_MAX), .packed = sys_map(packed_size), .packed_size = packed_size};
+      .file = file, .window = sys_map(STREAM_WINDOW_MAX), .packed = sys_map(packed_size), .packed_size = packed_size};
   int error = packing.window && packing.packed ? pack_files(&packing) : ENOMEM;
   if (packing.window)
-    sys_unmap(packing.window, GRAPH_LOG_WINDOW_MAX);
+    sys_unmap(packing.window, STREAM_WINDOW_MAX);
   if (packing.packed)
     sys_unmap(packing.packed, packed_size);
   if (error)
     return error;
   if (!packing.written)
-    return unlink(graph_log_path()) == 0 ? 0 : errno;
-  if (rename(packed_path, graph_log_path()) == 0)
+    return unlink(stream_path(file)) == 0 ? 0 : errno;
+  if (rename(packed_path, stream_path(file)) == 0)
     return 0;
   error = errno;
   unlink(packed_path);
   return error;
 }
 
-void packer_run(void)
+void packer_run(const struct stream_file *file)
 {
-  if (!graph_log_length())
+  const char *path = stream_path(file), *suffix = strrchr(path, '.');
+  if (!stream_length(file))
     return;
-  int stem = (int)(strlen(graph_log_path()) - strlen(FORMAT_GRAPH_SUFFIX));
-  snprintf(packed_path, sizeof packed_path, "%.*s.packing" FORMAT_GRAPH_SUFFIX, stem, graph_log_path());
-  int error = pack();
+  snprintf(packed_path, sizeof packed_path, "%.*s.packing%s", (int)(suffix - path), path, suffix);
+  int error = pack(file);
   if (error && config.verbosity)
-    message_print("cannot pack %s: %s; the file stays as it is", graph_log_path(), strerror(error));
+    message_print("cannot pack %s: %s; the file stays as it is", path, strerror(error));
 }
 
-void packer_discard(void)
+void packer_discard(const struct stream_file *file)
 {
-  graph_log_stop();
-  if (graph_log_length())
-    unlink(graph_log_path());
+  if (stream_length(file))
+    unlink(stream_path(file));
 }

@@ -1,15 +1,17 @@
-/* The graph log at the end of the process: from the live form, as the threads have left it, to the packed one.
+/* The files of streams at the end of the process: from the live form, as the threads have left it, to the packed one.
  *
- * Context: CTL, under the control lock, after graph_log_stop().  Memory: one window and its packed form, both mapped
- * for the call.  On failure the live file stays as it is: it can be read, too.
+ * Context: CTL, under the control lock, when no thread writes to the file any more.  Memory: one window and its packed
+ * form, both mapped for the call.  On failure the live file stays as it is: it can be read, too.
  */
 #ifndef HPCRUN_LITE_OUTPUT_PACKER_H
 #define HPCRUN_LITE_OUTPUT_PACKER_H
 
-/* Replaces the file by its packed form, or removes it if it holds no record.  A failure is reported. */
-void packer_run(void);
+#include "hpcrun-lite/rt/core/stream.h"
 
-/* Stops the log and removes its file: the process leaves no measurement. */
-void packer_discard(void);
+/* Replaces the file by its packed form, or removes it if it holds no record.  A failure is reported. */
+void packer_run(const struct stream_file *file);
+
+/* Removes the file: the process leaves no measurement. */
+void packer_discard(const struct stream_file *file);
 
 #endif

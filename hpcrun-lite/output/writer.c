@@ -13,6 +13,7 @@
 #include "hpcrun-lite/process/message.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
@@ -72,6 +73,9 @@ void writer_start(void)
   name_file(writer.path, sizeof writer.path, FORMAT_GRAPH_SUFFIX);
   if (config.graph_log)
     graph_log_start(writer.path);
+  name_file(writer.path, sizeof writer.path, FORMAT_TRACE_SUFFIX);
+  if (config.trace != RT_TRACE_OFF)
+    trace_start(writer.path, config.trace == RT_TRACE_STATES, config.trace_limit, config.trace_keep_last);
   name_file(writer.path, sizeof writer.path, FORMAT_LIVE_SUFFIX);
   arena_keep(writer.path);
   name_file(writer.path, sizeof writer.path, FORMAT_PART_SUFFIX);
@@ -263,16 +267,6 @@ static uint64_t in_unit(uint64_t work)
   return work_clock_is_time() ? ticks_ns(work) : work;
 }
 
-/* The time that the thread was ready to run and waited for a processor; 0 if the kernel does not tell. */
-static uint64_t run_delay_ns(int tid)
-{
-  char path[64], text[64];
-  unsigned long long run, delay = 0;
-  snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
-  text[sys_read_file(path, text, sizeof text - 1)] = 0;
-  return sscanf(text, "%llu %llu", &run, &delay) == 2 ? delay : 0;
-}
-
 /* The waiting places, with the wait that has not ended. */
 static void put_waits(struct thread_state *t, uint64_t now)
 {
@@ -339,7 +333,10 @@ static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
 {
   uint64_t now = rt_ticks(); /* before the life time is taken, which waits do not exceed */
   times_thread(t, cpu_ns);
-  t->record->run_delay_ns = run_delay_ns(t->tid);
+  waiting_end_trace(t, now, ended);
+  uint64_t delay_ns = times_run_delay_ns(t->tid);
+  if (delay_ns) /* otherwise it may be that it cannot be read: the last sample's stays */
+    t->record->run_delay_ns = delay_ns;
   t->record->end_ns = ended ? t->record->start_ns + t->record->wall_ns : 0;
   if (rt.online) {
     writer.ns_per_tick = (double)times_ticks_to_ns(1u << 30) / (1u << 30);

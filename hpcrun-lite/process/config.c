@@ -81,6 +81,12 @@ void config_read(void)
   config.graph_log = strcmp(parallelism, "log") == 0;
   config.online = config.graph_log || strcmp(parallelism, "online") == 0;
   config.work_unit = work_unit(text("HPCRUN_LITE_WORK", "cpu-time"));
+  const char *trace = text("HPCRUN_LITE_TRACE", "off");
+  config.trace = strcmp(trace, "states") == 0    ? RT_TRACE_STATES
+                 : strcmp(trace, "samples") == 0 ? RT_TRACE_SAMPLES
+                                                 : RT_TRACE_OFF;
+  config.trace_limit = strtoull(text("HPCRUN_LITE_TRACE_LIMIT", "1073741824"), NULL, 10);
+  config.trace_keep_last = strcmp(text("HPCRUN_LITE_TRACE_KEEP", "first"), "last") == 0;
   config.paused = atoi(text("HPCRUN_LITE_PAUSED", "0")) != 0;
   const char *gomp = text("HPCRUN_LITE_GOMP", "on");
   config.gomp = strcmp(gomp, "off") != 0;

@@ -21,6 +21,9 @@ struct config {
   bool online;              /* -p online, -p log */
   bool graph_log;           /* -p log */
   enum work_unit work_unit; /* --work */
+  enum rt_trace trace;      /* -t */
+  uint64_t trace_limit;     /* --trace-limit, bytes */
+  bool trace_keep_last;     /* --trace-keep last */
   bool paused;              /* --paused */
   bool task_creation;       /* --task-context creation */
   const char *note;         /* the launcher's note on the OpenMP runtime, or "" */

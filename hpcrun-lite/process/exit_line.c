@@ -7,6 +7,7 @@
 #include "hpcrun-lite/process/losses.h"
 #include "hpcrun-lite/process/message.h"
 #include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/rt/construct/trace.h"
 
 static uint64_t children_at_start_us;
 
@@ -37,10 +38,10 @@ static void say_counts(void)
   const char *missing = process_openmp_missing();
   snprintf(attached, sizeof attached, "OpenMP attached (%s)", process.runtime);
   bool apart = rt.pid == config.first_pid && children_us() > children_at_start_us;
-  message_print("%s: %s%llu sample%s of %u thread%s; %s; %s%s", config.directory, rank,
+  message_print("%s: %s%llu sample%s of %u thread%s%s; %s; %s%s", config.directory, rank,
                 (unsigned long long)process_samples(), process_samples() == 1 ? "" : "s", process.thread_count,
-                process.thread_count == 1 ? "" : "s", missing ? missing : attached, losses,
-                apart ? "; child processes are measured separately (-v)" : "");
+                process.thread_count == 1 ? "" : "s", stream_length(trace_file()) ? ", and a trace" : "",
+                missing ? missing : attached, losses, apart ? "; child processes are measured separately (-v)" : "");
 }
 
 void exit_line_print(void)

@@ -55,13 +55,14 @@ void process_reset(void)
   static uint8_t
       generation; /* makes a forked child's epoch differ also in the low bits that a task's data word keeps */
   struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
   rt.pid = sys_own_pid();
   rt_begin();
-  process.start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-  process.start_ns = sys_monotonic_ns();
-  process.start_ticks = rt_ticks();
   process.start_cpu_ns = sys_process_cpu_ns();
+  clock_gettime(CLOCK_REALTIME, &now);   /* the first call is slow */
+  process.start_ns = sys_monotonic_ns(); /* three clocks at one moment */
+  process.start_ticks = rt_ticks();
+  clock_gettime(CLOCK_REALTIME, &now);
+  process.start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
   process.threads = NULL;
   process.thread_count = 0;
   memset(process.finished_lost, 0, sizeof process.finished_lost);

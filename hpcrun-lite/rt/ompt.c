@@ -1,6 +1,7 @@
 #include "hpcrun-lite/rt/ompt.h"
 
 #include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/code_address.h"
 #include "hpcrun-lite/rt/construct_events.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
@@ -549,6 +550,8 @@ void ompt_on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int ki
   const ompt_dispatch_chunk_t *chunk = ranged ? instance.ptr : NULL;
   worksharing_chunk(t, task_of(t, task_data), kind, chunk ? chunk->start : 0, chunk ? chunk->iterations : 0);
   construct_section(t);
+  if (graph_log_on() && t->trace.states)
+    construct_chunk(t, rt_ticks());
   rt_inside_dec(t);
 }
 
@@ -602,6 +605,7 @@ void ompt_on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
   if (!t)
     return;
   uint64_t moment = t->activity.lockwait ? waiting_lock_end(t) : 0;
+  trace_lock_held(t, wait_id);
   if (rt.online)
     graph_acquired(t, kind, wait_id, moment, codeptr);
 }
@@ -675,7 +679,7 @@ void ompt_pause(bool pause)
 {
   struct thread_state *t = rt_thread();
   if (!t || !graph_enter(t)) {
-    atomic_store(&rt.paused, pause);
+    rt_pause(pause);
     return;
   }
   construct_pause(t, rt_ticks());

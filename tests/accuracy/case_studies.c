@@ -81,9 +81,9 @@ static void lulesh(void)
 
 /* ---- BT-MZ: an inner region for very little work ---- */
 
-enum { EXCHANGES = 6000 };
+enum { EXCHANGES = 3000 };
 
-NOINLINE double solve(void) { return burn(0.2) + 1; }
+NOINLINE double solve(void) { return burn(0.1) + 1; }
 
 static volatile double border[64];
 

@@ -131,7 +131,7 @@ def imbalance_while_others_spin(directory):
 
 @tap.case
 def imbalance_by_clang_on_the_oldest_libomp(directory):
-    for library in libomps(14):  # all_kinds_of_waits_on_every_libomp has the same wait on the others
+    for library in libomps(14):  # all_kinds_of_waits_by_clang_on_every_libomp has the same wait on the others
         check_imbalance(directory, "clang", 3, options=("--omp-runtime", library)).idle_as_its_own_clocks_say()
 
 
@@ -164,11 +164,6 @@ def all_kinds_of_waits_by_gcc(directory):
 
 
 @tap.case
-def all_kinds_of_waits_by_clang(directory):
-    check_kinds(directory, "clang", 2)
-
-
-@tap.case
 def all_kinds_of_waits_by_clang_19(directory):
     check_kinds(directory, "clang-19", 4)
 
@@ -180,12 +175,12 @@ def all_kinds_of_waits_of_8_threads(directory):
 
 @tap.case
 def all_kinds_of_waits_that_spin(directory):
-    for compiler in ("gcc", "clang", "clang-19"):
+    for compiler in ("gcc", "clang-19"):  # the programs of both versions of clang run on the newest libomp
         check_kinds(directory, compiler, 2, "active")
 
 
 @tap.case
-def all_kinds_of_waits_on_every_libomp(directory):
+def all_kinds_of_waits_by_clang_on_every_libomp(directory):
     for library in libomps():
         check_kinds(directory, "clang", 3, options=("--omp-runtime", library))
 

@@ -11,7 +11,7 @@
 
 NOINLINE double serial_part(void)
 {
-  return burn(0.4) + 1;
+  return burn(0.2) + 1;
 }
 
 NOINLINE double kernel(double seconds)
@@ -29,7 +29,7 @@ NOINLINE double heavy_caller(double share)
   double sum = 0;
   for (int i = 0; i < 4; i++) {
 #pragma omp parallel reduction(+ : sum)
-    sum += kernel(0.075 * share);
+    sum += kernel(0.0375 * share);
   }
   return sum + 1;
 }
@@ -39,9 +39,9 @@ NOINLINE double light_caller(double share)
   double sum = 0;
 #pragma omp parallel reduction(+ : sum)
   {
-    sum += kernel(0.1 * share);
+    sum += kernel(0.05 * share);
     if (omp_get_thread_num() == 0)
-      sum += other(0.3);
+      sum += other(0.15);
   }
   return sum + 1;
 }

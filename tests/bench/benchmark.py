@@ -120,7 +120,7 @@ def arguments():
     amount.add_argument("--quick", action="store_true", help="fewer runs, at 200 samples/s only, without other profilers")
     amount.add_argument("--all", action="store_true", help="every program at every rate, with every -p, and other profilers at every rate")
     parser.add_argument("--only", action="append", metavar="NAME",
-                        help="rows whose name contains this (a program, or: samples, events, memory, reports); repeatable")
+                        help="rows whose name contains this (a program, or: samples, events, trace, memory, reports); repeatable")
     parser.add_argument("-n", dest="runs", type=int, help="rounds (default 7, with --quick 3)")
     parser.add_argument("--rates", type=lambda text: [int(part) for part in text.split(",")],
                         help="samples/s, with commas")

@@ -1,5 +1,8 @@
 /* Prints the CPU time of one OpenMP construct in ns, in the thread that executes it: construct_costs NAME COUNT
- * [ROUNDS]. It is the minimum over the rounds, because disturbances only add time. */
+ * [ROUNDS]. It is the minimum over the rounds, because disturbances only add time.
+ *
+ * construct_costs marked [NAME FEW MANY]... executes FEW of a construct twice, then MANY, and calls mark() after each
+ * of the three: for a tool that counts instructions between the calls. */
 #include <omp.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -157,30 +160,60 @@ static void addresses1(long count)
   free(cells);
 }
 
-int main(int argc, char **argv)
+typedef void construct(long count);
+
+/* Returns the construct of that name; ends the program where there is none. */
+static construct *named(const char *name)
 {
   static const struct {
     const char *name;
-    void (*run)(long count);
+    construct *run;
   } all[] = {{"critical", critical}, {"lock", lock},           {"region", region},   {"region2", region2},
              {"barrier2", barrier2}, {"task", task},           {"task1", task1},     {"dynamic", dynamic},
              {"dynamic1", dynamic1}, {"doacross1", doacross1}, {"depend1", depend1}, {"addresses1", addresses1}};
-  enum { ROUNDS = 7 };
-  int rounds = argc > 3 ? atoi(argv[3]) : ROUNDS;
-  long count = argc > 2 ? atol(argv[2]) : 0;
-  for (size_t i = 0; argc > 2 && i < sizeof all / sizeof *all; i++) {
-    if (strcmp(argv[1], all[i].name))
-      continue;
-    double least = 1e300;
-    for (int round = 0; round < rounds; round++) {
-      double begin = now_ns();
-      all[i].run(count);
-      double each = (now_ns() - begin) / (double)count;
-      least = each < least ? each : least;
-    }
-    printf("%.2f\n", least);
-    return 0;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (!strcmp(name, all[i].name))
+      return all[i].run;
+  fprintf(stderr, "construct_costs: no construct %s\n", name);
+  exit(2);
+}
+
+__attribute__((noinline)) void mark(void)
+{
+  __asm__ volatile("");
+}
+
+static void few_and_many(construct *run, long few, long many)
+{
+  for (int part = 0; part < 3; part++) {
+    run(part < 2 ? few : many);
+    mark();
   }
-  fprintf(stderr, "usage: events NAME COUNT [ROUNDS]\n");
-  return 2;
+}
+
+static double least_time(construct *run, long count, int rounds)
+{
+  double least = 1e300;
+  for (int round = 0; round < rounds; round++) {
+    double begin = now_ns();
+    run(count);
+    double each = (now_ns() - begin) / (double)count;
+    least = each < least ? each : least;
+  }
+  return least;
+}
+
+int main(int argc, char **argv)
+{
+  enum { ROUNDS = 7 };
+  if (argc > 1 && !strcmp(argv[1], "marked")) {
+    for (int i = 2; i + 2 < argc; i += 3)
+      few_and_many(named(argv[i]), atol(argv[i + 1]), atol(argv[i + 2]));
+  } else if (argc > 2) {
+    printf("%.2f\n", least_time(named(argv[1]), atol(argv[2]), argc > 3 ? atoi(argv[3]) : ROUNDS));
+  } else {
+    fprintf(stderr, "usage: construct_costs NAME COUNT [ROUNDS] | marked [NAME FEW MANY]...\n");
+    return 2;
+  }
+  return 0;
 }

@@ -36,11 +36,13 @@ def alone(own_runtime=False):
     return Way("alone", settings={} if own_runtime else {"LD_PRELOAD": LIBOMP})
 
 
-def lite(rate, mode, own_runtime=False, launcher=LAUNCHER):
-    """Under hpcrun-lite.  own_runtime: without naming the runtime, as a user would run it."""
+def lite(rate, mode, own_runtime=False, launcher=LAUNCHER, trace=None):
+    """Under hpcrun-lite.  own_runtime: without naming the runtime, as a user would run it.  trace: what -t records."""
     event = f"task-clock@f{rate}" if rate else NEVER
     runtime = () if own_runtime else ("--omp-runtime", LIBOMP)
-    return Way(f"{rate}/s -p {mode}", (launcher, "--overwrite", "-o", "{out}", "-e", event, "-p", mode, *runtime, "--"),
+    traced = (f"--trace={trace}",) if trace else ()
+    return Way(" ".join((f"{rate}/s -p {mode}", *traced)),
+               (launcher, "--overwrite", "-o", "{out}", "-e", event, "-p", mode, *traced, *runtime, "--"),
                rate=rate, mode=mode)
 
 

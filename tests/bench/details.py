@@ -9,6 +9,7 @@ import workloads
 from measured import build
 
 SAMPLE_US, TASK_NS, CRITICAL_NS, SMALL_KB, REPORT_S = 10, 60, 10, 30, 0.3
+TRACE, STATE_NS, TRACE_BYTES = 1.01, 20, 4
 
 # Construct → how often, for about a tenth of a second.
 EVENTS = {"task": 500000, "task1": 500000, "region": 500000, "region2": 50000, "barrier2": 100000, "critical": 2000000,
@@ -83,6 +84,38 @@ def events(table, bench, options):
                        CRITICAL_NS if mode == "off" and name == "critical" else None)
 
 
+# States that a thread changes to in one construct (construct_costs.c), all threads together.
+STATES = {"task1": 4, "region2": 9, "barrier2": 4, "critical": 3, "lock": 3}
+
+
+def trace(table, bench, options):
+    """What -t costs beside the same run without it, and its size."""
+    table.begin("The trace", "runs with -t beside the same ones without it; a state: from its beginning to its end")
+    for work in (*workloads.debian(bench.directory), *workloads.built()):
+        ways = [costs.lite(200, "online", work.gcc, options.launcher, trace) for trace in (None, "samples", "states")]
+        done = bench.rounds(work.command, ways, options.runs, work.settings)
+        for way in ways[1:]:
+            table.line(work.name, way.name, "CPU ratio", costs.ratios(done[way], done[ways[0]], "cpu"), "", TRACE)
+            more = [b.bytes - a.bytes for a, b in zip(done[ways[0]], done[way])]
+            each = [size / cost.samples for size, cost in zip(more, done[way]) if cost.samples]
+            if "samples" in way.name and each:
+                table.line(work.name, way.name, "size of a sample", costs.quartiles(each), "B", TRACE_BYTES)
+            else:
+                table.line(work.name, way.name, "size", costs.quartiles([size / 1000 for size in more]), "KB")
+    program = build("construct_costs.c", "clang")
+    launch = [options.launcher, "-q", "--overwrite", "-o", bench.out, "-e", costs.NEVER, "--omp-runtime", costs.LIBOMP]
+    for name, states in STATES.items():
+        columns, sizes, amount = ([], []), [], EVENTS[name]
+        for _ in range(options.runs):
+            for column, traced in zip(columns, ((), ("-t",))):
+                column.append(float(tap.must(*launch, *traced, "--", program, name, str(amount), "1")))
+            found = [os.path.join(bench.out, file) for file in os.listdir(bench.out) if file.endswith(".trace")]
+            sizes.append(sum(map(os.path.getsize, found)) / amount / states)
+        more = [difference / states for difference in (b - a for a, b in zip(*columns))]
+        table.line(EVENT_NAMES[name], "-t", "beyond -p online, a state", costs.quartiles(more), "ns", STATE_NS)
+        table.line(EVENT_NAMES[name], "-t", "size of a state", costs.quartiles(sizes), "B", TRACE_BYTES)
+
+
 def memory(table, bench, options):
     """Whether memory is constant over time, and the size of a small measurement."""
     commands = workloads.scaled()
@@ -146,4 +179,4 @@ def reports(table, bench, options):
             report_times(table, bench, options, what, tool, command, stdin=listed)
 
 
-SECTIONS = (("samples", samples), ("events", events), ("memory", memory), ("reports", reports))
+SECTIONS = (("samples", samples), ("events", events), ("trace", trace), ("memory", memory), ("reports", reports))

@@ -17,6 +17,8 @@ table fails.  A count as much below the table fails too and asks for a new table
 next rise pass.  Compilers differ by more than TOLERANCE: the table names its compiler, and another compiler gets the
 wider limit.
 """
+import functools
+import glob
 import os
 import re
 import sys
@@ -36,29 +38,30 @@ BY_CLOCK_FILES = ("rt/sampling/times.c", "rt/span/work_clock.c")  # refresh of t
 BY_CLOCK_FUNCTIONS = ("blame_left", "sys_thread_cpu_ns")  # what these files call elsewhere
 QUERY = "sys_thread_cpu_ns"
 QUERIES_MAX = {1: 0.25, 2: 4}  # for each construct, by number of threads: two threads switch at each wait
-ROUNDS, FEW, MANY = 1, 200, 1700
-MODES = ("off", "online")
+FEW, MANY = 100, 600
+SAMPLES = (24, 72)
 NAMES = (1000, 16000)  # enough to see what is searched for among all the others
 HARDLY_EVER = "task-clock@3600000000"  # practically only the samples that the program sends to itself
 TRIES = 3
 
-# Name: program and arguments, with {} for how many; few and many of them; -p; the objects that count.  ", gcc": the
-# program is built by GCC and runs on libgomp.
-EVENTS = {name: ("construct_costs.c", [construct, "{}", str(ROUNDS)], (FEW, MANY), mode, (OURS,))
-          for construct in ("task1", "region", "region2", "barrier2", "critical", "lock", "dynamic1")
-          for mode in MODES
-          for name in (f"{construct} {mode}",)
-          if name != "dynamic1 off"}  # then nothing of ours is called
-EVENTS |= {f"{construct} online": ("construct_costs.c", [construct, "{}", str(ROUNDS)], amounts, "online", (OURS,))
-           for construct, amounts in (("doacross1", NAMES), ("depend1", (FEW, MANY)), ("addresses1", NAMES))}
-EVENTS |= {f"{construct} {mode}, gcc": ("construct_costs.c", [construct, "{}", str(ROUNDS)], (FEW, MANY), mode, (OURS,))
-           for construct, modes in (("task1", MODES), ("region2", MODES), ("barrier2", MODES), ("critical", MODES),
-                                    ("lock", MODES), ("dynamic1", MODES[1:]), ("depend1", MODES[1:]))
-           for mode in modes}
+# Constructs by the program's compiler (GCC's programs run on libgomp) and -p, or trace for -t.  Those of one group are in
+# one run, in this order.  With -p off, dynamic1 calls no function of hpcrun-lite.
+GROUPS = {
+    ("clang", "off"): ("task1", "region", "region2", "barrier2", "critical", "lock"),
+    ("clang", "online"): ("task1", "region", "region2", "barrier2", "critical", "lock", "dynamic1", "doacross1",
+                          "depend1", "addresses1"),
+    ("gcc", "off"): ("task1", "region2", "barrier2", "critical", "lock"),
+    ("gcc", "online"): ("task1", "region2", "barrier2", "critical", "lock", "dynamic1", "depend1"),
+    ("clang", "trace"): ("task1", "barrier2", "critical"),
+}
+EVENTS = {f"{construct} {mode}" + ", gcc" * (compiler == "gcc"): (compiler, mode, construct)
+          for (compiler, mode), constructs in GROUPS.items() for construct in constructs}
+# Each construct with how few and how many of it.
+FORMS = {name: (name, *(NAMES if name in ("doacross1", "addresses1") else (FEW, MANY)))
+         for constructs in GROUPS.values() for name in constructs}
 TWO_THREADS = ("region2", "barrier2", "dynamic1", "doacross1", "depend1", "addresses1")
-SAMPLES = {f"sample, {depth} frames": ("self_samples.c", [str(depth), "{}", "spin"], (24, 72), "off", (OURS, UNWINDER))
-           for depth in (10, 30, 200)}
-ALL = {**EVENTS, **SAMPLES}
+FRAMES = {f"sample, {depth} frames": depth for depth in (10, 30, 200)}
+ALL = (*EVENTS, *FRAMES)
 
 
 def compiler():
@@ -98,33 +101,54 @@ def instructions(path, objects):
     return total, queries
 
 
-def run(directory, program, arguments, mode, objects, samples, settings):
-    """Returns the objects' instructions in a run with about that many samples, the queries, and the samples."""
+def run(directory, program, arguments, mode, objects, samples=0, **settings):
+    """Counts the objects' instructions in a run with about that many samples.  Returns the instructions and the queries
+    before each call of mark() and before the end, and the samples."""
+    options = ("-p", "online", "-t") if mode == "trace" else ("-p", mode)
     out, measurement = os.path.join(directory, "callgrind.out"), os.path.join(directory, "measurement")
     for _ in range(TRIES):  # the regular first sample of a thread may fall into a run
-        done = tap.run(tap.LAUNCHER, "--overwrite", "-o", measurement, "-e", HARDLY_EVER, "-p", mode, "--", "valgrind",
-                       "-q", "--fair-sched=yes",
-                       "--tool=callgrind", f"--callgrind-out-file={out}", program, *arguments, cwd=directory,
-                       OMP_NUM_THREADS="1", timeout=300, **settings)
+        done = tap.run(tap.LAUNCHER, "--overwrite", "-o", measurement, "-e", HARDLY_EVER, *options, "--", "valgrind",
+                       "-q", "--fair-sched=yes", "--tool=callgrind", "--dump-after=mark", f"--callgrind-out-file={out}",
+                       program, *arguments, cwd=directory, OMP_NUM_THREADS="1", timeout=300, **settings)
         assert done.returncode == 0, done.stderr
         taken = re.search(r"(\d+) samples? of", done.stderr)
         if taken and samples / 2 <= int(taken[1]) <= samples:  # one that comes too early after the last is refused
-            return *instructions(out, objects), int(taken[1])
+            parts = sorted(glob.glob(out + ".*"), key=lambda path: int(path.rsplit(".", 1)[1]))
+            return [instructions(path, objects) for path in (*parts, out)], int(taken[1])
     raise AssertionError(done.stderr)
 
 
-def measure(directory, name):
+@functools.lru_cache(maxsize=None)
+def constructs(compiler, mode, _):
+    """The instructions and the queries of one construct, for each construct of a group; the last argument numbers the
+    measurements of this group."""
+    program, names = build("construct_costs.c", compiler), GROUPS[compiler, mode]
+    settings = {} if compiler == "gcc" else {"LD_LIBRARY_PATH": os.path.join(tap.DEPS, RUNTIME)}
+    with tempfile.TemporaryDirectory() as directory:
+        words = [str(word) for name in names for word in FORMS[name]]
+        counts, _ = run(directory, program, ["marked", *words], mode, (OURS,), **settings)
+    assert len(counts) == 3 * len(names) + 1, counts
+    found = {}
+    for number, name in enumerate(names):
+        (_, few, many), difference = counts[3 * number:3 * number + 3], FORMS[name][2] - FORMS[name][1]
+        found[name] = tuple((more - less) / difference for less, more in zip(few, many))
+    return found
+
+
+def sample(directory, depth):
+    """The instructions and the queries of one sample of a stack so deep."""
+    program = build("self_samples.c", "clang")
+    few, many = (run(directory, program, [str(depth), str(count), "spin"], "off", (OURS, UNWINDER), count,
+                     LD_LIBRARY_PATH=os.path.join(tap.DEPS, RUNTIME)) for count in SAMPLES)
+    return tuple((more - less) / (many[1] - few[1]) for less, more in zip(few[0][-1], many[0][-1]))
+
+
+def measure(directory, name, attempt=0):
     """Returns the instructions and the queries of one construct or sample."""
-    source, arguments, amounts, mode, objects = ALL[name]
-    on_libgomp = name.endswith(", gcc")
-    program = build(source, "gcc" if on_libgomp else "clang")
-    settings = {} if on_libgomp else {"LD_LIBRARY_PATH": os.path.join(tap.DEPS, RUNTIME)}
-    is_sample = source == "self_samples.c"
-    few, many = (run(directory, program, [argument.format(amount) for argument in arguments], mode, objects,
-                     amount * is_sample, settings)
-                 for amount in amounts)
-    difference = many[2] - few[2] if is_sample else amounts[1] - amounts[0]
-    return (many[0] - few[0]) / difference, (many[1] - few[1]) / difference
+    if name in FRAMES:
+        return sample(directory, FRAMES[name])
+    compiler, mode, construct = EVENTS[name]
+    return constructs(compiler, mode, attempt)[construct]
 
 
 def needed():
@@ -146,8 +170,8 @@ def check(directory, name):
     tolerance = TOLERANCE if made_with == compiler() else OTHER_COMPILER
     assert name in expected, f"{name} is not in the table: run {__file__} --update"
     limit, count, queries = expected[name], 0, 0
-    for _ in range(TRIES):  # what disturbs two threads only makes them do more
-        count, queries = measure(directory, name)
+    for attempt in range(TRIES):  # what disturbs two threads only makes them do more
+        count, queries = measure(directory, name, attempt)
         if count <= limit * (1 + tolerance) + SLACK:
             break
     assert count > 0 or limit == 0, f"{name}: nothing counted: built without -g?"

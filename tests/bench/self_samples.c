@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SHAPES = 16, MOST = 100000, SPINS = 3000000, REST = 4 };
+enum { SHAPES = 16, MOST = 100000, SPINS = 500000, REST = 4 };
 
 static struct {
   int depth, count, spin;

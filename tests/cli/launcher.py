@@ -78,9 +78,17 @@ def bad_options_end_in_125(directory):
 
 
 @case
-def later_capabilities_are_refused(directory):
-    for options in (["-t"], ["--trace"], ["-qt"]):
-        fails(launch(directory, *options, "true"), 125, "not available yet")
+def words_of_options_are_checked(directory):
+    fails(launch(directory, "--trace=all", "true"), 125, "unknown kind of trace 'all'")
+    fails(launch(directory, "-t", "--trace-keep", "all", "true"), 125, "unknown part 'all'")
+    for size in ("", "x", "1T", "-1M", "63K", "0", "1MM", "99999999999G"):
+        fails(launch(directory, "-t", "--trace-limit", size, "true"), 125, "--trace-limit")
+    for option in (["--trace-limit", "64K"], ["--trace-keep", "last"]):
+        fails(launch(directory, *option, "true"), 125, f"option {option[0]} needs -t")
+    for word in ("samples", "states"):
+        fails(launch(directory, "-t", word, "true"), 127, f"(did you mean -t{word}?)")
+    for options in (["-t"], ["--trace"], ["-qt"], ["-tsamples"], ["--trace=states", "--trace-limit", "64K"]):
+        assert launch(directory, "-q", *options, "true").returncode == 0
     fails(launch(directory, "-p", "on", "true"), 125, "unknown mode 'on'")
     fails(launch(directory, "--work=days", "true"), 125, "unknown unit 'days'")
     for mode in ("off", "online", "log"):

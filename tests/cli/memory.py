@@ -19,6 +19,7 @@ REPORTS = [("summary", (), "recorded"), ("topdown", ("-f", "csv"), "events"), ("
            ("speedup", ("-f", "csv"), "recorded"), ("grains", ("-f", "csv"), "recorded-time"),
            ("grains", ("--reference", "recorded"), "recorded"), ("grain-graph", ("-f", "graphml"), "recorded"),
            ("grain-graph", ("-f", "dot", "--unreduced"), "recorded"),
+           ("timeline", ("-f", "perfetto"), "traced"), ("timeline", ("-f", "firefox"), "traced"),
            ("regions", ("--sort", "gain_s"), "constructs2"), ("tasks", ("-f", "csv"), "constructs")]
 
 

@@ -20,7 +20,7 @@ from report import contents, golden_files
 
 MARK = b"---file-"  # between the files of a directory, see fuzz_directory.c
 # Targets, with the number of inputs in a short run: each takes some 5 s.
-TARGETS = {"measurement": 4000, "directory": 400, "graphlog": 2000, "options": 3000, "elf": 3000, "dwarf": 500}
+TARGETS = {"measurement": 3000, "directory": 300, "graphlog": 1500, "trace": 1000, "options": 2000, "elf": 2000, "dwarf": 400}
 # it differs only in its seeds: libdwarf runs in a child process, which libFuzzer does not see
 PROGRAM_OF = {"dwarf": "elf"}
 FLAGS = ["-timeout=20", "-rss_limit_mb=1024", "-malloc_limit_mb=1024", "-print_final_stats=1"]
@@ -45,7 +45,7 @@ def programs(directory, *options):
 
 def seeds(target, directory):
     """The inputs that a target begins with."""
-    measurements, logs = golden_files(".hpcrun"), golden_files(".graph")
+    measurements, logs, traces = golden_files(".hpcrun"), golden_files(".graph"), golden_files(".trace")
     if target == "measurement":
         return [contents(file) for files in measurements.values() for file in files]
     if target == "directory":
@@ -53,6 +53,8 @@ def seeds(target, directory):
                 for name, files in measurements.items()]
     if target == "graphlog":
         return [contents(file) for files in logs.values() for file in files]
+    if target == "trace":
+        return [contents(file) for files in traces.values() for file in files]
     if target == "options":
         return [line.replace(" ", "\n").encode() for line in (
             "--view topdown --root main --sort work_excl_s -f csv", "--view flat --max-rows 3 --percent-limit 1.5",
@@ -69,7 +71,8 @@ def settings(target):
     """The environment of a target."""
     chosen = dict(sanitized_build.TERSE if target == "dwarf" else sanitized_build.SETTINGS)
     chosen["ASAN_OPTIONS"] += ":handle_abort=1"
-    return {**chosen, "HPCPROF_FUZZ_MEASUREMENT": golden_files(".hpcrun", "recorded")["recorded"][0],
+    beside = "traced" if target == "trace" else "recorded"
+    return {**chosen, "HPCPROF_FUZZ_MEASUREMENT": golden_files(".hpcrun", beside)[beside][0],
             "HPCPROF_FUZZ_DIRECTORY": os.path.join(tap.GOLDEN, "recorded")}
 
 

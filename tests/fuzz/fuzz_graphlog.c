@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     copy_measurement();
   }
   fuzz_write("a.graph", data, size);
-  switch (fuzz_choice(data, size) % 6) {
+  switch (fuzz_choice(data, size) % 8) {
   case 0:
     fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "whatif", directory, NULL});
     break;
@@ -46,6 +46,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     break;
   case 4:
     fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "grains", "--reference", directory,
+                                 directory, NULL});
+    break;
+  case 5:
+    fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "critical-path", "--to", "1us",
+                                 directory, NULL});
+    break;
+  case 6:
+    fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "grains", "-f", "csv", "--to", "5ms",
                                  directory, NULL});
     break;
   default:

@@ -24,15 +24,17 @@ import tap
 from report import VIEWS, contents, golden_files
 
 FORMS = ("text", "csv", "json")
+EXPORTS = ("csv", "json", "perfetto", "firefox")  # of the timeline
+SUFFIXES = (".hpcrun", ".graph", ".trace")
 BATCHES, FILES = 160, 8
 EDGES = (0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0xffffffffffffffff)
 GB_KB = 1 << 20
 
 
 def seeds():
-    """The golden measurements, each with its graph log, if any."""
-    return [[contents(path) for path in (measurement, measurement.removesuffix(".hpcrun") + ".graph")
-             if os.path.exists(path)]
+    """The golden measurements: the contents of each one's files by their suffixes."""
+    return [{suffix: contents(path) for suffix in SUFFIXES
+             if os.path.exists(path := measurement.removesuffix(".hpcrun") + suffix)}
             for files in golden_files(".hpcrun").values() for measurement in files]
 
 
@@ -66,7 +68,7 @@ def mutate(chance, data, others):
         elif kind == 3:
             data[at:at] = data[at:at + chance.choice((8, 64, 500))]
         elif kind == 4:
-            other = chance.choice(others)[0]
+            other = chance.choice(others)[".hpcrun"]
             begin = chance.randrange(len(other) + 1)
             data[at:at] = other[begin:begin + chance.choice((8, 64, 500))]
         elif kind == 5 and chance.randrange(4) == 0:
@@ -80,18 +82,18 @@ def mutate(chance, data, others):
 
 def write(chance, directory, all_seeds):
     for number in range(FILES):
-        pair = chance.choice(all_seeds)
-        broken = chance.randrange(len(pair))
-        for which, data in enumerate(pair):
-            name = os.path.join(directory, f"{number}{'.graph' if which else '.hpcrun'}")
-            with open(name, "wb") as file:
-                file.write(mutate(chance, data, all_seeds) if which == broken else data)
+        files = chance.choice(all_seeds)
+        broken = chance.choice(list(files))
+        for suffix, data in files.items():
+            with open(os.path.join(directory, f"{number}{suffix}"), "wb") as file:
+                file.write(mutate(chance, data, all_seeds) if suffix == broken else data)
 
 
 def check(chance, report, plain, directory):
     """Runs one report; returns what was wrong with it, if anything, and how long it took."""
-    view = chance.choice(VIEWS)
-    command = [report, "-q", "-j", chance.choice("12"), "--view", view, "-f", chance.choice(FORMS), directory]
+    view = chance.choice((*VIEWS, *("timeline",) * len(EXPORTS)))
+    form = chance.choice(EXPORTS if view == "timeline" else FORMS)
+    command = [report, "-q", "-j", chance.choice("12"), "--view", view, "-f", form, directory]
     begun = time.monotonic()
     try:
         done = tap.run(*command, timeout=60, limits={"AS": 1 << 30} if plain else None, **sanitized_build.SETTINGS)

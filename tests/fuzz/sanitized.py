@@ -9,7 +9,7 @@ import sanitized_build
 import tap
 
 UNITS = ("read", "merge", "ranks", "serialisation", "hostile_files", "replay", "log_reader", "workspan", "symbols",
-         "symbols_damage", "format", "causes", "efficiency", "construct_rows")
+         "symbols_damage", "format", "causes", "efficiency", "construct_rows", "trace_reader", "lane")
 SCRIPTS = (("golden", "golden.py"), ("golden", "golden_figures.py"), ("golden", "golden_figures_constructs.py"),
            ("cli", "hpcprof.py"))
 REPORT = "hpcprof-lite/hpcprof-lite"

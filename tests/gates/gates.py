@@ -23,20 +23,24 @@ LAYERS = {
     **{"hpcprof-lite/" + folder: {"common"} | {"hpcprof-lite/" + below for below in stages.split()}
        for folder, stages in {
         "model": "model",
-        "input": "model input",
+        "algorithms": "model algorithms",
+        "input": "model input input/range",
+        "input/range": "model input input/range",
         "symbols": "symbols",
-        "views": "model input symbols views",
+        "views": "model input input/range symbols views",
         "replay": "model input replay",
         "grains": "model input replay grains",
+        "timeline": "model input replay grains timeline",
         "ranks": "model input views ranks",
-        "analysis": "model",  # not one another
+        "analysis": "model algorithms",  # not one another
         "report": "model views analysis report report/constructs",
         "report/constructs": "model views analysis report report/constructs",
+        "report/timeline": "model views analysis report report/timeline",
         "report/exports": "model views analysis report report/exports",
     }.items()},
     "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
-                     "model input symbols views replay grains ranks analysis report report/constructs "
-                     "report/exports".split())},
+                     "model algorithms input symbols views replay grains timeline ranks analysis report report/constructs "
+                     "report/timeline report/exports".split())},
 }
 
 # Every function outside RT that RT calls.  All are async-signal-safe.
@@ -151,11 +155,14 @@ def needed(library):
 
 
 FORMAT_READERS = {"hpcprof-lite/input/file_tables.c", "hpcprof-lite/input/read.c", "hpcprof-lite/input/read.h",
-                  "hpcprof-lite/input/log_reader.c", "hpcprof-lite/model/loss_names.c"}
+                  "hpcprof-lite/input/log_reader.c", "hpcprof-lite/input/stream_chunks.c",
+                  "hpcprof-lite/input/trace_reader.c", "hpcprof-lite/model/loss_names.c",
+                  "hpcprof-lite/timeline/index_builder.c", "hpcprof-lite/timeline/timeline_index.c",
+                  "hpcprof-lite/phase_store.c"}
 
 
 # Files whose names a tool or a format prescribes, and what is not the project's own text.
-REPEATED = r"meson\.build|README\.md|.*\.(hpcrun|graph)"
+REPEATED = r"meson\.build|README\.md|.*\.(hpcrun|graph|trace)"
 NOT_SOURCES = {".git", "build", "build-deps", "__pycache__"}
 FOLDER_MOST = 30
 

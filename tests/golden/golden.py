@@ -5,10 +5,11 @@ Usage: golden.py [--update] [-k CASE]     (--update: writes the expected files a
                                           at the difference before you keep it)"""
 import json
 import os
+import shutil
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from report import VIEWS, contents, golden_report, golden_rows as rows
+from report import VIEWS, contents, golden_report, golden_rows as rows, table as csv_table
 from tap import GOLDEN, case, main
 
 SOUND = ("basic", "zstd", "live", "two", "events", "blame", "blames", "huge", "plain", "waits", "graph", "graphs",
@@ -18,6 +19,7 @@ BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign", "lies",
 TREES = ("topdown", "bottomup", "flat")
 PATHS = ("parallelism", "critical-path", "whatif", "speedup")
 CONSTRUCTS = ("regions", "region-tree", "overheads", "tasks")
+TRACED = {"traced": 0, "traced-plain": 0, "traced-samples": 0, "traced-killed": 0, "traced-hostile": 1}
 FOUR = ("work", "overhead", "lockwait", "idleness")
 
 
@@ -68,6 +70,18 @@ def expected():
     table["recorded.grains.json"] = (("-q", "--view", "grains", "-f", "json", "--grain-groups", "recorded"), 0, "stdout")
     table["recorded.speedup.json"] = (("-q", "--view", "speedup", "-f", "json", "recorded"), 0, "stdout")
     table["recorded-lies.err"] = (("-q", "--view", "whatif", "recorded-lies"), 1, "stderr")
+    timeline = ("-q", "--view", "timeline", "-f", "csv")
+    for name, status in TRACED.items():
+        table[f"{name}.timeline.csv"] = ((*timeline, name), status, "stdout")
+    table["traced.summary.txt"] = (("-q", "traced"), 0, "stdout")
+    table["traced.timeline.txt"] = (("-q", "--view", "timeline", "traced"), 0, "stdout")
+    table["traced.timeline.legend.txt"] = (("-q", "--view", "timeline", "--lanes", "process", "--legend", "traced"), 0,
+                                           "stdout")
+    table["traced-samples.timeline.txt"] = (("-q", "--view", "timeline", "traced-samples"), 0, "stdout")
+    table["traced.states.txt"] = (("-q", "--view", "timeline", "--lanes", "process", "--per-thread", "traced"), 0, "stdout")
+    table["traced.phases.csv"] = (("-q", "--view", "phases", "-f", "csv", "traced"), 0, "stdout")
+    table["traced.part.csv"] = ((*timeline, "--from", "300ms", "--to", "440ms", "traced"), 0, "stdout")
+    table["traced-hostile.err"] = ((*timeline, "traced-hostile"), 1, "stderr")
     for name in BAD:
         arguments = ("-q", "--view", "topdown", "-f", "csv", name)
         table[f"{name}.topdown.csv"] = (arguments, 1, "stdout")
@@ -149,17 +163,50 @@ def columns_without_a_measurement_are_empty(_):
 
 @case
 def json_has_the_columns_of_csv(_):
-    for name in SOUND:
-        for view in VIEWS:
+    for name, views in (*((name, VIEWS) for name in SOUND), ("traced", (*VIEWS, "phases"))):
+        for view in views:
             done = golden_report("-q", "--view", view, "-f", "json", name)
             data = json.loads(done.stdout.decode("utf-8"))
-            table = rows("--view", view, name)
-            header = golden_report("-q", "--view", view, "-f", "csv", name).stdout.decode().splitlines()[0]
+            plain = golden_report("-q", "--view", view, "-f", "csv", name)
+            assert plain.returncode == done.returncode == 0, (plain, done)
+            text = plain.stdout.decode()
+            table, header = csv_table(text), text.splitlines()[0]
             assert data["view"] == view and ",".join(data["columns"]) == header
             assert len(data["rows"]) == len(table)
             for line, record in zip(table, data["rows"]):
                 assert list(record) == data["columns"]
                 assert all(value is None or str(value).strip() or not line[key] for key, value in record.items())
+
+
+@case
+def the_summary_recommends_views_that_succeed(_):
+    for names, status, views in (*(((name,), status, 2 if "plain" in name or "samples" in name else 3)
+                                   for name, status in TRACED.items()), (("traced", "traced-plain"), 0, 1)):
+        lines = [line.split() for line in golden_report("-q", *names).stdout.decode().splitlines()]
+        found = [line[2] for line in lines[-8:] if line[:2] == ["hpcprof-lite", "--view"]]
+        assert len(found) == views and ("phases" in found) == (views == 3), (names, found)
+        for view in found:
+            done = golden_report("-q", "--view", view, *names)
+            assert done.returncode in (0, status) and done.stdout, (names, done)
+
+
+@case
+def problems_of_a_trace_without_lanes_are_reported_once(directory):
+    place = shutil.copytree(os.path.join(GOLDEN, "traced-hostile"), os.path.join(directory, "run"))
+    for name in os.listdir(place):
+        if name.endswith(".trace"):
+            with open(os.path.join(place, name), "wb") as file:
+                file.write(b"no chunk of a trace" * 50)
+    done = golden_report("-q", "--view", "timeline", place)
+    lines = done.stderr.decode().splitlines()
+    assert done.returncode == 1 and not done.stdout and len(set(lines)) == len(lines) > 1, done
+
+
+@case
+def notes_are_about_all_lines(_):
+    for rows in ((), ("--max-rows", "1")):  # 8.192 ms of two threads; the second one begins at 128 ms
+        text = golden_report("-q", "--view", "timeline", "--from", "96ms", "--to", "150ms", *rows, "traced").stdout
+        assert b"\nFor 10.8 % of their time threads were ready" in text, text
 
 
 @case

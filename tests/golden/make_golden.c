@@ -5,6 +5,7 @@
 #include "tests/golden/golden_constructs.h"
 #include "tests/golden/golden_graphs.h"
 #include "tests/golden/golden_records.h"
+#include "tests/golden/golden_traces.h"
 
 #include <assert.h>
 #include <string.h>
@@ -408,6 +409,7 @@ int main(int argc, char **argv)
   save("waits-wall", 900);
   golden_graphs();
   golden_constructs();
+  golden_traces();
   places();
   save("places", 1600);
   places_plain();

@@ -22,10 +22,10 @@ NOINLINE void creator(void)
     {
       for (int i = 0; i < 40; i++) {
 #pragma omp task
-        task_work(0.02);
+        task_work(0.01);
       }
 #pragma omp taskwait
-      waiting_work(0.2);
+      waiting_work(0.1);
     }
   }
 }

@@ -54,9 +54,9 @@ def chunks(path):
             yield Chunk(table, owner, first, flags, size, payload[:count * size])
 
 
-def chunk(table, size, records, owner=0, live=False):
+def chunk(table, size, records, owner=0, live=False, first=0):
     """The bytes of a chunk whose records have a size, not compressed; a live chunk has no checksum."""
     def head(crc):
-        return HEAD.pack(MAGIC, VERSION, table, LIVE if live else 0, owner, 0, len(records) // size, size,
+        return HEAD.pack(MAGIC, VERSION, table, LIVE if live else 0, owner, first, len(records) // size, size,
                          len(records), crc)
     return head(0 if live else zlib.crc32(head(0) + records)) + records

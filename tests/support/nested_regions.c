@@ -20,7 +20,7 @@ NOINLINE double middle_caller(void)
   double sum = 0;
   for (int i = 0; i < 20; i++) {
 #pragma omp parallel num_threads(2) reduction(+ : sum)
-    sum += leaf_work(0.01);
+    sum += leaf_work(0.005);
   }
   return sum + 1;
 }
@@ -30,7 +30,7 @@ NOINLINE double outer_caller(void)
   double sum = 0;
 #pragma omp parallel num_threads(2) reduction(+ : sum)
   {
-    sum += middle_work(0.2);
+    sum += middle_work(0.1);
     sum += middle_caller();
   }
   return sum + 1;

@@ -5,7 +5,7 @@
  * creates the region; the trees of the other threads are linked to the region, as those of OpenMP's workers are.  A
  * share of the contexts is common to all threads, the others belong to one thread; all values are its own.  With 100
  * percent in common all threads are equal, with their values. */
-#include "common/format.h"
+#include "tests/support/synthetic_trace.h"
 
 #include <getopt.h>
 #include <stdbool.h>
@@ -22,6 +22,7 @@ struct shape {
   uint32_t processes, threads, contexts, depth, directives, common; /* common: percent */
   uint32_t addresses;                                               /* number of distinct addresses */
   uint32_t from, stride;                                            /* the first one, and the distance */
+  uint64_t events;                                                  /* of the trace of a process; 0: no trace */
   bool ranks;
   const char *module, *directory;
   FILE *model;
@@ -62,19 +63,27 @@ static void *take(size_t count, size_t size)
   return memory;
 }
 
-static void put(struct output *output, uint32_t table, uint32_t owner, uint32_t count, uint32_t record_size,
-                const void *records)
+static void put_part(void *context, uint32_t table, uint32_t owner, uint32_t first, uint32_t count,
+                     uint32_t record_size, const void *records)
 {
+  struct output *output = context;
   size_t bound = format_pack_bound((size_t)count * record_size);
   if (bound > output->packed_room) {
     free(output->packed);
     output->packed = take(bound, 1);
     output->packed_room = bound;
   }
-  struct format_chunk head = {.table = (uint16_t)table, .owner = owner, .count = count, .record_size = record_size};
+  struct format_chunk head = {
+      .table = (uint16_t)table, .owner = owner, .first = first, .count = count, .record_size = record_size};
   size_t size = format_pack(&head, records, output->zstd, output->packed, output->packed_room);
   if (!size || fwrite(output->packed, 1, size, output->file) != size)
     fail("synthesize: cannot write");
+}
+
+static void put(struct output *output, uint32_t table, uint32_t owner, uint32_t count, uint32_t record_size,
+                const void *records)
+{
+  put_part(output, table, owner, 0, count, record_size, records);
 }
 
 static uint32_t address(const struct shape *shape, uint64_t number)
@@ -160,6 +169,12 @@ static void write_model(const struct shape *shape, const struct output *output, 
   free(path);
 }
 
+/* Executions of both regions of the trace. */
+static uint64_t cycles_of(const struct shape *shape)
+{
+  return shape->events / shape->threads / SYNTHETIC_CYCLE_STATES;
+}
+
 static void put_thread(const struct shape *shape, struct output *output, uint32_t process, uint32_t thread)
 {
   make_tree(shape, output, process, thread);
@@ -171,12 +186,28 @@ static void put_thread(const struct shape *shape, struct output *output, uint32_
   }
   record.idle_ns = record.cpu_ns / 10;
   record.wall_ns = record.end_ns = record.cpu_ns + record.idle_ns;
+  if (shape->events) {
+    record.start_ns = SYNTHETIC_START * SYNTHETIC_UNIT_NS;
+    record.wall_ns = cycles_of(shape) * SYNTHETIC_CYCLE * SYNTHETIC_UNIT_NS;
+    record.end_ns = record.start_ns + record.wall_ns;
+    record.region_ns = thread == 1 ? record.wall_ns / 2 : 0;
+    synthetic_constructs(thread, cycles_of(shape), put_part, output);
+  }
   record.lost[FORMAT_LOST_MEMORY] = thread % 8 == 0 ? thread : 0;
   record.work = record.cpu_ns;
   put(output, FORMAT_NODES, thread, output->nodes_count, sizeof *output->nodes, output->nodes);
   put(output, FORMAT_VALUES, thread, output->values_count, sizeof *output->values, output->values);
   put(output, FORMAT_THREAD, thread, 1, sizeof record, &record);
   write_model(shape, output, process, thread);
+}
+
+static void put_regions(const struct shape *shape, struct output *output)
+{
+  struct format_directive directives[3] = {{.kind = FORMAT_DIRECTIVE_PROGRAM}};
+  for (uint32_t i = 1; i < 3; i++)
+    directives[i] = (struct format_directive){
+        .kind = FORMAT_DIRECTIVE_PARALLEL, .module = 1, .offset = address(shape, i), .instances = cycles_of(shape)};
+  put(output, FORMAT_DIRECTIVES, 0, 3, sizeof *directives, directives);
 }
 
 /* Adds constructs in the threads' code, each with a part of the critical path. */
@@ -248,6 +279,7 @@ static void put_process(const struct shape *shape, struct output *output, uint32
                                   .cpus = shape->threads,
                                   .threads = shape->threads,
                                   .threads_max = shape->threads,
+                                  .regions = 2 * cycles_of(shape),
                                   .span = span,
                                   .span_burdened = span,
                                   .tick_scale = UINT64_C(1) << 32};
@@ -261,20 +293,33 @@ static void put_process(const struct shape *shape, struct output *output, uint32
   put(output, FORMAT_PROCESS, 0, 1, sizeof record, &record);
 }
 
-static void make_file(const struct shape *shape, struct output *output, uint32_t process)
+static void open_file(const struct shape *shape, struct output *output, uint32_t process, const char *suffix)
 {
   char path[4096];
-  snprintf(path, sizeof path, "%s/node%u-%u-1" FORMAT_SUFFIX, shape->directory, process / HOST_PROCESSES,
-           1000 + process);
+  snprintf(path, sizeof path, "%s/node%u-%u-1%s", shape->directory, process / HOST_PROCESSES, 1000 + process, suffix);
   output->file = fopen(path, "wb");
   if (!output->file)
     fail(path);
+}
+
+static void make_file(const struct shape *shape, struct output *output, uint32_t process)
+{
+  open_file(shape, output, process, FORMAT_SUFFIX);
   for (uint32_t thread = 1; thread <= shape->threads; thread++)
     put_thread(shape, output, process, thread);
-  uint64_t span = shape->directives ? put_directives(shape, output) : 0;
+  uint64_t span = shape->directives && !shape->events ? put_directives(shape, output) : 0;
+  if (shape->events)
+    put_regions(shape, output);
   put_process(shape, output, process, span);
   if (fclose(output->file))
-    fail(path);
+    fail("synthesize: cannot write");
+  if (!shape->events)
+    return;
+  open_file(shape, output, process, FORMAT_TRACE_SUFFIX);
+  for (uint32_t thread = 1; thread <= shape->threads; thread++)
+    synthetic_trace(thread, cycles_of(shape), REGION_NODE + 1, put_part, output);
+  if (fclose(output->file))
+    fail("synthesize: cannot write");
 }
 
 static uint32_t number(const char *text)
@@ -302,14 +347,17 @@ static void parse(int argc, char **argv, struct shape *shape)
                                           {"seed", required_argument, NULL, 's'},
                                           {"module", required_argument, NULL, 'm'},
                                           {"model", required_argument, NULL, 'M'},
+                                          {"events", required_argument, NULL, 'e'},
                                           {"ranks", no_argument, NULL, 'r'},
                                           {0}};
   static const char help[] = "Usage: synthesize [--processes N] [--ranks] [--threads N] [--contexts N] [--depth N] "
                              "[--directives N]\n[--common PERCENT] [--addresses N] [--from OFFSET] [--stride BYTES] "
-                             "[--module PATH] [--seed N] [--model FILE]\nDIRECTORY\n";
-  uint32_t *const numbers[] = {['p'] = &shape->processes, ['t'] = &shape->threads,    ['c'] = &shape->contexts,
-                               ['d'] = &shape->depth,     ['D'] = &shape->directives, ['C'] = &shape->common,
-                               ['a'] = &shape->addresses, ['f'] = &shape->from,       ['S'] = &shape->stride};
+                             "[--module PATH] [--seed N] [--model FILE]\n[--events N] DIRECTORY\n";
+  uint32_t events = 0; /* of the trace of each process */
+  uint32_t *const numbers[] = {
+      ['p'] = &shape->processes,  ['t'] = &shape->threads, ['c'] = &shape->contexts,  ['d'] = &shape->depth,
+      ['D'] = &shape->directives, ['C'] = &shape->common,  ['a'] = &shape->addresses, ['f'] = &shape->from,
+      ['S'] = &shape->stride,     ['e'] = &events};
   for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
     if (option == 's')
       shape->seed = number(optarg);
@@ -331,6 +379,7 @@ static void parse(int argc, char **argv, struct shape *shape)
     fputs(help, stderr);
     exit(2);
   }
+  shape->events = events;
   shape->directory = argv[optind];
 }
 

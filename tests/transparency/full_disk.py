@@ -14,18 +14,18 @@ def small_disk(directory):
     return tap.small_disk(directory, f"{ROOM}k")
 
 
-def measure(small, made, stage, mode="off"):
+def measure(small, made, stage, mode="off", more=()):
     run = Measurement(small, made, stage, os.path.join(small, "measured-" + os.path.basename(made)),
-                      options=("-e", "task-clock@f1000", "-p", mode), OMP_NUM_THREADS="2")
+                      options=("-e", "task-clock@f1000", "-p", mode, *more), OMP_NUM_THREADS="2")
     assert run.done.returncode == 7 and run.done.stdout == "done\n", (stage, run.done)
     return run
 
 
-def check(directory, stage, *said, early=0.4, broken=0, mode="off"):
+def check(directory, stage, *said, early=0.4, broken=0, mode="off", more=()):
     """early: the seconds of early() that are kept.  broken: the report's exit status if the file holds tables in
     part."""
     with small_disk(directory) as small:
-        run = measure(small, build("full_disk.c"), stage, mode)
+        run = measure(small, build("full_disk.c"), stage, mode, more)
         for part in said:
             assert part in run.done.stderr, (stage, part, run.done.stderr)
         done = report("--view", "flat", "-f", "csv", run.output)
@@ -69,6 +69,15 @@ def full_at_the_end(directory):
 @tap.case
 def full_as_the_log_grows(directory):
     check(directory, "log", "of the graph log not written", "make room on the disk", mode="log")
+
+
+@tap.case
+def full_as_the_trace_grows(directory):
+    for keep in ("first", "last"):
+        part = os.path.join(directory, keep)
+        os.mkdir(part)
+        check(part, "log", "of the trace not kept", "make room on the disk", mode="online",
+              more=("-t", "--trace-keep", keep))
 
 
 @tap.case

@@ -121,7 +121,7 @@ def programs():
 def killed_at_a_random_moment(directory, program, form, mode):
     """The CPU time of the process includes that of the tool, which takes long on a loaded machine."""
     victim = Victim(directory, program, form, options=("-e", "task-clock@f1000", "-p", mode))
-    cpu = victim.kill_after(RANDOM.uniform(1, 1.7))
+    cpu = victim.kill_after(RANDOM.uniform(0.6, 1.2))
     check(victim.output, cpu, f"{os.path.basename(program)} {form} -p {mode}")
 
 

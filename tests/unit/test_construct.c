@@ -346,10 +346,10 @@ static void nothing_is_added_while_measuring_is_paused(void **state)
   (void)state;
   region(0);
   construct_pause(&one, 10);
-  atomic_store(&rt.paused, true);
+  rt_pause(true);
   construct_begin(&one, GROUP, 2, 20);
   construct_pause(&one, 30);
-  atomic_store(&rt.paused, false);
+  rt_pause(false);
   construct_end(&one, GROUP, 32);
   assert_int_equal(lived(&one), 12);
   assert_int_equal(record_of(&one, GROUP, 2)->count, 1);

@@ -151,6 +151,81 @@ static void test_there_may_be_no_log(void **state)
 
 /* ---- data structures of the replay ---- */
 
+/* The fragments of the saved log as the process has them: their begin, end and work. */
+static uint32_t read_fragments(const struct profile_process *process, uint64_t (*found)[3])
+{
+  char measurement[sizeof path + 8];
+  struct log_reader *reader;
+  struct log_reader_record record;
+  uint32_t count = 0;
+  snprintf(measurement, sizeof measurement, "%.*s.hpcrun", (int)(strrchr(path, '.') - path), path);
+  assert_int_equal(log_reader_open(measurement, &problems, &reader), 0);
+  log_reader_limit(reader, process);
+  while (log_reader_next(reader, &record)) {
+    bool other = record.record.op == GRAPHLOG_RUN_OTHER;
+    if (!other && record.record.op != GRAPHLOG_RUN)
+      continue;
+    uint64_t *fragment = found[count++];
+    fragment[0] = record.begin_ticks;
+    fragment[1] = record.end_ticks;
+    fragment[2] = record.record.operand[other ? 2 : 1];
+    assert_true(process->to_ticks || (!record.outside && !record.cut));
+    assert_true(!record.outside || (record.cut && !fragment[2] && fragment[0] == fragment[1]));
+    assert_true(record.outside || !process->to_ticks ||
+                (fragment[0] >= process->from_ticks && fragment[1] <= process->to_ticks));
+  }
+  log_reader_close(reader);
+  return count;
+}
+
+static void test_parts_of_fragments_add_up(void **state)
+{
+  (void)state;
+  static const uint64_t expected[][3] = {{2000, 2100, 100}, {2100, 2107, 1000003}, {2110, 2110, 5}, {2200, 2207, 0}};
+  uint64_t whole[8][3], first[8][3], second[8][3];
+  begin();
+  implicit(1, none, 1);
+  log_at(&log_reader_log, 1, 2000);
+  log_put(&log_reader_log, 1, GRAPHLOG_RUN, 0, 100);
+  log_put(&log_reader_log, 1, GRAPHLOG_RUN_OTHER, 0, 7, 1000003);
+  log_put(&log_reader_log, 1, GRAPHLOG_RUN_OTHER, 3, 0, 5);
+  log_put(&log_reader_log, 1, GRAPHLOG_RUN_OTHER, 90, 7, 0);
+  save(COMPOSE_PACKED);
+  assert_int_equal(read_fragments(&(struct profile_process){0}, whole), 4);
+  assert_memory_equal(whole, expected, sizeof expected);
+  for (uint64_t cut = 1990; cut < 2220; cut++) {
+    struct profile_process before = {.to_ticks = cut}, after = {.from_ticks = cut, .to_ticks = UINT64_MAX};
+    assert_int_equal(read_fragments(&before, first), 4);
+    assert_int_equal(read_fragments(&after, second), 4);
+    for (int i = 0; i < 4; i++)
+      assert_int_equal(first[i][2] + second[i][2], whole[i][2]);
+    uint64_t inside = cut < 2000 ? 0 : cut < 2100 ? cut - 2000 : 100;
+    assert_int_equal(first[0][2], inside);
+    assert_int_equal(first[2][2], cut > 2110 ? 5 : 0);
+  }
+}
+
+/* Where work is time, a fragment with more work than it lasts began before: the thread was interrupted. */
+static void test_interrupted_fragments(void **state)
+{
+  (void)state;
+  uint64_t found[8][3];
+  begin();
+  implicit(1, none, 1);
+  log_at(&log_reader_log, 1, 2000);
+  log_put(&log_reader_log, 1, GRAPHLOG_RUN_OTHER, 500, 10, 300);
+  log_put(&log_reader_log, 1, GRAPHLOG_RUN_OTHER, 500, 10, 8);
+  save(COMPOSE_PACKED);
+  struct profile_process process = {.workspan.is_time = true};
+  assert_int_equal(read_fragments(&process, found), 2);
+  assert_memory_equal(found[0], ((uint64_t[]){2000, 2510, 300}), sizeof *found);
+  assert_memory_equal(found[1], ((uint64_t[]){3010, 3020, 8}), sizeof *found);
+  process.from_ticks = 2340;
+  process.to_ticks = 2510;
+  assert_int_equal(read_fragments(&process, found), 2);
+  assert_memory_equal(found[0], ((uint64_t[]){2340, 2510, 100}), sizeof *found);
+}
+
 static void test_unused_joins_are_released(void **state)
 {
   (void)state;
@@ -228,6 +303,8 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_damage_at_every_byte, end),
       cmocka_unit_test_teardown(test_inconsistent_records_do_no_harm, end),
       cmocka_unit_test(test_there_may_be_no_log),
+      cmocka_unit_test_teardown(test_parts_of_fragments_add_up, end),
+      cmocka_unit_test_teardown(test_interrupted_fragments, end),
       cmocka_unit_test(test_unused_joins_are_released),
       cmocka_unit_test(test_a_map_forgets_what_is_removed),
       cmocka_unit_test(test_contributions_keep_their_sums),

@@ -63,7 +63,7 @@ static const struct transport pipe_link = {
 
 static int merge(int fails, char **paths, uint32_t count, struct profile *profile)
 {
-  int status = ranks_paths(&ranks, 0, &paths, &count);
+  int status = ranks_paths(&ranks, 0, &paths, &count, &(uint64_t){0});
   struct merge_slice slice = {
       .paths = paths, .count = count, .slice = ranks.rank, .slices = ranks.size, .threads = 1, .progress = NULL};
   *profile = (struct profile){0};
@@ -96,7 +96,7 @@ static void start(uint32_t size, int fails)
     merge(fails, NULL, 0, &profile);
     if (profile.processes)
       profile_release(&profile);
-    ranks_serve(&ranks, 1);
+    ranks_serve(&ranks, &(struct ranks_service){.threads = 1});
     _exit(0);
   }
 }
@@ -235,9 +235,9 @@ static void test_nothing_to_do(void **state)
     uint32_t count = 0;
     start(4, -1);
     if (lacks)
-      assert_int_equal(ranks_paths(&ranks, ERR_NOMEM, &none, &count), ERR_NOMEM);
+      assert_int_equal(ranks_paths(&ranks, ERR_NOMEM, &none, &count, &(uint64_t){0}), ERR_NOMEM);
     else
-      assert_int_equal(ranks_paths(&ranks, 0, &none, &count), 0);
+      assert_int_equal(ranks_paths(&ranks, 0, &none, &count, &(uint64_t){0}), 0);
     assert_int_equal(ranks_reduce(&ranks, lacks ? ERR_NOMEM : 0, &profile), lacks ? ERR_NOMEM : 0);
     stop(4);
     if (profile.processes)

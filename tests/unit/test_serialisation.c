@@ -2,7 +2,7 @@
  * damage is detected. */
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/input/merge.h"
-#include "hpcprof-lite/ranks/serialisation.h"
+#include "hpcprof-lite/ranks/timeline_request.h"
 #include "tests/support/unit.h"
 
 #include <dirent.h>
@@ -304,6 +304,109 @@ static void test_damage_is_survived(void **state)
   profile_release(&part);
 }
 
+/* A request for the timeline of all files: a row for each context, an entry for each construct. */
+struct timeline {
+  struct profile profile;
+  struct tree tree;
+  struct construct_tree constructs;
+  struct timeline_request request;
+};
+
+static void timeline_init(struct timeline *timeline)
+{
+  *timeline = (struct timeline){0};
+  assert_int_equal(merge_files(paths, files, 1, BASELINE_THREAD, NULL, &timeline->profile), 0);
+  const struct profile *profile = &timeline->profile;
+  uint32_t rows = profile->contexts.count, entries = profile->constructs.nodes_count;
+  timeline->tree = (struct tree){.rows = calloc(rows, sizeof *timeline->tree.rows), .count = rows};
+  timeline->constructs = (struct construct_tree){.entries = calloc(entries, sizeof *timeline->constructs.entries),
+                                                 .entry_of = calloc(entries, sizeof *timeline->constructs.entry_of),
+                                                 .count = entries};
+  timeline->request = (struct timeline_request){&timeline->profile, &timeline->tree,
+                                                calloc(rows, sizeof *timeline->request.row_of), &timeline->constructs};
+  for (uint32_t i = 0; i < rows; i++) {
+    timeline->tree.rows[i].parent = i ? profile->contexts.nodes[i].parent : MODEL_NONE;
+    timeline->tree.rows[i].depth = i ? timeline->tree.rows[timeline->tree.rows[i].parent].depth + 1 : 0;
+    timeline->request.row_of[i] = i % 7 ? i : MODEL_NONE;
+  }
+  for (uint32_t i = 0; i < entries; i++) {
+    timeline->constructs.entries[i].parent = profile->constructs.nodes[i].parent;
+    timeline->constructs.entries[i].kind = profile->constructs.nodes[i].kind;
+    timeline->constructs.entry_of[i] = i % 5 ? i : MODEL_NONE;
+  }
+}
+
+static void timeline_receive(struct serialisation *message, struct timeline *timeline)
+{
+  *timeline = (struct timeline){0};
+  timeline->request = (struct timeline_request){
+      .profile = &timeline->profile, .tree = &timeline->tree, .constructs = &timeline->constructs};
+  timeline_request_get(message, &timeline->request);
+}
+
+static void timeline_release(struct timeline *timeline)
+{
+  profile_release(&timeline->profile);
+  free(timeline->tree.rows);
+  free(timeline->request.row_of);
+  construct_tree_release(&timeline->constructs);
+}
+
+static void check_timeline(const struct timeline *sent, const struct timeline *got)
+{
+  uint32_t directives = 0;
+  for (uint32_t i = 0; i < sent->profile.processes_count; i++) {
+    const struct profile_process *a = &sent->profile.processes[i], *b = &got->profile.processes[i];
+    uint32_t count = a->workspan.directives_count;
+    directives += count;
+    assert_true(b->workspan.directives_count == count && a->workspan.tick_ns == b->workspan.tick_ns);
+    for (uint32_t j = 0; j < count; j++)
+      assert_int_equal(a->workspan.directives[j].kind, b->workspan.directives[j].kind);
+    if (count)
+      assert_memory_equal(a->directive_map, b->directive_map, count * sizeof *a->directive_map);
+  }
+  uint32_t rows = sent->tree.count, entries = sent->constructs.count;
+  assert_true(directives && entries > 1 && got->tree.count == rows && got->constructs.count == entries);
+  assert_memory_equal(sent->tree.rows, got->tree.rows, rows * sizeof *sent->tree.rows);
+  assert_memory_equal(sent->request.row_of, got->request.row_of, rows * sizeof *sent->request.row_of);
+  assert_memory_equal(sent->constructs.entry_of, got->constructs.entry_of, entries * sizeof *sent->constructs.entry_of);
+  assert_memory_equal(sent->constructs.entries, got->constructs.entries, entries * sizeof *sent->constructs.entries);
+  assert_memory_equal(sent->profile.constructs.nodes, got->profile.constructs.nodes,
+                      entries * sizeof *sent->profile.constructs.nodes);
+}
+
+static void test_what_a_timeline_needs_arrives(void **state)
+{
+  (void)state;
+  struct timeline sent, got;
+  struct serialisation message = {0};
+  timeline_init(&sent);
+  timeline_request_put(&message, &sent.request);
+  assert_int_equal(message.status, 0);
+  size_t size = message.size;
+  timeline_receive(&message, &got);
+  assert_true(!message.status && message.at == size);
+  check_timeline(&sent, &got);
+  timeline_release(&got);
+  srandom(2);
+  for (int round = 0; round < DAMAGED / 10; round++) {
+    struct serialisation damaged = {.bytes = malloc(size + 1),
+                                    .size = round % 3 ? size : (size_t)random() % size / 8 * 8};
+    memcpy(damaged.bytes, message.bytes, size);
+    for (int i = 0; i < 3; i++) { /* mostly in what follows the profile */
+      uint64_t word = random() % 2 ? (uint64_t)random() % 64 : (uint64_t)random() << 33 | (uint64_t)random();
+      size_t at = (size_t)random() % 2 ? size - 8 - (size_t)random() % (size / 3) : (size_t)random() % (size - 8);
+      memcpy(damaged.bytes + at, &word, sizeof word);
+    }
+    timeline_receive(&damaged, &got);
+    timeline_release(&got);
+    assert_true(round % 3 || damaged.status);
+    serialisation_release(&damaged);
+  }
+  timeline_release(&sent);
+  serialisation_release(&message);
+}
+
 static void test_other_builds_are_refused(void **state)
 {
   (void)state;
@@ -329,6 +432,7 @@ int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_parts_come_together), cmocka_unit_test(test_a_bare_profile_keeps_its_numbers),
-      cmocka_unit_test(test_damage_is_survived), cmocka_unit_test(test_other_builds_are_refused)};
+      cmocka_unit_test(test_damage_is_survived), cmocka_unit_test(test_what_a_timeline_needs_arrives),
+      cmocka_unit_test(test_other_builds_are_refused)};
   return UNIT_RUN(argc, argv, "serialisation", tests, find_files, forget_files);
 }

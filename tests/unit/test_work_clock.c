@@ -445,10 +445,10 @@ static void a_throttled_thread_ends_in_tool_time(void **state)
   sampled(5000000, 0); /* it is not throttled: the sample is on its way */
   sample_end(&one, sys_thread_cpu_ns());
   assert_int_equal(record.lost[FORMAT_LOST_IN_TOOL] + record.tool_ns, 0);
-  atomic_store(&rt.paused, true);
+  rt_pause(true);
   sampled(5000000, UINT64_MAX);
   sample_end(&one, sys_thread_cpu_ns());
-  atomic_store(&rt.paused, false);
+  rt_pause(false);
   assert_int_equal(record.lost[FORMAT_LOST_IN_TOOL] + record.tool_ns, 0);
   rt.event_count = 0;
 }

@@ -24,15 +24,23 @@ static void part_cell(struct row_writer *writer, bool known, double part)
     row_writer_empty(writer);
 }
 
+static void count_cell(struct row_writer *writer, bool known, uint64_t count)
+{
+  if (known)
+    row_writer_uint(writer, count);
+  else
+    row_writer_empty(writer);
+}
+
 static void row_cells(struct row_writer *writer, const struct task_row *row)
 {
   bool ended = row->ended > 0;
   construct_text_cells(writer, row->kind, row->name, row->file, row->line);
   construct_text_number(writer, row->context);
   row_writer_uint(writer, row->created);
-  row_writer_uint(writer, row->undeferred);
-  row_writer_uint(writer, row->untied);
-  row_writer_uint(writer, row->dependent);
+  count_cell(writer, !row->cut, row->undeferred);
+  count_cell(writer, !row->cut, row->untied);
+  count_cell(writer, !row->cut, row->dependent);
   row_writer_ns(writer, row->exec_ns);
   ns_cell(writer, ended, ended ? (double)row->exec_ns / (double)row->ended : 0);
   ns_cell(writer, ended, (double)row->shortest_ns);
@@ -41,8 +49,8 @@ static void row_cells(struct row_writer *writer, const struct task_row *row)
   ns_cell(writer, ended, (double)row->p90_ns);
   ns_cell(writer, row->creation_known, (double)row->create_ns);
   ns_cell(writer, row->waits_known, row->wait_mean_ns);
-  part_cell(writer, row->started > 0, row->started ? (double)row->elsewhere / (double)row->started : 0);
-  row_writer_uint(writer, row->suspended);
+  part_cell(writer, row->started > 0 && !row->cut, row->started ? (double)row->elsewhere / (double)row->started : 0);
+  count_cell(writer, !row->cut, row->suspended);
   part_cell(writer, ended, row->below_1us);
   part_cell(writer, ended, row->below_10us);
 }
@@ -108,7 +116,7 @@ static void print_row(const struct report *report, const struct terminal *termin
     terminal_short_time(times[i], text);
     fprintf(report->stream, "%8s", row->ended ? text : "-");
   }
-  terminal_percent(row->elsewhere, row->started, text);
+  terminal_percent(row->elsewhere, row->cut ? 0 : row->started, text);
   construct_text_name(terminal, &place, terminal_room(terminal, FIGURES_WIDTH), name);
   fprintf(report->stream, "%6s  %s\n", text, name);
   print_creation(report, terminal, row);

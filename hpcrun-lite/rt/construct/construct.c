@@ -61,6 +61,7 @@ struct format_construct *construct_taskloop_begin(struct thread_state *t, uint32
     return construct_begin(t, FORMAT_DIRECTIVE_TASKLOOP, directive, now);
   struct construct_open *group = t->construct.top;
   group->at->count--;
+  t->trace.begun = false;
   construct_cut(t, group);
   construct_pass(t, group->begun); /* its time so far belongs to the taskloop */
   struct format_construct *at = construct_enter(t, FORMAT_DIRECTIVE_TASKLOOP, directive, FORMAT_TIME_BODY);
@@ -147,6 +148,14 @@ void construct_section(struct thread_state *t)
   t->construct.top->spare = false;
 }
 
+void construct_chunk(struct thread_state *t, uint64_t now)
+{
+  if (!construct_started(t))
+    return;
+  construct_pass(t, now);
+  trace_chunk(t);
+}
+
 struct format_construct *construct_single_other(struct thread_state *t, uint32_t directive, uint64_t now)
 {
   if (!construct_started(t))
@@ -155,7 +164,7 @@ struct format_construct *construct_single_other(struct thread_state *t, uint32_t
   close_work(t);
   const struct construct_known *known = construct_find_inside(t, FORMAT_DIRECTIVE_SINGLE, directive);
   struct construct_open *frame = t->construct.top->frame;
-  construct_count(t, known);
+  construct_count_instant(t, known);
   frame->ended = known->record;
   frame->ended_code = NULL;
   frame->spare = false;
@@ -252,6 +261,8 @@ void construct_wait_end(struct thread_state *t, uint64_t now)
   if (!construct_started(t))
     return;
   struct construct_open *top = t->construct.top;
+  if (top->column == FORMAT_TIME_WAIT)
+    trace_own(t, t->waited_runtime);
   uint64_t passed = construct_pass(t, now);
   if (top->column != FORMAT_TIME_WAIT || top == t->construct.bottom)
     return;
@@ -275,6 +286,7 @@ void construct_acquire(struct thread_state *t, uint64_t now)
     return;
   construct_pass(t, now);
   t->construct.acquiring = now;
+  trace_lock_wait(t, t->wait_id);
 }
 
 void construct_held_already(struct thread_state *t)
@@ -309,15 +321,18 @@ struct format_construct *construct_acquired(struct thread_state *t, uint32_t kin
     return NULL;
   const struct construct_known *known = construct_find_inside(t, kind, directive);
   struct format_construct *at = known->at;
-  construct_count(t, known);
   if (t->construct.acquiring) {
+    construct_count(t, known);
     uint64_t *ticks = t->construct.ticks;
     t->construct.ticks = &at->ticks[FORMAT_TIME_ENTER];
+    trace_own(t, t->lock_runtime);
+    trace_state(t, now, (uint64_t)known->record * FORMAT_TIMES + FORMAT_TIME_ENTER);
     construct_pass(t, now);
     t->construct.ticks = ticks;
     t->construct.acquiring = 0;
-  } else {
+  } else { /* a lock that was only tested */
     construct_pass(t, now);
+    construct_count_instant(t, known);
   }
   if (kind == FORMAT_DIRECTIVE_LOCK)
     hold(t, wait_id, at, now);

@@ -131,7 +131,10 @@ void construct_task_ended(struct thread_state *t, uint32_t directive, uint64_t r
  * otherwise *ran is the task's running time so far. */
 bool construct_task_leave(struct thread_state *t, const void *next, bool ended, uint64_t *ran, uint64_t now);
 
-/* Measuring is paused or resumed by this thread: to be called before rt.paused changes. */
+/* A chunk begins, in the construct that is open. */
+void construct_chunk(struct thread_state *t, uint64_t now);
+
+/* Measuring is paused or resumed by this thread: to be called before that. */
 void construct_pause(struct thread_state *t, uint64_t now);
 
 /* CTL: the open interval of a thread, which may be running. */

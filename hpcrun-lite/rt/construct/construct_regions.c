@@ -32,10 +32,22 @@ static void top_runs(struct thread_state *t, const void *task, uint64_t now)
   construct_go_on(t, FORMAT_TIME_BODY);
 }
 
+/* Recursive executions have one record.  One that links to the region of another thread stands for waiting at begin and
+ * end; in those that the thread itself creates, that is the runtime's own work. */
+static void own_region(struct thread_state *t, uint64_t now)
+{
+  const struct construct_open *top = t->construct.top;
+  uint64_t since = t->record->construct_since;
+  bool outside = top->column == FORMAT_TIME_ENTER || top->column == FORMAT_TIME_EXIT;
+  if (outside && top->at->flags & FORMAT_CONSTRUCT_LINK && top != t->construct.bottom->above && now > since)
+    trace_own(t, now - since);
+}
+
 void construct_region_body(struct thread_state *t, const void *task, uint64_t now)
 {
   if (!construct_started(t))
     return;
+  own_region(t, now);
   construct_pass(t, now);
   /* a league's teams may run one after another */
   if (is_region(t->construct.top) && t->construct.top->column != FORMAT_TIME_BODY)
@@ -46,12 +58,20 @@ void construct_region_end(struct thread_state *t, uint64_t now)
 {
   if (!construct_started(t))
     return;
+  own_region(t, now);
   construct_pass(t, now);
   struct construct_open *open = t->construct.top;
   while (open != t->construct.bottom && !is_region(open))
     open = open->below;
   if (open != t->construct.bottom)
     construct_cut(t, open);
+}
+
+/* Of the state until then, the beginning was the runtime's own work: after a thread's birth, until it was parked. */
+static void set_up(struct thread_state *t, uint64_t until)
+{
+  uint64_t since = t->record->construct_since, parked = t->idle_since < until ? t->idle_since : until;
+  trace_own(t, parked > since ? parked - since : 0);
 }
 
 void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, struct construct_place place,
@@ -62,7 +82,9 @@ void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, s
     return;
   construct_cut_above(t, t->construct.bottom);
   construct_go_on(t, FORMAT_TIME_WAIT);
-  construct_pass(t, begun < now ? begun : now);
+  begun = begun < now ? begun : now;
+  set_up(t, begun);
+  construct_pass(t, begun);
   struct format_construct *at =
       place.owner ? construct_find_link(t, kind, directive, place.owner, place.record, &record) : NULL;
   if (!at) {
@@ -70,8 +92,10 @@ void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, s
     return;
   }
   at->count++;
+  trace_begun(t, t->record->construct_open);
   if (!construct_push(t, at, record, kind, FORMAT_TIME_ENTER))
     return;
+  set_up(t, now);
   construct_pass(t, now);
   top_runs(t, task, now);
 }
@@ -83,7 +107,9 @@ static void settle(struct thread_state *t, struct construct_open *region, uint64
   if (region->column != FORMAT_TIME_WAIT) {
     construct_pass(t, now);
   } else if (t->region_end) {
-    uint64_t passed = construct_pass(t, t->region_left), own = t->waited_runtime;
+    uint64_t own = t->waited_runtime;
+    trace_own(t, own);
+    uint64_t passed = construct_pass(t, t->region_left);
     region->at->wait_own += own < passed ? own : passed;
     construct_go_on(t, FORMAT_TIME_EXIT);
     construct_pass(t, t->region_end);

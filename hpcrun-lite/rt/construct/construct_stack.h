@@ -21,11 +21,12 @@ static inline void construct_go_on(struct thread_state *t, enum format_construct
 static inline uint64_t construct_pass(struct thread_state *t, uint64_t now)
 {
   uint64_t since = t->record->construct_since, passed = now > since ? now - since : 0;
-  if (atomic_load_explicit(&rt.paused, memory_order_relaxed))
+  if (rt_paused())
     passed = 0;
   t->record->construct_since = now > since ? now : since; /* first: a kill in between must not count it twice */
   atomic_signal_fence(memory_order_seq_cst);
   *t->construct.ticks += passed;
+  trace_state(t, now, t->record->construct_open);
   return passed;
 }
 

@@ -4,7 +4,7 @@
 #ifndef HPCRUN_LITE_RT_CONSTRUCT_CONSTRUCT_TABLE_H
 #define HPCRUN_LITE_RT_CONSTRUCT_CONSTRUCT_TABLE_H
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/construct/trace.h"
 
 static inline struct format_construct *construct_record(const struct thread_state *t, uint32_t record)
 {
@@ -37,10 +37,18 @@ static inline const struct construct_known *construct_find(struct thread_state *
   return known;
 }
 
-/* Counts an execution, unless there was no memory for its record. */
-static inline void construct_count(const struct thread_state *t, const struct construct_known *known)
+/* Counts an execution, unless there was no memory for its record.  Either it begins now and the thread's time goes to
+ * it (construct_count()), or it takes no time of its own. */
+static inline void construct_count(struct thread_state *t, const struct construct_known *known)
 {
   known->at->count += known != &t->construct.unkept;
+  trace_begun(t, t->record->construct_open);
+}
+
+static inline void construct_count_instant(struct thread_state *t, const struct construct_known *known)
+{
+  known->at->count += known != &t->construct.unkept;
+  trace_instant(t, (uint64_t)known->record * FORMAT_TIMES + FORMAT_TIME_BODY);
 }
 
 #endif

@@ -8,7 +8,7 @@ struct format_construct *construct_task_created(struct thread_state *t, const vo
     return NULL;
   const struct construct_known *known = construct_find_inside(t, FORMAT_DIRECTIVE_TASK, directive);
   struct format_tasks *tasks = known->tasks;
-  construct_count(t, known);
+  construct_count_instant(t, known);
   t->construct.created = task;
   t->construct.created_record = known->record;
   if (t->construct.top->kind == FORMAT_DIRECTIVE_TASKGROUP)
@@ -31,8 +31,10 @@ void construct_creation(struct thread_state *t, uint32_t directive, uint64_t cou
 {
   if (!construct_started(t) || !count || !directive)
     return;
-  construct_pass(t, now);
   const struct construct_known *known = construct_find_inside(t, FORMAT_DIRECTIVE_TASK, directive);
+  trace_state(t, now - ticks, t->record->construct_open);
+  trace_state(t, now, (uint64_t)known->record * FORMAT_TIMES + FORMAT_TIME_ENTER);
+  construct_pass(t, now);
   uint64_t *from = t->construct.ticks, moved = ticks < *from ? ticks : *from;
   if (from != known->at->ticks) {
     *from -= moved;
@@ -82,6 +84,8 @@ void construct_task_begin(struct thread_state *t, const void *prior, const void 
     return;
   if (prior)
     resume(t, prior, now);
+  if (t->construct.top->column == FORMAT_TIME_WAIT)
+    trace_own(t, t->waited_runtime);
   uint64_t passed = construct_pass(t, now);
   const struct construct_open *top = t->construct.top;
   struct construct_open *outer = top->frame;

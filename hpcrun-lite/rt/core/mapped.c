@@ -84,6 +84,24 @@ void *mapped_part(struct mapped_file *file, size_t size_bytes)
   return take_part(file, NULL, size_bytes);
 }
 
+void *mapped_place(struct mapped_file *file, uint64_t offset, size_t size_bytes)
+{
+  struct sys_own opened;
+  void *part = NULL;
+  bool written, again = open_file(file, &opened);
+  if (!again)
+    return NULL;
+  for (int i = 0; i < SYS_TRIES && again; i++) {
+    part = map_part(&opened, NULL, offset, size_bytes, &written);
+    again = !part && !sys_is_own(&opened) && open_file(file, &opened);
+  }
+  sys_close_own(&opened);
+  uint64_t length = atomic_load(&file->length), end = offset + size_bytes;
+  while (part && length < end && !atomic_compare_exchange_weak(&file->length, &length, end))
+    ;
+  return part;
+}
+
 bool mapped_adopt(struct mapped_file *file, void *memory, size_t size_bytes)
 {
   return take_part(file, memory, size_bytes);

@@ -38,6 +38,10 @@ void mapped_renew(struct mapped_file *file);
 /* Returns a new part of that size (whole pages), zeroed; NULL on failure. */
 void *mapped_part(struct mapped_file *file, size_t size_bytes);
 
+/* Returns the part of that size at that offset, for files whose parts the caller chooses itself: new, or one that it
+ * has unmapped, with any contents.  NULL on failure. */
+void *mapped_place(struct mapped_file *file, uint64_t offset, size_t size_bytes);
+
 /* Moves the memory's contents into a new part, which replaces the memory in place.  No thread may write to the memory
  * meanwhile.  Returns false on failure; the memory is then unchanged. */
 bool mapped_adopt(struct mapped_file *file, void *memory, size_t size_bytes);

@@ -12,6 +12,15 @@ void rt_begin(void)
   atomic_store(&rt.running_timers, 0);
 }
 
+void rt_pause(bool pause)
+{
+  uint32_t changes = atomic_load(&rt.pauses);
+  if (changes % 2 == pause)
+    return;
+  atomic_store(&rt.paused_at[changes % RT_PAUSES], rt_ticks());
+  atomic_compare_exchange_strong(&rt.pauses, &changes, changes + 1); /* otherwise another thread did the same */
+}
+
 static bool ompt_task_info(int level, int *flags, ompt_data_t **data, ompt_frame_t **frame)
 {
   enum { LOWEST_POINTER = 65536, TASK_KNOWN = 2 };

@@ -29,6 +29,7 @@
 #include "hpcrun-lite/rt/core/omp-tools.h"
 #include "hpcrun-lite/rt/core/pool.h"
 #include "hpcrun-lite/rt/core/rt_process.h"
+#include "hpcrun-lite/rt/core/stream.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 /* SIGURG is ignored by default, so a sample during exec does no harm; at most one is pending; hardly any program uses
@@ -120,14 +121,36 @@ struct creation_time {
 
 /* A thread's stream of the graph log: see span/graph_log.h. */
 struct graph_log_stream {
-  uint8_t *at, *end;              /* free room in the window */
-  struct format_chunk *chunk;     /* the window; NULL: none */
+  struct stream stream;
   uint64_t now, moment;           /* ticks: end of what is logged; time of the next operation */
   uint32_t tasks, regions, joins; /* how many the thread has named */
-  uint32_t chunks, cpu;
+  uint32_t cpu;
   uint32_t number; /* of the thread in the team of its next implicit task, + 1; 0: none */
   struct creation_time creation, outer, undeferred; /* outer: around an undeferred one; undeferred: has just ended */
-  bool ended;                                       /* a window is missing, so nothing further is written */
+};
+
+/* A thread's stream of the trace: see construct/trace.h and sampling/sample_trace.h. */
+struct trace_stream {
+  struct stream stream;
+  uint64_t state_clock, sample_clock; /* ends of what is written, in units of common/tracelog.h */
+  uint64_t own;                       /* of the wait that ends: ticks of the runtime's own work */
+  uint32_t holder;                    /* thread that held the lock when this one began to wait; 0: not known */
+  bool on, states;                    /* samples, and states, are written */
+  uint32_t pauses, sampled_pauses;    /* of rt.pauses, how many are written; how many there were at the last sample */
+  bool begun;                         /* an execution of a construct begins with the open state */
+  int64_t weight_left;                /* of samples: what was not written yet */
+  uint64_t tool_ns, delay_ns;         /* written until now: of record->tool_ns; of waiting for a processor */
+  uint64_t sampled_at, asked_at;      /* ticks: of the last sample; when a file was read for delay_ns */
+  uint64_t sampled_tool_ns;           /* record->tool_ns at the last sample */
+  uint64_t given_up, switched_out;    /* see sys_switches(); when last asked for */
+};
+
+/* What CTL found before it wrote the end of a trace: see sampling/waiting.h. */
+struct trace_end {
+  struct trace_stream trace;
+  uint64_t changes, blocked_since;
+  const struct format_wait *waiting;
+  bool marked;
 };
 
 /* An open user region.  The frame that began it ends at cfa, the stack pointer of its caller's frame; 0: not known. */
@@ -278,6 +301,7 @@ struct thread_state {
   struct format_wait *waiting;      /* its record; NULL without memory */
   struct format_wait *waiting_lock; /* that of the lock that the thread acquires */
   uint64_t waited_runtime;          /* ticks of the last wait that were the runtime's own */
+  uint64_t lock_runtime;            /* likewise, of the last acquisition of a lock */
   uint64_t region_left, region_end; /* ticks: the master left the barrier of the region at whose end a worker waited
                                        last, and ended it; 0: not known */
   uint64_t lock_cost;               /* ticks of the fastest acquisition; 0: none yet; hpcrun-lite/gomp sets 1 where all
@@ -331,6 +355,8 @@ struct thread_state {
   uint64_t costs[3];               /* by enum graph_cost */
   struct work work;
   struct graph_log_stream log;
+  struct trace_stream trace;
+  struct trace_end ended;
   struct {
     uint32_t node;
     uint64_t weight;
@@ -370,6 +396,15 @@ extern union rt_home {
 
 /* CTL: this process measures from now on. */
 void rt_begin(void);
+
+/* Pauses measuring, or goes on.  Any thread may call it. */
+void rt_pause(bool pause);
+
+/* Is measuring paused by the program?  Then samples do not count. */
+static inline bool rt_paused(void)
+{
+  return atomic_load_explicit(&rt.pauses, memory_order_relaxed) % 2;
+}
 
 /* The innermost task that the calling thread runs (level 0), or one outside it, as ompt_get_task_info() tells it.
  * Returns false if there is none.  At outer levels a runtime may return stale pointers while it forks. */

@@ -12,6 +12,11 @@
 #include "common/format.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"
 
+enum { RT_PAUSES = 8 };
+
+/* What is written to the trace. */
+enum rt_trace { RT_TRACE_OFF, RT_TRACE_SAMPLES, RT_TRACE_STATES };
+
 /* The unit in which work is counted. */
 enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
 
@@ -22,7 +27,7 @@ enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
  * - closed, forking, graph_suspended: written by CTL, sequentially consistent, and paired with thread_state.inside (see
  *   rt_stopped());
  * - in_use, running_timers, lost: sums to which any thread adds; no other data depends on their order;
- * - paused, log: written by any thread, relaxed; record: written by CTL. */
+ * - pauses, paused_at: see rt_pause(); log: written by any thread, relaxed; record: written by CTL. */
 struct rt_process {
   struct event events[EVENTS_MAX];
   unsigned event_count;
@@ -37,19 +42,21 @@ struct rt_process {
   bool online;     /* work and span are computed */
   atomic_bool log; /* the operations that compute them are also logged to a file */
   enum work_unit work_unit;
-  bool task_creation;                  /* tasks stand below the context that created them */
-  bool runtime_apart;                  /* the OpenMP runtime is a separate module, so its code can be distinguished */
-  uint32_t ompt_module;                /* of the runtime that calls us; 0: none, or the executable */
-  uint64_t runtime_start, runtime_end; /* its addresses */
+  enum rt_trace trace;
+  bool task_creation;                   /* tasks stand below the context that created them */
+  bool runtime_apart;                   /* the OpenMP runtime is a separate module, so its code can be distinguished */
+  uint32_t ompt_module;                 /* of the runtime that calls us; 0: none, or the executable */
+  uint64_t runtime_start, runtime_end;  /* its addresses */
   uint64_t adapter_start, adapter_size; /* of this tool's code that stands for the runtime's: hpcrun-lite/gomp */
-  bool forked;                 /* child of fork(): the runtime does not know the regions that were open in the parent */
-  bool wall;                   /* the time event measures elapsed time */
-  atomic_bool forking;         /* no samples while the process forks */
-  atomic_bool paused;          /* the program has paused measuring: samples do not count */
-  atomic_bool graph_suspended; /* callbacks leave the graph alone: CTL reads its tables */
-  atomic_bool closed;          /* measuring has ended: handlers and callbacks return at once */
-  atomic_uint module_generation; /* incremented by every dlclose() */
-  uint32_t epoch;                /* base of region generations: handles of the parent process do not match in a child */
+  bool forked;         /* child of fork(): the runtime does not know the regions that were open in the parent */
+  bool wall;           /* the time event measures elapsed time */
+  atomic_bool forking; /* no samples while the process forks */
+  atomic_uint pauses;  /* how often measuring was paused or went on; odd: it is paused */
+  _Atomic uint64_t paused_at[RT_PAUSES]; /* ticks of the latest changes: of the change n at n % RT_PAUSES */
+  atomic_bool graph_suspended;           /* callbacks leave the graph alone: CTL reads its tables */
+  atomic_bool closed;                    /* measuring has ended: handlers and callbacks return at once */
+  atomic_uint module_generation;         /* incremented by every dlclose() */
+  uint32_t epoch; /* base of region generations: handles of the parent process do not match in a child */
   _Atomic uint64_t lost[FORMAT_LOST_MAX]; /* losses of the process; those of threads are in their records */
   struct format_process *_Atomic record;  /* the process's record, which samples keep up to date; NULL: none */
 

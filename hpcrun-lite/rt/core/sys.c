@@ -83,6 +83,17 @@ uint64_t sys_thread_cpu_ns(void)
   return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+bool sys_switches(uint64_t *given_up, uint64_t *switched_out)
+{
+  enum { THREAD = 1 }; /* RUSAGE_THREAD */
+  struct rusage usage;
+  if (call6(SYS_getrusage, THREAD, (long)&usage, 0, 0, 0, 0) != 0)
+    return false;
+  *given_up = (uint64_t)usage.ru_nvcsw;
+  *switched_out = (uint64_t)usage.ru_nivcsw;
+  return true;
+}
+
 uint64_t sys_cpu_ns_of(int tid)
 {
   return clock_ns((int)((~(unsigned)tid << 3) | 6)); /* the kernel's encoding: CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED */

@@ -36,6 +36,10 @@ uint64_t sys_monotonic_ns(void);
 uint64_t sys_thread_cpu_ns(void);
 
 uint64_t sys_cpu_ns_of(int tid);
+
+/* How often the calling thread gave up its processor, and was switched out.  Returns false if the kernel does not tell.
+ */
+bool sys_switches(uint64_t *given_up, uint64_t *switched_out);
 uint64_t sys_process_cpu_ns(void);
 
 /* Copies bytes from an address that need not be mapped.  Returns false if it cannot be read. */

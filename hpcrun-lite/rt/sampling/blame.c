@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/sampling/blame.h"
 
+#include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
@@ -87,6 +88,7 @@ bool blame_blocked(struct thread_state *t)
   if (activity->idle || activity->lockwait || activity->blocked)
     return false;
   t->blocked_since = rt_ticks();
+  trace_sleeps(t, t->blocked_since);
   rt_set_flag(&activity->blocked, true);
   if (!rt.wall && activity->openmp)
     blame_in_use(-1);
@@ -94,15 +96,23 @@ bool blame_blocked(struct thread_state *t)
   return true;
 }
 
-void blame_unblocked(struct thread_state *t)
+/* inside: in the tool's handler. */
+static void unblocked(struct thread_state *t, bool inside)
 {
   if (!t->activity.blocked)
     return;
   if (!rt.wall && t->activity.openmp)
     blame_in_use(1);
   rt_set_flag(&t->activity.blocked, false);
-  t->blocked_ticks += rt_ticks() - t->blocked_since;
+  uint64_t now = rt_ticks();
+  t->blocked_ticks += now - t->blocked_since;
+  trace_slept(t, now, inside);
   t->changes++;
+}
+
+void blame_unblocked(struct thread_state *t)
+{
+  unblocked(t, false);
 }
 
 /* The place at which a thread is idle.  A worker whose region has ended waits for the next one. */
@@ -192,7 +202,7 @@ void blame_check(struct thread_state *t, uint64_t pc)
   if (!again)
     return;
   if (blocked) { /* it left the call by longjmp(): no error */
-    blame_unblocked(t);
+    unblocked(t, true);
     return;
   }
   rt_lost(t, FORMAT_LOST_STATES);

@@ -217,14 +217,15 @@ static void values_move(struct thread_state *t, uint32_t from, uint32_t to)
   }
 }
 
-/* Can a critical path name the node?  If it was sampled, or the program reports work. */
+/* Can a critical path or the trace name the node?  If it was sampled, or the program reports work. */
 static bool may_be_named(const struct thread_state *t, uint32_t node)
 {
-  return rt.online && (cct_node(t, node)->value || rt.work_unit == WORK_USER);
+  bool work = rt.online && rt.work_unit == WORK_USER;
+  return work || ((rt.online || t->trace.on) && cct_node(t, node)->value);
 }
 
-/* The node was merged into another one.  Critical paths that may name it cannot be searched, so it then becomes a link
- * to the other node, which the reader follows. */
+/* The node was merged into another one.  Critical paths and traces that may name it cannot be searched, so it then
+ * becomes a link to the other node, which the reader follows. */
 static void node_merged(struct thread_state *t, uint32_t node, uint32_t other, bool named)
 {
   if (named) {

@@ -12,6 +12,7 @@
 #include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/sample_trace.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
@@ -79,7 +80,17 @@ static void charge_time(struct thread_state *t, uint32_t node, unsigned column, 
 
 void sample_charge_blame(struct thread_state *t, uint32_t node, const struct blame *blame)
 {
+  if (node != CCT_NONE)
+    sample_trace_charge(t, node, blame);
   charge_time(t, node, METRIC_LOCKWAIT, blame);
+}
+
+/* A sample of the event that drives the categories, or of the first one if none measures time. */
+static void put_trace(struct thread_state *t, unsigned event, enum tracelog_sample_kind kind, uint32_t node,
+                      uint64_t weight)
+{
+  if (t->trace.on)
+    sample_trace_put(t, kind, node == CCT_NONE ? 0 : node, weight, rt.events[event].period);
 }
 
 /* Charges one sample to the interrupted context.  A sample of the time event is also added to the running fragment. */
@@ -95,12 +106,15 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
     share = blame_share(t, weight);
   }
   if (timed && charge_waiting(t, &share)) {
+    put_trace(t, event, t->activity.lockwait ? TRACELOG_LOCKWAIT : TRACELOG_IDLE, CCT_NONE, weight);
     if (region_wanted(t)) /* other threads wait for the creation contexts of our regions */
       context_publish_open(t);
     return;
   }
   region_resolve(t);
   uint32_t node = context_interrupted(t, context->uc_mcontext.gregs, &overhead);
+  if (counted)
+    put_trace(t, event, overhead ? TRACELOG_OVERHEAD : TRACELOG_WORKS, node, weight);
   if (timed && rt.online && node != CCT_NONE)
     span_sample(t, node, weight);
   if (timed)
@@ -125,7 +139,7 @@ void sample_end(struct thread_state *t, uint64_t cpu_ns)
   for (unsigned i = 0; i < rt.event_count; i++) {
     struct source *source = &t->sources[i];
     uint64_t unsampled = source_throttled_ns(source, cpu_ns);
-    if (unsampled > source->period && !atomic_load_explicit(&rt.paused, memory_order_relaxed))
+    if (unsampled > source->period && !rt_paused())
       count_in_tool(t, source, unsampled);
     source->throttled_until = 0; /* this function may be called again at the end of the process */
   }
@@ -159,7 +173,7 @@ bool sample_signal(const siginfo_t *info, void *context)
   if (!rt_stopped() || publish) {
     uint64_t began = rt_ticks();
     uint64_t weight = source ? source_weight(t, source) : 0, weighed = rt_ticks();
-    if (source && atomic_load_explicit(&rt.paused, memory_order_relaxed)) {
+    if (source && rt_paused()) {
       /* weighed, so that the time until now does not count later; then dropped */
     } else if (rt_enter(t)) {
       if (publish)

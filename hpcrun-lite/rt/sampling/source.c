@@ -375,7 +375,7 @@ static void rearm(struct thread_state *t, struct source *source)
     else
       change_to_timer(t, source);
     source->last = sys_thread_cpu_ns();
-    if ((int)source->event == rt.time_event && !atomic_load_explicit(&rt.paused, memory_order_relaxed))
+    if ((int)source->event == rt.time_event && !rt_paused())
       t->record->tool_ns += source->last - began;
   }
   rt_leave(t);

@@ -33,4 +33,7 @@ static inline void times_refresh_at(struct thread_state *t, uint64_t ticks)
 /* Converts an interval of the time-stamp counter to nanoseconds. */
 uint64_t times_ticks_to_ns(uint64_t ticks);
 
+/* How long the thread has been ready to run and waited for a processor; 0 if the kernel does not tell. */
+uint64_t times_run_delay_ns(int tid);
+
 #endif

@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/sampling/waiting.h"
 
+#include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
@@ -7,7 +8,7 @@
 
 enum {
   WAITS_FIRST = 8,
-  PLACES_MAX = 4096,     /* further ones count as parked */
+  PLACES_MAX = 4096,     /* further ones count as parked; below 65536 */
   SEARCH_TICKS = 2500,   /* about a microsecond: looking for a task, in its queue and those of other threads */
   LOCK_COST_MOST = 5000, /* about two microseconds: at least, the rest of a longer acquisition was waiting */
   LOCK_COST_FACTOR = 4,  /* an acquisition up to this multiple of the fastest one did not wait */
@@ -50,7 +51,8 @@ static struct format_wait *place_add(struct thread_state *t, uint64_t key)
   *wait = (struct format_wait){.kind = (uint32_t)key & ((1u << KIND_BITS) - 1),
                                .module = in ? module : 0,
                                .offset = in ? code - 1 - in->base : code,
-                               .key = key};
+                               .key = key,
+                               .place = (uint16_t)index};
   table_publish(&t->waits);
   return wait;
 }
@@ -104,6 +106,29 @@ static inline struct format_wait *place_of(struct thread_state *t, uint64_t key)
   return cache->wait;
 }
 
+/* ---- the trace, where constructs are not followed: there they write it ---- */
+
+static void put_trace(struct thread_state *t, uint64_t now, const struct format_wait *wait, uint64_t own)
+    __attribute__((noinline));
+static void put_trace(struct thread_state *t, uint64_t now, const struct format_wait *wait, uint64_t own)
+{
+  rt_inside_inc(t);
+  if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed)) {
+    trace_own(t, own);
+    trace_state(t, now, wait ? wait->place + 1 : 0);
+    if (!wait && t->activity.lockwait)
+      trace_lock_wait(t, t->wait_id);
+  }
+  rt_inside_dec(t);
+}
+
+/* Until now, the thread waited at that place (NULL: it did not); own: of these ticks, the runtime's own work. */
+static inline void trace_wait(struct thread_state *t, uint64_t now, const struct format_wait *wait, uint64_t own)
+{
+  if (__builtin_expect(t->trace.states, false) && !rt.online)
+    put_trace(t, now, wait, own);
+}
+
 /* ---- idleness ---- */
 
 static inline struct wait_open *innermost(struct thread_state *t)
@@ -128,6 +153,7 @@ static uint64_t turn_idle(struct thread_state *t)
   const struct wait_open *open = innermost(t);
   set_waiting(t, open ? open->wait : place_of(t, WAITING_PARKED));
   uint64_t now = rt_set_idle(t, true);
+  trace_wait(t, now, NULL, 0);
   if (t->waiting)
     t->waiting->since = now;
   if (open && open->team)
@@ -180,12 +206,15 @@ static uint64_t idle_part(const struct wait_open *open, uint64_t since, uint64_t
 
 static uint64_t turn_busy(struct thread_state *t, bool task)
 {
-  if (!t->activity.idle)
+  if (!t->activity.idle) {
+    t->waited_runtime = 0; /* nothing has ended */
     return 0;
+  }
   uint64_t since = t->idle_since, now = rt_set_idle(t, false);
   if (t->waiting) {
     uint64_t idle = idle_part(innermost(t), since, now, task);
     add_interval(t, t->waiting, idle, now - since - idle);
+    trace_wait(t, now, t->waiting, now - since - idle);
   }
   t->barrier_left = now;
   return now;
@@ -213,6 +242,7 @@ static bool park_since_region_end(struct thread_state *t, const struct region_te
     uint64_t idle = idle_at_region_end(&end, since);
     t->idle_ticks += end.end - since;
     add_interval(t, t->waiting, idle, end.end - since - idle);
+    trace_wait(t, end.end, t->waiting, end.end - since - idle);
     t->idle_since = end.end;
   } else {
     t->waiting->since = 0;
@@ -249,6 +279,102 @@ struct waiting_interval waiting_open_interval(struct thread_state *t, uint64_t n
     interval.idle = idle_part(open, since, now, false);
   interval.runtime = now - since - interval.idle - interval.parked;
   return interval;
+}
+
+/* Writes a wait without what follows the end of its region.  codes: of the wait, of that region's end, and of a thread
+ * outside any. */
+static void end_trace_in_wait(struct thread_state *t, uint64_t now, const uint64_t codes[3])
+{
+  struct waiting_interval open = waiting_open_interval(t, now);
+  trace_own(t, open.runtime);
+  trace_state(t, now - open.parked - open.ending, codes[0]);
+  trace_state(t, now - open.parked, codes[1]);
+  trace_state(t, now, codes[2]);
+}
+
+enum { PARKED_CONSTRUCT = FORMAT_TIME_WAIT, PARKED_PLACE = 1, OUTSIDE_CONSTRUCT = FORMAT_TIME_EXIT };
+
+/* Writes the time of a worker outside any region: before it was parked for the first time and once it is no longer, the
+ * runtime works. */
+static void end_trace_outside(struct thread_state *t, uint64_t now, uint64_t code)
+{
+  if (t->activity.idle && !t->construct.ticks) {
+    trace_state(t, t->idle_since, OUTSIDE_CONSTRUCT);
+    trace_state(t, now, PARKED_CONSTRUCT);
+  } else if (!t->activity.idle && code == PARKED_CONSTRUCT) {
+    trace_state(t, t->barrier_left, code);
+    trace_state(t, now, OUTSIDE_CONSTRUCT);
+  } else {
+    trace_state(t, now, code);
+  }
+}
+
+/* Where constructs are not followed, writes the state before the one in which the thread is, if it ended when CTL had
+ * begun to read the streams.  wait: in which it is; NULL: none. */
+static void end_trace_before(struct thread_state *t, const struct format_wait *wait)
+{
+  if (wait) {
+    trace_state(t, t->activity.lockwait ? t->lock_since : t->idle_since, 0);
+  } else if (t->waiting) {
+    trace_own(t, t->waited_runtime);
+    trace_state(t, t->barrier_left, t->waiting->place + 1);
+  }
+}
+
+/* Writes the state until then. */
+static void end_trace(struct thread_state *t, uint64_t now)
+{
+  uint64_t code = trace_open_code(t), record = code / FORMAT_TIMES * FORMAT_TIMES;
+  if (t->record->blocked_since)
+    trace_put_slept(t, now);
+  if (rt.online) {
+    if (record && code % FORMAT_TIMES == FORMAT_TIME_WAIT)
+      end_trace_in_wait(t, now, (const uint64_t[]){code, record + FORMAT_TIME_EXIT, PARKED_CONSTRUCT});
+    else
+      end_trace_outside(t, now, code);
+    return;
+  }
+  const struct format_wait *wait = t->activity.lockwait ? t->waiting_lock : t->activity.idle ? t->waiting : NULL;
+  code = wait ? wait->place + 1 : 0;
+  end_trace_before(t, wait);
+  if (t->activity.idle && !t->activity.lockwait && wait)
+    end_trace_in_wait(t, now, (const uint64_t[]){code, code, PARKED_PLACE});
+  else
+    trace_state(t, now, code);
+}
+
+void waiting_end_trace(struct thread_state *t, uint64_t now, bool ends)
+{
+  t->ended.marked = false;
+  if (!t->trace.states)
+    return;
+  if (__atomic_load_n(&t->inside,
+                      __ATOMIC_ACQUIRE)) { /* CTL waits for a limited time; or a handler of the program ends it */
+    rt_lost(NULL, FORMAT_LOST_TRACE);
+    return;
+  }
+  if (!ends)
+    trace_leave_window(t);
+  t->ended = (struct trace_end){.trace = t->trace,
+                                .changes = t->changes,
+                                .blocked_since = t->record->blocked_since,
+                                .waiting = t->waiting,
+                                .marked = true};
+  end_trace(t, now);
+}
+
+void waiting_go_on(struct thread_state *t)
+{
+  struct trace_end *end = &t->ended;
+  bool writes = __atomic_load_n(&t->inside, __ATOMIC_ACQUIRE);
+  bool same = t->changes == end->changes && t->waiting == end->waiting &&
+              t->record->blocked_since == end->blocked_since; /* a sleep may have ended that is not in `changes` yet */
+  if (!t->trace.states || (end->marked && !writes && same && trace_take_back(t, &end->trace)))
+    return;
+  if (!writes)
+    trace_put_gap(t, rt_ticks());
+  rt_lost(writes ? t : NULL, FORMAT_LOST_TRACE); /* where that of the thread counts, its stream may have ended */
+  t->trace.states = !writes;
 }
 
 /* The team of the innermost region; NULL outside any, and for a region without a record. */
@@ -331,6 +457,7 @@ uint64_t waiting_lock_begin(struct thread_state *t, const void *code)
   if (!t->waiting_lock || t->waiting_lock->key != key)
     t->waiting_lock = place_of(t, key);
   uint64_t now = rt_set_lockwait(t, true);
+  trace_wait(t, now, NULL, 0);
   if (t->waiting_lock)
     t->waiting_lock->since = now;
   return now;
@@ -351,6 +478,8 @@ uint64_t waiting_lock_end(struct thread_state *t)
   wait->count++;
   wait->since = 0;
   t->lockwait_ticks -= runtime;
+  t->lock_runtime = runtime;
+  trace_wait(t, now, wait, runtime);
   return now;
 }
 
@@ -373,10 +502,7 @@ bool waiting_share(struct thread_state *t, uint32_t node, uint64_t key, uint64_t
   struct format_wait *wait = place_find(t, key);
   if (!wait)
     return false;
-  uint32_t place = 0;
-  while (wait_at(t, place) != wait)
-    place++;
-  if (!cct_add_share(t, node, place, ns))
+  if (!cct_add_share(t, node, wait->place, ns))
     return false;
   __atomic_store_n(&wait->shared_ns, wait->shared_ns + ns, __ATOMIC_RELAXED);
   return true;

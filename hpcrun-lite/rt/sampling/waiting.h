@@ -69,6 +69,15 @@ struct waiting_interval {
 };
 struct waiting_interval waiting_open_interval(struct thread_state *t, uint64_t now);
 
+/* CTL: writes the state that the thread is in until now to the trace; ends: the thread ends, and calls this itself.
+ * Otherwise it may be running.  If it is in a callback or the handler, nothing is written, which is counted. */
+void waiting_end_trace(struct thread_state *t, uint64_t now, bool ends);
+
+/* CTL, where constructs are not followed: the program goes on after waiting_end_trace(), in an exec that has failed.
+ * Threads have written no states since then.  One that is still in the same state goes on with it; what another one did
+ * is a gap, which is counted. */
+void waiting_go_on(struct thread_state *t);
+
 /* Adds to the share of a context in the waiting at a place.  Returns false without memory. */
 bool waiting_share(struct thread_state *t, uint32_t node, uint64_t key, uint64_t ns);
 

@@ -206,7 +206,7 @@ static inline __attribute__((always_inline)) void graph_fragment_end_inline(stru
     return;
   }
   uint64_t work = work_clock_until(t, moment);
-  if (!work || atomic_load_explicit(&rt.paused, memory_order_relaxed)) {
+  if (!work || rt_paused()) {
     graph_log_time(t, moment);
     return;
   }

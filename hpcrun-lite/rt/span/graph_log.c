@@ -4,12 +4,12 @@
 #include <stddef.h>
 #include <sys/rseq.h>
 
-#include "hpcrun-lite/rt/core/mapped.h"
+#include "hpcrun-lite/rt/core/stream.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 enum { NO_CPU = UINT32_MAX };
 
-static struct mapped_file file;
+static struct stream_file file;
 static ptrdiff_t cpu_at; /* offset of the CPU's number from the thread pointer; 0: not known */
 static bool rdtscp; /* the machine has that instruction, which also returns what the kernel has set to the number */
 
@@ -44,8 +44,10 @@ static inline uint32_t current_cpu(void)
 
 void graph_log_start(const char *path)
 {
-  if (!mapped_start(&file, path))
+  if (!stream_start(&file, path, FORMAT_GRAPH_LOG, 0, false)) {
+    rt_lost(NULL, FORMAT_LOST_LOG);
     return;
+  }
   cpu_at = find_cpu_number();
   rdtscp = find_rdtscp();
   atomic_store(&rt.log, true);
@@ -56,67 +58,31 @@ void graph_log_stop(void)
   atomic_store(&rt.log, false);
 }
 
-const char *graph_log_path(void)
+struct stream_file *graph_log_file(void)
 {
-  return file.path;
-}
-
-uint64_t graph_log_length(void)
-{
-  return atomic_load(&file.length);
+  return &file;
 }
 
 /* ---- windows ---- */
-
-static uint8_t *payload(struct format_chunk *chunk)
-{
-  return (uint8_t *)(chunk + 1);
-}
-
-static void window_close(struct graph_log_stream *log)
-{
-  struct format_chunk *chunk = log->chunk;
-  log->at = log->end = NULL;
-  log->chunk = NULL; /* before it is unmapped: a forked child unmaps what it finds here */
-  if (chunk)
-    sys_unmap(chunk, sizeof *chunk + chunk->stored_size);
-}
 
 /* Continues the stream in a new window.  Returns false if the stream has ended. */
 static bool window_next(struct thread_state *t) __attribute__((noinline));
 static bool window_next(struct thread_state *t)
 {
   struct graph_log_stream *log = &t->log;
-  size_t size = GRAPH_LOG_WINDOW_FIRST;
-  for (uint32_t i = 0; i < log->chunks && size < GRAPH_LOG_WINDOW_MAX; i++)
-    size *= 2;
-  window_close(log);
-  struct format_chunk *chunk = log->ended ? NULL : mapped_part(&file, size);
-  if (!chunk) {
-    if (!log->ended)
-      rt_lost(t, FORMAT_LOST_LOG);
-    log->ended = true;
+  bool lost, goes_on = stream_next(&file, &log->stream, t->index, rt_ticks(), &lost);
+  if (lost)
+    rt_lost(t, FORMAT_LOST_LOG);
+  if (!goes_on)
     return false;
-  }
-  *chunk = (struct format_chunk){.version = FORMAT_VERSION,
-                                 .table = FORMAT_GRAPH_LOG,
-                                 .flags = FORMAT_LIVE,
-                                 .owner = t->index,
-                                 .first = log->chunks++,
-                                 .record_size = 1,
-                                 .stored_size = size - sizeof *chunk};
-  uint8_t *at = payload(chunk);
+  uint8_t *at = log->stream.at;
   *at++ = GRAPHLOG_TIME;
   at = graphlog_put(at, log->now);
   if (log->cpu != NO_CPU) {
     *at++ = GRAPHLOG_CPU;
     at = graphlog_put(at, log->cpu);
   }
-  log->at = at;
-  log->end = (uint8_t *)chunk + size;
-  chunk->count = (uint32_t)(log->at - payload(chunk));
-  __atomic_store_n(&chunk->magic, FORMAT_MAGIC, __ATOMIC_RELEASE);
-  log->chunk = chunk;
+  stream_begin(&log->stream, at);
   return true;
 }
 
@@ -128,33 +94,22 @@ void graph_log_start_thread(struct thread_state *t)
 
 void graph_log_stop_thread(struct thread_state *t)
 {
-  window_close(&t->log);
-}
-
-void graph_log_forget(struct thread_state *t)
-{
-  window_close(&t->log);
+  stream_close(&file, &t->log.stream);
 }
 
 /* ---- records ---- */
 
-static inline void publish(struct graph_log_stream *log, uint8_t *at)
-{
-  log->at = at;
-  __atomic_store_n(&log->chunk->count, (uint32_t)(at - payload(log->chunk)), __ATOMIC_RELEASE);
-}
-
 /* Appends a record without moving the stream's time. */
 static inline void append(struct thread_state *t, enum graphlog_op op, unsigned count, const uint64_t *operands)
 {
-  struct graph_log_stream *log = &t->log;
-  if (log->end - log->at < GRAPHLOG_RECORD_MAX && !window_next(t))
+  struct stream *stream = &t->log.stream;
+  if (!stream_has_room(stream, GRAPHLOG_RECORD_MAX) && !window_next(t))
     return;
-  uint8_t *at = log->at;
+  uint8_t *at = stream->at;
   *at++ = (uint8_t)op;
   for (unsigned i = 0; i < count; i++)
     at = graphlog_put(at, operands[i]);
-  publish(log, at);
+  stream_publish(stream, at);
 }
 
 /* Logs the CPU if it has changed.  Every operation and the end of every fragment do so, hence before the next fragment

@@ -2,11 +2,8 @@
  * process as they happen (doc/format.md, "The graph log").
  *
  * Context: RT, in callbacks and handlers, inside rt_enter() or with `inside` raised; functions marked CTL are called by
- * CTL only.  Each thread writes its own stream, through a window of the file that only it has mapped and only it
- * unmaps; a forked child unmaps its parent's windows.  Memory: one window for each thread.  The space of a window is
- * reserved before it is mapped, so a full disk makes the mapping fail; without that, a later store would raise a
- * signal.  On failure the thread's stream ends, because nothing after a gap can be replayed; the loss is counted, and
- * the program runs on. */
+ * CTL only.  Each thread writes its own stream (core/stream.h).  Where a window is missing, the thread's stream ends,
+ * because nothing after a gap can be replayed. */
 #ifndef HPCRUN_LITE_RT_SPAN_GRAPH_LOG_H
 #define HPCRUN_LITE_RT_SPAN_GRAPH_LOG_H
 
@@ -14,22 +11,16 @@
 #include "hpcrun-lite/rt/span/clock.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
-enum { GRAPH_LOG_WINDOW_FIRST = 16 << 10, GRAPH_LOG_WINDOW_MAX = 256 << 10, GRAPH_LOG_PAGE = 4096 };
-
 /* CTL: starts logging in this process, to a file at that path, which is made with the first window. */
 void graph_log_start(const char *path);
 void graph_log_stop(void); /* CTL: threads log nothing from now on */
 
-/* Starts the calling thread's stream; ends it. */
+/* Starts the calling thread's stream; ends it, or lets go of its window in a forked child, whose parent owns it. */
 void graph_log_start_thread(struct thread_state *t);
 void graph_log_stop_thread(struct thread_state *t);
 
-/* CTL, in a forked child: unmaps the window, which belongs to the parent. */
-void graph_log_forget(struct thread_state *t);
-
-/* CTL: the file's path, and the bytes that were given to windows. */
-const char *graph_log_path(void);
-uint64_t graph_log_length(void);
+/* CTL: the file. */
+struct stream_file *graph_log_file(void);
 
 /* The slow parts of the functions below, for callers that have tested graph_log_on().  An operation has `count`
  * operands.  graph_log_put_implicit(), graph_log_put_task() and graph_log_put_region() name what they log and return

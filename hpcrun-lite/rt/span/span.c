@@ -489,7 +489,7 @@ void span_pause(struct thread_state *t, bool pause)
 {
   if (pause)
     graph_fragment_end(t);
-  atomic_store(&rt.paused, pause);
+  rt_pause(pause);
   graph_fragment_begin(t);
 }
 

@@ -82,8 +82,8 @@ static inline void work_clock_wait(struct thread_state *t, uint64_t ticks)
   t->work.since = t->work.wait_since = moment;
 }
 
-/* Measures the rate of the time-stamp counter against elapsed time since the first call, which work_clock_probe() makes.
- * The longer the interval, the more exact. */
+/* Measures the rate of the time-stamp counter against elapsed time since the first call, which work_clock_probe()
+ * makes. The longer the interval, the more exact. */
 void work_clock_calibrate(void);
 
 #endif

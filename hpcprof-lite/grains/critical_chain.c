@@ -1,0 +1,202 @@
+#include "hpcprof-lite/grains/critical_chain.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/grains/tape.h"
+#include "hpcprof-lite/replay/replay.h"
+
+#include <stdlib.h>
+
+/* The pass forwards. */
+struct recording {
+  struct tape tape;
+  const struct task_graph *graph; /* of the replay */
+  uint64_t begin_ticks;           /* of the last fragment on the tape */
+};
+
+/* Gives small numbers to small differences, whatever their sign. */
+static uint64_t zigzag(uint64_t difference)
+{
+  return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
+}
+
+static uint64_t unzigzag(uint64_t number)
+{
+  return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);
+}
+
+/* ---- forwards ---- */
+
+/* Whether raising a clock to another one changes it. */
+static bool raises(const struct recording *recording, uint32_t clock, uint32_t other)
+{
+  const struct vector_clocks *clocks = &recording->graph->clocks;
+  return vector_clock_at(clocks, other)->element[0].time > vector_clock_at(clocks, clock)->element[0].time;
+}
+
+static void clock_changed(void *context, enum vector_clock_change change, uint32_t clock, uint32_t other)
+{
+  struct recording *recording = context;
+  if (change == VECTOR_CLOCK_FREE)
+    TAPE_PUT(&recording->tape, TAPE_FREE, clock);
+  else if (change == VECTOR_CLOCK_SET || raises(recording, clock, other))
+    TAPE_PUT(&recording->tape, TAPE_SET, clock, other);
+}
+
+/* Keeps a fragment, unless the replay leaves it out. */
+static void keep_fragment(struct recording *recording, const struct replay *replay,
+                          const struct log_reader_record *next)
+{
+  const struct task_graph_task *task = task_graph_task(recording->graph, replay_running(replay, next->stream));
+  uint64_t ticks = next->end_ticks - next->begin_ticks;
+  uint64_t work = next->record.operand[next->record.op == GRAPHLOG_RUN ? 1 : 2];
+  if (!replay_counts(task, work) || !work)
+    return;
+  TAPE_PUT(&recording->tape, TAPE_FRAGMENT, task->now, next->thread, zigzag(next->begin_ticks - recording->begin_ticks),
+           ticks, zigzag(work - ticks));
+  recording->begin_ticks = next->begin_ticks;
+}
+
+/* Sets *end to the clock at which the program ended, and *whole to whether the log is complete and consistent. */
+static int record(struct recording *recording, const struct profile_process *process, struct log_reader *log,
+                  uint32_t *end, bool *whole)
+{
+  struct attribution attribution = {0};
+  struct vector_clock_observer observer = {clock_changed, recording};
+  struct replay_request request = {.rows = process->workspan.directives_count,
+                                   .streams = log_reader_count(log),
+                                   .attribution = &attribution,
+                                   .observer = &observer};
+  struct replay *replay = NULL;
+  struct replay_result result;
+  struct log_reader_record next;
+  int status = replay_new(&request, &replay);
+  recording->graph = status ? NULL : replay_graph(replay);
+  while (!status && log_reader_next(log, &next)) {
+    if (next.record.op == GRAPHLOG_RUN || next.record.op == GRAPHLOG_RUN_OTHER)
+      keep_fragment(recording, replay, &next);
+    replay_take(replay, &next);
+  }
+  if (!status && log_reader_overflow(log))
+    status = ERR_NOMEM;
+  status = status ? status : replay_end(replay, &result);
+  status = status ? status : tape_end(&recording->tape);
+  if (!status) {
+    *end = recording->graph->program_end;
+    *whole = !result.invalid && !result.lost_tasks && !result.lost_joins && !log_reader_forced(log) &&
+             !log_reader_damaged(log);
+  }
+  recording->graph = NULL;
+  replay_free(replay);
+  attribution_release(&attribution);
+  return status;
+}
+
+/* ---- backwards ---- */
+
+/* Extends an interval to one before it, if that is of the same thread and near enough. */
+static bool join(struct critical_interval *interval, const struct critical_interval *before, uint64_t gap_ticks)
+{
+  if (interval->thread != before->thread || interval->begin_ticks - before->end_ticks > gap_ticks)
+    return false;
+  interval->begin_ticks = before->begin_ticks;
+  interval->work += before->work;
+  return true;
+}
+
+/* Joins intervals, with longer and longer gaps, until half of them are left or no gap is too long.  They are in
+ * backward order. */
+static void join_all(struct critical_chain *chain)
+{
+  enum { FIRST_GAP = 256 };
+  size_t most = chain->count / 2;
+  while (chain->count > most && chain->gap_ticks < UINT64_MAX / 2) {
+    size_t kept = 0;
+    chain->gap_ticks = chain->gap_ticks ? 2 * chain->gap_ticks : FIRST_GAP;
+    for (size_t i = 1; i < chain->count; i++)
+      if (!join(&chain->intervals[kept], &chain->intervals[i], chain->gap_ticks))
+        chain->intervals[++kept] = chain->intervals[i];
+    chain->count = kept + 1;
+  }
+}
+
+/* Adds what is before all that the chain has. */
+static int add_before(struct critical_chain *chain, struct critical_interval before, size_t *most)
+{
+  struct critical_interval *next = chain->count ? &chain->intervals[chain->count - 1] : NULL;
+  if (next && before.end_ticks > next->begin_ticks)
+    before.end_ticks = next->begin_ticks;
+  if (before.begin_ticks > before.end_ticks)
+    before.begin_ticks = before.end_ticks;
+  if (next && join(next, &before, chain->gap_ticks))
+    return 0;
+  if (chain->count == *most) {
+    join_all(chain);
+    *most = 2 * chain->count > CRITICAL_CHAIN_MAX ? 2 * chain->count : CRITICAL_CHAIN_MAX;
+  }
+  if (!array_reserve(&chain->intervals, &chain->room, chain->count + 1, sizeof before))
+    return ERR_NOMEM;
+  chain->intervals[chain->count++] = before;
+  return 0;
+}
+
+/* Follows the chain from the clock of its end to its begin. */
+static int follow(struct recording *recording, uint32_t end, struct critical_chain *chain)
+{
+  struct tape_record record;
+  uint64_t clock = end, begin_ticks = recording->begin_ticks;
+  size_t most = CRITICAL_CHAIN_MAX;
+  int status = 0;
+  while (clock && !status && tape_back(&recording->tape, &record)) {
+    const uint64_t *operand = record.operand;
+    if (record.op == TAPE_FRAGMENT) {
+      struct critical_interval interval = {.thread = (uint32_t)operand[1],
+                                           .begin_ticks = begin_ticks,
+                                           .end_ticks = begin_ticks + operand[3],
+                                           .work = operand[3] + unzigzag(operand[4])};
+      begin_ticks -= unzigzag(operand[2]);
+      status = operand[0] == clock ? add_before(chain, interval, &most) : 0;
+    } else if (operand[0] == clock) {
+      clock = record.op == TAPE_SET ? operand[1] : 0; /* what a clock was before it was freed is another one */
+    }
+  }
+  return status ? status : tape_failed(&recording->tape);
+}
+
+static void reverse(struct critical_chain *chain)
+{
+  for (size_t i = 0, j = chain->count; i + 1 < j; i++) {
+    struct critical_interval swapped = chain->intervals[i];
+    chain->intervals[i] = chain->intervals[--j];
+    chain->intervals[j] = swapped;
+  }
+}
+
+int critical_chain_find(const struct profile_process *process, struct problems *problems, struct critical_chain *chain)
+{
+  struct recording recording = {0};
+  struct log_reader *log;
+  uint32_t end = 0;
+  bool whole = false;
+  *chain = (struct critical_chain){0};
+  int status = log_reader_open(process->path, problems, &log);
+  if (!log)
+    return status == ERR_NOMEM ? status : 0;
+  log_reader_limit(log, process);
+  status = tape_init(&recording.tape, problems);
+  status = status ? status : record(&recording, process, log, &end, &whole);
+  status = status || !whole ? status : follow(&recording, end, chain);
+  chain->known = !status && whole;
+  if (!status && !whole && !process->unfinished)
+    problems_add(problems, "%s: the graph log is incomplete or contradicts itself: its critical path is not shown",
+                 process->path);
+  reverse(chain);
+  tape_release(&recording.tape);
+  log_reader_close(log);
+  return status;
+}
+
+void critical_chain_release(struct critical_chain *chain)
+{
+  free(chain->intervals);
+  *chain = (struct critical_chain){0};
+}

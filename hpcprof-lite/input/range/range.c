@@ -1,0 +1,513 @@
+#include "hpcprof-lite/input/range/range.h"
+
+#include "hpcprof-lite/input/range/range_thread.h"
+#include "hpcprof-lite/input/range/trace_sweep.h"
+
+#include <stdlib.h>
+
+/* What a thread does now, for the counts at a sample. */
+enum doing {
+  NOTHING, /* it does not exist, or the runtime does not know it */
+  UNKNOWN, /* it is there */
+  BUSY,
+  IDLE,
+  LOCKED,
+  ASLEEP /* in a call of the program */
+};
+
+struct now {
+  enum doing doing;
+  uint32_t place; /* of IDLE and LOCKED */
+};
+
+/* Threads that were idle while others waited for a lock. */
+struct beside {
+  uint32_t place;
+  uint64_t ns;
+};
+
+enum {
+  BESIDE_MAX = 4,  /* the last one takes what does not fit */
+  LOCKS_MAX = 4096 /* places of a thread, and more than a process has of locks */
+};
+
+/* How many threads are idle at a place, and what the samples of threads that wait for its lock have counted: it is
+ * charged at the lock's release. */
+struct at_place {
+  uint32_t idle, listed; /* listed: position in `places_idle`, plus 1 */
+  uint64_t pending_ns;
+  struct beside beside[BESIDE_MAX];
+};
+
+struct range {
+  struct range_thread *threads; /* [position in process->threads] */
+  struct read_part *parts;
+  uint32_t count;
+  struct range_places places;
+  /* at the time that the sweep has reached */
+  struct now *now; /* [thread] */
+  struct at_place *at;
+  uint32_t *places_idle, *locks; /* places at which threads are idle; places of locks */
+  uint32_t idle_count, locks_count, present, busy;
+  uint64_t since; /* the last change of a state */
+  struct range_amount
+      in_regions; /* ticks in which several threads had something to do: without constructs, in regions */
+  bool by_wall;
+};
+
+static double tick_ns(const struct profile_process *process)
+{
+  return process->workspan.tick_ns;
+}
+
+/* The counter's value at a time since the start of the process, or of its part. */
+static uint64_t ticks_at(const struct profile_process *process, uint64_t ns)
+{
+  uint64_t base = process->in_part ? process->from_ticks : process->start_ticks;
+  return model_sum(base, model_rounded((double)ns / tick_ns(process)));
+}
+
+void range_set(struct profile_process *process, uint64_t from_ns, uint64_t to_ns)
+{
+  uint64_t end_ns = model_sum(process->start_ns, process->wall_ns);
+  from_ns = from_ns < process->start_ns ? process->start_ns : from_ns > end_ns ? end_ns : from_ns;
+  to_ns = to_ns < from_ns ? from_ns : to_ns > end_ns ? end_ns : to_ns;
+  if (!(tick_ns(process) > 0))
+    return;
+  process->from_ticks = ticks_at(process, from_ns - process->start_ns);
+  /* a killed process went on after the last refresh of its end */
+  process->to_ticks = to_ns < end_ns ? ticks_at(process, to_ns - process->start_ns) : UINT64_MAX;
+}
+
+/* ---- what the threads do ---- */
+
+static void list_idle(struct range *range, uint32_t place)
+{
+  range->places_idle[range->idle_count++] = place;
+  range->at[place].listed = range->idle_count;
+}
+
+static void unlist_idle(struct range *range, uint32_t place)
+{
+  uint32_t last = range->places_idle[--range->idle_count], hole = range->at[place].listed - 1;
+  range->places_idle[hole] = last;
+  range->at[last].listed = hole + 1;
+  range->at[place].listed = 0;
+}
+
+static bool is_busy(const struct range *range, enum doing doing)
+{
+  return doing == BUSY || doing == LOCKED || (doing == ASLEEP && range->by_wall);
+}
+
+static void leave(struct range *range, const struct now *now)
+{
+  range->present -= now->doing != NOTHING;
+  range->busy -= is_busy(range, now->doing);
+  if (now->doing == IDLE && !--range->at[now->place].idle)
+    unlist_idle(range, now->place);
+}
+
+static void enter(struct range *range, const struct now *now)
+{
+  range->present += now->doing != NOTHING;
+  range->busy += is_busy(range, now->doing);
+  if (now->doing == IDLE && !range->at[now->place].idle++)
+    list_idle(range, now->place);
+}
+
+static struct now doing_of(const struct range_thread *thread, const struct trace_sweep_item *item)
+{
+  const struct trace_event *event = &item->event;
+  const struct range_code *code = range_thread_code(thread, event->code);
+  if (item->ends || !(thread->record->flags & THREAD_OPENMP))
+    return (struct now){NOTHING, 0};
+  if (event->kind == TRACE_EVENT_GAP || !code)
+    return (struct now){UNKNOWN, 0};
+  if (event->blocked)
+    return (struct now){ASLEEP, 0};
+  if (code->place == MODEL_NONE)
+    return (struct now){BUSY, 0};
+  return (struct now){code->lock ? LOCKED : IDLE, code->place};
+}
+
+/* Adds the time since the last change of a state, in which several threads were not parked. */
+static void pass(struct range *range, const struct range_thread *thread, uint64_t until)
+{
+  uint32_t parked = range->at[0].idle; /* the first place */
+  bool in_region = range->present > parked + 1;
+  uint64_t since = range->since > thread->from ? range->since : thread->from;
+  uint64_t end = until < thread->to ? until : thread->to;
+  if (in_region && until > range->since)
+    range->in_regions.all = model_sum(range->in_regions.all, until - range->since);
+  if (in_region && end > since)
+    range->in_regions.in = model_sum(range->in_regions.in, end - since);
+  range->since = until;
+}
+
+static void take_state(struct range *range, const struct trace_sweep_item *item)
+{
+  struct now *now = &range->now[item->thread];
+  pass(range, &range->threads[item->thread], item->event.begin_ticks);
+  leave(range, now);
+  *now = doing_of(&range->threads[item->thread], item);
+  enter(range, now);
+  if (!item->ends)
+    range_thread_state(&range->threads[item->thread], &range->places, &item->event);
+}
+
+/* ---- samples ---- */
+
+/* amount * share / all, rounded to the nearest. */
+static uint64_t part(uint64_t amount, uint64_t share, uint64_t all)
+{
+  return model_rounded((double)amount * (double)share / (double)all);
+}
+
+/* Adds what other threads wait during a sample to its context. */
+static void charge_idleness(struct range *range, uint32_t position, uint32_t value, uint64_t weight)
+{
+  struct range_thread *thread = &range->threads[position];
+  const struct now *self = &range->now[position];
+  uint32_t busy = range->busy + !is_busy(range, self->doing), present = range->present + (self->doing == NOTHING);
+  uint64_t per_busy = part(weight, 1, busy), in_use = part(weight, present > busy ? present : busy, busy);
+  struct range_sums *sums = &thread->sums[value];
+  sums->per_busy_ns = model_sum(sums->per_busy_ns, per_busy);
+  sums->in_use_ns = model_sum(sums->in_use_ns, in_use);
+  thread->per_busy_ns = model_sum(thread->per_busy_ns, per_busy);
+  thread->in_use_ns = model_sum(thread->in_use_ns, in_use);
+  for (uint32_t i = 0; i < range->idle_count; i++) {
+    uint32_t place = range->places_idle[i];
+    uint32_t others = range->at[place].idle - (self->doing == IDLE && self->place == place);
+    range_thread_share(thread, &range->places, value, place, part(weight, others, busy));
+  }
+}
+
+/* The lock whose release is charged with that much: the trace does not name it, but how much samples of the threads
+ * that wait for each one have counted so far is known. */
+static uint32_t released_lock(const struct range *range, uint64_t ns)
+{
+  uint32_t found = MODEL_NONE;
+  uint64_t least = UINT64_MAX;
+  for (uint32_t i = 0; i < range->locks_count; i++) {
+    uint64_t pending = range->at[range->locks[i]].pending_ns, off = pending > ns ? pending - ns : ns - pending;
+    if (pending && off < least) {
+      least = off;
+      found = range->locks[i];
+    }
+  }
+  return found;
+}
+
+/* Takes what is pending of a lock, and adds it to the shares of the context of its release, unless that is NULL. */
+static void release_lock(struct range *range, uint32_t lock, uint64_t ns, struct range_thread *thread, uint32_t value)
+{
+  if (lock == MODEL_NONE)
+    return;
+  struct at_place *at = &range->at[lock];
+  uint64_t all = at->pending_ns, taken = ns < all ? ns : all;
+  at->pending_ns -= taken;
+  if (thread)
+    range_thread_share(thread, &range->places, value, lock, ns);
+  for (unsigned i = 0; i < BESIDE_MAX && at->beside[i].ns; i++) {
+    uint64_t share = taken == all ? at->beside[i].ns : part(at->beside[i].ns, taken, all);
+    at->beside[i].ns -= share < at->beside[i].ns ? share : at->beside[i].ns;
+    if (thread)
+      range_thread_share(thread, &range->places, value, at->beside[i].place, share);
+  }
+}
+
+/* A sample of a thread that waits for the lock of that place. */
+static void wait_for_lock(struct range *range, uint32_t lock, uint64_t weight)
+{
+  struct at_place *at = &range->at[lock];
+  at->pending_ns = model_sum(at->pending_ns, weight);
+  for (uint32_t i = 0; i < range->idle_count; i++) {
+    uint32_t place = range->places_idle[i], to = 0;
+    while (to < BESIDE_MAX - 1 && at->beside[to].ns && at->beside[to].place != place)
+      to++;
+    if (!at->beside[to].ns)
+      at->beside[to].place = place;
+    at->beside[to].ns = model_sum(at->beside[to].ns, part(weight, range->at[place].idle, range->busy));
+  }
+}
+
+static void take_charge(struct range *range, const struct trace_sweep_item *item)
+{
+  struct range_thread *thread = &range->threads[item->thread];
+  const struct trace_event *event = &item->event;
+  uint32_t value = range_thread_sample(thread, event), lock = released_lock(range, event->ns);
+  if (!value || !thread->timed) {
+    release_lock(range, lock, event->ns, NULL, 0);
+    return;
+  }
+  struct range_sums *sums = &thread->sums[value];
+  sums->per_busy_ns = model_sum(sums->per_busy_ns, event->per_busy_ns);
+  sums->in_use_ns = model_sum(sums->in_use_ns, event->in_use_ns);
+  thread->per_busy_ns = model_sum(thread->per_busy_ns, event->per_busy_ns);
+  thread->in_use_ns = model_sum(thread->in_use_ns, event->in_use_ns);
+  release_lock(range, lock, event->ns, thread, value);
+}
+
+static void take_sample(struct range *range, const struct trace_sweep_item *item)
+{
+  struct range_thread *thread = &range->threads[item->thread];
+  const struct now *self = &range->now[item->thread];
+  uint64_t weight = range_thread_weight(thread, &item->event);
+  uint32_t value = range_thread_sample(thread, &item->event);
+  if (item->event.sample == TRACELOG_LOCKWAIT && self->doing == LOCKED)
+    wait_for_lock(range, self->place, weight);
+  if (value && thread->timed)
+    charge_idleness(range, item->thread, value, weight);
+}
+
+/* ---- the sweep ---- */
+
+/* What the trace does not tell of a thread: its life, and the state in which the process was killed. */
+static struct trace_sweep_thread sweep_thread(const struct profile_process *process, const struct range_thread *thread)
+{
+  const struct profile_thread *record = thread->record;
+  uint64_t end_ns = record->end_ns ? record->end_ns : process->wall_ns;
+  return (struct trace_sweep_thread){.index = record->index,
+                                     .begin = ticks_at(process, record->start_ns),
+                                     .end = ticks_at(process, end_ns),
+                                     .open = thread->open};
+}
+
+static int prepare(struct range *range)
+{
+  range->now = calloc((size_t)range->count + 1, sizeof *range->now);
+  range->at = calloc((size_t)range->places.count + 1, sizeof *range->at);
+  range->places_idle = calloc((size_t)range->places.count + 1, sizeof *range->places_idle);
+  range->locks = calloc((size_t)range->places.count + 1, sizeof *range->locks);
+  if (!range->now || !range->at || !range->places_idle || !range->locks)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < range->places.count && range->locks_count < LOCKS_MAX; i++)
+    if (range->places.all[i].kind == READ_WAIT_LOCK)
+      range->locks[range->locks_count++] = i;
+  return 0;
+}
+
+static int sweep(struct range *range, const struct profile_process *process, const struct trace_reader *trace,
+                 struct problems *problems)
+{
+  struct trace_sweep_thread *lives = calloc((size_t)range->count + 1, sizeof *lives);
+  struct trace_sweep_item item;
+  for (uint32_t i = 0; lives && i < range->count; i++)
+    lives[i] = sweep_thread(process, &range->threads[i]);
+  struct trace_sweep *merged = lives ? trace_sweep_open(trace, lives, range->count, tick_ns(process), problems) : NULL;
+  bool failed = !merged;
+  while (!failed && trace_sweep_next(merged, &item)) {
+    if (item.ends || item.event.kind == TRACE_EVENT_STATE || item.event.kind == TRACE_EVENT_GAP)
+      take_state(range, &item);
+    else if (item.event.kind == TRACE_EVENT_CHARGE)
+      take_charge(range, &item);
+    else
+      take_sample(range, &item);
+    failed = range->threads[item.thread].failed;
+  }
+  failed = failed || trace_sweep_failed(merged);
+  trace_sweep_close(merged);
+  free(lives);
+  return failed ? ERR_NOMEM : 0;
+}
+
+/* The columns that can be told from the trace: not those of events other than the first one. */
+static uint32_t columns_told(const struct read_file *file, bool timed)
+{
+  uint32_t count = read_columns_count(file), told = 0;
+  for (bool first = !timed; told < count; told++) {
+    if (read_column(file, told).role != COLUMN_EVENT)
+      continue;
+    if (!first)
+      break;
+    first = false;
+  }
+  return told;
+}
+
+/* The period of the samples; *timed: they measure time. */
+static uint64_t period_of(const struct read_file *file, bool *timed)
+{
+  uint64_t period = 0;
+  *timed = false;
+  for (uint32_t i = read_columns_count(file); i-- > 0;) {
+    struct read_column column = read_column(file, i);
+    if (column.role == COLUMN_WORK || (column.role == COLUMN_EVENT && !*timed))
+      period = column.period;
+    *timed = *timed || column.role == COLUMN_WORK;
+  }
+  return period;
+}
+
+static int fill(struct range *range, struct read_file *file, const struct profile_process *process,
+                const struct trace_reader *trace, struct problems *problems)
+{
+  bool timed;
+  uint64_t period = period_of(file, &timed), from = process->from_ticks;
+  from = from > process->start_ticks ? from : 0;
+  range->threads = calloc((size_t)process->threads_count + 1, sizeof *range->threads);
+  range->parts = calloc((size_t)process->threads_count + 1, sizeof *range->parts);
+  range->by_wall = profile_by_wall(process);
+  int status = range->threads && range->parts ? 0 : ERR_NOMEM;
+  for (uint32_t i = 0; i < process->threads_count && !status; i++) {
+    range->threads[range->count++] = (struct range_thread){.record = &process->threads[i],
+                                                           .from = from,
+                                                           .to = process->to_ticks,
+                                                           .tick_ns = tick_ns(process),
+                                                           .period = period,
+                                                           .timed = timed,
+                                                           .with_constructs = process->flags & PROCESS_ONLINE};
+    status = range_thread_open(&range->threads[i], file, process, &range->places, problems);
+  }
+  if (!status)
+    status = prepare(range);
+  if (!status)
+    status = sweep(range, process, trace, problems);
+  uint32_t columns = columns_told(file, timed);
+  for (uint32_t i = 0; i < range->count && !status; i++)
+    status = range_thread_waits(&range->threads[i], range->threads, range->count, &range->parts[i]);
+  for (uint32_t i = 0; i < range->count && !status; i++)
+    status = range_thread_finish(&range->threads[i], file, columns, &range->parts[i]);
+  if (!status)
+    read_replace(file, range->parts, range->count, columns);
+  return status;
+}
+
+/* Frees what only the sweep needs. */
+static void release_sweep(struct range *range)
+{
+  free(range->now);
+  free(range->at);
+  free(range->places_idle);
+  free(range->locks);
+  range->now = NULL;
+  range->at = NULL;
+  range->places_idle = range->locks = NULL;
+  range_places_release(&range->places);
+  for (uint32_t i = 0; range->threads && i < range->count; i++)
+    range_thread_release(&range->threads[i]);
+}
+
+int range_open(struct read_file *file, const struct profile_process *process, struct problems *problems,
+               struct range **out, const char **why)
+{
+  struct trace_reader trace = {.file = {.fd = -1}};
+  *out = NULL;
+  *why = "there is no trace; run 'hpcrun-lite -t'";
+  int status = trace_reader_open(process->path, problems, &trace);
+  if (!status && !trace.file.count)
+    status = ERR_INPUT;
+  if (!status && !(tick_ns(process) > 0)) {
+    *why = "the process was killed before it had stored the length of its ticks";
+    status = ERR_INPUT;
+  }
+  struct range *range = status ? NULL : calloc(1, sizeof *range);
+  if (!status)
+    status = range ? fill(range, file, process, &trace, problems) : ERR_NOMEM;
+  uint64_t states = 0;
+  for (uint32_t i = 0; range && i < range->count; i++)
+    states += range->threads[i].states;
+  if (!status && !states) {
+    *why = "its trace has samples only; run 'hpcrun-lite -t'";
+    status = ERR_INPUT;
+  }
+  if (range)
+    release_sweep(range);
+  trace_reader_close(&trace);
+  *out = range;
+  return status;
+}
+
+void range_close(struct range *range)
+{
+  if (!range)
+    return;
+  for (uint32_t i = 0; range->parts && i < range->count; i++)
+    read_part_release(&range->parts[i]);
+  free(range->threads);
+  free(range->parts);
+  free(range);
+}
+
+/* ---- figures of the process and its threads ---- */
+
+/* A figure of which the trace has parts at samples: the part's share of them; without any, of the thread's life.  Where
+ * the trace lacks samples, what it has. */
+static uint64_t share_of(uint64_t figure, struct range_amount told, struct range_amount life, bool complete)
+{
+  return !figure || !complete ? told.in : range_share_of(figure, told.all ? told : life);
+}
+
+static void take_waits(const struct read_part *part, double tick_ns, struct profile_thread *thread)
+{
+  uint64_t idle = 0, locked = 0;
+  for (uint32_t i = 0; i < part->waits_count; i++) {
+    uint64_t *sum = part->waits[i].kind == READ_WAIT_LOCK ? &locked : &idle;
+    *sum = model_sum(*sum, part->waits[i].idle);
+  }
+  thread->idle_ns = model_rounded((double)idle * tick_ns);
+  thread->lockwait_ns = model_rounded((double)locked * tick_ns);
+}
+
+/* from_ns, to_ns: the part, since the start of the process. */
+static void take_thread(const struct range *range, const struct range_thread *from, const struct read_part *part,
+                        const struct profile_process *process, uint64_t from_ns, uint64_t to_ns,
+                        struct profile_thread *thread)
+{
+  uint64_t start_ns = thread->start_ns, end_ns = model_sum(start_ns, thread->wall_ns);
+  uint64_t low = start_ns > from_ns ? start_ns : from_ns, high = end_ns < to_ns ? end_ns : to_ns;
+  struct range_amount life = {high > low ? high - low : 0, thread->wall_ns};
+  double tick = tick_ns(process);
+  bool complete = from->samples_all == thread->samples;
+  thread->start_ns = (low < to_ns ? low : to_ns) - from_ns;
+  thread->end_ns = thread->end_ns && end_ns <= to_ns ? thread->start_ns + life.in : 0;
+  thread->wall_ns = life.in;
+  thread->samples = from->samples;
+  thread->samples_idle = from->samples_idle;
+  thread->samples_lockwait = from->samples_lockwait;
+  thread->lockwait_sampled_ns = from->lockwait_sampled_ns;
+  thread->cpu_ns = share_of(thread->cpu_ns, from->weight, life, complete);
+  thread->tool_ns = share_of(thread->tool_ns, from->tool_ns, life, complete);
+  thread->run_delay_ns = share_of(thread->run_delay_ns, from->delay_ns, life, complete);
+  thread->blocked_ns = model_rounded((double)from->blocked_ticks * tick);
+  thread->region_ns = from->with_constructs ? model_rounded((double)from->region_ticks * tick)
+                                            : share_of(thread->region_ns, range->in_regions, life, true);
+  thread->regions = from->regions;
+  take_waits(part, tick, thread);
+  thread->per_busy_ns = from->per_busy_ns;
+  thread->in_use_ns = from->in_use_ns;
+  thread->work = 0;
+}
+
+void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, struct profile_process *process,
+                struct problems *problems)
+{
+  uint64_t unknown = 0, gap_ticks = 0, dropped = 0;
+  uint64_t from_ns = model_rounded((double)(process->from_ticks - process->start_ticks) * tick_ns(process));
+  uint64_t to_ns = model_rounded((double)(process->to_ticks - process->start_ticks) * tick_ns(process));
+  to_ns = (double)to_ns + 2 * tick_ns(process) < (double)process->wall_ns ? to_ns : process->wall_ns;
+  from_ns = from_ns < to_ns ? from_ns : to_ns;
+  process->cpu_ns = process->regions = 0;
+  for (uint32_t i = 0; i < range->count; i++) {
+    const struct range_thread *from = &range->threads[i];
+    take_thread(range, from, &range->parts[i], process, from_ns, to_ns, &process->threads[i]);
+    process->cpu_ns = model_sum(process->cpu_ns, process->threads[i].cpu_ns);
+    process->regions = model_sum(process->regions, from->regions);
+    unknown += from->unknown;
+    gap_ticks += from->gap_ticks;
+    dropped += process->threads[i].lost[LOSS_TRACE];
+  }
+  process->start_ns = model_sum(process->start_ns, from_ns);
+  process->start_ns = process->start_ns > begin_ns ? process->start_ns : begin_ns; /* it may have ended before */
+  process->start_ns = process->start_ns < end_ns ? process->start_ns : end_ns;
+  process->wall_ns = to_ns - from_ns;
+  process->workspan.known = false;
+  process->in_part = true;
+  if (unknown)
+    problems_add(problems, "%s: samples of the trace in contexts that do not exist, left out: %llu", process->path,
+                 (unsigned long long)unknown);
+  if (dropped && gap_ticks)
+    problems_add(problems, "%s: the trace lacks %.3f s of the threads' time in this part, which is left out",
+                 process->path, (double)gap_ticks * tick_ns(process) / 1e9);
+}

@@ -1,0 +1,587 @@
+#include "hpcprof-lite/input/range/range_thread.h"
+
+#include "common/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINKS_MAX = 64 }; /* nodes that were merged into another one, one after the other */
+
+/* ---- tables of the file ---- */
+
+/* The record of values of a node.  One that was merged into another node of the thread is a link to that. */
+static uint32_t value_of(const struct read_node *nodes, uint32_t count, uint32_t node, uint32_t index)
+{
+  for (uint32_t i = 0; i < LINKS_MAX && node < count; i++) {
+    const struct read_node *at = &nodes[node];
+    if (at->value || at->kind != CONTEXT_LINK || at->what != index)
+      return at->value;
+    node = at->offset;
+  }
+  return 0;
+}
+
+static int take_nodes(struct range_thread *thread, struct read_file *file, struct problems *problems)
+{
+  struct read_node *nodes;
+  uint32_t index = thread->record->index;
+  int status = read_nodes(file, index, problems, &nodes, &thread->nodes_count);
+  size_t size = (size_t)thread->nodes_count + 1;
+  thread->value_of = status ? NULL : calloc(size, sizeof *thread->value_of);
+  thread->runtime_below = status ? NULL : calloc(size, sizeof *thread->runtime_below);
+  for (uint32_t i = 0; thread->value_of && thread->runtime_below && i < thread->nodes_count; i++) {
+    uint32_t value = value_of(nodes, thread->nodes_count, i, index);
+    thread->value_of[i] = value < thread->values_count ? value : 0;
+    if (nodes[i].kind == CONTEXT_RUNTIME && nodes[i].parent < thread->nodes_count)
+      thread->runtime_below[nodes[i].parent] = i;
+  }
+  free(nodes);
+  return thread->value_of && thread->runtime_below ? 0 : ERR_NOMEM;
+}
+
+static int take_codes(struct range_thread *thread, const struct read_file *file, struct range_places *places)
+{
+  if (!thread->with_constructs) {
+    thread->codes_count = thread->stored.count + 1;
+    return range_codes_of_places(&thread->stored, places, &thread->codes);
+  }
+  thread->codes_count = thread->constructs_count * CONSTRUCT_TIMES;
+  int status = range_codes_of_constructs(file, thread->constructs, thread->constructs_count, &thread->stored, places,
+                                         &thread->codes);
+  if (!status && thread->open.lock) {
+    thread->open.code = thread->codes_count++;
+    status = range_code_of_place(&thread->stored, thread->open.lock - 1, places, &thread->codes[thread->open.code]);
+  }
+  return status;
+}
+
+/* Finds or adds the thread's record of a place.  Returns its number; 0, the record of parked threads, without memory.
+ */
+static uint32_t wait_at(struct range_thread *thread, const struct range_places *places, uint32_t place)
+{
+  uint32_t found = index_find(&thread->wait_index, (uint64_t)place + 1);
+  if (found)
+    return found - 1;
+  if (!array_reserve(&thread->waits, &thread->waits_room, (size_t)thread->waits_count + 1, sizeof *thread->waits) ||
+      !index_add(&thread->wait_index, (uint64_t)place + 1, thread->waits_count + 1)) {
+    thread->failed = true;
+    return 0;
+  }
+  const struct range_place *at = &places->all[place];
+  thread->waits[thread->waits_count] = (struct read_wait){.kind = at->kind, .module = at->module, .offset = at->offset};
+  return thread->waits_count++;
+}
+
+int range_thread_open(struct range_thread *thread, struct read_file *file, const struct profile_process *process,
+                      struct range_places *places, struct problems *problems)
+{
+  uint32_t index = thread->record->index;
+  uint32_t parked = range_places_add(places, &(struct range_place){.kind = READ_WAIT_PARKED});
+  thread->columns = read_columns_count(file);
+  int status = parked == MODEL_NONE ? ERR_NOMEM : 0;
+  if (!status)
+    status = read_values(file, index, problems, &thread->values, &thread->values_count);
+  if (!status)
+    status = take_nodes(thread, file, problems);
+  if (!status)
+    status = read_waits(file, index, problems, &thread->stored.waits, &thread->stored.count);
+  if (!status)
+    status = range_stored_index(&thread->stored);
+  if (!status && thread->with_constructs)
+    status = read_constructs(file, index, problems, &thread->constructs, &thread->constructs_count);
+  if (!status && thread->with_constructs)
+    status = read_tasks(file, index, problems, &thread->tasks, &thread->tasks_count);
+  thread->open = thread_states_open(process, thread->record, thread->stored.waits, thread->stored.count);
+  if (!status)
+    status = take_codes(thread, file, places);
+  thread->sums = calloc((size_t)thread->values_count + 1, sizeof *thread->sums);
+  if (status || !thread->sums)
+    return ERR_NOMEM;
+  wait_at(thread, places, parked);
+  return thread->failed ? ERR_NOMEM : 0;
+}
+
+void range_thread_release(struct range_thread *thread)
+{
+  free(thread->values);
+  free(thread->constructs);
+  free(thread->stored.waits);
+  index_release(&thread->stored.index);
+  free(thread->tasks);
+  free(thread->value_of);
+  free(thread->runtime_below);
+  free(thread->codes);
+  free(thread->sums);
+  free(thread->waits);
+  free(thread->shares);
+  free(thread->more_nodes);
+  index_release(&thread->wait_index);
+  index_release(&thread->share_index);
+}
+
+/* ---- states ---- */
+
+struct range_code *range_thread_code(const struct range_thread *thread, uint64_t code)
+{
+  return code < thread->codes_count ? &thread->codes[code] : NULL;
+}
+
+/* The part of an interval that lies in the part of the run. */
+static uint64_t inside(const struct range_thread *thread, uint64_t begin, uint64_t end)
+{
+  begin = begin > thread->from ? begin : thread->from;
+  end = end < thread->to ? end : thread->to;
+  return end > begin ? end - begin : 0;
+}
+
+static bool is_inside(const struct range_thread *thread, uint64_t at)
+{
+  return at >= thread->from && at < thread->to;
+}
+
+static bool begins_region(const struct range_thread *thread, uint64_t code)
+{
+  const struct read_construct *construct = &thread->constructs[code / CONSTRUCT_TIMES];
+  return (construct->kind == DIRECTIVE_PARALLEL || construct->kind == DIRECTIVE_TEAMS) && !construct->linked;
+}
+
+/* The runtime's own work in a wait.  The trace has whole units of it, so that half of one is missing on average: in a
+ * million waits, that is seen. */
+static uint64_t own_work(const struct range_code *code, const struct trace_event *event)
+{
+  uint64_t own = event->own_ticks, all = event->end_ticks - event->begin_ticks;
+  if (code && code->split && !event->blocked)
+    own = model_sum(own, (1u << TRACELOG_STATE_SHIFT) / 2);
+  return own < all ? own : all;
+}
+
+void range_thread_state(struct range_thread *thread, const struct range_places *places, const struct trace_event *event)
+{
+  struct range_code *code = range_thread_code(thread, event->code);
+  uint64_t own_all = own_work(code, event), ticks = inside(thread, event->begin_ticks, event->end_ticks);
+  uint64_t own = inside(thread, event->end_ticks - own_all, event->end_ticks);
+  if (event->kind == TRACE_EVENT_GAP) {
+    thread->gap_ticks = model_sum(thread->gap_ticks, ticks);
+    return;
+  }
+  thread->states++;
+  if (event->blocked)
+    thread->blocked_ticks = model_sum(thread->blocked_ticks, ticks);
+  if (!code)
+    return;
+  code->ticks = model_sum(code->ticks, ticks);
+  code->own = model_sum(code->own, own);
+  code->own_all = model_sum(code->own_all, own_all);
+  if (code->in_region)
+    thread->region_ticks = model_sum(thread->region_ticks, ticks);
+  if (event->begun && is_inside(thread, event->begin_ticks)) {
+    code->begun++;
+    thread->regions += thread->with_constructs && begins_region(thread, event->code);
+  }
+  if (code->place == MODEL_NONE || event->blocked || !ticks)
+    return;
+  if (!code->wait)
+    code->wait = wait_at(thread, places, code->place) + 1;
+  if (thread->failed)
+    return;
+  struct read_wait *wait = &thread->waits[code->wait - 1];
+  wait->idle = model_sum(wait->idle, ticks - own);
+  if (!code->parked) /* a new thread's own work is that before the runtime announced it, which counts nowhere */
+    wait->runtime = model_sum(wait->runtime, own);
+  wait->count++;
+}
+
+/* ---- samples ---- */
+
+static void add(struct range_amount *amount, uint64_t more, bool in)
+{
+  amount->all = model_sum(amount->all, more);
+  amount->in = in ? model_sum(amount->in, more) : amount->in;
+}
+
+/* A sample, of whatever kind, in the record of the thread. */
+static void count_sample(struct range_thread *thread, const struct trace_event *event, uint64_t weight, bool in)
+{
+  add(&thread->weight, thread->timed ? weight : 0, in);
+  add(&thread->tool_ns, event->tool_ns, in);
+  add(&thread->delay_ns, event->delay_ns, in);
+  thread->samples_all++;
+  if (!in)
+    return;
+  thread->samples++;
+  thread->samples_idle += event->sample == TRACELOG_IDLE;
+  thread->samples_lockwait += event->sample == TRACELOG_LOCKWAIT;
+  if (event->sample == TRACELOG_LOCKWAIT)
+    thread->lockwait_sampled_ns = model_sum(thread->lockwait_sampled_ns, weight);
+}
+
+uint32_t range_thread_sample(struct range_thread *thread, const struct trace_event *event)
+{
+  bool in = is_inside(thread, event->begin_ticks), charge = event->kind == TRACE_EVENT_CHARGE;
+  uint64_t weight = range_thread_weight(thread, event);
+  if (!charge)
+    count_sample(thread, event, weight, in);
+  if (!charge && (event->sample == TRACELOG_IDLE || event->sample == TRACELOG_LOCKWAIT))
+    return 0;
+  uint32_t value = event->node < thread->nodes_count ? thread->value_of[event->node] : 0;
+  if (!value) {
+    thread->unknown += event->node != 0; /* 0: the root, or the sample was lost, and counted as that */
+    return 0;
+  }
+  struct range_sums *sums = &thread->sums[value];
+  add(&sums->samples, charge ? event->samples : 1, in);
+  if (charge)
+    add(&sums->lockwait, event->ns, in);
+  else if (!thread->timed)
+    add(&sums->event, weight, in);
+  else
+    add(event->sample == TRACELOG_OVERHEAD ? &sums->overhead : &sums->work, weight, in);
+  return in ? value : 0;
+}
+
+static struct range_share *find_share(struct range_thread *thread, uint32_t value, uint32_t wait)
+{
+  uint64_t key = index_hash(index_hash(1, value), wait);
+  uint32_t slot;
+  for (uint32_t i = index_first(&thread->share_index, key, &slot); i; i = index_next(&thread->share_index, key, &slot))
+    if (thread->shares[i].value == value && thread->shares[i].share.wait == wait)
+      return &thread->shares[i];
+  uint32_t number = thread->shares_count ? thread->shares_count : 1; /* record 0 is not used */
+  if (!array_reserve(&thread->shares, &thread->shares_room, (size_t)number + 1, sizeof *thread->shares) ||
+      !index_add(&thread->share_index, key, number)) {
+    thread->failed = true;
+    return NULL;
+  }
+  thread->shares[0] = (struct range_share){0};
+  thread->shares[number] = (struct range_share){value, {wait, thread->sums[value].shares, 0}};
+  thread->sums[value].shares = number;
+  thread->shares_count = number + 1;
+  return &thread->shares[number];
+}
+
+void range_thread_share(struct range_thread *thread, const struct range_places *places, uint32_t value, uint32_t place,
+                        uint64_t ns)
+{
+  uint32_t wait = wait_at(thread, places, place);
+  struct range_share *share = thread->failed || !ns ? NULL : find_share(thread, value, wait);
+  if (!share)
+    return;
+  share->share.ns = model_sum(share->share.ns, ns);
+  thread->waits[wait].shared_ns = model_sum(thread->waits[wait].shared_ns, ns);
+}
+
+/* ---- the tables of the part ---- */
+
+uint64_t range_share_of(uint64_t figure, struct range_amount amount)
+{
+  if (amount.in == amount.all)
+    return figure;
+  return model_rounded((double)figure * ((double)amount.in / (double)amount.all));
+}
+
+static uint64_t cell(const struct range_sums *sums, uint32_t role, uint64_t stored, bool complete)
+{
+  struct range_amount amount;
+  switch (role) {
+  case COLUMN_PER_BUSY:
+    return sums->per_busy_ns;
+  case COLUMN_IN_USE:
+    return sums->in_use_ns;
+  case COLUMN_SHARES:
+    return sums->shares;
+  case COLUMN_SAMPLES:
+    return sums->samples.in;
+  case COLUMN_WORK:
+    amount = sums->work;
+    break;
+  case COLUMN_OVERHEAD:
+    amount = sums->overhead;
+    break;
+  case COLUMN_LOCKWAIT:
+    amount = sums->lockwait;
+    break;
+  default:
+    amount = sums->event;
+    break;
+  }
+  return complete && amount.all ? range_share_of(stored, amount) : amount.in;
+}
+
+static int make_values(const struct range_thread *thread, const struct read_file *file, uint32_t columns,
+                       struct read_part *part)
+{
+  part->values = calloc((size_t)thread->values_count * columns + 1, sizeof *part->values);
+  part->values_count = part->values ? thread->values_count : 0;
+  uint32_t samples = MODEL_NONE;
+  for (uint32_t i = 0; i < columns; i++)
+    samples = read_column(file, i).role == COLUMN_SAMPLES ? i : samples;
+  for (uint32_t i = 1; i < part->values_count; i++) {
+    const uint64_t *stored = thread->values + (size_t)i * thread->columns;
+    const struct range_sums *sums = &thread->sums[i];
+    bool complete = samples != MODEL_NONE && stored[samples] == sums->samples.all;
+    for (uint32_t j = 0; j < columns; j++)
+      part->values[(size_t)i * columns + j] = cell(sums, read_column(file, j).role, stored[j], complete);
+  }
+  return part->values ? 0 : ERR_NOMEM;
+}
+
+/* Appends a node to the thread's tree.  Returns its number, 0 without memory. */
+static uint32_t add_node(struct range_thread *thread, const struct read_node *node)
+{
+  if (!array_reserve(&thread->more_nodes, &thread->more_room, (size_t)thread->more_count + 1,
+                     sizeof *thread->more_nodes)) {
+    thread->failed = true;
+    return 0;
+  }
+  thread->more_nodes[thread->more_count++] = *node;
+  return thread->nodes_count + thread->more_count - 1;
+}
+
+static int by_index(const void *key, const void *element)
+{
+  uint32_t index = *(const uint32_t *)key, other = ((const struct range_thread *)element)->record->index;
+  return (index > other) - (index < other);
+}
+
+/* The context in which a construct was met, or the one around it; of a region of another thread, a link to its context
+ * there.  0: not known. */
+static uint32_t context_of(struct range_thread *thread, uint32_t record, const struct range_thread *all, uint32_t count)
+{
+  const struct read_construct *at = &thread->constructs[record];
+  while (record && !at->node && !at->linked && at->parent < record) {
+    record = at->parent;
+    at = &thread->constructs[record];
+  }
+  if (at->node || !at->linked)
+    return at->node < thread->nodes_count ? at->node : 0;
+  const struct range_thread *owner = bsearch(&at->owner, all, count, sizeof *all, by_index);
+  uint32_t node = owner && at->link < owner->constructs_count ? owner->constructs[at->link].node : 0;
+  if (!node || node >= owner->nodes_count || at->owner > READ_NODE_WHAT_MAX)
+    return 0;
+  return add_node(thread,
+                  &(struct read_node){.kind = CONTEXT_LINK, .what = at->owner & READ_NODE_WHAT_MAX, .offset = node});
+}
+
+/* The node to which the runtime's work in waits of that code is charged. */
+static uint32_t node_of(struct range_thread *thread, uint32_t number, const struct range_code *code,
+                        const struct range_thread *all, uint32_t count)
+{
+  if (code->stored != MODEL_NONE && thread->stored.waits[code->stored].node)
+    return thread->stored.waits[code->stored].node;
+  bool met_in = thread->with_constructs && number / CONSTRUCT_TIMES < thread->constructs_count;
+  uint32_t met = met_in ? context_of(thread, number / CONSTRUCT_TIMES, all, count) : 0;
+  if (!met)
+    return 0;
+  if (met < thread->nodes_count && thread->runtime_below[met])
+    return thread->runtime_below[met];
+  uint32_t made = add_node(thread, &(struct read_node){.parent = met, .kind = CONTEXT_RUNTIME});
+  if (met < thread->nodes_count)
+    thread->runtime_below[met] = made;
+  return made;
+}
+
+static const struct read_wait *stored_of(const struct range_thread *thread, const struct read_wait *wait)
+{
+  uint32_t found = range_stored_find(&thread->stored, &(struct range_place){wait->kind, wait->module, wait->offset});
+  return found == MODEL_NONE ? NULL : &thread->stored.waits[found];
+}
+
+static void add_times(struct read_wait *sum, const struct read_wait *wait, bool away)
+{
+  sum->tool_ns = away ? sum->tool_ns - wait->tool_ns : model_sum(sum->tool_ns, wait->tool_ns);
+  sum->runtime = away ? sum->runtime - wait->runtime : model_sum(sum->runtime, wait->runtime);
+  sum->idle = away ? sum->idle - wait->idle : model_sum(sum->idle, wait->idle);
+}
+
+/* The tool's own time in waits is not in the trace: that at a place of the file is distributed like the runtime's work
+ * there, or like the waiting where there is none; that at places which the part does not have, over its other places of
+ * that kind. */
+static void add_tool_time(struct range_thread *thread)
+{
+  enum { KINDS = READ_WAIT_LOCK + 1 };
+  struct read_wait others[KINDS] = {0};
+  for (uint32_t i = 0; i < thread->stored.count; i++)
+    if (thread->stored.waits[i].kind < KINDS)
+      add_times(&others[thread->stored.waits[i].kind], &thread->stored.waits[i], false);
+  for (uint32_t i = 0; i < thread->waits_count; i++) {
+    const struct read_wait *stored = stored_of(thread, &thread->waits[i]);
+    if (stored && stored->kind < KINDS)
+      add_times(&others[stored->kind], stored, true);
+  }
+  for (uint32_t i = 0; i < thread->waits_count; i++) {
+    struct read_wait *wait = &thread->waits[i];
+    const struct read_wait *stored = stored_of(thread, wait), *of = stored ? stored : &others[wait->kind % KINDS];
+    struct range_amount share = {of->runtime ? wait->runtime : wait->idle, of->runtime ? of->runtime : of->idle};
+    if (share.all)
+      wait->tool_ns = range_share_of(of->tool_ns, share);
+  }
+}
+
+/* What of the runtime's work counts as waiting depends on all of the thread's life: see exact_waits.h. */
+static void limit_runtime(struct range_thread *thread)
+{
+  double all_ns = 0;
+  for (uint32_t i = 0; i < thread->stored.count; i++) {
+    const struct read_wait *stored = &thread->stored.waits[i];
+    double own_ns = (double)stored->runtime * thread->tick_ns - (double)stored->tool_ns;
+    all_ns += own_ns > 0 ? own_ns : 0;
+  }
+  double part = exact_waits_runtime_part(thread->record, all_ns);
+  for (uint32_t i = 0; i < thread->waits_count; i++) {
+    struct read_wait *wait = &thread->waits[i];
+    double own = (double)wait->runtime - (double)wait->tool_ns / thread->tick_ns;
+    uint64_t waiting = own > 0 ? model_rounded((1 - part) * own) : 0;
+    waiting = waiting < wait->runtime ? waiting : wait->runtime;
+    wait->idle = model_sum(wait->idle, waiting);
+    wait->runtime -= waiting;
+  }
+}
+
+int range_thread_waits(struct range_thread *thread, const struct range_thread *all, uint32_t count,
+                       struct read_part *part)
+{
+  for (uint32_t i = 0; i < thread->codes_count; i++) {
+    struct range_code *code = &thread->codes[i];
+    struct read_wait *wait = code->wait ? &thread->waits[code->wait - 1] : NULL;
+    if (!wait || wait->kind == READ_WAIT_PARKED)
+      continue;
+    wait->node = wait->node ? wait->node : node_of(thread, i, code, all, count);
+  }
+  add_tool_time(thread);
+  limit_runtime(thread);
+  part->thread = thread->record->index;
+  part->waits = thread->waits;
+  part->waits_count = thread->waits_count;
+  part->nodes = thread->more_nodes;
+  part->nodes_count = thread->more_count;
+  thread->waits = NULL;
+  thread->more_nodes = NULL;
+  return thread->failed ? ERR_NOMEM : 0;
+}
+
+static int make_shares(struct range_thread *thread, struct read_part *part)
+{
+  part->shares = calloc((size_t)thread->shares_count + 1, sizeof *part->shares);
+  part->shares_count = part->shares ? thread->shares_count : 0;
+  for (uint32_t i = 0; i < part->shares_count; i++)
+    part->shares[i] = thread->shares[i].share;
+  return part->shares ? 0 : ERR_NOMEM;
+}
+
+/* What the trace does not tell of a construct is taken over if all of its executions are in the part. */
+static void cut_construct(struct read_construct *construct, const struct range_code *codes)
+{
+  struct range_amount executions = {0, construct->count};
+  uint64_t wait_all = construct->ticks[CONSTRUCT_TIME_WAIT], body = construct->ticks[CONSTRUCT_TIME_BODY];
+  bool taken = false;
+  for (uint32_t time = 0; time < CONSTRUCT_TIMES; time++) {
+    executions.in += codes[time].begun;
+    construct->ticks[time] = codes[time].ticks;
+    taken = taken || codes[time].ticks;
+  }
+  construct->count = executions.in;
+  struct range_amount own = {codes[CONSTRUCT_TIME_WAIT].own, codes[CONSTRUCT_TIME_WAIT].own_all};
+  construct->wait_own = own.all ? range_share_of(construct->wait_own, own) : 0;
+  struct range_amount waits = {codes[CONSTRUCT_TIME_WAIT].ticks, wait_all};
+  construct->wait_spare = waits.in < waits.all ? range_share_of(construct->wait_spare, waits) : construct->wait_spare;
+  if (executions.in && executions.in >= executions.all) {
+    construct->ticks[CONSTRUCT_TIME_BODY] =
+        construct->kind == DIRECTIVE_LOCK ? body : construct->ticks[CONSTRUCT_TIME_BODY];
+    return;
+  }
+  construct->cut = executions.in || taken;
+  construct->chosen = construct->unended = 0;
+}
+
+static void make_constructs(struct range_thread *thread, struct read_part *part)
+{
+  for (uint32_t i = 0; i < thread->constructs_count; i++)
+    cut_construct(&thread->constructs[i], thread->codes + (size_t)i * CONSTRUCT_TIMES);
+  part->constructs = thread->constructs;
+  part->constructs_count = thread->constructs_count;
+  thread->constructs = NULL;
+}
+
+/* ---- tasks ---- */
+
+/* What the constructs of a thread tell of the tasks of a directive. */
+struct task_sums {
+  struct range_amount created, started, ticks;
+};
+
+static void add_part(struct range_amount *amount, uint64_t in, uint64_t all)
+{
+  amount->in = model_sum(amount->in, in);
+  amount->all = model_sum(amount->all, all);
+}
+
+/* Adds a record to the sums of the tasks that it creates, or in whose execution it is.  tasks[record]: these, plus 1.
+ */
+static void add_to_tasks(const struct range_thread *thread, const struct index *rows, uint32_t record, uint32_t *tasks,
+                         struct task_sums *sums)
+{
+  const struct read_construct *construct = &thread->constructs[record];
+  const struct range_code *codes = thread->codes + (size_t)record * CONSTRUCT_TIMES;
+  uint32_t own = index_find(rows, (uint64_t)construct->directive + 1);
+  uint64_t begun = 0;
+  for (uint32_t time = 0; time < CONSTRUCT_TIMES; time++)
+    begun += codes[time].begun;
+  tasks[record] = construct->parent < record && !construct->linked ? tasks[construct->parent] : 0;
+  if (construct->kind == CONSTRUCT_TASK_EXEC)
+    tasks[record] = own;
+  if (construct->kind == CONSTRUCT_TASK_EXEC && own)
+    add_part(&sums[own - 1].started, begun, construct->count);
+  if (construct->kind == DIRECTIVE_TASK && own)
+    add_part(&sums[own - 1].created, begun, construct->count);
+  for (uint32_t time = 0; time < CONSTRUCT_TIMES && tasks[record]; time++)
+    if (time != CONSTRUCT_TIME_WAIT && (construct->kind != DIRECTIVE_LOCK || time != CONSTRUCT_TIME_BODY))
+      add_part(&sums[tasks[record] - 1].ticks, codes[time].ticks, construct->ticks[time]);
+}
+
+/* Tasks that are not all in the part, or of which the constructs do not tell everything. */
+static void cut_tasks(struct read_tasks *tasks, const struct task_sums *sums)
+{
+  bool all = sums->created.in >= tasks->created && sums->started.in >= tasks->started;
+  bool told = sums->created.all == tasks->created && sums->started.all == tasks->started;
+  if (all && told && sums->ticks.in >= sums->ticks.all - sums->ticks.all / 256)
+    return;
+  *tasks = (struct read_tasks){.directive = tasks->directive,
+                               .cut = true,
+                               .created = sums->created.in,
+                               .started = sums->started.in,
+                               .ticks = sums->ticks.in};
+}
+
+static int make_tasks(struct range_thread *thread, struct read_part *part)
+{
+  struct index rows = {0};
+  struct task_sums *sums = calloc((size_t)thread->tasks_count + 1, sizeof *sums);
+  uint32_t *tasks = calloc((size_t)thread->constructs_count + 1, sizeof *tasks);
+  int status = sums && tasks ? 0 : ERR_NOMEM;
+  for (uint32_t i = 0; i < thread->tasks_count && !status; i++)
+    status = index_add(&rows, (uint64_t)thread->tasks[i].directive + 1, i + 1) ? 0 : ERR_NOMEM;
+  for (uint32_t i = 1; i < thread->constructs_count && !status && thread->tasks_count; i++)
+    add_to_tasks(thread, &rows, i, tasks, sums);
+  for (uint32_t i = 0; i < thread->tasks_count && !status; i++)
+    cut_tasks(&thread->tasks[i], &sums[i]);
+  free(sums);
+  free(tasks);
+  index_release(&rows);
+  part->tasks = thread->tasks;
+  part->tasks_count = thread->tasks_count;
+  thread->tasks = NULL;
+  return status;
+}
+
+int range_thread_finish(struct range_thread *thread, const struct read_file *file, uint32_t columns,
+                        struct read_part *part)
+{
+  int status = make_values(thread, file, columns, part);
+  if (!status)
+    status = make_shares(thread, part);
+  if (!status)
+    status = make_tasks(thread, part);
+  if (!status)
+    make_constructs(thread, part);
+  return status;
+}

@@ -1,0 +1,111 @@
+/* The figures of one thread in a part of the run, summed up from its trace.
+ *
+ * Context: BATCH.  range.c feeds it.  range_thread_finish() makes tables of the sums that take the place of those in
+ * the measurement file (struct read_part), so that what reads these need not know.
+ *
+ * Of a context or construct of which the trace has everything that the file counts, the part gets that share of the
+ * file's figure which it has of the trace's.  So the figures of adjacent parts add up to those of the run.  Otherwise,
+ * for example where the trace was limited, the trace's own figures are taken.
+ *
+ * All input is hostile: every number of the trace is checked here.
+ */
+#ifndef HPCPROF_LITE_INPUT_RANGE_RANGE_THREAD_H
+#define HPCPROF_LITE_INPUT_RANGE_RANGE_THREAD_H
+
+#include "hpcprof-lite/input/exact_waits.h"
+#include "hpcprof-lite/input/range/range_places.h"
+#include "hpcprof-lite/input/thread_states.h"
+
+/* An amount inside the part, and in the whole trace. */
+struct range_amount {
+  uint64_t in, all;
+};
+
+/* What is charged to a context: a record of the thread's values. */
+struct range_sums {
+  struct range_amount samples, work, overhead, lockwait, event; /* event: of the first one if none measures time */
+  uint64_t per_busy_ns, in_use_ns;
+  uint32_t shares; /* the first of its shares */
+};
+
+struct range_share {
+  uint32_t value; /* whose share it is: a record of values */
+  struct read_share share;
+};
+
+struct range_thread {
+  const struct profile_thread *record;
+  uint64_t from, to; /* the part: time-stamp counter */
+  double tick_ns;
+  uint64_t period; /* of samples */
+  bool timed;      /* samples measure time */
+  bool with_constructs;
+  bool failed; /* out of memory */
+  /* tables of the file */
+  uint64_t *values;
+  uint32_t columns, values_count;
+  struct read_construct *constructs;
+  struct range_stored stored;
+  struct read_tasks *tasks;
+  uint32_t constructs_count, tasks_count;
+  uint32_t *value_of, *runtime_below; /* [node] its record of values; the node below it for the runtime; 0: none */
+  uint32_t nodes_count;
+  /* sums */
+  struct range_code *codes; /* [code] */
+  uint32_t codes_count;
+  struct open_state open;  /* with constructs, a lock that was waited for has the last code */
+  struct range_sums *sums; /* [record of values] */
+  struct read_wait *waits; /* the places of the part; [0] is that of parked threads */
+  struct range_share *shares;
+  struct read_node *more_nodes; /* to be appended to the thread's tree */
+  uint32_t waits_count, shares_count, more_count;
+  size_t waits_room, shares_room, more_room;
+  struct index wait_index, share_index;
+  struct range_amount weight, tool_ns, delay_ns;
+  uint64_t samples_all; /* in the whole trace */
+  uint64_t samples, samples_idle, samples_lockwait, lockwait_sampled_ns, per_busy_ns, in_use_ns;
+  uint64_t blocked_ticks, region_ticks, gap_ticks, regions;
+  uint64_t states, unknown; /* in the whole trace: states; samples in contexts that do not exist */
+};
+
+/* Reads the tables of a thread.  The caller has set record, from, to, tick_ns, period, timed and with_constructs, and
+ * all else to zero.  Returns 0 or ERR_NOMEM; range_thread_release() in either case. */
+int range_thread_open(struct range_thread *thread, struct read_file *file, const struct profile_process *process,
+                      struct range_places *places, struct problems *problems);
+void range_thread_release(struct range_thread *thread);
+
+/* The meaning of a code; one that does not exist means that the thread does not wait. */
+struct range_code *range_thread_code(const struct range_thread *thread, uint64_t code);
+
+/* Adds a state or gap. */
+void range_thread_state(struct range_thread *thread, const struct range_places *places,
+                        const struct trace_event *event);
+
+/* Adds a sample, or what was charged to the release of a lock.  Returns the record of values of its context if it lies
+ * in the part and has one; else 0. */
+uint32_t range_thread_sample(struct range_thread *thread, const struct trace_event *event);
+
+/* What a sample stands for. */
+static inline uint64_t range_thread_weight(const struct range_thread *thread, const struct trace_event *event)
+{
+  return event->weight ? event->weight : thread->period;
+}
+
+/* Adds to the share of a record of values in the waiting at a place. */
+void range_thread_share(struct range_thread *thread, const struct range_places *places, uint32_t value, uint32_t place,
+                        uint64_t ns);
+
+/* Makes the table of waits of the part, with the nodes that it needs.  all: the threads of the process, before any of
+ * them is finished.  Returns 0 or ERR_NOMEM. */
+int range_thread_waits(struct range_thread *thread, const struct range_thread *all, uint32_t count,
+                       struct read_part *part);
+
+/* Makes the other tables of the part, with so many columns of values.  The caller frees them with read_part_release().
+ * Returns 0 or ERR_NOMEM. */
+int range_thread_finish(struct range_thread *thread, const struct read_file *file, uint32_t columns,
+                        struct read_part *part);
+
+/* The share of a figure of the run that a part gets. */
+uint64_t range_share_of(uint64_t figure, struct range_amount amount);
+
+#endif

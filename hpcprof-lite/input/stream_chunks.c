@@ -1,0 +1,211 @@
+#include "hpcprof-lite/input/stream_chunks.h"
+
+#include "common/array.h"
+#include "common/format.h"
+#include "hpcprof-lite/input/read.h"
+#include "hpcprof-lite/model/index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* KEPT_OPEN: a file with a larger descriptor is opened for each chunk, so that any number can be in use. */
+enum { FIRST_WINDOW_BYTES = 128, WINDOW_BYTES = 64 << 10, KEPT_OPEN = 32 };
+
+static int open_file(const char *path)
+{
+  return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* Opens the file again.  Returns -1 if it is another one by now. */
+static int open_again(const struct stream_chunks *file)
+{
+  struct stat stat;
+  int fd = open_file(file->path);
+  if (fd < 0 || (!fstat(fd, &stat) && stat.st_dev == file->device && stat.st_ino == file->inode))
+    return fd;
+  close(fd);
+  return -1;
+}
+
+static bool read_at(int fd, void *into, size_t size, size_t offset)
+{
+  uint8_t *next = into;
+  while (size) {
+    ssize_t got = pread(fd, next, size, (off_t)offset);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      return false;
+    next += got;
+    offset += (size_t)got;
+    size -= (size_t)got;
+  }
+  return true;
+}
+
+/* The next offset at which a chunk may begin.  It is mostly near: the first window is small, so that a file with many
+ * such places is not read over and over. */
+static size_t next_magic(const struct stream_chunks *file, size_t from)
+{
+  static const uint64_t magic = FORMAT_MAGIC;
+  uint8_t window[WINDOW_BYTES];
+  for (size_t most = FIRST_WINDOW_BYTES; from + sizeof magic <= file->size; most = WINDOW_BYTES) {
+    size_t take = file->size - from < most ? file->size - from : most;
+    if (!read_at(file->fd, window, take, from))
+      break;
+    const uint8_t *found = memmem(window, take, &magic, sizeof magic);
+    if (found)
+      return from + (size_t)(found - window);
+    from += take - sizeof magic + 1;
+  }
+  return file->size;
+}
+
+static const char *header_fault(const struct format_chunk *head, size_t rest)
+{
+  if (head->magic != FORMAT_MAGIC)
+    return "no chunk begins here";
+  if (head->version != FORMAT_VERSION)
+    return "written by another version of hpcrun-lite";
+  if (head->stored_size > rest)
+    return "cut off: the file ends before the chunk does";
+  if (head->table >= FORMAT_TABLES)
+    return "unknown kind of chunk";
+  return NULL;
+}
+
+static int add_chunk(struct stream_chunks *file, const struct format_chunk *head, size_t offset)
+{
+  if (!array_reserve(&file->chunks, &file->room, file->count + 1, sizeof *file->chunks))
+    return ERR_NOMEM;
+  file->chunks[file->count++] =
+      (struct stream_chunk){.owner = head->owner, .first = head->first, .bytes = head->count, .offset = offset};
+  return 0;
+}
+
+static int by_owner(const void *a, const void *b)
+{
+  const struct stream_chunk *x = a, *y = b;
+  if (x->owner != y->owner)
+    return x->owner < y->owner ? -1 : 1;
+  if (x->first != y->first)
+    return x->first < y->first ? -1 : 1;
+  return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Lists the chunks by their headers, sorted by thread and number. */
+static int find_chunks(struct stream_chunks *file, unsigned table, struct problems *problems)
+{
+  size_t offset = 0;
+  int status = 0;
+  while (offset < file->size && !status) {
+    struct format_chunk head = {0};
+    size_t rest = file->size - offset;
+    bool whole = rest >= sizeof head && read_at(file->fd, &head, sizeof head, offset);
+    const char *fault = whole ? header_fault(&head, rest - sizeof head) : "the file ends within a chunk's header";
+    if (whole && !head.magic) { /* space for a chunk that was never begun */
+      offset = next_magic(file, offset + 1);
+      continue;
+    }
+    if (fault) {
+      problems_add(problems, "%s: cannot read the chunk at offset %zu: %s: left out", file->path, offset, fault);
+      offset = next_magic(file, offset + 1);
+      continue;
+    }
+    file->digest = index_hash_bytes(file->digest, &head, sizeof head);
+    if (head.table == table)
+      status = add_chunk(file, &head, offset);
+    offset += sizeof head + head.stored_size;
+  }
+  if (file->count)
+    qsort(file->chunks, file->count, sizeof *file->chunks, by_owner);
+  return status;
+}
+
+/* Reads a chunk into *packed, which the caller frees.  Returns NULL, or the fault. */
+static const char *read_chunk(int fd, const struct stream_chunk *chunk, size_t most, uint8_t **packed, size_t *stored,
+                              bool *no_memory)
+{
+  struct format_chunk head;
+  if (!read_at(fd, &head, sizeof head, chunk->offset) || head.stored_size > STREAM_CHUNKS_MAX * 2 ||
+      head.count > STREAM_CHUNKS_MAX || head.record_size != 1)
+    return "too large, or no longer readable";
+  if (head.count > most)
+    return "the logs of all threads need too much memory at once";
+  *stored = sizeof head + head.stored_size;
+  *packed = malloc(*stored);
+  *no_memory = !*packed;
+  return *packed && read_at(fd, *packed, *stored, chunk->offset) ? NULL : "no longer readable";
+}
+
+const char *stream_chunks_decode(const struct stream_chunks *file, const struct stream_chunk *chunk, size_t most,
+                                 uint8_t **bytes, size_t *size, bool *no_memory, char message[256])
+{
+  struct format_view view;
+  size_t next = 0, stored = 0;
+  uint8_t *packed = NULL;
+  int fd = file->fd >= 0 ? file->fd : open_again(file);
+  *bytes = NULL;
+  *size = 0;
+  *no_memory = false;
+  const char *fault = read_chunk(fd, chunk, most, &packed, &stored, no_memory);
+  if (fd >= 0 && fd != file->fd)
+    close(fd);
+  if (fault) {
+    free(packed);
+    return fault;
+  }
+  enum format_error error = format_next(packed, stored, &next, &view, message, 256);
+  free(packed);
+  *no_memory = error == FORMAT_NOMEM;
+  if (error) {
+    const char *reason = strstr(message, ": ");
+    return reason ? reason + 2 : message;
+  }
+  *bytes = view.data;
+  *size = view.head.count;
+  return NULL;
+}
+
+int stream_chunks_open(const char *measurement, const char *suffix, unsigned table, struct problems *problems,
+                       struct stream_chunks *file)
+{
+  struct stat stat;
+  *file = (struct stream_chunks){.fd = -1};
+  if (asprintf(&file->path, "%.*s%s", (int)read_stem(measurement), measurement, suffix) < 0) {
+    file->path = NULL;
+    return ERR_NOMEM;
+  }
+  file->fd = open_file(file->path);
+  if (file->fd < 0 && errno == ENOENT) {
+    free(file->path);
+    file->path = NULL;
+    return 0;
+  }
+  if (file->fd < 0 || fstat(file->fd, &stat) || !S_ISREG(stat.st_mode)) {
+    problems_add(problems, "cannot read %s: %s", file->path, file->fd < 0 ? strerror(errno) : "not a regular file");
+    return ERR_INPUT;
+  }
+  file->size = (size_t)stat.st_size;
+  file->device = stat.st_dev;
+  file->inode = stat.st_ino;
+  int status = find_chunks(file, table, problems);
+  if (file->fd >= KEPT_OPEN) {
+    close(file->fd);
+    file->fd = -1;
+  }
+  return status;
+}
+
+void stream_chunks_release(struct stream_chunks *file)
+{
+  if (file->fd >= 0)
+    close(file->fd);
+  free(file->path);
+  free(file->chunks);
+  *file = (struct stream_chunks){.fd = -1};
+}

@@ -1,0 +1,278 @@
+#include "hpcprof-lite/input/trace_reader.h"
+
+#include "common/format.h"
+#include "hpcprof-lite/model/model.h"
+
+#include <stdlib.h>
+
+int trace_reader_open(const char *measurement, struct problems *problems, struct trace_reader *reader)
+{
+  return stream_chunks_open(measurement, TRACE_READER_SUFFIX, FORMAT_TRACE, problems, &reader->file);
+}
+
+void trace_reader_close(struct trace_reader *reader)
+{
+  stream_chunks_release(&reader->file);
+}
+
+/* The first chunk of the thread, or of a later one. */
+static size_t first_chunk(const struct stream_chunks *file, uint64_t thread)
+{
+  size_t low = 0, high = file->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (file->chunks[middle].owner < thread)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+void trace_cursor_open(const struct trace_reader *reader, uint32_t thread, struct problems *problems,
+                       struct trace_cursor *cursor)
+{
+  *cursor = (struct trace_cursor){.reader = reader,
+                                  .problems = problems,
+                                  .chunk = first_chunk(&reader->file, thread),
+                                  .chunks_end = first_chunk(&reader->file, (uint64_t)thread + 1)};
+}
+
+void trace_cursor_close(struct trace_cursor *cursor)
+{
+  free(cursor->bytes);
+  cursor->bytes = NULL;
+}
+
+static uint64_t shifted(uint64_t clock, unsigned shift)
+{
+  return clock > UINT64_MAX >> shift ? UINT64_MAX : clock << shift;
+}
+
+/* Sets *ticks to when a chunk begins: the later one of its clocks, since in a long state only that of samples advances.
+ * Returns false if that cannot be read. */
+static bool chunk_start(const struct trace_cursor *cursor, size_t chunk, uint64_t *ticks)
+{
+  const struct stream_chunks *file = &cursor->reader->file;
+  struct tracelog_record record;
+  char message[256];
+  uint8_t *bytes;
+  size_t size, offset = 0;
+  bool no_memory, damaged = false;
+  if (stream_chunks_decode(file, &file->chunks[chunk], STREAM_CHUNKS_MAX, &bytes, &size, &no_memory, message))
+    return false;
+  bool begins = tracelog_next(bytes, size, &offset, &record, &damaged) && record.form == TRACELOG_OTHER &&
+                record.op == TRACELOG_START;
+  free(bytes);
+  if (!begins)
+    return false;
+  uint64_t state = shifted(record.operand[0], TRACELOG_STATE_SHIFT);
+  uint64_t sample = shifted(record.operand[1], TRACELOG_SAMPLE_SHIFT);
+  *ticks = state > sample ? state : sample;
+  return true;
+}
+
+void trace_cursor_seek(struct trace_cursor *cursor, uint64_t ticks)
+{
+  size_t low = cursor->chunk, high = cursor->chunks_end; /* what begins before the time is below high */
+  while (high - low > 1) {
+    size_t middle = low + (high - low) / 2;
+    uint64_t start;
+    if (!chunk_start(cursor, middle, &start))
+      return;
+    if (start <= ticks)
+      low = middle;
+    else
+      high = middle;
+  }
+  if (low <= cursor->chunk)
+    return;
+  cursor->missing = cursor->reader->file.chunks[low - 1].first > low - 1 - cursor->chunk;
+  cursor->chunk = low - 1; /* its last sample tells what follows it */
+  cursor->number = cursor->reader->file.chunks[cursor->chunk].first;
+}
+
+uint64_t trace_reader_bytes(const struct trace_reader *reader, uint32_t thread, uint64_t from_ticks, uint64_t to_ticks)
+{
+  struct trace_cursor first, last;
+  uint64_t bytes = 0;
+  trace_cursor_open(reader, thread, NULL, &first);
+  last = first;
+  trace_cursor_seek(&first, from_ticks);
+  trace_cursor_seek(&last, to_ticks);
+  size_t end = last.chunk + 2 < last.chunks_end ? last.chunk + 2 : last.chunks_end;
+  for (size_t i = first.chunk; i < end; i++)
+    bytes += reader->file.chunks[i].bytes;
+  return bytes;
+}
+
+static void report(const struct trace_cursor *cursor, const char *fault)
+{
+  const struct stream_chunks *file = &cursor->reader->file;
+  const struct stream_chunk *chunk = &file->chunks[cursor->chunk - 1];
+  if (cursor->problems)
+    problems_add(cursor->problems, "%s: thread %u, chunk %u at offset %zu: %s: a gap in the timeline", file->path,
+                 chunk->owner, chunk->first, chunk->offset, fault);
+}
+
+/* Moves to the next chunk that can be read.  Returns false after the last one. */
+static bool next_chunk(struct trace_cursor *cursor)
+{
+  const struct stream_chunks *file = &cursor->reader->file;
+  trace_cursor_close(cursor);
+  cursor->size = cursor->offset = 0;
+  while (cursor->chunk < cursor->chunks_end && !cursor->no_memory) {
+    char message[256];
+    const struct stream_chunk *chunk = &file->chunks[cursor->chunk++];
+    if (chunk->first < cursor->number)
+      continue; /* a second copy of a chunk */
+    cursor->missing = cursor->missing || chunk->first > cursor->number;
+    cursor->number = chunk->first + 1;
+    const char *fault = stream_chunks_decode(file, chunk, STREAM_CHUNKS_MAX, &cursor->bytes, &cursor->size,
+                                             &cursor->no_memory, message);
+    cursor->timed = cursor->begun = cursor->chunk_begun = false;
+    cursor->holder = 0;
+    if (!fault)
+      return true;
+    report(cursor, fault);
+  }
+  return false;
+}
+
+/* The state clock advances to that time. */
+static void span_event(struct trace_cursor *cursor, uint64_t end, struct trace_event *event)
+{
+  event->begin_ticks = shifted(cursor->state_clock, TRACELOG_STATE_SHIFT);
+  event->end_ticks = shifted(end, TRACELOG_STATE_SHIFT);
+  cursor->state_clock = end;
+}
+
+/* Nothing is known until then; what was to begin with the next state is not known either. */
+static void gap_event(struct trace_cursor *cursor, uint64_t end, struct trace_event *event)
+{
+  *event = (struct trace_event){.kind = TRACE_EVENT_GAP};
+  span_event(cursor, end, event);
+  cursor->begun = cursor->chunk_begun = false;
+  cursor->holder = 0;
+}
+
+/* A chunk begins: what is missing before it is a gap.  Returns whether there is one. */
+static bool start_chunk(struct trace_cursor *cursor, const struct tracelog_record *record, struct trace_event *event)
+{
+  uint64_t clock = record->operand[0], before = cursor->state_clock;
+  bool gap = cursor->started && clock > before;
+  cursor->timed = true;
+  if (record->operand[1] > cursor->sample_clock)
+    cursor->sample_clock = record->operand[1];
+  if (!cursor->started)
+    cursor->state_clock = clock;
+  cursor->started = true;
+  if (!gap)
+    return false;
+  gap_event(cursor, clock, event);
+  return true;
+}
+
+static void state_event(struct trace_cursor *cursor, const struct tracelog_record *record, struct trace_event *event)
+{
+  bool blocked = record->form == TRACELOG_OTHER;
+  *event = (struct trace_event){.kind = TRACE_EVENT_STATE,
+                                .code = record->operand[0],
+                                .begun = cursor->begun || record->form == TRACELOG_BEGUN,
+                                .chunk = cursor->chunk_begun,
+                                .blocked = blocked,
+                                .holder = cursor->holder};
+  span_event(cursor, model_sum(cursor->state_clock, record->operand[1]), event);
+  uint64_t own = shifted(record->form == TRACELOG_STATE_OWN ? record->operand[2] : 0, TRACELOG_STATE_SHIFT);
+  uint64_t all = event->end_ticks - event->begin_ticks;
+  event->own_ticks = own < all ? own : all;
+  cursor->begun = cursor->chunk_begun = false;
+  cursor->holder = 0;
+}
+
+static void sample_event(struct trace_cursor *cursor, const struct tracelog_record *record, struct trace_event *event)
+{
+  uint64_t last = shifted(cursor->sample_clock, TRACELOG_SAMPLE_SHIFT);
+  cursor->sample_clock = model_sum(cursor->sample_clock, record->operand[0]);
+  uint64_t time = shifted(cursor->sample_clock, TRACELOG_SAMPLE_SHIFT), node = record->operand[1];
+  *event = (struct trace_event){.kind = TRACE_EVENT_SAMPLE,
+                                .begin_ticks = time,
+                                .end_ticks = time,
+                                .sample = (enum tracelog_sample_kind)(record->op & TRACELOG_SAMPLE_KIND),
+                                .node = node < UINT32_MAX ? (uint32_t)node : UINT32_MAX,
+                                .weight = record->operand[2],
+                                .last_ticks = last,
+                                .tool_ns = shifted(record->operand[3], TRACELOG_NS_SHIFT),
+                                .delay_ns = shifted(record->operand[4], TRACELOG_NS_SHIFT)};
+}
+
+static void charge_event(const struct trace_cursor *cursor, const struct tracelog_record *record,
+                         struct trace_event *event)
+{
+  uint64_t time = shifted(cursor->state_clock, TRACELOG_STATE_SHIFT), node = record->operand[0];
+  *event = (struct trace_event){.kind = TRACE_EVENT_CHARGE,
+                                .begin_ticks = time,
+                                .end_ticks = time,
+                                .node = node < UINT32_MAX ? (uint32_t)node : UINT32_MAX,
+                                .samples = record->operand[1],
+                                .ns = record->operand[2],
+                                .per_busy_ns = record->operand[3],
+                                .in_use_ns = record->operand[4]};
+}
+
+/* Takes an operation that is no state.  Returns whether it is an event. */
+static bool take_other(struct trace_cursor *cursor, const struct tracelog_record *record, struct trace_event *event)
+{
+  if (record->op < TRACELOG_START) {
+    sample_event(cursor, record, event);
+    return true;
+  }
+  switch (record->op) {
+  case TRACELOG_START:
+    return start_chunk(cursor, record, event);
+  case TRACELOG_BLOCKED:
+    state_event(cursor, record, event);
+    return true;
+  case TRACELOG_GAP:
+    gap_event(cursor, model_sum(cursor->state_clock, record->operand[0]), event);
+    return true;
+  case TRACELOG_CHARGE:
+    charge_event(cursor, record, event);
+    return true;
+  case TRACELOG_BEGIN:
+    cursor->begun = true;
+    return false;
+  case TRACELOG_CHUNK:
+    cursor->chunk_begun = true;
+    return false;
+  default: /* TRACELOG_HOLDER */
+    cursor->holder = record->operand[0] < UINT32_MAX ? (uint32_t)record->operand[0] : 0;
+    return false;
+  }
+}
+
+bool trace_cursor_next(struct trace_cursor *cursor, struct trace_event *event)
+{
+  for (;;) {
+    struct tracelog_record record;
+    bool damaged = false;
+    if (!tracelog_next(cursor->bytes, cursor->size, &cursor->offset, &record, &damaged)) {
+      if (damaged)
+        report(cursor, "invalid operation");
+      if (!next_chunk(cursor))
+        return false;
+      continue;
+    }
+    if (!cursor->timed && (record.form != TRACELOG_OTHER || record.op != TRACELOG_START)) {
+      report(cursor, "it does not begin with a time");
+      cursor->offset = cursor->size;
+      continue;
+    }
+    if (record.form != TRACELOG_OTHER) {
+      state_event(cursor, &record, event);
+      return true;
+    }
+    if (take_other(cursor, &record, event))
+      return true;
+  }
+}

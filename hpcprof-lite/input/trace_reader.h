@@ -1,0 +1,74 @@
+/* Reads the trace of a measurement file, thread by thread.
+ *
+ * Context: BATCH.  The trace of X.hpcrun is X.trace in the same directory (doc/format.md).  A reader lists its chunks;
+ * a cursor decodes one thread's, one chunk at a time.  Several threads may have cursors of one reader.  All input is
+ * hostile: damage is reported, and what it hides is a gap, like a chunk that is missing.
+ */
+#ifndef HPCPROF_LITE_INPUT_TRACE_READER_H
+#define HPCPROF_LITE_INPUT_TRACE_READER_H
+
+#include "common/tracelog.h"
+#include "hpcprof-lite/input/stream_chunks.h"
+
+#define TRACE_READER_SUFFIX ".trace"
+
+struct trace_reader {
+  struct stream_chunks file;
+};
+
+/* Opens the trace of a measurement file; reader->file.count is 0 if there is none.  Returns 0, ERR_INPUT if it cannot
+ * be read, or ERR_NOMEM; trace_reader_close() in any case. */
+int trace_reader_open(const char *measurement, struct problems *problems, struct trace_reader *reader);
+void trace_reader_close(struct trace_reader *reader);
+
+/* Returns how many bytes, decoded, must be read for a part of a thread's trace; an event takes 1 to 3. */
+uint64_t trace_reader_bytes(const struct trace_reader *reader, uint32_t thread, uint64_t from_ticks, uint64_t to_ticks);
+
+enum trace_event_kind { TRACE_EVENT_STATE, TRACE_EVENT_GAP, TRACE_EVENT_SAMPLE, TRACE_EVENT_CHARGE };
+
+/* Times are the time-stamp counter's.  States and gaps of a thread tile the time since its first one; what other events
+ * tell comes before the end of the state in which it happened. */
+struct trace_event {
+  enum trace_event_kind kind;
+  uint64_t begin_ticks, end_ticks; /* of a sample, both are its time; of CHARGE, the end of the last state */
+  /* a state */
+  uint64_t code;      /* see common/tracelog.h */
+  uint64_t own_ticks; /* at its end: the runtime's own work */
+  bool begun, chunk;  /* an execution of its construct, or a chunk, begins with it */
+  bool blocked;       /* the thread slept in a call of the program */
+  uint32_t holder;    /* index of the thread that held the lock; 0: not known */
+  /* a sample, or a charge */
+  enum tracelog_sample_kind sample;
+  uint32_t node;
+  uint64_t weight;                              /* of a sample; 0: the event's period */
+  uint64_t last_ticks;                          /* of a sample: when the one before it was taken, or the stream began */
+  uint64_t tool_ns, delay_ns;                   /* since then */
+  uint64_t samples, ns, per_busy_ns, in_use_ns; /* of a charge */
+};
+
+struct trace_cursor {
+  const struct trace_reader *reader;
+  struct problems *problems; /* may be NULL: damage is not reported */
+  size_t chunk, chunks_end;  /* the next one, and the end of the thread's chunks */
+  uint32_t number;           /* the number that the next chunk must have */
+  uint8_t *bytes;
+  size_t size, offset;
+  uint64_t state_clock, sample_clock;
+  bool timed, begun, chunk_begun, started, no_memory;
+  bool missing; /* a chunk before the one that is read is missing */
+  uint32_t holder;
+};
+
+/* Begins to read the trace of the thread with that index.  trace_cursor_close() afterwards. */
+void trace_cursor_open(const struct trace_reader *reader, uint32_t thread, struct problems *problems,
+                       struct trace_cursor *cursor);
+
+/* Skips most of what comes before a time; must be called before the first event.  What is damaged there is not
+ * reported.  Some events before the time may still come. */
+void trace_cursor_seek(struct trace_cursor *cursor, uint64_t ticks);
+void trace_cursor_close(struct trace_cursor *cursor);
+
+/* Fills in the next event.  Returns false after the last one, or if memory ran out (cursor->no_memory). */
+bool trace_cursor_next(struct trace_cursor *cursor, struct trace_event *event);
+
+#endif

@@ -1,0 +1,28 @@
+/* What another rank needs to read the traces of a run as the first rank does, as a part of a message.
+ *
+ * Context: BATCH.  Contexts and constructs of the threads must get the same rows and entries everywhere; their names,
+ * values and figures are not sent.
+ */
+#ifndef HPCPROF_LITE_RANKS_TIMELINE_REQUEST_H
+#define HPCPROF_LITE_RANKS_TIMELINE_REQUEST_H
+
+#include "hpcprof-lite/model/construct_tree.h"
+#include "hpcprof-lite/model/tree.h"
+#include "hpcprof-lite/ranks/serialisation.h"
+
+/* Of the first rank, or received: then of the tree's rows only parents and depths are known, of constructs only
+ * parents, kinds and entry_of. */
+struct timeline_request {
+  struct profile *profile;
+  struct tree *tree; /* top-down */
+  uint32_t *row_of;  /* [context] row of the tree, or MODEL_NONE */
+  struct construct_tree *constructs;
+};
+
+void timeline_request_put(struct serialisation *message, const struct timeline_request *request);
+
+/* Fills in what the request points to, of zeros at first; row_of is allocated.  What was filled in belongs to the
+ * caller also after a failure, which is kept in message->status. */
+void timeline_request_get(struct serialisation *message, struct timeline_request *request);
+
+#endif

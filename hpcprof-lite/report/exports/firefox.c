@@ -1,0 +1,228 @@
+#include "hpcprof-lite/report/exports/firefox.h"
+
+#include "hpcprof-lite/report/exports/firefox_tables.h"
+#include "hpcprof-lite/report/row_writer.h"
+
+#include <inttypes.h>
+
+/* The profiler's own colours.  Its first grey category is that of everything without one, which comes before ours. */
+static const char *const colours[TIMELINE_CATEGORIES] = {
+    [TIMELINE_WORK] = "green",     [TIMELINE_OVERHEAD] = "orange", [TIMELINE_LOCK_WAIT] = "red",
+    [TIMELINE_IDLE] = "yellow",    [TIMELINE_BLOCKED] = "purple",  [TIMELINE_CORE_WAIT] = "magenta",
+    [TIMELINE_TOOL] = "lightblue", [TIMELINE_GAP] = "transparent",
+};
+
+/* The columns of a thread's samples and markers. */
+enum column {
+  SAMPLE_STACK,
+  SAMPLE_TIME,
+  SAMPLE_WEIGHT,
+  MARKER_NAME,
+  MARKER_START,
+  MARKER_END,
+  MARKER_PHASE,
+  MARKER_CATEGORY,
+  MARKER_DATA
+};
+
+enum phase { PHASE_INTERVAL = 1, PHASE_BEGIN, PHASE_END };
+
+/* ---- threads ---- */
+
+static int sample_cell(void *context, const struct timeline_interval *interval)
+{
+  struct firefox_writer *writer = context;
+  if (writer->column == SAMPLE_STACK)
+    firefox_number(writer, firefox_stack(writer, timeline_row(&writer->lanes, interval), interval->category));
+  else
+    firefox_time(writer, writer->column == SAMPLE_TIME ? interval->start_ns : interval->end_ns - interval->start_ns);
+  return 0;
+}
+
+static void construct_data(struct firefox_writer *writer, uint32_t number, enum phase phase)
+{
+  const struct construct_entry *entry = &writer->report->constructs->entries[number];
+  const struct firefox_construct *strings = &writer->constructs[number];
+  fputs_unlocked("{\"type\":\"construct\"", firefox_cell(writer));
+  if (phase == PHASE_BEGIN) {
+    fprintf(writer->stream, ",\"kind\":%" PRIu32, strings->kind);
+    if (*entry->name)
+      fprintf(writer->stream, ",\"function\":%" PRIu32, strings->function);
+    if (*entry->file)
+      fprintf(writer->stream, ",\"file\":%" PRIu32, strings->file);
+    if (entry->line)
+      fprintf(writer->stream, ",\"line\":%" PRIu32, entry->line);
+  }
+  putc_unlocked('}', writer->stream);
+}
+
+/* The begin or end of a construct in the present column. */
+static int construct_marker(struct firefox_writer *writer, uint32_t number, uint64_t time_ns, enum phase phase)
+{
+  switch (writer->column) {
+  case MARKER_NAME:
+    firefox_number(writer, writer->constructs[number].name);
+    break;
+  case MARKER_START:
+  case MARKER_END:
+    if ((phase == PHASE_BEGIN) == (writer->column == MARKER_START))
+      firefox_time(writer, time_ns);
+    else
+      firefox_optional(writer, MODEL_NONE);
+    break;
+  case MARKER_DATA:
+    construct_data(writer, number, phase);
+    break;
+  default:
+    firefox_number(writer, writer->column == MARKER_PHASE ? phase : 0);
+  }
+  return 0;
+}
+
+static int construct_begin(void *context, uint32_t number, uint64_t time_ns)
+{
+  return construct_marker(context, number, time_ns, PHASE_BEGIN);
+}
+
+static int construct_end(void *context, uint32_t number, uint64_t time_ns)
+{
+  return construct_marker(context, number, time_ns, PHASE_END);
+}
+
+static void wait_data(struct firefox_writer *writer, uint32_t wait_for)
+{
+  const struct tree *tree = writer->report->tree;
+  fputs_unlocked("{\"type\":\"wait\"", firefox_cell(writer));
+  if (wait_for < tree->count)
+    fprintf(writer->stream, ",\"wait_for\":%" PRIu32 ",\"wait_for_id\":%" PRIu32, writer->row_names[wait_for],
+            tree->rows[wait_for].id);
+  putc_unlocked('}', writer->stream);
+}
+
+/* Waiting in the present column; no other interval is a marker. */
+static int wait_marker(void *context, const struct timeline_interval *interval)
+{
+  struct firefox_writer *writer = context;
+  if (interval->category != TIMELINE_IDLE && interval->category != TIMELINE_LOCK_WAIT)
+    return 0;
+  switch (writer->column) {
+  case MARKER_NAME:
+    firefox_number(writer, writer->category_names[interval->category]);
+    break;
+  case MARKER_START:
+    firefox_time(writer, interval->start_ns);
+    break;
+  case MARKER_END:
+    firefox_time(writer, interval->end_ns);
+    break;
+  case MARKER_DATA:
+    wait_data(writer, interval->wait_for);
+    break;
+  default:
+    firefox_number(writer, writer->column == MARKER_PHASE ? PHASE_INTERVAL : interval->category + 1);
+  }
+  return 0;
+}
+
+/* The columns from one to another one, each in a walk of its own. */
+static int write_columns(struct firefox_writer *writer, uint32_t lane, enum column first, enum column last,
+                         const struct timeline_events *events)
+{
+  static const char *const names[] = {
+      [SAMPLE_STACK] = "stack", [SAMPLE_TIME] = "time",         [SAMPLE_WEIGHT] = "weight",
+      [MARKER_NAME] = "name",   [MARKER_START] = "startTime",   [MARKER_END] = "endTime",
+      [MARKER_PHASE] = "phase", [MARKER_CATEGORY] = "category", [MARKER_DATA] = "data"};
+  int status = 0;
+  for (writer->column = first; writer->column <= last && !status; writer->column++) {
+    firefox_open_column(writer, names[writer->column]);
+    status = timeline_walk(&writer->lanes, lane, events, writer);
+    status = status || !ferror(writer->stream) ? status : ERR_INPUT;
+    firefox_close_column(writer);
+  }
+  fprintf(writer->stream, "\"length\":%" PRIu32 "}", writer->cells);
+  return status;
+}
+
+static int write_thread(struct firefox_writer *writer, uint32_t lane)
+{
+  static const struct timeline_events samples = {.interval = sample_cell};
+  static const struct timeline_events markers = {construct_begin, construct_end, wait_marker};
+  const struct timeline_lane *life = &writer->report->timeline->lanes[lane];
+  const struct profile_process *process = timeline_process(writer->report, lane);
+  const struct profile_thread *thread = timeline_thread(writer->report, lane);
+  FILE *stream = writer->stream;
+  char name[TIMELINE_TEXT_MAX];
+  timeline_process_name(process, name);
+  fputs("{\"processType\":\"default\",\"processName\":", stream);
+  row_writer_json_string(stream, name);
+  timeline_thread_name(thread, name);
+  /* the system may have given a number twice */
+  fprintf(stream, ",\"name\":\"%s\",\"isMainThread\":%s,\"pid\":\"%" PRIu64 "\",\"tid\":\"%" PRIu32 ".%" PRIu32 "\"",
+          name, life->thread ? "false" : "true", writer->lanes.pids[life->process], thread->tid, thread->index);
+  static const char *const times[] = {"processStartupTime", "registerTime", "processShutdownTime", "unregisterTime"};
+  for (unsigned i = 0; i < 4; i++) {
+    fprintf(stream, ",\"%s\":", times[i]);
+    row_writer_number(stream, i < 2 ? life->start_ns : life->end_ns, 6);
+  }
+  fputs(",\"pausedRanges\":[],\"showMarkersInTimeline\":true,\n\"samples\":{\"weightType\":\"tracing-ms\",\n", stream);
+  int status = write_columns(writer, lane, SAMPLE_STACK, SAMPLE_WEIGHT, &samples);
+  fputs(",\n\"markers\":{", stream);
+  status = status ? status : write_columns(writer, lane, MARKER_NAME, MARKER_DATA, &markers);
+  fputs("}", stream);
+  return status;
+}
+
+/* ---- the profile ---- */
+
+static void write_meta(struct firefox_writer *writer)
+{
+  const struct timeline *timeline = writer->report->timeline;
+  FILE *stream = writer->stream;
+  fputs("\"meta\":{\"preprocessedProfileVersion\":60,\"version\":31,\"processType\":0,\"stackwalk\":1,\"interval\":1,\n"
+        "\"startTime\":",
+        stream);
+  row_writer_number(stream, timeline->origin_ns, 6);
+  fputs(",\"importedFrom\":\"hpcprof-lite\",\"product\":", stream);
+  row_writer_json_string(stream, writer->report->totals->command);
+  fputs(",\n\"symbolicated\":true,\"symbolicationNotSupported\":true,\"usesOnlyOneStackType\":true,"
+        "\"sourceCodeIsNotOnSearchfox\":true,\"keepProfileThreadOrder\":true,\n",
+        stream);
+  firefox_open_column(writer, "initialVisibleThreads");
+  for (uint32_t i = 0; i < timeline->lanes_count; i++)
+    firefox_number(writer, i);
+  firefox_close_column(writer);
+  fputs("\"categories\":[{\"name\":\"other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}", stream);
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
+    fprintf(stream, ",\n{\"name\":\"%s\",\"color\":\"%s\",\"subcategories\":[\"Other\"]}",
+            timeline_category_name((enum timeline_category)i), colours[i]);
+  fputs("],\n\"markerSchema\":[{\"name\":\"construct\",\"isStackBased\":true,"
+        "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"fields\":["
+        "{\"key\":\"kind\",\"format\":\"unique-string\"},{\"key\":\"function\",\"format\":\"unique-string\"},"
+        "{\"key\":\"file\",\"format\":\"unique-string\"},{\"key\":\"line\",\"format\":\"integer\"}]},\n"
+        "{\"name\":\"wait\",\"tableLabel\":\"{marker.data.wait_for}\",\"chartLabel\":\"{marker.data.wait_for}\","
+        "\"display\":[\"marker-chart\",\"marker-table\"],\"fields\":["
+        "{\"key\":\"wait_for\",\"label\":\"waits for\",\"format\":\"unique-string\"},"
+        "{\"key\":\"wait_for_id\",\"label\":\"context id\",\"format\":\"integer\"}]}]},\n",
+        stream);
+}
+
+int firefox_write(const struct report *report)
+{
+  const struct timeline *timeline = report->timeline;
+  struct firefox_writer writer = {.report = report, .stream = report->stream};
+  int status = firefox_prepare(&writer);
+  if (!status) {
+    fputs("{", writer.stream);
+    write_meta(&writer);
+    fputs("\"libs\":[],\"pages\":[],\n", writer.stream);
+    firefox_write_tables(&writer);
+    fputs("\"threads\":[", writer.stream);
+  }
+  for (uint32_t i = 0; i < timeline->lanes_count && !status; i++) {
+    fputs(i ? ",\n" : "\n", writer.stream);
+    status = write_thread(&writer, writer.lanes.order[i]);
+  }
+  fputs("\n]}\n", writer.stream);
+  firefox_release(&writer);
+  return status;
+}

@@ -1,0 +1,204 @@
+#include "hpcprof-lite/report/exports/otf2_library.h"
+
+#include "hpcprof-lite/model/construct_figures.h"
+#include "hpcprof-lite/model/timeline.h"
+
+#include <otf2/otf2.h>
+#include <stdio.h>
+
+enum { WAIT_FOR }; /* attributes */
+
+static OTF2_Archive *archive;
+static OTF2_EvtWriter *events;
+static OTF2_AttributeList *attributes;
+static OTF2_GlobalDefWriter *definitions;
+static char failure[512]; /* the first one */
+
+/* The library calls this instead of printing. */
+static OTF2_ErrorCode on_error(void *unused, const char *file, uint64_t line, const char *function, OTF2_ErrorCode code,
+                               const char *format, va_list arguments)
+{
+  char text[256];
+  (void)unused, (void)file, (void)line, (void)function;
+  vsnprintf(text, sizeof text, format, arguments);
+  if (!*failure)
+    snprintf(failure, sizeof failure, "%s: %s", OTF2_Error_GetDescription(code), text);
+  return code;
+}
+
+static int fail(const char *reason)
+{
+  if (!*failure)
+    snprintf(failure, sizeof failure, "%s", reason);
+  return ERR_INPUT;
+}
+
+static int check(OTF2_ErrorCode code)
+{
+  return code == OTF2_SUCCESS ? 0 : fail(OTF2_Error_GetDescription(code));
+}
+
+/* Full buffers are written, however many there are. */
+static OTF2_FlushType before_flush(void *unused, OTF2_FileType type, OTF2_LocationRef location, void *caller, bool last)
+{
+  (void)unused, (void)type, (void)location, (void)caller, (void)last;
+  return OTF2_FLUSH;
+}
+
+static int start(const char *directory)
+{
+  static const OTF2_FlushCallbacks flush = {.otf2_pre_flush = before_flush};
+  OTF2_Error_RegisterCallback(on_error, NULL);
+  archive = OTF2_Archive_Open(directory, "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_EVENTS_DEFAULT,
+                              OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+  attributes = OTF2_AttributeList_New();
+  if (!archive || !attributes)
+    return fail("the archive cannot be opened");
+  return check(OTF2_Archive_SetFlushCallbacks(archive, &flush, NULL)) ||
+                 check(OTF2_Archive_SetSerialCollectiveCallbacks(archive)) ||
+                 check(OTF2_Archive_SetCreator(archive, "hpcprof-lite")) || check(OTF2_Archive_OpenEvtFiles(archive))
+             ? ERR_INPUT
+             : 0;
+}
+
+static int open_location(uint64_t location)
+{
+  events = OTF2_Archive_GetEvtWriter(archive, location);
+  return events ? 0 : fail("a location cannot be opened");
+}
+
+/* Writing an event empties the list of its attributes. */
+static int enter(uint64_t time, uint32_t region, uint32_t wait_for)
+{
+  if (wait_for != OTF2_NO_STRING && check(OTF2_AttributeList_AddStringRef(attributes, WAIT_FOR, wait_for)))
+    return ERR_INPUT;
+  return check(OTF2_EvtWriter_Enter(events, attributes, time, region));
+}
+
+static int leave(uint64_t time, uint32_t region)
+{
+  return check(OTF2_EvtWriter_Leave(events, NULL, time, region));
+}
+
+static int close_location(void)
+{
+  return check(OTF2_Archive_CloseEvtWriter(archive, events));
+}
+
+static void clock_properties(uint64_t begin, uint64_t length, uint64_t realtime)
+{
+  check(OTF2_Archive_CloseEvtFiles(archive));
+  check(OTF2_Archive_OpenDefFiles(archive));
+  definitions = OTF2_Archive_GetGlobalDefWriter(archive);
+  if (!definitions)
+    fail("definitions cannot be written");
+  else
+    check(OTF2_GlobalDefWriter_WriteClockProperties(definitions, 1000000000, begin, length, realtime));
+}
+
+static void string(uint32_t number, const char *text)
+{
+  if (definitions)
+    check(OTF2_GlobalDefWriter_WriteString(definitions, number, text));
+}
+
+static void wait_for(uint32_t name, uint32_t description)
+{
+  if (definitions)
+    check(OTF2_GlobalDefWriter_WriteAttribute(definitions, WAIT_FOR, name, description, OTF2_TYPE_STRING));
+}
+
+static OTF2_RegionRole role_of(const struct otf2_region *region)
+{
+  static const OTF2_RegionRole roles[CONSTRUCT_KINDS] = {[DIRECTIVE_PROGRAM] = OTF2_REGION_ROLE_FUNCTION,
+                                                         [DIRECTIVE_PARALLEL] = OTF2_REGION_ROLE_PARALLEL,
+                                                         [DIRECTIVE_FOR] = OTF2_REGION_ROLE_LOOP,
+                                                         [DIRECTIVE_SECTIONS] = OTF2_REGION_ROLE_SECTIONS,
+                                                         [DIRECTIVE_SINGLE] = OTF2_REGION_ROLE_SINGLE,
+                                                         [DIRECTIVE_MASKED] = OTF2_REGION_ROLE_MASTER,
+                                                         [DIRECTIVE_TASK] = OTF2_REGION_ROLE_TASK_CREATE,
+                                                         [DIRECTIVE_TASKLOOP] = OTF2_REGION_ROLE_LOOP,
+                                                         [DIRECTIVE_TASKGROUP] = OTF2_REGION_ROLE_TASK_WAIT,
+                                                         [DIRECTIVE_TASKWAIT] = OTF2_REGION_ROLE_TASK_WAIT,
+                                                         [DIRECTIVE_BARRIER] = OTF2_REGION_ROLE_BARRIER,
+                                                         [DIRECTIVE_CRITICAL] = OTF2_REGION_ROLE_CRITICAL,
+                                                         [DIRECTIVE_LOCK] = OTF2_REGION_ROLE_CRITICAL,
+                                                         [DIRECTIVE_ORDERED] = OTF2_REGION_ROLE_ORDERED,
+                                                         [DIRECTIVE_TEAMS] = OTF2_REGION_ROLE_PARALLEL,
+                                                         [DIRECTIVE_USER_REGION] = OTF2_REGION_ROLE_CODE,
+                                                         [CONSTRUCT_TASK_EXEC] = OTF2_REGION_ROLE_TASK,
+                                                         [CONSTRUCT_DISTRIBUTE] = OTF2_REGION_ROLE_LOOP,
+                                                         [CONSTRUCT_ATOMIC] = OTF2_REGION_ROLE_ATOMIC};
+  return region->category == MODEL_NONE ? roles[region->kind] : OTF2_REGION_ROLE_ARTIFICIAL;
+}
+
+static OTF2_Paradigm paradigm_of(const struct otf2_region *region)
+{
+  if (region->category != MODEL_NONE) {
+    bool tool = region->category == TIMELINE_TOOL || region->category == TIMELINE_GAP;
+    bool system = region->category == TIMELINE_BLOCKED || region->category == TIMELINE_CORE_WAIT;
+    return tool ? OTF2_PARADIGM_MEASUREMENT_SYSTEM : system ? OTF2_PARADIGM_NONE : OTF2_PARADIGM_OPENMP;
+  }
+  bool user = region->kind == DIRECTIVE_PROGRAM || region->kind == DIRECTIVE_USER_REGION;
+  return user ? OTF2_PARADIGM_USER : OTF2_PARADIGM_OPENMP;
+}
+
+static void define_region(const struct otf2_region *region)
+{
+  if (definitions)
+    check(OTF2_GlobalDefWriter_WriteRegion(definitions, region->number, region->name, region->name,
+                                           OTF2_UNDEFINED_STRING, role_of(region), paradigm_of(region),
+                                           OTF2_REGION_FLAG_NONE, region->file, region->line, region->line));
+}
+
+static void node(uint32_t number, uint32_t name, uint32_t class_name)
+{
+  if (!definitions)
+    return;
+  check(
+      OTF2_GlobalDefWriter_WriteSystemTreeNode(definitions, number, name, class_name, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+  check(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(definitions, number, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
+}
+
+static void process(uint32_t number, uint32_t name, uint32_t in_node)
+{
+  if (definitions)
+    check(OTF2_GlobalDefWriter_WriteLocationGroup(definitions, number, name, OTF2_LOCATION_GROUP_TYPE_PROCESS, in_node,
+                                                  OTF2_UNDEFINED_LOCATION_GROUP));
+}
+
+static void location(uint64_t number, uint32_t name, uint64_t count, uint32_t in_process)
+{
+  OTF2_DefWriter *local = OTF2_Archive_GetDefWriter(archive, number); /* readers want its file, though it is empty */
+  if (local)
+    check(OTF2_Archive_CloseDefWriter(archive, local));
+  if (definitions)
+    check(OTF2_GlobalDefWriter_WriteLocation(definitions, number, name, OTF2_LOCATION_TYPE_CPU_THREAD, count,
+                                             in_process));
+}
+
+static const char *finish(void)
+{
+  if (definitions)
+    check(OTF2_Archive_CloseDefFiles(archive));
+  if (archive)
+    check(OTF2_Archive_Close(archive));
+  if (attributes)
+    OTF2_AttributeList_Delete(attributes);
+  return *failure ? failure : NULL;
+}
+
+extern const struct otf2_library otf2_library;
+const struct otf2_library otf2_library = {.start = start,
+                                          .open_location = open_location,
+                                          .enter = enter,
+                                          .leave = leave,
+                                          .close_location = close_location,
+                                          .clock = clock_properties,
+                                          .string = string,
+                                          .wait_for = wait_for,
+                                          .region = define_region,
+                                          .node = node,
+                                          .process = process,
+                                          .location = location,
+                                          .finish = finish};

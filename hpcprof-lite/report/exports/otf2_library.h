@@ -1,0 +1,41 @@
+/* What the export needs of libotf2.
+ *
+ * Context: BATCH, main thread only.  otf2_library.c, which is built as a module, is the only file that includes OTF2.
+ * otf2.c loads it, so that all other reports neither load nor need the library.  References are the caller's numbers.
+ */
+#ifndef HPCPROF_LITE_REPORT_EXPORTS_OTF2_LIBRARY_H
+#define HPCPROF_LITE_REPORT_EXPORTS_OTF2_LIBRARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define OTF2_LIBRARY_SYMBOL "otf2_library"
+#define OTF2_NO_STRING UINT32_MAX
+
+struct otf2_region {
+  uint32_t number, name, file, line; /* name and file: strings */
+  uint32_t category;                 /* enum timeline_category, MODEL_NONE for a construct */
+  uint32_t kind;                     /* enum construct_kind */
+};
+
+/* Calls come in this order.  Those that return int return 0 or an error, which finish() explains. */
+struct otf2_library {
+  int (*start)(const char *directory);
+  /* Events of one location after another. */
+  int (*open_location)(uint64_t location);
+  int (*enter)(uint64_t time, uint32_t region, uint32_t wait_for); /* wait_for: a string, or OTF2_NO_STRING */
+  int (*leave)(uint64_t time, uint32_t region);
+  int (*close_location)(void);
+  /* Definitions; what they refer to comes first. */
+  void (*clock)(uint64_t start, uint64_t length, uint64_t realtime);
+  void (*string)(uint32_t number, const char *text);
+  void (*wait_for)(uint32_t name, uint32_t description); /* the attribute with what is waited for */
+  void (*region)(const struct otf2_region *region);
+  void (*node)(uint32_t number, uint32_t name, uint32_t class_name);
+  void (*process)(uint32_t number, uint32_t name, uint32_t node);
+  void (*location)(uint64_t number, uint32_t name, uint64_t events, uint32_t process);
+  /* Closes the archive.  NULL, or what has failed since start(). */
+  const char *(*finish)(void);
+};
+
+#endif

@@ -1,0 +1,316 @@
+#include "hpcprof-lite/report/exports/perfetto.h"
+
+#include "hpcprof-lite/report/exports/timeline_lanes.h"
+#include "hpcprof-lite/report/row_writer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* The names that chrome://tracing has for its colours; Perfetto colours slices by their names. */
+static const char *const colours[TIMELINE_CATEGORIES] = {[TIMELINE_WORK] = "thread_state_running",
+                                                         [TIMELINE_OVERHEAD] = "thread_state_iowait",
+                                                         [TIMELINE_LOCK_WAIT] = "terrible",
+                                                         [TIMELINE_IDLE] = "yellow",
+                                                         [TIMELINE_BLOCKED] = "thread_state_sleeping",
+                                                         [TIMELINE_CORE_WAIT] = "thread_state_runnable",
+                                                         [TIMELINE_TOOL] = "generic_work",
+                                                         [TIMELINE_GAP] = "grey"};
+
+struct writer {
+  const struct report *report;
+  FILE *stream;
+  struct timeline_lanes lanes;
+  uint64_t pid, tid; /* of the lane that is being written */
+  bool begun;        /* an event has been written */
+};
+
+/* Viewers take thread 0 for the idle task of the kernel. */
+static uint64_t tid_of(const struct profile_thread *thread)
+{
+  return (uint64_t)thread->index + 1;
+}
+
+/* ---- events ---- */
+
+static void text_field(FILE *stream, const char *name, const char *text)
+{
+  fprintf(stream, ",\"%s\":", name);
+  row_writer_json_string(stream, text);
+}
+
+static void number_field(FILE *stream, const char *name, uint64_t value, unsigned decimals)
+{
+  fprintf(stream, ",\"%s\":", name);
+  row_writer_number(stream, value, decimals);
+}
+
+/* Opens an event of that phase. */
+static void open_event(struct writer *writer, char phase)
+{
+  fprintf(writer->stream, "%s\n{\"ph\":\"%c\"", writer->begun ? "," : "", phase);
+  number_field(writer->stream, "pid", writer->pid, 0);
+  number_field(writer->stream, "tid", writer->tid, 0);
+  writer->begun = true;
+}
+
+static void name_lane(struct writer *writer, const char *what, const char *name)
+{
+  open_event(writer, 'M');
+  fprintf(writer->stream, ",\"name\":\"%s\",\"args\":{\"name\":", what);
+  row_writer_json_string(writer->stream, name);
+  fputs("}}", writer->stream);
+}
+
+static void sort_lane(struct writer *writer, const char *what, uint32_t index)
+{
+  open_event(writer, 'M');
+  fprintf(writer->stream, ",\"name\":\"%s\",\"args\":{\"sort_index\":%" PRIu32 "}}", what, index);
+}
+
+static void describe_lanes(struct writer *writer)
+{
+  const struct report *report = writer->report;
+  char name[TIMELINE_TEXT_MAX];
+  for (uint32_t i = 0; i < report->timeline->lanes_count; i++) {
+    uint32_t lane = writer->lanes.order[i];
+    const struct profile_thread *thread = timeline_thread(report, lane);
+    writer->pid = writer->lanes.pids[report->timeline->lanes[lane].process];
+    writer->tid = tid_of(thread);
+    if (timeline_first_of_process(&writer->lanes, i)) {
+      timeline_process_name(timeline_process(report, lane), name);
+      name_lane(writer, "process_name", name);
+      sort_lane(writer, "process_sort_index", i);
+    }
+    timeline_thread_name(thread, name);
+    name_lane(writer, "thread_name", name);
+    sort_lane(writer, "thread_sort_index", i + 1);
+  }
+}
+
+static int enter(void *context, uint32_t number, uint64_t time_ns)
+{
+  struct writer *writer = context;
+  const struct construct_entry *entry = &writer->report->constructs->entries[number];
+  char name[TIMELINE_TEXT_MAX];
+  timeline_construct_name(entry, name);
+  open_event(writer, 'B');
+  number_field(writer->stream, "ts", time_ns, 3);
+  fputs(",\"cat\":\"construct\"", writer->stream);
+  text_field(writer->stream, "name", name);
+  fprintf(writer->stream, ",\"args\":{\"kind\":\"%s\"", profile_directive_name(entry->kind));
+  text_field(writer->stream, "function", entry->name);
+  text_field(writer->stream, "file", entry->file);
+  fprintf(writer->stream, ",\"line\":%" PRIu32 "}}", entry->line);
+  return 0;
+}
+
+static int leave(void *context, uint32_t number, uint64_t time_ns)
+{
+  struct writer *writer = context;
+  (void)number;
+  open_event(writer, 'E');
+  number_field(writer->stream, "ts", time_ns, 3);
+  putc_unlocked('}', writer->stream);
+  return ferror(writer->stream) ? ERR_INPUT : 0;
+}
+
+/* A row of the top-down tree, as two arguments; returns what stands before the next one. */
+static const char *row_arguments(struct writer *writer, const char *before, const char *name, uint32_t row)
+{
+  const struct tree *tree = writer->report->tree;
+  char text[TIMELINE_TEXT_MAX];
+  if (row >= tree->count)
+    return before;
+  timeline_row_name(tree, row, text);
+  fprintf(writer->stream, "%s\"%s_id\":%" PRIu32, before, name, tree->rows[row].id);
+  text_field(writer->stream, name, text);
+  return ",";
+}
+
+static int slice(void *context, const struct timeline_interval *interval)
+{
+  struct writer *writer = context;
+  const char *name = timeline_category_name((enum timeline_category)interval->category), *before = ",\"args\":{";
+  open_event(writer, 'X');
+  number_field(writer->stream, "ts", interval->start_ns, 3);
+  number_field(writer->stream, "dur", interval->end_ns - interval->start_ns, 3);
+  fprintf(writer->stream, ",\"cat\":\"state\",\"name\":\"%s\",\"cname\":\"%s\"", name, colours[interval->category]);
+  before = row_arguments(writer, before, "context", interval->context);
+  before = row_arguments(writer, before, "wait_for", interval->wait_for);
+  if (writer->report->timeline->lanes[interval->lane].critical_known) {
+    fprintf(writer->stream, "%s\"critical\":%s", before, interval->critical ? "true" : "false");
+    before = ",";
+  }
+  fputs(*before == ',' && !before[1] ? "}}" : "}", writer->stream);
+  return ferror(writer->stream) ? ERR_INPUT : 0;
+}
+
+/* ---- tracks of processes ---- */
+
+/* Where the critical path of a process is, in one piece on a lane; it is written when another piece comes. */
+struct piece {
+  uint32_t lane;
+  uint64_t start_ns, end_ns;
+  bool named; /* its track has a name */
+};
+
+/* The number of threads of a process that work; a change is written when a later one comes. */
+struct count {
+  uint32_t now, written;
+  uint64_t since_ns;
+};
+
+struct tracks {
+  struct writer *writer;
+  struct count *counts; /* [process] */
+  struct piece *pieces; /* [process] */
+  bool *works;          /* [lane] */
+  uint32_t *ends;       /* lanes by their ends */
+  uint32_t ended;       /* of them, so many have ended */
+};
+
+static void write_count(struct tracks *tracks, uint32_t process)
+{
+  struct writer *writer = tracks->writer;
+  struct count *count = &tracks->counts[process];
+  if (count->now == count->written)
+    return;
+  writer->pid = writer->lanes.pids[process];
+  writer->tid = 0;
+  open_event(writer, 'C');
+  number_field(writer->stream, "ts", count->since_ns, 3);
+  fprintf(writer->stream, ",\"name\":\"working threads\",\"args\":{\"threads\":%" PRIu32 "}}", count->now);
+  count->written = count->now;
+}
+
+static void set_lane(struct tracks *tracks, uint32_t lane, bool works, uint64_t time_ns)
+{
+  uint32_t process = tracks->writer->report->timeline->lanes[lane].process;
+  struct count *count = &tracks->counts[process];
+  if (tracks->works[lane] == works)
+    return;
+  if (count->since_ns != time_ns)
+    write_count(tracks, process);
+  tracks->works[lane] = works;
+  count->now = works ? count->now + 1 : count->now - 1;
+  count->since_ns = time_ns;
+}
+
+static void end_lanes(struct tracks *tracks, uint64_t time_ns)
+{
+  const struct timeline *timeline = tracks->writer->report->timeline;
+  for (; tracks->ended < timeline->lanes_count; tracks->ended++) {
+    uint32_t lane = tracks->ends[tracks->ended];
+    if (timeline->lanes[lane].end_ns > time_ns)
+      break;
+    set_lane(tracks, lane, false, timeline->lanes[lane].end_ns);
+  }
+}
+
+static void write_piece(struct tracks *tracks, uint32_t process)
+{
+  enum { TRACK = INT32_MAX };
+  struct writer *writer = tracks->writer;
+  struct piece *piece = &tracks->pieces[process];
+  if (piece->start_ns == piece->end_ns)
+    return;
+  writer->pid = writer->lanes.pids[process];
+  writer->tid = TRACK;
+  if (!piece->named) {
+    name_lane(writer, "thread_name", "critical path");
+    sort_lane(writer, "thread_sort_index", 0);
+    piece->named = true;
+  }
+  open_event(writer, 'X');
+  number_field(writer->stream, "ts", piece->start_ns, 3);
+  number_field(writer->stream, "dur", piece->end_ns - piece->start_ns, 3);
+  fprintf(writer->stream, ",\"cat\":\"critical path\",\"name\":\"thread %" PRIu32 "\"}",
+          timeline_thread(writer->report, piece->lane)->index);
+  piece->start_ns = piece->end_ns;
+}
+
+/* The pieces of a path follow each other; slices of a track must do so, whatever the intervals say. */
+static void add_piece(struct tracks *tracks, const struct timeline_interval *interval)
+{
+  uint32_t process = tracks->writer->report->timeline->lanes[interval->lane].process;
+  struct piece *piece = &tracks->pieces[process];
+  uint64_t start = interval->start_ns > piece->end_ns ? interval->start_ns : piece->end_ns;
+  if (!interval->critical || interval->end_ns <= start)
+    return;
+  if (piece->lane != interval->lane || piece->end_ns != start) {
+    write_piece(tracks, process);
+    piece->lane = interval->lane;
+    piece->start_ns = start;
+  }
+  piece->end_ns = interval->end_ns;
+}
+
+static int add_interval(void *context, const struct timeline_interval *interval)
+{
+  struct tracks *tracks = context;
+  end_lanes(tracks, interval->start_ns);
+  set_lane(tracks, interval->lane, interval->category == TIMELINE_WORK, interval->start_ns);
+  if (tracks->writer->report->timeline->lanes[interval->lane].critical_known)
+    add_piece(tracks, interval);
+  return ferror(tracks->writer->stream) ? ERR_INPUT : 0;
+}
+
+static int by_end(const void *a, const void *b, void *context)
+{
+  const struct timeline_lane *lanes = context;
+  uint64_t x = lanes[*(const uint32_t *)a].end_ns, y = lanes[*(const uint32_t *)b].end_ns;
+  return x < y ? -1 : x > y;
+}
+
+static int write_tracks(struct writer *writer)
+{
+  const struct timeline *timeline = writer->report->timeline;
+  uint32_t processes = writer->report->profile->processes_count;
+  struct tracks tracks = {.writer = writer,
+                          .counts = calloc((size_t)processes + 1, sizeof *tracks.counts),
+                          .pieces = calloc((size_t)processes + 1, sizeof *tracks.pieces),
+                          .works = calloc((size_t)timeline->lanes_count + 1, sizeof *tracks.works),
+                          .ends = calloc((size_t)timeline->lanes_count + 1, sizeof *tracks.ends)};
+  int status = tracks.counts && tracks.pieces && tracks.works && tracks.ends ? 0 : ERR_NOMEM;
+  if (!status) {
+    for (uint32_t i = 0; i < timeline->lanes_count; i++)
+      tracks.ends[i] = i;
+    qsort_r(tracks.ends, timeline->lanes_count, sizeof *tracks.ends, by_end, timeline->lanes);
+    status = timeline->each(timeline->source, MODEL_NONE, add_interval, &tracks);
+    end_lanes(&tracks, UINT64_MAX);
+    for (uint32_t i = 0; i < processes; i++) {
+      write_count(&tracks, i);
+      write_piece(&tracks, i);
+    }
+  }
+  free(tracks.counts);
+  free(tracks.pieces);
+  free(tracks.works);
+  free(tracks.ends);
+  return status;
+}
+
+int perfetto_write(const struct report *report)
+{
+  static const struct timeline_events events = {enter, leave, slice};
+  const struct timeline *timeline = report->timeline;
+  struct writer writer = {.report = report, .stream = report->stream};
+  int status = timeline_lanes_init(report, &writer.lanes);
+  if (status)
+    goto out;
+  fputs("{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"command\":", writer.stream);
+  row_writer_json_string(writer.stream, report->totals->command);
+  fprintf(writer.stream, ",\"origin_realtime_ns\":\"%" PRIu64 "\"},\n\"traceEvents\":[", timeline->origin_ns);
+  describe_lanes(&writer);
+  for (uint32_t i = 0; i < timeline->lanes_count && !status; i++) {
+    uint32_t lane = writer.lanes.order[i];
+    writer.pid = writer.lanes.pids[timeline->lanes[lane].process];
+    writer.tid = tid_of(timeline_thread(report, lane));
+    status = timeline_walk(&writer.lanes, lane, &events, &writer);
+  }
+  status = status ? status : write_tracks(&writer);
+  fputs("\n]}\n", writer.stream);
+out:
+  timeline_lanes_release(&writer.lanes);
+  return status;
+}

@@ -1,0 +1,221 @@
+#include "hpcprof-lite/report/exports/timeline_lanes.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct profile_process *timeline_process(const struct report *report, uint32_t lane)
+{
+  return &report->profile->processes[report->timeline->lanes[lane].process];
+}
+
+const struct profile_thread *timeline_thread(const struct report *report, uint32_t lane)
+{
+  return &timeline_process(report, lane)->threads[report->timeline->lanes[lane].thread];
+}
+
+/* ---- order ---- */
+
+static int compare(uint64_t a, uint64_t b)
+{
+  return a < b ? -1 : a > b;
+}
+
+/* Processes without a rank come first. */
+static int by_place(const void *a, const void *b, void *context)
+{
+  const struct report *report = context;
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  const struct profile_process *p = timeline_process(report, x), *q = timeline_process(report, y);
+  int order = strcmp(p->host, q->host);
+  order = order ? order : compare((uint64_t)((int64_t)p->rank + 1), (uint64_t)((int64_t)q->rank + 1));
+  order = order ? order : compare((uintptr_t)p, (uintptr_t)q);
+  return order ? order : compare(x, y);
+}
+
+static int by_pid(const void *a, const void *b, void *context)
+{
+  const struct profile_process *processes = context;
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  int order = compare(processes[x].pid, processes[y].pid);
+  return order ? order : compare(x, y);
+}
+
+/* Viewers join processes with equal ids: those of several nodes, or before and after an exec. */
+static int number_processes(const struct profile *profile, uint64_t *pids)
+{
+  uint32_t count = profile->processes_count, *sorted = malloc(((size_t)count + 1) * sizeof *sorted);
+  uint64_t unused = 1 << 22; /* Linux has no larger ids */
+  if (!sorted)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < count; i++) {
+    sorted[i] = i;
+    unused = profile->processes[i].pid >= unused ? (uint64_t)profile->processes[i].pid + 1 : unused;
+  }
+  qsort_r(sorted, count, sizeof *sorted, by_pid, profile->processes);
+  for (uint32_t i = 0; i < count; i++) {
+    bool again = i && profile->processes[sorted[i]].pid == profile->processes[sorted[i - 1]].pid;
+    pids[sorted[i]] = again ? unused++ : profile->processes[sorted[i]].pid;
+  }
+  free(sorted);
+  return 0;
+}
+
+static int map_ids(const struct tree *tree, struct timeline_lanes *lanes)
+{
+  uint32_t count = tree->count, most = 0;
+  for (uint32_t row = 0; row < count; row++)
+    most = tree->rows[row].id > most ? tree->rows[row].id : most;
+  lanes->ids = most + 1;
+  lanes->row_of = malloc((size_t)lanes->ids * sizeof *lanes->row_of);
+  if (!lanes->row_of)
+    return ERR_NOMEM;
+  memset(lanes->row_of, 0xff, (size_t)lanes->ids * sizeof *lanes->row_of);
+  for (uint32_t row = 0; row < count; row++)
+    lanes->row_of[tree->rows[row].id] = row;
+  return 0;
+}
+
+int timeline_lanes_init(const struct report *report, struct timeline_lanes *lanes)
+{
+  const struct timeline *timeline = report->timeline;
+  const struct construct_tree *constructs = report->constructs;
+  *lanes = (struct timeline_lanes){.report = report, .entries = constructs ? constructs->count : 0};
+  for (uint32_t i = 0; i < lanes->entries; i++)
+    lanes->depth_max =
+        constructs->entries[i].depth > lanes->depth_max ? constructs->entries[i].depth : lanes->depth_max;
+  lanes->order = malloc(((size_t)timeline->lanes_count + 1) * sizeof *lanes->order);
+  lanes->pids = malloc(((size_t)report->profile->processes_count + 1) * sizeof *lanes->pids);
+  lanes->open = malloc(((size_t)lanes->depth_max + 1) * sizeof *lanes->open);
+  lanes->wanted = malloc(((size_t)lanes->depth_max + 1) * sizeof *lanes->wanted);
+  if (!lanes->order || !lanes->pids || !lanes->open || !lanes->wanted || map_ids(report->tree, lanes))
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < timeline->lanes_count; i++)
+    lanes->order[i] = i;
+  qsort_r(lanes->order, timeline->lanes_count, sizeof *lanes->order, by_place, (void *)report);
+  return number_processes(report->profile, lanes->pids);
+}
+
+void timeline_lanes_release(struct timeline_lanes *lanes)
+{
+  free(lanes->order);
+  free(lanes->pids);
+  free(lanes->row_of);
+  free(lanes->open);
+  free(lanes->wanted);
+}
+
+bool timeline_first_of_process(const struct timeline_lanes *lanes, uint32_t place)
+{
+  const struct timeline_lane *all = lanes->report->timeline->lanes;
+  return !place || all[lanes->order[place]].process != all[lanes->order[place - 1]].process;
+}
+
+bool timeline_first_of_host(const struct timeline_lanes *lanes, uint32_t place)
+{
+  return !place || strcmp(timeline_process(lanes->report, lanes->order[place])->host,
+                          timeline_process(lanes->report, lanes->order[place - 1])->host) != 0;
+}
+
+/* ---- names ---- */
+
+void timeline_process_name(const struct profile_process *process, char out[TIMELINE_TEXT_MAX])
+{
+  char rank[32] = "";
+  if (process->rank >= 0)
+    snprintf(rank, sizeof rank, "rank %" PRId32 ": ", process->rank);
+  snprintf(out, TIMELINE_TEXT_MAX, "%.200s: %s%.200s", *process->host ? process->host : "(unknown)", rank,
+           *process->command ? process->command : "(unknown)");
+}
+
+void timeline_thread_name(const struct profile_thread *thread, char out[TIMELINE_TEXT_MAX])
+{
+  snprintf(out, TIMELINE_TEXT_MAX, "thread %" PRIu32 " (tid %" PRIu32 ")", thread->index, thread->tid);
+}
+
+void timeline_construct_name(const struct construct_entry *entry, char out[TIMELINE_TEXT_MAX])
+{
+  const char *kind = profile_directive_name(entry->kind);
+  if (entry->kind == DIRECTIVE_USER_REGION && *entry->name)
+    snprintf(out, TIMELINE_TEXT_MAX, "%.800s", entry->name);
+  else if (*entry->file && entry->line)
+    snprintf(out, TIMELINE_TEXT_MAX, "%s @ %.800s:%" PRIu32, kind, names_base(entry->file), entry->line);
+  else if (*entry->name)
+    snprintf(out, TIMELINE_TEXT_MAX, "%s (%.800s)", kind, entry->name);
+  else
+    snprintf(out, TIMELINE_TEXT_MAX, "%s", kind);
+}
+
+void timeline_row_name(const struct tree *tree, uint32_t row, char out[TIMELINE_TEXT_MAX])
+{
+  const struct tree_row *named = &tree->rows[row];
+  bool runtime = named->kind == ROW_RUNTIME;
+  snprintf(out, TIMELINE_TEXT_MAX, "%.500s%s%.500s", runtime ? tree->rows[named->parent].name : "",
+           runtime ? " > " : "", named->name);
+}
+
+uint32_t timeline_row(const struct timeline_lanes *lanes, const struct timeline_interval *interval)
+{
+  if (interval->context < lanes->report->tree->count)
+    return interval->context;
+  if (interval->construct >= lanes->entries)
+    return 0;
+  uint32_t id = lanes->report->constructs->entries[interval->construct].context;
+  return id < lanes->ids && lanes->row_of[id] != MODEL_NONE ? lanes->row_of[id] : 0;
+}
+
+/* ---- walk ---- */
+
+struct walk {
+  const struct timeline_lanes *lanes;
+  const struct timeline_events *events;
+  void *context;
+  uint32_t depth; /* constructs that are open */
+  uint64_t end_ns;
+};
+
+static int leave_to(struct walk *walk, uint32_t depth, uint64_t time_ns)
+{
+  int status = 0;
+  while (walk->depth > depth && !status) {
+    walk->depth--;
+    if (walk->events->leave)
+      status = walk->events->leave(walk->context, walk->lanes->open[walk->depth], time_ns);
+  }
+  return status;
+}
+
+static int visit(void *argument, const struct timeline_interval *interval)
+{
+  struct walk *walk = argument;
+  const struct timeline_lanes *lanes = walk->lanes;
+  const struct construct_entry *entries = lanes->entries ? lanes->report->constructs->entries : NULL;
+  uint32_t construct = interval->construct < lanes->entries ? interval->construct : 0, common = 0;
+  for (uint32_t up = construct; up; up = entries[up].parent)
+    lanes->wanted[entries[up].depth - 1] = up;
+  uint32_t wanted = construct ? entries[construct].depth : 0;
+  while (common < wanted && common < walk->depth && lanes->wanted[common] == lanes->open[common])
+    common++;
+  if (interval->begins && common && common == wanted)
+    common--;
+  int status = leave_to(walk, common, interval->start_ns);
+  while (walk->depth < wanted && !status) {
+    lanes->open[walk->depth] = lanes->wanted[walk->depth];
+    if (walk->events->enter)
+      status = walk->events->enter(walk->context, lanes->open[walk->depth], interval->start_ns);
+    walk->depth++;
+  }
+  if (!status && walk->events->interval)
+    status = walk->events->interval(walk->context, interval);
+  walk->end_ns = interval->end_ns;
+  return status;
+}
+
+int timeline_walk(const struct timeline_lanes *lanes, uint32_t lane, const struct timeline_events *events,
+                  void *context)
+{
+  const struct timeline *timeline = lanes->report->timeline;
+  struct walk walk = {.lanes = lanes, .events = events, .context = context};
+  int status = timeline->each(timeline->source, lane, visit, &walk);
+  return status ? status : leave_to(&walk, 0, walk.end_ns);
+}

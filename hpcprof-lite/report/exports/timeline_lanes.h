@@ -1,0 +1,58 @@
+/* What the exports of the timeline share: lanes in the order node, process, thread, their names, and the constructs
+ * that are open along a lane.
+ *
+ * Context: BATCH.  Names are made of hostile text: the format's writer escapes it.
+ */
+#ifndef HPCPROF_LITE_REPORT_EXPORTS_TIMELINE_LANES_H
+#define HPCPROF_LITE_REPORT_EXPORTS_TIMELINE_LANES_H
+
+#include "hpcprof-lite/report/report.h"
+
+enum { TIMELINE_TEXT_MAX = 1024 };
+
+struct timeline_lanes {
+  const struct report *report;
+  uint32_t *order;                  /* all lanes, by host, rank, process and thread */
+  uint64_t *pids;                   /* [process] its process id; of several with the same one, a number of its own */
+  uint32_t *row_of;                 /* [id] row of the top-down tree, MODEL_NONE if there is none */
+  uint32_t *open, *wanted;          /* room for the paths of two constructs, from the outermost one */
+  uint32_t ids, depth_max, entries; /* sizes of row_of, and of open and wanted; the number of constructs */
+};
+
+/* Returns 0 or ERR_NOMEM; timeline_lanes_release() in either case. */
+int timeline_lanes_init(const struct report *report, struct timeline_lanes *lanes);
+void timeline_lanes_release(struct timeline_lanes *lanes);
+
+/* What happens along a lane, in the order of time.  Each enter() has its leave(), and they nest.  A construct that
+ * begins again while it is open is left first.  interval() follows the enter() of its construct.  All return 0, or what
+ * then ends the walk; NULL: not wanted. */
+struct timeline_events {
+  int (*enter)(void *context, uint32_t entry, uint64_t time_ns);
+  int (*leave)(void *context, uint32_t entry, uint64_t time_ns);
+  int (*interval)(void *context, const struct timeline_interval *interval);
+};
+
+/* Returns 0, or what the source of the intervals or an event has returned. */
+int timeline_walk(const struct timeline_lanes *lanes, uint32_t lane, const struct timeline_events *events,
+                  void *context);
+
+const struct profile_process *timeline_process(const struct report *report, uint32_t lane);
+const struct profile_thread *timeline_thread(const struct report *report, uint32_t lane);
+
+/* Whether the lane at that place of the order is the first one of its host; of its process. */
+bool timeline_first_of_host(const struct timeline_lanes *lanes, uint32_t place);
+bool timeline_first_of_process(const struct timeline_lanes *lanes, uint32_t place);
+
+/* Write "node7: rank 3: ./solve"; "thread 4 (tid 4711)"; "for @ solve.c:42", or the name of a user region. */
+void timeline_process_name(const struct profile_process *process, char out[TIMELINE_TEXT_MAX]);
+void timeline_thread_name(const struct profile_thread *thread, char out[TIMELINE_TEXT_MAX]);
+void timeline_construct_name(const struct construct_entry *entry, char out[TIMELINE_TEXT_MAX]);
+
+/* Writes the name of a row of the top-down tree; of the runtime's time in a function "solve > [OpenMP runtime]". */
+void timeline_row_name(const struct tree *tree, uint32_t row, char out[TIMELINE_TEXT_MAX]);
+
+/* Returns the row of the top-down tree in which an interval is known to lie: that of its samples, or else that of its
+ * construct. */
+uint32_t timeline_row(const struct timeline_lanes *lanes, const struct timeline_interval *interval);
+
+#endif

@@ -1,0 +1,359 @@
+#include "hpcprof-lite/report/timeline/phases_view.h"
+
+#include "hpcprof-lite/report/call_path.h"
+#include "hpcprof-lite/report/document.h"
+#include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/row_writer.h"
+#include "hpcprof-lite/report/timeline/phase_names.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* NAME_AT: column of the name.  HEADING: columns beside the command.  LEAST_SHOWN: steps with less of their phase are
+ * left out of the text.  CONSPICUOUS: so many times the mean. */
+enum { NAME_AT = 49, PERCENTS = 5, HEADING = 58, LEAST_SHOWN = 200, CONSPICUOUS = 2 };
+
+/* ---- CSV and JSON ---- */
+
+static void uint_or_empty(struct row_writer *writer, bool known, uint64_t value)
+{
+  if (known)
+    row_writer_uint(writer, value);
+  else
+    row_writer_empty(writer);
+}
+
+static void ns_or_empty(struct row_writer *writer, bool known, uint64_t ns)
+{
+  if (known)
+    row_writer_ns(writer, ns);
+  else
+    row_writer_empty(writer);
+}
+
+static void spread_cells(struct row_writer *writer, const struct phases_spread *spread)
+{
+  bool known = spread->whole > 0;
+  row_writer_uint(writer, spread->count);
+  ns_or_empty(writer, known, model_rounded(spread->mean_ns));
+  ns_or_empty(writer, spread->whole >= PHASES_LEAST, model_rounded(phases_deviation(spread)));
+  uint_or_empty(writer, spread->slowest, spread->slowest);
+  ns_or_empty(writer, known, spread->slowest_ns);
+}
+
+static void figure_cells(const struct report *report, struct row_writer *writer, const struct phases *phases,
+                         const struct phases_spread *spread, const struct phases_figures *figures, uint64_t time_ns)
+{
+  char path[CALL_PATH_TEXT_MAX] = "";
+  struct terminal plain = {.width = CALL_PATH_TEXT_MAX, .utf8 = true};
+  bool known = figures->context < report->tree->count;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
+    row_writer_ns(writer, figures->ns[i]);
+  if (phases->threads)
+    row_writer_real(writer, phases_efficiency(phases, figures, time_ns), 4);
+  else
+    row_writer_empty(writer);
+  uint_or_empty(writer, known, known ? report->tree->rows[figures->context].id : 0);
+  if (known)
+    call_path_text(&plain, report->tree, figures->context, 1024, path);
+  row_writer_text(writer, path);
+  ns_or_empty(writer, spread->whole > 0, spread->slowest_start_ns);
+  row_writer_uint(writer, spread->whole);
+}
+
+/* What the figures of a phase, or of its steps, are about. */
+static const char *figures_of(const struct phases_phase *phase, bool step)
+{
+  if (phase->extent == PHASES_LENGTH)
+    return step ? "whole phase" : "part; repetitions and context: whole phase";
+  return phase->extent == PHASES_PART ? "part" : "whole phase";
+}
+
+static void process_cells(const struct report *report, struct row_writer *writer, const struct phases *phases,
+                          uint32_t phase)
+{
+  const struct profile_process *process = &report->profile->processes[phases->process];
+  row_writer_uint(writer, process->pid);
+  if (process->rank < 0)
+    row_writer_empty(writer);
+  else
+    row_writer_int(writer, process->rank);
+  row_writer_uint(writer, phase + 1);
+}
+
+static void step_rows(const struct report *report, struct row_writer *writer, const struct phases *phases,
+                      uint32_t number)
+{
+  const struct phases_phase *phase = &phases->phases[number];
+  uint32_t shown = 0;
+  char name[PHASE_NAME_MAX];
+  for (uint32_t i = 1; i <= phase->steps; i++) { /* the serial time that is no step of its own comes last */
+    uint32_t place = phase->first_step + i % phase->steps;
+    const struct phases_step *step = &phases->steps[place];
+    if (!phase_has_step(phases, place))
+      continue;
+    process_cells(report, writer, phases, number);
+    row_writer_uint(writer, ++shown);
+    row_writer_text(writer, phase->kind == PHASES_GAP       ? phase_kind_name(PHASES_GAP)
+                            : step->construct == MODEL_NONE ? "serial"
+                                                            : "region");
+    phase_step_name(report, phases, phase, place, false, name);
+    row_writer_text(writer, name);
+    row_writer_empty(writer);
+    row_writer_empty(writer);
+    spread_cells(writer, &step->spread);
+    figure_cells(report, writer, phases, &step->spread, &step->figures, step->spread.total_ns);
+    row_writer_text(writer, figures_of(phase, true));
+  }
+}
+
+int phases_view_table(const struct report *report, bool json)
+{
+  static const char *const columns[] = {"process",     "rank",           "phase",      "step",        "kind",
+                                        "name",        "start_s",        "end_s",      "instances",   "mean_s",
+                                        "stddev_s",    "slowest",        "slowest_s",  "work_s",      "overhead_s",
+                                        "lock_wait_s", "idle_s",         "blocked_s",  "core_wait_s", "tool_s",
+                                        "gap_s",       "efficiency_pct", "context_id", "context",     "slowest_start_s",
+                                        "complete",    "figures_of"};
+  struct row_writer writer;
+  char name[PHASE_NAME_MAX];
+  document_open(report, json);
+  row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns);
+  for (uint32_t i = 0; i < report->phases_count; i++) {
+    const struct phases *phases = &report->phases[i];
+    for (uint32_t j = phases->first; j < phases->end; j++) {
+      const struct phases_phase *phase = &phases->phases[j];
+      process_cells(report, &writer, phases, j);
+      row_writer_empty(&writer);
+      row_writer_text(&writer, phase_kind_name(phase->kind));
+      phase_name(report, phases, phase, name);
+      row_writer_text(&writer, name);
+      row_writer_ns(&writer, phase->start_ns);
+      row_writer_ns(&writer, phase->end_ns);
+      spread_cells(&writer, &phase->spread);
+      figure_cells(report, &writer, phases, &phase->spread, &phase->figures, phase->end_ns - phase->start_ns);
+      row_writer_text(&writer, figures_of(phase, false));
+      step_rows(report, &writer, phases, j);
+    }
+  }
+  row_writer_end(&writer);
+  document_close(report, json);
+  return 0;
+}
+
+/* ---- text ---- */
+
+/* Five percentages of the threads' time; the first one is the parallel efficiency. */
+static void print_figures(const struct report *report, const struct phases *phases,
+                          const struct phases_figures *figures, uint64_t time_ns)
+{
+  const uint64_t *ns = figures->ns;
+  uint64_t whole = time_ns * phases->threads;
+  uint64_t parts[PERCENTS] = {ns[TIMELINE_WORK], ns[TIMELINE_OVERHEAD], ns[TIMELINE_LOCK_WAIT], ns[TIMELINE_IDLE],
+                              ns[TIMELINE_BLOCKED] + ns[TIMELINE_CORE_WAIT] + ns[TIMELINE_TOOL] + ns[TIMELINE_GAP]};
+  for (unsigned i = 0; i < PERCENTS; i++) {
+    char percent[16];
+    terminal_percent(parts[i], whole, percent);
+    fprintf(report->stream, " %5s", percent);
+  }
+}
+
+/* Whether a row is code of the program itself, or stands for such code: its executable, and other modules with source
+ * lines. The system's libraries have none, or may have them. */
+static bool is_own(const struct report *report, const struct tree_row *row)
+{
+  const struct catalog *catalog = &report->profile->catalog;
+  const struct catalog_module *module = row->module < catalog->modules_count ? &catalog->modules[row->module] : NULL;
+  if (row->kind != ROW_FUNCTION && row->kind != ROW_INLINED)
+    return row->kind != ROW_PARTIAL;
+  return module && (module->flags & MODULE_MAIN ||
+                    (*row->file && strncmp(module->path, "/lib", 4) != 0 && strncmp(module->path, "/usr/lib", 8) != 0));
+}
+
+/* Of a context in libraries: the function that the program calls. */
+static uint32_t called_by_program(const struct report *report, uint32_t context)
+{
+  const struct tree_row *rows = report->tree->rows;
+  uint32_t below = context;
+  for (uint32_t row = context; row; below = row, row = rows[row].parent)
+    if (is_own(report, &rows[row]))
+      return below;
+  return context;
+}
+
+static void print_context(const struct report *report, const struct terminal *terminal, uint32_t context)
+{
+  char path[CALL_PATH_TEXT_MAX] = "";
+  if (context < report->tree->count)
+    call_path_text(terminal, report->tree, called_by_program(report, context), terminal_room(terminal, 10), path);
+  if (*path)
+    fprintf(report->stream, "       %sin %s%s\n", terminal_dim(terminal), path, terminal_plain(terminal));
+}
+
+/* Digits that tell the starts of phases apart, in 7 columns where that is possible. */
+static int start_decimals(const struct phases *phases)
+{
+  uint64_t end_ns = phases->phases[phases->end - 1].end_ns;
+  uint64_t length_ns = end_ns - phases->phases[phases->first].start_ns;
+  return length_ns < 10000000 ? 6 : length_ns < 1000000000 ? 4 : end_ns < UINT64_C(1000000000000) ? 3 : 1;
+}
+
+/* What a line says of a phase: its name, or how often it repeats. */
+static void phase_title(const struct phases_phase *phase, const char *name, char *out, size_t size)
+{
+  static const char *const before[] = {[PHASES_WHOLE] = "", [PHASES_PART] = "part: ", [PHASES_LENGTH] = "part of: "};
+  uint64_t count = phase->spread.count;
+  if (phase->kind != PHASES_PATTERN)
+    snprintf(out, size, "%s%s", before[phase->extent], name);
+  else if (count)
+    snprintf(out, size, "%s%" PRIu64 " repetition%s", before[phase->extent], count, count == 1 ? "" : "s");
+  else
+    snprintf(out, size, "part of a repetition");
+}
+
+static void print_phase(const struct report *report, const struct terminal *terminal, const struct phases *phases,
+                        uint32_t number)
+{
+  const struct phases_phase *phase = &phases->phases[number];
+  uint64_t time_ns = phase->end_ns - phase->start_ns;
+  char name[PHASE_NAME_MAX], fitting[TERMINAL_TEXT_MAX], text[2 * PHASE_NAME_MAX], time[16];
+  terminal_short_time(time_ns, time);
+  fprintf(report->stream, "%s%3" PRIu32 " %7.*f %7s", terminal_bold(terminal), number + 1, start_decimals(phases),
+          (double)phase->start_ns / 1e9, time);
+  print_figures(report, phases, &phase->figures, time_ns);
+  phase_name(report, phases, phase, name);
+  phase_title(phase, name, text, sizeof text);
+  terminal_fit(terminal, text, terminal_room(terminal, NAME_AT + 2), fitting);
+  fprintf(report->stream, "  %s%s\n", fitting, terminal_plain(terminal));
+  if (phase->extent == PHASES_LENGTH)
+    fputs("       figures below: of the whole phase\n", report->stream);
+  if (phase->kind == PHASES_PATTERN) {
+    snprintf(text, sizeof text, "of %s", name);
+    terminal_wrap(terminal, report->stream, "       ", "         ", text);
+  }
+  if (phase->kind == PHASES_PATTERN && (phase->spread.whole || phase->extent == PHASES_WHOLE)) {
+    phase_spread(&phase->spread, text);
+    terminal_wrap(terminal, report->stream, "       ", "         ", text);
+  }
+  print_context(report, terminal, phase->figures.context);
+}
+
+/* A step's name, and how long the slowest execution took if it is conspicuous. */
+static void print_step_name(const struct report *report, const struct terminal *terminal, const struct phases *phases,
+                            const struct phases_phase *phase, uint32_t number)
+{
+  const struct phases_spread *spread = &phases->steps[number].spread;
+  char name[PHASE_NAME_MAX], fitting[TERMINAL_TEXT_MAX], slowest[32] = "", time[16];
+  if (spread->whole >= PHASES_LEAST && (double)spread->slowest_ns > CONSPICUOUS * spread->mean_ns) {
+    terminal_short_time(spread->slowest_ns, time);
+    snprintf(slowest, sizeof slowest, ", up to %s", time + strspn(time, " "));
+  }
+  phase_step_name(report, phases, phase, number, true, name);
+  terminal_fit(terminal, name, terminal_room(terminal, NAME_AT + 4 + (unsigned)strlen(slowest)), fitting);
+  fprintf(report->stream, "    %s%s\n", fitting, slowest);
+}
+
+/* How long the steps took: of extent LENGTH, they are those of the whole phase. */
+static uint64_t steps_ns(const struct phases *phases, const struct phases_phase *phase)
+{
+  uint64_t ns = 0;
+  for (uint32_t i = 0; i < phase->steps && phase->extent == PHASES_LENGTH; i++)
+    if (phase_has_step(phases, phase->first_step + i))
+      ns = model_sum(ns, phases->steps[phase->first_step + i].spread.total_ns);
+  return phase->extent == PHASES_LENGTH ? ns : phase->end_ns - phase->start_ns;
+}
+
+static bool is_shown(const struct phases *phases, uint64_t whole_ns, uint32_t step)
+{
+  return phase_has_step(phases, step) && phases->steps[step].spread.total_ns >= whole_ns / LEAST_SHOWN;
+}
+
+static void print_steps(const struct report *report, const struct terminal *terminal, const struct phases *phases,
+                        const struct phases_phase *phase)
+{
+  uint64_t whole_ns = steps_ns(phases, phase);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < phase->steps; i++)
+    count += is_shown(phases, whole_ns, phase->first_step + i);
+  for (uint32_t i = 1; i <= phase->steps && count > 1; i++) {
+    uint32_t place = phase->first_step + i % phase->steps;
+    const struct phases_step *step = &phases->steps[place];
+    if (!is_shown(phases, whole_ns, place))
+      continue;
+    char times[16], time[16];
+    terminal_short_count(step->spread.count, times);
+    terminal_short_time(step->spread.total_ns, time);
+    fprintf(report->stream, "    %6sx %7s", times, time);
+    print_figures(report, phases, &step->figures, step->spread.total_ns);
+    print_step_name(report, terminal, phases, phase, place);
+  }
+}
+
+static void print_process(const struct report *report, const struct terminal *terminal, const struct phases *phases)
+{
+  const struct profile_process *process = &report->profile->processes[phases->process];
+  char command[TERMINAL_TEXT_MAX];
+  if (report->profile->processes_usable > 1) {
+    if (process->rank >= 0)
+      fprintf(report->stream, "Rank %" PRId32 ", ", process->rank);
+    terminal_fit(terminal, process->command, terminal_room(terminal, HEADING), command);
+    fprintf(report->stream, "%srocess %" PRIu32 " (%s): ", process->rank >= 0 ? "p" : "P", process->pid, command);
+  }
+  if (phases->end - phases->first < phases->count)
+    fprintf(report->stream, "%" PRIu32 " of ", phases->end - phases->first);
+  fprintf(report->stream, "%" PRIu32 " phase%s, %" PRIu32 " thread%s\n", phases->count, phases->count == 1 ? "" : "s",
+          phases->threads, phases->threads == 1 ? "" : "s");
+}
+
+static void print_head(const struct report *report, const struct terminal *terminal)
+{
+  fprintf(report->stream, "%s No   Start    Time %5s %5s %5s %5s %5s  Phase%s\n", terminal_bold(terminal), "Work%",
+          "Ovhd%", "Lock%", "Idle%", "Rest%", terminal_plain(terminal));
+}
+
+void phases_view_list(const struct report *report, const struct terminal *terminal)
+{
+  for (uint32_t i = 0; i < report->phases_count; i++) {
+    print_process(report, terminal, &report->phases[i]);
+    print_head(report, terminal);
+    for (uint32_t j = report->phases[i].first; j < report->phases[i].end; j++)
+      print_phase(report, terminal, &report->phases[i], j);
+  }
+}
+
+void phases_view_text(const struct report *report)
+{
+  struct terminal terminal;
+  terminal_init(&terminal, report->stream);
+  for (uint32_t i = 0; i < report->phases_count; i++) {
+    print_process(report, &terminal, &report->phases[i]);
+    print_head(report, &terminal);
+    for (uint32_t j = report->phases[i].first; j < report->phases[i].end; j++) {
+      print_phase(report, &terminal, &report->phases[i], j);
+      print_steps(report, &terminal, &report->phases[i], &report->phases[i].phases[j]);
+    }
+  }
+  phases_view_legend(report);
+}
+
+void phases_view_legend(const struct report *report)
+{
+  legend_print(report, "Start in s; columns in percent of all threads' time; see --legend\n",
+               "Start: in s.  Work%, Ovhd%, Lock%, Idle%: work, overhead, lock wait and\n"
+               "idleness, in percent of all threads' time in the phase; Work% is its parallel\n"
+               "efficiency.  Rest%: blocked, waiting for a core, in the tool, not recorded.\n"
+               "The sum is less than 100 while threads have not started, or have ended.\n"
+               "Of threads that are neither the first one nor OpenMP's, those count that\n"
+               "worked at least 1 % of their life.\n"
+               "A pattern is a sequence of outermost regions and serial parts that repeats at\n"
+               "least three times.  +-: standard deviation of its repetitions.  Those that\n"
+               "are cut by the ends of the part, or by time that was not recorded, do not\n"
+               "count for mean, deviation and slowest.  Below a phase: the context with the\n"
+               "most work, overhead and waiting of other threads charged to it, as far as the\n"
+               "function that the program calls; then its steps with how often they were\n"
+               "executed and their time altogether (steps below 0.5 % of it are left out), and\n"
+               "the longest execution if it took more than twice the mean.  \"part:\" is a\n"
+               "phase that --from or --to cut; what was cut counts where it began.  \"part of:\"\n"
+               "is another one: only its line is about the part, all below it about the whole\n"
+               "phase.\n");
+}

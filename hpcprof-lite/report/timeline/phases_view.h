@@ -1,0 +1,15 @@
+/* Prints the phases of each process.  Context: BATCH. */
+#ifndef HPCPROF_LITE_REPORT_TIMELINE_PHASES_VIEW_H
+#define HPCPROF_LITE_REPORT_TIMELINE_PHASES_VIEW_H
+
+#include "hpcprof-lite/report/report.h"
+#include "hpcprof-lite/report/terminal.h"
+
+void phases_view_text(const struct report *report);
+int phases_view_table(const struct report *report, bool json);
+
+/* The phases without their steps, for the view of the timeline. */
+void phases_view_list(const struct report *report, const struct terminal *terminal);
+void phases_view_legend(const struct report *report);
+
+#endif

@@ -1,0 +1,194 @@
+#include "hpcprof-lite/report/timeline/state_chart.h"
+
+#include "hpcprof-lite/report/row_writer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STATE_WIDTH = 12 }; /* "not recorded" */
+
+/* How times are printed so that they can be compared: in one unit, in `width` columns with a blank before them. */
+struct format {
+  const char *unit;
+  double unit_ns;
+  int decimals, width;
+};
+
+static struct format times_up_to(uint64_t largest_ns)
+{
+  struct format format = {"Seconds", 1e9, 4, 7};
+  if (largest_ns && largest_ns < 100000)
+    format = (struct format){"us", 1e3, 3, 7};
+  else if (largest_ns && largest_ns < 100000000)
+    format = (struct format){"ms", 1e6, 4, 7};
+  for (double most = (double)largest_ns / format.unit_ns; most >= 10 && format.decimals; most /= 10)
+    format.decimals--;
+  int length = snprintf(NULL, 0, "%.*f", format.decimals, (double)largest_ns / format.unit_ns);
+  format.width = length < 6 ? 7 : length + 1;
+  return format;
+}
+
+static void print_time(const struct report *report, struct format format, double ns)
+{
+  fprintf(report->stream, "%*.*f", format.width, format.decimals, ns / format.unit_ns);
+}
+
+static void print_extreme(const struct report *report, const struct terminal *terminal, struct format format,
+                          uint64_t ns, const struct timeline_row *row, unsigned width)
+{
+  char name[TERMINAL_TEXT_MAX];
+  print_time(report, format, (double)ns);
+  unsigned used = terminal_fit(terminal, row->label, width, name);
+  fprintf(report->stream, "%*s%s", (int)(width - used) + 2, "", name);
+}
+
+static void print_spreads(const struct report *report, const struct terminal *terminal,
+                          const struct timeline_rows *rows, const struct state_spread *spreads, unsigned count)
+{
+  static const char *const names[] = {"thread", "process", "node"};
+  const char *name = names[report->lanes];
+  struct format format = times_up_to(count ? spreads[0].total_ns : 0);
+  char heading[STATE_WIDTH + 1];
+  snprintf(heading, sizeof heading, "%s in", format.unit);
+  unsigned width = rows->label_width > strlen(name) ? rows->label_width : (unsigned)strlen(name);
+  unsigned room = terminal_room(terminal, STATE_WIDTH + 4 * (unsigned)format.width + 4) / 2;
+  width = width < room ? width : room;
+  fprintf(report->stream, "%s%-*s%*s%*s%*s  %*s%*s  %*s%s\n", terminal_bold(terminal), STATE_WIDTH, heading,
+          format.width, "Total", format.width, "Mean", format.width, "Min", (int)width, name, format.width, "Max",
+          (int)width, name, terminal_plain(terminal));
+  for (unsigned i = 0; i < count; i++) {
+    const struct state_spread *spread = &spreads[i];
+    fprintf(report->stream, "%-*s", STATE_WIDTH, timeline_looks[spread->category].name);
+    print_time(report, format, (double)spread->total_ns);
+    print_time(report, format, state_spread_mean(spread, rows->count));
+    print_extreme(report, terminal, format, spread->least_ns, &rows->rows[spread->least], width);
+    print_extreme(report, terminal, format, spread->most_ns, &rows->rows[spread->most], width);
+    fputc('\n', report->stream);
+  }
+}
+
+static void write_group(const struct report *report, const struct state_group *group, char *out, size_t size)
+{
+  const struct timeline_lane *lane = &report->timeline->lanes[group->lane];
+  const struct profile_process *process = &report->profile->processes[lane->process];
+  char number[TIMELINE_PROCESS_MAX];
+  timeline_rows_process(report->profile, lane->process, number);
+  if (group->level == TIMELINE_NODES)
+    snprintf(out, size, "%s", *process->host ? process->host : "(unknown)");
+  else if (group->level == TIMELINE_THREADS)
+    snprintf(out, size, "    thread %" PRIu32, process->threads[lane->thread].index);
+  else
+    snprintf(out, size, "  %s %s", process->rank >= 0 ? "rank" : "process", number);
+}
+
+/* A column for each state that occurs. */
+static void print_groups(const struct report *report, const struct terminal *terminal, const struct state_group *groups,
+                         uint32_t count)
+{
+  char name[256], fitting[TERMINAL_TEXT_MAX];
+  uint64_t largest[TIMELINE_CATEGORIES] = {0}, largest_ns = 0;
+  unsigned columns = 0, width = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++)
+      largest[c] = groups[i].times.ns[c] > largest[c] ? groups[i].times.ns[c] : largest[c];
+    write_group(report, &groups[i], name, sizeof name);
+    width = strlen(name) > width ? (unsigned)strlen(name) : width;
+  }
+  for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++) {
+    largest_ns = largest[c] > largest_ns ? largest[c] : largest_ns;
+    columns += largest[c] > 0;
+  }
+  struct format format = times_up_to(largest_ns);
+  unsigned room = terminal_room(terminal, columns * (unsigned)format.width);
+  width = width < room ? width : room;
+  fprintf(report->stream, "\n%s%-*s", terminal_bold(terminal), (int)width, format.unit);
+  for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++)
+    if (largest[c])
+      fprintf(report->stream, "%*s", format.width, timeline_looks[c].title);
+  fprintf(report->stream, "%s\n", terminal_plain(terminal));
+  for (uint32_t i = 0; i < count; i++) {
+    write_group(report, &groups[i], name, sizeof name);
+    unsigned used = terminal_fit(terminal, name, width, fitting);
+    fprintf(report->stream, "%s%*s", fitting, (int)(width - used), "");
+    for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++)
+      if (largest[c])
+        print_time(report, format, (double)groups[i].times.ns[c]);
+    fputc('\n', report->stream);
+  }
+}
+
+int state_chart_text(const struct report *report, const struct terminal *terminal, const struct timeline_rows *rows)
+{
+  struct state_spread spreads[TIMELINE_CATEGORIES];
+  struct state_group *groups = NULL;
+  uint32_t count = 0;
+  int status = 0;
+  fputc('\n', report->stream);
+  print_spreads(report, terminal, rows, spreads, state_times_spread(rows->times, rows->count, spreads));
+  if (report->per_thread)
+    status = state_times_group(report->profile, report->timeline, rows->lane_times, &groups, &count);
+  if (count && !status)
+    print_groups(report, terminal, groups, count);
+  free(groups);
+  return status;
+}
+
+/* ---- JSON ---- */
+
+static void write_spreads(const struct report *report, const struct timeline_rows *rows)
+{
+  static const char *const columns[] = {"category", "total_s", "mean_s", "min_s", "min_lane", "max_s", "max_lane"};
+  struct state_spread spreads[TIMELINE_CATEGORIES];
+  struct row_writer writer;
+  unsigned count = state_times_spread(rows->times, rows->count, spreads);
+  row_writer_begin_array(&writer, report->stream, "states", columns, sizeof columns / sizeof *columns);
+  for (unsigned i = 0; i < count; i++) {
+    row_writer_text(&writer, timeline_category_name(spreads[i].category));
+    row_writer_ns(&writer, spreads[i].total_ns);
+    row_writer_ns(&writer, model_rounded(state_spread_mean(&spreads[i], rows->count)));
+    row_writer_ns(&writer, spreads[i].least_ns);
+    row_writer_text(&writer, rows->rows[spreads[i].least].label);
+    row_writer_ns(&writer, spreads[i].most_ns);
+    row_writer_text(&writer, rows->rows[spreads[i].most].label);
+  }
+  row_writer_end(&writer);
+}
+
+static void write_row(const struct report *report, struct row_writer *writer, const struct state_group *group)
+{
+  const struct timeline_lane *lane = &report->timeline->lanes[group->lane];
+  const struct profile_process *process = &report->profile->processes[lane->process];
+  row_writer_text(writer, process->host);
+  if (group->level == TIMELINE_NODES)
+    row_writer_empty(writer);
+  else
+    row_writer_uint(writer, process->pid);
+  if (group->level == TIMELINE_NODES || process->rank < 0)
+    row_writer_empty(writer);
+  else
+    row_writer_int(writer, process->rank);
+  if (group->level != TIMELINE_THREADS)
+    row_writer_empty(writer);
+  else
+    row_writer_uint(writer, process->threads[lane->thread].index);
+  for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++)
+    row_writer_ns(writer, group->times.ns[c]);
+}
+
+int state_chart_json(const struct report *report, const struct timeline_rows *rows)
+{
+  static const char *const columns[] = {"host",        "process", "rank",      "thread",      "work_s", "overhead_s",
+                                        "lock_wait_s", "idle_s",  "blocked_s", "core_wait_s", "tool_s", "gap_s"};
+  struct state_group *groups;
+  struct row_writer writer;
+  uint32_t count;
+  write_spreads(report, rows);
+  int status = state_times_group(report->profile, report->timeline, rows->lane_times, &groups, &count);
+  row_writer_begin_array(&writer, report->stream, "lanes", columns, sizeof columns / sizeof *columns);
+  for (uint32_t i = 0; i < count; i++)
+    write_row(report, &writer, &groups[i]);
+  row_writer_end(&writer);
+  free(groups);
+  return status;
+}

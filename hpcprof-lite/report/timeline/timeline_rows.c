@@ -1,0 +1,143 @@
+#include "hpcprof-lite/report/timeline/timeline_rows.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct timeline_look timeline_looks[TIMELINE_CATEGORIES] = {
+    [TIMELINE_WORK] = {'W', "work", "Work", "\033[32m"},
+    [TIMELINE_OVERHEAD] = {'o', "overhead", "Ovhd", "\033[33m"},
+    [TIMELINE_LOCK_WAIT] = {'L', "lock wait", "Lock", "\033[31m"},
+    [TIMELINE_IDLE] = {'.', "idle", "Idle", "\033[93m"},
+    [TIMELINE_BLOCKED] = {'b', "blocked", "Block", "\033[34m"},
+    [TIMELINE_CORE_WAIT] = {'c', "core wait", "Core", "\033[35m"},
+    [TIMELINE_TOOL] = {'t', "tool", "Tool", "\033[36m"},
+    [TIMELINE_GAP] = {'?', "not recorded", "Gap", "\033[2m"}};
+
+static const struct profile_process *process_of(const struct report *report, uint32_t lane)
+{
+  return &report->profile->processes[report->timeline->lanes[lane].process];
+}
+
+/* Whether another process has the same rank, such as one that it has started.  Processes of a rank follow one another.
+ */
+static bool shares_rank(const struct profile *profile, uint32_t number)
+{
+  const struct profile_process *process = &profile->processes[number];
+  uint32_t first = number ? number - 1 : 0;
+  for (uint32_t i = first; i <= number + 1 && i < profile->processes_usable; i++) {
+    const struct profile_process *other = &profile->processes[i];
+    if (i != number && other->rank == process->rank && !strcmp(other->host, process->host))
+      return true;
+  }
+  return false;
+}
+
+void timeline_rows_process(const struct profile *profile, uint32_t number, char name[TIMELINE_PROCESS_MAX])
+{
+  const struct profile_process *process = &profile->processes[number];
+  if (process->rank >= 0 && shares_rank(profile, number))
+    snprintf(name, TIMELINE_PROCESS_MAX, "%" PRId32 "/%" PRIu32, process->rank, process->pid);
+  else
+    snprintf(name, TIMELINE_PROCESS_MAX, "%" PRId64, process->rank >= 0 ? process->rank : (int64_t)process->pid);
+}
+
+/* "3" of a thread; "7.3" with several processes, by rank or process id, or "2/7.3" by both; "7" of a process, and the
+ * name of a node. */
+static void write_label(const struct report *report, uint32_t lane, char label[TIMELINE_LABEL_MAX])
+{
+  const struct profile_process *process = process_of(report, lane);
+  uint32_t index = process->threads[report->timeline->lanes[lane].thread].index;
+  char number[TIMELINE_PROCESS_MAX];
+  timeline_rows_process(report->profile, report->timeline->lanes[lane].process, number);
+  bool several =
+      report->timeline->lanes[0].process != report->timeline->lanes[report->timeline->lanes_count - 1].process;
+  if (report->lanes == TIMELINE_NODES)
+    snprintf(label, TIMELINE_LABEL_MAX, "%.20s", process->host);
+  else if (report->lanes == TIMELINE_PROCESSES)
+    snprintf(label, TIMELINE_LABEL_MAX, "%s", number);
+  else if (several)
+    snprintf(label, TIMELINE_LABEL_MAX, "%s.%" PRIu32, number, index);
+  else
+    snprintf(label, TIMELINE_LABEL_MAX, "%" PRIu32, index);
+}
+
+uint32_t timeline_rows_columns(const struct report *report, unsigned width)
+{
+  unsigned widest = 0;
+  for (uint32_t i = 0; i < report->timeline->lanes_count; i++) {
+    char label[TIMELINE_LABEL_MAX];
+    write_label(report, i, label);
+    widest = strlen(label) > widest ? (unsigned)strlen(label) : widest;
+  }
+  return width > widest + 1 + 8 ? width - widest - 1 : 8;
+}
+
+/* Returns the row of a lane, after those before it; MODEL_NONE: a new one. */
+static uint32_t row_of(const struct report *report, const struct timeline_rows *rows, uint32_t lane)
+{
+  for (uint32_t i = rows->count; i-- > 0 && report->lanes != TIMELINE_THREADS;) {
+    const struct profile_process *process = process_of(report, lane), *other = process_of(report, rows->rows[i].lane);
+    if (process == other || (report->lanes == TIMELINE_NODES && !strcmp(process->host, other->host)))
+      return i;
+    if (report->lanes == TIMELINE_PROCESSES)
+      break; /* lanes of a process follow each other */
+  }
+  return MODEL_NONE;
+}
+
+static void join_cells(struct timeline_cell *into, const struct timeline_cell *from, uint32_t columns)
+{
+  for (uint32_t i = 0; i < columns; i++) {
+    for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++)
+      into[i].ns[c] = model_sum(into[i].ns[c], from[i].ns[c]);
+    into[i].critical_ns = model_sum(into[i].critical_ns, from[i].critical_ns);
+  }
+}
+
+int timeline_rows_read(const struct report *report, uint32_t columns, struct timeline_rows *rows)
+{
+  const struct timeline *timeline = report->timeline;
+  uint32_t lanes = timeline->lanes_count;
+  *rows = (struct timeline_rows){.from_ns = UINT64_MAX,
+                                 .columns = columns,
+                                 .rows = calloc((size_t)lanes + 1, sizeof *rows->rows),
+                                 .cells = calloc((size_t)lanes * columns + 1, sizeof *rows->cells),
+                                 .times = calloc((size_t)lanes + 1, sizeof *rows->times),
+                                 .lane_times = calloc((size_t)lanes + 1, sizeof *rows->lane_times)};
+  if (!rows->rows || !rows->cells || !rows->times || !rows->lane_times)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < lanes; i++) {
+    rows->from_ns = timeline->lanes[i].start_ns < rows->from_ns ? timeline->lanes[i].start_ns : rows->from_ns;
+    rows->to_ns = timeline->lanes[i].end_ns > rows->to_ns ? timeline->lanes[i].end_ns : rows->to_ns;
+  }
+  int status = lanes ? timeline->cells(timeline->source, rows->from_ns, rows->to_ns, columns, rows->cells) : 0;
+  for (uint32_t i = 0; i < lanes && !status; i++) {
+    uint32_t number = row_of(report, rows, i);
+    struct timeline_cell *cells = rows->cells + (size_t)i * columns;
+    state_times_add(&rows->lane_times[i], cells, columns);
+    state_times_join(&rows->times[number != MODEL_NONE ? number : rows->count], &rows->lane_times[i]);
+    if (number != MODEL_NONE) {
+      join_cells(rows->rows[number].cells, cells, columns);
+      rows->rows[number].lanes++;
+      rows->rows[number].critical_known &= timeline->lanes[i].critical_known;
+      continue;
+    }
+    struct timeline_row *row = &rows->rows[rows->count++];
+    *row = (struct timeline_row){
+        .lane = i, .lanes = 1, .critical_known = timeline->lanes[i].critical_known, .cells = cells};
+    write_label(report, i, row->label);
+    unsigned width = (unsigned)strlen(row->label);
+    rows->label_width = width > rows->label_width ? width : rows->label_width;
+  }
+  return status;
+}
+
+void timeline_rows_release(struct timeline_rows *rows)
+{
+  free(rows->rows);
+  free(rows->cells);
+  free(rows->times);
+  free(rows->lane_times);
+  *rows = (struct timeline_rows){0};
+}

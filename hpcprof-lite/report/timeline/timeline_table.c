@@ -1,0 +1,67 @@
+#include "hpcprof-lite/report/timeline/timeline_table.h"
+
+#include "hpcprof-lite/report/row_writer.h"
+#include "hpcprof-lite/report/timeline/timeline_tiles.h"
+
+struct table {
+  const struct report *report;
+  struct row_writer writer;
+};
+
+static void context_cell(const struct table *table, struct row_writer *writer, uint32_t row)
+{
+  if (row == MODEL_NONE || row >= table->report->tree->count)
+    row_writer_empty(writer);
+  else
+    row_writer_uint(writer, table->report->tree->rows[row].id);
+}
+
+static int print_interval(void *context, const struct timeline_interval *interval)
+{
+  struct table *table = context;
+  struct row_writer *writer = &table->writer;
+  const struct timeline *timeline = table->report->timeline;
+  const struct timeline_lane *lane = &timeline->lanes[interval->lane];
+  const struct profile_process *process = &table->report->profile->processes[lane->process];
+  const struct construct_tree *constructs = table->report->constructs;
+  const struct construct_entry *construct =
+      interval->construct < constructs->count ? &constructs->entries[interval->construct] : NULL;
+  row_writer_uint(writer, process->pid);
+  if (process->rank < 0)
+    row_writer_empty(writer);
+  else
+    row_writer_int(writer, process->rank);
+  row_writer_uint(writer, process->threads[lane->thread].index);
+  row_writer_ns(writer, interval->start_ns);
+  row_writer_ns(writer, interval->end_ns);
+  row_writer_text(writer, interval->category == TIMELINE_GAP ? "gap"
+                          : construct                        ? profile_directive_name(construct->kind)
+                                                             : "");
+  row_writer_text(writer, timeline_category_name((enum timeline_category)interval->category));
+  context_cell(table, writer, interval->context);
+  if (construct)
+    row_writer_uint(writer, construct->region);
+  else
+    row_writer_empty(writer);
+  row_writer_text(writer, construct ? construct->name : "");
+  context_cell(table, writer, interval->wait_for);
+  if (lane->critical_known)
+    row_writer_uint(writer, interval->critical);
+  else
+    row_writer_empty(writer);
+  return ferror(writer->stream) ? ERR_INPUT : 0;
+}
+
+int timeline_table(const struct report *report, bool json)
+{
+  static const char *const columns[] = {"process",   "rank", "thread",   "start_s",
+                                        "end_s",     "kind", "category", "context_id",
+                                        "construct", "name", "wait_for", "on_critical_path"};
+  struct table table = {.report = report};
+  if (json)
+    return timeline_tiles(report);
+  row_writer_begin(&table.writer, report->stream, false, columns, sizeof columns / sizeof *columns);
+  int status = report->timeline->each(report->timeline->source, MODEL_NONE, print_interval, &table);
+  row_writer_end(&table.writer);
+  return status;
+}

@@ -1,0 +1,354 @@
+#include "hpcprof-lite/report/timeline/timeline_text.h"
+
+#include "hpcprof-lite/report/terminal.h"
+#include "hpcprof-lite/report/timeline/phases_view.h"
+#include "hpcprof-lite/report/timeline/state_chart.h"
+#include "hpcprof-lite/report/timeline/timeline_rows.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { MARK_EVERY = 12, MARKS_MAX = 512 }; /* columns between times on the axis, at least; columns of a line, at most */
+
+static const char legend[] = "Each letter says what a thread did for most of a column:\n"
+                             "  W work          it ran code of the program\n"
+                             "  o overhead      it ran code of the OpenMP runtime\n"
+                             "  L lock wait     it waited for a lock, critical, ordered or atomic construct\n"
+                             "  . idle          it waited at a barrier, for tasks or for the next region\n"
+                             "  b blocked       it slept in a system call\n"
+                             "  c core wait     it was ready to run, but other threads had the processors\n"
+                             "  t tool          it ran code of this profiler\n"
+                             "  ? not recorded  measuring was paused, or the trace was at its limit, or only\n"
+                             "                  samples were recorded (-tsamples)\n"
+                             "  blank           it had not started yet, or had ended\n"
+                             "L and . are exact, except with -tsamples; samples tell what else a thread did.\n"
+                             "1: a thread; 7.1: thread 1 of process 7, or of MPI rank 7; 0/7.1: of process 7,\n"
+                             "  where several have rank 0.\n"
+                             "#1, #2: where phases begin, as far as there is room.\n"
+                             "^ -: the thread was on the critical path for at least half of the column; for\n"
+                             "  a smaller part.\n"
+                             "Digits below a process or node: the tenths of its threads' time that are work;\n"
+                             "  its letter is what most of that time is.\n"
+                             "Total: of all lines; Mean: for each of them; Min, Max: the least and most, and\n"
+                             "  the line that has it.  Work, Ovhd, Lock, Idle, Block, Core, Tool, Gap: work,\n"
+                             "  overhead, lock wait, idle, blocked, core wait, tool, not recorded.\n";
+
+/* A drawing and what was seen in it. */
+struct drawing {
+  const struct report *report;
+  struct terminal terminal;
+  struct timeline_rows rows;
+  unsigned used;                /* bits: categories with a letter */
+  bool on_path, partly_on_path; /* there are such marks */
+};
+
+static const struct profile_process *process_of(const struct drawing *drawing, uint32_t row)
+{
+  const struct report *report = drawing->report;
+  return &report->profile->processes[report->timeline->lanes[drawing->rows.rows[row].lane].process];
+}
+
+static uint64_t cell_sum(const struct timeline_cell *cell)
+{
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
+    sum = model_sum(sum, cell->ns[i]);
+  return sum;
+}
+
+/* The category with the most time; TIMELINE_CATEGORIES if nothing lived. */
+static unsigned category_of(const struct timeline_cell *cell)
+{
+  unsigned most = TIMELINE_CATEGORIES;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
+    if (cell->ns[i] && (most == TIMELINE_CATEGORIES || cell->ns[i] > cell->ns[most]))
+      most = i;
+  return most;
+}
+
+static void print_letters(struct drawing *drawing, const struct timeline_row *row)
+{
+  FILE *stream = drawing->report->stream;
+  const struct terminal *terminal = &drawing->terminal;
+  unsigned last = TIMELINE_CATEGORIES;
+  uint32_t end = drawing->rows.columns;
+  while (end && category_of(&row->cells[end - 1]) == TIMELINE_CATEGORIES)
+    end--;
+  fprintf(stream, "%*s ", (int)drawing->rows.label_width, row->label);
+  for (uint32_t i = 0; i < end; i++) {
+    unsigned category = category_of(&row->cells[i]);
+    if (terminal->colour && category != last)
+      fprintf(stream, "%s%s", terminal_plain(terminal),
+              category < TIMELINE_CATEGORIES ? timeline_looks[category].colour : "");
+    fputc(category < TIMELINE_CATEGORIES ? timeline_looks[category].letter : ' ', stream);
+    last = category;
+    drawing->used |= category < TIMELINE_CATEGORIES ? 1u << category : 0;
+  }
+  fprintf(stream, "%s\n", terminal_plain(terminal));
+}
+
+/* A line of marks, without those at its end that are blank. */
+static void print_marks(const struct drawing *drawing, const char *marks)
+{
+  uint32_t end = drawing->rows.columns;
+  while (end && marks[end - 1] == ' ')
+    end--;
+  if (end)
+    fprintf(drawing->report->stream, "%*s %.*s\n", (int)drawing->rows.label_width, "", (int)end, marks);
+}
+
+/* Below a thread: where it is on the critical path. */
+static void print_path(struct drawing *drawing, const struct timeline_row *row)
+{
+  char marks[MARKS_MAX];
+  for (uint32_t i = 0; i < drawing->rows.columns; i++) {
+    uint64_t critical = row->cells[i].critical_ns;
+    bool most = critical && critical >= cell_sum(&row->cells[i]) - critical;
+    marks[i] = most ? '^' : critical ? '-' : ' ';
+    drawing->on_path |= most;
+    drawing->partly_on_path |= critical && !most;
+  }
+  print_marks(drawing, marks);
+}
+
+/* Below several threads: the tenths of their time that are work. */
+static void print_tenths(const struct drawing *drawing, const struct timeline_row *row)
+{
+  char marks[MARKS_MAX];
+  for (uint32_t i = 0; i < drawing->rows.columns; i++) {
+    uint64_t all = cell_sum(&row->cells[i]), work = row->cells[i].ns[TIMELINE_WORK];
+    marks[i] = !all ? ' ' : work >= all ? '9' : (char)('0' + (unsigned)(10 * (double)work / (double)all));
+  }
+  print_marks(drawing, marks);
+}
+
+/* Whether a row begins what another command, or another node, did; a line above it then says which one. */
+static bool begins_place(const struct drawing *drawing, uint32_t row)
+{
+  const struct profile_process *process = process_of(drawing, row), *before = row ? process_of(drawing, row - 1) : NULL;
+  return !before || (process != before &&
+                     (strcmp(process->host, before->host) != 0 || strcmp(process->command, before->command) != 0));
+}
+
+/* "node7: ./solve" */
+static void print_place(const struct drawing *drawing, uint32_t row)
+{
+  const struct profile_process *process = process_of(drawing, row);
+  char text[1024], fitting[TERMINAL_TEXT_MAX];
+  snprintf(text, sizeof text, "%.100s: %.900s", *process->host ? process->host : "(unknown)",
+           *process->command ? process->command : "(unknown)");
+  terminal_fit(&drawing->terminal, text, drawing->terminal.width, fitting);
+  fprintf(drawing->report->stream, "%s%s%s\n", terminal_bold(&drawing->terminal), fitting,
+          terminal_plain(&drawing->terminal));
+}
+
+/* ---- the axis ---- */
+
+/* Seconds with as many digits as tell times apart that differ by a step. */
+static int seconds_text(uint64_t ns, uint64_t step_ns, char out[32])
+{
+  int decimals = 0;
+  for (uint64_t unit = 1000000000; unit > step_ns && decimals < 9; unit /= 10)
+    decimals++;
+  return snprintf(out, 32, "%.*f", decimals, (double)ns / 1e9);
+}
+
+/* The smallest of 1, 2, 5, 10, ... ns that leaves room for the times on the axis. */
+static uint64_t axis_step(const struct timeline_rows *rows)
+{
+  static const unsigned factors[] = {1, 2, 5};
+  double column_ns = (double)(rows->to_ns - rows->from_ns) / rows->columns;
+  uint64_t unit = 1;
+  for (unsigned i = 0; unit < UINT64_MAX / 100; i++) {
+    char text[32];
+    uint64_t step = factors[i % 3] * unit;
+    int columns = seconds_text(rows->to_ns, step, text) + 3;
+    columns = columns > MARK_EVERY ? columns : MARK_EVERY;
+    if ((double)step >= column_ns * columns)
+      return step;
+    unit = i % 3 == 2 ? 10 * unit : unit;
+  }
+  return UINT64_MAX / 2;
+}
+
+static void print_axis(const struct drawing *drawing)
+{
+  const struct timeline_rows *rows = &drawing->rows;
+  char marks[MARKS_MAX];
+  uint64_t step = axis_step(rows), at = rows->from_ns / step * step;
+  memset(marks, ' ', sizeof marks);
+  for (at += at < rows->from_ns ? step : 0; at < rows->to_ns; at += step) {
+    char text[32];
+    uint32_t place = (uint32_t)((double)(at - rows->from_ns) / (double)(rows->to_ns - rows->from_ns) * rows->columns);
+    size_t length = (size_t)seconds_text(at, step, text);
+    if (place + length + 1 > rows->columns || at > UINT64_MAX - step)
+      break;
+    marks[place] = '|';
+    memcpy(marks + place + 1, text, length);
+  }
+  print_marks(drawing, marks);
+}
+
+/* Above the lanes of one process: where its phases begin. */
+static void print_phases_axis(const struct drawing *drawing)
+{
+  char marks[MARKS_MAX];
+  const struct timeline_rows *rows = &drawing->rows;
+  const struct phases *phases = drawing->report->phases;
+  uint64_t length_ns = rows->to_ns - rows->from_ns;
+  uint32_t next = 0;
+  if (drawing->report->phases_count != 1 || phases->count < 2)
+    return;
+  memset(marks, ' ', sizeof marks);
+  for (uint32_t i = phases->first; i < phases->end; i++) {
+    char text[16];
+    uint64_t at_ns = phases->phases[i].start_ns;
+    double place = at_ns <= rows->from_ns ? 0 : (double)(at_ns - rows->from_ns) / (double)length_ns * rows->columns;
+    int length = snprintf(text, sizeof text, "#%" PRIu32, i + 1);
+    if (place < next || place + length > rows->columns)
+      continue;
+    memcpy(marks + (uint32_t)place, text, (size_t)length);
+    next = (uint32_t)place + (uint32_t)length;
+  }
+  print_marks(drawing, marks);
+}
+
+static void print_title(const struct drawing *drawing)
+{
+  static const char *const names[] = {"thread", "process", "node"};
+  const struct timeline_rows *rows = &drawing->rows;
+  uint64_t length_ns = rows->to_ns - rows->from_ns;
+  char step[16], from[32], to[32];
+  terminal_short_time(length_ns / rows->columns, step);
+  seconds_text(rows->from_ns, length_ns / 400, from);
+  seconds_text(rows->to_ns, length_ns / 400, to);
+  fprintf(drawing->report->stream, "%sA line for each %s, from %s to %s s, a column is %s%s\n",
+          terminal_bold(&drawing->terminal), names[drawing->report->lanes], from, to, step,
+          terminal_plain(&drawing->terminal));
+}
+
+/* ---- what the drawing means ---- */
+
+static void print_letters_used(const struct drawing *drawing)
+{
+  FILE *stream = drawing->report->stream;
+  size_t used = 0;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++) {
+    if (!(drawing->used & 1u << i))
+      continue;
+    size_t length = strlen(timeline_looks[i].name) + 2;
+    bool fits = used + 2 + length <= drawing->terminal.width;
+    fprintf(stream, "%s%s%c%s %s",
+            !used  ? ""
+            : fits ? "  "
+                   : "\n",
+            drawing->terminal.colour ? timeline_looks[i].colour : "", timeline_looks[i].letter,
+            terminal_plain(&drawing->terminal), timeline_looks[i].name);
+    used = used && fits ? used + 2 + length : length;
+  }
+  fputc('\n', stream);
+}
+
+static void __attribute__((format(printf, 2, 3))) print_note(const struct drawing *drawing, const char *format, ...)
+{
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  terminal_wrap(&drawing->terminal, drawing->report->stream, "", "  ", text);
+}
+
+/* What the drawing does not show, or what disturbed the run. */
+static void print_doubts(const struct drawing *drawing)
+{
+  enum { MUCH = 10 };
+  const struct timeline *timeline = drawing->report->timeline;
+  struct state_times sums = {0};
+  uint64_t all = 0;
+  uint64_t column_ns = (drawing->rows.to_ns - drawing->rows.from_ns) / drawing->rows.columns;
+  char percent[16], period[16], twice[16];
+  for (uint32_t i = 0; i < timeline->lanes_count; i++) /* also of lines that --max-rows leaves out */
+    state_times_join(&sums, &drawing->rows.lane_times[i]);
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
+    all = model_sum(all, sums.ns[i]);
+  const uint64_t waited = sums.ns[TIMELINE_CORE_WAIT];
+  terminal_percent(waited, all, percent);
+  terminal_short_time(timeline->period_ns, period);
+  terminal_short_time(2 * timeline->period_ns, twice);
+  if (timeline->samples_only)
+    print_note(drawing, "Only samples were recorded (-tsamples)%s%s: what threads did between them is not known.",
+               timeline->period_ns ? ", every " : "", timeline->period_ns ? period : "");
+  else if (column_ns < timeline->period_ns)
+    print_note(drawing, "Samples are %s apart: letters other than L and . are right to %s only.", period, twice);
+  if (waited > all / MUCH)
+    print_note(drawing,
+               "For %s %% of their time threads were ready to run but had no processor (c): more threads than "
+               "processors, or other programs. Threads that wait for such a thread are idle for longer.",
+               percent);
+}
+
+static void print_meaning(const struct drawing *drawing)
+{
+  print_letters_used(drawing);
+  if (drawing->report->lanes != TIMELINE_THREADS)
+    print_note(drawing, "Digits: tenths of the threads' time that are work; letters: what most of it is.");
+  if (drawing->on_path || drawing->partly_on_path)
+    print_note(drawing, "^ on the critical path%s%s", drawing->partly_on_path ? " for at least half of the column" : "",
+               drawing->partly_on_path ? ", - for less" : "");
+  print_doubts(drawing);
+}
+
+static void print_rows(struct drawing *drawing)
+{
+  const struct report *report = drawing->report;
+  uint32_t count = drawing->rows.count, places = 0;
+  uint32_t shown = report->rows_limit && report->rows_limit < count ? report->rows_limit : count;
+  bool threads = report->lanes == TIMELINE_THREADS, nodes = report->lanes == TIMELINE_NODES;
+  for (uint32_t i = 0; i < shown && !nodes; i++)
+    places += begins_place(drawing, i);
+  if (places == 1)
+    print_place(drawing, 0);
+  print_title(drawing);
+  print_axis(drawing);
+  print_phases_axis(drawing);
+  for (uint32_t i = 0; i < shown; i++) {
+    if (places > 1 && begins_place(drawing, i))
+      print_place(drawing, i);
+    print_letters(drawing, &drawing->rows.rows[i]);
+    if (threads)
+      print_path(drawing, &drawing->rows.rows[i]);
+    else
+      print_tenths(drawing, &drawing->rows.rows[i]);
+  }
+  if (shown < count)
+    fprintf(report->stream, "%" PRIu32 " more line%s; see --max-rows\n", count - shown, count - shown == 1 ? "" : "s");
+}
+
+int timeline_text(const struct report *report)
+{
+  struct drawing drawing = {.report = report};
+  terminal_init(&drawing.terminal, report->stream);
+  int status = timeline_rows_read(report, timeline_rows_columns(report, drawing.terminal.width), &drawing.rows);
+  if (!status) {
+    print_rows(&drawing);
+    print_meaning(&drawing);
+  }
+  status = status ? status : state_chart_text(report, &drawing.terminal, &drawing.rows);
+  timeline_rows_release(&drawing.rows);
+  if (status)
+    return status;
+  fputc('\n', report->stream);
+  if (report->phases_count)
+    phases_view_list(report, &drawing.terminal);
+  else
+    fputs("No phases: times of constructs were not recorded (-p off, or --trace=samples).\n", report->stream);
+  if (report->legend)
+    fprintf(report->stream, "\n%s", legend);
+  if (report->phases_count)
+    phases_view_legend(report);
+  else if (!report->legend)
+    fputs("Letters and marks: see --legend\n", report->stream);
+  return 0;
+}

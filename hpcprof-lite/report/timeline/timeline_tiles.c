@@ -1,0 +1,86 @@
+#include "hpcprof-lite/report/timeline/timeline_tiles.h"
+
+#include "hpcprof-lite/report/document.h"
+#include "hpcprof-lite/report/row_writer.h"
+#include "hpcprof-lite/report/terminal.h"
+#include "hpcprof-lite/report/timeline/state_chart.h"
+#include "hpcprof-lite/report/timeline/timeline_rows.h"
+
+static void who_cells(const struct report *report, struct row_writer *writer, uint32_t lane)
+{
+  const struct timeline_lane *of = &report->timeline->lanes[lane];
+  const struct profile_process *process = &report->profile->processes[of->process];
+  row_writer_text(writer, process->host);
+  if (report->lanes == TIMELINE_NODES)
+    row_writer_empty(writer);
+  else
+    row_writer_uint(writer, process->pid);
+  if (report->lanes == TIMELINE_NODES || process->rank < 0)
+    row_writer_empty(writer);
+  else
+    row_writer_int(writer, process->rank);
+  if (report->lanes != TIMELINE_THREADS)
+    row_writer_empty(writer);
+  else
+    row_writer_uint(writer, process->threads[of->thread].index);
+}
+
+static void write_tile(const struct report *report, struct row_writer *writer, const struct timeline_cell *cell,
+                       bool critical_known)
+{
+  bool context = cell->context < report->tree->count && report->lanes == TIMELINE_THREADS;
+  bool construct = cell->construct < report->constructs->count && report->lanes == TIMELINE_THREADS;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
+    row_writer_ns(writer, cell->ns[i]);
+  if (critical_known)
+    row_writer_ns(writer, cell->critical_ns);
+  else
+    row_writer_empty(writer);
+  if (context)
+    row_writer_uint(writer, report->tree->rows[cell->context].id);
+  else
+    row_writer_empty(writer);
+  row_writer_text(writer, context ? report->tree->rows[cell->context].name : "");
+  if (construct)
+    row_writer_uint(writer, report->constructs->entries[cell->construct].region);
+  else
+    row_writer_empty(writer);
+  row_writer_text(writer, construct ? report->constructs->entries[cell->construct].name : "");
+}
+
+static bool alive(const struct timeline_cell *cell)
+{
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
+    if (cell->ns[i])
+      return true;
+  return false;
+}
+
+int timeline_tiles(const struct report *report)
+{
+  static const char *const columns[] = {"host",       "process",     "rank",       "thread",      "start_s",
+                                        "end_s",      "work_s",      "overhead_s", "lock_wait_s", "idle_s",
+                                        "blocked_s",  "core_wait_s", "tool_s",     "gap_s",       "critical_s",
+                                        "context_id", "context",     "construct",  "name"};
+  struct terminal terminal;
+  struct timeline_rows rows;
+  struct row_writer writer;
+  terminal_init(&terminal, report->stream);
+  int status = timeline_rows_read(report, terminal.width, &rows);
+  document_open(report, true);
+  row_writer_begin(&writer, report->stream, true, columns, sizeof columns / sizeof *columns);
+  for (uint32_t i = 0; i < rows.count && !status; i++)
+    for (uint32_t j = 0; j < rows.columns; j++) {
+      if (!alive(&rows.rows[i].cells[j]))
+        continue;
+      who_cells(report, &writer, rows.rows[i].lane);
+      row_writer_ns(&writer, timeline_cell_start(rows.from_ns, rows.to_ns, rows.columns, j));
+      row_writer_ns(&writer, timeline_cell_start(rows.from_ns, rows.to_ns, rows.columns, j + 1));
+      write_tile(report, &writer, &rows.rows[i].cells[j], rows.rows[i].critical_known);
+    }
+  row_writer_end(&writer);
+  status = status ? status : state_chart_json(report, &rows);
+  document_close(report, true);
+  timeline_rows_release(&rows);
+  return status;
+}

@@ -1,0 +1,112 @@
+#include "hpcprof-lite/timeline/cell_sum.h"
+
+#include "common/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS_LEAST = 16 };
+
+static uint32_t *slot_of(const struct cell_amounts *amounts, uint32_t key)
+{
+  uint32_t slot = (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (amounts->slots_count - 1);
+  while (amounts->slots[slot] && amounts->amounts[amounts->slots[slot] - 1].key != key)
+    slot = (slot + 1) & (amounts->slots_count - 1);
+  return &amounts->slots[slot];
+}
+
+static bool grow(struct cell_amounts *amounts)
+{
+  uint32_t count = amounts->slots_count ? amounts->slots_count * 2 : SLOTS_LEAST;
+  uint32_t *slots = calloc(count, sizeof *slots);
+  if (!slots || !count) {
+    free(slots);
+    return false;
+  }
+  free(amounts->slots);
+  amounts->slots = slots;
+  amounts->slots_count = count;
+  for (uint32_t i = 0; i < amounts->count; i++)
+    *slot_of(amounts, amounts->amounts[i].key) = i + 1;
+  return true;
+}
+
+int cell_sum_weigh(struct cell_amounts *amounts, uint32_t key, uint32_t number, uint64_t ns)
+{
+  if (amounts->count * 2 >= amounts->slots_count && !grow(amounts))
+    return ERR_NOMEM;
+  uint32_t *slot = slot_of(amounts, key);
+  if (!*slot) {
+    if (!array_reserve(&amounts->amounts, &amounts->room, amounts->count + 1, sizeof *amounts->amounts))
+      return ERR_NOMEM;
+    amounts->amounts[amounts->count++] = (struct cell_amount){.key = key, .number = number};
+    *slot = amounts->count;
+  }
+  struct cell_amount *amount = &amounts->amounts[*slot - 1];
+  amount->ns = model_sum(amount->ns, ns);
+  return 0;
+}
+
+int cell_sum_add(struct cell_sum *sum, const struct timeline_interval *interval, uint64_t ns)
+{
+  int status = 0;
+  sum->ns[interval->category] += ns;
+  sum->critical_ns += interval->critical ? ns : 0;
+  if (interval->context != MODEL_NONE)
+    status = cell_sum_weigh(&sum->contexts, interval->context, interval->node, ns);
+  if (interval->construct != MODEL_NONE && !status)
+    status = cell_sum_weigh(&sum->constructs, interval->construct, interval->record, ns);
+  return status;
+}
+
+int cell_sum_join(struct cell_sum *sum, const struct cell_sum *other)
+{
+  int status = 0;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
+    sum->ns[i] += other->ns[i];
+  sum->critical_ns += other->critical_ns;
+  for (uint32_t i = 0; i < other->contexts.count && !status; i++) {
+    const struct cell_amount *from = &other->contexts.amounts[i];
+    status = cell_sum_weigh(&sum->contexts, from->key, from->number, from->ns);
+  }
+  for (uint32_t i = 0; i < other->constructs.count && !status; i++) {
+    const struct cell_amount *from = &other->constructs.amounts[i];
+    status = cell_sum_weigh(&sum->constructs, from->key, from->number, from->ns);
+  }
+  return status;
+}
+
+struct cell_amount cell_sum_most(const struct cell_amounts *amounts)
+{
+  struct cell_amount most = {.key = MODEL_NONE};
+  for (uint32_t i = 0; i < amounts->count; i++) {
+    const struct cell_amount *amount = &amounts->amounts[i];
+    if (amount->ns > most.ns || (amount->ns == most.ns && amount->key < most.key))
+      most = *amount;
+  }
+  return most;
+}
+
+static void clear(struct cell_amounts *amounts)
+{
+  if (amounts->count)
+    memset(amounts->slots, 0, amounts->slots_count * sizeof *amounts->slots);
+  amounts->count = 0;
+}
+
+void cell_sum_clear(struct cell_sum *sum)
+{
+  memset(sum->ns, 0, sizeof sum->ns);
+  sum->critical_ns = 0;
+  clear(&sum->contexts);
+  clear(&sum->constructs);
+}
+
+void cell_sum_release(struct cell_sum *sum)
+{
+  free(sum->contexts.amounts);
+  free(sum->contexts.slots);
+  free(sum->constructs.amounts);
+  free(sum->constructs.slots);
+  *sum = (struct cell_sum){0};
+}

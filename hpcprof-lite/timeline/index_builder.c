@@ -1,0 +1,349 @@
+#include "hpcprof-lite/timeline/index_builder.h"
+
+#include "common/format.h"
+#include "hpcprof-lite/input/read.h"
+#include "hpcprof-lite/timeline/cell_sum.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+enum {
+  LIFE_BITS_MAX = 62, /* of the time in ns from the start of the process to the end of a lane: more than 100 years */
+  SHIFT_MAX = 48,
+  LEVELS_MAX = 40,
+  BYTES_A_CELL = 8 /* of the trace, for a cell of the first level */
+};
+
+struct index_builder {
+  struct index_builder_input input;
+  struct timeline_index_lane *lanes;
+  struct format_index head;
+  char *path, *temporary; /* the file, and where it is until it is complete */
+  int fd;
+  pthread_mutex_t lock; /* of the file */
+  atomic_int error;     /* errno of the first failed write */
+};
+
+/* A level of a lane: the open cell, and the block with those before it. */
+struct level {
+  struct cell_sum sum;
+  uint64_t cell, block;
+  bool open, filled;
+  struct timeline_index_cell *cells;
+};
+
+struct lane_builder {
+  struct index_builder *building;
+  uint32_t thread;
+  struct level levels[LEVELS_MAX];
+  void *guest; /* what its visit gets */
+  ZSTD_CCtx *zstd;
+  uint8_t *packed;
+  size_t packed_room;
+};
+
+/* ---- the file ---- */
+
+static bool write_all(int fd, const uint8_t *bytes, size_t size)
+{
+  while (size) {
+    ssize_t written = write(fd, bytes, size);
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0)
+      return false;
+    bytes += written;
+    size -= (size_t)written;
+  }
+  return true;
+}
+
+static void put(struct lane_builder *builder, uint32_t owner, uint32_t first, const void *bytes, size_t count)
+{
+  struct index_builder *building = builder->building;
+  struct format_chunk head = {
+      .table = FORMAT_INDEX, .owner = owner, .first = first, .count = (uint32_t)count, .record_size = 1};
+  size_t size = format_pack(&head, bytes, builder->zstd, builder->packed, builder->packed_room);
+  pthread_mutex_lock(&building->lock);
+  if (!size || !write_all(building->fd, builder->packed, size))
+    atomic_store(&building->error, errno ? errno : EIO);
+  pthread_mutex_unlock(&building->lock);
+}
+
+/* ---- cells ---- */
+
+static void put_block(struct lane_builder *builder, uint32_t number)
+{
+  struct level *level = &builder->levels[number];
+  if (level->filled)
+    put(builder, builder->thread, number << TIMELINE_INDEX_LEVEL_SHIFT | (uint32_t)level->block, level->cells,
+        TIMELINE_INDEX_BLOCK * sizeof *level->cells);
+  level->filled = false;
+  memset(level->cells, 0, TIMELINE_INDEX_BLOCK * sizeof *level->cells);
+}
+
+static int close_cell(struct lane_builder *builder, uint32_t number);
+
+/* Makes a cell of a level the open one. */
+static int open_cell(struct lane_builder *builder, uint32_t number, uint64_t cell)
+{
+  struct level *level = &builder->levels[number];
+  if (level->open && level->cell == cell)
+    return 0;
+  int status = close_cell(builder, number);
+  level->open = true;
+  level->cell = cell;
+  if (cell / TIMELINE_INDEX_BLOCK != level->block) {
+    put_block(builder, number);
+    level->block = cell / TIMELINE_INDEX_BLOCK;
+  }
+  return status;
+}
+
+/* Stores the open cell of a level, and adds it to the level above. */
+static int close_cell(struct lane_builder *builder, uint32_t number)
+{
+  struct level *level = &builder->levels[number];
+  int status = 0;
+  if (!level->open)
+    return 0;
+  struct cell_amount node = cell_sum_most(&level->sum.contexts), record = cell_sum_most(&level->sum.constructs);
+  struct timeline_index_cell *cell = &level->cells[level->cell % TIMELINE_INDEX_BLOCK];
+  memcpy(cell->ns, level->sum.ns, sizeof cell->ns);
+  cell->critical_ns = level->sum.critical_ns;
+  cell->node = node.number;
+  cell->node_ns = node.ns;
+  cell->record = record.key == MODEL_NONE ? 0 : record.number + 1;
+  cell->record_ns = record.ns;
+  level->filled = true;
+  level->open = false;
+  if (number + 1 < builder->building->head.levels) {
+    status = open_cell(builder, number + 1, level->cell / 2);
+    if (!status)
+      status = cell_sum_join(&builder->levels[number + 1].sum, &level->sum);
+  }
+  cell_sum_clear(&level->sum);
+  return status;
+}
+
+static int add_interval(void *context, const struct timeline_interval *interval)
+{
+  struct lane_builder *builder = context;
+  uint64_t offset_ns = builder->building->input.key.offset_ns;
+  uint64_t at_ns = interval->start_ns > offset_ns ? interval->start_ns - offset_ns : 0;
+  uint64_t end_ns = interval->end_ns > offset_ns ? interval->end_ns - offset_ns : 0;
+  unsigned shift = builder->building->head.shift;
+  const struct timeline_index_guest *guest = builder->building->input.guest;
+  int status = guest ? guest->visit(builder->guest, interval) : 0;
+  while (at_ns < end_ns && !status) {
+    uint64_t cell = at_ns >> shift, until_ns = (cell + 1) << shift;
+    until_ns = until_ns < end_ns ? until_ns : end_ns;
+    status = open_cell(builder, 0, cell);
+    if (!status)
+      status = cell_sum_add(&builder->levels[0].sum, interval, until_ns - at_ns);
+    at_ns = until_ns;
+  }
+  return status;
+}
+
+static bool builder_init(struct lane_builder *builder)
+{
+  builder->packed_room = format_pack_bound(TIMELINE_INDEX_BLOCK * sizeof(struct timeline_index_cell));
+  builder->packed = malloc(builder->packed_room);
+  builder->zstd = ZSTD_createCCtx();
+  return builder->packed && builder->zstd;
+}
+
+/* The blocks of a lane. */
+static bool make_levels(struct lane_builder *builder)
+{
+  bool made = true;
+  for (uint32_t i = 0; i < builder->building->head.levels && made; i++) {
+    builder->levels[i].cells = calloc(TIMELINE_INDEX_BLOCK, sizeof *builder->levels[i].cells);
+    made = builder->levels[i].cells;
+  }
+  return made;
+}
+
+static void builder_release(struct lane_builder *builder)
+{
+  for (uint32_t i = 0; i < LEVELS_MAX; i++) {
+    cell_sum_release(&builder->levels[i].sum);
+    free(builder->levels[i].cells);
+  }
+  free(builder->packed);
+  ZSTD_freeCCtx(builder->zstd);
+}
+
+int index_builder_add(struct index_builder *building, uint32_t lane, unsigned worker)
+{
+  const struct timeline *timeline = building->input.timeline;
+  const struct timeline_index_guest *guest = building->input.guest;
+  struct lane_builder builder = {.building = building, .thread = building->lanes[lane].thread};
+  uint32_t number = building->input.first + lane;
+  int status = builder_init(&builder) && make_levels(&builder) ? 0 : ERR_NOMEM;
+  if (guest)
+    builder.guest = guest->begin_lane(guest->self, number, worker);
+  if (!status)
+    status = timeline->each(timeline->source, number, add_interval, &builder);
+  for (uint32_t i = 0; i < building->head.levels && !status; i++)
+    status = close_cell(&builder, i);
+  for (uint32_t i = 0; i < building->head.levels && !status; i++)
+    put_block(&builder, i);
+  builder_release(&builder);
+  return status;
+}
+
+/* ---- an index ---- */
+
+/* The shortest cells with which no limit is exceeded.  Returns false if a life is longer than any. */
+static bool choose_cells(struct index_builder *building)
+{
+  uint32_t count = building->input.count;
+  uint64_t last_ns = 0, longest_ns = 0, cells = building->input.bytes / BYTES_A_CELL;
+  cells = cells < TIMELINE_INDEX_CELLS ? cells : TIMELINE_INDEX_CELLS;
+  for (uint32_t i = 0; i < count; i++) {
+    const struct timeline_index_lane *lane = &building->lanes[i];
+    if (lane->start_ns > lane->end_ns || lane->start_ns < building->input.key.offset_ns)
+      return false;
+    uint64_t end_ns = lane->end_ns - building->input.key.offset_ns, life_ns = lane->end_ns - lane->start_ns;
+    last_ns = end_ns > last_ns ? end_ns : last_ns;
+    longest_ns = life_ns > longest_ns ? life_ns : longest_ns;
+  }
+  uint32_t shift = 0;
+  uint64_t least = TIMELINE_INDEX_CELLS / (count + 1);
+  least = least > TIMELINE_INDEX_LEAST ? TIMELINE_INDEX_LEAST : least;
+  least = least < TIMELINE_INDEX_FEWEST ? TIMELINE_INDEX_FEWEST : least;
+  if (last_ns >> LIFE_BITS_MAX)
+    return false;
+  for (; shift < SHIFT_MAX; shift++) {
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < count; i++)
+      all = model_sum(all, ((building->lanes[i].end_ns - building->lanes[i].start_ns) >> shift) + 2);
+    bool few = longest_ns >> shift <= least;
+    bool fit = all <= cells && longest_ns >> shift <= TIMELINE_INDEX_LANE_CELLS;
+    if ((few || fit) && last_ns >> shift >> TIMELINE_INDEX_LEVEL_SHIFT == 0)
+      break;
+  }
+  building->head.shift = shift;
+  building->head.levels = 1;
+  while (last_ns >> (shift + building->head.levels - 1) && building->head.levels < LEVELS_MAX)
+    building->head.levels++;
+  return true;
+}
+
+/* Stores a part of what the guest has found.  Returns whether there was one. */
+static bool put_guest(struct lane_builder *builder, uint32_t part, int *status)
+{
+  const struct timeline_index_guest *guest = builder->building->input.guest;
+  uint8_t *bytes = NULL;
+  size_t size = 0;
+  *status = guest->end(guest->self, part, &bytes, &size);
+  size_t room = format_pack_bound(size);
+  uint8_t *larger = bytes && room > builder->packed_room ? realloc(builder->packed, room) : NULL;
+  if (larger) {
+    builder->packed = larger;
+    builder->packed_room = room;
+  }
+  if (bytes)
+    put(builder, 0, part + 1, bytes, size);
+  free(bytes);
+  return bytes && !*status;
+}
+
+static void release(struct index_builder *building)
+{
+  pthread_mutex_destroy(&building->lock);
+  free(building->lanes);
+  free(building->path);
+  free(building->temporary);
+  free(building);
+}
+
+static bool name_files(struct index_builder *building)
+{
+  const char *measurement = building->input.key.measurement;
+  int stem = (int)read_stem(measurement);
+  if (asprintf(&building->path, "%.*s" FORMAT_INDEX_SUFFIX, stem, measurement) < 0)
+    building->path = NULL;
+  if (asprintf(&building->temporary, "%.*s-XXXXXX" FORMAT_INDEX_SUFFIX, stem, measurement) < 0)
+    building->temporary = NULL;
+  return building->path && building->temporary;
+}
+
+static void report(const struct index_builder *building, int error, struct problems *problems)
+{
+  problems_add(problems, "cannot store %s: %s", building->path, strerror(error));
+}
+
+/* Creates the file beside its final place, with its head. */
+static int create(struct index_builder *building, struct problems *problems)
+{
+  struct lane_builder builder = {.building = building};
+  int status = builder_init(&builder) ? 0 : ERR_NOMEM;
+  building->fd = status ? -1 : mkstemps(building->temporary, (int)strlen(FORMAT_INDEX_SUFFIX)); /* mode 0600 */
+  if (building->fd >= 0)
+    put(&builder, 0, 0, &building->head, sizeof building->head);
+  else if (!status)
+    report(building, errno, problems);
+  builder_release(&builder);
+  return status;
+}
+
+int index_builder_open(const struct index_builder_input *input, struct problems *problems, struct index_builder **out)
+{
+  struct index_builder *building = calloc(1, sizeof *building);
+  *out = NULL;
+  if (!building)
+    return ERR_NOMEM;
+  building->input = *input;
+  building->head = (struct format_index){.digest = input->key.digest,
+                                         .cell_size = sizeof(struct timeline_index_cell),
+                                         .critical_known = input->timeline->lanes[input->first].critical_known};
+  building->fd = -1;
+  pthread_mutex_init(&building->lock, NULL);
+  building->lanes = malloc((input->count + (size_t)1) * sizeof *building->lanes);
+  int status = building->lanes && name_files(building) ? 0 : ERR_NOMEM;
+  if (!status) {
+    memcpy(building->lanes, input->lanes, input->count * sizeof *building->lanes);
+    if (choose_cells(building))
+      status = create(building, problems);
+    else
+      problems_add(problems, "%s: a thread that lived longer than any: its index is not stored",
+                   input->key.measurement);
+  }
+  if (building->fd >= 0)
+    *out = building;
+  else
+    release(building);
+  return status;
+}
+
+int index_builder_close(struct index_builder *building, int status, struct problems *problems)
+{
+  struct lane_builder builder = {.building = building};
+  if (!status && building->input.guest)
+    status = builder_init(&builder) ? 0 : ERR_NOMEM;
+  for (uint32_t part = 0; !status && building->input.guest && put_guest(&builder, part, &status); part++)
+    ;
+  builder_release(&builder);
+  if (close(building->fd))
+    atomic_store(&building->error, errno);
+  bool whole = !status && !atomic_load(&building->error);
+  if (whole && rename(building->temporary, building->path)) {
+    atomic_store(&building->error, errno);
+    whole = false;
+  }
+  if (!whole)
+    unlink(building->temporary);
+  if (!status && !whole)
+    report(building, atomic_load(&building->error), problems);
+  release(building);
+  return status;
+}

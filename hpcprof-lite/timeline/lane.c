@@ -1,0 +1,694 @@
+#include "hpcprof-lite/timeline/lane.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/input/exact_waits.h"
+#include "hpcprof-lite/input/thread_states.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  PENDING_MAX = 4096,    /* pieces that wait for a sample */
+  SAMPLES_MAX = 4 << 20, /* samples in one state */
+  USUAL_PERIODS = 4,     /* of samples: a longer difference is chance */
+  TOOL_NS = 50000,       /* time in the tool in waits is collected until it is longer */
+  SLICE_NS = 500000      /* a thread that loses its processor in the runtime's code does so for longer */
+};
+
+int lane_process_open(const struct profile_process *process, uint64_t run_start_ns, struct problems *problems,
+                      struct lane_process *lanes)
+{
+  *lanes = (struct lane_process){.process = process,
+                                 .trace = {.file = {.fd = -1}},
+                                 .offset_ns = process->start_ns > run_start_ns ? process->start_ns - run_start_ns : 0,
+                                 .with_constructs = (process->flags & PROCESS_ONLINE) != 0};
+  int status = trace_reader_open(process->path, problems, &lanes->trace);
+  if (status || !lanes->trace.file.count)
+    return status;
+  if (process->workspan.tick_ns <= 0) {
+    problems_add(problems, "%s: the rate of the time-stamp counter is not known: its trace is left out", process->path);
+    trace_reader_close(&lanes->trace);
+    return ERR_INPUT;
+  }
+  status = read_open_again(process->path, problems, &lanes->file);
+  if (status)
+    trace_reader_close(&lanes->trace);
+  for (uint32_t i = 0; !status && i < read_columns_count(lanes->file); i++) {
+    struct read_column column = read_column(lanes->file, i);
+    if (column.role == COLUMN_WORK)
+      lanes->period_ns = column.period;
+  }
+  return status;
+}
+
+void lane_process_close(struct lane_process *lanes)
+{
+  read_close(lanes->file);
+  lanes->file = NULL;
+  trace_reader_close(&lanes->trace);
+}
+
+/* ---- a lane ---- */
+
+struct sample {
+  uint64_t ns;
+  enum tracelog_sample_kind kind;
+  uint32_t node;
+  uint64_t since_ns; /* of the sample before */
+  size_t chunk;      /* in which it was */
+  uint64_t weight_ns, tool_ns, delay_ns;
+};
+
+struct lane {
+  const struct lane_process *of;
+  const struct profile_thread *thread;
+  struct read_construct *constructs;
+  struct read_wait *waits;
+  uint32_t constructs_count, waits_count;
+  double runtime_part; /* see exact_waits_runtime_part() */
+  struct exact_waits_tool tool;
+  double tool_busy_part; /* of the thread's time in the tool: outside waits */
+  double tool_owed_ns;   /* in waits so far, and not made of them yet */
+  struct trace_cursor cursor;
+  uint64_t start_ns, end_ns; /* the thread's life */
+  uint64_t from_ns, to_ns;   /* the part of it that is delivered */
+  uint64_t at_ns;            /* everything before is in `pending`, or delivered */
+  struct sample *samples;    /* in the state that has not ended */
+  size_t samples_count, samples_room;
+  struct lane_interval *pending;                          /* what is known, in order; the first ones are delivered */
+  size_t pending_count, pending_room, delivered, settled; /* settled: these wait for no sample */
+  uint64_t early_ns, early_overhead_ns; /* work and overhead since the last sample that is settled without it */
+  uint64_t owed[TIMELINE_CATEGORIES];   /* what samples say of such work: that is made of the next one */
+  /* since the begin of a chunk, so that a part of the lane is like the whole: */
+  size_t chunk;              /* the number of that chunk */
+  int64_t credit_ns;         /* by how much samples say that the thread ran longer than was made of its busy time */
+  uint64_t overhead_ns;      /* overhead of samples that was longer than the work around them */
+  struct lane_interval last; /* the piece added last */
+  bool samples_left_out;
+  bool states; /* there was a state */
+  bool ended, failed;
+};
+
+uint64_t lane_ticks(const struct lane_process *lanes, uint64_t ns)
+{
+  double since = (double)(ns > lanes->offset_ns ? ns - lanes->offset_ns : 0) / lanes->process->workspan.tick_ns;
+  return model_rounded(since + (double)lanes->process->start_ticks);
+}
+
+uint64_t lane_ns(const struct lane_process *lanes, uint64_t ticks)
+{
+  const struct profile_process *process = lanes->process;
+  double since = ticks > process->start_ticks ? (double)(ticks - process->start_ticks) : 0;
+  return model_sum(lanes->offset_ns, model_rounded(since * process->workspan.tick_ns));
+}
+
+void lane_life(const struct lane_process *lanes, uint32_t position, uint64_t *start_ns, uint64_t *end_ns)
+{
+  const struct profile_thread *thread = &lanes->process->threads[position];
+  uint64_t end = thread->end_ns ? thread->end_ns : model_sum(thread->start_ns, thread->wall_ns);
+  if (lanes->process->unfinished && !thread->end_ns) /* its record is as old as its last sample */
+    end = lanes->process->wall_ns;
+  *start_ns = model_sum(lanes->offset_ns, thread->start_ns);
+  *end_ns = model_sum(lanes->offset_ns, end);
+}
+
+/* The same within the thread's life. */
+static uint64_t at_ns(const struct lane *lane, uint64_t ticks)
+{
+  uint64_t ns = lane_ns(lane->of, ticks);
+  ns = ns < lane->start_ns ? lane->start_ns : ns;
+  return ns > lane->end_ns ? lane->end_ns : ns;
+}
+
+int lane_open(const struct lane_process *lanes, uint32_t position, uint64_t from_ns, uint64_t to_ns,
+              struct problems *problems, struct lane **out)
+{
+  const struct profile_process *process = lanes->process;
+  const struct profile_thread *thread = &process->threads[position];
+  *out = NULL;
+  uint64_t start_ns, end_ns;
+  lane_life(lanes, position, &start_ns, &end_ns);
+  from_ns = from_ns > start_ns ? from_ns : start_ns;
+  to_ns = to_ns < end_ns ? to_ns : end_ns;
+  if (from_ns >= to_ns)
+    return 0;
+  struct lane *lane = calloc(1, sizeof *lane);
+  struct problems ignored = {0};
+  struct read_file *file = read_another(lanes->file);
+  if (!lane || !file) {
+    free(lane);
+    free(file);
+    return ERR_NOMEM;
+  }
+  *out = lane;
+  *lane = (struct lane){.of = lanes,
+                        .thread = thread,
+                        .start_ns = start_ns,
+                        .end_ns = end_ns,
+                        .from_ns = from_ns,
+                        .to_ns = to_ns,
+                        .at_ns = start_ns};
+  int status = read_waits(file, thread->index, &ignored, &lane->waits, &lane->waits_count);
+  if (!status && lanes->with_constructs)
+    status = read_constructs(file, thread->index, &ignored, &lane->constructs, &lane->constructs_count);
+  if (!status)
+    lane->tool = exact_waits_tool(process, lane->waits, lane->waits_count);
+  lane->tool_busy_part = lane->tool.ns > 0 ? fmax(0, 1 - lane->tool.ns / (double)thread->tool_ns) : 1;
+  if (!status)
+    lane->runtime_part = exact_waits_runtime_part(
+        thread, exact_waits_runtime_ns(lane->waits, lane->waits_count, lanes->process->workspan.tick_ns));
+  free(file);
+  problems_release(&ignored);
+  trace_cursor_open(&lanes->trace, thread->index, problems, &lane->cursor);
+  if (from_ns > start_ns)
+    trace_cursor_seek(&lane->cursor, lane_ticks(lanes, from_ns));
+  return status;
+}
+
+void lane_close(struct lane *lane)
+{
+  if (!lane)
+    return;
+  trace_cursor_close(&lane->cursor);
+  free(lane->constructs);
+  free(lane->waits);
+  free(lane->samples);
+  free(lane->pending);
+  free(lane);
+}
+
+bool lane_failed(const struct lane *lane)
+{
+  return lane->failed || lane->cursor.no_memory;
+}
+
+/* ---- states ---- */
+
+/* What a thread does in a construct. */
+static uint32_t construct_category(const struct lane *lane, uint64_t record, uint32_t time)
+{
+  const struct read_construct *construct = record < lane->constructs_count ? &lane->constructs[record] : NULL;
+  if (time == CONSTRUCT_TIME_BODY || (!record && time == CONSTRUCT_TIME_ENTER))
+    return TIMELINE_WORK;
+  if (record && !construct)
+    return time == CONSTRUCT_TIME_WAIT ? TIMELINE_IDLE : TIMELINE_GAP;
+  uint32_t wait = thread_states_wait(construct, !record, time);
+  return wait == MODEL_NONE ? TIMELINE_OVERHEAD : wait == READ_WAIT_LOCK ? TIMELINE_LOCK_WAIT : TIMELINE_IDLE;
+}
+
+static uint32_t place_category(const struct lane *lane, uint64_t place)
+{
+  if (!place)
+    return TIMELINE_WORK;
+  if (place > lane->waits_count)
+    return TIMELINE_GAP;
+  return lane->waits[place - 1].kind == READ_WAIT_LOCK ? TIMELINE_LOCK_WAIT : TIMELINE_IDLE;
+}
+
+/* The category and record of a code. */
+static struct lane_interval state_of(const struct lane *lane, uint64_t code)
+{
+  if (!lane->of->with_constructs)
+    return (struct lane_interval){.category = place_category(lane, code),
+                                  .record = code <= lane->waits_count ? (uint32_t)code : 0};
+  uint64_t record = code / CONSTRUCT_TIMES;
+  bool known = !record || record < lane->constructs_count;
+  return (struct lane_interval){.category = construct_category(lane, record, (uint32_t)(code % CONSTRUCT_TIMES)),
+                                .record = known ? (uint32_t)record : MODEL_NONE};
+}
+
+/* Appends what the thread did from at_ns on until then. */
+static void add(struct lane *lane, struct lane_interval piece, uint64_t end_ns)
+{
+  piece.start_ns = lane->at_ns;
+  piece.end_ns = end_ns;
+  lane->last = piece;
+  if (end_ns <= lane->at_ns)
+    return;
+  if (!array_reserve(&lane->pending, &lane->pending_room, lane->pending_count + 1, sizeof piece)) {
+    lane->failed = true;
+    return;
+  }
+  lane->pending[lane->pending_count++] = piece;
+  lane->at_ns = end_ns;
+}
+
+/* ---- samples ---- */
+
+/* Makes room for one more piece at a place. */
+static struct lane_interval *insert(struct lane *lane, size_t place)
+{
+  if (!array_reserve(&lane->pending, &lane->pending_room, lane->pending_count + 1, sizeof *lane->pending)) {
+    lane->failed = true;
+    return NULL;
+  }
+  memmove(lane->pending + place + 1, lane->pending + place, (lane->pending_count - place) * sizeof *lane->pending);
+  lane->pending_count++;
+  return &lane->pending[place];
+}
+
+/* Walks back over the pieces of one category that wait for a sample. */
+struct walk {
+  uint32_t from; /* that category */
+  size_t place;  /* behind the piece that comes next */
+};
+
+static uint64_t length_of(const struct lane_interval *piece)
+{
+  return piece->end_ns - piece->start_ns;
+}
+
+/* Gives the next so many ns of that category, from the end backwards, a category and a context; the context only to
+ * pieces of the same construct.  Of overhead only to what is divided.  Returns what was not found. */
+static uint64_t mark(struct lane *lane, struct walk *walk, uint64_t ns, uint32_t category, uint32_t record,
+                     uint32_t node)
+{
+  while (ns && walk->place > lane->settled) {
+    struct lane_interval *piece = &lane->pending[walk->place - 1];
+    uint64_t length = length_of(piece);
+    if (piece->category != walk->from || (walk->from == TIMELINE_OVERHEAD && !piece->divided)) {
+      walk->place--;
+      continue;
+    }
+    if (length > ns) { /* only its end */
+      struct lane_interval *rest = insert(lane, walk->place);
+      if (!rest)
+        return 0;
+      piece = rest - 1;
+      *rest = *piece;
+      rest->start_ns = piece->end_ns = piece->end_ns - ns;
+      rest->begins = false;
+      length = ns;
+      piece = rest;
+    } else {
+      walk->place--;
+    }
+    piece->category = category;
+    if (piece->record == record && node)
+      piece->node = node;
+    ns -= length;
+  }
+  return ns;
+}
+
+/* So many ns of the work before a sample were of that category, but are settled. */
+static void owe(struct lane *lane, uint32_t category, uint64_t ns)
+{
+  ns = ns < lane->early_ns ? ns : lane->early_ns;
+  lane->owed[category] += ns;
+  lane->early_ns -= ns;
+}
+
+/* Settles pieces without waiting for their sample.  Where states change so often, samples say how much of the work was
+ * what, and not of which states. */
+static void settle_early(struct lane *lane, size_t end)
+{
+  for (; lane->settled < end; lane->settled++) {
+    struct lane_interval *piece = &lane->pending[lane->settled];
+    uint64_t length = length_of(piece);
+    lane->early_overhead_ns += piece->category == TIMELINE_OVERHEAD && !piece->in_wait ? length : 0;
+    if (piece->category != TIMELINE_WORK)
+      continue;
+    lane->early_ns += length;
+    uint32_t category = TIMELINE_WORK;
+    while (category < TIMELINE_CATEGORIES && !lane->owed[category])
+      category++;
+    if (category == TIMELINE_CATEGORIES)
+      continue;
+    piece->category = category;
+    lane->owed[category] -= length < lane->owed[category] ? length : lane->owed[category];
+  }
+}
+
+/* States since the last sample in which the thread was busy, and how much of them it was not. */
+struct busy {
+  uint64_t work_ns, divided_ns, all_ns; /* divided: overhead that is; all: with the other overhead */
+  uint64_t delay_ns, slept_ns;
+};
+
+/* Overhead is short, and all of it counts, unless its thread lost the processor meanwhile. */
+static struct busy busy_since_sample(struct lane *lane)
+{
+  struct busy busy = {.work_ns = lane->early_ns, .all_ns = lane->early_ns + lane->early_overhead_ns};
+  for (size_t i = lane->settled; i < lane->pending_count; i++) {
+    struct lane_interval *piece = &lane->pending[i];
+    uint64_t length = length_of(piece);
+    bool overhead = piece->category == TIMELINE_OVERHEAD && !piece->in_wait;
+    piece->divided = overhead && length >= SLICE_NS;
+    busy.work_ns += piece->category == TIMELINE_WORK ? length : 0;
+    busy.divided_ns += piece->divided ? length : 0;
+    busy.all_ns += overhead || piece->category == TIMELINE_WORK ? length : 0;
+  }
+  return busy;
+}
+
+static uint64_t least_of(uint64_t a, uint64_t b)
+{
+  return a < b ? a : b;
+}
+
+/* Finds how long the thread waited for a processor or slept while it was busy.  Between two samples it ran for what the
+ * second one stands for and was in the tool; the kernel has told how long it waited for a processor; the remaining time
+ * it slept: in waits, as far as these are long enough.  What is left of the waits was like the busy time, unless
+ * samples say how much of it was not.  hit: the sample was taken in busy time. */
+static void find_rest(struct lane *lane, const struct sample *sample, bool hit, struct busy *busy)
+{
+  uint64_t period_ns = lane->of->period_ns,
+           elapsed_ns = sample->ns > sample->since_ns ? sample->ns - sample->since_ns : 0;
+  uint64_t waits_ns = elapsed_ns > busy->all_ns ? elapsed_ns - busy->all_ns : 0;
+  uint64_t ran_ns = model_sum(sample->weight_ns, sample->tool_ns), known_ns = model_sum(ran_ns, sample->delay_ns);
+  uint64_t slept_ns = elapsed_ns > known_ns ? elapsed_ns - known_ns : 0, in_waits_ns = least_of(slept_ns, waits_ns);
+  slept_ns = least_of(slept_ns - in_waits_ns, busy->all_ns);
+  busy->slept_ns = slept_ns > period_ns / 2 + period_ns / 8 ? slept_ns : 0; /* weights are right to half a period */
+  uint64_t ready_ns = busy->all_ns - busy->slept_ns, ready_all_ns = model_sum(ready_ns, waits_ns - in_waits_ns);
+  uint64_t most_ns = least_of(sample->delay_ns, ready_ns);
+  uint64_t least_ns = ready_ns > ran_ns ? least_of(ready_ns - ran_ns, most_ns) : 0;
+  if (least_ns == most_ns) {
+    busy->delay_ns = most_ns;
+    return;
+  }
+  double part = (double)most_ns * ((double)ready_ns / (double)ready_all_ns) - (double)lane->credit_ns;
+  busy->delay_ns = part < (double)least_ns ? least_ns : part > (double)most_ns ? most_ns : (uint64_t)part;
+  int64_t limit_ns = (int64_t)least_of(USUAL_PERIODS * period_ns, INT64_MAX / 2);
+  lane->credit_ns += (int64_t)least_of(hit ? ran_ns : sample->tool_ns, INT64_MAX / 4);
+  lane->credit_ns -= (int64_t)least_of(ready_ns - busy->delay_ns, INT64_MAX / 4);
+  lane->credit_ns = lane->credit_ns < -limit_ns ? -limit_ns : lane->credit_ns > limit_ns ? limit_ns : lane->credit_ns;
+}
+
+/* Gives the last so many ns of work before a sample what the sample says of them. */
+static void mark_ran(struct lane *lane, struct walk *walk, uint64_t ns, const struct sample *sample, bool runs)
+{
+  uint32_t record = lane->pending_count ? lane->pending[lane->pending_count - 1].record : 0;
+  bool overhead = sample->kind == TRACELOG_OVERHEAD && runs;
+  uint64_t limit_ns = model_sum(lane->overhead_ns, overhead ? sample->weight_ns : 0), earlier_ns = 0;
+  if (!runs) { /* samples tell nothing else of it */
+    earlier_ns = least_of(lane->overhead_ns, ns);
+    mark(lane, walk, earlier_ns, TIMELINE_OVERHEAD, 0, 0);
+  }
+  uint64_t left_ns =
+      mark(lane, walk, ns - earlier_ns, overhead ? TIMELINE_OVERHEAD : TIMELINE_WORK, record, runs ? sample->node : 0);
+  owe(lane, overhead ? TIMELINE_OVERHEAD : TIMELINE_WORK, left_ns);
+  limit_ns -= overhead ? least_of(ns, limit_ns) : earlier_ns;
+  lane->overhead_ns = lane->of->period_ns ? least_of(limit_ns, USUAL_PERIODS * lane->of->period_ns) : 0;
+}
+
+/* Divides the time in which the thread was busy since the last sample.  tool_ns: of this, in the tool. */
+static void divide_busy(struct lane *lane, const struct sample *sample, bool hit, bool runs, uint64_t tool_ns)
+{
+  struct busy busy = busy_since_sample(lane);
+  if (lane->of->period_ns)
+    find_rest(lane, sample, hit, &busy);
+  struct walk overhead = {TIMELINE_OVERHEAD, lane->pending_count};
+  uint64_t delay_ns = mark(lane, &overhead, busy.delay_ns, TIMELINE_CORE_WAIT, 0, 0);
+  uint64_t divided_ns = busy.divided_ns - (busy.delay_ns - delay_ns);
+  struct walk work = {TIMELINE_WORK, lane->pending_count};
+  uint64_t not_ns = model_sum(model_sum(tool_ns, delay_ns), busy.slept_ns);
+  uint64_t ran_ns = busy.work_ns > not_ns ? busy.work_ns - not_ns : 0,
+           found_ns = least_of(sample->weight_ns, busy.work_ns);
+  if (runs && ran_ns < found_ns) /* it slept in the overhead rather than where it was found to run */
+    ran_ns = least_of(found_ns, model_sum(ran_ns, divided_ns));
+  mark_ran(lane, &work, ran_ns, sample, runs);
+  owe(lane, TIMELINE_TOOL, mark(lane, &work, tool_ns, TIMELINE_TOOL, 0, 0));
+  owe(lane, TIMELINE_CORE_WAIT, mark(lane, &work, delay_ns, TIMELINE_CORE_WAIT, 0, 0));
+  uint64_t slept_ns = mark(lane, &work, busy.slept_ns, TIMELINE_BLOCKED, 0, 0);
+  overhead = (struct walk){TIMELINE_OVERHEAD, lane->pending_count};
+  owe(lane, TIMELINE_BLOCKED, mark(lane, &overhead, slept_ns, TIMELINE_BLOCKED, 0, 0));
+}
+
+/* What came before the sample before it does not wait for this one, which matters if that one was not read: because its
+ * chunk is missing, or a part of the lane begins here. */
+static void settle_until(struct lane *lane, uint64_t ns)
+{
+  while (lane->settled < lane->pending_count && lane->pending[lane->settled].end_ns <= ns)
+    lane->settled++;
+  struct lane_interval *first = lane->settled < lane->pending_count ? &lane->pending[lane->settled] : NULL;
+  struct lane_interval *rest = first && first->start_ns < ns ? insert(lane, lane->settled + 1) : NULL;
+  if (!rest)
+    return;
+  first = rest - 1;
+  *rest = *first;
+  first->end_ns = rest->start_ns = ns;
+  rest->begins = false;
+  lane->settled++;
+}
+
+/* Applies a sample that was taken at the end of what is pending, in a state of that category. */
+static void apply(struct lane *lane, const struct sample *sample, uint32_t category)
+{
+  bool hit = category == TIMELINE_WORK || category == TIMELINE_OVERHEAD;
+  bool runs = category == TIMELINE_WORK && (sample->kind == TRACELOG_WORKS || sample->kind == TRACELOG_OVERHEAD);
+  if (lane->chunk != sample->chunk) {
+    lane->chunk = sample->chunk;
+    lane->credit_ns = 0;
+    lane->overhead_ns = 0;
+    memset(lane->owed, 0, sizeof lane->owed);
+  }
+  settle_until(lane, sample->since_ns);
+  divide_busy(lane, sample, hit, runs, model_rounded((double)sample->tool_ns * lane->tool_busy_part));
+  lane->early_ns = lane->early_overhead_ns = 0;
+  lane->settled = lane->pending_count;
+}
+
+/* Divides what follows the last sample.  The thread ran no longer than a sample stands for; else it slept, as far as it
+ * slept at all, or waited for a processor.  If it was killed, neither is known: then it waited as long as is usual. */
+static void divide_end(struct lane *lane)
+{
+  const struct profile_thread *thread = lane->thread;
+  uint64_t life_ns = lane->end_ns - lane->start_ns, awake_ns = model_sum(thread->cpu_ns, thread->run_delay_ns);
+  uint64_t period_ns = lane->of->period_ns, work_ns = busy_since_sample(lane).work_ns;
+  struct walk walk = {TIMELINE_WORK, lane->pending_count};
+  if (!period_ns || work_ns <= period_ns + period_ns / 2)
+    return;
+  uint64_t rest_ns = work_ns - period_ns, slept_ns = life_ns > awake_ns ? life_ns - awake_ns : 0;
+  bool killed = lane->of->process->unfinished && !thread->end_ns;
+  uint64_t usual_ns = killed ? least_of(least_of(USUAL_PERIODS * period_ns, thread->run_delay_ns), rest_ns) : 0;
+  slept_ns = least_of(slept_ns, rest_ns - usual_ns);
+  mark(lane, &walk, slept_ns, TIMELINE_BLOCKED, 0, 0);
+  mark(lane, &walk, least_of(rest_ns - slept_ns, thread->run_delay_ns), TIMELINE_CORE_WAIT, 0, 0);
+}
+
+/* Appends a wait until then.  How much of all waits was in the tool is known exactly, but not of which ones. */
+static void add_wait(struct lane *lane, struct lane_interval state, uint64_t end_ns)
+{
+  uint64_t length_ns = end_ns > lane->at_ns ? end_ns - lane->at_ns : 0, tool_ns = 0;
+  lane->tool_owed_ns += (double)length_ns * lane->tool.of_waiting[state.category == TIMELINE_LOCK_WAIT];
+  if (lane->tool_owed_ns >= TOOL_NS)
+    tool_ns = least_of(model_rounded(lane->tool_owed_ns), length_ns);
+  lane->tool_owed_ns -= (double)tool_ns;
+  if (tool_ns) {
+    struct lane_interval tool = state;
+    tool.category = TIMELINE_TOOL;
+    tool.holder = 0;
+    add(lane, tool, lane->at_ns + tool_ns);
+    state.begins = false;
+  }
+  add(lane, state, end_ns);
+}
+
+/* Appends a state until then, which its samples divide. */
+static void add_state(struct lane *lane, struct lane_interval state, uint64_t end_ns)
+{
+  for (size_t i = 0; i < lane->samples_count && !lane->failed; i++) {
+    const struct sample *sample = &lane->samples[i];
+    if (state.category == TIMELINE_WORK || state.category == TIMELINE_OVERHEAD) {
+      uint64_t before = lane->pending_count;
+      add(lane, state, sample->ns < end_ns ? sample->ns : end_ns);
+      state.begins = state.begins && lane->pending_count == before;
+    }
+    apply(lane, sample, state.category);
+  }
+  lane->samples_count = 0;
+  if (state.category == TIMELINE_IDLE || state.category == TIMELINE_LOCK_WAIT)
+    add_wait(lane, state, end_ns);
+  else
+    add(lane, state, end_ns);
+}
+
+static void keep_sample(struct lane *lane, const struct trace_event *event)
+{
+  if (lane->samples_count >= SAMPLES_MAX) {
+    if (!lane->samples_left_out && lane->cursor.problems)
+      problems_add(lane->cursor.problems, "%s: thread %u: more than %d samples in one state: the others are left out",
+                   lane->of->trace.file.path, lane->thread->index, SAMPLES_MAX);
+    lane->samples_left_out = true;
+    return;
+  }
+  if (!array_reserve(&lane->samples, &lane->samples_room, lane->samples_count + 1, sizeof *lane->samples)) {
+    lane->failed = true;
+    return;
+  }
+  uint64_t weight = event->weight ? event->weight : lane->of->period_ns;
+  lane->samples[lane->samples_count++] = (struct sample){.ns = at_ns(lane, event->end_ticks),
+                                                         .kind = event->sample,
+                                                         .node = event->node,
+                                                         .chunk = lane->cursor.chunk,
+                                                         .since_ns = at_ns(lane, event->last_ticks),
+                                                         .weight_ns = weight,
+                                                         .tool_ns = event->tool_ns,
+                                                         .delay_ns = event->delay_ns};
+}
+
+/* ---- events ---- */
+
+static const struct lane_interval gap = {.category = TIMELINE_GAP};
+
+/* What lies before the first state, if that does not begin with the thread's life. */
+static void add_start(struct lane *lane, const struct trace_event *event)
+{
+  uint64_t begin_ns = at_ns(lane, event->begin_ticks);
+  if (lane->states || event->kind == TRACE_EVENT_SAMPLE || event->kind == TRACE_EVENT_CHARGE)
+    return;
+  lane->states = true;
+  if (begin_ns > lane->start_ns + (lane->cursor.missing ? 0 : THREAD_STATES_SLACK_NS))
+    add(lane, gap, begin_ns);
+}
+
+/* The part of a wait that was the runtime's own work: at the end, or where it set up the thread at the beginning.
+ * Appends what comes first; *state becomes what follows. */
+static void add_own(struct lane *lane, const struct trace_event *event, struct lane_interval *state)
+{
+  bool set_up = lane->of->with_constructs &&
+                (event->code < CONSTRUCT_TIMES || event->code % CONSTRUCT_TIMES != CONSTRUCT_TIME_WAIT) &&
+                state->category == TIMELINE_IDLE;
+  struct lane_interval own = *state, first;
+  own.category = TIMELINE_OVERHEAD;
+  own.in_wait = true;
+  own.holder = 0;
+  uint64_t length = event->own_ticks;
+  bool lock = state->category == TIMELINE_LOCK_WAIT;
+  if (!set_up) { /* the rest of it is waiting, or in the tool */
+    double tool = (double)length * lane->tool.of_runtime[lock], ran = ((double)length - tool) * lane->runtime_part;
+    double rest_ns = ((double)length - ran) * lane->of->process->workspan.tick_ns;
+    lane->tool_owed_ns += tool * lane->of->process->workspan.tick_ns - rest_ns * lane->tool.of_waiting[lock];
+    length = model_rounded(ran);
+  }
+  uint64_t end_ns = at_ns(lane, set_up ? event->begin_ticks + length : event->end_ticks - length);
+  first = set_up ? own : *state;
+  *state = set_up ? *state : own;
+  state->begins = state->begins && end_ns <= lane->at_ns;
+  add_state(lane, first, end_ns);
+}
+
+static void take_state(struct lane *lane, const struct trace_event *event)
+{
+  struct lane_interval state = state_of(lane, event->code);
+  bool waits = state.category == TIMELINE_IDLE || state.category == TIMELINE_LOCK_WAIT;
+  state.begins = event->begun || event->chunk;
+  state.holder = event->holder;
+  if (event->blocked)
+    state.category = TIMELINE_BLOCKED;
+  else if (waits && event->own_ticks)
+    add_own(lane, event, &state);
+  add_state(lane, state, at_ns(lane, event->end_ticks));
+}
+
+/* Without states, a sample tells what the thread did since the one before, as far as it stands for that. */
+static void take_lone_sample(struct lane *lane, const struct trace_event *event)
+{
+  static const uint32_t categories[] = {[TRACELOG_WORKS] = TIMELINE_WORK,
+                                        [TRACELOG_OVERHEAD] = TIMELINE_OVERHEAD,
+                                        [TRACELOG_IDLE] = TIMELINE_IDLE,
+                                        [TRACELOG_LOCKWAIT] = TIMELINE_LOCK_WAIT};
+  uint64_t now = at_ns(lane, event->end_ticks),
+           weight = event->weight && lane->of->period_ns ? event->weight : lane->of->period_ns;
+  struct lane_interval state = {.category = categories[event->sample], .record = MODEL_NONE, .node = event->node};
+  uint64_t slack = weight / 2;
+  if (weight && now > lane->at_ns + weight + slack)
+    add(lane, gap, now - weight);
+  add(lane, state, now);
+  lane->settled = lane->pending_count;
+}
+
+static void add_end(struct lane *lane)
+{
+  struct open_state open = thread_states_open(lane->of->process, lane->thread, lane->waits, lane->waits_count);
+  lane->ended = true;
+  lane->last.begins = false;
+  if (thread_states_go_on(&open, &lane->cursor)) {
+    struct lane_interval state = state_of(lane, open.code);
+    uint64_t since_ns = open.since ? at_ns(lane, open.since) : lane->at_ns;
+    state.category = open.blocked ? TIMELINE_BLOCKED : open.lock ? TIMELINE_LOCK_WAIT : state.category;
+    if (since_ns >= lane->at_ns + THREAD_STATES_SLACK_NS)
+      add(lane, gap, since_ns);
+    add_state(lane, state, lane->end_ns);
+    divide_end(lane);
+  } else if (lane->states && lane->end_ns - lane->at_ns < THREAD_STATES_SLACK_NS) {
+    add(lane, lane->last, lane->end_ns);
+    divide_end(lane);
+  } else {
+    add(lane, gap, lane->end_ns);
+  }
+  lane->settled = lane->pending_count;
+}
+
+/* Reads the next event. */
+static void read_event(struct lane *lane)
+{
+  struct trace_event event;
+  if (!trace_cursor_next(&lane->cursor, &event)) {
+    lane->failed = lane->failed || lane->cursor.no_memory;
+    add_end(lane);
+    return;
+  }
+  add_start(lane, &event);
+  bool lone = !lane->cursor.state_clock;
+  if (event.kind == TRACE_EVENT_STATE)
+    take_state(lane, &event);
+  else if (event.kind == TRACE_EVENT_GAP)
+    add_state(lane, gap, at_ns(lane, event.end_ticks));
+  else if (event.kind == TRACE_EVENT_SAMPLE && lone)
+    take_lone_sample(lane, &event);
+  else if (event.kind == TRACE_EVENT_SAMPLE)
+    keep_sample(lane, &event);
+}
+
+/* ---- delivery ---- */
+
+/* Frees the room of what was delivered: all that was settled. */
+static void forget_delivered(struct lane *lane)
+{
+  size_t left = lane->pending_count - lane->delivered;
+  memmove(lane->pending, lane->pending + lane->delivered, left * sizeof *lane->pending);
+  lane->settled = 0;
+  lane->pending_count = left;
+  lane->delivered = 0;
+}
+
+/* Reads until a piece is settled.  Pieces of waits need no sample, but those of work may lie before them. */
+static bool settle(struct lane *lane)
+{
+  while (lane->delivered >= lane->settled && !lane->ended && !lane->failed) {
+    if (lane->delivered)
+      forget_delivered(lane);
+    read_event(lane);
+    if (lane->pending_count > PENDING_MAX && !lane->settled)
+      settle_early(lane, lane->pending_count / 2);
+  }
+  return !lane->failed && lane->delivered < lane->settled;
+}
+
+static bool same(const struct lane_interval *a, const struct lane_interval *b)
+{
+  return a->category == b->category && a->record == b->record && a->node == b->node && a->holder == b->holder &&
+         !b->begins;
+}
+
+bool lane_next(struct lane *lane, struct lane_interval *interval)
+{
+  while (settle(lane)) {
+    *interval = lane->pending[lane->delivered++];
+    while (settle(lane) && same(interval, &lane->pending[lane->delivered]))
+      interval->end_ns = lane->pending[lane->delivered++].end_ns;
+    if (lane->failed)
+      return false;
+    interval->begins = interval->begins && interval->start_ns >= lane->from_ns;
+    interval->start_ns = interval->start_ns > lane->from_ns ? interval->start_ns : lane->from_ns;
+    if (interval->start_ns >= lane->to_ns)
+      return false;
+    interval->end_ns = interval->end_ns < lane->to_ns ? interval->end_ns : lane->to_ns;
+    if (interval->end_ns > interval->start_ns)
+      return true;
+  }
+  return false;
+}

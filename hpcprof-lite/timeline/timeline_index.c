@@ -1,0 +1,338 @@
+#include "hpcprof-lite/timeline/timeline_index.h"
+
+#include "common/format.h"
+#include "hpcprof-lite/input/stream_chunks.h"
+#include "hpcprof-lite/timeline/cell_sum.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* FINER: cells of the index that a wanted one is made of at least, where there are any. */
+enum { FINER = 64, SHIFT_MAX = 62 };
+
+struct timeline_index {
+  struct stream_chunks file;
+  struct format_index head;
+  uint64_t offset_ns;
+};
+
+/* ---- reading ---- */
+
+static const struct stream_chunk *find_chunk(const struct stream_chunks *file, uint32_t owner, uint32_t first)
+{
+  size_t low = 0, high = file->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    const struct stream_chunk *chunk = &file->chunks[middle];
+    if (chunk->owner < owner || (chunk->owner == owner && chunk->first < first))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  const struct stream_chunk *found = low < file->count ? &file->chunks[low] : NULL;
+  return found && found->owner == owner && found->first == first ? found : NULL;
+}
+
+static bool read_head(struct timeline_index *index, const struct timeline_index_key *key)
+{
+  char message[256];
+  uint8_t *bytes = NULL;
+  size_t size = 0;
+  bool no_memory;
+  const struct stream_chunk *chunk = find_chunk(&index->file, 0, 0);
+  if (!chunk || stream_chunks_decode(&index->file, chunk, sizeof index->head, &bytes, &size, &no_memory, message))
+    return false;
+  if (size == sizeof index->head)
+    memcpy(&index->head, bytes, size);
+  free(bytes);
+  return size == sizeof index->head && index->head.digest == key->digest && index->head.levels &&
+         index->head.shift + (uint64_t)index->head.levels <= SHIFT_MAX + 1 &&
+         index->head.cell_size == sizeof(struct timeline_index_cell);
+}
+
+int timeline_index_open(const struct timeline_index_key *key, struct timeline_index **out)
+{
+  struct timeline_index *index = calloc(1, sizeof *index);
+  struct problems ignored = {0};
+  *out = NULL;
+  if (!index)
+    return ERR_NOMEM;
+  index->offset_ns = key->offset_ns;
+  int status = stream_chunks_open(key->measurement, FORMAT_INDEX_SUFFIX, FORMAT_INDEX, &ignored, &index->file);
+  bool whole = !status && !ignored.count;
+  problems_release(&ignored);
+  if (whole && read_head(index, key)) {
+    *out = index;
+    return 0;
+  }
+  timeline_index_close(index);
+  return status == ERR_NOMEM ? status : 0;
+}
+
+void timeline_index_close(struct timeline_index *index)
+{
+  if (!index)
+    return;
+  stream_chunks_release(&index->file);
+  free(index);
+}
+
+int timeline_index_more(const struct timeline_index *index, uint32_t part, uint8_t **bytes, size_t *size)
+{
+  char message[256];
+  bool no_memory = false;
+  const struct stream_chunk *chunk = part < UINT32_MAX ? find_chunk(&index->file, 0, part + 1) : NULL;
+  *bytes = NULL;
+  if (chunk && stream_chunks_decode(&index->file, chunk, STREAM_CHUNKS_MAX, bytes, size, &no_memory, message))
+    *bytes = NULL;
+  return no_memory ? ERR_NOMEM : 0;
+}
+
+int timeline_index_check(const struct timeline_index *index)
+{
+  const struct stream_chunks *file = &index->file;
+  for (size_t i = 0; i < file->count; i++) {
+    char message[256];
+    uint8_t *bytes;
+    size_t size;
+    bool no_memory = false;
+    const char *fault =
+        stream_chunks_decode(file, &file->chunks[i], STREAM_CHUNKS_MAX, &bytes, &size, &no_memory, message);
+    free(bytes);
+    if (fault)
+      return no_memory ? ERR_NOMEM : 1;
+  }
+  return 0;
+}
+
+bool timeline_index_critical(const struct timeline_index *index)
+{
+  return index->head.critical_known;
+}
+
+/* ---- cells ---- */
+
+struct reading {
+  const struct timeline_index *index;
+  uint32_t thread, level, count;
+  uint64_t from_ns, to_ns; /* since the start of the run */
+  const struct timeline_index_lane *lane;
+  struct timeline_index_cell *cells;
+  uint32_t open; /* the cell that `sum` is about */
+  bool in_parts; /* times of cells at the ends of the range are divided, not left out */
+  struct cell_sum sum;
+};
+
+/* Whether a cell tells all of the lane's life that lies in it. */
+static bool plausible(const struct timeline_index_cell *cell, uint64_t life_ns)
+{
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
+    sum = model_sum(sum, cell->ns[i]);
+  return sum == life_ns && cell->critical_ns <= sum && cell->node_ns <= sum && cell->record_ns <= sum;
+}
+
+/* The part of an amount between two moments of a cell, so that all parts add up to it. */
+static uint64_t part_of(uint64_t amount, uint64_t from, uint64_t to, uint64_t length)
+{
+  return (uint64_t)((__uint128_t)amount * to / length) - (uint64_t)((__uint128_t)amount * from / length);
+}
+
+/* Adds the part of a cell between two moments of it.  counts: also its categories. */
+static int add_part(struct cell_sum *sum, const struct timeline_index_cell *cell, uint64_t from, uint64_t to,
+                    uint64_t length, bool counts)
+{
+  int status = 0;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES && counts; i++)
+    sum->ns[i] = model_sum(sum->ns[i], part_of(cell->ns[i], from, to, length));
+  sum->critical_ns = model_sum(sum->critical_ns, part_of(cell->critical_ns, from, to, length));
+  if (cell->node_ns)
+    status = cell_sum_weigh(&sum->contexts, cell->node, cell->node, part_of(cell->node_ns, from, to, length));
+  if (cell->record_ns && !status)
+    status = cell_sum_weigh(&sum->constructs, cell->record, cell->record, part_of(cell->record_ns, from, to, length));
+  return status;
+}
+
+static uint64_t start_of(const struct reading *reading, uint32_t i)
+{
+  return timeline_cell_start(reading->from_ns, reading->to_ns, reading->count, i);
+}
+
+static void close_cell(struct reading *reading)
+{
+  struct timeline_index_cell *cell = &reading->cells[reading->open++];
+  struct cell_amount node = cell_sum_most(&reading->sum.contexts), record = cell_sum_most(&reading->sum.constructs);
+  memcpy(cell->ns, reading->sum.ns, sizeof cell->ns);
+  cell->critical_ns = reading->sum.critical_ns;
+  cell->node = node.number;
+  cell->node_ns = node.ns;
+  cell->record = record.number;
+  cell->record_ns = record.ns;
+  cell_sum_clear(&reading->sum);
+}
+
+/* Divides a cell of the index among those that are wanted. */
+static int divide(struct reading *reading, const struct timeline_index_cell *cell, uint64_t start_ns,
+                  uint64_t length_ns)
+{
+  uint64_t end_ns = start_ns + length_ns;
+  bool counts = reading->in_parts || (start_ns >= reading->from_ns && end_ns <= reading->to_ns);
+  int status = 0;
+  while (reading->open < reading->count && !status) {
+    uint64_t from_ns = start_of(reading, reading->open), to_ns = start_of(reading, reading->open + 1);
+    if (from_ns >= end_ns)
+      break;
+    from_ns = from_ns > start_ns ? from_ns : start_ns;
+    if (from_ns < to_ns)
+      status = add_part(&reading->sum, cell, from_ns - start_ns, (to_ns < end_ns ? to_ns : end_ns) - start_ns,
+                        length_ns, counts);
+    if (to_ns > end_ns)
+      break;
+    close_cell(reading);
+  }
+  return status;
+}
+
+/* Reads the cells of a block.  Returns 0, 1 if it is damaged, or ERR_NOMEM. */
+static int read_block(struct reading *reading, uint64_t block, uint64_t first, uint64_t end)
+{
+  const struct stream_chunks *file = &reading->index->file;
+  struct timeline_index_cell cells[TIMELINE_INDEX_BLOCK];
+  char message[256];
+  uint8_t *bytes;
+  size_t size;
+  bool no_memory = false;
+  int status = 0;
+  uint64_t length_ns = UINT64_C(1) << (reading->index->head.shift + reading->level);
+  const struct stream_chunk *chunk =
+      block >> TIMELINE_INDEX_LEVEL_SHIFT
+          ? NULL
+          : find_chunk(file, reading->thread, reading->level << TIMELINE_INDEX_LEVEL_SHIFT | (uint32_t)block);
+  if (!chunk)
+    return 1; /* the thread lived then */
+  const char *fault = stream_chunks_decode(file, chunk, sizeof cells, &bytes, &size, &no_memory, message);
+  if (!fault && size == sizeof cells)
+    memcpy(cells, bytes, sizeof cells);
+  free(bytes);
+  if (fault || size != sizeof cells)
+    return no_memory ? ERR_NOMEM : 1;
+  uint64_t begin = block * TIMELINE_INDEX_BLOCK;
+  for (uint64_t i = first > begin ? first - begin : 0; i < TIMELINE_INDEX_BLOCK && begin + i < end && !status; i++) {
+    uint64_t start_ns = model_sum(reading->index->offset_ns, (begin + i) * length_ns);
+    uint64_t end_ns = model_sum(start_ns, length_ns);
+    start_ns = start_ns > reading->lane->start_ns ? start_ns : reading->lane->start_ns;
+    end_ns = end_ns < reading->lane->end_ns ? end_ns : reading->lane->end_ns;
+    if (start_ns >= end_ns || !plausible(&cells[i], end_ns - start_ns))
+      return 1;
+    status = divide(reading, &cells[i], start_ns, end_ns - start_ns);
+  }
+  return status;
+}
+
+/* The level of the longest cells that are short enough.  Returns false if there is none, or the last level does not
+ * hold the life in one cell, as it must: reading would take as long as there are cells. */
+static bool choose_level(const struct timeline_index *index, const struct timeline_index_lane *lane, uint64_t wanted_ns,
+                         uint32_t *level)
+{
+  unsigned shift = index->head.shift;
+  bool before = lane->start_ns < index->offset_ns;
+  if (wanted_ns >> shift == 0 || before || (lane->end_ns - 1 - index->offset_ns) >> (shift + index->head.levels - 1))
+    return false;
+  for (*level = 0; *level + 1 < index->head.levels; ++*level)
+    if ((wanted_ns / FINER) >> (shift + *level + 1) == 0)
+      break;
+  return true;
+}
+
+/* The part of a range within the lane's life that whole cells from `first` until before `end` cover; none: its end. */
+static struct timeline_index_reach reach_of(const struct reading *reading, uint64_t first, uint64_t end)
+{
+  unsigned shift = reading->index->head.shift + reading->level;
+  const struct timeline_index_lane *lane = reading->lane;
+  uint64_t life_from = lane->start_ns - reading->index->offset_ns, life_to = lane->end_ns - reading->index->offset_ns;
+  uint64_t from = reading->from_ns > lane->start_ns ? reading->from_ns - reading->index->offset_ns : life_from;
+  uint64_t to = reading->to_ns < lane->end_ns ? reading->to_ns - reading->index->offset_ns : life_to;
+  struct timeline_index_reach reach = {from, to};
+  if (from > life_from && from > first << shift)
+    reach.from_ns = (first + 1) << shift;
+  if (to < life_to && to < end << shift)
+    reach.to_ns = (end - 1) << shift;
+  if (reach.from_ns >= reach.to_ns)
+    reach.from_ns = reach.to_ns = to;
+  reach.from_ns += reading->index->offset_ns;
+  reach.to_ns += reading->index->offset_ns;
+  return reach;
+}
+
+int timeline_index_read(const struct timeline_index *index, const struct timeline_index_lane *lane, uint64_t from_ns,
+                        uint64_t to_ns, uint32_t count, struct timeline_index_cell *cells,
+                        struct timeline_index_reach *reach)
+{
+  struct reading reading = {.index = index,
+                            .thread = lane->thread,
+                            .count = count,
+                            .from_ns = from_ns,
+                            .to_ns = to_ns,
+                            .lane = lane,
+                            .cells = cells};
+  memset(cells, 0, count * sizeof *cells);
+  *reach = (struct timeline_index_reach){from_ns, to_ns};
+  if (lane->start_ns >= lane->end_ns)
+    return 0;
+  if (!choose_level(index, lane, (to_ns - from_ns) / count, &reading.level))
+    return 1;
+  unsigned shift = index->head.shift + reading.level;
+  uint64_t start_ns = lane->start_ns > from_ns ? lane->start_ns : from_ns;
+  uint64_t end_ns = lane->end_ns < to_ns ? lane->end_ns : to_ns;
+  if (start_ns >= end_ns)
+    return 0;
+  uint64_t first = (start_ns - index->offset_ns) >> shift, end = ((end_ns - 1 - index->offset_ns) >> shift) + 1;
+  *reach = reach_of(&reading, first, end);
+  int status = 0;
+  for (uint64_t block = first / TIMELINE_INDEX_BLOCK; block * TIMELINE_INDEX_BLOCK < end && !status; block++)
+    status = read_block(&reading, block, first, end);
+  while (reading.open < count && !status)
+    close_cell(&reading);
+  cell_sum_release(&reading.sum);
+  return status;
+}
+
+int timeline_index_sum(const struct timeline_index *index, const struct timeline_index_lane *lane, uint64_t from_ns,
+                       uint64_t to_ns, struct timeline_index_cell *cell)
+{
+  enum { STEP = 10 }; /* levels: cells of one block are as long as a cell of the next level that is read */
+  struct reading reading = {.index = index,
+                            .thread = lane->thread,
+                            .count = 1,
+                            .from_ns = from_ns,
+                            .to_ns = to_ns,
+                            .lane = lane,
+                            .cells = cell,
+                            .in_parts = true};
+  uint64_t start_ns = lane->start_ns > from_ns ? lane->start_ns : from_ns;
+  uint64_t end_ns = lane->end_ns < to_ns ? lane->end_ns : to_ns;
+  unsigned shift = index->head.shift;
+  int status = 0;
+  *cell = (struct timeline_index_cell){0};
+  if (start_ns >= end_ns)
+    return 0;
+  if (lane->start_ns < index->offset_ns ||
+      (lane->end_ns - 1 - index->offset_ns) >> (shift + index->head.levels - 1)) /* the last level holds the life */
+    return 1;
+  uint64_t at = (start_ns - index->offset_ns) >> shift, end = ((end_ns - 1 - index->offset_ns) >> shift) + 1;
+  while (at < end && !status) {
+    unsigned level = 0;
+    while (level + STEP < index->head.levels && !(at & ((UINT64_C(1) << (level + STEP)) - 1)) &&
+           (end - at) >> (level + STEP))
+      level += STEP;
+    uint64_t first = at >> level, last = ((first / TIMELINE_INDEX_BLOCK + 1) * TIMELINE_INDEX_BLOCK);
+    last = last < end >> level ? last : end >> level;
+    reading.level = level;
+    status = read_block(&reading, first / TIMELINE_INDEX_BLOCK, first, last);
+    at = last << level;
+  }
+  while (reading.open < reading.count && !status)
+    close_cell(&reading);
+  cell_sum_release(&reading.sum);
+  return status;
+}

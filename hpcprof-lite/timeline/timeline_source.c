@@ -1,0 +1,641 @@
+#include "hpcprof-lite/timeline/timeline_source.h"
+
+#include "hpcprof-lite/model/workers.h"
+#include "hpcprof-lite/timeline/timeline_cells.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct timeline_source {
+  struct timeline_input input;
+  struct timeline timeline;
+  struct traced *traced; /* [position of the process] */
+  uint32_t count;
+  uint64_t start_ns;         /* of the run: CLOCK_REALTIME */
+  bool *reported;            /* [lane] what is damaged in it */
+  pthread_mutex_t lock;      /* of problems */
+  pthread_mutex_t preparing; /* of what is prepared when a lane is read */
+};
+
+void timeline_source_close(struct timeline_source *source)
+{
+  if (!source)
+    return;
+  for (uint32_t i = 0; source->traced && i < source->count; i++)
+    traced_close(&source->traced[i], &source->input.profile->processes[i]);
+  pthread_mutex_destroy(&source->lock);
+  pthread_mutex_destroy(&source->preparing);
+  free(source->traced);
+  free(source->timeline.lanes);
+  free(source->reported);
+  free(source);
+}
+
+/* Prepares a process, unless that was done. */
+static int prepare(struct timeline_source *source, uint32_t process)
+{
+  struct traced *traced = &source->traced[process];
+  uint32_t threads = source->input.profile->processes[process].threads_count;
+  int status = 0;
+  pthread_mutex_lock(&source->preparing);
+  if (!traced->prepared) {
+    for (uint32_t i = 0; i < threads && !status; i++)
+      status = traced_collect(&source->input, traced, i);
+    status = status ? status : traced_prepare(&source->input, traced, process);
+    pthread_mutex_lock(&source->lock);
+    problems_append(source->input.problems, &traced->problems);
+    pthread_mutex_unlock(&source->lock);
+  }
+  pthread_mutex_unlock(&source->preparing);
+  return status;
+}
+
+/* ---- intervals ---- */
+
+static uint32_t construct_of(const struct timeline_source *source, const struct traced *traced, uint32_t position,
+                             const struct lane_interval *interval)
+{
+  return interval->category == TIMELINE_GAP ? MODEL_NONE
+                                            : traced_construct(&source->input, traced, position, interval->record);
+}
+
+/* A lane that is read, and what its intervals refer to. */
+struct reading {
+  struct timeline_source *source;
+  const struct traced *traced;
+  struct blame_at_counts counts;
+  struct lane *lane;
+  uint32_t number, position; /* of the lane; of its thread in the process */
+  struct timeline_interval next;
+  struct timeline_interval rest; /* what follows `next` and differs only in being on the critical path */
+  size_t link;                   /* the next interval of the critical path */
+  bool has_rest;
+  struct problems problems;
+};
+
+static void map_interval(struct reading *reading, const struct lane_interval *from)
+{
+  const struct timeline_source *source = reading->source;
+  const struct traced *traced = reading->traced;
+  uint32_t position = reading->position;
+  bool waits = from->category == TIMELINE_IDLE || from->category == TIMELINE_LOCK_WAIT;
+  uint32_t thread = traced->lanes.process->threads[position].index;
+  reading->rest =
+      (struct timeline_interval){.start_ns = from->start_ns,
+                                 .end_ns = from->end_ns,
+                                 .lane = reading->number,
+                                 .category = from->category,
+                                 .construct = construct_of(source, traced, position, from),
+                                 .context = traced_row(traced, position, from->node),
+                                 .wait_for = waits ? blame_at_worst(&traced->blame, &reading->counts, from->start_ns,
+                                                                    from->end_ns, thread, from->holder)
+                                                   : MODEL_NONE,
+                                 .node = from->node,
+                                 .record = from->record,
+                                 .begins = from->begins};
+  reading->has_rest = true;
+}
+
+/* Cuts the rest where the thread enters or leaves the critical path: its first part becomes the next interval. */
+static void cut_rest(struct reading *reading)
+{
+  const struct critical_chain *chain = &reading->traced->chain;
+  const struct lane_process *lanes = &reading->traced->lanes;
+  struct timeline_interval *rest = &reading->rest;
+  uint32_t thread = lanes->process->threads[reading->position].index;
+  uint64_t until = rest->end_ns;
+  bool critical = false;
+  for (; reading->link < chain->count; reading->link++) {
+    const struct critical_interval *link = &chain->intervals[reading->link];
+    uint64_t begin = lane_ns(lanes, link->begin_ticks), end = lane_ns(lanes, link->end_ticks);
+    if (link->thread != thread || end <= rest->start_ns)
+      continue;
+    critical = begin <= rest->start_ns;
+    if (critical)
+      until = end < until ? end : until;
+    else
+      until = begin < until ? begin : until;
+    break;
+  }
+  reading->next = *rest;
+  reading->next.end_ns = until;
+  reading->next.critical = critical;
+  reading->has_rest = until < rest->end_ns;
+  rest->start_ns = until;
+  rest->begins = false;
+}
+
+/* Moves to the next interval.  Returns false at the end, or without memory. */
+static bool reading_next(struct reading *reading)
+{
+  struct lane_interval interval;
+  if (!reading->has_rest) {
+    if (!reading->lane || !lane_next(reading->lane, &interval))
+      return false;
+    map_interval(reading, &interval);
+  }
+  cut_rest(reading);
+  return true;
+}
+
+static int reading_open(struct timeline_source *source, uint32_t number, struct reading *reading)
+{
+  const struct timeline_lane *lane = &source->timeline.lanes[number];
+  const struct traced *traced = &source->traced[lane->process];
+  *reading = (struct reading){.source = source, .traced = traced, .number = number, .position = lane->thread};
+  int status = prepare(source, lane->process);
+  if (!status)
+    status = blame_at_counts_init(&traced->blame, &reading->counts);
+  if (status)
+    return status;
+  return lane_open(&traced->lanes, lane->thread, source->timeline.from_ns, source->timeline.to_ns,
+                   source->reported[number] ? NULL : &reading->problems, &reading->lane);
+}
+
+static void reading_close(struct reading *reading)
+{
+  struct timeline_source *source = reading->source;
+  lane_close(reading->lane);
+  pthread_mutex_lock(&source->lock);
+  if (source->input.later && reading->problems.count)
+    source->traced[source->timeline.lanes[reading->number].process].damaged = true;
+  if (source->input.later)
+    problems_release(&reading->problems);
+  else
+    problems_append(source->input.problems, &reading->problems);
+  pthread_mutex_unlock(&source->lock);
+  source->reported[reading->number] = true;
+  blame_at_counts_release(&reading->counts);
+}
+
+static int each_of_lane(struct timeline_source *source, uint32_t number, timeline_visit *visit, void *context)
+{
+  struct reading reading;
+  int status = reading_open(source, number, &reading);
+  while (!status && reading_next(&reading))
+    status = visit(context, &reading.next);
+  if (!status && reading.lane && lane_failed(reading.lane))
+    status = ERR_NOMEM;
+  reading_close(&reading);
+  return status;
+}
+
+/* ---- all lanes by time ---- */
+
+static bool before(const struct reading *a, const struct reading *b)
+{
+  return a->next.start_ns != b->next.start_ns ? a->next.start_ns < b->next.start_ns : a->number < b->number;
+}
+
+static void sift_down(struct reading **heap, uint32_t count)
+{
+  struct reading *moved = heap[0];
+  uint32_t place = 0;
+  for (uint32_t child; (child = 2 * place + 1) < count; place = child) {
+    child += child + 1 < count && before(heap[child + 1], heap[child]);
+    if (!before(heap[child], moved))
+      break;
+    heap[place] = heap[child];
+  }
+  heap[place] = moved;
+}
+
+static int by_time(const void *a, const void *b)
+{
+  const struct reading *x = *(struct reading *const *)a, *y = *(struct reading *const *)b;
+  return before(x, y) ? -1 : before(y, x);
+}
+
+static int each_by_time(struct timeline_source *source, timeline_visit *visit, void *context)
+{
+  uint32_t lanes = source->timeline.lanes_count, open = 0, count = 0;
+  struct reading *readings = calloc((size_t)lanes + 1, sizeof *readings);
+  struct reading **heap = calloc((size_t)lanes + 1, sizeof *heap);
+  int status = readings && heap ? 0 : ERR_NOMEM;
+  for (; open < lanes && !status; open++) {
+    status = reading_open(source, open, &readings[open]);
+    if (!status && reading_next(&readings[open]))
+      heap[count++] = &readings[open];
+  }
+  if (!status && count)
+    qsort(heap, count, sizeof *heap, by_time); /* sorted: so it is a heap */
+  while (count && !status) {
+    status = visit(context, &heap[0]->next);
+    if (!reading_next(heap[0]))
+      heap[0] = heap[--count];
+    if (count)
+      sift_down(heap, count);
+  }
+  for (uint32_t i = 0; i < open; i++) {
+    if (!status && readings[i].lane && lane_failed(readings[i].lane))
+      status = ERR_NOMEM;
+    reading_close(&readings[i]);
+  }
+  free(readings);
+  free(heap);
+  return status;
+}
+
+static int each(void *context, uint32_t lane, timeline_visit *visit, void *visit_context)
+{
+  struct timeline_source *source = context;
+  return lane == MODEL_NONE ? each_by_time(source, visit, visit_context)
+                            : each_of_lane(source, lane, visit, visit_context);
+}
+
+/* ---- cells ---- */
+
+/* The life of a thread, also outside the range. */
+static struct timeline_index_lane index_lane(const struct timeline_source *source, uint32_t number)
+{
+  const struct timeline_lane *lane = &source->timeline.lanes[number];
+  const struct lane_process *lanes = &source->traced[lane->process].lanes;
+  struct timeline_index_lane found = {.thread = lanes->process->threads[lane->thread].index};
+  lane_life(lanes, lane->thread, &found.start_ns, &found.end_ns);
+  return found;
+}
+
+/* The cells that are read. */
+struct cells_reading {
+  struct timeline_source *source;
+  uint64_t from_ns, to_ns;
+  uint32_t count;
+  struct timeline_cell *cells;
+  atomic_int status;
+};
+
+/* Adds the categories of a part of the lane to the cells, from its intervals: what whole cells of the index do not
+ * cover. */
+static int add_border(const struct cells_reading *reading, uint32_t number, uint64_t from_ns, uint64_t to_ns,
+                      struct timeline_cell *cells)
+{
+  const struct timeline_lane *of = &reading->source->timeline.lanes[number];
+  struct lane_interval interval;
+  struct lane *lane = NULL;
+  uint32_t i = 0;
+  if (from_ns >= to_ns)
+    return 0;
+  int status = lane_open(&reading->source->traced[of->process].lanes, of->thread, from_ns, to_ns, NULL, &lane);
+  while (!status && lane && lane_next(lane, &interval))
+    for (uint64_t at_ns = interval.start_ns; at_ns < interval.end_ns && i < reading->count;) {
+      uint64_t until_ns = timeline_cell_start(reading->from_ns, reading->to_ns, reading->count, i + 1);
+      until_ns = until_ns < interval.end_ns ? until_ns : interval.end_ns;
+      if (until_ns > at_ns) {
+        cells[i].ns[interval.category] = model_sum(cells[i].ns[interval.category], until_ns - at_ns);
+        at_ns = until_ns;
+      }
+      i += at_ns < interval.end_ns;
+    }
+  status = status || (lane && lane_failed(lane)) ? ERR_NOMEM : 0;
+  lane_close(lane);
+  return status;
+}
+
+/* From the index.  Returns 0, 1 if they must be read from the lane, or ERR_NOMEM. */
+static int read_indexed(const struct cells_reading *reading, uint32_t number, struct timeline_cell *cells)
+{
+  const struct timeline_source *source = reading->source;
+  uint32_t position = source->timeline.lanes[number].thread;
+  const struct traced *traced = &source->traced[source->timeline.lanes[number].process];
+  const struct timeline_index_lane lane = index_lane(source, number);
+  struct timeline_index_cell *found = traced->index ? malloc(reading->count * sizeof *found) : NULL;
+  if (!found)
+    return traced->index ? ERR_NOMEM : 1;
+  struct timeline_index_reach reach;
+  int status =
+      timeline_index_read(traced->index, &lane, reading->from_ns, reading->to_ns, reading->count, found, &reach);
+  for (uint32_t i = 0; i < reading->count && !status; i++) {
+    memcpy(cells[i].ns, found[i].ns, sizeof cells[i].ns);
+    cells[i].critical_ns = found[i].critical_ns;
+    cells[i].context = traced_row(traced, position, found[i].node);
+    cells[i].construct =
+        found[i].record ? traced_construct(&source->input, traced, position, found[i].record - 1) : MODEL_NONE;
+  }
+  free(found);
+  if (!status)
+    status = add_border(reading, number, reading->from_ns, reach.from_ns, cells);
+  return status ? status : add_border(reading, number, reach.to_ns, reading->to_ns, cells);
+}
+
+static void read_cells(void *argument, uint32_t number, unsigned worker)
+{
+  struct cells_reading *reading = argument;
+  struct timeline_cell *cells = reading->cells + (size_t)number * reading->count;
+  (void)worker;
+  int status = read_indexed(reading, number, cells);
+  if (status == 1)
+    status = timeline_cells_read(&reading->source->timeline, number, reading->from_ns, reading->to_ns, reading->count,
+                                 cells);
+  if (status)
+    atomic_store(&reading->status, status);
+}
+
+static int cells(void *context, uint64_t from_ns, uint64_t to_ns, uint32_t count, struct timeline_cell *out)
+{
+  struct timeline_source *source = context;
+  struct cells_reading reading = {.source = source, .from_ns = from_ns, .to_ns = to_ns, .count = count, .cells = out};
+  workers_run(source->input.threads, source->timeline.lanes_count, read_cells, &reading);
+  return atomic_load(&reading.status);
+}
+
+int timeline_source_collect(struct timeline_source *source, uint32_t lane)
+{
+  const struct timeline_lane *of = &source->timeline.lanes[lane];
+  return traced_collect(&source->input, &source->traced[of->process], of->thread);
+}
+
+int timeline_source_prepare(struct timeline_source *source, uint32_t first)
+{
+  uint32_t process = source->timeline.lanes[first].process;
+  struct traced *traced = &source->traced[process];
+  problems_release(&traced->problems);
+  int status = traced_prepare(&source->input, traced, process);
+  traced->damaged = traced->problems.count;
+  for (uint32_t i = first; i < source->timeline.lanes_count && source->timeline.lanes[i].process == process; i++)
+    source->timeline.lanes[i].critical_known = traced->chain.known;
+  return status;
+}
+
+int timeline_source_index(struct timeline_source *source, uint32_t first, const struct timeline_index_guest *guest,
+                          struct problems *problems, struct index_builder **out)
+{
+  const struct timeline_lane *of = source->timeline.lanes;
+  struct traced *traced = &source->traced[of[first].process];
+  uint32_t end = first;
+  while (end < source->timeline.lanes_count && of[end].process == of[first].process)
+    end++;
+  const struct timeline_index_key key = traced_key(traced);
+  struct timeline_index_lane *lanes = calloc(end - first, sizeof *lanes);
+  *out = NULL;
+  if (!lanes)
+    return ERR_NOMEM;
+  for (uint32_t i = first; i < end; i++)
+    lanes[i - first] = index_lane(source, i);
+  const struct index_builder_input input = {.timeline = &source->timeline,
+                                            .key = key,
+                                            .first = first,
+                                            .lanes = lanes,
+                                            .count = end - first,
+                                            .bytes = traced->lanes.trace.file.size,
+                                            .guest = guest};
+  int status = index_builder_open(&input, problems, out);
+  free(lanes);
+  return status;
+}
+
+void timeline_source_forget(struct timeline_source *source, uint32_t process)
+{
+  traced_forget(&source->traced[process], &source->input.profile->processes[process]);
+}
+
+bool timeline_source_damaged(const struct timeline_source *source, uint32_t process)
+{
+  return source->traced[process].damaged;
+}
+
+bool timeline_source_indexed(const struct timeline_source *source, uint32_t process)
+{
+  return source->traced[process].index;
+}
+
+int timeline_source_stored(const struct timeline_source *source, uint32_t process, uint32_t part, uint8_t **bytes,
+                           size_t *size)
+{
+  *bytes = NULL;
+  return source->traced[process].index ? timeline_index_more(source->traced[process].index, part, bytes, size) : 0;
+}
+
+void timeline_source_life(const struct timeline_source *source, uint32_t process, uint32_t position, uint64_t *start_ns,
+                          uint64_t *end_ns)
+{
+  lane_life(&source->traced[process].lanes, position, start_ns, end_ns);
+}
+
+int timeline_source_each(struct timeline_source *source, uint32_t process, uint32_t position, timeline_visit *visit,
+                         void *context)
+{
+  const struct traced *traced = &source->traced[process];
+  struct lane *lane;
+  struct lane_interval from;
+  int status = lane_open(&traced->lanes, position, 0, UINT64_MAX, NULL, &lane);
+  while (!status && lane && lane_next(lane, &from)) {
+    const struct timeline_interval interval = {.start_ns = from.start_ns,
+                                               .end_ns = from.end_ns,
+                                               .lane = MODEL_NONE,
+                                               .category = from.category,
+                                               .construct = construct_of(source, traced, position, &from),
+                                               .context = traced_row(traced, position, from.node),
+                                               .wait_for = MODEL_NONE,
+                                               .node = from.node,
+                                               .record = from.record,
+                                               .begins = from.begins};
+    status = visit(context, &interval);
+  }
+  if (!status && lane && lane_failed(lane))
+    status = ERR_NOMEM;
+  lane_close(lane);
+  return status;
+}
+
+uint64_t timeline_source_bytes(const struct timeline_source *source)
+{
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < source->timeline.lanes_count; i++) {
+    const struct timeline_lane *lane = &source->timeline.lanes[i];
+    const struct lane_process *lanes = &source->traced[lane->process].lanes;
+    bytes += trace_reader_bytes(&lanes->trace, lanes->process->threads[lane->thread].index,
+                                lane_ticks(lanes, lane->start_ns), lane_ticks(lanes, lane->end_ns));
+  }
+  return bytes;
+}
+
+int timeline_source_sum(const struct timeline_source *source, uint32_t lane, uint64_t from_ns, uint64_t to_ns,
+                        uint64_t ns[TIMELINE_CATEGORIES])
+{
+  const struct traced *traced = &source->traced[source->timeline.lanes[lane].process];
+  const struct timeline_index_lane life = index_lane(source, lane);
+  struct timeline_index_cell cell;
+  int status = traced->index ? timeline_index_sum(traced->index, &life, from_ns, to_ns, &cell) : 1;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES && !status; i++)
+    ns[i] = model_sum(ns[i], cell.ns[i]);
+  return status;
+}
+
+uint32_t timeline_source_row(const struct timeline_source *source, uint32_t process, uint32_t position, uint32_t node)
+{
+  bool known = position < source->input.profile->processes[process].threads_count && source->traced[process].rows;
+  return known ? traced_row(&source->traced[process], position, node) : MODEL_NONE;
+}
+
+uint32_t timeline_source_nodes(const struct timeline_source *source, uint32_t process, uint32_t position)
+{
+  const struct traced *traced = &source->traced[process];
+  return position < source->input.profile->processes[process].threads_count && traced->rows ? traced->counts[position]
+                                                                                            : 0;
+}
+
+uint32_t timeline_source_construct(const struct timeline_source *source, uint32_t process, uint32_t position,
+                                   uint32_t record)
+{
+  bool known = position < source->input.profile->processes[process].threads_count;
+  return known ? traced_construct(&source->input, &source->traced[process], position, record) : MODEL_NONE;
+}
+
+uint64_t timeline_source_offset(const struct timeline_source *source, uint32_t process)
+{
+  return source->traced[process].lanes.offset_ns;
+}
+
+/* ---- opening ---- */
+
+/* Lists the lanes of processes that have a trace. */
+static int list_lanes(struct timeline_source *source)
+{
+  const struct profile *profile = source->input.profile;
+  struct timeline *timeline = &source->timeline;
+  size_t threads = 0;
+  for (uint32_t i = 0; i < source->count; i++)
+    threads += profile->processes[i].threads_count;
+  timeline->lanes = calloc(threads + 1, sizeof *timeline->lanes);
+  source->reported = calloc(threads + 1, sizeof *source->reported);
+  if (!timeline->lanes || !source->reported)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < source->count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    const struct traced *traced = &source->traced[i];
+    const struct lane_process *lanes = &traced->lanes;
+    timeline->traced |= lanes->trace.file.count > 0;
+    timeline->samples_only |= traced->samples_only;
+    timeline->period_ns = lanes->period_ns > timeline->period_ns ? lanes->period_ns : timeline->period_ns;
+    for (uint32_t j = 0; j < process->threads_count && lanes->trace.file.count; j++) {
+      struct timeline_lane lane = {.process = i,
+                                   .thread = j,
+                                   .critical_known =
+                                       traced->index ? timeline_index_critical(traced->index) : traced->chain.known};
+      lane_life(lanes, j, &lane.start_ns, &lane.end_ns);
+      lane.start_ns = lane.start_ns > timeline->from_ns ? lane.start_ns : timeline->from_ns;
+      lane.end_ns = lane.end_ns < timeline->to_ns ? lane.end_ns : timeline->to_ns;
+      if (lane.start_ns >= lane.end_ns)
+        continue;
+      timeline->lanes[timeline->lanes_count++] = lane;
+    }
+  }
+  return 0;
+}
+
+/* What the workers share that open all processes. */
+struct opening {
+  struct timeline_source *source;
+  struct {
+    uint32_t process, position;
+  } * threads; /* those whose samples are collected */
+  uint32_t count;
+  atomic_int status;
+};
+
+static void keep_status(atomic_int *kept, int status)
+{
+  if (status)
+    atomic_store(kept, status);
+}
+
+static void open_job(void *argument, uint32_t process, unsigned worker)
+{
+  struct opening *opening = argument;
+  const struct timeline_input *input = &opening->source->input;
+  (void)worker;
+  if (input->profile->processes[process].usable && (input->slices < 2 || process % input->slices == input->slice))
+    keep_status(&opening->status,
+                traced_open(input, process, opening->source->start_ns, &opening->source->traced[process]));
+}
+
+static void collect_job(void *argument, uint32_t number, unsigned worker)
+{
+  struct opening *opening = argument;
+  (void)worker;
+  struct traced *traced = &opening->source->traced[opening->threads[number].process];
+  keep_status(&opening->status, traced_collect(&opening->source->input, traced, opening->threads[number].position));
+}
+
+static bool lacks_samples(const struct timeline_source *source, uint32_t process)
+{
+  const struct traced *traced = &source->traced[process];
+  return traced->lanes.trace.file.count && (!traced->index || source->input.intervals);
+}
+
+static void finish_job(void *argument, uint32_t process, unsigned worker)
+{
+  struct opening *opening = argument;
+  (void)worker;
+  if (lacks_samples(opening->source, process))
+    keep_status(&opening->status, traced_prepare(&opening->source->input, &opening->source->traced[process], process));
+}
+
+/* Does for all processes what prepare() does for one, unless their index is enough. */
+static void prepare_all(struct opening *opening)
+{
+  struct timeline_source *source = opening->source;
+  size_t room = 1;
+  for (uint32_t i = 0; i < source->count; i++)
+    room += source->input.profile->processes[i].threads_count;
+  opening->threads = malloc(room * sizeof *opening->threads);
+  if (!opening->threads) {
+    keep_status(&opening->status, ERR_NOMEM);
+    return;
+  }
+  for (uint32_t i = 0; i < source->count; i++)
+    for (uint32_t j = 0; j < source->input.profile->processes[i].threads_count && lacks_samples(source, i); j++) {
+      opening->threads[opening->count].process = i;
+      opening->threads[opening->count++].position = j;
+    }
+  workers_run(source->input.threads, opening->count, collect_job, opening);
+  if (!atomic_load(&opening->status))
+    workers_run(source->input.threads, source->count, finish_job, opening);
+  free(opening->threads);
+}
+
+static int open_all(struct timeline_source *source)
+{
+  const struct profile *profile = source->input.profile;
+  struct opening opening = {.source = source};
+  source->traced = calloc((size_t)profile->processes_count + 1, sizeof *source->traced);
+  source->start_ns = UINT64_MAX;
+  if (!source->traced)
+    return ERR_NOMEM;
+  source->count = profile->processes_count;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    source->traced[i].lanes.trace.file.fd = -1;
+    if (profile->processes[i].usable && profile->processes[i].start_ns < source->start_ns)
+      source->start_ns = profile->processes[i].start_ns;
+  }
+  workers_run(source->input.threads, source->count, open_job, &opening);
+  if (!atomic_load(&opening.status) && !source->input.later)
+    prepare_all(&opening);
+  for (uint32_t i = 0; i < source->count && !source->input.later; i++)
+    problems_append(source->input.problems, &source->traced[i].problems);
+  int status = atomic_load(&opening.status);
+  return status ? status : list_lanes(source);
+}
+
+int timeline_source_open(const struct timeline_input *input, struct timeline_source **out)
+{
+  struct timeline_source *source = calloc(1, sizeof *source);
+  *out = source;
+  if (!source)
+    return ERR_NOMEM;
+  *source = (struct timeline_source){
+      .input = *input,
+      .timeline = {.from_ns = input->from_ns, .to_ns = input->to_ns, .each = each, .cells = cells, .source = source}};
+  pthread_mutex_init(&source->lock, NULL);
+  pthread_mutex_init(&source->preparing, NULL);
+  int status = open_all(source);
+  source->timeline.origin_ns = source->start_ns;
+  return status;
+}
+
+const struct timeline *timeline_source_timeline(const struct timeline_source *source)
+{
+  return &source->timeline;
+}

@@ -1,0 +1,66 @@
+/* The timeline of a run: the lanes of all processes that have a trace, in the terms of the reports.
+ *
+ * Context: BATCH.  Lanes can be read by several threads at the same time, each lane by one of them.  Memory: the
+ * samples of working threads, the intervals of the critical path, and for each lane that is being read a chunk of its
+ * trace.
+ */
+#ifndef HPCPROF_LITE_TIMELINE_TIMELINE_SOURCE_H
+#define HPCPROF_LITE_TIMELINE_TIMELINE_SOURCE_H
+
+#include "hpcprof-lite/model/timeline.h"
+#include "hpcprof-lite/timeline/index_builder.h"
+#include "hpcprof-lite/timeline/traced.h"
+
+struct timeline_source;
+
+/* Opens the traces.  Returns 0, also if there is none: then the timeline has no lanes; or ERR_NOMEM.
+ * timeline_source_close() in any case. */
+int timeline_source_open(const struct timeline_input *input, struct timeline_source **out);
+void timeline_source_close(struct timeline_source *source); /* NULL is allowed */
+
+/* To build the index of a process that has none, of the whole run: timeline_source_collect() for each of its lanes,
+ * timeline_source_prepare() for the first one, timeline_source_index(), what index_builder.h says, and
+ * timeline_source_forget().  Several threads may do that for different lanes, or processes.  *out is NULL if the index
+ * cannot be stored, which is reported.  Each returns 0 or ERR_NOMEM.  damaged: reading a lane, or the graph log, found
+ * what must be reported each time: the index, which would hide it, is not to be stored. */
+int timeline_source_collect(struct timeline_source *source, uint32_t lane);
+int timeline_source_prepare(struct timeline_source *source, uint32_t first);
+int timeline_source_index(struct timeline_source *source, uint32_t first, const struct timeline_index_guest *guest,
+                          struct problems *problems, struct index_builder **out);
+void timeline_source_forget(struct timeline_source *source, uint32_t process);
+bool timeline_source_damaged(const struct timeline_source *source, uint32_t process);
+bool timeline_source_indexed(const struct timeline_source *source, uint32_t process);
+
+/* Sets *bytes, which the caller frees, to a part of what is stored with the index of a process; NULL if there is none.
+ * Returns 0 or ERR_NOMEM. */
+int timeline_source_stored(const struct timeline_source *source, uint32_t process, uint32_t part, uint8_t **bytes,
+                           size_t *size);
+
+/* Of the thread at a position in a process, also outside the range: its life; and its intervals without wait_for and
+ * critical path.  each: returns 0, an error, or what `visit` has returned, which ends it unless that is 0. */
+void timeline_source_life(const struct timeline_source *source, uint32_t process, uint32_t position, uint64_t *start_ns,
+                          uint64_t *end_ns);
+int timeline_source_each(struct timeline_source *source, uint32_t process, uint32_t position, timeline_visit *visit,
+                         void *context);
+
+/* How many bytes of trace must be read for the lanes. */
+uint64_t timeline_source_bytes(const struct timeline_source *source);
+
+/* Adds what a lane did in a part of time, from the index, right but for its shortest cells at both ends.  Returns 0, 1
+ * if there is none or it is damaged, or ERR_NOMEM. */
+int timeline_source_sum(const struct timeline_source *source, uint32_t lane, uint64_t from_ns, uint64_t to_ns,
+                        uint64_t ns[TIMELINE_CATEGORIES]);
+
+/* What numbers of a thread mean in the report: of a node the row, of a record the construct; MODEL_NONE: nothing.
+ * Nodes are less than timeline_source_nodes(). */
+uint32_t timeline_source_row(const struct timeline_source *source, uint32_t process, uint32_t position, uint32_t node);
+uint32_t timeline_source_nodes(const struct timeline_source *source, uint32_t process, uint32_t position);
+uint32_t timeline_source_construct(const struct timeline_source *source, uint32_t process, uint32_t position,
+                                   uint32_t record);
+
+/* From the start of the run to that of a process. */
+uint64_t timeline_source_offset(const struct timeline_source *source, uint32_t process);
+
+const struct timeline *timeline_source_timeline(const struct timeline_source *source);
+
+#endif

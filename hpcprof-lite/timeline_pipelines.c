@@ -1,0 +1,63 @@
+#include "hpcprof-lite/timeline_pipelines.h"
+
+#include "hpcprof-lite/index_pipeline.h"
+#include "hpcprof-lite/phase_pipeline.h"
+#include "hpcprof-lite/views/construct_rows.h"
+
+static int timeline_prepare(struct job *job)
+{
+  return construct_rows(&job->profile, &job->names, &job->tree, job->row_of, &job->constructs) ? job_no_memory() : 0;
+}
+
+static int timeline_show(struct job *job)
+{
+  struct timeline_input input = index_input(job);
+  input.from_ns = job->options.limited ? job->options.from_ns : input.from_ns;
+  input.to_ns = job->options.limited ? job->options.to_ns : input.to_ns;
+  input.intervals = job->options.view == OPTIONS_TIMELINE && job->options.format != OPTIONS_TEXT &&
+                    job->options.format != OPTIONS_JSON;
+  if (timeline_source_open(&input, &job->timeline_source))
+    return job_no_memory();
+  job->report.timeline = timeline_source_timeline(job->timeline_source);
+  job->report.constructs = &job->constructs;
+  job->report.tree = &job->tree;
+  if (job->report.timeline->lanes_count)
+    return 0;
+  job_print_error(job->report.timeline->traced ? "no thread with a trace ran in that part of the run"
+                                               : "there is no trace of this run: record one with 'hpcrun-lite -t'");
+  return EXIT_INPUT;
+}
+
+static int index_failed(int status)
+{
+  if (status != ERR_INPUT)
+    return job_no_memory();
+  job_print_error("the ranks run different versions of hpcprof-lite: start the same one on all machines");
+  return EXIT_INPUT;
+}
+
+int timeline_view_pipeline(struct job *job)
+{
+  int status = timeline_prepare(job), stored = !status && job->options.index ? index_store(job) : 0;
+  if (stored)
+    status = index_failed(stored);
+  if (!status)
+    status = timeline_show(job);
+  job->report.lanes = job->options.lanes;
+  job->report.per_thread = job->options.per_thread;
+  job->report.rows_limit = job->options.max_rows;
+  if (!status && job->options.format == OPTIONS_TEXT && phases_of_timeline(job))
+    status = job_no_memory();
+  return status;
+}
+
+int phases_pipeline(struct job *job)
+{
+  int status = timeline_view_pipeline(job);
+  if (!status && job->options.format != OPTIONS_TEXT && phases_of_timeline(job))
+    status = job_no_memory();
+  if (status || job->phases_count)
+    return status;
+  job_print_error("phases need the states of constructs: record them with 'hpcrun-lite -t', without '-p off'");
+  return EXIT_INPUT;
+}

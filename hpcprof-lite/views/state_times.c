@@ -1,0 +1,73 @@
+#include "hpcprof-lite/views/state_times.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void state_times_add(struct state_times *times, const struct timeline_cell *cells, uint32_t count)
+{
+  for (uint32_t i = 0; i < count; i++)
+    for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++)
+      times->ns[c] = model_sum(times->ns[c], cells[i].ns[c]);
+}
+
+void state_times_join(struct state_times *times, const struct state_times *more)
+{
+  for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++)
+    times->ns[c] = model_sum(times->ns[c], more->ns[c]);
+}
+
+static int by_total(const void *a, const void *b)
+{
+  const struct state_spread *x = a, *y = b;
+  if (x->total_ns != y->total_ns)
+    return x->total_ns < y->total_ns ? 1 : -1;
+  return (int)x->category - (int)y->category;
+}
+
+unsigned state_times_spread(const struct state_times *rows, uint32_t count,
+                            struct state_spread spreads[TIMELINE_CATEGORIES])
+{
+  unsigned found = 0;
+  for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++) {
+    struct state_spread spread = {.category = (enum timeline_category)c, .least_ns = UINT64_MAX};
+    for (uint32_t i = 0; i < count; i++) {
+      uint64_t ns = rows[i].ns[c];
+      spread.total_ns = model_sum(spread.total_ns, ns);
+      if (ns < spread.least_ns) {
+        spread.least_ns = ns;
+        spread.least = i;
+      }
+      if (ns > spread.most_ns) {
+        spread.most_ns = ns;
+        spread.most = i;
+      }
+    }
+    if (spread.total_ns)
+      spreads[found++] = spread;
+  }
+  qsort(spreads, found, sizeof *spreads, by_total);
+  return found;
+}
+
+int state_times_group(const struct profile *profile, const struct timeline *timeline, const struct state_times *lanes,
+                      struct state_group **groups, uint32_t *count)
+{
+  const struct profile_process *before = NULL;
+  uint32_t node = 0, process = 0;
+  *count = 0;
+  *groups = calloc(3 * (size_t)timeline->lanes_count + 1, sizeof **groups);
+  if (!*groups)
+    return ERR_NOMEM;
+  for (uint32_t lane = 0; lane < timeline->lanes_count; lane++) { /* by host and process */
+    const struct profile_process *here = &profile->processes[timeline->lanes[lane].process];
+    if (!before || strcmp(before->host, here->host))
+      (*groups)[node = (*count)++] = (struct state_group){.level = TIMELINE_NODES, .lane = lane};
+    if (before != here)
+      (*groups)[process = (*count)++] = (struct state_group){.level = TIMELINE_PROCESSES, .lane = lane};
+    (*groups)[(*count)++] = (struct state_group){.level = TIMELINE_THREADS, .lane = lane, .times = lanes[lane]};
+    state_times_join(&(*groups)[node].times, &lanes[lane]);
+    state_times_join(&(*groups)[process].times, &lanes[lane]);
+    before = here;
+  }
+  return 0;
+}

@@ -1,0 +1,332 @@
+#include "hpcrun-lite/rt/construct/trace.h"
+
+enum { HOLDERS = 256 };
+
+static struct stream_file file;
+
+/* Who acquired a lock last: of its wait id the lower half, then the thread's index.  A lock that shares a place with
+ * another one may have no holder. */
+static _Atomic uint64_t holders[HOLDERS];
+
+void trace_start(const char *path, bool states, uint64_t limit, bool keep_last)
+{
+  bool started = stream_start(&file, path, FORMAT_TRACE, limit, keep_last);
+  rt.trace = !started ? RT_TRACE_OFF : states ? RT_TRACE_STATES : RT_TRACE_SAMPLES;
+  if (!started)
+    rt_lost(NULL, FORMAT_LOST_TRACE);
+  for (unsigned i = 0; i < HOLDERS; i++)
+    atomic_store_explicit(&holders[i], 0, memory_order_relaxed); /* those of the parent process */
+}
+
+void trace_stop(struct thread_state *threads)
+{
+  rt.trace = RT_TRACE_OFF;
+  for (struct thread_state *t = threads; t; t = t->next)
+    t->trace.on = t->trace.states = false;
+}
+
+struct stream_file *trace_file(void)
+{
+  return &file;
+}
+
+void trace_end_states(struct thread_state *threads)
+{
+  if (rt.trace == RT_TRACE_STATES)
+    rt.trace = RT_TRACE_SAMPLES;
+  for (struct thread_state *t = threads; t; t = t->next) {
+    if (t->trace.states)
+      rt_lost(t, FORMAT_LOST_TRACE);
+    t->trace.states = false;
+  }
+}
+
+void trace_start_thread(struct thread_state *t)
+{
+  uint64_t begin = t->record->construct_since;
+  uint32_t pauses = atomic_load(&rt.pauses);
+  t->trace = (struct trace_stream){.on = rt.trace != RT_TRACE_OFF,
+                                   .states = rt.trace == RT_TRACE_STATES,
+                                   .pauses = pauses,
+                                   .sampled_pauses = pauses,
+                                   .state_clock = rt.trace == RT_TRACE_STATES ? begin >> TRACELOG_STATE_SHIFT : 0,
+                                   .sample_clock = begin >> TRACELOG_SAMPLE_SHIFT,
+                                   .sampled_at = begin};
+}
+
+void trace_stop_thread(struct thread_state *t)
+{
+  t->trace.on = t->trace.states = false;
+  stream_close(&file, &t->trace.stream);
+}
+
+/* ---- operations ---- */
+
+static inline uint8_t *put_number(uint8_t *at, uint64_t value)
+{
+  while (value >= 0x80) {
+    *at++ = (uint8_t)(value | 0x80);
+    value >>= 7;
+  }
+  *at++ = (uint8_t)value;
+  return at;
+}
+
+static inline uint8_t *put_first(uint8_t *at, enum tracelog_form form, unsigned rest)
+{
+  *at++ = (uint8_t)(rest << 2 | form);
+  return at;
+}
+
+static bool window_next(struct thread_state *t) __attribute__((noinline));
+static bool window_next(struct thread_state *t)
+{
+  struct stream *stream = &t->trace.stream;
+  bool lost, goes_on = stream_next(&file, stream, t->index, rt_ticks(), &lost);
+  if (lost)
+    rt_lost(t, FORMAT_LOST_TRACE);
+  if (!goes_on)
+    return false;
+  uint8_t *at = put_first(stream->at, TRACELOG_OTHER, TRACELOG_START);
+  at = put_number(at, t->trace.state_clock);
+  stream_begin(stream, put_number(at, t->trace.sample_clock));
+  return true;
+}
+
+/* Room for one operation. */
+static inline bool has_room(struct thread_state *t)
+{
+  return stream_has_room(&t->trace.stream, TRACELOG_RECORD_MAX) || window_next(t);
+}
+
+void trace_put_op(struct thread_state *t, enum tracelog_op op, unsigned count, const uint64_t *operands)
+{
+  if (!t->trace.on || !has_room(t))
+    return;
+  uint8_t *at = put_first(t->trace.stream.at, TRACELOG_OTHER, op);
+  for (unsigned i = 0; i < count; i++)
+    at = put_number(at, operands[i]);
+  stream_publish(&t->trace.stream, at);
+}
+
+/* ---- states ---- */
+
+/* Writes a state.  own: of TRACELOG_STATE_OWN.  Returns the address after it. */
+static inline uint8_t *put_state(uint8_t *at, enum tracelog_form form, uint64_t code, uint64_t duration, uint64_t own)
+{
+  at = put_first(at, form, code < TRACELOG_CODE_MAX ? (unsigned)code : TRACELOG_CODE_MAX);
+  if (__builtin_expect(code >= TRACELOG_CODE_MAX, false))
+    at = put_number(at, code - TRACELOG_CODE_MAX);
+  at = put_number(at, duration);
+  return form == TRACELOG_STATE_OWN ? put_number(at, own) : at;
+}
+
+void trace_put_begun(struct thread_state *t, uint64_t code)
+{
+  if (has_room(t))
+    stream_publish(&t->trace.stream, put_state(t->trace.stream.at, TRACELOG_BEGUN, code, 0, 0));
+}
+
+/* The thread's state clock advances.  Returns by how much. */
+static inline uint64_t advance(struct thread_state *t, uint64_t now)
+{
+  uint64_t clock = now >> TRACELOG_STATE_SHIFT, before = t->trace.state_clock;
+  if (clock <= before)
+    return 0;
+  t->trace.state_clock = clock;
+  return clock - before;
+}
+
+enum { PARTS = 4 }; /* a state and what belongs to it are no longer than so many records, however often it was paused */
+
+/* What the thread did; own: units of the runtime's own work, at the end. */
+struct state {
+  uint64_t code, own;
+  bool blocked;
+};
+
+/* Writes a state in which the thread neither slept nor waited for a known thread. */
+static inline uint8_t *put_plain(uint8_t *at, uint64_t code, uint64_t duration, uint64_t own, bool begun)
+{
+  if (!own)
+    return put_state(at, begun ? TRACELOG_BEGUN : TRACELOG_STATE, code, duration, 0);
+  if (begun)
+    at = put_first(at, TRACELOG_OTHER, TRACELOG_BEGIN);
+  return put_state(at, TRACELOG_STATE_OWN, code, duration, own < duration ? own : duration);
+}
+
+/* A part of a state; gap: measuring was paused. */
+static uint8_t *put_part(struct trace_stream *trace, uint8_t *at, const struct state *state, uint64_t duration,
+                         uint64_t own, bool gap)
+{
+  if (!duration && !trace->begun)
+    return at;
+  bool begun = trace->begun;
+  trace->begun = false;
+  if ((gap || state->blocked) && begun)
+    at = put_state(at, TRACELOG_BEGUN, state->code, 0, 0);
+  if (gap)
+    return duration ? put_number(put_first(at, TRACELOG_OTHER, TRACELOG_GAP), duration) : at;
+  if (state->blocked)
+    return put_number(put_number(put_first(at, TRACELOG_OTHER, TRACELOG_BLOCKED), state->code), duration);
+  return put_plain(at, state->code, duration, own, begun);
+}
+
+/* A state that is not only its code and duration: it is cut where measuring was paused or went on. */
+static uint8_t *put_special(struct trace_stream *trace, uint8_t *at, const struct state *state, uint64_t duration)
+    __attribute__((noinline));
+static uint8_t *put_special(struct trace_stream *trace, uint8_t *at, const struct state *state, uint64_t duration)
+{
+  uint32_t changes = atomic_load_explicit(&rt.pauses, memory_order_acquire);
+  bool unknown = changes - trace->pauses >= RT_PAUSES, gap = unknown || trace->pauses % 2;
+  if (trace->holder && duration > state->own)
+    at = put_number(put_first(at, TRACELOG_OTHER, TRACELOG_HOLDER), trace->holder);
+  trace->holder = 0;
+  if (unknown)
+    trace->pauses = changes - (RT_PAUSES - 1); /* the oldest place may be written now: see rt_pause() */
+  for (; trace->pauses != changes; gap = trace->pauses % 2) {
+    uint64_t change = atomic_load_explicit(&rt.paused_at[trace->pauses % RT_PAUSES], memory_order_relaxed);
+    uint64_t clock = change >> TRACELOG_STATE_SHIFT, begin = trace->state_clock - duration;
+    if (clock > trace->state_clock)
+      break;
+    uint64_t part = clock > begin ? clock - begin : 0;
+    at = put_part(trace, at, state, part, 0, gap);
+    duration -= part;
+    trace->pauses++;
+  }
+  return put_part(trace, at, state, duration, state->own, gap);
+}
+
+static inline bool has_paused(const struct trace_stream *trace)
+{
+  uint32_t pauses = atomic_load_explicit(&rt.pauses, memory_order_relaxed);
+  return pauses != trace->pauses || pauses % 2;
+}
+
+/* A window begins with the clocks at that moment, so it is taken before they advance.  Without one, what the thread did
+ * until now is a gap before the next window. */
+static inline bool room_for_state(struct thread_state *t, uint64_t now)
+{
+  if (__builtin_expect(stream_has_room(&t->trace.stream, PARTS * TRACELOG_RECORD_MAX), true) || window_next(t))
+    return true;
+  advance(t, now);
+  t->trace.own = t->trace.holder = t->trace.begun = 0;
+  return false;
+}
+
+void trace_put_state(struct thread_state *t, uint64_t now, uint64_t code)
+{
+  struct trace_stream *trace = &t->trace;
+  if (!room_for_state(t, now))
+    return;
+  uint64_t own = trace->own >> TRACELOG_STATE_SHIFT, duration = advance(t, now);
+  trace->own = 0;
+  if (!duration && !trace->begun)
+    return;
+  uint8_t *at = trace->stream.at;
+  if (__builtin_expect(trace->holder || has_paused(trace), false))
+    at = put_special(trace, at, &(struct state){.code = code, .own = own}, duration);
+  else
+    at = put_plain(at, code, duration, own, trace->begun);
+  trace->begun = false;
+  stream_publish(&trace->stream, at);
+}
+
+/* ---- locks ---- */
+
+static _Atomic uint64_t *holder_of(uint64_t wait_id)
+{
+  return &holders[wait_id * 0x9e3779b97f4a7c15ULL >> 56];
+}
+
+void trace_put_lock_wait(struct thread_state *t, uint64_t wait_id)
+{
+  uint64_t holder = atomic_load_explicit(holder_of(wait_id), memory_order_relaxed);
+  bool known = holder >> 32 == (uint32_t)wait_id && (uint32_t)holder != t->index;
+  t->trace.holder = known ? (uint32_t)holder : 0;
+}
+
+void trace_put_lock_held(struct thread_state *t, uint64_t wait_id)
+{
+  atomic_store_explicit(holder_of(wait_id), wait_id << 32 | t->index, memory_order_relaxed);
+}
+
+/* ---- sleep ---- */
+
+/* Raises `inside`, unless CTL reads the streams, or the thread may be writing. */
+static bool enter(struct thread_state *t)
+{
+  if (!t->trace.states || t->inside)
+    return false;
+  rt_inside_inc(t);
+  if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
+    return true;
+  rt_inside_dec(t);
+  return false;
+}
+
+void trace_sleeps(struct thread_state *t, uint64_t now)
+{
+  if (!enter(t))
+    return;
+  t->record->blocked_since = now;
+  trace_put_state(t, now, trace_open_code(t));
+  rt_inside_dec(t);
+}
+
+void trace_put_slept(struct thread_state *t, uint64_t now)
+{
+  struct trace_stream *trace = &t->trace;
+  uint64_t duration = room_for_state(t, now) ? advance(t, now) : 0;
+  if (!duration)
+    return;
+  const struct state state = {.code = trace_open_code(t), .blocked = true};
+  stream_publish(&trace->stream, put_special(trace, trace->stream.at, &state, duration));
+}
+
+void trace_slept(struct thread_state *t, uint64_t now, bool inside)
+{
+  bool begun = t->record->blocked_since; /* otherwise trace_sleeps() could not write the state before */
+  t->record->blocked_since = 0;
+  if (!begun || !(inside ? t->trace.states : enter(t)))
+    return;
+  trace_put_slept(t, now);
+  if (!inside)
+    rt_inside_dec(t);
+}
+
+/* ---- the end, and what follows if the program goes on ---- */
+
+enum { ENDS = 3 * PARTS * TRACELOG_RECORD_MAX }; /* room for the states at the end: see waiting_end_trace() */
+
+void trace_leave_window(struct thread_state *t)
+{
+  struct stream *stream = &t->trace.stream, before = *stream;
+  if (stream_has_room(stream, ENDS))
+    return;
+  stream_leave(stream);
+  if (window_next(t) || !stream->ended)
+    return;
+  stream->at = before.at; /* there is no other one: what room there is may do */
+  stream->end = before.end;
+  stream->chunk = before.chunk;
+  stream->place = before.place;
+}
+
+bool trace_take_back(struct thread_state *t, const struct trace_stream *before)
+{
+  if (t->trace.stream.chunk != before->stream.chunk)
+    return false;
+  t->trace = *before;
+  if (t->trace.stream.chunk)
+    stream_publish(&t->trace.stream, t->trace.stream.at);
+  return true;
+}
+
+void trace_put_gap(struct thread_state *t, uint64_t now)
+{
+  uint64_t duration = advance(t, now);
+  if (stream_has_room(&t->trace.stream, TRACELOG_RECORD_MAX)) /* otherwise the thread's next window begins later */
+    trace_put_op(t, TRACELOG_GAP, 1, &duration);
+  t->trace.own = t->trace.holder = t->trace.begun = 0;
+}

@@ -1,0 +1,115 @@
+/* The trace of -t: what each thread did when, written to a file of the process as it happens (common/tracelog.h;
+ * doc/format.md, "The trace").
+ *
+ * Context: RT, in callbacks and handlers, inside rt_enter() or with `inside` raised, except where a function says that
+ * it raises it; functions marked CTL are called by CTL only.  Each thread writes its own stream (core/stream.h).
+ *
+ * A state is written when it ends: from the end of the state before, until then.  So states tile a thread's life; the
+ * one that is open when the process is killed is in the thread's record (struct format_thread).  What follows the last
+ * window of a stream that has ended is not recorded, and what was done while measuring was paused is a gap. */
+#ifndef HPCRUN_LITE_RT_CONSTRUCT_TRACE_H
+#define HPCRUN_LITE_RT_CONSTRUCT_TRACE_H
+
+#include "common/tracelog.h"
+#include "hpcrun-lite/rt/core/rt.h"
+
+/* CTL: starts the trace of this process, in a file at that path, which is made with its first window.  limit: bytes;
+ * keep_last: beyond it, the oldest windows are used again. */
+void trace_start(const char *path, bool states, uint64_t limit, bool keep_last);
+void trace_stop(struct thread_state *threads); /* CTL: threads record nothing from now on; threads: a list */
+struct stream_file *trace_file(void);
+
+/* CTL: threads write no states from now on, only samples, which is counted; threads: a list. */
+void trace_end_states(struct thread_state *threads);
+
+/* CTL: a new thread's stream begins, at its record's construct_since. */
+void trace_start_thread(struct thread_state *t);
+
+/* The window is unmapped: the thread ends, or this is a forked child, whose parent owns the window. */
+void trace_stop_thread(struct thread_state *t);
+
+/* The slow parts of the functions below. */
+void trace_put_state(struct thread_state *t, uint64_t now, uint64_t code);
+void trace_put_begun(struct thread_state *t, uint64_t code);
+void trace_put_lock_wait(struct thread_state *t, uint64_t wait_id);
+void trace_put_lock_held(struct thread_state *t, uint64_t wait_id);
+void trace_put_op(struct thread_state *t, enum tracelog_op op, unsigned count, const uint64_t *operands);
+
+/* Until now, the thread was in that state. */
+static inline void trace_state(struct thread_state *t, uint64_t now, uint64_t code)
+{
+  if (__builtin_expect(t->trace.states, false))
+    trace_put_state(t, now, code);
+}
+
+/* The execution of a construct begins now, and the next state is that construct's.  open: the code of the state until
+ * now. */
+static inline void trace_begun(struct thread_state *t, uint64_t open)
+{
+  if (__builtin_expect(!t->trace.states, true))
+    return;
+  if (t->trace.begun)
+    trace_put_begun(t, open);
+  t->trace.begun = true;
+}
+
+/* An execution of a construct with that code, which takes no time of its own. */
+static inline void trace_instant(struct thread_state *t, uint64_t code)
+{
+  if (__builtin_expect(t->trace.states, false))
+    trace_put_begun(t, code);
+}
+
+/* The open wait contains so much work of the runtime. */
+static inline void trace_own(struct thread_state *t, uint64_t ticks)
+{
+  if (__builtin_expect(t->trace.states, false))
+    t->trace.own = ticks;
+}
+
+/* The thread begins to wait for the lock; it holds the lock. */
+static inline void trace_lock_wait(struct thread_state *t, uint64_t wait_id)
+{
+  if (__builtin_expect(t->trace.states, false))
+    trace_put_lock_wait(t, wait_id);
+}
+
+static inline void trace_lock_held(struct thread_state *t, uint64_t wait_id)
+{
+  if (__builtin_expect(t->trace.states, false))
+    trace_put_lock_held(t, wait_id);
+}
+
+/* A chunk of a loop begins with the next state. */
+static inline void trace_chunk(struct thread_state *t)
+{
+  if (__builtin_expect(t->trace.states, false))
+    trace_put_op(t, TRACELOG_CHUNK, 0, NULL);
+}
+
+/* The thread begins to sleep in a call of the program, or has slept since then.  They write nothing where `inside` is
+ * raised, because a handler of the program may interrupt a callback, and sleep; inside: it is the tool's handler that
+ * has raised it. */
+void trace_sleeps(struct thread_state *t, uint64_t now);
+void trace_slept(struct thread_state *t, uint64_t now, bool inside);
+
+/* The thread sleeps until now, and maybe longer. */
+void trace_put_slept(struct thread_state *t, uint64_t now);
+
+/* CTL, while the thread writes nothing.  It keeps its window, but goes on in a new one, if there is one, where there is
+ * no room for the end of its trace. */
+void trace_leave_window(struct thread_state *t);
+
+/* CTL, while the thread writes nothing: the stream goes on where it was then.  Returns false if it cannot. */
+bool trace_take_back(struct thread_state *t, const struct trace_stream *before);
+
+/* CTL, while the thread writes nothing: what it did until now is not known. */
+void trace_put_gap(struct thread_state *t, uint64_t now);
+
+/* The code of the open state. */
+static inline uint64_t trace_open_code(const struct thread_state *t)
+{
+  return t->construct.ticks ? t->record->construct_open : 0;
+}
+
+#endif

@@ -1,0 +1,159 @@
+#include "hpcrun-lite/rt/core/stream.h"
+
+#include "hpcrun-lite/rt/core/sys.h"
+
+enum { AGAIN_TICKS = 1 << 21 }; /* about a millisecond */
+
+bool stream_start(struct stream_file *file, const char *path, enum format_table table, uint64_t limit, bool keep_last)
+{
+  bool named = mapped_start(&file->file, path); /* first, so that a forked child forgets its parent's file */
+  if (file->in_use)
+    sys_unmap((void *)file->in_use, file->places);
+  file->table = (uint16_t)table;
+  file->keep_last = keep_last;
+  file->in_use = NULL;
+  file->places = 0;
+  atomic_store(&file->given, 0);
+  if (limit) {
+    uint64_t places = limit / STREAM_WINDOW_LIMITED;
+    places = places > INT32_MAX ? INT32_MAX : places ? places : 1;
+    file->in_use = sys_map(places);
+    if (!file->in_use)
+      return false;
+    file->places = (uint32_t)places;
+  }
+  return named;
+}
+
+const char *stream_path(const struct stream_file *file)
+{
+  return file->file.path;
+}
+
+uint64_t stream_length(const struct stream_file *file)
+{
+  return atomic_load(&file->file.length);
+}
+
+void stream_leave(struct stream *stream)
+{
+  stream->at = stream->end = NULL;
+  stream->chunk = NULL;
+}
+
+void stream_close(struct stream_file *file, struct stream *stream)
+{
+  struct format_chunk *chunk = stream->chunk;
+  stream_leave(stream); /* before it is unmapped: a forked child unmaps what it finds here */
+  if (!chunk)
+    return;
+  sys_unmap(chunk, sizeof *chunk + chunk->stored_size);
+  if (stream->place < file->places)
+    atomic_store(&file->in_use[stream->place], 0);
+}
+
+/* The number of the next window; UINT64_MAX: beyond the limit. */
+static uint64_t next_number(struct stream_file *file)
+{
+  uint64_t number = atomic_load(&file->given);
+  while (file->keep_last || number < file->places)
+    if (atomic_compare_exchange_weak(&file->given, &number, number + 1))
+      return number;
+  return UINT64_MAX;
+}
+
+static bool take(struct stream_file *file, struct stream *stream, uint64_t number)
+{
+  uint8_t free = 0;
+  stream->place = (uint32_t)(number % file->places);
+  return atomic_compare_exchange_strong(&file->in_use[stream->place], &free, 1);
+}
+
+/* Takes a place: a new one, or the oldest that no thread has mapped.  Threads that search at the same time may have
+ * taken the numbers of those between them, so all are tried once more.  Returns its number; UINT64_MAX: none, and the
+ * stream has ended unless others will be free again. */
+static uint64_t take_place(struct stream_file *file, struct stream *stream)
+{
+  for (uint32_t tries = 0; tries < file->places; tries++) {
+    uint64_t number = next_number(file);
+    stream->ended = number == UINT64_MAX;
+    if (stream->ended || take(file, stream, number))
+      return number;
+  }
+  for (uint64_t number = file->places; number < 2ull * file->places; number++)
+    if (take(file, stream, number))
+      return number;
+  return UINT64_MAX;
+}
+
+/* A window of a file with a limit.  It is marked before it is mapped, so that no two threads have one.  Sets *lost if
+ * an older one is dropped for it. */
+static void *limited_window(struct stream_file *file, struct stream *stream, bool *lost)
+{
+  uint64_t number = take_place(file, stream);
+  if (number == UINT64_MAX)
+    return NULL;
+  struct format_chunk *chunk =
+      mapped_place(&file->file, (uint64_t)stream->place * STREAM_WINDOW_LIMITED, STREAM_WINDOW_LIMITED);
+  if (!chunk) {
+    atomic_store(&file->in_use[stream->place], 0);
+    stream->ended = true;
+    return NULL;
+  }
+  *lost = number >= file->places;
+  __atomic_store_n(&chunk->magic, 0, __ATOMIC_RELEASE);
+  return chunk;
+}
+
+static size_t window_size(const struct stream_file *file, const struct stream *stream)
+{
+  size_t size = STREAM_WINDOW_FIRST;
+  for (uint32_t i = 0; i < stream->chunks && size < STREAM_WINDOW_MAX; i++)
+    size *= 2;
+  return file->places ? STREAM_WINDOW_LIMITED : size;
+}
+
+/* The next window, of that size unless the file has a limit. */
+static struct format_chunk *find_window(struct stream_file *file, struct stream *stream, size_t size, bool *lost)
+{
+  if (file->places)
+    return limited_window(file, stream, lost);
+  struct format_chunk *chunk = mapped_part(&file->file, size);
+  stream->ended = !chunk;
+  return chunk;
+}
+
+bool stream_next(struct stream_file *file, struct stream *stream, uint32_t owner, uint64_t now, bool *lost)
+{
+  bool missed = stream->again;
+  *lost = false;
+  if (stream->ended || (missed && now < stream->again))
+    return false;
+  stream_close(file, stream);
+  size_t size = window_size(file, stream);
+  struct format_chunk *chunk = find_window(file, stream, size, lost);
+  if (!chunk) {
+    *lost = !missed;
+    stream->again = now + AGAIN_TICKS;
+    return false;
+  }
+  stream->chunks += missed;
+  stream->again = 0;
+  *chunk = (struct format_chunk){.version = FORMAT_VERSION,
+                                 .table = file->table,
+                                 .flags = FORMAT_LIVE,
+                                 .owner = owner,
+                                 .first = stream->chunks++,
+                                 .record_size = 1,
+                                 .stored_size = size - sizeof *chunk};
+  stream->at = (uint8_t *)(chunk + 1);
+  stream->end = (uint8_t *)chunk + size;
+  stream->chunk = chunk;
+  return true;
+}
+
+void stream_begin(struct stream *stream, uint8_t *at)
+{
+  stream_publish(stream, at);
+  __atomic_store_n(&stream->chunk->magic, FORMAT_MAGIC, __ATOMIC_RELEASE);
+}

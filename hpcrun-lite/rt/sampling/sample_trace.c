@@ -1,0 +1,117 @@
+#include "hpcrun-lite/rt/sampling/sample_trace.h"
+
+#include "hpcrun-lite/rt/construct/trace.h"
+#include "hpcrun-lite/rt/sampling/times.h"
+
+enum {
+  WEIGHT_PART = 2, /* weights are written where their sum is off by this part of a period */
+  TOOL_PART = 16,  /* time in the tool is written where it is more than this part of one */
+  DELAY_PART = 32, /* the kernel is asked for more than this part of a sample */
+  ASK_NS = 1000000 /* and a file is opened no more often */
+};
+
+/* How much of that time, in which the thread did not run, it waited for a processor: all of it if the thread never gave
+ * up its processor; otherwise a file tells. */
+static uint64_t delay_within(struct thread_state *t, uint64_t now, uint64_t ns)
+{
+  struct trace_stream *trace = &t->trace;
+  uint64_t given_up = trace->given_up, switched_out = trace->switched_out;
+  bool stayed = sys_switches(&given_up, &switched_out) && given_up == trace->given_up;
+  if (stayed) {
+    bool waited = switched_out != trace->switched_out;
+    trace->switched_out = switched_out;
+    return waited ? ns : 0;
+  }
+  if (times_ticks_to_ns(now - trace->asked_at) < ASK_NS)
+    return 0;
+  trace->asked_at = now;
+  trace->given_up = given_up;
+  trace->switched_out = switched_out;
+  uint64_t all = times_run_delay_ns(t->tid), delay = all > trace->delay_ns ? all - trace->delay_ns : 0;
+  return delay < ns ? delay : ns; /* a later sample states the rest */
+}
+
+/* Measuring was paused since the last sample: what the thread waited until now is not told with any. */
+static void forget_delay(struct thread_state *t, uint64_t now)
+{
+  struct trace_stream *trace = &t->trace;
+  if (times_ticks_to_ns(now - trace->asked_at) < ASK_NS)
+    return;
+  trace->asked_at = now;
+  sys_switches(&trace->given_up, &trace->switched_out);
+  uint64_t all = times_run_delay_ns(t->tid);
+  trace->delay_ns = all > trace->delay_ns ? all : trace->delay_ns;
+}
+
+/* How long the thread waited for a processor since the last sample.  Asks the kernel only if the time since then is
+ * longer than what the sample stands for and what was spent in the tool. */
+static uint64_t new_delay(struct thread_state *t, uint64_t now, uint64_t weight)
+{
+  struct trace_stream *trace = &t->trace;
+  uint64_t elapsed = times_ticks_to_ns(now - trace->sampled_at), delay = 0;
+  uint64_t known = weight + t->record->tool_ns - trace->sampled_tool_ns;
+  bool timed = rt.time_event >= 0 && !rt.wall;
+  uint32_t pauses = atomic_load_explicit(&rt.pauses, memory_order_relaxed);
+  if (timed && pauses != trace->sampled_pauses)
+    forget_delay(t, now);
+  else if (timed && elapsed > known + weight / DELAY_PART)
+    delay = delay_within(t, now, elapsed - known);
+  trace->delay_ns += delay;
+  if (delay)
+    t->record->run_delay_ns = trace->delay_ns; /* a killed process does not find it at the end */
+  trace->sampled_tool_ns = t->record->tool_ns;
+  trace->sampled_at = now;
+  trace->sampled_pauses = pauses;
+  return delay;
+}
+
+void sample_trace_start(struct thread_state *t)
+{
+  if (t->trace.on)
+    t->trace.delay_ns = times_run_delay_ns(t->tid);
+}
+
+/* Weights differ a little from the period.  Their difference is kept until it is worth writing, so that the sum of all
+ * weights is right.  Returns the weight to be written; 0: none. */
+static uint64_t weight_to_write(struct thread_state *t, uint64_t weight, uint64_t nominal)
+{
+  int64_t most = (int64_t)(nominal / WEIGHT_PART), difference = t->trace.weight_left + (int64_t)(weight - nominal);
+  bool write = (difference > most || difference < -most) && (int64_t)nominal + difference > 0;
+  t->trace.weight_left = write ? 0 : difference;
+  return write ? (uint64_t)((int64_t)nominal + difference) : 0;
+}
+
+void sample_trace_put(struct thread_state *t, enum tracelog_sample_kind kind, uint32_t node, uint64_t weight,
+                      uint64_t nominal)
+{
+  struct trace_stream *trace = &t->trace;
+  if (!trace->on)
+    return;
+  uint64_t now = rt_ticks(), clock = now >> TRACELOG_SAMPLE_SHIFT, operands[5];
+  uint64_t written = weight_to_write(t, weight, nominal), delay = new_delay(t, now, weight) >> TRACELOG_NS_SHIFT;
+  uint64_t tool = (t->record->tool_ns - trace->tool_ns) >> TRACELOG_NS_SHIFT;
+  unsigned op = TRACELOG_SAMPLE | kind, count = 0;
+  operands[count++] = clock > trace->sample_clock ? clock - trace->sample_clock : 0;
+  operands[count++] = node;
+  if (written) {
+    op |= TRACELOG_SAMPLE_WEIGHT;
+    operands[count++] = written;
+  }
+  if (tool << TRACELOG_NS_SHIFT > nominal / TOOL_PART) {
+    trace->tool_ns += tool << TRACELOG_NS_SHIFT;
+    op |= TRACELOG_SAMPLE_TOOL;
+    operands[count++] = tool;
+  }
+  if (delay) {
+    op |= TRACELOG_SAMPLE_DELAY;
+    operands[count++] = delay;
+  }
+  trace_put_op(t, (enum tracelog_op)op, count, operands);
+  trace->sample_clock += operands[0];
+}
+
+void sample_trace_charge(struct thread_state *t, uint32_t node, const struct blame *blame)
+{
+  const uint64_t operands[] = {node, blame->samples, blame->time_ns, blame->per_busy_ns, blame->in_use_ns};
+  trace_put_op(t, TRACELOG_CHARGE, sizeof operands / sizeof *operands, operands);
+}

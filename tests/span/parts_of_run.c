@@ -1,0 +1,88 @@
+/* Phases of different kinds, with pauses between them: prints the time in the middle of each pause, in ns since 1970.
+ * With the argument `fork` a child does the last phase, with `kill` the program ends in it by a signal. */
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile double sum;
+
+/* Takes so many ms of the thread's time. */
+static void spin(int ms)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  long long end = now.tv_sec * 1000000000ll + now.tv_nsec + ms * 1000000ll;
+  do {
+    for (int i = 0; i < 1000; i++)
+      sum += i;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  } while (now.tv_sec * 1000000000ll + now.tv_nsec < end);
+}
+
+static void pause_between(void)
+{
+  struct timespec now;
+  usleep(10000);
+  clock_gettime(CLOCK_REALTIME, &now);
+  printf("%lld\n", now.tv_sec * 1000000000ll + now.tv_nsec);
+  fflush(stdout);
+  usleep(10000);
+}
+
+__attribute__((noinline)) static void uneven_part(void)
+{
+#pragma omp parallel num_threads(2)
+  spin(omp_get_thread_num() ? 20 : 60);
+}
+
+__attribute__((noinline)) static void serial_part(void)
+{
+  spin(60);
+}
+
+__attribute__((noinline)) static void locked_part(void)
+{
+#pragma omp parallel num_threads(2)
+  for (int i = 0; i < 10; i++)
+#pragma omp critical
+    spin(4);
+}
+
+__attribute__((noinline)) static void task_part(int signal)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (int i = 0; i < 20; i++) {
+#pragma omp task
+    {
+      spin(3);
+      if (signal && i == 10)
+        kill(getpid(), SIGKILL);
+    }
+  }
+}
+
+int main(int argc, char **argv)
+{
+  const char *how = argc > 1 ? argv[1] : "";
+  pid_t child = -1;
+  uneven_part();
+  pause_between();
+  serial_part();
+  pause_between();
+  locked_part();
+  pause_between();
+  if (!strcmp(how, "fork"))
+    child = fork();
+  if (child <= 0)
+    task_part(!strcmp(how, "kill"));
+  if (child > 0)
+    waitpid(child, NULL, 0);
+  if (child == 0)
+    _exit(0);
+  return 0;
+}

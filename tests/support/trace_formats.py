@@ -1,0 +1,304 @@
+"""Readers of the exports of the timeline.  Each fails where the rules of its format are broken, and returns what the
+export says of each lane, in one form for all formats:
+
+    {"time": {category: ns}, "own": {(construct, category): ns}, "within": {construct: ns},
+     "waits": {(category, context that is waited for): ns}}
+
+`own` is the time directly in a construct ("" is none), `within` with all in it; where a format does not tell, None.
+Times are whole nanoseconds.
+"""
+import collections
+import decimal
+import functools
+import itertools
+import json
+import os
+import re
+import shutil
+import subprocess
+import uuid
+
+import tap
+
+WAITS = ("idle", "lock_wait")
+CATEGORIES = ("work", "overhead", "lock_wait", "idle", "blocked", "core_wait", "tool", "gap")
+FIREFOX = os.path.join(tap.DEPS, "firefox-profiler-0.10.0", "dist", "profiler-cli.js")
+
+
+def _lane():
+    return {figures: collections.Counter() for figures in ("time", "own", "within", "waits", "critical")}
+
+
+def _load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file, parse_float=decimal.Decimal)
+
+
+def _ns(value, to_ns):
+    exact = value * to_ns
+    assert exact == int(exact) >= 0, value
+    return int(exact)
+
+
+def plain(lanes, figures):
+    """The figures of that name of all lanes, to be compared with those of another format: some have no control
+    characters in names."""
+    found = []
+    for lane in lanes:
+        sums = collections.Counter()
+        for key, time in lane[figures].items():
+            sums[clean(key) if isinstance(key, str) else tuple(map(clean, key))] += time
+        found.append(sorted(sums.items()))
+    return sorted(found)
+
+
+def clean(text):
+    return re.sub("[\x00-\x1f\x7f]", "?", text)
+
+
+# ---- CSV ----
+
+def of_rows(rows, lane_of):
+    """The lanes of the timeline in CSV: only the times of the categories."""
+    lanes = {}
+    for row in rows:
+        lane = lanes.setdefault(lane_of(row), {"time": collections.Counter()})
+        lane["time"][row["category"]] += _ns(decimal.Decimal(row["end_s"]) - decimal.Decimal(row["start_s"]), 10**9)
+    return list(lanes.values())
+
+
+# ---- Perfetto ----
+
+class _Slices:
+    """The slices of a thread as they come: they nest, and their times do not decrease."""
+
+    def __init__(self):
+        self.lane, self.open, self.last, self.free = _lane(), [], 0, 0
+
+    def at(self, event):
+        time = _ns(event["ts"], 1000)
+        assert time >= self.last, ("the time decreases", event)
+        assert time >= self.free, ("not in its slice", event)
+        self.last = time
+        return time
+
+    def begin(self, event):
+        self.open.append((event["name"], self.at(event)))
+        assert set(event["args"]) == {"kind", "function", "file", "line"}, event
+
+    def end(self, event):
+        name, since = self.open.pop()
+        self.lane["within"][name] += self.at(event) - since
+
+    def complete(self, event):
+        start, length = self.at(event), _ns(event["dur"], 1000)
+        assert length > 0 and event["name"] in CATEGORIES, event
+        self.free = start + length
+        self.lane["time"][event["name"]] += length
+        self.lane["own"][self.open[-1][0] if self.open else "", event["name"]] += length
+        arguments = event.get("args", {})
+        self.lane["critical"]["here"] += length if arguments.get("critical") else 0
+        if event["name"] in WAITS:
+            self.lane["waits"][event["name"], arguments.get("wait_for", "")] += length
+
+
+def perfetto(path):
+    """Trace events in JSON, by the rules of the format.  Returns the lanes, the counters as {(pid, ns): threads}, and
+    the critical paths as {pid: [(from, to, thread)]}."""
+    trace, threads, names, counts = _load(path), {}, collections.defaultdict(dict), {}
+    paths = collections.defaultdict(list)
+    assert set(trace) == {"displayTimeUnit", "otherData", "traceEvents"} and trace["displayTimeUnit"] == "ns"
+    for event in trace["traceEvents"]:
+        place = event["pid"], event["tid"]
+        assert all(isinstance(number, int) and number >= 0 for number in place), event
+        if event["ph"] == "M":
+            assert event["name"] not in names[place], event
+            names[place][event["name"]], = event["args"].values()
+        elif event["ph"] == "C":
+            assert event["args"]["threads"] >= 0 and event["name"] == "working threads", event
+            counts[event["pid"], _ns(event["ts"], 1000)] = event["args"]["threads"]
+        elif event.get("cat") == "critical path":
+            start, length = _ns(event["ts"], 1000), _ns(event["dur"], 1000)
+            assert names[place]["thread_name"] == "critical path" and length > 0
+            assert not paths[event["pid"]] or paths[event["pid"]][-1][1] <= start
+            paths[event["pid"]].append((start, start + length, event["name"]))
+        else:
+            slices = threads.setdefault(place, _Slices())
+            {"B": slices.begin, "E": slices.end, "X": slices.complete}[event["ph"]](event)
+    assert not any(slices.open for slices in threads.values()), "a slice without an end"
+    for place in threads:
+        assert "thread_name" in names[place] and "thread_sort_index" in names[place], place
+        assert any("process_name" in named and "process_sort_index" in named
+                   for other, named in names.items() if other[0] == place[0]), place
+    return [slices.lane for slices in threads.values()], counts, paths
+
+
+# ---- Firefox Profiler ----
+
+def _table(table, **limits):
+    """Checks that the columns of a table are equally long, and the references in those that are named by limits."""
+    length = table["length"]
+    for name, column in table.items():
+        if isinstance(column, list):
+            assert len(column) == length, (name, len(column), length)
+    for name, limit in limits.items():
+        assert all(number is None or 0 <= number < limit for number in table[name]), name
+    return length
+
+
+def _shared(shared, categories):
+    strings = len(shared["stringArray"])
+    assert len(set(shared["stringArray"])) == strings
+    sources = _table(shared["sources"], filename=strings)
+    _table(shared["nativeSymbols"])
+    resources = _table(shared["resourceTable"], name=strings)
+    functions = _table(shared["funcTable"], name=strings, source=sources)
+    assert all(-1 <= resource < resources for resource in shared["funcTable"]["resource"])
+    frames = _table(shared["frameTable"], func=functions, category=categories)
+    stacks = _table(shared["stackTable"], frame=frames, prefix=frames)
+    assert all(prefix is None or prefix < number for number, prefix in enumerate(shared["stackTable"]["prefix"]))
+    return stacks, strings
+
+
+def _markers(thread, strings, fields, lane):
+    table, opened, last = thread["markers"], [], 0
+    _table(table, name=len(strings))
+    columns = [table[name] for name in ("name", "startTime", "endTime", "phase", "category", "data")]
+    for name, start, end, phase, category, data in zip(*columns):
+        at = _ns(end if phase == 3 else start, 10**6)
+        assert at >= last, "the time of markers decreases"
+        last = at
+        for field, value in data.items():
+            assert field == "type" or value < len(strings) or fields[data["type"], field] == "integer", data
+        if phase == 1:
+            assert data["type"] == "wait" and strings[name] == CATEGORIES[category - 1], data
+            waited = strings[data["wait_for"]] if "wait_for" in data else ""
+            lane["waits"][strings[name], waited] += _ns(end, 10**6) - at
+        elif phase == 2:
+            assert end is None and strings[data["kind"]], data
+            opened.append((name, at))
+        else:
+            assert phase == 3 and start is None and opened[-1][0] == name, (phase, start)
+            lane["within"][strings[name]] += at - opened.pop()[1]
+    assert not opened, "a marker without an end"
+
+
+def firefox(path):
+    """A processed profile, by the rules of its version.  A lane also has `stacks`, a function's path: ns."""
+    profile, lanes = _load(path), []
+    meta, shared = profile["meta"], profile["shared"]
+    assert meta["preprocessedProfileVersion"] == 60
+    assert [category["name"] for category in meta["categories"]] == ["other", *CATEGORIES]
+    assert "grey" in [category["color"] for category in meta["categories"]]
+    assert all(category["subcategories"] == ["Other"] for category in meta["categories"])
+    fields = {(schema["name"], field["key"]): field["format"]
+              for schema in meta["markerSchema"] for field in schema["fields"]}
+    stacks, strings = _shared(shared, len(meta["categories"]))[0], shared["stringArray"]
+    frames, functions = shared["frameTable"], shared["funcTable"]
+
+    @functools.lru_cache(maxsize=None)
+    def path_of(stack):
+        prefix = shared["stackTable"]["prefix"][stack]
+        name = strings[functions["name"][frames["func"][shared["stackTable"]["frame"][stack]]]]
+        return (path_of(prefix) if prefix is not None else ()) + (name,)
+
+    assert len({(thread["pid"], thread["tid"]) for thread in profile["threads"]}) == len(profile["threads"])
+    for thread in profile["threads"]:
+        assert isinstance(thread["pid"], str) and isinstance(thread["tid"], str) and thread["name"]
+        samples = thread["samples"]
+        _table(samples, stack=stacks)
+        assert samples["weightType"] == "tracing-ms"
+        times = [_ns(time, 10**6) for time in samples["time"]]
+        assert all(a < b for a, b in itertools.pairwise(times)), "the time of samples decreases"
+        assert _ns(thread["registerTime"], 10**6) <= times[0] and times[-1] < _ns(thread["unregisterTime"], 10**6)
+        lane = {**_lane(), "own": None, "stacks": collections.Counter()}
+        for stack, weight in zip(samples["stack"], samples["weight"]):
+            category = CATEGORIES[frames["category"][shared["stackTable"]["frame"][stack]] - 1]
+            lane["time"][category] += _ns(weight, 10**6)
+            lane["stacks"][path_of(stack)] += _ns(weight, 10**6)
+        _markers(thread, strings, fields, lane)
+        lanes.append(lane)
+    return lanes
+
+
+class FirefoxProfiler:
+    """The profiler's own command line, with a profile that it has loaded."""
+
+    def __init__(self, path):
+        if not shutil.which("node") or not os.path.exists(FIREFOX):
+            raise tap.Skip("no node, or scripts/setup has not fetched the Firefox Profiler")
+        if int(re.match(r"v(\d+)", tap.must("node", "--version")).group(1)) < 20:
+            raise tap.Skip("the Firefox Profiler needs a newer node")
+        self.sessions = os.path.join("/tmp", "ff-" + uuid.uuid4().hex[:12])  # a socket is there: a long path fails
+        os.mkdir(self.sessions)
+        # its command "load" does the same, but gives up after half a second
+        self.daemon = tap.start("node", FIREFOX, "--daemon", path, "--session", "s", stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL, PROFILER_CLI_SESSION_DIR=self.sessions)
+        tap.wait_until(self._ready, "the Firefox Profiler has loaded the profile", seconds=180)
+
+    def _run(self, *arguments):
+        return tap.run("node", FIREFOX, *arguments, "--session", "s", timeout=60,
+                       PROFILER_CLI_SESSION_DIR=self.sessions)
+
+    def _ready(self):
+        assert self.daemon.poll() is None, "it has ended"
+        return self._run("thread", "list").returncode == 0
+
+    def ask(self, *arguments):
+        done = self._run(*arguments, "--json")
+        assert done.returncode == 0, done
+        return json.loads(done.stdout)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.daemon.kill()
+        self.daemon.wait()
+        shutil.rmtree(self.sessions)
+
+
+# ---- OTF2 ----
+
+def otf2(path):
+    """An archive, as otf2-print reads it."""
+    if not shutil.which("otf2-print"):
+        raise tap.Skip("no otf2-print")
+    done = tap.run("otf2-print", path, timeout=120)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    lanes, opened, since = collections.defaultdict(_lane), collections.defaultdict(list), {}
+    found = re.compile(r'(ENTER|LEAVE) +(\d+) +(\d+)  Region: "(.*)" <\d+>')
+    attribute = re.compile(r' +ADDITIONAL ATTRIBUTES: \("wait_for" <0>; STRING; "(.*)" <\d+>\)')
+
+    def spend(place, now):
+        """The time since the last event of the location belongs to what it has open."""
+        stack, last = opened[place], since.get(place, now)
+        assert now >= last, "the time decreases"
+        since[place] = now
+        if now == last:
+            return
+        category = stack[-1][0] if stack[-1][0] in CATEGORIES else "work"
+        constructs = [name for name, *_ in stack[1:] if name not in CATEGORIES]
+        lanes[place]["time"][category] += now - last
+        lanes[place]["own"][constructs[-1] if constructs else "", category] += now - last
+
+    place = None
+    for line in done.stdout.splitlines():
+        if waited := attribute.match(line):
+            opened[place][-1][2] = waited.group(1)
+        if not (event := found.match(line)):
+            assert not line.startswith(("ENTER", "LEAVE")), line
+            continue
+        kind, place, now, name = event.groups()
+        spend(place, int(now))
+        if kind == "ENTER":
+            opened[place].append([name, int(now), ""])
+            continue
+        entered, begin, waited_for = opened[place].pop()
+        assert entered == name, ("left another region than entered", line)
+        if name in WAITS:
+            lanes[place]["waits"][name, waited_for] += int(now) - begin
+        elif name not in CATEGORIES and opened[place]:
+            lanes[place]["within"][name] += int(now) - begin
+    assert not any(opened.values()), "a region without its leave"
+    return list(lanes.values())
