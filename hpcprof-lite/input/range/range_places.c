@@ -89,7 +89,6 @@ int range_codes_of_constructs(const struct read_file *file, const struct read_co
       code->stored = range_stored_find(stored, &at);
       code->lock = kind == READ_WAIT_LOCK;
       code->parked = kind == READ_WAIT_PARKED;
-      code->split = code->lock || (i && time == CONSTRUCT_TIME_WAIT);
       status = code->place == MODEL_NONE ? ERR_NOMEM : 0;
     }
   }
@@ -104,7 +103,6 @@ int range_code_of_place(const struct range_stored *stored, uint32_t number, stru
   struct range_place at = {wait->kind, wait->module, wait->offset};
   *code = (struct range_code){.place = range_places_add(places, &at),
                               .stored = number,
-                              .split = wait->kind != READ_WAIT_PARKED,
                               .lock = wait->kind == READ_WAIT_LOCK};
   return code->place == MODEL_NONE ? ERR_NOMEM : 0;
 }

@@ -43,7 +43,6 @@ struct range_code {
   uint32_t stored;     /* the place in the file's table of the thread, MODEL_NONE: none */
   uint32_t wait;       /* its record in the part's table of the thread, plus 1; 0: none yet */
   bool parked;         /* the place is that of parked threads */
-  bool split;          /* a part of the wait is the runtime's own work */
   bool lock;           /* the place is that of a lock */
   bool in_region;      /* the state lies in a region that the thread has created, outside those of others */
   uint64_t ticks, own; /* own: of these, the runtime's own work */

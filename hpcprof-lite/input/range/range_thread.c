@@ -145,20 +145,10 @@ static bool begins_region(const struct range_thread *thread, uint64_t code)
   return (construct->kind == DIRECTIVE_PARALLEL || construct->kind == DIRECTIVE_TEAMS) && !construct->linked;
 }
 
-/* The runtime's own work in a wait.  The trace has whole units of it, so that half of one is missing on average: in a
- * million waits, that is seen. */
-static uint64_t own_work(const struct range_code *code, const struct trace_event *event)
-{
-  uint64_t own = event->own_ticks, all = event->end_ticks - event->begin_ticks;
-  if (code && code->split && !event->blocked)
-    own = model_sum(own, (1u << TRACELOG_STATE_SHIFT) / 2);
-  return own < all ? own : all;
-}
-
 void range_thread_state(struct range_thread *thread, const struct range_places *places, const struct trace_event *event)
 {
   struct range_code *code = range_thread_code(thread, event->code);
-  uint64_t own_all = own_work(code, event), ticks = inside(thread, event->begin_ticks, event->end_ticks);
+  uint64_t own_all = event->own_ticks, ticks = inside(thread, event->begin_ticks, event->end_ticks);
   uint64_t own = inside(thread, event->end_ticks - own_all, event->end_ticks);
   if (event->kind == TRACE_EVENT_GAP) {
     thread->gap_ticks = model_sum(thread->gap_ticks, ticks);

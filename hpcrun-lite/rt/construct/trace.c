@@ -214,13 +214,24 @@ static inline bool room_for_state(struct thread_state *t, uint64_t now)
   return false;
 }
 
+/* The units of the runtime's own work in a wait.  What is left of it counts in the next wait. */
+static inline uint64_t take_own(struct trace_stream *trace, uint64_t duration)
+{
+  enum { LEFT_MAX = 2 << TRACELOG_STATE_SHIFT };
+  uint64_t own = trace->own >> TRACELOG_STATE_SHIFT;
+  own = own < duration ? own : duration;
+  uint64_t left = trace->own - (own << TRACELOG_STATE_SHIFT);
+  trace->own_left = left < LEFT_MAX ? left : LEFT_MAX;
+  trace->own = 0;
+  return own;
+}
+
 void trace_put_state(struct thread_state *t, uint64_t now, uint64_t code)
 {
   struct trace_stream *trace = &t->trace;
   if (!room_for_state(t, now))
     return;
-  uint64_t own = trace->own >> TRACELOG_STATE_SHIFT, duration = advance(t, now);
-  trace->own = 0;
+  uint64_t duration = advance(t, now), own = trace->own ? take_own(trace, duration) : 0;
   if (!duration && !trace->begun)
     return;
   uint8_t *at = trace->stream.at;

@@ -64,7 +64,7 @@ static inline void trace_instant(struct thread_state *t, uint64_t code)
 static inline void trace_own(struct thread_state *t, uint64_t ticks)
 {
   if (__builtin_expect(t->trace.states, false))
-    t->trace.own = ticks;
+    t->trace.own = t->trace.own_left + ticks;
 }
 
 /* The thread begins to wait for the lock; it holds the lock. */

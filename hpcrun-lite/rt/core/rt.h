@@ -133,7 +133,8 @@ struct graph_log_stream {
 struct trace_stream {
   struct stream stream;
   uint64_t state_clock, sample_clock; /* ends of what is written, in units of common/tracelog.h */
-  uint64_t own;                       /* of the wait that ends: ticks of the runtime's own work */
+  uint64_t own, own_left;             /* of the wait that ends: ticks of the runtime's own work; of earlier waits, what
+                                         was no whole unit: without it, a million waits would be too long */
   uint32_t holder;                    /* thread that held the lock when this one began to wait; 0: not known */
   bool on, states;                    /* samples, and states, are written */
   uint32_t pauses, sampled_pauses;    /* of rt.pauses, how many are written; how many there were at the last sample */

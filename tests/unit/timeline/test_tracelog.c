@@ -418,6 +418,31 @@ static void test_charges(void **state)
   expect_op(1, TRACELOG_CHARGE, 44, 3, 7, 8, 9);
 }
 
+/* The runtime's own work in waits is written in whole units: nothing of it is lost in many waits, and none of it counts
+ * in states that are none. */
+static void test_own_work_of_many_waits(void **state)
+{
+  static const unsigned lengths[] = {4, 18, 70}, parts[] = {4, 17, 1, 33, 0}; /* ticks */
+  uint64_t now = 0, expected = 0, sum = 0;
+  (void)state;
+  begin(true, 0, 0);
+  for (unsigned i = 0; i < 3000; i++) {
+    trace_state(&t, now += 3 * UNIT_TICKS + 5, 1);
+    unsigned length = lengths[i % 3], own = parts[i % 5] < length ? parts[i % 5] : length;
+    trace_own(&t, own);
+    trace_state(&t, now += length, 2);
+    expected += own;
+  }
+  decode();
+  for (size_t i = 0; i < found_count; i++) {
+    if (found[i].form == TRACELOG_STATE_OWN) {
+      assert_int_equal(found[i].operand[0], 2);
+      sum += found[i].operand[2] * UNIT_TICKS;
+    }
+  }
+  assert_in_range(sum, expected - 2 * UNIT_TICKS, expected);
+}
+
 /* No operation crosses chunks, and each chunk continues the clocks; at the limit the stream ends, which is counted. */
 static void test_the_limit(void **state)
 {
@@ -689,6 +714,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_all_numbers_are_kept, end),
       cmocka_unit_test_teardown(test_short_states_add_up, end),
       cmocka_unit_test_teardown(test_what_begins_with_a_state, end),
+      cmocka_unit_test_teardown(test_own_work_of_many_waits, end),
       cmocka_unit_test_teardown(test_holders_of_locks, end),
       cmocka_unit_test_teardown(test_a_trace_that_cannot_begin, end),
       cmocka_unit_test_teardown(test_a_trace_that_stops, end),
