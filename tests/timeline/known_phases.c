@@ -85,7 +85,7 @@ static void warm_up(void)
 }
 
 /* The first wait in a place takes longer, because the tool finds its context. */
-static void at_barrier(int64_t ms, int64_t *arrived)
+static void at_barrier(int64_t ms, int64_t *arrived, int64_t *left)
 {
 #pragma omp parallel num_threads(2)
   {
@@ -96,11 +96,12 @@ static void at_barrier(int64_t ms, int64_t *arrived)
       slow(ms);
     arrived[me] = now_ns();
 #pragma omp barrier
+    left[me] = now_ns();
     spin(1);
   }
 }
 
-static void at_lock(int64_t ms, int64_t *asked, int64_t *got)
+static void at_lock(int64_t ms, int64_t *asked, int64_t *got, int64_t *gave)
 {
 #pragma omp parallel num_threads(2)
   {
@@ -113,22 +114,25 @@ static void at_lock(int64_t ms, int64_t *asked, int64_t *got)
       got[me] = now_ns();
       if (!me)
         holder(ms);
+      gave[me] = now_ns();
     }
   }
 }
 
 static void states(void)
 {
-  static int64_t arrived[2], asked[2], got[2];
+  static int64_t arrived[2], left[2], asked[2], got[2], gave[2];
   warm_up();
   int64_t begin = now_ns();
   slow(30);
   say("parked", 1, begin, now_ns()); /* the other thread */
   for (int i = 0; i < 5; i++) {
-    at_barrier(20, arrived);
+    at_barrier(20, arrived, left);
     say("barrier", 1, arrived[1], arrived[0]);
-    at_lock(20, asked, got);
+    say("barrier ends", 1, arrived[0], left[1]);
+    at_lock(20, asked, got, gave);
     say("lock", 1, asked[1], got[1]);
+    say("lock ends", 1, gave[0], got[1]);
   }
 #pragma omp parallel num_threads(2)
 #pragma omp single
@@ -140,9 +144,14 @@ static void states(void)
       say("task", omp_get_thread_num(), start, now_ns());
     }
   }
-  begin = now_ns();
-  usleep(30000);
-  say("sleep", 0, begin, now_ns());
+  for (int i = 0; i < 3; i++) {
+    begin = now_ns();
+    usleep(30000);
+    int64_t end = now_ns();
+    say("sleep", 0, begin, end);
+    say("sleep ends", 0, begin + 30 * MS, end);
+    spin(2);
+  }
 }
 
 /* Measuring is paused while all threads work, while one waits, and outside regions. */
