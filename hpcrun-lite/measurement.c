@@ -96,7 +96,7 @@ void measurement_finish(bool in_exec)
   if (in_exec)
     measurement_take_back();
   quiesce_publish_regions();
-  quiesce_close();
+  quiesce_close(true);
   if (files_needed()) {
     write_tables(true);
     if (rt.ompt)
@@ -117,7 +117,7 @@ void measurement_write_for_exec(void)
   bool raised = raise_descriptor_limit(&before);
   writer_mark();
   quiesce_publish_regions();
-  quiesce_close();
+  quiesce_close(false);
   if (files_needed()) {
     write_tables(false); /* the graph log is not packed: its live form can be read, and the exec may fail */
   } else {

@@ -50,8 +50,9 @@ void quiesce_publish_regions(void)
     wait_until(nothing_wanted);
 }
 
-void quiesce_close(void)
+void quiesce_close(bool ends)
 {
+  atomic_store(&rt.waits_ended, ends);
   atomic_store(&rt.closed, true);
   atomic_store(&rt.graph_suspended, true);
   sys_barrier_all();

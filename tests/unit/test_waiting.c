@@ -189,6 +189,33 @@ static void a_worker_may_leave_before_the_region_ends(void **state)
   assert_split(place_at(worker, FORMAT_WAIT_REGION_END, region_code), 10 * second, 0);
 }
 
+/* CTL reads the waits at the end of the process, while threads go on. */
+static void after_the_end_nothing_is_counted(void **state)
+{
+  (void)state;
+  fork_region();
+  waiting_begin(worker, FORMAT_WAIT_BARRIER, barrier);
+  waiting_lock_begin(master, lock);
+  atomic_store(&rt.waits_ended, true);
+  waiting_end(worker);
+  waiting_begin(worker, FORMAT_WAIT_TASKS, tasks);
+  waiting_task(worker, false);
+  waiting_park(worker);
+  waiting_unpark(worker);
+  waiting_lock_end(master);
+  waiting_begin(master, FORMAT_WAIT_BARRIER, barrier);
+  waiting_lock_begin(worker, lock);
+  atomic_store(&rt.waits_ended, false);
+  assert_true(worker->activity.idle && !worker->activity.lockwait);
+  assert_true(master->activity.lockwait && !master->activity.idle);
+  assert_int_equal(worker->waiting->kind, FORMAT_WAIT_BARRIER);
+  assert_true(worker->waiting->since);
+  for (uint32_t i = 0; i < worker->waits.count; i++) {
+    const struct format_wait *wait = table_at(&worker->waits, i);
+    assert_true(wait->kind == FORMAT_WAIT_PARKED || !wait->count);
+  }
+}
+
 static void a_region_that_has_not_ended_parks_nobody(void **state)
 {
   (void)state;
@@ -464,6 +491,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(barriers_of_an_inner_region_are_apart, setup, teardown),
       cmocka_unit_test_setup_teardown(the_end_of_a_region_is_split_in_four, setup, teardown),
       cmocka_unit_test_setup_teardown(a_worker_may_leave_before_the_region_ends, setup, teardown),
+      cmocka_unit_test_setup_teardown(after_the_end_nothing_is_counted, setup, teardown),
       cmocka_unit_test_setup_teardown(a_region_that_has_not_ended_parks_nobody, setup, teardown),
       cmocka_unit_test_setup_teardown(an_end_that_is_forgotten_counts_as_parked, setup, teardown),
       cmocka_unit_test_setup_teardown(a_region_of_one_thread_has_no_noted_end, setup, teardown),

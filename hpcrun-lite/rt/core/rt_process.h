@@ -25,7 +25,7 @@ enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
  * threads.  The atomic fields:
  *
  * - closed, forking, graph_suspended: written by CTL, sequentially consistent, and paired with thread_state.inside (see
- *   rt_stopped());
+ *   rt_stopped()); waits_ended: written by CTL together with these;
  * - in_use, running_timers, lost: sums to which any thread adds; no other data depends on their order;
  * - pauses, paused_at: see rt_pause(); log: written by any thread, relaxed; record: written by CTL. */
 struct rt_process {
@@ -54,6 +54,7 @@ struct rt_process {
   atomic_uint pauses;  /* how often measuring was paused or went on; odd: it is paused */
   _Atomic uint64_t paused_at[RT_PAUSES]; /* ticks of the latest changes: of the change n at n % RT_PAUSES */
   atomic_bool graph_suspended;           /* callbacks leave the graph alone: CTL reads its tables */
+  atomic_bool waits_ended;               /* the process ends: waits are no longer counted, and agree with its files */
   atomic_bool closed;                    /* measuring has ended: handlers and callbacks return at once */
   atomic_uint module_generation;         /* incremented by every dlclose() */
   uint32_t epoch; /* base of region generations: handles of the parent process do not match in a child */

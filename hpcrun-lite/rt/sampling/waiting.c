@@ -129,6 +129,12 @@ static inline void trace_wait(struct thread_state *t, uint64_t now, const struct
     put_trace(t, now, wait, own);
 }
 
+/* CTL writes the state in which the thread is until the end of the process, and what follows is not counted. */
+static inline bool ended(void)
+{
+  return __builtin_expect(atomic_load_explicit(&rt.waits_ended, memory_order_relaxed), false);
+}
+
 /* ---- idleness ---- */
 
 static inline struct wait_open *innermost(struct thread_state *t)
@@ -396,6 +402,8 @@ bool waiting_at_region_end(struct thread_state *t)
 
 uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const void *code)
 {
+  if (ended())
+    return 0;
   if (t->activity.idle)
     turn_busy(t, true);
   struct region_team *team = kind == FORMAT_WAIT_TASKS ? NULL : current_team(t);
@@ -419,6 +427,8 @@ uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const
 
 uint64_t waiting_end(struct thread_state *t)
 {
+  if (ended())
+    return 0;
   const struct wait_open *open = innermost(t);
   uint64_t now = 0;
   if (!open || !open->as_worker || !park_since_region_end(t, open->team))
@@ -429,17 +439,21 @@ uint64_t waiting_end(struct thread_state *t)
 
 uint64_t waiting_task(struct thread_state *t, bool waits)
 {
-  return waits ? turn_idle(t) : turn_busy(t, true);
+  return ended() ? 0 : waits ? turn_idle(t) : turn_busy(t, true);
 }
 
 void waiting_park(struct thread_state *t)
 {
+  if (ended())
+    return;
   t->wait_depth = 0;
   turn_idle(t);
 }
 
 uint64_t waiting_unpark(struct thread_state *t)
 {
+  if (ended())
+    return 0;
   uint64_t now = turn_busy(t, false);
   t->barriers = 0;
   if (!t->open_region)
@@ -452,7 +466,7 @@ uint64_t waiting_unpark(struct thread_state *t)
 uint64_t waiting_lock_begin(struct thread_state *t, const void *code)
 {
   uint64_t key = key_of(FORMAT_WAIT_LOCK, code);
-  if (t->activity.lockwait)
+  if (t->activity.lockwait || ended())
     return 0;
   if (!t->waiting_lock || t->waiting_lock->key != key)
     t->waiting_lock = place_of(t, key);
@@ -465,6 +479,8 @@ uint64_t waiting_lock_begin(struct thread_state *t, const void *code)
 
 uint64_t waiting_lock_end(struct thread_state *t)
 {
+  if (ended())
+    return 0;
   uint64_t since = t->lock_since, now = rt_set_lockwait(t, false);
   struct format_wait *wait = t->waiting_lock;
   if (!now || !wait)
