@@ -69,7 +69,7 @@ struct lane {
   double runtime_part; /* see exact_waits_runtime_part() */
   struct exact_waits_tool tool;
   double tool_busy_part; /* of the thread's time in the tool: outside waits */
-  double tool_owed_ns;   /* in waits so far, and not made of them yet */
+  double tool_owed_ns[2]; /* in waits so far, and not made of them yet: [0] of other waits, [1] of locks */
   struct trace_cursor cursor;
   uint64_t start_ns, end_ns; /* the thread's life */
   uint64_t from_ns, to_ns;   /* the part of it that is delivered */
@@ -472,10 +472,11 @@ static void divide_end(struct lane *lane)
 static void add_wait(struct lane *lane, struct lane_interval state, uint64_t end_ns)
 {
   uint64_t length_ns = end_ns > lane->at_ns ? end_ns - lane->at_ns : 0, tool_ns = 0;
-  lane->tool_owed_ns += (double)length_ns * lane->tool.of_waiting[state.category == TIMELINE_LOCK_WAIT];
-  if (lane->tool_owed_ns >= TOOL_NS)
-    tool_ns = least_of(model_rounded(lane->tool_owed_ns), length_ns);
-  lane->tool_owed_ns -= (double)tool_ns;
+  bool lock = state.category == TIMELINE_LOCK_WAIT;
+  lane->tool_owed_ns[lock] += (double)length_ns * lane->tool.of_waiting[lock];
+  if (lane->tool_owed_ns[lock] >= TOOL_NS)
+    tool_ns = least_of(model_rounded(lane->tool_owed_ns[lock]), length_ns);
+  lane->tool_owed_ns[lock] -= (double)tool_ns;
   if (tool_ns) {
     struct lane_interval tool = state;
     tool.category = TIMELINE_TOOL;
@@ -560,7 +561,7 @@ static void add_own(struct lane *lane, const struct trace_event *event, struct l
   if (!set_up) { /* the rest of it is waiting, or in the tool */
     double tool = (double)length * lane->tool.of_runtime[lock], ran = ((double)length - tool) * lane->runtime_part;
     double rest_ns = ((double)length - ran) * lane->of->process->workspan.tick_ns;
-    lane->tool_owed_ns += tool * lane->of->process->workspan.tick_ns - rest_ns * lane->tool.of_waiting[lock];
+    lane->tool_owed_ns[lock] += tool * lane->of->process->workspan.tick_ns - rest_ns * lane->tool.of_waiting[lock];
     length = model_rounded(ran);
   }
   uint64_t end_ns = at_ns(lane, set_up ? event->begin_ticks + length : event->end_ticks - length);

@@ -95,6 +95,25 @@ static void test_the_tool_in_waits(void **state)
   expect("work:1 4, tool/2* 7, idle/2 12, work 40");
 }
 
+/* Waiting for locks does not pay for the tool in other waits, which is taken out of later ones. */
+static void test_the_tool_in_other_waits(void **state)
+{
+  (void)state;
+  struct format_wait *parked = &compose.waits[compose_wait(&compose, FORMAT_WAIT_PARKED, 0, 0, 0, 0)];
+  struct format_wait *lock = &compose.waits[compose_wait(&compose, FORMAT_WAIT_LOCK, 0, 0, 0, 0)];
+  parked->idle = 3 * STEP / 16;
+  parked->tool_ns = parked->idle / 2;
+  lock->idle = 8 * STEP;
+  lock->tool_ns = STEP / 64;
+  compose.thread.tool_ns = parked->tool_ns + lock->tool_ns;
+  for (unsigned i = 0; i < 3; i++)
+    traced_state(&trace, 1, TRACELOG_STATE, WAIT, STATE_UNITS / 16, 0);
+  put(TRACELOG_STATE, CRITICAL, ENTER, 8);
+  traced_state(&trace, 1, TRACELOG_STATE, WAIT, STATE_UNITS / 16, 0); /* now there is enough of it */
+  work(LIFE - 9);
+  expect("idle 0.1875, lock_wait/3 8.1875, tool 8.25, work 40");
+}
+
 /* Between two samples with states of all kinds: processor time is what the second one stands for. */
 static void test_sleep_between_two_samples(void **state)
 {
@@ -285,6 +304,7 @@ int main(int argc, char **argv)
       lane_test(test_waits_have_the_runtime_at_their_end),
       lane_test(test_new_workers),
       lane_test(test_the_tool_in_waits),
+      lane_test(test_the_tool_in_other_waits),
       lane_test(test_sleep_between_two_samples),
       lane_test(test_a_preempted_runtime),
       lane_test(test_a_runtime_that_was_interrupted_twice),
