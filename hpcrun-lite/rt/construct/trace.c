@@ -182,8 +182,10 @@ static uint8_t *put_special(struct trace_stream *trace, uint8_t *at, const struc
   if (trace->holder && duration > state->own)
     at = put_number(put_first(at, TRACELOG_OTHER, TRACELOG_HOLDER), trace->holder);
   trace->holder = 0;
-  if (unknown)
+  if (unknown) {
+    rt_lost(NULL, FORMAT_LOST_TRACE); /* where that of the thread counts, its stream may have ended */
     trace->pauses = changes - (RT_PAUSES - 1); /* the oldest place may be written now: see rt_pause() */
+  }
   for (; trace->pauses != changes; gap = trace->pauses % 2) {
     uint64_t change = atomic_load_explicit(&rt.paused_at[trace->pauses % RT_PAUSES], memory_order_relaxed);
     uint64_t clock = change >> TRACELOG_STATE_SHIFT, begin = trace->state_clock - duration;

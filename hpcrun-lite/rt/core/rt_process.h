@@ -12,6 +12,7 @@
 #include "common/format.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"
 
+/* Changes of rt.pauses whose times are kept.  As many within one state of the trace make a gap, which is counted. */
 enum { RT_PAUSES = 8 };
 
 /* What is written to the trace. */

@@ -307,6 +307,7 @@ static void test_pauses(void **state)
   uint64_t last = later();
   record.blocked_since = second;
   trace_slept(&t, last, false);
+  assert_int_equal(atomic_load(&rt.lost[FORMAT_LOST_TRACE]), 0);
   decode();
   follow_clock();
   assert_int_equal(found_count, 8);
@@ -339,6 +340,8 @@ static void test_many_pauses(void **state)
   last = later();
   trace_state(&t, last, 3);
   trace_state(&t, last + 5 * UNIT_TICKS, 4);
+  assert_int_equal(atomic_exchange(&rt.lost[FORMAT_LOST_TRACE], 0), 1); /* the thread's own loss would end its stream */
+  assert_int_equal(record.lost[FORMAT_LOST_TRACE], 0);
   decode();
   follow_clock();
   for (size_t i = 1; i < found_count; i++) {
