@@ -84,7 +84,7 @@ static bool window_next(struct thread_state *t)
   struct stream *stream = &t->trace.stream;
   bool lost, goes_on = stream_next(&file, stream, t->index, rt_ticks(), &lost);
   if (lost)
-    rt_lost(t, FORMAT_LOST_TRACE);
+    rt_lost(goes_on ? NULL : t, FORMAT_LOST_TRACE); /* that of the thread says that its stream may have ended */
   if (!goes_on)
     return false;
   uint8_t *at = put_first(stream->at, TRACELOG_OTHER, TRACELOG_START);
@@ -183,7 +183,7 @@ static uint8_t *put_special(struct trace_stream *trace, uint8_t *at, const struc
     at = put_number(put_first(at, TRACELOG_OTHER, TRACELOG_HOLDER), trace->holder);
   trace->holder = 0;
   if (unknown) {
-    rt_lost(NULL, FORMAT_LOST_TRACE); /* where that of the thread counts, its stream may have ended */
+    rt_lost(NULL, FORMAT_LOST_TRACE);          /* where that of the thread counts, its stream may have ended */
     trace->pauses = changes - (RT_PAUSES - 1); /* the oldest place may be written now: see rt_pause() */
   }
   for (; trace->pauses != changes; gap = trace->pauses % 2) {

@@ -498,6 +498,8 @@ static void test_a_thread_that_finds_no_window(void **state)
   trace_state(&t, 450 * UNIT_TICKS, 5);
   trace_state(&t, 470 * UNIT_TICKS, 6);
   assert_int_equal(t.trace.stream.chunks, 2); /* one was left out */
+  assert_int_equal(record.lost[FORMAT_LOST_TRACE], 1);
+  assert_int_equal(atomic_exchange(&rt.lost[FORMAT_LOST_TRACE], 0), 1); /* of the other thread's window */
   FILE *stream = fopen(path, "rb");
   struct format_chunk head;
   assert_true(stream && fread(&head, sizeof head, 1, stream) == 1 && fread(bytes, head.count, 1, stream) == 1);
