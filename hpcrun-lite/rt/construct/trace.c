@@ -318,12 +318,11 @@ void trace_leave_window(struct thread_state *t)
   if (stream_has_room(stream, ENDS))
     return;
   stream_leave(stream);
-  if (window_next(t) || !stream->ended)
+  if (window_next(t))
     return;
-  stream->at = before.at; /* there is no other one: what room there is may do */
-  stream->end = before.end;
-  stream->chunk = before.chunk;
-  stream->place = before.place;
+  before.ended = stream->ended;
+  before.again = stream->again;
+  *stream = before; /* there is no other one: what room there is may do */
 }
 
 bool trace_take_back(struct thread_state *t, const struct trace_stream *before)

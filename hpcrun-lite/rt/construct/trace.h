@@ -96,8 +96,9 @@ void trace_slept(struct thread_state *t, uint64_t now, bool inside);
 /* The thread sleeps until now, and maybe longer. */
 void trace_put_slept(struct thread_state *t, uint64_t now);
 
-/* CTL, while the thread writes nothing.  It keeps its window, but goes on in a new one, if there is one, where there is
- * no room for the end of its trace. */
+/* CTL, while the thread writes nothing.  Where its window has no room for the end of its trace, the stream goes on in a
+ * new one, or in the old one if there is none.  A window that is left stays mapped and in use: CTL waits for threads
+ * only for a limited time, so one may still be writing to it. */
 void trace_leave_window(struct thread_state *t);
 
 /* CTL, while the thread writes nothing: the stream goes on where it was then.  Returns false if it cannot. */

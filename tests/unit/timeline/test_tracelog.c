@@ -641,12 +641,12 @@ static void test_windows_at_the_end(void **state)
 }
 
 /* At the limit there is no other one, and what room there is is used. */
-static void test_the_last_window_at_the_end(void **state)
+static void the_last_window_at_the_end(bool keep_last)
 {
   uint64_t now = 0, sum = 0;
-  (void)state;
   rt.online = false;
-  begin(true, STREAM_WINDOW_LIMITED, 0);
+  begin(true, 0, 0);
+  trace_start(path, true, STREAM_WINDOW_LIMITED, keep_last);
   while (!t.trace.stream.chunk || stream_has_room(&t.trace.stream, 300))
     trace_state(&t, now += UNIT_TICKS, 1);
   struct format_chunk *before = t.trace.stream.chunk;
@@ -656,6 +656,14 @@ static void test_the_last_window_at_the_end(void **state)
   for (size_t i = 0; i < found_count; i++)
     sum += found[i].form == TRACELOG_OTHER ? 0 : found[i].operand[1];
   assert_int_equal(sum * UNIT_TICKS, now + 5 * UNIT_TICKS);
+  trace_stop_thread(&t);
+}
+
+static void test_the_last_window_at_the_end(void **state)
+{
+  (void)state;
+  the_last_window_at_the_end(false);
+  the_last_window_at_the_end(true);
 }
 
 /* ---- decoding ---- */
