@@ -36,6 +36,8 @@ static void top_runs(struct thread_state *t, const void *task, uint64_t now)
  * end; in those that the thread itself creates, that is the runtime's own work. */
 static void own_region(struct thread_state *t, uint64_t now)
 {
+  if (__builtin_expect(!t->trace.states, true))
+    return;
   const struct construct_open *top = t->construct.top;
   uint64_t since = t->record->construct_since;
   bool outside = top->column == FORMAT_TIME_ENTER || top->column == FORMAT_TIME_EXIT;
@@ -70,6 +72,8 @@ void construct_region_end(struct thread_state *t, uint64_t now)
 /* Of the state until then, the beginning was the runtime's own work: after a thread's birth, until it was parked. */
 static void set_up(struct thread_state *t, uint64_t until)
 {
+  if (__builtin_expect(!t->trace.states, true))
+    return;
   uint64_t since = t->record->construct_since, parked = t->idle_since < until ? t->idle_since : until;
   trace_own(t, parked > since ? parked - since : 0);
 }
