@@ -82,6 +82,8 @@ static bool window_next(struct thread_state *t) __attribute__((noinline));
 static bool window_next(struct thread_state *t)
 {
   struct stream *stream = &t->trace.stream;
+  if (stream->ended)
+    return false;
   bool lost, goes_on = stream_next(&file, stream, t->index, rt_ticks(), &lost);
   if (lost)
     rt_lost(goes_on ? NULL : t, FORMAT_LOST_TRACE); /* that of the thread says that its stream may have ended */
