@@ -62,16 +62,6 @@ void trace_stop_thread(struct thread_state *t)
 
 /* ---- operations ---- */
 
-static inline uint8_t *put_number(uint8_t *at, uint64_t value)
-{
-  while (value >= 0x80) {
-    *at++ = (uint8_t)(value | 0x80);
-    value >>= 7;
-  }
-  *at++ = (uint8_t)value;
-  return at;
-}
-
 static inline uint8_t *put_first(uint8_t *at, enum tracelog_form form, unsigned rest)
 {
   *at++ = (uint8_t)(rest << 2 | form);
@@ -90,8 +80,8 @@ static bool window_next(struct thread_state *t)
   if (!goes_on)
     return false;
   uint8_t *at = put_first(stream->at, TRACELOG_OTHER, TRACELOG_START);
-  at = put_number(at, t->trace.state_clock);
-  stream_begin(stream, put_number(at, t->trace.sample_clock));
+  at = leb128_put(at, t->trace.state_clock);
+  stream_begin(stream, leb128_put(at, t->trace.sample_clock));
   return true;
 }
 
@@ -107,7 +97,7 @@ void trace_put_op(struct thread_state *t, enum tracelog_op op, unsigned count, c
     return;
   uint8_t *at = put_first(t->trace.stream.at, TRACELOG_OTHER, op);
   for (unsigned i = 0; i < count; i++)
-    at = put_number(at, operands[i]);
+    at = leb128_put(at, operands[i]);
   stream_publish(&t->trace.stream, at);
 }
 
@@ -118,9 +108,9 @@ static inline uint8_t *put_state(uint8_t *at, enum tracelog_form form, uint64_t 
 {
   at = put_first(at, form, code < TRACELOG_CODE_MAX ? (unsigned)code : TRACELOG_CODE_MAX);
   if (__builtin_expect(code >= TRACELOG_CODE_MAX, false))
-    at = put_number(at, code - TRACELOG_CODE_MAX);
-  at = put_number(at, duration);
-  return form == TRACELOG_STATE_OWN ? put_number(at, own) : at;
+    at = leb128_put(at, code - TRACELOG_CODE_MAX);
+  at = leb128_put(at, duration);
+  return form == TRACELOG_STATE_OWN ? leb128_put(at, own) : at;
 }
 
 void trace_put_begun(struct thread_state *t, uint64_t code)
@@ -140,6 +130,9 @@ static inline uint64_t advance(struct thread_state *t, uint64_t now)
 }
 
 enum { PARTS = 4 }; /* a state and what belongs to it are no longer than so many records, however often it was paused */
+_Static_assert((1 + LEB128_MAX) + (2 + LEB128_MAX) + RT_PAUSES * (1 + 2 * LEB128_MAX) + LEB128_MAX <=
+                   PARTS * TRACELOG_RECORD_MAX,
+               "the holder, an execution that begins, the parts of the state, its own work");
 
 /* What the thread did; own: units of the runtime's own work, at the end. */
 struct state {
@@ -168,9 +161,9 @@ static uint8_t *put_part(struct trace_stream *trace, uint8_t *at, const struct s
   if ((gap || state->blocked) && begun)
     at = put_state(at, TRACELOG_BEGUN, state->code, 0, 0);
   if (gap)
-    return duration ? put_number(put_first(at, TRACELOG_OTHER, TRACELOG_GAP), duration) : at;
+    return duration ? leb128_put(put_first(at, TRACELOG_OTHER, TRACELOG_GAP), duration) : at;
   if (state->blocked)
-    return put_number(put_number(put_first(at, TRACELOG_OTHER, TRACELOG_BLOCKED), state->code), duration);
+    return leb128_put(leb128_put(put_first(at, TRACELOG_OTHER, TRACELOG_BLOCKED), state->code), duration);
   return put_plain(at, state->code, duration, own, begun);
 }
 
@@ -182,7 +175,7 @@ static uint8_t *put_special(struct trace_stream *trace, uint8_t *at, const struc
   uint32_t changes = atomic_load_explicit(&rt.pauses, memory_order_acquire);
   bool unknown = changes - trace->pauses >= RT_PAUSES, gap = unknown || trace->pauses % 2;
   if (trace->holder && duration > state->own)
-    at = put_number(put_first(at, TRACELOG_OTHER, TRACELOG_HOLDER), trace->holder);
+    at = leb128_put(put_first(at, TRACELOG_OTHER, TRACELOG_HOLDER), trace->holder);
   trace->holder = 0;
   if (unknown) {
     rt_lost(NULL, FORMAT_LOST_TRACE);          /* where that of the thread counts, its stream may have ended */
