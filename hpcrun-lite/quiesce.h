@@ -15,11 +15,11 @@ void quiesce_wait(void);
  * ends inside these regions. */
 void quiesce_publish_regions(void);
 
-/* Closes RT: handlers and callbacks return at once from now on.  Waits for those under way.  ends: this is the end of the
- * measurement, and threads remain in the state in which they are. */
+/* Closes RT: handlers and callbacks return at once from now on.  Waits for those under way.  ends: this is the end of
+ * the measurement, and threads remain in the state in which they are. */
 void quiesce_close(bool ends);
 
-/* Opens RT again; graph: also follows the task graph again. */
+/* Opens RT again.  graph: callbacks also follow the task graph and constructs again, and write states of the trace. */
 void quiesce_reopen(bool graph);
 
 #endif
