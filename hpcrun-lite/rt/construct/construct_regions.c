@@ -96,7 +96,7 @@ void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, s
     return;
   }
   at->count++;
-  trace_begun(t, t->record->construct_open);
+  trace_begun(t);
   if (!construct_push(t, at, record, kind, FORMAT_TIME_ENTER))
     return;
   set_up(t, now);

@@ -8,10 +8,10 @@ static struct stream_file file;
  * another one may have no holder. */
 static _Atomic uint64_t holders[HOLDERS];
 
-void trace_start(const char *path, bool states, uint64_t limit, bool keep_last)
+void trace_start(const char *path, enum rt_trace what, uint64_t limit, bool keep_last)
 {
   bool started = stream_start(&file, path, FORMAT_TRACE, limit, keep_last);
-  rt.trace = !started ? RT_TRACE_OFF : states ? RT_TRACE_STATES : RT_TRACE_SAMPLES;
+  rt.trace = started ? what : RT_TRACE_OFF;
   if (!started)
     rt_lost(NULL, FORMAT_LOST_TRACE);
   for (unsigned i = 0; i < HOLDERS; i++)

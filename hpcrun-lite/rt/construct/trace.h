@@ -13,9 +13,9 @@
 #include "common/tracelog.h"
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* CTL: starts the trace of this process, in a file at that path, which is made with its first window.  limit: bytes;
- * keep_last: beyond it, the oldest windows are used again. */
-void trace_start(const char *path, bool states, uint64_t limit, bool keep_last);
+/* CTL: starts the trace of this process, in a file at that path, which is made with its first window.  what: samples,
+ * or states as well; limit: bytes; keep_last: beyond it, the oldest windows are used again. */
+void trace_start(const char *path, enum rt_trace what, uint64_t limit, bool keep_last);
 void trace_stop(struct thread_state *threads); /* CTL: threads record nothing from now on; threads: a list */
 struct stream_file *trace_file(void);
 
@@ -42,14 +42,19 @@ static inline void trace_state(struct thread_state *t, uint64_t now, uint64_t co
     trace_put_state(t, now, code);
 }
 
-/* The execution of a construct begins now, and the next state is that construct's.  open: the code of the state until
- * now. */
-static inline void trace_begun(struct thread_state *t, uint64_t open)
+/* The code of the open state. */
+static inline uint64_t trace_open_code(const struct thread_state *t)
+{
+  return t->record->construct_open; /* 0 until the thread has met a construct */
+}
+
+/* The execution of a construct begins now, and the next state is that construct's. */
+static inline void trace_begun(struct thread_state *t)
 {
   if (__builtin_expect(!t->trace.states, true))
     return;
   if (t->trace.begun)
-    trace_put_begun(t, open);
+    trace_put_begun(t, trace_open_code(t));
   t->trace.begun = true;
 }
 
@@ -106,11 +111,5 @@ bool trace_take_back(struct thread_state *t, const struct trace_stream *before);
 
 /* CTL, while the thread writes nothing: what it did until now is not known. */
 void trace_put_gap(struct thread_state *t, uint64_t now);
-
-/* The code of the open state. */
-static inline uint64_t trace_open_code(const struct thread_state *t)
-{
-  return t->construct.ticks ? t->record->construct_open : 0;
-}
 
 #endif
