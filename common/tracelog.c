@@ -1,7 +1,6 @@
 #include "common/tracelog.h"
 
-/* The numbers of an operation that is no state, as a mask of its operands; 0 for one that does not exist, which BEGIN
- * and CHUNK have in common with it. */
+/* A mask of the operands that follow; 0: none, or no such operation. */
 static unsigned operands_of(unsigned op)
 {
   switch (op) {

@@ -294,9 +294,9 @@ void trace_put_slept(struct thread_state *t, uint64_t now)
 
 void trace_slept(struct thread_state *t, uint64_t now, bool inside)
 {
-  bool begun = t->record->blocked_since; /* otherwise trace_sleeps() could not write the state before */
+  bool recorded = t->record->blocked_since; /* otherwise trace_sleeps() could not write the state before */
   t->record->blocked_since = 0;
-  if (!begun || !(inside ? t->trace.states : enter(t)))
+  if (!recorded || !(inside ? t->trace.states : enter(t)))
     return;
   trace_put_slept(t, now);
   if (!inside)

@@ -72,13 +72,14 @@ static inline void trace_own(struct thread_state *t, uint64_t ticks)
     t->trace.own = t->trace.own_left + ticks;
 }
 
-/* The thread begins to wait for the lock; it holds the lock. */
+/* The thread begins to wait for the lock, in the open state. */
 static inline void trace_lock_wait(struct thread_state *t, uint64_t wait_id)
 {
   if (__builtin_expect(t->trace.states, false))
     trace_put_lock_wait(t, wait_id);
 }
 
+/* The thread holds the lock. */
 static inline void trace_lock_held(struct thread_state *t, uint64_t wait_id)
 {
   if (__builtin_expect(t->trace.states, false))
@@ -93,8 +94,8 @@ static inline void trace_chunk(struct thread_state *t)
 }
 
 /* The thread begins to sleep in a call of the program, or has slept since then.  They write nothing where `inside` is
- * raised, because a handler of the program may interrupt a callback, and sleep; inside: it is the tool's handler that
- * has raised it. */
+ * raised, because a handler of the program may interrupt a callback, and sleep.  inside: the caller is the tool's
+ * handler, which has raised `inside` itself. */
 void trace_sleeps(struct thread_state *t, uint64_t now);
 void trace_slept(struct thread_state *t, uint64_t now, bool inside);
 
