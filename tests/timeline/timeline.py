@@ -427,6 +427,8 @@ def killed_beyond_the_limit(directory):
         path, = glob.glob(os.path.join(run.output, "*.trace"))
         numbers = sorted(chunk.first for chunk in measurement_file.chunks(path) if chunk.owner == 2)
         assert numbers == [0, 1], (compiler, mode, numbers)
+        said = report("--view", "summary", run.output)
+        assert "of the trace not kept" in said.stdout, said
         end = max(interval.end for interval in timeline.intervals)
         for lane, intervals in timeline.lanes.items():
             known = [interval for interval in intervals if interval.category != "gap"]

@@ -68,6 +68,16 @@ static inline uint8_t *put_first(uint8_t *at, enum tracelog_form form, unsigned 
   return at;
 }
 
+/* Counts a loss after which the thread goes on: one in its own record says that its stream may have ended.  The record
+ * of the process has it at once, because the process may be killed before a sample brings that up to date. */
+static void lost_before(void)
+{
+  rt_lost(NULL, FORMAT_LOST_TRACE);
+  struct format_process *record = atomic_load(&rt.record);
+  if (record)
+    record->lost[FORMAT_LOST_TRACE] = atomic_load_explicit(&rt.lost[FORMAT_LOST_TRACE], memory_order_relaxed);
+}
+
 static bool window_next(struct thread_state *t) __attribute__((noinline));
 static bool window_next(struct thread_state *t)
 {
@@ -75,8 +85,10 @@ static bool window_next(struct thread_state *t)
   if (stream->ended)
     return false;
   bool lost, goes_on = stream_next(&file, stream, t->index, rt_ticks(), &lost);
-  if (lost)
-    rt_lost(goes_on ? NULL : t, FORMAT_LOST_TRACE); /* that of the thread says that its stream may have ended */
+  if (lost && goes_on)
+    lost_before();
+  else if (lost)
+    rt_lost(t, FORMAT_LOST_TRACE);
   if (!goes_on)
     return false;
   uint8_t *at = put_first(stream->at, TRACELOG_OTHER, TRACELOG_START);
@@ -178,7 +190,7 @@ static uint8_t *put_special(struct trace_stream *trace, uint8_t *at, const struc
     at = leb128_put(put_first(at, TRACELOG_OTHER, TRACELOG_HOLDER), trace->holder);
   trace->holder = 0;
   if (unknown) {
-    rt_lost(NULL, FORMAT_LOST_TRACE);          /* where that of the thread counts, its stream may have ended */
+    lost_before();
     trace->pauses = changes - (RT_PAUSES - 1); /* the oldest place may be written now: see rt_pause() */
   }
   for (; trace->pauses != changes; gap = trace->pauses % 2) {
