@@ -206,7 +206,8 @@ static const struct {
     [FORMAT_LOST_RATE] = {"samples omitted at a lower rate", "sample omitted at a lower rate",
                           "many threads sleep: later samples include their time; use a lower rate (-e wall@f50)"},
     [FORMAT_LOST_TRACE] = {"parts of the trace not kept", "part of the trace not kept",
-                           "gaps in the timeline: raise --trace-limit, or make room on the disk"},
+                           "gaps in the timeline: raise --trace-limit, make room on the disk; also after a failed "
+                           "exec, or with a thread inside the tool at the end"},
 };
 
 const char *format_loss_name(unsigned loss)

@@ -92,7 +92,8 @@ enum format_loss {
   FORMAT_LOST_LOG,        /* streams of the graph log that end early */
   FORMAT_LOST_UNKEPT,     /* blocks of tables that were not in the live file while the program ran */
   FORMAT_LOST_RATE,  /* samples of elapsed time left out because of many threads: the next sample includes their time */
-  FORMAT_LOST_TRACE, /* windows of the trace that could not be written, or were dropped at its limit */
+  FORMAT_LOST_TRACE, /* windows of the trace that could not be written, or were dropped at its limit; and times of which
+                        the states are not known */
   FORMAT_LOST_MAX = 24
 };
 

@@ -13,20 +13,6 @@ unsigned graphlog_operands(enum graphlog_op op)
   return op < GRAPHLOG_OPS ? counts[op] : 0;
 }
 
-static bool get_number(const uint8_t *bytes, size_t size, size_t *offset, uint64_t *value)
-{
-  *value = 0;
-  for (unsigned shift = 0; shift < 64 && *offset < size; shift += 7) {
-    uint8_t byte = bytes[(*offset)++];
-    if (shift == 63 && byte > 1)
-      return false;
-    *value |= (uint64_t)(byte & 0x7f) << shift;
-    if (byte < 0x80)
-      return true;
-  }
-  return false;
-}
-
 bool graphlog_next(const uint8_t *bytes, size_t size, size_t *offset, struct graphlog_record *record, bool *damaged)
 {
   *damaged = false;
@@ -36,6 +22,6 @@ bool graphlog_next(const uint8_t *bytes, size_t size, size_t *offset, struct gra
   ++*offset;
   *damaged = record->op >= GRAPHLOG_OPS;
   for (unsigned i = 0; i < graphlog_operands(record->op) && !*damaged; i++)
-    *damaged = !get_number(bytes, size, offset, &record->operand[i]);
+    *damaged = !leb128_get(bytes, size, offset, &record->operand[i]);
   return !*damaged;
 }

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/leb128.h"
+
 /* Names: a task, region or join is (thread that created it, its number among those of the thread, from 1); (0, 0) =
  * none. Tasks, regions and joins are numbered separately.  `row`: a directive (table 9).  Ticks: of the time-stamp
  * counter. */
@@ -73,7 +75,7 @@ enum graphlog_wait { GRAPHLOG_BARRIER, GRAPHLOG_TASKWAIT, GRAPHLOG_TASKGROUP };
 /* Constructs that are followed in one task at a time, while the program runs and in a replay; more count as lost. */
 enum { GRAPHLOG_SCOPES_MAX = 18 };
 
-enum { GRAPHLOG_OPERANDS_MAX = 4, GRAPHLOG_RECORD_MAX = 1 + 10 * GRAPHLOG_OPERANDS_MAX };
+enum { GRAPHLOG_OPERANDS_MAX = 4, GRAPHLOG_RECORD_MAX = 1 + LEB128_MAX * GRAPHLOG_OPERANDS_MAX };
 
 struct graphlog_record {
   enum graphlog_op op;
@@ -82,17 +84,6 @@ struct graphlog_record {
 
 /* The number of operands of an operation. */
 unsigned graphlog_operands(enum graphlog_op op);
-
-/* Appends one number; returns the address after it.  There must be room for 10 bytes. */
-static inline uint8_t *graphlog_put(uint8_t *at, uint64_t value)
-{
-  while (value >= 0x80) {
-    *at++ = (uint8_t)(value | 0x80);
-    value >>= 7;
-  }
-  *at++ = (uint8_t)value;
-  return at;
-}
 
 /* Decodes the record at *offset of a chunk's bytes and moves *offset to its end.  Returns false at the end of the
  * chunk, or with *damaged where the bytes are not a record: the remainder of the chunk cannot be read then.  BATCH. */

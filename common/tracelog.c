@@ -1,24 +1,6 @@
 #include "common/tracelog.h"
 
-/* Reads a number; false if it does not end in the chunk, or has more than 64 bits. */
-static inline bool get(const uint8_t *bytes, size_t size, size_t *offset, uint64_t *value)
-{
-  uint64_t sum = 0;
-  for (unsigned shift = 0; shift < 64 && *offset < size; shift += 7) {
-    uint8_t byte = bytes[(*offset)++];
-    if (shift == 63 && byte > 1)
-      return false;
-    sum |= (uint64_t)(byte & 0x7f) << shift;
-    if (byte < 0x80) {
-      *value = sum;
-      return true;
-    }
-  }
-  return false;
-}
-
-/* The numbers of an operation that is no state, as a mask of its operands; 0 for one that does not exist, which BEGIN
- * and CHUNK have in common with it. */
+/* A mask of the operands that follow; 0: none, or no such operation. */
 static unsigned operands_of(unsigned op)
 {
   switch (op) {
@@ -46,17 +28,17 @@ bool tracelog_next(const uint8_t *bytes, size_t size, size_t *offset, struct tra
   if (record->form != TRACELOG_OTHER) {
     uint64_t more = 0;
     if (rest == TRACELOG_CODE_MAX)
-      sound = get(bytes, size, offset, &more) && more <= UINT64_MAX - TRACELOG_CODE_MAX;
+      sound = leb128_get(bytes, size, offset, &more) && more <= UINT64_MAX - TRACELOG_CODE_MAX;
     record->operand[0] = rest + more;
-    sound = sound && get(bytes, size, offset, &record->operand[1]);
+    sound = sound && leb128_get(bytes, size, offset, &record->operand[1]);
     if (record->form == TRACELOG_STATE_OWN)
-      sound = sound && get(bytes, size, offset, &record->operand[2]);
+      sound = sound && leb128_get(bytes, size, offset, &record->operand[2]);
   } else {
     unsigned mask = operands_of(rest);
     sound = mask || rest == TRACELOG_BEGIN || rest == TRACELOG_CHUNK;
     for (unsigned i = 0; mask && sound; i++, mask >>= 1)
       if (mask & 1)
-        sound = get(bytes, size, offset, &record->operand[i]);
+        sound = leb128_get(bytes, size, offset, &record->operand[i]);
   }
   if (!sound)
     *damaged = true;

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/leb128.h"
+
 /* Units of the two clocks: so many bits of the time-stamp counter are left out. */
 enum { TRACELOG_STATE_SHIFT = 5, TRACELOG_SAMPLE_SHIFT = 12 };
 
@@ -50,12 +52,15 @@ enum tracelog_sample_kind { TRACELOG_WORKS, TRACELOG_OVERHEAD, TRACELOG_IDLE, TR
 /* A code of states: a record of FORMAT_CONSTRUCTS * FORMAT_TIMES + enum format_construct_time; 0, where a thread has
  * met no construct, is time outside all.  Where construct times are off, 0 is time without a wait, and others are a
  * record of FORMAT_WAITS + 1. */
-enum { TRACELOG_CODE_MAX = 63, TRACELOG_RECORD_MAX = 1 + 10 * 6 };
+enum { TRACELOG_CODE_MAX = 63 };
+
+enum { TRACELOG_OPERANDS_MAX = 5, TRACELOG_RECORD_MAX = 1 + LEB128_MAX * TRACELOG_OPERANDS_MAX };
 
 struct tracelog_record {
   enum tracelog_form form;
-  unsigned op;         /* of TRACELOG_OTHER: enum tracelog_op; of a sample all of its bits */
-  uint64_t operand[6]; /* of a state: code, duration, own; of others in their order, with 0 for those left out */
+  unsigned op; /* of TRACELOG_OTHER: enum tracelog_op; of a sample all of its bits */
+  /* of a state: code, duration, own; of others in their order, with 0 for those left out */
+  uint64_t operand[TRACELOG_OPERANDS_MAX];
 };
 
 /* Decodes the operation at *offset of a chunk's bytes and moves *offset to its end.  Returns false at the end of the

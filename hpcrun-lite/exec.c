@@ -44,8 +44,9 @@ static void go_on(void)
     rt_lost(NULL, FORMAT_LOST_GRAPH);
     trace_end_states(process.threads);
   }
-  for (struct thread_state *t = process.threads; t && !rt.online; t = t->next)
-    waiting_go_on(t);
+  if (!rt.online)
+    for (struct thread_state *t = process.threads; t; t = t->next)
+      waiting_go_on(t);
   quiesce_reopen(whole);
 }
 

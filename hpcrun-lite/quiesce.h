@@ -1,7 +1,8 @@
 /* Quiesces RT in the other threads, so that their tables can be read or copied.
  *
- * Context: CTL, under the control lock.  Writes rt.closed and rt.graph_suspended (rt.h); reads the threads' `inside`.
- * Each wait is bounded: a thread that does not leave its handler in time (it may be stopped) is not waited for longer.
+ * Context: CTL, under the control lock.  Writes rt.closed, rt.graph_suspended and rt.waits_ended; reads the threads'
+ * `inside`. Each wait is bounded: a thread that does not leave its handler in time (it may be stopped) is not waited
+ * for longer.
  */
 #ifndef HPCRUN_LITE_QUIESCE_H
 #define HPCRUN_LITE_QUIESCE_H
@@ -15,11 +16,11 @@ void quiesce_wait(void);
  * ends inside these regions. */
 void quiesce_publish_regions(void);
 
-/* Closes RT: handlers and callbacks return at once from now on.  Waits for those under way.  ends: this is the end of the
- * measurement, and threads remain in the state in which they are. */
+/* Closes RT: handlers and callbacks return at once from now on.  Waits for those under way.  ends: this is the end of
+ * the measurement, and threads remain in the state in which they are. */
 void quiesce_close(bool ends);
 
-/* Opens RT again; graph: also follows the task graph again. */
+/* Opens RT again.  graph: callbacks also follow the task graph and constructs again, and write states of the trace. */
 void quiesce_reopen(bool graph);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "common/array.h"
 #include "common/graphlog.h"
+#include "common/leb128.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <stdlib.h>
@@ -59,7 +60,7 @@ void tape_put(struct tape *tape, enum tape_op op, const uint64_t *operands)
   uint8_t *at = tape->bytes + tape->used;
   *at++ = (uint8_t)op;
   for (unsigned i = 0; i < operands_of[op]; i++)
-    at = graphlog_put(at, operands[i]);
+    at = leb128_put(at, operands[i]);
   tape->used = (size_t)(at - tape->bytes);
 }
 

@@ -60,8 +60,8 @@ static bool read_line(int node, const char *name, char line[LINE_BYTES])
 }
 
 /* Writes "NUMA: CPUS DISTANCES; …" with an entry for each node, as hpcprof-lite/grains/numa.h reads it; "" if there are
- * fewer than two nodes with CPUs, or if they cannot be found out.  The files of distances have an entry for each node,
- * also for those without CPUs: then nothing is told. */
+ * fewer than two nodes, if one has no CPUs (the distances of the others have an entry for it), or if they cannot be
+ * found out. */
 static void numa_note(char *note, size_t size)
 {
   char cpus[LINE_BYTES], distances[LINE_BYTES];

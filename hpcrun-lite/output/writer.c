@@ -75,7 +75,7 @@ void writer_start(void)
     graph_log_start(writer.path);
   name_file(writer.path, sizeof writer.path, FORMAT_TRACE_SUFFIX);
   if (config.trace != RT_TRACE_OFF)
-    trace_start(writer.path, config.trace == RT_TRACE_STATES, config.trace_limit, config.trace_keep_last);
+    trace_start(writer.path, config.trace, config.trace_limit, config.trace_keep_last);
   name_file(writer.path, sizeof writer.path, FORMAT_LIVE_SUFFIX);
   arena_keep(writer.path);
   name_file(writer.path, sizeof writer.path, FORMAT_PART_SUFFIX);

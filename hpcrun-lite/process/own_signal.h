@@ -15,7 +15,7 @@
 
 /* SAMPLE_SIGNAL in the calling thread's mask. */
 struct own_signal_view {
-  uint64_t mask;  /* the other signals that the program blocks, as far as it has told libc; inherited like `blocked` */
+  uint64_t mask;  /* the other signals that the program blocks by calls of libc; inherited like `blocked` */
   bool blocked;   /* as the program sees it; a new thread has its creator's */
   bool in_kernel; /* blocked in the kernel's mask, too: a signal of the program is pending */
   bool held;      /* blocked by the tool for the duration of a call, which the program does not see */
@@ -39,7 +39,7 @@ void own_signal_mask_changed(const sigset_t *kernel_mask, int how, const sigset_
 
 /* Does the kernel's mask lack signals that the program has blocked through libc?  Then a runtime with signal stacks of
  * its own (Go's; other programs may lack them after a handler of theirs) has set the mask by a raw system call since,
- * and what it has told libc about SAMPLE_SIGNAL does not hold any more. */
+ * and own_signal_view.blocked is out of date. */
 bool own_signal_mask_outdated(const sigset_t *kernel_mask);
 
 /* Does the program rely on SAMPLE_SIGNAL: has it installed a handler, or waited for the signal?  Then samples give way.

@@ -1,5 +1,7 @@
 #include "tests/support/compose_log.h"
 
+#include "common/leb128.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <string.h>
@@ -13,7 +15,7 @@ static struct compose_stream *stream_of(struct compose_log *log, uint32_t thread
 static void put(struct compose_stream *stream, uint64_t value)
 {
   assert(stream->size + 10 <= sizeof stream->bytes);
-  stream->size = (size_t)(graphlog_put(stream->bytes + stream->size, value) - stream->bytes);
+  stream->size = (size_t)(leb128_put(stream->bytes + stream->size, value) - stream->bytes);
 }
 
 void log_begin(struct compose_log *log)

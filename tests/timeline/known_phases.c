@@ -186,6 +186,39 @@ static void pauses(void)
   usleep(10000);
 }
 
+/* So many critical sections. */
+static void sections(long count)
+{
+  for (volatile long i = 0; i < count; i++) {
+#pragma omp critical
+    __asm__ volatile("");
+  }
+}
+
+/* The first thread writes more than the limit; then the other one drops a part of it.  They are killed while they work.
+ */
+static void killed_beyond_the_limit(void)
+{
+  static volatile int step;
+#pragma omp parallel num_threads(2)
+  if (omp_get_thread_num()) {
+    sections(1);
+    for (step = 1; step != 2;)
+      continue;
+    sections(20000);
+    step = 3;
+    spin(1000);
+  } else {
+    while (step != 1)
+      continue;
+    sections(150000);
+    for (step = 2; step != 3;)
+      continue;
+    spin(60);
+    kill(getpid(), SIGKILL);
+  }
+}
+
 /* Killed in a state, which the parent process says; the child's threads are killed there. */
 static void killed(const char *where)
 {
@@ -193,6 +226,8 @@ static void killed(const char *where)
     spin(100);
     kill(getpid(), SIGKILL);
   }
+  if (!strcmp(where, "limit"))
+    killed_beyond_the_limit();
   warm_up();
   int64_t begin = now_ns();
   if (!strcmp(where, "sleep")) {

@@ -416,6 +416,26 @@ def beyond_the_limit_is_a_gap(directory):
 
 
 @tap.case
+def killed_beyond_the_limit(directory):
+    """A thread that has dropped a part of another one's trace was recorded until the end."""
+    for compiler, mode in combinations(compilers(), ("online", "off")):
+        run = Measurement(directory, phases(compiler), "killed", "limit",
+                          options=("-t", "--trace-limit", "512K", "--trace-keep", "last", "-p", mode))
+        assert run.done.returncode == -signal.SIGKILL, run.done
+        timeline = Timeline(run)
+        check_tiling_of_killed(timeline)
+        path, = glob.glob(os.path.join(run.output, "*.trace"))
+        numbers = sorted(chunk.first for chunk in measurement_file.chunks(path) if chunk.owner == 2)
+        assert numbers == [0, 1], (compiler, mode, numbers)
+        said = report("--view", "summary", run.output)
+        assert "of the trace not kept" in said.stdout, said
+        end = max(interval.end for interval in timeline.intervals)
+        for lane, intervals in timeline.lanes.items():
+            known = [interval for interval in intervals if interval.category != "gap"]
+            assert known[-1].end > end - 0.02, (compiler, mode, lane, end, intervals[-2:])
+
+
+@tap.case
 def a_full_disk(directory):
     with tap.small_disk(directory, "300k") as small:
         run = Measurement(small, phases("gcc"), "many", "300000", options=("-t",))

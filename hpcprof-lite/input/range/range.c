@@ -483,7 +483,7 @@ static void take_thread(const struct range *range, const struct range_thread *fr
 void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, struct profile_process *process,
                 struct problems *problems)
 {
-  uint64_t unknown = 0, gap_ticks = 0, dropped = 0;
+  uint64_t unknown = 0, gap_ticks = 0, dropped = process->lost[LOSS_TRACE];
   uint64_t from_ns = model_rounded((double)(process->from_ticks - process->start_ticks) * tick_ns(process));
   uint64_t to_ns = model_rounded((double)(process->to_ticks - process->start_ticks) * tick_ns(process));
   to_ns = (double)to_ns + 2 * tick_ns(process) < (double)process->wall_ns ? to_ns : process->wall_ns;

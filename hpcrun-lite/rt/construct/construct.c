@@ -326,7 +326,7 @@ struct format_construct *construct_acquired(struct thread_state *t, uint32_t kin
     uint64_t *ticks = t->construct.ticks;
     t->construct.ticks = &at->ticks[FORMAT_TIME_ENTER];
     trace_own(t, t->lock_runtime);
-    trace_state(t, now, (uint64_t)known->record * FORMAT_TIMES + FORMAT_TIME_ENTER);
+    trace_state(t, now, construct_code(known->record, FORMAT_TIME_ENTER));
     construct_pass(t, now);
     t->construct.ticks = ticks;
     t->construct.acquiring = 0;

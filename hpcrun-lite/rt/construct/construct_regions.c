@@ -36,6 +36,8 @@ static void top_runs(struct thread_state *t, const void *task, uint64_t now)
  * end; in those that the thread itself creates, that is the runtime's own work. */
 static void own_region(struct thread_state *t, uint64_t now)
 {
+  if (__builtin_expect(!t->trace.states, true))
+    return;
   const struct construct_open *top = t->construct.top;
   uint64_t since = t->record->construct_since;
   bool outside = top->column == FORMAT_TIME_ENTER || top->column == FORMAT_TIME_EXIT;
@@ -70,6 +72,8 @@ void construct_region_end(struct thread_state *t, uint64_t now)
 /* Of the state until then, the beginning was the runtime's own work: after a thread's birth, until it was parked. */
 static void set_up(struct thread_state *t, uint64_t until)
 {
+  if (__builtin_expect(!t->trace.states, true))
+    return;
   uint64_t since = t->record->construct_since, parked = t->idle_since < until ? t->idle_since : until;
   trace_own(t, parked > since ? parked - since : 0);
 }
@@ -92,7 +96,7 @@ void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, s
     return;
   }
   at->count++;
-  trace_begun(t, t->record->construct_open);
+  trace_begun(t);
   if (!construct_push(t, at, record, kind, FORMAT_TIME_ENTER))
     return;
   set_up(t, now);

@@ -14,7 +14,7 @@ static inline void construct_go_on(struct thread_state *t, enum format_construct
   struct construct_open *top = t->construct.top;
   top->column = (uint8_t)column;
   t->construct.ticks = &top->at->ticks[column];
-  t->record->construct_open = (uint64_t)top->record * FORMAT_TIMES + column;
+  t->record->construct_open = construct_code(top->record, column);
 }
 
 /* Adds the time until now to the running counter.  Returns it. */

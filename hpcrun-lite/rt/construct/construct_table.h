@@ -1,6 +1,6 @@
 /* The records of a thread's constructs, found by what they are and where they were met.
  *
- * Context: RT, except for construct_record(), which any context may call. */
+ * Context: RT, except for construct_record() and construct_code(), which any context may call. */
 #ifndef HPCRUN_LITE_RT_CONSTRUCT_CONSTRUCT_TABLE_H
 #define HPCRUN_LITE_RT_CONSTRUCT_CONSTRUCT_TABLE_H
 
@@ -9,6 +9,12 @@
 static inline struct format_construct *construct_record(const struct thread_state *t, uint32_t record)
 {
   return table_at(&t->construct.records, record);
+}
+
+/* The code of a state, in the trace and in format_thread: see common/tracelog.h. */
+static inline uint64_t construct_code(uint32_t record, enum format_construct_time column)
+{
+  return (uint64_t)record * FORMAT_TIMES + column;
 }
 
 /* The record of a region that another thread has created, whose record there is `link`; NULL without memory. */
@@ -42,13 +48,13 @@ static inline const struct construct_known *construct_find(struct thread_state *
 static inline void construct_count(struct thread_state *t, const struct construct_known *known)
 {
   known->at->count += known != &t->construct.unkept;
-  trace_begun(t, t->record->construct_open);
+  trace_begun(t);
 }
 
 static inline void construct_count_instant(struct thread_state *t, const struct construct_known *known)
 {
   known->at->count += known != &t->construct.unkept;
-  trace_instant(t, (uint64_t)known->record * FORMAT_TIMES + FORMAT_TIME_BODY);
+  trace_instant(t, construct_code(known->record, FORMAT_TIME_BODY));
 }
 
 #endif

@@ -33,7 +33,7 @@ void construct_creation(struct thread_state *t, uint32_t directive, uint64_t cou
     return;
   const struct construct_known *known = construct_find_inside(t, FORMAT_DIRECTIVE_TASK, directive);
   trace_state(t, now - ticks, t->record->construct_open);
-  trace_state(t, now, (uint64_t)known->record * FORMAT_TIMES + FORMAT_TIME_ENTER);
+  trace_state(t, now, construct_code(known->record, FORMAT_TIME_ENTER));
   construct_pass(t, now);
   uint64_t *from = t->construct.ticks, moved = ticks < *from ? ticks : *from;
   if (from != known->at->ticks) {

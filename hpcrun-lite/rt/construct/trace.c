@@ -8,10 +8,10 @@ static struct stream_file file;
  * another one may have no holder. */
 static _Atomic uint64_t holders[HOLDERS];
 
-void trace_start(const char *path, bool states, uint64_t limit, bool keep_last)
+void trace_start(const char *path, enum rt_trace what, uint64_t limit, bool keep_last)
 {
   bool started = stream_start(&file, path, FORMAT_TRACE, limit, keep_last);
-  rt.trace = !started ? RT_TRACE_OFF : states ? RT_TRACE_STATES : RT_TRACE_SAMPLES;
+  rt.trace = started ? what : RT_TRACE_OFF;
   if (!started)
     rt_lost(NULL, FORMAT_LOST_TRACE);
   for (unsigned i = 0; i < HOLDERS; i++)
@@ -62,34 +62,38 @@ void trace_stop_thread(struct thread_state *t)
 
 /* ---- operations ---- */
 
-static inline uint8_t *put_number(uint8_t *at, uint64_t value)
-{
-  while (value >= 0x80) {
-    *at++ = (uint8_t)(value | 0x80);
-    value >>= 7;
-  }
-  *at++ = (uint8_t)value;
-  return at;
-}
-
 static inline uint8_t *put_first(uint8_t *at, enum tracelog_form form, unsigned rest)
 {
   *at++ = (uint8_t)(rest << 2 | form);
   return at;
 }
 
+/* Counts a loss after which the thread goes on: one in its own record says that its stream may have ended.  The record
+ * of the process has it at once, because the process may be killed before a sample brings that up to date. */
+static void lost_before(void)
+{
+  rt_lost(NULL, FORMAT_LOST_TRACE);
+  struct format_process *record = atomic_load(&rt.record);
+  if (record)
+    record->lost[FORMAT_LOST_TRACE] = atomic_load_explicit(&rt.lost[FORMAT_LOST_TRACE], memory_order_relaxed);
+}
+
 static bool window_next(struct thread_state *t) __attribute__((noinline));
 static bool window_next(struct thread_state *t)
 {
   struct stream *stream = &t->trace.stream;
+  if (stream->ended)
+    return false;
   bool lost, goes_on = stream_next(&file, stream, t->index, rt_ticks(), &lost);
-  if (lost)
+  if (lost && goes_on)
+    lost_before();
+  else if (lost)
     rt_lost(t, FORMAT_LOST_TRACE);
   if (!goes_on)
     return false;
   uint8_t *at = put_first(stream->at, TRACELOG_OTHER, TRACELOG_START);
-  at = put_number(at, t->trace.state_clock);
-  stream_begin(stream, put_number(at, t->trace.sample_clock));
+  at = leb128_put(at, t->trace.state_clock);
+  stream_begin(stream, leb128_put(at, t->trace.sample_clock));
   return true;
 }
 
@@ -105,7 +109,7 @@ void trace_put_op(struct thread_state *t, enum tracelog_op op, unsigned count, c
     return;
   uint8_t *at = put_first(t->trace.stream.at, TRACELOG_OTHER, op);
   for (unsigned i = 0; i < count; i++)
-    at = put_number(at, operands[i]);
+    at = leb128_put(at, operands[i]);
   stream_publish(&t->trace.stream, at);
 }
 
@@ -116,9 +120,9 @@ static inline uint8_t *put_state(uint8_t *at, enum tracelog_form form, uint64_t 
 {
   at = put_first(at, form, code < TRACELOG_CODE_MAX ? (unsigned)code : TRACELOG_CODE_MAX);
   if (__builtin_expect(code >= TRACELOG_CODE_MAX, false))
-    at = put_number(at, code - TRACELOG_CODE_MAX);
-  at = put_number(at, duration);
-  return form == TRACELOG_STATE_OWN ? put_number(at, own) : at;
+    at = leb128_put(at, code - TRACELOG_CODE_MAX);
+  at = leb128_put(at, duration);
+  return form == TRACELOG_STATE_OWN ? leb128_put(at, own) : at;
 }
 
 void trace_put_begun(struct thread_state *t, uint64_t code)
@@ -138,6 +142,9 @@ static inline uint64_t advance(struct thread_state *t, uint64_t now)
 }
 
 enum { PARTS = 4 }; /* a state and what belongs to it are no longer than so many records, however often it was paused */
+_Static_assert((1 + LEB128_MAX) + (2 + LEB128_MAX) + RT_PAUSES * (1 + 2 * LEB128_MAX) + LEB128_MAX <=
+                   PARTS * TRACELOG_RECORD_MAX,
+               "the holder, an execution that begins, the parts of the state, its own work");
 
 /* What the thread did; own: units of the runtime's own work, at the end. */
 struct state {
@@ -166,9 +173,9 @@ static uint8_t *put_part(struct trace_stream *trace, uint8_t *at, const struct s
   if ((gap || state->blocked) && begun)
     at = put_state(at, TRACELOG_BEGUN, state->code, 0, 0);
   if (gap)
-    return duration ? put_number(put_first(at, TRACELOG_OTHER, TRACELOG_GAP), duration) : at;
+    return duration ? leb128_put(put_first(at, TRACELOG_OTHER, TRACELOG_GAP), duration) : at;
   if (state->blocked)
-    return put_number(put_number(put_first(at, TRACELOG_OTHER, TRACELOG_BLOCKED), state->code), duration);
+    return leb128_put(leb128_put(put_first(at, TRACELOG_OTHER, TRACELOG_BLOCKED), state->code), duration);
   return put_plain(at, state->code, duration, own, begun);
 }
 
@@ -180,10 +187,12 @@ static uint8_t *put_special(struct trace_stream *trace, uint8_t *at, const struc
   uint32_t changes = atomic_load_explicit(&rt.pauses, memory_order_acquire);
   bool unknown = changes - trace->pauses >= RT_PAUSES, gap = unknown || trace->pauses % 2;
   if (trace->holder && duration > state->own)
-    at = put_number(put_first(at, TRACELOG_OTHER, TRACELOG_HOLDER), trace->holder);
+    at = leb128_put(put_first(at, TRACELOG_OTHER, TRACELOG_HOLDER), trace->holder);
   trace->holder = 0;
-  if (unknown)
+  if (unknown) {
+    lost_before();
     trace->pauses = changes - (RT_PAUSES - 1); /* the oldest place may be written now: see rt_pause() */
+  }
   for (; trace->pauses != changes; gap = trace->pauses % 2) {
     uint64_t change = atomic_load_explicit(&rt.paused_at[trace->pauses % RT_PAUSES], memory_order_relaxed);
     uint64_t clock = change >> TRACELOG_STATE_SHIFT, begin = trace->state_clock - duration;
@@ -297,9 +306,9 @@ void trace_put_slept(struct thread_state *t, uint64_t now)
 
 void trace_slept(struct thread_state *t, uint64_t now, bool inside)
 {
-  bool begun = t->record->blocked_since; /* otherwise trace_sleeps() could not write the state before */
+  bool recorded = t->record->blocked_since; /* otherwise trace_sleeps() could not write the state before */
   t->record->blocked_since = 0;
-  if (!begun || !(inside ? t->trace.states : enter(t)))
+  if (!recorded || !(inside ? t->trace.states : enter(t)))
     return;
   trace_put_slept(t, now);
   if (!inside)
@@ -316,12 +325,11 @@ void trace_leave_window(struct thread_state *t)
   if (stream_has_room(stream, ENDS))
     return;
   stream_leave(stream);
-  if (window_next(t) || !stream->ended)
+  if (window_next(t))
     return;
-  stream->at = before.at; /* there is no other one: what room there is may do */
-  stream->end = before.end;
-  stream->chunk = before.chunk;
-  stream->place = before.place;
+  before.ended = stream->ended;
+  before.again = stream->again;
+  *stream = before; /* there is no other one: what room there is may do */
 }
 
 bool trace_take_back(struct thread_state *t, const struct trace_stream *before)

@@ -13,9 +13,9 @@
 #include "common/tracelog.h"
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* CTL: starts the trace of this process, in a file at that path, which is made with its first window.  limit: bytes;
- * keep_last: beyond it, the oldest windows are used again. */
-void trace_start(const char *path, bool states, uint64_t limit, bool keep_last);
+/* CTL: starts the trace of this process, in a file at that path, which is made with its first window.  what: samples,
+ * or states as well; limit: bytes; keep_last: beyond it, the oldest windows are used again. */
+void trace_start(const char *path, enum rt_trace what, uint64_t limit, bool keep_last);
 void trace_stop(struct thread_state *threads); /* CTL: threads record nothing from now on; threads: a list */
 struct stream_file *trace_file(void);
 
@@ -42,14 +42,19 @@ static inline void trace_state(struct thread_state *t, uint64_t now, uint64_t co
     trace_put_state(t, now, code);
 }
 
-/* The execution of a construct begins now, and the next state is that construct's.  open: the code of the state until
- * now. */
-static inline void trace_begun(struct thread_state *t, uint64_t open)
+/* The code of the open state. */
+static inline uint64_t trace_open_code(const struct thread_state *t)
+{
+  return t->record->construct_open; /* 0 until the thread has met a construct */
+}
+
+/* The execution of a construct begins now, and the next state is that construct's. */
+static inline void trace_begun(struct thread_state *t)
 {
   if (__builtin_expect(!t->trace.states, true))
     return;
   if (t->trace.begun)
-    trace_put_begun(t, open);
+    trace_put_begun(t, trace_open_code(t));
   t->trace.begun = true;
 }
 
@@ -67,13 +72,14 @@ static inline void trace_own(struct thread_state *t, uint64_t ticks)
     t->trace.own = t->trace.own_left + ticks;
 }
 
-/* The thread begins to wait for the lock; it holds the lock. */
+/* The thread begins to wait for the lock, in the open state. */
 static inline void trace_lock_wait(struct thread_state *t, uint64_t wait_id)
 {
   if (__builtin_expect(t->trace.states, false))
     trace_put_lock_wait(t, wait_id);
 }
 
+/* The thread holds the lock. */
 static inline void trace_lock_held(struct thread_state *t, uint64_t wait_id)
 {
   if (__builtin_expect(t->trace.states, false))
@@ -88,16 +94,17 @@ static inline void trace_chunk(struct thread_state *t)
 }
 
 /* The thread begins to sleep in a call of the program, or has slept since then.  They write nothing where `inside` is
- * raised, because a handler of the program may interrupt a callback, and sleep; inside: it is the tool's handler that
- * has raised it. */
+ * raised, because a handler of the program may interrupt a callback, and sleep.  inside: the caller is the tool's
+ * handler, which has raised `inside` itself. */
 void trace_sleeps(struct thread_state *t, uint64_t now);
 void trace_slept(struct thread_state *t, uint64_t now, bool inside);
 
 /* The thread sleeps until now, and maybe longer. */
 void trace_put_slept(struct thread_state *t, uint64_t now);
 
-/* CTL, while the thread writes nothing.  It keeps its window, but goes on in a new one, if there is one, where there is
- * no room for the end of its trace. */
+/* CTL, while the thread writes nothing.  Where its window has no room for the end of its trace, the stream goes on in a
+ * new one, or in the old one if there is none.  A window that is left stays mapped and in use: CTL waits for threads
+ * only for a limited time, so one may still be writing to it. */
 void trace_leave_window(struct thread_state *t);
 
 /* CTL, while the thread writes nothing: the stream goes on where it was then.  Returns false if it cannot. */
@@ -105,11 +112,5 @@ bool trace_take_back(struct thread_state *t, const struct trace_stream *before);
 
 /* CTL, while the thread writes nothing: what it did until now is not known. */
 void trace_put_gap(struct thread_state *t, uint64_t now);
-
-/* The code of the open state. */
-static inline uint64_t trace_open_code(const struct thread_state *t)
-{
-  return t->construct.ticks ? t->record->construct_open : 0;
-}
 
 #endif

@@ -59,21 +59,30 @@ static void *map_part(const struct sys_own *opened, void *at, uint64_t offset, s
   return part;
 }
 
+/* The same in the file that was opened; opens it again where the program has reused the descriptor. */
+static void *map_in_file(struct mapped_file *file, struct sys_own *opened, void *at, uint64_t offset, size_t size,
+                         bool *written)
+{
+  void *part = NULL;
+  bool again = true;
+  for (int i = 0; i < SYS_TRIES && again; i++) {
+    part = map_part(opened, at, offset, size, written);
+    again = !part && !sys_is_own(opened) && open_file(file, opened);
+  }
+  sys_close_own(opened);
+  return part;
+}
+
 /* Takes a part of the file; at: see map_part().  On failure the part's offset is given back, unless another thread has
  * taken the bytes behind it: then a reader finds zeros there, or the end of the file. */
 static void *take_part(struct mapped_file *file, void *at, size_t size)
 {
   struct sys_own opened;
-  void *part = NULL;
-  bool written = false, again = open_file(file, &opened);
-  if (!again)
+  bool written = false;
+  if (!open_file(file, &opened))
     return NULL;
   uint64_t offset = atomic_fetch_add(&file->length, size), end = offset + size;
-  for (int i = 0; i < SYS_TRIES && again; i++) {
-    part = map_part(&opened, at, offset, size, &written);
-    again = !part && !sys_is_own(&opened) && open_file(file, &opened);
-  }
-  sys_close_own(&opened);
+  void *part = map_in_file(file, &opened, at, offset, size, &written);
   if (!part && !written)
     atomic_compare_exchange_strong(&file->length, &end, offset);
   return part;
@@ -87,15 +96,10 @@ void *mapped_part(struct mapped_file *file, size_t size_bytes)
 void *mapped_place(struct mapped_file *file, uint64_t offset, size_t size_bytes)
 {
   struct sys_own opened;
-  void *part = NULL;
-  bool written, again = open_file(file, &opened);
-  if (!again)
+  bool written;
+  if (!open_file(file, &opened))
     return NULL;
-  for (int i = 0; i < SYS_TRIES && again; i++) {
-    part = map_part(&opened, NULL, offset, size_bytes, &written);
-    again = !part && !sys_is_own(&opened) && open_file(file, &opened);
-  }
-  sys_close_own(&opened);
+  void *part = map_in_file(file, &opened, NULL, offset, size_bytes, &written);
   uint64_t length = atomic_load(&file->length), end = offset + size_bytes;
   while (part && length < end && !atomic_compare_exchange_weak(&file->length, &length, end))
     ;

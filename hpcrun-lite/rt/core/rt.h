@@ -133,11 +133,11 @@ struct graph_log_stream {
 struct trace_stream {
   struct stream stream;
   uint64_t state_clock, sample_clock; /* ends of what is written, in units of common/tracelog.h */
-  uint64_t own, own_left;             /* of the wait that ends: ticks of the runtime's own work; of earlier waits, what
-                                         was no whole unit: without it, a million waits would be too long */
+  uint64_t own, own_left;             /* ticks of the runtime's own work: in the wait that ends; in earlier waits what
+                                         was below one unit, carried over so that rounding does not add up */
   uint32_t holder;                    /* thread that held the lock when this one began to wait; 0: not known */
   bool on, states;                    /* samples, and states, are written */
-  uint32_t pauses, sampled_pauses;    /* of rt.pauses, how many are written; how many there were at the last sample */
+  uint32_t pauses, sampled_pauses;    /* changes of rt.pauses that are in the stream; rt.pauses at the last sample */
   bool begun;                         /* an execution of a construct begins with the open state */
   int64_t weight_left;                /* of samples: what was not written yet */
   uint64_t tool_ns, delay_ns;         /* written until now: of record->tool_ns; of waiting for a processor */

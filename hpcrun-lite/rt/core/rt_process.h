@@ -12,6 +12,7 @@
 #include "common/format.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"
 
+/* Changes of rt.pauses whose times are kept.  As many within one state of the trace make a gap, which is counted. */
 enum { RT_PAUSES = 8 };
 
 /* What is written to the trace. */
@@ -25,7 +26,8 @@ enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
  * threads.  The atomic fields:
  *
  * - closed, forking, graph_suspended: written by CTL, sequentially consistent, and paired with thread_state.inside (see
- *   rt_stopped()); waits_ended: written by CTL together with these;
+ *   rt_stopped()); waits_ended: written by CTL together with these, but waits read it relaxed, without `inside`: a
+ *   thread that is preempted between reading it and adding its interval may add one that CTL writes as open;
  * - in_use, running_timers, lost: sums to which any thread adds; no other data depends on their order;
  * - pauses, paused_at: see rt_pause(); log: written by any thread, relaxed; record: written by CTL. */
 struct rt_process {

@@ -34,13 +34,11 @@ int sys_own_pid(void); /* the same, at the start of a process: sys_peek() needs 
 /* Clocks: elapsed time; CPU time of the calling thread, of another thread of this process, of the process. */
 uint64_t sys_monotonic_ns(void);
 uint64_t sys_thread_cpu_ns(void);
-
 uint64_t sys_cpu_ns_of(int tid);
-
-/* How often the calling thread gave up its processor, and was switched out.  Returns false if the kernel does not tell.
- */
-bool sys_switches(uint64_t *given_up, uint64_t *switched_out);
 uint64_t sys_process_cpu_ns(void);
+
+/* How often the calling thread gave up its processor, and was switched out.  Returns false where that is not known. */
+bool sys_switches(uint64_t *given_up, uint64_t *switched_out);
 
 /* Copies bytes from an address that need not be mapped.  Returns false if it cannot be read. */
 bool sys_peek(uint64_t address, void *out, size_t size_bytes);

@@ -4,10 +4,10 @@
 #include "hpcrun-lite/rt/sampling/times.h"
 
 enum {
-  WEIGHT_PART = 2, /* weights are written where their sum is off by this part of a period */
-  TOOL_PART = 16,  /* time in the tool is written where it is more than this part of one */
-  DELAY_PART = 32, /* the kernel is asked for more than this part of a sample */
-  ASK_NS = 1000000 /* and a file is opened no more often */
+  WEIGHT_PART = 2,    /* weights are written where their sum is off by this part of a period */
+  TOOL_PART = 16,     /* time in the tool is written where it is more than this part of one */
+  DELAY_PART = 32,    /* the kernel is asked for more than this part of a sample */
+  ASK_TICKS = 1 << 21 /* and a file is opened no more often: about a millisecond */
 };
 
 /* How much of that time, in which the thread did not run, it waited for a processor: all of it if the thread never gave
@@ -22,7 +22,7 @@ static uint64_t delay_within(struct thread_state *t, uint64_t now, uint64_t ns)
     trace->switched_out = switched_out;
     return waited ? ns : 0;
   }
-  if (times_ticks_to_ns(now - trace->asked_at) < ASK_NS)
+  if (now - trace->asked_at < ASK_TICKS)
     return 0;
   trace->asked_at = now;
   trace->given_up = given_up;
@@ -31,11 +31,11 @@ static uint64_t delay_within(struct thread_state *t, uint64_t now, uint64_t ns)
   return delay < ns ? delay : ns; /* a later sample states the rest */
 }
 
-/* Measuring was paused since the last sample: what the thread waited until now is not told with any. */
+/* Measuring was paused since the last sample: what the thread waited until now is in no sample. */
 static void forget_delay(struct thread_state *t, uint64_t now)
 {
   struct trace_stream *trace = &t->trace;
-  if (times_ticks_to_ns(now - trace->asked_at) < ASK_NS)
+  if (now - trace->asked_at < ASK_TICKS)
     return;
   trace->asked_at = now;
   sys_switches(&trace->given_up, &trace->switched_out);
@@ -45,17 +45,25 @@ static void forget_delay(struct thread_state *t, uint64_t now)
 
 /* How long the thread waited for a processor since the last sample.  Asks the kernel only if the time since then is
  * longer than what the sample stands for and what was spent in the tool. */
+static uint64_t delay_since(struct thread_state *t, uint64_t now, uint64_t weight)
+{
+  const struct trace_stream *trace = &t->trace;
+  uint64_t elapsed = times_ticks_to_ns(now - trace->sampled_at);
+  uint64_t known = weight + t->record->tool_ns - trace->sampled_tool_ns;
+  return elapsed > known + weight / DELAY_PART ? delay_within(t, now, elapsed - known) : 0;
+}
+
 static uint64_t new_delay(struct thread_state *t, uint64_t now, uint64_t weight)
 {
   struct trace_stream *trace = &t->trace;
-  uint64_t elapsed = times_ticks_to_ns(now - trace->sampled_at), delay = 0;
-  uint64_t known = weight + t->record->tool_ns - trace->sampled_tool_ns;
-  bool timed = rt.time_event >= 0 && !rt.wall;
+  uint64_t delay = 0;
   uint32_t pauses = atomic_load_explicit(&rt.pauses, memory_order_relaxed);
-  if (timed && pauses != trace->sampled_pauses)
-    forget_delay(t, now);
-  else if (timed && elapsed > known + weight / DELAY_PART)
-    delay = delay_within(t, now, elapsed - known);
+  if (rt.time_event >= 0 && !rt.wall) {
+    if (pauses != trace->sampled_pauses)
+      forget_delay(t, now);
+    else
+      delay = delay_since(t, now, weight);
+  }
   trace->delay_ns += delay;
   if (delay)
     t->record->run_delay_ns = trace->delay_ns; /* a killed process does not find it at the end */

@@ -8,12 +8,14 @@
 
 enum {
   WAITS_FIRST = 8,
-  PLACES_MAX = 4096,     /* further ones count as parked; below 65536 */
+  PLACES_MAX = 4096,     /* further ones count as parked */
   SEARCH_TICKS = 2500,   /* about a microsecond: looking for a task, in its queue and those of other threads */
   LOCK_COST_MOST = 5000, /* about two microseconds: at least, the rest of a longer acquisition was waiting */
   LOCK_COST_FACTOR = 4,  /* an acquisition up to this multiple of the fastest one did not wait */
   KIND_BITS = 3          /* of a key; the code address is above */
 };
+
+_Static_assert(PLACES_MAX <= UINT16_MAX, "format_wait.place has 16 bits");
 
 void waiting_init(struct thread_state *t)
 {

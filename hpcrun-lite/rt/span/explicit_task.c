@@ -672,7 +672,7 @@ void explicit_task_drop(struct thread_state *t, uint32_t index)
 /* ---- waiting ---- */
 
 /* Which slots a waiting thread collects: by parent task, by taskgroup, or by phase of a region.  Phases of one parity
- * are not told apart: all threads have joined the older ones. */
+ * are not distinguished: all threads have joined the older ones. */
 struct slot_filter {
   uint32_t task, group, phase, chunk;
   bool all_chunks;

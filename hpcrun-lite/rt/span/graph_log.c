@@ -77,10 +77,10 @@ static bool window_next(struct thread_state *t)
     return false;
   uint8_t *at = log->stream.at;
   *at++ = GRAPHLOG_TIME;
-  at = graphlog_put(at, log->now);
+  at = leb128_put(at, log->now);
   if (log->cpu != NO_CPU) {
     *at++ = GRAPHLOG_CPU;
-    at = graphlog_put(at, log->cpu);
+    at = leb128_put(at, log->cpu);
   }
   stream_begin(&log->stream, at);
   return true;
@@ -108,7 +108,7 @@ static inline void append(struct thread_state *t, enum graphlog_op op, unsigned 
   uint8_t *at = stream->at;
   *at++ = (uint8_t)op;
   for (unsigned i = 0; i < count; i++)
-    at = graphlog_put(at, operands[i]);
+    at = leb128_put(at, operands[i]);
   stream_publish(stream, at);
 }
 

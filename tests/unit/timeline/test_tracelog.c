@@ -24,7 +24,7 @@ static void begin(bool states, uint64_t limit, uint64_t since)
   t.index = 5;
   t.record = &record;
   record.construct_since = since;
-  trace_start(path, states, limit, false);
+  trace_start(path, states ? RT_TRACE_STATES : RT_TRACE_SAMPLES, limit, false);
   trace_start_thread(&t);
 }
 
@@ -133,13 +133,13 @@ static void test_what_begins_with_a_state(void **state)
   begin(true, 0, 0);
   record.construct_open = 9;
   trace_state(&t, 10 * UNIT_TICKS, 4);
-  trace_begun(&t, 9);
+  trace_begun(&t);
   trace_state(&t, 11 * UNIT_TICKS, 5);
-  trace_begun(&t, 9);
-  trace_begun(&t, 9); /* the first one took no time */
+  trace_begun(&t);
+  trace_begun(&t); /* the first one took no time */
   trace_own(&t, 2 * UNIT_TICKS);
   trace_state(&t, 15 * UNIT_TICKS, 6);
-  trace_begun(&t, 9);
+  trace_begun(&t);
   trace_state(&t, 15 * UNIT_TICKS + 1, 7);
   trace_instant(&t, 70);
   trace_chunk(&t);
@@ -197,7 +197,7 @@ static void test_a_trace_that_cannot_begin(void **state)
   memset(long_path, 'x', sizeof long_path - 1);
   begin(true, 0, 0);
   trace_stop_thread(&t);
-  trace_start(long_path, true, 0, false);
+  trace_start(long_path, RT_TRACE_STATES, 0, false);
   assert_int_equal(rt.trace, RT_TRACE_OFF);
   assert_int_equal(atomic_exchange(&rt.lost[FORMAT_LOST_TRACE], 0), 1);
 }
@@ -292,21 +292,23 @@ static void test_pauses(void **state)
 {
   (void)state;
   begin(true, 0, later());
+  record.construct_open = 9;
   uint64_t first = later();
   trace_state(&t, first, 3);
-  trace_begun(&t, 9);
+  trace_begun(&t);
   later();
   rt_pause(true);
   rt_pause(true); /* it is paused already */
   uint64_t paused = later();
   trace_state(&t, paused, 4);
-  trace_begun(&t, 9);
+  trace_begun(&t);
   uint64_t second = later();
   trace_state(&t, second, 5);
   rt_pause(false);
   uint64_t last = later();
   record.blocked_since = second;
   trace_slept(&t, last, false);
+  assert_int_equal(atomic_load(&rt.lost[FORMAT_LOST_TRACE]), 0);
   decode();
   follow_clock();
   assert_int_equal(found_count, 8);
@@ -339,6 +341,8 @@ static void test_many_pauses(void **state)
   last = later();
   trace_state(&t, last, 3);
   trace_state(&t, last + 5 * UNIT_TICKS, 4);
+  assert_int_equal(atomic_exchange(&rt.lost[FORMAT_LOST_TRACE], 0), 1); /* the thread's own loss would end its stream */
+  assert_int_equal(record.lost[FORMAT_LOST_TRACE], 0);
   decode();
   follow_clock();
   for (size_t i = 1; i < found_count; i++) {
@@ -366,7 +370,7 @@ static void test_weights_of_samples(void **state)
     record.tool_ns += i == 7 ? PERIOD : 1000;
     sample_trace_put(&t, TRACELOG_OVERHEAD, i + 1, weight, PERIOD);
   }
-  trace_begun(&t, 1);
+  trace_begun(&t);
   trace_state(&t, 1000 * UNIT_TICKS, 1); /* states are not asked for */
   decode();
   uint64_t tool = 0, plain = 0, last = t.trace.sample_clock;
@@ -451,7 +455,7 @@ static void test_the_limit(void **state)
   (void)state;
   begin(true, LIMIT, now);
   for (unsigned i = 0; i < STATES; i++) {
-    trace_begun(&t, 1);
+    trace_begun(&t);
     trace_own(&t, UNIT_TICKS);
     trace_state(&t, now += (1 + i % 300) * UNIT_TICKS, i % 1000);
   }
@@ -480,12 +484,12 @@ static void test_a_thread_that_finds_no_window(void **state)
   struct thread_state other = {.index = 6, .record = &(struct format_thread){0}};
   (void)state;
   begin(true, 0, 100 * UNIT_TICKS);
-  trace_start(path, true, STREAM_WINDOW_LIMITED, true);
+  trace_start(path, RT_TRACE_STATES, STREAM_WINDOW_LIMITED, true);
   trace_start_thread(&other);
   trace_state(&other, UNIT_TICKS, 1);
   trace_own(&t, UNIT_TICKS);
   trace_state(&t, 200 * UNIT_TICKS, 2);
-  trace_begun(&t, 1);
+  trace_begun(&t);
   trace_state(&t, 300 * UNIT_TICKS, 3);
   assert_int_equal(record.lost[FORMAT_LOST_TRACE], 1);
   trace_stop_thread(&other);
@@ -495,6 +499,8 @@ static void test_a_thread_that_finds_no_window(void **state)
   trace_state(&t, 450 * UNIT_TICKS, 5);
   trace_state(&t, 470 * UNIT_TICKS, 6);
   assert_int_equal(t.trace.stream.chunks, 2); /* one was left out */
+  assert_int_equal(record.lost[FORMAT_LOST_TRACE], 1);
+  assert_int_equal(atomic_exchange(&rt.lost[FORMAT_LOST_TRACE], 0), 1); /* of the other thread's window */
   FILE *stream = fopen(path, "rb");
   struct format_chunk head;
   assert_true(stream && fread(&head, sizeof head, 1, stream) == 1 && fread(bytes, head.count, 1, stream) == 1);
@@ -636,12 +642,12 @@ static void test_windows_at_the_end(void **state)
 }
 
 /* At the limit there is no other one, and what room there is is used. */
-static void test_the_last_window_at_the_end(void **state)
+static void the_last_window_at_the_end(bool keep_last)
 {
   uint64_t now = 0, sum = 0;
-  (void)state;
   rt.online = false;
-  begin(true, STREAM_WINDOW_LIMITED, 0);
+  begin(true, 0, 0);
+  trace_start(path, RT_TRACE_STATES, STREAM_WINDOW_LIMITED, keep_last);
   while (!t.trace.stream.chunk || stream_has_room(&t.trace.stream, 300))
     trace_state(&t, now += UNIT_TICKS, 1);
   struct format_chunk *before = t.trace.stream.chunk;
@@ -651,6 +657,14 @@ static void test_the_last_window_at_the_end(void **state)
   for (size_t i = 0; i < found_count; i++)
     sum += found[i].form == TRACELOG_OTHER ? 0 : found[i].operand[1];
   assert_int_equal(sum * UNIT_TICKS, now + 5 * UNIT_TICKS);
+  trace_stop_thread(&t);
+}
+
+static void test_the_last_window_at_the_end(void **state)
+{
+  (void)state;
+  the_last_window_at_the_end(false);
+  the_last_window_at_the_end(true);
 }
 
 /* ---- decoding ---- */
