@@ -47,6 +47,7 @@ struct job {
   struct phases *phases; /* of each process that has any */
   struct phases_regions *phase_regions;
   uint32_t phases_count;
+  bool phases_left_out;                    /* of some process, which is reported */
   struct timeline_source *timeline_source; /* what delivers the timeline */
   struct grain_stream *grain_stream;       /* what delivers the grains (grain_pipelines.c) */
   uint32_t *grain_contexts;                /* [directive] row of the top-down tree in which it was met, or MODEL_NONE */

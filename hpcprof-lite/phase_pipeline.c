@@ -12,6 +12,8 @@
  * part's trace that are read although there is an index: about 2 million events. */
 enum { REGIONS_MAX = 64 << 20, LEAST_WORK = 100, PART_READ = 4 << 20 };
 
+enum { TOO_MANY = 1 }; /* a status: there are more than REGIONS_MAX regions, or gaps */
+
 uint32_t phase_process_end(const struct timeline *timeline, uint32_t first)
 {
   uint32_t end = first;
@@ -29,6 +31,7 @@ struct collecting {
   bool open, states, samples; /* states: some interval tells its construct; samples: some does not */
 };
 
+/* Returns 0, TOO_MANY or ERR_NOMEM; collect() likewise. */
 static int collect_gap(struct phases_regions *regions, uint64_t start_ns, uint64_t end_ns)
 {
   struct phases_gap *last = regions->gaps_count ? &regions->gaps[regions->gaps_count - 1] : NULL;
@@ -36,8 +39,9 @@ static int collect_gap(struct phases_regions *regions, uint64_t start_ns, uint64
     last->end_ns = end_ns;
     return 0;
   }
-  if (regions->gaps_count >= REGIONS_MAX ||
-      !array_reserve(&regions->gaps, &regions->gaps_room, regions->gaps_count + 1, sizeof *regions->gaps))
+  if (regions->gaps_count >= REGIONS_MAX)
+    return TOO_MANY;
+  if (!array_reserve(&regions->gaps, &regions->gaps_room, regions->gaps_count + 1, sizeof *regions->gaps))
     return ERR_NOMEM;
   regions->gaps[regions->gaps_count++] = (struct phases_gap){.start_ns = start_ns, .end_ns = end_ns};
   return 0;
@@ -63,8 +67,9 @@ static int collect(void *context, const struct timeline_interval *interval)
     last->end_ns = interval->end_ns;
     return 0;
   }
-  if (regions->count >= REGIONS_MAX ||
-      !array_reserve(&regions->regions, &regions->room, regions->count + 1, sizeof *regions->regions))
+  if (regions->count >= REGIONS_MAX)
+    return TOO_MANY;
+  if (!array_reserve(&regions->regions, &regions->room, regions->count + 1, sizeof *regions->regions))
     return ERR_NOMEM;
   regions->regions[regions->count++] =
       (struct phases_region){.start_ns = interval->start_ns, .end_ns = interval->end_ns, .construct = region};
@@ -247,7 +252,7 @@ static uint32_t master_of(const struct profile_process *process)
 }
 
 /* Collects regions and gaps of the thread that begins the outermost regions: of a lane of it, or with MODEL_NONE of its
- * whole life.  *known: it tells where regions are. */
+ * whole life.  *known: it tells where regions are.  Returns 0, TOO_MANY or ERR_NOMEM. */
 static int collect_master(const struct finding *finding, uint32_t process, uint32_t lane,
                           struct phases_regions *regions, bool *known)
 {
@@ -268,7 +273,7 @@ static int collect_master(const struct finding *finding, uint32_t process, uint3
   return status;
 }
 
-/* Collects the gaps in the wanted part of the process that has those lanes. */
+/* Collects the gaps in the wanted part of the process that has those lanes.  Returns the same. */
 static int collect_gaps(const struct finding *finding, uint32_t first, struct phases_regions *regions)
 {
   const struct timeline_lane *lanes = finding->timeline->lanes;
@@ -288,7 +293,8 @@ static int collect_gaps(const struct finding *finding, uint32_t first, struct ph
   return status;
 }
 
-/* Finds the phases of a process, also outside the wanted part of the run, without their figures. */
+/* Finds the phases of a process, also outside the wanted part of the run, without their figures.  Returns 0, TOO_MANY,
+ * without phases, or ERR_NOMEM. */
 static int find_phases(const struct finding *finding, uint32_t number, struct phases_regions *regions,
                        struct phases *phases)
 {
@@ -348,6 +354,15 @@ static int stored_phases(const struct finding *finding, uint32_t first, struct p
                         : sum_cut_phases(finding, first, phases);
 }
 
+static void report_too_many(struct job *job, uint32_t process)
+{
+  problems_add(&job->log_problems,
+               "%s: more than %d parallel regions, or gaps: its phases are not shown; limit the trace with "
+               "'hpcrun-lite --trace-limit'",
+               job->profile.processes[process].path, REGIONS_MAX);
+  job->phases_left_out = true;
+}
+
 /* Takes the phases of a process from its index, or finds them. */
 static int take_phases(const struct finding *finding, uint32_t first)
 {
@@ -366,8 +381,10 @@ static int take_phases(const struct finding *finding, uint32_t first)
     if (!status && phases->count)
       status = add_lanes(finding, first, phase_process_end(timeline, first) - first, phases);
   }
+  if (status == TOO_MANY)
+    report_too_many(job, process);
   job->phases_count += phases->count > 0; /* without states there are none */
-  return status;
+  return status == TOO_MANY ? 0 : status;
 }
 
 int phases_of_timeline(struct job *job)
@@ -458,7 +475,8 @@ int phase_guest_find(struct phase_guest *guest)
 {
   uint32_t process = guest->phases.process;
   bool online = guest->finding.job->profile.processes[process].flags & PROCESS_ONLINE;
-  return online ? find_phases(&guest->finding, process, &guest->regions, &guest->phases) : 0;
+  int status = online ? find_phases(&guest->finding, process, &guest->regions, &guest->phases) : 0;
+  return status == TOO_MANY ? 0 : status; /* a view that shows phases reports it */
 }
 
 const struct timeline_index_guest *phase_guest_of_index(const struct phase_guest *guest)

@@ -58,6 +58,7 @@ int phases_pipeline(struct job *job)
     status = job_no_memory();
   if (status || job->phases_count)
     return status;
-  job_print_error("phases need the states of constructs: record them with 'hpcrun-lite -t', without '-p off'");
+  if (!job->phases_left_out)
+    job_print_error("phases need the states of constructs: record them with 'hpcrun-lite -t', without '-p off'");
   return EXIT_INPUT;
 }

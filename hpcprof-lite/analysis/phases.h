@@ -72,7 +72,7 @@ struct phases_step {
 struct phases_token {
   enum { PHASES_STEP, PHASES_OPEN, PHASES_CLOSE } kind;
   uint32_t step; /* of STEP */
-  double times;  /* of STEP and OPEN: how often it repeats, on average */
+  double times;  /* of OPEN: how often it repeats, on average */
 };
 
 /* What a phase's figures are about.  LENGTH: its times and categories are those of a part, its repetitions, steps and
