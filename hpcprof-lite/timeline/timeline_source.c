@@ -65,7 +65,7 @@ static uint32_t construct_of(const struct timeline_source *source, const struct 
 struct reading {
   struct timeline_source *source;
   const struct traced *traced;
-  struct blame_at_counts counts;
+  struct blame_at_counts *counts; /* shared with others that the same thread reads */
   struct lane *lane;
   uint32_t number, position; /* of the lane; of its thread in the process */
   struct timeline_interval next;
@@ -89,7 +89,7 @@ static void map_interval(struct reading *reading, const struct lane_interval *fr
                                  .category = from->category,
                                  .construct = construct_of(source, traced, position, from),
                                  .context = traced_row(traced, position, from->node),
-                                 .wait_for = waits ? blame_at_worst(&traced->blame, &reading->counts, from->start_ns,
+                                 .wait_for = waits ? blame_at_worst(&traced->blame, reading->counts, from->start_ns,
                                                                     from->end_ns, thread, from->holder)
                                                    : MODEL_NONE,
                                  .node = from->node,
@@ -140,14 +140,17 @@ static bool reading_next(struct reading *reading)
   return true;
 }
 
-static int reading_open(struct timeline_source *source, uint32_t number, struct reading *reading)
+/* counts: of zeros for the first lane. */
+static int reading_open(struct timeline_source *source, uint32_t number, struct blame_at_counts *counts,
+                        struct reading *reading)
 {
   const struct timeline_lane *lane = &source->timeline.lanes[number];
   const struct traced *traced = &source->traced[lane->process];
-  *reading = (struct reading){.source = source, .traced = traced, .number = number, .position = lane->thread};
+  *reading = (struct reading){
+      .source = source, .traced = traced, .counts = counts, .number = number, .position = lane->thread};
   int status = prepare(source, lane->process);
-  if (!status)
-    status = blame_at_counts_init(&traced->blame, &reading->counts);
+  if (!status && !counts->counts)
+    status = blame_at_counts_init(&traced->blame, counts);
   if (status)
     return status;
   return lane_open(&traced->lanes, lane->thread, source->timeline.from_ns, source->timeline.to_ns,
@@ -167,18 +170,19 @@ static void reading_close(struct reading *reading)
     problems_append(source->input.problems, &reading->problems);
   pthread_mutex_unlock(&source->lock);
   source->reported[reading->number] = true;
-  blame_at_counts_release(&reading->counts);
 }
 
 static int each_of_lane(struct timeline_source *source, uint32_t number, timeline_visit *visit, void *context)
 {
+  struct blame_at_counts counts = {0};
   struct reading reading;
-  int status = reading_open(source, number, &reading);
+  int status = reading_open(source, number, &counts, &reading);
   while (!status && reading_next(&reading))
     status = visit(context, &reading.next);
   if (!status && reading.lane && lane_failed(reading.lane))
     status = ERR_NOMEM;
   reading_close(&reading);
+  blame_at_counts_release(&counts);
   return status;
 }
 
@@ -213,9 +217,10 @@ static int each_by_time(struct timeline_source *source, timeline_visit *visit, v
   uint32_t lanes = source->timeline.lanes_count, open = 0, count = 0;
   struct reading *readings = calloc((size_t)lanes + 1, sizeof *readings);
   struct reading **heap = calloc((size_t)lanes + 1, sizeof *heap);
+  struct blame_at_counts counts = {0};
   int status = readings && heap ? 0 : ERR_NOMEM;
   for (; open < lanes && !status; open++) {
-    status = reading_open(source, open, &readings[open]);
+    status = reading_open(source, open, &counts, &readings[open]);
     if (!status && reading_next(&readings[open]))
       heap[count++] = &readings[open];
   }
@@ -233,6 +238,7 @@ static int each_by_time(struct timeline_source *source, timeline_visit *visit, v
       status = ERR_NOMEM;
     reading_close(&readings[i]);
   }
+  blame_at_counts_release(&counts);
   free(readings);
   free(heap);
   return status;
