@@ -12,7 +12,8 @@
  *
  * The phases of a part of the run are those of the whole, cut to it with phases_cut().
  *
- * Time: n log n in the number of regions.  Memory: 68 bytes for each region.
+ * Time: n log n in the number of regions.  Memory: 76 bytes for each region, and what
+ * algorithms/repeats.h says of loops.
  */
 #ifndef HPCPROF_LITE_ANALYSIS_PHASES_H
 #define HPCPROF_LITE_ANALYSIS_PHASES_H
