@@ -213,7 +213,9 @@ def a_trace_beside_no_threads_is_harmless(directory):
             file.write(measurement_file.chunk(part.table, part.size, part.data, part.owner, first=part.first))
     for view in ("timeline", "phases"):
         done = golden_report("-q", "--view", view, place)
-        assert done.returncode == 1 and done.stderr, done
+        assert done.returncode == 1 and b"the trace has no threads" in done.stderr, done
+    done = golden_report("-q", "--view", "timeline", "--from", "1ms", place)
+    assert done.returncode == 1 and b"between --from and --to: choose another part" in done.stderr, done
 
 
 @case
