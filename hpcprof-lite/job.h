@@ -55,8 +55,8 @@ struct job {
   struct grain_groups grain_groups;
   struct grain_curve grain_curve;
   struct grain_graph grain_graph;
-  struct problems log_problems;  /* of the graph log */
-  struct problems told_problems; /* the same, found again in a log that was read before */
+  struct problems log_problems;      /* of the graph log */
+  struct problems repeated_problems; /* the same, found again in a log that was read before */
   struct report report;
   enum exit_status status; /* unless a later step fails */
 };

@@ -69,9 +69,9 @@ struct reading {
   struct lane *lane;
   uint32_t number, position; /* of the lane; of its thread in the process */
   struct timeline_interval next;
-  struct timeline_interval rest; /* what follows `next` and differs only in being on the critical path */
-  size_t link;                   /* the next interval of the critical path */
-  bool has_rest;
+  struct timeline_interval remaining; /* what follows `next` and differs only in being on the critical path */
+  size_t link;                        /* the next interval of the critical path */
+  bool has_remaining;
   struct problems problems;
 };
 
@@ -82,7 +82,7 @@ static void map_interval(struct reading *reading, const struct lane_interval *fr
   uint32_t position = reading->position;
   bool waits = from->category == TIMELINE_IDLE || from->category == TIMELINE_LOCK_WAIT;
   uint32_t thread = traced->lanes.process->threads[position].index;
-  reading->rest =
+  reading->remaining =
       (struct timeline_interval){.start_ns = from->start_ns,
                                  .end_ns = from->end_ns,
                                  .lane = reading->number,
@@ -95,48 +95,48 @@ static void map_interval(struct reading *reading, const struct lane_interval *fr
                                  .node = from->node,
                                  .record = from->record,
                                  .begins = from->begins};
-  reading->has_rest = true;
+  reading->has_remaining = true;
 }
 
-/* Cuts the rest where the thread enters or leaves the critical path: its first part becomes the next interval. */
-static void cut_rest(struct reading *reading)
+/* Cuts what remains where the thread enters or leaves the critical path: its first part becomes the next interval. */
+static void cut_remaining(struct reading *reading)
 {
   const struct critical_chain *chain = &reading->traced->chain;
   const struct lane_process *lanes = &reading->traced->lanes;
-  struct timeline_interval *rest = &reading->rest;
+  struct timeline_interval *remaining = &reading->remaining;
   uint32_t thread = lanes->process->threads[reading->position].index;
-  uint64_t until = rest->end_ns;
+  uint64_t until = remaining->end_ns;
   bool critical = false;
   for (; reading->link < chain->count; reading->link++) {
     const struct critical_interval *link = &chain->intervals[reading->link];
     uint64_t begin = lane_ns(lanes, link->begin_ticks), end = lane_ns(lanes, link->end_ticks);
-    if (link->thread != thread || end <= rest->start_ns)
+    if (link->thread != thread || end <= remaining->start_ns)
       continue;
-    critical = begin <= rest->start_ns;
+    critical = begin <= remaining->start_ns;
     if (critical)
       until = end < until ? end : until;
     else
       until = begin < until ? begin : until;
     break;
   }
-  reading->next = *rest;
+  reading->next = *remaining;
   reading->next.end_ns = until;
   reading->next.critical = critical;
-  reading->has_rest = until < rest->end_ns;
-  rest->start_ns = until;
-  rest->begins = false;
+  reading->has_remaining = until < remaining->end_ns;
+  remaining->start_ns = until;
+  remaining->begins = false;
 }
 
 /* Moves to the next interval.  Returns false at the end, or without memory. */
 static bool reading_next(struct reading *reading)
 {
   struct lane_interval interval;
-  if (!reading->has_rest) {
+  if (!reading->has_remaining) {
     if (!reading->lane || !lane_next(reading->lane, &interval))
       return false;
     map_interval(reading, &interval);
   }
-  cut_rest(reading);
+  cut_remaining(reading);
   return true;
 }
 

@@ -527,8 +527,8 @@ static void add_to_tasks(const struct range_thread *thread, const struct index *
 static void cut_tasks(struct read_tasks *tasks, const struct task_sums *sums)
 {
   bool all = sums->created.in >= tasks->created && sums->started.in >= tasks->started;
-  bool told = sums->created.all == tasks->created && sums->started.all == tasks->started;
-  if (all && told && sums->ticks.in >= sums->ticks.all - sums->ticks.all / 256)
+  bool known = sums->created.all == tasks->created && sums->started.all == tasks->started;
+  if (all && known && sums->ticks.in >= sums->ticks.all - sums->ticks.all / 256)
     return;
   *tasks = (struct read_tasks){.directive = tasks->directive,
                                .cut = true,
