@@ -14,14 +14,6 @@ enum { REGIONS_MAX = 64 << 20, LEAST_WORK = 100, PART_READ = 4 << 20 };
 
 enum { TOO_MANY = 1 }; /* a status: there are more than REGIONS_MAX regions, or gaps */
 
-uint32_t phase_process_end(const struct timeline *timeline, uint32_t first)
-{
-  uint32_t end = first;
-  while (end < timeline->lanes_count && timeline->lanes[end].process == timeline->lanes[first].process)
-    end++;
-  return end;
-}
-
 /* Collects the outermost regions and gaps of a lane. */
 struct collecting {
   const uint32_t *outermost; /* [construct] the outermost region around it, or itself; MODEL_NONE */
@@ -277,7 +269,7 @@ static int collect_master(const struct finding *finding, uint32_t process, uint3
 static int collect_gaps(const struct finding *finding, uint32_t first, struct phases_regions *regions)
 {
   const struct timeline_lane *lanes = finding->timeline->lanes;
-  uint32_t process = lanes[first].process, end = phase_process_end(finding->timeline, first);
+  uint32_t process = lanes[first].process, end = timeline_process_end(finding->timeline, first);
   uint32_t master = master_of(&finding->job->profile.processes[process]);
   struct phases_regions found = {0};
   bool known;
@@ -318,7 +310,7 @@ static int find_phases(const struct finding *finding, uint32_t number, struct ph
 static int sum_cut_phases(const struct finding *finding, uint32_t first, struct phases *phases)
 {
   struct timeline_source *source = finding->timeline->source;
-  uint32_t end = phase_process_end(finding->timeline, first);
+  uint32_t end = timeline_process_end(finding->timeline, first);
   int status = 0;
   for (uint32_t i = phases->first; i < phases->end; i++) {
     struct phases_phase *phase = &phases->phases[i];
@@ -350,7 +342,7 @@ static int stored_phases(const struct finding *finding, uint32_t first, struct p
   phases_cut(phases, timeline->from_ns, timeline->to_ns, finding->small);
   if (phases->first == phases->end)
     return 1;
-  return finding->small ? add_lanes(finding, first, phase_process_end(timeline, first) - first, phases)
+  return finding->small ? add_lanes(finding, first, timeline_process_end(timeline, first) - first, phases)
                         : sum_cut_phases(finding, first, phases);
 }
 
@@ -379,7 +371,7 @@ static int take_phases(const struct finding *finding, uint32_t first)
     if (!status && job->options.limited)
       phases_cut(phases, timeline->from_ns, timeline->to_ns, true);
     if (!status && phases->count)
-      status = add_lanes(finding, first, phase_process_end(timeline, first) - first, phases);
+      status = add_lanes(finding, first, timeline_process_end(timeline, first) - first, phases);
   }
   if (status == TOO_MANY)
     report_too_many(job, process);
@@ -396,7 +388,7 @@ int phases_of_timeline(struct job *job)
   job->phases = calloc((size_t)job->profile.processes_count + 1, sizeof *job->phases);
   job->phase_regions = calloc((size_t)job->profile.processes_count + 1, sizeof *job->phase_regions);
   status = job->phases && job->phase_regions ? status : ERR_NOMEM;
-  for (uint32_t first = 0; first < timeline->lanes_count && !status; first = phase_process_end(timeline, first))
+  for (uint32_t first = 0; first < timeline->lanes_count && !status; first = timeline_process_end(timeline, first))
     if (job->profile.processes[timeline->lanes[first].process].flags & PROCESS_ONLINE)
       status = take_phases(&finding, first);
   finding_release(&finding);

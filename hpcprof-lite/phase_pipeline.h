@@ -11,9 +11,6 @@
  * process with too many regions, which is reported.  Returns 0 or ERR_NOMEM. */
 int phases_of_timeline(struct job *job);
 
-/* The lane behind those of the process that has the first of them there. */
-uint32_t phase_process_end(const struct timeline *timeline, uint32_t first);
-
 /* The phases of a process whose index is built, to be stored with it. */
 struct phase_guest;
 

@@ -359,7 +359,7 @@ int timeline_source_prepare(struct timeline_source *source, uint32_t first)
   problems_release(&traced->problems);
   int status = traced_prepare(&source->input, traced, process);
   traced->damaged = traced->problems.count;
-  for (uint32_t i = first; i < source->timeline.lanes_count && source->timeline.lanes[i].process == process; i++)
+  for (uint32_t i = first, end = timeline_process_end(&source->timeline, first); i < end; i++)
     source->timeline.lanes[i].critical_known = traced->chain.known;
   return status;
 }
@@ -369,9 +369,7 @@ int timeline_source_index(struct timeline_source *source, uint32_t first, const 
 {
   const struct timeline_lane *of = source->timeline.lanes;
   struct traced *traced = &source->traced[of[first].process];
-  uint32_t end = first;
-  while (end < source->timeline.lanes_count && of[end].process == of[first].process)
-    end++;
+  uint32_t end = timeline_process_end(&source->timeline, first);
   const struct timeline_index_key key = traced_key(traced);
   struct timeline_index_lane *lanes = calloc(end - first, sizeof *lanes);
   *out = NULL;
