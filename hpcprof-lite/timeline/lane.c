@@ -92,8 +92,8 @@ struct lane {
 
 uint64_t lane_ticks(const struct lane_process *lanes, uint64_t ns)
 {
-  double since = (double)(ns > lanes->offset_ns ? ns - lanes->offset_ns : 0) / lanes->process->workspan.tick_ns;
-  return model_rounded(since + (double)lanes->process->start_ticks);
+  const struct profile_process *process = lanes->process;
+  return profile_ticks_after(process, process->start_ticks, ns > lanes->offset_ns ? ns - lanes->offset_ns : 0);
 }
 
 uint64_t lane_ns(const struct lane_process *lanes, uint64_t ticks)

@@ -64,7 +64,7 @@ static double tick_ns(const struct profile_process *process)
 static uint64_t ticks_at(const struct profile_process *process, uint64_t ns)
 {
   uint64_t base = process->in_part ? process->from_ticks : process->start_ticks;
-  return model_sum(base, model_rounded((double)ns / tick_ns(process)));
+  return profile_ticks_after(process, base, ns);
 }
 
 void range_set(struct profile_process *process, uint64_t from_ns, uint64_t to_ns)
