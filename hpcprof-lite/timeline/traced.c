@@ -136,8 +136,8 @@ int traced_open(const struct timeline_input *input, uint32_t number, uint64_t ru
     traced->index = NULL;
     status = fault == ERR_NOMEM ? fault : status;
   }
-  traced->samples_only = trace_reader_content(&traced->lanes.trace, process->threads_count ? process->threads[0].index
-                                                                                           : 0) == TRACE_READER_SAMPLES;
+  uint32_t first = process->threads_count ? process->threads[0].index : 0;
+  traced->samples_only = trace_reader_content(&traced->lanes.trace, first) == TRACE_READER_SAMPLES;
   return status == ERR_NOMEM ? status : 0;
 }
 

@@ -7,7 +7,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from measured import Measurement, tap
 
 DIGIT = 2e-9  # two roundings to the last digit shown
-WAITS = 120e-6  # time in the tool is taken out of waits in pieces of 50 us and more, of one kind of wait or the other
+WAITS = 120e-6  # time in the tool is taken out of waits of each kind in pieces of 50 us and more
 CATEGORIES = ("work", "overhead", "lock_wait", "idle", "blocked", "core_wait", "tool", "gap")
 
 
