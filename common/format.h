@@ -409,7 +409,7 @@ struct format_index_step {
 /* The order of a pattern's steps: step, beginning of a loop, end of a loop. */
 struct format_index_token {
   uint32_t kind, step; /* step: number among all */
-  double times;        /* how often it repeats, on average */
+  double times;        /* of the begin of a loop: how often it repeats, on average */
 };
 
 /* An outermost region.  Chunks of FORMAT_INDEX_REGIONS follow that of the phases; the last one may have fewer. */

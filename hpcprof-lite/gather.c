@@ -84,12 +84,14 @@ static int find(struct job *job, char ***paths, uint32_t *count)
 
 /* ---- a part of the run ---- */
 
-/* Returns the counter's value at a time, in ns since the run's begin. */
+/* Returns the counter's value at a time, in ns since the run's begin; at least 1.  Before the process began it is less
+ * than at its start. */
 static uint64_t ticks_at(const struct profile_range *range, const struct profile_process *process, uint64_t ns)
 {
   uint64_t start_ns = process->start_ns - range->begin_ns;
-  double ticks = ((double)ns - (double)start_ns) / process->workspan.tick_ns + (double)process->start_ticks;
-  return ticks > 1 ? model_rounded(ticks) : 1;
+  uint64_t before = ns < start_ns ? profile_ticks_after(process, 0, start_ns - ns) : 0;
+  uint64_t ticks = profile_ticks_after(process, process->start_ticks, ns > start_ns ? ns - start_ns : 0);
+  return ticks > before ? ticks - before : 1;
 }
 
 static int cannot_limit(const char *path, const char *why)

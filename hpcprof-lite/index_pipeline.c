@@ -43,7 +43,7 @@ static void keep_status(struct batch *batch, int status)
 
 static int storing_init(struct batch *batch, struct storing *storing, uint32_t first)
 {
-  uint32_t end = phase_process_end(batch->timeline, first);
+  uint32_t end = timeline_process_end(batch->timeline, first);
   *storing = (struct storing){.process = batch->timeline->lanes[first].process, .first = first, .end = end};
   batch->lanes += end - first;
   return phase_guest_open(batch->job, batch->timeline, first, &storing->phases);
@@ -134,7 +134,7 @@ static int store_all(struct batch *batch)
   if (!batch->storing)
     return ERR_NOMEM;
   for (uint32_t first = 0; !status && first < batch->timeline->lanes_count;
-       first = phase_process_end(batch->timeline, first)) {
+       first = timeline_process_end(batch->timeline, first)) {
     if (timeline_source_indexed(batch->source, batch->timeline->lanes[first].process))
       continue;
     status = storing_init(batch, &batch->storing[batch->count++], first);

@@ -12,7 +12,7 @@ void job_print_error(const char *text)
 
 struct problems *job_log_problems(struct job *job)
 {
-  return job->profile.range.limited ? &job->told_problems : &job->log_problems;
+  return job->profile.range.limited ? &job->repeated_problems : &job->log_problems;
 }
 
 int job_no_memory(void)
@@ -72,7 +72,7 @@ void job_release(struct job *job)
   grain_groups_release(&job->grain_groups);
   grain_graph_release(&job->grain_graph);
   problems_release(&job->log_problems);
-  problems_release(&job->told_problems);
+  problems_release(&job->repeated_problems);
   options_release(&job->options);
   if (job->profile.processes)
     profile_release(&job->profile);

@@ -47,6 +47,7 @@ struct job {
   struct phases *phases; /* of each process that has any */
   struct phases_regions *phase_regions;
   uint32_t phases_count;
+  bool phases_left_out;                    /* of some process, which is reported */
   struct timeline_source *timeline_source; /* what delivers the timeline */
   struct grain_stream *grain_stream;       /* what delivers the grains (grain_pipelines.c) */
   uint32_t *grain_contexts;                /* [directive] row of the top-down tree in which it was met, or MODEL_NONE */
@@ -54,8 +55,8 @@ struct job {
   struct grain_groups grain_groups;
   struct grain_curve grain_curve;
   struct grain_graph grain_graph;
-  struct problems log_problems;  /* of the graph log */
-  struct problems told_problems; /* the same, found again in a log that was read before */
+  struct problems log_problems;      /* of the graph log */
+  struct problems repeated_problems; /* the same, found again in a log that was read before */
   struct report report;
   enum exit_status status; /* unless a later step fails */
 };

@@ -28,25 +28,13 @@ static bool has_trace(const struct job *job)
  * processes of a launch. */
 static bool has_states(const struct profile *profile)
 {
-  struct problems problems = {0};
-  struct trace_reader reader;
-  struct trace_cursor cursor;
-  struct trace_event event;
   uint32_t i = 0;
   while (i < profile->processes_usable && !(profile->processes[i].flags & PROCESS_ONLINE))
     i++;
   if (i == profile->processes_usable)
     return false;
   const struct profile_process *process = &profile->processes[i];
-  bool found = !trace_reader_open(process->path, &problems, &reader);
-  if (found) {
-    trace_cursor_open(&reader, process->threads_count ? process->threads[0].index : 0, NULL, &cursor);
-    found = trace_cursor_next(&cursor, &event) && (event.kind != TRACE_EVENT_SAMPLE || cursor.state_clock);
-    trace_cursor_close(&cursor);
-  }
-  trace_reader_close(&reader);
-  problems_release(&problems);
-  return found;
+  return trace_reader_has_states(process->path, process->threads_count ? process->threads[0].index : 0);
 }
 
 int summary_pipeline(struct job *job)

@@ -12,13 +12,7 @@
  * part's trace that are read although there is an index: about 2 million events. */
 enum { REGIONS_MAX = 64 << 20, LEAST_WORK = 100, PART_READ = 4 << 20 };
 
-uint32_t phase_process_end(const struct timeline *timeline, uint32_t first)
-{
-  uint32_t end = first;
-  while (end < timeline->lanes_count && timeline->lanes[end].process == timeline->lanes[first].process)
-    end++;
-  return end;
-}
+enum { TOO_MANY = 1 }; /* a status: there are more than REGIONS_MAX regions, or gaps */
 
 /* Collects the outermost regions and gaps of a lane. */
 struct collecting {
@@ -29,6 +23,7 @@ struct collecting {
   bool open, states, samples; /* states: some interval tells its construct; samples: some does not */
 };
 
+/* Returns 0, TOO_MANY or ERR_NOMEM; collect() likewise. */
 static int collect_gap(struct phases_regions *regions, uint64_t start_ns, uint64_t end_ns)
 {
   struct phases_gap *last = regions->gaps_count ? &regions->gaps[regions->gaps_count - 1] : NULL;
@@ -36,8 +31,9 @@ static int collect_gap(struct phases_regions *regions, uint64_t start_ns, uint64
     last->end_ns = end_ns;
     return 0;
   }
-  if (regions->gaps_count >= REGIONS_MAX ||
-      !array_reserve(&regions->gaps, &regions->gaps_room, regions->gaps_count + 1, sizeof *regions->gaps))
+  if (regions->gaps_count >= REGIONS_MAX)
+    return TOO_MANY;
+  if (!array_reserve(&regions->gaps, &regions->gaps_room, regions->gaps_count + 1, sizeof *regions->gaps))
     return ERR_NOMEM;
   regions->gaps[regions->gaps_count++] = (struct phases_gap){.start_ns = start_ns, .end_ns = end_ns};
   return 0;
@@ -63,8 +59,9 @@ static int collect(void *context, const struct timeline_interval *interval)
     last->end_ns = interval->end_ns;
     return 0;
   }
-  if (regions->count >= REGIONS_MAX ||
-      !array_reserve(&regions->regions, &regions->room, regions->count + 1, sizeof *regions->regions))
+  if (regions->count >= REGIONS_MAX)
+    return TOO_MANY;
+  if (!array_reserve(&regions->regions, &regions->room, regions->count + 1, sizeof *regions->regions))
     return ERR_NOMEM;
   regions->regions[regions->count++] =
       (struct phases_region){.start_ns = interval->start_ns, .end_ns = interval->end_ns, .construct = region};
@@ -247,7 +244,7 @@ static uint32_t master_of(const struct profile_process *process)
 }
 
 /* Collects regions and gaps of the thread that begins the outermost regions: of a lane of it, or with MODEL_NONE of its
- * whole life.  *known: it tells where regions are. */
+ * whole life.  *known: it tells where regions are.  Returns 0, TOO_MANY or ERR_NOMEM. */
 static int collect_master(const struct finding *finding, uint32_t process, uint32_t lane,
                           struct phases_regions *regions, bool *known)
 {
@@ -268,11 +265,11 @@ static int collect_master(const struct finding *finding, uint32_t process, uint3
   return status;
 }
 
-/* Collects the gaps in the wanted part of the process that has those lanes. */
+/* Collects the gaps in the wanted part of the process that has those lanes.  Returns the same. */
 static int collect_gaps(const struct finding *finding, uint32_t first, struct phases_regions *regions)
 {
   const struct timeline_lane *lanes = finding->timeline->lanes;
-  uint32_t process = lanes[first].process, end = phase_process_end(finding->timeline, first);
+  uint32_t process = lanes[first].process, end = timeline_process_end(finding->timeline, first);
   uint32_t master = master_of(&finding->job->profile.processes[process]);
   struct phases_regions found = {0};
   bool known;
@@ -288,7 +285,8 @@ static int collect_gaps(const struct finding *finding, uint32_t first, struct ph
   return status;
 }
 
-/* Finds the phases of a process, also outside the wanted part of the run, without their figures. */
+/* Finds the phases of a process, also outside the wanted part of the run, without their figures.  Returns 0, TOO_MANY,
+ * without phases, or ERR_NOMEM. */
 static int find_phases(const struct finding *finding, uint32_t number, struct phases_regions *regions,
                        struct phases *phases)
 {
@@ -312,7 +310,7 @@ static int find_phases(const struct finding *finding, uint32_t number, struct ph
 static int sum_cut_phases(const struct finding *finding, uint32_t first, struct phases *phases)
 {
   struct timeline_source *source = finding->timeline->source;
-  uint32_t end = phase_process_end(finding->timeline, first);
+  uint32_t end = timeline_process_end(finding->timeline, first);
   int status = 0;
   for (uint32_t i = phases->first; i < phases->end; i++) {
     struct phases_phase *phase = &phases->phases[i];
@@ -344,8 +342,17 @@ static int stored_phases(const struct finding *finding, uint32_t first, struct p
   phases_cut(phases, timeline->from_ns, timeline->to_ns, finding->small);
   if (phases->first == phases->end)
     return 1;
-  return finding->small ? add_lanes(finding, first, phase_process_end(timeline, first) - first, phases)
+  return finding->small ? add_lanes(finding, first, timeline_process_end(timeline, first) - first, phases)
                         : sum_cut_phases(finding, first, phases);
+}
+
+static void report_too_many(struct job *job, uint32_t process)
+{
+  problems_add(&job->log_problems,
+               "%s: more than %d parallel regions, or gaps: its phases are not shown; limit the trace with "
+               "'hpcrun-lite --trace-limit'",
+               job->profile.processes[process].path, REGIONS_MAX);
+  job->phases_left_out = true;
 }
 
 /* Takes the phases of a process from its index, or finds them. */
@@ -364,10 +371,12 @@ static int take_phases(const struct finding *finding, uint32_t first)
     if (!status && job->options.limited)
       phases_cut(phases, timeline->from_ns, timeline->to_ns, true);
     if (!status && phases->count)
-      status = add_lanes(finding, first, phase_process_end(timeline, first) - first, phases);
+      status = add_lanes(finding, first, timeline_process_end(timeline, first) - first, phases);
   }
+  if (status == TOO_MANY)
+    report_too_many(job, process);
   job->phases_count += phases->count > 0; /* without states there are none */
-  return status;
+  return status == TOO_MANY ? 0 : status;
 }
 
 int phases_of_timeline(struct job *job)
@@ -379,7 +388,7 @@ int phases_of_timeline(struct job *job)
   job->phases = calloc((size_t)job->profile.processes_count + 1, sizeof *job->phases);
   job->phase_regions = calloc((size_t)job->profile.processes_count + 1, sizeof *job->phase_regions);
   status = job->phases && job->phase_regions ? status : ERR_NOMEM;
-  for (uint32_t first = 0; first < timeline->lanes_count && !status; first = phase_process_end(timeline, first))
+  for (uint32_t first = 0; first < timeline->lanes_count && !status; first = timeline_process_end(timeline, first))
     if (job->profile.processes[timeline->lanes[first].process].flags & PROCESS_ONLINE)
       status = take_phases(&finding, first);
   finding_release(&finding);
@@ -458,7 +467,8 @@ int phase_guest_find(struct phase_guest *guest)
 {
   uint32_t process = guest->phases.process;
   bool online = guest->finding.job->profile.processes[process].flags & PROCESS_ONLINE;
-  return online ? find_phases(&guest->finding, process, &guest->regions, &guest->phases) : 0;
+  int status = online ? find_phases(&guest->finding, process, &guest->regions, &guest->phases) : 0;
+  return status == TOO_MANY ? 0 : status; /* a view that shows phases reports it */
 }
 
 const struct timeline_index_guest *phase_guest_of_index(const struct phase_guest *guest)

@@ -7,12 +7,9 @@
 
 #include "hpcprof-lite/job.h"
 
-/* Finds the phases of all processes, and gives them to the report; none without times of constructs.  Returns 0,
- * ERR_INPUT or ERR_NOMEM. */
+/* Finds the phases of all processes, and gives them to the report; none without times of constructs, and none of a
+ * process with too many regions, which is reported.  Returns 0 or ERR_NOMEM. */
 int phases_of_timeline(struct job *job);
-
-/* The lane behind those of the process that has the first of them there. */
-uint32_t phase_process_end(const struct timeline *timeline, uint32_t first);
 
 /* The phases of a process whose index is built, to be stored with it. */
 struct phase_guest;

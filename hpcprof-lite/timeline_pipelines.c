@@ -23,8 +23,10 @@ static int timeline_show(struct job *job)
   job->report.tree = &job->tree;
   if (job->report.timeline->lanes_count)
     return 0;
-  job_print_error(job->report.timeline->traced ? "no thread with a trace ran in that part of the run"
-                                               : "there is no trace of this run: record one with 'hpcrun-lite -t'");
+  job_print_error(job->report.timeline->traced && job->options.limited
+                      ? "no thread with a trace ran between --from and --to: choose another part"
+                  : job->report.timeline->traced ? "the trace has no threads: the measurement is damaged; measure again"
+                                                 : "there is no trace of this run: record one with 'hpcrun-lite -t'");
   return EXIT_INPUT;
 }
 
@@ -58,6 +60,7 @@ int phases_pipeline(struct job *job)
     status = job_no_memory();
   if (status || job->phases_count)
     return status;
-  job_print_error("phases need the states of constructs: record them with 'hpcrun-lite -t', without '-p off'");
+  if (!job->phases_left_out)
+    job_print_error("phases need the states of constructs: record them with 'hpcrun-lite -t', without '-p off'");
   return EXIT_INPUT;
 }

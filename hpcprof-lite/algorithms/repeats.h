@@ -5,8 +5,8 @@
  * How often the items inside a unit repeat may differ from time to time.  Short units are found before the longer ones
  * that contain them.
  *
- * Time: linear in the length of the sequence, for each level of loops within loops, of which there are few.  Memory: 36
- * bytes for each element at most.
+ * Time: linear in the length of the sequence, for each level of loops within loops, of which there are few.  Memory: 40
+ * bytes for each element at most, and the loops with their units.
  */
 #ifndef HPCPROF_LITE_ALGORITHMS_REPEATS_H
 #define HPCPROF_LITE_ALGORITHMS_REPEATS_H

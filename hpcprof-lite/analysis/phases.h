@@ -12,7 +12,8 @@
  *
  * The phases of a part of the run are those of the whole, cut to it with phases_cut().
  *
- * Time: n log n in the number of regions.  Memory: 68 bytes for each region.
+ * Time: n log n in the number of regions.  Memory: 76 bytes for each region, and what
+ * algorithms/repeats.h says of loops.
  */
 #ifndef HPCPROF_LITE_ANALYSIS_PHASES_H
 #define HPCPROF_LITE_ANALYSIS_PHASES_H
@@ -72,7 +73,7 @@ struct phases_step {
 struct phases_token {
   enum { PHASES_STEP, PHASES_OPEN, PHASES_CLOSE } kind;
   uint32_t step; /* of STEP */
-  double times;  /* of STEP and OPEN: how often it repeats, on average */
+  double times;  /* of OPEN: how often it repeats, on average */
 };
 
 /* What a phase's figures are about.  LENGTH: its times and categories are those of a part, its repetitions, steps and

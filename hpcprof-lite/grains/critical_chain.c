@@ -13,17 +13,6 @@ struct recording {
   uint64_t begin_ticks;           /* of the last fragment on the tape */
 };
 
-/* Gives small numbers to small differences, whatever their sign. */
-static uint64_t zigzag(uint64_t difference)
-{
-  return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
-}
-
-static uint64_t unzigzag(uint64_t number)
-{
-  return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);
-}
-
 /* ---- forwards ---- */
 
 /* Whether raising a clock to another one changes it. */
@@ -51,8 +40,8 @@ static void keep_fragment(struct recording *recording, const struct replay *repl
   uint64_t work = next->record.operand[next->record.op == GRAPHLOG_RUN ? 1 : 2];
   if (!replay_counts(task, work) || !work)
     return;
-  TAPE_PUT(&recording->tape, TAPE_FRAGMENT, task->now, next->thread, zigzag(next->begin_ticks - recording->begin_ticks),
-           ticks, zigzag(work - ticks));
+  TAPE_PUT(&recording->tape, TAPE_FRAGMENT, task->now, next->thread, tape_zigzag(next->begin_ticks - recording->begin_ticks),
+           ticks, tape_zigzag(work - ticks));
   recording->begin_ticks = next->begin_ticks;
 }
 
@@ -152,8 +141,8 @@ static int follow(struct recording *recording, uint32_t end, struct critical_cha
       struct critical_interval interval = {.thread = (uint32_t)operand[1],
                                            .begin_ticks = begin_ticks,
                                            .end_ticks = begin_ticks + operand[3],
-                                           .work = operand[3] + unzigzag(operand[4])};
-      begin_ticks -= unzigzag(operand[2]);
+                                           .work = operand[3] + tape_unzigzag(operand[4])};
+      begin_ticks -= tape_unzigzag(operand[2]);
       status = operand[0] == clock ? add_before(chain, interval, &most) : 0;
     } else if (operand[0] == clock) {
       clock = record.op == TAPE_SET ? operand[1] : 0; /* what a clock was before it was freed is another one */

@@ -331,7 +331,7 @@ static int on_run(struct grains *grains, const struct tape_record *record)
   const uint64_t *operand = record->operand;
   struct past_grain *grain = past_grain(&grains->past, operand[0]);
   uint64_t work = operand[2], end = grains->run_end, begin = end - work;
-  uint64_t difference = operand[3] >> 1 ^ (operand[3] & 1 ? UINT64_MAX : 0);
+  uint64_t difference = tape_unzigzag(operand[3]);
   uint64_t *below = bottom(grains, grain->clock);
   if (!below)
     return ERR_NOMEM;

@@ -7,12 +7,6 @@
 
 enum { GRAINS_MAX = 4 << 20, PLACES_MAX = 1 << 16 };
 
-/* Small numbers also for negative differences. */
-static uint64_t zigzag(uint64_t difference)
-{
-  return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
-}
-
 int live_grains_init(struct live_grains *grains, struct tape *tape, struct grain_schedule *schedule, const char *notes)
 {
   *grains = (struct live_grains){.tape = tape, .schedule = schedule, .places_count = 1};
@@ -91,7 +85,7 @@ void live_grain_run(struct live_grains *grains, uint32_t index, uint32_t place, 
   if (!grain->fragments++) /* until now, where it was begun */
     grain->place = place;
   grain->flags |= LIVE_GRAIN_STARTED;
-  TAPE_PUT(grains->tape, TAPE_RUN, index, place, work, zigzag(start - grains->run_end));
+  TAPE_PUT(grains->tape, TAPE_RUN, index, place, work, tape_zigzag(start - grains->run_end));
   grains->run_end = start + work;
 }
 
@@ -166,7 +160,7 @@ void live_grain_unref(struct live_grains *grains, uint32_t index)
       TAPE_PUT(grains->tape, TAPE_RANGE, index, grain->loop, grain->start, grain->iterations, grain->overhead,
                grain->loop_chunks);
     uint32_t joins = (grain->flags & LIVE_GRAIN_KIND) == GRAIN_IMPLICIT ? grain->region : grain->group;
-    TAPE_PUT(grains->tape, TAPE_RELEASE, index, parent, zigzag(grain->id - grains->last_released),
+    TAPE_PUT(grains->tape, TAPE_RELEASE, index, parent, tape_zigzag(grain->id - grains->last_released),
              grain->flags & LIVE_GRAIN_TAPED, grain->row, grain->creator_row, grain->number, grain->construct, joins,
              grain->clock, grain->place);
     if (!(grain->flags & LIVE_GRAIN_DROPPED))

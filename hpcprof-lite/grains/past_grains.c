@@ -69,7 +69,7 @@ int past_grains_open(struct past_grains *past, const struct tape_record *record)
                                .place = (uint32_t)operand[10],
                                .thread = past->places[operand[10]].thread,
                                .parallelism = GRAIN_UNKNOWN};
-  past->next_id -= operand[2] >> 1 ^ (operand[2] & 1 ? UINT64_MAX : 0);
+  past->next_id -= tape_unzigzag(operand[2]);
   if (!(grain->flags & LIVE_GRAIN_RANGE)) /* otherwise that follows */
     hash_path(past, grain);
   return 0;
@@ -123,9 +123,8 @@ void past_grains_iterations(const struct past_grains *past, const struct past_gr
     return;
   *first = grain->start;
   uint64_t increment = past->loops[grain->loop].increment;
-  uint64_t zigzag = increment - 1, step = zigzag >> 1 ^ (zigzag & 1 ? UINT64_MAX : 0);
   if (increment)
-    *last = grain->start + (grain->iterations - 2) * step;
+    *last = grain->start + (grain->iterations - 2) * tape_unzigzag(increment - 1);
 }
 
 /* ---- paths ---- */

@@ -10,6 +10,17 @@
 
 #include "hpcprof-lite/grains/scratch_file.h"
 
+/* Small numbers for small differences, whatever their sign; and the difference again. */
+static inline uint64_t tape_zigzag(uint64_t difference)
+{
+  return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
+}
+
+static inline uint64_t tape_unzigzag(uint64_t number)
+{
+  return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);
+}
+
 enum tape_op {
   TAPE_SET,     /* clock, other: becomes the other one (replay/vector_clock.h)    */
   TAPE_RAISE,   /* clock, other: becomes the later of the two                     */

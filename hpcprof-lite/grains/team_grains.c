@@ -95,7 +95,7 @@ static uint64_t increment(const struct team_loop *loop)
   if (!loop->any || !last || loop->iterations <= last || distance % (loop->iterations - last))
     return 0;
   uint64_t step = distance / (loop->iterations - last);
-  return step && step < (uint64_t)1 << 62 ? (up ? step << 1 : (step << 1) - 1) + 1 : 0;
+  return step && step < (uint64_t)1 << 62 ? tape_zigzag(up ? step : -step) + 1 : 0;
 }
 
 static void loop_release(struct team_grains *teams, uint32_t index)

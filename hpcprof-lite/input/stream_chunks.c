@@ -97,12 +97,14 @@ static int by_owner(const void *a, const void *b)
   return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Lists the chunks by their headers, sorted by thread and number. */
-static int find_chunks(struct stream_chunks *file, unsigned table, struct problems *problems)
+/* Lists the chunks by their headers, sorted by thread and number.  last: NULL, or the owner after whose first chunk it
+ * stops. */
+static int find_chunks(struct stream_chunks *file, unsigned table, const uint32_t *last, struct problems *problems)
 {
   size_t offset = 0;
   int status = 0;
-  while (offset < file->size && !status) {
+  bool enough = false;
+  while (offset < file->size && !status && !enough) {
     struct format_chunk head = {0};
     size_t rest = file->size - offset;
     bool whole = rest >= sizeof head && read_at(file->fd, &head, sizeof head, offset);
@@ -119,6 +121,7 @@ static int find_chunks(struct stream_chunks *file, unsigned table, struct proble
     file->digest = index_hash_bytes(file->digest, &head, sizeof head);
     if (head.table == table)
       status = add_chunk(file, &head, offset);
+    enough = last && head.table == table && head.owner == *last;
     offset += sizeof head + head.stored_size;
   }
   if (file->count)
@@ -171,8 +174,8 @@ const char *stream_chunks_decode(const struct stream_chunks *file, const struct 
   return NULL;
 }
 
-int stream_chunks_open(const char *measurement, const char *suffix, unsigned table, struct problems *problems,
-                       struct stream_chunks *file)
+static int open_until(const char *measurement, const char *suffix, unsigned table, const uint32_t *last,
+                      struct problems *problems, struct stream_chunks *file)
 {
   struct stat stat;
   *file = (struct stream_chunks){.fd = -1};
@@ -193,12 +196,24 @@ int stream_chunks_open(const char *measurement, const char *suffix, unsigned tab
   file->size = (size_t)stat.st_size;
   file->device = stat.st_dev;
   file->inode = stat.st_ino;
-  int status = find_chunks(file, table, problems);
+  int status = find_chunks(file, table, last, problems);
   if (file->fd >= KEPT_OPEN) {
     close(file->fd);
     file->fd = -1;
   }
   return status;
+}
+
+int stream_chunks_open(const char *measurement, const char *suffix, unsigned table, struct problems *problems,
+                       struct stream_chunks *file)
+{
+  return open_until(measurement, suffix, table, NULL, problems, file);
+}
+
+int stream_chunks_open_first(const char *measurement, const char *suffix, unsigned table, uint32_t owner,
+                             struct problems *problems, struct stream_chunks *file)
+{
+  return open_until(measurement, suffix, table, &owner, problems, file);
 }
 
 void stream_chunks_release(struct stream_chunks *file)

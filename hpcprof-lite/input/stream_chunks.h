@@ -37,6 +37,10 @@ struct stream_chunks {
  * there is no such file, ERR_INPUT if it cannot be read, or ERR_NOMEM; stream_chunks_release() in any case. */
 int stream_chunks_open(const char *measurement, const char *suffix, unsigned table, struct problems *problems,
                        struct stream_chunks *file);
+
+/* The same, but lists no more than the first chunk of that owner, and those of others before it. */
+int stream_chunks_open_first(const char *measurement, const char *suffix, unsigned table, uint32_t owner,
+                             struct problems *problems, struct stream_chunks *file);
 void stream_chunks_release(struct stream_chunks *file);
 
 /* Decodes a chunk of at most that size into *bytes, which the caller frees, and *size.  Returns NULL, or the fault,

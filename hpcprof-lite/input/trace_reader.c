@@ -44,6 +44,30 @@ void trace_cursor_close(struct trace_cursor *cursor)
   cursor->bytes = NULL;
 }
 
+enum trace_reader_content trace_reader_content(const struct trace_reader *reader, uint32_t thread)
+{
+  struct trace_cursor cursor;
+  struct trace_event event;
+  enum trace_reader_content content = TRACE_READER_NOTHING;
+  trace_cursor_open(reader, thread, NULL, &cursor);
+  if (trace_cursor_next(&cursor, &event))
+    content = event.kind == TRACE_EVENT_SAMPLE && !cursor.state_clock ? TRACE_READER_SAMPLES : TRACE_READER_STATES;
+  trace_cursor_close(&cursor);
+  return content;
+}
+
+bool trace_reader_has_states(const char *measurement, uint32_t thread)
+{
+  struct problems ignored = {0};
+  struct trace_reader reader;
+  bool found = !stream_chunks_open_first(measurement, TRACE_READER_SUFFIX, FORMAT_TRACE, thread, &ignored,
+                                         &reader.file) &&
+               trace_reader_content(&reader, thread) == TRACE_READER_STATES;
+  trace_reader_close(&reader);
+  problems_release(&ignored);
+  return found;
+}
+
 static uint64_t shifted(uint64_t clock, unsigned shift)
 {
   return clock > UINT64_MAX >> shift ? UINT64_MAX : clock << shift;

@@ -12,6 +12,13 @@ void index_release(struct index *index)
   *index = (struct index){0};
 }
 
+void index_clear(struct index *index)
+{
+  if (index->count)
+    memset(index->keys, 0, index->slots * sizeof *index->keys);
+  index->count = 0;
+}
+
 static uint32_t home_slot(const struct index *index, uint64_t key)
 {
   return (uint32_t)((key * 0x9e3779b97f4a7c15ULL) >> 32) & (index->slots - 1);

@@ -23,6 +23,9 @@ struct index {
 
 void index_release(struct index *index);
 
+/* Removes all elements, but keeps the memory. */
+void index_clear(struct index *index);
+
 /* Returns the number stored under a key, 0 if there is none. */
 uint32_t index_find(const struct index *index, uint64_t key);
 

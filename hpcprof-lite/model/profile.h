@@ -161,4 +161,11 @@ void profile_release_workspan(struct profile_workspan *workspan);
 /* Returns the static name of a kind of directives or constructs: "parallel", "for", … */
 const char *profile_directive_name(uint32_t kind);
 
+/* The value of a process's time-stamp counter so many ns after another value.  Only the difference is a double: values
+ * of the counter may exceed 2^53. */
+static inline uint64_t profile_ticks_after(const struct profile_process *process, uint64_t ticks, uint64_t ns)
+{
+  return model_sum(ticks, model_rounded((double)ns / process->workspan.tick_ns));
+}
+
 #endif

@@ -69,6 +69,15 @@ struct timeline {
   void *source;
 };
 
+/* The lane behind those of the process that has the first of them there. */
+static inline uint32_t timeline_process_end(const struct timeline *timeline, uint32_t first)
+{
+  uint32_t end = first;
+  while (end < timeline->lanes_count && timeline->lanes[end].process == timeline->lanes[first].process)
+    end++;
+  return end;
+}
+
 /* When a cell begins. */
 static inline uint64_t timeline_cell_start(uint64_t from_ns, uint64_t to_ns, uint32_t count, uint32_t i)
 {

@@ -451,12 +451,12 @@ static void serve_statistics(const struct ranks *ranks, struct serialisation *me
 
 /* ---- traces ---- */
 
-static void put_told(struct serialisation *message, void *object)
+static void put_problems(struct serialisation *message, void *object)
 {
   serialisation_put_problems(message, object);
 }
 
-static void get_told(struct serialisation *message, void *object)
+static void get_problems(struct serialisation *message, void *object)
 {
   serialisation_get_problems(message, object);
 }
@@ -480,7 +480,7 @@ int ranks_timeline_begin(struct ranks *ranks, const struct timeline_request *req
 
 int ranks_timeline_end(struct ranks *ranks, int status, struct problems *problems)
 {
-  return ranks->link ? reduce(ranks, status, put_told, get_told, problems) : status;
+  return ranks->link ? reduce(ranks, status, put_problems, get_problems, problems) : status;
 }
 
 /* Has the caller read this rank's traces for the first rank. */
@@ -496,7 +496,7 @@ static void serve_timeline(const struct ranks *ranks, struct serialisation *mess
   int status = message->status;
   if (!status)
     status = service->timeline(service->self, &request, &problems);
-  reduce(ranks, status, put_told, get_told, &problems);
+  reduce(ranks, status, put_problems, get_problems, &problems);
   problems_release(&problems);
   if (profile.processes)
     profile_release(&profile);

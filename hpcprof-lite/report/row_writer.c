@@ -206,6 +206,14 @@ void row_writer_empty(struct row_writer *writer)
   close_cell(writer);
 }
 
+void row_writer_optional(struct row_writer *writer, bool known, uint64_t value)
+{
+  if (known)
+    row_writer_uint(writer, value);
+  else
+    row_writer_empty(writer);
+}
+
 void row_writer_end(struct row_writer *writer)
 {
   if (writer->json)

@@ -46,6 +46,7 @@ void row_writer_work(struct row_writer *writer, uint64_t amount, bool is_time);
 /* part / whole in percent with 4 decimals; 0 if whole is 0 */
 void row_writer_percent(struct row_writer *writer, uint64_t part, uint64_t whole);
 void row_writer_empty(struct row_writer *writer);
+void row_writer_optional(struct row_writer *writer, bool known, uint64_t value); /* empty unless known */
 
 /* Ends the array; the caller closes the object. */
 void row_writer_end(struct row_writer *writer);

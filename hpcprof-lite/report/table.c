@@ -125,10 +125,7 @@ static void critical_cell(const struct report *report, struct row_writer *writer
 static void rank_cell(const struct report *report, struct row_writer *writer, const struct statistics_owner *owner)
 {
   int32_t rank = report->profile->processes[owner->process].rank;
-  if (rank < 0)
-    row_writer_empty(writer);
-  else
-    row_writer_int(writer, rank);
+  row_writer_optional(writer, rank >= 0, (uint64_t)rank);
 }
 
 static void owner_cells(const struct report *report, struct row_writer *writer, const struct statistics_owner *owner)
@@ -228,10 +225,7 @@ int table_threads(const struct report *report, bool json)
     const struct profile_process *process;
     const struct profile_thread *thread = report_thread(report, i, &process);
     row_writer_uint(&writer, process->pid);
-    if (process->rank < 0)
-      row_writer_empty(&writer);
-    else
-      row_writer_int(&writer, process->rank);
+    row_writer_optional(&writer, process->rank >= 0, (uint64_t)process->rank);
     row_writer_uint(&writer, thread->index);
     row_writer_text(&writer, process->host);
     row_writer_uint(&writer, thread->samples);

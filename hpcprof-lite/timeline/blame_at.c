@@ -33,7 +33,7 @@ int blame_at_add(struct blame_at *blame, struct blame_sample sample)
 void blame_at_divide(struct blame_at *parts, uint32_t count)
 {
   size_t most = SAMPLES_MAX;
-  while (most > PART_LEAST && most > SAMPLES_MAX / count) /* even, so that its half is what is kept */
+  while (count && most > PART_LEAST && most > SAMPLES_MAX / count) /* even, so that its half is what is kept */
     most /= 2;
   for (uint32_t i = 0; i < count; i++)
     parts[i].most = most;

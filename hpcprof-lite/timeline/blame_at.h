@@ -25,7 +25,7 @@ struct blame_at {
   const struct tree *tree;
 };
 
-/* Scratch memory of one caller. */
+/* Scratch memory of one caller: all zero between its calls, of one process or another with the same tree. */
 struct blame_at_counts {
   uint32_t *counts, *seen; /* [row]: samples in it or below; the rows that have any */
 };

@@ -5,44 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS_LEAST = 16 };
-
-static uint32_t *slot_of(const struct cell_amounts *amounts, uint32_t key)
-{
-  uint32_t slot = (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (amounts->slots_count - 1);
-  while (amounts->slots[slot] && amounts->amounts[amounts->slots[slot] - 1].key != key)
-    slot = (slot + 1) & (amounts->slots_count - 1);
-  return &amounts->slots[slot];
-}
-
-static bool grow(struct cell_amounts *amounts)
-{
-  uint32_t count = amounts->slots_count ? amounts->slots_count * 2 : SLOTS_LEAST;
-  uint32_t *slots = calloc(count, sizeof *slots);
-  if (!slots || !count) {
-    free(slots);
-    return false;
-  }
-  free(amounts->slots);
-  amounts->slots = slots;
-  amounts->slots_count = count;
-  for (uint32_t i = 0; i < amounts->count; i++)
-    *slot_of(amounts, amounts->amounts[i].key) = i + 1;
-  return true;
-}
-
 int cell_sum_weigh(struct cell_amounts *amounts, uint32_t key, uint32_t number, uint64_t ns)
 {
-  if (amounts->count * 2 >= amounts->slots_count && !grow(amounts))
-    return ERR_NOMEM;
-  uint32_t *slot = slot_of(amounts, key);
-  if (!*slot) {
-    if (!array_reserve(&amounts->amounts, &amounts->room, amounts->count + 1, sizeof *amounts->amounts))
+  uint32_t found = index_find(&amounts->index, (uint64_t)key + 1);
+  if (!found) {
+    found = amounts->count + 1;
+    if (!array_reserve(&amounts->amounts, &amounts->room, found, sizeof *amounts->amounts) ||
+        !index_add(&amounts->index, (uint64_t)key + 1, found))
       return ERR_NOMEM;
     amounts->amounts[amounts->count++] = (struct cell_amount){.key = key, .number = number};
-    *slot = amounts->count;
   }
-  struct cell_amount *amount = &amounts->amounts[*slot - 1];
+  struct cell_amount *amount = &amounts->amounts[found - 1];
   amount->ns = model_sum(amount->ns, ns);
   return 0;
 }
@@ -89,8 +62,7 @@ struct cell_amount cell_sum_most(const struct cell_amounts *amounts)
 
 static void clear(struct cell_amounts *amounts)
 {
-  if (amounts->count)
-    memset(amounts->slots, 0, amounts->slots_count * sizeof *amounts->slots);
+  index_clear(&amounts->index);
   amounts->count = 0;
 }
 
@@ -105,8 +77,8 @@ void cell_sum_clear(struct cell_sum *sum)
 void cell_sum_release(struct cell_sum *sum)
 {
   free(sum->contexts.amounts);
-  free(sum->contexts.slots);
+  index_release(&sum->contexts.index);
   free(sum->constructs.amounts);
-  free(sum->constructs.slots);
+  index_release(&sum->constructs.index);
   *sum = (struct cell_sum){0};
 }

@@ -72,7 +72,7 @@ static void put(struct lane_builder *builder, uint32_t owner, uint32_t first, co
   size_t size = format_pack(&head, bytes, builder->zstd, builder->packed, builder->packed_room);
   pthread_mutex_lock(&building->lock);
   if (!size || !write_all(building->fd, builder->packed, size))
-    atomic_store(&building->error, errno ? errno : EIO);
+    atomic_store(&building->error, size && errno ? errno : EIO);
   pthread_mutex_unlock(&building->lock);
 }
 
@@ -279,7 +279,8 @@ static bool name_files(struct index_builder *building)
 
 static void report(const struct index_builder *building, int error, struct problems *problems)
 {
-  problems_add(problems, "cannot store %s: %s", building->path, strerror(error));
+  problems_add(problems, "cannot store %s: %s; views of it read the whole trace; make the directory writable",
+               building->path, strerror(error));
 }
 
 /* Creates the file beside its final place, with its head. */
@@ -315,7 +316,8 @@ int index_builder_open(const struct index_builder_input *input, struct problems 
     if (choose_cells(building))
       status = create(building, problems);
     else
-      problems_add(problems, "%s: a thread that lived longer than any: its index is not stored",
+      problems_add(problems,
+                   "%s: the start or end of a thread is impossible: the file is damaged; its index is not stored",
                    input->key.measurement);
   }
   if (building->fd >= 0)

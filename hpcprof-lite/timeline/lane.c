@@ -68,8 +68,8 @@ struct lane {
   uint32_t constructs_count, waits_count;
   double runtime_part; /* see exact_waits_runtime_part() */
   struct exact_waits_tool tool;
-  double tool_busy_part; /* of the thread's time in the tool: outside waits */
-  double tool_owed_ns[2]; /* in waits so far, and not made of them yet: [0] of other waits, [1] of locks */
+  double tool_busy_part;      /* of the thread's time in the tool: outside waits */
+  double tool_deferred_ns[2]; /* in waits so far, and not made of them yet: [0] of other waits, [1] of locks */
   struct trace_cursor cursor;
   uint64_t start_ns, end_ns; /* the thread's life */
   uint64_t from_ns, to_ns;   /* the part of it that is delivered */
@@ -78,8 +78,8 @@ struct lane {
   size_t samples_count, samples_room;
   struct lane_interval *pending;                          /* what is known, in order; the first ones are delivered */
   size_t pending_count, pending_room, delivered, settled; /* settled: these wait for no sample */
-  uint64_t early_ns, early_overhead_ns; /* work and overhead since the last sample that is settled without it */
-  uint64_t owed[TIMELINE_CATEGORIES];   /* what samples say of such work: that is made of the next one */
+  uint64_t early_ns, early_overhead_ns;   /* work and overhead since the last sample that is settled without it */
+  uint64_t deferred[TIMELINE_CATEGORIES]; /* what samples say of such work: that is made of the next one */
   /* since the begin of a chunk, so that a part of the lane is like the whole: */
   size_t chunk;              /* the number of that chunk */
   int64_t credit_ns;         /* by how much samples say that the thread ran longer than was made of its busy time */
@@ -92,8 +92,8 @@ struct lane {
 
 uint64_t lane_ticks(const struct lane_process *lanes, uint64_t ns)
 {
-  double since = (double)(ns > lanes->offset_ns ? ns - lanes->offset_ns : 0) / lanes->process->workspan.tick_ns;
-  return model_rounded(since + (double)lanes->process->start_ticks);
+  const struct profile_process *process = lanes->process;
+  return profile_ticks_after(process, process->start_ticks, ns > lanes->offset_ns ? ns - lanes->offset_ns : 0);
 }
 
 uint64_t lane_ns(const struct lane_process *lanes, uint64_t ticks)
@@ -272,15 +272,15 @@ static uint64_t mark(struct lane *lane, struct walk *walk, uint64_t ns, uint32_t
       continue;
     }
     if (length > ns) { /* only its end */
-      struct lane_interval *rest = insert(lane, walk->place);
-      if (!rest)
+      struct lane_interval *remaining = insert(lane, walk->place);
+      if (!remaining)
         return 0;
-      piece = rest - 1;
-      *rest = *piece;
-      rest->start_ns = piece->end_ns = piece->end_ns - ns;
-      rest->begins = false;
+      piece = remaining - 1;
+      *remaining = *piece;
+      remaining->start_ns = piece->end_ns = piece->end_ns - ns;
+      remaining->begins = false;
       length = ns;
-      piece = rest;
+      piece = remaining;
     } else {
       walk->place--;
     }
@@ -293,10 +293,10 @@ static uint64_t mark(struct lane *lane, struct walk *walk, uint64_t ns, uint32_t
 }
 
 /* So many ns of the work before a sample were of that category, but are settled. */
-static void owe(struct lane *lane, uint32_t category, uint64_t ns)
+static void defer(struct lane *lane, uint32_t category, uint64_t ns)
 {
   ns = ns < lane->early_ns ? ns : lane->early_ns;
-  lane->owed[category] += ns;
+  lane->deferred[category] += ns;
   lane->early_ns -= ns;
 }
 
@@ -312,12 +312,12 @@ static void settle_early(struct lane *lane, size_t end)
       continue;
     lane->early_ns += length;
     uint32_t category = TIMELINE_WORK;
-    while (category < TIMELINE_CATEGORIES && !lane->owed[category])
+    while (category < TIMELINE_CATEGORIES && !lane->deferred[category])
       category++;
     if (category == TIMELINE_CATEGORIES)
       continue;
     piece->category = category;
-    lane->owed[category] -= length < lane->owed[category] ? length : lane->owed[category];
+    lane->deferred[category] -= length < lane->deferred[category] ? length : lane->deferred[category];
   }
 }
 
@@ -352,7 +352,7 @@ static uint64_t least_of(uint64_t a, uint64_t b)
  * second one stands for and was in the tool; the kernel has told how long it waited for a processor; the remaining time
  * it slept: in waits, as far as these are long enough.  What is left of the waits was like the busy time, unless
  * samples say how much of it was not.  hit: the sample was taken in busy time. */
-static void find_rest(struct lane *lane, const struct sample *sample, bool hit, struct busy *busy)
+static void find_remaining(struct lane *lane, const struct sample *sample, bool hit, struct busy *busy)
 {
   uint64_t period_ns = lane->of->period_ns,
            elapsed_ns = sample->ns > sample->since_ns ? sample->ns - sample->since_ns : 0;
@@ -388,7 +388,7 @@ static void mark_ran(struct lane *lane, struct walk *walk, uint64_t ns, const st
   }
   uint64_t left_ns =
       mark(lane, walk, ns - earlier_ns, overhead ? TIMELINE_OVERHEAD : TIMELINE_WORK, record, runs ? sample->node : 0);
-  owe(lane, overhead ? TIMELINE_OVERHEAD : TIMELINE_WORK, left_ns);
+  defer(lane, overhead ? TIMELINE_OVERHEAD : TIMELINE_WORK, left_ns);
   limit_ns -= overhead ? least_of(ns, limit_ns) : earlier_ns;
   lane->overhead_ns = lane->of->period_ns ? least_of(limit_ns, USUAL_PERIODS * lane->of->period_ns) : 0;
 }
@@ -398,7 +398,7 @@ static void divide_busy(struct lane *lane, const struct sample *sample, bool hit
 {
   struct busy busy = busy_since_sample(lane);
   if (lane->of->period_ns)
-    find_rest(lane, sample, hit, &busy);
+    find_remaining(lane, sample, hit, &busy);
   struct walk overhead = {TIMELINE_OVERHEAD, lane->pending_count};
   uint64_t delay_ns = mark(lane, &overhead, busy.delay_ns, TIMELINE_CORE_WAIT, 0, 0);
   uint64_t divided_ns = busy.divided_ns - (busy.delay_ns - delay_ns);
@@ -409,11 +409,11 @@ static void divide_busy(struct lane *lane, const struct sample *sample, bool hit
   if (runs && ran_ns < found_ns) /* it slept in the overhead rather than where it was found to run */
     ran_ns = least_of(found_ns, model_sum(ran_ns, divided_ns));
   mark_ran(lane, &work, ran_ns, sample, runs);
-  owe(lane, TIMELINE_TOOL, mark(lane, &work, tool_ns, TIMELINE_TOOL, 0, 0));
-  owe(lane, TIMELINE_CORE_WAIT, mark(lane, &work, delay_ns, TIMELINE_CORE_WAIT, 0, 0));
+  defer(lane, TIMELINE_TOOL, mark(lane, &work, tool_ns, TIMELINE_TOOL, 0, 0));
+  defer(lane, TIMELINE_CORE_WAIT, mark(lane, &work, delay_ns, TIMELINE_CORE_WAIT, 0, 0));
   uint64_t slept_ns = mark(lane, &work, busy.slept_ns, TIMELINE_BLOCKED, 0, 0);
   overhead = (struct walk){TIMELINE_OVERHEAD, lane->pending_count};
-  owe(lane, TIMELINE_BLOCKED, mark(lane, &overhead, slept_ns, TIMELINE_BLOCKED, 0, 0));
+  defer(lane, TIMELINE_BLOCKED, mark(lane, &overhead, slept_ns, TIMELINE_BLOCKED, 0, 0));
 }
 
 /* What came before the sample before it does not wait for this one, which matters if that one was not read: because its
@@ -423,13 +423,13 @@ static void settle_until(struct lane *lane, uint64_t ns)
   while (lane->settled < lane->pending_count && lane->pending[lane->settled].end_ns <= ns)
     lane->settled++;
   struct lane_interval *first = lane->settled < lane->pending_count ? &lane->pending[lane->settled] : NULL;
-  struct lane_interval *rest = first && first->start_ns < ns ? insert(lane, lane->settled + 1) : NULL;
-  if (!rest)
+  struct lane_interval *remaining = first && first->start_ns < ns ? insert(lane, lane->settled + 1) : NULL;
+  if (!remaining)
     return;
-  first = rest - 1;
-  *rest = *first;
-  first->end_ns = rest->start_ns = ns;
-  rest->begins = false;
+  first = remaining - 1;
+  *remaining = *first;
+  first->end_ns = remaining->start_ns = ns;
+  remaining->begins = false;
   lane->settled++;
 }
 
@@ -442,7 +442,7 @@ static void apply(struct lane *lane, const struct sample *sample, uint32_t categ
     lane->chunk = sample->chunk;
     lane->credit_ns = 0;
     lane->overhead_ns = 0;
-    memset(lane->owed, 0, sizeof lane->owed);
+    memset(lane->deferred, 0, sizeof lane->deferred);
   }
   settle_until(lane, sample->since_ns);
   divide_busy(lane, sample, hit, runs, model_rounded((double)sample->tool_ns * lane->tool_busy_part));
@@ -460,12 +460,12 @@ static void divide_end(struct lane *lane)
   struct walk walk = {TIMELINE_WORK, lane->pending_count};
   if (!period_ns || work_ns <= period_ns + period_ns / 2)
     return;
-  uint64_t rest_ns = work_ns - period_ns, slept_ns = life_ns > awake_ns ? life_ns - awake_ns : 0;
+  uint64_t remaining_ns = work_ns - period_ns, slept_ns = life_ns > awake_ns ? life_ns - awake_ns : 0;
   bool killed = lane->of->process->unfinished && !thread->end_ns;
-  uint64_t usual_ns = killed ? least_of(least_of(USUAL_PERIODS * period_ns, thread->run_delay_ns), rest_ns) : 0;
-  slept_ns = least_of(slept_ns, rest_ns - usual_ns);
+  uint64_t usual_ns = killed ? least_of(least_of(USUAL_PERIODS * period_ns, thread->run_delay_ns), remaining_ns) : 0;
+  slept_ns = least_of(slept_ns, remaining_ns - usual_ns);
   mark(lane, &walk, slept_ns, TIMELINE_BLOCKED, 0, 0);
-  mark(lane, &walk, least_of(rest_ns - slept_ns, thread->run_delay_ns), TIMELINE_CORE_WAIT, 0, 0);
+  mark(lane, &walk, least_of(remaining_ns - slept_ns, thread->run_delay_ns), TIMELINE_CORE_WAIT, 0, 0);
 }
 
 /* Appends a wait until then.  How much of all waits was in the tool is known exactly, but not of which ones. */
@@ -473,10 +473,10 @@ static void add_wait(struct lane *lane, struct lane_interval state, uint64_t end
 {
   uint64_t length_ns = end_ns > lane->at_ns ? end_ns - lane->at_ns : 0, tool_ns = 0;
   bool lock = state.category == TIMELINE_LOCK_WAIT;
-  lane->tool_owed_ns[lock] += (double)length_ns * lane->tool.of_waiting[lock];
-  if (lane->tool_owed_ns[lock] >= TOOL_NS)
-    tool_ns = least_of(model_rounded(lane->tool_owed_ns[lock]), length_ns);
-  lane->tool_owed_ns[lock] -= (double)tool_ns;
+  lane->tool_deferred_ns[lock] += (double)length_ns * lane->tool.of_waiting[lock];
+  if (lane->tool_deferred_ns[lock] >= TOOL_NS)
+    tool_ns = least_of(model_rounded(lane->tool_deferred_ns[lock]), length_ns);
+  lane->tool_deferred_ns[lock] -= (double)tool_ns;
   if (tool_ns) {
     struct lane_interval tool = state;
     tool.category = TIMELINE_TOOL;
@@ -558,10 +558,11 @@ static void add_own(struct lane *lane, const struct trace_event *event, struct l
   own.holder = 0;
   uint64_t length = event->own_ticks;
   bool lock = state->category == TIMELINE_LOCK_WAIT;
-  if (!set_up) { /* the rest of it is waiting, or in the tool */
+  if (!set_up) { /* what remains of it is waiting, or in the tool */
     double tool = (double)length * lane->tool.of_runtime[lock], ran = ((double)length - tool) * lane->runtime_part;
-    double rest_ns = ((double)length - ran) * lane->of->process->workspan.tick_ns;
-    lane->tool_owed_ns[lock] += tool * lane->of->process->workspan.tick_ns - rest_ns * lane->tool.of_waiting[lock];
+    double remaining_ns = ((double)length - ran) * lane->of->process->workspan.tick_ns;
+    lane->tool_deferred_ns[lock] +=
+        tool * lane->of->process->workspan.tick_ns - remaining_ns * lane->tool.of_waiting[lock];
     length = model_rounded(ran);
   }
   uint64_t end_ns = at_ns(lane, set_up ? event->begin_ticks + length : event->end_ticks - length);

@@ -6,9 +6,10 @@
  * thread runs code of the program.  A sample stands for the time since the sample before.
  *
  * Numbers of constructs and contexts are those of the thread itself (FORMAT_CONSTRUCTS, FORMAT_NODES), so that they do
- * not depend on which files are read together; timeline_pipelines.c maps them.
+ * not depend on which files are read together; traced.c maps them.
  *
- * Memory: one chunk of the trace, and the tables of the thread's constructs.
+ * Memory: one chunk of the trace, the tables of the thread's constructs, and the samples of the state that is read, of
+ * which at most 4 million are kept.
  */
 #ifndef HPCPROF_LITE_TIMELINE_LANE_H
 #define HPCPROF_LITE_TIMELINE_LANE_H

@@ -229,14 +229,20 @@ static int read_block(struct reading *reading, uint64_t block, uint64_t first, u
   return status;
 }
 
-/* The level of the longest cells that are short enough.  Returns false if there is none, or the last level does not
- * hold the life in one cell, as it must: reading would take as long as there are cells. */
+/* Whether the last level holds a life in one cell, as it must: otherwise reading would take as long as there are cells.
+ */
+static bool holds_life(const struct timeline_index *index, const struct timeline_index_lane *lane)
+{
+  return lane->start_ns >= index->offset_ns &&
+         (lane->end_ns - 1 - index->offset_ns) >> (index->head.shift + index->head.levels - 1) == 0;
+}
+
+/* The level of the longest cells that are short enough.  Returns false if there is none, or the life is not held. */
 static bool choose_level(const struct timeline_index *index, const struct timeline_index_lane *lane, uint64_t wanted_ns,
                          uint32_t *level)
 {
   unsigned shift = index->head.shift;
-  bool before = lane->start_ns < index->offset_ns;
-  if (wanted_ns >> shift == 0 || before || (lane->end_ns - 1 - index->offset_ns) >> (shift + index->head.levels - 1))
+  if (wanted_ns >> shift == 0 || !holds_life(index, lane))
     return false;
   for (*level = 0; *level + 1 < index->head.levels; ++*level)
     if ((wanted_ns / FINER) >> (shift + *level + 1) == 0)
@@ -316,8 +322,7 @@ int timeline_index_sum(const struct timeline_index *index, const struct timeline
   *cell = (struct timeline_index_cell){0};
   if (start_ns >= end_ns)
     return 0;
-  if (lane->start_ns < index->offset_ns ||
-      (lane->end_ns - 1 - index->offset_ns) >> (shift + index->head.levels - 1)) /* the last level holds the life */
+  if (!holds_life(index, lane))
     return 1;
   uint64_t at = (start_ns - index->offset_ns) >> shift, end = ((end_ns - 1 - index->offset_ns) >> shift) + 1;
   while (at < end && !status) {

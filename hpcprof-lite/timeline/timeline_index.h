@@ -17,10 +17,10 @@ enum {
   TIMELINE_INDEX_RULES = 2,       /* version of what intervals are made of a trace: another one makes other cells */
   TIMELINE_INDEX_CELLS = 2 << 20, /* of the first level, all lanes together */
   TIMELINE_INDEX_LANE_CELLS = 256 << 10,
-  TIMELINE_INDEX_LEAST = 1 << 13, /* of the lane with the longest life; of many lanes, */
-  TIMELINE_INDEX_FEWEST = 1 << 10,
-  TIMELINE_INDEX_BLOCK = 1 << 10, /* of a chunk */
-  TIMELINE_INDEX_LEVEL_SHIFT = 26 /* a chunk's number: level << 26 | number of its first cell / 1024 */
+  TIMELINE_INDEX_LEAST = 1 << 13,  /* cells that the longest lane has at least */
+  TIMELINE_INDEX_FEWEST = 1 << 10, /* the same if there are many lanes */
+  TIMELINE_INDEX_BLOCK = 1 << 10,  /* of a chunk */
+  TIMELINE_INDEX_LEVEL_SHIFT = 26  /* a chunk's number: level << 26 | number of its first cell / 1024 */
 };
 
 /* A cell in the file, little-endian.  Numbers of context and construct are the thread's own, 0: not known; a

@@ -65,13 +65,13 @@ static uint32_t construct_of(const struct timeline_source *source, const struct 
 struct reading {
   struct timeline_source *source;
   const struct traced *traced;
-  struct blame_at_counts counts;
+  struct blame_at_counts *counts; /* shared with others that the same thread reads */
   struct lane *lane;
   uint32_t number, position; /* of the lane; of its thread in the process */
   struct timeline_interval next;
-  struct timeline_interval rest; /* what follows `next` and differs only in being on the critical path */
-  size_t link;                   /* the next interval of the critical path */
-  bool has_rest;
+  struct timeline_interval remaining; /* what follows `next` and differs only in being on the critical path */
+  size_t link;                        /* the next interval of the critical path */
+  bool has_remaining;
   struct problems problems;
 };
 
@@ -82,72 +82,75 @@ static void map_interval(struct reading *reading, const struct lane_interval *fr
   uint32_t position = reading->position;
   bool waits = from->category == TIMELINE_IDLE || from->category == TIMELINE_LOCK_WAIT;
   uint32_t thread = traced->lanes.process->threads[position].index;
-  reading->rest =
+  reading->remaining =
       (struct timeline_interval){.start_ns = from->start_ns,
                                  .end_ns = from->end_ns,
                                  .lane = reading->number,
                                  .category = from->category,
                                  .construct = construct_of(source, traced, position, from),
                                  .context = traced_row(traced, position, from->node),
-                                 .wait_for = waits ? blame_at_worst(&traced->blame, &reading->counts, from->start_ns,
+                                 .wait_for = waits ? blame_at_worst(&traced->blame, reading->counts, from->start_ns,
                                                                     from->end_ns, thread, from->holder)
                                                    : MODEL_NONE,
                                  .node = from->node,
                                  .record = from->record,
                                  .begins = from->begins};
-  reading->has_rest = true;
+  reading->has_remaining = true;
 }
 
-/* Cuts the rest where the thread enters or leaves the critical path: its first part becomes the next interval. */
-static void cut_rest(struct reading *reading)
+/* Cuts what remains where the thread enters or leaves the critical path: its first part becomes the next interval. */
+static void cut_remaining(struct reading *reading)
 {
   const struct critical_chain *chain = &reading->traced->chain;
   const struct lane_process *lanes = &reading->traced->lanes;
-  struct timeline_interval *rest = &reading->rest;
+  struct timeline_interval *remaining = &reading->remaining;
   uint32_t thread = lanes->process->threads[reading->position].index;
-  uint64_t until = rest->end_ns;
+  uint64_t until = remaining->end_ns;
   bool critical = false;
   for (; reading->link < chain->count; reading->link++) {
     const struct critical_interval *link = &chain->intervals[reading->link];
     uint64_t begin = lane_ns(lanes, link->begin_ticks), end = lane_ns(lanes, link->end_ticks);
-    if (link->thread != thread || end <= rest->start_ns)
+    if (link->thread != thread || end <= remaining->start_ns)
       continue;
-    critical = begin <= rest->start_ns;
+    critical = begin <= remaining->start_ns;
     if (critical)
       until = end < until ? end : until;
     else
       until = begin < until ? begin : until;
     break;
   }
-  reading->next = *rest;
+  reading->next = *remaining;
   reading->next.end_ns = until;
   reading->next.critical = critical;
-  reading->has_rest = until < rest->end_ns;
-  rest->start_ns = until;
-  rest->begins = false;
+  reading->has_remaining = until < remaining->end_ns;
+  remaining->start_ns = until;
+  remaining->begins = false;
 }
 
 /* Moves to the next interval.  Returns false at the end, or without memory. */
 static bool reading_next(struct reading *reading)
 {
   struct lane_interval interval;
-  if (!reading->has_rest) {
+  if (!reading->has_remaining) {
     if (!reading->lane || !lane_next(reading->lane, &interval))
       return false;
     map_interval(reading, &interval);
   }
-  cut_rest(reading);
+  cut_remaining(reading);
   return true;
 }
 
-static int reading_open(struct timeline_source *source, uint32_t number, struct reading *reading)
+/* counts: of zeros for the first lane. */
+static int reading_open(struct timeline_source *source, uint32_t number, struct blame_at_counts *counts,
+                        struct reading *reading)
 {
   const struct timeline_lane *lane = &source->timeline.lanes[number];
   const struct traced *traced = &source->traced[lane->process];
-  *reading = (struct reading){.source = source, .traced = traced, .number = number, .position = lane->thread};
+  *reading = (struct reading){
+      .source = source, .traced = traced, .counts = counts, .number = number, .position = lane->thread};
   int status = prepare(source, lane->process);
-  if (!status)
-    status = blame_at_counts_init(&traced->blame, &reading->counts);
+  if (!status && !counts->counts)
+    status = blame_at_counts_init(&traced->blame, counts);
   if (status)
     return status;
   return lane_open(&traced->lanes, lane->thread, source->timeline.from_ns, source->timeline.to_ns,
@@ -167,18 +170,19 @@ static void reading_close(struct reading *reading)
     problems_append(source->input.problems, &reading->problems);
   pthread_mutex_unlock(&source->lock);
   source->reported[reading->number] = true;
-  blame_at_counts_release(&reading->counts);
 }
 
 static int each_of_lane(struct timeline_source *source, uint32_t number, timeline_visit *visit, void *context)
 {
+  struct blame_at_counts counts = {0};
   struct reading reading;
-  int status = reading_open(source, number, &reading);
+  int status = reading_open(source, number, &counts, &reading);
   while (!status && reading_next(&reading))
     status = visit(context, &reading.next);
   if (!status && reading.lane && lane_failed(reading.lane))
     status = ERR_NOMEM;
   reading_close(&reading);
+  blame_at_counts_release(&counts);
   return status;
 }
 
@@ -213,9 +217,10 @@ static int each_by_time(struct timeline_source *source, timeline_visit *visit, v
   uint32_t lanes = source->timeline.lanes_count, open = 0, count = 0;
   struct reading *readings = calloc((size_t)lanes + 1, sizeof *readings);
   struct reading **heap = calloc((size_t)lanes + 1, sizeof *heap);
+  struct blame_at_counts counts = {0};
   int status = readings && heap ? 0 : ERR_NOMEM;
   for (; open < lanes && !status; open++) {
-    status = reading_open(source, open, &readings[open]);
+    status = reading_open(source, open, &counts, &readings[open]);
     if (!status && reading_next(&readings[open]))
       heap[count++] = &readings[open];
   }
@@ -233,6 +238,7 @@ static int each_by_time(struct timeline_source *source, timeline_visit *visit, v
       status = ERR_NOMEM;
     reading_close(&readings[i]);
   }
+  blame_at_counts_release(&counts);
   free(readings);
   free(heap);
   return status;
@@ -353,7 +359,7 @@ int timeline_source_prepare(struct timeline_source *source, uint32_t first)
   problems_release(&traced->problems);
   int status = traced_prepare(&source->input, traced, process);
   traced->damaged = traced->problems.count;
-  for (uint32_t i = first; i < source->timeline.lanes_count && source->timeline.lanes[i].process == process; i++)
+  for (uint32_t i = first, end = timeline_process_end(&source->timeline, first); i < end; i++)
     source->timeline.lanes[i].critical_known = traced->chain.known;
   return status;
 }
@@ -363,9 +369,7 @@ int timeline_source_index(struct timeline_source *source, uint32_t first, const 
 {
   const struct timeline_lane *of = source->timeline.lanes;
   struct traced *traced = &source->traced[of[first].process];
-  uint32_t end = first;
-  while (end < source->timeline.lanes_count && of[end].process == of[first].process)
-    end++;
+  uint32_t end = timeline_process_end(&source->timeline, first);
   const struct timeline_index_key key = traced_key(traced);
   struct timeline_index_lane *lanes = calloc(end - first, sizeof *lanes);
   *out = NULL;

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/timeline/traced.h"
 
+#include "common/array.h"
 #include "hpcprof-lite/input/stitch.h"
 
 #include <stdlib.h>
@@ -11,15 +12,14 @@ static int list_nodes(struct traced *traced, const struct profile_process *proce
                       uint32_t *count)
 {
   struct problems ignored = {0};
+  size_t room = 0;
   int status = 0;
   for (uint32_t i = 0; i < process->threads_count && !status; i++) {
     struct read_node *own;
     status = read_nodes(traced->lanes.file, process->threads[i].index, &ignored, &own, &traced->counts[i]);
     free(own);
-    size_t needed = (size_t)*count + traced->counts[i] + 1;
-    struct stitch_node *more = status ? NULL : realloc(*nodes, needed * sizeof **nodes);
-    status = more ? 0 : ERR_NOMEM;
-    *nodes = more ? more : *nodes;
+    if (!status && !array_reserve(nodes, &room, (size_t)*count + traced->counts[i] + 1, sizeof **nodes))
+      status = ERR_NOMEM;
     for (uint32_t j = 0; j < traced->counts[i] && !status; j++)
       (*nodes)[(*count)++] = (struct stitch_node){.thread = process->threads[i].index, .node = j};
   }
@@ -106,19 +106,6 @@ int traced_prepare(const struct timeline_input *input, struct traced *traced, ui
   return status == ERR_NOMEM ? status : 0;
 }
 
-/* Whether states were left out, as the begin of a trace tells (doc/format.md, "Clocks"). */
-static bool has_samples_only(const struct traced *traced)
-{
-  struct trace_cursor cursor;
-  struct trace_event event;
-  const struct profile_process *process = traced->lanes.process;
-  trace_cursor_open(&traced->lanes.trace, process->threads_count ? process->threads[0].index : 0, NULL, &cursor);
-  bool some = trace_cursor_next(&cursor, &event),
-       found = some && event.kind == TRACE_EVENT_SAMPLE && !cursor.state_clock;
-  trace_cursor_close(&cursor);
-  return found;
-}
-
 struct timeline_index_key traced_key(const struct traced *traced)
 {
   const struct profile_process *process = traced->lanes.process;
@@ -149,7 +136,8 @@ int traced_open(const struct timeline_input *input, uint32_t number, uint64_t ru
     traced->index = NULL;
     status = fault == ERR_NOMEM ? fault : status;
   }
-  traced->samples_only = has_samples_only(traced);
+  uint32_t first = process->threads_count ? process->threads[0].index : 0;
+  traced->samples_only = trace_reader_content(&traced->lanes.trace, first) == TRACE_READER_SAMPLES;
   return status == ERR_NOMEM ? status : 0;
 }
 

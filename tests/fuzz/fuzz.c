@@ -55,6 +55,18 @@ void fuzz_write(const char *name, const uint8_t *data, size_t size)
   free(path);
 }
 
+void fuzz_copy_measurement(void)
+{
+  static uint8_t bytes[1 << 20];
+  const char *path = getenv("HPCPROF_FUZZ_MEASUREMENT");
+  FILE *file = path ? fopen(path, "re") : NULL;
+  size_t size = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+  if (!size)
+    abort();
+  fclose(file);
+  fuzz_write("a.hpcrun", bytes, size);
+}
+
 void fuzz_report(const char *const *arguments)
 {
   char *argv[32] = {(char *)"hpcprof-lite"};

@@ -12,6 +12,10 @@ char *fuzz_path(const char *name);
 /* Writes a file there; aborts on failure, since nothing would be tested. */
 void fuzz_write(const char *name, const uint8_t *data, size_t size);
 
+/* Copies the measurement file that the environment names in HPCPROF_FUZZ_MEASUREMENT to a.hpcrun there; aborts on
+ * failure. */
+void fuzz_copy_measurement(void);
+
 /* Runs hpcprof-lite with these arguments, which end with NULL, and discards its output. */
 void fuzz_report(const char *const *arguments);
 

@@ -2,7 +2,6 @@
  * is named by HPCPROF_FUZZ_MEASUREMENT. */
 #include "tests/fuzz/fuzz.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed)
@@ -10,24 +9,12 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsi
   return fuzz_mutate_chunks(data, size, size_max, seed);
 }
 
-static void copy_measurement(void)
-{
-  static uint8_t bytes[1 << 20];
-  const char *path = getenv("HPCPROF_FUZZ_MEASUREMENT");
-  FILE *file = path ? fopen(path, "re") : NULL;
-  size_t size = file ? fread(bytes, 1, sizeof bytes, file) : 0;
-  if (!size)
-    abort();
-  fclose(file);
-  fuzz_write("a.hpcrun", bytes, size);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   static char *directory;
   if (!directory) {
     directory = fuzz_path("");
-    copy_measurement();
+    fuzz_copy_measurement();
   }
   fuzz_write("a.graph", data, size);
   switch (fuzz_choice(data, size) % 8) {

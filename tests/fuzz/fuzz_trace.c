@@ -4,7 +4,6 @@
 
 #include "hpcprof-lite/timeline/lane.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 static struct profile_process process;
@@ -12,18 +11,6 @@ static struct profile_process process;
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed)
 {
   return fuzz_mutate_chunks(data, size, size_max, seed);
-}
-
-static void copy_measurement(void)
-{
-  static uint8_t bytes[1 << 20];
-  const char *path = getenv("HPCPROF_FUZZ_MEASUREMENT");
-  FILE *file = path ? fopen(path, "re") : NULL;
-  size_t size = file ? fread(bytes, 1, sizeof bytes, file) : 0;
-  if (!size)
-    abort();
-  fclose(file);
-  fuzz_write("a.hpcrun", bytes, size);
 }
 
 static void read_process(void)
@@ -75,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   static char *directory;
   if (!directory) {
     directory = fuzz_path("");
-    copy_measurement();
+    fuzz_copy_measurement();
     read_process();
   }
   fuzz_write("a.trace", data, size);

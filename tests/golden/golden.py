@@ -9,6 +9,7 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+import measurement_file
 from report import VIEWS, contents, golden_report, golden_rows as rows, table as csv_table
 from tap import GOLDEN, case, main
 
@@ -200,6 +201,21 @@ def problems_of_a_trace_without_lanes_are_reported_once(directory):
     done = golden_report("-q", "--view", "timeline", place)
     lines = done.stderr.decode().splitlines()
     assert done.returncode == 1 and not done.stdout and len(set(lines)) == len(lines) > 1, done
+
+
+@case
+def a_trace_beside_no_threads_is_harmless(directory):
+    place = shutil.copytree(os.path.join(GOLDEN, "traced-plain"), os.path.join(directory, "run"))
+    path, = (os.path.join(place, name) for name in os.listdir(place) if name.endswith(".hpcrun"))
+    kept = [part for part in measurement_file.chunks(path) if not part.owner]
+    with open(path, "wb") as file:
+        for part in kept:
+            file.write(measurement_file.chunk(part.table, part.size, part.data, part.owner, first=part.first))
+    for view in ("timeline", "phases"):
+        done = golden_report("-q", "--view", view, place)
+        assert done.returncode == 1 and b"the trace has no threads" in done.stderr, done
+    done = golden_report("-q", "--view", "timeline", "--from", "1ms", place)
+    assert done.returncode == 1 and b"between --from and --to: choose another part" in done.stderr, done
 
 
 @case

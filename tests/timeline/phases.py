@@ -14,6 +14,8 @@ from measured import Measurement, build, clocks, tap
 
 INDEX = 17  # table
 
+CLOCKS = 0.0015  # seconds between the program's clock and the region's begin or end: its threads must wake up
+SUMS = 1e-6  # roundings to the last digit in hundreds of rows
 CATEGORIES = ("work_s", "overhead_s", "lock_wait_s", "idle_s", "blocked_s", "core_wait_s", "tool_s", "gap_s")
 
 
@@ -57,14 +59,14 @@ def phases_are_those_of_the_program(directory):
     assert {row["instances"] for row in steps[:3]} == {"30"}, steps
     for name, seconds in (("pattern", length[1]), ("slowest", float(pattern["slowest_s"])), ("serial", length[2]),
                           ("region", length[3])):
-        tap.timed(abs(seconds - own[name]) < 0.0015, f"{name}: {seconds}, own clock {own[name]}")
+        tap.timed(abs(seconds - own[name]) < CLOCKS, f"{name}: {seconds}, own clock {own[name]}")
     start = float(pattern["slowest_start_s"]) - float(phases[0]["end_s"])
-    tap.timed(abs(start - own["start"]) < 0.0015, f"slowest starts at {start}, own clock {own['start']}")
+    tap.timed(abs(start - own["start"]) < CLOCKS, f"slowest starts at {start}, own clock {own['start']}")
     tap.timed(steps[0]["slowest_start_s"] == pattern["slowest_start_s"], steps[0])
     for before, after in zip(phases, phases[1:]):
         assert before["end_s"] == after["start_s"]
     for column in CATEGORIES:
-        assert abs(total(steps, column) - float(pattern[column])) < 1e-6, (column, steps, pattern)
+        assert abs(total(steps, column) - float(pattern[column])) < SUMS, (column, steps, pattern)
     assert len({row["name"] for row in steps}) == len(steps), steps
     text = report(run.output, "--view", "phases")
     tap.timed(f"number 17, from {float(pattern['slowest_start_s']):.4f} to " in " ".join(text.split()), text)
@@ -82,7 +84,7 @@ def what_was_not_recorded_is_a_phase_of_its_own(directory):
     phases = [row for row in rows(output, "phases") if not row["step"]]
     gap = next(row for row in phases if row["kind"] == "gap")
     assert gap["name"] == "not recorded" and not gap["context"] and float(gap["work_s"]) == 0, gap
-    assert float(gap["end_s"]) - float(gap["start_s"]) > 0.015, gap
+    assert float(gap["end_s"]) - float(gap["start_s"]) > 0.015, gap  # of 20 ms, less what the phases beside it take
     region = next(row for row in phases if row["kind"] == "region" and float(row["gap_s"]) > 0)
     assert (region["complete"], region["mean_s"], region["slowest_start_s"]) == ("0", "", ""), region
     tiles(output, "--index")
@@ -114,11 +116,11 @@ def a_serial_program_has_a_phase(directory):
 def a_part_cuts_repetitions(directory):
     run = measure(directory, "-t")
     pattern = next(row for row in rows(run.output, "phases") if row["kind"] == "pattern")
-    start, end = float(pattern["start_s"]) + 0.001, float(pattern["end_s"]) - 0.012
+    start, end = float(pattern["start_s"]) + 0.001, float(pattern["end_s"]) - 0.012  # within a repetition of 10 ms
     part = ("--from", str(start), "--to", str(end))
     cut = next(row for row in rows(run.output, "phases", *part) if row["kind"] == "pattern")
     assert int(cut["complete"]) < int(cut["instances"]), cut
-    tap.timed(abs(float(cut["slowest_start_s"]) - float(pattern["slowest_start_s"])) < 1e-6, cut, pattern)
+    tap.timed(abs(float(cut["slowest_start_s"]) - float(pattern["slowest_start_s"])) < SUMS, cut, pattern)
 
 
 @tap.case
@@ -129,9 +131,9 @@ def tiles_have_the_sums_of_the_intervals(directory):
     for column in CATEGORIES:
         whole = sum(float(row["end_s"]) - float(row["start_s"]) for row in intervals
                     if row["category"] == column[:-2])
-        assert abs(whole - total(parts, column)) < 1e-6, column
+        assert abs(whole - total(parts, column)) < SUMS, column
     together = tiles(run.output, "--lanes", "process")
-    assert abs(sum(total(together, column) - total(parts, column) for column in CATEGORIES)) < 1e-6
+    assert all(abs(total(together, column) - total(parts, column)) < SUMS for column in CATEGORIES)
     for options in (("timeline",), ("phases",), ("timeline", "--lanes", "node"), ("timeline", "--max-rows", "1")):
         text = report(run.output, "--view", *options)
         assert max(map(len, text.splitlines())) <= 80 and "\033" not in text, text
@@ -168,7 +170,7 @@ def the_index_shows_the_same_and_a_stale_one_is_replaced(directory):
     assert name.endswith(".index"), name
     path = os.path.join(run.output, name)
     for column in CATEGORIES:
-        assert abs(total(parts, column) - total(indexed, column)) < 1e-6, column
+        assert abs(total(parts, column) - total(indexed, column)) < SUMS, column
     assert rows(run.output, "phases") == before
     with open(path, "rb") as file:
         size, held = len(file.read()), stored(path)
@@ -178,7 +180,7 @@ def the_index_shows_the_same_and_a_stale_one_is_replaced(directory):
             (byte,) = file.read(1)
             file.seek(at)
             file.write(bytes((byte ^ 0x55,)))
-        assert abs(total(tiles(run.output), "work_s") - total(parts, "work_s")) < 1e-6, at
+        assert abs(total(tiles(run.output), "work_s") - total(parts, "work_s")) < SUMS, at
         assert rows(run.output, "phases") == before, at
         assert tiles(run.output, "--index") == indexed and stored(path) == held, at
     os.truncate(path, size // 2)
@@ -330,7 +332,7 @@ def a_life_longer_than_any_is_not_indexed(directory):
                 records = [record[:24] + struct.pack("<Q", end) + record[32:] if part.table == form.THREAD else record
                            for record in part.records()]
                 file.write(form.chunk(part.table, part.size, b"".join(records), part.owner, first=part.first))
-        assert "its index is not stored" in report(run.output, "--view", "timeline", "--index", code=1), end
+        assert "end of a thread is impossible" in report(run.output, "--view", "timeline", "--index", code=1), end
         assert not [name for name in os.listdir(run.output) if name.endswith(".index")]
 
 
@@ -358,6 +360,7 @@ def sums_of_a_synthetic_trace_are_exact(directory):
     cycles, unit = 10000, 32e-9
     for options in ((), ("--index",), ()):
         parts = tiles(path, *options)
+        # each cell is a whole number of ns: only the sum of their seconds is rounded
         for column, units in (("work_s", 110 + 2 * 75), ("idle_s", 10 + 2 * 49), ("overhead_s", 4)):
             assert abs(total(parts, column) - cycles * units * unit) < 1e-9, (column, options)
         (phase, *_) = rows(path, "phases")

@@ -10,11 +10,13 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import measurement_file
-from lanes import (CATEGORIES, check_constructs, check_no_gaps, check_tiling, check_waits, number, Timeline, traced)
+from lanes import (CATEGORIES, WAITS, check_constructs, check_no_gaps, check_tiling, check_waits, number, Timeline,
+                   traced)
 from measured import Measurement, build, combinations, tap
 from report import report
 
-EXACT = 20e-6
+EXACT = 20e-6  # between a callback and the program's own reading of its clock beside it
+SLEEPS = 0.02  # seconds: how much longer or shorter sleep is where samples tell it, and how late a sleeper wakes
 MODES = ("online", "off", "log")
 # Forms of tests/span, by program.  What a form does follows from its name.
 FORMS = {
@@ -94,8 +96,8 @@ def random_programs(directory):
                           options=("-p", "online"), **SETTINGS)
         check_tiling(timeline)
         check_no_gaps(timeline)
-        check_waits(timeline, slack=1e-3, share=0.03)
-        check_constructs(timeline, slack=200e-6)
+        check_waits(timeline, slack=1e-3)  # threads outnumber processors, and lose theirs while they wait
+        check_constructs(timeline)
 
 
 @tap.case
@@ -167,7 +169,7 @@ def start_of_run(output):
 def compare(timeline, what, category, blamed=None, **wanted):
     """Intervals of a category are where the program says; other programs may delay some."""
     found = timeline.waits(what, category, **wanted)
-    tap.timed(found[0][0] <= EXACT, what, found)
+    tap.timed(found[len(found) // 2][0] <= EXACT, what, found)
     blame = [timeline.path(interval.wait_for) for _, interval in found]
     tap.timed(not blamed or sum(blamed in path for path in blame) > len(found) / 2, what, blame)
 
@@ -240,10 +242,10 @@ def a_killed_program_keeps_its_timeline(directory):
         check_no_gaps(timeline)
         last = timeline.lanes[next(lane for lane in timeline.lanes if lane[1] == "2")][-1]
         tap.timed(last.category == category, where, compiler, mode, last)
-        tap.timed(category == "work" or last.length > 0.02, where, compiler, mode, last)
+        tap.timed(category == "work" or last.length > 0.02, where, compiler, mode, last)  # of 50 ms
         ran = busy(timeline, next(lane for lane in timeline.lanes if lane[1] == "1"))
-        tap.timed(0.06 <= ran < 0.14, where, compiler, mode, ran)
-        if where == "lock":
+        tap.timed(0.06 <= ran < 0.14, where, compiler, mode, ran)  # 70 ms; others may delay it
+        if where == "lock":  # the table is as old as its last refresh
             part = {row["thread"]: row for row in run.view("threads", "-q", "--from", "0")}
             assert abs(float(part["2"]["lockwait_s"]) - timeline.sums(last.lane)["lock_wait"]) < 1e-3, (part, last)
 
@@ -297,7 +299,7 @@ def a_thread_that_sleeps_at_the_end(directory):
         check_tiling(timeline)
         check_no_gaps(timeline)
         sums = timeline.sums(next(lane for lane in timeline.lanes if lane[1] == "2"))
-        tap.timed(sums["blocked"] > 0.045, mode, sums)
+        tap.timed(sums["blocked"] > 0.045, mode, sums)  # 50 ms, less the start of the thread
 
 
 @tap.case
@@ -307,9 +309,9 @@ def sleep_that_is_not_intercepted(directory):
         check_tiling(timeline)
         lane = next(lane for lane in timeline.lanes if lane[1] == "1")
         sums = timeline.sums(lane)
-        tap.timed(abs(sums["blocked"] - 0.24) < 0.02, mode, sums)
+        tap.timed(abs(sums["blocked"] - 0.24) < SLEEPS, mode, sums)
         slept = float(timeline.threads[lane]["blocked_s"])
-        tap.timed(abs(sums["blocked"] - slept) < 0.02, mode, sums, slept)
+        tap.timed(abs(sums["blocked"] - slept) < SLEEPS, mode, sums, slept)
 
 
 @tap.case
@@ -328,7 +330,8 @@ def ends_and_exec(directory):
                 check_waits(timeline)
             check_no_gaps(timeline)
             ran = sum(busy(timeline, lane) for lane in timeline.lanes)
-            expected = {"failed exec": 0.05, "abort": 0.002}.get(how, 0.015)  # abort: until the last sample
+            # all threads of the program; warm_up() alone is 15 ms, and after an abort the last samples are missing
+            expected = {"failed exec": 0.05, "abort": 0.002}.get(how, 0.015)
             tap.timed(ran >= expected, how, mode, ran)
 
 
@@ -338,7 +341,7 @@ def jumps_out_of_sleep(directory):
     check_all(timeline)
     off = sorted(abs(timeline.within(thread, begin, end, "blocked") - (end - begin))
                  for thread, begin, end in timeline.of("sleep"))
-    tap.timed(off[0] <= 2 * EXACT and off[2] <= 1e-3, "sleep", off)
+    tap.timed(off[2] <= 2 * EXACT, "sleep", off)  # the median; at both ends
 
 
 @tap.case
@@ -395,6 +398,7 @@ def many_state_changes(directory):
             sums = timeline.sums(lane)
             for category in ("work", "overhead"):
                 off = abs(sums[category] - float(row[category + "_s"]))
+                # the samples of `threads` tell it with the same error
                 tap.timed(off <= 0.3 * float(row["wall_s"]), compiler, lane, category, sums, row)
 
 
@@ -409,7 +413,7 @@ def beyond_the_limit_is_a_gap(directory):
         assert "trace" in run.done.stderr, run.done.stderr
         for lane, row in timeline.threads.items():
             sums = timeline.sums(lane)
-            assert sums["idle"] <= 1.01 * float(row["idle_s"]) + 120e-6, (keep, lane, sums, row)
+            assert sums["idle"] <= float(row["idle_s"]) + WAITS, (keep, lane, sums, row)
         assert timeline.gaps(), (keep, compiler, mode)
         said = report("--view", "summary", run.output)
         assert "trace" in said.stdout + said.stderr, said
@@ -464,6 +468,7 @@ def threads_that_wait_for_a_processor(directory):
         check_tiling(timeline)
         found = sum(timeline.sums(lane)["core_wait"] for lane in timeline.lanes)
         expected = sum(number(row["core_wait_s"]) for row in timeline.threads.values())
+        # samples tell where in busy time; how much of it was in waits is estimated
         tap.timed(0.01 < found and abs(found - expected) <= 0.2 * expected + 0.01, mode, found, expected)
 
 
@@ -474,7 +479,7 @@ def samples_alone(directory):
     check_tiling(timeline)
     work = timeline.sums(next(lane for lane in timeline.lanes if lane[1] == "1"))["work"]
     expected = float(next(row for row in timeline.threads.values() if row["thread"] == "1")["work_s"])
-    tap.timed(abs(work - expected) < 0.05 * expected, work, expected)
+    tap.timed(abs(work - expected) < 0.05 * expected, work, expected)  # a sample at each end, of some hundreds
 
 
 class Kept(Measurement):

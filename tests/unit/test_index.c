@@ -20,6 +20,21 @@ static void added_keys_are_found_until_they_are_removed(void **state)
   index_release(&index);
 }
 
+static void a_cleared_index_is_empty_and_usable(void **state)
+{
+  (void)state;
+  struct index index = {0};
+  index_clear(&index);
+  for (uint32_t turn = 1; turn <= 2; turn++) {
+    for (uint32_t i = 1; i <= KEYS; i++)
+      assert_true(!index_find(&index, i) && index_add(&index, i, turn * i) && index_find(&index, i) == turn * i);
+    index_clear(&index);
+    assert_int_equal(index.count, 0);
+    assert_int_equal(index_find(&index, KEYS), 0);
+  }
+  index_release(&index);
+}
+
 static void elements_of_one_key_come_one_after_the_other(void **state)
 {
   (void)state;
@@ -60,6 +75,7 @@ int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(added_keys_are_found_until_they_are_removed),
+      cmocka_unit_test(a_cleared_index_is_empty_and_usable),
       cmocka_unit_test(elements_of_one_key_come_one_after_the_other),
       cmocka_unit_test(contexts_have_different_keys),
   };

@@ -64,7 +64,7 @@ static double tick_ns(const struct profile_process *process)
 static uint64_t ticks_at(const struct profile_process *process, uint64_t ns)
 {
   uint64_t base = process->in_part ? process->from_ticks : process->start_ticks;
-  return model_sum(base, model_rounded((double)ns / tick_ns(process)));
+  return profile_ticks_after(process, base, ns);
 }
 
 void range_set(struct profile_process *process, uint64_t from_ns, uint64_t to_ns)
@@ -312,18 +312,18 @@ static int sweep(struct range *range, const struct profile_process *process, con
   return failed ? ERR_NOMEM : 0;
 }
 
-/* The columns that can be told from the trace: not those of events other than the first one. */
-static uint32_t columns_told(const struct read_file *file, bool timed)
+/* The columns that can be known from the trace: not those of events other than the first one. */
+static uint32_t columns_known(const struct read_file *file, bool timed)
 {
-  uint32_t count = read_columns_count(file), told = 0;
-  for (bool first = !timed; told < count; told++) {
-    if (read_column(file, told).role != COLUMN_EVENT)
+  uint32_t count = read_columns_count(file), known = 0;
+  for (bool first = !timed; known < count; known++) {
+    if (read_column(file, known).role != COLUMN_EVENT)
       continue;
     if (!first)
       break;
     first = false;
   }
-  return told;
+  return known;
 }
 
 /* The period of the samples; *timed: they measure time. */
@@ -364,7 +364,7 @@ static int fill(struct range *range, struct read_file *file, const struct profil
     status = prepare(range);
   if (!status)
     status = sweep(range, process, trace, problems);
-  uint32_t columns = columns_told(file, timed);
+  uint32_t columns = columns_known(file, timed);
   for (uint32_t i = 0; i < range->count && !status; i++)
     status = range_thread_waits(&range->threads[i], range->threads, range->count, &range->parts[i]);
   for (uint32_t i = 0; i < range->count && !status; i++)
@@ -434,9 +434,9 @@ void range_close(struct range *range)
 
 /* A figure of which the trace has parts at samples: the part's share of them; without any, of the thread's life.  Where
  * the trace lacks samples, what it has. */
-static uint64_t share_of(uint64_t figure, struct range_amount told, struct range_amount life, bool complete)
+static uint64_t share_of(uint64_t figure, struct range_amount traced, struct range_amount life, bool complete)
 {
-  return !figure || !complete ? told.in : range_share_of(figure, told.all ? told : life);
+  return !figure || !complete ? traced.in : range_share_of(figure, traced.all ? traced : life);
 }
 
 static void take_waits(const struct read_part *part, double tick_ns, struct profile_thread *thread)

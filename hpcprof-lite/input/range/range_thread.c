@@ -142,7 +142,7 @@ static bool is_inside(const struct range_thread *thread, uint64_t at)
 static bool begins_region(const struct range_thread *thread, uint64_t code)
 {
   const struct read_construct *construct = &thread->constructs[code / CONSTRUCT_TIMES];
-  return (construct->kind == DIRECTIVE_PARALLEL || construct->kind == DIRECTIVE_TEAMS) && !construct->linked;
+  return construct_is_region(construct->kind) && !construct->linked;
 }
 
 void range_thread_state(struct range_thread *thread, const struct range_places *places, const struct trace_event *event)
@@ -410,12 +410,7 @@ static void add_tool_time(struct range_thread *thread)
 /* What of the runtime's work counts as waiting depends on all of the thread's life: see exact_waits.h. */
 static void limit_runtime(struct range_thread *thread)
 {
-  double all_ns = 0;
-  for (uint32_t i = 0; i < thread->stored.count; i++) {
-    const struct read_wait *stored = &thread->stored.waits[i];
-    double own_ns = (double)stored->runtime * thread->tick_ns - (double)stored->tool_ns;
-    all_ns += own_ns > 0 ? own_ns : 0;
-  }
+  double all_ns = exact_waits_runtime_ns(thread->stored.waits, thread->stored.count, thread->tick_ns);
   double part = exact_waits_runtime_part(thread->record, all_ns);
   for (uint32_t i = 0; i < thread->waits_count; i++) {
     struct read_wait *wait = &thread->waits[i];
@@ -532,8 +527,8 @@ static void add_to_tasks(const struct range_thread *thread, const struct index *
 static void cut_tasks(struct read_tasks *tasks, const struct task_sums *sums)
 {
   bool all = sums->created.in >= tasks->created && sums->started.in >= tasks->started;
-  bool told = sums->created.all == tasks->created && sums->started.all == tasks->started;
-  if (all && told && sums->ticks.in >= sums->ticks.all - sums->ticks.all / 256)
+  bool known = sums->created.all == tasks->created && sums->started.all == tasks->started;
+  if (all && known && sums->ticks.in >= sums->ticks.all - sums->ticks.all / 256)
     return;
   *tasks = (struct read_tasks){.directive = tasks->directive,
                                .cut = true,

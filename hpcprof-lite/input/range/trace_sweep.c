@@ -19,7 +19,7 @@ struct source {
   struct trace_cursor states, samples;
   struct trace_event state, first, sample; /* the next ones */
   /* charges whose time is not known yet, and what comes after them */
-  struct trace_event held[HELD_MAX + 1];
+  struct trace_event held[HELD_MAX];
   unsigned held_count, held_next;
   enum stage stage; /* of what comes after `state` */
   bool has_state, has_sample;

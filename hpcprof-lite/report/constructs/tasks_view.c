@@ -24,23 +24,15 @@ static void part_cell(struct row_writer *writer, bool known, double part)
     row_writer_empty(writer);
 }
 
-static void count_cell(struct row_writer *writer, bool known, uint64_t count)
-{
-  if (known)
-    row_writer_uint(writer, count);
-  else
-    row_writer_empty(writer);
-}
-
 static void row_cells(struct row_writer *writer, const struct task_row *row)
 {
   bool ended = row->ended > 0;
   construct_text_cells(writer, row->kind, row->name, row->file, row->line);
   construct_text_number(writer, row->context);
   row_writer_uint(writer, row->created);
-  count_cell(writer, !row->cut, row->undeferred);
-  count_cell(writer, !row->cut, row->untied);
-  count_cell(writer, !row->cut, row->dependent);
+  row_writer_optional(writer, !row->cut, row->undeferred);
+  row_writer_optional(writer, !row->cut, row->untied);
+  row_writer_optional(writer, !row->cut, row->dependent);
   row_writer_ns(writer, row->exec_ns);
   ns_cell(writer, ended, ended ? (double)row->exec_ns / (double)row->ended : 0);
   ns_cell(writer, ended, (double)row->shortest_ns);
@@ -50,7 +42,7 @@ static void row_cells(struct row_writer *writer, const struct task_row *row)
   ns_cell(writer, row->creation_known, (double)row->create_ns);
   ns_cell(writer, row->waits_known, row->wait_mean_ns);
   part_cell(writer, row->started > 0 && !row->cut, row->started ? (double)row->elsewhere / (double)row->started : 0);
-  count_cell(writer, !row->cut, row->suspended);
+  row_writer_optional(writer, !row->cut, row->suspended);
   part_cell(writer, ended, row->below_1us);
   part_cell(writer, ended, row->below_10us);
 }

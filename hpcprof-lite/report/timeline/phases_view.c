@@ -15,14 +15,6 @@ enum { NAME_AT = 49, PERCENTS = 5, HEADING = 58, LEAST_SHOWN = 200, CONSPICUOUS 
 
 /* ---- CSV and JSON ---- */
 
-static void uint_or_empty(struct row_writer *writer, bool known, uint64_t value)
-{
-  if (known)
-    row_writer_uint(writer, value);
-  else
-    row_writer_empty(writer);
-}
-
 static void ns_or_empty(struct row_writer *writer, bool known, uint64_t ns)
 {
   if (known)
@@ -37,7 +29,7 @@ static void spread_cells(struct row_writer *writer, const struct phases_spread *
   row_writer_uint(writer, spread->count);
   ns_or_empty(writer, known, model_rounded(spread->mean_ns));
   ns_or_empty(writer, spread->whole >= PHASES_LEAST, model_rounded(phases_deviation(spread)));
-  uint_or_empty(writer, spread->slowest, spread->slowest);
+  row_writer_optional(writer, spread->slowest, spread->slowest);
   ns_or_empty(writer, known, spread->slowest_ns);
 }
 
@@ -53,7 +45,7 @@ static void figure_cells(const struct report *report, struct row_writer *writer,
     row_writer_real(writer, phases_efficiency(phases, figures, time_ns), 4);
   else
     row_writer_empty(writer);
-  uint_or_empty(writer, known, known ? report->tree->rows[figures->context].id : 0);
+  row_writer_optional(writer, known, known ? report->tree->rows[figures->context].id : 0);
   if (known)
     call_path_text(&plain, report->tree, figures->context, 1024, path);
   row_writer_text(writer, path);
@@ -74,10 +66,7 @@ static void process_cells(const struct report *report, struct row_writer *writer
 {
   const struct profile_process *process = &report->profile->processes[phases->process];
   row_writer_uint(writer, process->pid);
-  if (process->rank < 0)
-    row_writer_empty(writer);
-  else
-    row_writer_int(writer, process->rank);
+  row_writer_optional(writer, process->rank >= 0, (uint64_t)process->rank);
   row_writer_uint(writer, phase + 1);
 }
 
@@ -311,28 +300,30 @@ static void print_head(const struct report *report, const struct terminal *termi
           "Ovhd%", "Lock%", "Idle%", "Rest%", terminal_plain(terminal));
 }
 
-void phases_view_list(const struct report *report, const struct terminal *terminal)
+static void print_phases(const struct report *report, const struct terminal *terminal, bool with_steps)
 {
   for (uint32_t i = 0; i < report->phases_count; i++) {
-    print_process(report, terminal, &report->phases[i]);
+    const struct phases *phases = &report->phases[i];
+    print_process(report, terminal, phases);
     print_head(report, terminal);
-    for (uint32_t j = report->phases[i].first; j < report->phases[i].end; j++)
-      print_phase(report, terminal, &report->phases[i], j);
+    for (uint32_t j = phases->first; j < phases->end; j++) {
+      print_phase(report, terminal, phases, j);
+      if (with_steps)
+        print_steps(report, terminal, phases, &phases->phases[j]);
+    }
   }
+}
+
+void phases_view_list(const struct report *report, const struct terminal *terminal)
+{
+  print_phases(report, terminal, false);
 }
 
 void phases_view_text(const struct report *report)
 {
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
-  for (uint32_t i = 0; i < report->phases_count; i++) {
-    print_process(report, &terminal, &report->phases[i]);
-    print_head(report, &terminal);
-    for (uint32_t j = report->phases[i].first; j < report->phases[i].end; j++) {
-      print_phase(report, &terminal, &report->phases[i], j);
-      print_steps(report, &terminal, &report->phases[i], &report->phases[i].phases[j]);
-    }
-  }
+  print_phases(report, &terminal, true);
   phases_view_legend(report);
 }
 

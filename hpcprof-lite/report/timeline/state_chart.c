@@ -46,8 +46,7 @@ static void print_extreme(const struct report *report, const struct terminal *te
 static void print_spreads(const struct report *report, const struct terminal *terminal,
                           const struct timeline_rows *rows, const struct state_spread *spreads, unsigned count)
 {
-  static const char *const names[] = {"thread", "process", "node"};
-  const char *name = names[report->lanes];
+  const char *name = timeline_line_names[report->lanes];
   struct format format = times_up_to(count ? spreads[0].total_ns : 0);
   char heading[STATE_WIDTH + 1];
   snprintf(heading, sizeof heading, "%s in", format.unit);
@@ -157,21 +156,7 @@ static void write_spreads(const struct report *report, const struct timeline_row
 
 static void write_row(const struct report *report, struct row_writer *writer, const struct state_group *group)
 {
-  const struct timeline_lane *lane = &report->timeline->lanes[group->lane];
-  const struct profile_process *process = &report->profile->processes[lane->process];
-  row_writer_text(writer, process->host);
-  if (group->level == TIMELINE_NODES)
-    row_writer_empty(writer);
-  else
-    row_writer_uint(writer, process->pid);
-  if (group->level == TIMELINE_NODES || process->rank < 0)
-    row_writer_empty(writer);
-  else
-    row_writer_int(writer, process->rank);
-  if (group->level != TIMELINE_THREADS)
-    row_writer_empty(writer);
-  else
-    row_writer_uint(writer, process->threads[lane->thread].index);
+  timeline_rows_who(report, writer, group->lane, group->level);
   for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++)
     row_writer_ns(writer, group->times.ns[c]);
 }

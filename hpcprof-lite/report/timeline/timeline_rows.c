@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const timeline_line_names[] = {
+    [TIMELINE_THREADS] = "thread", [TIMELINE_PROCESSES] = "process", [TIMELINE_NODES] = "node"};
+
 const struct timeline_look timeline_looks[TIMELINE_CATEGORIES] = {
     [TIMELINE_WORK] = {'W', "work", "Work", "\033[32m"},
     [TIMELINE_OVERHEAD] = {'o', "overhead", "Ovhd", "\033[33m"},
@@ -31,6 +34,17 @@ static bool shares_rank(const struct profile *profile, uint32_t number)
       return true;
   }
   return false;
+}
+
+void timeline_rows_who(const struct report *report, struct row_writer *writer, uint32_t lane,
+                       enum timeline_grouping level)
+{
+  const struct timeline_lane *of = &report->timeline->lanes[lane];
+  const struct profile_process *process = &report->profile->processes[of->process];
+  row_writer_text(writer, process->host);
+  row_writer_optional(writer, level != TIMELINE_NODES, process->pid);
+  row_writer_optional(writer, level != TIMELINE_NODES && process->rank >= 0, (uint64_t)process->rank);
+  row_writer_optional(writer, level == TIMELINE_THREADS, process->threads[of->thread].index);
 }
 
 void timeline_rows_process(const struct profile *profile, uint32_t number, char name[TIMELINE_PROCESS_MAX])

@@ -10,10 +10,8 @@ struct table {
 
 static void context_cell(const struct table *table, struct row_writer *writer, uint32_t row)
 {
-  if (row == MODEL_NONE || row >= table->report->tree->count)
-    row_writer_empty(writer);
-  else
-    row_writer_uint(writer, table->report->tree->rows[row].id);
+  bool known = row < table->report->tree->count;
+  row_writer_optional(writer, known, known ? table->report->tree->rows[row].id : 0);
 }
 
 static int print_interval(void *context, const struct timeline_interval *interval)
@@ -27,10 +25,7 @@ static int print_interval(void *context, const struct timeline_interval *interva
   const struct construct_entry *construct =
       interval->construct < constructs->count ? &constructs->entries[interval->construct] : NULL;
   row_writer_uint(writer, process->pid);
-  if (process->rank < 0)
-    row_writer_empty(writer);
-  else
-    row_writer_int(writer, process->rank);
+  row_writer_optional(writer, process->rank >= 0, (uint64_t)process->rank);
   row_writer_uint(writer, process->threads[lane->thread].index);
   row_writer_ns(writer, interval->start_ns);
   row_writer_ns(writer, interval->end_ns);
@@ -39,16 +34,10 @@ static int print_interval(void *context, const struct timeline_interval *interva
                                                              : "");
   row_writer_text(writer, timeline_category_name((enum timeline_category)interval->category));
   context_cell(table, writer, interval->context);
-  if (construct)
-    row_writer_uint(writer, construct->region);
-  else
-    row_writer_empty(writer);
+  row_writer_optional(writer, construct, construct ? construct->region : 0);
   row_writer_text(writer, construct ? construct->name : "");
   context_cell(table, writer, interval->wait_for);
-  if (lane->critical_known)
-    row_writer_uint(writer, interval->critical);
-  else
-    row_writer_empty(writer);
+  row_writer_optional(writer, lane->critical_known, interval->critical);
   return ferror(writer->stream) ? ERR_INPUT : 0;
 }
 

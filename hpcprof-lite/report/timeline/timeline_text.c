@@ -216,7 +216,6 @@ static void print_phases_axis(const struct drawing *drawing)
 
 static void print_title(const struct drawing *drawing)
 {
-  static const char *const names[] = {"thread", "process", "node"};
   const struct timeline_rows *rows = &drawing->rows;
   uint64_t length_ns = rows->to_ns - rows->from_ns;
   char step[16], from[32], to[32];
@@ -224,7 +223,7 @@ static void print_title(const struct drawing *drawing)
   seconds_text(rows->from_ns, length_ns / 400, from);
   seconds_text(rows->to_ns, length_ns / 400, to);
   fprintf(drawing->report->stream, "%sA line for each %s, from %s to %s s, a column is %s%s\n",
-          terminal_bold(&drawing->terminal), names[drawing->report->lanes], from, to, step,
+          terminal_bold(&drawing->terminal), timeline_line_names[drawing->report->lanes], from, to, step,
           terminal_plain(&drawing->terminal));
 }
 

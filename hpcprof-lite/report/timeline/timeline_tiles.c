@@ -6,25 +6,6 @@
 #include "hpcprof-lite/report/timeline/state_chart.h"
 #include "hpcprof-lite/report/timeline/timeline_rows.h"
 
-static void who_cells(const struct report *report, struct row_writer *writer, uint32_t lane)
-{
-  const struct timeline_lane *of = &report->timeline->lanes[lane];
-  const struct profile_process *process = &report->profile->processes[of->process];
-  row_writer_text(writer, process->host);
-  if (report->lanes == TIMELINE_NODES)
-    row_writer_empty(writer);
-  else
-    row_writer_uint(writer, process->pid);
-  if (report->lanes == TIMELINE_NODES || process->rank < 0)
-    row_writer_empty(writer);
-  else
-    row_writer_int(writer, process->rank);
-  if (report->lanes != TIMELINE_THREADS)
-    row_writer_empty(writer);
-  else
-    row_writer_uint(writer, process->threads[of->thread].index);
-}
-
 static void write_tile(const struct report *report, struct row_writer *writer, const struct timeline_cell *cell,
                        bool critical_known)
 {
@@ -36,15 +17,9 @@ static void write_tile(const struct report *report, struct row_writer *writer, c
     row_writer_ns(writer, cell->critical_ns);
   else
     row_writer_empty(writer);
-  if (context)
-    row_writer_uint(writer, report->tree->rows[cell->context].id);
-  else
-    row_writer_empty(writer);
+  row_writer_optional(writer, context, context ? report->tree->rows[cell->context].id : 0);
   row_writer_text(writer, context ? report->tree->rows[cell->context].name : "");
-  if (construct)
-    row_writer_uint(writer, report->constructs->entries[cell->construct].region);
-  else
-    row_writer_empty(writer);
+  row_writer_optional(writer, construct, construct ? report->constructs->entries[cell->construct].region : 0);
   row_writer_text(writer, construct ? report->constructs->entries[cell->construct].name : "");
 }
 
@@ -73,7 +48,7 @@ int timeline_tiles(const struct report *report)
     for (uint32_t j = 0; j < rows.columns; j++) {
       if (!alive(&rows.rows[i].cells[j]))
         continue;
-      who_cells(report, &writer, rows.rows[i].lane);
+      timeline_rows_who(report, &writer, rows.rows[i].lane, report->lanes);
       row_writer_ns(&writer, timeline_cell_start(rows.from_ns, rows.to_ns, rows.columns, j));
       row_writer_ns(&writer, timeline_cell_start(rows.from_ns, rows.to_ns, rows.columns, j + 1));
       write_tile(report, &writer, &rows.rows[i].cells[j], rows.rows[i].critical_known);

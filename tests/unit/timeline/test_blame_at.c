@@ -133,6 +133,7 @@ static void test_parts_of_threads(void **state)
   assert_int_equal(blame.count, (4 * LEAST + LEAST) >> halved);
   blame_at_divide(parts, FEW);
   assert_int_equal(parts[0].most, 1 << 20);
+  blame_at_divide(parts, 0); /* a process without threads */
   blame_at_divide(parts, 1);
   assert_int_equal(parts[0].most, 4 << 20);
   free(parts);

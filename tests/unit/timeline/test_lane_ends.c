@@ -270,6 +270,19 @@ static void has_no_lanes(const struct profile_process *of, int status)
   lane_process_close(&other);
 }
 
+/* Of a counter beyond 2^53, which a double does not hold. */
+static void test_ticks_are_exact(void **state)
+{
+  (void)state;
+  struct profile_process far = {.start_ticks = (UINT64_C(1) << 53) + 1, .workspan = {.tick_ns = 1}};
+  const struct lane_process of = {.process = &far, .offset_ns = 100};
+  for (uint64_t ns = 100; ns < 108; ns++) {
+    assert_int_equal(lane_ticks(&of, ns), far.start_ticks + ns - 100);
+    assert_int_equal(lane_ns(&of, lane_ticks(&of, ns)), ns);
+  }
+  assert_int_equal(lane_ticks(&of, 0), far.start_ticks);
+}
+
 static void test_without_a_rate_the_trace_is_left_out(void **state)
 {
   (void)state;
@@ -308,6 +321,7 @@ int main(int argc, char **argv)
       lane_test(test_what_began_before_a_part),
       lane_test(test_an_execution_begins_once),
       lane_test(test_many_states),
+      cmocka_unit_test(test_ticks_are_exact),
       lane_test(test_without_a_rate_the_trace_is_left_out),
   };
   return UNIT_RUN(argc, argv, "lane_ends", tests, make_directory, remove_directory);
