@@ -53,6 +53,7 @@ int advice_pipeline(struct job *job)
       .tool_ns = totals->tool_ns,
       .core_wait_ns = totals->core_wait_ns,
       .openmp_wall_ns = totals->openmp_wall_ns,
+      .by_wall = totals->by_wall,
       .threads = efficiency->known ? totals->threads_max : 0,
       .serial_s = efficiency->gain_s[EFFICIENCY_SERIAL],
       .inflation_s = efficiency->split.compared ? efficiency->split.gain_s[EFFICIENCY_INFLATION] : 0,

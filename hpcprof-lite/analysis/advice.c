@@ -53,7 +53,7 @@ static const struct class {
                             "Only work that does not depend on other work can run at once: shorten the chain, make "
                             "dependences finer (parts of the data), or compute independent parts beside it.",
                             "critical-path", "medium", 0.5, 1.05},
-    [ADVICE_CREATION] = {"creation", "one thread creates all tasks, more slowly than the others run them",
+    [ADVICE_CREATION] = {"creation", "tasks created by one thread",
                          "Create tasks in several threads (taskloop, tasks that create tasks), or larger ones.",
                          "tasks", "medium", 0.7, 1.05},
     [ADVICE_OVERSUBSCRIPTION] = {"oversubscription", "more threads than cores",
@@ -586,15 +586,16 @@ static void find_outside(struct examination *run)
   const struct advice_input *input = run->input;
   double part, blocking_s = blocked_s(input->profile), threads = input->threads;
   add(run, ADVICE_BLOCKING, blocking_s, "The initial thread was blocked in calls outside OpenMP for %.3f s%s", blocking_s,
-      "; -e wall shows where");
+      input->by_wall ? "" : "; -e wall shows where");
   if (threads < 2)
     return;
   uint32_t row = serial_place(input, &part);
   double gain_s = input->serial_s - fmin(input->serial_s, blocking_s * (1 - 1 / threads));
   struct advice_finding *found =
       add(run, ADVICE_SERIAL, gain_s,
-          "One thread runs for %.3f s outside parallel regions, while %.0f wait; the place named causes %.0f %% of that",
-          gain_s / (1 - 1 / threads), threads - 1, 100 * part);
+          "One thread runs for %.3f s outside parallel regions, while the others have no work; the place named causes "
+          "%.0f %% of that",
+          gain_s / (1 - 1 / threads), 100 * part);
   if (found && row) {
     found->name = input->tree->rows[row].name;
     found->file = input->tree->rows[row].file;
@@ -609,21 +610,24 @@ static bool find_oversubscription(struct examination *run)
 {
   const struct advice_input *input = run->input;
   uint32_t cores = 0, threads = 0;
+  uint64_t delay_ns = 0;
   for (uint32_t i = 0; i < input->profile->processes_count; i++) {
     const struct profile_process *process = &input->profile->processes[i];
+    for (uint32_t j = 0; j < process->threads_count; j++)
+      delay_ns = model_sum(delay_ns, process->threads[j].run_delay_ns);
     if (process->usable && process->cpus && process->threads_max > process->cpus && process->threads_max > threads) {
       cores = process->cpus;
       threads = process->threads_max;
     }
   }
-  if (!cores)
+  if (!cores || delay_ns < input->openmp_wall_ns / 20)
     return false;
   double serial_s = input->serial_s / (1 - 1.0 / threads), elapsed_s = run->advice->elapsed_s;
   double work_s = fmax(0, seconds(input->work_ns) - serial_s);
   add(run, ADVICE_OVERSUBSCRIPTION, elapsed_s - serial_s - work_s / cores,
       "%" PRIu32 " threads share %" PRIu32 " cores: for %.3f s of %.3f s they were ready to run without a core; their "
       "work alone would keep the cores busy for %.3f s",
-      threads, cores, seconds(input->core_wait_ns), seconds(input->openmp_wall_ns), work_s / cores);
+      threads, cores, seconds(delay_ns), seconds(input->openmp_wall_ns), work_s / cores);
   return true;
 }
 
@@ -635,7 +639,7 @@ static bool find_unfit(struct examination *run)
   bool known = input->constructs->count > 1 || input->threads > 0;
   if (!known)
     add(run, ADVICE_UNFIT, 0,
-        "No OpenMP construct was seen: measure a program that uses OpenMP, with -p online (the default)");
+        "No OpenMP construct was timed: forecasts need a program that uses OpenMP, and -p online (the default)");
   if (input->tool_ns > input->openmp_wall_ns / MUCH)
     add(run, ADVICE_UNFIT, 0, "This tool took %.0f %% of the threads' time: forecasts for short constructs are uncertain",
         100 * (double)input->tool_ns / (double)input->openmp_wall_ns);

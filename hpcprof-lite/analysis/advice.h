@@ -65,9 +65,10 @@ struct advice_input {
   const struct tree_columns *columns;
   const struct construct_tree *constructs;
   uint64_t elapsed_ns, samples, work_ns, tool_ns, core_wait_ns, openmp_wall_ns;
-  uint32_t threads;            /* the most that a process had in use at once */
+  bool by_wall;                 /* samples were taken by elapsed time */
+  uint32_t threads;             /* the most that a process had in use at once */
   double serial_s, inflation_s; /* gains of the efficiencies; inflation_s: 0 if not known */
-  double efficiency;           /* 0 to 1, below 0 if not known */
+  double efficiency;            /* 0 to 1, below 0 if not known */
 };
 
 /* Fills *advice; there is at least one finding.  Returns 0 or ERR_NOMEM; advice_release() in either case. */

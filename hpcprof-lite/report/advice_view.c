@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-enum { LINE = 4096 };
+enum { LINE = ADVICE_TITLE_MAX };
 
 static void command_text(const struct report *report, const struct advice_finding *found, char out[LINE])
 {
@@ -47,8 +47,7 @@ int advice_view_table(const struct report *report, bool json)
   return 0;
 }
 
-/* "imbalance at solve.c:42 (solve)" */
-static void title_text(const struct advice_finding *found, char out[LINE])
+void advice_view_title(const struct advice_finding *found, char out[ADVICE_TITLE_MAX])
 {
   int length = snprintf(out, LINE, "%s", advice_title(found->class));
   if (*found->file && found->line)
@@ -63,8 +62,8 @@ static void title_text(const struct advice_finding *found, char out[LINE])
 static void print_finding(const struct report *report, const struct terminal *terminal, uint32_t number)
 {
   const struct advice_finding *found = &report->advice.found[number];
-  char title[LINE], text[2 * LINE], first[16];
-  title_text(found, title);
+  char title[ADVICE_TITLE_MAX], text[2 * LINE], first[16];
+  advice_view_title(found, title);
   snprintf(first, sizeof first, "%3" PRIu32 ". ", number + 1);
   if (*found->confidence)
     snprintf(text, sizeof text, "%s: %.3f s shorter (%.0f %%; %.3f to %.3f s), confidence %s", title, found->gain_s,

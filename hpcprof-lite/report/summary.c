@@ -1,10 +1,9 @@
 #include "hpcprof-lite/report/summary.h"
 
+#include "hpcprof-lite/report/advice_view.h"
 #include "hpcprof-lite/report/call_path.h"
-#include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/terminal.h"
-#include "hpcprof-lite/report/verdict.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -269,34 +268,6 @@ static void print_command(const struct summary *summary, const char *view, const
   print_line(summary, "  hpcprof-lite --view %s%s %s", view, option, fits ? directory : "DIR");
 }
 
-/* The constructs without whose losses the run would be shortest, with what they lose most to. */
-static void print_losses_of_constructs(const struct summary *summary)
-{
-  enum { CONSTRUCTS_MAX = 5, PERCENT_LEAST = 1 };
-  const struct report *report = summary->report;
-  uint64_t elapsed = report->totals->elapsed_ns;
-  uint32_t i = 1;
-  for (; i < report->constructs->count && i <= CONSTRUCTS_MAX; i++) {
-    const struct construct_entry *entry = &report->constructs->entries[i];
-    struct construct_losses losses = construct_losses(entry->kind, &entry->sum);
-    char seconds[CELL], percent[CELL], place[CONSTRUCT_TEXT_MAX];
-    if ((double)entry->gain_ns * 100 < (double)elapsed * PERCENT_LEAST || !entry->gain_ns)
-      break;
-    if (i == 1) {
-      print_title(summary, "Constructs that lose most time");
-      print_line(summary, "  %8s %6s   %s", "Gain s", "%", "Lost in, and mostly to");
-    }
-    terminal_seconds(entry->gain_ns, terminal_decimals(elapsed), seconds);
-    terminal_percent(entry->gain_ns, elapsed, percent);
-    bool placed = *entry->file && entry->line;
-    construct_text_place(profile_directive_name(entry->kind), placed ? "" : entry->name, entry->file, entry->line,
-                         place);
-    print_line(summary, "  %8s %6s   %s: %s", seconds, percent, place, construct_text_loss(entry->kind, &losses));
-  }
-  if (i > 1)
-    print_command(summary, "regions", " --per-thread");
-}
-
 /* Parallel efficiency and its losses, in the order of the efficiency view. */
 static void print_efficiency(const struct summary *summary)
 {
@@ -360,7 +331,7 @@ static void print_parallelism(const struct summary *summary)
     print_wrapped(summary, text);
 }
 
-/* The contexts that cause most waiting, with a suggestion for each. */
+/* The contexts that cause most waiting. */
 static void print_worst(const struct summary *summary, const char *title, const struct causes_finding *findings,
                         uint32_t count)
 {
@@ -374,14 +345,12 @@ static void print_worst(const struct summary *summary, const char *title, const 
     const struct causes_finding *found = &findings[i];
     uint64_t samples = tree_excl(report->flat, found->flat, report->columns->samples);
     bool few = report->columns->samples != MODEL_NONE && samples < MODEL_FEW_SAMPLES;
-    char cost[CELL], absolute[CELL], relative[CELL], path[CALL_PATH_TEXT_MAX], advice[VERDICT_TEXT_MAX];
+    char cost[CELL], absolute[CELL], relative[CELL], path[CALL_PATH_TEXT_MAX];
     terminal_seconds(found->cost_ns, terminal_decimals(whole), cost);
     terminal_percent(found->cost_ns, whole, absolute);
     terminal_percent(found->cost_ns, tree_weight(report->flat, report->columns, found->flat, false), relative);
     call_path_text(&summary->terminal, report->tree, found->context, summary->terminal.width - 27, path);
     fprintf(summary->stream, "  %8s%c%6s %6s   %s\n", cost, few ? '*' : ' ', absolute, relative, path);
-    verdict_text(report, found, advice);
-    print_line(summary, "    %s", advice);
   }
 }
 
@@ -582,7 +551,7 @@ void summary_text(const struct report *report)
   terminal_init(&summary.terminal, report->stream);
   print_run(&summary);
   print_fitness(&summary);
-  print_losses_of_constructs(&summary);
+  advice_view_first(report, &summary.terminal, 3);
   print_categories(&summary);
   print_efficiency(&summary);
   print_parallelism(&summary);
@@ -593,8 +562,6 @@ void summary_text(const struct report *report)
   print_next(&summary);
   if (report->legend)
     fputs("\n"
-          "Gain s: the most by which the run could be shorter without these losses; there,\n"
-          "  % is of the elapsed time.\n"
           "Thread s: time of all threads together; Exact s: timed by the runtime's\n"
           "  callbacks instead of sampled.\n"
           "%: share of the time of all threads; under functions, of work and overhead.\n"
