@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FEW_SAMPLES = 20, MUCH = 10 }; /* a part of the time is much from 1 / MUCH on */
+
 static const double least = 0.01; /* of the elapsed time: smaller gains are not listed */
 
 const char *const advice_columns[ADVICE_COLUMNS] = {"rank",       "class",      "name",     "file",   "line",
@@ -133,6 +135,7 @@ struct examination {
   uint32_t count;
   double *busy_s;
   double lost_s; /* of elapsed time: to this tool */
+  bool no_memory;
 };
 
 static void most(struct amount *amount, const struct construct_entry *at, double s, bool add)
@@ -298,8 +301,10 @@ static struct advice_finding *add(struct examination *run, enum advice_class cla
   bool forecast = class != ADVICE_UNFIT && class != ADVICE_NONE;
   if (forecast && gain_s < least * advice->elapsed_s)
     return NULL;
-  if (!array_reserve(&advice->found, &advice->room, advice->count + 1, sizeof *advice->found))
+  if (!array_reserve(&advice->found, &advice->room, advice->count + 1, sizeof *advice->found)) {
+    run->no_memory = true;
     return NULL;
+  }
   gain_s = fmin(gain_s, advice->elapsed_s);
   struct advice_finding *found = &advice->found[advice->count++];
   *found = (struct advice_finding){.class = class,
@@ -345,7 +350,8 @@ static bool find_small_tasks(struct examination *run, struct region *region)
   enum { MANY = 50 };
   double mean_s = region->tasks > 0 ? region->task.s / region->tasks : 0, work_s = region->sampled_work_s;
   double overhead_s = region->sampled_overhead_s;
-  if (region->tasks < MANY * region->threads || mean_s > 1e-4 || work_s <= 0 || overhead_s < work_s / 2)
+  if (region->tasks < MANY * region->threads || mean_s > 1e-4 || work_s <= 0 || overhead_s < work_s / 2 ||
+      run->input->samples < FEW_SAMPLES)
     return false;
   set_place(add(run, ADVICE_TASK_OVERHEAD, wall_of(region) - work_s / fmax(region->threads, 1),
                 "%.0f tasks run for %.2f us on average; the OpenMP runtime takes %.3f s of processor time, the program's "
@@ -388,7 +394,7 @@ static double pieces_of(const struct examination *run, const struct construct_en
 static void find_small_chunks(struct examination *run, struct region *region)
 {
   double pieces = pieces_of(run, region->loop.at), overhead_s = region->sampled_overhead_s;
-  if (region->tasks > 0 || wall_of(region) < 2e-4 * region->executions || pieces < 16 * region->threads || overhead_s < region->sampled_work_s / 2)
+  if (region->tasks > 0 || wall_of(region) < 2e-4 * region->executions || pieces < 16 * region->threads || overhead_s < region->sampled_work_s / 2 || run->input->samples < FEW_SAMPLES)
     return;
   set_place(add(run, ADVICE_CHUNK_OVERHEAD, gain_of(region, overhead_s),
                 "The OpenMP runtime takes %.3f s of processor time to hand out iterations, the loop's code %.3f s "
@@ -593,10 +599,11 @@ static void find_outside(struct examination *run)
   double gain_s = input->serial_s - fmin(input->serial_s, blocking_s * (1 - 1 / threads));
   struct advice_finding *found =
       add(run, ADVICE_SERIAL, gain_s,
-          "One thread runs for %.3f s outside parallel regions, while the others have no work; the place named causes "
-          "%.0f %% of that",
-          gain_s / (1 - 1 / threads), 100 * part);
+          "One thread runs for %.3f s outside parallel regions, while the others have no work", gain_s / (1 - 1 / threads));
   if (found && row) {
+    size_t length = strlen(found->evidence);
+    snprintf(found->evidence + length, sizeof found->evidence - length, "; %.0f %% of that in the place named",
+             100 * part);
     found->name = input->tree->rows[row].name;
     found->file = input->tree->rows[row].file;
     found->line = input->tree->rows[row].line;
@@ -634,7 +641,6 @@ static bool find_oversubscription(struct examination *run)
 /* What makes the measurement unfit; returns whether no forecast is possible. */
 static bool find_unfit(struct examination *run)
 {
-  enum { FEW = 20, MUCH = 10 };
   const struct advice_input *input = run->input;
   bool known = input->constructs->count > 1 || input->threads > 0;
   if (!known)
@@ -647,7 +653,7 @@ static bool find_unfit(struct examination *run)
     add(run, ADVICE_UNFIT, 0,
         "Threads had no core for %.0f %% of their time: measure without other programs, with no more threads than cores",
         100 * (double)input->core_wait_ns / (double)input->openmp_wall_ns);
-  if (input->samples < FEW)
+  if (input->samples < FEW_SAMPLES)
     add(run, ADVICE_UNFIT, 0,
         "%" PRIu64 " samples are too few to say where time is spent: measure longer, or with -e task-clock@f1000",
         input->samples);
@@ -707,8 +713,11 @@ int advice_compute(const struct advice_input *input, struct advice *advice)
   }
   free(run.regions);
   free(run.busy_s);
-  if (!status && !advice->count)
-    status = ERR_NOMEM;
+  status = run.no_memory ? ERR_NOMEM : status;
+  bool disturbed = input->core_wait_ns > input->openmp_wall_ns / MUCH || input->tool_ns > input->openmp_wall_ns / MUCH;
+  for (uint32_t i = 0; i < advice->count && disturbed; i++)
+    if (*advice->found[i].confidence)
+      advice->found[i].confidence = "low";
   if (!status)
     qsort(advice->found, advice->count, sizeof *advice->found, by_gain);
   return status;
