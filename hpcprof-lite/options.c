@@ -80,8 +80,8 @@ static const char *const view_names[] = {
     [OPTIONS_REGIONS] = "regions",         [OPTIONS_REGION_TREE] = "region-tree",
     [OPTIONS_OVERHEADS] = "overheads",     [OPTIONS_TASKS] = "tasks",
     [OPTIONS_TIMELINE] = "timeline",       [OPTIONS_PHASES] = "phases",
-    [OPTIONS_ADVICE] = "advice",
-    [OPTIONS_GRAINS] = "grains",           [OPTIONS_GRAIN_GRAPH] = "grain-graph"};
+    [OPTIONS_ADVICE] = "advice",           [OPTIONS_GRAINS] = "grains",
+    [OPTIONS_GRAIN_GRAPH] = "grain-graph"};
 
 const char *options_help(void)
 {

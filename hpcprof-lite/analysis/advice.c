@@ -13,13 +13,14 @@ enum { FEW_SAMPLES = 20, MUCH = 10 }; /* a part of the time is much from 1 / MUC
 
 static const double least = 0.01; /* of the elapsed time: smaller gains are not listed */
 
-const char *const advice_columns[ADVICE_COLUMNS] = {"rank",       "class",      "name",     "file",   "line",
-                                                    "context_id", "gain_low_s", "gain_s",   "gain_high_s", "gain_pct",
-                                                    "confidence", "evidence",   "remedy",   "command"};
+const char *const advice_columns[ADVICE_COLUMNS] = {"rank",       "class",      "name",   "file",        "line",
+                                                    "context_id", "gain_low_s", "gain_s", "gain_high_s", "gain_pct",
+                                                    "confidence", "evidence",   "remedy", "command"};
 
 /* What is said of each class.  low, high: the range of a forecast, as parts of it: how much of the loss such changes
  * leave behind, and what else they save. */
-static const struct class {
+static const struct class
+{
   const char *name, *title, *remedy, *view, *confidence;
   double low, high;
 } classes[ADVICE_CLASSES] = {
@@ -71,8 +72,8 @@ static const struct class {
                         "into one.",
                         "region-tree", "medium", 0.5, 1.05},
     [ADVICE_BLOCKING] = {"blocking", "sleep, input or output while the threads wait",
-                         "Do it beside the computation (a task, a thread of its own, asynchronous I/O).",
-                         "topdown", "medium", 0.5, 1.05},
+                         "Do it beside the computation (a task, a thread of its own, asynchronous I/O).", "topdown",
+                         "medium", 0.5, 1.05},
     [ADVICE_UNFIT] = {"unfit", "the measurement itself", "", "summary", "", 0, 0},
     [ADVICE_NONE] = {"none", "nothing found", "", "topdown", "", 0, 0},
 };
@@ -114,18 +115,18 @@ struct amount {
 struct region {
   const struct construct_entry *at;
   double threads, executions, total_s, tool_s;
-  double startup_s;                  /* beginning and ending the region */
-  double management_s, imbalance_s;  /* as in construct_losses */
-  struct amount limited, meeting;    /* waiting for a single block; at barriers inside */
-  double tasks_wait_s;               /* at taskwait and taskgroup */
-  double single_s;                   /* inside single, without waiting for tasks */
-  double tasks, created, dependent;  /* executed; created; of these with dependences */
-  struct amount task;                /* executing tasks; the one with most time */
-  struct amount ordered, inner;      /* waiting for its turn; nested regions of one thread */
-  struct amount loop;                /* the loop or sections with most time in its body */
+  double startup_s;                 /* beginning and ending the region */
+  double management_s, imbalance_s; /* as in construct_losses */
+  struct amount limited, meeting;   /* waiting for a single block; at barriers inside */
+  double tasks_wait_s;              /* at taskwait and taskgroup */
+  double single_s;                  /* inside single, without waiting for tasks */
+  double tasks, created, dependent; /* executed; created; of these with dependences */
+  struct amount task;               /* executing tasks; the one with most time */
+  struct amount ordered, inner;     /* waiting for its turn; nested regions of one thread */
+  struct amount loop;               /* the loop or sections with most time in its body */
   double sampled_work_s, sampled_overhead_s;
-  double events;                     /* executions of constructs */
-  double *busy_s;                    /* [thread of the tree] without waiting for others */
+  double events;  /* executions of constructs */
+  double *busy_s; /* [thread of the tree] without waiting for others */
 };
 
 struct examination {
@@ -353,11 +354,12 @@ static bool find_small_tasks(struct examination *run, struct region *region)
   if (region->tasks < MANY * region->threads || mean_s > 1e-4 || work_s <= 0 || overhead_s < work_s / 2 ||
       run->input->samples < FEW_SAMPLES)
     return false;
-  set_place(add(run, ADVICE_TASK_OVERHEAD, wall_of(region) - work_s / fmax(region->threads, 1),
-                "%.0f tasks run for %.2f us on average; the OpenMP runtime takes %.3f s of processor time, the program's "
-                "code %.3f s (sampled)",
-                region->tasks, mean_s * 1e6, overhead_s, work_s),
-            region->task.at);
+  set_place(
+      add(run, ADVICE_TASK_OVERHEAD, wall_of(region) - work_s / fmax(region->threads, 1),
+          "%.0f tasks run for %.2f us on average; the OpenMP runtime takes %.3f s of processor time, the program's "
+          "code %.3f s (sampled)",
+          region->tasks, mean_s * 1e6, overhead_s, work_s),
+      region->task.at);
   return true;
 }
 
@@ -394,7 +396,8 @@ static double pieces_of(const struct examination *run, const struct construct_en
 static void find_small_chunks(struct examination *run, struct region *region)
 {
   double pieces = pieces_of(run, region->loop.at), overhead_s = region->sampled_overhead_s;
-  if (region->tasks > 0 || wall_of(region) < 2e-4 * region->executions || pieces < 16 * region->threads || overhead_s < region->sampled_work_s / 2 || run->input->samples < FEW_SAMPLES)
+  if (region->tasks > 0 || wall_of(region) < 2e-4 * region->executions || pieces < 16 * region->threads ||
+      overhead_s < region->sampled_work_s / 2 || run->input->samples < FEW_SAMPLES)
     return;
   set_place(add(run, ADVICE_CHUNK_OVERHEAD, gain_of(region, overhead_s),
                 "The OpenMP runtime takes %.3f s of processor time to hand out iterations, the loop's code %.3f s "
@@ -418,7 +421,8 @@ static double cancelled(const struct examination *run, const struct region *regi
 static void find_waiting(struct examination *run, struct region *region)
 {
   bool at_barrier = region->meeting.at && region->meeting.at->kind == DIRECTIVE_BARRIER;
-  double lost_s = region->imbalance_s + (at_barrier ? region->meeting.s : 0) + (region->tasks > 0 ? region->limited.s : 0);
+  double lost_s =
+      region->imbalance_s + (at_barrier ? region->meeting.s : 0) + (region->tasks > 0 ? region->limited.s : 0);
   double in_tasks_s = lost_s + region->tasks_wait_s, gain_s = gain_of(region, lost_s);
   double wall_s = wall_of(region), threads = fmax(region->threads, 1), pieces = pieces_of(run, region->loop.at);
   double per_execution = region->executions > 0 ? region->tasks / region->executions : 0;
@@ -591,15 +595,15 @@ static void find_outside(struct examination *run)
 {
   const struct advice_input *input = run->input;
   double part, blocking_s = blocked_s(input->profile), threads = input->threads;
-  add(run, ADVICE_BLOCKING, blocking_s, "The initial thread was blocked in calls outside OpenMP for %.3f s%s", blocking_s,
-      input->by_wall ? "" : "; -e wall shows where");
+  add(run, ADVICE_BLOCKING, blocking_s, "The initial thread was blocked in calls outside OpenMP for %.3f s%s",
+      blocking_s, input->by_wall ? "" : "; -e wall shows where");
   if (threads < 2)
     return;
   uint32_t row = serial_place(input, &part);
   double gain_s = input->serial_s - fmin(input->serial_s, blocking_s * (1 - 1 / threads));
-  struct advice_finding *found =
-      add(run, ADVICE_SERIAL, gain_s,
-          "One thread runs for %.3f s outside parallel regions, while the others have no work", gain_s / (1 - 1 / threads));
+  struct advice_finding *found = add(
+      run, ADVICE_SERIAL, gain_s, "One thread runs for %.3f s outside parallel regions, while the others have no work",
+      gain_s / (1 - 1 / threads));
   if (found && row) {
     size_t length = strlen(found->evidence);
     snprintf(found->evidence + length, sizeof found->evidence - length, "; %.0f %% of that in the place named",
@@ -647,11 +651,13 @@ static bool find_unfit(struct examination *run)
     add(run, ADVICE_UNFIT, 0,
         "No OpenMP construct was timed: forecasts need a program that uses OpenMP, and -p online (the default)");
   if (input->tool_ns > input->openmp_wall_ns / MUCH)
-    add(run, ADVICE_UNFIT, 0, "This tool took %.0f %% of the threads' time: forecasts for short constructs are uncertain",
+    add(run, ADVICE_UNFIT, 0,
+        "This tool took %.0f %% of the threads' time: forecasts for short constructs are uncertain",
         100 * (double)input->tool_ns / (double)input->openmp_wall_ns);
   if (input->core_wait_ns > input->openmp_wall_ns / MUCH)
     add(run, ADVICE_UNFIT, 0,
-        "Threads had no core for %.0f %% of their time: measure without other programs, with no more threads than cores",
+        "Threads had no core for %.0f %% of their time: measure without other programs, with no more threads than "
+        "cores",
         100 * (double)input->core_wait_ns / (double)input->openmp_wall_ns);
   if (input->samples < FEW_SAMPLES)
     add(run, ADVICE_UNFIT, 0,

@@ -4,9 +4,9 @@
  * performance assistant of INTONE; the focus rules of Liu et al., ICS'13, section 3.1.
  *
  * Each outermost parallel region, and what is outside all, is examined for the causes in a table (advice.c).  A cause
- * has a forecast: by how much the run would be shorter without it.  Forecasts are from exact times of constructs, except
- * where a sentence says that they are from samples.  With T threads and a loss of L thread seconds, the gain is L / T:
- * what all threads lose together, divided equally.  This tool's own time is taken out of the region first, in
+ * has a forecast: by how much the run would be shorter without it.  Forecasts are from exact times of constructs,
+ * except where a sentence says that they are from samples.  With T threads and a loss of L thread seconds, the gain is
+ * L / T: what all threads lose together, divided equally.  This tool's own time is taken out of the region first, in
  * proportion to the number of constructs that were executed there.
  */
 #ifndef HPCPROF_LITE_ANALYSIS_ADVICE_H

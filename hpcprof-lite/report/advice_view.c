@@ -51,8 +51,8 @@ void advice_view_title(const struct advice_finding *found, char out[ADVICE_TITLE
 {
   int length = snprintf(out, LINE, "%s", advice_title(found->class));
   if (*found->file && found->line)
-    length += snprintf(out + length, LINE - (size_t)length, " at %.1000s:%" PRIu32, names_base(found->file),
-                       found->line);
+    length +=
+        snprintf(out + length, LINE - (size_t)length, " at %.1000s:%" PRIu32, names_base(found->file), found->line);
   if (*found->name)
     snprintf(out + length, LINE - (size_t)length, "%s%.1000s%s", *found->file ? " (" : " in ", found->name,
              *found->file ? ")" : "");

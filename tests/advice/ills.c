@@ -1,5 +1,5 @@
-/* Programs that each have exactly one ill: ills NAME ill|healthy|repaired.  Ill and repaired do the same work; a healthy
- * twin looks alike, but loses nothing.  They print their elapsed time. */
+/* Programs that each have exactly one ill: ills NAME ill|healthy|repaired.  Ill and repaired do the same work; a
+ * healthy twin looks alike, but loses nothing.  They print their elapsed time. */
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>

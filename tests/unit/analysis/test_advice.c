@@ -77,7 +77,8 @@ static void expect(enum advice_class class, double gain_s, uint32_t line)
   assert_int_equal(advice_compute(&input, &advice), 0);
   assert_int_equal(advice.found[0].class, class);
   assert_int_equal(advice.found[0].line, line);
-  assert_in_range((uint64_t)(advice.found[0].gain_s * 1e6 + 0.5), (uint64_t)(gain_s * 1e6), (uint64_t)(gain_s * 1e6) + 1);
+  assert_in_range((uint64_t)(advice.found[0].gain_s * 1e6 + 0.5), (uint64_t)(gain_s * 1e6),
+                  (uint64_t)(gain_s * 1e6) + 1);
   assert_true(advice.found[0].low_s <= advice.found[0].gain_s && advice.found[0].gain_s <= advice.found[0].high_s);
 }
 
