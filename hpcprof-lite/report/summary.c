@@ -300,12 +300,10 @@ static void print_parallelism(const struct summary *summary)
 {
   const struct report *report = summary->report;
   const struct profile_workspan *workspan = &report->profile->workspan;
-  char sentence[PARALLELISM_SENTENCE_MAX], work[CELL], span[CELL], text[LINE_MAX];
-  parallelism_sentence(report, &summary->terminal, sentence);
-  if (!*sentence)
+  char work[CELL], span[CELL], text[LINE_MAX];
+  if (!report->workspan.span)
     return;
   print_title(summary, "Parallelism");
-  print_wrapped(summary, sentence);
   if (workspan->is_time) {
     seconds_text(workspan->work, work);
     seconds_text(workspan->span, span);
@@ -318,8 +316,9 @@ static void print_parallelism(const struct summary *summary)
   seconds_text(runtime, seconds);
   if (runtime)
     snprintf(of_which, sizeof of_which, " (%s s of it in the OpenMP runtime and this tool)", seconds);
-  int length =
-      snprintf(text, sizeof text, "Work %s %.20s%s, span %s. Critical path:", work, workspan->unit, of_which, span);
+  int length = snprintf(text, sizeof text, "Work %s %.20s%s, span %s, parallelism %.1f%s", work, workspan->unit,
+                        of_which, span, workspan_parallelism(workspan->work, workspan->span),
+                        report->critical_rows_count ? ". Critical path:" : "");
   for (uint32_t i = 0; i < report->critical_rows_count && i < 2; i++) {
     char name[TERMINAL_TEXT_MAX];
     terminal_fit(&summary->terminal, report->flat->rows[report->critical_rows[i]].name, 24, name);
@@ -327,8 +326,7 @@ static void print_parallelism(const struct summary *summary)
                        100 * (double)tree_excl(report->flat, report->critical_rows[i], report->columns->critical) /
                            (double)workspan->span);
   }
-  if (report->critical_rows_count)
-    print_wrapped(summary, text);
+  print_wrapped(summary, text);
 }
 
 /* The contexts that cause most waiting. */

@@ -446,7 +446,7 @@ def the_summary_shows_the_parallelism(_):
                      ("parallelism", "2.5000", "ratio"), ("app+0x2100", "0.168000000", "s"),
                      ("app+0x2000", "0.157894737", "s"), ("app+0x1010", "0.042105263", "s")]
     lines = golden_report("-q", "graph").stdout.decode().splitlines()
-    assert len(lines) <= 45 and lines[lines.index("Parallelism") + 1].startswith("  On unlimited cores")
+    assert len(lines) <= 45 and lines[lines.index("Parallelism") + 1].startswith("  Work 1.000 s, span 0.400, parallelism 2.5")
     assert not [row for row in rows("blame") if row["section"] == "parallelism"]
     assert "Parallelism" not in golden_report("-q", "blame").stdout.decode()
 
