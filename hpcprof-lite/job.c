@@ -63,6 +63,7 @@ void job_release(struct job *job)
   construct_tree_release(&job->construct_list);
   overheads_release(&job->report.overheads);
   task_figures_release(&job->report.tasks);
+  advice_release(&job->report.advice);
   workspan_release(&job->report.workspan);
   whatif_release(&job->report.whatif);
   recorded_graph_release(&job->recorded);

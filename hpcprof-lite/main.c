@@ -5,6 +5,7 @@
 #include "hpcprof-lite/graph_pipelines.h"
 #include "hpcprof-lite/output.h"
 #include "hpcprof-lite/overview_pipelines.h"
+#include "hpcprof-lite/report/advice_view.h"
 #include "hpcprof-lite/report/constructs/overheads_view.h"
 #include "hpcprof-lite/report/constructs/regions_view.h"
 #include "hpcprof-lite/report/constructs/tasks_view.h"
@@ -62,6 +63,7 @@ static const struct view {
     [OPTIONS_OVERHEADS] = {true, overheads_pipeline, overheads_view_text, overheads_view_table},
     [OPTIONS_TASKS] = {true, tasks_pipeline, tasks_view_text, tasks_view_table},
     [OPTIONS_TIMELINE] = {true, timeline_view_pipeline, NULL, timeline_table, timeline_text},
+    [OPTIONS_ADVICE] = {true, advice_pipeline, advice_view_text, advice_view_table},
     [OPTIONS_PHASES] = {true, phases_pipeline, phases_view_text, phases_view_table},
     [OPTIONS_GRAINS] = {true, grains_pipeline, grains_view_text, grains_view_table},
     [OPTIONS_GRAIN_GRAPH] = {true, grain_graph_pipeline, NULL, graph_json},

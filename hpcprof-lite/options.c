@@ -80,9 +80,8 @@ static const char *const view_names[] = {
     [OPTIONS_REGIONS] = "regions",         [OPTIONS_REGION_TREE] = "region-tree",
     [OPTIONS_OVERHEADS] = "overheads",     [OPTIONS_TASKS] = "tasks",
     [OPTIONS_TIMELINE] = "timeline",       [OPTIONS_PHASES] = "phases",
-    [OPTIONS_GRAINS] = "grains",           [OPTIONS_GRAIN_GRAPH] = "grain-graph"};
-
-static const char *const later_views[] = {"advice"};
+    [OPTIONS_ADVICE] = "advice",           [OPTIONS_GRAINS] = "grains",
+    [OPTIONS_GRAIN_GRAPH] = "grain-graph"};
 
 const char *options_help(void)
 {
@@ -92,7 +91,7 @@ const char *options_help(void)
          "      --view VIEW         summary (default), topdown, bottomup, flat, threads,\n"
          "                          efficiency, parallelism, critical-path, whatif,\n"
          "                          speedup, regions, region-tree, overheads, tasks,\n"
-         "                          grains, grain-graph, timeline or phases\n"
+         "                          grains, grain-graph, timeline, phases or advice\n"
          "  -f, --format FORMAT     text (default), csv or json; of grain-graph graphml, dot\n"
          "                          or json; of timeline also perfetto, firefox or otf2\n"
          "  -o, --output FILE       write the report to FILE (otf2: to that new directory)\n"
@@ -194,9 +193,6 @@ static int parse_view(const char *name, struct options *options, char *message, 
     options->has_view = true;
     return 0;
   }
-  for (size_t i = 0; i < sizeof later_views / sizeof *later_views; i++)
-    if (!strcmp(name, later_views[i]))
-      return fail(message, size, "view '%s' is not available yet", name);
   const char *similar = similar_view(name);
   if (similar) {
     snprintf(message, size, "there is no view '%s': did you mean '%s'?", name, similar);
@@ -205,7 +201,7 @@ static int parse_view(const char *name, struct options *options, char *message, 
   return fail(message, size,
               "there is no view '%s': one of summary, topdown, bottomup, flat, threads, efficiency, "
               "parallelism, critical-path, whatif, speedup, regions, region-tree, overheads, tasks, grains, "
-              "grain-graph, timeline, phases",
+              "grain-graph, timeline, phases, advice",
               name);
 }
 
@@ -494,7 +490,7 @@ bool options_of_samples(const struct options *options)
   static const bool views[OPTIONS_GRAIN_GRAPH + 1] = {
       [OPTIONS_SUMMARY] = true,    [OPTIONS_TOPDOWN] = true,   [OPTIONS_BOTTOMUP] = true,    [OPTIONS_FLAT] = true,
       [OPTIONS_THREADS] = true,    [OPTIONS_REGIONS] = true,   [OPTIONS_REGION_TREE] = true, [OPTIONS_TASKS] = true,
-      [OPTIONS_EFFICIENCY] = true, [OPTIONS_OVERHEADS] = true,
+      [OPTIONS_EFFICIENCY] = true, [OPTIONS_OVERHEADS] = true, [OPTIONS_ADVICE] = true,
   };
   bool report = options->format == OPTIONS_TEXT || options->format == OPTIONS_CSV || options->format == OPTIONS_JSON;
   return report && views[options->view];

@@ -37,6 +37,32 @@ static bool has_states(const struct profile *profile)
   return trace_reader_has_states(process->path, process->threads_count ? process->threads[0].index : 0);
 }
 
+int advice_pipeline(struct job *job)
+{
+  const struct efficiency *efficiency = &job->report.efficiency;
+  const struct totals *totals = &job->totals;
+  int status = construct_gains(job);
+  struct advice_input input = {.profile = &job->profile,
+                               .tree = &job->tree,
+                               .columns = &job->columns,
+                               .constructs = &job->constructs,
+                               .elapsed_ns = totals->elapsed_ns,
+                               .samples = totals->samples,
+                               .work_ns = totals->work_ns,
+                               .tool_ns = totals->tool_ns,
+                               .core_wait_ns = totals->core_wait_ns,
+                               .openmp_wall_ns = totals->openmp_wall_ns,
+                               .by_wall = totals->by_wall,
+                               .threads = efficiency->known ? totals->threads_max : 0,
+                               .serial_s = efficiency->gain_s[EFFICIENCY_SERIAL],
+                               .inflation_s =
+                                   efficiency->split.compared ? efficiency->split.gain_s[EFFICIENCY_INFLATION] : 0,
+                               .efficiency = efficiency->known ? efficiency->value[EFFICIENCY_PARALLEL] : -1};
+  if (!status)
+    status = advice_compute(&input, &job->report.advice);
+  return status ? job_no_memory() : 0;
+}
+
 int summary_pipeline(struct job *job)
 {
   struct tree_order order = tree_default_order(job, true);
@@ -51,7 +77,7 @@ int summary_pipeline(struct job *job)
   if (!status)
     status = workspan_find_top(job->row_of, job->tree.count, &job->report.workspan);
   if (!status)
-    status = construct_gains(job);
+    status = advice_pipeline(job);
   if (status)
     return job_no_memory();
   job->report.traced = has_trace(job);

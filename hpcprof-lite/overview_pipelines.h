@@ -1,7 +1,7 @@
-/* The pipelines of the summary and threads views.
+/* The pipelines of the summary, advice and threads views.
  *
  * Context: BATCH, the main thread.  Each fills the report of its view and returns 0, or the exit status after it has
- * printed the reason.  The summary requires tree_prepare().
+ * printed the reason.  Summary and advice require tree_prepare().
  */
 #ifndef HPCPROF_LITE_OVERVIEW_PIPELINES_H
 #define HPCPROF_LITE_OVERVIEW_PIPELINES_H
@@ -9,6 +9,7 @@
 #include "hpcprof-lite/job.h"
 
 int summary_pipeline(struct job *job);
+int advice_pipeline(struct job *job);
 int threads_pipeline(struct job *job);
 
 #endif

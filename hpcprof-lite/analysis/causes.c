@@ -1,9 +1,5 @@
 #include "hpcprof-lite/analysis/causes.h"
 
-#include <string.h>
-
-enum { HIGH = 10 }; /* a figure is high from 1 / HIGH on */
-
 /* Inserts a finding if it is among the largest so far.  Equal ones stay in the order of the flat tree. */
 static void insert(struct causes_finding worst[CAUSES_WORST], uint32_t *count, struct causes_finding found)
 {
@@ -34,40 +30,6 @@ static uint32_t heaviest_context(const struct tree *tree, const struct tree_row 
   return best;
 }
 
-/* Judges a region by its inclusive figures. */
-static enum causes_verdict judge_region(const struct tree *tree, const struct tree_columns *columns, uint32_t region)
-{
-  uint64_t work = tree_incl(tree, region, columns->work), overhead = tree_incl(tree, region, columns->overhead);
-  uint64_t idle = tree_incl(tree, region, columns->idleness), all = tree_weight(tree, columns, region, true);
-  bool high_overhead = overhead > all / 100 && overhead >= model_sum(work, overhead) / HIGH;
-  bool high_idle = idle >= all / HIGH;
-  if (high_overhead)
-    return high_idle ? CAUSES_RETHINK : CAUSES_COARSER;
-  if (!high_idle)
-    return CAUSES_MODERATE;
-  return idle > work ? CAUSES_INSUFFICIENT : CAUSES_IMBALANCE;
-}
-
-static enum causes_verdict judge(const struct tree *tree, const struct tree_columns *columns, uint32_t context,
-                                 bool locks)
-{
-  bool partial = false;
-  uint32_t region = context;
-  for (; region && region != MODEL_NONE && tree->rows[region].kind != ROW_PARALLEL; region = tree->rows[region].parent)
-    partial = partial || tree->rows[region].kind == ROW_PARTIAL;
-  bool in_region = region && region != MODEL_NONE;
-  if (locks) {
-    uint32_t around = in_region ? region : 0;
-    return tree_incl(tree, around, columns->lockwait) > tree_incl(tree, around, columns->work) ? CAUSES_LOCKED
-                                                                                               : CAUSES_CONTENTION;
-  }
-  if (in_region)
-    return judge_region(tree, columns, region);
-  if (partial)
-    return strcmp(tree->rows[context].name, tree_unseen_waiting) ? CAUSES_UNKNOWN : CAUSES_UNSEEN;
-  return tree->rows[context].kind == ROW_RUNTIME ? CAUSES_RUNTIME : CAUSES_SERIAL;
-}
-
 uint32_t causes_worst(const struct tree *tree, const struct tree *flat, const struct tree_columns *columns,
                       uint32_t column, struct causes_finding worst[CAUSES_WORST])
 {
@@ -78,9 +40,7 @@ uint32_t causes_worst(const struct tree *tree, const struct tree *flat, const st
     if (cost && cost >= least)
       insert(worst, &count, (struct causes_finding){.flat = row, .cost_ns = cost});
   }
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; i++)
     worst[i].context = heaviest_context(tree, &flat->rows[worst[i].flat], column);
-    worst[i].verdict = judge(tree, columns, worst[i].context, column == columns->lockwait);
-  }
   return count;
 }

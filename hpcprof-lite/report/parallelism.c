@@ -4,11 +4,12 @@
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/row_writer.h"
+#include "hpcprof-lite/report/terminal.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { CELL = 16, FIGURE = 32, PLACE_MAX = 4200, SENTENCE_CONTEXT = 48, COUNT_WIDTH = 7 };
+enum { CELL = 16, FIGURE = 32, PLACE_MAX = 4200, SENTENCE_CONTEXT = 48, SENTENCE_MAX = 8192, COUNT_WIDTH = 7 };
 
 bool parallelism_cut(const struct report *report)
 {
@@ -116,8 +117,9 @@ uint64_t parallelism_runtime_ns(const struct report *report)
   return gap > work / 50 && gap * gap > 4 * work * (double)period ? workspan->work - sampled : 0;
 }
 
-void parallelism_sentence(const struct report *report, const struct terminal *terminal,
-                          char out[PARALLELISM_SENTENCE_MAX])
+/* Writes a sentence about how parallel the run or the scenario is, and what its critical path consists of; "" if that
+ * is not known. */
+static void write_sentence(const struct report *report, const struct terminal *terminal, char out[SENTENCE_MAX])
 {
   const struct workspan *workspan = &report->workspan;
   char context[CALL_PATH_TEXT_MAX] = "", place[PLACE_MAX], speedup[512];
@@ -154,8 +156,8 @@ void parallelism_sentence(const struct report *report, const struct terminal *te
     snprintf(speedup, sizeof speedup,
              "On unlimited cores this run %s %s on one core%s; %.0f %% of the critical path is", faster, than, limit,
              critical);
-  snprintf(out, PARALLELISM_SENTENCE_MAX, "%s %.3000s%s%.4000s.", speedup, place,
-           *context ? ", the largest part in " : "", context);
+  snprintf(out, SENTENCE_MAX, "%s %.3000s%s%.4000s.", speedup, place, *context ? ", the largest part in " : "",
+           context);
 }
 
 static void parallelism_cell(struct row_writer *writer, uint64_t work, uint64_t span)
@@ -311,13 +313,13 @@ static void print_limits(const struct report *report)
 void parallelism_text(const struct report *report)
 {
   struct terminal terminal;
-  char sentence[PARALLELISM_SENTENCE_MAX], unit[TERMINAL_TEXT_MAX];
+  char sentence[SENTENCE_MAX], unit[TERMINAL_TEXT_MAX];
   terminal_init(&terminal, report->stream);
   if (!report->profile->workspan.known) {
     parallelism_missing(report, "Work and span", "online");
     return;
   }
-  parallelism_sentence(report, &terminal, sentence);
+  write_sentence(report, &terminal, sentence);
   terminal_wrap(&terminal, report->stream, "", "", *sentence ? sentence : "No work was recorded.");
   bool counts = shows_executions(report, &terminal);
   fprintf(report->stream, "\n%s%9s %9s %8s %6s%*s  %s%s\n", terminal_bold(&terminal), "Work", "Span", "Parallel",

@@ -6,16 +6,9 @@
 #define HPCPROF_LITE_REPORT_PARALLELISM_H
 
 #include "hpcprof-lite/report/report.h"
-#include "hpcprof-lite/report/terminal.h"
 
 int parallelism_table(const struct report *report, bool json);
 void parallelism_text(const struct report *report);
-
-/* Writes a sentence about how parallel the run or the scenario is, and what its critical path consists of; "" if that
- * is not known. */
-enum { PARALLELISM_SENTENCE_MAX = 8192 };
-void parallelism_sentence(const struct report *report, const struct terminal *terminal,
-                          char out[PARALLELISM_SENTENCE_MAX]);
 
 /* Returns the part of the work, in ns, that samples show in the OpenMP runtime (and in this tool's callbacks), since a
  * fragment of work ends with a callback; 0 if that is no more than sampling explains: two standard errors of the n =

@@ -6,6 +6,7 @@
 #ifndef HPCPROF_LITE_REPORT_REPORT_H
 #define HPCPROF_LITE_REPORT_REPORT_H
 
+#include "hpcprof-lite/analysis/advice.h"
 #include "hpcprof-lite/analysis/causes.h"
 #include "hpcprof-lite/analysis/distribution.h"
 #include "hpcprof-lite/analysis/efficiency.h"
@@ -69,6 +70,7 @@ struct report {
   const struct construct_tree *constructs; /* the tree or list that is shown; in the summary, the list by gain */
   struct overheads overheads;
   struct task_figures tasks;
+  struct advice advice;
   bool traced, phased;             /* in the summary: there is a timeline; there are phases */
   const struct timeline *timeline; /* its constructs are entries of `constructs`, its contexts rows of `tree` */
   enum timeline_grouping lanes;

@@ -1,10 +1,9 @@
 #include "hpcprof-lite/report/summary.h"
 
+#include "hpcprof-lite/report/advice_view.h"
 #include "hpcprof-lite/report/call_path.h"
-#include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/terminal.h"
-#include "hpcprof-lite/report/verdict.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -269,34 +268,6 @@ static void print_command(const struct summary *summary, const char *view, const
   print_line(summary, "  hpcprof-lite --view %s%s %s", view, option, fits ? directory : "DIR");
 }
 
-/* The constructs without whose losses the run would be shortest, with what they lose most to. */
-static void print_losses_of_constructs(const struct summary *summary)
-{
-  enum { CONSTRUCTS_MAX = 5, PERCENT_LEAST = 1 };
-  const struct report *report = summary->report;
-  uint64_t elapsed = report->totals->elapsed_ns;
-  uint32_t i = 1;
-  for (; i < report->constructs->count && i <= CONSTRUCTS_MAX; i++) {
-    const struct construct_entry *entry = &report->constructs->entries[i];
-    struct construct_losses losses = construct_losses(entry->kind, &entry->sum);
-    char seconds[CELL], percent[CELL], place[CONSTRUCT_TEXT_MAX];
-    if ((double)entry->gain_ns * 100 < (double)elapsed * PERCENT_LEAST || !entry->gain_ns)
-      break;
-    if (i == 1) {
-      print_title(summary, "Constructs that lose most time");
-      print_line(summary, "  %8s %6s   %s", "Gain s", "%", "Lost in, and mostly to");
-    }
-    terminal_seconds(entry->gain_ns, terminal_decimals(elapsed), seconds);
-    terminal_percent(entry->gain_ns, elapsed, percent);
-    bool placed = *entry->file && entry->line;
-    construct_text_place(profile_directive_name(entry->kind), placed ? "" : entry->name, entry->file, entry->line,
-                         place);
-    print_line(summary, "  %8s %6s   %s: %s", seconds, percent, place, construct_text_loss(entry->kind, &losses));
-  }
-  if (i > 1)
-    print_command(summary, "regions", " --per-thread");
-}
-
 /* Parallel efficiency and its losses, in the order of the efficiency view. */
 static void print_efficiency(const struct summary *summary)
 {
@@ -329,12 +300,10 @@ static void print_parallelism(const struct summary *summary)
 {
   const struct report *report = summary->report;
   const struct profile_workspan *workspan = &report->profile->workspan;
-  char sentence[PARALLELISM_SENTENCE_MAX], work[CELL], span[CELL], text[LINE_MAX];
-  parallelism_sentence(report, &summary->terminal, sentence);
-  if (!*sentence)
+  char work[CELL], span[CELL], text[LINE_MAX];
+  if (!report->workspan.span)
     return;
   print_title(summary, "Parallelism");
-  print_wrapped(summary, sentence);
   if (workspan->is_time) {
     seconds_text(workspan->work, work);
     seconds_text(workspan->span, span);
@@ -347,8 +316,9 @@ static void print_parallelism(const struct summary *summary)
   seconds_text(runtime, seconds);
   if (runtime)
     snprintf(of_which, sizeof of_which, " (%s s of it in the OpenMP runtime and this tool)", seconds);
-  int length =
-      snprintf(text, sizeof text, "Work %s %.20s%s, span %s. Critical path:", work, workspan->unit, of_which, span);
+  int length = snprintf(text, sizeof text, "Work %s %.20s%s, span %s, parallelism %.1f%s", work, workspan->unit,
+                        of_which, span, workspan_parallelism(workspan->work, workspan->span),
+                        report->critical_rows_count ? ". Critical path:" : "");
   for (uint32_t i = 0; i < report->critical_rows_count && i < 2; i++) {
     char name[TERMINAL_TEXT_MAX];
     terminal_fit(&summary->terminal, report->flat->rows[report->critical_rows[i]].name, 24, name);
@@ -356,11 +326,10 @@ static void print_parallelism(const struct summary *summary)
                        100 * (double)tree_excl(report->flat, report->critical_rows[i], report->columns->critical) /
                            (double)workspan->span);
   }
-  if (report->critical_rows_count)
-    print_wrapped(summary, text);
+  print_wrapped(summary, text);
 }
 
-/* The contexts that cause most waiting, with a suggestion for each. */
+/* The contexts that cause most waiting. */
 static void print_worst(const struct summary *summary, const char *title, const struct causes_finding *findings,
                         uint32_t count)
 {
@@ -374,14 +343,12 @@ static void print_worst(const struct summary *summary, const char *title, const 
     const struct causes_finding *found = &findings[i];
     uint64_t samples = tree_excl(report->flat, found->flat, report->columns->samples);
     bool few = report->columns->samples != MODEL_NONE && samples < MODEL_FEW_SAMPLES;
-    char cost[CELL], absolute[CELL], relative[CELL], path[CALL_PATH_TEXT_MAX], advice[VERDICT_TEXT_MAX];
+    char cost[CELL], absolute[CELL], relative[CELL], path[CALL_PATH_TEXT_MAX];
     terminal_seconds(found->cost_ns, terminal_decimals(whole), cost);
     terminal_percent(found->cost_ns, whole, absolute);
     terminal_percent(found->cost_ns, tree_weight(report->flat, report->columns, found->flat, false), relative);
     call_path_text(&summary->terminal, report->tree, found->context, summary->terminal.width - 27, path);
     fprintf(summary->stream, "  %8s%c%6s %6s   %s\n", cost, few ? '*' : ' ', absolute, relative, path);
-    verdict_text(report, found, advice);
-    print_line(summary, "    %s", advice);
   }
 }
 
@@ -582,7 +549,7 @@ void summary_text(const struct report *report)
   terminal_init(&summary.terminal, report->stream);
   print_run(&summary);
   print_fitness(&summary);
-  print_losses_of_constructs(&summary);
+  advice_view_first(report, &summary.terminal, 3);
   print_categories(&summary);
   print_efficiency(&summary);
   print_parallelism(&summary);
@@ -593,8 +560,6 @@ void summary_text(const struct report *report)
   print_next(&summary);
   if (report->legend)
     fputs("\n"
-          "Gain s: the most by which the run could be shorter without these losses; there,\n"
-          "  % is of the elapsed time.\n"
           "Thread s: time of all threads together; Exact s: timed by the runtime's\n"
           "  callbacks instead of sampled.\n"
           "%: share of the time of all threads; under functions, of work and overhead.\n"

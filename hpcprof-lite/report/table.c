@@ -1,10 +1,10 @@
 #include "hpcprof-lite/report/table.h"
 
+#include "hpcprof-lite/report/advice_view.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/row_writer.h"
-#include "hpcprof-lite/report/verdict.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -407,17 +407,28 @@ static void summary_constructs(const struct report *report, struct row_writer *w
   }
 }
 
-/* The contexts that cause most waiting, with a suggestion for each. */
+/* What to change, with the gain. */
+static void summary_advice(const struct report *report, struct row_writer *writer)
+{
+  for (uint32_t i = 0; i < report->advice.count; i++) {
+    const struct advice_finding *found = &report->advice.found[i];
+    char title[ADVICE_TITLE_MAX];
+    advice_view_title(found, title);
+    if (found->class < ADVICE_UNFIT)
+      fact_ns(writer, "advice", title, (uint64_t)(found->gain_s * 1e9), advice_remedy(found->class));
+    else
+      fact_text(writer, "advice", title, "", found->evidence);
+  }
+}
+
+/* The contexts that cause most waiting. */
 static void summary_worst(const struct report *report, struct row_writer *writer, bool locks)
 {
   const struct causes_finding *findings = locks ? report->locks : report->idle;
   uint32_t count = locks ? report->locks_count : report->idle_count;
-  for (uint32_t i = 0; i < count; i++) {
-    char advice[VERDICT_TEXT_MAX];
-    verdict_text(report, &findings[i], advice);
+  for (uint32_t i = 0; i < count; i++)
     fact_ns(writer, locks ? "lock wait" : "idleness", report->flat->rows[findings[i].flat].name, findings[i].cost_ns,
-            advice);
-  }
+            "");
 }
 
 static void summary_health(const struct report *report, struct row_writer *writer)
@@ -448,6 +459,7 @@ int table_summary(const struct report *report, bool json)
   document_open(report, json);
   row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns);
   summary_run(report, &writer);
+  summary_advice(report, &writer);
   summary_constructs(report, &writer);
   summary_parallelism(report, &writer);
   summary_worst(report, &writer, false);

@@ -112,8 +112,6 @@ def sound_files_beside_damaged_ones(directory):
 @case
 def the_command_line_is_checked(_):
     assert "no measurement directory" in refused()
-    for view in ("advice",):
-        assert f"view '{view}' is not available yet" in refused("--view", view, "basic")
     for name in ("x", "grape", "total"):
         assert f"there is no view '{name}': one of summary" in refused("--view", name, "basic")
     for name, meant in (("phase", "phases"), ("timelin", "timeline"), ("Flat", "flat"), ("graingraph", "grain-graph")):

@@ -1,0 +1,116 @@
+#include "hpcprof-lite/report/advice_view.h"
+
+#include "hpcprof-lite/report/document.h"
+#include "hpcprof-lite/report/row_writer.h"
+
+#include <inttypes.h>
+
+enum { LINE = ADVICE_TITLE_MAX };
+
+static void command_text(const struct report *report, const struct advice_finding *found, char out[LINE])
+{
+  snprintf(out, LINE, "hpcprof-lite --view %s %s", advice_view(found->class), report->directory);
+}
+
+int advice_view_table(const struct report *report, bool json)
+{
+  struct row_writer writer;
+  document_open(report, json);
+  row_writer_begin(&writer, report->stream, json, advice_columns, ADVICE_COLUMNS);
+  for (uint32_t i = 0; i < report->advice.count; i++) {
+    const struct advice_finding *found = &report->advice.found[i];
+    char command[LINE];
+    command_text(report, found, command);
+    row_writer_uint(&writer, i + 1);
+    row_writer_text(&writer, advice_name(found->class));
+    row_writer_text(&writer, found->name);
+    row_writer_text(&writer, found->file);
+    if (found->line)
+      row_writer_uint(&writer, found->line);
+    else
+      row_writer_empty(&writer);
+    if (found->context != MODEL_NONE)
+      row_writer_uint(&writer, found->context);
+    else
+      row_writer_empty(&writer);
+    row_writer_real(&writer, found->low_s, 9);
+    row_writer_real(&writer, found->gain_s, 9);
+    row_writer_real(&writer, found->high_s, 9);
+    row_writer_real(&writer, advice_percent(&report->advice, found), 4);
+    row_writer_text(&writer, found->confidence);
+    row_writer_text(&writer, found->evidence);
+    row_writer_text(&writer, advice_remedy(found->class));
+    row_writer_text(&writer, command);
+  }
+  row_writer_end(&writer);
+  document_close(report, json);
+  return 0;
+}
+
+void advice_view_title(const struct advice_finding *found, char out[ADVICE_TITLE_MAX])
+{
+  int length = snprintf(out, LINE, "%s", advice_title(found->class));
+  if (*found->file && found->line)
+    length +=
+        snprintf(out + length, LINE - (size_t)length, " at %.1000s:%" PRIu32, names_base(found->file), found->line);
+  if (*found->name)
+    snprintf(out + length, LINE - (size_t)length, "%s%.1000s%s", *found->file ? " (" : " in ", found->name,
+             *found->file ? ")" : "");
+}
+
+/* Prints what is found and what it would gain. */
+static void print_finding(const struct report *report, const struct terminal *terminal, uint32_t number)
+{
+  const struct advice_finding *found = &report->advice.found[number];
+  char title[ADVICE_TITLE_MAX], text[2 * LINE], first[16];
+  advice_view_title(found, title);
+  snprintf(first, sizeof first, "%3" PRIu32 ". ", number + 1);
+  if (*found->confidence)
+    snprintf(text, sizeof text, "%s: %.3f s shorter (%.0f %%; %.3f to %.3f s), confidence %s", title, found->gain_s,
+             advice_percent(&report->advice, found), found->low_s, found->high_s, found->confidence);
+  else
+    snprintf(text, sizeof text, "%s", title);
+  fputs(terminal_bold(terminal), report->stream);
+  terminal_wrap(terminal, report->stream, first, "     ", text);
+  fputs(terminal_plain(terminal), report->stream);
+}
+
+static void print_reason(const struct report *report, const struct terminal *terminal,
+                         const struct advice_finding *found)
+{
+  terminal_wrap(terminal, report->stream, "     ", "     ", found->evidence);
+  if (*advice_remedy(found->class))
+    terminal_wrap(terminal, report->stream, "     ", "     ", advice_remedy(found->class));
+}
+
+void advice_view_first(const struct report *report, const struct terminal *terminal, uint32_t count)
+{
+  uint32_t shown = 0;
+  fprintf(report->stream, "\n%sWhat to change first%s\n", terminal_bold(terminal), terminal_plain(terminal));
+  for (uint32_t i = 0; i < report->advice.count && shown < count; i++) {
+    if (report->advice.found[i].class == ADVICE_UNFIT && !report->advice.unfit_first)
+      continue;
+    print_finding(report, terminal, i);
+    print_reason(report, terminal, &report->advice.found[i]);
+    shown++;
+  }
+}
+
+void advice_view_text(const struct report *report)
+{
+  struct terminal terminal;
+  terminal_init(&terminal, report->stream);
+  terminal_wrap(&terminal, report->stream, "", "",
+                "What would make the run shorter, and by how much. The forecasts are for the cores and threads of this "
+                "run, without this tool's own time; they do not add up where two findings are about the same time.");
+  fputc('\n', report->stream);
+  for (uint32_t i = 0; i < report->advice.count; i++) {
+    const struct advice_finding *found = &report->advice.found[i];
+    char command[LINE];
+    command_text(report, found, command);
+    print_finding(report, &terminal, i);
+    print_reason(report, &terminal, found);
+    if (*found->confidence)
+      fprintf(report->stream, "     %s%s%s\n", terminal_dim(&terminal), command, terminal_plain(&terminal));
+  }
+}

@@ -1,0 +1,18 @@
+/* The advice view: findings in the order of what they would gain.  Context: BATCH. */
+#ifndef HPCPROF_LITE_REPORT_ADVICE_VIEW_H
+#define HPCPROF_LITE_REPORT_ADVICE_VIEW_H
+
+#include "hpcprof-lite/report/report.h"
+#include "hpcprof-lite/report/terminal.h"
+
+void advice_view_text(const struct report *report);
+int advice_view_table(const struct report *report, bool json);
+
+/* Writes "chunks too small at solve.c:42 (solve)", without the parts that are not known. */
+enum { ADVICE_TITLE_MAX = 4096 };
+void advice_view_title(const struct advice_finding *found, char out[ADVICE_TITLE_MAX]);
+
+/* Prints the first findings, for the summary. */
+void advice_view_first(const struct report *report, const struct terminal *terminal, uint32_t count);
+
+#endif

@@ -1,0 +1,300 @@
+/* Programs that each have exactly one ill: ills NAME ill|healthy|repaired.  Ill and repaired do the same work; a
+ * healthy twin looks alike, but loses nothing.  They print their elapsed time. */
+#include <omp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum how { ILL, HEALTHY, REPAIRED };
+
+#define NOINLINE __attribute__((noinline))
+
+/* Takes the same number of cycles for each unit, about a microsecond. */
+NOINLINE static void burn(long units)
+{
+  for (volatile long i = 0; i < units * 400; i++)
+    continue;
+}
+
+/* ---- serial: a phase that one thread runs ---- */
+
+NOINLINE static void prepare(long units)
+{
+  burn(units);
+}
+
+static void serial(enum how how)
+{
+  for (int step = 0; step < 10; step++) {
+    if (how == ILL) {
+      prepare(50000);
+    } else {
+#pragma omp parallel for
+      for (int i = 0; i < 100; i++)
+        prepare(500);
+    }
+#pragma omp parallel for
+    for (int i = 0; i < 100; i++)
+      burn(500);
+  }
+}
+
+/* ---- imbalance: later iterations take longer, in equal blocks ---- */
+
+static void imbalance(enum how how)
+{
+  for (int step = 0; step < 10; step++) {
+    if (how == REPAIRED) {
+#pragma omp parallel for schedule(dynamic, 4)
+      for (int i = 0; i < 400; i++)
+        burn(i);
+    } else {
+#pragma omp parallel for schedule(static)
+      for (int i = 0; i < 400; i++)
+        burn(how == ILL ? i : 200);
+    }
+  }
+}
+
+/* ---- chunk-overhead: iterations so short that handing them out takes longer ---- */
+
+static double values[1 << 16];
+
+static void chunk_overhead(enum how how)
+{
+  enum { LENGTH = 1 << 16 };
+  for (int step = 0; step < 200; step++) {
+    if (how == ILL) {
+#pragma omp parallel for schedule(dynamic, 1)
+      for (int i = 0; i < LENGTH; i++)
+        values[i] = values[i] * 0.5 + i;
+    } else {
+#pragma omp parallel for schedule(dynamic, 4096)
+      for (int i = 0; i < LENGTH; i++)
+        values[i] = values[i] * 0.5 + i;
+    }
+  }
+}
+
+/* ---- task-overhead: tasks that take less time than their creation ---- */
+
+static long fib(int n, int least)
+{
+  long a, b;
+  if (n < 2)
+    return n;
+  if (n < least)
+    return fib(n - 1, least) + fib(n - 2, least);
+#pragma omp task shared(a)
+  a = fib(n - 1, least);
+#pragma omp task shared(b)
+  b = fib(n - 2, least);
+#pragma omp taskwait
+  return a + b;
+}
+
+static void task_overhead(enum how how)
+{
+  long sum = 0;
+#pragma omp parallel
+#pragma omp single
+  sum = fib(29, how == ILL ? 2 : 20);
+  if (!sum)
+    abort();
+}
+
+/* ---- few-chunks: three pieces for two threads ---- */
+
+static void few_chunks(enum how how)
+{
+  int pieces = how == ILL ? omp_get_max_threads() + 1 : 12 * omp_get_max_threads(), units = 480000 / pieces;
+  for (int step = 0; step < 6; step++) {
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int i = 0; i < pieces; i++)
+      burn(units);
+  }
+}
+
+/* ---- region-overhead: a region for each short step ---- */
+
+static void region_overhead(enum how how)
+{
+  enum { STEPS = 60000, LENGTH = 200 };
+  if (how == ILL) {
+    for (int step = 0; step < STEPS; step++) {
+#pragma omp parallel for schedule(static)
+      for (int i = 0; i < LENGTH; i++)
+        values[i] = values[i] * 0.5 + i;
+    }
+  } else {
+#pragma omp parallel
+    for (int step = 0; step < STEPS; step++) {
+#pragma omp for schedule(static) nowait
+      for (int i = 0; i < LENGTH; i++)
+        values[i] = values[i] * 0.5 + i;
+    }
+  }
+}
+
+/* ---- contention: most of each iteration is in a critical section ---- */
+
+static void contention(enum how how)
+{
+  long sum = 0;
+#pragma omp parallel for reduction(+ : sum) schedule(static)
+  for (int i = 0; i < 60000; i++) {
+    burn(10);
+    if (how == ILL) {
+#pragma omp critical(sums)
+      burn(30);
+    } else {
+      burn(30);
+    }
+    sum += i;
+  }
+}
+
+/* ---- dependences: a chain of tasks ---- */
+
+char links[1000];
+
+static void dependences(enum how how)
+{
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < 1000; i++) {
+    int link = how == ILL ? 0 : i;
+#pragma omp task depend(inout : links[link])
+    burn(1500);
+  }
+}
+
+/* ---- creation: one thread creates the tasks, and takes longer than others to run them ---- */
+
+static void creation(enum how how)
+{
+  if (how == ILL) {
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < 12000; i++) {
+      burn(100); /* finds out what to do */
+#pragma omp task
+      burn(20);
+    }
+  } else {
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskloop grainsize(40)
+    for (int i = 0; i < 12000; i++)
+      burn(120);
+  }
+}
+
+/* ---- oversubscription: more threads than cores ---- */
+
+static void oversubscription(enum how how)
+{
+  int threads = how == ILL ? 8 * omp_get_num_procs() : omp_get_num_procs();
+#pragma omp parallel num_threads(threads)
+  for (int step = 0; step < 300; step++) {
+#pragma omp for
+    for (int i = 0; i < 320; i++)
+      burn(10);
+  }
+}
+
+/* ---- nesting: the inner region of a long section runs with one thread ---- */
+
+static void nesting(enum how how)
+{
+  omp_set_max_active_levels(how == REPAIRED ? 2 : 1);
+  for (int step = 0; step < 4; step++) {
+#pragma omp parallel sections num_threads(2)
+    {
+#pragma omp section
+      {
+#pragma omp parallel for num_threads(2)
+        for (int i = 0; i < (how == HEALTHY ? 50 : 90); i++)
+          burn(1000);
+      }
+#pragma omp section
+      burn(how == HEALTHY ? 50000 : 10000);
+    }
+  }
+}
+
+/* ---- blocking: sleep where work could be done ---- */
+
+static void blocking(enum how how)
+{
+  for (int step = 0; step < 20; step++) {
+    if (how == ILL)
+      usleep(20000);
+#pragma omp parallel for
+    for (int i = 0; i < 100; i++)
+      burn(500);
+  }
+}
+
+/* ---- barrier: imbalance that cancels over phases ---- */
+
+static void barrier(enum how how)
+{
+#pragma omp parallel
+  for (int step = 0; step < 20; step++) {
+    int long_one = (omp_get_thread_num() + step) % 2;
+    burn(long_one ? 40000 : 10000);
+    if (how == ILL) {
+#pragma omp barrier
+    }
+  }
+}
+
+/* ---- none ---- */
+
+static void none(enum how how)
+{
+  (void)how;
+#pragma omp parallel for schedule(static)
+  for (int i = 0; i < 10000; i++)
+    burn(100);
+}
+
+static const struct {
+  const char *name;
+  void (*run)(enum how how);
+} ills[] = {{"serial", serial},
+            {"imbalance", imbalance},
+            {"chunk-overhead", chunk_overhead},
+            {"task-overhead", task_overhead},
+            {"few-chunks", few_chunks},
+            {"region-overhead", region_overhead},
+            {"contention", contention},
+            {"dependences", dependences},
+            {"creation", creation},
+            {"oversubscription", oversubscription},
+            {"nesting", nesting},
+            {"blocking", blocking},
+            {"barrier", barrier},
+            {"none", none}};
+
+int main(int argc, char **argv)
+{
+  static const char *const hows[] = {"ill", "healthy", "repaired"};
+  struct timespec begin, end;
+  enum how how = ILL;
+  if (argc != 3)
+    return 2;
+  while (how < REPAIRED && strcmp(hows[how], argv[2]))
+    how++;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  for (unsigned i = 0; i < sizeof ills / sizeof *ills; i++)
+    if (!strcmp(ills[i].name, argv[1]))
+      ills[i].run(how);
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  printf("%.6f\n", (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9);
+  return 0;
+}

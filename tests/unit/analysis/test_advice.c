@@ -1,0 +1,199 @@
+/* Advice: which cause is found in the times of a region, and what it would gain. */
+#include "hpcprof-lite/analysis/advice.h"
+#include "tests/support/unit.h"
+
+enum { REGION = 1, INNER, ENTRIES, THREADS = 2 };
+static const uint64_t ms = 1000000;
+static struct construct_entry entries[ENTRIES];
+static struct construct_line lines[ENTRIES][THREADS];
+static struct construct_tree constructs;
+static struct profile_directive directives[2];
+static struct construct_tasks tasks;
+static struct profile_process process;
+static struct profile profile;
+static struct tree tree;
+static struct tree_columns columns;
+static struct advice_input input;
+static struct advice advice;
+
+/* A region of two threads with a construct in it: one works for 700 ms, the other one for 300 ms and waits. */
+static int begin(void **state)
+{
+  (void)state;
+  memset(entries, 0, sizeof entries);
+  memset(lines, 0, sizeof lines);
+  for (uint32_t i = 0; i < ENTRIES; i++) {
+    entries[i] = (struct construct_entry){.parent = i ? i - 1 : MODEL_NONE,
+                                          .end = ENTRIES,
+                                          .depth = i,
+                                          .region = i,
+                                          .kind = i == REGION ? DIRECTIVE_PARALLEL : DIRECTIVE_FOR,
+                                          .directive = i == INNER,
+                                          .name = "f",
+                                          .file = "a.c",
+                                          .line = 10 * i,
+                                          .threads = THREADS,
+                                          .lines = lines[i],
+                                          .lines_count = THREADS};
+    lines[i][1].thread = 1;
+  }
+  entries[REGION].sum = (struct construct_figures){.count = 2, .executions = 1, .own_body = 0, .wait = 400 * ms};
+  entries[INNER].sum = (struct construct_figures){.count = 2, .executions = 1, .own_body = 1000 * ms};
+  lines[INNER][0].figures.own_body = 700 * ms;
+  lines[INNER][1].figures.own_body = 300 * ms;
+  lines[REGION][1].figures.wait = 400 * ms;
+  constructs = (struct construct_tree){.entries = entries, .count = ENTRIES, .threads_count = THREADS};
+  directives[1] = (struct profile_directive){.instances = 1, .iterations = 1000};
+  tasks = (struct construct_tasks){.directive = 1};
+  process = (struct profile_process){.usable = true, .cpus = 8, .threads_max = 2};
+  profile = (struct profile){.processes = &process, .processes_count = 1};
+  profile.workspan.known = true;
+  profile.workspan.directives = directives;
+  profile.workspan.directives_count = 2;
+  columns = (struct tree_columns){.idleness = MODEL_NONE, .work = MODEL_NONE, .overhead = MODEL_NONE};
+  input = (struct advice_input){.profile = &profile,
+                                .tree = &tree,
+                                .columns = &columns,
+                                .constructs = &constructs,
+                                .elapsed_ns = 1000 * ms,
+                                .samples = 1000,
+                                .openmp_wall_ns = 2000 * ms,
+                                .threads = 2,
+                                .efficiency = 0.5};
+  return tree_init(&tree, 1, "run");
+}
+
+static int end(void **state)
+{
+  (void)state;
+  advice_release(&advice);
+  tree_release(&tree);
+  return 0;
+}
+
+static void expect(enum advice_class class, double gain_s, uint32_t line)
+{
+  advice_release(&advice);
+  assert_int_equal(advice_compute(&input, &advice), 0);
+  assert_int_equal(advice.found[0].class, class);
+  assert_int_equal(advice.found[0].line, line);
+  assert_in_range((uint64_t)(advice.found[0].gain_s * 1e6 + 0.5), (uint64_t)(gain_s * 1e6),
+                  (uint64_t)(gain_s * 1e6) + 1);
+  assert_true(advice.found[0].low_s <= advice.found[0].gain_s && advice.found[0].gain_s <= advice.found[0].high_s);
+}
+
+static void test_unequal_work(void **state)
+{
+  (void)state;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  input.tool_ns = 140 * ms; /* a tenth of the region's 1400 ms: so much of the waiting is this tool's */
+  expect(ADVICE_IMBALANCE, 0.18, 20);
+  assert_string_equal(advice.found[0].confidence, "high");
+  input.core_wait_ns = 300 * ms;
+  expect(ADVICE_IMBALANCE, 0.18, 20);
+  assert_string_equal(advice.found[0].confidence, "low");
+  assert_int_equal(advice.found[advice.count - 1].class, ADVICE_UNFIT);
+}
+
+static void test_few_pieces(void **state)
+{
+  (void)state;
+  directives[1].iterations = 3;
+  expect(ADVICE_FEW_CHUNKS, 0.2, 20);
+  directives[1].iterations = 8; /* four for each thread */
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+}
+
+/* The other thread waits as long in another phase. */
+static void test_waiting_that_cancels_out(void **state)
+{
+  (void)state;
+  entries[INNER].kind = DIRECTIVE_BARRIER;
+  entries[INNER].sum = (struct construct_figures){.count = 4, .executions = 2, .wait = 400 * ms};
+  entries[REGION].sum = (struct construct_figures){.count = 2, .executions = 1, .own_body = 1000 * ms};
+  for (uint32_t i = 0; i < THREADS; i++) {
+    lines[INNER][i].figures = (struct construct_figures){.wait = 200 * ms};
+    lines[REGION][i].figures = (struct construct_figures){.own_body = 500 * ms};
+  }
+  expect(ADVICE_BARRIER, 0.2, 20);
+  lines[REGION][0].figures.own_body = 700 * ms;
+  lines[REGION][1].figures.own_body = 300 * ms;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+}
+
+static void test_dependences(void **state)
+{
+  (void)state;
+  entries[INNER].kind = DIRECTIVE_TASK;
+  process.constructs.tasks = &tasks;
+  process.constructs.tasks_count = 1;
+  tasks.created = 10;
+  tasks.dependent = 6;
+  expect(ADVICE_DEPENDENCES, 0.2, 10);
+  tasks.dependent = 5;
+  advice_release(&advice);
+  assert_int_equal(advice_compute(&input, &advice), 0);
+  assert_int_not_equal(advice.found[0].class, ADVICE_DEPENDENCES);
+}
+
+static void test_locks(void **state)
+{
+  (void)state;
+  entries[INNER].kind = DIRECTIVE_CRITICAL;
+  entries[INNER].sum.enter = 600 * ms;
+  entries[REGION].sum.wait = 0;
+  expect(ADVICE_CONTENTION, 0.3, 20);
+}
+
+static void test_what_runs_outside(void **state)
+{
+  (void)state;
+  struct profile_thread thread = {.blocked_ns = 400 * ms};
+  entries[REGION].sum.wait = 0;
+  input.serial_s = 0.3;
+  expect(ADVICE_SERIAL, 0.3, 0);
+  process.threads = &thread;
+  process.threads_count = 1;
+  expect(ADVICE_BLOCKING, 0.4, 0); /* half of it was in the serial part's loss */
+  assert_int_equal(advice.found[1].class, ADVICE_SERIAL);
+  assert_in_range((uint64_t)(advice.found[1].gain_s * 1e6 + 0.5), 100000, 100001);
+}
+
+static void test_more_threads_than_cores(void **state)
+{
+  (void)state;
+  struct profile_thread thread = {.run_delay_ns = 500 * ms};
+  process.threads = &thread;
+  process.threads_count = 1;
+  process.threads_max = 2;
+  process.cpus = 1;
+  input.work_ns = 700 * ms;
+  expect(ADVICE_OVERSUBSCRIPTION, 0.3, 0);
+  assert_int_equal(advice.count, 1); /* a thread that waits leaves its core to the other one */
+}
+
+static void test_nothing(void **state)
+{
+  (void)state;
+  entries[REGION].sum.wait = 15 * ms; /* below 1 % */
+  expect(ADVICE_NONE, 0, 0);
+  constructs.count = 0;
+  input.threads = 0;
+  expect(ADVICE_UNFIT, 0, 0);
+  assert_true(advice.unfit_first);
+}
+
+int main(int argc, char **argv)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_unequal_work, begin, end),
+      cmocka_unit_test_setup_teardown(test_few_pieces, begin, end),
+      cmocka_unit_test_setup_teardown(test_waiting_that_cancels_out, begin, end),
+      cmocka_unit_test_setup_teardown(test_dependences, begin, end),
+      cmocka_unit_test_setup_teardown(test_locks, begin, end),
+      cmocka_unit_test_setup_teardown(test_what_runs_outside, begin, end),
+      cmocka_unit_test_setup_teardown(test_more_threads_than_cores, begin, end),
+      cmocka_unit_test_setup_teardown(test_nothing, begin, end),
+  };
+  return UNIT_RUN(argc, argv, "advice", tests, NULL, NULL);
+}
