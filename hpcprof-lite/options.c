@@ -37,7 +37,8 @@ enum long_only {
   OPT_INDEX,
   OPT_TO,
   OPT_VERSION,
-  OPT_MERGE
+  OPT_MERGE,
+  OPT_NO_PAGER
 };
 
 static const struct option long_options[] = {
@@ -65,6 +66,7 @@ static const struct option long_options[] = {
     {"from", required_argument, NULL, OPT_FROM},
     {"to", required_argument, NULL, OPT_TO},
     {"merge", no_argument, NULL, OPT_MERGE},
+    {"no-pager", no_argument, NULL, OPT_NO_PAGER},
     {"source-path", required_argument, NULL, 'I'},
     {"threads", required_argument, NULL, 'j'},
     {"quiet", no_argument, NULL, 'q'},
@@ -139,6 +141,7 @@ const char *options_help(void)
          "      --colour METRIC     colour the graph of grains by a metric of --grain-limit\n"
          "      --legend            explain the columns of a text report\n"
          "      --merge             add up several runs, if DIRs are different ones\n"
+         "      --no-pager          do not show text on a terminal with $PAGER (less)\n"
          "  -j, --threads N         use N threads (default: one for each core)\n"
          "  -q, --quiet             print only errors\n"
          "  -v, --verbose           print how many files are read\n"
@@ -379,6 +382,9 @@ static int parse_option(int option, struct options *options, char *message, size
     return 0;
   case OPT_MERGE:
     options->merge = true;
+    return 0;
+  case OPT_NO_PAGER:
+    options->no_pager = true;
     return 0;
   case OPT_REFERENCE:
     options->reference = optarg;
