@@ -156,7 +156,8 @@ def order(view, word, name):
 def sort_needs_only_a_part_of_a_name(_):
     orders = {}
     for view, name, word, column in (
-            ("topdown", "blame", "idle", "idleness_incl_s"), ("critical-path", "graph", "critical", "critical_path_incl"),
+            ("topdown", "blame", "idle", "idleness_incl_s"),
+            ("critical-path", "graph", "critical", "critical_path_incl"),
             ("flat", "blame", "idle", "idleness_excl_s"), ("bottomup", "blame", "lock", "lockwait_excl_s"),
             ("flat", "blame", "IDLENESS_INCL", "idleness_incl_s"), ("flat", "blame", "rel", "rel_idleness_pct"),
             ("flat", "two", "cache", "cache-misses_excl"), ("topdown", "two", "misses", "cache-misses_incl"),

@@ -70,8 +70,8 @@ def the_pager_gets_what_the_terminal_would(directory):
                 direct, _ = Terminal("-q", view, name, **settings).end()
                 shown, _ = Terminal("-q", view, name, PAGER=pager, **settings).end()
                 assert shown == "" and lines(out) == direct, (view, settings)
-                assert ("\033[" in direct) == (settings in ({}, {"columns": 140})) or view not in ("summary", "topdown"), \
-                    (view, settings, direct)
+                coloured = settings in ({}, {"columns": 140})
+                assert ("\033[" in direct) == coloured or view not in ("summary", "topdown"), (view, settings, direct)
 
 
 @case
