@@ -70,17 +70,14 @@ static bool is_plain_output(const char *name)
   return lstat(name, &stat) || S_ISREG(stat.st_mode);
 }
 
-/* Prints the report through a pager.  One that ends before it has read everything is no error. */
+/* Prints the report through a pager.  That this ends before it has read everything is no error. */
 static int print_paged(struct job *job, struct pager *pager, int (*print)(const struct job *job))
 {
   job->report.stream = pager->stream;
   int status = print(job);
-  bool quit = fflush(pager->stream) || ferror(pager->stream);
   if (!pager_finish(pager))
     return EXIT_INPUT;
-  if (!status || quit)
-    return 0;
-  return status == ERR_NOMEM ? job_no_memory() : EXIT_INPUT;
+  return !status ? 0 : status == ERR_NOMEM ? job_no_memory() : EXIT_INPUT;
 }
 
 int output_report(struct job *job, int (*print)(const struct job *job))
