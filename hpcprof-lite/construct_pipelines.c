@@ -14,11 +14,9 @@ static int make_list(struct job *job)
   return status ? status : construct_rows_flat(&job->constructs, &job->names, &job->construct_list);
 }
 
-/* The status of a pipeline: of a failed step, the exit status. */
-static int outcome(struct job *job, int status)
+/* The exit status of a pipeline. */
+static int outcome(int status)
 {
-  if (status == ERR_INPUT)
-    return job_bad_sort(job);
   return status ? job_no_memory() : 0;
 }
 
@@ -51,13 +49,13 @@ static int arrange(struct job *job, struct construct_tree *tree, bool list)
 int regions_pipeline(struct job *job)
 {
   int status = make_list(job);
-  return outcome(job, status ? status : arrange(job, &job->construct_list, true));
+  return outcome(status ? status : arrange(job, &job->construct_list, true));
 }
 
 int region_tree_pipeline(struct job *job)
 {
   int status = make_tree(job);
-  return outcome(job, status ? status : arrange(job, &job->constructs, false));
+  return outcome(status ? status : arrange(job, &job->constructs, false));
 }
 
 /* Whether an amount is at least --percent-limit of the whole. */
@@ -83,7 +81,7 @@ int overheads_pipeline(struct job *job)
     job->report.left_out = last - kept;
     overheads->count = kept + 1;
   }
-  return outcome(job, status);
+  return outcome(status);
 }
 
 int tasks_pipeline(struct job *job)
@@ -103,7 +101,7 @@ int tasks_pipeline(struct job *job)
   job->report.left_out = tasks->count - kept;
   tasks->count = kept;
   job->report.constructs = &job->constructs;
-  return outcome(job, status);
+  return outcome(status);
 }
 
 int construct_gains(struct job *job)

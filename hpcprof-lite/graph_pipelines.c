@@ -205,7 +205,7 @@ int parallelism_pipeline(struct job *job)
   if (!status)
     status = workspan_find_top(job->row_of, job->tree.count, &job->report.workspan);
   if (status)
-    return status == ERR_INPUT ? job_bad_sort(job) : job_no_memory();
+    return job_no_memory();
   job->report.tree = &job->tree;
   if (job->factors) {
     job->report.scenario = job->options.scenarios[0].text;

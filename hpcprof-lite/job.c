@@ -1,6 +1,11 @@
 #include "hpcprof-lite/job.h"
 
+#include "hpcprof-lite/invocation/runs.h"
+#include "hpcprof-lite/invocation/sort_column.h"
+#include "hpcprof-lite/views/construct_order.h"
+#include "hpcprof-lite/views/sorting.h"
 #include "hpcprof-lite/views/symbolize.h"
+#include "hpcprof-lite/views/thread_order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,13 +26,98 @@ int job_no_memory(void)
   return EXIT_INPUT;
 }
 
-int job_bad_sort(const struct job *job)
+/* ---- --sort ---- */
+
+union column_names {
+  const char *tree[SORTING_NAMES_MAX], *constructs[CONSTRUCT_ORDER_COLUMNS_MAX];
+};
+
+/* Lists the columns by which the view can be sorted.  Returns 0 or ERR_NOMEM. */
+static int list_columns(struct job *job, union column_names *names, struct sort_columns *columns)
 {
-  fprintf(
-      stderr,
-      "hpcprof-lite: view '%s' cannot be sorted by '%s': no such column, or it is empty; -f csv shows the columns\n",
-      job->options.view_name, job->options.sort);
+  enum options_view view = job->options.view;
+  switch (view) {
+  case OPTIONS_THREADS:
+    *columns = (struct sort_columns){thread_order_columns, THREAD_ORDER_COLUMNS, false};
+    return 0;
+  case OPTIONS_PARALLELISM:
+    *columns = (struct sort_columns){workspan_columns, WORKSPAN_COLUMNS, false};
+    return 0;
+  case OPTIONS_OVERHEADS:
+    *columns = (struct sort_columns){overheads_columns, OVERHEADS_COLUMNS, false};
+    return 0;
+  case OPTIONS_TASKS:
+    *columns = (struct sort_columns){task_figures_columns, TASK_FIGURES_COLUMNS, false};
+    return 0;
+  case OPTIONS_REGIONS:
+  case OPTIONS_REGION_TREE:
+    columns->names = names->constructs;
+    columns->count = construct_order_columns(view == OPTIONS_REGIONS, names->constructs);
+    return 0;
+  default:
+    columns->names = names->tree;
+    columns->exclusive = view == OPTIONS_FLAT || view == OPTIONS_BOTTOMUP;
+    return sorting_names(&job->columns, &job->names, names->tree, &columns->count);
+  }
+}
+
+int job_choose_sort(struct job *job)
+{
+  union column_names names;
+  struct sort_columns columns = {0};
+  char *choice;
+  bool several;
+  if (!job->options.sort)
+    return 0;
+  if (list_columns(job, &names, &columns))
+    return job_no_memory();
+  const char *found = sort_column_find(job->options.sort, &columns, &choice, &several);
+  if (!found)
+    fprintf(stderr, "hpcprof-lite: view '%s' cannot be sorted by '%s': %s %s\n", job->options.view_name,
+            job->options.sort, several ? "it could be" : "its columns are", choice ? choice : "not known");
+  free(choice);
+  job->options.sort = found;
+  return found ? 0 : EXIT_USAGE;
+}
+
+/* ---- directories ---- */
+
+static int different_runs(const char *one, const char *other)
+{
+  fprintf(stderr, "hpcprof-lite: '%s' and '%s' are different runs: report one at a time, or add them up with --merge\n",
+          one, other);
   return EXIT_USAGE;
+}
+
+int job_choose_directories(struct options *options, bool speaks)
+{
+  const char *one, *other;
+  if (!options->directories_count) {
+    if (runs_newest(&options->newest))
+      return job_no_memory();
+    if (options->newest && speaks && !options->quiet)
+      fprintf(stderr, "hpcprof-lite: reporting '%s', the newest measurement directory here\n", options->newest);
+    if (!options->newest && speaks)
+      job_print_error("no DIR is given, and the current directory contains no measurement directory; measure with: "
+                      "hpcrun-lite COMMAND");
+    options->directories = &options->newest;
+    options->directories_count = options->newest != NULL;
+    return options->newest ? 0 : EXIT_USAGE;
+  }
+  if (options->merge || options->view == OPTIONS_EFFICIENCY ||
+      !runs_differ(options->directories, options->directories_count, &one, &other))
+    return 0;
+  return speaks ? different_runs(one, other) : EXIT_USAGE;
+}
+
+int job_check_efficiency(const struct job *job)
+{
+  const struct options *options = &job->options;
+  const char *one, *other;
+  if (options->view != OPTIONS_EFFICIENCY || options->merge || job->report.efficiency.split.added < 2 ||
+      !runs_differ(options->directories, options->directories_count, &one, &other))
+    return 0;
+  return different_runs(one, other);
 }
 
 int job_nothing_matches(const char *option, const char *text)

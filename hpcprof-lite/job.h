@@ -71,7 +71,17 @@ void job_print_error(const char *text);
 
 /* Print the reason of a failure that ends the invocation; each returns the exit status. */
 int job_no_memory(void);
-int job_bad_sort(const struct job *job);
 int job_nothing_matches(const char *option, const char *text);
+
+/* Replaces the word of --sort by the name of the column of the view that it means.  Returns 0 or the exit status. */
+int job_choose_sort(struct job *job);
+
+/* Completes the measurement directories of the command line: without any, takes the newest one.  `speaks`: this process
+ * prints messages.  Returns 0, or the exit status if there is none, or if they hold different runs. */
+int job_choose_directories(struct options *options, bool speaks);
+
+/* Returns 0, or the exit status if efficiency would add up different runs without --merge: unlike other views, it may
+ * compare a run with one on one thread. */
+int job_check_efficiency(const struct job *job);
 
 #endif

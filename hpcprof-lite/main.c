@@ -117,6 +117,10 @@ static int report_view(struct job *job)
   }
   if (!status && efficiency_compute(&job->profile, job->totals.elapsed_ns, &job->report.efficiency))
     status = job_no_memory();
+  if (!status)
+    status = job_check_efficiency(job);
+  if (!status)
+    status = job_choose_sort(job);
   if (!status && view->pipeline)
     status = view->pipeline(job);
   if (!status)
@@ -142,7 +146,7 @@ int main(int argc, char **argv)
     if (speaks)
       fputs(job.options.help ? options_help() : "hpcprof-lite " HPCPROF_VERSION "\n", stdout);
     status = output_finish(stdout, "standard output");
-  } else {
+  } else if (!(status = job_choose_directories(&job.options, speaks))) {
     enum ranks_role role = ranks_join(&job.ranks, message, sizeof message);
     if (role == RANKS_FIRST && *message)
       fprintf(stderr, "hpcprof-lite: the first rank does all the work: %s\n", message);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { THREADS_MAX = 256 };
 
@@ -35,7 +36,9 @@ enum long_only {
   OPT_LANES,
   OPT_INDEX,
   OPT_TO,
-  OPT_VERSION
+  OPT_VERSION,
+  OPT_MERGE,
+  OPT_NO_PAGER
 };
 
 static const struct option long_options[] = {
@@ -62,6 +65,8 @@ static const struct option long_options[] = {
     {"lanes", required_argument, NULL, OPT_LANES},
     {"from", required_argument, NULL, OPT_FROM},
     {"to", required_argument, NULL, OPT_TO},
+    {"merge", no_argument, NULL, OPT_MERGE},
+    {"no-pager", no_argument, NULL, OPT_NO_PAGER},
     {"source-path", required_argument, NULL, 'I'},
     {"threads", required_argument, NULL, 'j'},
     {"quiet", no_argument, NULL, 'q'},
@@ -85,8 +90,9 @@ static const char *const view_names[] = {
 
 const char *options_help(void)
 {
-  return "Usage: hpcprof-lite [OPTION]... DIR...\n"
-         "Report what hpcrun-lite has measured into DIR.\n"
+  return "Usage: hpcprof-lite [OPTION]... [VIEW] [DIR]...\n"
+         "Report what hpcrun-lite has measured into DIR; without DIR, into the newest\n"
+         "measurement directory in the current one.\n"
          "\n"
          "      --view VIEW         summary (default), topdown, bottomup, flat, threads,\n"
          "                          efficiency, parallelism, critical-path, whatif,\n"
@@ -106,7 +112,8 @@ const char *options_help(void)
          "      --root SELECTOR     show only what is called from FUNCTION, FILE:LINE,\n"
          "                          FILE:FROM-TO, or #ID (id of a topdown row); in\n"
          "                          grain-graph what is below the grain with that path\n"
-         "      --sort COLUMN       sort by a column, named as in the CSV output\n"
+         "      --sort COLUMN       sort by a column, named as in the CSV output, or by a part\n"
+         "                          of its name\n"
          "      --percent-limit P   omit rows below P percent of all threads' time\n"
          "                          (default: 0.5 in text of trees and regions, else 0)\n"
          "      --max-rows N        show only the N heaviest rows\n"
@@ -132,6 +139,8 @@ const char *options_help(void)
          "      --unreduced         show all fragments of grains, and fold nothing\n"
          "      --colour METRIC     colour the graph of grains by a metric of --grain-limit\n"
          "      --legend            explain the columns of a text report\n"
+         "      --merge             add up several runs, if DIRs are different ones\n"
+         "      --no-pager          do not show text on a terminal with $PAGER (less)\n"
          "  -j, --threads N         use N threads (default: one for each core)\n"
          "  -q, --quiet             print only errors\n"
          "  -v, --verbose           print how many files are read\n"
@@ -367,6 +376,12 @@ static int parse_option(int option, struct options *options, char *message, size
   case OPT_LEGEND:
     options->legend = true;
     return 0;
+  case OPT_MERGE:
+    options->merge = true;
+    return 0;
+  case OPT_NO_PAGER:
+    options->no_pager = true;
+    return 0;
   case OPT_REFERENCE:
     options->reference = optarg;
     return 0;
@@ -565,8 +580,8 @@ static int check(struct options *options, char *message, size_t size)
   if (check_export(options, message, size))
     return ERR_INPUT;
   options->view_name = view_names[options->view];
-  if (!options->directories_count)
-    return fail(message, size, "%s", "no measurement directory given; try 'hpcprof-lite --help'");
+  if (options->merge && options->directories_count < 2)
+    return fail(message, size, "%s", "--merge adds up several runs: give two or more measurement directories");
   bool graph = options->view == OPTIONS_GRAIN_GRAPH;
   if (options->root_text && !graph && parse_root(options->root_text, options, message, size))
     return ERR_INPUT;
@@ -602,9 +617,39 @@ void options_release(struct options *options)
 {
   for (uint32_t i = 0; i < options->scenarios_count; i++)
     scenario_release(&options->scenarios[i]);
+  free(options->newest);
+  options->newest = NULL;
   free(options->scenarios);
   options->scenarios = NULL;
   options->scenarios_count = 0;
+}
+
+static bool is_view(const char *name)
+{
+  bool found = false;
+  for (size_t i = 0; i < sizeof view_names / sizeof *view_names; i++)
+    found |= !strcmp(name, view_names[i]);
+  for (size_t i = 0; i < sizeof later_views / sizeof *later_views; i++)
+    found |= !strcmp(name, later_views[i]);
+  return found;
+}
+
+/* Without --view, the first operand is the view if it is the name of one, whatever files there are. */
+static int take_view_operand(struct options *options, char *message, size_t size)
+{
+  const char *name = options->directories_count ? options->directories[0] : "";
+  if (options->has_view || options->help || options->version)
+    return 0;
+  if (is_view(name)) {
+    options->directories++;
+    options->directories_count--;
+    return parse_view(name, options, message, size);
+  }
+  const char *similar = *name && access(name, F_OK) ? similar_view(name) : NULL;
+  if (!similar)
+    return 0;
+  snprintf(message, size, "there is no directory '%s': did you mean the view '%s'?", name, similar);
+  return ERR_INPUT;
 }
 
 int options_parse(int argc, char **argv, struct options *options, char *message, size_t size)
@@ -630,5 +675,7 @@ int options_parse(int argc, char **argv, struct options *options, char *message,
   }
   options->directories = argv + optind;
   options->directories_count = (size_t)(argc - optind);
+  if (take_view_operand(options, message, size))
+    return ERR_INPUT;
   return check(options, message, size);
 }

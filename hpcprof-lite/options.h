@@ -66,6 +66,7 @@ struct options {
   const char *reference; /* measurement directory of the run that grains are compared to */
   struct grain_limits grain_limits;
   bool limits_given, grain_groups;
+  bool merge, no_pager;
   bool limited; /* --from or --to is given */
   bool has_lanes, index;
   enum timeline_grouping lanes;
@@ -75,6 +76,7 @@ struct options {
   unsigned threads;
   char **directories;
   size_t directories_count;
+  char *newest; /* the directory that is reported if none is given; owned */
 };
 
 /* Fills options from argv.  0, or ERR_INPUT with one line in message; options_release() in any case. */

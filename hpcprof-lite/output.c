@@ -1,5 +1,7 @@
 #include "hpcprof-lite/output.h"
 
+#include "hpcprof-lite/invocation/pager.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -68,11 +70,24 @@ static bool is_plain_output(const char *name)
   return lstat(name, &stat) || S_ISREG(stat.st_mode);
 }
 
+/* Prints the report through a pager.  That this ends before it has read everything is no error. */
+static int print_paged(struct job *job, struct pager *pager, int (*print)(const struct job *job))
+{
+  job->report.stream = pager->stream;
+  int status = print(job);
+  if (!pager_finish(pager))
+    return EXIT_INPUT;
+  return !status ? 0 : status == ERR_NOMEM ? job_no_memory() : EXIT_INPUT;
+}
+
 int output_report(struct job *job, int (*print)(const struct job *job))
 {
   const char *name = job->options.output;
+  struct pager pager;
   if (name && is_plain_output(name))
     return print_file(job, print);
+  if (!name && !job->options.no_pager && job->options.format == OPTIONS_TEXT && pager_start(&pager))
+    return print_paged(job, &pager, print);
   FILE *stream = name ? fopen(name, "we") : stdout;
   if (!stream) {
     fprintf(stderr, "hpcprof-lite: cannot write '%s': %s\n", name, strerror(errno));

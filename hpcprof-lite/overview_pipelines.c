@@ -98,10 +98,7 @@ int summary_pipeline(struct job *job)
 
 int threads_pipeline(struct job *job)
 {
-  int status = thread_order(&job->profile, job->options.sort, &job->thread_order, &job->report.thread_count);
-  if (status == ERR_INPUT)
-    return job_bad_sort(job);
-  if (status)
+  if (thread_order(&job->profile, job->options.sort, &job->thread_order, &job->report.thread_count))
     return job_no_memory();
   job->report.thread_order = job->thread_order;
   uint32_t most = job->options.max_rows;

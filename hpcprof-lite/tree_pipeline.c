@@ -148,9 +148,8 @@ static int derive(struct job *job, const struct tree **tree)
   }
   if (status)
     return job_no_memory();
-  if (job->options.sort && sorting_order(job->options.sort, &job->columns, &order))
-    return job_bad_sort(job);
-  if (job->options.sort && tree_finish(*tree == &job->view ? &job->view : from, &order, true))
+  if (job->options.sort && (sorting_order(job->options.sort, &job->columns, &order) ||
+                            tree_finish(*tree == &job->view ? &job->view : from, &order, true)))
     return job_no_memory();
   if ((*tree)->truncated)
     job_print_error("the bottomup view is too large: some callers are omitted; use --root to show a part");

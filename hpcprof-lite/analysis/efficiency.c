@@ -148,6 +148,7 @@ static void split_time(const struct run *runs, uint32_t count, const struct sums
   *to = (struct efficiency_split){.known = sums->work > 0, .note = ""};
   for (uint32_t i = 0; i < count; i++) {
     to->alone += runs[i].is_reference;
+    to->added += !runs[i].is_reference;
     to->runs += runs[i].first && !runs[i].is_reference;
     all = all && (!runs[i].first || runs[i].is_reference || has_reference(runs, count, &runs[i]));
   }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct path_list {
   char **paths;
@@ -72,18 +73,39 @@ static int list_directory(const char *directory, struct path_list *list, struct 
   return status;
 }
 
+bool find_any(const char *directory)
+{
+  DIR *open_directory = opendir(directory);
+  bool found = false;
+  for (struct dirent *entry; open_directory && !found && (entry = readdir(open_directory));)
+    found = is_measurement(entry->d_name);
+  if (open_directory)
+    closedir(open_directory);
+  return found;
+}
+
+/* Whether two names, whose stat() succeeded or is zero, are of one directory. */
+static bool same_directory(const struct stat *one, const struct stat *other)
+{
+  return one->st_nlink && one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
 int find_measurements(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
                       uint32_t *count)
 {
   struct path_list list = {0};
-  int status = 0;
+  struct stat *stats = calloc(directories_count + 1, sizeof *stats);
+  int status = stats ? 0 : ERR_NOMEM;
   for (size_t i = 0; i < directories_count && !status; i++) {
-    bool repeated = false; /* a directory that is given twice is read once */
+    bool repeated = false;
+    if (stat(directories[i], &stats[i]))
+      stats[i] = (struct stat){0};
     for (size_t j = 0; j < i; j++)
-      repeated = repeated || !strcmp(directories[i], directories[j]);
+      repeated = repeated || same_directory(&stats[i], &stats[j]) || !strcmp(directories[i], directories[j]);
     if (!repeated)
       status = list_directory(directories[i], &list, problems);
   }
+  free(stats);
   if (list.count)
     qsort(list.paths, list.count, sizeof *list.paths, array_by_text);
   keep_one_per_process(&list);

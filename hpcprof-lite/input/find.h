@@ -8,12 +8,16 @@
 
 #include "hpcprof-lite/model/problems.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Lists the measurement files in the directories, sorted by path, one file for each process.  A directory that cannot
- * be read, or that holds no measurements, is reported in problems.  Returns 0 or ERR_NOMEM; in both cases the caller
- * frees each path and the array. */
+/* Lists the measurement files in the directories, sorted by path, one file for each process.  A directory that is given
+ * twice is read once.  One that cannot be read, or that holds no measurements, is reported in problems.  Returns 0 or
+ * ERR_NOMEM; in both cases the caller frees each path and the array. */
 int find_measurements(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
                       uint32_t *count);
+
+/* Returns whether the directory holds a measurement file. */
+bool find_any(const char *directory);
 
 #endif

@@ -18,6 +18,7 @@
 #define READ_SUFFIX ".hpcrun"
 #define READ_LIVE_SUFFIX ".live" /* of a process that runs, or did not end in order */
 #define READ_PART_SUFFIX ".part" /* the threads of such a process that have ended   */
+#define READ_LAUNCH "launch"     /* the file that identifies the run of a directory */
 
 /* See struct format_node. */
 enum { READ_NODE_WHAT_MAX = (1 << 24) - 1 };

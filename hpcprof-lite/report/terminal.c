@@ -22,12 +22,22 @@ static unsigned bounded(unsigned long width)
   return width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : (unsigned)width;
 }
 
+/* Descriptors of a pager's pipe and of the terminal on which it shows what it reads; written by the main thread before
+ * anything is printed. */
+static int paged_pipe = -1, paged_terminal = -1;
+
+void terminal_behind(int pipe, int terminal)
+{
+  paged_pipe = pipe;
+  paged_terminal = terminal;
+}
+
 void terminal_init(struct terminal *terminal, FILE *stream)
 {
   const char *columns = getenv("COLUMNS");
   unsigned long wanted = columns ? strtoul(columns, NULL, 10) : 0;
   *terminal = (struct terminal){.width = wanted ? bounded(wanted) : 80, .utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8")};
-  int fd = fileno(stream);
+  int own = fileno(stream), fd = own >= 0 && own == paged_pipe ? paged_terminal : own;
   struct winsize size;
   if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) || !size.ws_col)
     return; /* under mpirun, ranks have terminals without a size */

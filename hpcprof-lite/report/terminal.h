@@ -23,6 +23,9 @@ struct terminal {
  * 80, without colour. */
 void terminal_init(struct terminal *terminal, FILE *stream);
 
+/* From here on, a stream of the first descriptor shows on the terminal that the second one is: a pager reads it. */
+void terminal_behind(int pipe, int terminal);
+
 /* The columns of a line that are left beside `used` ones: at least 8, also on terminals that are too narrow. */
 unsigned terminal_room(const struct terminal *terminal, unsigned used);
 

@@ -18,36 +18,50 @@ enum key {
   KEY_NOTE,
 };
 
+/* Which of the two views has a column. */
+enum { IN_LIST = 1, IN_TREE = 2, IN_BOTH = 3 };
+
 static const struct {
   const char *name;
-  int key;
-} columns[] = {{"region", KEY_ID},
-               {"id", KEY_ID},
-               {"parent_id", KEY_ID},
-               {"depth", KEY_DEPTH},
-               {"kind", KEY_KIND},
-               {"name", KEY_NAME},
-               {"file", KEY_PLACE},
-               {"line", KEY_PLACE},
-               {"context_id", KEY_CONTEXT},
-               {"exec_s", CONSTRUCT_EXEC},
-               {"incl_s", CONSTRUCT_EXEC},
-               {"excl_s", KEY_EXCLUSIVE},
-               {"exec_count", CONSTRUCT_COUNT},
-               {"body_s", CONSTRUCT_BODY},
-               {"enter_s", CONSTRUCT_ENTER},
-               {"exit_s", CONSTRUCT_EXIT},
-               {"exit_barrier_s", CONSTRUCT_EXIT_BARRIER},
-               {"startup_s", CONSTRUCT_STARTUP},
-               {"shutdown_s", CONSTRUCT_SHUTDOWN},
-               {"task_s", CONSTRUCT_TASK},
-               {"section_s", CONSTRUCT_SECTION},
-               {"section_count", CONSTRUCT_SECTION_COUNT},
-               {"single_s", CONSTRUCT_SINGLE},
-               {"single_count", CONSTRUCT_SINGLE_COUNT},
-               {"executions", KEY_EXECUTIONS},
-               {"gain_s", KEY_GAIN},
-               {"note", KEY_NOTE}};
+  int key, views;
+} columns[] = {{"region", KEY_ID, IN_LIST},
+               {"id", KEY_ID, IN_TREE},
+               {"parent_id", KEY_ID, IN_TREE},
+               {"depth", KEY_DEPTH, IN_TREE},
+               {"kind", KEY_KIND, IN_BOTH},
+               {"name", KEY_NAME, IN_BOTH},
+               {"file", KEY_PLACE, IN_BOTH},
+               {"line", KEY_PLACE, IN_BOTH},
+               {"context_id", KEY_CONTEXT, IN_BOTH},
+               {"exec_s", CONSTRUCT_EXEC, IN_LIST},
+               {"incl_s", CONSTRUCT_EXEC, IN_TREE},
+               {"excl_s", KEY_EXCLUSIVE, IN_TREE},
+               {"exec_count", CONSTRUCT_COUNT, IN_BOTH},
+               {"body_s", CONSTRUCT_BODY, IN_BOTH},
+               {"enter_s", CONSTRUCT_ENTER, IN_BOTH},
+               {"exit_s", CONSTRUCT_EXIT, IN_BOTH},
+               {"exit_barrier_s", CONSTRUCT_EXIT_BARRIER, IN_BOTH},
+               {"startup_s", CONSTRUCT_STARTUP, IN_BOTH},
+               {"shutdown_s", CONSTRUCT_SHUTDOWN, IN_BOTH},
+               {"task_s", CONSTRUCT_TASK, IN_BOTH},
+               {"section_s", CONSTRUCT_SECTION, IN_BOTH},
+               {"section_count", CONSTRUCT_SECTION_COUNT, IN_BOTH},
+               {"single_s", CONSTRUCT_SINGLE, IN_BOTH},
+               {"single_count", CONSTRUCT_SINGLE_COUNT, IN_BOTH},
+               {"executions", KEY_EXECUTIONS, IN_BOTH},
+               {"gain_s", KEY_GAIN, IN_BOTH},
+               {"note", KEY_NOTE, IN_BOTH}};
+
+_Static_assert(sizeof columns / sizeof *columns <= CONSTRUCT_ORDER_COLUMNS_MAX, "room for all names");
+
+uint32_t construct_order_columns(bool list, const char *names[CONSTRUCT_ORDER_COLUMNS_MAX])
+{
+  uint32_t count = 0;
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+    if (columns[i].views & (list ? IN_LIST : IN_TREE))
+      names[count++] = columns[i].name;
+  return count;
+}
 
 struct sort {
   const struct construct_tree *tree;

@@ -7,6 +7,11 @@
 
 #include "hpcprof-lite/model/construct_tree.h"
 
+enum { CONSTRUCT_ORDER_COLUMNS_MAX = 32 };
+
+/* Fills names[] with the columns of the list or of the tree; returns their number. */
+uint32_t construct_order_columns(bool list, const char *names[CONSTRUCT_ORDER_COLUMNS_MAX]);
+
 /* Sorts siblings by a column of the views of constructs: figures with the largest first, text and numbers in ascending
  * order.  Returns 0, ERR_INPUT if there is no such column, or ERR_NOMEM. */
 int construct_order(struct construct_tree *tree, const char *column);

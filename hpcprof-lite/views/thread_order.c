@@ -23,6 +23,12 @@ enum thread_key {
   KEY_COUNT
 };
 
+const char *const thread_order_columns[THREAD_ORDER_COLUMNS] = {
+    "process",    "rank",       "thread", "host",  "samples", "dropped", "partial",     "work_s",
+    "overhead_s", "lockwait_s", "idle_s", "cpu_s", "wall_s",  "tool_s",  "core_wait_s", "blocked_s"};
+
+_Static_assert(KEY_COUNT == THREAD_ORDER_COLUMNS, "a key for each column");
+
 struct thread_sort {
   const struct profile *profile;
   enum thread_key key;
@@ -81,13 +87,10 @@ static int by_thread(const void *a, const void *b, void *argument)
 
 int thread_order(const struct profile *profile, const char *sort, uint64_t **order, uint32_t *count)
 {
-  static const char *const keys[KEY_COUNT] = {"process", "rank",   "thread",      "host",       "samples", "dropped",
-                                              "partial", "work_s", "overhead_s",  "lockwait_s", "idle_s",  "cpu_s",
-                                              "wall_s",  "tool_s", "core_wait_s", "blocked_s"};
   struct thread_sort by = {.profile = profile};
   *order = NULL;
   *count = 0;
-  while (sort && by.key < KEY_COUNT && strcmp(sort, keys[by.key]))
+  while (sort && by.key < KEY_COUNT && strcmp(sort, thread_order_columns[by.key]))
     by.key++;
   if (by.key == KEY_COUNT)
     return ERR_INPUT;

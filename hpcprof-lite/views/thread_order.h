@@ -7,6 +7,9 @@
 
 #include "hpcprof-lite/model/profile.h"
 
+#define THREAD_ORDER_COLUMNS 16
+extern const char *const thread_order_columns[THREAD_ORDER_COLUMNS];
+
 /* Sets *order to a new array of the threads of all usable processes, which the caller frees; an element is process <<
  * 32 | thread, both positions in the profile.  sort: a column of the threads view, NULL = by process and thread.
  * Returns 0, ERR_INPUT if there is no such column, or ERR_NOMEM. */

@@ -45,6 +45,8 @@ const char *arguments_help(void)
          "                          default: first\n"
          "      --paused            start paused: the program starts measuring with\n"
          "                          hpcrun_lite_start() or omp_control_tool()\n"
+         "      --report            when COMMAND has ended, print the summary of\n"
+         "                          hpcprof-lite on standard error\n"
          "      --env               print the settings as shell lines and run nothing\n"
          "      --diagnose          print what prevents measuring COMMAND well\n"
          "  -q, --quiet             print only failures on standard error\n"
@@ -56,7 +58,7 @@ const char *arguments_help(void)
          "run, 127: COMMAND not found.  Read the measurements with: hpcprof-lite DIR\n";
 }
 
-enum { TRACE_LIMIT = 256, TRACE_KEEP, WORK, TASK_CONTEXT, RUNTIME, OVERWRITE, PAUSED, ENV, DIAGNOSE, VERSION };
+enum { TRACE_LIMIT = 256, TRACE_KEEP, WORK, TASK_CONTEXT, RUNTIME, OVERWRITE, PAUSED, ENV, DIAGNOSE, VERSION, REPORT };
 
 enum { TRACE_LEAST = 64 << 10 };
 
@@ -68,6 +70,7 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"task-context", required_argument, NULL, TASK_CONTEXT},
                                         {"omp-runtime", required_argument, NULL, RUNTIME},
                                         {"paused", no_argument, NULL, PAUSED},
+                                        {"report", no_argument, NULL, REPORT},
                                         {"env", no_argument, NULL, ENV},
                                         {"diagnose", no_argument, NULL, DIAGNOSE},
                                         {"trace", optional_argument, NULL, 't'},
@@ -181,6 +184,9 @@ static enum launch_status take_option(const struct parser *parser, int option, c
   case OVERWRITE:
     parser->plan->overwrite = true;
     return LAUNCH_OK;
+  case REPORT:
+    parser->plan->report = true;
+    return LAUNCH_OK;
   case PAUSED:
     parser->plan->paused = true;
     return LAUNCH_OK;
@@ -229,6 +235,8 @@ enum launch_status arguments_parse(int argc, char **argv, struct plan *plan, enu
   }
   if (of_trace && !plan->trace)
     return fail(&parser, "option %s needs -t: without it there is no trace", of_trace);
+  if (plan->report && *mode != MODE_RUN)
+    return fail(&parser, "option --report needs a run: %s runs nothing", *mode == MODE_ENV ? "--env" : "--diagnose");
   plan->command = argv + optind;
   if (!plan->command[0] && *mode != MODE_ENV)
     return fail(&parser, "no COMMAND: see hpcrun-lite --help");

@@ -1,10 +1,11 @@
-/* Programs that the launcher runs to learn from their output.
+/* Programs that the launcher runs: to learn from their output, and COMMAND with what follows it.
  *
- * Context: BATCH (the launcher).  Keeps no state; the caller waits for the child.
+ * Context: BATCH (the launcher), one thread.  The only state is the child to which signals are passed on.
  */
 #ifndef HPCRUN_LITE_LAUNCH_CHILD_H
 #define HPCRUN_LITE_LAUNCH_CHILD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -12,8 +13,27 @@
  * `room` more and a NULL.  Returns NULL without memory; the caller frees the list, not the strings. */
 char **child_environment(const char *const *without, size_t without_count, size_t room, size_t *count);
 
+/* A process that the launcher waits for, and that gets the signals that another process sends to the launcher.  Those
+ * of the terminal go to both, and the launcher ignores them. */
+struct child {
+  pid_t pid;
+  int failure; /* descriptor: closed when the child has executed a program */
+};
+
+/* Forks.  Returns 0 in the child, where signals are as before; in the launcher 1, or -1 on failure. */
+int child_fork(struct child *child);
+
+/* In the child: ends it with this status, and lets the launcher know that it has executed no program. */
+void child_fail(const struct child *child, int status) __attribute__((noreturn));
+
+/* Waits for the child's end; returns its status as waitpid() does.  *executed: whether it has executed a program. */
+int child_wait(const struct child *child, bool *executed);
+
+/* Ends the launcher as a child has ended: with its exit status, or by the same signal, without a second core file. */
+int child_end_alike(int status);
+
 /* Starts arguments[0]; what it prints on standard error is discarded.  Returns its process id and, in *output, the
- * descriptor to read its standard output from; -1 on failure. */
+ * descriptor to read its standard output from; -1 on failure.  The caller waits for it. */
 pid_t child_start(char **arguments, char **environment, int *output);
 
 #endif

@@ -1,7 +1,8 @@
 /* hpcrun-lite: launches a program and measures it; see hpcrun-lite(1).
  *
  * Works out the plan, changes its own environment to what follows from that, and replaces itself by COMMAND, which so
- * keeps the process id.  It is not a shell script, because shells need descriptors and a working directory.
+ * keeps the process id.  It is not a shell script, because shells need descriptors and a working directory.  With
+ * --report, COMMAND is a child instead, and the launcher keeps its own environment.
  *
  * For --diagnose it starts itself as "hpcrun-lite --probe LIBRARY", in the environment of a launch, which starts that
  * OpenMP runtime.
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "hpcrun-lite/launch/arguments.h"
+#include "hpcrun-lite/launch/child.h"
 #include "hpcrun-lite/launch/diagnose.h"
 #include "hpcrun-lite/launch/directory.h"
 #include "hpcrun-lite/launch/plan.h"
@@ -56,6 +58,11 @@ static int prepare(struct plan *plan)
     print_line(plan->choice.note);
   if (plan->choice.warning[0] != '\0' && prints)
     print_line(plan->choice.warning);
+  return 0;
+}
+
+static int apply_settings(const struct plan *plan)
+{
   return settings_apply(plan) ? 0 : fail(LAUNCH_FAILED, "not enough memory for the environment");
 }
 
@@ -66,6 +73,53 @@ static int run_command(char **command)
   char message[1024];
   snprintf(message, sizeof message, "cannot run '%.500s': %s", command[0], strerror(error));
   return fail(error == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE, message);
+}
+
+/* Returns the directory's name, without the path if it is in the current one. */
+static const char *short_name(const char *directory)
+{
+  static char current[PATH_MAX];
+  size_t length = getcwd(current, sizeof current) ? strlen(current) : 0;
+  return length && !strncmp(directory, current, length) && directory[length] == '/' ? directory + length + 1
+                                                                                    : directory;
+}
+
+/* Prints the summary of the run on standard error. */
+static void show_report(const struct plan *plan)
+{
+  struct child child;
+  bool executed = false;
+  const char *quiet = plan->log_level ? "--no-pager" : "-q"; /* the former is given in any case */
+  const char *const arguments[] = {
+      plan->reporter, "--no-pager", quiet, "--view", "summary", "--", short_name(plan->directory), NULL};
+  int role = child_fork(&child);
+  if (role == 0) {
+    if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+      execv(arguments[0], (char *const *)arguments);
+    child_fail(&child, LAUNCH_FAILED);
+  }
+  if (role > 0)
+    child_wait(&child, &executed);
+  if (!executed)
+    print_line("cannot show the report: no process can be started for it; use hpcprof-lite DIR");
+}
+
+/* Runs COMMAND as a child, then shows the report.  Returns the exit status, or ends as COMMAND did. */
+static int run_and_report(const struct plan *plan)
+{
+  struct child child;
+  bool executed;
+  int role = child_fork(&child);
+  if (role < 0)
+    return fail(LAUNCH_FAILED, "cannot start a process, which --report needs");
+  if (role == 0) {
+    int status = apply_settings(plan);
+    child_fail(&child, status ? status : run_command(plan->command));
+  }
+  int status = child_wait(&child, &executed);
+  if (executed)
+    show_report(plan);
+  return child_end_alike(status);
 }
 
 /* Prints which tool would be found first, then starts the OpenMP runtime by a call: it looks for tools when it starts.
@@ -119,6 +173,10 @@ int main(int argc, char **argv)
   plan.user_preload = preload ? preload : "";
   int status = mode == MODE_DIAGNOSE ? diagnose_command(&plan) : prepare(&plan);
   program_release(&plan.program);
+  if (status == 0 && mode == MODE_RUN && plan.report)
+    return run_and_report(&plan);
+  if (status == 0 && mode != MODE_DIAGNOSE)
+    status = apply_settings(&plan);
   if (status == 0 && mode == MODE_RUN)
     return run_command(plan.command);
   return fflush(stdout) == 0 ? status : fail(LAUNCH_FAILED, "cannot write to standard output");

@@ -36,6 +36,11 @@ static enum launch_status find_installation(struct plan *plan, char *message, si
              "installed in '%.400s': LD_PRELOAD cannot name a path with spaces, ':' or '$'; move it", plan->library);
     return LAUNCH_FAILED;
   }
+  snprintf(path, sizeof path, "%s/hpcprof-lite", self);
+  if (plan->report && !realpath(path, plan->reporter)) {
+    snprintf(message, message_size, "incomplete installation: %.400s is missing, which --report needs", path);
+    return LAUNCH_FAILED;
+  }
   snprintf(path, sizeof path, "%s/%s/omp/libomp.so.5", self, LIBRARY_FROM_LAUNCHER);
   if (!realpath(path, plan->private_libomp))
     plan->private_libomp[0] = '\0';
@@ -108,9 +113,28 @@ static void suggest_value(const struct plan *plan, char *message, size_t message
     snprintf(message + length, message_size - length, " (did you mean -t%s?)", command);
 }
 
+/* Whether this launch is one of several ranks, of which no one knows when all have ended. */
+static bool is_one_of_many(void)
+{
+  static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
+                                      "SLURM_STEP_NUM_TASKS"};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    const char *size = getenv(sizes[i]);
+    if (size && atoi(size) > 1)
+      return true;
+  }
+  return false;
+}
+
 enum launch_status plan_work_out(struct plan *plan, char *message, size_t message_size)
 {
   static char user_preload[PLAN_VALUE_BYTES], user_tools[PLAN_VALUE_BYTES];
+  if (plan->report && is_one_of_many()) {
+    snprintf(message, message_size,
+             "--report shows a run when it has ended, and this is one of several ranks: when the job has ended, use "
+             "hpcprof-lite DIR");
+    return LAUNCH_FAILED;
+  }
   enum launch_status status = find_installation(plan, message, message_size);
   if (status == LAUNCH_OK)
     status = check_events(plan, message, message_size);

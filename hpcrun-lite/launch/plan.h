@@ -20,13 +20,15 @@ struct plan {
   const char *trace, *trace_keep;     /* NULL: no trace */
   uint64_t trace_limit;               /* bytes */
   bool overwrite, paused, for_script; /* for_script: --env */
-  int log_level;                      /* 0 quiet, 1, 2 verbose */
-  char **command;                     /* COMMAND and its arguments; command[0] is NULL if --env has none */
+  bool report;
+  int log_level;  /* 0 quiet, 1, 2 verbose */
+  char **command; /* COMMAND and its arguments; command[0] is NULL if --env has none */
 
   /* found */
   struct event events[EVENTS_MAX];
   int event_count;
   char library[PATH_MAX];        /* the preloaded library */
+  char reporter[PATH_MAX];       /* hpcprof-lite */
   char private_libomp[PATH_MAX]; /* "": none is installed */
   struct program program;
   struct runtime_choice choice;

@@ -221,11 +221,11 @@ def golden_measurements_by_ranks(_):
     everything = sorted(name for name in os.listdir(tap.GOLDEN)
                         if os.path.isdir(os.path.join(tap.GOLDEN, name)) and not name.startswith("traced"))
     # all together, also the damaged ones: several units, many columns
-    jobs = [(1 + number % 5, "--view", view, "-f", ("text", "csv")[number % 2], *everything)
+    jobs = [(1 + number % 5, "--merge", "--view", view, "-f", ("text", "csv")[number % 2], *everything)
             for number, view in enumerate(VIEWS)]
-    jobs += [(5, "--view", "topdown", "-f", "json", *everything), (4, "-f", "csv", "foreign"), (2, "two"),
+    jobs += [(5, "--merge", "--view", "topdown", "-f", "json", *everything), (4, "-f", "csv", "foreign"), (2, "two"),
              (3, "--view", "parallelism", "-f", "csv", "graphs"), (2, "--view", "critical-path", "graphs"),
-             (4, "--view", "topdown", "-f", "csv", "two", "blames")]
+             (4, "--merge", "--view", "topdown", "-f", "csv", "two", "blames")]
     done = same_all(jobs)
     assert all(one.stdout for one in done if "foreign" not in one.args[-1:])
 
@@ -236,7 +236,7 @@ def hybrid_measurements_by_ranks(directory):
     binary = program(directory, "clang")
     job = Job(directory, 5, binary, options=("-q", "-p", "log"))
     killed = Job(directory, 3, binary, "kill", options=("-q",), output="killed")
-    both = (job.output, killed.output)
+    both = ("--merge", job.output, killed.output)
     jobs = [(2 + number % 4, "-j", str(1 + number % 2), "--view", view, "-f", ("json", "text")[number % 2], *both)
             for number, view in enumerate(VIEWS)]
     jobs += [(8, "--view", "topdown", "-f", "csv", "--root", "rank_work", *both),
@@ -252,7 +252,7 @@ def hybrid_measurements_by_ranks(directory):
 @tap.case
 def failures_are_reported_once(directory):
     need_ranks()
-    for arguments in (("nowhere",), ("--view", "nonsense", "basic"), ("basic", "nowhere"),
+    for arguments in (("nowhere",), ("--view", "nonsense", "basic"), ("basic", "nowhere"), ("basic", "two"),
                       ("--root", "nobody", "-f", "csv", "--view", "topdown", "basic"), ("--sort", "colour", "basic"),
                       ("--help",), ("-o", os.path.join(directory, "no", "report"), "basic")):
         same(3, *arguments)

@@ -166,6 +166,9 @@ def processes_of_one_rank_are_added_up(directory):
     os.mkdir(again)
     for name in os.listdir(first):
         shutil.copy(os.path.join(first, name), os.path.join(again, "x" + name))
+    for path in (first, again):  # one job
+        with open(os.path.join(path, "launch"), "w", encoding="ascii") as file:
+            file.write("PMI_JOBID=7\n")
     total = collections.Counter()
     for entry in entries:
         total[entry.owner[0]] += 2 * entry.work

@@ -37,10 +37,11 @@ LAYERS = {
         "report/constructs": "model views analysis report report/constructs",
         "report/timeline": "model views analysis report report/timeline",
         "report/exports": "model views analysis report report/exports",
+        "invocation": "model input report invocation",
     }.items()},
     "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
                      "model algorithms input symbols views replay grains timeline ranks analysis report report/constructs "
-                     "report/timeline report/exports".split())},
+                     "report/timeline report/exports invocation".split())},
 }
 
 # Every function outside RT that RT calls.  All are async-signal-safe.

@@ -116,12 +116,13 @@ def all_forms_of_a_measurement_are_read_alike(_):
 @case
 def threads_and_order_do_not_matter(_):
     for view in VIEWS:
-        one = golden_report("-q", "-j", "1", "--view", view, "-f", "json", "two", "events")
-        many = golden_report("-q", "-j", "4", "--view", view, "-f", "json", "events", "two", "two")
+        one = golden_report("-q", "-j", "1", "--merge", "--view", view, "-f", "json", "two", "events")
+        many = golden_report("-q", "-j", "4", "--merge", "--view", view, "-f", "json", "events", "two", "two")
         assert one.returncode == many.returncode == 0 and one.stdout
         assert one.stdout == many.stdout, view
-        one = golden_report("-q", "-j", "1", "--view", view, "-f", "json", "two", "blames", "graphs", "constructs2")
-        many = golden_report("-q", "-j", "4", "--view", view, "-f", "json", "constructs2", "graphs", "blames", "two")
+        many_runs = ("two", "blames", "graphs", "constructs2")
+        one = golden_report("-q", "-j", "1", "--merge", "--view", view, "-f", "json", *many_runs)
+        many = golden_report("-q", "-j", "4", "--merge", "--view", view, "-f", "json", *many_runs[::-1])
         assert one.returncode == many.returncode == 0 and one.stdout == many.stdout, view
 
 
@@ -182,7 +183,7 @@ def json_has_the_columns_of_csv(_):
 @case
 def the_summary_recommends_views_that_succeed(_):
     for names, status, views in (*(((name,), status, 2 if "plain" in name or "samples" in name else 3)
-                                   for name, status in TRACED.items()), (("traced", "traced-plain"), 0, 1)):
+                                   for name, status in TRACED.items()), (("--merge", "traced", "traced-plain"), 0, 1)):
         lines = [line.split() for line in golden_report("-q", *names).stdout.decode().splitlines()]
         found = [line[2] for line in lines[-8:] if line[:2] == ["hpcprof-lite", "--view"]]
         assert len(found) == views and ("phases" in found) == (views == 3), (names, found)
@@ -253,12 +254,12 @@ def text_fits_80_columns(_):
 
 @case
 def names_have_enough_columns(_):
-    for names in (("blame",), ("blame", "two"), ("two",)):
+    for names in (("blame",), ("--merge", "blame", "two"), ("two",)):
         for view in TREES:
             lines = golden_report("-q", "--view", view, *names).stdout.decode().splitlines()
             assert 0 < lines[0].index(" Name") < 50, lines[0]
             assert ("Idle%  Rel%" in lines[0] and "Lock%" in lines[0]) == ("blame" in names)
-            assert any("too narrow for some columns" in line for line in lines) == (len(names) == 2)
+            assert any("too narrow for some columns" in line for line in lines) == ("--merge" in names)
 
 
 def update():

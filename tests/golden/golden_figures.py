@@ -273,7 +273,7 @@ def waiting_without_samples_is_reported(_):
 @case
 def the_threads_view_shows_blocked_time(_):
     assert [row["blocked_s"] for row in rows("--view", "threads", "waits")] == ["0.300000000", "0.000000000"]
-    table = rows("--view", "threads", "--sort", "blocked_s", "blame", "waits")
+    table = rows("--merge", "--view", "threads", "--sort", "blocked_s", "blame", "waits")
     assert table[0]["blocked_s"] == "0.300000000"
 
 

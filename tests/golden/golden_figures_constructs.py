@@ -250,7 +250,7 @@ def on_terminal(columns, *arguments):
     """The lines of a report on a terminal of that width."""
     ours, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    child, text = start(REPORT, "-q", *arguments, cwd=GOLDEN, stdout=its, NO_COLOR="1", LC_ALL="C"), b""
+    child, text = start(REPORT, "-q", "--no-pager", *arguments, cwd=GOLDEN, stdout=its, NO_COLOR="1", LC_ALL="C"), b""
     os.close(its)
     try:
         while more := os.read(ours, 4096):

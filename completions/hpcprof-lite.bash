@@ -1,0 +1,76 @@
+# Completion of hpcprof-lite(1) for bash: options and their values, views, measurement directories.
+
+# Fills COMPREPLY with the measurement directories that begin with $1; without any, with all directories.
+_hpcprof_lite_directories()
+{
+    local path all=() found=()
+    while IFS= read -r path; do
+        all+=("$path")
+        [[ -f $path/launch ]] && found+=("$path")
+    done < <(compgen -d -- "$1")
+    compopt -o filenames 2>/dev/null
+    if ((${#found[@]})); then
+        COMPREPLY+=("${found[@]}")
+    else
+        COMPREPLY+=("${all[@]}")
+    fi
+}
+
+_hpcprof_lite()
+{
+    local views='summary topdown bottomup flat threads efficiency parallelism critical-path whatif speedup regions
+        region-tree overheads tasks timeline phases grains grain-graph'
+    local metrics='parallel_benefit instantaneous_parallelism scatter memory_utilisation work_deviation load_balance'
+    local options='--view --format --output --idleness --what-if --lines --root --sort --percent-limit --max-rows
+        --depth --from --to --per-thread --index --lanes --grain-groups --grain-limit --reference --max-nodes --unreduced
+        --colour --legend --merge --no-pager --threads --quiet --verbose --version --help -f -o -j -q -v -h'
+    local cur=${COMP_WORDS[COMP_CWORD]} previous='' word values='' has_view='' i
+    COMPREPLY=()
+    ((COMP_CWORD > 0)) && previous=${COMP_WORDS[COMP_CWORD - 1]}
+    if [[ $cur == = ]]; then # --view=
+        cur=''
+    elif [[ $previous == = ]] && ((COMP_CWORD > 1)); then # --view=fl
+        previous=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    case $previous in
+        --view) values=$views ;;
+        -f | --format) values='text csv json graphml dot perfetto firefox otf2' ;;
+        --idleness) values='thread core shared' ;;
+        --lanes) values='thread process node' ;;
+        --colour) values=$metrics ;;
+        --grain-limit)
+            values=${metrics// /= }=
+            compopt -o nospace 2>/dev/null
+            ;;
+        -o | --output)
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+            return
+            ;;
+        --reference)
+            _hpcprof_lite_directories "$cur"
+            return
+            ;;
+        --what-if | --root | --sort | --percent-limit | --max-rows | --depth | --from | --to | --max-nodes | -j | \
+            --threads)
+            return
+            ;;
+    esac
+    if [[ -n $values ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$values" -- "$cur")
+        return
+    fi
+    if [[ $cur == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+        return
+    fi
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        [[ $word == --view ]] && has_view=yes
+        [[ " ${views//$'\n'/ } " == *" $word "* ]] && has_view=yes
+    done
+    [[ -n $has_view ]] || mapfile -t COMPREPLY < <(compgen -W "$views" -- "$cur")
+    _hpcprof_lite_directories "$cur"
+}
+
+complete -F _hpcprof_lite hpcprof-lite

@@ -1,0 +1,79 @@
+# Completion of hpcrun-lite(1) for bash: options and their values, then COMMAND with its own completion.
+
+# The number of the word with COMMAND, or of the last word if COMMAND is not there yet.
+_hpcrun_lite_command()
+{
+    local i=1
+    while ((i < COMP_CWORD)); do
+        case ${COMP_WORDS[i]} in
+            --) echo $((i + 1)); return ;;
+            -o | --output | -e | --event | -p | --parallelism | --work | --task-context | --omp-runtime | \
+                --trace-limit | --trace-keep)
+                [[ ${COMP_WORDS[i + 1]-} == = ]] && ((i++))
+                ((i += 2))
+                ;;
+            --trace)
+                [[ ${COMP_WORDS[i + 1]-} == = ]] && ((i += 2))
+                ((i++))
+                ;;
+            -*) ((i++)) ;;
+            *) break ;;
+        esac
+    done
+    echo "$((i < COMP_CWORD ? i : COMP_CWORD))"
+}
+
+_hpcrun_lite()
+{
+    local options='--output --overwrite --event --parallelism --work --task-context --omp-runtime --trace --trace-limit
+        --trace-keep --paused --report --env --diagnose --quiet --verbose --version --help -o -e -p -t -q -v -h'
+    local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} values='' command
+    COMPREPLY=()
+    command=$(_hpcrun_lite_command)
+    if ((command < COMP_CWORD)); then
+        if declare -F _command_offset >/dev/null; then # of the package bash-completion
+            _command_offset "$command"
+        else
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+        fi
+        return
+    fi
+    if [[ $cur == = ]]; then # --work=
+        cur=''
+    elif [[ $previous == = ]] && ((COMP_CWORD > 1)); then # --work=cy
+        previous=${COMP_WORDS[COMP_CWORD - 2]}
+    elif [[ $previous == --trace ]]; then # its value follows only behind '='
+        previous=''
+    fi
+    case $previous in
+        -p | --parallelism) values='off online log' ;;
+        --work) values='cpu-time instructions cycles user' ;;
+        --task-context) values='region creation' ;;
+        --trace) values='states samples' ;;
+        --trace-keep) values='first last' ;;
+        -e | --event) values='task-clock wall cycles instructions cache-references cache-misses branches branch-misses
+            page-faults context-switches cpu-migrations' ;;
+        --omp-runtime)
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -W 'auto exchange keep' -- "$cur"; compgen -f -- "$cur")
+            return
+            ;;
+        -o | --output)
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+            return
+            ;;
+        --trace-limit) return ;;
+    esac
+    if [[ -n $values ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$values" -- "$cur")
+    elif [[ $cur == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+    else
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -c -- "$cur"; compgen -d -- "$cur")
+    fi
+}
+
+complete -F _hpcrun_lite hpcrun-lite

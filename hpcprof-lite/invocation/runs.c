@@ -1,0 +1,109 @@
+#include "hpcprof-lite/invocation/runs.h"
+
+#include "hpcprof-lite/input/find.h"
+#include "hpcprof-lite/input/read.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ID_BYTES = 512 };
+
+/* A directory, and the run in it: id is "" if that is not known. */
+struct run {
+  dev_t device;
+  ino_t inode;
+  char id[ID_BYTES];
+};
+
+/* Whether a launch began after another one; of launches at the same time, the one with the later name counts. */
+static bool is_later(const struct stat *launch, const char *name, const struct stat *than, const char *than_name)
+{
+  if (launch->st_mtim.tv_sec != than->st_mtim.tv_sec)
+    return launch->st_mtim.tv_sec > than->st_mtim.tv_sec;
+  if (launch->st_mtim.tv_nsec != than->st_mtim.tv_nsec)
+    return launch->st_mtim.tv_nsec > than->st_mtim.tv_nsec;
+  return strverscmp(name, than_name) > 0;
+}
+
+int runs_newest(char **name)
+{
+  struct stat newest = {0}, launch;
+  DIR *here = opendir(".");
+  int status = 0;
+  *name = NULL;
+  for (struct dirent *entry; here && !status && (entry = readdir(here));) {
+    char *path;
+    if (*entry->d_name == '.')
+      continue;
+    if (asprintf(&path, "%s/" READ_LAUNCH, entry->d_name) < 0) {
+      status = ERR_NOMEM;
+      break;
+    }
+    bool found = !stat(path, &launch) && S_ISREG(launch.st_mode);
+    free(path);
+    if (!found || (*name && !is_later(&launch, entry->d_name, &newest, *name)) || !find_any(entry->d_name))
+      continue;
+    free(*name);
+    *name = strdup(entry->d_name);
+    newest = launch;
+    status = *name ? 0 : ERR_NOMEM;
+  }
+  if (here)
+    closedir(here);
+  return status;
+}
+
+/* Reads the file `launch`, if it is a regular file that fits. */
+static void read_id(const char *directory, char id[ID_BYTES])
+{
+  char *path;
+  struct stat stat;
+  id[0] = '\0';
+  if (asprintf(&path, "%s/" READ_LAUNCH, directory) < 0)
+    return;
+  int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ssize_t length = fd >= 0 && !fstat(fd, &stat) && S_ISREG(stat.st_mode) ? read(fd, id, ID_BYTES) : 0;
+  id[length > 0 && length < ID_BYTES ? length : 0] = '\0';
+  if (fd >= 0)
+    close(fd);
+  free(path);
+}
+
+/* Returns false if the directory holds no measurements. */
+static bool read_run(const char *directory, struct run *run)
+{
+  struct stat status;
+  if (!find_any(directory) || stat(directory, &status))
+    return false;
+  run->device = status.st_dev;
+  run->inode = status.st_ino;
+  read_id(directory, run->id);
+  return true;
+}
+
+static bool same_run(const struct run *run, const struct run *other)
+{
+  return (run->device == other->device && run->inode == other->inode) || (*run->id && !strcmp(run->id, other->id));
+}
+
+bool runs_differ(char *const *directories, size_t count, const char **one, const char **other)
+{
+  struct run first, next;
+  *one = NULL;
+  for (size_t i = 0; i < count && count > 1; i++) {
+    if (!read_run(directories[i], *one ? &next : &first))
+      continue;
+    if (*one && !same_run(&first, &next)) {
+      *other = directories[i];
+      return true;
+    }
+    *one = *one ? *one : directories[i];
+  }
+  return false;
+}

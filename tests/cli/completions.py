@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""The completions of bash and zsh: complete against --help, and what a shell makes of them."""
+import os
+import pty
+import re
+import select
+import sys
+import time
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from tap import BIN, LAUNCHER, REPORT, case, main, must, need_program, run, start
+
+SHARE = os.path.join(os.path.dirname(BIN), "share")
+PROGRAMS = {"hpcrun-lite": LAUNCHER, "hpcprof-lite": REPORT}
+
+
+def installed(program):
+    """The two completions of a program."""
+    return (os.path.join(SHARE, "bash-completion", "completions", program),
+            os.path.join(SHARE, "zsh", "site-functions", "_" + program))
+
+
+def text_of(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def options_of(program):
+    """The options that --help names, short and long."""
+    lines = must(PROGRAMS[program], "--help").splitlines()
+    found = [word for line in lines if line.startswith((" " * 2 + "-", " " * 6 + "-"))
+             for word in re.findall(r"(?:^|[ ,])(--[a-z-]+|-[A-Za-z])(?![a-z-])", line[:26])]
+    assert len(found) > 15 and "--help" in found and "-o" in found, found
+    return found
+
+
+def measurement(directory, name):
+    path = os.path.join(directory, name)
+    os.makedirs(path)
+    with open(os.path.join(path, "launch"), "w", encoding="ascii"):
+        return path
+
+
+# ---- text ----
+
+@case
+def every_option_of_help_is_completed_and_no_other(_):
+    for program in PROGRAMS:
+        wanted = set(options_of(program))
+        bash, zsh = map(text_of, installed(program))
+        listed = re.search(r"local options='([^']*)'", bash)[1].split()
+        assert set(listed) == wanted and len(listed) == len(wanted), (program, set(listed) ^ wanted)
+        entries = zsh[zsh.index("_arguments"):]
+        found = re.findall(r"(?<![\w-])(--[a-z-]+|-[a-zA-Z])(?=[=+,}[-])(?![a-z])", re.sub(r"\([^()]*\)", "", entries))
+        assert set(found) - {"-s", "-S", "-A", "-e"} == wanted - {"-e"}, (program, set(found) ^ wanted)
+
+
+@case
+def every_view_and_format_is_completed(_):
+    for path in installed("hpcprof-lite"):
+        text = " ".join(text_of(path).split())
+        views = re.search(r"local views='([^']*)'", text)[1].split()
+        refused = run(REPORT, "--view", "nonsense", "nowhere").stderr
+        assert set(re.findall(r"[a-z-]+", refused.split("one of ")[1])) == set(views), refused
+        formats = run(REPORT, "-f", "nonsense", "nowhere").stderr.split("one of ")[1].strip().replace(",", "")
+        assert formats in text, formats
+
+
+# ---- bash ----
+
+def bash(directory, program, *words, more=""):
+    """What bash offers for the last word of a command line."""
+    line = " ".join(f"'{word}'" for word in (program, *words))
+    script = f"{more}\nsource {installed(program)[0]}\nCOMP_WORDS=({line})\nCOMP_CWORD={len(words)}\n" \
+             f"compopt() {{ :; }}\n$(complete -p {program} | sed 's/.*-F \\([^ ]*\\).*/\\1/')\n" \
+             "printf '%s\\n' \"${COMPREPLY[@]}\""
+    done = run("bash", "--norc", "-u", "-c", script, cwd=directory)
+    assert done.returncode == 0 and not done.stderr, done
+    return [word for word in done.stdout.split("\n") if word]
+
+
+@case
+def bash_completes_reports(directory):
+    need_program("bash")
+    for name in ("hpcrun-lite-app-measurements", "hpcrun-lite-app-measurements-2", "hpcrun me", "fl-run"):
+        measurement(directory, name)
+    os.mkdir(os.path.join(directory, "hpcrun-other"))
+    os.mkdir(os.path.join(directory, "sources"))
+
+    def offered(*words):
+        return sorted(bash(directory, "hpcprof-lite", *words))
+
+    assert offered("fl") == ["fl-run", "flat"]
+    assert offered("flat", "fl") == ["fl-run"]
+    assert offered("--view", "flat", "fl") == offered("--view", "=", "flat", "fl") == ["fl-run"]
+    assert offered("hpc") == ["hpcrun me", "hpcrun-lite-app-measurements", "hpcrun-lite-app-measurements-2"]
+    assert offered("flat", "so") == ["sources"]  # the way to a measurement
+    assert offered("--reference", "fl") == ["fl-run"]
+    assert offered("--vi") == ["--view"] and offered("--no") == ["--no-pager"]
+    assert offered("--view", "gr") == offered("--view", "=", "gr") == ["grain-graph", "grains"]
+    assert len(offered("--view", "=")) == 18 and offered("-f", "c") == ["csv"]
+    assert offered("--lanes", "n") == ["node"] and offered("--colour", "sc") == ["scatter"]
+    assert offered("--grain-limit", "sc") == ["scatter="] and offered("--idleness", "") == ["core", "shared", "thread"]
+    assert offered("--depth", "") == offered("--sort", "f") == []
+
+
+@case
+def bash_completes_launches(directory):
+    need_program("bash")
+    for name in ("app", "input"):
+        with open(os.path.join(directory, name), "w", encoding="ascii") as file:
+            os.chmod(file.name, 0o755)
+    os.mkdir(os.path.join(directory, "runs"))
+
+    def offered(*words, more=""):
+        return sorted(bash(directory, "hpcrun-lite", *words, more=more))
+
+    assert offered("--rep") == ["--report"] and offered("-p", "o") == ["off", "online"]
+    assert offered("--trace", "=", "s") == ["samples", "states"] == offered("--trace", "=")
+    assert offered("--work", "=", "c") == ["cpu-time", "cycles"] and offered("-e", "wa") == ["wall"]
+    assert offered("--omp-runtime", "e") == ["exchange"] and offered("-o", "ru") == ["runs"]
+    assert "ls" in offered("ls") and "ls" in offered("-q", "--report", "-o", "runs", "ls")
+    assert "ls" in offered("--trace", "ls") and "ls" in offered("--", "ls")
+    # options of COMMAND are its own
+    for command in (("./app",), ("-o", "runs", "./app"), ("--", "./app"), ("--work", "=", "user", "-t", "./app")):
+        assert offered(*command, "--rep") == [] and offered(*command, "in") == ["input"], command
+    own = offered("-q", "./app", "x", more="_command_offset() { COMPREPLY=(offset $1); }")
+    assert own == ["2", "offset"], own
+
+
+# ---- zsh ----
+
+class Zsh:
+    """An interactive zsh with these completions."""
+
+    def __init__(self, directory):
+        self.ours, its = pty.openpty()
+        self.child = start("zsh", "-f", "-i", cwd=directory, stdin=its, stdout=its, stderr=its, TERM="dumb",
+                           PATH=BIN + ":" + os.environ["PATH"], HOME=directory)
+        os.close(its)
+        functions = os.path.join(SHARE, "zsh", "site-functions")
+        self.send(f"PS1=; PS2=; setopt no_beep no_auto_menu; fpath=({functions} $fpath)\n"
+                  "autoload -U compinit; compinit -u -D; echo re''ady\n")
+        self.until("ready")
+
+    def send(self, text):
+        os.write(self.ours, text.encode())
+
+    def until(self, wanted, seconds=20):
+        """Reads until this has appeared, or what has within the time."""
+        text, deadline = "", time.monotonic() + seconds
+        while wanted not in text and time.monotonic() < deadline:
+            if select.select([self.ours], [], [], 0.1)[0]:
+                text += os.read(self.ours, 4096).decode(errors="replace")
+        assert wanted in text, (wanted, text)
+        return text
+
+    def completed(self, line):
+        """The line after Tab: it is printed by a command that replaces the first word."""
+        self.send(f"{line}\t\x01print -r -- start: \x05 :en''d\n")
+        text = self.until(":end\r\n")
+        return text[text.rindex("start:") + 7:text.rindex(":end")].rstrip()
+
+
+@case
+def zsh_completes(directory):
+    need_program("zsh")
+    measurement(directory, "hpcrun-lite-app-measurements")
+    os.mkdir(os.path.join(directory, "hpcrun-other"))
+    os.mkdir(os.path.join(directory, "sources"))
+    measurement(directory, "my run")
+    shell = Zsh(directory)
+    for line, wanted in (("hpcprof-lite --no-p", "--no-pager"), ("hpcprof-lite fla", "flat"),
+                         ("hpcprof-lite hpc", "hpcrun-lite-app-measurements"),
+                         ("hpcprof-lite flat hpc", "flat hpcrun-lite-app-measurements"),
+                         ("hpcprof-lite flat so", "flat sources"), ("hpcprof-lite my", "my run"),
+                         ("hpcprof-lite --view=crit", "--view=critical-path"), ("hpcprof-lite -f perf", "-f perfetto"),
+                         ("hpcprof-lite --grain-limit=sc", "--grain-limit=scatter="),
+                         ("hpcprof-lite --colour=work", "--colour=work_deviation"),
+                         ("hpcrun-lite --rep", "--report"), ("hpcrun-lite -p onl", "-p online"),
+                         ("hpcrun-lite --trace=sam", "--trace=samples"), ("hpcrun-lite -e wal", "-e wall"),
+                         ("hpcrun-lite -e wall -e cyc", "-e wall -e cycles"),
+                         ("hpcrun-lite --report -q hpcprof-l", "--report -q hpcprof-lite"),
+                         ("hpcrun-lite -q hpcprof-lite --no-p", "-q hpcprof-lite --no-pager")):
+        program = line.split()[0]
+        found = shell.completed(line)
+        assert found == f"{program} {wanted}", (line, found, wanted)
+
+
+main()

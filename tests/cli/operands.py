@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""hpcprof-lite's operands and short words: VIEW, the newest directory, several runs, --sort by a part of a name."""
+import os
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from report import golden_report, report, table
+from tap import GOLDEN, LAUNCHER, case, main, must
+
+
+def measured(directory, name, at=None, golden="basic", launch=None):
+    """A copy of a golden measurement that was launched at a time."""
+    path = shutil.copytree(os.path.join(GOLDEN, golden), os.path.join(directory, name))
+    if at is not None or launch:
+        with open(os.path.join(path, "launch"), "w", encoding="ascii") as file:
+            file.write(f"{launch or name}\n")
+        os.utime(file.name, (at or 1, at or 1))
+    return path
+
+
+def refused(*arguments, **how):
+    """The one line that refuses a command line."""
+    done = report("-q", *arguments, **how)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 2 and not done.stdout and len(lines) == 1, done
+    assert lines[0].startswith("hpcprof-lite: "), lines
+    return lines[0]
+
+
+def same_report(cwd, arguments, expected):
+    """Two command lines have the same report, which is not empty."""
+    one, other = (report("-q", "-f", "csv", *words, cwd=cwd) for words in (arguments, expected))
+    assert one.stdout and one.returncode == 0 and one.stdout == other.stdout, (arguments, one, other.stderr)
+
+
+# ---- VIEW ----
+
+@case
+def the_first_operand_may_be_the_view(_):
+    for view in ("flat", "threads", "critical-path", "region-tree"):
+        same_report(GOLDEN, (view, "basic"), ("--view", view, "basic"))
+    same_report(GOLDEN, ("flat", "--max-rows", "2", "basic"), ("--view", "flat", "--max-rows", "2", "basic"))
+    same_report(GOLDEN, ("basic",), ("--view", "summary", "basic"))
+
+
+@case
+def a_directory_with_the_name_of_a_view_has_a_path(directory):
+    measured(directory, "flat")
+    measured(directory, "threads", golden="two")
+    same_report(directory, ("flat", "threads"), ("--view", "flat", "./threads"))  # only the first operand is a view
+    same_report(directory, ("./flat",), ("--view", "summary", "./flat"))
+    same_report(directory, ("--view", "threads", "flat"), ("--view", "threads", "./flat"))
+    assert "no DIR is given" in refused("threads", cwd=directory)  # it is the view, whatever files there are
+
+
+@case
+def a_misspelt_view_is_no_directory(directory):
+    assert "no directory 'flt': did you mean the view 'flat'?" in refused("flt", "basic", cwd=GOLDEN)
+    measured(directory, "flt")
+    same_report(directory, ("flt",), ("./flt",))
+    done = report("-q", "elsewhere", cwd=GOLDEN)
+    assert done.returncode == 1 and "cannot read directory 'elsewhere'" in done.stderr, done
+
+
+# ---- no DIR ----
+
+@case
+def the_newest_launch_is_reported(directory):
+    assert "no measurement directory; measure with: hpcrun-lite COMMAND" in refused(cwd=directory)
+    measured(directory, "no-launch")
+    os.mkdir(os.path.join(directory, "empty"))  # of a launch that has measured nothing
+    with open(os.path.join(directory, "empty", "launch"), "w", encoding="ascii") as file:
+        file.write("id\n")
+    os.makedirs(os.path.join(directory, "other", "launch"))
+    assert "no measurement directory" in refused(cwd=directory)
+    measured(directory, "run", at=2000)
+    measured(directory, "run-3", at=3000, golden="two")
+    measured(directory, "run-2", at=1000)
+    os.utime(os.path.join(directory, "run"))  # what hpcprof-lite --index does
+    for view in ("summary", "flat"):
+        done = report(view, "-f", "csv", cwd=directory)
+        assert done.stdout == report(view, "-f", "csv", "run-3", cwd=directory).stdout, done
+        assert done.stderr.splitlines()[0] == \
+            "hpcprof-lite: reporting 'run-3', the newest measurement directory here", done
+    assert "reporting" not in report("-q", cwd=directory).stderr
+    for name in ("run", "run-3"):
+        os.utime(os.path.join(directory, name, "launch"), (4000, 4000))
+    assert "reporting 'run-3'" in report(cwd=directory).stderr
+
+
+@case
+def it_is_the_one_that_was_measured_last(directory):
+    for name in ("b", "a", "c"):
+        must(LAUNCHER, "-q", "-o", name, "sleep", "0.01", cwd=directory)
+    must(LAUNCHER, "-q", "--overwrite", "-o", "a", "sleep", "0.01", cwd=directory)
+    assert "reporting 'a'" in report(cwd=directory).stderr
+
+
+# ---- several DIRs ----
+
+@case
+def different_runs_are_not_added_silently(directory):
+    for names in (("basic", "two"), ("two", "basic", "blame")):
+        line = refused("threads", *names, cwd=GOLDEN)
+        assert f"'{names[0]}' and '{names[1]}' are different runs" in line and "--merge" in line, line
+        done = report("-q", "--merge", "threads", "-f", "csv", *names, cwd=GOLDEN)
+        alone = [table(report("-q", "threads", "-f", "csv", name, cwd=GOLDEN).stdout) for name in names]
+        assert done.returncode == 0 and len(table(done.stdout)) == sum(map(len, alone)), done
+    first, again = (measured(directory, name, at=1) for name in ("first", "again"))
+    assert "are different runs" in refused(first, again)
+    done = report("-q", first, os.path.join(directory, "nowhere"))  # what holds no measurements is no run
+    assert done.returncode == 1 and done.stdout and "cannot read directory" in done.stderr, done
+
+
+@case
+def directories_of_one_job_are_added(directory):
+    first = measured(directory, "first", launch="PMI_JOBID=1")
+    second = measured(directory, "second", launch="PMI_JOBID=1", golden="two")
+    same_report(directory, ("threads", first, second), ("--merge", "threads", first, second))
+    assert "are different runs" in refused(first, second, measured(directory, "third", launch="PMI_JOBID=2"))
+
+
+@case
+def a_directory_by_two_names_is_read_once(directory):
+    path = measured(directory, "run")
+    os.symlink("run", os.path.join(directory, "link"))
+    same_report(directory, ("threads", "run", "./run/", path, "link"), ("threads", "run"))
+
+
+@case
+def efficiency_takes_a_run_on_one_thread_for_comparison(_):
+    done = report("-q", "efficiency", "-f", "csv", "blame", "alone", cwd=GOLDEN)
+    assert done.returncode == 0 and "\nwork_inflation,0.150000000" in done.stdout, done
+    for names in (("blame", "blames"), ("blame", "two"), ("blame", "alone", "blames")):
+        assert "are different runs" in refused("efficiency", *names, cwd=GOLDEN), names
+        assert report("-q", "--merge", "efficiency", *names, cwd=GOLDEN).returncode == 0, names
+
+
+@case
+def merge_needs_several_directories(_):
+    assert "--merge adds up several runs" in refused("--merge", "basic", cwd=GOLDEN)
+    assert "shows one run" in refused("timeline", "--merge", "traced", "traced-plain", cwd=GOLDEN)
+
+
+# ---- --sort ----
+
+def order(view, word, name):
+    """The rows of a view in the order of a column."""
+    done = golden_report("-q", view, "-f", "csv", "--sort", word, name)
+    assert done.returncode == 0, done
+    return done.stdout
+
+
+@case
+def sort_needs_only_a_part_of_a_name(_):
+    orders = {}
+    for view, name, word, column in (
+            ("topdown", "blame", "idle", "idleness_incl_s"),
+            ("critical-path", "graph", "critical", "critical_path_incl"),
+            ("flat", "blame", "idle", "idleness_excl_s"), ("bottomup", "blame", "lock", "lockwait_excl_s"),
+            ("flat", "blame", "IDLENESS_INCL", "idleness_incl_s"), ("flat", "blame", "rel", "rel_idleness_pct"),
+            ("flat", "two", "cache", "cache-misses_excl"), ("topdown", "two", "misses", "cache-misses_incl"),
+            ("threads", "places", "idle", "idle_s"), ("threads", "places", "core", "core_wait_s"),
+            ("regions", "constructs", "exit", "exit_s"), ("regions", "constructs", "gain", "gain_s"),
+            ("region-tree", "constructs", "excl", "excl_s"), ("overheads", "constructs", "sync", "sync_s"),
+            ("tasks", "constructs", "p90", "exec_p90_s"), ("parallelism", "graph", "iter", "iteration_parallelism")):
+        assert order(view, word, name) == order(view, column, name), (view, word)
+        orders.setdefault(view, set()).add(order(view, column, name))
+    assert order("flat", "idle", "blame") != order("flat", "idleness_incl_s", "blame")
+    assert len(orders["flat"]) > 1 and len(orders["threads"]) > 1
+
+
+@case
+def what_is_not_clear_is_listed(_):
+    line = refused("flat", "--sort", "pct", "blame", cwd=GOLDEN)
+    assert line.endswith("cannot be sorted by 'pct': it could be abs_idleness_pct, rel_idleness_pct"), line
+    line = refused("tasks", "--sort", "below", "constructs", cwd=GOLDEN)
+    assert line.endswith("it could be share_below_1us_pct, share_below_10us_pct"), line
+    for word in ("colour", "", "idle"):  # no measurement of idleness
+        line = refused("flat", "--sort", word, "two", cwd=GOLDEN)
+        assert f"by '{word}': its columns are id, " in line and "work_excl_s" in line, line
+        assert line.endswith("cache-misses_incl, cache-misses_excl") and "idleness" not in line, line
+    columns = {"regions": "region, kind", "region-tree": "id, parent_id", "threads": "process, rank",
+               "overheads": "region, kind", "tasks": "kind, name", "parallelism": "kind, name"}
+    for view, first in columns.items():
+        listed = refused(view, "--sort", "zzz", "constructs", cwd=GOLDEN).split("its columns are ")[1]
+        header = golden_report("-q", view, "-f", "csv", "constructs").stdout.decode().splitlines()[0].split(",")
+        assert listed.startswith(first) and set(listed.split(", ")) <= set(header), (view, listed)
+        for column in listed.split(", "):
+            assert order(view, column, "constructs"), (view, column)
+
+
+main()

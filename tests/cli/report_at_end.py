@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""hpcrun-lite --report: the summary when the program has ended; the program is launched as without the option."""
+import fcntl
+import os
+import pty
+import re
+import shutil
+import signal
+import struct
+import sys
+import termios
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from tap import LAUNCHER, REPORT, case, main, must, run, start, wait_until
+
+
+def launch(directory, *arguments, **how):
+    return run(LAUNCHER, "--report", *arguments, cwd=directory, **how)
+
+
+def measurements(directory):
+    """The files of all measurements by their directories."""
+    return {name: [file for file in os.listdir(os.path.join(directory, name)) if file != "launch"]
+            for name in os.listdir(directory) if name.startswith("hpcrun-lite-")}
+
+
+@case
+def the_summary_is_printed_on_standard_error(directory):
+    done = launch(directory, "sh", "-c", "echo out; echo err >&2; exit 7")
+    report = must(REPORT, "hpcrun-lite-sh-measurements", cwd=directory)
+    assert done.stdout == "out\n" and done.returncode == 7, done
+    first, line, *rest = done.stderr.splitlines(keepends=True)
+    assert first == "err\n" and "hpcrun-lite-sh-measurements" in line and "samples" in line, done.stderr
+    assert "".join(rest) == report and "1 process on" in report, done.stderr
+    # neither the launcher nor hpcprof-lite is measured
+    assert [len(files) for files in measurements(directory).values()] == [1], measurements(directory)
+
+
+@case
+def quiet_leaves_only_the_report(directory):
+    done = launch(directory, "-q", "-o", "flat", "true")  # the name of a view
+    assert done.stderr == must(REPORT, "-q", "./flat", cwd=directory).replace("./flat", "flat"), done.stderr
+    elsewhere = os.path.join(directory, "elsewhere")
+    os.mkdir(elsewhere)
+    done = launch(elsewhere, "-q", "-o", os.path.join(directory, "run"), "true")
+    assert done.returncode == 0 and "1 process on" in done.stderr, done
+
+
+@case
+def status_and_signal_are_those_of_the_program(directory):
+    for status in (0, 1, 125, 126, 127, 255):
+        done = launch(directory, "-q", "sh", "-c", f"exit {status}")
+        assert done.returncode == status and "1 process on" in done.stderr, done
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGSEGV, signal.SIGABRT, signal.SIGUSR1, signal.SIGKILL):
+        busy = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"  # before its first sample nothing is measured
+        done = launch(directory, "-q", "sh", "-c", f"{busy}; kill -{int(number)} $$")
+        assert done.returncode == -number and "1 process on" in done.stderr, done
+
+
+@case
+def a_program_that_is_not_run_has_no_report(directory):
+    plain = os.path.join(directory, "plain")
+    with open(plain, "w", encoding="ascii"):
+        os.chmod(plain, 0o644)
+    for command, status in (("./nosuch", 127), ("./plain", 126)):
+        done = launch(directory, command)
+        assert done.returncode == status and done.stderr.count("\n") == 1, done
+    busy = shutil.copy(shutil.which("true"), os.path.join(directory, "busy"))
+    with open(busy, "r+b"):  # only the kernel refuses a file that is open for writing
+        done = launch(directory, "./busy")
+    assert done.returncode == 126 and done.stderr == "hpcrun-lite: cannot run './busy': Text file busy\n", done
+
+
+@case
+def signals_reach_the_program(directory):
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR2, signal.SIGRTMIN + 3):
+        code = "import os, signal, sys, time\n" \
+               f"signal.signal({int(number)}, lambda *_: sys.exit(42))\nopen('ready', 'w').close()\n" \
+               "while True: time.sleep(0.01)"
+        process = start(LAUNCHER, "--report", "-q", "--overwrite", "-o", "run", sys.executable, "-c", code,
+                        cwd=directory)
+        ready = os.path.join(directory, "ready")
+        wait_until(lambda: os.path.exists(ready), "the program runs")
+        os.kill(process.pid, number)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 42 and "1 process on" in said, (number, process.returncode, said)
+        os.remove(ready)
+
+
+def state_of_signals(text):
+    return re.findall(r"^Sig(?:Blk|Ign|Cgt):.*", text, re.M)
+
+
+@case
+def the_program_starts_as_without_the_option(directory):
+    script = "import signal, subprocess, sys\nsignal.signal(signal.SIGHUP, signal.SIG_IGN)\n" \
+             "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\nsignal.pthread_sigmask(signal.SIG_BLOCK, [10])\n" \
+             "import os; os.execv(sys.argv[1], sys.argv[1:])"
+    command = ("-q", "sh", "-c", "cat /proc/self/status; exit 9")
+    plain, with_report = (run(sys.executable, "-c", script, LAUNCHER, *options, *command, cwd=directory)
+                          for options in ((), ("--report",)))
+    assert plain.returncode == with_report.returncode == 9, with_report
+    assert re.search("process(es)? on ", with_report.stderr), with_report
+    found = state_of_signals(with_report.stdout)
+    assert len(found) == 3 and found == state_of_signals(plain.stdout), (found, plain.stdout)
+    files = [launched.stdout.split() for launched in (
+        run(LAUNCHER, *options, "-q", "ls", "/proc/self/fd", cwd=directory) for options in ((), ("--report",)))]
+    assert files[0] == files[1], files
+
+
+@case
+def there_is_no_pager(directory):
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 90, 0, 0))
+    ran = os.path.join(directory, "ran")
+    process = start(LAUNCHER, "--report", "-q", "true", cwd=directory, stdout=its, stderr=its, PAGER=f"cat >{ran}")
+    os.close(its)
+    text = b""
+    try:
+        while more := os.read(ours, 4096):
+            text += more
+    except OSError:  # all have ended
+        pass
+    os.close(ours)
+    assert process.wait(60) == 0 and b"1 process on" in text and not os.path.exists(ran), text
+
+
+@case
+def where_there_is_nothing_to_report_it_is_refused(directory):
+    for option in ("--env", "--diagnose"):
+        done = launch(directory, option, "true")
+        assert done.returncode == 125 and f"option --report needs a run: {option} runs nothing" in done.stderr, done
+    for size in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"):
+        done = launch(directory, "touch", "ran", **{size: "2"})
+        assert done.returncode == 125 and "one of several ranks" in done.stderr and done.stderr.count("\n") == 1, done
+        assert not os.path.exists(os.path.join(directory, "ran")) and not measurements(directory)
+    assert launch(directory, "-q", "true", SLURM_STEP_NUM_TASKS="1").returncode == 0
+
+
+main()
