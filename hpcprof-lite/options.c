@@ -596,8 +596,8 @@ static int check(struct options *options, char *message, size_t size)
     return fail(message, size, "%s",
                 "--per-thread has no effect on this report: it needs regions, region-tree, or the timeline as text");
   bool fixed = options->view == OPTIONS_SUMMARY || options->view == OPTIONS_EFFICIENCY ||
-               options->view == OPTIONS_WHATIF || options->view == OPTIONS_SPEEDUP || options->view == OPTIONS_GRAINS ||
-               graph;
+               options->view == OPTIONS_WHATIF || options->view == OPTIONS_SPEEDUP || options->view == OPTIONS_ADVICE ||
+               options->view == OPTIONS_GRAINS || graph;
   bool scenarios = options->view == OPTIONS_WHATIF || options->view == OPTIONS_PARALLELISM;
   if (options->view != OPTIONS_GRAINS && !(graph && !options->grain_groups) &&
       (options->reference || options->grain_groups || options->limits_given))
@@ -629,8 +629,6 @@ static bool is_view(const char *name)
   bool found = false;
   for (size_t i = 0; i < sizeof view_names / sizeof *view_names; i++)
     found |= !strcmp(name, view_names[i]);
-  for (size_t i = 0; i < sizeof later_views / sizeof *later_views; i++)
-    found |= !strcmp(name, later_views[i]);
   return found;
 }
 
