@@ -80,7 +80,8 @@ static const char *const view_names[] = {
     [OPTIONS_REGIONS] = "regions",         [OPTIONS_REGION_TREE] = "region-tree",
     [OPTIONS_OVERHEADS] = "overheads",     [OPTIONS_TASKS] = "tasks",
     [OPTIONS_TIMELINE] = "timeline",       [OPTIONS_PHASES] = "phases",
-    [OPTIONS_GRAINS] = "grains",           [OPTIONS_GRAIN_GRAPH] = "grain-graph"};
+    [OPTIONS_GRAINS] = "grains",           [OPTIONS_GRAIN_GRAPH] = "grain-graph",
+    [OPTIONS_SOURCE] = "source"};
 
 static const char *const later_views[] = {"advice"};
 
@@ -92,7 +93,7 @@ const char *options_help(void)
          "      --view VIEW         summary (default), topdown, bottomup, flat, threads,\n"
          "                          efficiency, parallelism, critical-path, whatif,\n"
          "                          speedup, regions, region-tree, overheads, tasks,\n"
-         "                          grains, grain-graph, timeline or phases\n"
+         "                          grains, grain-graph, timeline, phases or source\n"
          "  -f, --format FORMAT     text (default), csv or json; of grain-graph graphml, dot\n"
          "                          or json; of timeline also perfetto, firefox or otf2\n"
          "  -o, --output FILE       write the report to FILE (otf2: to that new directory)\n"
@@ -106,7 +107,8 @@ const char *options_help(void)
          "      --lines             show source lines as rows below their function\n"
          "      --root SELECTOR     show only what is called from FUNCTION, FILE:LINE,\n"
          "                          FILE:FROM-TO, or #ID (id of a topdown row); in\n"
-         "                          grain-graph what is below the grain with that path\n"
+         "                          grain-graph what is below the grain with that path; in\n"
+         "                          source the lines of FUNCTION, FILE or FILE:LINES\n"
          "      --sort COLUMN       sort by a column, named as in the CSV output\n"
          "      --percent-limit P   omit rows below P percent of all threads' time\n"
          "                          (default: 0.5 in text of trees and regions, else 0)\n"
@@ -132,6 +134,7 @@ const char *options_help(void)
          "      --max-nodes N       fold the graph of grains to N nodes (default: 2000)\n"
          "      --unreduced         show all fragments of grains, and fold nothing\n"
          "      --colour METRIC     colour the graph of grains by a metric of --grain-limit\n"
+         "  -I, --source-path DIR   where else the source view looks for files (repeatable)\n"
          "      --legend            explain the columns of a text report\n"
          "  -j, --threads N         use N threads (default: one for each core)\n"
          "  -q, --quiet             print only errors\n"
@@ -205,7 +208,7 @@ static int parse_view(const char *name, struct options *options, char *message, 
   return fail(message, size,
               "there is no view '%s': one of summary, topdown, bottomup, flat, threads, efficiency, "
               "parallelism, critical-path, whatif, speedup, regions, region-tree, overheads, tasks, grains, "
-              "grain-graph, timeline, phases",
+              "grain-graph, timeline, phases, source",
               name);
 }
 
@@ -322,6 +325,15 @@ static int parse_colour(const char *name, struct options *options, char *message
               name);
 }
 
+static int add_source_path(const char *path, struct options *options, char *message, size_t size)
+{
+  if (!array_reserve(&options->source_paths, &options->source_paths_room, (size_t)options->source_paths_count + 1,
+                     sizeof *options->source_paths))
+    return fail(message, size, "%s", "not enough memory");
+  options->source_paths[options->source_paths_count++] = path;
+  return *path ? 0 : fail(message, size, "option '%s' needs a directory", "--source-path");
+}
+
 static int parse_threads(const char *text, struct options *options, char *message, size_t size)
 {
   uint32_t count;
@@ -429,7 +441,7 @@ static int parse_option(int option, struct options *options, char *message, size
   case OPT_WHAT_IF:
     return parse_what_if(optarg, options, message, size);
   default:
-    return fail(message, size, "option '%s' is not available yet: no view shows source text", "--source-path");
+    return add_source_path(optarg, options, message, size);
   }
 }
 
@@ -466,9 +478,13 @@ static int check_rows(const struct options *options, bool constructs, char *mess
 {
   bool tree = options->view == OPTIONS_TOPDOWN || options->view == OPTIONS_BOTTOMUP || options->view == OPTIONS_FLAT ||
               options->view == OPTIONS_CRITICAL_PATH;
-  if (!tree && (options->has_root || options->lines))
+  bool source = options->view == OPTIONS_SOURCE;
+  if (source && options->lines)
+    return fail(message, size, "%s", "view 'source' always shows lines: --lines has no effect on it");
+  if (!tree && ((options->has_root && !source) || options->lines))
     return fail(message, size,
-                "view '%s' shows no functions: --root and --lines need topdown, bottomup, flat or critical-path",
+                "view '%s' shows no functions: --root needs topdown, bottomup, flat, critical-path or source, and "
+                "--lines one of the first four",
                 options->view_name);
   if (!tree && options->depth && options->view != OPTIONS_REGION_TREE)
     return fail(message, size,
@@ -491,10 +507,10 @@ bool options_of_log(const struct options *options)
 
 bool options_of_samples(const struct options *options)
 {
-  static const bool views[OPTIONS_GRAIN_GRAPH + 1] = {
+  static const bool views[OPTIONS_SOURCE + 1] = {
       [OPTIONS_SUMMARY] = true,    [OPTIONS_TOPDOWN] = true,   [OPTIONS_BOTTOMUP] = true,    [OPTIONS_FLAT] = true,
       [OPTIONS_THREADS] = true,    [OPTIONS_REGIONS] = true,   [OPTIONS_REGION_TREE] = true, [OPTIONS_TASKS] = true,
-      [OPTIONS_EFFICIENCY] = true, [OPTIONS_OVERHEADS] = true,
+      [OPTIONS_EFFICIENCY] = true, [OPTIONS_OVERHEADS] = true, [OPTIONS_SOURCE] = true,
   };
   bool report = options->format == OPTIONS_TEXT || options->format == OPTIONS_CSV || options->format == OPTIONS_JSON;
   return report && views[options->view];
@@ -511,6 +527,22 @@ static int check_times(const struct options *options, char *message, size_t size
   }
   if (options->reference)
     return fail(message, size, "%s", "--reference compares whole runs: it cannot be used with --from and --to");
+  return 0;
+}
+
+/* What the view of source lines can do. */
+static int check_source(const struct options *options, char *message, size_t size)
+{
+  bool source = options->view == OPTIONS_SOURCE;
+  if (options->source_paths_count && !source)
+    return fail(message, size, "view '%s' shows no source text: --source-path needs source", options->view_name);
+  if (source && options->sort)
+    return fail(message, size, "%s", "view 'source' is in the order of lines: it cannot be sorted");
+  if (source && options->max_rows && options->format != OPTIONS_TEXT)
+    return fail(message, size, "%s", "csv and json of source lines are always complete: --max-rows needs text");
+  if (source && options->has_root && (options->root.is_id || options->root.is_region))
+    return fail(message, size, "view 'source' shows functions, files and lines, not '--root %s': give the name of one",
+                options->root.text);
   return 0;
 }
 
@@ -579,7 +611,7 @@ static int check(struct options *options, char *message, size_t size)
   bool regions = options->view == OPTIONS_REGIONS || options->view == OPTIONS_REGION_TREE;
   bool constructs = regions || options->view == OPTIONS_OVERHEADS || options->view == OPTIONS_TASKS;
   if (check_rows(options, constructs, message, size) || check_times(options, message, size) ||
-      check_timeline(options, message, size))
+      check_timeline(options, message, size) || check_source(options, message, size))
     return ERR_INPUT;
   if (options->per_thread && !regions && !(options->view == OPTIONS_TIMELINE && options->format == OPTIONS_TEXT))
     return fail(message, size, "%s",
@@ -607,6 +639,8 @@ void options_release(struct options *options)
   for (uint32_t i = 0; i < options->scenarios_count; i++)
     scenario_release(&options->scenarios[i]);
   free(options->scenarios);
+  free(options->source_paths);
+  options->source_paths = NULL;
   options->scenarios = NULL;
   options->scenarios_count = 0;
 }
