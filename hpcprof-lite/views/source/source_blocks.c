@@ -183,7 +183,7 @@ int source_blocks_choose(const struct source_request *request, struct source_blo
 struct layout {
   struct source_blocks *into;
   uint32_t last; /* line of the file; 0: its text is not known */
-  uint32_t next; /* line that follows the last one that was added */
+  uint64_t next; /* line that follows the last one that was added */
 };
 
 /* Adds the lines from `from` on, if they have not been added, to before `end`. */
@@ -193,7 +193,7 @@ static int add_plain(struct layout *layout, uint64_t from, uint64_t end)
   for (; from < end && from <= layout->last; from++) {
     if (add_shown(layout->into, (uint32_t)from, MODEL_NONE))
       return ERR_NOMEM;
-    layout->next = (uint32_t)from + 1;
+    layout->next = from + 1;
   }
   return 0;
 }
@@ -202,13 +202,11 @@ static int add_plain(struct layout *layout, uint64_t from, uint64_t end)
 static int add_figures(struct layout *layout, const struct source_shown *here, uint32_t context)
 {
   uint64_t from = here->line > context ? here->line - context : 1;
-  if (layout->next > 1 && from == (uint64_t)layout->next + 1)
+  if (layout->next > 1 && from == layout->next + 1)
     from = layout->next;
-  if (here->line && add_plain(layout, from, here->line))
+  if (add_plain(layout, from, here->line) || add_shown(layout->into, here->line, here->row))
     return ERR_NOMEM;
-  if (add_shown(layout->into, here->line, here->row))
-    return ERR_NOMEM;
-  layout->next = here->line + 1 > layout->next ? here->line + 1 : layout->next;
+  layout->next = (uint64_t)here->line + 1;
   return 0;
 }
 
@@ -223,24 +221,38 @@ static uint32_t declared_at(const struct source_request *request, const struct s
   return !strcmp(function->file, block->file) && function->line < block->from ? function->line : 0;
 }
 
-/* Adds the lines of a block: of a range all, else those with figures and some before and after them. */
+/* Adds the lines with figures, and those around them. */
+static int arrange_figures(struct layout *layout, const struct source_shown *figures, uint32_t count, bool range)
+{
+  int status = 0;
+  for (uint32_t i = 0; i < count && !status; i++) {
+    uint64_t next = i + 1 < count ? figures[i + 1].line : UINT64_MAX, end = (uint64_t)figures[i].line + 1;
+    end = end + SOURCE_CONTEXT < next ? end + SOURCE_CONTEXT : next;
+    status = add_figures(layout, &figures[i], range ? UINT32_MAX : SOURCE_CONTEXT);
+    if (!status && !range)
+      status = add_plain(layout, layout->next, end);
+  }
+  return status;
+}
+
+/* Adds the lines of a block: of a range all, else those with figures and some before and after them.  Time without a
+ * line comes first. */
 static int arrange_lines(const struct source_request *request, struct source_blocks *into, struct source_block *block,
                          const struct source_shown *figures)
 {
   const struct selector *root = request->root;
   bool part = root && root->is_lines, range = part && root->from < root->to;
   struct layout layout = {.into = into, .last = into->files.files[block->source].lines, .next = 1};
-  uint32_t declared = declared_at(request, into, block, figures), first = into->shown_count;
-  int status = declared ? add_plain(&layout, declared, (uint64_t)declared + 1) : 0;
+  uint32_t declared = declared_at(request, into, block, figures), first = into->shown_count, i = 0;
+  int status = 0;
+  for (; i < block->count && !figures[i].line && !status; i++)
+    status = add_shown(into, 0, figures[i].row);
+  if (!status && declared)
+    status = add_plain(&layout, declared, (uint64_t)declared + 1);
   if (range)
     layout.next = root->from;
-  for (uint32_t i = 0; i < block->count && !status; i++) {
-    uint64_t end = i + 1 < block->count ? figures[i + 1].line : UINT64_MAX, most = (uint64_t)figures[i].line + 1;
-    status = add_figures(&layout, &figures[i], range ? UINT32_MAX : SOURCE_CONTEXT);
-    most += SOURCE_CONTEXT;
-    if (!status && figures[i].line && !range)
-      status = add_plain(&layout, layout.next, most < end ? most : end);
-  }
+  if (!status)
+    status = arrange_figures(&layout, figures + i, block->count - i, range);
   if (!status && range)
     status = add_plain(&layout, root->from, (uint64_t)root->to + 1);
   if (!status && part && !range && !block->count)
@@ -300,7 +312,8 @@ static bool weighs(const struct source_request *request, const struct source_blo
                    const struct source_block *block)
 {
   uint64_t whole = tree_weight(&blocks->lines.tree, request->columns, 0, true);
-  return block->weight && (double)block->weight * 100 >= (double)whole * SOURCE_PERCENT;
+  bool heavy = (double)block->weight * 100 >= (double)whole * SOURCE_PERCENT_LEAST;
+  return block->weight && (heavy || blocks->count < SOURCE_FUNCTIONS_LEAST);
 }
 
 int source_blocks_arrange(const struct source_request *request, struct source_blocks *blocks)

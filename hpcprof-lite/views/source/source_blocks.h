@@ -11,12 +11,13 @@
 #include "hpcprof-lite/views/source/source_lines.h"
 
 enum {
-  SOURCE_CONTEXT = 2,    /* lines that are shown before and after one with figures */
-  SOURCE_LINES_MOST = 60 /* lines of all functions, unless some are selected */
+  SOURCE_CONTEXT = 2, /* lines that are shown before and after one with figures */
+  /* What is shown where nothing is selected: that many lines in all; the heaviest functions, in any case; others from
+   * that percentage of all threads' time on. */
+  SOURCE_LINES_MOST = 60,
+  SOURCE_FUNCTIONS_LEAST = 5,
+  SOURCE_PERCENT_LEAST = 1
 };
-
-/* Functions below this percentage of all threads' time are only shown if they are selected. */
-#define SOURCE_PERCENT 1.0
 
 /* A line that is shown. */
 struct source_shown {
