@@ -244,8 +244,8 @@ static void print_title(const struct report *report, const struct layout *layout
   char title[TERMINAL_TEXT_MAX], lines[64] = "", fitted[TERMINAL_TEXT_MAX], figure[CELL], percent[CELL], cost[128];
   figure_text(layout, block->spent, figure);
   terminal_percent(block->weight, tree_weight(tree, report->columns, 0, true), percent);
-  int length =
-      snprintf(cost, sizeof cost, layout->time ? ": %s s, %s %% with waiting" : ": %s, %s %%", figure, percent);
+  int length = snprintf(cost, sizeof cost, ": %s%s, %s %%%s", figure, layout->time ? " s" : "", percent,
+                        layout->lockwait || layout->idleness ? " with waiting" : "");
   if (block->from && block->from < block->to)
     snprintf(lines, sizeof lines, ":%" PRIu32 "-%" PRIu32, block->from, block->to);
   else if (block->from)
