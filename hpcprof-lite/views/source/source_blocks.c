@@ -163,7 +163,9 @@ int source_blocks_choose(const struct source_request *request, struct source_blo
   blocks->selected = calloc(blocks->lines.tree.count, sizeof *blocks->selected);
   choice.rows = calloc(blocks->lines.tree.count, sizeof *choice.rows);
   choice.matched = calloc((size_t)request->names->functions_count + 1, sizeof *choice.matched);
-  int status = blocks->selected && choice.rows && choice.matched ? 0 : ERR_NOMEM;
+  bool made = blocks->selected && choice.rows && choice.matched &&
+              array_reserve(&blocks->shown, &blocks->shown_room, 1, sizeof *blocks->shown);
+  int status = made ? 0 : ERR_NOMEM;
   if (!status) {
     select_rows(&choice);
     if (choice.rows_count)
