@@ -12,6 +12,7 @@ struct item {
   uint32_t row;     /* the row above it */
   uint32_t entry;   /* the entry above it, if no body is in between, or MODEL_NONE */
   uint32_t site;    /* address of the nearest frame above, MODEL_NONE at the top */
+  uint32_t call;    /* below a context of the runtime: address of the call that entered it, else MODEL_NONE */
   uint32_t outline; /* the outlined function that is its direct caller, or MODEL_NONE */
   bool top;         /* there are only system frames above */
   bool own;         /* only the context's own values, not its children, have no row yet */
@@ -128,13 +129,14 @@ static void add_values(struct build *build, uint32_t node, uint32_t row)
 }
 
 /* Adds a context's values to the row or, if lines are shown, to a row below it for the line of an address, which may be
- * MODEL_NONE. */
-static int add_line_values(struct build *build, uint32_t node, uint32_t row, uint32_t address)
+ * MODEL_NONE.  call: the address is that of a call into the runtime, and its line may be that of near code, as in all
+ * places of constructs. */
+static int add_line_values(struct build *build, uint32_t node, uint32_t row, uint32_t address, bool call)
 {
   const char *file;
   uint32_t line;
   site_position(build, address, &file, &line);
-  if (build->lines && *file && line && !names_innermost(build->names, address)->near) {
+  if (build->lines && *file && line && (call || !names_innermost(build->names, address)->near)) {
     struct tree_row wanted = {.parent = row,
                               .kind = ROW_LINE,
                               .function = MODEL_NONE,
@@ -168,16 +170,15 @@ static int add_own_values(struct build *build, uint32_t node, uint32_t row, uint
       build->row_of[node] = row;
     return 0;
   }
-  if (address == MODEL_NONE && build->lines == TOPDOWN_LINES_OF_CALLS)
-    address = site;
-  return add_line_values(build, node, row, address);
+  bool call = address == MODEL_NONE && build->lines == TOPDOWN_LINES_OF_CALLS;
+  return add_line_values(build, node, row, call ? site : address, call);
 }
 
 /* Adds the values of a context of the OpenMP runtime, which belong to the call `site`. */
 static int add_runtime_values(struct build *build, uint32_t node, uint32_t row, uint32_t site)
 {
   if (has_values(build, node) && build->lines == TOPDOWN_LINES_OF_CALLS)
-    return add_line_values(build, node, row, site);
+    return add_line_values(build, node, row, site, true);
   add_values(build, node, row);
   return 0;
 }
@@ -382,6 +383,7 @@ static int visit_steps(struct build *build, const struct item *item, uint32_t ad
     site = MODEL_NONE; /* the frame above is not the call site of an inlined function */
   }
   below.site = address;
+  below.call = MODEL_NONE;
   int status = add_own_values(build, item->node, below.row, MODEL_NONE);
   return status ? status : push_children(build, &below);
 }
@@ -479,6 +481,7 @@ static int visit_entry(struct build *build, const struct item *item, enum tree_k
   build->entries[build->entries_count] = (struct entry){.kind = kind, .row = item->row, .site = site};
   struct item below = *item;
   below.entry = build->entries_count++;
+  below.call = MODEL_NONE;
   below.outline = MODEL_NONE;
   below.top = false;
   if (has_values(build, item->node) && defer(build, &below, true))
@@ -494,8 +497,10 @@ static int visit_plain(struct build *build, const struct item *item, uint32_t pa
     return defer(build, item, false);
   struct item below = *item;
   below.row = add_plain(build, parent, kind, name);
-  bool called = build->contexts->nodes[item->node].kind == CONTEXT_RUNTIME;
-  if (below.row == MODEL_NONE || add_runtime_values(build, item->node, below.row, called ? item->site : MODEL_NONE))
+  below.call = build->contexts->nodes[item->node].kind != CONTEXT_RUNTIME ? MODEL_NONE
+               : item->call == MODEL_NONE                                 ? item->site
+                                                                          : item->call;
+  if (below.row == MODEL_NONE || add_runtime_values(build, item->node, below.row, below.call))
     return ERR_NOMEM;
   below.outline = MODEL_NONE;
   below.top = false;
@@ -571,7 +576,7 @@ static bool spent(const struct build *build, uint32_t node)
 /* Visits all contexts.  Those that were deferred, because their row depends on the bodies found, come last. */
 static int visit_all(struct build *build)
 {
-  struct item root = {.entry = MODEL_NONE, .site = MODEL_NONE, .outline = MODEL_NONE, .top = true};
+  struct item root = {.entry = MODEL_NONE, .site = MODEL_NONE, .call = MODEL_NONE, .outline = MODEL_NONE, .top = true};
   int status = push_children(build, &root);
   if (!status && has_values(build, 0)) {
     bool sampled = spent(build, 0); /* otherwise the root is only charged with waiting: see input/exact_waits.h */

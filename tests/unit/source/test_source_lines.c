@@ -26,7 +26,7 @@ static uint32_t function(const char *name, uint32_t line, enum names_outline out
 /* Adds a row to the top-down tree; `work` is in samples. */
 static uint32_t row(uint32_t parent, enum tree_kind kind, uint32_t number, uint32_t line, uint64_t work)
 {
-  bool named = number != MODEL_NONE, placed = kind == ROW_LINE || kind == ROW_PARALLEL;
+  bool named = number != MODEL_NONE, placed = kind == ROW_LINE || kind == ROW_PARALLEL || kind == ROW_PARTIAL;
   struct tree_row wanted = {.parent = parent,
                             .kind = kind,
                             .function = number,
@@ -98,6 +98,7 @@ static int begin(void **state)
   row(row(region, ROW_RUNTIME, MODEL_NONE, 0, 0), ROW_LINE, MODEL_NONE, 57, 3);
   row(row(region, ROW_FUNCTION, helper, 0, 0), ROW_LINE, MODEL_NONE, 33, 20);
   row(0, ROW_RUNTIME, MODEL_NONE, 0, 1);
+  row(0, ROW_PARTIAL, MODEL_NONE, 57, 1); /* of a construct whose callers are not known */
   tree_inclusive(&contexts);
   assert_int_equal(tree_finish(&contexts, &order, false), 0);
   return source_lines_build(&profile, &names, &columns, &contexts, &blocks.lines);
@@ -140,7 +141,7 @@ static void test_each_line_has_its_values(void **state)
                 {14, "scale<double>", 5, 0},
                 {33, "helper", 20, 1u << DIRECTIVE_CRITICAL},
                 {55, "main", 0, 1u << DIRECTIVE_PARALLEL},
-                {57, "main", 3, 1u << DIRECTIVE_FOR},
+                {57, "main", 3 + 1, 1u << DIRECTIVE_FOR},
                 {59, "main", 7, 0},
                 {0, "[OpenMP runtime]", 1, 0}};
   const struct source_lines *lines = &blocks.lines;
