@@ -10,7 +10,7 @@ from decimal import Decimal
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import line_of, source_file
 from report import report, rows
-from tap import LAUNCHER, case, main, must, need_program, shared_directory
+from tap import GOLDEN, LAUNCHER, case, main, must, need_program, shared_directory
 
 PROGRAM = "annotated.c"
 SUMS = {"samples": "samples", "work_s": "work_incl_s", "overhead_s": "overhead_incl_s",
@@ -38,8 +38,9 @@ def text(*arguments, **how):
     return done.stdout
 
 
-def add_up(data):
-    flat, lines = rows("flat", data)[0], rows("source", data)
+def add_up(data, *part):
+    """Fails unless the lines add up to the flat view's totals; returns them."""
+    flat, lines = rows("flat", *part, data)[0], rows("source", *part, data)
     for column, total in SUMS.items():
         found = sum(Decimal(row[column] or 0) for row in lines)
         assert found == Decimal(flat[total] or 0), (data, column, found, flat[total])
@@ -77,6 +78,19 @@ def lines_have_their_figures_with_gcc(_):
 @case
 def lines_have_their_figures_with_clang(_):
     check_lines("clang")
+
+
+@case
+def lines_of_any_measurement_add_up(_):
+    for name in ("basic", "two", "events", "blame", "graph", "recorded", "plain", "waits", "killed", "constructs2"):
+        add_up(os.path.join(GOLDEN, name))
+
+
+@case
+def lines_of_a_part_of_the_run_add_up(_):
+    data, _ = measured("gcc", "-t")
+    for part in (("--from", "50ms"), ("--to", "50ms"), ("--idleness", "core")):
+        add_up(data, *part)
 
 
 @case
