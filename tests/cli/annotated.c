@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 static double shared;
+static volatile int arrived;
 
 static double burn(long count)
 {
@@ -11,7 +12,6 @@ static double burn(long count)
   return x;
 }
 
-
 static void silent(void)
 {
   puts("silent"); /* = silent */
@@ -19,13 +19,19 @@ static void silent(void)
 
 int main(void)
 {
-  double sum = burn(40000000); /* = serial */
+  double sum = burn(40000000);                         /* = serial */
 #pragma omp parallel num_threads(2) reduction(+ : sum) /* = parallel */
   {
     sum += burn(60000000);
-#pragma omp critical /* = critical */
-    shared += burn(40000000);
 #pragma omp barrier /* = barrier */
+#pragma omp atomic
+    arrived++;
+#pragma omp critical /* = critical */
+    {
+      while (arrived < 2) /* so that the other thread waits for this one */
+        ;
+      shared += burn(40000000);
+    } /* = end */
   }
   silent();
   printf("%g\n", sum + shared);

@@ -45,6 +45,18 @@ static void gather(const struct source_request *request, const struct source_blo
   }
 }
 
+/* Sets the symbol of the code if a disassembler finds it: in the symbol table of the module's own file. */
+static void find_symbol(const struct names *names, struct source_code *code)
+{
+  const struct symbols *symbols = code->module == MODEL_NONE ? NULL : names->modules[code->module].symbols;
+  unsigned flags = symbols ? symbols_flags(symbols) : 0;
+  struct symbols_place place;
+  if (!(flags & SYMBOLS_HAS_TABLE) || flags & SYMBOLS_SEPARATE)
+    return;
+  if (symbols_lookup(symbols, code->stop - INSTRUCTION_MOST, &place, 1) == 1)
+    code->symbol = place.raw ? place.raw : place.function;
+}
+
 /* Sets the code of one block.  Addresses are in the order of modules and offsets. */
 static void choose(const struct names *names, const struct spent *spent, uint32_t number, struct source_code *code)
 {
@@ -68,11 +80,7 @@ static void choose(const struct names *names, const struct spent *spent, uint32_
       code->stop = here.stop;
     }
   }
-  if (code->module == MODEL_NONE || !names->modules[code->module].symbols)
-    return;
-  struct symbols_place place;
-  if (symbols_lookup(names->modules[code->module].symbols, code->stop - INSTRUCTION_MOST, &place, 1) == 1)
-    code->symbol = place.raw ? place.raw : place.function;
+  find_symbol(names, code);
 }
 
 int source_code_find(const struct source_request *request, struct source_blocks *blocks)

@@ -39,15 +39,15 @@ struct source_files {
 /* Adds a directory of --source-path.  Returns 0, ERR_INPUT if it is no directory, or ERR_NOMEM. */
 int source_files_add_directory(struct source_files *files, const char *path);
 
-/* Sets *number to that of the file with that path, "" if no path is known, which is read when it is asked for first.  A
- * file that is not found or not readable is no failure.  Returns 0 or ERR_NOMEM. */
+/* Finds the file with that path ("": not known) and reads it, unless that was done before.  Sets *number to its number
+ * in `files`.  A file that is not found or not readable is no failure.  Returns 0 or ERR_NOMEM. */
 int source_files_find(struct source_files *files, const char *path, uint32_t *number);
 
 /* Returns the file with that path if source_files_find() has been called for it, else NULL. */
 const struct source_file *source_files_known(const struct source_files *files, const char *path);
 
-/* Writes the text of a line, with tabs as spaces, without the characters at its end that begin a new line, and with '?'
- * for NUL.  A line that is too long ends in "...".  Returns false if there is no such line. */
+/* Writes the text of a line without its line end, with tabs as spaces and NUL as '?'.  A line that is too long ends in
+ * "...".  Returns false if there is no such line. */
 bool source_files_line(const struct source_file *file, uint32_t line, char out[SOURCE_TEXT_MAX]);
 
 void source_files_release(struct source_files *files);

@@ -1,9 +1,9 @@
 /* The source lines of a run, with the values that belong to each and the constructs that begin there.
  *
  * Context: BATCH.  Pure: the profile and the top-down tree are only read.  The lines are a tree of their own: below its
- * root is a row for each line of a file, and one for the time of each function whose line is not known; below these are
- * the functions to which the values belong, of which only the first and the heaviest matter to reports.  The values of
- * all rows below the root add up to those of the top-down tree.
+ * root is a row for each line of a file, and one for the time of each function whose line is not known; below each of
+ * these rows are the functions to which its values belong.  The values of all rows directly below the root add up to
+ * those of the top-down tree.
  *
  * A function means what the user wrote: what compilers make of a construct counts as the function that contains it, and
  * the instances of a template as one function, named by the one that costs most.
