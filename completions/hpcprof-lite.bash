@@ -19,11 +19,12 @@ _hpcprof_lite_directories()
 _hpcprof_lite()
 {
     local views='summary topdown bottomup flat threads efficiency parallelism critical-path whatif speedup regions
-        region-tree overheads tasks timeline phases advice grains grain-graph'
+        region-tree overheads tasks timeline phases advice grains grain-graph source'
     local metrics='parallel_benefit instantaneous_parallelism scatter memory_utilisation work_deviation load_balance'
     local options='--view --format --output --idleness --what-if --lines --root --sort --percent-limit --max-rows
         --depth --from --to --per-thread --index --lanes --grain-groups --grain-limit --reference --max-nodes --unreduced
-        --colour --legend --merge --no-pager --threads --quiet --verbose --version --help -f -o -j -q -v -h'
+        --colour --legend --merge --no-pager --source-path --threads --quiet --verbose --version --help -f -o -I
+        -j -q -v -h'
     local cur=${COMP_WORDS[COMP_CWORD]} previous='' word values='' has_view='' i
     COMPREPLY=()
     ((COMP_CWORD > 0)) && previous=${COMP_WORDS[COMP_CWORD - 1]}
@@ -45,6 +46,11 @@ _hpcprof_lite()
         -o | --output)
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+            return
+            ;;
+        -I | --source-path)
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -d -- "$cur")
             return
             ;;
         --reference)

@@ -140,6 +140,7 @@ void job_release(struct job *job)
   timeline_source_close(job->timeline_source);
   derived_release_links(&job->links);
   statistics_release(&job->statistics);
+  source_blocks_release(&job->source);
   tree_release(&job->view);
   tree_release(&job->part);
   tree_release(&job->tree);

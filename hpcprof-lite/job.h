@@ -19,6 +19,7 @@
 #include "hpcprof-lite/report/report.h"
 #include "hpcprof-lite/timeline/timeline_source.h"
 #include "hpcprof-lite/views/derived.h"
+#include "hpcprof-lite/views/source/source_blocks.h"
 
 enum exit_status { EXIT_FINE = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
 
@@ -31,6 +32,7 @@ struct job {
   struct totals totals;
   struct tree tree, part, view; /* top-down; what lies below --root; derived from one of them */
   struct derived_links links;   /* from part or tree to view, where statistics need them */
+  struct source_blocks source;  /* lines of the source view */
   struct construct_tree constructs, construct_list;
   uint32_t *row_of; /* [context] row of the tree; then of each directive, see topdown_critical_path() */
   bool *shown;      /* [row] of the tree that is shown */

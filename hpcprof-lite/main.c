@@ -18,6 +18,7 @@
 #include "hpcprof-lite/report/exports/perfetto.h"
 #include "hpcprof-lite/report/grains_view.h"
 #include "hpcprof-lite/report/parallelism.h"
+#include "hpcprof-lite/report/source/source_view.h"
 #include "hpcprof-lite/report/speedup_view.h"
 #include "hpcprof-lite/report/summary.h"
 #include "hpcprof-lite/report/table.h"
@@ -67,6 +68,7 @@ static const struct view {
     [OPTIONS_PHASES] = {true, phases_pipeline, phases_view_text, phases_view_table},
     [OPTIONS_GRAINS] = {true, grains_pipeline, grains_view_text, grains_view_table},
     [OPTIONS_GRAIN_GRAPH] = {true, grain_graph_pipeline, NULL, graph_json},
+    [OPTIONS_SOURCE] = {true, source_pipeline, source_view_text, source_view_table},
 };
 
 /* Formats of single views. */

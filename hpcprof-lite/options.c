@@ -86,7 +86,7 @@ static const char *const view_names[] = {
     [OPTIONS_OVERHEADS] = "overheads",     [OPTIONS_TASKS] = "tasks",
     [OPTIONS_TIMELINE] = "timeline",       [OPTIONS_PHASES] = "phases",
     [OPTIONS_ADVICE] = "advice",           [OPTIONS_GRAINS] = "grains",
-    [OPTIONS_GRAIN_GRAPH] = "grain-graph"};
+    [OPTIONS_GRAIN_GRAPH] = "grain-graph", [OPTIONS_SOURCE] = "source"};
 
 const char *options_help(void)
 {
@@ -97,7 +97,8 @@ const char *options_help(void)
          "      --view VIEW         summary (default), topdown, bottomup, flat, threads,\n"
          "                          efficiency, parallelism, critical-path, whatif,\n"
          "                          speedup, regions, region-tree, overheads, tasks,\n"
-         "                          grains, grain-graph, timeline, phases or advice\n"
+         "                          grains, grain-graph, timeline, phases, advice or\n"
+         "                          source\n"
          "  -f, --format FORMAT     text (default), csv or json; of grain-graph graphml, dot\n"
          "                          or json; of timeline also perfetto, firefox or otf2\n"
          "  -o, --output FILE       write the report to FILE (otf2: to that new directory)\n"
@@ -111,7 +112,8 @@ const char *options_help(void)
          "      --lines             show source lines as rows below their function\n"
          "      --root SELECTOR     show only what is called from FUNCTION, FILE:LINE,\n"
          "                          FILE:FROM-TO, or #ID (id of a topdown row); in\n"
-         "                          grain-graph what is below the grain with that path\n"
+         "                          grain-graph what is below the grain with that path; in\n"
+         "                          source the lines of FUNCTION, FILE or FILE:LINES\n"
          "      --sort COLUMN       sort by a column, named as in the CSV output, or by a part\n"
          "                          of its name\n"
          "      --percent-limit P   omit rows below P percent of all threads' time\n"
@@ -138,6 +140,7 @@ const char *options_help(void)
          "      --max-nodes N       fold the graph of grains to N nodes (default: 2000)\n"
          "      --unreduced         show all fragments of grains, and fold nothing\n"
          "      --colour METRIC     colour the graph of grains by a metric of --grain-limit\n"
+         "  -I, --source-path DIR   where else the source view looks for files (repeatable)\n"
          "      --legend            explain the columns of a text report\n"
          "      --merge             add up several runs, if DIRs are different ones\n"
          "      --no-pager          do not show text on a terminal with $PAGER (less)\n"
@@ -210,7 +213,7 @@ static int parse_view(const char *name, struct options *options, char *message, 
   return fail(message, size,
               "there is no view '%s': one of summary, topdown, bottomup, flat, threads, efficiency, "
               "parallelism, critical-path, whatif, speedup, regions, region-tree, overheads, tasks, grains, "
-              "grain-graph, timeline, phases, advice",
+              "grain-graph, timeline, phases, advice, source",
               name);
 }
 
@@ -327,6 +330,15 @@ static int parse_colour(const char *name, struct options *options, char *message
               name);
 }
 
+static int add_source_path(const char *path, struct options *options, char *message, size_t size)
+{
+  if (!array_reserve(&options->source_paths, &options->source_paths_room, (size_t)options->source_paths_count + 1,
+                     sizeof *options->source_paths))
+    return fail(message, size, "%s", "not enough memory");
+  options->source_paths[options->source_paths_count++] = path;
+  return *path ? 0 : fail(message, size, "option '%s' needs a directory", "--source-path");
+}
+
 static int parse_threads(const char *text, struct options *options, char *message, size_t size)
 {
   uint32_t count;
@@ -440,7 +452,7 @@ static int parse_option(int option, struct options *options, char *message, size
   case OPT_WHAT_IF:
     return parse_what_if(optarg, options, message, size);
   default:
-    return fail(message, size, "option '%s' is not available yet: no view shows source text", "--source-path");
+    return add_source_path(optarg, options, message, size);
   }
 }
 
@@ -477,9 +489,13 @@ static int check_rows(const struct options *options, bool constructs, char *mess
 {
   bool tree = options->view == OPTIONS_TOPDOWN || options->view == OPTIONS_BOTTOMUP || options->view == OPTIONS_FLAT ||
               options->view == OPTIONS_CRITICAL_PATH;
-  if (!tree && (options->has_root || options->lines))
+  bool source = options->view == OPTIONS_SOURCE;
+  if (source && options->lines)
+    return fail(message, size, "%s", "view 'source' always shows lines: --lines has no effect on it");
+  if (!tree && ((options->has_root && !source) || options->lines))
     return fail(message, size,
-                "view '%s' shows no functions: --root and --lines need topdown, bottomup, flat or critical-path",
+                "view '%s' shows no functions: --root needs topdown, bottomup, flat, critical-path or source, and "
+                "--lines one of the first four",
                 options->view_name);
   if (!tree && options->depth && options->view != OPTIONS_REGION_TREE)
     return fail(message, size,
@@ -502,10 +518,10 @@ bool options_of_log(const struct options *options)
 
 bool options_of_samples(const struct options *options)
 {
-  static const bool views[OPTIONS_GRAIN_GRAPH + 1] = {
+  static const bool views[OPTIONS_SOURCE + 1] = {
       [OPTIONS_SUMMARY] = true,    [OPTIONS_TOPDOWN] = true,   [OPTIONS_BOTTOMUP] = true,    [OPTIONS_FLAT] = true,
       [OPTIONS_THREADS] = true,    [OPTIONS_REGIONS] = true,   [OPTIONS_REGION_TREE] = true, [OPTIONS_TASKS] = true,
-      [OPTIONS_EFFICIENCY] = true, [OPTIONS_OVERHEADS] = true, [OPTIONS_ADVICE] = true,
+      [OPTIONS_EFFICIENCY] = true, [OPTIONS_OVERHEADS] = true, [OPTIONS_ADVICE] = true,      [OPTIONS_SOURCE] = true,
   };
   bool report = options->format == OPTIONS_TEXT || options->format == OPTIONS_CSV || options->format == OPTIONS_JSON;
   return report && views[options->view];
@@ -522,6 +538,22 @@ static int check_times(const struct options *options, char *message, size_t size
   }
   if (options->reference)
     return fail(message, size, "%s", "--reference compares whole runs: it cannot be used with --from and --to");
+  return 0;
+}
+
+/* What the view of source lines can do. */
+static int check_source(const struct options *options, char *message, size_t size)
+{
+  bool source = options->view == OPTIONS_SOURCE;
+  if (options->source_paths_count && !source)
+    return fail(message, size, "view '%s' shows no source text: --source-path needs source", options->view_name);
+  if (source && options->sort)
+    return fail(message, size, "%s", "view 'source' is in the order of lines: it cannot be sorted");
+  if (source && options->max_rows && options->format != OPTIONS_TEXT)
+    return fail(message, size, "%s", "csv and json of source lines are always complete: --max-rows needs text");
+  if (source && options->has_root && (options->root.is_id || options->root.is_region))
+    return fail(message, size, "view 'source' shows functions, files and lines, not '--root %s': give the name of one",
+                options->root.text);
   return 0;
 }
 
@@ -590,7 +622,7 @@ static int check(struct options *options, char *message, size_t size)
   bool regions = options->view == OPTIONS_REGIONS || options->view == OPTIONS_REGION_TREE;
   bool constructs = regions || options->view == OPTIONS_OVERHEADS || options->view == OPTIONS_TASKS;
   if (check_rows(options, constructs, message, size) || check_times(options, message, size) ||
-      check_timeline(options, message, size))
+      check_timeline(options, message, size) || check_source(options, message, size))
     return ERR_INPUT;
   if (options->per_thread && !regions && !(options->view == OPTIONS_TIMELINE && options->format == OPTIONS_TEXT))
     return fail(message, size, "%s",
@@ -620,6 +652,8 @@ void options_release(struct options *options)
   free(options->newest);
   options->newest = NULL;
   free(options->scenarios);
+  free(options->source_paths);
+  options->source_paths = NULL;
   options->scenarios = NULL;
   options->scenarios_count = 0;
 }

@@ -31,7 +31,8 @@ enum options_view {
   OPTIONS_PHASES,
   OPTIONS_ADVICE,
   OPTIONS_GRAINS,
-  OPTIONS_GRAIN_GRAPH
+  OPTIONS_GRAIN_GRAPH,
+  OPTIONS_SOURCE
 };
 enum options_format {
   OPTIONS_TEXT,
@@ -74,6 +75,9 @@ struct options {
   double percent_limit;     /* below 0: the default of view and format   */
   uint32_t max_rows, depth; /* 0 = no limit                          */
   unsigned threads;
+  const char **source_paths; /* of --source-path, in order */
+  uint32_t source_paths_count;
+  size_t source_paths_room;
   char **directories;
   size_t directories_count;
   char *newest; /* the directory that is reported if none is given; owned */

@@ -3,6 +3,7 @@
 #include "hpcprof-lite/views/construct_names.h"
 #include "hpcprof-lite/views/limits.h"
 #include "hpcprof-lite/views/sorting.h"
+#include "hpcprof-lite/views/source/source_code.h"
 #include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
 
@@ -40,6 +41,13 @@ struct tree_order tree_default_order(const struct job *job, bool exclusive)
                              .modules = job->profile.catalog.modules};
 }
 
+static enum topdown_lines shown_lines(const struct options *options)
+{
+  if (options->view == OPTIONS_SOURCE)
+    return TOPDOWN_LINES_OF_CALLS;
+  return options->lines ? TOPDOWN_LINES : TOPDOWN_NO_LINES;
+}
+
 /* Of a part of the run: gives the rows the IDs that they have in the whole. */
 static int number_as_whole(struct job *job)
 {
@@ -48,8 +56,8 @@ static int number_as_whole(struct job *job)
   struct tree whole = {0};
   if (!tree_columns_of_whole(&job->profile.catalog, &columns))
     return 0;
-  int status =
-      topdown_build(&job->profile, &job->names, &columns, job->totals.command, job->options.lines, &whole, NULL);
+  int status = topdown_build(&job->profile, &job->names, &columns, job->totals.command, shown_lines(&job->options),
+                             &whole, NULL);
   if (!status) {
     tree_inclusive(&whole);
     status = tree_finish(&whole, &order, false);
@@ -69,8 +77,8 @@ int tree_prepare(struct job *job)
   struct tree_order order = tree_default_order(job, false);
   size_t places = (size_t)job->profile.contexts.count + job->profile.workspan.directives_count + 1;
   job->row_of = malloc(places * sizeof *job->row_of);
-  if (!job->row_of || topdown_build(&job->profile, &job->names, &job->columns, job->totals.command, job->options.lines,
-                                    &job->tree, job->row_of))
+  if (!job->row_of || topdown_build(&job->profile, &job->names, &job->columns, job->totals.command,
+                                    shown_lines(&job->options), &job->tree, job->row_of))
     return job_no_memory();
   if (topdown_critical_path(&job->profile, &job->names, &job->columns, &job->tree, job->row_of))
     return job_no_memory();
@@ -200,4 +208,77 @@ int tree_pipeline(struct job *job)
     return job_no_memory();
   job->report.shown = job->shown;
   return wants_statistics(job) ? add_statistics(job) : 0;
+}
+
+/* Begins with the directories of --source-path, and with the time after which a source is too new. */
+static int prepare_files(struct job *job)
+{
+  struct source_files *files = &job->source.files;
+  for (uint32_t i = 0; i < job->options.source_paths_count; i++) {
+    int status = source_files_add_directory(files, job->options.source_paths[i]);
+    if (status == ERR_NOMEM)
+      return job_no_memory();
+    if (status) {
+      fprintf(stderr, "hpcprof-lite: cannot use '--source-path %s': it is no directory; give one that holds sources\n",
+              job->options.source_paths[i]);
+      return EXIT_USAGE;
+    }
+  }
+  for (uint32_t i = 0; i < job->profile.processes_count; i++) {
+    const struct profile_process *process = &job->profile.processes[i];
+    if (process->usable && (!files->since_ns || process->start_ns < files->since_ns))
+      files->since_ns = process->start_ns;
+  }
+  return 0;
+}
+
+/* Reports how many sources are missing: csv and json have no place for it. */
+static void report_missing(const struct job *job)
+{
+  const struct source_files *files = &job->source.files;
+  const char *first = NULL;
+  uint32_t missing = 0;
+  for (uint32_t i = 0; i < files->count; i++)
+    if (!files->files[i].lines && *files->files[i].path) {
+      first = first ? first : files->files[i].path;
+      missing++;
+    }
+  if (missing && !job->options.quiet)
+    fprintf(stderr, "hpcprof-lite: %u source file%s missing, such as %s: -I DIR tells where else to look\n", missing,
+            missing == 1 ? " is" : "s are", first);
+}
+
+int source_pipeline(struct job *job)
+{
+  struct source_blocks *source = &job->source;
+  const struct options *options = &job->options;
+  struct source_request request = {.profile = &job->profile,
+                                   .names = &job->names,
+                                   .columns = &job->columns,
+                                   .row_of = job->row_of,
+                                   .root = options->has_root ? &options->root : NULL,
+                                   .lines_most = options->max_rows};
+  if (!options->max_rows && !options->has_root)
+    request.lines_most = SOURCE_LINES_MOST;
+  job->report.source = source;
+  int status = prepare_files(job);
+  if (status)
+    return status;
+  if (source_lines_build(&job->profile, &job->names, &job->columns, &job->tree, &source->lines) ||
+      source_blocks_choose(&request, source))
+    return job_no_memory();
+  if (options->has_root && !source->count)
+    return job_nothing_matches("--root", options->root.text);
+  if (options->format == OPTIONS_TEXT) {
+    status = source_blocks_arrange(&request, source);
+    if (!status && options->has_root && !source->shown_count && source->files.files[source->blocks[0].source].lines)
+      return job_nothing_matches("--root", options->root.text);
+    if (!status)
+      status = source_code_find(&request, source);
+  } else {
+    status = source_blocks_read(source);
+    if (!status)
+      report_missing(job);
+  }
+  return status ? job_no_memory() : 0;
 }

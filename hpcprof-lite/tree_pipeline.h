@@ -1,4 +1,4 @@
-/* The pipeline of the views that show a tree: topdown, bottomup, flat and critical-path.
+/* The pipelines of the views that show a tree (topdown, bottomup, flat and critical-path) and of the source view.
  *
  * Context: BATCH, the main thread.  Functions that return a status return 0, or the exit status after they have printed
  * the reason.
@@ -16,5 +16,8 @@ struct tree_order tree_default_order(const struct job *job, bool exclusive);
 
 /* Fills the report with the tree that the view shows.  Requires tree_prepare(). */
 int tree_pipeline(struct job *job);
+
+/* The same of the source view. */
+int source_pipeline(struct job *job);
 
 #endif

@@ -25,6 +25,7 @@
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/model/timeline.h"
 #include "hpcprof-lite/model/tree.h"
+#include "hpcprof-lite/views/source/source_blocks.h"
 #include "hpcprof-lite/views/statistics.h"
 
 #include <stdio.h>
@@ -44,6 +45,7 @@ struct report {
   const struct totals *totals;
   const struct tree *tree;             /* the view's; the top-down tree in the summary */
   const struct tree *flat;             /* flat view, in the summary */
+  const struct source_blocks *source;  /* in the source view */
   const bool *shown;                   /* [row of tree, or of constructs] whether it is printed */
   const struct statistics *statistics; /* of the rows of tree; NULL if there are none */
   uint32_t left_out;

@@ -308,6 +308,23 @@ unsigned terminal_fit(const struct terminal *terminal, const char *text, unsigne
   return glyphs_width(&glyphs);
 }
 
+unsigned terminal_cut(const struct terminal *terminal, const char *text, unsigned width, char *out)
+{
+  struct glyphs glyphs;
+  read_glyphs(terminal, text, &glyphs);
+  unsigned dots = glyphs.dots ? 1 : 2;
+  if (glyphs_width(&glyphs) > width) {
+    size_t kept = 0;
+    for (unsigned used = dots; kept < glyphs.count && used + glyph_width(&glyphs, kept) <= width; kept++)
+      used += glyph_width(&glyphs, kept);
+    glyphs.count = kept;
+    if (width >= dots)
+      glyphs.code[glyphs.count++] = ELLIPSIS;
+  }
+  write_glyphs(&glyphs, out);
+  return glyphs_width(&glyphs);
+}
+
 unsigned terminal_decimals(uint64_t largest_ns)
 {
   return largest_ns < 10000000000000 ? 3 : largest_ns < 1000000000000000 ? 1 : 0;

@@ -33,6 +33,9 @@ unsigned terminal_room(const struct terminal *terminal, unsigned used);
  * text loses, in this order: the raw name in brackets, parameters, template arguments from the inside, the middle. */
 unsigned terminal_fit(const struct terminal *terminal, const char *text, unsigned width, char *out);
 
+/* The same of a text that is cut at its end. */
+unsigned terminal_cut(const struct terminal *terminal, const char *text, unsigned width, char *out);
+
 /* A space at which terminal_wrap() breaks no line. */
 #define TERMINAL_GLUE '\x1f'
 

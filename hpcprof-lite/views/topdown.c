@@ -12,6 +12,7 @@ struct item {
   uint32_t row;     /* the row above it */
   uint32_t entry;   /* the entry above it, if no body is in between, or MODEL_NONE */
   uint32_t site;    /* address of the nearest frame above, MODEL_NONE at the top */
+  uint32_t call;    /* below a context of the runtime: address of the call that entered it, else MODEL_NONE */
   uint32_t outline; /* the outlined function that is its direct caller, or MODEL_NONE */
   bool top;         /* there are only system frames above */
   bool own;         /* only the context's own values, not its children, have no row yet */
@@ -38,7 +39,7 @@ struct build {
   struct names *names;
   const struct tree_columns *columns;
   struct tree *tree;
-  bool lines;
+  enum topdown_lines lines;
   uint32_t *row_of;             /* the caller's, or NULL */
   uint32_t *first_child, *next; /* [context] lists of children */
   uint32_t *system_rows;        /* [context] row of a context of system frames only, 0 = none yet; NULL until needed */
@@ -127,18 +128,15 @@ static void add_values(struct build *build, uint32_t node, uint32_t row)
     tree_value(build->tree, row, i, contexts_get(build->contexts, node, build->columns->source[i]));
 }
 
-/* Adds a context's own values to the row or, if lines are shown, to a row below it for the line of its address. */
-static int add_own_values(struct build *build, uint32_t node, uint32_t row)
+/* Adds a context's values to the row or, if lines are shown, to a row below it for the line of an address, which may be
+ * MODEL_NONE.  call: the address is that of a call into the runtime, and its line may be that of near code, as in all
+ * places of constructs. */
+static int add_line_values(struct build *build, uint32_t node, uint32_t row, uint32_t address, bool call)
 {
-  if (!has_values(build, node)) {
-    if (build->row_of)
-      build->row_of[node] = row;
-    return 0;
-  }
   const char *file;
   uint32_t line;
-  site_position(build, build->names->address_of[node], &file, &line);
-  if (build->lines && *file && line && !names_innermost(build->names, build->names->address_of[node])->near) {
+  site_position(build, address, &file, &line);
+  if (build->lines && *file && line && (call || !names_innermost(build->names, address)->near)) {
     struct tree_row wanted = {.parent = row,
                               .kind = ROW_LINE,
                               .function = MODEL_NONE,
@@ -159,6 +157,28 @@ static int add_own_values(struct build *build, uint32_t node, uint32_t row)
         return ERR_NOMEM;
     }
   }
+  add_values(build, node, row);
+  return 0;
+}
+
+/* Adds a context's own values: they belong to its address or, if it has none, to the call `site`. */
+static int add_own_values(struct build *build, uint32_t node, uint32_t row, uint32_t site)
+{
+  uint32_t address = build->names->address_of[node];
+  if (!has_values(build, node)) {
+    if (build->row_of)
+      build->row_of[node] = row;
+    return 0;
+  }
+  bool call = address == MODEL_NONE && build->lines == TOPDOWN_LINES_OF_CALLS;
+  return add_line_values(build, node, row, call ? site : address, call);
+}
+
+/* Adds the values of a context of the OpenMP runtime, which belong to the call `site`. */
+static int add_runtime_values(struct build *build, uint32_t node, uint32_t row, uint32_t site)
+{
+  if (has_values(build, node) && build->lines == TOPDOWN_LINES_OF_CALLS)
+    return add_line_values(build, node, row, site, true);
   add_values(build, node, row);
   return 0;
 }
@@ -363,7 +383,8 @@ static int visit_steps(struct build *build, const struct item *item, uint32_t ad
     site = MODEL_NONE; /* the frame above is not the call site of an inlined function */
   }
   below.site = address;
-  int status = add_own_values(build, item->node, below.row);
+  below.call = MODEL_NONE;
+  int status = add_own_values(build, item->node, below.row, MODEL_NONE);
   return status ? status : push_children(build, &below);
 }
 
@@ -431,15 +452,15 @@ static int visit_frame(struct build *build, const struct item *item)
     uint32_t row = item->row;
     if (has_values(build, item->node) && flags & MODULE_RUNTIME)
       row = add_plain(build, row, ROW_RUNTIME, "[OpenMP runtime]");
-    if (row == MODEL_NONE)
+    uint32_t site = item->entry == MODEL_NONE ? item->site : build->entries[item->entry].site;
+    if (row == MODEL_NONE || add_runtime_values(build, item->node, row, site))
       return ERR_NOMEM;
-    add_values(build, item->node, row);
     return push_children(build, &below);
   }
   if (item->top && item->entry == MODEL_NONE && is_system_start(build, item->node, address)) {
     below.site = address;
     uint32_t row = has_values(build, item->node) ? system_row(build, item->node) : 0;
-    if (row == MODEL_NONE || add_own_values(build, item->node, row))
+    if (row == MODEL_NONE || add_own_values(build, item->node, row, MODEL_NONE))
       return ERR_NOMEM;
     return push_children(build, &below);
   }
@@ -460,6 +481,7 @@ static int visit_entry(struct build *build, const struct item *item, enum tree_k
   build->entries[build->entries_count] = (struct entry){.kind = kind, .row = item->row, .site = site};
   struct item below = *item;
   below.entry = build->entries_count++;
+  below.call = MODEL_NONE;
   below.outline = MODEL_NONE;
   below.top = false;
   if (has_values(build, item->node) && defer(build, &below, true))
@@ -475,9 +497,11 @@ static int visit_plain(struct build *build, const struct item *item, uint32_t pa
     return defer(build, item, false);
   struct item below = *item;
   below.row = add_plain(build, parent, kind, name);
-  if (below.row == MODEL_NONE)
+  below.call = build->contexts->nodes[item->node].kind != CONTEXT_RUNTIME ? MODEL_NONE
+               : item->call == MODEL_NONE                                 ? item->site
+                                                                          : item->call;
+  if (below.row == MODEL_NONE || add_runtime_values(build, item->node, below.row, below.call))
     return ERR_NOMEM;
-  add_values(build, item->node, below.row);
   below.outline = MODEL_NONE;
   below.top = false;
   below.site = MODEL_NONE;
@@ -519,7 +543,7 @@ static int visit_user_region(struct build *build, const struct item *item)
 static int visit(struct build *build, const struct item *item)
 {
   if (item->own)
-    return add_own_values(build, item->node, item->row);
+    return add_own_values(build, item->node, item->row, item->site);
   switch (build->contexts->nodes[item->node].kind) {
   case CONTEXT_FRAME:
     return visit_frame(build, item);
@@ -552,7 +576,7 @@ static bool spent(const struct build *build, uint32_t node)
 /* Visits all contexts.  Those that were deferred, because their row depends on the bodies found, come last. */
 static int visit_all(struct build *build)
 {
-  struct item root = {.entry = MODEL_NONE, .site = MODEL_NONE, .outline = MODEL_NONE, .top = true};
+  struct item root = {.entry = MODEL_NONE, .site = MODEL_NONE, .call = MODEL_NONE, .outline = MODEL_NONE, .top = true};
   int status = push_children(build, &root);
   if (!status && has_values(build, 0)) {
     bool sampled = spent(build, 0); /* otherwise the root is only charged with waiting: see input/exact_waits.h */
@@ -579,7 +603,7 @@ static int visit_all(struct build *build)
 }
 
 int topdown_build(const struct profile *profile, struct names *names, const struct tree_columns *columns,
-                  const char *root_name, bool lines, struct tree *tree, uint32_t *row_of)
+                  const char *root_name, enum topdown_lines lines, struct tree *tree, uint32_t *row_of)
 {
   struct build build = {.profile = profile,
                         .contexts = &profile->contexts,

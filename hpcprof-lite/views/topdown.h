@@ -18,11 +18,14 @@
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/model/tree.h"
 
-/* Fills *tree, not sorted.  With `lines`, a function's own values are in rows of kind line below it.  Sets
- * row_of[context], unless NULL, to the row for the context's own values, or to MODEL_NONE if it has no row.  Returns
- * 0 or ERR_NOMEM; the caller releases *tree in either case. */
+/* Which rows of kind line there are: none; below a function, for its own values; also below rows of the OpenMP runtime,
+ * regions and tasks, for the values that belong to a call, by the line of that call. */
+enum topdown_lines { TOPDOWN_NO_LINES, TOPDOWN_LINES, TOPDOWN_LINES_OF_CALLS };
+
+/* Fills *tree, not sorted.  Sets row_of[context], unless NULL, to the row for the context's own values, or to
+ * MODEL_NONE if it has no row.  Returns 0 or ERR_NOMEM; the caller releases *tree in either case. */
 int topdown_build(const struct profile *profile, struct names *names, const struct tree_columns *columns,
-                  const char *root_name, bool lines, struct tree *tree, uint32_t *row_of);
+                  const char *root_name, enum topdown_lines lines, struct tree *tree, uint32_t *row_of);
 
 /* Adds the shares of the critical path that have no context: those of the program to the root, those of a construct to
  * a row of kind partial below the root, because its callers are not known.  Sets row_of[number of contexts + directive]

@@ -118,7 +118,15 @@ def the_command_line_is_checked(_):
         assert f"there is no view '{name}': did you mean '{meant}'?" in refused("--view", name, "basic")
     assert "there is no format 'xml'" in refused("-f", "xml", "basic")
     assert "thread, core or shared, not 'cores'" in refused("--idleness", "cores", "basic")
-    assert "not available yet" in refused("-I", "/src", "basic")
+    assert "shows no source text" in refused("-I", "/", "basic")
+    assert "no directory" in refused("-q", "--view", "source", "-I", "/nowhere", "basic")
+    assert "needs a directory" in refused("--view", "source", "-I", "", "basic")
+    assert "always shows lines" in refused("--view", "source", "--lines", "basic")
+    assert "cannot be sorted" in refused("--view", "source", "--sort", "work_s", "basic")
+    assert "--max-rows needs text" in refused("--view", "source", "--max-rows", "3", "-f", "csv", "basic")
+    assert "functions, files and lines" in refused("--view", "source", "--root", "#2", "basic")
+    for value in ("nobody", "nothing.c", "nothing.c:3"):
+        assert "nothing matches" in refused("-q", "--view", "source", "--root", value, "basic")
     for value in ("", "f", "f=", "f=x", "f=0", "f=-2", "f=inf", "f=nan", "f=1e999", "f=2,", "f=2,g", "=2", "#x=2",
                   "@=2",
                   ",".join(["f=2"] * 17)):

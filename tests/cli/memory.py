@@ -20,7 +20,8 @@ REPORTS = [("summary", (), "recorded"), ("topdown", ("-f", "csv"), "events"), ("
            ("grains", ("--reference", "recorded"), "recorded"), ("grain-graph", ("-f", "graphml"), "recorded"),
            ("grain-graph", ("-f", "dot", "--unreduced"), "recorded"),
            ("timeline", ("-f", "perfetto"), "traced"), ("timeline", ("-f", "firefox"), "traced"),
-           ("regions", ("--sort", "gain_s"), "constructs2"), ("tasks", ("-f", "csv"), "constructs")]
+           ("regions", ("--sort", "gain_s"), "constructs2"), ("tasks", ("-f", "csv"), "constructs"),
+           ("source", (), "recorded"), ("source", ("-f", "csv", "-I", "."), "events")]
 
 
 def report(preload, arguments, **how):

@@ -28,20 +28,22 @@ LAYERS = {
         "input/range": "model input input/range",
         "symbols": "symbols",
         "views": "model input input/range symbols views",
+        "views/source": "model input symbols views views/source",
         "replay": "model input replay",
         "grains": "model input replay grains",
         "timeline": "model input replay grains timeline",
         "ranks": "model input views ranks",
         "analysis": "model algorithms",  # not one another
-        "report": "model views analysis report report/constructs",
+        "report": "model views views/source analysis report report/constructs",
         "report/constructs": "model views analysis report report/constructs",
+        "report/source": "model views views/source analysis report report/source",
         "report/timeline": "model views analysis report report/timeline",
         "report/exports": "model views analysis report report/exports",
         "invocation": "model input report invocation",
     }.items()},
     "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
-                     "model algorithms input symbols views replay grains timeline ranks analysis report report/constructs "
-                     "report/timeline report/exports invocation".split())},
+                     "model algorithms input symbols views views/source replay grains timeline ranks analysis report "
+                     "report/constructs report/source report/timeline report/exports invocation".split())},
 }
 
 # Every function outside RT that RT calls.  All are async-signal-safe.

@@ -7,7 +7,7 @@ import os
 import tap
 
 VIEWS = ("summary", "topdown", "bottomup", "flat", "threads", "efficiency", "parallelism", "critical-path", "whatif",
-         "speedup", "regions", "region-tree", "overheads", "tasks")
+         "speedup", "regions", "region-tree", "overheads", "tasks", "source")
 MEASUREMENTS = (".hpcrun", ".graph")  # suffixes of files that the running side writes
 
 

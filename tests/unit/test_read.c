@@ -5,6 +5,7 @@
 #include "hpcprof-lite/analysis/workspan.h"
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/views/construct_names.h"
+#include "hpcprof-lite/views/source/source_lines.h"
 #include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
 #include "tests/support/compose_measurement.h"
@@ -126,6 +127,21 @@ static void check_graph(const struct profile *profile, struct names *names, cons
   workspan_release(&workspan);
 }
 
+/* The lines of source have all values of the tree. */
+static void check_lines(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+                        const struct tree *tree)
+{
+  struct source_lines lines;
+  assert_int_equal(source_lines_build(profile, names, columns, tree, &lines), 0);
+  for (uint32_t column = 0; column < columns->count; column++) {
+    uint64_t sum = 0;
+    for (uint32_t row = 1; row < lines.tree.count; row++)
+      sum = source_lines_shown(&lines, row) ? model_sum(sum, tree_incl(&lines.tree, row, column)) : sum;
+    assert_true(sum == tree_incl(tree, 0, column));
+  }
+  source_lines_release(&lines);
+}
+
 /* Reads the file and makes its tree; checks the invariants of every input. */
 static void check(void)
 {
@@ -142,7 +158,7 @@ static void check(void)
   assert_int_equal(symbolize(&profile, 1, &names), 0);
   uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.workspan.directives_count + 1, sizeof *row_of);
   assert_non_null(row_of);
-  assert_int_equal(topdown_build(&profile, &names, &columns, "run", chance(2), &tree, row_of), 0);
+  assert_int_equal(topdown_build(&profile, &names, &columns, "run", chance(3), &tree, row_of), 0);
   tree_inclusive(&tree);
   struct tree_order order = {.columns = &columns, .modules = profile.catalog.modules};
   assert_int_equal(tree_finish(&tree, &order, false), 0);
@@ -160,6 +176,7 @@ static void check(void)
   tree_inclusive(&tree);
   assert_int_equal(tree_finish(&tree, &order, false), 0);
   check_graph(&profile, &names, &columns, &tree, row_of);
+  check_lines(&profile, &names, &columns, &tree);
   free(row_of);
   tree_release(&tree);
   symbolize_release(&names);

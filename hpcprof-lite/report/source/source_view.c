@@ -1,0 +1,398 @@
+#include "hpcprof-lite/report/source/source_view.h"
+
+#include "hpcprof-lite/report/document.h"
+#include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/row_writer.h"
+#include "hpcprof-lite/report/terminal.h"
+#include "hpcprof-lite/views/source/source_blocks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* EVENTS_SHOWN: further events in the text.  LINE: columns of the line number with its mark.  SOURCE_LEAST: columns
+ * that are kept for the source text, in 80. */
+enum { CELL = 16, EVENTS_SHOWN = 2, LINE = 9, SOURCE_LEAST = 36, DIRECTIVES_MAX = 256 };
+
+/* ---- CSV and JSON ---- */
+
+static const char *const fixed_headers[] = {"file",       "line",          "function",   "directive",
+                                            "samples",    "work_s",        "overhead_s", "lockwait_s",
+                                            "idleness_s", "critical_path", "text"};
+
+enum { FIXED_HEADERS = sizeof fixed_headers / sizeof *fixed_headers };
+
+/* The kinds of constructs that begin in a line: "parallel for". */
+static void directives_text(uint32_t directives, char out[DIRECTIVES_MAX])
+{
+  size_t length = 0;
+  out[0] = 0;
+  for (uint32_t kind = 0; kind < CONSTRUCT_KINDS; kind++)
+    if (directives & 1u << kind)
+      length += (size_t)snprintf(out + length, DIRECTIVES_MAX - length, "%s%s", length ? " " : "",
+                                 profile_directive_name(kind));
+}
+
+static void value_cell(const struct report *report, struct row_writer *writer, uint32_t row, uint32_t column,
+                       bool is_time)
+{
+  uint64_t value = tree_incl(&report->source->lines.tree, row, column);
+  if (column == MODEL_NONE)
+    row_writer_empty(writer);
+  else
+    row_writer_work(writer, value, is_time);
+}
+
+static void line_cells(const struct report *report, struct row_writer *writer, uint32_t row)
+{
+  const struct source_lines *lines = &report->source->lines;
+  const struct tree_row *line = &lines->tree.rows[row];
+  const struct tree_columns *columns = report->columns;
+  char directives[DIRECTIVES_MAX], text[SOURCE_TEXT_MAX] = "";
+  row_writer_text(writer, line->file);
+  if (line->line)
+    row_writer_uint(writer, line->line);
+  else
+    row_writer_empty(writer);
+  row_writer_text(writer, lines->name[row]);
+  directives_text(lines->directives[row], directives);
+  row_writer_text(writer, directives);
+  value_cell(report, writer, row, columns->samples, false);
+  value_cell(report, writer, row, columns->work, true);
+  value_cell(report, writer, row, columns->overhead, true);
+  value_cell(report, writer, row, columns->lockwait, true);
+  value_cell(report, writer, row, columns->idleness, true);
+  value_cell(report, writer, row, columns->critical, report->profile->workspan.is_time);
+  const struct source_file *file = line->line ? source_files_known(&report->source->files, line->file) : NULL;
+  if (file)
+    source_files_line(file, line->line, text);
+  row_writer_text(writer, text);
+  for (uint32_t i = 0; i < columns->events_count; i++) {
+    uint32_t event = columns->events[i];
+    value_cell(report, writer, row, event, !strcmp(columns->columns[event].unit, "ns"));
+  }
+}
+
+int source_view_table(const struct report *report, bool json)
+{
+  const struct source_blocks *source = report->source;
+  const struct tree_columns *columns = report->columns;
+  const struct tree *tree = &source->lines.tree;
+  struct row_writer writer;
+  const char **headers = calloc(FIXED_HEADERS + (size_t)columns->events_count, sizeof *headers);
+  if (!headers)
+    return ERR_NOMEM;
+  memcpy(headers, fixed_headers, sizeof fixed_headers);
+  for (uint32_t i = 0; i < columns->events_count; i++)
+    headers[FIXED_HEADERS + i] = columns->columns[columns->events[i]].name;
+  document_open(report, json);
+  row_writer_begin(&writer, report->stream, json, headers, FIXED_HEADERS + (size_t)columns->events_count);
+  for (uint32_t i = 0; i < tree->count; i++)
+    if (source->selected[tree->order[i]])
+      line_cells(report, &writer, tree->order[i]);
+  row_writer_end(&writer);
+  document_close(report, json);
+  free(headers);
+  return 0;
+}
+
+/* ---- text ---- */
+
+struct layout {
+  struct terminal terminal;
+  bool time, own_percent, overhead, lockwait, idleness, critical;
+  uint32_t events;
+  unsigned decimals, text_at;
+  bool narrow, few; /* columns are omitted; some figure is marked */
+};
+
+static unsigned figures_width(const struct layout *layout)
+{
+  unsigned percentages =
+      layout->own_percent + layout->overhead + layout->lockwait + layout->idleness + layout->critical;
+  return 9 + 6 * percentages + 8 * layout->events;
+}
+
+/* Omits the least important columns until the source text has enough room. */
+static void fit_columns(struct layout *layout)
+{
+  unsigned most = layout->terminal.width - layout->terminal.width * SOURCE_LEAST / 80 - LINE;
+  bool *optional[] = {&layout->critical, &layout->overhead, &layout->lockwait, &layout->idleness};
+  for (size_t i = 0; i < sizeof optional / sizeof *optional && figures_width(layout) > most;) {
+    layout->narrow = true;
+    if (layout->events)
+      layout->events--;
+    else
+      *optional[i++] = false;
+  }
+  layout->own_percent = true;
+  layout->own_percent = figures_width(layout) <= most;
+  layout->text_at = figures_width(layout) + LINE;
+}
+
+static void layout_init(const struct report *report, struct layout *layout)
+{
+  const struct tree *tree = &report->source->lines.tree;
+  const struct tree_columns *columns = report->columns;
+  *layout = (struct layout){.time = tree_has_time(columns)};
+  terminal_init(&layout->terminal, report->stream);
+  layout->overhead = tree_incl(tree, 0, columns->overhead) != 0;
+  layout->lockwait = tree_incl(tree, 0, columns->lockwait) != 0;
+  layout->idleness = tree_incl(tree, 0, columns->idleness) != 0;
+  layout->critical = tree_incl(tree, 0, columns->critical) != 0;
+  layout->decimals = terminal_decimals(tree_weight(tree, columns, 0, true));
+  layout->events = layout->time ? columns->events_count : 0;
+  if (layout->events > EVENTS_SHOWN)
+    layout->events = EVENTS_SHOWN;
+  fit_columns(layout);
+}
+
+static void print_header(const struct report *report, const struct layout *layout)
+{
+  const struct tree_columns *columns = report->columns;
+  FILE *stream = report->stream;
+  char name[TERMINAL_TEXT_MAX];
+  fprintf(stream, "%s%8s ", terminal_bold(&layout->terminal), layout->time ? "Self s" : "Self");
+  fprintf(stream, "%s%s%s%s%s", layout->own_percent ? "     %" : "", layout->overhead ? " Ovhd%" : "",
+          layout->lockwait ? " Lock%" : "", layout->idleness ? " Idle%" : "", layout->critical ? " Crit%" : "");
+  for (uint32_t i = 0; i < layout->events; i++) {
+    terminal_fit(&layout->terminal, columns->columns[columns->events[i]].name, 7, name);
+    fprintf(stream, " %7s", name);
+  }
+  fprintf(stream, "%7s  Source", "Line");
+  if (!layout->time)
+    fprintf(stream, " (figures: %.20s)", columns->events_count ? columns->columns[columns->events[0]].name : "samples");
+  fprintf(stream, "%s\n", terminal_plain(&layout->terminal));
+}
+
+static void figure_text(const struct layout *layout, uint64_t value, char out[CELL])
+{
+  if (layout->time)
+    terminal_seconds(value, layout->decimals, out);
+  else
+    terminal_count(value, out);
+}
+
+/* A dot instead of 0, so that lines with figures stand out. */
+static void print_share(const struct report *report, uint64_t part, uint64_t whole, int width)
+{
+  char percent[CELL] = ".";
+  if (part)
+    terminal_percent(part, whole, percent);
+  fprintf(report->stream, "%*s", width, percent);
+}
+
+static void print_figures(const struct report *report, struct layout *layout, uint32_t row)
+{
+  const struct tree *tree = &report->source->lines.tree;
+  const struct tree_columns *columns = report->columns;
+  uint64_t whole = tree_weight(tree, columns, 0, true), own = tree_spent(tree, columns, row, true);
+  bool few = own && columns->samples != MODEL_NONE && tree_incl(tree, row, columns->samples) < MODEL_FEW_SAMPLES;
+  char figure[CELL] = ".";
+  if (own)
+    figure_text(layout, own, figure);
+  layout->few = layout->few || few;
+  fprintf(report->stream, "%8s%c", figure, few ? '*' : ' ');
+  if (layout->own_percent)
+    print_share(report, own, whole, 6);
+  if (layout->overhead)
+    print_share(report, tree_incl(tree, row, columns->overhead), whole, 6);
+  if (layout->lockwait)
+    print_share(report, tree_incl(tree, row, columns->lockwait), whole, 6);
+  if (layout->idleness)
+    print_share(report, tree_incl(tree, row, columns->idleness), whole, 6);
+  if (layout->critical)
+    print_share(report, tree_incl(tree, row, columns->critical), tree_incl(tree, 0, columns->critical), 6);
+  for (uint32_t i = 0; i < layout->events; i++) {
+    uint32_t event = columns->events[i];
+    print_share(report, tree_incl(tree, row, event), tree_incl(tree, 0, event), 8);
+  }
+}
+
+/* A line: its figures, number, mark and text; the constructs that begin there at the right edge, if there is room. */
+static void print_line(const struct report *report, struct layout *layout, const struct source_file *file,
+                       const struct source_shown *shown)
+{
+  const struct terminal *terminal = &layout->terminal;
+  char text[SOURCE_TEXT_MAX] = "", cut[TERMINAL_TEXT_MAX], kinds[DIRECTIVES_MAX] = "", number[CELL] = "-";
+  bool known = source_files_line(file, shown->line, text);
+  if (shown->row == MODEL_NONE)
+    fprintf(report->stream, "%*s", (int)figures_width(layout), "");
+  else
+    print_figures(report, layout, shown->row);
+  if (shown->row != MODEL_NONE)
+    directives_text(report->source->lines.directives[shown->row], kinds);
+  if (shown->line)
+    snprintf(number, sizeof number, "%" PRIu32, shown->line);
+  else
+    snprintf(text, sizeof text, "(%.400s: no source line)", report->source->lines.name[shown->row]);
+  if (!known && *kinds)
+    snprintf(text, sizeof text, "[%s]", kinds);
+  unsigned room = terminal_room(terminal, layout->text_at), width = terminal_cut(terminal, text, room, cut);
+  fprintf(report->stream, "%7s%s", number, *kinds ? ">" : "");
+  if (width)
+    fprintf(report->stream, "%s%s", *kinds ? " " : "  ", cut);
+  if (known && *kinds && width + 2 + strlen(kinds) <= room)
+    fprintf(report->stream, "%*s%s%s%s", (int)(room - width - strlen(kinds)), "", terminal_dim(terminal), kinds,
+            terminal_plain(terminal));
+  putc('\n', report->stream);
+}
+
+static void print_title(const struct report *report, const struct layout *layout, const struct source_block *block)
+{
+  const struct tree *tree = &report->source->lines.tree;
+  char title[TERMINAL_TEXT_MAX], lines[64] = "", fitted[TERMINAL_TEXT_MAX], figure[CELL], percent[CELL], cost[128];
+  figure_text(layout, block->spent, figure);
+  terminal_percent(block->weight, tree_weight(tree, report->columns, 0, true), percent);
+  int length = snprintf(cost, sizeof cost, ": %s%s, %s %%%s", figure, layout->time ? " s" : "", percent,
+                        layout->lockwait || layout->idleness ? " with waiting" : "");
+  if (block->from && block->from < block->to)
+    snprintf(lines, sizeof lines, ":%" PRIu32 "-%" PRIu32, block->from, block->to);
+  else if (block->from)
+    snprintf(lines, sizeof lines, ":%" PRIu32, block->from);
+  if (!block->name)
+    snprintf(title, sizeof title, "%s%s", block->file, lines);
+  else if (*block->file)
+    snprintf(title, sizeof title, "%s (%s%s)", block->name, names_base(block->file), lines);
+  else
+    snprintf(title, sizeof title, "%s", block->name);
+  terminal_fit(&layout->terminal, title, terminal_room(&layout->terminal, (unsigned)length), fitted);
+  fprintf(report->stream, "\n%s%s%s%s\n", terminal_bold(&layout->terminal), fitted, terminal_plain(&layout->terminal),
+          cost);
+}
+
+/* Writes a word of a command so that a shell reads it unchanged.  A word that is too long for a line continues at the
+ * begin of the next one. */
+static void print_word(FILE *stream, const char *word, unsigned width, unsigned column)
+{
+  static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
+  while (*word) {
+    bool quoted = (unsigned char)*word < 0x80 && !strchr(plain, *word);
+    if (column + 1 + quoted >= width) {
+      fputs("\\\n", stream);
+      column = 0;
+    }
+    if (quoted)
+      putc('\\', stream);
+    word = row_writer_character(stream, word);
+    column += 1 + quoted;
+  }
+}
+
+/* The command that shows the machine code of a block. */
+static void print_command(const struct report *report, const struct layout *layout, const struct source_code *code)
+{
+  enum { INDENT = 4 };
+  char what[128];
+  if (code->module == MODEL_NONE)
+    return;
+  const char *path = report->profile->catalog.modules[code->module].path, *symbol = code->symbol ? code->symbol : "";
+  unsigned width = layout->terminal.width;
+  if (path[0] != '/')
+    return;
+  if (code->symbol)
+    snprintf(what, sizeof what, "  objdump -d -l --disassemble=");
+  else
+    snprintf(what, sizeof what, "  objdump -d -l --start-address=0x%" PRIx64 " --stop-address=0x%" PRIx64, code->start,
+             code->stop);
+  fputs(what, report->stream);
+  print_word(report->stream, symbol, width, (unsigned)strlen(what));
+  if (strlen(what) + strlen(symbol) + 1 + strlen(path) <= width) {
+    putc(' ', report->stream);
+    print_word(report->stream, path, width + 1, (unsigned)(strlen(what) + strlen(symbol)) + 1);
+  } else {
+    fprintf(report->stream, " \\\n%*s", INDENT, "");
+    print_word(report->stream, path, width, INDENT);
+  }
+  putc('\n', report->stream);
+}
+
+/* Why a block has no text, or that its text may be another one. */
+static void print_source_notes(const struct report *report, const struct layout *layout,
+                               const struct source_block *block)
+{
+  const struct source_files *files = &report->source->files;
+  const struct source_file *file = &files->files[block->source];
+  char text[TERMINAL_TEXT_MAX];
+  size_t length = 0;
+  if (!block->from && block->name)
+    return;
+  if (file->reason)
+    snprintf(text, sizeof text, "%s cannot be shown: %s", file->found, file->reason);
+  else if (file->found && block->name && block->to > file->lines)
+    snprintf(text, sizeof text, "%s has only %" PRIu32 " lines: it is not the file that was measured.",
+             names_base(file->path), file->lines);
+  else if (file->newer)
+    snprintf(text, sizeof text, "%s is newer than the measurement: its lines may have moved.", names_base(file->path));
+  else if (file->found)
+    return;
+  if (!file->found) {
+    length = (size_t)snprintf(text, sizeof text, "Source not found: %s", file->path);
+    for (uint32_t i = 0; i < files->directories_count && length < sizeof text; i++)
+      length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", i ? ", " : ", nor below ",
+                                 files->directories[i]);
+    if (length < sizeof text)
+      snprintf(text + length, sizeof text - length, "; see -I DIR");
+  }
+  terminal_wrap(&layout->terminal, report->stream, "", "  ", text);
+}
+
+static void print_block(const struct report *report, struct layout *layout, const struct source_block *block)
+{
+  const struct source_blocks *source = report->source;
+  const struct source_file *file = &source->files.files[block->source];
+  uint32_t last = 0;
+  print_title(report, layout, block);
+  for (uint32_t i = 0; i < block->count; i++) {
+    const struct source_shown *shown = &source->shown[block->first + i];
+    if (last && shown->line > last + 1)
+      fprintf(report->stream, "%*s\n", (int)figures_width(layout) + 7, "...");
+    print_line(report, layout, file, shown);
+    last = shown->line;
+  }
+  if (block->omitted)
+    fprintf(report->stream, "%" PRIu32 " more line%s with figures; --max-rows N shows more.\n", block->omitted,
+            block->omitted == 1 ? "" : "s");
+  print_source_notes(report, layout, block);
+  print_command(report, layout, &block->code);
+}
+
+static void print_footnotes(const struct report *report, const struct layout *layout)
+{
+  char all[CELL], line[160], full[1024];
+  fputs("\n", report->stream);
+  if (layout->time) {
+    terminal_seconds(tree_weight(&report->source->lines.tree, report->columns, 0, true), layout->decimals, all);
+    snprintf(line, sizeof line, "Percentages are of the time of all threads, %s s; see --legend\n", all);
+    snprintf(full, sizeof full,
+             "Self s: time spent in the line itself; %%: share of the time of all threads,\n"
+             "%s s.  Ovhd%%: time in the OpenMP runtime that the line called.\n"
+             "Lock%%: time that threads waited for a lock until it was released here.\n"
+             "Idle%%: time that threads were idle while this code ran.\n"
+             "Crit%%: share of the critical path, the longest chain of dependent work.\n"
+             "With waiting: the lines, and the lock wait and idleness that they caused.\n"
+             "> an OpenMP construct of the measurement begins in the line.\n",
+             all);
+    legend_print(report, line, full);
+  }
+  if (layout->narrow)
+    fputs("The terminal is too narrow for some columns; -f csv has all of them.\n", report->stream);
+  if (layout->few)
+    fprintf(report->stream, "* fewer than %d samples: relative error above 22 %%.\n", MODEL_FEW_SAMPLES);
+  if (report->source->limited)
+    fputs("Only what costs most is shown: --root FUNCTION or FILE shows others, -f csv all.\n", report->stream);
+}
+
+void source_view_text(const struct report *report)
+{
+  struct layout layout;
+  if (!report->source->count) {
+    fputs("No function has figures: there are no samples.\n", report->stream);
+    return;
+  }
+  layout_init(report, &layout);
+  print_header(report, &layout);
+  for (uint32_t i = 0; i < report->source->count; i++)
+    print_block(report, &layout, &report->source->blocks[i]);
+  print_footnotes(report, &layout);
+}

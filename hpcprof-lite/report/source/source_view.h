@@ -1,0 +1,15 @@
+/* The source view: the lines of functions and files with their figures.
+ *
+ * Context: BATCH.  See report.h.
+ */
+#ifndef HPCPROF_LITE_REPORT_SOURCE_SOURCE_VIEW_H
+#define HPCPROF_LITE_REPORT_SOURCE_SOURCE_VIEW_H
+
+#include "hpcprof-lite/report/report.h"
+
+void source_view_text(const struct report *report);
+
+/* As CSV or JSON: all selected lines that have figures or in which a construct begins.  Returns 0 or ERR_NOMEM. */
+int source_view_table(const struct report *report, bool json);
+
+#endif
