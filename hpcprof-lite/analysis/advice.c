@@ -393,17 +393,27 @@ static double pieces_of(const struct examination *run, const struct construct_en
   return directive->instances ? (double)directive->iterations / (double)directive->instances : 0;
 }
 
+/* The work of so short iterations is sampled together with what surrounds them, so that the gain is larger: the
+ * forecast lies between what the samples say and all of the loop's time. */
 static void find_small_chunks(struct examination *run, struct region *region)
 {
   double pieces = pieces_of(run, region->loop.at), overhead_s = region->sampled_overhead_s;
+  double body_s = fmax(0, region->total_s - region->imbalance_s - region->management_s);
+  bool tiny = body_s < 1e-6 * pieces * region->executions;
   if (region->tasks > 0 || wall_of(region) < 2e-4 * region->executions || pieces < 16 * region->threads ||
-      overhead_s < region->sampled_work_s / 2 || run->input->samples < FEW_SAMPLES)
+      overhead_s <= region->sampled_work_s / (tiny ? 4 : 2) || run->input->samples < FEW_SAMPLES)
     return;
-  set_place(add(run, ADVICE_CHUNK_OVERHEAD, gain_of(region, overhead_s),
-                "The OpenMP runtime takes %.3f s of processor time to hand out iterations, the loop's code %.3f s "
-                "(sampled); %.0f iterations each time",
-                overhead_s, region->sampled_work_s, pieces),
-            region->loop.at);
+  double most_s = gain_of(region, body_s), least_s = fmax(0, most_s - region->sampled_work_s / region->threads);
+  struct advice_finding *found =
+      add(run, ADVICE_CHUNK_OVERHEAD, (most_s + least_s) / 2,
+          "The OpenMP runtime takes %.3f s of processor time to hand out iterations, the loop's code %.3f s (sampled); "
+          "%.0f iterations each time",
+          overhead_s, region->sampled_work_s, pieces);
+  set_place(found, region->loop.at);
+  if (found) {
+    found->low_s = least_s;
+    found->high_s = most_s;
+  }
 }
 
 /* The gain if no thread waited for another inside the region. */
