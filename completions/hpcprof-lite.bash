@@ -23,8 +23,8 @@ _hpcprof_lite()
     local metrics='parallel_benefit instantaneous_parallelism scatter memory_utilisation work_deviation load_balance'
     local options='--view --format --output --idleness --what-if --lines --root --sort --percent-limit --max-rows
         --depth --from --to --per-thread --index --lanes --grain-groups --grain-limit --reference --max-nodes --unreduced
-        --colour --legend --merge --no-pager --source-path --threads --quiet --verbose --version --help -f -o -I
-        -j -q -v -h'
+        --colour --legend --merge --no-pager --compare --metric --fail-if --source-path --threads --quiet --verbose
+        --version --help -f -o -I -j -q -v -h'
     local cur=${COMP_WORDS[COMP_CWORD]} previous='' word values='' has_view='' i
     COMPREPLY=()
     ((COMP_CWORD > 0)) && previous=${COMP_WORDS[COMP_CWORD - 1]}
@@ -35,7 +35,7 @@ _hpcprof_lite()
     fi
     case $previous in
         --view) values=$views ;;
-        -f | --format) values='text csv json graphml dot perfetto firefox otf2' ;;
+        -f | --format) values='text csv json graphml dot perfetto firefox otf2 markdown junit' ;;
         --idleness) values='thread core shared' ;;
         --lanes) values='thread process node' ;;
         --colour) values=$metrics ;;
@@ -53,12 +53,12 @@ _hpcprof_lite()
             mapfile -t COMPREPLY < <(compgen -d -- "$cur")
             return
             ;;
-        --reference)
+        --reference | --compare)
             _hpcprof_lite_directories "$cur"
             return
             ;;
-        --what-if | --root | --sort | --percent-limit | --max-rows | --depth | --from | --to | --max-nodes | -j | \
-            --threads)
+        --what-if | --root | --sort | --percent-limit | --max-rows | --depth | --from | --to | --max-nodes | --metric | \
+            --fail-if | -j | --threads)
             return
             ;;
     esac

@@ -21,7 +21,7 @@
 #include "hpcprof-lite/views/derived.h"
 #include "hpcprof-lite/views/source/source_blocks.h"
 
-enum exit_status { EXIT_FINE = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
+enum exit_status { EXIT_FINE = 0, EXIT_INPUT = 1, EXIT_USAGE = 2, EXIT_GATE = 3 };
 
 struct job {
   struct options options;

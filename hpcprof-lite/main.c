@@ -1,4 +1,6 @@
 /* hpcprof-lite: chooses the view's pipeline.  Context: BATCH. */
+#include "hpcprof-lite/comparison/compare_pipeline.h"
+#include "hpcprof-lite/comparison/gate.h"
 #include "hpcprof-lite/construct_pipelines.h"
 #include "hpcprof-lite/gather.h"
 #include "hpcprof-lite/grain_pipelines.h"
@@ -6,6 +8,8 @@
 #include "hpcprof-lite/output.h"
 #include "hpcprof-lite/overview_pipelines.h"
 #include "hpcprof-lite/report/advice_view.h"
+#include "hpcprof-lite/report/comparison/compare_view.h"
+#include "hpcprof-lite/report/comparison/gate_view.h"
 #include "hpcprof-lite/report/constructs/overheads_view.h"
 #include "hpcprof-lite/report/constructs/regions_view.h"
 #include "hpcprof-lite/report/constructs/tasks_view.h"
@@ -72,10 +76,21 @@ static const struct view {
 };
 
 /* Formats of single views. */
-static int (*const exports[])(const struct report *report) = {[OPTIONS_GRAPHML] = graphml_write,
-                                                              [OPTIONS_DOT] = dot_write,
-                                                              [OPTIONS_PERFETTO] = perfetto_write,
-                                                              [OPTIONS_FIREFOX] = firefox_write};
+static int (*const exports[])(const struct report *report) = {
+    [OPTIONS_GRAPHML] = graphml_write,       [OPTIONS_DOT] = dot_write,
+    [OPTIONS_PERFETTO] = perfetto_write,     [OPTIONS_FIREFOX] = firefox_write,
+    [OPTIONS_MARKDOWN] = gate_view_markdown, [OPTIONS_JUNIT] = gate_view_junit};
+
+/* Views of a comparison. */
+static const struct {
+  void (*text)(const struct report *report);
+  int (*table)(const struct report *report, bool json);
+} compared_views[] = {[OPTIONS_SUMMARY] = {compare_view_summary, compare_view_summary_table},
+                      [OPTIONS_TOPDOWN] = {compare_view_tree, table_tree},
+                      [OPTIONS_BOTTOMUP] = {compare_view_tree, table_tree},
+                      [OPTIONS_FLAT] = {compare_view_tree, table_tree},
+                      [OPTIONS_REGIONS] = {compare_view_tree, compare_view_regions_table},
+                      [OPTIONS_PARALLELISM] = {compare_view_tree, compare_view_parallelism_table}};
 
 /* 0, ERR_INPUT if the input ends early, or ERR_NOMEM. */
 static int print(const struct job *job)
@@ -84,8 +99,15 @@ static int print(const struct job *job)
   int (*const export)(const struct report *report) = exports[job->options.format];
   if (export)
     return export(&job->report);
+  bool json = job->options.format == OPTIONS_JSON;
+  if (job->options.compare && job->options.format != OPTIONS_TEXT)
+    return compared_views[job->options.view].table(&job->report, json);
+  if (job->options.compare) {
+    compared_views[job->options.view].text(&job->report);
+    return 0;
+  }
   if (job->options.format != OPTIONS_TEXT)
-    return view->table(&job->report, job->options.format == OPTIONS_JSON);
+    return view->table(&job->report, json);
   document_range(&job->report);
   if (view->drawing)
     return view->drawing(&job->report);
@@ -93,48 +115,40 @@ static int print(const struct job *job)
   return 0;
 }
 
-static int report_view(struct job *job)
+/* Fills the report.  Returns the exit status. */
+static int fill(struct job *job, struct comparison *comparison)
 {
-  const struct options *options = &job->options;
-  const struct view *view = &views[options->view];
-  job->report = (struct report){.view = options->view_name,
-                                .profile = &job->profile,
-                                .names = &job->names,
-                                .columns = &job->columns,
-                                .totals = &job->totals,
-                                .directory = options->directories[0],
-                                .baseline = options->baseline,
-                                .colour = options->colour,
-                                .legend = options->legend};
-  if (options->format == OPTIONS_OTF2 && output_is_new(options->output))
-    return EXIT_INPUT;
-  tree_columns_init(&job->profile.catalog, &job->columns);
-  if (totals_compute(&job->profile, &job->columns, options->baseline, &job->totals))
-    return job_no_memory();
-  int status = view->needs_tree ? tree_prepare(job) : 0;
-  if (job->profile.range.limited &&
-      !job->profile.range.traced) { /* samples are of the whole run, and so is the order of the tree, with its IDs */
-    tree_columns_keep_critical(&job->columns);
-    job->report.log_differs = job->profile.range.log_differs;
-  }
-  if (!status && efficiency_compute(&job->profile, job->totals.elapsed_ns, &job->report.efficiency))
-    status = job_no_memory();
+  const struct view *view = &views[job->options.view];
+  if (job->options.compare)
+    return compare_pipeline(job, comparison);
+  bool conditions = job->options.conditions_count > 0;
+  int status = tree_begin(job, view->needs_tree || conditions);
+  if (!status && conditions) /* before --root changes the tree */
+    status = compare_conditions(job, comparison);
   if (!status)
     status = job_check_efficiency(job);
   if (!status)
     status = job_choose_sort(job);
-  if (!status && view->pipeline)
-    status = view->pipeline(job);
+  return !status && view->pipeline ? view->pipeline(job) : status;
+}
+
+static int report_view(struct job *job, struct comparison *comparison)
+{
+  const struct options *options = &job->options;
+  if (options->format == OPTIONS_OTF2 && output_is_new(options->output))
+    return EXIT_INPUT;
+  int status = fill(job, comparison);
   if (!status)
     status = options->format == OPTIONS_OTF2 ? output_directory(job, otf2_write) : output_report(job, print);
   if (problems_print(&job->log_problems, stderr)) /* single grains are read while they are printed */
     job->status = EXIT_INPUT;
-  return status;
+  return status ? status : gate_report(comparison->result.gates, comparison->result.gates_count);
 }
 
 int main(int argc, char **argv)
 {
   struct job job = {.status = EXIT_FINE};
+  struct comparison comparison = {0};
   char message[512];
   int status = EXIT_FINE;
   setlocale(LC_CTYPE, "");
@@ -148,6 +162,9 @@ int main(int argc, char **argv)
     if (speaks)
       fputs(job.options.help ? options_help() : "hpcprof-lite " HPCPROF_VERSION "\n", stdout);
     status = output_finish(stdout, "standard output");
+  } else if (job.options.compare) { /* each run is read alone; other ranks have nothing to do */
+    job.ranks.size = 1;
+    status = speaks ? report_view(&job, &comparison) : EXIT_FINE;
   } else if (!(status = job_choose_directories(&job.options, speaks))) {
     enum ranks_role role = ranks_join(&job.ranks, message, sizeof message);
     if (role == RANKS_FIRST && *message)
@@ -157,8 +174,9 @@ int main(int argc, char **argv)
     else if (role == RANKS_FIRST)
       status = gather(&job);
     if (!status && role == RANKS_FIRST)
-      status = report_view(&job);
+      status = report_view(&job, &comparison);
   }
+  compare_pipeline_release(&job, &comparison);
   job_release(&job);
   return status ? status : (int)job.status;
 }

@@ -38,7 +38,10 @@ enum long_only {
   OPT_TO,
   OPT_VERSION,
   OPT_MERGE,
-  OPT_NO_PAGER
+  OPT_NO_PAGER,
+  OPT_COMPARE,
+  OPT_FAIL_IF,
+  OPT_METRIC
 };
 
 static const struct option long_options[] = {
@@ -67,6 +70,9 @@ static const struct option long_options[] = {
     {"to", required_argument, NULL, OPT_TO},
     {"merge", no_argument, NULL, OPT_MERGE},
     {"no-pager", no_argument, NULL, OPT_NO_PAGER},
+    {"compare", required_argument, NULL, OPT_COMPARE},
+    {"fail-if", required_argument, NULL, OPT_FAIL_IF},
+    {"metric", required_argument, NULL, OPT_METRIC},
     {"source-path", required_argument, NULL, 'I'},
     {"threads", required_argument, NULL, 'j'},
     {"quiet", no_argument, NULL, 'q'},
@@ -100,7 +106,8 @@ const char *options_help(void)
          "                          grains, grain-graph, timeline, phases, advice or\n"
          "                          source\n"
          "  -f, --format FORMAT     text (default), csv or json; of grain-graph graphml, dot\n"
-         "                          or json; of timeline also perfetto, firefox or otf2\n"
+         "                          or json; of timeline also perfetto, firefox or otf2;\n"
+         "                          with --compare or --fail-if markdown or junit\n"
          "  -o, --output FILE       write the report to FILE (otf2: to that new directory)\n"
          "      --idleness WHICH    count idleness against the most threads ever in use\n"
          "                          (thread, the default), the cores (core), or the threads\n"
@@ -141,6 +148,13 @@ const char *options_help(void)
          "      --unreduced         show all fragments of grains, and fold nothing\n"
          "      --colour METRIC     colour the graph of grains by a metric of --grain-limit\n"
          "  -I, --source-path DIR   where else the source view looks for files (repeatable)\n"
+         "      --compare BASE[,BASE...]\n"
+         "                          compare the runs in DIR... to those in BASE: summary,\n"
+         "                          topdown, bottomup, flat, regions or parallelism\n"
+         "      --metric COLUMN     compare that column, named as in the CSV output\n"
+         "      --fail-if 'METRIC [of SELECTOR] >|< LIMIT'\n"
+         "                          exit with status 3 if that holds: a change of +5% against\n"
+         "                          BASE, or an amount such as 70%, 2.5 s, 1000; repeatable\n"
          "      --legend            explain the columns of a text report\n"
          "      --merge             add up several runs, if DIRs are different ones\n"
          "      --no-pager          do not show text on a terminal with $PAGER (less)\n"
@@ -150,7 +164,8 @@ const char *options_help(void)
          "      --version           print the version\n"
          "  -h, --help              print this help\n"
          "\n"
-         "Exit status: 0; 1 if some input was unusable; 2 for a wrong command line.\n";
+         "Exit status: 0; 1 if some input was unusable; 2 for a wrong command line; 3 if\n"
+         "a --fail-if holds.\n";
 }
 
 static int fail(char *message, size_t size, const char *text, const char *value)
@@ -220,16 +235,18 @@ static int parse_view(const char *name, struct options *options, char *message, 
 static int parse_format(const char *name, struct options *options, char *message, size_t size)
 {
   static const char *const formats[] = {
-      [OPTIONS_TEXT] = "text",       [OPTIONS_CSV] = "csv",  [OPTIONS_JSON] = "json",
-      [OPTIONS_GRAPHML] = "graphml", [OPTIONS_DOT] = "dot",  [OPTIONS_PERFETTO] = "perfetto",
-      [OPTIONS_FIREFOX] = "firefox", [OPTIONS_OTF2] = "otf2"};
+      [OPTIONS_TEXT] = "text",       [OPTIONS_CSV] = "csv",   [OPTIONS_JSON] = "json",
+      [OPTIONS_GRAPHML] = "graphml", [OPTIONS_DOT] = "dot",   [OPTIONS_PERFETTO] = "perfetto",
+      [OPTIONS_FIREFOX] = "firefox", [OPTIONS_OTF2] = "otf2", [OPTIONS_MARKDOWN] = "markdown",
+      [OPTIONS_JUNIT] = "junit"};
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     if (strcmp(name, formats[i]))
       continue;
     options->format = (enum options_format)i;
     return 0;
   }
-  return fail(message, size, "there is no format '%s': one of text, csv, json, graphml, dot, perfetto, firefox, otf2",
+  return fail(message, size,
+              "there is no format '%s': one of text, csv, json, graphml, dot, perfetto, firefox, otf2, markdown, junit",
               name);
 }
 
@@ -302,6 +319,20 @@ static int parse_what_if(const char *text, struct options *options, char *messag
   if (!scenario_parse(text, &options->scenarios[count], &wrong))
     return 0;
   snprintf(message, size, "cannot use '--what-if %s': %s", text, wrong ? wrong : "not enough memory");
+  return ERR_INPUT;
+}
+
+static int parse_condition(const char *text, struct options *options, char *message, size_t size)
+{
+  const char *wrong;
+  uint32_t count = options->conditions_count;
+  if (!array_reserve(&options->conditions, &options->conditions_room, (size_t)count + 1, sizeof *options->conditions))
+    return fail(message, size, "%s", "not enough memory");
+  options->conditions_count++;
+  int status = condition_parse(text, &options->conditions[count], &wrong);
+  if (!status)
+    return 0;
+  snprintf(message, size, "cannot use --fail-if '%s': %s", text, status == ERR_INPUT ? wrong : "not enough memory");
   return ERR_INPUT;
 }
 
@@ -420,6 +451,14 @@ static int parse_option(int option, struct options *options, char *message, size
   case OPT_TO:
     options->limited = true;
     return parse_time("--to", optarg, &options->to_ns, message, size);
+  case OPT_COMPARE:
+    options->compare = optarg;
+    return 0;
+  case OPT_METRIC:
+    options->metric = optarg;
+    return 0;
+  case OPT_FAIL_IF:
+    return parse_condition(optarg, options, message, size);
   case OPT_ROOT:
     options->root_text = optarg;
     return 0;
@@ -560,7 +599,7 @@ static int check_source(const struct options *options, char *message, size_t siz
 /* Some formats imply the view. */
 static int check_export(struct options *options, char *message, size_t size)
 {
-  if (options->format < OPTIONS_PERFETTO)
+  if (options->format < OPTIONS_PERFETTO || options->format > OPTIONS_OTF2)
     return 0;
   if (options->has_view && options->view != OPTIONS_TIMELINE)
     return fail(message, size, "view '%s' is no timeline, which the formats perfetto, firefox and otf2 show",
@@ -570,6 +609,47 @@ static int check_export(struct options *options, char *message, size_t size)
     return fail(message, size, "%s", "formats perfetto, firefox and otf2 cannot be sorted or shortened");
   if (options->format == OPTIONS_OTF2 && !options->output)
     return fail(message, size, "%s", "format otf2 is a directory: it needs --output");
+  return 0;
+}
+
+/* What can be compared, and what only a comparison or a condition has. */
+static int check_comparison(const struct options *options, char *message, size_t size)
+{
+  bool tree = options->view == OPTIONS_TOPDOWN || options->view == OPTIONS_BOTTOMUP || options->view == OPTIONS_FLAT;
+  bool summary = options->view == OPTIONS_SUMMARY;
+  if (options->format == OPTIONS_JUNIT && !options->conditions_count)
+    return fail(message, size, "%s", "format junit has a test for each --fail-if: give at least one");
+  if (options->format == OPTIONS_MARKDOWN && !options->conditions_count && !options->compare)
+    return fail(message, size, "%s", "format markdown shows a comparison: give --compare or --fail-if");
+  if (options->format >= OPTIONS_MARKDOWN && !summary)
+    return fail(message, size, "formats markdown and junit show the summary, not view '%s'", options->view_name);
+  for (uint32_t i = 0; i < options->conditions_count && !options->compare; i++)
+    if (options->conditions[i].relative)
+      return fail(message, size, "--fail-if '%s' is a change: it needs --compare BASE", options->conditions[i].text);
+  if (options->metric && (!options->compare || summary))
+    return fail(message, size, "%s",
+                "--metric is the column to compare: it needs --compare and topdown, bottomup, "
+                "flat, regions or parallelism");
+  if (!options->compare)
+    return 0;
+  if (!options->directories_count)
+    return fail(message, size, "--compare '%s' needs the runs to compare to it: --compare BASE DIR", options->compare);
+  if (options->merge)
+    return fail(message, size, "%s", "--compare keeps runs apart: it cannot be used with --merge");
+  if (!summary && !tree && options->view != OPTIONS_REGIONS && options->view != OPTIONS_PARALLELISM)
+    return fail(
+        message, size,
+        "view '%s' cannot be compared: --compare needs summary, topdown, bottomup, flat, regions or parallelism",
+        options->view_name);
+  if (options->limited)
+    return fail(message, size, "%s", "--compare compares whole runs: it cannot be used with --from and --to");
+  if (options->scenarios_count)
+    return fail(message, size, "%s", "--compare compares what was measured: it cannot be used with --what-if");
+  if (options->per_thread)
+    return fail(message, size, "%s", "--compare compares sums over threads: it cannot be used with --per-thread");
+  if (options->root_text && options->root.is_id)
+    return fail(message, size, "cannot use '--root %s' with --compare: the same context has another id in each run",
+                options->root_text);
   return 0;
 }
 
@@ -617,7 +697,7 @@ static int check(struct options *options, char *message, size_t size)
   bool graph = options->view == OPTIONS_GRAIN_GRAPH;
   if (options->root_text && !graph && parse_root(options->root_text, options, message, size))
     return ERR_INPUT;
-  if (check_graph(options, message, size))
+  if (check_graph(options, message, size) || check_comparison(options, message, size))
     return ERR_INPUT;
   bool regions = options->view == OPTIONS_REGIONS || options->view == OPTIONS_REGION_TREE;
   bool constructs = regions || options->view == OPTIONS_OVERHEADS || options->view == OPTIONS_TASKS;
@@ -651,6 +731,11 @@ void options_release(struct options *options)
     scenario_release(&options->scenarios[i]);
   free(options->newest);
   options->newest = NULL;
+  for (uint32_t i = 0; i < options->conditions_count; i++)
+    condition_release(&options->conditions[i]);
+  free(options->conditions);
+  options->conditions = NULL;
+  options->conditions_count = 0;
   free(options->scenarios);
   free(options->source_paths);
   options->source_paths = NULL;

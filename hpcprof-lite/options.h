@@ -5,6 +5,7 @@
 #ifndef HPCPROF_LITE_OPTIONS_H
 #define HPCPROF_LITE_OPTIONS_H
 
+#include "hpcprof-lite/algorithms/condition.h"
 #include "hpcprof-lite/model/grain.h"
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/model/scenario.h"
@@ -42,7 +43,9 @@ enum options_format {
   OPTIONS_DOT,
   OPTIONS_PERFETTO, /* from here on of the timeline */
   OPTIONS_FIREFOX,
-  OPTIONS_OTF2
+  OPTIONS_OTF2,
+  OPTIONS_MARKDOWN, /* from here on of the summary, with conditions or a comparison */
+  OPTIONS_JUNIT
 };
 
 struct options {
@@ -71,7 +74,12 @@ struct options {
   bool limited; /* --from or --to is given */
   bool has_lanes, index;
   enum timeline_grouping lanes;
-  uint64_t from_ns, to_ns;  /* since the run's begin */
+  uint64_t from_ns, to_ns;      /* since the run's begin */
+  const char *compare;          /* the base's directories, separated by commas; NULL: nothing is compared */
+  const char *metric;           /* column that is compared, NULL = the view's own */
+  struct condition *conditions; /* of --fail-if, in order */
+  uint32_t conditions_count;
+  size_t conditions_room;
   double percent_limit;     /* below 0: the default of view and format   */
   uint32_t max_rows, depth; /* 0 = no limit                          */
   unsigned threads;

@@ -91,6 +91,32 @@ int tree_prepare(struct job *job)
   return status ? job_no_memory() : 0;
 }
 
+int tree_begin(struct job *job, bool needs_tree)
+{
+  const struct options *options = &job->options;
+  job->report = (struct report){.view = options->view_name,
+                                .profile = &job->profile,
+                                .names = &job->names,
+                                .columns = &job->columns,
+                                .totals = &job->totals,
+                                .directory = options->directories[0],
+                                .baseline = options->baseline,
+                                .colour = options->colour,
+                                .legend = options->legend};
+  tree_columns_init(&job->profile.catalog, &job->columns);
+  if (totals_compute(&job->profile, &job->columns, options->baseline, &job->totals))
+    return job_no_memory();
+  int status = needs_tree ? tree_prepare(job) : 0;
+  if (job->profile.range.limited &&
+      !job->profile.range.traced) { /* samples are of the whole run, and so is the order of the tree, with its IDs */
+    tree_columns_keep_critical(&job->columns);
+    job->report.log_differs = job->profile.range.log_differs;
+  }
+  if (!status && efficiency_compute(&job->profile, job->totals.elapsed_ns, &job->report.efficiency))
+    status = job_no_memory();
+  return status;
+}
+
 /* Whether the format has columns for statistics of threads and ranks. */
 static bool wants_statistics(const struct job *job)
 {
@@ -187,12 +213,9 @@ static int add_statistics(struct job *job)
   return status ? job_no_memory() : 0;
 }
 
-int tree_pipeline(struct job *job)
+int tree_limit(struct job *job)
 {
   const struct options *options = &job->options;
-  int status = derive(job, &job->report.tree);
-  if (status)
-    return status;
   double standard = options->format == OPTIONS_TEXT ? 0.5 : 0;
   struct limits limits = {.percent = options->percent_limit < 0 ? standard : options->percent_limit,
                           .depth = options->depth,
@@ -200,13 +223,24 @@ int tree_pipeline(struct job *job)
                           .by_excl = options->view == OPTIONS_BOTTOMUP,
                           .part = job->profile.range.traced,
                           .critical_path = options->view == OPTIONS_CRITICAL_PATH,
-                          .in_order = options->view == OPTIONS_FLAT};
+                          .in_order = options->view == OPTIONS_FLAT || options->view == OPTIONS_REGIONS ||
+                                      options->view == OPTIONS_PARALLELISM};
   job->report.percent_limit = limits.percent;
   job->report.only_percent_limit = !limits.depth && !limits.rows;
   job->report.weigh_excl = limits.by_excl;
   if (limits_apply(job->report.tree, &job->columns, &limits, &job->shown, &job->report.left_out))
     return job_no_memory();
   job->report.shown = job->shown;
+  return 0;
+}
+
+int tree_pipeline(struct job *job)
+{
+  int status = derive(job, &job->report.tree);
+  if (!status)
+    status = tree_limit(job);
+  if (status)
+    return status;
   return wants_statistics(job) ? add_statistics(job) : 0;
 }
 

@@ -8,11 +8,17 @@
 
 #include "hpcprof-lite/job.h"
 
+/* Begins a report: fills what all views share, and makes the top-down tree if the view needs it. */
+int tree_begin(struct job *job, bool needs_tree);
+
 /* Resolves symbols and makes the top-down tree. */
 int tree_prepare(struct job *job);
 
 /* Returns the default order of siblings, by their exclusive or inclusive weight. */
 struct tree_order tree_default_order(const struct job *job, bool exclusive);
+
+/* Decides which rows of the report's tree are shown. */
+int tree_limit(struct job *job);
 
 /* Fills the report with the tree that the view shows.  Requires tree_prepare(). */
 int tree_pipeline(struct job *job);

@@ -147,16 +147,10 @@ static uint32_t find_row(const struct tree *tree, const struct tree_row *wanted,
   return number;
 }
 
-uint32_t tree_add(struct tree *tree, const struct tree_row *wanted, bool *added)
+uint32_t tree_append(struct tree *tree, const struct tree_row *wanted)
 {
-  uint64_t hash = row_hash(wanted);
-  uint32_t number = find_row(tree, wanted, hash);
-  if (added)
-    *added = !number;
-  if (number)
-    return number;
-  number = tree->count;
-  if (!reserve_row(tree) || !index_add(&tree->index, hash, number))
+  uint32_t number = tree->count;
+  if (!reserve_row(tree) || !index_add(&tree->index, row_hash(wanted), number))
     return MODEL_NONE;
   struct tree_row *row = &tree->rows[number];
   *row = *wanted;
@@ -165,6 +159,14 @@ uint32_t tree_add(struct tree *tree, const struct tree_row *wanted, bool *added)
   tree->rows[row->parent].first_child = number;
   tree->count++;
   return number;
+}
+
+uint32_t tree_add(struct tree *tree, const struct tree_row *wanted, bool *added)
+{
+  uint32_t number = find_row(tree, wanted, row_hash(wanted));
+  if (added)
+    *added = !number;
+  return number ? number : tree_append(tree, wanted);
 }
 
 void tree_value(struct tree *tree, uint32_t row, uint32_t column, uint64_t amount)

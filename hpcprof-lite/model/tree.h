@@ -104,6 +104,9 @@ void tree_release(struct tree *tree);
  * Returns its number, or MODEL_NONE if memory runs out. */
 uint32_t tree_add(struct tree *tree, const struct tree_row *wanted, bool *added);
 
+/* Adds a copy of `wanted`, even if there is a row with its identity.  Returns the same. */
+uint32_t tree_append(struct tree *tree, const struct tree_row *wanted);
+
 /* Adds an amount to an exclusive value. */
 void tree_value(struct tree *tree, uint32_t row, uint32_t column, uint64_t amount);
 

@@ -8,6 +8,7 @@
 
 #include "hpcprof-lite/analysis/advice.h"
 #include "hpcprof-lite/analysis/causes.h"
+#include "hpcprof-lite/algorithms/compare.h"
 #include "hpcprof-lite/analysis/distribution.h"
 #include "hpcprof-lite/analysis/efficiency.h"
 #include "hpcprof-lite/analysis/grain_groups.h"
@@ -88,7 +89,8 @@ struct report {
   const struct distribution *distribution; /* printed instead of single threads where there are many; else NULL */
   const char *directory;                   /* the first one, for commands in hints */
   enum profile_baseline baseline;
-  bool legend; /* explain the columns in full */
+  bool legend;                       /* explain the columns in full */
+  struct compare_result *comparison; /* of --compare and --fail-if, else NULL */
 };
 
 static inline const struct profile_thread *report_thread(const struct report *report, uint32_t i,

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/table.h"
 
 #include "hpcprof-lite/report/advice_view.h"
+#include "hpcprof-lite/report/comparison/compare_cells.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/parallelism.h"
@@ -57,7 +58,8 @@ static void free_headers(char **all, size_t events)
 static char **headers(const struct report *report, size_t *count)
 {
   const struct tree_columns *columns = report->columns;
-  char **all = calloc(TREE_HEADERS + 2 * (size_t)columns->events_count + STATISTICS_HEADERS, sizeof *all);
+  char **all =
+      calloc(TREE_HEADERS + 2 * (size_t)columns->events_count + STATISTICS_HEADERS + COMPARE_CELLS, sizeof *all);
   if (!all)
     return NULL;
   memcpy(all, tree_headers, sizeof tree_headers);
@@ -75,6 +77,8 @@ static char **headers(const struct report *report, size_t *count)
   }
   memcpy(all + *count, statistics_headers, sizeof statistics_headers);
   *count += STATISTICS_HEADERS;
+  if (report->comparison && report->comparison->has_base)
+    *count += compare_cells_headers((const char **)all + *count);
   return all;
 }
 
@@ -192,6 +196,8 @@ static void tree_cells(const struct report *report, struct row_writer *writer, u
   }
   statistics_cells(report, writer, number, false);
   statistics_cells(report, writer, number, true);
+  if (report->comparison && report->comparison->has_base)
+    compare_cells(writer, &report->comparison->figures[number]);
 }
 
 int table_tree(const struct report *report, bool json)

@@ -21,7 +21,11 @@ REPORTS = [("summary", (), "recorded"), ("topdown", ("-f", "csv"), "events"), ("
            ("grain-graph", ("-f", "dot", "--unreduced"), "recorded"),
            ("timeline", ("-f", "perfetto"), "traced"), ("timeline", ("-f", "firefox"), "traced"),
            ("regions", ("--sort", "gain_s"), "constructs2"), ("tasks", ("-f", "csv"), "constructs"),
-           ("source", (), "recorded"), ("source", ("-f", "csv", "-I", "."), "events")]
+           ("source", (), "recorded"), ("source", ("-f", "csv", "-I", "."), "events"),
+           ("summary", ("--compare", "blame", "--fail-if", "work > 1000 s", "-f", "markdown"), "blame"),
+           ("flat", ("--compare", "blame,blame", "-f", "csv"), "blame"),
+           ("regions", ("--compare", "constructs", "--fail-if", "elapsed > +5%"), "constructs2"),
+           ("parallelism", ("--compare", "recorded", "--metric", "critical_path"), "recorded")]
 
 
 def report(preload, arguments, **how):

@@ -9,9 +9,10 @@ import sanitized_build
 import tap
 
 UNITS = ("read", "merge", "ranks", "serialisation", "hostile_files", "replay", "log_reader", "workspan", "symbols",
-         "symbols_damage", "format", "causes", "efficiency", "construct_rows", "trace_reader", "lane")
+         "symbols_damage", "format", "causes", "efficiency", "construct_rows", "trace_reader", "lane", "compare",
+         "condition", "significance")
 SCRIPTS = (("golden", "golden.py"), ("golden", "golden_figures.py"), ("golden", "golden_figures_constructs.py"),
-           ("cli", "hpcprof.py"))
+           ("cli", "comparison.py"), ("cli", "hpcprof.py"))
 REPORT = "hpcprof-lite/hpcprof-lite"
 
 

@@ -34,7 +34,8 @@ LAYERS = {
         "timeline": "model input replay grains timeline",
         "ranks": "model input views ranks",
         "analysis": "model algorithms",  # not one another
-        "report": "model views views/source analysis report report/constructs",
+        "report": "model algorithms views views/source analysis report report/constructs report/comparison",
+        "report/comparison": "model algorithms views analysis report report/constructs report/comparison",
         "report/constructs": "model views analysis report report/constructs",
         "report/source": "model views views/source analysis report report/source",
         "report/timeline": "model views analysis report report/timeline",
@@ -43,8 +44,10 @@ LAYERS = {
     }.items()},
     "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
                      "model algorithms input symbols views views/source replay grains timeline ranks analysis report "
-                     "report/constructs report/source report/timeline report/exports invocation".split())},
+                     "report/constructs report/source report/timeline report/exports report/comparison "
+                     "invocation comparison".split())},
 }
+LAYERS["hpcprof-lite/comparison"] = LAYERS["hpcprof-lite"]  # pipelines, of which only main.c knows
 
 # Every function outside RT that RT calls.  All are async-signal-safe.
 RT_MAY_CALL = {

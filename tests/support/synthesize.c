@@ -4,7 +4,8 @@
  * bytes, except for the version of zstd.  A process has one parallel region.  Its first thread has its own calls and
  * creates the region; the trees of the other threads are linked to the region, as those of OpenMP's workers are.  A
  * share of the contexts is common to all threads, the others belong to one thread; all values are its own.  With 100
- * percent in common all threads are equal, with their values. */
+ * percent in common all threads are equal, with their values.  --noise draws the numbers of samples as runs of equal
+ * programs would find them; --slower makes the code at the first address slower. */
 #include "tests/support/synthetic_trace.h"
 
 #include <getopt.h>
@@ -22,6 +23,7 @@ struct shape {
   uint32_t processes, threads, contexts, depth, directives, common; /* common: percent */
   uint32_t addresses;                                               /* number of distinct addresses */
   uint32_t from, stride;                                            /* the first one, and the distance */
+  uint32_t noise, slower;                                           /* see drawn(); slower: percent */
   uint64_t events;                                                  /* of the trace of a process; 0: no trace */
   bool ranks;
   const char *module, *directory;
@@ -109,15 +111,31 @@ static void add_frame(const struct shape *shape, struct output *output, uint64_t
   output->nodes_count++;
 }
 
-/* Every second context has values. */
-static void add_values(struct output *output, uint64_t *state)
+/* Samples of a context as a run with that noise finds them: the number of a Poisson process, in steps of 1/256 of a
+ * sample.  Contexts at the first address have more of them by a percentage. */
+static uint64_t drawn(const struct shape *shape, const struct format_node *node, uint64_t samples, uint64_t *state)
 {
+  enum { STEPS = 256 };
+  bool first = (node->offset & ~BODY) == address(shape, 0);
+  uint64_t steps = samples * STEPS * (100 + (first ? shape->slower : 0)) / 100, found = 0;
+  if (!shape->noise)
+    return steps / STEPS;
+  for (uint64_t i = 0; i < steps; i++)
+    found += draw(state) % STEPS == 0;
+  return found;
+}
+
+/* Every second context has values. */
+static void add_values(const struct shape *shape, struct output *output, uint64_t *state)
+{
+  uint64_t noise = *state ^ shape->noise * 0x2545f4914f6cdd1dULL;
   output->values_count = 1;
   for (uint32_t i = REGION_NODE + 1; i < output->nodes_count; i++) {
     uint64_t number = draw(state);
     if (number % 2)
       continue;
-    uint64_t samples = 1 + number / 2 % 20, work_ns = samples * 5000000 + number / 64 % 1000000;
+    uint64_t samples = drawn(shape, &output->nodes[i], 1 + number / 2 % 20, &noise);
+    uint64_t work_ns = samples ? samples * 5000000 + number / 64 % 1000000 : 0;
     bool overhead = number / 2 % 8 == 0;
     uint64_t *values = output->values[output->values_count];
     memcpy(values,
@@ -146,7 +164,7 @@ static void make_tree(const struct shape *shape, struct output *output, uint32_t
   draw(&own);
   while (output->nodes_count <= last)
     add_frame(shape, output, output->nodes_count <= shared ? &common : &own);
-  add_values(output, &own);
+  add_values(shape, output, &own);
 }
 
 /* Writes a line for each context with work: process, rank, thread, work, addresses from the outermost to the
@@ -348,6 +366,8 @@ static void parse(int argc, char **argv, struct shape *shape)
                                           {"module", required_argument, NULL, 'm'},
                                           {"model", required_argument, NULL, 'M'},
                                           {"events", required_argument, NULL, 'e'},
+                                          {"noise", required_argument, NULL, 'n'},
+                                          {"slower", required_argument, NULL, 'w'},
                                           {"ranks", no_argument, NULL, 'r'},
                                           {0}};
   static const char help[] = "Usage: synthesize [--processes N] [--ranks] [--threads N] [--contexts N] [--depth N] "
@@ -357,7 +377,7 @@ static void parse(int argc, char **argv, struct shape *shape)
   uint32_t *const numbers[] = {
       ['p'] = &shape->processes,  ['t'] = &shape->threads, ['c'] = &shape->contexts,  ['d'] = &shape->depth,
       ['D'] = &shape->directives, ['C'] = &shape->common,  ['a'] = &shape->addresses, ['f'] = &shape->from,
-      ['S'] = &shape->stride,     ['e'] = &events};
+      ['S'] = &shape->stride,     ['e'] = &events,         ['n'] = &shape->noise,     ['w'] = &shape->slower};
   for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
     if (option == 's')
       shape->seed = number(optarg);

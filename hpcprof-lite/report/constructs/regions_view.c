@@ -24,6 +24,12 @@ static const char *const tree_columns[] = {
     "exit_s",     "exit_barrier_s", "startup_s",  "shutdown_s", "task_s", "section_s", "section_count",
     "single_s",   "single_count",   "executions", "gain_s",     "note"};
 
+const char *const *regions_view_headers(size_t *count)
+{
+  *count = sizeof region_columns / sizeof *region_columns;
+  return region_columns;
+}
+
 static void figure_cell(struct row_writer *writer, const struct construct_entry *entry,
                         const struct construct_figures *figures, enum construct_column column)
 {

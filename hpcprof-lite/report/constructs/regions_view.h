@@ -7,6 +7,9 @@
 
 #include "hpcprof-lite/report/report.h"
 
+/* Returns the columns of the table of regions. */
+const char *const *regions_view_headers(size_t *count);
+
 int regions_view_table(const struct report *report, bool json);
 void regions_view_text(const struct report *report);
 int regions_view_tree_table(const struct report *report, bool json);

@@ -1,0 +1,504 @@
+#include "hpcprof-lite/algorithms/compare.h"
+
+#include "common/array.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int compare_begin(struct compare *compare, uint32_t columns, const char *name)
+{
+  *compare = (struct compare){0};
+  for (int side = 0; side < COMPARE_SIDES; side++)
+    if (tree_init(&compare->sides[side].tree, columns, name))
+      return ERR_NOMEM;
+  return tree_init(&compare->joined, columns, name);
+}
+
+void compare_release(struct compare *compare)
+{
+  for (int side = 0; side < COMPARE_SIDES; side++) {
+    tree_release(&compare->sides[side].tree);
+    free(compare->sides[side].squares[0]);
+    free(compare->sides[side].squares[1]);
+    free(compare->rows[side]);
+  }
+  tree_release(&compare->joined);
+  *compare = (struct compare){0};
+}
+
+/* ---- the runs of a side ---- */
+
+/* Finds or adds the side's row for each row of a run. */
+static int place_rows(struct tree *tree, const struct tree *run, const struct compare_map *map, uint32_t *row_of)
+{
+  row_of[0] = 0;
+  for (uint32_t i = 1; i < run->count; i++) {
+    struct tree_row row = run->rows[i];
+    row.parent = row_of[row.parent];
+    row.function = row.function == MODEL_NONE ? MODEL_NONE : map->functions[row.function];
+    row.module = row.module == MODEL_NONE ? MODEL_NONE : map->modules[row.module];
+    row.file = names_file(map->names, row.file);
+    row_of[i] = row.file ? tree_add(tree, &row, NULL) : MODEL_NONE;
+    if (row_of[i] == MODEL_NONE)
+      return ERR_NOMEM;
+  }
+  return 0;
+}
+
+/* Makes room for the squares of all rows; new ones are 0. */
+static int reserve_squares(struct compare_side *side)
+{
+  size_t needed = (size_t)side->tree.count * side->tree.columns + 1;
+  for (int i = 0; i < 2; i++)
+    if (!array_reserve_zero(&side->squares[i], &side->squares_room[i], needed, sizeof **side->squares))
+      return ERR_NOMEM;
+  return 0;
+}
+
+/* Adds the values of a run, which several of its rows may share. */
+static void add_values(struct compare_side *side, const struct tree *run, const struct compare_map *map,
+                       const uint32_t *row_of, bool inclusive, uint64_t *scratch)
+{
+  uint32_t columns = side->tree.columns;
+  size_t cells = (size_t)side->tree.count * columns;
+  uint64_t *sums = inclusive ? side->tree.incl : side->tree.excl;
+  const uint64_t *values = inclusive ? run->incl : run->excl;
+  memset(scratch, 0, cells * sizeof *scratch);
+  for (uint32_t i = 0; i < run->count; i++)
+    for (uint32_t column = 0; column < run->columns; column++) {
+      if (map->columns[column] == MODEL_NONE)
+        continue;
+      uint64_t *cell = &scratch[(size_t)row_of[i] * columns + map->columns[column]];
+      *cell = model_sum(*cell, values[(size_t)i * run->columns + column]);
+    }
+  for (size_t i = 0; i < cells; i++) {
+    sums[i] = model_sum(sums[i], scratch[i]);
+    side->squares[inclusive][i] += (unsigned __int128)scratch[i] * scratch[i];
+  }
+}
+
+int compare_add(struct compare *compare, int number, const struct tree *run, const struct compare_map *map)
+{
+  struct compare_side *side = &compare->sides[number];
+  uint32_t *row_of = malloc(run->count * sizeof *row_of);
+  int status = row_of ? place_rows(&side->tree, run, map, row_of) : ERR_NOMEM;
+  if (!status)
+    status = reserve_squares(side);
+  uint64_t *scratch = status ? NULL : malloc(((size_t)side->tree.count * side->tree.columns + 1) * sizeof *scratch);
+  if (scratch) {
+    add_values(side, run, map, row_of, false, scratch);
+    add_values(side, run, map, row_of, true, scratch);
+    side->runs++;
+  }
+  free(row_of);
+  free(scratch);
+  return scratch ? 0 : ERR_NOMEM;
+}
+
+/* ---- joining ---- */
+
+enum child_class { CHILD_FUNCTION, CHILD_CONSTRUCT, CHILD_LINE, CHILD_OTHER };
+
+/* A child of a joined row, on one side. */
+struct child {
+  uint32_t row, line; /* line: from the begin of its function on, if that is known */
+  uint32_t module;
+  enum child_class class;
+  enum tree_kind kind; /* functions: ROW_FUNCTION, also inlined ones */
+  const char *name, *file;
+  uint32_t partner; /* position among the other side's children, MODEL_NONE */
+};
+
+struct children {
+  struct child *list;
+  uint32_t count;
+  size_t room;
+};
+
+/* What the joining of one pair of rows needs. */
+struct joiner {
+  struct compare *compare;
+  const struct names *names;
+  const struct catalog_module *modules;
+  bool same_program;
+  struct children children[COMPARE_SIDES];
+};
+
+static bool is_construct(enum tree_kind kind)
+{
+  return kind == ROW_PARALLEL || kind == ROW_TASK;
+}
+
+/* The name of the function that contains a construct, "" if it is not known; *line: where that begins. */
+static const char *container(const struct names *names, uint32_t number, uint32_t *line)
+{
+  if (number == MODEL_NONE)
+    return "";
+  const struct names_function *function = &names->functions[number];
+  if (function->outline == OUTLINE_NONE)
+    return function->name;
+  if (function->origin == MODEL_NONE)
+    return "";
+  *line = names->functions[function->origin].line;
+  return names->functions[function->origin].name;
+}
+
+static struct child describe(const struct joiner *joiner, const struct tree *tree, uint32_t number)
+{
+  const struct tree_row *row = &tree->rows[number], *parent = &tree->rows[row->parent];
+  struct child child = {.row = number,
+                        .line = row->line,
+                        .module = row->module,
+                        .class = CHILD_OTHER,
+                        .kind = row->kind == ROW_INLINED ? ROW_FUNCTION : row->kind,
+                        .name = row->name,
+                        .file = names_base(row->file),
+                        .partner = MODEL_NONE};
+  uint32_t begin = parent->kind == ROW_FUNCTION || parent->kind == ROW_INLINED ? parent->line : 0;
+  if (child.kind == ROW_FUNCTION) {
+    child.class = CHILD_FUNCTION;
+    begin = 0;
+  } else if (is_construct(row->kind)) {
+    child.class = CHILD_CONSTRUCT;
+    child.name = container(joiner->names, row->function, &begin);
+  } else if (row->kind == ROW_LINE) {
+    child.class = CHILD_LINE;
+    child.name = "";
+  }
+  child.line -= begin <= child.line ? begin : 0;
+  return child;
+}
+
+/* Compares the names of two children; loosely: without the file of a function and the function of a construct. */
+static int by_key(const struct child *a, const struct child *b, bool loose)
+{
+  int order = (a->kind > b->kind) - (a->kind < b->kind);
+  if (!order && !(loose && a->class == CHILD_CONSTRUCT))
+    order = strcmp(a->name, b->name);
+  if (!order && !(loose && a->class == CHILD_FUNCTION))
+    order = strcmp(a->file, b->file);
+  return order;
+}
+
+static int by_key_and_line(const void *a, const void *b, void *loose)
+{
+  const struct child *x = a, *y = b;
+  int order = by_key(x, y, *(bool *)loose);
+  if (!order)
+    order = (x->line > y->line) - (x->line < y->line);
+  return order ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+/* Whether the code of two rows is of one build. */
+static bool same_build(const struct joiner *joiner, const struct child *a, const struct child *b)
+{
+  if (a->module == MODEL_NONE || b->module == MODEL_NONE)
+    return joiner->same_program;
+  const struct catalog_module *x = &joiner->modules[a->module], *y = &joiner->modules[b->module];
+  return x->build_id_size && x->build_id_size == y->build_id_size &&
+         !memcmp(x->build_id, y->build_id, x->build_id_size);
+}
+
+/* Pairs two children, unless one of them has a partner. */
+static void pair(const struct joiner *joiner, uint32_t base, uint32_t now)
+{
+  joiner->children[COMPARE_BASE].list[base].partner = now;
+  joiner->children[COMPARE_NEW].list[now].partner = base;
+}
+
+/* The next child without a partner in a group, or its end. */
+static uint32_t next_free(const struct children *children, uint32_t at, uint32_t end)
+{
+  while (at < end && children->list[at].partner != MODEL_NONE)
+    at++;
+  return at;
+}
+
+/* Pairs children of equal names, which are sorted by their lines: those of equal lines, or all in their order. */
+static void pair_group(const struct joiner *joiner, const uint32_t first[], const uint32_t end[], bool by_line)
+{
+  const struct children *base = &joiner->children[COMPARE_BASE], *now = &joiner->children[COMPARE_NEW];
+  uint32_t i = next_free(base, first[COMPARE_BASE], end[COMPARE_BASE]);
+  uint32_t j = next_free(now, first[COMPARE_NEW], end[COMPARE_NEW]);
+  while (i < end[COMPARE_BASE] && j < end[COMPARE_NEW]) {
+    uint32_t a = base->list[i].line, b = now->list[j].line;
+    bool skip = by_line && a != b;
+    if (!skip)
+      pair(joiner, i, j);
+    if (!skip || a < b)
+      i = next_free(base, i + 1, end[COMPARE_BASE]);
+    if (!skip || b < a)
+      j = next_free(now, j + 1, end[COMPARE_NEW]);
+  }
+}
+
+static void match_group(const struct joiner *joiner, const uint32_t first[], const uint32_t end[], bool loose)
+{
+  const struct child *a = &joiner->children[COMPARE_BASE].list[first[COMPARE_BASE]];
+  const struct child *b = &joiner->children[COMPARE_NEW].list[first[COMPARE_NEW]];
+  bool one_build = same_build(joiner, a, b);
+  bool same_count = end[COMPARE_BASE] - first[COMPARE_BASE] == end[COMPARE_NEW] - first[COMPARE_NEW];
+  bool by_lines = a->class == CHILD_LINE || (a->class == CHILD_CONSTRUCT && (one_build || !same_count));
+  if (loose && (a->class == CHILD_LINE || one_build || (a->class == CHILD_FUNCTION && *a->file && *b->file)))
+    return;
+  if (by_lines)
+    pair_group(joiner, first, end, true);
+  if (!by_lines || (a->class == CHILD_CONSTRUCT && !one_build))
+    pair_group(joiner, first, end, false);
+}
+
+/* The end of the group of equal names that begins there. */
+static uint32_t group_end(const struct children *children, uint32_t first, bool loose)
+{
+  uint32_t end = first + 1;
+  while (end < children->count && !by_key(&children->list[first], &children->list[end], loose))
+    end++;
+  return end;
+}
+
+static void drop_pairs(struct children *children)
+{
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < children->count; i++)
+    if (children->list[i].partner == MODEL_NONE)
+      children->list[kept++] = children->list[i];
+  children->count = kept;
+}
+
+/* Matches the groups of both sides. */
+static void match(struct joiner *joiner, bool loose)
+{
+  struct children *children = joiner->children;
+  uint32_t first[COMPARE_SIDES] = {0}, end[COMPARE_SIDES];
+  for (int side = 0; side < COMPARE_SIDES; side++)
+    if (children[side].count)
+      qsort_r(children[side].list, children[side].count, sizeof *children[side].list, by_key_and_line, &loose);
+  while (first[0] < children[0].count && first[1] < children[1].count) {
+    int order = by_key(&children[0].list[first[0]], &children[1].list[first[1]], loose);
+    for (int side = 0; side < COMPARE_SIDES; side++)
+      end[side] = group_end(&children[side], first[side], loose);
+    if (!order)
+      match_group(joiner, first, end, loose);
+    first[0] = order <= 0 ? end[0] : first[0];
+    first[1] = order >= 0 ? end[1] : first[1];
+  }
+}
+
+/* Appends a row to the joined tree: of both sides, or of one. */
+static int append(struct compare *compare, uint32_t parent, uint32_t base, uint32_t now)
+{
+  struct tree_row row =
+      now != MODEL_NONE ? compare->sides[COMPARE_NEW].tree.rows[now] : compare->sides[COMPARE_BASE].tree.rows[base];
+  row.parent = parent;
+  const uint32_t rows[COMPARE_SIDES] = {base, now};
+  uint32_t number = parent == MODEL_NONE ? 0 : tree_append(&compare->joined, &row);
+  if (number == MODEL_NONE)
+    return ERR_NOMEM;
+  for (int side = 0; side < COMPARE_SIDES; side++) {
+    if (!array_reserve(&compare->rows[side], &compare->rows_room[side], (size_t)number + 1, sizeof **compare->rows))
+      return ERR_NOMEM;
+    compare->rows[side][number] = rows[side];
+  }
+  return 0;
+}
+
+static int collect(struct joiner *joiner, int side, uint32_t parent)
+{
+  const struct tree *tree = &joiner->compare->sides[side].tree;
+  struct children *children = &joiner->children[side];
+  uint32_t child = parent == MODEL_NONE ? MODEL_NONE : tree->rows[parent].first_child;
+  for (children->count = 0; child != MODEL_NONE; child = tree->rows[child].next) {
+    if (!array_reserve(&children->list, &children->room, (size_t)children->count + 1, sizeof *children->list))
+      return ERR_NOMEM;
+    children->list[children->count++] = describe(joiner, tree, child);
+  }
+  return 0;
+}
+
+/* Appends the pairs of children that a pass has found. */
+static int append_pairs(struct joiner *joiner, uint32_t parent)
+{
+  const struct children *children = joiner->children;
+  int status = 0;
+  for (uint32_t i = 0; i < children[COMPARE_NEW].count && !status; i++) {
+    const struct child *now = &children[COMPARE_NEW].list[i];
+    if (now->partner != MODEL_NONE)
+      status = append(joiner->compare, parent, children[COMPARE_BASE].list[now->partner].row, now->row);
+  }
+  drop_pairs(&joiner->children[COMPARE_BASE]);
+  drop_pairs(&joiner->children[COMPARE_NEW]);
+  return status;
+}
+
+static int join_children(struct joiner *joiner, uint32_t row)
+{
+  struct compare *compare = joiner->compare;
+  for (int side = 0; side < COMPARE_SIDES; side++)
+    if (collect(joiner, side, compare->rows[side][row]))
+      return ERR_NOMEM;
+  int status = 0;
+  for (int loose = 0; loose < 2 && !status; loose++) {
+    match(joiner, loose);
+    status = append_pairs(joiner, row);
+  }
+  for (uint32_t i = 0; i < joiner->children[COMPARE_NEW].count && !status; i++)
+    status = append(compare, row, MODEL_NONE, joiner->children[COMPARE_NEW].list[i].row);
+  for (uint32_t i = 0; i < joiner->children[COMPARE_BASE].count && !status; i++)
+    status = append(compare, row, joiner->children[COMPARE_BASE].list[i].row, MODEL_NONE);
+  return status;
+}
+
+/* The mean of a value over the runs of a side, rounded. */
+static uint64_t mean(const struct compare *compare, int side, uint32_t joined, uint32_t column, bool inclusive)
+{
+  const struct compare_side *runs = &compare->sides[side];
+  uint32_t row = compare->rows[side][joined];
+  if (row == MODEL_NONE || !runs->runs)
+    return 0;
+  uint64_t sum = (inclusive ? tree_incl : tree_excl)(&runs->tree, row, column);
+  return sum / runs->runs + (sum % runs->runs * 2 >= runs->runs && runs->runs > 1);
+}
+
+void compare_show(struct compare *compare, int from)
+{
+  struct tree *tree = &compare->joined;
+  for (uint32_t row = 0; row < tree->count; row++)
+    for (uint32_t column = 0; column < tree->columns; column++) {
+      size_t cell = (size_t)row * tree->columns + column;
+      tree->excl[cell] = tree->incl[cell] = 0;
+      for (int side = from; side < COMPARE_SIDES; side++) {
+        tree->excl[cell] = model_sum(tree->excl[cell], mean(compare, side, row, column, false));
+        tree->incl[cell] = model_sum(tree->incl[cell], mean(compare, side, row, column, true));
+      }
+    }
+}
+
+int compare_join(struct compare *compare, const struct names *names, const struct catalog_module *modules,
+                 bool same_program)
+{
+  struct joiner joiner = {.compare = compare, .names = names, .modules = modules, .same_program = same_program};
+  int status = append(compare, MODEL_NONE, 0, 0);
+  for (uint32_t row = 0; row < compare->joined.count && !status; row++)
+    status = join_children(&joiner, row);
+  free(joiner.children[COMPARE_BASE].list);
+  free(joiner.children[COMPARE_NEW].list);
+  return status;
+}
+
+/* ---- figures ---- */
+
+/* Mean and variance of a side's runs in a row. */
+static struct significance_runs over_runs(const struct compare *compare, int number, uint32_t joined,
+                                          const struct compare_metric *metric)
+{
+  const struct compare_side *side = &compare->sides[number];
+  struct significance_runs result = {.runs = side->runs};
+  uint32_t row = compare->rows[number][joined];
+  if (row == MODEL_NONE || metric->column == MODEL_NONE || !side->runs)
+    return result;
+  uint64_t sum = (metric->inclusive ? tree_incl : tree_excl)(&side->tree, row, metric->column);
+  result.mean = (double)sum / side->runs;
+  unsigned __int128 squares =
+      side->squares[metric->inclusive][(size_t)row * side->tree.columns + metric->column] * side->runs;
+  unsigned __int128 square = (unsigned __int128)sum * sum;
+  if (side->runs > 1 && squares > square)
+    result.variance = (double)(squares - square) / side->runs / (side->runs - 1.0);
+  return result;
+}
+
+/* The samples on which a row's figure rests, over all runs of a side. */
+static uint64_t row_samples(const struct compare *compare, int side, uint32_t joined,
+                            const struct compare_metric *metric, double mean)
+{
+  uint32_t row = compare->rows[side][joined];
+  if (metric->basis == COMPARE_COUNTED)
+    return model_rounded(metric->sample[side] > 0 ? mean * compare->sides[side].runs / metric->sample[side] : 0);
+  return row == MODEL_NONE
+             ? 0
+             : (metric->inclusive ? tree_incl : tree_excl)(&compare->sides[side].tree, row, metric->samples);
+}
+
+/* Tests a figure.  samples: of all runs of each side. */
+static double test(const struct significance_runs *base, const struct significance_runs *now, enum compare_basis basis,
+                   const uint64_t samples[COMPARE_SIDES], const double sample[COMPARE_SIDES])
+{
+  bool few = samples[COMPARE_BASE] < MODEL_FEW_SAMPLES && samples[COMPARE_NEW] < MODEL_FEW_SAMPLES;
+  bool nothing = base->mean == 0 && now->mean == 0; /* that is no comparison */
+  if (nothing || (basis != COMPARE_EXACT && few))
+    return NAN;
+  if (base->runs > 1 || now->runs > 1)
+    return significance_of_runs(base, now);
+  if (basis == COMPARE_COUNTED)
+    return significance_of_counts(samples[COMPARE_BASE], samples[COMPARE_NEW],
+                                  sample[COMPARE_NEW] / (sample[COMPARE_BASE] + sample[COMPARE_NEW]));
+  if (basis == COMPARE_DISTRIBUTED)
+    return significance_of_amounts(base->mean, samples[COMPARE_BASE], now->mean, samples[COMPARE_NEW]);
+  return NAN;
+}
+
+struct compare_figure compare_row(const struct compare *compare, uint32_t row, const struct compare_metric *metric)
+{
+  struct significance_runs runs[COMPARE_SIDES];
+  uint64_t samples[COMPARE_SIDES];
+  for (int side = 0; side < COMPARE_SIDES; side++) {
+    runs[side] = over_runs(compare, side, row, metric);
+    samples[side] = row_samples(compare, side, row, metric, runs[side].mean);
+  }
+  return (struct compare_figure){runs[COMPARE_BASE].mean, runs[COMPARE_NEW].mean,
+                                 test(&runs[COMPARE_BASE], &runs[COMPARE_NEW], metric->basis, samples, metric->sample)};
+}
+
+static struct significance_runs over_values(const struct compare_values *values)
+{
+  struct significance_runs result = {.runs = values->runs};
+  for (uint32_t i = 0; i < values->runs; i++)
+    result.mean += values->values[i] / values->runs;
+  for (uint32_t i = 0; i < values->runs && values->runs > 1; i++)
+    result.variance += (values->values[i] - result.mean) * (values->values[i] - result.mean) / (values->runs - 1.0);
+  return result;
+}
+
+struct compare_figure compare_values(const struct compare_values *base, const struct compare_values *now,
+                                     enum compare_basis basis)
+{
+  const struct compare_values *both[COMPARE_SIDES] = {base, now};
+  struct significance_runs runs[COMPARE_SIDES];
+  double sample[COMPARE_SIDES];
+  uint64_t samples[COMPARE_SIDES];
+  for (int side = 0; side < COMPARE_SIDES; side++) {
+    runs[side] = over_values(both[side]);
+    sample[side] = both[side]->sample;
+    samples[side] = basis == COMPARE_COUNTED && sample[side] > 0
+                        ? model_rounded(runs[side].mean * runs[side].runs / sample[side])
+                        : both[side]->samples;
+  }
+  return (struct compare_figure){runs[COMPARE_BASE].mean, runs[COMPARE_NEW].mean,
+                                 test(&runs[COMPARE_BASE], &runs[COMPARE_NEW], basis, samples, sample)};
+}
+
+size_t compare_correct(struct compare_figure *first, size_t count, size_t stride)
+{
+  double *probabilities = malloc((count + 1) * sizeof *probabilities);
+  if (!probabilities)
+    return SIZE_MAX;
+  for (size_t i = 0; i < count; i++)
+    probabilities[i] = ((struct compare_figure *)((char *)first + i * stride))->probability;
+  size_t compared = significance_correct(probabilities, count);
+  for (size_t i = 0; i < count; i++)
+    ((struct compare_figure *)((char *)first + i * stride))->probability = probabilities[i];
+  free(probabilities);
+  return compared;
+}
+
+bool compare_is_significant(const struct compare_figure *figure)
+{
+  return figure->probability < SIGNIFICANCE_LEVEL;
+}
+
+double compare_change(const struct compare_figure *figure)
+{
+  if (figure->base == 0 && figure->now == 0)
+    return NAN;
+  return figure->now / figure->base - 1;
+}

@@ -1,0 +1,182 @@
+#include "hpcprof-lite/algorithms/condition.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Parses what follows the operator.  Returns NULL, or what is wrong with it. */
+static const char *parse_limit(const char *text, struct condition *condition)
+{
+  static const struct {
+    const char *name;
+    enum condition_unit unit;
+    double scale;
+  } units[] = {{"", CONDITION_NUMBER, 1},       {"s", CONDITION_SECONDS, 1},     {"ms", CONDITION_SECONDS, 1e-3},
+               {"us", CONDITION_SECONDS, 1e-6}, {"ns", CONDITION_SECONDS, 1e-9}, {"%", CONDITION_PERCENT, 1e-2}};
+  static const char needs[] = "after '>' or '<' it needs a limit such as +5%, 70%, 2.5 s, 10 ms or 1000";
+  text += strspn(text, " ");
+  bool sign = *text == '+' || *text == '-';
+  if (!isdigit((unsigned char)text[sign]) && text[sign] != '.')
+    return needs;
+  char *end;
+  double number = strtod(text, &end);
+  if (end == text || !isfinite(number))
+    return needs;
+  end += strspn(end, " ");
+  size_t length = strlen(end);
+  while (length && end[length - 1] == ' ')
+    length--;
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    if (strlen(units[i].name) != length || strncmp(end, units[i].name, length) != 0)
+      continue;
+    condition->unit = units[i].unit;
+    condition->limit = number * units[i].scale;
+    condition->relative = sign;
+    return sign && units[i].unit != CONDITION_PERCENT ? "a change, with a sign, is given in percent: +5%" : NULL;
+  }
+  return needs;
+}
+
+/* The metrics and their columns.  Those of further events end in _incl and _excl. */
+static const struct {
+  const char *name, *column;
+  enum condition_scope scope;
+} metrics[] = {{"elapsed", "elapsed", CONDITION_RUN},
+               {"cpu", "cpu", CONDITION_RUN},
+               {"span", "span", CONDITION_RUN},
+               {"parallelism", "parallelism", CONDITION_RUN},
+               {"efficiency", "parallel_efficiency", CONDITION_RUN},
+               {"parallel_efficiency", "parallel_efficiency", CONDITION_RUN},
+               {"load_balance", "load_balance", CONDITION_RUN},
+               {"serialisation", "serialisation", CONDITION_RUN},
+               {"lock_waiting", "lock_waiting", CONDITION_RUN},
+               {"runtime_overhead", "runtime_overhead", CONDITION_RUN},
+               {"samples", "samples", CONDITION_CONTEXTS},
+               {"work", "work_incl_s", CONDITION_CONTEXTS},
+               {"work_incl_s", "work_incl_s", CONDITION_CONTEXTS},
+               {"work_excl_s", "work_excl_s", CONDITION_CONTEXTS},
+               {"overhead", "overhead_incl_s", CONDITION_CONTEXTS},
+               {"overhead_incl_s", "overhead_incl_s", CONDITION_CONTEXTS},
+               {"overhead_excl_s", "overhead_excl_s", CONDITION_CONTEXTS},
+               {"lockwait", "lockwait_incl_s", CONDITION_CONTEXTS},
+               {"lockwait_incl_s", "lockwait_incl_s", CONDITION_CONTEXTS},
+               {"lockwait_excl_s", "lockwait_excl_s", CONDITION_CONTEXTS},
+               {"idleness", "idleness_incl_s", CONDITION_CONTEXTS},
+               {"idleness_incl_s", "idleness_incl_s", CONDITION_CONTEXTS},
+               {"idleness_excl_s", "idleness_excl_s", CONDITION_CONTEXTS},
+               {"critical_path", "critical_path_incl", CONDITION_CONTEXTS},
+               {"critical_path_incl", "critical_path_incl", CONDITION_CONTEXTS},
+               {"critical_path_excl", "critical_path_excl", CONDITION_CONTEXTS},
+               {"exec_s", "exec_s", CONDITION_CONSTRUCTS},
+               {"exec_count", "exec_count", CONDITION_CONSTRUCTS},
+               {"body_s", "body_s", CONDITION_CONSTRUCTS},
+               {"enter_s", "enter_s", CONDITION_CONSTRUCTS},
+               {"exit_s", "exit_s", CONDITION_CONSTRUCTS},
+               {"exit_barrier_s", "exit_barrier_s", CONDITION_CONSTRUCTS},
+               {"startup_s", "startup_s", CONDITION_CONSTRUCTS},
+               {"shutdown_s", "shutdown_s", CONDITION_CONSTRUCTS},
+               {"task_s", "task_s", CONDITION_CONSTRUCTS},
+               {"section_s", "section_s", CONDITION_CONSTRUCTS},
+               {"single_s", "single_s", CONDITION_CONSTRUCTS},
+               {"gain_s", "gain_s", CONDITION_CONSTRUCTS},
+               {"executions", "executions", CONDITION_CONSTRUCTS}};
+
+static bool is_event(const char *name)
+{
+  size_t length = strlen(name);
+  return length > 5 && (!strcmp(name + length - 5, "_incl") || !strcmp(name + length - 5, "_excl"));
+}
+
+/* Finds the metric.  Returns NULL, or what is wrong with it. */
+static const char *find_metric(struct condition *condition)
+{
+  condition->column = NULL;
+  for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+    if (strcmp(condition->metric, metrics[i].name) != 0)
+      continue;
+    condition->column = metrics[i].column;
+    condition->scope = metrics[i].scope;
+  }
+  if (!condition->column && is_event(condition->metric)) {
+    condition->column = condition->metric;
+    condition->scope = CONDITION_CONTEXTS;
+  }
+  if (!condition->column)
+    return "there is no such metric: elapsed, cpu, span, efficiency, parallelism, work, overhead, lockwait, idleness, "
+           "critical_path, samples, exec_s, exit_barrier_s, gain_s, or a column of topdown or regions in CSV";
+  if (condition->scope == CONDITION_RUN && condition->selector_text)
+    return "this metric is of the whole run: it has no 'of SELECTOR' (critical_path is the part of the span)";
+  if (condition->scope == CONDITION_CONSTRUCTS && !condition->selector_text)
+    return "this metric is of constructs: it needs 'of SELECTOR', such as 'of solve' or 'of solve.c:42'";
+  if (condition->selector_text && condition->selector.is_id)
+    return "'#ID' is the number of a row in one report: name a function, FILE:LINE or @REGION";
+  return NULL;
+}
+
+/* Parses METRIC [of SELECTOR], which is `length` bytes long. */
+static int parse_metric(const char *text, size_t length, struct condition *condition, const char **wrong)
+{
+  while (length && *text == ' ')
+    text++, length--;
+  while (length && text[length - 1] == ' ')
+    length--;
+  size_t name = 0;
+  while (name < length && text[name] != ' ')
+    name++;
+  condition->metric = strndup(text, name);
+  if (!condition->metric)
+    return ERR_NOMEM;
+  *wrong = "it begins with a metric: METRIC [of SELECTOR] > LIMIT";
+  if (!name)
+    return ERR_INPUT;
+  text += name;
+  length -= name;
+  while (length && *text == ' ')
+    text++, length--;
+  if (!length)
+    return 0;
+  *wrong = "the metric can be followed by 'of SELECTOR': METRIC [of SELECTOR] > LIMIT";
+  if (length < 4 || strncmp(text, "of ", 3) != 0)
+    return ERR_INPUT;
+  text += 3;
+  length -= 3;
+  while (length && *text == ' ')
+    text++, length--;
+  condition->selector_text = strndup(text, length);
+  if (!condition->selector_text)
+    return ERR_NOMEM;
+  *wrong = selector_parse(condition->selector_text, &condition->selector);
+  return *wrong ? ERR_INPUT : 0;
+}
+
+int condition_parse(const char *text, struct condition *condition, const char **wrong)
+{
+  *condition = (struct condition){.text = text};
+  *wrong = "it has no '>' or '<': METRIC [of SELECTOR] > LIMIT";
+  const char *operator= NULL;
+  for (const char *at = text; *at; at++)
+    operator= * at == '>' || * at == '<' ? at : operator;
+  if (!operator)
+    return ERR_INPUT;
+  *wrong = parse_limit(operator+ 1, condition);
+  if (*wrong)
+    return ERR_INPUT;
+  condition->above = *operator== '>';
+  int status = parse_metric(text, (size_t)(operator- text), condition, wrong);
+  if (!status)
+    *wrong = find_metric(condition);
+  return status ? status : *wrong ? ERR_INPUT : 0;
+}
+
+void condition_release(struct condition *condition)
+{
+  free(condition->metric);
+  free(condition->selector_text);
+  condition->metric = condition->selector_text = NULL;
+}
+
+bool condition_holds(const struct condition *condition, double figure)
+{
+  return condition->above ? figure > condition->limit : figure < condition->limit;
+}

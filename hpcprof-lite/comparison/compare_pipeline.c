@@ -1,0 +1,407 @@
+#include "hpcprof-lite/comparison/compare_pipeline.h"
+
+#include "hpcprof-lite/comparison/amounts.h"
+#include "hpcprof-lite/comparison/compare_items.h"
+#include "hpcprof-lite/comparison/gate.h"
+#include "hpcprof-lite/comparison/run_map.h"
+#include "hpcprof-lite/gather.h"
+#include "hpcprof-lite/tree_pipeline.h"
+#include "hpcprof-lite/views/sorting.h"
+
+#include "common/array.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- directories ---- */
+
+static int add_directory(struct comparison *comparison, int side, const char *name, size_t length, size_t *room)
+{
+  uint32_t count = comparison->counts[side];
+  char *copy = strndup(name, length);
+  if (!copy || !array_reserve(&comparison->directories[side], room, (size_t)count + 1, sizeof copy)) {
+    free(copy);
+    return ERR_NOMEM;
+  }
+  comparison->directories[side][comparison->counts[side]++] = copy;
+  return 0;
+}
+
+/* Adds the directories that are separated by commas, or the one whose name contains them. */
+static int add_directories(struct comparison *comparison, int side, const char *names, size_t *room)
+{
+  struct stat stat_of;
+  const char *comma = strchr(names, ',');
+  if (!comma || !stat(names, &stat_of))
+    return add_directory(comparison, side, names, strlen(names), room);
+  int status = 0;
+  for (const char *end; !status && *names; names = *end ? end + 1 : end) {
+    end = strchrnul(names, ',');
+    if (end > names)
+      status = add_directory(comparison, side, names, (size_t)(end - names), room);
+  }
+  return status;
+}
+
+static int find_directories(const struct options *options, struct comparison *comparison)
+{
+  size_t rooms[COMPARE_SIDES] = {0};
+  int status = add_directories(comparison, COMPARE_BASE, options->compare, &rooms[COMPARE_BASE]);
+  for (size_t i = 0; i < options->directories_count && !status; i++)
+    status = add_directories(comparison, COMPARE_NEW, options->directories[i], &rooms[COMPARE_NEW]);
+  if (status)
+    return job_no_memory();
+  for (int side = 0; side < COMPARE_SIDES; side++)
+    if (!comparison->counts[side]) {
+      job_print_error("--compare needs the names of measurement directories between the commas");
+      return EXIT_USAGE;
+    }
+  return 0;
+}
+
+/* ---- runs ---- */
+
+/* Reads a run and makes what the view compares. */
+static int load_run(struct job *job, char **directory, bool first, struct job *run)
+{
+  const struct options *options = &job->options;
+  run->options = *options;
+  run->options.directories = directory;
+  run->options.directories_count = 1;
+  run->options.format = OPTIONS_TEXT; /* rows have no statistics of threads */
+  run->options.sort = NULL;
+  run->options.scenarios = NULL; /* these belong to the job */
+  run->options.scenarios_count = 0;
+  run->options.conditions = NULL;
+  run->options.source_paths = NULL;
+  run->options.conditions_count = 0;
+  run->ranks = (struct ranks){.size = 1};
+  int status = gather(run);
+  job->status = run->status ? run->status : job->status;
+  run->options.quiet |= !first; /* modules that cannot be read are the same in all runs of a side */
+  if (!status)
+    status = tree_begin(run, true);
+  if (status)
+    return status;
+  if (amounts_list(options->view))
+    return run_map_list(run);
+  if (options->view == OPTIONS_SUMMARY)
+    run->options.view = OPTIONS_FLAT; /* of which it shows a part */
+  return tree_pipeline(run);
+}
+
+static int load_runs(struct job *job, struct comparison *comparison)
+{
+  for (int side = 0; side < COMPARE_SIDES; side++) {
+    uint32_t count = comparison->counts[side];
+    comparison->runs[side] = calloc(count, sizeof *comparison->runs[side]);
+    if (!comparison->runs[side])
+      return job_no_memory();
+    for (uint32_t i = 0; i < count; i++) {
+      int status = load_run(job, &comparison->directories[side][i], !i, &comparison->runs[side][i]);
+      if (status)
+        return status;
+    }
+  }
+  return 0;
+}
+
+/* ---- rows ---- */
+
+/* Adds the tree of each run to its side. */
+static int add_runs(struct job *job, struct comparison *comparison)
+{
+  for (int side = 0; side < COMPARE_SIDES; side++)
+    for (uint32_t i = 0; i < comparison->counts[side]; i++) {
+      const struct job *run = &comparison->runs[side][i];
+      struct run_map map;
+      int status = run_map_init(run, job, &map);
+      if (!status)
+        status = compare_add(&comparison->compare, side, run->report.tree, &map.map);
+      run_map_release(&map);
+      if (status)
+        return status;
+    }
+  return 0;
+}
+
+/* The same in a view that lists constructs. */
+static int find_list_metric(struct job *job, const struct amounts_list *list, struct compare_metric *metric)
+{
+  struct compare_result *result = job->report.comparison;
+  uint32_t column = job->options.metric ? amounts_list_column(list, job->options.metric) : list->standard;
+  if (column == MODEL_NONE)
+    return ERR_INPUT;
+  bool work = job->options.view == OPTIONS_PARALLELISM && !job->profile.workspan.is_time; /* in another unit */
+  *metric = (struct compare_metric){.column = column, .inclusive = true, .basis = COMPARE_EXACT, .samples = MODEL_NONE};
+  result->metric = list->names[column];
+  result->unit = work || amounts_list_counts(list, column) ? "" : "s";
+  return 0;
+}
+
+/* The column that is compared, by its name or as the view's default.  ERR_INPUT if there is no such column. */
+static int find_metric(struct job *job, const struct comparison *comparison, struct compare_metric *metric)
+{
+  const struct options *options = &job->options;
+  const struct tree_columns *columns = &job->columns;
+  const struct amounts_list *list = amounts_list(options->view);
+  bool whole = options->view == OPTIONS_TOPDOWN;
+  const char *name = options->metric;
+  char event[512];
+  if (list)
+    return find_list_metric(job, list, metric);
+  *metric = (struct compare_metric){.samples = columns->samples};
+  if (!name && columns->work != MODEL_NONE)
+    name = whole ? "work_incl_s" : "work_excl_s";
+  else if (!name && columns->events_count) {
+    snprintf(event, sizeof event, "%s_%s", columns->columns[columns->events[0]].name, whole ? "incl" : "excl");
+    name = names_own(&job->names, strdup(event));
+  }
+  struct tree_order order = {0};
+  if (!name || sorting_order(name, columns, &order) || (order.by != SORT_INCL && order.by != SORT_EXCL) ||
+      strstr(name, "_pct"))
+    return ERR_INPUT;
+  metric->column = order.column;
+  metric->inclusive = order.by == SORT_INCL;
+  for (int side = 0; side < COMPARE_SIDES; side++) {
+    const struct job *run = &comparison->runs[side][0];
+    uint32_t own = run_map_own_column(run, &columns->columns[order.column]);
+    struct amounts_column amounts = own == MODEL_NONE ? (struct amounts_column){.sample = 1} : amounts_of(run, own);
+    metric->sample[side] = amounts.sample;
+    if (own == MODEL_NONE)
+      continue;
+    metric->basis = amounts.basis;
+    job->report.comparison->unit = amounts.unit;
+  }
+  job->report.comparison->metric = name;
+  return 0;
+}
+
+static int unknown_metric(const struct job *job)
+{
+  fprintf(stderr,
+          "hpcprof-lite: view '%s' cannot compare '%s': no such column, or it was not measured; -f csv shows the "
+          "columns, of which times and counts can be compared\n",
+          job->options.view_name, job->options.metric ? job->options.metric : "work");
+  return EXIT_USAGE;
+}
+
+/* Computes and tests the figure of each row. */
+static int test_rows(struct job *job, struct comparison *comparison, const struct compare_metric *metric)
+{
+  struct compare *compare = &comparison->compare;
+  struct compare_result *result = &comparison->result;
+  double scale = *result->unit == 's' ? 1e-9 : 1;
+  result->figures = calloc(compare->joined.count, sizeof *result->figures);
+  if (!result->figures)
+    return ERR_NOMEM;
+  for (uint32_t row = 0; row < compare->joined.count; row++) {
+    result->figures[row] = compare_row(compare, row, metric);
+    result->figures[row].base *= scale;
+    result->figures[row].now *= scale;
+  }
+  if (amounts_list(job->options.view)) /* the root of a list is not shown */
+    result->figures[0].probability = NAN;
+  if (job->options.view != OPTIONS_SUMMARY) /* there, together with the other items */
+    result->compared = compare_correct(result->figures, compare->joined.count, sizeof *result->figures);
+  return result->compared == SIZE_MAX ? ERR_NOMEM : 0;
+}
+
+/* Whether a row is that of the program, which stands first. */
+static bool is_program(const struct job *job, uint32_t row)
+{
+  uint32_t function = job->report.tree->rows[row].function;
+  return job->options.view == OPTIONS_PARALLELISM && function != MODEL_NONE &&
+         !strcmp(job->names.functions[function].file, profile_directive_name(DIRECTIVE_PROGRAM));
+}
+
+/* What rows are sorted by if that is one of the columns that a comparison adds, the largest first; the most significant
+ * row has the largest key.  Returns false for other columns. */
+static bool sort_key(const struct compare_figure *figure, const char *column, uint64_t *key)
+{
+  const double fine = 1e9; /* times to the nanosecond */
+  double value;
+  if (!strcmp(column, "difference"))
+    value = fabs(figure->now - figure->base);
+  else if (!strcmp(column, "base"))
+    value = figure->base;
+  else if (!strcmp(column, "new"))
+    value = figure->now;
+  else if (!strcmp(column, "ratio"))
+    value = figure->base > 0 ? figure->now / figure->base : 0;
+  else if (!strcmp(column, "significance"))
+    value = isnan(figure->probability) ? 0 : 2 - figure->probability;
+  else
+    return false;
+  *key = model_rounded(value * fine);
+  return true;
+}
+
+/* Sorts siblings by a column that a comparison adds; its keys replace the values of a column meanwhile. */
+static int sort_by_figures(struct job *job, struct comparison *comparison, const char *name, bool keep_ids)
+{
+  struct tree *tree = &comparison->compare.joined;
+  struct tree_order order = {
+      .by = SORT_EXCL, .column = 0, .columns = &job->columns, .modules = job->profile.catalog.modules};
+  for (uint32_t row = 0; row < tree->count; row++) {
+    uint64_t *cell = &tree->excl[(size_t)row * tree->columns];
+    if (!sort_key(&comparison->result.figures[row], name, cell))
+      return ERR_INPUT;
+    *cell = is_program(job, row) ? UINT64_MAX : *cell;
+  }
+  int status = tree_finish(tree, &order, keep_ids);
+  compare_show(&comparison->compare, COMPARE_BASE);
+  return status;
+}
+
+static int bad_sort(const struct job *job)
+{
+  fprintf(
+      stderr,
+      "hpcprof-lite: view '%s' cannot be sorted by '%s': no such column, or it is empty; -f csv shows the columns\n",
+      job->options.view_name, job->options.sort);
+  return EXIT_USAGE;
+}
+
+/* Sorts the joined tree by the difference, or top-down by the weight in both sides; then by --sort, with the same
+ * IDs. */
+static int sort_rows(struct job *job, struct comparison *comparison)
+{
+  struct tree *tree = &comparison->compare.joined;
+  const char *sort = job->options.sort;
+  struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &job->columns, .modules = job->profile.catalog.modules};
+  compare_show(&comparison->compare, COMPARE_BASE);
+  int status = job->options.view == OPTIONS_TOPDOWN ? tree_finish(tree, &order, false)
+                                                    : sort_by_figures(job, comparison, "difference", false);
+  if (!status && sort)
+    status = sort_by_figures(job, comparison, sort, true);
+  if (status == ERR_INPUT) /* it is a column of the view */
+    status = run_map_order(job, &order) ? ERR_INPUT : tree_finish(tree, &order, true);
+  return status == ERR_INPUT ? bad_sort(job) : status ? job_no_memory() : 0;
+}
+
+/* Whether the executables of both sides are of one build. */
+static bool same_program(const struct comparison *comparison)
+{
+  const struct catalog *base = &comparison->runs[COMPARE_BASE][0].profile.catalog;
+  const struct catalog *now = &comparison->runs[COMPARE_NEW][0].profile.catalog;
+  for (uint32_t i = 0; i < base->modules_count; i++)
+    for (uint32_t j = 0; j < now->modules_count; j++) {
+      const struct catalog_module *a = &base->modules[i], *b = &now->modules[j];
+      if ((a->flags & b->flags & MODULE_MAIN) && a->build_id_size && a->build_id_size == b->build_id_size &&
+          !memcmp(a->build_id, b->build_id, a->build_id_size))
+        return true;
+    }
+  return false;
+}
+
+static int join_rows(struct job *job, struct comparison *comparison)
+{
+  struct compare_metric metric;
+  const struct job *newest = &comparison->runs[COMPARE_NEW][comparison->counts[COMPARE_NEW] - 1];
+  if (job->options.view == OPTIONS_PARALLELISM && !run_map_one_unit(comparison)) {
+    job_print_error("view 'parallelism' cannot compare work and span of different units");
+    return EXIT_USAGE;
+  }
+  int status = run_map_columns(job, comparison);
+  if (!status)
+    status = compare_begin(&comparison->compare, job->columns.count, newest->report.tree->rows[0].name);
+  if (!status && find_metric(job, comparison, &metric))
+    return unknown_metric(job);
+  if (!status)
+    status = add_runs(job, comparison);
+  if (!status)
+    status = compare_join(&comparison->compare, &job->names, job->profile.catalog.modules, same_program(comparison));
+  if (!status)
+    status = test_rows(job, comparison, &metric);
+  if (status)
+    return job_no_memory();
+  job->report.tree = &comparison->compare.joined;
+  if (job->options.view == OPTIONS_PARALLELISM) /* which omits no rows, as without --compare */
+    job->options.percent_limit = 0;
+  status = sort_rows(job, comparison);
+  if (!status)
+    status = tree_limit(job);
+  if (status)
+    return status;
+  compare_show(&comparison->compare, COMPARE_NEW);
+  if (job->options.view == OPTIONS_TOPDOWN)
+    tree_inclusive(&comparison->compare.joined); /* the sums of rounded means */
+  return 0;
+}
+
+/* ---- conditions ---- */
+
+static int check_conditions(struct job *job, struct comparison *comparison, const struct gate_side *base,
+                            const struct gate_side *now)
+{
+  struct compare_result *result = &comparison->result;
+  result->gates_count = job->options.conditions_count;
+  result->gates = calloc((size_t)result->gates_count + 1, sizeof *result->gates);
+  return result->gates ? gate_check(&job->options, base, now, result->gates) : job_no_memory();
+}
+
+int compare_conditions(struct job *job, struct comparison *comparison)
+{
+  struct gate_side now = {.runs = job, .count = 1};
+  job->report.comparison = &comparison->result;
+  comparison->result.directory[COMPARE_NEW] = job->options.directories[0];
+  comparison->result.runs[COMPARE_NEW] = 1;
+  return check_conditions(job, comparison, NULL, &now);
+}
+
+int compare_pipeline(struct job *job, struct comparison *comparison)
+{
+  struct compare_result *result = &comparison->result;
+  int status = find_directories(&job->options, comparison);
+  if (!status)
+    status = load_runs(job, comparison);
+  if (status)
+    return status;
+  const struct job *newest = &comparison->runs[COMPARE_NEW][comparison->counts[COMPARE_NEW] - 1];
+  job->report = (struct report){.view = job->options.view_name,
+                                .profile = &job->profile,
+                                .names = &job->names,
+                                .columns = &job->columns,
+                                .totals = &newest->totals,
+                                .directory = comparison->directories[COMPARE_NEW][0],
+                                .baseline = job->options.baseline,
+                                .legend = job->options.legend,
+                                .comparison = result};
+  result->has_base = true;
+  catalog_init(&job->profile.catalog);
+  for (int side = 0; side < COMPARE_SIDES; side++) {
+    result->directory[side] = comparison->directories[side][0];
+    result->runs[side] = comparison->counts[side];
+  }
+  job->profile.workspan.is_time = newest->profile.workspan.is_time;
+  job->profile.workspan.unit = newest->profile.workspan.unit; /* of which it stays the owner */
+  status = join_rows(job, comparison);
+  if (!status && job->options.view == OPTIONS_SUMMARY)
+    status = compare_items(comparison) ? job_no_memory() : 0;
+  struct gate_side base = {comparison->runs[COMPARE_BASE], comparison->counts[COMPARE_BASE]};
+  struct gate_side now = {comparison->runs[COMPARE_NEW], comparison->counts[COMPARE_NEW]};
+  return status ? status : check_conditions(job, comparison, &base, &now);
+}
+
+void compare_pipeline_release(struct job *job, struct comparison *comparison)
+{
+  if (comparison->result.has_base)
+    catalog_release(&job->profile.catalog);
+  for (int side = 0; side < COMPARE_SIDES; side++) {
+    for (uint32_t i = 0; i < comparison->counts[side]; i++) {
+      if (comparison->runs[side])
+        job_release(&comparison->runs[side][i]);
+      free(comparison->directories[side][i]);
+    }
+    free(comparison->runs[side]);
+    free(comparison->directories[side]);
+  }
+  compare_release(&comparison->compare);
+  free(comparison->result.figures);
+  free(comparison->result.items);
+  free(comparison->result.gates);
+}

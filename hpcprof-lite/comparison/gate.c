@@ -1,0 +1,264 @@
+#include "hpcprof-lite/comparison/gate.h"
+
+#include "hpcprof-lite/comparison/amounts.h"
+#include "hpcprof-lite/report/comparison/gate_view.h"
+#include "hpcprof-lite/views/construct_rows.h"
+#include "hpcprof-lite/views/sorting.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A condition's metric in one run. */
+struct measured {
+  bool known;   /* the run has such a metric */
+  bool matched; /* the selector matches something */
+  double value;
+  const char *unit; /* "s", "ratio", or "" for counts */
+  enum compare_basis basis;
+  double sample;    /* the amount that a sample stands for */
+  uint64_t samples; /* of a distributed one */
+};
+
+static struct measured of_run(double value, const char *unit, bool known)
+{
+  return (struct measured){.known = known, .matched = true, .value = value, .unit = unit, .basis = COMPARE_EXACT};
+}
+
+static struct measured measure_run(const struct job *run, const char *metric)
+{
+  const struct profile_workspan *workspan = &run->profile.workspan;
+  if (!strcmp(metric, "elapsed"))
+    return of_run((double)run->totals.elapsed_ns / 1e9, "s", true);
+  if (!strcmp(metric, "cpu"))
+    return of_run((double)run->totals.cpu_ns / 1e9, "s", true);
+  if (!strcmp(metric, "span"))
+    return of_run((double)workspan->span / (workspan->is_time ? 1e9 : 1), workspan->is_time ? "s" : "",
+                  workspan->known);
+  if (!strcmp(metric, "parallelism"))
+    return of_run(workspan_parallelism(workspan->work, workspan->span), "ratio", workspan->known);
+  for (unsigned i = 0; i < EFFICIENCY_COUNT; i++)
+    if (!strcmp(metric, efficiency_name(i)))
+      return of_run(run->report.efficiency.value[i], "ratio", run->report.efficiency.known);
+  return (struct measured){0};
+}
+
+/* The values of a row itself, and of its lines, which --lines separates from it. */
+static uint64_t own_value(const struct tree *tree, uint32_t row, uint32_t column)
+{
+  uint64_t value = tree_excl(tree, row, column);
+  for (uint32_t child = tree->rows[row].first_child; child != MODEL_NONE; child = tree->rows[child].next)
+    if (tree->rows[child].kind == ROW_LINE && tree->rows[row].kind != ROW_LINE)
+      value = model_sum(value, tree_excl(tree, child, column));
+  return value;
+}
+
+/* Adds up the outermost rows that match, or the exclusive values of all that match. */
+static bool sum_rows(const struct job *run, const struct condition *condition, uint32_t column, bool inclusive,
+                     uint64_t *sum, uint64_t *samples)
+{
+  const struct tree *tree = &run->tree;
+  bool matched = false;
+  for (uint32_t i = 0; i < tree->count;) {
+    uint32_t row = tree->order[i];
+    bool here = condition->selector_text ? selector_matches(&run->names, &condition->selector, &tree->rows[row]) : !row;
+    uint64_t (*value)(const struct tree *, uint32_t, uint32_t) =
+        inclusive || !condition->selector_text ? tree_incl : own_value;
+    if (here) {
+      matched = true;
+      *sum = model_sum(*sum, value(tree, row, column));
+      *samples = model_sum(*samples, value(tree, row, run->columns.samples));
+    }
+    i = here && value == tree_incl ? tree->end[i] : i + 1;
+  }
+  return matched;
+}
+
+static struct measured measure_contexts(const struct job *run, const struct condition *condition)
+{
+  struct tree_order order = {0};
+  struct measured measured = {0};
+  uint64_t sum = 0;
+  if (sorting_order(condition->column, &run->columns, &order) || (order.by != SORT_INCL && order.by != SORT_EXCL))
+    return measured;
+  struct amounts_column column = amounts_of(run, order.column);
+  measured.known = true;
+  measured.matched = sum_rows(run, condition, order.column, order.by == SORT_INCL, &sum, &measured.samples);
+  measured.unit = column.unit;
+  measured.value = (double)sum * column.scale;
+  measured.basis = column.basis == COMPARE_DISTRIBUTED && !condition->selector_text ? COMPARE_EXACT : column.basis;
+  measured.sample = column.sample * column.scale;
+  return measured;
+}
+
+/* Whether a construct is selected, by its function, its user region or its line. */
+static bool selects(const struct job *run, const struct condition *condition, const struct construct_entry *entry)
+{
+  struct tree_row row = {.kind = entry->kind == DIRECTIVE_USER_REGION ? ROW_USER_REGION : ROW_PARALLEL,
+                         .function = MODEL_NONE,
+                         .name = entry->name,
+                         .file = entry->file,
+                         .line = entry->line};
+  return selector_matches(&run->names, &condition->selector, &row);
+}
+
+static int measure_constructs(struct job *run, const struct condition *condition, struct measured *measured)
+{
+  struct construct_tree tree = {0}, list = {0};
+  const struct amounts_list *columns = amounts_list(OPTIONS_REGIONS);
+  uint32_t column = amounts_list_column(columns, condition->column);
+  bool counts = amounts_list_counts(columns, column);
+  int status = construct_rows(&run->profile, &run->names, &run->tree, run->row_of, &tree);
+  if (!status)
+    status = construct_rows_flat(&tree, &run->names, &list);
+  *measured = (struct measured){.known = list.count, .unit = counts ? "" : "s", .basis = COMPARE_EXACT};
+  double scale = counts ? 1 : 1e-9;
+  for (uint32_t i = 1; i < list.count && !status; i++) {
+    uint64_t value;
+    if (!selects(run, condition, &list.entries[i]) || !amounts_construct_value(&list.entries[i], column, &value))
+      continue;
+    measured->matched = true;
+    measured->value += (double)value * scale;
+  }
+  construct_tree_release(&list);
+  construct_tree_release(&tree);
+  return status;
+}
+
+static int measure(struct job *run, const struct condition *condition, struct measured *measured)
+{
+  if (condition->scope == CONDITION_CONSTRUCTS)
+    return measure_constructs(run, condition, measured);
+  *measured =
+      condition->scope == CONDITION_RUN ? measure_run(run, condition->column) : measure_contexts(run, condition);
+  return 0;
+}
+
+/* All runs of a side. */
+struct side_measured {
+  double *values;
+  struct measured last; /* of the last run; matched: in any run */
+  uint64_t samples;
+  const struct job *unknown; /* a run that has no such metric, or NULL */
+};
+
+static int measure_side(const struct gate_side *side, const struct condition *condition, struct side_measured *result)
+{
+  bool matched = false;
+  *result = (struct side_measured){.values = calloc((size_t)side->count + 1, sizeof *result->values)};
+  if (!result->values)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < side->count; i++) {
+    if (measure(&side->runs[i], condition, &result->last))
+      return ERR_NOMEM;
+    if (!result->last.known)
+      result->unknown = &side->runs[i];
+    matched = matched || result->last.matched;
+    result->values[i] = result->last.value;
+    result->samples += result->last.samples;
+  }
+  result->last.matched = matched;
+  return 0;
+}
+
+static int fail(const struct condition *condition, const char *why)
+{
+  fprintf(stderr, "hpcprof-lite: --fail-if '%s' cannot be checked: %s\n", condition->text, why);
+  return EXIT_USAGE;
+}
+
+/* Whether the condition can be checked at all. */
+static int check_measured(const struct condition *condition, const struct side_measured *base,
+                          const struct side_measured *now)
+{
+  const struct job *unknown = now->unknown ? now->unknown : base ? base->unknown : NULL;
+  if (unknown) {
+    fprintf(stderr, "hpcprof-lite: --fail-if '%s' cannot be checked: %s was measured without '%s'\n", condition->text,
+            unknown->options.directories[0], condition->metric);
+    return EXIT_USAGE;
+  }
+  if (!now->last.matched && !(base && base->last.matched))
+    return fail(condition, "nothing matches its selector: see the names and lines of --view topdown -f csv");
+  const char *unit = now->last.unit;
+  bool ratio = !strcmp(unit, "ratio");
+  if (base && strcmp(base->last.unit, unit) != 0)
+    return fail(condition, "work and span have different units on the two sides");
+  if (condition->relative || condition->unit == (*unit == 's' ? CONDITION_SECONDS : CONDITION_NUMBER) ||
+      (ratio && condition->unit == CONDITION_PERCENT))
+    return 0;
+  if (condition->unit == CONDITION_PERCENT)
+    return fail(condition, "of what is that a percentage? A change has a sign: +5%; otherwise give an amount");
+  return fail(condition, ratio          ? "the metric is a ratio, without a unit: 70% or 0.7"
+                         : *unit == 's' ? "the metric is a time: 2.5 s or 10 ms"
+                                        : "the metric is a number, without a unit: 1000");
+}
+
+/* The smallest significant change of a sampled figure of single runs, 0 otherwise. */
+static double smallest_change(const struct compare_values *base, const struct compare_values *now,
+                              enum compare_basis basis)
+{
+  if (base->runs != 1 || now->runs != 1 || basis == COMPARE_EXACT)
+    return 0;
+  bool counted = basis == COMPARE_COUNTED;
+  uint64_t a = counted ? model_rounded(base->values[0] / base->sample) : base->samples;
+  uint64_t b = counted ? model_rounded(now->values[0] / now->sample) : now->samples;
+  return a && b ? significance_smallest_change(a, b) : 0;
+}
+
+static int check(const struct condition *condition, const struct gate_side *base, const struct gate_side *now,
+                 struct compare_gate *gate)
+{
+  struct side_measured old = {0}, new = {0};
+  int status =
+      measure_side(now, condition, &new) || (base && measure_side(base, condition, &old)) ? job_no_memory() : 0;
+  if (!status)
+    status = check_measured(condition, base ? &old : NULL, &new);
+  if (!status) {
+    struct compare_values a = {old.values, base ? base->count : 0, old.last.sample, old.samples};
+    struct compare_values b = {new.values, now->count, new.last.sample, new.samples};
+    *gate =
+        (struct compare_gate){.condition = condition, .unit = new.last.unit, .exact = new.last.basis == COMPARE_EXACT};
+    gate->figure = compare_values(&a, &b, new.last.basis);
+    gate->smallest = smallest_change(&a, &b, new.last.basis);
+    gate->few = isnan(gate->figure.probability) && new.last.basis != COMPARE_EXACT;
+    gate->beyond = condition_holds(condition, condition->relative ? compare_change(&gate->figure) : gate->figure.now);
+  }
+  free(old.values);
+  free(new.values);
+  return status;
+}
+
+int gate_check(const struct options *options, const struct gate_side *base, const struct gate_side *now,
+               struct compare_gate *gates)
+{
+  for (uint32_t i = 0; i < options->conditions_count; i++) {
+    int status = check(&options->conditions[i], base, now, &gates[i]);
+    if (status)
+      return status;
+    if (!options->conditions[i].relative) /* no change, which could be significant */
+      gates[i].figure.probability = NAN;
+  }
+  if (options->conditions_count &&
+      compare_correct(&gates->figure, options->conditions_count, sizeof *gates) == SIZE_MAX)
+    return job_no_memory();
+  for (uint32_t i = 0; i < options->conditions_count; i++) {
+    bool as_it_is = !gates[i].condition->relative || (gates[i].exact && isnan(gates[i].figure.probability));
+    gates[i].failed = gates[i].beyond && (as_it_is || compare_is_significant(&gates[i].figure));
+  }
+  return 0;
+}
+
+int gate_report(const struct compare_gate *gates, uint32_t count)
+{
+  int status = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    char text[GATE_TEXT_MAX];
+    if (!gates[i].failed)
+      continue;
+    status = EXIT_GATE;
+    gate_view_text(&gates[i], text);
+    fprintf(stderr, "hpcprof-lite: --fail-if '%s' holds: %s\n", gates[i].condition->text, text);
+  }
+  return status;
+}

@@ -1,0 +1,36 @@
+/* Translates a run to the numbers that all runs of a comparison share: functions, modules and columns of the job that
+ * compares them.
+ *
+ * Context: BATCH, the main thread.  Functions return 0 or ERR_NOMEM unless they say otherwise.
+ */
+#ifndef HPCPROF_LITE_COMPARISON_RUN_MAP_H
+#define HPCPROF_LITE_COMPARISON_RUN_MAP_H
+
+#include "hpcprof-lite/comparison/comparison.h"
+
+struct run_map {
+  struct compare_map map; /* its arrays are these */
+  uint32_t *functions, *modules, *columns;
+};
+
+/* Makes the columns of the job from those of all runs. */
+int run_map_columns(struct job *job, const struct comparison *comparison);
+
+/* Adds the functions and modules of a run to the job's, and fills *map; run_map_release() in every case. */
+int run_map_init(const struct job *run, struct job *job, struct run_map *map);
+void run_map_release(struct run_map *map);
+
+/* Returns the run's own number of a column, or MODEL_NONE. */
+uint32_t run_map_own_column(const struct job *run, const struct catalog_column *column);
+
+/* Makes a list of the constructs of a run the tree of its report, with the columns of amounts_list() and one more for
+ * each that counts in how many runs the figure is known.  Returns 0, or the exit status after it has printed why. */
+int run_map_list(struct job *run);
+
+/* Whether work and span have the same unit in all runs that know them. */
+bool run_map_one_unit(const struct comparison *comparison);
+
+/* Interprets --sort.  Returns ERR_INPUT if there is no such column. */
+int run_map_order(const struct job *job, struct tree_order *order);
+
+#endif

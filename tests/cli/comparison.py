@@ -1,0 +1,365 @@
+#!/usr/bin/env python3
+"""--compare and --fail-if: rows, significance, exit status, formats, refusals; --long compares equal runs of a real
+program 20 times."""
+import os
+import re
+import sys
+import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+import tap
+from report import golden_report, report, rows, table
+from tap import BUILD, LAUNCHER, case, main, must
+
+LONG = "--long" in sys.argv
+if LONG:
+    sys.argv.remove("--long")
+SYNTHESIZE = os.path.join(BUILD, "tests", "synthesize")
+FIRST, SECOND = "app+0x1000", "app+0x2000"  # functions without a name; the first one can be made slower
+
+# Two functions of different lengths in iterations of different lengths, so that no period fits that of the samples.
+PROGRAM = r"""
+static volatile double sink;
+__attribute__((noinline)) void solve(long n)
+{
+  double s = 1;
+  for (long i = 0; i < n; i++)
+    s = s * 1.0000001 + 0.5;
+  sink = s;
+}
+%s
+__attribute__((noinline)) void assemble(long n)
+{
+  double s = 1;
+  for (long i = 0; i < n; i++)
+    s = s * 1.0000002 + 0.25;
+  sink = s;
+}
+int main(void)
+{
+#pragma omp parallel for
+  for (int i = 0; i < 500; i++) {
+    solve((700000 + i * 1000) * SLOWER / 100);
+    assemble(313000 + i * 700);
+  }
+  return 0;
+}
+"""
+
+
+def synthetic(directory, name, *options, contexts=6000):
+    """A measurement with five functions."""
+    place = os.path.join(directory, name)
+    must(SYNTHESIZE, "--contexts", str(contexts), "--addresses", "5", "--stride", "4096", *options, place)
+    return place
+
+
+def compare(*arguments):
+    return report("-q", "--compare", *arguments)
+
+
+def by_name(found):
+    return {row["name"]: row for row in found}
+
+
+def refused(*arguments):
+    done = golden_report(*arguments)
+    lines = done.stderr.decode().splitlines()
+    assert done.returncode == 2 and not done.stdout and len(lines) == 1, done
+    return lines[0]
+
+
+def build(directory, slower, moved=""):
+    """A build of the program whose solve() takes that many percent of its time."""
+    folder = os.path.join(directory, f"build{slower}")
+    os.makedirs(folder)
+    source = os.path.join(folder, "program.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(PROGRAM.replace("%s", moved))
+    must("gcc", "-g", "-O2", "-fopenmp", f"-DSLOWER={slower}", source, "-o", os.path.join(folder, "program"))
+    return os.path.join(folder, "program")
+
+
+def measure(directory, name, program):
+    place = os.path.join(directory, name)
+    must(LAUNCHER, "-q", "-e", "task-clock@f2000", "-o", place, program, OMP_NUM_THREADS="2")
+    return place
+
+
+@case
+def equal_runs_pass_20_times(directory):
+    base = synthetic(directory, "base", "--noise", "1000")
+    conditions = ("--fail-if", f"work_excl_s of {FIRST} > +5%", "--fail-if", f"work_excl_s of {SECOND} > +5%",
+                  "--fail-if", "work > +2%", "--fail-if", "elapsed > +5%", "--fail-if", "cpu > +5%")
+    marked = 0
+    for i in range(20):
+        done = compare(base, synthetic(directory, f"new{i}", "--noise", str(1 + i)), *conditions)
+        assert done.returncode == 0 and not done.stderr, done
+        marked += len(re.findall("%  ?!", done.stdout))
+    assert marked <= 1, marked
+
+
+@case
+def a_slower_function_fails(directory):
+    base = synthetic(directory, "base", "--noise", "1")
+    slow = synthetic(directory, "slow", "--noise", "2", "--slower", "10")
+    done = compare(base, slow, "--fail-if", f"work_excl_s of {FIRST} > +5%", "--fail-if",
+                   f"work_excl_s of {SECOND} > +5%")
+    assert done.returncode == 3, done
+    line, = done.stderr.splitlines()
+    assert line.startswith(f"hpcprof-lite: --fail-if 'work_excl_s of {FIRST} > +5%' holds: from "), line
+    changed = by_name(rows("flat", "-q", "--compare", base, slow))
+    assert float(changed[FIRST]["significance"]) < 0.01 < float(changed[SECOND]["significance"])
+    assert 1.05 < float(changed[FIRST]["ratio"]) < 1.15
+    marked = [text for text in compare(base, slow, "--view", "flat").stdout.splitlines() if " ! " in text]
+    assert len(marked) == 1 and FIRST in marked[0], marked
+
+
+@case
+def too_few_samples_are_not_significant(directory):
+    base = synthetic(directory, "base", "--noise", "1", contexts=100)
+    slow = synthetic(directory, "slow", "--noise", "1", "--slower", "20", contexts=100)
+    done = compare(base, slow, "--fail-if", f"work_excl_s of {FIRST} > +5%")
+    text = " ".join(done.stdout.split())
+    assert done.returncode == 0 and f"not significant: work_excl_s of {FIRST} > +5%" in text, done
+    assert re.search(r"its samples show only changes beyond \d\d %", text), done
+
+
+@case
+def repeated_runs_are_tested_by_their_variance(directory):
+    bases = [synthetic(directory, f"base{i}", "--noise", str(1 + i), contexts=3000) for i in range(4)]
+    news = [synthetic(directory, f"new{i}", "--noise", str(11 + i), "--slower", "10", contexts=3000) for i in range(4)]
+    condition = ("--fail-if", f"work_excl_s of {FIRST} > +5%", "--fail-if", f"work_excl_s of {SECOND} > +5%")
+    for arguments in ((",".join(bases), *news), (",".join(bases), ",".join(news))):
+        done = compare(*arguments, *condition)
+        assert done.returncode == 3 and len(done.stderr.splitlines()) == 1 and FIRST in done.stderr, done
+        assert "base0 and 3 more runs" in done.stdout
+    flat = by_name(rows("flat", "-q", "--compare", ",".join(bases), *news))
+    means = [[float(by_name(rows("flat", "-q", run))[FIRST]["work_excl_s"]) for run in side] for side in (bases, news)]
+    for side, column in zip(means, ("base", "new")):
+        assert abs(sum(side) / 4 - float(flat[FIRST][column])) < 2e-9, (side, flat[FIRST])
+
+
+@case
+def tables_are_those_of_the_new_side_with_five_columns_more(directory):
+    base = synthetic(directory, "base", "--noise", "1", contexts=300)
+    new = synthetic(directory, "new", "--noise", "2", contexts=300)
+    more = ["base", "new", "difference", "ratio", "significance"]
+    for view, metric in (("topdown", "work_incl_s"), ("bottomup", "work_excl_s"), ("flat", "work_excl_s")):
+        plain, both = rows(view, "-q", new), rows(view, "-q", "--compare", base, new)
+        old = rows(view, "-q", base)
+        assert list(both[0]) == list(plain[0]) + more
+        assert len(both) >= max(len(plain), len(old))
+        for row in both:
+            assert row["new"] == row[metric], row
+            assert abs(float(row["new"]) - float(row["base"]) - float(row["difference"])) < 2e-9
+        for column in ("samples", "work_excl_s", "overhead_excl_s", "idleness_excl_s"):
+            found, wanted = (sum(float(row[column]) for row in some[1:]) for some in (both, plain))
+            assert abs(found - wanted) < 1e-6, (view, column)
+        assert abs(sum(float(row["base"]) for row in both[1:]) - sum(float(row[metric]) for row in old[1:])) < 1e-6
+    parents = {row["id"]: row for row in both}
+    assert all(row["parent_id"] in parents for row in both[1:])
+
+
+@case
+def a_run_equals_itself(directory):
+    run = synthetic(directory, "run", contexts=300)
+    for view in ("summary", "topdown", "bottomup", "flat"):
+        for row in rows(view, "-q", "--compare", run, run):
+            assert float(row["difference"]) == 0 and row["significance"] in ("", "1.000000"), row
+    done = report("-q", "--view", "topdown", "-f", "json", "--compare", run, run)
+    assert done.returncode == 0 and '"significance":1.000000' in done.stdout.replace(" ", "")
+
+
+@case
+def other_columns_can_be_compared(directory):
+    base = synthetic(directory, "base", contexts=300)
+    new = synthetic(directory, "new", "--slower", "30", contexts=300)
+    for metric in ("overhead_excl_s", "idleness_incl_s", "samples"):
+        for row in rows("flat", "-q", "--compare", base, "--metric", metric, new):
+            assert float(row["new"]) == float(row[metric]), row
+    assert "cannot compare 'speed'" in refused("-q", "--compare", "basic", "--view", "flat", "--metric", "speed", "basic")
+    assert "cannot compare 'name'" in refused("-q", "--compare", "basic", "--view", "flat", "--metric", "name", "basic")
+
+
+@case
+def rows_are_sorted_by_any_column(directory):
+    base = synthetic(directory, "base", "--noise", "1")
+    new = synthetic(directory, "new", "--noise", "2", "--slower", "30")
+    standard = rows("flat", "-q", "--compare", base, new)
+    ids = {row["name"]: row["id"] for row in standard}
+    for column, key in (("difference", lambda row: -abs(float(row["difference"]))),
+                        ("base", lambda row: -float(row["base"])), ("new", lambda row: -float(row["new"])),
+                        ("ratio", lambda row: -float(row["ratio"] or 0)),
+                        ("significance", lambda row: float(row["significance"] or 2)),
+                        ("work_incl_s", None), ("name", lambda row: row["name"])):
+        found = rows("flat", "-q", "--compare", base, "--sort", column, new)
+        assert {row["name"]: row["id"] for row in found} == ids, column
+        assert key is None or found[1:] == sorted(found[1:], key=key), (column, found)
+    assert standard == rows("flat", "-q", "--compare", base, "--sort", "difference", new)
+    assert "cannot be sorted by 'speed'" in refused("-q", "--compare", "basic", "--view", "flat", "--sort", "speed",
+                                                    "basic")
+
+
+@case
+def regions_are_compared_by_their_times(_):
+    done = golden_report("-q", "--compare", "constructs", "--view", "regions", "-f", "csv", "constructs")
+    plain = [row for row in table(golden_report("-q", "--view", "regions", "-f", "csv", "constructs").stdout.decode())
+             if row["thread"] == "SUM"]
+    both = {(row["kind"], row["name"], row["line"]): row for row in table(done.stdout.decode())}
+    assert len(both) == len(plain)
+    for row in plain:
+        found = both[row["kind"], row["name"], row["line"]]
+        for column in row:
+            if column not in ("region", "context_id", "note"):
+                assert found[column] == row[column], (column, row, found)
+        assert found["new"] == (row["exec_s"] or "0.000000000")
+
+
+@case
+def parallelism_is_compared(_):
+    plain = table(golden_report("-q", "--view", "parallelism", "-f", "csv", "constructs2").stdout.decode())
+    done = golden_report("-q", "--compare", "constructs", "--view", "parallelism", "-f", "csv", "constructs2")
+    both = table(done.stdout.decode())
+    old = table(golden_report("-q", "--view", "parallelism", "-f", "csv", "constructs").stdout.decode())
+    assert done.returncode == 0 and len(both) == len(plain) and both[0]["kind"] == "program"
+    for row in both:
+        key = ("kind", "name", "line")
+        same, before = (next(one for one in some if all(one[k] == row[k] for k in key)) for some in (plain, old))
+        for column in same:
+            if column not in ("iteration_parallelism", "note", "executions"):
+                assert row[column] == same[column], (column, row, same)
+        assert (row["base"], row["new"]) == (before["span"], same["span"])
+    share = golden_report("-q", "--compare", "constructs", "--view", "parallelism", "--metric", "critical_path", "-f",
+                          "csv", "constructs2")
+    critical = table(share.stdout.decode())
+    assert abs(sum(float(row["new"]) for row in critical) - float(critical[0]["span"])) < 1e-8
+    assert "cannot compare 'body_s'" in refused("-q", "--compare", "constructs", "--view", "parallelism", "--metric",
+                                                "body_s", "constructs")
+    for view, what in (("parallelism", "work and span"), ("regions", "times of constructs")):
+        done = golden_report("-q", "--compare", "basic", "--view", view, "constructs")
+        assert done.returncode == 1 and f"basic was measured without {what}" in done.stderr.decode(), done
+
+
+@case
+def conditions_need_no_base(_):
+    for text, status in (("elapsed > 1 us", 3), ("elapsed < 1 us", 0), ("work > 1 ns", 3), ("samples < 1", 0),
+                         ("efficiency < 100%", 3), ("efficiency < 0%", 0), ("efficiency > 0.5", 3)):
+        for view in ("summary", "threads", "flat"):
+            done = golden_report("-q", "--view", view, "--fail-if", text, "alone")
+            assert done.returncode == status and bool(done.stderr) == (status == 3), (text, view, done)
+            plain = golden_report("-q", "--view", view, "alone")
+            assert done.stdout == plain.stdout, (text, view)
+
+
+@case
+def metrics_are_those_of_the_views(directory):
+    """Also of recursive functions, whose inclusive figures count their outermost calls."""
+    run = synthetic(directory, "run", contexts=300)
+    row = by_name(rows("flat", "-q", run))[SECOND]
+    for metric in ("work_incl_s", "work_excl_s", "overhead_incl_s", "overhead_excl_s", "samples"):
+        unit = "" if metric == "samples" else "s"
+        for off, status in ((-0.000001, 3), (0.000001, 0)):
+            limit = f"{float(row[metric]) + off:.9f}"
+            done = report("-q", "--fail-if", f"{metric} of {SECOND} > {limit} {unit}", run)
+            assert done.returncode == status, (metric, row[metric], done)
+    region, = [row for row in table(golden_report("-q", "--view", "regions", "-f", "csv", "constructs").stdout.decode())
+               if row["kind"] == "critical" and row["thread"] == "SUM"]
+    for off, status in ((-0.000001, 3), (0.000001, 0)):
+        text = f"exec_s of {region['name']} > {float(region['exec_s']) + off:.9f} s"
+        assert golden_report("-q", "--fail-if", text, "constructs").returncode == status, region
+
+
+@case
+def conditions_that_cannot_be_checked_are_refused(_):
+    for text, why in (("work of nowhere > 1 s", "nothing matches its selector"), ("elapsed > 5", "is a time: 2.5 s"),
+                      ("elapsed > 5%", "of what is that"), ("efficiency < 2 s", "is a ratio"),
+                      ("samples > 2 s", "is a number"), ("gain_s of main > 1 s", "was measured without 'gain_s'"),
+                      ("cycles_incl > 1", "was measured without 'cycles_incl'")):
+        assert why in refused("-q", "--fail-if", text, "blame"), text
+
+
+@case
+def amounts_of_different_units_are_not_compared(_):
+    done = golden_report("-q", "--compare", "units", "-f", "csv", "constructs")
+    items = {row["item"] for row in table(done.stdout.decode())}
+    assert done.returncode == 0 and "parallelism" in items and "span" not in items
+    assert "different units" in refused("-q", "--compare", "units", "--view", "parallelism", "constructs")
+    assert "different units" in refused("-q", "--compare", "units", "--fail-if", "span > +5%", "constructs")
+    for row in table(golden_report("-q", "--compare", "units", "--view", "flat", "-f", "csv", "constructs").stdout.decode()):
+        assert row["critical_path_incl"] == "", row
+
+
+@case
+def wrong_command_lines_are_refused(_):
+    assert "needs --compare BASE" in refused("--fail-if", "elapsed > +5%", "basic")
+    assert "no such metric" in refused("--fail-if", "speed > 5", "basic")
+    for view in ("region-tree", "threads", "timeline", "grains"):
+        assert "cannot be compared" in refused("--compare", "basic", "--view", view, "basic")
+    assert "--from and --to" in refused("--compare", "basic", "--from", "1", "basic")
+    assert "--per-thread" in refused("--compare", "basic", "--view", "regions", "--per-thread", "basic")
+    assert "--what-if" in refused("--compare", "units", "--view", "parallelism", "--what-if", "f=2", "units")
+    assert "another id" in refused("--compare", "basic", "--view", "flat", "--root", "#3", "basic")
+    assert "needs --compare" in refused("--view", "flat", "--metric", "samples", "basic")
+    assert "give at least one" in refused("--compare", "basic", "-f", "junit", "basic")
+    assert "give --compare or --fail-if" in refused("-f", "markdown", "basic")
+    assert "not view 'flat'" in refused("--compare", "basic", "-f", "markdown", "--view", "flat", "basic")
+    assert "between the commas" in refused("--compare", ",", "basic")
+    done = golden_report("--compare", "nowhere-at-all", "basic")
+    assert done.returncode == 1 and b"nowhere-at-all" in done.stderr
+
+
+@case
+def formats_for_ci(directory):
+    base = synthetic(directory, "base", "--noise", "1")
+    slow = synthetic(directory, "slow", "--noise", "2", "--slower", "10")
+    arguments = ("--compare", base, slow, "--fail-if", f"work_excl_s of {FIRST} > +5%", "--fail-if", "elapsed > 1 h")
+    assert report(*arguments, "-f", "junit").returncode == 2  # hours are no unit
+    arguments = arguments[:-1] + ("elapsed > 1000 s",)
+    done = report("-q", *arguments, "-f", "junit")
+    suites = xml.etree.ElementTree.fromstring(done.stdout)
+    cases = suites.findall(".//testcase")
+    assert done.returncode == 3 and suites.get("failures") == "1" and suites.get("tests") == "2"
+    assert [len(one.findall("failure")) for one in cases] == [1, 0]
+    assert cases[0].get("name") == f"not work_excl_s of {FIRST} > +5%"
+    done = report("-q", *arguments, "-f", "markdown")
+    assert done.returncode == 3 and "| failed | from " in done.stdout and "| passed | it is 10.000 s |" in done.stdout
+    assert re.search(rf"\| {re.escape(FIRST)} \| .* \| yes \|", done.stdout), done.stdout
+
+
+@case
+def another_build_of_a_real_program(directory):
+    base = measure(directory, "base", build(directory, 100))
+    slow = measure(directory, "slow", build(directory, 130, moved="int unused;\n\n\n"))
+    done = compare(base, slow, "--fail-if", "work of solve > +5%")
+    assert done.returncode == 3 and "work of solve > +5%" in done.stderr, done
+    joined = rows("topdown", "-q", "--compare", base, slow)
+    for name in ("main", "solve", "assemble"):
+        row, = [row for row in joined if row["name"] == name]
+        assert name == "main" or float(row["base"]) > 0 < float(row["new"]), row
+    region, = [row for row in joined if row["kind"] == "parallel"]
+    assert float(region["base"]) > 0 < float(region["new"]), region
+    row, = rows("regions", "-q", "--compare", base, slow)
+    assert float(row["base"]) > 0 < float(row["new"]) and int(row["line"]) > 20, row
+
+
+@case
+def equal_runs_of_a_real_program(directory):
+    """With --long 20 times, and then a program of which one function is slower by a tenth."""
+    program = build(directory, 100)
+    runs = 5 if LONG else 2
+    for attempt in range(20 if LONG else 2):
+        pairs = [[measure(directory, f"{side}{attempt}-{i}", program) for side in "ab"] for i in range(runs)]
+        base, new = zip(*pairs)  # alternating, so that both sides met the same load of the machine
+        done = compare(",".join(base), *new, "--fail-if", "work of solve > +5%", "--fail-if", "work > +5%")
+        assert done.returncode == 0, (attempt, done)
+    if LONG:
+        slow = build(directory, 110)
+        pairs = [[measure(directory, f"{name}{i}", what) for name, what in (("fast", program), ("slow", slow))]
+                 for i in range(runs)]
+        base, new = zip(*pairs)
+        done = compare(",".join(base), *new, "--fail-if", "work of solve > +5%")
+        assert done.returncode == 3 and "solve" in done.stderr, done
+
+
+main()
