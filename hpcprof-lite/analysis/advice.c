@@ -565,30 +565,32 @@ static void sum_serial(const struct advice_input *input, struct serial_rows *row
 }
 
 /* Finds the highest row that causes at least 80 % of the idleness outside regions and contains no region; otherwise the
- * lowest one that causes so much. */
-static uint32_t serial_place(const struct advice_input *input, double *part)
+ * lowest one that causes so much.  Returns 0, or ERR_NOMEM. */
+static int serial_place(const struct advice_input *input, uint32_t *row, double *part)
 {
   const struct tree *tree = input->tree;
   struct serial_rows rows = {calloc((size_t)tree->count + 1, sizeof *rows.idle), calloc((size_t)tree->count + 1, 1)};
+  int status = rows.idle && rows.region ? 0 : ERR_NOMEM;
   uint32_t at = 0;
   *part = 1;
-  if (rows.idle && rows.region && input->columns->idleness != MODEL_NONE) {
+  if (!status && input->columns->idleness != MODEL_NONE) {
     sum_serial(input, &rows);
     uint64_t all = rows.idle[0];
     for (uint32_t next = 0; next != MODEL_NONE && all; at = next == MODEL_NONE ? at : next) {
       uint32_t best = MODEL_NONE;
       if (at && !rows.region[at])
         break;
-      for (uint32_t row = tree->rows[at].first_child; row != MODEL_NONE; row = tree->rows[row].next)
-        if (rows.idle[row] >= all - all / 5 && tree->rows[row].kind <= ROW_INLINED)
-          best = row;
+      for (uint32_t child = tree->rows[at].first_child; child != MODEL_NONE; child = tree->rows[child].next)
+        if (rows.idle[child] >= all - all / 5 && tree->rows[child].kind <= ROW_INLINED)
+          best = child;
       next = best;
     }
     *part = all ? (double)rows.idle[at] / (double)all : 1;
   }
   free(rows.idle);
   free(rows.region);
-  return at;
+  *row = at;
+  return status;
 }
 
 /* How long the threads that other threads wait for were blocked in calls. */
@@ -601,15 +603,16 @@ static double blocked_s(const struct profile *profile)
   return sum_s;
 }
 
-static void find_outside(struct examination *run)
+static int find_outside(struct examination *run)
 {
   const struct advice_input *input = run->input;
   double part, blocking_s = blocked_s(input->profile), threads = input->threads;
   add(run, ADVICE_BLOCKING, blocking_s, "The initial thread was blocked in calls outside OpenMP for %.3f s%s",
       blocking_s, input->by_wall ? "" : "; -e wall shows where");
   if (threads < 2)
-    return;
-  uint32_t row = serial_place(input, &part);
+    return 0;
+  uint32_t row;
+  int status = serial_place(input, &row, &part);
   double gain_s = input->serial_s - fmin(input->serial_s, blocking_s * (1 - 1 / threads));
   struct advice_finding *found = add(
       run, ADVICE_SERIAL, gain_s, "One thread runs for %.3f s outside parallel regions, while the others have no work",
@@ -623,6 +626,7 @@ static void find_outside(struct examination *run)
     found->line = input->tree->rows[row].line;
     found->context = input->tree->rows[row].id;
   }
+  return status;
 }
 
 /* More threads than cores: returns whether there are.  A thread that waits then leaves its core to another one, so that
@@ -712,7 +716,7 @@ int advice_compute(const struct advice_input *input, struct advice *advice)
     advice->elapsed_s = fmax(advice->elapsed_s - run.lost_s, 0.1 * advice->elapsed_s);
     advice->unfit_first = find_unfit(&run);
     bool crowded = find_oversubscription(&run);
-    find_outside(&run);
+    int outside = find_outside(&run);
     add(&run, ADVICE_INFLATION, input->inflation_s,
         "The same work takes %.3f s of elapsed time longer than in the run with one thread", input->inflation_s);
     for (uint32_t i = 0; i < run.count && !crowded; i++) {
@@ -725,6 +729,7 @@ int advice_compute(const struct advice_input *input, struct advice *advice)
         find_waiting(&run, region);
     }
     status = find_contention(&run);
+    status = status ? status : outside;
     find_none(&run);
   }
   free(run.regions);
