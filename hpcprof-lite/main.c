@@ -5,6 +5,7 @@
 #include "hpcprof-lite/gather.h"
 #include "hpcprof-lite/grain_pipelines.h"
 #include "hpcprof-lite/graph_pipelines.h"
+#include "hpcprof-lite/invocation/consistency.h"
 #include "hpcprof-lite/output.h"
 #include "hpcprof-lite/overview_pipelines.h"
 #include "hpcprof-lite/report/advice_view.h"
@@ -154,7 +155,8 @@ int main(int argc, char **argv)
   setlocale(LC_CTYPE, "");
   signal(SIGPIPE, SIG_IGN); /* a broken pipe shows as EPIPE */
   bool speaks = ranks_is_first();
-  if (options_parse(argc, argv, &job.options, message, sizeof message)) {
+  if (options_parse(argc, argv, &job.options, message, sizeof message) ||
+      consistency_check(&job.options, message, sizeof message)) {
     if (speaks)
       job_print_error(message);
     status = EXIT_USAGE;

@@ -94,6 +94,11 @@ static const char *const view_names[] = {
     [OPTIONS_ADVICE] = "advice",           [OPTIONS_GRAINS] = "grains",
     [OPTIONS_GRAIN_GRAPH] = "grain-graph", [OPTIONS_SOURCE] = "source"};
 
+const char *options_view_name(enum options_view view)
+{
+  return view_names[view];
+}
+
 const char *options_help(void)
 {
   return "Usage: hpcprof-lite [OPTION]... [VIEW] [DIR]...\n"
@@ -299,16 +304,6 @@ static int parse_percent(const char *text, double *percent, char *message, size_
   return 0;
 }
 
-static int parse_root(const char *text, struct options *options, char *message, size_t size)
-{
-  const char *wrong = selector_parse(text, &options->root);
-  options->has_root = true;
-  if (!wrong)
-    return 0;
-  snprintf(message, size, "cannot use '--root %s': %s", text, wrong);
-  return ERR_INPUT;
-}
-
 static int parse_what_if(const char *text, struct options *options, char *message, size_t size)
 {
   const char *wrong;
@@ -505,49 +500,6 @@ static unsigned cores(void)
   return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : (unsigned)count;
 }
 
-/* What only the graph of grains has. */
-static int check_graph(struct options *options, char *message, size_t size)
-{
-  bool graph = options->view == OPTIONS_GRAIN_GRAPH;
-  bool format = options->format == OPTIONS_GRAPHML || options->format == OPTIONS_DOT;
-  if (!graph && (options->max_nodes || options->unreduced || options->has_colour || format))
-    return fail(message, size,
-                "view '%s' is not drawn: --max-nodes, --unreduced, --colour, graphml and dot need grain-graph",
-                options->view_name);
-  if (graph && !format && options->format != OPTIONS_JSON)
-    return fail(message, size, "%s", "view 'grain-graph' is a drawing: it needs -f graphml, dot or json");
-  if (options->unreduced && options->max_nodes)
-    return fail(message, size, "%s", "--unreduced folds nothing: --max-nodes has no effect");
-  if (!options->max_nodes)
-    options->max_nodes = 2000;
-  return 0;
-}
-
-/* What only views have that show trees, or whose rows can be omitted. */
-static int check_rows(const struct options *options, bool constructs, char *message, size_t size)
-{
-  bool tree = options->view == OPTIONS_TOPDOWN || options->view == OPTIONS_BOTTOMUP || options->view == OPTIONS_FLAT ||
-              options->view == OPTIONS_CRITICAL_PATH;
-  bool source = options->view == OPTIONS_SOURCE;
-  if (source && options->lines)
-    return fail(message, size, "%s", "view 'source' always shows lines: --lines has no effect on it");
-  if (!tree && ((options->has_root && !source) || options->lines))
-    return fail(message, size,
-                "view '%s' shows no functions: --root needs topdown, bottomup, flat, critical-path or source, and "
-                "--lines one of the first four",
-                options->view_name);
-  if (!tree && options->depth && options->view != OPTIONS_REGION_TREE)
-    return fail(message, size,
-                "view '%s' has no levels: --depth needs topdown, bottomup, flat, critical-path or region-tree",
-                options->view_name);
-  if (!tree && options->percent_limit >= 0 && !constructs)
-    return fail(message, size,
-                "view '%s' omits no light rows: --percent-limit needs topdown, bottomup, flat, critical-path, "
-                "regions, region-tree, overheads or tasks",
-                options->view_name);
-  return 0;
-}
-
 bool options_of_log(const struct options *options)
 {
   return options->view == OPTIONS_PARALLELISM || options->view == OPTIONS_CRITICAL_PATH ||
@@ -564,165 +516,6 @@ bool options_of_samples(const struct options *options)
   };
   bool report = options->format == OPTIONS_TEXT || options->format == OPTIONS_CSV || options->format == OPTIONS_JSON;
   return report && views[options->view];
-}
-
-static int check_times(const struct options *options, char *message, size_t size)
-{
-  if (!options->limited)
-    return 0;
-  if (options->from_ns >= options->to_ns) {
-    snprintf(message, size, "--from %.9g is not before --to %.9g", (double)options->from_ns / 1e9,
-             (double)options->to_ns / 1e9);
-    return ERR_INPUT;
-  }
-  if (options->reference)
-    return fail(message, size, "%s", "--reference compares whole runs: it cannot be used with --from and --to");
-  return 0;
-}
-
-/* What the view of source lines can do. */
-static int check_source(const struct options *options, char *message, size_t size)
-{
-  bool source = options->view == OPTIONS_SOURCE;
-  if (options->source_paths_count && !source)
-    return fail(message, size, "view '%s' shows no source text: --source-path needs source", options->view_name);
-  if (source && options->sort)
-    return fail(message, size, "%s", "view 'source' is in the order of lines: it cannot be sorted");
-  if (source && options->max_rows && options->format != OPTIONS_TEXT)
-    return fail(message, size, "%s", "csv and json of source lines are always complete: --max-rows needs text");
-  if (source && options->has_root && (options->root.is_id || options->root.is_region))
-    return fail(message, size, "view 'source' shows functions, files and lines, not '--root %s': give the name of one",
-                options->root.text);
-  return 0;
-}
-
-/* Some formats imply the view. */
-static int check_export(struct options *options, char *message, size_t size)
-{
-  if (options->format < OPTIONS_PERFETTO || options->format > OPTIONS_OTF2)
-    return 0;
-  if (options->has_view && options->view != OPTIONS_TIMELINE)
-    return fail(message, size, "view '%s' is no timeline, which the formats perfetto, firefox and otf2 show",
-                view_names[options->view]);
-  options->view = OPTIONS_TIMELINE;
-  if (options->sort || options->max_rows)
-    return fail(message, size, "%s", "formats perfetto, firefox and otf2 cannot be sorted or shortened");
-  if (options->format == OPTIONS_OTF2 && !options->output)
-    return fail(message, size, "%s", "format otf2 is a directory: it needs --output");
-  return 0;
-}
-
-/* What can be compared, and what only a comparison or a condition has. */
-static int check_comparison(const struct options *options, char *message, size_t size)
-{
-  bool tree = options->view == OPTIONS_TOPDOWN || options->view == OPTIONS_BOTTOMUP || options->view == OPTIONS_FLAT;
-  bool summary = options->view == OPTIONS_SUMMARY;
-  if (options->format == OPTIONS_JUNIT && !options->conditions_count)
-    return fail(message, size, "%s", "format junit has a test for each --fail-if: give at least one");
-  if (options->format == OPTIONS_MARKDOWN && !options->conditions_count && !options->compare)
-    return fail(message, size, "%s", "format markdown shows a comparison: give --compare or --fail-if");
-  if (options->format >= OPTIONS_MARKDOWN && !summary)
-    return fail(message, size, "formats markdown and junit show the summary, not view '%s'", options->view_name);
-  for (uint32_t i = 0; i < options->conditions_count && !options->compare; i++)
-    if (options->conditions[i].relative)
-      return fail(message, size, "--fail-if '%s' is a change: it needs --compare BASE", options->conditions[i].text);
-  if (options->metric && (!options->compare || summary))
-    return fail(message, size, "%s",
-                "--metric is the column to compare: it needs --compare and topdown, bottomup, "
-                "flat, regions or parallelism");
-  if (!options->compare)
-    return 0;
-  if (!options->directories_count)
-    return fail(message, size, "--compare '%s' needs the runs to compare to it: --compare BASE DIR", options->compare);
-  if (options->merge)
-    return fail(message, size, "%s", "--compare keeps runs apart: it cannot be used with --merge");
-  if (!summary && !tree && options->view != OPTIONS_REGIONS && options->view != OPTIONS_PARALLELISM)
-    return fail(
-        message, size,
-        "view '%s' cannot be compared: --compare needs summary, topdown, bottomup, flat, regions or parallelism",
-        options->view_name);
-  if (options->limited)
-    return fail(message, size, "%s", "--compare compares whole runs: it cannot be used with --from and --to");
-  if (options->scenarios_count)
-    return fail(message, size, "%s", "--compare compares what was measured: it cannot be used with --what-if");
-  if (options->per_thread)
-    return fail(message, size, "%s", "--compare compares sums over threads: it cannot be used with --per-thread");
-  if (options->root_text && options->root.is_id)
-    return fail(message, size, "cannot use '--root %s' with --compare: the same context has another id in each run",
-                options->root_text);
-  return 0;
-}
-
-/* Whether a timeline is shown as cells. */
-static bool drawn(const struct options *options)
-{
-  return options->format == OPTIONS_TEXT || options->format == OPTIONS_JSON;
-}
-
-/* What the views on the axis of time can do. */
-static int check_timeline(const struct options *options, char *message, size_t size)
-{
-  bool timeline = options->view == OPTIONS_TIMELINE, text = options->format == OPTIONS_TEXT;
-  if (options->has_lanes && !timeline)
-    return fail(message, size, "view '%s' has no lines for threads: --lanes needs timeline", options->view_name);
-  if (options->has_lanes && !drawn(options))
-    return fail(message, size, "%s", "--lanes joins lines of text or json: other formats have each thread");
-  if (options->index && !timeline)
-    return fail(message, size, "view '%s' stores no index: use --view timeline --index", options->view_name);
-  if (!timeline && options->view != OPTIONS_PHASES)
-    return 0;
-  if (options->directories_count > 1)
-    return fail(message, size, "view '%s' shows one run: give one measurement directory", options->view_name);
-  if (options->sort)
-    return fail(message, size, "view '%s' is in the order of time: it cannot be sorted", options->view_name);
-  if (options->has_baseline)
-    return fail(message, size, "view '%s' has exact times of idle threads: --idleness has no effect on it",
-                options->view_name);
-  if (options->max_rows && !timeline)
-    return fail(message, size, "view '%s' cannot be shortened", options->view_name);
-  if (options->max_rows && !text)
-    return fail(message, size, "%s", "csv and json of the timeline are always complete: --max-rows needs text");
-  return 0;
-}
-
-static int check(struct options *options, char *message, size_t size)
-{
-  if (options->help || options->version)
-    return 0;
-  if (check_export(options, message, size))
-    return ERR_INPUT;
-  options->view_name = view_names[options->view];
-  if (options->merge && options->directories_count < 2)
-    return fail(message, size, "%s", "--merge adds up several runs: give two or more measurement directories");
-  bool graph = options->view == OPTIONS_GRAIN_GRAPH;
-  if (options->root_text && !graph && parse_root(options->root_text, options, message, size))
-    return ERR_INPUT;
-  if (check_graph(options, message, size) || check_comparison(options, message, size))
-    return ERR_INPUT;
-  bool regions = options->view == OPTIONS_REGIONS || options->view == OPTIONS_REGION_TREE;
-  bool constructs = regions || options->view == OPTIONS_OVERHEADS || options->view == OPTIONS_TASKS;
-  if (check_rows(options, constructs, message, size) || check_times(options, message, size) ||
-      check_timeline(options, message, size) || check_source(options, message, size))
-    return ERR_INPUT;
-  if (options->per_thread && !regions && !(options->view == OPTIONS_TIMELINE && options->format == OPTIONS_TEXT))
-    return fail(message, size, "%s",
-                "--per-thread has no effect on this report: it needs regions, region-tree, or the timeline as text");
-  bool fixed = options->view == OPTIONS_SUMMARY || options->view == OPTIONS_EFFICIENCY ||
-               options->view == OPTIONS_WHATIF || options->view == OPTIONS_SPEEDUP || options->view == OPTIONS_ADVICE ||
-               options->view == OPTIONS_GRAINS || graph;
-  bool scenarios = options->view == OPTIONS_WHATIF || options->view == OPTIONS_PARALLELISM;
-  if (options->view != OPTIONS_GRAINS && !(graph && !options->grain_groups) &&
-      (options->reference || options->grain_groups || options->limits_given))
-    return fail(message, size, "view '%s' shows no grains: --reference, --grain-limit and --grain-groups need grains",
-                options->view_name);
-  if (options->scenarios_count && !scenarios)
-    return fail(message, size, "view '%s' shows no scenarios: --what-if needs whatif or parallelism",
-                options->view_name);
-  if (options->scenarios_count > 1 && options->view == OPTIONS_PARALLELISM)
-    return fail(message, size, "view '%s' shows one scenario: give --what-if once, or use whatif", options->view_name);
-  if (fixed && (options->sort || options->max_rows))
-    return fail(message, size, "view '%s' cannot be sorted or shortened", options->view_name);
-  return 0;
 }
 
 void options_release(struct options *options)
@@ -792,7 +585,5 @@ int options_parse(int argc, char **argv, struct options *options, char *message,
   }
   options->directories = argv + optind;
   options->directories_count = (size_t)(argc - optind);
-  if (take_view_operand(options, message, size))
-    return ERR_INPUT;
-  return check(options, message, size);
+  return take_view_operand(options, message, size);
 }

@@ -91,10 +91,13 @@ struct options {
   char *newest; /* the directory that is reported if none is given; owned */
 };
 
-/* Fills options from argv.  0, or ERR_INPUT with one line in message; options_release() in any case. */
+/* Fills options from argv; invocation/consistency.h checks whether they go together.  0, or ERR_INPUT with one line in
+ * message; options_release() in any case. */
 int options_parse(int argc, char **argv, struct options *options, char *message, size_t size);
 
 void options_release(struct options *options);
+
+const char *options_view_name(enum options_view view);
 
 const char *options_help(void);
 

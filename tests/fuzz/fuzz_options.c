@@ -1,8 +1,8 @@
-/* Command lines, one word per line: options.c, scenario.c and selectors, and a report on a sound measurement
- * (HPCPROF_FUZZ_DIRECTORY) if they are accepted.  Options that name output or input files are left out. */
+/* Command lines, one word per line: options.c, consistency.c, scenario.c and selectors, and a report on a sound
+ * measurement (HPCPROF_FUZZ_DIRECTORY) if they are accepted.  Options that name output or input files are left out. */
 #include "tests/fuzz/fuzz.h"
 
-#include "hpcprof-lite/options.h"
+#include "hpcprof-lite/invocation/consistency.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -38,7 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   for (char *next = text, *word; argc <= WORDS_MAX && (word = strsep(&next, "\n"));)
     argv[argc++] = word;
   optind = 0;
-  int refused = options_parse(argc, argv, &options, message, sizeof message);
+  int refused = options_parse(argc, argv, &options, message, sizeof message) ||
+                consistency_check(&options, message, sizeof message);
   bool runs = !refused && !options.help && !options.version;
   int end = optind;
   options_release(&options);

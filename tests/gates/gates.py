@@ -40,7 +40,7 @@ LAYERS = {
         "report/source": "model views views/source analysis report report/source",
         "report/timeline": "model views analysis report report/timeline",
         "report/exports": "model views analysis report report/exports",
-        "invocation": "model input report invocation",
+        "invocation": "model input report invocation options.h",  # it checks the options
     }.items()},
     "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
                      "model algorithms input symbols views views/source replay grains timeline ranks analysis report "
