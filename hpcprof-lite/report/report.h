@@ -6,7 +6,7 @@
 #ifndef HPCPROF_LITE_REPORT_REPORT_H
 #define HPCPROF_LITE_REPORT_REPORT_H
 
-#include "hpcprof-lite/analysis/advice.h"
+#include "hpcprof-lite/analysis/advice/advice.h"
 #include "hpcprof-lite/analysis/causes.h"
 #include "hpcprof-lite/algorithms/compare.h"
 #include "hpcprof-lite/analysis/distribution.h"

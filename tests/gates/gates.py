@@ -34,7 +34,8 @@ LAYERS = {
         "timeline": "model input replay grains timeline",
         "ranks": "model input views ranks",
         "analysis": "model algorithms",  # not one another
-        "report": "model algorithms views views/source analysis report report/constructs report/comparison",
+        "analysis/advice": "model algorithms analysis/advice",
+        "report": "model algorithms views views/source analysis analysis/advice report report/constructs report/comparison",
         "report/comparison": "model algorithms views analysis report report/constructs report/comparison",
         "report/constructs": "model views analysis report report/constructs",
         "report/source": "model views views/source analysis report report/source",
@@ -43,7 +44,8 @@ LAYERS = {
         "invocation": "model input report invocation options.h",  # it checks the options
     }.items()},
     "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
-                     "model algorithms input symbols views views/source replay grains timeline ranks analysis report "
+                     "model algorithms input symbols views views/source replay grains timeline ranks analysis analysis/advice "
+                     "report "
                      "report/constructs report/source report/timeline report/exports report/comparison "
                      "invocation comparison".split())},
 }

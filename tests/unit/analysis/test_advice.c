@@ -1,5 +1,5 @@
 /* Advice: which cause is found in the times of a region, and what it would gain. */
-#include "hpcprof-lite/analysis/advice.h"
+#include "hpcprof-lite/analysis/advice/advice.h"
 #include "tests/support/unit.h"
 
 enum { REGION = 1, INNER, ENTRIES, THREADS = 2 };

@@ -1,0 +1,143 @@
+#include "hpcprof-lite/analysis/advice/advice_findings.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/model/construct_tree.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const double least = 0.01; /* of the elapsed time: smaller gains are not listed */
+
+const char *const advice_columns[ADVICE_COLUMNS] = {"rank",       "class",      "name",   "file",        "line",
+                                                    "context_id", "gain_low_s", "gain_s", "gain_high_s", "gain_pct",
+                                                    "confidence", "evidence",   "remedy", "command"};
+
+/* What is said of each class.  low, high: the range of a forecast, as parts of it: how much of the loss such changes
+ * leave behind, and what else they save. */
+static const struct class
+{
+  const char *name, *title, *remedy, *view, *confidence;
+  double low, high;
+} classes[ADVICE_CLASSES] = {
+    [ADVICE_SERIAL] = {"serial", "serial code", "Run it in parallel (parallel for, tasks), or beside other work.",
+                       "topdown --sort idleness_incl_s", "high", 0.8, 1.05},
+    [ADVICE_IMBALANCE] = {"imbalance", "threads with unequal work",
+                          "Give work to the threads as they become free: schedule(dynamic, N) or schedule(guided), "
+                          "smaller tasks; the largest pieces first.",
+                          "regions --per-thread", "high", 0.8, 1.05},
+    [ADVICE_CHUNK_OVERHEAD] = {"chunk-overhead", "chunks too small",
+                               "Use larger chunks, schedule(dynamic, N) with a larger N, or schedule(static).",
+                               "bottomup --sort overhead_excl_s", "medium", 0.7, 1.2},
+    [ADVICE_TASK_OVERHEAD] = {"task-overhead", "tasks too small",
+                              "Create fewer and larger tasks: stop creating them below a size (if or final clause, a "
+                              "serial function), taskloop with a larger grainsize.",
+                              "tasks", "medium", 0.8, 1.25},
+    [ADVICE_FEW_CHUNKS] = {"few-chunks", "too few pieces of work for the threads",
+                           "Divide the work into more pieces: smaller chunks, more sections or tasks, collapse(2).",
+                           "regions --per-thread", "high", 0.7, 1.05},
+    [ADVICE_REGION_OVERHEAD] = {"region-overhead", "parallel regions too small",
+                                "Put one region around the loop that opens it so often, or merge neighbouring "
+                                "regions; if(N > LIMIT) where there is little work.",
+                                "regions", "medium", 0.7, 1.2},
+    [ADVICE_BARRIER] = {"barrier", "barriers whose waits cancel out",
+                        "If what follows does not need the other threads' results, leave the barrier out, or add "
+                        "nowait to the loop.",
+                        "regions --per-thread", "medium", 0.7, 1.05},
+    [ADVICE_CONTENTION] = {"contention", "threads that wait for a lock",
+                           "Do less while holding it, use a reduction, copies of the data for each thread, or atomic; "
+                           "several locks for parts of the data.",
+                           "bottomup --sort lockwait_excl_s", "high", 0.7, 1.1},
+    [ADVICE_DEPENDENCES] = {"dependences", "tasks or iterations that wait for each other",
+                            "Only work that does not depend on other work can run at once: shorten the chain, make "
+                            "dependences finer (parts of the data), or compute independent parts beside it.",
+                            "critical-path", "medium", 0.5, 1.05},
+    [ADVICE_CREATION] = {"creation", "tasks created by one thread",
+                         "Create tasks in several threads (taskloop, tasks that create tasks), or larger ones.",
+                         "tasks", "medium", 0.7, 1.05},
+    [ADVICE_OVERSUBSCRIPTION] = {"oversubscription", "more threads than cores",
+                                 "Use as many threads as cores (OMP_NUM_THREADS, OMP_DYNAMIC=true); while there are "
+                                 "more, OMP_WAIT_POLICY=passive.",
+                                 "threads", "medium", 0.5, 1.1},
+    [ADVICE_INFLATION] = {"inflation", "work that takes longer with more threads",
+                          "Threads compete for memory, caches, or lines that they share (false sharing): count cache "
+                          "misses with -e cache-misses, keep each thread's data apart and in the order of its loops.",
+                          "efficiency", "medium", 0, 1},
+    [ADVICE_NESTING] = {"nesting", "inner regions that run with one thread",
+                        "Allow them to have more: OMP_MAX_ACTIVE_LEVELS=2 with enough threads, or collapse both loops "
+                        "into one.",
+                        "region-tree", "medium", 0.5, 1.05},
+    [ADVICE_BLOCKING] = {"blocking", "sleep, input or output while the threads wait",
+                         "Do it beside the computation (a task, a thread of its own, asynchronous I/O).", "topdown",
+                         "medium", 0.5, 1.05},
+    [ADVICE_UNFIT] = {"unfit", "the measurement itself", "", "summary", "", 0, 0},
+    [ADVICE_NONE] = {"none", "nothing found", "", "topdown", "", 0, 0},
+};
+
+const char *advice_name(enum advice_class class)
+{
+  return classes[class].name;
+}
+
+const char *advice_title(enum advice_class class)
+{
+  return classes[class].title;
+}
+
+const char *advice_remedy(enum advice_class class)
+{
+  return classes[class].remedy;
+}
+
+const char *advice_view(enum advice_class class)
+{
+  return classes[class].view;
+}
+struct advice_finding *advice_add(struct advice *advice, enum advice_class class, double gain_s, const char *format,
+                                  ...)
+{
+  bool forecast = class != ADVICE_UNFIT && class != ADVICE_NONE;
+  if (forecast && gain_s < least * advice->elapsed_s)
+    return NULL;
+  if (!array_reserve(&advice->found, &advice->room, advice->count + 1, sizeof *advice->found)) {
+    advice->no_memory = true;
+    return NULL;
+  }
+  gain_s = fmin(gain_s, advice->elapsed_s);
+  struct advice_finding *found = &advice->found[advice->count++];
+  *found = (struct advice_finding){.class = class,
+                                   .name = "",
+                                   .file = "",
+                                   .context = MODEL_NONE,
+                                   .low_s = gain_s * classes[class].low,
+                                   .gain_s = gain_s,
+                                   .high_s = fmin(gain_s * classes[class].high, advice->elapsed_s),
+                                   .confidence = classes[class].confidence};
+  va_list args;
+  va_start(args, format);
+  vsnprintf(found->evidence, sizeof found->evidence, format, args);
+  va_end(args);
+  return found;
+}
+
+void advice_place(struct advice_finding *found, const struct construct_entry *at)
+{
+  if (!found || !at)
+    return;
+  found->name = at->name;
+  found->file = at->file;
+  found->line = at->line;
+  found->context = at->context;
+}
+
+double advice_percent(const struct advice *advice, const struct advice_finding *found)
+{
+  return advice->elapsed_s > 0 ? 100 * found->gain_s / advice->elapsed_s : 0;
+}
+
+void advice_release(struct advice *advice)
+{
+  free(advice->found);
+  *advice = (struct advice){0};
+}

@@ -1,0 +1,17 @@
+/* Finds what keeps the whole program from using its cores: code outside parallel regions, sleep, too many threads.
+ *
+ * Context: BATCH.  Pure.
+ */
+#ifndef HPCPROF_LITE_ANALYSIS_ADVICE_ADVICE_OUTSIDE_H
+#define HPCPROF_LITE_ANALYSIS_ADVICE_ADVICE_OUTSIDE_H
+
+#include "hpcprof-lite/analysis/advice/advice_regions.h"
+
+/* Adds code that one thread runs outside regions, and calls that block it.  Returns 0 or ERR_NOMEM. */
+int advice_outside_find(struct advice_run *run);
+
+/* Adds more threads than cores: returns whether there are.  A thread that waits then leaves its core to another one, so
+ * that its waiting says nothing about the elapsed time. */
+bool advice_oversubscription(struct advice_run *run);
+
+#endif

@@ -1,0 +1,76 @@
+/* What is known of each outermost parallel region: how long its threads worked and waited, and where.
+ *
+ * Context: BATCH.  Pure: sums up the times of constructs (model/construct_tree.h) and the samples of the top-down tree.
+ * This tool's own time is divided among the regions in proportion to the number of constructs that were executed.
+ */
+#ifndef HPCPROF_LITE_ANALYSIS_ADVICE_ADVICE_REGIONS_H
+#define HPCPROF_LITE_ANALYSIS_ADVICE_ADVICE_REGIONS_H
+
+#include "hpcprof-lite/analysis/advice/advice_findings.h"
+#include "hpcprof-lite/model/construct_tree.h"
+#include "hpcprof-lite/model/tree.h"
+
+enum { ADVICE_FEW_SAMPLES = 20, ADVICE_MUCH = 10 }; /* a part of the time is much from 1 / ADVICE_MUCH on */
+
+static inline double advice_seconds(uint64_t ns)
+{
+  return (double)ns * 1e-9;
+}
+
+/* What advice is based on.  It refers to what belongs to the caller. */
+struct advice_input {
+  const struct profile *profile;
+  const struct tree *tree; /* top-down, finished */
+  const struct tree_columns *columns;
+  const struct construct_tree *constructs;
+  uint64_t elapsed_ns, samples, work_ns, tool_ns, core_wait_ns, openmp_wall_ns;
+  bool by_wall;                 /* samples were taken by elapsed time */
+  uint32_t threads;             /* the most that a process had in use at once */
+  double serial_s, inflation_s; /* gains of the efficiencies; inflation_s: 0 if not known */
+  double efficiency;            /* 0 to 1, below 0 if not known */
+};
+
+/* A construct with an amount of time. */
+struct advice_amount {
+  const struct construct_entry *at;
+  double s;
+};
+
+/* An outermost parallel region, with everything in it.  Times are of all threads together. */
+struct advice_region {
+  const struct construct_entry *at;
+  double threads, executions, total_s, tool_s;
+  double startup_s;                      /* beginning and ending the region */
+  double management_s, imbalance_s;      /* as in construct_losses */
+  struct advice_amount limited, meeting; /* waiting for a single block; at barriers inside */
+  double tasks_wait_s;                   /* at taskwait and taskgroup */
+  double single_s;                       /* inside single, without waiting for tasks */
+  double tasks, created, dependent;      /* executed; created; of these with dependences */
+  struct advice_amount task;             /* executing tasks; the one with most time */
+  struct advice_amount ordered, inner;   /* waiting for its turn; nested regions of one thread */
+  struct advice_amount loop;             /* the loop or sections with most time in its body */
+  double sampled_work_s, sampled_overhead_s;
+  double events;  /* executions of constructs */
+  double *busy_s; /* [thread of the tree] without waiting for others */
+};
+
+/* The examination of a run. */
+struct advice_run {
+  const struct advice_input *input;
+  struct advice *advice;
+  struct advice_region *regions;
+  uint32_t count;
+  double *busy_s;
+  double lost_s; /* of elapsed time: to this tool */
+};
+
+/* Fills in the regions.  Returns 0 or ERR_NOMEM; advice_regions_release() in either case. */
+int advice_regions_find(struct advice_run *run);
+void advice_regions_release(struct advice_run *run);
+
+/* Return the gain without a loss of all threads together in the region, and its elapsed time: both without this tool's
+ * time. */
+double advice_region_gain(const struct advice_region *region, double lost_s);
+double advice_region_wall(const struct advice_region *region);
+
+#endif
