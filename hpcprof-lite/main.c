@@ -9,6 +9,7 @@
 #include "hpcprof-lite/output.h"
 #include "hpcprof-lite/overview_pipelines.h"
 #include "hpcprof-lite/report/advice_view.h"
+#include "hpcprof-lite/report/comparison/compare_threads_view.h"
 #include "hpcprof-lite/report/comparison/compare_view.h"
 #include "hpcprof-lite/report/comparison/gate_view.h"
 #include "hpcprof-lite/report/constructs/overheads_view.h"
@@ -91,7 +92,8 @@ static const struct {
                       [OPTIONS_BOTTOMUP] = {compare_view_tree, table_tree},
                       [OPTIONS_FLAT] = {compare_view_tree, table_tree},
                       [OPTIONS_REGIONS] = {compare_view_tree, compare_view_regions_table},
-                      [OPTIONS_PARALLELISM] = {compare_view_tree, compare_view_parallelism_table}};
+                      [OPTIONS_PARALLELISM] = {compare_view_tree, compare_view_parallelism_table},
+                      [OPTIONS_THREADS] = {compare_threads_view_text, compare_threads_view_table}};
 
 /* 0, ERR_INPUT if the input ends early, or ERR_NOMEM. */
 static int print(const struct job *job)

@@ -155,7 +155,7 @@ const char *options_help(void)
          "  -I, --source-path DIR   where else the source view looks for files (repeatable)\n"
          "      --compare BASE[,BASE...]\n"
          "                          compare the runs in DIR... to those in BASE: summary,\n"
-         "                          topdown, bottomup, flat, regions or parallelism\n"
+         "                          topdown, bottomup, flat, regions, parallelism, threads\n"
          "      --metric COLUMN     compare that column, named as in the CSV output\n"
          "      --fail-if 'METRIC [of SELECTOR] >|< LIMIT'\n"
          "                          exit with status 3 if that holds: a change of +5% against\n"

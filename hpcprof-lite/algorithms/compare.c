@@ -407,6 +407,17 @@ static struct significance_runs over_runs(const struct compare *compare, int num
   return result;
 }
 
+/* The samples of a side, of which those of a row are a part. */
+static uint64_t all_samples(const struct compare *compare, int side, const struct compare_metric *metric)
+{
+  const struct tree *tree = &compare->sides[side].tree;
+  uint64_t all = metric->samples == MODEL_NONE ? 0 : tree_incl(tree, 0, metric->samples);
+  uint64_t counted = metric->sample[side] > 0 && metric->column != MODEL_NONE
+                         ? model_rounded((double)tree_incl(tree, 0, metric->column) / metric->sample[side])
+                         : 0;
+  return counted > all ? counted : all;
+}
+
 /* The samples on which a row's figure rests, over all runs of a side. */
 static uint64_t row_samples(const struct compare *compare, int side, uint32_t joined,
                             const struct compare_metric *metric, double mean)
@@ -419,16 +430,20 @@ static uint64_t row_samples(const struct compare *compare, int side, uint32_t jo
              : (metric->inclusive ? tree_incl : tree_excl)(&compare->sides[side].tree, row, metric->samples);
 }
 
-/* Tests a figure.  samples: of all runs of each side. */
+/* Tests a figure.  parts: the samples of all runs of each side. */
 static double test(const struct significance_runs *base, const struct significance_runs *now, enum compare_basis basis,
-                   const uint64_t samples[COMPARE_SIDES], const double sample[COMPARE_SIDES])
+                   const struct significance_part parts[COMPARE_SIDES], const double sample[COMPARE_SIDES])
 {
+  const uint64_t samples[COMPARE_SIDES] = {parts[COMPARE_BASE].samples, parts[COMPARE_NEW].samples};
   bool few = samples[COMPARE_BASE] < MODEL_FEW_SAMPLES && samples[COMPARE_NEW] < MODEL_FEW_SAMPLES;
   bool nothing = base->mean == 0 && now->mean == 0; /* that is no comparison */
   if (nothing || (basis != COMPARE_EXACT && few))
     return NAN;
   if (base->runs > 1 || now->runs > 1)
     return significance_of_runs(base, now);
+  if (basis == COMPARE_COUNTED && samples[COMPARE_BASE] >= SIGNIFICANCE_PARTS_MIN &&
+      samples[COMPARE_NEW] >= SIGNIFICANCE_PARTS_MIN)
+    return significance_of_parts(&parts[COMPARE_BASE], &parts[COMPARE_NEW]);
   if (basis == COMPARE_COUNTED)
     return significance_of_counts(samples[COMPARE_BASE], samples[COMPARE_NEW],
                                   sample[COMPARE_NEW] / (sample[COMPARE_BASE] + sample[COMPARE_NEW]));
@@ -440,13 +455,21 @@ static double test(const struct significance_runs *base, const struct significan
 struct compare_figure compare_row(const struct compare *compare, uint32_t row, const struct compare_metric *metric)
 {
   struct significance_runs runs[COMPARE_SIDES];
-  uint64_t samples[COMPARE_SIDES];
+  struct significance_part parts[COMPARE_SIDES];
   for (int side = 0; side < COMPARE_SIDES; side++) {
     runs[side] = over_runs(compare, side, row, metric);
-    samples[side] = row_samples(compare, side, row, metric, runs[side].mean);
+    parts[side] = (struct significance_part){runs[side].mean, row_samples(compare, side, row, metric, runs[side].mean),
+                                             all_samples(compare, side, metric)};
   }
   return (struct compare_figure){runs[COMPARE_BASE].mean, runs[COMPARE_NEW].mean,
-                                 test(&runs[COMPARE_BASE], &runs[COMPARE_NEW], metric->basis, samples, metric->sample)};
+                                 test(&runs[COMPARE_BASE], &runs[COMPARE_NEW], metric->basis, parts, metric->sample)};
+}
+
+struct significance_part compare_part(const struct compare_values *values, enum compare_basis basis, double mean)
+{
+  bool counted = basis == COMPARE_COUNTED && values->sample > 0;
+  uint64_t samples = counted ? model_rounded(mean * values->runs / values->sample) : values->samples;
+  return (struct significance_part){mean, samples, values->all};
 }
 
 static struct significance_runs over_values(const struct compare_values *values)
@@ -464,17 +487,15 @@ struct compare_figure compare_values(const struct compare_values *base, const st
 {
   const struct compare_values *both[COMPARE_SIDES] = {base, now};
   struct significance_runs runs[COMPARE_SIDES];
+  struct significance_part parts[COMPARE_SIDES];
   double sample[COMPARE_SIDES];
-  uint64_t samples[COMPARE_SIDES];
   for (int side = 0; side < COMPARE_SIDES; side++) {
     runs[side] = over_values(both[side]);
     sample[side] = both[side]->sample;
-    samples[side] = basis == COMPARE_COUNTED && sample[side] > 0
-                        ? model_rounded(runs[side].mean * runs[side].runs / sample[side])
-                        : both[side]->samples;
+    parts[side] = compare_part(both[side], basis, runs[side].mean);
   }
   return (struct compare_figure){runs[COMPARE_BASE].mean, runs[COMPARE_NEW].mean,
-                                 test(&runs[COMPARE_BASE], &runs[COMPARE_NEW], basis, samples, sample)};
+                                 test(&runs[COMPARE_BASE], &runs[COMPARE_NEW], basis, parts, sample)};
 }
 
 size_t compare_correct(struct compare_figure *first, size_t count, size_t stride)
@@ -501,4 +522,19 @@ double compare_change(const struct compare_figure *figure)
   if (figure->base == 0 && figure->now == 0)
     return NAN;
   return figure->now / figure->base - 1;
+}
+
+double compare_sort_key(const struct compare_figure *figure, const char *column)
+{
+  if (!strcmp(column, "difference"))
+    return fabs(figure->now - figure->base);
+  if (!strcmp(column, "base"))
+    return figure->base;
+  if (!strcmp(column, "new"))
+    return figure->now;
+  if (!strcmp(column, "ratio"))
+    return figure->base > 0 ? figure->now / figure->base : 0;
+  if (!strcmp(column, "significance"))
+    return isnan(figure->probability) ? 0 : 2 - figure->probability;
+  return NAN;
 }

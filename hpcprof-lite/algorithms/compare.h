@@ -37,6 +37,15 @@ enum {
   COMPARE_PARALLELISM_COLUMNS
 };
 
+/* Columns of threads: the figures of the threads view. */
+enum { COMPARE_THREAD_COLUMNS = 12 };
+
+/* Whether a column of threads is a count: samples, dropped, partial; the others are times. */
+static inline bool compare_thread_counts(uint32_t column)
+{
+  return column < 3;
+}
+
 /* How a figure was found: counted by samples; exact, but distributed over rows by samples; exact. */
 enum compare_basis { COMPARE_COUNTED, COMPARE_DISTRIBUTED, COMPARE_EXACT };
 
@@ -83,6 +92,13 @@ struct compare_item {
   struct compare_figure figure;
 };
 
+/* A thread of both sides. */
+struct compare_thread {
+  int32_t rank; /* -1: it has none */
+  uint32_t process, thread;
+  uint32_t row; /* of the figures */
+};
+
 /* What became of a --fail-if. */
 struct compare_gate {
   const struct condition *condition;
@@ -102,10 +118,15 @@ struct compare_result {
   uint32_t runs[COMPARE_SIDES];
   const char *metric; /* the column of the figures */
   const char *unit;
-  struct compare_figure *figures; /* [row of the report's tree] */
+  struct compare_figure *figures; /* [row of the report's tree], or [row of a thread * columns + column] */
   size_t compared;                /* number of figures that were tested */
   struct compare_item *items;
   uint32_t items_count;
+  struct compare_thread *threads; /* in the view threads, in the order in which they are shown */
+  uint32_t threads_count;
+  uint32_t thread_column; /* the number of `metric` */
+  bool metric_chosen;     /* by --metric */
+  uint32_t threads_known; /* bits: columns that were measured on both sides */
   struct compare_gate *gates;
   uint32_t gates_count;
 };
@@ -133,9 +154,13 @@ struct compare_values {
   uint32_t runs;
   double sample;    /* the amount that a sample stands for */
   uint64_t samples; /* of a distributed one: its samples */
+  uint64_t all;     /* samples of the runs, of which those of the figure are a part; 0: not known */
 };
 struct compare_figure compare_values(const struct compare_values *base, const struct compare_values *now,
                                      enum compare_basis basis);
+
+/* The samples of a figure with that mean. */
+struct significance_part compare_part(const struct compare_values *values, enum compare_basis basis, double mean);
 
 /* Allows for the number of figures.  Returns how many were tested, or SIZE_MAX without memory.  `stride`: the size of
  * the structures that hold the figures. */
@@ -146,6 +171,10 @@ bool compare_is_significant(const struct compare_figure *figure);
 
 /* Returns new / base - 1; NAN if the base is 0 and the new figure is, too. */
 double compare_change(const struct compare_figure *figure);
+
+/* Returns a key that is the larger, the earlier a figure stands when sorted by a column that a comparison adds: base,
+ * new, difference, ratio or significance.  NAN for other columns. */
+double compare_sort_key(const struct compare_figure *figure, const char *column);
 
 void compare_release(struct compare *compare);
 

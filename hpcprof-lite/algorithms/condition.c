@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,8 @@ static const char *parse_limit(const char *text, struct condition *condition)
     return needs;
   char *end;
   double number = strtod(text, &end);
-  if (end == text || !isfinite(number))
+  bool hexadecimal = strcspn(text, "xX") < (size_t)(end - text);
+  if (end == text || !isfinite(number) || hexadecimal)
     return needs;
   end += strspn(end, " ");
   size_t length = strlen(end);
@@ -78,7 +80,9 @@ static const struct {
                {"shutdown_s", "shutdown_s", CONDITION_CONSTRUCTS},
                {"task_s", "task_s", CONDITION_CONSTRUCTS},
                {"section_s", "section_s", CONDITION_CONSTRUCTS},
+               {"section_count", "section_count", CONDITION_CONSTRUCTS},
                {"single_s", "single_s", CONDITION_CONSTRUCTS},
+               {"single_count", "single_count", CONDITION_CONSTRUCTS},
                {"gain_s", "gain_s", CONDITION_CONSTRUCTS},
                {"executions", "executions", CONDITION_CONSTRUCTS}};
 
@@ -86,6 +90,13 @@ static bool is_event(const char *name)
 {
   size_t length = strlen(name);
   return length > 5 && (!strcmp(name + length - 5, "_incl") || !strcmp(name + length - 5, "_excl"));
+}
+
+static bool is_efficiency(const struct condition *condition)
+{
+  const char *name = condition->column;
+  return condition->scope == CONDITION_RUN && strcmp(name, "elapsed") != 0 && strcmp(name, "cpu") != 0 &&
+         strcmp(name, "span") != 0 && strcmp(name, "parallelism") != 0;
 }
 
 /* Finds the metric.  Returns NULL, or what is wrong with it. */
@@ -103,14 +114,16 @@ static const char *find_metric(struct condition *condition)
     condition->scope = CONDITION_CONTEXTS;
   }
   if (!condition->column)
-    return "there is no such metric: elapsed, cpu, span, efficiency, parallelism, work, overhead, lockwait, idleness, "
+    return "no such metric; use elapsed, cpu, span, efficiency, parallelism, work, overhead, lockwait, idleness, "
            "critical_path, samples, exec_s, exit_barrier_s, gain_s, or a column of topdown or regions in CSV";
   if (condition->scope == CONDITION_RUN && condition->selector_text)
     return "this metric is of the whole run: it has no 'of SELECTOR' (critical_path is the part of the span)";
+  if (is_efficiency(condition) && condition->unit == CONDITION_NUMBER && condition->limit > 1)
+    return "an efficiency is at most 1, that is 100%: write 70% or 0.7";
   if (condition->scope == CONDITION_CONSTRUCTS && !condition->selector_text)
     return "this metric is of constructs: it needs 'of SELECTOR', such as 'of solve' or 'of solve.c:42'";
-  if (condition->selector_text && condition->selector.is_id)
-    return "'#ID' is the number of a row in one report: name a function, FILE:LINE or @REGION";
+  if (condition->scope == CONDITION_CONSTRUCTS && condition->selector.is_id)
+    return "'#ID' is a calling context, which has no columns of constructs: name a function, FILE:LINE or @REGION";
   return NULL;
 }
 
@@ -174,6 +187,18 @@ void condition_release(struct condition *condition)
   free(condition->metric);
   free(condition->selector_text);
   condition->metric = condition->selector_text = NULL;
+}
+
+bool condition_misuse(const struct condition *condition, bool compared, char *message, size_t size)
+{
+  const char *wrong = NULL;
+  if (condition->relative && !compared)
+    wrong = "is a change: it needs --compare BASE";
+  else if (condition->selector_text && condition->selector.is_id && compared)
+    wrong = "names an id, which differs between runs: name a function, FILE:LINE or @REGION";
+  if (wrong)
+    snprintf(message, size, "--fail-if '%s' %s", condition->text, wrong);
+  return wrong;
 }
 
 bool condition_holds(const struct condition *condition, double figure)

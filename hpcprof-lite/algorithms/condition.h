@@ -33,6 +33,9 @@ struct condition {
 int condition_parse(const char *text, struct condition *condition, const char **wrong);
 void condition_release(struct condition *condition);
 
+/* Returns whether the condition cannot be used with, or without, --compare, and sets the message. */
+bool condition_misuse(const struct condition *condition, bool compared, char *message, size_t size);
+
 /* Whether a figure is beyond the limit; if the condition is relative, a change: new / base - 1. */
 bool condition_holds(const struct condition *condition, double figure);
 

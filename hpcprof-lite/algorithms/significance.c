@@ -102,10 +102,24 @@ double significance_of_amounts(double base, uint64_t base_samples, double now, u
   return a + b > 0 ? of_normal((now - base) / sqrt(a + b)) : NAN;
 }
 
-double significance_smallest_change(uint64_t base_samples, uint64_t now_samples)
+/* The relative variance of a part. */
+static double part_variance(const struct significance_part *part)
 {
-  static const double quantile = 2.5758293; /* of the normal distribution, two-sided, at SIGNIFICANCE_LEVEL */
-  return quantile * sqrt(1 / (double)base_samples + 1 / (double)now_samples);
+  double samples = part->samples ? (double)part->samples : 1;
+  double others = part->all >= part->samples && part->all ? 1 - samples / (double)part->all : 1;
+  return (others > 0 ? others : 0) / samples + SIGNIFICANCE_RUN_VARIATION * SIGNIFICANCE_RUN_VARIATION;
+}
+
+double significance_of_parts(const struct significance_part *base, const struct significance_part *now)
+{
+  double a = base->amount * base->amount * part_variance(base), b = now->amount * now->amount * part_variance(now);
+  return a + b > 0 ? of_normal((now->amount - base->amount) / sqrt(a + b)) : NAN;
+}
+
+double significance_smallest_change(const struct significance_part *base, const struct significance_part *now)
+{
+  static const double quantile = 2.3263479; /* of the normal distribution, one-sided, at SIGNIFICANCE_LEVEL */
+  return quantile * sqrt(part_variance(base) + part_variance(now));
 }
 
 static int by_probability(const void *a, const void *b, void *argument)

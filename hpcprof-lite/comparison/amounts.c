@@ -32,6 +32,13 @@ struct amounts_column amounts_of(const struct job *run, uint32_t column)
   return result;
 }
 
+uint64_t amounts_samples(const struct job *run, uint32_t column)
+{
+  uint64_t all = tree_incl(&run->tree, 0, run->columns.samples);
+  uint64_t counted = model_rounded((double)tree_incl(&run->tree, 0, column) / amounts_of(run, column).sample);
+  return counted > all ? counted : all;
+}
+
 static const char *const construct_names[COMPARE_CONSTRUCT_COLUMNS] = {[CONSTRUCT_EXEC] = "exec_s",
                                                                        [CONSTRUCT_COUNT] = "exec_count",
                                                                        [CONSTRUCT_BODY] = "body_s",

@@ -17,6 +17,9 @@ struct amounts_column {
 /* A column of the run's trees. */
 struct amounts_column amounts_of(const struct job *run, uint32_t column);
 
+/* All samples of the run, of which those of a column's rows are a part. */
+uint64_t amounts_samples(const struct job *run, uint32_t column);
+
 /* A view that lists constructs: its columns by number, named as in CSV. */
 struct amounts_list {
   const char *const *names;

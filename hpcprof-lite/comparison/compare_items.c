@@ -78,9 +78,11 @@ static int add_figure(struct comparison *comparison, int figure)
     }
     const struct job *run = &comparison->runs[side][0];
     uint32_t column = figure == FIGURE_WORK ? run->columns.work : run->columns.overhead;
-    sides[side] = (struct compare_values){values[side], count, 1, 0};
-    if (sampled && column != MODEL_NONE)
-      sides[side].sample = amounts_of(run, column).sample / 1e9;
+    sides[side] = (struct compare_values){.values = values[side], .runs = count, .sample = 1};
+    if (!sampled || column == MODEL_NONE)
+      continue;
+    sides[side].sample = amounts_of(run, column).sample / 1e9;
+    sides[side].all = amounts_samples(run, column); /* used only if there is one run */
   }
   struct compare_result *result = &comparison->result;
   struct compare_item *item = &result->items[result->items_count];

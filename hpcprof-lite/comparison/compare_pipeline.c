@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/comparison/amounts.h"
 #include "hpcprof-lite/comparison/compare_items.h"
+#include "hpcprof-lite/comparison/compare_threads.h"
 #include "hpcprof-lite/comparison/gate.h"
 #include "hpcprof-lite/comparison/run_map.h"
 #include "hpcprof-lite/gather.h"
@@ -46,6 +47,32 @@ static int add_directories(struct comparison *comparison, int side, const char *
   return status;
 }
 
+/* Whether two names are those of one directory. */
+static bool same_directory(const char *a, const char *b)
+{
+  struct stat x, y;
+  return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Refuses a run that is twice on one side: the variance would be too small.  Warns of a run on both sides. */
+static int check_directories(const struct options *options, const struct comparison *comparison)
+{
+  for (int side = 0; side < COMPARE_SIDES; side++)
+    for (uint32_t i = 0; i < comparison->counts[side]; i++)
+      for (uint32_t j = 0; j < i; j++)
+        if (same_directory(comparison->directories[side][i], comparison->directories[side][j])) {
+          fprintf(stderr, "hpcprof-lite: --compare: '%s' is given twice on one side: each directory is one run\n",
+                  comparison->directories[side][i]);
+          return EXIT_USAGE;
+        }
+  for (uint32_t i = 0; i < comparison->counts[COMPARE_BASE] && !options->quiet; i++)
+    for (uint32_t j = 0; j < comparison->counts[COMPARE_NEW]; j++)
+      if (same_directory(comparison->directories[COMPARE_BASE][i], comparison->directories[COMPARE_NEW][j]))
+        fprintf(stderr, "hpcprof-lite: --compare: '%s' is on both sides: it is compared with itself\n",
+                comparison->directories[COMPARE_BASE][i]);
+  return 0;
+}
+
 static int find_directories(const struct options *options, struct comparison *comparison)
 {
   size_t rooms[COMPARE_SIDES] = {0};
@@ -59,7 +86,7 @@ static int find_directories(const struct options *options, struct comparison *co
       job_print_error("--compare needs the names of measurement directories between the commas");
       return EXIT_USAGE;
     }
-  return 0;
+  return check_directories(options, comparison);
 }
 
 /* ---- runs ---- */
@@ -86,6 +113,8 @@ static int load_run(struct job *job, char **directory, bool first, struct job *r
     status = tree_begin(run, true);
   if (status)
     return status;
+  if (options->view == OPTIONS_THREADS)
+    return 0;
   if (amounts_list(options->view))
     return run_map_list(run);
   if (options->view == OPTIONS_SUMMARY)
@@ -218,39 +247,18 @@ static bool is_program(const struct job *job, uint32_t row)
          !strcmp(job->names.functions[function].file, profile_directive_name(DIRECTIVE_PROGRAM));
 }
 
-/* What rows are sorted by if that is one of the columns that a comparison adds, the largest first; the most significant
- * row has the largest key.  Returns false for other columns. */
-static bool sort_key(const struct compare_figure *figure, const char *column, uint64_t *key)
-{
-  const double fine = 1e9; /* times to the nanosecond */
-  double value;
-  if (!strcmp(column, "difference"))
-    value = fabs(figure->now - figure->base);
-  else if (!strcmp(column, "base"))
-    value = figure->base;
-  else if (!strcmp(column, "new"))
-    value = figure->now;
-  else if (!strcmp(column, "ratio"))
-    value = figure->base > 0 ? figure->now / figure->base : 0;
-  else if (!strcmp(column, "significance"))
-    value = isnan(figure->probability) ? 0 : 2 - figure->probability;
-  else
-    return false;
-  *key = model_rounded(value * fine);
-  return true;
-}
-
 /* Sorts siblings by a column that a comparison adds; its keys replace the values of a column meanwhile. */
 static int sort_by_figures(struct job *job, struct comparison *comparison, const char *name, bool keep_ids)
 {
   struct tree *tree = &comparison->compare.joined;
   struct tree_order order = {
       .by = SORT_EXCL, .column = 0, .columns = &job->columns, .modules = job->profile.catalog.modules};
+  const double fine = 1e9; /* times to the nanosecond */
   for (uint32_t row = 0; row < tree->count; row++) {
-    uint64_t *cell = &tree->excl[(size_t)row * tree->columns];
-    if (!sort_key(&comparison->result.figures[row], name, cell))
+    double key = compare_sort_key(&comparison->result.figures[row], name);
+    if (isnan(key))
       return ERR_INPUT;
-    *cell = is_program(job, row) ? UINT64_MAX : *cell;
+    tree->excl[(size_t)row * tree->columns] = is_program(job, row) ? UINT64_MAX : model_rounded(key * fine);
   }
   int status = tree_finish(tree, &order, keep_ids);
   compare_show(&comparison->compare, COMPARE_BASE);
@@ -296,6 +304,18 @@ static bool same_program(const struct comparison *comparison)
         return true;
     }
   return false;
+}
+
+static int join_threads(struct job *job, struct comparison *comparison)
+{
+  const char *metric = job->options.metric;
+  uint32_t column = compare_threads_column(metric ? metric : "cpu_s");
+  if (column == MODEL_NONE)
+    return unknown_metric(job);
+  int status = compare_threads(job, comparison, column);
+  if (!status && !(comparison->result.threads_known >> column & 1))
+    return unknown_metric(job);
+  return status == ERR_INPUT ? bad_sort(job) : status ? job_no_memory() : 0;
 }
 
 static int join_rows(struct job *job, struct comparison *comparison)
@@ -379,7 +399,7 @@ int compare_pipeline(struct job *job, struct comparison *comparison)
   }
   job->profile.workspan.is_time = newest->profile.workspan.is_time;
   job->profile.workspan.unit = newest->profile.workspan.unit; /* of which it stays the owner */
-  status = join_rows(job, comparison);
+  status = (job->options.view == OPTIONS_THREADS ? join_threads : join_rows)(job, comparison);
   if (!status && job->options.view == OPTIONS_SUMMARY)
     status = compare_items(comparison) ? job_no_memory() : 0;
   struct gate_side base = {comparison->runs[COMPARE_BASE], comparison->counts[COMPARE_BASE]};
@@ -403,5 +423,6 @@ void compare_pipeline_release(struct job *job, struct comparison *comparison)
   compare_release(&comparison->compare);
   free(comparison->result.figures);
   free(comparison->result.items);
+  free(comparison->result.threads);
   free(comparison->result.gates);
 }

@@ -19,6 +19,7 @@ struct measured {
   enum compare_basis basis;
   double sample;    /* the amount that a sample stands for */
   uint64_t samples; /* of a distributed one */
+  uint64_t all;     /* of the run */
 };
 
 static struct measured of_run(double value, const char *unit, bool known)
@@ -89,6 +90,7 @@ static struct measured measure_contexts(const struct job *run, const struct cond
   measured.value = (double)sum * column.scale;
   measured.basis = column.basis == COMPARE_DISTRIBUTED && !condition->selector_text ? COMPARE_EXACT : column.basis;
   measured.sample = column.sample * column.scale;
+  measured.all = amounts_samples(run, order.column);
   return measured;
 }
 
@@ -139,7 +141,7 @@ static int measure(struct job *run, const struct condition *condition, struct me
 struct side_measured {
   double *values;
   struct measured last; /* of the last run; matched: in any run */
-  uint64_t samples;
+  uint64_t samples, all;
   const struct job *unknown; /* a run that has no such metric, or NULL */
 };
 
@@ -157,6 +159,7 @@ static int measure_side(const struct gate_side *side, const struct condition *co
     matched = matched || result->last.matched;
     result->values[i] = result->last.value;
     result->samples += result->last.samples;
+    result->all += result->last.all;
   }
   result->last.matched = matched;
   return 0;
@@ -200,10 +203,16 @@ static double smallest_change(const struct compare_values *base, const struct co
 {
   if (base->runs != 1 || now->runs != 1 || basis == COMPARE_EXACT)
     return 0;
-  bool counted = basis == COMPARE_COUNTED;
-  uint64_t a = counted ? model_rounded(base->values[0] / base->sample) : base->samples;
-  uint64_t b = counted ? model_rounded(now->values[0] / now->sample) : now->samples;
-  return a && b ? significance_smallest_change(a, b) : 0;
+  struct significance_part a = compare_part(base, basis, base->values[0]);
+  struct significance_part b = compare_part(now, basis, now->values[0]);
+  return a.samples && b.samples ? significance_smallest_change(&a, &b) : 0;
+}
+
+/* A condition names the direction of a change: the probability of such a difference in that direction. */
+static double one_sided(const struct compare_figure *figure, bool above)
+{
+  bool that_way = above ? figure->now > figure->base : figure->now < figure->base;
+  return that_way ? figure->probability / 2 : 1 - figure->probability / 2;
 }
 
 static int check(const struct condition *condition, const struct gate_side *base, const struct gate_side *now,
@@ -215,11 +224,12 @@ static int check(const struct condition *condition, const struct gate_side *base
   if (!status)
     status = check_measured(condition, base ? &old : NULL, &new);
   if (!status) {
-    struct compare_values a = {old.values, base ? base->count : 0, old.last.sample, old.samples};
-    struct compare_values b = {new.values, now->count, new.last.sample, new.samples};
+    struct compare_values a = {old.values, base ? base->count : 0, old.last.sample, old.samples, old.all};
+    struct compare_values b = {new.values, now->count, new.last.sample, new.samples, new.all};
     *gate =
         (struct compare_gate){.condition = condition, .unit = new.last.unit, .exact = new.last.basis == COMPARE_EXACT};
     gate->figure = compare_values(&a, &b, new.last.basis);
+    gate->figure.probability = one_sided(&gate->figure, condition->above);
     gate->smallest = smallest_change(&a, &b, new.last.basis);
     gate->few = isnan(gate->figure.probability) && new.last.basis != COMPARE_EXACT;
     gate->beyond = condition_holds(condition, condition->relative ? compare_change(&gate->figure) : gate->figure.now);
@@ -229,9 +239,41 @@ static int check(const struct condition *condition, const struct gate_side *base
   return status;
 }
 
+/* Returns a process that was killed or still runs, and that no other process of the run began; NULL if there is none.
+ */
+static const struct profile_process *cut_short(const struct profile *profile)
+{
+  for (uint32_t i = 0; i < profile->processes_usable; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    bool child = false;
+    for (uint32_t j = 0; process->unfinished && j < profile->processes_usable && !child; j++)
+      child = profile->processes[j].pid == process->parent_pid;
+    if (process->unfinished && !child)
+      return process;
+  }
+  return NULL;
+}
+
+/* Refuses a run that is not complete: its figures are too small. */
+static int check_complete(const struct gate_side *side)
+{
+  for (uint32_t i = 0; side && i < side->count; i++) {
+    const struct profile_process *process = cut_short(&side->runs[i].profile);
+    if (!process)
+      continue;
+    fprintf(stderr, "hpcprof-lite: --fail-if cannot be checked: process %u of '%s' %s: measure a complete run\n",
+            process->pid, side->runs[i].options.directories[0],
+            process->running ? "still runs" : "was killed, or could not write its file");
+    return EXIT_USAGE;
+  }
+  return 0;
+}
+
 int gate_check(const struct options *options, const struct gate_side *base, const struct gate_side *now,
                struct compare_gate *gates)
 {
+  if (options->conditions_count && (check_complete(base) || check_complete(now)))
+    return EXIT_USAGE;
   for (uint32_t i = 0; i < options->conditions_count; i++) {
     int status = check(&options->conditions[i], base, now, &gates[i]);
     if (status)

@@ -112,31 +112,31 @@ static int check_export(struct options *options, char *message, size_t size)
 static int check_comparison(const struct options *options, char *message, size_t size)
 {
   bool tree = options->view == OPTIONS_TOPDOWN || options->view == OPTIONS_BOTTOMUP || options->view == OPTIONS_FLAT;
-  bool summary = options->view == OPTIONS_SUMMARY;
+  bool summary = options->view == OPTIONS_SUMMARY, threads = options->view == OPTIONS_THREADS;
   if (options->format == OPTIONS_JUNIT && !options->conditions_count)
     return fail(message, size, "%s", "format junit has a test for each --fail-if: give at least one");
   if (options->format == OPTIONS_MARKDOWN && !options->conditions_count && !options->compare)
     return fail(message, size, "%s", "format markdown shows a comparison: give --compare or --fail-if");
   if (options->format >= OPTIONS_MARKDOWN && !summary)
     return fail(message, size, "formats markdown and junit show the summary, not view '%s'", options->view_name);
-  for (uint32_t i = 0; i < options->conditions_count && !options->compare; i++)
-    if (options->conditions[i].relative)
-      return fail(message, size, "--fail-if '%s' is a change: it needs --compare BASE", options->conditions[i].text);
+  for (uint32_t i = 0; i < options->conditions_count; i++)
+    if (condition_misuse(&options->conditions[i], options->compare, message, size))
+      return ERR_INPUT;
   if (options->metric && (!options->compare || summary))
     return fail(message, size, "%s",
                 "--metric is the column to compare: it needs --compare and topdown, bottomup, "
-                "flat, regions or parallelism");
+                "flat, regions, parallelism or threads");
   if (!options->compare)
     return 0;
   if (!options->directories_count)
     return fail(message, size, "--compare '%s' needs the runs to compare to it: --compare BASE DIR", options->compare);
   if (options->merge)
     return fail(message, size, "%s", "--compare keeps runs apart: it cannot be used with --merge");
-  if (!summary && !tree && options->view != OPTIONS_REGIONS && options->view != OPTIONS_PARALLELISM)
-    return fail(
-        message, size,
-        "view '%s' cannot be compared: --compare needs summary, topdown, bottomup, flat, regions or parallelism",
-        options->view_name);
+  if (!summary && !tree && !threads && options->view != OPTIONS_REGIONS && options->view != OPTIONS_PARALLELISM)
+    return fail(message, size,
+                "view '%s' cannot be compared: use summary, topdown, bottomup, flat, regions, "
+                "parallelism or threads",
+                options->view_name);
   if (options->limited)
     return fail(message, size, "%s", "--compare compares whole runs: it cannot be used with --from and --to");
   if (options->scenarios_count)

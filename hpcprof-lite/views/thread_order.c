@@ -34,9 +34,9 @@ struct thread_sort {
   enum thread_key key;
 };
 
-static uint64_t thread_figure(const struct profile_thread *thread, enum thread_key key)
+uint64_t thread_order_figure(const struct profile_thread *thread, size_t column)
 {
-  switch (key) {
+  switch ((enum thread_key)column) {
   case KEY_SAMPLES:
     return thread->samples;
   case KEY_DROPPED:
@@ -72,7 +72,7 @@ static int by_thread(const void *a, const void *b, void *argument)
   uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   const struct profile_process *xp = &sort->profile->processes[x >> 32], *yp = &sort->profile->processes[y >> 32];
   const struct profile_thread *xt = &xp->threads[(uint32_t)x], *yt = &yp->threads[(uint32_t)y];
-  uint64_t xf = thread_figure(xt, sort->key), yf = thread_figure(yt, sort->key);
+  uint64_t xf = thread_order_figure(xt, sort->key), yf = thread_order_figure(yt, sort->key);
   int order = (xf < yf) - (xf > yf);
   if (sort->key == KEY_PROCESS)
     order = (xp->pid > yp->pid) - (xp->pid < yp->pid);

@@ -242,6 +242,109 @@ def parallelism_is_compared(_):
 
 
 @case
+def threads_are_compared_with_all_their_columns(directory):
+    shape = ("--ranks", "--processes", "2", "--threads", "2")
+    base = synthetic(directory, "base", *shape, contexts=300)
+    new = synthetic(directory, "new", *shape, "--slower", "30", contexts=300)
+    plain = {side: {(row["rank"], row["thread"]): row for row in rows("threads", "-q", place)}
+             for side, place in (("base", base), ("new", new))}
+    both = rows("threads", "-q", "--compare", base, new)
+    assert [(row["rank"], row["process"], row["thread"]) for row in both] == [
+        (rank, "1", thread) for rank, thread in sorted(plain["new"])]
+    figures = list(both[0])[4:16]
+    assert len(both) == 4 and figures[0] == "samples" and figures[-1] == "blocked_s"
+    changed = 0
+    for row in both:
+        old, now = (plain[side][row["rank"], row["thread"]] for side in ("base", "new"))
+        assert row["host"] == "" and row["base"] == row["cpu_s_base"] and row["new"] == row["cpu_s"]
+        for column in figures:
+            assert row[column] == now[column], (column, row, now)
+            assert float(row[column + "_base"]) == float(old[column]), (column, row, old)
+            difference = float(now[column]) - float(old[column])
+            changed += difference != 0
+            assert abs(float(row[column + "_difference"]) - difference) < 2e-9
+            ratio = row[column + "_ratio"]
+            assert bool(ratio) == (float(old[column]) > 0), row
+            assert not ratio or abs(float(ratio) - float(now[column]) / float(old[column])) < 1e-6
+    assert changed > 4
+    work = rows("threads", "-q", "--compare", base, "--metric", "work_s", "--sort", "difference", "--max-rows", "3", new)
+    assert len(work) == 3 and all(row["new"] == row["work_s"] for row in work)
+    sizes = [abs(float(row["difference"])) for row in work]
+    assert sizes == sorted(sizes, reverse=True) and sizes[0] > 0
+    text = report("-q", "--compare", base, "--view", "threads", new).stdout
+    assert len(re.findall("rank [01], thread [0-9]+$", text, re.M)) == 4 and "work_s" in text, text
+    text = report("-q", "--compare", base, "--view", "threads", "--metric", "work_s", new).stdout
+    assert "Thread (work_s)" in text and "cpu_s" not in text
+    assert '"cpu_s_ratio"' in report("-q", "--compare", base, "--view", "threads", "-f", "json", new).stdout
+    assert "cannot compare 'speed'" in refused("-q", "--compare", "basic", "--view", "threads", "--metric", "speed",
+                                               "basic")
+    assert "cannot be sorted by 'speed'" in refused("-q", "--compare", "basic", "--view", "threads", "--sort", "speed",
+                                                    "basic")
+
+
+@case
+def threads_of_one_side_and_of_several_runs(directory):
+    few = [synthetic(directory, f"few{i}", "--threads", "2", "--noise", str(1 + i), contexts=300) for i in range(2)]
+    many = synthetic(directory, "many", "--threads", "4", contexts=300)
+    both = rows("threads", "-q", "--compare", ",".join(few), many)
+    assert [row["thread"] for row in both] == [row["thread"] for row in rows("threads", "-q", many)]
+    assert [float(row["work_s_base"]) > 0 for row in both] == [True, True, False, False]
+    means = [sum(float(rows("threads", "-q", run)[i]["work_s"]) for run in few) / 2 for i in range(2)]
+    for row, mean in zip(both, means):
+        assert abs(float(row["work_s_base"]) - mean) < 2e-9, (row, mean)
+    gone = rows("threads", "-q", "--compare", many, few[0])
+    assert len(gone) == 4 and gone[3]["work_s"] == "0.000000000" and float(gone[3]["work_s_base"]) > 0
+    assert " gone " in report("-q", "--view", "threads", "--compare", many, few[0]).stdout
+
+
+@case
+def processes_without_rank_are_compared_in_their_order(directory):
+    base = synthetic(directory, "base", "--processes", "3", "--threads", "1", contexts=300)
+    both = rows("threads", "-q", "--compare", base, base)
+    assert [row["process"] for row in both] == ["1", "2", "3"] and not any(row["rank"] for row in both)
+    assert all(float(row["difference"]) == 0 for row in both)
+    assert "process 3, thread" in report("-q", "--compare", base, "--view", "threads", base).stdout
+
+
+@case
+def conditions_on_a_context_by_its_id(_):
+    found = table(golden_report("-q", "--view", "topdown", "-f", "csv", "alone").stdout.decode())
+    row = next(row for row in found if row["kind"] == "function" and float(row["work_incl_s"]) > 0)
+    for off, status in ((-0.000001, 3), (0.000001, 0)):
+        text = f"work of #{row['id']} > {float(row['work_incl_s']) + off:.9f} s"
+        assert golden_report("-q", "--fail-if", text, "alone").returncode == status, text
+    assert "differs between runs" in refused("--compare", "alone", "--fail-if", "work of #1 > +5%", "alone")
+
+
+@case
+def incomplete_runs_do_not_pass(_):
+    """The figures of a killed run are too small: it must not look like a faster program."""
+    for arguments in (("--compare", "alone", "--fail-if", "elapsed > +900%", "killed"),
+                      ("--compare", "killed", "--fail-if", "elapsed > +900%", "alone"),
+                      ("--fail-if", "elapsed > 900 s", "killed")):
+        done = golden_report("-q", *arguments)
+        assert done.returncode == 2 and not done.stdout, done
+        assert b"of 'killed' was killed, or could not write its file: measure a complete run" in done.stderr, done
+    assert golden_report("-q", "--compare", "alone", "killed").returncode == 0
+
+
+@case
+def directories_that_are_no_runs(directory):
+    os.mkdir(os.path.join(directory, "nothing"))
+    open(os.path.join(directory, "file"), "w", encoding="utf-8").close()
+    run = synthetic(directory, "run", contexts=300)
+    for wrong in ("nothing", "file", "nowhere"):
+        for arguments in ((wrong, "run"), ("run", wrong), (f"run,{wrong}", "run")):
+            done = report("-q", "--compare", *arguments, "--fail-if", "elapsed > +5%", cwd=directory)
+            assert done.returncode == 1 and not done.stdout and wrong in done.stderr, done
+    done = report("--compare", run, run)
+    assert done.returncode == 0 and "is on both sides: it is compared with itself" in done.stderr, done
+    for twice in ((f"{run},{run}", run), (run, run, os.path.join(directory, ".", "run"))):
+        done = report("-q", "--compare", *twice)
+        assert done.returncode == 2 and "given twice on one side" in done.stderr, done
+
+
+@case
 def conditions_need_no_base(_):
     for text, status in (("elapsed > 1 us", 3), ("elapsed < 1 us", 0), ("work > 1 ns", 3), ("samples < 1", 0),
                          ("efficiency < 100%", 3), ("efficiency < 0%", 0), ("efficiency > 0.5", 3)):
@@ -294,7 +397,7 @@ def amounts_of_different_units_are_not_compared(_):
 def wrong_command_lines_are_refused(_):
     assert "needs --compare BASE" in refused("--fail-if", "elapsed > +5%", "basic")
     assert "no such metric" in refused("--fail-if", "speed > 5", "basic")
-    for view in ("region-tree", "threads", "timeline", "grains"):
+    for view in ("region-tree", "efficiency", "timeline", "grains"):
         assert "cannot be compared" in refused("--compare", "basic", "--view", view, "basic")
     assert "--from and --to" in refused("--compare", "basic", "--from", "1", "basic")
     assert "--per-thread" in refused("--compare", "basic", "--view", "regions", "--per-thread", "basic")
@@ -322,9 +425,67 @@ def formats_for_ci(directory):
     assert done.returncode == 3 and suites.get("failures") == "1" and suites.get("tests") == "2"
     assert [len(one.findall("failure")) for one in cases] == [1, 0]
     assert cases[0].get("name") == f"not work_excl_s of {FIRST} > +5%"
+    check_junit(suites)
     done = report("-q", *arguments, "-f", "markdown")
     assert done.returncode == 3 and "| failed | from " in done.stdout and "| passed | it is 10.000 s |" in done.stdout
     assert re.search(rf"\| {re.escape(FIRST)} \| .* \| yes \|", done.stdout), done.stdout
+
+
+def check_junit(suites):
+    """The rules of the schema that Jenkins and GitLab share."""
+    suite, = suites
+    assert (suites.tag, suite.tag) == ("testsuites", "testsuite")
+    for one in (suites, suite):
+        assert one.get("name") and float(one.get("time")) >= 0
+        assert int(one.get("tests")) == len(suite)
+        assert int(one.get("failures")) == len(suite.findall("testcase/failure"))
+        assert int(one.get("errors")) == 0
+    for one in suite:
+        assert one.tag == "testcase" and one.get("name") and one.get("classname") and float(one.get("time")) >= 0
+        inner, = one
+        assert inner.tag == "system-out" and inner.text or inner.tag == "failure" and inner.get("type") and \
+            inner.get("message")
+
+
+@case
+def markdown_tables_have_equal_rows(directory):
+    """Also where names contain what separates cells."""
+    base, new = (synthetic(directory, name, "--noise", "1", "--module", "a|b`c<d>_*\\e", contexts=300)
+                 for name in ("ba|se", "new"))
+    done = compare(base, new, "-f", "markdown", "--fail-if", "elapsed > 1000 s", "--fail-if", "work > +5%")
+    widths = []
+    for line in done.stdout.splitlines() + [""]:
+        if line.startswith("|"):
+            widths.append(len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)))
+        else:
+            assert len(set(widths)) <= 1 and len(widths) != 1 and "|" not in re.sub(r"\\\|", "", line), done.stdout
+            widths = []
+    assert done.returncode == 0 and "a\\|b\\`c\\<d\\>\\_\\*" in done.stdout, done.stdout
+
+
+@case
+def workflows_of_the_manual_are_yaml(_):
+    """With the steps in the order in which they need each other; skipped without a parser."""
+    try:
+        import yaml
+    except ImportError:
+        return
+    with open(os.path.join(tap.SOURCE, "doc", "compare.md"), encoding="utf-8") as file:
+        github, gitlab = (yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", file.read(), re.S))
+    steps = github["jobs"]["compare"]["steps"]
+    assert all(("run" in step) != ("uses" in step) for step in steps)
+    commands = "\n".join(step.get("run", "") for step in steps), "\n".join(gitlab["performance"]["script"])
+    for text in commands:
+        compared, = re.findall(r"hpcprof-lite\s+(--compare.*)", text)
+        conditions = re.findall("--fail-if '([^']*)'", compared)
+        assert conditions == ["elapsed > +5%", "work of solve > +5%"], compared
+        for name in re.findall(r"new\d", compared):
+            assert "new$i" in text and text.index("new$i") < text.index(name)
+        assert [len(side.split(",")) for side in re.findall(r"--compare (\S+)", compared)] == [5]
+        done = tap.run("bash", "-n", "-c", text)
+        assert done.returncode == 0, done
+    assert gitlab["performance"]["cache"]["paths"] == ["baseline/"] and "baseline/complete" in commands[1]
+    assert [step["with"]["path"] for step in steps if "cache" in step.get("uses", "")] == ["profiler", "baseline"]
 
 
 @case

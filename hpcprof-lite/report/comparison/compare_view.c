@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/comparison/compare_view.h"
 
 #include "hpcprof-lite/report/comparison/compare_cells.h"
+#include "hpcprof-lite/report/comparison/compare_text.h"
 #include "hpcprof-lite/report/comparison/gate_view.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/constructs/regions_view.h"
@@ -13,83 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CELL = 16, FIGURES_WIDTH = 3 * 10 + 9 + 2 + 2, PLACE_MAX = 32, FUNCTIONS_MAX = 10 };
-
-/* What is compared with what. */
-static void print_heading(const struct report *report)
-{
-  const struct compare_result *result = report->comparison;
-  struct terminal terminal;
-  char base[TERMINAL_TEXT_MAX], now[TERMINAL_TEXT_MAX];
-  terminal_init(&terminal, report->stream);
-  unsigned room = terminal_room(&terminal, 24);
-  terminal_fit(&terminal, result->directory[COMPARE_BASE], room, base);
-  terminal_fit(&terminal, result->directory[COMPARE_NEW], room, now);
-  for (int side = 0; side < COMPARE_SIDES; side++) {
-    fprintf(report->stream, "%s %s", side == COMPARE_BASE ? "Base:" : "New: ", side == COMPARE_BASE ? base : now);
-    if (result->runs[side] > 1)
-      fprintf(report->stream, " and %" PRIu32 " more run%s", result->runs[side] - 1, result->runs[side] > 2 ? "s" : "");
-    putc('\n', report->stream);
-  }
-}
-
-/* How a difference is marked. */
-static void print_legend(const struct report *report)
-{
-  const struct compare_result *result = report->comparison;
-  bool repeated = result->runs[COMPARE_BASE] > 1 || result->runs[COMPARE_NEW] > 1;
-  char line[256], full[1024];
-  if (result->compared)
-    snprintf(line, sizeof line, "! significant at %g %%, allowing for %zu tested figure%s; see --legend\n",
-             100 * SIGNIFICANCE_LEVEL, result->compared, result->compared == 1 ? "" : "s");
-  else
-    snprintf(line, sizeof line,
-             "No change could be tested: a single run of exact figures, or too few samples;\nsee --legend\n");
-  snprintf(full, sizeof full,
-           "!: the change is significant.  Between equal programs, a report with any '!' has\n"
-           "   a probability of less than %g %%: two-sided tests, corrected (Holm) for the\n"
-           "   number of figures that were tested: %zu.\n"
-           "%s"
-           "   Sampled figures with fewer than %d samples on both sides are not tested.\n",
-           100 * SIGNIFICANCE_LEVEL, result->compared,
-           repeated ? "   Figures are means over the runs, and tested by their variance (Welch).\n"
-                    : "   With one run on each side, sampled figures are tested by their numbers of\n"
-                      "   samples; exact ones (elapsed time, regions) are not tested.\n",
-           MODEL_FEW_SAMPLES);
-  legend_print(report, line, full);
-}
-
-/* A figure in 9 columns. */
-static void figure_text(double value, const char *unit, unsigned decimals, bool sign, char out[CELL])
-{
-  char plain[CELL];
-  if (*unit)
-    snprintf(plain, sizeof plain, "%.*f", (int)decimals, fabs(value));
-  else
-    terminal_count(model_rounded(fabs(value)), plain);
-  if (strlen(plain) > 8)
-    snprintf(plain, sizeof plain, "%.2e", fabs(value));
-  bool zero = strspn(plain, "0.") == strlen(plain);
-  snprintf(out, CELL, "%s%.14s", !sign || zero ? "" : value < 0 ? "-" : "+", plain);
-}
-
-static void print_figure(const struct report *report, const struct compare_figure *figure, const char *unit,
-                         unsigned decimals)
-{
-  char base[CELL], now[CELL], difference[CELL], change[GATE_FIGURE];
-  figure_text(figure->base, unit, decimals, false, base);
-  figure_text(figure->now, unit, decimals, false, now);
-  figure_text(figure->now - figure->base, unit, decimals, true, difference);
-  gate_view_change(figure, change);
-  fprintf(report->stream, "%10s%10s%10s%9s %c", base, now, difference, change,
-          compare_is_significant(figure) ? '!' : ' ');
-}
-
-/* The decimals of a column whose largest amount is that of the root. */
-static unsigned decimals_of(const struct compare_figure *largest)
-{
-  return terminal_decimals(model_rounded(1e9 * fmax(largest->base, largest->now)));
-}
+enum { CELL = 16, PLACE_MAX = 32, FUNCTIONS_MAX = 10 };
 
 /* ---- trees and regions ---- */
 
@@ -102,7 +27,7 @@ static bool of_constructs(const struct report *report)
 static void print_name(const struct report *report, const struct terminal *terminal, uint32_t number)
 {
   const struct tree_row *row = &report->tree->rows[number];
-  unsigned width = terminal_room(terminal, FIGURES_WIDTH), most = width / 2;
+  unsigned width = terminal_room(terminal, COMPARE_TEXT_WIDTH), most = width / 2;
   char name[TERMINAL_TEXT_MAX], place[TERMINAL_TEXT_MAX], text[CONSTRUCT_TEXT_MAX];
   if (of_constructs(report)) {
     struct construct_place where = {report->names->functions[row->function].file, row->name, row->file, row->line};
@@ -129,7 +54,7 @@ void compare_view_tree(const struct report *report)
   struct terminal terminal;
   struct compare_figure largest = {0};
   terminal_init(&terminal, report->stream);
-  print_heading(report);
+  compare_text_heading(report);
   for (uint32_t row = 0; row < tree->count; row++) {
     largest.base = fmax(largest.base, result->figures[row].base);
     largest.now = fmax(largest.now, result->figures[row].now);
@@ -140,10 +65,10 @@ void compare_view_tree(const struct report *report)
     uint32_t row = tree->order[i];
     if (!report->shown[row])
       continue;
-    print_figure(report, &result->figures[row], result->unit, decimals_of(&largest));
+    compare_text_figure(report, &result->figures[row], result->unit, compare_text_decimals(&largest));
     print_name(report, &terminal, row);
   }
-  print_legend(report);
+  compare_text_legend(report);
   legend_omitted(report);
 }
 
@@ -273,13 +198,13 @@ static void print_items(const struct report *report, const struct terminal *term
     char name[TERMINAL_TEXT_MAX], text[4200];
     if (is_function(item) != functions || (functions && shown++ >= FUNCTIONS_MAX))
       continue;
-    print_figure(report, &item->figure, item->unit, decimals_of(&largest));
+    compare_text_figure(report, &item->figure, item->unit, compare_text_decimals(&largest));
     const char *base = names_base(item->file);
     snprintf(text, sizeof text, "%s%s%s%s", item->name, *item->unit == 's' && !functions ? " s" : "", *base ? "  " : "",
              base);
     for (char *at = text; !functions && *at; at++)
       *at = *at == '_' ? ' ' : *at;
-    terminal_fit(terminal, text, terminal_room(terminal, FIGURES_WIDTH), name);
+    terminal_fit(terminal, text, terminal_room(terminal, COMPARE_TEXT_WIDTH), name);
     fprintf(report->stream, "  %s\n", name);
   }
   if (shown > FUNCTIONS_MAX)
@@ -304,7 +229,7 @@ void compare_view_summary(const struct report *report)
 {
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
-  print_heading(report);
+  compare_text_heading(report);
   fprintf(report->stream, "\n%s%10s%10s%10s%9s    Figure%s\n", terminal_bold(&terminal), "Base", "New", "Diff",
           "Change", terminal_plain(&terminal));
   print_items(report, &terminal, false);
@@ -316,7 +241,7 @@ void compare_view_summary(const struct report *report)
   }
   print_gates(report, &terminal);
   putc('\n', report->stream);
-  print_legend(report);
+  compare_text_legend(report);
 }
 
 static void text_cells(struct row_writer *writer, const char *section, const char *item)

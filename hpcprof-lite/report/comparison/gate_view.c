@@ -151,8 +151,9 @@ int gate_view_junit(const struct report *report)
     failed += result->gates[i].failed;
   fprintf(stream,
           "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-          "<testsuites tests=\"%" PRIu32 "\" failures=\"%" PRIu32 "\">\n"
-          "<testsuite name=\"hpcprof-lite\" tests=\"%" PRIu32 "\" failures=\"%" PRIu32 "\">\n",
+          "<testsuites name=\"hpcprof-lite\" tests=\"%" PRIu32 "\" failures=\"%" PRIu32 "\" errors=\"0\" time=\"0\">\n"
+          "<testsuite name=\"hpcprof-lite\" tests=\"%" PRIu32 "\" failures=\"%" PRIu32
+          "\" errors=\"0\" skipped=\"0\" time=\"0\">\n",
           result->gates_count, failed, result->gates_count, failed);
   for (uint32_t i = 0; i < result->gates_count; i++) {
     const struct compare_gate *gate = &result->gates[i];
@@ -160,7 +161,8 @@ int gate_view_junit(const struct report *report)
     gate_view_text(gate, text);
     fputs("<testcase classname=\"hpcprof-lite\" name=\"not ", stream);
     xml_text(stream, gate->condition->text);
-    fputs(gate->failed ? "\"><failure message=\"" : "\"><system-out>", stream);
+    fputs("\" time=\"0\">", stream);
+    fputs(gate->failed ? "<failure type=\"condition\" message=\"" : "<system-out>", stream);
     if (gate->beyond && !gate->failed)
       fprintf(stream, "%s: ", gate_view_state(gate));
     xml_text(stream, text);

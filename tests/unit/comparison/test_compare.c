@@ -231,21 +231,23 @@ static void test_single_runs(void **state)
   static const struct {
     const char *name;
     uint64_t base, now;
-  } functions[] = {{"same", 1000, 1010}, {"slower", 1000, 1200}, {"few", 19, 0}};
-  for (size_t i = 0; i < 3; i++) {
+  } functions[] = {{"same", 1000, 1010}, {"slower", 1000, 1200}, {"few", 19, 0}, {"some", 90, 200}};
+  for (size_t i = 0; i < 4; i++) {
     value(&runs[0][0], add(&runs[0][0], 0, ROW_FUNCTION, functions[i].name, "", 0), functions[i].base);
     value(&runs[1][0], add(&runs[1][0], 0, ROW_FUNCTION, functions[i].name, "", 0), functions[i].now);
   }
   join(1, true);
   struct compare_figure all[] = {figure("same", 0), figure("slower", 0), figure("few", 0)};
-  assert_true(fabs(all[1].probability - significance_of_counts(1000, 1200, 0.5)) < 1e-12);
+  struct significance_part part[] = {{1000, 1000, 2109}, {1200, 1200, 2410}};
+  assert_true(fabs(all[1].probability - significance_of_parts(&part[0], &part[1])) < 1e-12);
+  assert_true(fabs(figure("some", 0).probability - significance_of_counts(90, 200, 0.5)) < 1e-12);
   assert_true(isnan(all[2].probability));
   assert_int_equal(compare_correct(all, 3, sizeof *all), 2);
   assert_false(compare_is_significant(&all[0]));
   assert_true(compare_is_significant(&all[1]));
   assert_false(compare_is_significant(&all[2]));
   double one = 5, other = 50;
-  struct compare_values base = {&one, 1, 1, 0}, now = {&other, 1, 1, 0};
+  struct compare_values base = {.values = &one, .runs = 1, .sample = 1}, now = {.values = &other, .runs = 1, .sample = 1};
   assert_true(isnan(compare_values(&base, &now, COMPARE_EXACT).probability));
 }
 
@@ -254,7 +256,8 @@ static void test_other_rates_of_sampling(void **state)
 {
   (void)state;
   double time = 1;
-  struct compare_values base = {&time, 1, 0.005, 0}, now = {&time, 1, 0.01, 0};
+  struct compare_values base = {.values = &time, .runs = 1, .sample = 0.005};
+  struct compare_values now = {.values = &time, .runs = 1, .sample = 0.01};
   struct compare_figure figure = compare_values(&base, &now, COMPARE_COUNTED);
   assert_true(figure.probability > 0.9);
 }

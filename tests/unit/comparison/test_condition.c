@@ -86,7 +86,9 @@ static void test_refusals(void **state)
   refused("speed > +5%", "no such metric");
   refused("elapsed of solve > +5%", "whole run");
   refused("exec_s > +5%", "needs 'of SELECTOR'");
-  refused("work of #12 > +5%", "one report");
+  refused("exec_s of #12 > 1 s", "is a calling context");
+  refused("efficiency < 70", "at most 1");
+  refused("elapsed > 0x10 s", "limit such as");
   refused("work of a.c:5-3 > +5%", "lines must be given");
 }
 

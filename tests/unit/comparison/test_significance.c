@@ -78,9 +78,23 @@ static void test_distributed_amounts(void **state)
 static void test_smallest_change(void **state)
 {
   (void)state;
-  double change = significance_smallest_change(10000, 10000);
-  uint64_t now = (uint64_t)(10000 * (1 + change));
-  expect(significance_of_counts(10000, now, 0.5), SIGNIFICANCE_LEVEL, 0.002);
+  struct significance_part base = {10000, 10000, 25000}, now = base;
+  now.amount = 10000 * (1 + significance_smallest_change(&base, &now));
+  expect(significance_of_parts(&base, &now) / 2, SIGNIFICANCE_LEVEL, 0.002);
+}
+
+/* Where the number of all samples is known, chance only divides it; equal runs differ by a percent for other reasons. */
+static void test_parts_of_all_samples(void **state)
+{
+  (void)state;
+  struct significance_part few = {1, 900, 0}, whole = {1, 900, 900}, most = {1, 900, 1000};
+  struct significance_part few_more = {1.1, 900, 0}, whole_more = {1.1, 900, 900}, most_more = {1.1, 900, 1000};
+  double run = SIGNIFICANCE_RUN_VARIATION * SIGNIFICANCE_RUN_VARIATION, sides = 1 + 1.1 * 1.1;
+  expect(significance_of_parts(&few, &few_more), erfc(0.1 / sqrt(sides * (1 / 900.0 + run)) / sqrt(2)), 1e-12);
+  expect(significance_of_parts(&most, &most_more), erfc(0.1 / sqrt(sides * (0.1 / 900 + run)) / sqrt(2)), 1e-12);
+  expect(significance_of_parts(&whole, &whole_more), erfc(0.1 / sqrt(sides * run) / sqrt(2)), 1e-12);
+  expect(significance_of_parts(&most, &most), 1, 1e-12);
+  assert_true(isnan(significance_of_parts(&(struct significance_part){0}, &(struct significance_part){0})));
 }
 
 static void test_correction(void **state)
@@ -143,6 +157,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(test_counts),
       cmocka_unit_test(test_distributed_amounts),
       cmocka_unit_test(test_smallest_change),
+      cmocka_unit_test(test_parts_of_all_samples),
       cmocka_unit_test(test_correction),
       cmocka_unit_test(test_equal_programs_seldom_differ),
   };

@@ -1,0 +1,84 @@
+#include "hpcprof-lite/report/comparison/compare_text.h"
+
+#include "hpcprof-lite/report/comparison/gate_view.h"
+#include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/terminal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { CELL = 16 };
+
+void compare_text_heading(const struct report *report)
+{
+  const struct compare_result *result = report->comparison;
+  struct terminal terminal;
+  char base[TERMINAL_TEXT_MAX], now[TERMINAL_TEXT_MAX];
+  terminal_init(&terminal, report->stream);
+  unsigned room = terminal_room(&terminal, 24);
+  terminal_fit(&terminal, result->directory[COMPARE_BASE], room, base);
+  terminal_fit(&terminal, result->directory[COMPARE_NEW], room, now);
+  for (int side = 0; side < COMPARE_SIDES; side++) {
+    fprintf(report->stream, "%s %s", side == COMPARE_BASE ? "Base:" : "New: ", side == COMPARE_BASE ? base : now);
+    if (result->runs[side] > 1)
+      fprintf(report->stream, " and %" PRIu32 " more run%s", result->runs[side] - 1, result->runs[side] > 2 ? "s" : "");
+    putc('\n', report->stream);
+  }
+}
+
+void compare_text_legend(const struct report *report)
+{
+  const struct compare_result *result = report->comparison;
+  bool repeated = result->runs[COMPARE_BASE] > 1 || result->runs[COMPARE_NEW] > 1;
+  char line[256], full[1024];
+  if (result->compared)
+    snprintf(line, sizeof line, "! significant at %g %%, allowing for %zu tested figure%s; see --legend\n",
+             100 * SIGNIFICANCE_LEVEL, result->compared, result->compared == 1 ? "" : "s");
+  else
+    snprintf(line, sizeof line,
+             "No change could be tested: a single run of exact figures, or too few samples;\nsee --legend\n");
+  snprintf(full, sizeof full,
+           "!: the change is significant.  Between equal programs, a report with any '!' has\n"
+           "   a probability of less than %g %%: two-sided tests, corrected (Holm) for the\n"
+           "   number of figures that were tested: %zu.\n"
+           "%s"
+           "   Sampled figures with fewer than %d samples on both sides are not tested.\n",
+           100 * SIGNIFICANCE_LEVEL, result->compared,
+           repeated ? "   Figures are means over the runs, and tested by their variance (Welch).\n"
+                    : "   With one run on each side, sampled figures are tested by their numbers of\n"
+                      "   samples; exact ones (elapsed time, regions) are not tested.\n",
+           MODEL_FEW_SAMPLES);
+  legend_print(report, line, full);
+}
+
+/* A figure in 9 columns. */
+static void figure_text(double value, const char *unit, unsigned decimals, bool sign, char out[CELL])
+{
+  char plain[CELL];
+  if (*unit)
+    snprintf(plain, sizeof plain, "%.*f", (int)decimals, fabs(value));
+  else
+    terminal_count(model_rounded(fabs(value)), plain);
+  if (strlen(plain) > 8)
+    snprintf(plain, sizeof plain, "%.2e", fabs(value));
+  bool zero = strspn(plain, "0.") == strlen(plain);
+  snprintf(out, CELL, "%s%.14s", !sign || zero ? "" : value < 0 ? "-" : "+", plain);
+}
+
+void compare_text_figure(const struct report *report, const struct compare_figure *figure, const char *unit,
+                         unsigned decimals)
+{
+  char base[CELL], now[CELL], difference[CELL], change[GATE_FIGURE];
+  figure_text(figure->base, unit, decimals, false, base);
+  figure_text(figure->now, unit, decimals, false, now);
+  figure_text(figure->now - figure->base, unit, decimals, true, difference);
+  gate_view_change(figure, change);
+  fprintf(report->stream, "%10s%10s%10s%9s %c", base, now, difference, change,
+          compare_is_significant(figure) ? '!' : ' ');
+}
+
+unsigned compare_text_decimals(const struct compare_figure *largest)
+{
+  return terminal_decimals(model_rounded(1e9 * fmax(largest->base, largest->now)));
+}
