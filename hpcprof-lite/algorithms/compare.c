@@ -338,7 +338,7 @@ static int join_children(struct joiner *joiner, uint32_t row)
     if (collect(joiner, side, compare->rows[side][row]))
       return ERR_NOMEM;
   int status = 0;
-  for (int loose = 0; loose < 2 && !status; loose++) {
+  for (int loose = 0; loose < 2 - compare->is_list && !status; loose++) {
     match(joiner, loose);
     status = append_pairs(joiner, row);
   }

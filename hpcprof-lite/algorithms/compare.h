@@ -6,6 +6,7 @@
  * All runs are first translated to common numbers of functions, modules and columns (struct compare_map).  The runs of
  * one side are of one build: their rows are the same if the translated rows are.  Rows of the two sides are joined from
  * the root on: children of joined rows are the same row if they have the same name and file (without directories).
+ * In lists, constructs must also have the same kind and function.
  * Regions, tasks and lines of one build must also have the same line; in another build they have the same distance from
  * the begin of their function, or else the same order.
  *
@@ -64,6 +65,8 @@ struct compare_side {
 };
 
 struct compare {
+  bool is_list; /* set after compare_begin(): constructs stand below the root, which tells nothing about where they are
+                 */
   struct compare_side sides[COMPARE_SIDES];
   struct tree joined;
   uint32_t *rows[COMPARE_SIDES]; /* [joined row] row of the side, or MODEL_NONE */

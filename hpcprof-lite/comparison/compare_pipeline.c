@@ -329,6 +329,7 @@ static int join_rows(struct job *job, struct comparison *comparison)
   int status = run_map_columns(job, comparison);
   if (!status)
     status = compare_begin(&comparison->compare, job->columns.count, newest->report.tree->rows[0].name);
+  comparison->compare.is_list = amounts_list(job->options.view);
   if (!status && find_metric(job, comparison, &metric))
     return unknown_metric(job);
   if (!status)

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/comparison/gate.h"
 
 #include "hpcprof-lite/comparison/amounts.h"
+#include "hpcprof-lite/comparison/moved_lines.h"
 #include "hpcprof-lite/report/comparison/gate_view.h"
 #include "hpcprof-lite/views/construct_rows.h"
 #include "hpcprof-lite/views/sorting.h"
@@ -219,10 +220,14 @@ static int check(const struct condition *condition, const struct gate_side *base
                  struct compare_gate *gate)
 {
   struct side_measured old = {0}, new = {0};
-  int status =
-      measure_side(now, condition, &new) || (base && measure_side(base, condition, &old)) ? job_no_memory() : 0;
+  struct condition of_base = *condition; /* the lines of a selector are those of the new side */
+  bool placed =
+      !base || !condition->selector_text || moved_lines(&now->runs[0].names, &base->runs[0].names, &of_base.selector);
+  int status = measure_side(now, condition, &new) || (base && measure_side(base, &of_base, &old)) ? job_no_memory() : 0;
   if (!status)
     status = check_measured(condition, base ? &old : NULL, &new);
+  if (!status && !placed && old.last.matched != new.last.matched)
+    status = fail(condition, "its lines are only on one side, and may have moved: name the function");
   if (!status) {
     struct compare_values a = {old.values, base ? base->count : 0, old.last.sample, old.samples, old.all};
     struct compare_values b = {new.values, now->count, new.last.sample, new.samples, new.all};

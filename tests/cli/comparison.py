@@ -480,7 +480,7 @@ def workflows_of_the_manual_are_yaml(_):
         conditions = re.findall("--fail-if '([^']*)'", compared)
         assert conditions == ["elapsed > +5%", "work of solve > +5%"], compared
         for name in re.findall(r"new\d", compared):
-            assert "new$i" in text and text.index("new$i") < text.index(name)
+            assert f"{name[:-1]}$i" in text and text.index("new$i") < text.index("--compare")
         assert [len(side.split(",")) for side in re.findall(r"--compare (\S+)", compared)] == [5]
         done = tap.run("bash", "-n", "-c", text)
         assert done.returncode == 0, done
@@ -502,6 +502,72 @@ def another_build_of_a_real_program(directory):
     assert float(region["base"]) > 0 < float(region["new"]), region
     row, = rows("regions", "-q", "--compare", base, slow)
     assert float(row["base"]) > 0 < float(row["new"]) and int(row["line"]) > 20, row
+
+
+MOVED = r"""%s
+static volatile double sink;
+__attribute__((noinline)) void spin(int n)
+{
+  double s = 1;
+  for (int i = 0; i < n * 1000; i++)
+    s = s * 1.000001 + 1;
+  sink = s;
+}
+__attribute__((noinline)) void alpha(void)
+{
+#pragma omp parallel for
+  for (int i = 0; i < 100; i++)
+    spin(2000);
+}
+__attribute__((noinline)) void beta(void)
+{
+#pragma omp parallel
+#pragma omp KIND
+  spin(2000);
+}
+__attribute__((noinline)) void LAST(void)
+{
+#pragma omp parallel for
+  for (int i = 0; i < 8; i++)
+    spin(2000);
+}
+int main(void)
+{
+  alpha();
+  beta();
+  LAST();
+  return 0;
+}
+"""
+
+
+@case
+def lines_that_moved_and_constructs_that_differ(directory):
+    """Twenty lines more, a function with another name, a construct of another kind; and the new build's directory was
+    renamed."""
+    runs = []
+    for side, moved, kind, last in (("base", "", "critical", "gamma_"), ("new", "\n" * 20, "single", "delta")):
+        folder = os.path.join(directory, "build-" + side)
+        os.mkdir(folder)
+        source, program = os.path.join(folder, "moved.c"), os.path.join(folder, "moved")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(MOVED.replace("%s", moved).replace("KIND", kind).replace("LAST", last))
+        must("gcc", "-g", "-O2", "-fopenmp", source, "-o", program)
+        runs.append(measure(directory, side, program))
+    os.rename(runs[1], runs[1] + "-renamed")
+    base, new = runs[0], runs[1] + "-renamed"
+    pairs = {(row["kind"], row["name"]): row for row in rows("regions", "-q", "--compare", base, new)}
+    for key, old, now in ((("parallel", "alpha"), True, True), (("parallel", "beta"), True, True),
+                          (("critical", "beta"), True, False), (("single", "beta"), False, True),
+                          (("parallel", "gamma_"), True, False), (("parallel", "delta"), False, True)):
+        assert (float(pairs[key]["base"]) > 0, float(pairs[key]["new"]) > 0) == (old, now), (key, pairs[key])
+    at = MOVED.split("\n").index("#pragma omp parallel for") + 1 + 20  # where alpha's region is in the new build
+    for text, status, what in ((f"work of moved.c:{at - 2}-{at + 2} > +300%", 0, ""),
+                               (f"exec_s of moved.c:{at} > +900%", 0, ""), (f"exec_s of moved.c:{at} < +900%", 3, "from "),
+                               (f"exec_s of moved.c:{at - 20} > +900%", 2, "may have moved: name the function")):
+        done = compare(base, new, "--fail-if", text)
+        assert done.returncode == status and what in done.stderr and " new" not in done.stderr, (text, done)
+        assert "gone" not in done.stdout[done.stdout.find("Conditions"):], done.stdout
 
 
 @case
