@@ -198,6 +198,37 @@ static int check_measured(const struct condition *condition, const struct side_m
                                         : "the metric is a number, without a unit: 1000");
 }
 
+/* Whether a run's executable has no names: it is stripped, gone, or not the one that was measured. */
+static bool is_nameless(const struct job *run)
+{
+  bool nameless = false;
+  for (uint32_t i = 0; i < run->names.functions_count; i++) {
+    const struct names_function *function = &run->names.functions[i];
+    if (function->module == MODEL_NONE || !(run->profile.catalog.modules[function->module].flags & MODULE_MAIN))
+      continue;
+    if (!function->unknown)
+      return false;
+    nameless = true;
+  }
+  return nameless;
+}
+
+/* Refuses a condition that selects nothing on one side because nothing has a name there. */
+static int check_names(const struct condition *condition, const struct gate_side *side,
+                       const struct side_measured *measured)
+{
+  for (uint32_t i = 0; i < side->count && condition->selector_text && !measured->last.matched; i++)
+    if (!condition->selector.is_region && is_nameless(&side->runs[i])) {
+      fprintf(
+          stderr,
+          "hpcprof-lite: --fail-if '%s' cannot be checked: '%s' has no names, as its executable is stripped, gone or "
+          "another build: keep each build in a directory of its own\n",
+          condition->text, side->runs[i].options.directories[0]);
+      return EXIT_USAGE;
+    }
+  return 0;
+}
+
 /* The smallest significant change of a sampled figure of single runs, 0 otherwise. */
 static double smallest_change(const struct compare_values *base, const struct compare_values *now,
                               enum compare_basis basis)
@@ -226,6 +257,8 @@ static int check(const struct condition *condition, const struct gate_side *base
   int status = measure_side(now, condition, &new) || (base && measure_side(base, &of_base, &old)) ? job_no_memory() : 0;
   if (!status)
     status = check_measured(condition, base ? &old : NULL, &new);
+  if (!status && base && condition->relative)
+    status = check_names(condition, base, &old) || check_names(condition, now, &new) ? EXIT_USAGE : 0;
   if (!status && !placed && old.last.matched != new.last.matched)
     status = fail(condition, "its lines are only on one side, and may have moved: name the function");
   if (!status) {

@@ -504,6 +504,20 @@ def another_build_of_a_real_program(directory):
     assert float(row["base"]) > 0 < float(row["new"]) and int(row["line"]) > 20, row
 
 
+@case
+def a_base_whose_executable_was_replaced(directory):
+    """Its functions have no names any more: solve() has not become infinitely slower."""
+    program = build(directory, 100)
+    base = measure(directory, "base", program)
+    os.remove(program)
+    os.rename(build(directory, 101), program)
+    new = measure(directory, "new", program)
+    done = compare(base, new, "--fail-if", "work of solve > +5%")
+    assert done.returncode == 2 and "'%s' has no names" % base in done.stderr and not done.stdout, done
+    assert "keep each build in a directory of its own" in done.stderr
+    assert compare(base, new, "--fail-if", "work > +900%").returncode == 0
+
+
 MOVED = r"""%s
 static volatile double sink;
 __attribute__((noinline)) void spin(int n)
