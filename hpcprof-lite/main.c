@@ -26,7 +26,7 @@
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/source/source_view.h"
 #include "hpcprof-lite/report/speedup_view.h"
-#include "hpcprof-lite/report/summary.h"
+#include "hpcprof-lite/report/summary/summary.h"
 #include "hpcprof-lite/report/table.h"
 #include "hpcprof-lite/report/text.h"
 #include "hpcprof-lite/report/threads.h"

@@ -157,8 +157,12 @@ static void split_time(const struct run *runs, uint32_t count, const struct sums
     to->note = "no work was sampled by time";
     return;
   }
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < count; i++)
+    most = runs[i].threads_max > most ? runs[i].threads_max : most;
   if (!to->compared)
-    to->note = "not known: give also the directory of a run of the same command with OMP_NUM_THREADS=1";
+    to->note = most == 1 ? "the run itself had one thread"
+                         : "not known: give also the directory of a run of the same command with OMP_NUM_THREADS=1";
   double idle = whole - sums->work - sums->overhead;
   const double parts[EFFICIENCY_PARTS] = {[EFFICIENCY_WHOLE] = whole,
                                           [EFFICIENCY_WORK] = sums->work,

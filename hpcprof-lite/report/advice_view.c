@@ -83,19 +83,6 @@ static void print_reason(const struct report *report, const struct terminal *ter
     terminal_wrap(terminal, report->stream, "     ", "     ", advice_remedy(found->class));
 }
 
-void advice_view_first(const struct report *report, const struct terminal *terminal, uint32_t count)
-{
-  uint32_t shown = 0;
-  fprintf(report->stream, "\n%sWhat to change first%s\n", terminal_bold(terminal), terminal_plain(terminal));
-  for (uint32_t i = 0; i < report->advice.count && shown < count; i++) {
-    if (report->advice.found[i].class == ADVICE_UNFIT && !report->advice.unfit_first)
-      continue;
-    print_finding(report, terminal, i);
-    print_reason(report, terminal, &report->advice.found[i]);
-    shown++;
-  }
-}
-
 void advice_view_text(const struct report *report)
 {
   struct terminal terminal;

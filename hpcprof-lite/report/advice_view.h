@@ -12,7 +12,4 @@ int advice_view_table(const struct report *report, bool json);
 enum { ADVICE_TITLE_MAX = 4096 };
 void advice_view_title(const struct advice_finding *found, char out[ADVICE_TITLE_MAX]);
 
-/* Prints the first findings, for the summary. */
-void advice_view_first(const struct report *report, const struct terminal *terminal, uint32_t count);
-
 #endif

@@ -9,7 +9,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CELL = 16, FIGURE = 32, PLACE_MAX = 4200, SENTENCE_CONTEXT = 48, SENTENCE_MAX = 8192, COUNT_WIDTH = 7 };
+enum {
+  CELL = 16,
+  FIGURE = 32,
+  PLACE_MAX = 4200,
+  SENTENCE_CONTEXT = 48,
+  SENTENCE_MAX = 8192,
+  COUNT_WIDTH = 7,
+  PLENTY = 10
+};
 
 bool parallelism_cut(const struct report *report)
 {
@@ -89,7 +97,7 @@ static void top_text(const struct workspan_row *row, char out[PLACE_MAX])
   if (*row->file && row->line)
     snprintf(place, sizeof place, " at %.1000s:%" PRIu32, names_base(row->file), row->line);
   if (!row->directive)
-    snprintf(out, PLACE_MAX, "serial code outside any region");
+    snprintf(out, PLACE_MAX, "outside all regions");
   else if (region)
     snprintf(out, PLACE_MAX, "in the user region '%.2000s'", row->name);
   else
@@ -114,7 +122,9 @@ uint64_t parallelism_runtime_ns(const struct report *report)
   if (!workspan->is_time || !period || workspan->work <= sampled)
     return 0;
   double gap = (double)(workspan->work - sampled), work = (double)workspan->work;
-  return gap > work / 50 && gap * gap > 4 * work * (double)period ? workspan->work - sampled : 0;
+  uint64_t beside = model_sum(report->totals->overhead_ns, report->totals->tool_ns);
+  bool differs = gap > work / 50 && gap * gap > 4 * work * (double)period;
+  return !differs ? 0 : beside < workspan->work - sampled ? beside : workspan->work - sampled;
 }
 
 /* Writes a sentence about how parallel the run or the scenario is, and what its critical path consists of; "" if that
@@ -143,7 +153,7 @@ static void write_sentence(const struct report *report, const struct terminal *t
     strcat(limit, " (one lock limits it)");
   snprintf(faster, sizeof faster, "could%s be %.1f times as fast",
            report->scenario && report->best_case ? " at best" : "", times);
-  bool gain = times < 0.95 || times >= 1.05;
+  bool gain = times >= 1.05;
   const char *than = gain ? "as" : "than";
   if (!gain)
     strcpy(faster, "could not be faster");
@@ -153,9 +163,17 @@ static void write_sentence(const struct report *report, const struct terminal *t
              "critical path is",
              report->scenario, faster, than, limit, critical);
   else
-    snprintf(speedup, sizeof speedup,
-             "On unlimited cores this run %s %s on one core%s; %.0f %% of the critical path is", faster, than, limit,
-             critical);
+    snprintf(
+        speedup, sizeof speedup,
+        "On unlimited cores, with the same tasks and chunks, this run %s %s on one core%s; %.0f %% of the critical "
+        "path is",
+        faster, than, limit, critical);
+  if (!report->scenario && report->totals->threads_max && times >= PLENTY * report->totals->threads_max) {
+    *strrchr(speedup, ';') = 0;
+    snprintf(out, SENTENCE_MAX, "%s. The critical path hardly limits a run with %" PRIu32 " thread%s.", speedup,
+             report->totals->threads_max, report->totals->threads_max == 1 ? "" : "s");
+    return;
+  }
   snprintf(out, SENTENCE_MAX, "%s %.3000s%s%.4000s.", speedup, place, *context ? ", the largest part in " : "",
            context);
 }
@@ -268,8 +286,7 @@ static void print_row(const struct report *report, const struct terminal *termin
   if (row->lock_bound) {
     amount_text(report, row->lock_bound, amount);
     terminal_fit(terminal, report->profile->workspan.is_time ? "s" : report->profile->workspan.unit, 20, unit);
-    snprintf(text, sizeof text,
-             "the program's span is at least %s %.80s, as only one thread at a time can hold the lock",
+    snprintf(text, sizeof text, "every run takes at least %s %.80s, as only one thread at a time can hold the lock",
              amount + strspn(amount, " "), unit);
     terminal_wrap(terminal, report->stream, indent, indent, text);
   }

@@ -52,7 +52,7 @@ void speedup_view_text(const struct report *report)
   bool simulated = false;
   for (uint32_t i = 0; i < report->speedup.count; i++)
     simulated = simulated || report->speedup.rows[i].simulated > 0;
-  fprintf(report->stream, "Speedup over one core, computed from work and span%s:\n",
+  fprintf(report->stream, "Speedup over one core with the same tasks and chunks, from work and span%s:\n",
           report->speedup.count ? "" : ": no work was recorded");
   fprintf(report->stream, "%s%7s %9s %9s %9s %9s%s %9s%s\n", terminal_bold(&terminal), "Cores", "Lower", "Estimate",
           "Upper", "Burdened", simulated ? " Simulated" : "", "Measured", terminal_plain(&terminal));

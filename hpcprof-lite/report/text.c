@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/text.h"
 
+#include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/terminal.h"
@@ -351,17 +352,34 @@ static void print_split(const struct report *report, const struct terminal *term
   }
   fprintf(report->stream, "thread_time = work + overhead_time + idleness_time\n%s",
           split->compared ? "work = work_one_thread + work_inflation\n" : "");
-  if (!split->compared)
+  if (!split->compared && report->totals->threads_max > 1)
     fprintf(report->stream, "Work with one thread is not known; to compare, also give the directory of a\n"
                             "run of the same command with OMP_NUM_THREADS=1.\n");
+}
+
+/* Prints how much of the time the efficiencies leave out, if it is much. */
+static void print_excluded(const struct report *report, const struct terminal *terminal)
+{
+  enum { MUCH = 10 };
+  uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
+  uint64_t excluded = model_sum(ns[TIMELINE_BLOCKED], ns[TIMELINE_CORE_WAIT]);
+  char percent[CELL], text[256];
+  if (excluded <= all / MUCH)
+    return;
+  terminal_percent(excluded, all, percent);
+  snprintf(text, sizeof text,
+           "For %s %% of their time, threads were blocked in calls outside OpenMP or ready to run without a core. This "
+           "does not count as a loss.",
+           percent);
+  terminal_wrap(terminal, report->stream, "", "", text);
 }
 
 void text_efficiency(const struct report *report)
 {
   static const char *const meaning[EFFICIENCY_COUNT] = {[EFFICIENCY_PARALLEL] = "all losses below",
-                                                        [EFFICIENCY_BALANCE] = "idle threads in regions: uneven work",
-                                                        [EFFICIENCY_SERIAL] = "idle threads during serial code",
-                                                        [EFFICIENCY_LOCK] = "locks and critical sections",
+                                                        [EFFICIENCY_BALANCE] = "idle threads in parallel regions",
+                                                        [EFFICIENCY_SERIAL] = "idle threads outside of all regions",
+                                                        [EFFICIENCY_LOCK] = "locks, critical, atomic, ordered",
                                                         [EFFICIENCY_RUNTIME] = "time in the OpenMP runtime (sampled)"};
   const struct efficiency *efficiency = &report->efficiency;
   struct terminal terminal;
@@ -369,6 +387,7 @@ void text_efficiency(const struct report *report)
   if (!efficiency->known) {
     fprintf(report->stream, "Efficiencies are not known: OpenMP threads and regions were not timed, because\n"
                             "the program has none, its runtime was not measured, or no region ended.\n");
+    category_table(report, &terminal);
     return;
   }
   char whole[CELL];
@@ -389,6 +408,10 @@ void text_efficiency(const struct report *report)
                "Thread-seconds: threads x elapsed time; Efficiency: the share that is not lost.\n"
                "Gain s: how much shorter the run would be without that loss, at most.\n"
                "The four losses (100 % - efficiency) add up to the loss of parallel_efficiency.\n"
-               "The metrics are those of the POP centre of excellence.\n");
+               "The metrics are those of the POP centre of excellence.\n"
+               "Thread s: time of all threads together; Exact s: timed by the runtime's\n"
+               "callbacks instead of sampled.\n");
+  print_excluded(report, &terminal);
   print_split(report, &terminal);
+  category_table(report, &terminal);
 }

@@ -4,6 +4,7 @@
 #include "hpcprof-lite/report/terminal.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { CELL = 16, THREADS_WIDE = 84 };
 
@@ -58,10 +59,33 @@ static void print_process(const struct report *report, const struct terminal *te
   fprintf(report->stream, "%s\n", fitted);
 }
 
+/* Prints what the samples of each process stand for; equal ones once. */
+static void print_events(const struct report *report, const struct terminal *terminal)
+{
+  static const char start[] = "event: ";
+  const char *last = "";
+  const struct tree_columns *columns = report->columns;
+  uint64_t period = columns->work == MODEL_NONE ? 0 : columns->columns[columns->work].period;
+  char text[1024];
+  for (uint32_t i = 0; i < report->profile->processes_count; i++) {
+    const struct profile_process *process = &report->profile->processes[i];
+    size_t length = process->usable ? strcspn(process->notes, "\n") : 0;
+    if (!length || strncmp(process->notes, start, strlen(start)) != 0 ||
+        (strlen(last) >= length && !strncmp(process->notes, last, length)))
+      continue;
+    last = process->notes;
+    snprintf(text, sizeof text, "Samples of %.*s", (int)(length - strlen(start)), last + strlen(start));
+    terminal_wrap(terminal, report->stream, "", "  ", text);
+  }
+  if (period)
+    fprintf(report->stream, "A sample stands for %.3f ms.\n", (double)period / 1e6);
+}
+
 static void print_all(const struct report *report)
 {
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
+  print_events(report, &terminal);
   bool blocked = terminal.width >= THREADS_WIDE;
   fprintf(report->stream, "%15s%13s%19s%21s\n", "", "samples of:", "sampled s:", "exact s:");
   fprintf(report->stream, "%s%6s%9s%5s%5s%5s%5s%7s%7s%7s%7s%7s%7s%s%s\n", terminal_bold(&terminal), "Thread", "Samples",

@@ -96,14 +96,19 @@ void whatif_view_text(const struct report *report)
            workspan->span ? (double)workspan->work / (double)workspan->span : 0,
            report->whatif.automatic ? "Functions and pairs of functions that would shorten it most:"
                                     : "In each scenario:");
+  if (!report->whatif.count)
+    snprintf(text, sizeof text,
+             "Span now: %s %.20s, parallelism %.5g. No function of the program has 1 %% of the critical path or more "
+             "in itself.",
+             span, workspan->unit, workspan->span ? (double)workspan->work / (double)workspan->span : 0);
   terminal_wrap(&terminal, report->stream, "", "", text);
+  if (!report->whatif.count)
+    return;
   bool replayed = report->whatif.replayed;
   fprintf(report->stream, "%s%9s%*s %9s %8s %6s  %s%s\n", terminal_bold(&terminal), "Span", replayed ? ERROR_WIDTH : 0,
           replayed ? "+-" : "", "Shorter%", "Parallel", "Factor", "What runs faster", terminal_plain(&terminal));
   for (uint32_t i = 0; i < report->whatif.count; i++)
     print_scenario(report, &terminal, &report->whatif.rows[i]);
-  if (!report->whatif.count)
-    fprintf(report->stream, "No function has 1 %% of the critical path or more in itself.\n");
   if (replayed)
     legend_print(report, "Replayed from the graph log; +- is two standard errors; see --legend\n",
                  "Replayed from the graph log.  +-: two standard errors, where samples decide\n"
@@ -112,7 +117,7 @@ void whatif_view_text(const struct report *report)
   else
     legend_print(report, "Best cases: at worst the span stays as it is; see --legend\n",
                  "These are best cases: when part of the critical path gets shorter, another path\n"
-                 "may become the longest.  At worst the span stays as it is.  A run meaerrord with\n"
+                 "may become the longest.  At worst the span stays as it is.  A run measured with\n"
                  "hpcrun-lite -p log gives the span itself.  The amount of work stays the same.\n");
   if (replayed)
     parallelism_log_warning(report);

@@ -39,6 +39,7 @@ LAYERS = {
         "report/comparison": "model algorithms views analysis report report/constructs report/comparison",
         "report/constructs": "model views analysis report report/constructs",
         "report/source": "model views views/source analysis report report/source",
+        "report/summary": "model views analysis report report/summary",
         "report/timeline": "model views analysis report report/timeline",
         "report/exports": "model views analysis report report/exports",
         "invocation": "model input report invocation options.h",  # it checks the options
@@ -46,7 +47,7 @@ LAYERS = {
     "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
                      "model algorithms input symbols views views/source replay grains timeline ranks analysis analysis/advice "
                      "report "
-                     "report/constructs report/source report/timeline report/exports report/comparison "
+                     "report/constructs report/source report/summary report/timeline report/exports report/comparison "
                      "invocation comparison".split())},
 }
 LAYERS["hpcprof-lite/comparison"] = LAYERS["hpcprof-lite"]  # pipelines, of which only main.c knows

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/timeline/state_chart.h"
 
+#include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/row_writer.h"
 
 #include <inttypes.h>
@@ -58,7 +59,7 @@ static void print_spreads(const struct report *report, const struct terminal *te
           (int)width, name, terminal_plain(terminal));
   for (unsigned i = 0; i < count; i++) {
     const struct state_spread *spread = &spreads[i];
-    fprintf(report->stream, "%-*s", STATE_WIDTH, timeline_looks[spread->category].name);
+    fprintf(report->stream, "%-*s", STATE_WIDTH, category_looks[spread->category].name);
     print_time(report, format, (double)spread->total_ns);
     print_time(report, format, state_spread_mean(spread, rows->count));
     print_extreme(report, terminal, format, spread->least_ns, &rows->rows[spread->least], width);
@@ -104,7 +105,7 @@ static void print_groups(const struct report *report, const struct terminal *ter
   fprintf(report->stream, "\n%s%-*s", terminal_bold(terminal), (int)width, format.unit);
   for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++)
     if (largest[c])
-      fprintf(report->stream, "%*s", format.width, timeline_looks[c].title);
+      fprintf(report->stream, "%*s", format.width, category_looks[c].title);
   fprintf(report->stream, "%s\n", terminal_plain(terminal));
   for (uint32_t i = 0; i < count; i++) {
     write_group(report, &groups[i], name, sizeof name);

@@ -7,16 +7,6 @@
 const char *const timeline_line_names[] = {
     [TIMELINE_THREADS] = "thread", [TIMELINE_PROCESSES] = "process", [TIMELINE_NODES] = "node"};
 
-const struct timeline_look timeline_looks[TIMELINE_CATEGORIES] = {
-    [TIMELINE_WORK] = {'W', "work", "Work", "\033[32m"},
-    [TIMELINE_OVERHEAD] = {'o', "overhead", "Ovhd", "\033[33m"},
-    [TIMELINE_LOCK_WAIT] = {'L', "lock wait", "Lock", "\033[31m"},
-    [TIMELINE_IDLE] = {'.', "idle", "Idle", "\033[93m"},
-    [TIMELINE_BLOCKED] = {'b', "blocked", "Block", "\033[34m"},
-    [TIMELINE_CORE_WAIT] = {'c', "core wait", "Core", "\033[35m"},
-    [TIMELINE_TOOL] = {'t', "tool", "Tool", "\033[36m"},
-    [TIMELINE_GAP] = {'?', "not recorded", "Gap", "\033[2m"}};
-
 static const struct profile_process *process_of(const struct report *report, uint32_t lane)
 {
   return &report->profile->processes[report->timeline->lanes[lane].process];

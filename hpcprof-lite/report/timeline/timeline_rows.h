@@ -28,13 +28,6 @@ struct timeline_rows {
   struct state_times *times, *lane_times; /* [row], [lane] */
 };
 
-/* How a category is shown: in the drawing, beside the letter and in lists, above a column, and its colour. */
-struct timeline_look {
-  char letter;
-  const char *name, *title, *colour;
-};
-extern const struct timeline_look timeline_looks[TIMELINE_CATEGORIES];
-
 extern const char *const timeline_line_names[]; /* [enum timeline_grouping] what a line stands for */
 
 /* Writes the rank of a process, or its process id, or "2/7" of both where several have that rank. */

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/timeline/timeline_text.h"
 
+#include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/report/timeline/phases_view.h"
 #include "hpcprof-lite/report/timeline/state_chart.h"
@@ -80,8 +81,8 @@ static void print_letters(struct drawing *drawing, const struct timeline_row *ro
     unsigned category = category_of(&row->cells[i]);
     if (terminal->colour && category != last)
       fprintf(stream, "%s%s", terminal_plain(terminal),
-              category < TIMELINE_CATEGORIES ? timeline_looks[category].colour : "");
-    fputc(category < TIMELINE_CATEGORIES ? timeline_looks[category].letter : ' ', stream);
+              category < TIMELINE_CATEGORIES ? category_colour(terminal, category) : "");
+    fputc(category < TIMELINE_CATEGORIES ? category_looks[category].letter : ' ', stream);
     last = category;
     drawing->used |= category < TIMELINE_CATEGORIES ? 1u << category : 0;
   }
@@ -236,14 +237,14 @@ static void print_letters_used(const struct drawing *drawing)
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++) {
     if (!(drawing->used & 1u << i))
       continue;
-    size_t length = strlen(timeline_looks[i].name) + 2;
+    size_t length = strlen(category_looks[i].name) + 2;
     bool fits = used + 2 + length <= drawing->terminal.width;
     fprintf(stream, "%s%s%c%s %s",
             !used  ? ""
             : fits ? "  "
                    : "\n",
-            drawing->terminal.colour ? timeline_looks[i].colour : "", timeline_looks[i].letter,
-            terminal_plain(&drawing->terminal), timeline_looks[i].name);
+            category_colour(&drawing->terminal, i), category_looks[i].letter, terminal_plain(&drawing->terminal),
+            category_looks[i].name);
     used = used && fits ? used + 2 + length : length;
   }
   fputc('\n', stream);

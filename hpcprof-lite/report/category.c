@@ -1,0 +1,152 @@
+#include "hpcprof-lite/report/category.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { CELL = 16, LINE = 512, BAR_MAX = 30, SHOWN = 1000 }; /* shown: a part of the time from 1 / SHOWN on */
+
+const struct category_look category_looks[TIMELINE_CATEGORIES] = {
+    [TIMELINE_WORK] = {'W', "work", "Work", "\033[32m"},
+    [TIMELINE_OVERHEAD] = {'o', "overhead", "Ovhd", "\033[33m"},
+    [TIMELINE_LOCK_WAIT] = {'L', "lock wait", "Lock", "\033[31m"},
+    [TIMELINE_IDLE] = {'.', "idle", "Idle", "\033[93m"},
+    [TIMELINE_BLOCKED] = {'b', "blocked", "Block", "\033[34m"},
+    [TIMELINE_CORE_WAIT] = {'c', "core wait", "Core", "\033[35m"},
+    [TIMELINE_TOOL] = {'t', "tool", "Tool", "\033[36m"},
+    [TIMELINE_GAP] = {'?', "not recorded", "Gap", "\033[2m"}};
+
+const char *category_colour(const struct terminal *terminal, enum timeline_category category)
+{
+  return terminal->colour ? category_looks[category].colour : "";
+}
+
+uint64_t category_times(const struct report *report, uint64_t ns[TIMELINE_CATEGORIES])
+{
+  const struct totals *run = report->totals;
+  bool locks = report->columns->lockwait != MODEL_NONE, idle = report->columns->idleness != MODEL_NONE;
+  uint64_t sum = 0;
+  ns[TIMELINE_WORK] = run->work_ns;
+  ns[TIMELINE_OVERHEAD] = run->overhead_ns;
+  ns[TIMELINE_LOCK_WAIT] = locks ? run->caused_lock_ns : run->lockwait_ns;
+  ns[TIMELINE_IDLE] = idle ? run->caused_idle_ns : run->idle_ns;
+  ns[TIMELINE_BLOCKED] = run->blocked_ns;
+  ns[TIMELINE_CORE_WAIT] = run->core_wait_ns;
+  ns[TIMELINE_TOOL] = run->tool_ns;
+  ns[TIMELINE_GAP] = 0;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
+    sum = model_sum(sum, ns[i]);
+  return sum;
+}
+
+/* The four categories are always shown, others from 0.1 % of the time on. */
+static bool is_shown(unsigned category, uint64_t ns, uint64_t all)
+{
+  return category <= TIMELINE_IDLE || ns > all / SHOWN;
+}
+
+static void print_letters(const struct report *report, const struct terminal *terminal,
+                          const uint64_t ns[TIMELINE_CATEGORIES], uint64_t all)
+{
+  uint64_t before = 0;
+  unsigned column = 0;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++) {
+    before = model_sum(before, ns[i]);
+    unsigned end = (unsigned)((double)before / (double)all * terminal->width + 0.5);
+    end = end < terminal->width ? end : terminal->width;
+    if (end > column)
+      fputs(category_colour(terminal, i), report->stream);
+    bool any = end > column;
+    for (; column < end; column++)
+      fputc(category_looks[i].letter, report->stream);
+    if (any)
+      fputs(terminal_plain(terminal), report->stream);
+  }
+  fputc('\n', report->stream);
+}
+
+void category_bar(const struct report *report, const struct terminal *terminal)
+{
+  uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
+  unsigned used = 0;
+  if (!all)
+    return;
+  if (!tree_has_time(report->columns)) {
+    fputs("Shares of the time are not known: only events that are no time were sampled\n", report->stream);
+    return;
+  }
+  print_letters(report, terminal, ns, all);
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++) {
+    char percent[CELL], text[LINE];
+    if (!is_shown(i, ns[i], all))
+      continue;
+    terminal_percent(ns[i], all, percent);
+    unsigned length = (unsigned)snprintf(text, sizeof text, " %s %s %%", category_looks[i].name, percent) + 1;
+    const char *between = !used ? "" : used + 2 + length > terminal->width ? ",\n" : ", ";
+    used = *between == ',' && between[1] == '\n' ? length : used + (unsigned)strlen(between) + length;
+    fprintf(report->stream, "%s%s%c%s%s", between, category_colour(terminal, i), category_looks[i].letter,
+            terminal_plain(terminal), text);
+  }
+  fputc('\n', report->stream);
+}
+
+/* Prints a category; exact: as timed by the runtime's callbacks, or NULL if it was not. */
+static void print_category(const struct report *report, const struct terminal *terminal, unsigned category, uint64_t ns,
+                           uint64_t all, const uint64_t *exact)
+{
+  char seconds[CELL], percent[CELL], callbacks[CELL] = "", bar[BAR_MAX + 1];
+  terminal_seconds(ns, terminal_decimals(all), seconds);
+  terminal_percent(ns, all, percent);
+  if (exact)
+    terminal_seconds(*exact, terminal_decimals(*exact), callbacks);
+  size_t length = all ? (size_t)((double)ns / (double)all * BAR_MAX + 0.5) : 0;
+  memset(bar, '#', sizeof bar);
+  bar[length < BAR_MAX ? length : BAR_MAX] = 0;
+  fprintf(report->stream, "  %s%-10s%s %10s %6s", category_colour(terminal, category), category_looks[category].name,
+          terminal_plain(terminal), seconds, percent);
+  if (*bar)
+    fprintf(report->stream, " %9s  %s%s%s", callbacks, category_colour(terminal, category), bar,
+            terminal_plain(terminal));
+  else if (exact)
+    fprintf(report->stream, " %9s", callbacks);
+  fputc('\n', report->stream);
+}
+
+/* Prints the sum of the categories beside the time that they should add up to. */
+static void print_sum(const struct report *report, uint64_t all)
+{
+  const struct totals *run = report->totals;
+  char seconds[CELL], percent[CELL], elapsed[CELL], whole[CELL], of[LINE];
+  if (!run->openmp_processes || !all || report->columns->idleness == MODEL_NONE)
+    return;
+  const char *what = report->baseline == BASELINE_CORE ? "core" : "thread";
+  terminal_seconds(run->elapsed_ns, terminal_decimals(run->elapsed_ns), elapsed);
+  terminal_seconds(run->baseline_ns, terminal_decimals(run->baseline_ns), whole);
+  if (run->openmp_processes == 1 && run->processes == 1)
+    snprintf(of, sizeof of, "%" PRIu32 " %s%s x %s s", run->baseline, what, run->baseline == 1 ? "" : "s", elapsed);
+  else
+    snprintf(of, sizeof of, "%s s (%ss x elapsed)", whole, what);
+  terminal_seconds(all, terminal_decimals(all), seconds);
+  terminal_percent(all, run->baseline_ns, percent);
+  fprintf(report->stream, "  %-10s %10s  100.0  = %s %% of %s\n", "sum", seconds, percent, of);
+}
+
+void category_table(const struct report *report, const struct terminal *terminal)
+{
+  static const char *const against[] = {[BASELINE_THREAD] = "the most threads ever in use",
+                                        [BASELINE_CORE] = "the cores",
+                                        [BASELINE_SHARED] = "the threads in use"};
+  const struct totals *run = report->totals;
+  bool charged = report->columns->idleness != MODEL_NONE && run->openmp_processes;
+  uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
+  fprintf(report->stream, "\n%sWhere the time went%s%s%s%s\n", terminal_bold(terminal),
+          charged ? " (idleness counts against " : "", charged ? against[report->baseline] : "", charged ? ")" : "",
+          terminal_plain(terminal));
+  fprintf(report->stream, "  %-10s %10s %6s %9s\n", "", "Thread s", "%", "Exact s");
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
+    if (is_shown(i, ns[i], all))
+      print_category(report, terminal, i, ns[i], all,
+                     i == TIMELINE_LOCK_WAIT ? &run->lockwait_ns
+                     : i == TIMELINE_IDLE    ? &run->idle_ns
+                                             : NULL);
+  print_sum(report, all);
+}

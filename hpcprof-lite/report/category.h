@@ -1,0 +1,31 @@
+/* The categories of time as reports show them: letter, name and colour, and how much of the run's time each has.
+ *
+ * Context: BATCH.  A category has the same letter, name and colour in all views.
+ */
+#ifndef HPCPROF_LITE_REPORT_CATEGORY_H
+#define HPCPROF_LITE_REPORT_CATEGORY_H
+
+#include "hpcprof-lite/report/report.h"
+#include "hpcprof-lite/report/terminal.h"
+
+/* How a category is shown: in drawings, beside the letter and in lists, above a column, and its colour. */
+struct category_look {
+  char letter;
+  const char *name, *title, *colour;
+};
+extern const struct category_look category_looks[TIMELINE_CATEGORIES];
+
+/* The escape sequence of a category's colour; "" without colour. */
+const char *category_colour(const struct terminal *terminal, enum timeline_category category);
+
+/* The time of all threads in each category: lock wait and idleness as charged to contexts, or else as timed; nothing is
+ * a gap.  Returns the sum. */
+uint64_t category_times(const struct report *report, uint64_t ns[TIMELINE_CATEGORIES]);
+
+/* Prints a line of letters, of which each category has its share, and below it the shares in percent. */
+void category_bar(const struct report *report, const struct terminal *terminal);
+
+/* Prints a table: the time in each category, as sampled and as timed by the runtime's callbacks, and their sum. */
+void category_table(const struct report *report, const struct terminal *terminal);
+
+#endif

@@ -1,0 +1,207 @@
+#include "hpcprof-lite/report/summary/quality.h"
+
+#include "hpcprof-lite/report/category.h"
+#include "hpcprof-lite/report/parallelism.h"
+#include "hpcprof-lite/report/summary/verdict.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { CELL = 16, SHARE = CELL + 8, LINE = 4096 };
+
+struct quality {
+  const struct report *report;
+  const struct terminal *terminal;
+  unsigned lines; /* printed below the title */
+};
+
+static void print_wrapped(struct quality *quality, const char *text)
+{
+  const struct terminal *terminal = quality->terminal;
+  FILE *stream = quality->report->stream;
+  if (!quality->lines++)
+    fprintf(stream, "%sMeasurement quality%s\n", terminal_bold(terminal), terminal_plain(terminal));
+  terminal_wrap(terminal, stream, "  ", "    ", text);
+}
+
+static void print_hint(struct quality *quality, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void print_hint(struct quality *quality, const char *format, ...)
+{
+  char text[LINE];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  print_wrapped(quality, text);
+}
+
+static void seconds_text(uint64_t ns, char out[CELL])
+{
+  terminal_seconds(ns, terminal_decimals(ns), out);
+}
+
+/* Does one amount exceed another, one of them timed and the other sampled, by more than sampling explains?  The limit
+ * is two standard errors of the n = time / period samples that it should have had: 2 sqrt(time period) of time. */
+static bool differs(const struct report *report, uint64_t more, uint64_t less)
+{
+  uint64_t period = report->columns->work == MODEL_NONE ? 0 : report->columns->columns[report->columns->work].period;
+  uint64_t ns[TIMELINE_CATEGORIES];
+  double gap = more > less ? (double)(more - less) : 0;
+  return gap > (double)category_times(report, ns) / 50 && gap * gap > 4.0 * (double)more * (double)period;
+}
+
+/* Whether a loss is a number of samples. */
+static bool is_of_samples(unsigned loss)
+{
+  return loss == LOSS_PARTIAL || loss == LOSS_UNRESOLVED || loss == LOSS_MEMORY || loss == LOSS_REFUSED ||
+         loss == LOSS_BLAME || loss == LOSS_TASKS;
+}
+
+/* Whether a loss is below 1 % of the samples, so that its name and number are enough. */
+static bool is_small(const struct report *report, unsigned loss)
+{
+  const struct totals *run = report->totals;
+  return is_of_samples(loss) && !report->profile->range.traced && run->lost[loss] < run->samples / 100;
+}
+
+static const char *name_of(const struct totals *run, unsigned loss)
+{
+  const char *name = loss_text(loss, run->lost[loss]);
+  return name ? name : run->lost[loss] == 1 ? "loss of an unknown kind" : "losses of an unknown kind";
+}
+
+/* The share of the samples that are lost, or none of which is known. */
+static void share_text(const struct report *report, unsigned loss, char out[SHARE])
+{
+  const struct totals *run = report->totals;
+  bool dropped = loss == LOSS_MEMORY || loss == LOSS_REFUSED; /* not among the samples */
+  char percent[CELL];
+  *out = 0;
+  terminal_percent(run->lost[loss], model_sum(run->samples, dropped ? run->lost[loss] : 0), percent);
+  if (report->profile->range.traced)
+    snprintf(out, SHARE, " (in all of the run)");
+  else if (run->samples && is_of_samples(loss))
+    snprintf(out, SHARE, " (%s %%)", percent);
+}
+
+/* Prints the losses with their remedies, and small ones in a line. */
+static void print_losses(struct quality *quality)
+{
+  const struct report *report = quality->report;
+  const struct totals *run = report->totals;
+  char share[SHARE], small[LINE] = "";
+  size_t length = 0;
+  for (unsigned i = 0; i < LOSS_MAX; i++) {
+    if (!run->lost[i])
+      continue;
+    const char *remedy = loss_remedy(i);
+    share_text(report, i, share);
+    if (is_small(report, i))
+      length += (size_t)snprintf(small + length, sizeof small - length, "%s%" PRIu64 " %.200s%s", length ? ", " : "",
+                                 run->lost[i], name_of(run, i), share);
+    else
+      print_hint(quality, "%" PRIu64 " %s%s%s%s", run->lost[i], name_of(run, i), share, remedy ? ": " : "",
+                 remedy ? remedy : "");
+  }
+  if (length)
+    print_wrapped(quality, small);
+}
+
+static const char *remedy_of(const struct catalog_module *file)
+{
+  bool made = file->flags & (MODULE_ANON | MODULE_VDSO);
+  bool system = !strncmp(file->path, "/usr/", 5) || !strncmp(file->path, "/lib", 4);
+  return made ? "" : system ? " (install its -dbgsym package)" : " (build it with -g)";
+}
+
+/* Prints the modules without symbols, or those without source lines, in one sentence. */
+static void print_modules(struct quality *quality, bool unnamed)
+{
+  const struct report *report = quality->report;
+  const struct catalog_module *files = report->profile->catalog.modules, *last = NULL;
+  uint64_t whole = tree_spent(report->tree, report->columns, 0, true);
+  char text[LINE];
+  size_t length = 0;
+  for (uint32_t i = 0; i < report->modules_count; i++) {
+    const struct unnamed_module *module = &report->modules[i];
+    const struct catalog_module *file = &files[module->module];
+    char percent[CELL], name[TERMINAL_TEXT_MAX];
+    if (module->unnamed != unnamed)
+      continue;
+    terminal_percent(module->weight, whole, percent);
+    terminal_fit(quality->terminal, file->name, 24, name);
+    const char *remedy = last && remedy_of(last) != remedy_of(file) ? remedy_of(last) : "";
+    length += (size_t)snprintf(text + length, sizeof text - length, "%s%s%.100s %s %%",
+                               last      ? remedy
+                               : unnamed ? "No symbols: "
+                                         : "No source lines: ",
+                               last ? ", " : "", name, percent);
+    last = file;
+  }
+  if (!last)
+    return;
+  snprintf(text + length, sizeof text - length, "%s", remedy_of(last));
+  print_wrapped(quality, text);
+}
+
+/* Prints time that samples of CPU time do not show. */
+static void print_unsampled(struct quality *quality)
+{
+  const struct totals *run = quality->report->totals;
+  const char *where = run->by_wall ? "" : " (see -e wall)";
+  char one[CELL], other[CELL];
+  unsigned hints = 0;
+  seconds_text(run->lockwait_ns, one);
+  seconds_text(run->lockwait_sampled_ns, other);
+  if (differs(quality->report, run->lockwait_sampled_ns, run->lockwait_ns)) {
+    print_hint(quality, "%s s of lock waiting were sampled but only %s s timed: the runtime does not report all waits",
+               other, one);
+    hints++;
+  }
+  if (differs(quality->report, run->lockwait_ns, run->lockwait_sampled_ns)) {
+    print_hint(quality, "%s s of lock waits timed, %s s sampled: threads slept%s", one, other, where);
+    hints++;
+  }
+  if (run->blocked_ns > run->openmp_wall_ns / 50 && !verdict_blocked(quality->report)) {
+    seconds_text(run->blocked_ns, one);
+    print_hint(quality, "OpenMP threads were blocked for %s s in I/O or waiting calls outside OpenMP%s", one,
+               run->by_wall ? "" : " (-e wall shows where)");
+    hints++;
+  }
+  if (hints && run->by_wall)
+    print_hint(quality, "With -e wall, time in blocking calls that cannot be interrupted is charged when they return");
+}
+
+/* Processes that were killed or still run: they are known up to their last samples. */
+static void print_unfinished(struct quality *quality)
+{
+  const struct report *report = quality->report;
+  uint32_t killed = report->totals->unfinished, running = report->totals->running;
+  if (killed)
+    print_hint(quality, "%" PRIu32 " process%s killed, or could not write %s: reported up to %s last sample", killed,
+               killed == 1 ? " was" : "es were", killed == 1 ? "its file" : "their files",
+               killed == 1 ? "its" : "their");
+  if (running)
+    print_hint(quality, "%" PRIu32 " process%s still running: reported up to %s last sample", running,
+               running == 1 ? " is" : "es are", running == 1 ? "its" : "their");
+  if (!killed && !running)
+    return;
+  if (parallelism_cut(report))
+    print_hint(quality,
+               running ? "Work and span are known only when a process has ended"
+                       : "Work and span are not known, because the process was killed or could not write its file");
+}
+
+void quality_print(const struct report *report, const struct terminal *terminal)
+{
+  struct quality quality = {.report = report, .terminal = terminal};
+  print_unfinished(&quality);
+  print_losses(&quality);
+  print_modules(&quality, true);
+  print_modules(&quality, false);
+  print_unsampled(&quality);
+  if (!quality.lines)
+    fprintf(report->stream, "%sMeasurement quality%s: nothing was lost\n", terminal_bold(terminal),
+            terminal_plain(terminal));
+}

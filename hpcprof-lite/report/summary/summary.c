@@ -1,0 +1,282 @@
+#include "hpcprof-lite/report/summary/summary.h"
+
+#include "hpcprof-lite/report/advice_view.h"
+#include "hpcprof-lite/report/category.h"
+#include "hpcprof-lite/report/summary/quality.h"
+#include "hpcprof-lite/report/summary/verdict.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { CELL = 16, LINE = 4096, NOTES_MAX = 4, FINDINGS_MAX = 3, HOT_MAX = 3 };
+
+struct summary {
+  const struct report *report;
+  FILE *stream;
+  struct terminal terminal;
+};
+
+/* Prints a line, shortened to the terminal's width. */
+static void print_line(const struct summary *summary, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void print_line(const struct summary *summary, const char *format, ...)
+{
+  char text[LINE], fitted[TERMINAL_TEXT_MAX];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  terminal_fit(&summary->terminal, text, summary->terminal.width, fitted);
+  fprintf(summary->stream, "%s\n", fitted);
+}
+
+/* Prints a text of any length. */
+static void print_wrapped(const struct summary *summary, const char *text)
+{
+  terminal_wrap(&summary->terminal, summary->stream, "", "  ", text);
+}
+
+static const char *plural(uint64_t count)
+{
+  return count == 1 ? "" : "s";
+}
+
+/* ---- the run ---- */
+
+/* Prints each note of the processes about how they were measured once.  The `threads` view shows the events. */
+static void print_notes(const struct summary *summary)
+{
+  const struct profile *profile = summary->report->profile;
+  const char *printed[NOTES_MAX];
+  size_t lengths[NOTES_MAX];
+  unsigned count = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const char *note = profile->processes[i].usable ? profile->processes[i].notes : "";
+    for (size_t length; *note && count < NOTES_MAX; note += length + (note[length] == '\n')) {
+      length = strcspn(note, "\n");
+      bool known = length == 0 || !strncmp(note, "event: ", strlen("event: "));
+      for (unsigned k = 0; k < count && !known; k++)
+        known = lengths[k] == length && !memcmp(printed[k], note, length);
+      if (known)
+        continue;
+      char text[LINE];
+      snprintf(text, sizeof text, "%.*s", (int)length, note);
+      print_wrapped(summary, text);
+      printed[count] = note;
+      lengths[count++] = length;
+    }
+  }
+}
+
+/* Whether the notes of a process tell that its runtime was replaced, and by which. */
+static bool tells_replacement(const struct profile_process *process)
+{
+  return process->flags & PROCESS_EXCHANGED && strstr(process->notes, "OpenMP runtime replaced: ");
+}
+
+static void print_runtime(const struct summary *summary)
+{
+  const struct profile *profile = summary->report->profile;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    if (!process->usable || !*process->runtime)
+      continue;
+    if (!tells_replacement(process))
+      print_line(summary, "OpenMP runtime%s: %s", process->flags & PROCESS_EXCHANGED ? " (replaced)" : "",
+                 process->runtime);
+    return;
+  }
+  if (profile->processes_usable)
+    print_line(summary, "OpenMP: not seen; not used, or its runtime was not measured");
+}
+
+static void print_run(const struct summary *summary)
+{
+  const struct totals *run = summary->report->totals;
+  const struct tree_columns *columns = summary->report->columns;
+  char elapsed[CELL], cpu[CELL], text[LINE], event[64] = "";
+  terminal_seconds(run->elapsed_ns, terminal_decimals(run->elapsed_ns), elapsed);
+  terminal_seconds(run->cpu_ns, terminal_decimals(run->cpu_ns), cpu);
+  if (!tree_has_time(columns) && columns->events_count)
+    snprintf(event, sizeof event, " of %.40s", columns->columns[columns->events[0]].name);
+  if (!verdict_names_command(summary->report))
+    print_line(summary, "%s", run->command);
+  snprintf(text, sizeof text,
+           "%" PRIu32 " process%s on %.200s, %" PRIu32 " thread%s, %s s elapsed, %s s CPU, %" PRIu64 " sample%s%s",
+           run->processes, run->processes == 1 ? "" : "es", run->hosts, run->threads, plural(run->threads), elapsed,
+           cpu, run->samples, plural(run->samples), event);
+  print_wrapped(summary, text);
+  print_runtime(summary);
+  uint32_t timers = 0;
+  for (uint32_t i = 0; i < summary->report->profile->processes_count; i++)
+    timers += (summary->report->profile->processes[i].flags & PROCESS_TIMERS) != 0;
+  if (timers)
+    print_wrapped(summary, "CPU time was sampled by timers, because perf_event is not permitted here; sysctl "
+                           "kernel.perf_event_paranoid=1 permits it, and finer rates");
+  print_notes(summary);
+}
+
+/* ---- where the time went ---- */
+
+/* Parallel efficiency and its losses. */
+static void print_efficiency(const struct summary *summary)
+{
+  const struct efficiency *efficiency = &summary->report->efficiency;
+  char text[LINE];
+  if (!efficiency->known)
+    return;
+  snprintf(text, sizeof text, "Efficiency %.1f %%; lost in regions %.1f, outside %.1f, locks %.1f, runtime %.1f %%",
+           100 * efficiency->value[EFFICIENCY_PARALLEL], 100 * (1 - efficiency->value[EFFICIENCY_BALANCE]),
+           100 * (1 - efficiency->value[EFFICIENCY_SERIAL]), 100 * (1 - efficiency->value[EFFICIENCY_LOCK]),
+           100 * (1 - efficiency->value[EFFICIENCY_RUNTIME]));
+  print_wrapped(summary, text);
+}
+
+/* The functions with the most time of their own. */
+static void print_hot(const struct summary *summary)
+{
+  const struct report *report = summary->report;
+  uint64_t whole = tree_spent(report->flat, report->columns, 0, true);
+  char text[LINE];
+  unsigned width = summary->terminal.width;
+  int length =
+      snprintf(text, sizeof text, "Most %s in", tree_has_time(report->columns) ? "work and overhead" : "events");
+  for (uint32_t i = 0; i < report->hot_count && i < HOT_MAX; i++) {
+    char name[TERMINAL_TEXT_MAX], percent[CELL], part[LINE];
+    uint64_t weight = tree_spent(report->flat, report->columns, report->hot[i].flat, false);
+    terminal_fit(&summary->terminal, report->flat->rows[report->hot[i].flat].name, 24, name);
+    terminal_percent(weight, whole, percent);
+    int more = snprintf(part, sizeof part, "%s %.1000s %s %%", i ? "," : "", name, percent);
+    if (i && (unsigned)(length + more) > width)
+      break;
+    length += snprintf(text + length, sizeof text - (size_t)length, "%s", part);
+  }
+  if (report->hot_count)
+    print_line(summary, "%s", text);
+}
+
+/* ---- what to change ---- */
+
+/* Remedies in a line; of other classes, the advice view's text is cut. */
+static const char *const remedies[ADVICE_CLASSES] = {
+    [ADVICE_SERIAL] = "Run it in parallel (parallel for, tasks), or beside other work",
+    [ADVICE_IMBALANCE] = "schedule(dynamic, N) or schedule(guided); smaller tasks, the largest first",
+    [ADVICE_CHUNK_OVERHEAD] = "schedule(dynamic, N) with a larger N, or schedule(static)",
+    [ADVICE_TASK_OVERHEAD] = "Fewer and larger tasks: if or final clause, taskloop with grainsize",
+    [ADVICE_FEW_CHUNKS] = "More pieces: smaller chunks, more sections or tasks, collapse(2)",
+    [ADVICE_REGION_OVERHEAD] = "One region around the loop that opens it; if(N > LIMIT) for little work",
+    [ADVICE_BARRIER] = "nowait, if what follows does not need the other threads' results",
+    [ADVICE_CONTENTION] = "Hold it for less; reduction, data of each thread, atomic, several locks",
+    [ADVICE_DEPENDENCES] = "Shorten the chain, or make dependences finer (parts of the data)",
+    [ADVICE_CREATION] = "Create tasks in several threads (taskloop, nested tasks), or larger ones",
+    [ADVICE_OVERSUBSCRIPTION] = "As many threads as cores (OMP_NUM_THREADS); OMP_WAIT_POLICY=passive",
+    [ADVICE_INFLATION] = "Keep each thread's data apart; count cache misses (-e cache-misses)",
+    [ADVICE_NESTING] = "OMP_MAX_ACTIVE_LEVELS=2 with enough threads, or collapse both loops",
+    [ADVICE_BLOCKING] = "Do it beside the computation: a task, a thread, asynchronous I/O",
+};
+
+/* Prints a finding in two lines: what and where, with the gain; the remedy. */
+static void print_finding(const struct summary *summary, uint32_t rank, const struct advice_finding *found)
+{
+  char title[ADVICE_TITLE_MAX], gain[64], fitted[TERMINAL_TEXT_MAX];
+  const struct terminal *terminal = &summary->terminal;
+  advice_view_title(found, title);
+  snprintf(gain, sizeof gain, "%.3f s (%.0f %%)", found->gain_s, advice_percent(&summary->report->advice, found));
+  unsigned room = terminal_room(terminal, 7 + (unsigned)strlen(gain));
+  char *remark = *found->file ? strstr(title, " (") : NULL;
+  if (remark && strlen(title) > room) /* the place alone is enough */
+    *remark = 0;
+  terminal_fit(terminal, title, room, fitted);
+  fprintf(summary->stream, "%s%3" PRIu32 ". %s: %s%s\n", terminal_bold(terminal), rank, fitted, gain,
+          terminal_plain(terminal));
+  const char *remedy = remedies[found->class] ? remedies[found->class] : advice_remedy(found->class);
+  terminal_cut(terminal, remedy, terminal->width - 5, fitted);
+  fprintf(summary->stream, "     %s\n", fitted);
+}
+
+static void print_findings(const struct summary *summary)
+{
+  const struct report *report = summary->report;
+  uint32_t all = 0, shown = 0;
+  char head[LINE], of[64] = "";
+  for (uint32_t i = 0; i < report->advice.count; i++)
+    all += report->advice.found[i].class < ADVICE_UNFIT;
+  if (all > FINDINGS_MAX)
+    snprintf(of, sizeof of, " (%d of %" PRIu32 ")", FINDINGS_MAX, all);
+  snprintf(head, sizeof head, "What to change first%s%s", of, all ? ", and the time that it would gain" : "");
+  fprintf(summary->stream, "%s%s%s%s\n", terminal_bold(&summary->terminal), head, terminal_plain(&summary->terminal),
+          report->legend ? "" : "; see --legend");
+  for (uint32_t i = 0; i < report->advice.count && shown < FINDINGS_MAX && all; i++)
+    if (report->advice.found[i].class < ADVICE_UNFIT)
+      print_finding(summary, ++shown, &report->advice.found[i]);
+  for (uint32_t i = 0; i < report->advice.count && !all && !shown; i++) { /* why there is none */
+    const struct advice_finding *found = &report->advice.found[i];
+    if (found->class != ADVICE_NONE && !(found->class == ADVICE_UNFIT && report->advice.unfit_first))
+      continue;
+    terminal_wrap(&summary->terminal, summary->stream, "  ", "  ", found->evidence);
+    shown++;
+  }
+}
+
+/* ---- where to look next ---- */
+
+/* Prints the command that shows a view, with the directory's name if it fits. */
+static void print_command(const struct summary *summary, const char *what, const char *view, const char *option)
+{
+  const char *directory = summary->report->directory;
+  char command[LINE];
+  int length = snprintf(command, sizeof command, "%s: hpcprof-lite --view %s%s %s", what, view, option, directory);
+  bool fits = length > 0 && (unsigned)length <= summary->terminal.width;
+  print_line(summary, "%s: hpcprof-lite --view %s%s %s", what, view, option, fits ? directory : "DIR");
+}
+
+static void print_more(const struct summary *summary)
+{
+  static const char *const baselines[] = {
+      [BASELINE_THREAD] = "", [BASELINE_CORE] = " --idleness core", [BASELINE_SHARED] = " --idleness shared"};
+  const struct report *report = summary->report;
+  const struct advice_finding *first = verdict_first(report);
+  const char *view = first ? advice_view(first->class) : report->totals->samples ? "topdown" : NULL;
+  bool tree = view && (!strncmp(view, "topdown", 7) || !strncmp(view, "bottomup", 8));
+  if (view)
+    print_command(summary, "next", view, tree ? baselines[report->baseline] : "");
+  if (report->traced)
+    print_line(summary, "when: --view timeline%s DIR", report->phased ? "|phases" : "");
+  const char *regions = report->constructs && report->constructs->count ? "|regions" : "";
+  const char *parallelism = report->profile->workspan.known ? "|parallelism" : "";
+  char text[LINE];
+  snprintf(text, sizeof text, "more: --view advice|efficiency|threads|topdown|flat%s%s DIR", regions, parallelism);
+  for (char *bar = text; strlen(text) > summary->terminal.width && (bar = strchr(bar, '|'));) /* so that it breaks */
+    *bar = ' ';
+  print_wrapped(summary, text);
+}
+
+static const char legend[] = "\n"
+                             "The bar and the shares below it: the time of all threads together.  Work and\n"
+                             "  overhead (time in the OpenMP runtime) are sampled; lock wait and idle time are\n"
+                             "  timed by the runtime's callbacks.\n"
+                             "Efficiency: the share of threads x elapsed time that is not lost, without this\n"
+                             "  tool's; lost to idle threads in parallel regions, and outside; to waiting for\n"
+                             "  locks, critical, atomic and ordered; to the OpenMP runtime (sampled).\n"
+                             "Gains: forecasts of how much shorter the run would be; they do not add up where\n"
+                             "  two findings are about the same time.  --view advice has their ranges.\n"
+                             "Most work and overhead: functions by their own time.\n";
+
+void summary_text(const struct report *report)
+{
+  struct summary summary = {.report = report, .stream = report->stream};
+  terminal_init(&summary.terminal, report->stream);
+  verdict_unfit(report, &summary.terminal);
+  verdict_print(report, &summary.terminal);
+  print_run(&summary);
+  fputc('\n', report->stream);
+  category_bar(report, &summary.terminal);
+  print_efficiency(&summary);
+  print_hot(&summary);
+  fputc('\n', report->stream);
+  print_findings(&summary);
+  quality_print(report, &summary.terminal);
+  print_more(&summary);
+  if (report->legend)
+    fputs(legend, report->stream);
+}

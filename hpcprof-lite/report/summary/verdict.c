@@ -1,0 +1,223 @@
+#include "hpcprof-lite/report/summary/verdict.h"
+
+#include "hpcprof-lite/report/advice_view.h"
+#include "hpcprof-lite/report/category.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { CELL = 16, PART = 512, TITLE_MAX = 64, MUCH = 10 }; /* a part of the time is much from 1 / MUCH on */
+
+const struct advice_finding *verdict_first(const struct report *report)
+{
+  for (uint32_t i = 0; i < report->advice.count; i++)
+    if (report->advice.found[i].class < ADVICE_UNFIT)
+      return &report->advice.found[i];
+  return NULL;
+}
+
+bool verdict_blocked(const struct report *report)
+{
+  uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
+  return ns[TIMELINE_BLOCKED] > all / 2;
+}
+
+/* ---- what makes the measurement unfit ---- */
+
+static void print_reason(const struct report *report, const struct terminal *terminal, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void print_reason(const struct report *report, const struct terminal *terminal, const char *format, ...)
+{
+  char text[2 * PART];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  fputs(terminal_bold(terminal), report->stream);
+  terminal_wrap(terminal, report->stream, "Unreliable: ", "  ", text);
+  fputs(terminal_plain(terminal), report->stream);
+}
+
+/* Too few samples, or too many that were lost. */
+static void print_samples(const struct report *report, const struct terminal *terminal)
+{
+  const struct totals *run = report->totals;
+  uint64_t lost = run->lost[LOSS_MEMORY], all = model_sum(run->samples, lost);
+  const char *event = run->by_wall ? "wall" : "task-clock";
+  char percent[CELL];
+  if (!run->samples)
+    print_reason(report, terminal,
+                 "nothing was sampled, because the program %s. Measure again: hpcrun-lite -e %s@f1000 COMMAND%s",
+                 run->by_wall ? "ran too briefly" : "used too little CPU time", event,
+                 run->by_wall ? "" : ", or -e wall if it sleeps");
+  else if (run->samples < MODEL_FEW_SAMPLES)
+    print_reason(report, terminal,
+                 "%" PRIu64 " sample%s: too few for conclusions about code. Measure for longer, or more often: "
+                 "hpcrun-lite -e %s@f1000 COMMAND",
+                 run->samples, run->samples == 1 ? "" : "s", event);
+  if (lost > all / MUCH) {
+    terminal_percent(lost, all, percent);
+    print_reason(report, terminal, "%s %% of the samples were lost; see 'Measurement quality'", percent);
+  }
+}
+
+/* Whether samples are so rare that their handling takes no noticeable time. */
+static bool rarely_sampled(const struct report *report)
+{
+  enum { RARE_NS = 1000000 };
+  uint32_t work = report->columns->work;
+  return work != MODEL_NONE && report->columns->columns[work].period >= RARE_NS;
+}
+
+void verdict_unfit(const struct report *report, const struct terminal *terminal)
+{
+  uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
+  char percent[CELL];
+  print_samples(report, terminal);
+  if (ns[TIMELINE_TOOL] > all / MUCH) {
+    terminal_percent(ns[TIMELINE_TOOL], all, percent);
+    print_reason(report, terminal,
+                 "this tool took %s %% of the time, because there were very many %s: times of short constructs are too "
+                 "long here; -p off reduces this",
+                 percent, rarely_sampled(report) ? "tasks, regions or other constructs" : "samples or constructs");
+  }
+  if (ns[TIMELINE_CORE_WAIT] > all / MUCH) {
+    terminal_percent(ns[TIMELINE_CORE_WAIT], all, percent);
+    print_reason(report, terminal,
+                 "threads had no core for %s %% of the time: more threads than cores, or other programs; "
+                 "threads waited longer for each other, too",
+                 percent);
+  }
+  if (verdict_blocked(report)) {
+    char text[PART];
+    terminal_percent(ns[TIMELINE_BLOCKED], all, percent);
+    snprintf(text, sizeof text, "Threads were blocked in calls outside OpenMP for %s %% of the time%s", percent,
+             report->totals->by_wall ? "" : "; measure with -e wall to see where");
+    terminal_wrap(terminal, report->stream, "", "  ", text);
+  }
+}
+
+/* ---- the verdict ---- */
+
+enum { COMMAND_MAX = 32 };
+
+bool verdict_names_command(const struct report *report)
+{
+  return strlen(report->totals->command) <= COMMAND_MAX;
+}
+
+/* The command, or its program alone: "fasttreeMP". */
+static void program_text(const struct report *report, char out[PART])
+{
+  const char *first = report->totals->command;
+  size_t length = strlen(first);
+  if (!verdict_names_command(report)) {
+    length = strcspn(first, " ;");
+    for (size_t i = 0; i + 1 < length; i++)
+      if (first[i] == '/') {
+        first += i + 1;
+        length -= i + 1;
+        i = 0;
+      }
+    length = length < COMMAND_MAX ? length : COMMAND_MAX;
+  }
+  snprintf(out, PART, "%.*s", (int)length, first);
+}
+
+/* " with 2 threads" */
+static void threads_text(const struct report *report, char out[PART])
+{
+  const struct totals *run = report->totals;
+  uint32_t threads = run->openmp_processes ? run->threads_max : run->threads;
+  const char *plural = threads == 1 ? "" : "s", *kind = threads == run->threads ? "" : "OpenMP ";
+  if (run->openmp_processes > 1)
+    snprintf(out, PART, " in %" PRIu32 " processes with %s%" PRIu32 " OpenMP thread%s each", run->openmp_processes,
+             threads == 1 ? "" : "up to ", threads, plural);
+  else
+    snprintf(out, PART, " with %" PRIu32 " %sthread%s", threads, kind, plural);
+}
+
+/* "; 63 % of their time was work" */
+static void share_text(const struct report *report, char out[PART])
+{
+  const struct totals *run = report->totals;
+  uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
+  *out = 0;
+  if (!run->openmp_processes && run->elapsed_ns)
+    snprintf(out, PART, ", which used %.2f cores on average", (double)run->cpu_ns / (double)run->elapsed_ns);
+  if (!run->openmp_processes || !all || !tree_has_time(report->columns) || run->samples < MODEL_FEW_SAMPLES)
+    return;
+  bool others = run->openmp_processes > 1 || run->threads != run->threads_max;
+  const char *whose = report->baseline == BASELINE_CORE     ? "the cores'"
+                      : report->baseline == BASELINE_SHARED ? "the used threads'"
+                      : others                              ? "all threads'"
+                      : run->threads == 1                   ? "its"
+                                                            : "their";
+  int length =
+      snprintf(out, PART, "; %.0f %% of %s time was work", 100 * (double)ns[TIMELINE_WORK] / (double)all, whose);
+  for (unsigned i = TIMELINE_BLOCKED; i <= TIMELINE_CORE_WAIT; i++)
+    if (ns[i] > all / MUCH)
+      length += snprintf(out + length, PART - (size_t)length, ", %.0f %% %s", 100 * (double)ns[i] / (double)all,
+                         category_looks[i].name);
+}
+
+/* The largest loss of the efficiencies. */
+static enum efficiency_metric largest_loss(const struct efficiency *efficiency)
+{
+  enum efficiency_metric most = EFFICIENCY_BALANCE;
+  for (enum efficiency_metric i = EFFICIENCY_BALANCE; i < EFFICIENCY_COUNT; i++)
+    most = efficiency->value[i] < efficiency->value[most] ? i : most;
+  return most;
+}
+
+/* What limits the run: the first finding, or what is known without any. */
+static void limit_text(const struct report *report, const struct terminal *terminal, char out[2 * PART])
+{
+  static const char *const loss[EFFICIENCY_COUNT] = {[EFFICIENCY_BALANCE] = "idle threads in regions",
+                                                     [EFFICIENCY_SERIAL] = "idle threads outside regions",
+                                                     [EFFICIENCY_LOCK] = "lock waiting",
+                                                     [EFFICIENCY_RUNTIME] = "the OpenMP runtime"};
+  const struct advice_finding *first = verdict_first(report);
+  const struct totals *run = report->totals;
+  const struct efficiency *efficiency = &report->efficiency;
+  enum efficiency_metric most = largest_loss(efficiency);
+  *out = 0;
+  if (first) {
+    char title[ADVICE_TITLE_MAX], fitted[TERMINAL_TEXT_MAX];
+    advice_view_title(first, title);
+    char *remark = *first->file ? strstr(title, " (") : NULL;
+    if (remark)
+      *remark = 0;
+    terminal_fit(terminal, title, TITLE_MAX, fitted);
+    snprintf(out, 2 * PART, "; largest loss found: %.400s", fitted);
+  } else if (!run->openmp_processes) {
+    snprintf(out, 2 * PART, "; no OpenMP was seen in it");
+  } else if (run->threads_max == 1) {
+    snprintf(out, 2 * PART, "; with one thread, no region can run in parallel");
+  } else if (efficiency->known && efficiency->value[most] < 0.95) {
+    snprintf(out, 2 * PART, "; the largest loss is %s (%.0f %%), for which no cause was found", loss[most],
+             100 * (1 - efficiency->value[most]));
+  } else if (!report->advice.unfit_first && report->advice.count) {
+    snprintf(out, 2 * PART, "; no cause was found that costs 1 %%");
+  }
+}
+
+void verdict_print(const struct report *report, const struct terminal *terminal)
+{
+  const struct totals *run = report->totals;
+  char program[PART], elapsed[CELL], threads[PART], share[PART], limit[2 * PART], text[8 * PART];
+  bool whole = !run->unfinished && !run->running && !report->profile->range.run_ns;
+  program_text(report, program);
+  terminal_seconds(run->elapsed_ns, terminal_decimals(run->elapsed_ns), elapsed);
+  threads_text(report, threads);
+  share_text(report, share);
+  limit_text(report, terminal, limit);
+  snprintf(text, sizeof text, "%s %s %s s%s%s%s.", program, whole ? "ran for" : "was measured for", elapsed, threads,
+           share, limit);
+  for (char *at = text; (at = strstr(at, " %"));)
+    *at = TERMINAL_GLUE;
+  fputs(terminal_bold(terminal), report->stream);
+  terminal_wrap(terminal, report->stream, "", "  ", text);
+  fputs(terminal_plain(terminal), report->stream);
+}
