@@ -20,6 +20,33 @@ const char *category_colour(const struct terminal *terminal, enum timeline_categ
   return terminal->colour ? category_looks[category].colour : "";
 }
 
+/* The category that a word such as "Idle%" names; TIMELINE_CATEGORIES if it names none. */
+static unsigned category_of(const char *word, size_t length)
+{
+  length -= length && word[length - 1] == '%';
+  unsigned i = 0;
+  while (i < TIMELINE_CATEGORIES &&
+         (strlen(category_looks[i].title) != length || memcmp(category_looks[i].title, word, length) != 0))
+    i++;
+  return i;
+}
+
+void category_heading(const struct terminal *terminal, FILE *stream, const char *line)
+{
+  fputs(terminal_bold(terminal), stream);
+  for (size_t length; *line; line += length) {
+    length = strspn(line, " \n");
+    fprintf(stream, "%.*s", (int)length, line);
+    line += length;
+    length = strcspn(line, " \n");
+    unsigned category = terminal->colour ? category_of(line, length) : TIMELINE_CATEGORIES;
+    bool coloured = category < TIMELINE_CATEGORIES;
+    fprintf(stream, "%s%.*s%s%s", coloured ? category_looks[category].colour : "", (int)length, line,
+            coloured ? terminal_plain(terminal) : "", coloured ? terminal_bold(terminal) : "");
+  }
+  fprintf(stream, "%s\n", terminal_plain(terminal));
+}
+
 uint64_t category_times(const struct report *report, uint64_t ns[TIMELINE_CATEGORIES])
 {
   const struct totals *run = report->totals;

@@ -18,6 +18,9 @@ extern const struct category_look category_looks[TIMELINE_CATEGORIES];
 /* The escape sequence of a category's colour; "" without colour. */
 const char *category_colour(const struct terminal *terminal, enum timeline_category category);
 
+/* Prints a table's heading in bold, with the names of categories in their colours. */
+void category_heading(const struct terminal *terminal, FILE *stream, const char *line);
+
 /* The time of all threads in each category: lock wait and idleness as charged to contexts, or else as timed; nothing is
  * a gap.  Returns the sum. */
 uint64_t category_times(const struct report *report, uint64_t ns[TIMELINE_CATEGORIES]);

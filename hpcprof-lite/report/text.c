@@ -101,21 +101,22 @@ static char few_mark(struct layout *layout, const struct report *report, uint64_
 static void print_header(const struct report *report, const struct layout *layout)
 {
   const struct tree_columns *columns = report->columns;
-  FILE *stream = report->stream;
-  char name[TERMINAL_TEXT_MAX];
-  fputs(terminal_bold(&layout->terminal), stream);
-  fprintf(stream, "%8s %6s%8s ", layout->time ? "Incl s" : "Incl", "%", layout->time ? "Self s" : "Self");
-  fprintf(stream, "%s%s%s%s%s", layout->own_percent ? "     %" : "", layout->overhead ? " Ovhd%" : "",
-          layout->lockwait ? " Lock%" : "", layout->idleness ? " Idle%  Rel%" : "", layout->critical ? " Crit%" : "");
+  char name[TERMINAL_TEXT_MAX], line[4096];
+  size_t length = (size_t)snprintf(line, sizeof line, "%8s %6s%8s ", layout->time ? "Incl s" : "Incl", "%",
+                                   layout->time ? "Self s" : "Self");
+  length += (size_t)snprintf(line + length, sizeof line - length, "%s%s%s%s%s", layout->own_percent ? "     %" : "",
+                             layout->overhead ? " Ovhd%" : "", layout->lockwait ? " Lock%" : "",
+                             layout->idleness ? " Idle%  Rel%" : "", layout->critical ? " Crit%" : "");
   for (uint32_t i = 0; i < layout->events; i++) {
     terminal_fit(&layout->terminal, columns->columns[columns->events[i]].name, 7, name);
-    fprintf(stream, " %7s", name);
+    if (length < sizeof line)
+      length += (size_t)snprintf(line + length, sizeof line - length, " %7s", name);
   }
-  if (layout->time)
-    fputs("  Name", stream);
-  else
-    fprintf(stream, "  Name (figures: %.40s)", weight_name(columns));
-  fprintf(stream, "%s\n", terminal_plain(&layout->terminal));
+  if (layout->time && length < sizeof line)
+    snprintf(line + length, sizeof line - length, "  Name");
+  else if (length < sizeof line)
+    snprintf(line + length, sizeof line - length, "  Name (figures: %.40s)", weight_name(columns));
+  category_heading(&layout->terminal, report->stream, line);
 }
 
 static void print_percent(const struct report *report, uint64_t part, uint64_t whole)

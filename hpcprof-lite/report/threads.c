@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/threads.h"
 
+#include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/terminal.h"
 
@@ -88,9 +89,9 @@ static void print_all(const struct report *report)
   print_events(report, &terminal);
   bool blocked = terminal.width >= THREADS_WIDE;
   fprintf(report->stream, "%15s%13s%19s%21s\n", "", "samples of:", "sampled s:", "exact s:");
-  fprintf(report->stream, "%s%6s%9s%5s%5s%5s%5s%7s%7s%7s%7s%7s%7s%s%s\n", terminal_bold(&terminal), "Thread", "Samples",
-          "Idle", "Lock", "Lost", "Part", "Work", "Ovhd", "Lock", "Idle", "CPU", "Wall", blocked ? "  Block" : "",
-          terminal_plain(&terminal));
+  category_heading(&terminal, report->stream,
+                   blocked ? "Thread  Samples Idle Lock Lost Part   Work   Ovhd   Lock   Idle    CPU   Wall  Block"
+                           : "Thread  Samples Idle Lock Lost Part   Work   Ovhd   Lock   Idle    CPU   Wall");
   const struct profile_process *last = NULL;
   for (uint32_t i = 0; i < report->thread_count; i++) {
     const struct profile_process *process;
@@ -187,6 +188,7 @@ static void print_distribution(const struct report *report)
   fprintf(report->stream, "%" PRIu32 " threads of %" PRIu32 " process%s on %" PRIu32 " host%s\n\n",
           distribution->threads, distribution->processes, distribution->processes == 1 ? "" : "es", distribution->hosts,
           distribution->hosts == 1 ? "" : "s");
+  print_events(report, &terminal);
   fprintf(report->stream, "%s%-12s", terminal_bold(&terminal), "Each thread");
   for (int i = 0; i < DISTRIBUTION_QUANTILES; i++)
     fprintf(report->stream, " %7s", quantiles[i]);

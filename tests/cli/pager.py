@@ -75,6 +75,21 @@ def the_pager_gets_what_the_terminal_would(directory):
 
 
 @case
+def a_category_has_one_colour_in_all_views(_):
+    colours = {"Work": ("32", "W"), "Ovhd": ("33", "o"), "Lock": ("31", "L"), "Idle": ("93", ".")}
+    bar, timeline, threads, flat, efficiency = (
+        Terminal("-q", "--no-pager", view, "traced").end()[0]
+        for view in ("summary", "timeline", "threads", "flat", "efficiency"))
+    for title, (code, letter) in colours.items():
+        assert f"\033[{code}m{letter}\033[0m " in bar and f"\033[{code}m{title}\033[0m" in threads, (title, bar, threads)
+    for title in ("Work", "Idle"):
+        code, letter = colours[title]
+        assert f"\033[{code}m{letter}" in timeline and f"\033[{code}m{letter}{letter}" in bar, (title, timeline)
+        assert f"\033[{code}m{'work' if title == 'Work' else 'idle'} " in efficiency, efficiency
+    assert "\033[93mIdle%\033[0m" in flat, flat
+
+
+@case
 def without_pager_less_shows_it(directory):
     out = os.path.join(directory, "out")
     program(directory, "less", f'echo "$LESS" >{out}; cat >>{out}\n')

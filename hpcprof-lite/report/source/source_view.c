@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/source/source_view.h"
 
+#include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/row_writer.h"
@@ -150,19 +151,20 @@ static void layout_init(const struct report *report, struct layout *layout)
 static void print_header(const struct report *report, const struct layout *layout)
 {
   const struct tree_columns *columns = report->columns;
-  FILE *stream = report->stream;
-  char name[TERMINAL_TEXT_MAX];
-  fprintf(stream, "%s%8s ", terminal_bold(&layout->terminal), layout->time ? "Self s" : "Self");
-  fprintf(stream, "%s%s%s%s%s", layout->own_percent ? "     %" : "", layout->overhead ? " Ovhd%" : "",
-          layout->lockwait ? " Lock%" : "", layout->idleness ? " Idle%" : "", layout->critical ? " Crit%" : "");
+  char name[TERMINAL_TEXT_MAX], line[4096];
+  size_t length = (size_t)snprintf(line, sizeof line, "%8s ", layout->time ? "Self s" : "Self");
+  length += (size_t)snprintf(line + length, sizeof line - length, "%s%s%s%s%s", layout->own_percent ? "     %" : "",
+                             layout->overhead ? " Ovhd%" : "", layout->lockwait ? " Lock%" : "",
+                             layout->idleness ? " Idle%" : "", layout->critical ? " Crit%" : "");
   for (uint32_t i = 0; i < layout->events; i++) {
     terminal_fit(&layout->terminal, columns->columns[columns->events[i]].name, 7, name);
-    fprintf(stream, " %7s", name);
+    length += (size_t)snprintf(line + length, sizeof line - length, " %7s", name);
   }
-  fprintf(stream, "%7s  Source", "Line");
+  length += (size_t)snprintf(line + length, sizeof line - length, "%7s  Source", "Line");
   if (!layout->time)
-    fprintf(stream, " (figures: %.20s)", columns->events_count ? columns->columns[columns->events[0]].name : "samples");
-  fprintf(stream, "%s\n", terminal_plain(&layout->terminal));
+    snprintf(line + length, sizeof line - length, " (figures: %.20s)",
+             columns->events_count ? columns->columns[columns->events[0]].name : "samples");
+  category_heading(&layout->terminal, report->stream, line);
 }
 
 static void figure_text(const struct layout *layout, uint64_t value, char out[CELL])

@@ -62,7 +62,7 @@ static bool is_of_samples(unsigned loss)
 static bool is_small(const struct report *report, unsigned loss)
 {
   const struct totals *run = report->totals;
-  return is_of_samples(loss) && !report->profile->range.traced && run->lost[loss] < run->samples / 100;
+  return is_of_samples(loss) && !report->profile->range.traced && run->lost[loss] < (run->samples + 99) / 100;
 }
 
 static const char *name_of(const struct totals *run, unsigned loss)

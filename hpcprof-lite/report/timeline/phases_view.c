@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/timeline/phases_view.h"
 
 #include "hpcprof-lite/report/call_path.h"
+#include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/row_writer.h"
@@ -296,8 +297,7 @@ static void print_process(const struct report *report, const struct terminal *te
 
 static void print_head(const struct report *report, const struct terminal *terminal)
 {
-  fprintf(report->stream, "%s No   Start    Time %5s %5s %5s %5s %5s  Phase%s\n", terminal_bold(terminal), "Work%",
-          "Ovhd%", "Lock%", "Idle%", "Rest%", terminal_plain(terminal));
+  category_heading(terminal, report->stream, " No   Start    Time Work% Ovhd% Lock% Idle% Rest%  Phase");
 }
 
 static void print_phases(const struct report *report, const struct terminal *terminal, bool with_steps)
