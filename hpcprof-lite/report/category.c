@@ -94,7 +94,7 @@ static void print_letters(const struct report *report, const struct terminal *te
 void category_bar(const struct report *report, const struct terminal *terminal)
 {
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
-  unsigned used = 0;
+  unsigned used = 0, last = 0;
   if (!all)
     return;
   if (!tree_has_time(report->columns)) {
@@ -102,13 +102,15 @@ void category_bar(const struct report *report, const struct terminal *terminal)
     return;
   }
   print_letters(report, terminal, ns, all);
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
+    last = is_shown(i, ns[i], all) ? i : last;
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++) {
     char percent[CELL], text[LINE];
     if (!is_shown(i, ns[i], all))
       continue;
     terminal_percent(ns[i], all, percent);
     unsigned length = (unsigned)snprintf(text, sizeof text, " %s %s %%", category_looks[i].name, percent) + 1;
-    const char *between = !used ? "" : used + 2 + length > terminal->width ? ",\n" : ", ";
+    const char *between = !used ? "" : used + 2 + length + (i != last) > terminal->width ? ",\n" : ", ";
     used = *between == ',' && between[1] == '\n' ? length : used + (unsigned)strlen(between) + length;
     fprintf(report->stream, "%s%s%c%s%s", between, category_colour(terminal, i), category_looks[i].letter,
             terminal_plain(terminal), text);

@@ -53,6 +53,13 @@ static void chunks(void)
   }
 }
 
+static void many(void)
+{
+#pragma omp parallel for schedule(dynamic, 1)
+  for (int i = 0; i < 4000; i++)
+    burn(200);
+}
+
 static void locked(void)
 {
 #pragma omp parallel for schedule(static)
@@ -75,8 +82,8 @@ int main(int count, char **arguments)
   static const struct {
     const char *name;
     void (*run)(void);
-  } forms[] = {{"healthy", healthy}, {"flood", flood},   {"chain", chain},
-               {"chunks", chunks},   {"locked", locked}, {"regions", regions}};
+  } forms[] = {{"healthy", healthy}, {"flood", flood},   {"chain", chain},    {"chunks", chunks},
+               {"many", many},       {"locked", locked}, {"regions", regions}};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     if (count == 2 && !strcmp(arguments[1], forms[i].name)) {
       forms[i].run();

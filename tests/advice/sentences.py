@@ -12,7 +12,7 @@ VIEWS = ("summary", "parallelism", "whatif", "speedup", "efficiency", "threads")
 # What each program is about, and the words of the summary's first finding.
 FORMS = {"healthy": (2, None), "flood": (2, "tasks (too small|created by one thread)"),
          "chain": (2, "tasks or iterations that wait"), "chunks": (2, "too few pieces"),
-         "locked": (2, "threads that wait for a lock"), "regions": (2, "parallel regions too small"),
+         "many": (2, None), "locked": (2, "threads that wait for a lock"), "regions": (2, "parallel regions too small"),
          "single": (1, None), "crowded": (4 * len(os.sched_getaffinity(0)), None)}
 
 
@@ -89,6 +89,9 @@ def check(directory, compiler, form):
         assert "could not be faster than on one core (one lock limits it)" in said.text["parallelism"], (what, said.text)
     if form in ("chain", "single"):
         assert "could not be faster than on one core" in said.text["parallelism"], (what, said.lines["parallelism"])
+    if form == "many":
+        assert "path hardly limits a run with 2 threads." in said.text["parallelism"], (what, said.lines["parallelism"])
+        assert "% of the critical path" not in said.text["parallelism"], (what, said.lines["parallelism"])
     if form == "single":
         assert "with one thread, no region can run in parallel" in said.text["summary"], (what, said.lines["summary"])
     if form == "crowded":

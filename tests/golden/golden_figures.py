@@ -171,6 +171,7 @@ def the_bar_has_the_shares_of_the_categories(_):
     for name in ("blame", "places", "graph", "traced", "waits"):
         for columns in ("80", "120", "50"):
             lines = golden_report("-q", name, COLUMNS=columns).stdout.decode().splitlines()
+            assert max(map(len, lines)) <= int(columns), (name, columns, lines)
             bar = next(line for line in lines if line.startswith(("WW", "..")))
             after = lines.index(bar) + 1
             below = " ".join(lines[after:after + 6]).split(" Efficiency")[0].split(" Most work")[0]
@@ -178,6 +179,12 @@ def the_bar_has_the_shares_of_the_categories(_):
             assert len(bar) == int(columns) and abs(sum(float(share) for _, share in shares) - 100) < 0.5, (name, shares)
             for letter, share in shares:
                 assert abs(bar.count(letter) - float(share) * len(bar) / 100) <= 1, (name, letter, share, bar)
+
+
+@case
+def the_summary_of_several_programs_names_the_first(_):
+    text = " ".join(golden_report("-q", "--merge", "blame", "two").stdout.decode().split())
+    assert text.startswith("app and others ran for 1.500 s in 3 processes with up to 4 OpenMP threads each; 64 %"), text
 
 
 @case

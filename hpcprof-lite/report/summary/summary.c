@@ -203,9 +203,11 @@ static void print_findings(const struct summary *summary)
     all += report->advice.found[i].class < ADVICE_UNFIT;
   if (all > FINDINGS_MAX)
     snprintf(of, sizeof of, " (%d of %" PRIu32 ")", FINDINGS_MAX, all);
-  snprintf(head, sizeof head, "What to change first%s%s", of, all ? ", and the time that it would gain" : "");
-  fprintf(summary->stream, "%s%s%s%s\n", terminal_bold(&summary->terminal), head, terminal_plain(&summary->terminal),
-          report->legend ? "" : "; see --legend");
+  snprintf(head, sizeof head, "What to change first%s%s%s", of, all ? ", and the time that it would gain" : "",
+           report->legend ? "" : "; see --legend");
+  fputs(terminal_bold(&summary->terminal), summary->stream);
+  print_wrapped(summary, head);
+  fputs(terminal_plain(&summary->terminal), summary->stream);
   for (uint32_t i = 0; i < report->advice.count && shown < FINDINGS_MAX && all; i++)
     if (report->advice.found[i].class < ADVICE_UNFIT)
       print_finding(summary, ++shown, &report->advice.found[i]);
@@ -221,13 +223,14 @@ static void print_findings(const struct summary *summary)
 /* ---- where to look next ---- */
 
 /* Prints the command that shows a view, with the directory's name if it fits. */
-static void print_command(const struct summary *summary, const char *what, const char *view, const char *option)
+static void print_command(const struct summary *summary, const char *view, const char *option)
 {
   const char *directory = summary->report->directory;
-  char command[LINE];
-  int length = snprintf(command, sizeof command, "%s: hpcprof-lite --view %s%s %s", what, view, option, directory);
-  bool fits = length > 0 && (unsigned)length <= summary->terminal.width;
-  print_line(summary, "%s: hpcprof-lite --view %s%s %s", what, view, option, fits ? directory : "DIR");
+  char text[LINE];
+  int length = snprintf(text, sizeof text, "next: hpcprof-lite --view %s%s %s", view, option, directory);
+  if (length < 0 || (unsigned)length > summary->terminal.width)
+    snprintf(text, sizeof text, "next: hpcprof-lite --view %s%s DIR", view, option);
+  print_wrapped(summary, text);
 }
 
 static void print_more(const struct summary *summary)
@@ -239,7 +242,7 @@ static void print_more(const struct summary *summary)
   const char *view = first ? advice_view(first->class) : report->totals->samples ? "topdown" : NULL;
   bool tree = view && (!strncmp(view, "topdown", 7) || !strncmp(view, "bottomup", 8));
   if (view)
-    print_command(summary, "next", view, tree ? baselines[report->baseline] : "");
+    print_command(summary, view, tree ? baselines[report->baseline] : "");
   if (report->traced)
     print_line(summary, "when: --view timeline%s DIR", report->phased ? "|phases" : "");
   const char *regions = report->constructs && report->constructs->count ? "|regions" : "";

@@ -107,6 +107,19 @@ bool verdict_names_command(const struct report *report)
   return strlen(report->totals->command) <= COMMAND_MAX;
 }
 
+/* Whether the processes had different commands. */
+static bool has_others(const struct profile *profile)
+{
+  const char *first = NULL;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    if (process->usable && first && strcmp(first, process->command) != 0)
+      return true;
+    first = process->usable ? process->command : first;
+  }
+  return false;
+}
+
 /* The command, or its program alone: "fasttreeMP". */
 static void program_text(const struct report *report, char out[PART])
 {
@@ -122,7 +135,8 @@ static void program_text(const struct report *report, char out[PART])
       }
     length = length < COMMAND_MAX ? length : COMMAND_MAX;
   }
-  snprintf(out, PART, "%.*s", (int)length, first);
+  bool others = !verdict_names_command(report) && has_others(report->profile);
+  snprintf(out, PART, "%.*s%s", (int)length, first, others ? " and others" : "");
 }
 
 /* " with 2 threads" */
