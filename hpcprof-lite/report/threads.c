@@ -75,11 +75,11 @@ static void print_events(const struct report *report, const struct terminal *ter
         (strlen(last) >= length && !strncmp(process->notes, last, length)))
       continue;
     last = process->notes;
-    snprintf(text, sizeof text, "Samples of %.*s", (int)(length - strlen(start)), last + strlen(start));
+    snprintf(text, sizeof text, "Samples: %.*s", (int)(length - strlen(start)), last + strlen(start));
     terminal_wrap(terminal, report->stream, "", "  ", text);
   }
   if (period)
-    fprintf(report->stream, "A sample stands for %.3f ms.\n", (double)period / 1e6);
+    fprintf(report->stream, "One sample for every %.3f ms of a thread's time.\n", (double)period / 1e6);
 }
 
 static void print_all(const struct report *report)
