@@ -47,6 +47,13 @@ const char *arguments_help(void)
          "                          hpcrun_lite_start() or omp_control_tool()\n"
          "      --report            when COMMAND has ended, print the summary of\n"
          "                          hpcprof-lite on standard error\n"
+         "      --scaling N,N,...   run COMMAND once with each of these numbers of threads,\n"
+         "                          and measure each run into DIR/threads-N;\n"
+         "                          default DIR: hpcrun-lite-COMMAND-scaling\n"
+         "      --repeat N          of --scaling: run all of them N times\n"
+         "      --scale-with V,V,...\n"
+         "                          of --scaling: replace {} in COMMAND's arguments by one\n"
+         "                          of these values for each number of threads\n"
          "      --env               print the settings as shell lines and run nothing\n"
          "      --diagnose          print what prevents measuring COMMAND well\n"
          "  -q, --quiet             print only failures on standard error\n"
@@ -58,7 +65,22 @@ const char *arguments_help(void)
          "run, 127: COMMAND not found.  Read the measurements with: hpcprof-lite DIR\n";
 }
 
-enum { TRACE_LIMIT = 256, TRACE_KEEP, WORK, TASK_CONTEXT, RUNTIME, OVERWRITE, PAUSED, ENV, DIAGNOSE, VERSION, REPORT };
+enum {
+  TRACE_LIMIT = 256,
+  TRACE_KEEP,
+  WORK,
+  TASK_CONTEXT,
+  RUNTIME,
+  OVERWRITE,
+  PAUSED,
+  ENV,
+  DIAGNOSE,
+  VERSION,
+  REPORT,
+  SCALING,
+  REPEAT,
+  SCALE_WITH
+};
 
 enum { TRACE_LEAST = 64 << 10 };
 
@@ -71,6 +93,9 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"omp-runtime", required_argument, NULL, RUNTIME},
                                         {"paused", no_argument, NULL, PAUSED},
                                         {"report", no_argument, NULL, REPORT},
+                                        {"scaling", required_argument, NULL, SCALING},
+                                        {"repeat", required_argument, NULL, REPEAT},
+                                        {"scale-with", required_argument, NULL, SCALE_WITH},
                                         {"env", no_argument, NULL, ENV},
                                         {"diagnose", no_argument, NULL, DIAGNOSE},
                                         {"trace", optional_argument, NULL, 't'},
@@ -169,6 +194,15 @@ static enum launch_status take_value(const struct parser *parser, int option)
     return take_word(parser, "--work", "unit", units, &plan->work);
   case TASK_CONTEXT:
     return take_word(parser, "--task-context", "context", contexts, &plan->task_context);
+  case SCALING:
+    return series_parse_threads(optarg, &plan->series, parser->message, parser->message_size) ? LAUNCH_OK
+                                                                                              : LAUNCH_FAILED;
+  case REPEAT:
+    return series_parse_repeat(optarg, &plan->series, parser->message, parser->message_size) ? LAUNCH_OK
+                                                                                             : LAUNCH_FAILED;
+  case SCALE_WITH:
+    plan->series.values = optarg;
+    return LAUNCH_OK;
   case RUNTIME:
     plan->runtime = optarg;
     return *optarg ? LAUNCH_OK : fail(parser, "option --omp-runtime needs auto, exchange, keep or a library");
@@ -237,7 +271,11 @@ enum launch_status arguments_parse(int argc, char **argv, struct plan *plan, enu
     return fail(&parser, "option %s needs -t: without it there is no trace", of_trace);
   if (plan->report && *mode != MODE_RUN)
     return fail(&parser, "option --report needs a run: %s runs nothing", *mode == MODE_ENV ? "--env" : "--diagnose");
+  if (plan->series.count && *mode != MODE_RUN)
+    return fail(&parser, "option --scaling needs runs: %s runs nothing", *mode == MODE_ENV ? "--env" : "--diagnose");
   plan->command = argv + optind;
+  if (!series_check(&plan->series, plan->command, message, message_size))
+    return LAUNCH_FAILED;
   if (!plan->command[0] && *mode != MODE_ENV)
     return fail(&parser, "no COMMAND: see hpcrun-lite --help");
   return LAUNCH_OK;

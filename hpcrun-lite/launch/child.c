@@ -54,13 +54,20 @@ pid_t child_start(char **arguments, char **environment, int *output)
 
 /* ---- a child that the launcher waits for ---- */
 
+enum { SIGNALS = 65 }; /* on Linux; SIGRTMAX is a call */
+
 static volatile sig_atomic_t receiver; /* process id, 0: none */
+static volatile sig_atomic_t ending;   /* see child_ending_signal() */
+static struct sigaction before_first[SIGNALS];
+static bool changed; /* the launcher has changed its handlers */
 
 /* What the kernel sends because of the terminal goes to the whole foreground group. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
   (void)context;
   int error = errno;
+  if (number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM)
+    ending = number;
   if (info->si_code <= 0 && receiver)
     kill(receiver, number);
   errno = error;
@@ -81,11 +88,28 @@ static bool is_passed_on(int number)
 static void pass_signals_on(void)
 {
   struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+  struct sigaction standard = {.sa_handler = SIG_DFL};
+  if (changed)
+    return;
+  changed = true;
   sigfillset(&action.sa_mask);
-  signal(SIGCHLD, SIG_DFL); /* ignored, it would discard the status of children */
-  for (int number = 1; number <= SIGRTMAX; number++)
+  sigaction(SIGCHLD, &standard, &before_first[SIGCHLD]); /* ignored, it would discard the status of children */
+  for (int number = 1; number < SIGNALS; number++)
     if (is_passed_on(number))
-      sigaction(number, &action, NULL); /* fails for those of libc */
+      sigaction(number, &action, &before_first[number]); /* fails for those of libc */
+}
+
+/* In a later child: all signals as they were in the first one. */
+static void restore_signals(void)
+{
+  for (int number = 1; number < SIGNALS && changed; number++)
+    if (is_passed_on(number) || number == SIGCHLD)
+      sigaction(number, &before_first[number], NULL);
+}
+
+int child_ending_signal(void)
+{
+  return ending;
 }
 
 int child_fork(struct child *child)
@@ -100,6 +124,9 @@ int child_fork(struct child *child)
   if (child->pid > 0) {
     receiver = child->pid;
     pass_signals_on();
+  } else if (child->pid == 0) {
+    receiver = 0;
+    restore_signals();
   }
   sigprocmask(SIG_SETMASK, &before, NULL);
   close(ends[child->pid ? 1 : 0]);

@@ -23,6 +23,9 @@ struct child {
 /* Forks.  Returns 0 in the child, where signals are as before; in the launcher 1, or -1 on failure. */
 int child_fork(struct child *child);
 
+/* The last signal that was to end the launcher or its child: SIGHUP, SIGINT, SIGQUIT or SIGTERM; 0: none has come. */
+int child_ending_signal(void);
+
 /* In the child: ends it with this status, and lets the launcher know that it has executed no program. */
 void child_fail(const struct child *child, int status) __attribute__((noreturn));
 

@@ -33,8 +33,8 @@ struct attempt {
 };
 
 /* All ranks of a job have the same id; any two other launches differ.  Open MPI's job number has 16 bits, a hash of
- * mpirun's process id, so that a later job may have the same number, but not the same key. */
-static void make_id(char *id, size_t size)
+ * mpirun's process id, so that a later job may have the same number, but not the same key.  A series is no rank. */
+static void make_id(char *id, size_t size, bool series)
 {
   static const char *const job_variables[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid",
                                               "PMI_JOBID"};
@@ -42,14 +42,14 @@ static void make_id(char *id, size_t size)
   const char *key = getenv("OMPI_MCA_orte_precondition_transports");
   struct timespec now;
   char host[128] = "";
-  for (size_t i = 0; i < sizeof job_variables / sizeof job_variables[0]; i++) {
+  for (size_t i = 0; i < sizeof job_variables / sizeof job_variables[0] && !series; i++) {
     const char *value = getenv(job_variables[i]);
     if (value && value[0] != '\0') {
       snprintf(id, size, "%s=%s%s%s", job_variables[i], value, key ? "." : "", key ? key : "");
       return;
     }
   }
-  if (job && step && getenv("SLURM_PROCID")) {
+  if (job && step && getenv("SLURM_PROCID") && !series) {
     snprintf(id, size, "SLURM=%s.%s", job, step);
     return;
   }
@@ -67,16 +67,32 @@ static bool ends_in(const char *name, const char *suffix)
 static bool is_measurement(int directory, const char *name)
 {
   struct stat status;
-  static const char *const suffixes[] = {FORMAT_SUFFIX, FORMAT_LIVE_SUFFIX, FORMAT_PART_SUFFIX, FORMAT_GRAPH_SUFFIX,
-                                         FORMAT_TRACE_SUFFIX, FORMAT_INDEX_SUFFIX};
+  static const char *const suffixes[] = {FORMAT_SUFFIX,       FORMAT_LIVE_SUFFIX,  FORMAT_PART_SUFFIX,
+                                         FORMAT_GRAPH_SUFFIX, FORMAT_TRACE_SUFFIX, FORMAT_INDEX_SUFFIX};
   bool named = strcmp(name, MARKER) == 0;
   for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
     named |= ends_in(name, suffixes[i]);
   return named && fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Classifies the entries; remove: also deletes measurement files.  An entry that vanishes meanwhile is ignored. */
-static enum content scan(int directory, bool remove)
+static enum content scan(int directory, bool remove, bool in_series);
+
+/* Classifies the directory of one run of a series. */
+static enum content scan_run(int series, const char *name, bool remove)
+{
+  int directory =
+      strncmp(name, "threads-", 8) ? -1 : openat(series, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  enum content content = directory >= 0 ? scan(directory, remove, true) : CONTENT_FOREIGN;
+  if (directory >= 0)
+    close(directory);
+  if (content != CONTENT_FOREIGN && remove && unlinkat(series, name, AT_REMOVEDIR) != 0 && errno != ENOENT)
+    return CONTENT_FOREIGN;
+  return content == CONTENT_EMPTY ? CONTENT_MEASUREMENTS : content;
+}
+
+/* Classifies the entries; remove: also deletes measurement files, and directories of the runs of a series.  An entry
+ * that vanishes meanwhile is ignored. */
+static enum content scan(int directory, bool remove, bool in_series)
 {
   enum content content = CONTENT_EMPTY;
   int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -90,8 +106,11 @@ static enum content scan(int directory, bool remove)
   while (content != CONTENT_FOREIGN && (entry = readdir(entries))) {
     if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
       continue;
-    content = is_measurement(directory, entry->d_name) ? CONTENT_MEASUREMENTS : CONTENT_FOREIGN;
-    if (remove && content == CONTENT_MEASUREMENTS && unlinkat(directory, entry->d_name, 0) != 0 && errno != ENOENT)
+    bool file = is_measurement(directory, entry->d_name);
+    content =
+        file || in_series ? file ? CONTENT_MEASUREMENTS : CONTENT_FOREIGN : scan_run(directory, entry->d_name, remove);
+    if (remove && file && content == CONTENT_MEASUREMENTS && unlinkat(directory, entry->d_name, 0) != 0 &&
+        errno != ENOENT)
       content = CONTENT_FOREIGN;
   }
   closedir(entries);
@@ -168,7 +187,7 @@ static enum outcome settle(struct attempt *attempt, int directory)
   bool marked = read_marker(directory, id, sizeof id);
   if (marked && join(attempt, id) == OUTCOME_OURS)
     return OUTCOME_OURS;
-  enum content content = scan(directory, false);
+  enum content content = scan(directory, false, false);
   if (content == CONTENT_FOREIGN)
     return refuse(attempt, "holds files that are not measurements: give another directory");
   if (content == CONTENT_EMPTY)
@@ -177,7 +196,7 @@ static enum outcome settle(struct attempt *attempt, int directory)
     return OUTCOME_BUSY;
   if (!attempt->locked)
     return refuse(attempt, "cannot be locked and so not replaced safely: remove it by hand");
-  if (scan(directory, true) == CONTENT_FOREIGN)
+  if (scan(directory, true, false) == CONTENT_FOREIGN)
     return refuse(attempt, "its files cannot be removed: give another directory");
   return claim(attempt, directory);
 }
@@ -203,14 +222,15 @@ static enum outcome try_directory(struct attempt *attempt)
   return outcome;
 }
 
-/* "hpcrun-lite-COMMAND-measurements[-JOB]"; a job id or command with '/' cannot leave the current directory. */
+/* "hpcrun-lite-COMMAND-measurements[-JOB]", or -scaling; a job id or command with '/' cannot leave the current
+ * directory. */
 static void default_name(const struct directory_request *request, char *name, size_t size)
 {
   const char *job = getenv("SLURM_JOB_ID");
   if (!job || job[0] == '\0')
     job = getenv("PBS_JOBID");
-  snprintf(name, size, "hpcrun-lite-%s%smeasurements%s%s", request->command, request->command[0] ? "-" : "",
-           job && job[0] ? "-" : "", job ? job : "");
+  snprintf(name, size, "hpcrun-lite-%s%s%s%s%s", request->command, request->command[0] ? "-" : "",
+           request->series ? "scaling" : "measurements", job && job[0] ? "-" : "", job ? job : "");
   for (char *at = name; *at; at++)
     if (*at == '/')
       *at = '_';
@@ -287,7 +307,7 @@ enum launch_status directory_take(const struct directory_request *request, char 
   char id[ID_BYTES];
   struct attempt attempt = {
       .id = id, .overwrite = request->overwrite, .message = message, .message_size = message_size};
-  make_id(id, sizeof id);
+  make_id(id, sizeof id, request->series);
   id[strcspn(id, "\n")] = '\0';
   enum launch_status status = take(&attempt, request, path, path_size);
   *joined = attempt.joined;

@@ -18,6 +18,7 @@ struct directory_request {
   const char *output;  /* the argument of -o; "": the default name */
   const char *command; /* COMMAND's name, for the default name; may be "" */
   bool overwrite;
+  bool series; /* it is for the directories of several runs, named threads-..., which only this launch fills */
 };
 
 /* Creates, joins or replaces the directory and writes its absolute path.  *joined: another rank of the job has created

@@ -2,7 +2,7 @@
  *
  * Works out the plan, changes its own environment to what follows from that, and replaces itself by COMMAND, which so
  * keeps the process id.  It is not a shell script, because shells need descriptors and a working directory.  With
- * --report, COMMAND is a child instead, and the launcher keeps its own environment.
+ * --report and --scaling, COMMAND is a child instead, and the launcher keeps its own environment.
  *
  * For --diagnose it starts itself as "hpcrun-lite --probe LIBRARY", in the environment of a launch, which starts that
  * OpenMP runtime.
@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "hpcrun-lite/launch/arguments.h"
@@ -40,12 +42,13 @@ static int fail(enum launch_status status, const char *message)
   return status;
 }
 
-/* Takes the directory, and sets or prints the settings. */
+/* Works the plan out and takes the directory: of the measurement, or of a series of them. */
 static int prepare(struct plan *plan)
 {
   char message[1024] = "";
   bool joined;
-  struct directory_request request = {.output = plan->output, .overwrite = plan->overwrite};
+  struct directory_request request = {
+      .output = plan->output, .overwrite = plan->overwrite, .series = plan->series.count > 0};
   enum launch_status status = plan_work_out(plan, message, sizeof message);
   if (status != LAUNCH_OK)
     return fail(status, message);
@@ -90,8 +93,14 @@ static void show_report(const struct plan *plan)
   struct child child;
   bool executed = false;
   const char *quiet = plan->log_level ? "--no-pager" : "-q"; /* the former is given in any case */
-  const char *const arguments[] = {
-      plan->reporter, "--no-pager", quiet, "--view", "summary", "--", short_name(plan->directory), NULL};
+  bool series = plan->series.count > 0;
+  const char *const arguments[] = {plan->reporter,
+                                   "--no-pager",
+                                   quiet,
+                                   series ? "--scaling" : "--view=summary",
+                                   "--",
+                                   short_name(plan->directory),
+                                   NULL};
   int role = child_fork(&child);
   if (role == 0) {
     if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
@@ -104,22 +113,101 @@ static void show_report(const struct plan *plan)
     print_line("cannot show the report: no process can be started for it; use hpcprof-lite DIR");
 }
 
+/* Runs COMMAND as a child.  Returns 0 and its status as waitpid() does, or the exit status of a failure. */
+static int run_child(const struct plan *plan, char **command, const struct series_run *run, int *status, bool *executed)
+{
+  struct child child;
+  int role = child_fork(&child);
+  if (role < 0)
+    return fail(LAUNCH_FAILED, "cannot start a process, which --report and --scaling need");
+  if (role == 0) {
+    int failed = run && !series_set_threads(run) ? fail(LAUNCH_FAILED, "not enough memory for the environment")
+                                                 : apply_settings(plan);
+    child_fail(&child, failed ? failed : run_command(command));
+  }
+  *status = child_wait(&child, executed);
+  return 0;
+}
+
 /* Runs COMMAND as a child, then shows the report.  Returns the exit status, or ends as COMMAND did. */
 static int run_and_report(const struct plan *plan)
 {
-  struct child child;
   bool executed;
-  int role = child_fork(&child);
-  if (role < 0)
-    return fail(LAUNCH_FAILED, "cannot start a process, which --report needs");
-  if (role == 0) {
-    int status = apply_settings(plan);
-    child_fail(&child, status ? status : run_command(plan->command));
-  }
-  int status = child_wait(&child, &executed);
+  int status, failure = run_child(plan, plan->command, NULL, &status, &executed);
+  if (failure)
+    return failure;
   if (executed)
     show_report(plan);
   return child_end_alike(status);
+}
+
+/* ---- a series of runs ---- */
+
+/* Prints which run has ended the series, and how. */
+static void print_end(const struct plan *plan, const struct series_run *run, int status)
+{
+  char message[1024], how[64];
+  int signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : child_ending_signal();
+  if (signal_number)
+    snprintf(how, sizeof how, "was ended by signal %d", signal_number);
+  else
+    snprintf(how, sizeof how, "ended with status %d", WEXITSTATUS(status));
+  snprintf(message, sizeof message, "--scaling ends here: '%.400s' %s on %u thread%s (%s)", plan->command[0], how,
+           run->threads, run->threads == 1 ? "" : "s", run->directory);
+  print_line(message);
+}
+
+/* Measures one run in a directory of its own.  Returns 0, or the exit status of a failure. */
+static int measure_run(struct plan *plan, const char *series_directory, const struct series_run *run, int *status,
+                       bool *executed)
+{
+  char message[1024] = "", path[PATH_MAX + sizeof run->directory];
+  bool joined;
+  struct directory_request request = {.output = path, .command = ""};
+  snprintf(path, sizeof path, "%s/%s", series_directory, run->directory);
+  enum launch_status taken =
+      directory_take(&request, plan->directory, sizeof plan->directory, &joined, message, sizeof message);
+  if (taken != LAUNCH_OK)
+    return fail(taken, message);
+  char **command = series_command(&plan->series, run, plan->command);
+  plan->series_note = run->note;
+  return command ? run_child(plan, command, run, status, executed) : fail(LAUNCH_FAILED, "not enough memory");
+}
+
+/* Measures all runs, one after the other.  A file that is standard input is read by each from the same place on.
+ * Returns the exit status, or ends as a run did that failed. */
+static int run_series(struct plan *plan)
+{
+  char series_directory[PATH_MAX];
+  struct series_run run;
+  struct stat input;
+  bool file = !fstat(STDIN_FILENO, &input) && S_ISREG(input.st_mode);
+  off_t begin = file ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+  snprintf(series_directory, sizeof series_directory, "%s", plan->directory);
+  for (unsigned i = 0; i < series_runs(&plan->series); i++) {
+    bool executed = true;
+    int status = 0;
+    if (file)
+      lseek(STDIN_FILENO, begin, SEEK_SET);
+    series_run(&plan->series, i, &run);
+    int failure = measure_run(plan, series_directory, &run, &status, &executed);
+    if (failure)
+      return failure;
+    if (executed && (status || child_ending_signal()))
+      print_end(plan, &run, status);
+    if (status || child_ending_signal())
+      return child_end_alike(status ? status : child_ending_signal());
+  }
+  snprintf(plan->directory, sizeof plan->directory, "%s", series_directory);
+  if (plan->report)
+    show_report(plan);
+  else if (plan->log_level) {
+    char message[PATH_MAX + 128];
+    snprintf(message, sizeof message, "%u runs measured; read them with: hpcprof-lite --scaling %s",
+             series_runs(&plan->series), short_name(series_directory));
+    print_line(message);
+  }
+  return 0;
 }
 
 /* Prints which tool would be found first, then starts the OpenMP runtime by a call: it looks for tools when it starts.
@@ -173,6 +261,8 @@ int main(int argc, char **argv)
   plan.user_preload = preload ? preload : "";
   int status = mode == MODE_DIAGNOSE ? diagnose_command(&plan) : prepare(&plan);
   program_release(&plan.program);
+  if (status == 0 && plan.series.count)
+    return run_series(&plan);
   if (status == 0 && mode == MODE_RUN && plan.report)
     return run_and_report(&plan);
   if (status == 0 && mode != MODE_DIAGNOSE)

@@ -129,10 +129,12 @@ static bool is_one_of_many(void)
 enum launch_status plan_work_out(struct plan *plan, char *message, size_t message_size)
 {
   static char user_preload[PLAN_VALUE_BYTES], user_tools[PLAN_VALUE_BYTES];
-  if (plan->report && is_one_of_many()) {
-    snprintf(message, message_size,
-             "--report shows a run when it has ended, and this is one of several ranks: when the job has ended, use "
-             "hpcprof-lite DIR");
+  if ((plan->report || plan->series.count) && is_one_of_many()) {
+    snprintf(message, message_size, "%s",
+             plan->series.count ? "--scaling starts all runs itself, and this is one of several ranks: measure each "
+                                  "number of threads in a job of its own, with -o"
+                                : "--report shows a run when it has ended, and this is one of several ranks: when the "
+                                  "job has ended, use hpcprof-lite DIR");
     return LAUNCH_FAILED;
   }
   enum launch_status status = find_installation(plan, message, message_size);

@@ -13,6 +13,7 @@
 #include "common/events.h"
 #include "hpcrun-lite/launch/program.h"
 #include "hpcrun-lite/launch/runtime.h"
+#include "hpcrun-lite/launch/series/series.h"
 
 struct plan {
   /* requested */
@@ -21,8 +22,9 @@ struct plan {
   uint64_t trace_limit;               /* bytes */
   bool overwrite, paused, for_script; /* for_script: --env */
   bool report;
-  int log_level;  /* 0 quiet, 1, 2 verbose */
-  char **command; /* COMMAND and its arguments; command[0] is NULL if --env has none */
+  struct series series; /* of --scaling */
+  int log_level;        /* 0 quiet, 1, 2 verbose */
+  char **command;       /* COMMAND and its arguments; command[0] is NULL if --env has none */
 
   /* found */
   struct event events[EVENTS_MAX];
@@ -33,6 +35,7 @@ struct plan {
   struct program program;
   struct runtime_choice choice;
   char directory[PATH_MAX];
+  const char *series_note; /* of the run of a series; NULL: it is none */
 };
 
 enum { PLAN_VALUE_BYTES = 65536 }; /* room for the value of a list variable */

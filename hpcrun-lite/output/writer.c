@@ -390,6 +390,8 @@ static uint32_t process_notes(uint32_t before)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
   if (*config.note && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.note);
+  if (*config.scaling && (size_t)at < sizeof notes)
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.scaling);
   if (*config.numa && (size_t)at < sizeof notes)
     snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.numa);
   return string_at(before, notes);

@@ -66,7 +66,7 @@ static bool is_mpi_daemon(void)
 void config_read(void)
 {
   char message[256];
-  config = (struct config){.rank = -1, .note = "", .numa = ""};
+  config = (struct config){.rank = -1, .note = "", .scaling = "", .numa = ""};
   const char *directory = text("HPCRUN_LITE_DIR", NULL);
   if (!directory || getauxval(AT_SECURE)) /* not in a setuid program */
     return;
@@ -75,6 +75,7 @@ void config_read(void)
   if (is_mpi_daemon() && config.first_pid != getpid())
     return;
   config.note = text("HPCRUN_LITE_NOTE", "");
+  config.scaling = text("HPCRUN_LITE_SCALING", "");
   config.numa = text("HPCRUN_LITE_NUMA", "");
   config.task_creation = strcmp(text("HPCRUN_LITE_TASKS", "region"), "creation") == 0;
   const char *parallelism = text("HPCRUN_LITE_PARALLELISM", "online");

@@ -27,6 +27,7 @@ struct config {
   bool paused;              /* --paused */
   bool task_creation;       /* --task-context creation */
   const char *note;         /* the launcher's note on the OpenMP runtime, or "" */
+  const char *scaling;      /* its number of threads in a series of runs, for the notes; "" if it is in none */
   const char *numa;         /* its NUMA nodes, for the notes; "" if there is one */
   bool gomp;                /* the adapter measures libgomp */
   bool gomp_static;         /* the program that was launched contains a libgomp, which the adapter cannot see */

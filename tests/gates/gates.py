@@ -19,7 +19,9 @@ LAYERS = {
     "common": {"common"},
     **{folder: {"common"} | set(RT[:i + 1]) for i, folder in enumerate(RT)},
     **{folder: {"common"} | set(RT) | set(CTL[:i + 1]) for i, folder in enumerate(CTL)},
-    "hpcrun-lite/launch": {"common", "hpcrun-lite/launch", "hpcrun-lite/gomp/entries.h"},  # only a table
+    "hpcrun-lite/launch": {"common", "hpcrun-lite/launch", "hpcrun-lite/launch/series",
+                           "hpcrun-lite/gomp/entries.h"},  # only a table
+    "hpcrun-lite/launch/series": {"hpcrun-lite/launch/series"},
     **{"hpcprof-lite/" + folder: {"common"} | {"hpcprof-lite/" + below for below in stages.split()}
        for folder, stages in {
         "model": "model",
