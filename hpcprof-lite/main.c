@@ -1,6 +1,7 @@
 /* hpcprof-lite: chooses the view's pipeline.  Context: BATCH. */
 #include "hpcprof-lite/comparison/compare_pipeline.h"
 #include "hpcprof-lite/comparison/gate.h"
+#include "hpcprof-lite/comparison/scaling_pipeline.h"
 #include "hpcprof-lite/construct_pipelines.h"
 #include "hpcprof-lite/gather.h"
 #include "hpcprof-lite/grain_pipelines.h"
@@ -12,6 +13,7 @@
 #include "hpcprof-lite/report/comparison/compare_threads_view.h"
 #include "hpcprof-lite/report/comparison/compare_view.h"
 #include "hpcprof-lite/report/comparison/gate_view.h"
+#include "hpcprof-lite/report/comparison/scaling_view.h"
 #include "hpcprof-lite/report/constructs/overheads_view.h"
 #include "hpcprof-lite/report/constructs/regions_view.h"
 #include "hpcprof-lite/report/constructs/tasks_view.h"
@@ -103,6 +105,12 @@ static int print(const struct job *job)
   if (export)
     return export(&job->report);
   bool json = job->options.format == OPTIONS_JSON;
+  if (job->options.scaling && job->options.format != OPTIONS_TEXT)
+    return scaling_view_table(&job->report, json);
+  if (job->options.scaling) {
+    scaling_view_text(&job->report);
+    return 0;
+  }
   if (job->options.compare && job->options.format != OPTIONS_TEXT)
     return compared_views[job->options.view].table(&job->report, json);
   if (job->options.compare) {
@@ -124,6 +132,8 @@ static int fill(struct job *job, struct comparison *comparison)
   const struct view *view = &views[job->options.view];
   if (job->options.compare)
     return compare_pipeline(job, comparison);
+  if (job->options.scaling)
+    return scaling_pipeline(job, comparison);
   bool conditions = job->options.conditions_count > 0;
   int status = tree_begin(job, view->needs_tree || conditions);
   if (!status && conditions) /* before --root changes the tree */
@@ -166,7 +176,7 @@ int main(int argc, char **argv)
     if (speaks)
       fputs(job.options.help ? options_help() : "hpcprof-lite " HPCPROF_VERSION "\n", stdout);
     status = output_finish(stdout, "standard output");
-  } else if (job.options.compare) { /* each run is read alone; other ranks have nothing to do */
+  } else if (job.options.compare || job.options.scaling) { /* each run is read alone; other ranks have nothing to do */
     job.ranks.size = 1;
     status = speaks ? report_view(&job, &comparison) : EXIT_FINE;
   } else if (!(status = job_choose_directories(&job.options, speaks))) {

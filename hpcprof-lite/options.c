@@ -41,7 +41,8 @@ enum long_only {
   OPT_NO_PAGER,
   OPT_COMPARE,
   OPT_FAIL_IF,
-  OPT_METRIC
+  OPT_METRIC,
+  OPT_SCALING
 };
 
 static const struct option long_options[] = {
@@ -73,6 +74,7 @@ static const struct option long_options[] = {
     {"compare", required_argument, NULL, OPT_COMPARE},
     {"fail-if", required_argument, NULL, OPT_FAIL_IF},
     {"metric", required_argument, NULL, OPT_METRIC},
+    {"scaling", no_argument, NULL, OPT_SCALING},
     {"source-path", required_argument, NULL, 'I'},
     {"threads", required_argument, NULL, 'j'},
     {"quiet", no_argument, NULL, 'q'},
@@ -160,6 +162,9 @@ const char *options_help(void)
          "      --fail-if 'METRIC [of SELECTOR] >|< LIMIT'\n"
          "                          exit with status 3 if that holds: a change of +5% against\n"
          "                          BASE, or an amount such as 70%, 2.5 s, 1000; repeatable\n"
+         "      --scaling           show how the program scales over the runs in DIR..., which\n"
+         "                          hpcrun-lite --scaling has measured; with view flat, by\n"
+         "                          function instead of calling context\n"
          "      --legend            explain the columns of a text report\n"
          "      --merge             add up several runs, if DIRs are different ones\n"
          "      --no-pager          do not show text on a terminal with $PAGER (less)\n"
@@ -416,6 +421,9 @@ static int parse_option(int option, struct options *options, char *message, size
     return 0;
   case OPT_MERGE:
     options->merge = true;
+    return 0;
+  case OPT_SCALING:
+    options->scaling = true;
     return 0;
   case OPT_NO_PAGER:
     options->no_pager = true;

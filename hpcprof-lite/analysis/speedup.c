@@ -45,6 +45,15 @@ static void fill_row(struct speedup_row *row, uint64_t cores, const struct amoun
   row->burdened = work / larger(burdened, amounts->lock_bound);
 }
 
+double speedup_estimate(const struct profile *profile, uint64_t cores)
+{
+  struct amounts amounts = amounts_of(profile, (double)profile->workspan.burdened);
+  struct speedup_row row = {0};
+  if (profile->workspan.known && profile->workspan.span && cores)
+    fill_row(&row, cores, &amounts);
+  return row.estimate;
+}
+
 void speedup_enter(const struct profile *profile, double burdened, double chain, const double *makespans,
                    struct speedup *speedup)
 {

@@ -30,6 +30,9 @@ struct speedup {
 /* Fills rows for 1, 2, 4, … 128 cores and for the run's own number of threads. */
 void speedup_compute(const struct profile *profile, struct speedup *speedup);
 
+/* Returns the estimate for a number of cores, 0 if work and span are not known. */
+double speedup_estimate(const struct profile *profile, uint64_t cores);
+
 /* Adds the results of the graph log: the burdened span, the longest chain in which a lock has one holder at a time, and
  * makespans[row] of the list schedule on the row's cores, 0 if there is none.  All are in the unit of the profile's
  * workspan. */

@@ -91,8 +91,7 @@ static int find_directories(const struct options *options, struct comparison *co
 
 /* ---- runs ---- */
 
-/* Reads a run and makes what the view compares. */
-static int load_run(struct job *job, char **directory, bool first, struct job *run)
+int compare_load_run(struct job *job, char **directory, bool first, struct job *run)
 {
   const struct options *options = &job->options;
   run->options = *options;
@@ -130,7 +129,7 @@ static int load_runs(struct job *job, struct comparison *comparison)
     if (!comparison->runs[side])
       return job_no_memory();
     for (uint32_t i = 0; i < count; i++) {
-      int status = load_run(job, &comparison->directories[side][i], !i, &comparison->runs[side][i]);
+      int status = compare_load_run(job, &comparison->directories[side][i], !i, &comparison->runs[side][i]);
       if (status)
         return status;
     }
@@ -422,6 +421,7 @@ void compare_pipeline_release(struct job *job, struct comparison *comparison)
     free(comparison->directories[side]);
   }
   compare_release(&comparison->compare);
+  scaling_release(&comparison->scaling);
   free(comparison->result.figures);
   free(comparison->result.items);
   free(comparison->result.threads);

@@ -11,6 +11,7 @@ struct comparison {
   uint32_t counts[COMPARE_SIDES];
   struct compare compare;
   struct compare_result result;
+  struct scaling scaling; /* of --scaling, whose runs are all those of COMPARE_NEW */
 };
 
 #endif

@@ -149,6 +149,43 @@ static int check_comparison(const struct options *options, char *message, size_t
   return 0;
 }
 
+/* What --scaling can show, and what has no effect on it. */
+static int check_scaling(const struct options *options, char *message, size_t size)
+{
+  const struct {
+    bool given;
+    const char *name, *why;
+  } refused[] = {
+      {options->compare, "--compare", "--scaling compares runs with each other"},
+      {options->conditions_count, "--fail-if", "check conditions with --compare, or in a report of one run"},
+      {options->merge, "--merge", "--scaling keeps runs apart"},
+      {options->limited, "--from and --to", "--scaling compares whole runs"},
+      {options->scenarios_count, "--what-if", "--scaling shows what was measured"},
+      {options->per_thread, "--per-thread", "--scaling shows sums over threads"},
+      {options->has_baseline, "--idleness", "--scaling counts idleness against the threads of each run"},
+      {options->root_text, "--root", "--scaling shows the contexts of the whole program"},
+      {options->lines, "--lines", "--scaling shows functions and constructs"},
+      {options->sort, "--sort", "contexts are in the order of what they lose on more threads"},
+      {options->depth, "--depth", "contexts are in the order of what they lose; use --max-rows"},
+      {options->percent_limit >= 0, "--percent-limit", "contexts are in the order of what they lose; use --max-rows"},
+  };
+  if (!options->scaling)
+    return 0;
+  if (!options->directories_count)
+    return fail(message, size, "%s",
+                "--scaling needs the runs: the directory of hpcrun-lite --scaling, or several measurements");
+  if (options->view != OPTIONS_SUMMARY && options->view != OPTIONS_TOPDOWN && options->view != OPTIONS_FLAT)
+    return fail(message, size, "view '%s' has no --scaling: it needs summary, topdown or flat", options->view_name);
+  if (options->format > OPTIONS_JSON)
+    return fail(message, size, "%s", "--scaling needs format text, csv or json");
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+    if (refused[i].given) {
+      snprintf(message, size, "--scaling cannot be used with %s: %s", refused[i].name, refused[i].why);
+      return ERR_INPUT;
+    }
+  return 0;
+}
+
 /* Whether a timeline is shown as cells. */
 static bool drawn(const struct options *options)
 {
@@ -188,6 +225,8 @@ int consistency_check(struct options *options, char *message, size_t size)
   if (check_export(options, message, size))
     return ERR_INPUT;
   options->view_name = options_view_name(options->view);
+  if (check_scaling(options, message, size))
+    return ERR_INPUT;
   if (options->merge && options->directories_count < 2)
     return fail(message, size, "%s", "--merge adds up several runs: give two or more measurement directories");
   bool graph = options->view == OPTIONS_GRAIN_GRAPH;
@@ -216,7 +255,7 @@ int consistency_check(struct options *options, char *message, size_t size)
                 options->view_name);
   if (options->scenarios_count > 1 && options->view == OPTIONS_PARALLELISM)
     return fail(message, size, "view '%s' shows one scenario: give --what-if once, or use whatif", options->view_name);
-  if (fixed && (options->sort || options->max_rows))
+  if (fixed && (options->sort || options->max_rows) && !options->scaling)
     return fail(message, size, "view '%s' cannot be sorted or shortened", options->view_name);
   return 0;
 }

@@ -15,6 +15,7 @@
 #include "hpcprof-lite/analysis/hotspots.h"
 #include "hpcprof-lite/analysis/overheads.h"
 #include "hpcprof-lite/analysis/phases.h"
+#include "hpcprof-lite/analysis/scaling.h"
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/task_figures.h"
 #include "hpcprof-lite/analysis/totals.h"
@@ -77,7 +78,7 @@ struct report {
   bool traced, phased;             /* in the summary: there is a timeline; there are phases */
   const struct timeline *timeline; /* its constructs are entries of `constructs`, its contexts rows of `tree` */
   enum timeline_grouping lanes;
-  uint32_t rows_limit;         /* lines of the timeline; 0: all */
+  uint32_t rows_limit;         /* lines of the timeline, 0: all; contexts of --scaling */
   const struct phases *phases; /* of each process that has any */
   uint32_t phases_count;
   bool per_thread;  /* rows for each thread below those of constructs */
@@ -90,6 +91,7 @@ struct report {
   const char *directory;                   /* the first one, for commands in hints */
   enum profile_baseline baseline;
   bool legend;                       /* explain the columns in full */
+  const struct scaling *scaling;     /* of --scaling, else NULL */
   struct compare_result *comparison; /* of --compare and --fail-if, else NULL */
 };
 

@@ -22,7 +22,7 @@ struct series {
 struct series_run {
   unsigned size, threads, repetition; /* size: position in the list; repetition: from 1 on */
   char directory[48];                 /* its name in that of the series */
-  char note[96];                      /* of its measurement, as hpcprof-lite/comparison/series_note.h reads it */
+  char note[96];                      /* of its measurement, as hpcprof-lite/comparison/scaling_pipeline.c reads it */
 };
 
 bool series_parse_threads(const char *list, struct series *series, char *message, size_t message_size);

@@ -1,0 +1,280 @@
+#include "hpcprof-lite/analysis/scaling.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const unsigned scaling_later_factors[SCALING_LATER] = {2, 4, 16};
+
+double scaling_serial_fraction(double speedup, double p)
+{
+  return p > 1 && speedup > 0 ? (1 / speedup - 1 / p) / (1 - 1 / p) : NAN;
+}
+
+double scaling_line(double threads, double smaller, double smaller_loss, double larger, double larger_loss)
+{
+  double slope = (larger_loss - smaller_loss) / (larger - smaller);
+  return larger_loss + slope * (threads - larger);
+}
+
+/* ---- numbers of threads ---- */
+
+static int by_value(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static int fill_elapsed(const struct scaling_run *runs, struct scaling_point *point)
+{
+  double *sorted = malloc(point->runs * sizeof *sorted);
+  if (!sorted)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < point->runs; i++)
+    sorted[i] = runs[point->first + i].elapsed_s;
+  qsort(sorted, point->runs, sizeof *sorted, by_value);
+  point->least_s = sorted[0];
+  point->most_s = sorted[point->runs - 1];
+  point->elapsed_s = (sorted[(point->runs - 1) / 2] + sorted[point->runs / 2]) / 2;
+  free(sorted);
+  return 0;
+}
+
+/* Groups the runs by their numbers of threads; figures that are means of runs are NAN if one run lacks them. */
+static int find_points(const struct scaling_run *runs, uint32_t count, struct scaling *scaling)
+{
+  for (uint32_t i = 0; i < count; i++) {
+    const struct scaling_run *run = &runs[i];
+    bool new = !i || run->threads != runs[i - 1].threads;
+    struct scaling_point *point = &scaling->points[scaling->points_count - !new];
+    if (new) {
+      *point = (struct scaling_point){.threads = run->threads, .used_least = run->used, .first = i};
+      scaling->points_count++;
+    }
+    point->runs++;
+    point->used_least = run->used < point->used_least ? run->used : point->used_least;
+    point->used_most = run->used > point->used_most ? run->used : point->used_most;
+  }
+  for (uint32_t i = 0; i < scaling->points_count; i++)
+    if (fill_elapsed(runs, &scaling->points[i]))
+      return ERR_NOMEM;
+  return 0;
+}
+
+static void fill_means(const struct scaling_run *runs, struct scaling_point *point, double *work_s)
+{
+  *work_s = 0;
+  for (uint32_t i = 0; i < point->runs; i++) {
+    const struct scaling_run *run = &runs[point->first + i];
+    *work_s += run->work_s / point->runs;
+    point->forecast_base += run->forecast_base / point->runs;
+    point->forecast += run->forecast / point->runs;
+    for (int factor = 0; factor < SCALING_FACTORS; factor++)
+      point->factors[factor] += run->factors[factor] / point->runs;
+  }
+}
+
+static void fill_points(const struct scaling_run *runs, struct scaling *scaling)
+{
+  double base_work_s = 0;
+  for (uint32_t i = 0; i < scaling->points_count; i++) {
+    const struct scaling_point *base = &scaling->points[0];
+    struct scaling_point *point = &scaling->points[i];
+    double p = (double)point->threads / base->threads, more = scaling->weak ? p : 1, work_s;
+    fill_means(runs, point, i ? &work_s : &base_work_s);
+    work_s = i ? work_s : base_work_s;
+    point->speedup = point->elapsed_s > 0 ? more * base->elapsed_s / point->elapsed_s : NAN;
+    point->efficiency = point->speedup / p;
+    point->serial_fraction = scaling->weak ? NAN : scaling_serial_fraction(point->speedup, p);
+    point->work_scaling = work_s > 0 && base_work_s > 0 ? more * base_work_s / work_s : NAN;
+    point->whole_s = (scaling->weak ? 1 : point->threads) * point->elapsed_s;
+  }
+}
+
+/* ---- losses ---- */
+
+static struct scaling_loss *loss_of(const struct scaling *scaling, uint32_t row, uint32_t point)
+{
+  return &scaling->losses[(size_t)row * scaling->points_count + point];
+}
+
+/* What is charged to a context in a run, in seconds of all threads or of one. */
+static double charged(const struct scaling *scaling, uint32_t row, const struct scaling_point *point, uint32_t run,
+                      int part)
+{
+  uint64_t ns = tree_excl(scaling->tree, row, (point->first + run) * SCALING_COLUMNS + (uint32_t)part);
+  return (double)ns / 1e9 / (scaling->weak ? point->threads : 1);
+}
+
+static double mean_part(const struct scaling *scaling, uint32_t row, const struct scaling_point *point, int part)
+{
+  double sum = 0;
+  for (uint32_t i = 0; i < point->runs; i++)
+    sum += charged(scaling, row, point, i, part);
+  return sum / point->runs;
+}
+
+/* Fills values[] with what each run charges to a context. */
+static struct compare_values values_of(const struct scaling *scaling, uint32_t row, const struct scaling_point *point,
+                                       double *values)
+{
+  struct compare_values result = {.values = values, .runs = point->runs};
+  for (uint32_t i = 0; i < point->runs; i++) {
+    values[i] = 0;
+    for (int part = 0; part < SCALING_PARTS; part++)
+      values[i] += charged(scaling, row, point, i, part);
+    result.samples = model_sum(result.samples,
+                               tree_excl(scaling->tree, row, (point->first + i) * SCALING_COLUMNS + SCALING_SAMPLES));
+  }
+  return result;
+}
+
+/* Fills what a context loses, and adds it to the program's losses.  both: room for the values of all runs. */
+static void fill_row(struct scaling *scaling, uint32_t row, double *both)
+{
+  const struct scaling_point *base = &scaling->points[0];
+  struct compare_values before = values_of(scaling, row, base, both);
+  for (uint32_t i = 0; i < scaling->points_count; i++) {
+    const struct scaling_point *point = &scaling->points[i];
+    struct scaling_loss *loss = loss_of(scaling, row, i), *program = loss_of(scaling, 0, i);
+    struct compare_values now = values_of(scaling, row, point, both + base->runs);
+    loss->figure = compare_values(&before, &now, COMPARE_DISTRIBUTED);
+    if (!i)
+      loss->figure.probability = NAN;
+    for (int part = 0; part < SCALING_PARTS; part++) {
+      double mean_s = mean_part(scaling, row, point, part);
+      loss->part_s[part] = mean_s - mean_part(scaling, row, base, part);
+      loss->whole_s += mean_s;
+      loss->loss_s += loss->part_s[part];
+      program->part_s[part] += loss->part_s[part];
+    }
+  }
+}
+
+static void fill_program(const struct scaling_run *runs, struct scaling *scaling, double *both)
+{
+  for (uint32_t i = 0; i < scaling->points_count; i++) {
+    const struct scaling_point *base = &scaling->points[0], *point = &scaling->points[i];
+    struct scaling_loss *program = loss_of(scaling, 0, i);
+    struct compare_values sides[] = {{.values = both, .runs = base->runs},
+                                     {.values = both + base->runs, .runs = point->runs}};
+    for (uint32_t j = 0; j < base->runs; j++)
+      both[j] = (scaling->weak ? 1 : base->threads) * runs[base->first + j].elapsed_s;
+    for (uint32_t j = 0; j < point->runs; j++)
+      both[base->runs + j] = (scaling->weak ? 1 : point->threads) * runs[point->first + j].elapsed_s;
+    program->figure = compare_values(&sides[0], &sides[1], COMPARE_EXACT);
+    if (!i)
+      program->figure.probability = NAN;
+    program->whole_s = point->whole_s;
+    program->loss_s = program->other_s = point->whole_s - base->whole_s;
+    for (int part = 0; part < SCALING_PARTS; part++)
+      program->other_s -= program->part_s[part];
+  }
+}
+
+/* ---- more threads ---- */
+
+static void extrapolate(struct scaling *scaling)
+{
+  uint32_t last = scaling->points_count - 1;
+  const struct scaling_point *base = &scaling->points[0], *smaller = &scaling->points[last - 1];
+  const struct scaling_point *larger = &scaling->points[last];
+  for (int i = 0; i < SCALING_LATER; i++) {
+    struct scaling_later *later = &scaling->later[i];
+    later->threads = larger->threads * scaling_later_factors[i];
+    for (uint32_t row = 0; row < scaling->rows; row++)
+      scaling->later_s[(size_t)row * SCALING_LATER + (size_t)i] =
+          scaling_line(later->threads, smaller->threads, loss_of(scaling, row, last - 1)->loss_s, larger->threads,
+                       loss_of(scaling, row, last)->loss_s);
+    double whole_s = base->whole_s + scaling->later_s[i], p = (double)later->threads / base->threads;
+    later->whole_s = whole_s > 0 ? whole_s : NAN;
+    later->speedup = p * base->whole_s / later->whole_s;
+  }
+}
+
+double scaling_share(const struct scaling *scaling, uint32_t row, int later)
+{
+  uint32_t last = scaling->points_count - 1;
+  if (later < 0)
+    return loss_of(scaling, row, last)->loss_s / scaling->points[last].whole_s;
+  return scaling->later_s[(size_t)row * SCALING_LATER + (size_t)later] / scaling->later[later].whole_s;
+}
+
+/* A row with what it is sorted by. */
+struct key {
+  double loss_s;
+  uint32_t row;
+};
+
+static int by_loss(const void *a, const void *b)
+{
+  const struct key *x = a, *y = b;
+  if (x->loss_s != y->loss_s)
+    return x->loss_s < y->loss_s ? 1 : -1;
+  return x->row > y->row ? 1 : -1;
+}
+
+/* Whether a context is charged with anything in any run. */
+static bool is_charged(const struct scaling *scaling, uint32_t row)
+{
+  bool any = false;
+  for (uint32_t i = 0; i < scaling->points_count; i++)
+    any |= loss_of(scaling, row, i)->whole_s > 0;
+  return any;
+}
+
+static int sort_rows(struct scaling *scaling)
+{
+  enum { FOUR_TIMES = 1 };
+  struct key *keys = malloc(scaling->rows * sizeof *keys);
+  if (!keys)
+    return ERR_NOMEM;
+  for (uint32_t row = 1; row < scaling->rows; row++)
+    if (is_charged(scaling, row))
+      keys[scaling->contexts++] = (struct key){scaling->later_s[(size_t)row * SCALING_LATER + FOUR_TIMES], row};
+  qsort(keys, scaling->contexts, sizeof *keys, by_loss);
+  for (uint32_t i = 0; i < scaling->contexts; i++)
+    scaling->order[i] = keys[i].row;
+  free(keys);
+  return 0;
+}
+
+int scaling_compute(const struct scaling_run *runs, uint32_t count, bool weak, bool timed, const struct tree *tree,
+                    struct scaling *scaling)
+{
+  *scaling = (struct scaling){.weak = weak, .timed = timed, .tree = tree, .rows = timed ? tree->count : 1};
+  size_t rows = scaling->rows;
+  double *both = calloc(2 * (size_t)count, sizeof *both);
+  scaling->points = calloc(count, sizeof *scaling->points);
+  int status = both && scaling->points ? find_points(runs, count, scaling) : ERR_NOMEM;
+  if (!status) {
+    scaling->losses = calloc(rows * scaling->points_count, sizeof *scaling->losses);
+    scaling->later_s = calloc(rows * SCALING_LATER, sizeof *scaling->later_s);
+    scaling->order = calloc(rows, sizeof *scaling->order);
+    status = scaling->losses && scaling->later_s && scaling->order ? 0 : ERR_NOMEM;
+  }
+  if (!status) {
+    fill_points(runs, scaling);
+    for (uint32_t row = 1; row < rows; row++)
+      fill_row(scaling, row, both);
+    fill_program(runs, scaling, both);
+    extrapolate(scaling);
+    status = sort_rows(scaling);
+  }
+  for (uint32_t i = 0; i < scaling->points_count && !status; i++) {
+    scaling->compared =
+        compare_correct(&scaling->losses[i].figure, rows, scaling->points_count * sizeof *scaling->losses);
+    status = scaling->compared == SIZE_MAX ? ERR_NOMEM : 0;
+  }
+  free(both);
+  return status;
+}
+
+void scaling_release(struct scaling *scaling)
+{
+  free(scaling->points);
+  free(scaling->losses);
+  free(scaling->later_s);
+  free(scaling->order);
+  *scaling = (struct scaling){0};
+}
