@@ -8,7 +8,7 @@ _hpcrun_lite_command()
         case ${COMP_WORDS[i]} in
             --) echo $((i + 1)); return ;;
             -o | --output | -e | --event | -p | --parallelism | --work | --task-context | --omp-runtime | \
-                --trace-limit | --trace-keep)
+                --trace-limit | --trace-keep | --scaling | --repeat | --scale-with)
                 [[ ${COMP_WORDS[i + 1]-} == = ]] && ((i++))
                 ((i += 2))
                 ;;
@@ -26,7 +26,8 @@ _hpcrun_lite_command()
 _hpcrun_lite()
 {
     local options='--output --overwrite --event --parallelism --work --task-context --omp-runtime --trace --trace-limit
-        --trace-keep --paused --report --env --diagnose --quiet --verbose --version --help -o -e -p -t -q -v -h'
+        --trace-keep --paused --report --scaling --repeat --scale-with --env --diagnose --quiet --verbose --version
+        --help -o -e -p -t -q -v -h'
     local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} values='' command
     COMPREPLY=()
     command=$(_hpcrun_lite_command)
@@ -64,7 +65,7 @@ _hpcrun_lite()
             mapfile -t COMPREPLY < <(compgen -d -- "$cur")
             return
             ;;
-        --trace-limit) return ;;
+        --trace-limit | --scaling | --repeat | --scale-with) return ;;
     esac
     if [[ -n $values ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$values" -- "$cur")

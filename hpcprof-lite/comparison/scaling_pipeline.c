@@ -212,6 +212,7 @@ static void fill_runs(const struct job *runs, uint32_t count, const uint32_t *or
                                       .used = used_threads(&run->profile),
                                       .elapsed_s = (double)run->totals.elapsed_ns / 1e9,
                                       .work_s = tree_has_time(&run->columns) ? (double)run->totals.work_ns / 1e9 : NAN,
+                                      .core_wait_s = (double)run->totals.core_wait_ns / 1e9,
                                       .forecast_base = weak ? NAN : 0,
                                       .forecast = forecast(run, threads, base)};
     for (int factor = 0; factor < SCALING_FACTORS; factor++)

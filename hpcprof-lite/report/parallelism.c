@@ -29,6 +29,21 @@ bool parallelism_cut(const struct report *report)
   return false;
 }
 
+/* The note of a process that states the reason: the first one describes the event, others begin with what they are. */
+static const char *reason_of(const struct profile_process *process)
+{
+  static const char *const others[] = {"Scaling: ", "NUMA: "};
+  for (const char *at = process->notes; (at = strchr(at, '\n'));) {
+    bool other = false;
+    at++;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+      other |= !strncmp(at, others[i], strlen(others[i]));
+    if (!other)
+      return at;
+  }
+  return NULL;
+}
+
 /* A process for which work and span were wanted, but whose OpenMP runtime reported no events; NULL: none.  Prefers one
  * that used OpenMP, since its notes state the reason. */
 static const struct profile_process *unreported(const struct report *report)
@@ -37,21 +52,21 @@ static const struct profile_process *unreported(const struct report *report)
   for (uint32_t i = 0; i < report->profile->processes_count; i++) {
     const struct profile_process *process = &report->profile->processes[i];
     if (process->usable && !process->unfinished && process->flags & PROCESS_ONLINE && !process->workspan.known &&
-        (!found || (strchr(process->notes, '\n') && !strchr(found->notes, '\n'))))
+        (!found || (reason_of(process) && !reason_of(found))))
       found = process;
   }
   return found;
 }
 
-/* Prints the reason: the notes of the process after the first line, which describes the event. */
+/* Prints the reason. */
 static void print_unreported(const struct report *report, const struct profile_process *process, const char *what)
 {
   struct terminal terminal;
-  const char *reason = strchr(process->notes, '\n');
+  const char *reason = reason_of(process);
   terminal_init(&terminal, report->stream);
   fprintf(report->stream, "%s are not known, because no OpenMP runtime reported its events:\n", what);
   terminal_wrap(&terminal, report->stream, "  ", "  ",
-                reason ? reason + 1 : "none was seen; the program does not use OpenMP, or links it statically");
+                reason ? reason : "none was seen; the program does not use OpenMP, or links it statically");
 }
 
 void parallelism_missing(const struct report *report, const char *what, const char *mode)

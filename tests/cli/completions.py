@@ -115,7 +115,7 @@ def bash_completes_launches(directory):
     def offered(*words, more=""):
         return sorted(bash(directory, "hpcrun-lite", *words, more=more))
 
-    assert offered("--rep") == ["--report"] and offered("-p", "o") == ["off", "online"]
+    assert offered("--repo") == ["--report"] and offered("-p", "o") == ["off", "online"]
     assert offered("--trace", "=", "s") == ["samples", "states"] == offered("--trace", "=")
     assert offered("--work", "=", "c") == ["cpu-time", "cycles"] and offered("-e", "wa") == ["wall"]
     assert offered("--omp-runtime", "e") == ["exchange"] and offered("-o", "ru") == ["runs"]
@@ -123,7 +123,7 @@ def bash_completes_launches(directory):
     assert "ls" in offered("--trace", "ls") and "ls" in offered("--", "ls")
     # options of COMMAND are its own
     for command in (("./app",), ("-o", "runs", "./app"), ("--", "./app"), ("--work", "=", "user", "-t", "./app")):
-        assert offered(*command, "--rep") == [] and offered(*command, "in") == ["input"], command
+        assert offered(*command, "--repo") == [] and offered(*command, "in") == ["input"], command
     own = offered("-q", "./app", "x", more="_command_offset() { COMPREPLY=(offset $1); }")
     assert own == ["2", "offset"], own
 
@@ -177,7 +177,7 @@ def zsh_completes(directory):
                          ("hpcprof-lite --view=crit", "--view=critical-path"), ("hpcprof-lite -f perf", "-f perfetto"),
                          ("hpcprof-lite --grain-limit=sc", "--grain-limit=scatter="),
                          ("hpcprof-lite --colour=work", "--colour=work_deviation"),
-                         ("hpcrun-lite --rep", "--report"), ("hpcrun-lite -p onl", "-p online"),
+                         ("hpcrun-lite --repo", "--report"), ("hpcrun-lite -p onl", "-p online"),
                          ("hpcrun-lite --trace=sam", "--trace=samples"), ("hpcrun-lite -e wal", "-e wall"),
                          ("hpcrun-lite -e wall -e cyc", "-e wall -e cycles"),
                          ("hpcrun-lite --report -q hpcprof-l", "--report -q hpcprof-lite"),

@@ -25,7 +25,8 @@ REPORTS = [("summary", (), "recorded"), ("topdown", ("-f", "csv"), "events"), ("
            ("summary", ("--compare", "blame", "--fail-if", "work > 1000 s", "-f", "markdown"), "blame"),
            ("flat", ("--compare", "blame,blame", "-f", "csv"), "blame"),
            ("regions", ("--compare", "constructs", "--fail-if", "elapsed > +5%"), "constructs2"),
-           ("parallelism", ("--compare", "recorded", "--metric", "critical_path"), "recorded")]
+           ("parallelism", ("--compare", "recorded", "--metric", "critical_path"), "recorded"),
+           ("flat", ("--scaling", "alone", "-f", "csv"), "blame"), ("topdown", ("--scaling", "alone"), "blame")]
 
 
 def report(preload, arguments, **how):

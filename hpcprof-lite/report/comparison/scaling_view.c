@@ -13,6 +13,9 @@
 
 enum { CELL = 24, SHARE = 5, CONTEXT_FIGURES = 1 + (1 + SCALING_PARTS + SCALING_LATER) * SHARE + 3, PATH_WIDTH = 2000 };
 
+/* The part of all threads' time that is named where it was spent waiting for a core. */
+static const double CORE_WAIT_SHOWN = 0.05;
+
 static const struct scaling_loss *loss_of(const struct scaling *scaling, uint32_t row, uint32_t point)
 {
   return &scaling->losses[(size_t)row * scaling->points_count + point];
@@ -83,10 +86,15 @@ static void print_used(const struct report *report)
   const struct scaling *scaling = report->scaling;
   uint32_t last = scaling->points_count - 1;
   if (scaling->cores && scaling->points[last].threads > scaling->cores)
-    fprintf(report->stream, "Runs with more than %" PRIu32 " threads shared %" PRIu32 " core%s.\n", scaling->cores,
-            scaling->cores, scaling->cores == 1 ? "" : "s");
+    fprintf(report->stream,
+            "Runs with more than %" PRIu32 " thread%s shared %" PRIu32 " core%s: no program gains from that.\n",
+            scaling->cores, scaling->cores == 1 ? "" : "s", scaling->cores, scaling->cores == 1 ? "" : "s");
   for (uint32_t i = 0; i < scaling->points_count; i++) {
     const struct scaling_point *point = &scaling->points[i];
+    double waited = point->core_wait_s / point->whole_s;
+    if (waited > CORE_WAIT_SHOWN)
+      fprintf(report->stream, "The machine was busy: %" PRIu32 " thread%s waited %.1f %% of the time for a core.\n",
+              point->threads, point->threads == 1 ? "" : "s", 100 * waited);
     if (point->used_least != point->threads || point->used_most != point->threads)
       fprintf(report->stream, "With %" PRIu32 " threads asked for, at most %" PRIu32 " were in use at once.\n",
               point->threads, point->used_most);
@@ -153,6 +161,15 @@ static void print_loss(const struct report *report, const struct terminal *termi
   fprintf(report->stream, "  %s\n", path);
 }
 
+/* What of the program's loss no context is charged with. */
+static void print_other(const struct report *report)
+{
+  const struct scaling *scaling = report->scaling;
+  uint32_t last = scaling->points_count - 1;
+  fprintf(report->stream, "The program's loss includes %.1f %% in none of these four.\n",
+          100 * loss_of(scaling, 0, last)->other_s / scaling->points[last].whole_s);
+}
+
 static void print_contexts(const struct report *report, const struct terminal *terminal)
 {
   const struct scaling *scaling = report->scaling;
@@ -175,9 +192,7 @@ static void print_contexts(const struct report *report, const struct terminal *t
   else if (report->left_out)
     fprintf(report->stream, "%" PRIu32 " context%s omitted; --max-rows N shows more.\n", report->left_out,
             report->left_out == 1 ? "" : "s");
-  double other_s = loss_of(scaling, 0, last)->other_s;
-  fprintf(report->stream, "The program's loss includes %.1f %% in none of the four categories.\n",
-          100 * other_s / scaling->points[last].whole_s);
+  print_other(report);
 }
 
 static void print_legend(const struct report *report)
@@ -220,7 +235,7 @@ void scaling_view_text(const struct report *report)
   print_speedups(report, &terminal);
   print_used(report);
   putc('\n', report->stream);
-  fprintf(report->stream, "%sSpeedup%s: * measured, + estimated, b forecast from the base, o from itself, . ideal\n",
+  fprintf(report->stream, "%sSpeedup%s: * measured, + estimated, forecast from the base b, from itself o\n",
           terminal_bold(&terminal), terminal_plain(&terminal));
   scaling_plot(report);
   putc('\n', report->stream);
