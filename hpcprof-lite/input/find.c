@@ -61,12 +61,19 @@ static int list_directory(const char *directory, struct path_list *list, struct 
   uint32_t before = list->count;
   int status = 0;
   errno = 0;
-  for (struct dirent *entry; !status && (entry = readdir(open_directory)); errno = 0)
+  bool series = false; /* of hpcrun-lite --scaling */
+  for (struct dirent *entry; !status && (entry = readdir(open_directory)); errno = 0) {
+    series |= !strncmp(entry->d_name, "threads-", strlen("threads-"));
     if (is_measurement(entry->d_name))
       status = list_add(list, directory, entry->d_name);
+  }
   if (!status && errno)
     problems_add(problems, "cannot read all of directory '%s': %s", directory, strerror(errno));
-  if (!status && list->count == before)
+  if (!status && list->count == before && series)
+    problems_add(problems,
+                 "'%s' holds the runs of hpcrun-lite --scaling: use hpcprof-lite --scaling, or give one of them",
+                 directory);
+  else if (!status && list->count == before)
     problems_add(problems, "no measurements in '%s': it holds no file *%s; measure with: hpcrun-lite COMMAND",
                  directory, READ_SUFFIX);
   closedir(open_directory);

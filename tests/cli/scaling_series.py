@@ -279,6 +279,25 @@ def fewer_threads_than_asked_for_are_said(directory):
 
 
 @case
+def runs_without_samples_of_time(directory):
+    assert series(directory, "1,2", "-o", "run", "-e", "page-faults@1", program(directory)).returncode == 0
+    place = os.path.join(directory, "run")
+    text = shown("-q", "--scaling", place)
+    assert "Contexts are not known" in text and " - " in text.split("(the program)")[0].splitlines()[-1], text
+    found = table(shown("-q", "--scaling", "-f", "csv", place))
+    assert {row["kind"] for row in found} == {"run", "estimate"} and len(found) == 5, found
+    assert not any(row["idleness_s"] for row in found) and found[1]["speedup"], found
+
+
+@case
+def a_series_is_not_one_measurement(directory):
+    assert series(directory, "1,2", "-o", "run", "true").returncode == 0
+    done = run(REPORT, os.path.join(directory, "run"))
+    assert done.returncode == 1 and "use hpcprof-lite --scaling" in done.stderr, done
+    assert must(REPORT, os.path.join(directory, "run", "threads-2")).count("Scaling: 2 threads, run 1") == 1
+
+
+@case
 def options_without_effect_are_refused(directory):
     assert series(directory, "1,2", "-o", "run", "true").returncode == 0
     place = os.path.join(directory, "run")

@@ -153,7 +153,7 @@ static void print_loss(const struct report *report, const struct terminal *termi
   print_share(report, loss->loss_s / whole_s);
   putc(compare_is_significant(&loss->figure) ? '!' : ' ', report->stream);
   for (int part = 0; part < SCALING_PARTS; part++)
-    print_share(report, loss->part_s[part] / whole_s);
+    print_share(report, scaling->timed ? loss->part_s[part] / whole_s : NAN);
   for (int i = 0; i < SCALING_LATER; i++)
     print_share(report, scaling_share(scaling, row, i));
   if (row)
@@ -187,9 +187,11 @@ static void print_contexts(const struct report *report, const struct terminal *t
   print_loss(report, terminal, 0);
   for (uint32_t i = 0; i < report->rows_limit; i++)
     print_loss(report, terminal, scaling->order[i]);
-  if (!scaling->timed)
+  if (!scaling->timed) {
     fputs("Contexts are not known: not all runs were sampled by time.\n", report->stream);
-  else if (report->left_out)
+    return;
+  }
+  if (report->left_out)
     fprintf(report->stream, "%" PRIu32 " context%s omitted; --max-rows N shows more.\n", report->left_out,
             report->left_out == 1 ? "" : "s");
   print_other(report);
