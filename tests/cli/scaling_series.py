@@ -214,9 +214,22 @@ def the_forecast_is_amdahls(directory):
             assert abs(float(row["serial_fraction"]) - serial) < 1e-3, row
         loss = threads * float(row["elapsed_s"]) - float(runs[1]["elapsed_s"])
         assert abs(float(row["loss_s"]) - loss) < 1e-6, row
+        check_charges(place, found, threads, 2)
     check_sums(found)
     assert {"spend"} <= {row["name"] for row in found}
     check_outputs(place, found)
+
+
+def check_charges(place, found, threads, repetitions):
+    """What contexts are charged with is what the runs with that many threads show by themselves, on average."""
+    columns = ("work", "overhead", "lockwait", "idleness")
+    expected = 0
+    for repetition in range(repetitions):
+        name = f"threads-{threads}" + (f"-{repetition + 1}" if repetition else "")
+        root = table(shown("-q", "--view", "topdown", "-f", "csv", os.path.join(place, name)))[0]
+        expected += sum(float(root[f"{column}_incl_s"]) - float(root[f"{column}_excl_s"]) for column in columns)
+    charged = sum(float(row["time_s"]) for row in found if row["kind"] == "context" and row["threads"] == str(threads))
+    assert expected > 0 and abs(charged - expected / repetitions) < 1e-6, (threads, charged, expected)
 
 
 def check_outputs(place, found):
