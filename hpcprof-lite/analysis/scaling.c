@@ -67,7 +67,7 @@ static void fill_means(const struct scaling_run *runs, struct scaling_point *poi
   for (uint32_t i = 0; i < point->runs; i++) {
     const struct scaling_run *run = &runs[point->first + i];
     *work_s += run->work_s / point->runs;
-    point->core_wait_s += run->core_wait_s / point->runs;
+    point->core_wait += run->core_wait / point->runs;
     point->forecast_base += run->forecast_base / point->runs;
     point->forecast += run->forecast / point->runs;
     for (int factor = 0; factor < SCALING_FACTORS; factor++)
@@ -88,7 +88,6 @@ static void fill_points(const struct scaling_run *runs, struct scaling *scaling)
     point->efficiency = point->speedup / p;
     point->serial_fraction = scaling->weak ? NAN : scaling_serial_fraction(point->speedup, p);
     point->work_scaling = work_s > 0 && base_work_s > 0 ? more * base_work_s / work_s : NAN;
-    point->core_wait_s /= scaling->weak ? point->threads : 1;
     point->whole_s = (scaling->weak ? 1 : point->threads) * point->elapsed_s;
   }
 }

@@ -39,7 +39,8 @@ extern const unsigned scaling_later_factors[SCALING_LATER];
 /* A run; figures that are not known are NAN. */
 struct scaling_run {
   uint32_t threads, used; /* asked for; most in use at once */
-  double elapsed_s, work_s, core_wait_s;
+  double elapsed_s, work_s;
+  double core_wait;                /* the part of all threads' time that was spent waiting for a core */
   double factors[SCALING_FACTORS]; /* the efficiencies of analysis/efficiency.h */
   double forecast_base, forecast;  /* speedup over the base, from the base's work and span, and from its own */
 };
@@ -50,7 +51,8 @@ struct scaling_point {
   double elapsed_s, least_s, most_s, speedup, efficiency, serial_fraction, forecast_base, forecast;
   double factors[SCALING_FACTORS]; /* means */
   double work_scaling;             /* work of the base / work, as if the base did as much */
-  double whole_s, core_wait_s; /* the latter: a mean, in weak scaling per thread, too */
+  double whole_s;
+  double core_wait; /* a mean */
 };
 
 /* What a context, or the program, loses against the base. */

@@ -91,10 +91,9 @@ static void print_used(const struct report *report)
             scaling->cores, scaling->cores == 1 ? "" : "s", scaling->cores, scaling->cores == 1 ? "" : "s");
   for (uint32_t i = 0; i < scaling->points_count; i++) {
     const struct scaling_point *point = &scaling->points[i];
-    double waited = point->core_wait_s / point->whole_s;
-    if (waited > CORE_WAIT_SHOWN)
+    if (point->core_wait > CORE_WAIT_SHOWN)
       fprintf(report->stream, "The machine was busy: %" PRIu32 " thread%s waited %.1f %% of the time for a core.\n",
-              point->threads, point->threads == 1 ? "" : "s", 100 * waited);
+              point->threads, point->threads == 1 ? "" : "s", 100 * point->core_wait);
     if (point->used_least != point->threads || point->used_most != point->threads)
       fprintf(report->stream, "With %" PRIu32 " threads asked for, at most %" PRIu32 " were in use at once.\n",
               point->threads, point->used_most);
