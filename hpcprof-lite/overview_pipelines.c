@@ -3,11 +3,13 @@
 #include "hpcprof-lite/construct_pipelines.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/input/trace_reader.h"
+#include "hpcprof-lite/replay/list_schedule.h"
 #include "hpcprof-lite/tree_pipeline.h"
 #include "hpcprof-lite/views/thread_order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Whether the run was traced: all processes of a launch are, or none. */
@@ -37,6 +39,82 @@ static bool has_states(const struct profile *profile)
   return trace_reader_has_states(process->path, process->threads_count ? process->threads[0].index : 0);
 }
 
+/* ---- advice ---- */
+
+static const enum schedule_change changes[] = {[ADVICE_SPREAD] = SCHEDULE_SPREAD,
+                                               [ADVICE_SPREAD_BLOCK] = SCHEDULE_SPREAD,
+                                               [ADVICE_SPREAD_SERIAL] = SCHEDULE_SPREAD_SERIAL,
+                                               [ADVICE_WITHOUT_BARRIERS] = SCHEDULE_WITHOUT_BARRIERS,
+                                               [ADVICE_WITHOUT_DEPENDENCES] = SCHEDULE_WITHOUT_DEPENDENCES};
+
+/* Whether the run is one whose schedule on its own cores can be compared with its elapsed time. */
+static bool can_schedule(const struct job *job)
+{
+  const struct advice *advice = &job->report.advice;
+  const struct profile_workspan *workspan = &job->profile.workspan;
+  bool any = false;
+  for (uint32_t i = 0; i < advice->count; i++)
+    any = any || advice->found[i].change != ADVICE_NO_CHANGE;
+  return any && workspan->known && workspan->is_time && job->profile.span_processes == 1 &&
+         !job->profile.range.limited && advice->more_cores && advice->more_cores <= LIST_SCHEDULE_CORES_MAX;
+}
+
+/* Sets the two schedules, on the run's cores and on more, of each finding behind those of the run as recorded.
+ * selected: room for a set of directives for each finding. */
+static void plan_schedules(const struct job *job, bool *selected, struct recorded_schedule *schedules)
+{
+  const struct advice *advice = &job->report.advice;
+  uint32_t directives = job->profile.workspan.directives_count;
+  bool *first = selected + (size_t)advice->count * directives;
+  for (uint32_t i = 0; i < advice->count; i++) {
+    bool *own = selected + (size_t)i * directives;
+    memset(first, 0, directives);
+    advice_select(&job->constructs, &advice->found[i], first);
+    for (uint32_t j = 1; j < directives; j++)
+      own[j] = first[job->names.directives[j].first];
+    struct recorded_schedule schedule = {.change = changes[advice->found[i].change], .directives = own};
+    schedules[2 * i + 2] = schedules[2 * i + 3] = schedule;
+  }
+  for (uint32_t i = 0; i < 2 * advice->count + 2; i += 2) {
+    schedules[i].cores = advice->more_cores / ADVICE_MORE;
+    schedules[i].own_chunks = true;
+    schedules[i + 1].cores = advice->more_cores;
+  }
+}
+
+/* Replaces forecasts by those from the graph log. */
+static int forecast_by_log(struct job *job, const struct advice_input *input)
+{
+  struct advice *advice = &job->report.advice;
+  size_t directives = job->profile.workspan.directives_count, count = 2 * (size_t)advice->count + 2;
+  if (!can_schedule(job))
+    return 0;
+  int status = recorded_graph_open(&job->profile, NULL, 0, job_log_problems(job), &job->recorded);
+  job->report.log_differs |= job->recorded.differs;
+  if (status || !job->recorded.known || job->recorded.differs)
+    return status;
+  struct recorded_schedule *schedules = calloc(count, sizeof *schedules);
+  bool *selected = calloc(directives * (advice->count + 1) + 1, sizeof *selected);
+  double *makespans = calloc(count, sizeof *makespans);
+  status = schedules && selected && makespans ? 0 : ERR_NOMEM;
+  if (!status) {
+    plan_schedules(job, selected, schedules);
+    status = recorded_graph_schedule(&job->recorded, schedules, (uint32_t)count, makespans);
+  }
+  for (uint32_t i = 0; i < advice->count && !status; i++) {
+    struct advice_finding *found = &advice->found[i];
+    if (found->change == ADVICE_NO_CHANGE)
+      continue;
+    advice_enter(advice, found, (makespans[0] - makespans[2 * i + 2]) * 1e-9);
+    if (found->same_parts)
+      advice_more(advice, found, (makespans[1] - makespans[2 * i + 3]) * 1e-9, false);
+  }
+  free(schedules);
+  free(selected);
+  free(makespans);
+  return status ? status : advice_rank(input, advice);
+}
+
 int advice_pipeline(struct job *job)
 {
   const struct efficiency *efficiency = &job->report.efficiency;
@@ -60,6 +138,8 @@ int advice_pipeline(struct job *job)
                                .efficiency = efficiency->known ? efficiency->value[EFFICIENCY_PARALLEL] : -1};
   if (!status)
     status = advice_compute(&input, &job->report.advice);
+  if (!status)
+    status = forecast_by_log(job, &input);
   return status ? job_no_memory() : 0;
 }
 

@@ -16,7 +16,6 @@ static uint32_t concerned(const struct task_graph *graph, uint32_t running, cons
   case GRAPHLOG_TAKE:
     return task_graph_find(graph, record->operand[0], record->operand[1]);
   case GRAPHLOG_CHUNK:
-  case GRAPHLOG_ACQUIRE:
     return running;
   default:
     return 0;
@@ -35,9 +34,6 @@ static bool ignores(const struct task_graph *graph, const struct task_graph_task
   case GRAPHLOG_TAKE: /* an implicit task outside a loop takes the end of a thread that it has created */
     return assumption->change == SCHEDULE_WITHOUT_DEPENDENCES && in_region &&
            (iterates || !(task->flags & TASK_GRAPH_IMPLICIT));
-  case GRAPHLOG_ACQUIRE:
-    return assumption->change == SCHEDULE_WITHOUT_LOCKS && record->operand[0] < graph->instances.rows &&
-           assumption->rows[record->operand[0]];
   default:
     return assumption->own_chunks && iterates;
   }

@@ -18,7 +18,6 @@ enum schedule_change {
   SCHEDULE_SPREAD,             /* what runs in them, without inner constructs, can be divided at will */
   SCHEDULE_SPREAD_SERIAL,      /* so can what runs outside regions; nothing is selected */
   SCHEDULE_WITHOUT_BARRIERS,   /* threads of these regions do not wait at barriers before the end */
-  SCHEDULE_WITHOUT_LOCKS,      /* acquiring these locks takes no time */
   SCHEDULE_WITHOUT_DEPENDENCES /* tasks and iterations in these regions do not wait for others */
 };
 

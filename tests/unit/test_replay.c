@@ -601,21 +601,6 @@ static void test_phases_without_a_barrier(void **state)
   assert_true(result.makespans[1] == 85);
 }
 
-/* Each of two threads holds the lock for 7 five times, after 3 that may run in parallel. */
-static void test_a_schedule_without_a_lock(void **state)
-{
-  (void)state;
-  const bool critical[ROWS] = {[CRITICAL] = true}, other[ROWS] = {[ORDERED] = true};
-  struct name team[2];
-  begin();
-  implicit(1, none, 1);
-  criticals(2, team);
-  struct replay_result result = with_change((struct schedule_assumption){SCHEDULE_WITHOUT_LOCKS, critical, true});
-  assert_true(result.makespans[0] == 73 && result.makespans[1] == 50);
-  result = with_change((struct schedule_assumption){SCHEDULE_WITHOUT_LOCKS, other, true});
-  assert_true(result.makespans[1] == 73);
-}
-
 /* A chain of four tasks, each of which takes 10. */
 static void test_a_chain_without_its_links(void **state)
 {
@@ -781,7 +766,6 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_a_release_may_be_logged_after_the_next_acquisition, end),
       cmocka_unit_test_teardown(test_threads_keep_their_chunks, end),
       cmocka_unit_test_teardown(test_phases_without_a_barrier, end),
-      cmocka_unit_test_teardown(test_a_schedule_without_a_lock, end),
       cmocka_unit_test_teardown(test_a_chain_without_its_links, end),
       cmocka_unit_test(test_divisible_work_takes_all_cores),
       cmocka_unit_test(test_a_schedule_keeps_cores_busy),
