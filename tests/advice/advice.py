@@ -1,5 +1,8 @@
-"""Advice: programs with exactly one ill (ills.c), what is found in them, and whether the forecast comes true."""
+"""Advice: programs with exactly one ill (ills.c), what is found in them, and whether the forecast comes true.
+
+On a machine where nothing else runs, tests/bench/forecasts.py compares all forecasts with repaired programs."""
 import os
+import statistics
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
@@ -9,6 +12,12 @@ ILLS = ("serial", "imbalance", "chunk-overhead", "task-overhead", "few-chunks", 
         "dependences", "creation", "nesting", "blocking", "barrier")
 ENVIRONMENT = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
 HEALTHY = ("serial", "imbalance", "few-chunks", "contention", "dependences", "none")
+# What the ills lose of their work in the best schedule, on two cores and on eight.
+LOSSES = {"serial": (1 / 4, 7 / 16), "imbalance": (1 / 4, None), "few-chunks": (1 / 6, 1 / 3 - 1 / 8),
+          "dependences": (1 / 2, 7 / 8), "creation": (1 / 3, 5 / 6 - 1 / 8), "nesting": (0.4, 0.9 - 1 / 8),
+          "barrier": (0.3, None)}
+SLEEPING = {"imbalance": "gcc", "few-chunks": "clang", "contention": "gcc", "dependences": "clang", "creation": "gcc",
+            "nesting": "clang", "barrier": "gcc"}
 MUCH = 5.0  # per cent of the elapsed time: other programs make threads wait for less
 
 
@@ -54,6 +63,58 @@ def each_ill_is_found_first(directory):
 def healthy_programs_have_none(directory):
     for name, compiler in combinations(HEALTHY, ("gcc", "clang")):
         tap.again(find_nothing, directory, name, compiler)
+
+
+def forecast_by_log(directory, name, compiler):
+    run = Measurement(directory, ills(compiler), name, "ill", options=("-p", "log"), **ENVIRONMENT)
+    work = float(run.view("parallelism")[0]["work"])
+    found = {row["class"]: row for row in run.view("advice")}
+    tap.timed(name in found, name, compiler, found)
+    row = found[name]
+    loss, more = LOSSES[name]
+    assert row["forecast"] == "graph" and (not more or row["more_cores"] == "8"), row
+    tap.timed(abs(float(row["gain_s"]) - loss * work) < 0.15 * loss * work, name, compiler, work, row)
+    if more:
+        tap.timed(abs(float(row["gain_more_s"]) - more * work) < 0.15 * more * work, name, compiler, work, row)
+
+
+@tap.case
+def a_graph_log_tells_what_the_best_schedule_would_gain(directory):
+    for name, compiler in combinations(tuple(LOSSES), ("gcc", "clang")):
+        tap.again(forecast_by_log, directory, name, compiler)
+
+
+def find_place(directory, name, expected, parts):
+    row = advice(directory, "gcc", name, "ill")[0]
+    tap.timed(row["class"] == "serial" and row["name"] == expected, row)
+    found = [text for text in parts if f" s in {text}" in row["evidence"]]
+    tap.timed(found == parts, row)
+    tap.timed(" in last_part" not in row["evidence"] and " in sin" not in row["evidence"], row)
+
+
+@tap.case
+def serial_code_is_placed_in_the_program(directory):
+    tap.again(find_place, directory, "spread", "spread", ["first_part", "second_part", "third_part"])
+    tap.again(find_place, directory, "library", "library", [])
+
+
+def plain(compiler, name, how):
+    return float(tap.must(ills(compiler), name, how, "sleep", **ENVIRONMENT))
+
+
+def repair(directory, name, compiler):
+    run = Measurement(directory, ills(compiler), name, "ill", "sleep", **ENVIRONMENT)
+    row = {row["class"]: row for row in run.view("advice")}[name]
+    times = [(plain(compiler, name, "ill"), plain(compiler, name, "repaired")) for _ in range(3)]
+    before, after = (statistics.median(column) for column in zip(*times))
+    low, high = float(row["gain_low_s"]), float(row["gain_high_s"])
+    tap.timed(low - 0.15 * before < before - after < high + 0.15 * before, name, compiler, times, row)
+
+
+@tap.case
+def repaired_programs_gain_what_was_forecast(directory):
+    for name, compiler in SLEEPING.items():
+        tap.again(repair, directory, name, compiler)
 
 
 tap.main()

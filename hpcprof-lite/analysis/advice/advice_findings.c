@@ -151,10 +151,11 @@ void advice_more(const struct advice *advice, struct advice_finding *found, doub
 
 void advice_enter(const struct advice *advice, struct advice_finding *found, double gain_s)
 {
+  gain_s = fmin(fmax(gain_s, 0), found->gain_s);
   if (found->gain_s > 0 && found->more_s > 0)
-    found->more_s *= fmax(gain_s, 0) / found->gain_s;
+    found->more_s *= gain_s / found->gain_s;
   found->recorded = true;
-  found->gain_s = fmin(fmax(gain_s, 0), advice->elapsed_s);
+  found->gain_s = gain_s;
   found->low_s = found->gain_s * classes[found->class].low;
   found->high_s = fmin(found->gain_s * classes[found->class].high, advice->elapsed_s);
 }

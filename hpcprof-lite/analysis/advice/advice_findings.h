@@ -89,7 +89,7 @@ void advice_place(struct advice_finding *found, const struct construct_entry *re
 void advice_more(const struct advice *advice, struct advice_finding *found, double gain_s, bool least);
 
 /* Replaces the forecast by that from the recorded task graph, with the range of the class; that on more cores changes
- * in proportion. */
+ * in proportion.  Waiting times bound the gain: what the graph has beyond is no loss of this kind. */
 void advice_enter(const struct advice *advice, struct advice_finding *found, double gain_s);
 
 void advice_release(struct advice *advice);

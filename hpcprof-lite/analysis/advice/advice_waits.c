@@ -73,6 +73,53 @@ static double pieces_of(const struct advice_run *run, const struct construct_ent
   return directive->instances ? (double)directive->iterations / (double)directive->instances : 0;
 }
 
+/* Sets the place and the range of chunks that are too small. */
+static void enter_chunks(const struct advice_run *run, const struct advice_region *region, double least_s,
+                         double most_s, struct advice_finding *found)
+{
+  advice_place(found, region->at, region->loop.at);
+  advice_more(run->advice, found, found ? found->gain_s / ADVICE_MORE : 0, true);
+  if (!found)
+    return;
+  found->low_s = fmin(least_s, found->gain_s);
+  found->high_s = fmax(most_s, found->gain_s);
+}
+
+/* Returns the processor time of all threads. */
+static double processor_s(const struct profile *profile)
+{
+  double sum_s = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++)
+    for (uint32_t j = 0; j < profile->processes[i].threads_count; j++)
+      sum_s += advice_seconds(profile->processes[i].threads[j].cpu_ns);
+  return sum_s;
+}
+
+/* Chunks that are so small that this tool, which is told of each, takes more time than the loop: samples then say
+ * nothing, because most are taken in this tool.  It also keeps threads from meeting in the runtime: the gain is at
+ * least what is left of the loop's time.  Returns whether this is so. */
+static bool find_tiny_chunks(struct advice_run *run, const struct advice_region *region, double pieces, double body_s)
+{
+  double own_s = fmin(region->threads * advice_region_gain(region, body_s),
+                      fmax(0, processor_s(run->input->profile) - region->tool_s));
+  double others_s = 1e-5 * region->events; /* more than this tool needs for what else happens in the region */
+  double iterations = pieces * region->executions;
+  if (iterations < 1e4 || own_s <= 0 || own_s > 1e-6 * iterations || region->tool_s < own_s ||
+      region->tool_s < others_s)
+    return false;
+  double most_s = advice_region_gain(region, body_s);
+  struct advice_finding *found = advice_add(
+      run->advice, ADVICE_CHUNK_OVERHEAD, most_s,
+      "%.0f iterations each time take %.0f ns each, and this tool, which is told of each chunk, needs %.3f s "
+      "of processor time for that.  Without it threads meet more often in the runtime: the gain is likely "
+      "to be larger",
+      pieces, 1e9 * own_s / iterations, region->tool_s);
+  enter_chunks(run, region, most_s / 2, most_s, found);
+  if (found)
+    found->confidence = "low";
+  return true;
+}
+
 /* The work of so short iterations is sampled together with what surrounds them, so that the gain is larger: the
  * forecast lies between what the samples say and all of the loop's time. */
 static void find_small_chunks(struct advice_run *run, struct advice_region *region)
@@ -80,22 +127,18 @@ static void find_small_chunks(struct advice_run *run, struct advice_region *regi
   double pieces = pieces_of(run, region->loop.at), overhead_s = region->sampled_overhead_s;
   double body_s = fmax(0, region->total_s - region->imbalance_s - region->management_s);
   bool tiny = body_s < 1e-6 * pieces * region->executions;
-  if (region->tasks > 0 || advice_region_wall(region) < 2e-4 * region->executions || pieces < 16 * region->threads ||
-      overhead_s <= region->sampled_work_s / (tiny ? 4 : 2) || run->input->samples < ADVICE_FEW_SAMPLES)
+  if (region->tasks > 0 || pieces < 16 * region->threads || find_tiny_chunks(run, region, pieces, body_s) ||
+      advice_region_wall(region) < 2e-4 * region->executions || overhead_s <= region->sampled_work_s / (tiny ? 4 : 2) ||
+      run->input->samples < ADVICE_FEW_SAMPLES)
     return;
-  double most_s = advice_region_gain(region, body_s),
-         least_s = fmax(0, most_s - region->sampled_work_s / region->threads);
+  double most_s = advice_region_gain(region, body_s);
+  double least_s = fmax(0, most_s - region->sampled_work_s / region->threads);
   struct advice_finding *found = advice_add(
       run->advice, ADVICE_CHUNK_OVERHEAD, (most_s + least_s) / 2,
       "The OpenMP runtime takes %.3f s of processor time to hand out iterations, the loop's code %.3f s (sampled); "
       "%.0f iterations each time",
       overhead_s, region->sampled_work_s, pieces);
-  advice_place(found, region->at, region->loop.at);
-  advice_more(run->advice, found, found ? found->gain_s / ADVICE_MORE : 0, true);
-  if (found) {
-    found->low_s = least_s;
-    found->high_s = most_s;
-  }
+  enter_chunks(run, region, least_s, most_s, found);
 }
 
 /* The gain if no thread waited for another inside the region. */
