@@ -1,6 +1,9 @@
 #include "hpcprof-lite/overview_pipelines.h"
 
+#include "hpcprof-lite/analysis/advice/advice_nodes.h"
 #include "hpcprof-lite/construct_pipelines.h"
+#include "hpcprof-lite/grains/grains.h"
+#include "hpcprof-lite/grains/numa.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/input/trace_reader.h"
 #include "hpcprof-lite/replay/list_schedule.h"
@@ -115,6 +118,56 @@ static int forecast_by_log(struct job *job, const struct advice_input *input)
   return status ? status : advice_rank(input, advice);
 }
 
+/* Counts tasks by the node on which they began. */
+struct node_count {
+  const struct job *job;
+  struct advice_node *nodes;
+  double tick_s;
+};
+
+static int count_grain(void *context, const struct grain *grain)
+{
+  const struct node_count *count = context;
+  const struct job *job = count->job;
+  if (grain->kind != GRAIN_TASK || grain->node >= ADVICE_NODES_MAX)
+    return 0;
+  uint32_t directive = job->names.directives[job->profile.span_rows[grain->row]].first;
+  advice_node_add(&count->nodes[(size_t)directive * ADVICE_NODES_MAX + grain->node],
+                  (double)grain->exec * count->tick_s);
+  return 0;
+}
+
+/* Finds tasks that are slower on some NUMA nodes, in the graph log of a run on several. */
+static int find_far_tasks(struct job *job, const struct advice_input *input)
+{
+  const struct profile *profile = &job->profile;
+  struct numa numa;
+  if (!profile->workspan.known || !profile->workspan.is_time || profile->range.limited)
+    return 0;
+  const struct profile_process *process = &profile->processes[profile->span_process];
+  numa_parse(process->notes, &numa);
+  if (numa.nodes < 2)
+    return 0;
+  struct problems again = {0}; /* other views of the log report them */
+  struct grains *grains = NULL;
+  size_t directives = (size_t)profile->workspan.directives_count + 1;
+  struct node_count count = {.job = job,
+                             .nodes = calloc(directives * ADVICE_NODES_MAX, sizeof *count.nodes),
+                             .tick_s = process->workspan.tick_ns * 1e-9};
+  struct grains_visitor visitor = {.grain = count_grain, .context = &count, .without_paths = true};
+  int status = count.nodes ? grains_open(process, &again, &grains) : ERR_NOMEM;
+  if (!status && grains)
+    status = grains_each(grains, &visitor);
+  if (!status && grains) {
+    advice_nodes_find(input, count.nodes, &job->report.advice);
+    status = advice_rank(input, &job->report.advice);
+  }
+  grains_close(grains);
+  problems_release(&again);
+  free(count.nodes);
+  return status == ERR_NOMEM ? status : 0;
+}
+
 int advice_pipeline(struct job *job)
 {
   const struct efficiency *efficiency = &job->report.efficiency;
@@ -140,6 +193,8 @@ int advice_pipeline(struct job *job)
     status = advice_compute(&input, &job->report.advice);
   if (!status)
     status = forecast_by_log(job, &input);
+  if (!status)
+    status = find_far_tasks(job, &input);
   return status ? job_no_memory() : 0;
 }
 

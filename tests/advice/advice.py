@@ -98,6 +98,37 @@ def serial_code_is_placed_in_the_program(directory):
     tap.again(find_place, directory, "library", "library", [])
 
 
+def find_far_tasks(directory, how):
+    """The two threads are on two CPUs, which the run takes for two NUMA nodes."""
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        raise tap.Skip("needs two CPUs")
+    settings = (f"HPCRUN_LITE_NUMA=NUMA: {cpus[0]} 10,20; {cpus[1]} 20,10", "OMP_PROC_BIND=true", "OMP_PLACES=threads",
+                "OMP_NUM_THREADS=2")
+    run = Measurement(directory, "env", *settings, ills("clang"), "locality", how, options=("-p", "log"))
+    program, = (row for row in run.view("parallelism") if row["kind"] == "program")
+    return float(program["work"]), [row for row in run.view("advice") if row["class"] == "locality"]
+
+
+def find_slow_node(directory):
+    work, found = find_far_tasks(directory, "ill")
+    tap.timed(found, found)
+    check_form(found[0])
+    assert found[0]["confidence"] == "low" and found[0]["forecast"] == "graph" and "node 1" in found[0]["evidence"], found
+    assert 0.05 * work < float(found[0]["gain_s"]) < 0.5 * work, (work, found)
+
+
+def find_equal_nodes(directory):
+    _, found = find_far_tasks(directory, "healthy")
+    tap.timed(not found, found)
+
+
+@tap.case
+def tasks_that_are_slower_on_a_numa_node(directory):
+    tap.again(find_slow_node, directory)
+    tap.again(find_equal_nodes, directory)
+
+
 def plain(compiler, name, how):
     return float(tap.must(ills(compiler), name, how, "sleep", **ENVIRONMENT))
 

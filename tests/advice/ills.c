@@ -312,6 +312,18 @@ static void barrier(enum how how)
   }
 }
 
+/* ---- locality: tasks take longer on one thread, as if their data were near the other one ---- */
+
+static void locality(enum how how)
+{
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < 400; i++) {
+#pragma omp task
+    burn(how == ILL && omp_get_thread_num() == 1 ? 2000 : 1000);
+  }
+}
+
 /* ---- none ---- */
 
 static void none(enum how how)
@@ -340,6 +352,7 @@ static const struct {
             {"nesting", nesting},
             {"blocking", blocking},
             {"barrier", barrier},
+            {"locality", locality},
             {"none", none}};
 
 int main(int argc, char **argv)

@@ -72,6 +72,10 @@ static const struct class
     [ADVICE_BLOCKING] = {"blocking", "sleep, input or output while the threads wait",
                          "Do it beside the computation (a task, a thread of its own, asynchronous I/O).", "topdown",
                          "medium", 0.5, 1.05},
+    [ADVICE_LOCALITY] = {"locality", "tasks far from their data",
+                         "Keep tasks near their data: OMP_PLACES with OMP_PROC_BIND, the affinity clause, and data "
+                         "that is first written by the threads that use it.",
+                         "tasks", "low", 0, 1},
     [ADVICE_UNFIT] = {"unfit", "the measurement itself", "", "summary", "", 0, 0},
     [ADVICE_NONE] = {"none", "nothing found", "", "topdown", "", 0, 0},
 };

@@ -1,7 +1,7 @@
 /* Findings of advice: their classes, with the words for each, and the list of those of a run.
  *
  * Context: BATCH.  Pure.  The table of classes is in advice_findings.c: a new class is a row there, and a function that
- * finds it in advice_regions.c, advice_waits.c or advice_outside.c.  The list owns its strings, except names and files,
+ * finds it in advice_waits.c, advice_outside.c or advice_nodes.c.  The list owns its strings, except names and files,
  * which belong to struct names.
  */
 #ifndef HPCPROF_LITE_ANALYSIS_ADVICE_ADVICE_FINDINGS_H
@@ -32,6 +32,7 @@ enum advice_class {
   ADVICE_INFLATION,
   ADVICE_NESTING,
   ADVICE_BLOCKING,
+  ADVICE_LOCALITY,
   ADVICE_UNFIT,
   ADVICE_NONE,
   ADVICE_CLASSES

@@ -1,5 +1,6 @@
 /* Advice: which cause is found in the times of a region, and what it would gain. */
 #include "hpcprof-lite/analysis/advice/advice.h"
+#include "hpcprof-lite/analysis/advice/advice_nodes.h"
 #include "tests/support/unit.h"
 
 #include <math.h>
@@ -254,6 +255,36 @@ static void test_what_a_change_applies_to(void **state)
   assert_true(!selected[0] && !selected[1]);
 }
 
+/* 30 tasks of 4 ms on node 0, 20 of 6 ms on node 2, 19 of 9 ms, which are too few, on node 1. */
+static void test_tasks_far_from_their_data(void **state)
+{
+  (void)state;
+  static struct advice_node nodes[2 * ADVICE_NODES_MAX];
+  static const uint32_t node[] = {0, 2, 1}, count[] = {30, 20, 19};
+  static const double exec_s[] = {4e-3, 6e-3, 9e-3};
+  memset(nodes, 0, sizeof nodes);
+  for (int i = 0; i < 3; i++)
+    for (uint32_t j = 0; j < count[i]; j++)
+      advice_node_add(&nodes[ADVICE_NODES_MAX + node[i]], exec_s[i]);
+  entries[REGION].sum.wait = 0;
+  entries[INNER].kind = CONSTRUCT_TASK_EXEC;
+  expect(ADVICE_NONE, 0, 0);
+  advice_nodes_find(&input, nodes, &advice);
+  assert_int_equal(advice_rank(&input, &advice), 0);
+  assert_int_equal(advice.count, 1);
+  assert_int_equal(advice.found[0].class, ADVICE_LOCALITY);
+  assert_true(fabs(advice.found[0].gain_s - 0.02) < 1e-9); /* 20 x 2 ms on two threads */
+  assert_int_equal(advice.found[0].line, 20);
+  assert_string_equal(advice.found[0].confidence, "low");
+  assert_string_equal(advice_basis(&advice.found[0]), "graph");
+  for (int i = 0; i < 10; i++) /* then the difference may be chance */
+    advice_node_add(&nodes[ADVICE_NODES_MAX + i % 3], i % 2 ? 0.1 : 0);
+  advice_release(&advice);
+  assert_int_equal(advice_compute(&input, &advice), 0);
+  advice_nodes_find(&input, nodes, &advice);
+  assert_int_equal(advice.found[0].class, ADVICE_NONE);
+}
+
 static void test_nothing(void **state)
 {
   (void)state;
@@ -278,6 +309,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(test_chunks_that_only_this_tool_sees, begin, end),
       cmocka_unit_test_setup_teardown(test_a_forecast_from_the_graph, begin, end),
       cmocka_unit_test_setup_teardown(test_what_a_change_applies_to, begin, end),
+      cmocka_unit_test_setup_teardown(test_tasks_far_from_their_data, begin, end),
       cmocka_unit_test_setup_teardown(test_nothing, begin, end),
   };
   return UNIT_RUN(argc, argv, "advice", tests, NULL, NULL);
