@@ -97,8 +97,8 @@ static void place_serial(const struct advice_input *input, const struct serial_r
     if (callee == MODEL_NONE || rows->idle[callee] < rows->idle[at] / 20)
       break;
     length = strlen(found->evidence);
-    snprintf(found->evidence + length, sizeof found->evidence - length, "%s %.3f s in %.60s",
-             i ? "," : ", which calls others:", per_idle * (double)rows->idle[callee], tree->rows[callee].name);
+    snprintf(found->evidence + length, sizeof found->evidence - length, "%s %.3f s in %.60s", i ? "," : ", of which",
+             per_idle * (double)rows->idle[callee], tree->rows[callee].name);
   }
   found->name = tree->rows[at].name;
   found->file = tree->rows[at].file;
