@@ -84,6 +84,17 @@ def a_graph_log_tells_what_the_best_schedule_would_gain(directory):
         tap.again(forecast_by_log, directory, name, compiler)
 
 
+def nothing_by_log(directory, name, compiler):
+    run = Measurement(directory, ills(compiler), name, "healthy", options=("-p", "log"), **ENVIRONMENT)
+    tap.timed(all(float(row["gain_pct"]) < MUCH for row in run.view("advice") if row["forecast"] == "graph"), name)
+
+
+@tap.case
+def a_graph_log_tells_where_nothing_is_to_gain(directory):
+    for name, compiler in combinations(("imbalance", "few-chunks", "dependences", "none"), ("gcc", "clang")):
+        tap.again(nothing_by_log, directory, name, compiler)
+
+
 def find_place(directory, name, expected, parts):
     row = advice(directory, "gcc", name, "ill")[0]
     tap.timed(row["class"] == "serial" and row["name"] == expected, row)
