@@ -50,6 +50,17 @@ static const enum schedule_change changes[] = {[ADVICE_SPREAD] = SCHEDULE_SPREAD
                                                [ADVICE_WITHOUT_BARRIERS] = SCHEDULE_WITHOUT_BARRIERS,
                                                [ADVICE_WITHOUT_DEPENDENCES] = SCHEDULE_WITHOUT_DEPENDENCES};
 
+/* Whether threads slept in calls of the program for more than a twentieth of their time: the graph has processor time
+ * only, and says nothing of what others waited for meanwhile. */
+static bool has_slept(const struct job *job)
+{
+  uint64_t blocked_ns = 0;
+  for (uint32_t i = 0; i < job->profile.processes_usable; i++)
+    for (uint32_t j = 0; j < job->profile.processes[i].threads_count; j++)
+      blocked_ns = model_sum(blocked_ns, job->profile.processes[i].threads[j].blocked_ns);
+  return blocked_ns > job->totals.openmp_wall_ns / 20;
+}
+
 /* Whether the run is one whose schedule on its own cores can be compared with its elapsed time. */
 static bool can_schedule(const struct job *job)
 {
@@ -58,31 +69,37 @@ static bool can_schedule(const struct job *job)
   bool any = false;
   for (uint32_t i = 0; i < advice->count; i++)
     any = any || advice->found[i].change != ADVICE_NO_CHANGE;
-  return any && workspan->known && workspan->is_time && job->profile.span_processes == 1 &&
+  return any && !has_slept(job) && workspan->known && workspan->is_time && job->profile.span_processes == 1 &&
          !job->profile.range.limited && advice->more_cores && advice->more_cores <= LIST_SCHEDULE_CORES_MAX;
 }
 
-/* Sets the two schedules, on the run's cores and on more, of each finding behind those of the run as recorded.
- * selected: room for a set of directives for each finding. */
-static void plan_schedules(const struct job *job, bool *selected, struct recorded_schedule *schedules)
+/* Sets two schedules, on the run's cores and on more, of the run as recorded, and then of each finding with a change.
+ * Returns how many they are.  selected: room for a set of directives for each finding, and one more. */
+static uint32_t plan_schedules(const struct job *job, bool *selected, struct recorded_schedule *schedules)
 {
   const struct advice *advice = &job->report.advice;
   uint32_t directives = job->profile.workspan.directives_count;
-  bool *first = selected + (size_t)advice->count * directives;
+  bool *first = selected, *own = selected;
+  uint32_t count = 2;
   for (uint32_t i = 0; i < advice->count; i++) {
-    bool *own = selected + (size_t)i * directives;
+    if (advice->found[i].change == ADVICE_NO_CHANGE)
+      continue;
+    own += directives;
     memset(first, 0, directives);
     advice_select(&job->constructs, &advice->found[i], first);
     for (uint32_t j = 1; j < directives; j++)
       own[j] = first[job->names.directives[j].first];
-    struct recorded_schedule schedule = {.change = changes[advice->found[i].change], .directives = own};
-    schedules[2 * i + 2] = schedules[2 * i + 3] = schedule;
+    schedules[count].change = changes[advice->found[i].change];
+    schedules[count].directives = own;
+    schedules[count + 1] = schedules[count];
+    count += 2;
   }
-  for (uint32_t i = 0; i < 2 * advice->count + 2; i += 2) {
+  for (uint32_t i = 0; i < count; i += 2) {
     schedules[i].cores = advice->more_cores / ADVICE_MORE;
     schedules[i].own_chunks = true;
     schedules[i + 1].cores = advice->more_cores;
   }
+  return count;
 }
 
 /* Replaces forecasts by those from the graph log. */
@@ -101,16 +118,18 @@ static int forecast_by_log(struct job *job, const struct advice_input *input)
   double *makespans = calloc(count, sizeof *makespans);
   status = schedules && selected && makespans ? 0 : ERR_NOMEM;
   if (!status) {
-    plan_schedules(job, selected, schedules);
-    status = recorded_graph_schedule(&job->recorded, schedules, (uint32_t)count, makespans);
+    uint32_t planned = plan_schedules(job, selected, schedules);
+    status = recorded_graph_schedule(&job->recorded, schedules, planned, makespans);
   }
+  const double *without = makespans;
   for (uint32_t i = 0; i < advice->count && !status; i++) {
     struct advice_finding *found = &advice->found[i];
     if (found->change == ADVICE_NO_CHANGE)
       continue;
-    advice_enter(advice, found, (makespans[0] - makespans[2 * i + 2]) * 1e-9);
+    without += 2;
+    advice_enter(advice, found, (makespans[0] - without[0]) * 1e-9);
     if (found->same_parts)
-      advice_more(advice, found, (makespans[1] - makespans[2 * i + 3]) * 1e-9, false);
+      advice_more(advice, found, (makespans[1] - without[1]) * 1e-9, false);
   }
   free(schedules);
   free(selected);

@@ -94,6 +94,20 @@ static void print_reason(const struct report *report, const struct terminal *ter
     terminal_wrap(terminal, report->stream, "     ", "     ", advice_remedy(found->class));
 }
 
+/* Says how the forecast was made. */
+static void print_basis(const struct report *report, const struct terminal *terminal,
+                        const struct advice_finding *found)
+{
+  char text[LINE] = "Forecast from waiting times; hpcrun-lite -p log allows one from the task graph.";
+  if (!*found->confidence || (!found->recorded && found->change == ADVICE_NO_CHANGE))
+    return;
+  int length = found->recorded ? snprintf(text, LINE, "Forecast from the recorded task graph.") : 0;
+  if (found->recorded && found->waited_s > 1.5 * found->gain_s)
+    snprintf(text + length, LINE - (size_t)length,
+             "  Waiting times would allow %.3f s: threads also waited while others had no core.", found->waited_s);
+  terminal_wrap(terminal, report->stream, "     ", "     ", text);
+}
+
 void advice_view_text(const struct report *report)
 {
   struct terminal terminal;
@@ -108,11 +122,7 @@ void advice_view_text(const struct report *report)
     command_text(report, found, command);
     print_finding(report, &terminal, i);
     print_reason(report, &terminal, found);
-    if (found->recorded)
-      terminal_wrap(&terminal, report->stream, "     ", "     ", "Forecast from the recorded task graph.");
-    else if (found->change != ADVICE_NO_CHANGE && *found->confidence)
-      terminal_wrap(&terminal, report->stream, "     ", "     ",
-                    "Forecast from waiting times; hpcrun-lite -p log allows one from the task graph.");
+    print_basis(report, &terminal, found);
     if (*found->confidence)
       fprintf(report->stream, "     %s%s%s\n", terminal_dim(&terminal), command, terminal_plain(&terminal));
   }

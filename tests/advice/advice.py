@@ -95,6 +95,13 @@ def a_graph_log_tells_where_nothing_is_to_gain(directory):
         tap.again(nothing_by_log, directory, name, compiler)
 
 
+@tap.case
+def a_graph_log_of_sleeping_threads_is_not_used(directory):
+    run = Measurement(directory, ills("clang"), "few-chunks", "ill", "sleep", options=("-p", "log"), **ENVIRONMENT)
+    row = {row["class"]: row for row in run.view("advice")}["few-chunks"]
+    assert row["forecast"] == "times" and float(row["gain_pct"]) > 10, row
+
+
 def find_place(directory, name, expected, parts):
     row = advice(directory, "gcc", name, "ill")[0]
     tap.timed(row["class"] == "serial" and row["name"] == expected, row)

@@ -158,6 +158,8 @@ void advice_enter(const struct advice *advice, struct advice_finding *found, dou
   gain_s = fmin(fmax(gain_s, 0), found->gain_s);
   if (found->gain_s > 0 && found->more_s > 0)
     found->more_s *= gain_s / found->gain_s;
+  if (!found->recorded)
+    found->waited_s = found->gain_s;
   found->recorded = true;
   found->gain_s = gain_s;
   found->low_s = found->gain_s * classes[found->class].low;

@@ -58,6 +58,7 @@ struct advice_finding {
   double more_s;   /* the gain on advice.more_cores cores; negative: not known */
   bool more_least; /* more_s is the least that it can be */
   bool recorded;   /* the forecast is from the recorded task graph */
+  double waited_s; /* the gain that waiting times allow, where it is */
   bool same_parts; /* with more cores the program would have the parts of work that were recorded */
   enum advice_change change;
   uint32_t region, construct; /* numbers of constructs (struct construct_entry): the outermost region and the place */

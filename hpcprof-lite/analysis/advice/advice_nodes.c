@@ -3,7 +3,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { FEW_TASKS = 20, ERRORS = 3 }; /* a difference counts from that many standard errors on */
+/* A difference counts from that many standard errors on. */
+enum { FEW_TASKS = 20, ERRORS = 3 };
 
 void advice_node_add(struct advice_node *node, double exec_s)
 {
@@ -53,7 +54,8 @@ static void find_far_tasks(const struct advice_input *input, const struct advice
     return;
   for (uint32_t i = 0; i < ADVICE_NODES_MAX; i++) {
     double longer_s = nodes[i].tasks < FEW_TASKS ? 0 : mean(&nodes[i]) - mean(&nodes[near]);
-    if (longer_s > ERRORS * sqrt(error(&nodes[i]) + error(&nodes[near])))
+    double by_chance_s = ERRORS * sqrt(error(&nodes[i]) + error(&nodes[near]));
+    if (longer_s > by_chance_s && longer_s > mean(&nodes[near]) / ADVICE_MUCH)
       lost_s += longer_s * nodes[i].tasks;
   }
   struct advice_finding *found = advice_add(
