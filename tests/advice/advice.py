@@ -73,9 +73,9 @@ def forecast_by_log(directory, name, compiler):
     row = found[name]
     loss, more = LOSSES[name]
     assert row["forecast"] == "graph" and (not more or row["more_cores"] == "8"), row
-    tap.timed(abs(float(row["gain_s"]) - loss * work) < 0.15 * loss * work, name, compiler, work, row)
+    tap.timed(abs(float(row["gain_s"]) - loss * work) < 0.2 * loss * work, name, compiler, work, row)
     if more:
-        tap.timed(abs(float(row["gain_more_s"]) - more * work) < 0.15 * more * work, name, compiler, work, row)
+        tap.timed(abs(float(row["gain_more_s"]) - more * work) < 0.2 * more * work, name, compiler, work, row)
 
 
 @tap.case
@@ -153,7 +153,9 @@ def plain(compiler, name, how):
 
 def repair(directory, name, compiler):
     run = Measurement(directory, ills(compiler), name, "ill", "sleep", **ENVIRONMENT)
-    row = {row["class"]: row for row in run.view("advice")}[name]
+    found = {row["class"]: row for row in run.view("advice")}
+    tap.timed(name in found, name, compiler, found)
+    row = found[name]
     times = [(plain(compiler, name, "ill"), plain(compiler, name, "repaired")) for _ in range(3)]
     before, after = (statistics.median(column) for column in zip(*times))
     low, high = float(row["gain_low_s"]), float(row["gain_high_s"])

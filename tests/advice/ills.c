@@ -235,20 +235,21 @@ static void dependences(enum how how)
 
 static void creation(enum how how)
 {
+  int count = sleeps ? 600 : 12000, units = sleeps ? 20 : 1, grain = sleeps ? 10 : 40;
   if (how == ILL) {
 #pragma omp parallel
 #pragma omp single
-    for (int i = 0; i < 12000; i++) {
-      burn(100); /* finds out what to do */
+    for (int i = 0; i < count; i++) {
+      burn(100 * units); /* finds out what to do */
 #pragma omp task
-      burn(20);
+      burn(20 * units);
     }
   } else {
 #pragma omp parallel
 #pragma omp single
-#pragma omp taskloop grainsize(40)
-    for (int i = 0; i < 12000; i++)
-      burn(120);
+#pragma omp taskloop grainsize(grain)
+    for (int i = 0; i < count; i++)
+      burn(120 * units);
   }
 }
 
