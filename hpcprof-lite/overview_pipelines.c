@@ -1,13 +1,18 @@
 #include "hpcprof-lite/overview_pipelines.h"
 
+#include "hpcprof-lite/analysis/advice/advice_nodes.h"
 #include "hpcprof-lite/construct_pipelines.h"
+#include "hpcprof-lite/grains/grains.h"
+#include "hpcprof-lite/grains/numa.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/input/trace_reader.h"
+#include "hpcprof-lite/replay/list_schedule.h"
 #include "hpcprof-lite/tree_pipeline.h"
 #include "hpcprof-lite/views/thread_order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Whether the run was traced: all processes of a launch are, or none. */
@@ -37,6 +42,151 @@ static bool has_states(const struct profile *profile)
   return trace_reader_has_states(process->path, process->threads_count ? process->threads[0].index : 0);
 }
 
+/* ---- advice ---- */
+
+static const enum schedule_change changes[] = {[ADVICE_SPREAD] = SCHEDULE_SPREAD,
+                                               [ADVICE_SPREAD_BLOCK] = SCHEDULE_SPREAD,
+                                               [ADVICE_SPREAD_SERIAL] = SCHEDULE_SPREAD_SERIAL,
+                                               [ADVICE_WITHOUT_BARRIERS] = SCHEDULE_WITHOUT_BARRIERS,
+                                               [ADVICE_WITHOUT_DEPENDENCES] = SCHEDULE_WITHOUT_DEPENDENCES};
+
+/* Whether threads slept in calls of the program for more than a twentieth of their time: the graph has processor time
+ * only, and says nothing of what others waited for meanwhile. */
+static bool has_slept(const struct job *job)
+{
+  uint64_t blocked_ns = 0;
+  for (uint32_t i = 0; i < job->profile.processes_usable; i++)
+    for (uint32_t j = 0; j < job->profile.processes[i].threads_count; j++)
+      blocked_ns = model_sum(blocked_ns, job->profile.processes[i].threads[j].blocked_ns);
+  return blocked_ns > job->totals.openmp_wall_ns / 20;
+}
+
+/* Whether the run is one whose schedule on its own cores can be compared with its elapsed time. */
+static bool can_schedule(const struct job *job)
+{
+  const struct advice *advice = &job->report.advice;
+  const struct profile_workspan *workspan = &job->profile.workspan;
+  bool any = false;
+  for (uint32_t i = 0; i < advice->count; i++)
+    any = any || advice->found[i].change != ADVICE_NO_CHANGE;
+  return any && !has_slept(job) && workspan->known && workspan->is_time && job->profile.span_processes == 1 &&
+         !job->profile.range.limited && advice->more_cores && advice->more_cores <= LIST_SCHEDULE_CORES_MAX;
+}
+
+/* Sets two schedules, on the run's cores and on more, of the run as recorded, and then of each finding with a change.
+ * Returns how many they are.  selected: room for a set of directives for each finding, and one more. */
+static uint32_t plan_schedules(const struct job *job, bool *selected, struct recorded_schedule *schedules)
+{
+  const struct advice *advice = &job->report.advice;
+  uint32_t directives = job->profile.workspan.directives_count;
+  bool *first = selected, *own = selected;
+  uint32_t count = 2;
+  for (uint32_t i = 0; i < advice->count; i++) {
+    if (advice->found[i].change == ADVICE_NO_CHANGE)
+      continue;
+    own += directives;
+    memset(first, 0, directives);
+    advice_select(&job->constructs, &advice->found[i], first);
+    for (uint32_t j = 1; j < directives; j++)
+      own[j] = first[job->names.directives[j].first];
+    schedules[count].change = changes[advice->found[i].change];
+    schedules[count].directives = own;
+    schedules[count + 1] = schedules[count];
+    count += 2;
+  }
+  for (uint32_t i = 0; i < count; i += 2) {
+    schedules[i].cores = advice->more_cores / ADVICE_MORE;
+    schedules[i].own_chunks = true;
+    schedules[i + 1].cores = advice->more_cores;
+  }
+  return count;
+}
+
+/* Replaces forecasts by those from the graph log. */
+static int forecast_by_log(struct job *job, const struct advice_input *input)
+{
+  struct advice *advice = &job->report.advice;
+  size_t directives = job->profile.workspan.directives_count, count = 2 * (size_t)advice->count + 2;
+  if (!can_schedule(job))
+    return 0;
+  int status = recorded_graph_open(&job->profile, NULL, 0, job_log_problems(job), &job->recorded);
+  job->report.log_differs |= job->recorded.differs;
+  if (status || !job->recorded.known || job->recorded.differs)
+    return status;
+  struct recorded_schedule *schedules = calloc(count, sizeof *schedules);
+  bool *selected = calloc(directives * (advice->count + 1) + 1, sizeof *selected);
+  double *makespans = calloc(count, sizeof *makespans);
+  status = schedules && selected && makespans ? 0 : ERR_NOMEM;
+  if (!status) {
+    uint32_t planned = plan_schedules(job, selected, schedules);
+    status = recorded_graph_schedule(&job->recorded, schedules, planned, makespans);
+  }
+  const double *without = makespans;
+  for (uint32_t i = 0; i < advice->count && !status; i++) {
+    struct advice_finding *found = &advice->found[i];
+    if (found->change == ADVICE_NO_CHANGE)
+      continue;
+    without += 2;
+    advice_enter(advice, found, (makespans[0] - without[0]) * 1e-9);
+    if (found->same_parts)
+      advice_more(advice, found, (makespans[1] - without[1]) * 1e-9, false);
+  }
+  free(schedules);
+  free(selected);
+  free(makespans);
+  return status ? status : advice_rank(input, advice);
+}
+
+/* Counts tasks by the node on which they began. */
+struct node_count {
+  const struct job *job;
+  struct advice_node *nodes;
+  double tick_s;
+};
+
+static int count_grain(void *context, const struct grain *grain)
+{
+  const struct node_count *count = context;
+  const struct job *job = count->job;
+  if (grain->kind != GRAIN_TASK || grain->node >= ADVICE_NODES_MAX)
+    return 0;
+  uint32_t directive = job->names.directives[job->profile.span_rows[grain->row]].first;
+  advice_node_add(&count->nodes[(size_t)directive * ADVICE_NODES_MAX + grain->node],
+                  (double)grain->exec * count->tick_s);
+  return 0;
+}
+
+/* Finds tasks that are slower on some NUMA nodes, in the graph log of a run on several. */
+static int find_far_tasks(struct job *job, const struct advice_input *input)
+{
+  const struct profile *profile = &job->profile;
+  struct numa numa;
+  if (!profile->workspan.known || !profile->workspan.is_time || profile->range.limited)
+    return 0;
+  const struct profile_process *process = &profile->processes[profile->span_process];
+  numa_parse(process->notes, &numa);
+  if (numa.nodes < 2)
+    return 0;
+  struct problems again = {0}; /* other views of the log report them */
+  struct grains *grains = NULL;
+  size_t directives = (size_t)profile->workspan.directives_count + 1;
+  struct node_count count = {.job = job,
+                             .nodes = calloc(directives * ADVICE_NODES_MAX, sizeof *count.nodes),
+                             .tick_s = process->workspan.tick_ns * 1e-9};
+  struct grains_visitor visitor = {.grain = count_grain, .context = &count, .without_paths = true};
+  int status = count.nodes ? grains_open(process, &again, &grains) : ERR_NOMEM;
+  if (!status && grains)
+    status = grains_each(grains, &visitor);
+  if (!status && grains) {
+    advice_nodes_find(input, count.nodes, &job->report.advice);
+    status = advice_rank(input, &job->report.advice);
+  }
+  grains_close(grains);
+  problems_release(&again);
+  free(count.nodes);
+  return status == ERR_NOMEM ? status : 0;
+}
+
 int advice_pipeline(struct job *job)
 {
   const struct efficiency *efficiency = &job->report.efficiency;
@@ -60,6 +210,10 @@ int advice_pipeline(struct job *job)
                                .efficiency = efficiency->known ? efficiency->value[EFFICIENCY_PARALLEL] : -1};
   if (!status)
     status = advice_compute(&input, &job->report.advice);
+  if (!status)
+    status = forecast_by_log(job, &input);
+  if (!status)
+    status = find_far_tasks(job, &input);
   return status ? job_no_memory() : 0;
 }
 

@@ -92,6 +92,25 @@ double list_schedule_run(struct list_schedule *schedule, double ready, double wo
   return at;
 }
 
+double list_schedule_spread(struct list_schedule *schedule, double ready, double work)
+{
+  double at = ready;
+  while (schedule->cores && work > 0) {
+    uint32_t slot = next_slot(schedule, &at);
+    double begin = slot * schedule->length, end = begin + schedule->length;
+    double room = schedule->cores * schedule->length - schedule->used[slot], part = (end - at) * schedule->cores;
+    part = part < room ? part : room;
+    part = part < work ? part : work;
+    schedule->used[slot] += part;
+    work -= part;
+    double alone = at + part / schedule->cores, shared = begin + schedule->used[slot] / schedule->cores;
+    at = alone > shared ? alone : shared;
+    at = work > 0 || at > end ? end : at;
+  }
+  schedule->makespan = at > schedule->makespan ? at : schedule->makespan;
+  return at;
+}
+
 double list_schedule_makespan(const struct list_schedule *schedule)
 {
   return schedule->makespan;

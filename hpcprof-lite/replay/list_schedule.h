@@ -36,6 +36,10 @@ void list_schedule_release(struct list_schedule *schedule);
 /* Places a fragment that is ready at time `ready` and takes `work`.  Returns the time at which it ends. */
 double list_schedule_run(struct list_schedule *schedule, double ready, double work);
 
+/* The same for work that can be divided at will, and run on all cores at once.  On as many cores as are needed it takes
+ * no time. */
+double list_schedule_spread(struct list_schedule *schedule, double ready, double work);
+
 /* Returns the time at which the last fragment ends. */
 double list_schedule_makespan(const struct list_schedule *schedule);
 

@@ -277,6 +277,44 @@ int recorded_graph_replay(struct recorded_graph *recorded, const struct recorded
   return status;
 }
 
+/* Computes at most REPLAY_SCHEDULES schedules.  rows: room for count × directives of the log's process. */
+static int schedule_some(struct recorded_graph *recorded, const struct recorded_schedule *schedules, uint32_t count,
+                         bool *rows, double *makespans)
+{
+  struct replay_request request = new_request(recorded);
+  struct replay_result result;
+  struct replay *replay = NULL;
+  request.only_schedules = true;
+  request.cores_count = count;
+  for (uint32_t i = 0; i < count; i++) {
+    bool *selected = rows + (size_t)i * request.rows;
+    for (uint32_t row = 0; row < request.rows; row++)
+      selected[row] = row && schedules[i].directives && schedules[i].directives[recorded->profile->span_rows[row]];
+    request.cores[i] = schedules[i].cores;
+    request.assumptions[i] = (struct schedule_assumption){schedules[i].change, selected, schedules[i].own_chunks};
+  }
+  log_reader_rewind(recorded->log);
+  int status = replay_all(recorded, &request, &replay, &result);
+  for (uint32_t i = 0; i < count && !status; i++)
+    makespans[i] = result.makespans[i] * recorded->scale;
+  replay_free(replay);
+  return status;
+}
+
+int recorded_graph_schedule(struct recorded_graph *recorded, const struct recorded_schedule *schedules, uint32_t count,
+                            double *makespans)
+{
+  size_t directives = (size_t)recorded->process->workspan.directives_count + 1;
+  bool *rows = calloc(directives * REPLAY_SCHEDULES, sizeof *rows);
+  int status = rows ? 0 : ERR_NOMEM;
+  for (uint32_t first = 0; first < count && !status; first += REPLAY_SCHEDULES) {
+    uint32_t left = count - first, some = left < REPLAY_SCHEDULES ? left : REPLAY_SCHEDULES;
+    status = schedule_some(recorded, schedules + first, some, rows, makespans + first);
+  }
+  free(rows);
+  return status;
+}
+
 /* Fills recorded->scenario_shares with the contributions to the scenario's span.  Amounts are differences of rounded
  * sums, so that they add up to the span.  What was not kept is attributed to the program. */
 static void fill_scenario_shares(struct recorded_graph *recorded, const struct replay_result *result)

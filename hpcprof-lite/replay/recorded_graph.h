@@ -62,6 +62,19 @@ struct recorded_scenario {
 int recorded_graph_replay(struct recorded_graph *recorded, const struct recorded_scenario *scenarios, uint32_t count,
                           struct replay_outcome *outcomes);
 
+/* A schedule of the recorded graph on 1 to LIST_SCHEDULE_CORES_MAX cores. */
+struct recorded_schedule {
+  uint32_t cores;
+  enum schedule_change change;
+  const bool *directives; /* [directive of the run] whether it is selected; NULL if the change selects nothing */
+  bool own_chunks;        /* as in struct schedule_assumption */
+};
+
+/* Computes schedules of the log and sets makespans[schedule], in the unit of the profile.  Requires that the graph is
+ * known.  Returns 0 or ERR_NOMEM. */
+int recorded_graph_schedule(struct recorded_graph *recorded, const struct recorded_schedule *schedules, uint32_t count,
+                            double *makespans);
+
 /* Replays one scenario and sets *outcome, and also scenario_shares, spans and bounds.  May be called once, after
  * recorded_graph_shares().  Returns 0 or ERR_NOMEM. */
 int recorded_graph_detail(struct recorded_graph *recorded, const struct recorded_scenario *scenario,

@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/replay/list_schedule.h"
+#include "hpcprof-lite/replay/schedule_change.h"
 #include "hpcprof-lite/replay/shared_records.h"
 #include "hpcprof-lite/replay/task_records.h"
 
@@ -79,7 +80,7 @@ int replay_new(const struct replay_request *request, struct replay **out)
   replay->request = request;
   replay->scenarios = request->scenarios_count;
   replay->detail = request->detail && replay->scenarios;
-  replay->attributes = !replay->scenarios && !request->observer;
+  replay->attributes = !replay->scenarios && !request->observer && !request->only_schedules;
   replay->first_schedule = 1 + replay->scenarios + request->burdened;
   replay->streams = calloc((size_t)request->streams + 1, sizeof *replay->streams);
   int status = replay->streams ? init_graph(replay) : ERR_NOMEM;
@@ -216,7 +217,9 @@ static void on_run(struct replay *replay, struct stream *stream, uint32_t thread
     clock->element[replay->graph.burdened_element].time += (double)work;
   for (uint32_t i = 0; i < replay->request->cores_count && work; i++) {
     struct vector_clock_element *element = &clock->element[replay->first_schedule + i];
-    element->time = list_schedule_run(&replay->schedules[i], element->time, (double)work);
+    bool spread = schedule_change_spreads(&replay->graph, task, &replay->request->assumptions[i]);
+    element->time =
+        (spread ? list_schedule_spread : list_schedule_run)(&replay->schedules[i], element->time, (double)work);
   }
   stream->samples_count = 0;
 }
@@ -266,7 +269,8 @@ static void replay_in_task(struct replay *replay, struct task_graph_task *task, 
   }
 }
 
-void replay_take(struct replay *replay, const struct log_reader_record *next)
+/* The same for all records. */
+static void take(struct replay *replay, const struct log_reader_record *next)
 {
   struct task_graph *graph = &replay->graph;
   struct stream *stream = &replay->streams[next->stream];
@@ -330,6 +334,15 @@ void replay_take(struct replay *replay, const struct log_reader_record *next)
     else
       graph->invalid++;
   }
+}
+
+void replay_take(struct replay *replay, const struct log_reader_record *next)
+{
+  struct schedule_change_kept kept;
+  schedule_change_keep(&replay->graph, replay->streams[next->stream].tasks.task, &next->record,
+                       replay->request->assumptions, replay->request->cores_count, replay->first_schedule, &kept);
+  take(replay, next);
+  schedule_change_restore(&replay->graph, replay->first_schedule, &kept);
 }
 
 struct task_graph *replay_graph(struct replay *replay)

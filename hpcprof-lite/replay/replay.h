@@ -8,7 +8,8 @@
  *   0                      as measured
  *   one for each scenario  a fragment of work w takes w (1 - s + s/f): s is the selected part of it, f the factor
  *   burdened               with the costs of forks, tasks and joins
- *   one for each schedule  time in a list schedule (list_schedule.h), in which a lock has one holder at a time
+ *   one for each schedule  time in a list schedule (list_schedule.h), in which a lock has one holder at a time, with
+ *                          what it assumes to be different (schedule_change.h)
  *
  * If a construct around a fragment is selected, s = 1.  Otherwise s is the part of its samples that is selected, by
  * weight; a fragment without samples takes the mean of its directive in the whole run.  Therefore s is exact for
@@ -24,10 +25,11 @@
 #include "hpcprof-lite/input/log_reader.h"
 #include "hpcprof-lite/replay/attribution.h"
 #include "hpcprof-lite/replay/instances.h"
+#include "hpcprof-lite/replay/schedule_change.h"
 #include "hpcprof-lite/replay/task_graph.h"
 #include "hpcprof-lite/replay/vector_clock.h"
 
-enum { REPLAY_SCENARIOS = 48, REPLAY_SCHEDULES = 12 };
+enum { REPLAY_SCENARIOS = 48 };
 
 /* Factors by which work is divided, 1 or more: of directives, for everything in their instances, and of entries of the
  * attribution. */
@@ -49,6 +51,8 @@ struct replay_request {
   bool limited; /* only a part of the run counts: so do instances that do work in it, and costs in it */
   uint32_t cores[REPLAY_SCHEDULES]; /* a list schedule for each number of cores; 0: as many as are needed */
   uint32_t cores_count;
+  struct schedule_assumption assumptions[REPLAY_SCHEDULES]; /* of the schedules */
+  bool only_schedules; /* the attribution is neither filled nor read: there is no scenario */
 };
 
 /* The span of a scenario, and how far it is based on samples. */

@@ -41,6 +41,14 @@ int advice_view_table(const struct report *report, bool json)
     row_writer_text(&writer, found->evidence);
     row_writer_text(&writer, advice_remedy(found->class));
     row_writer_text(&writer, command);
+    if (found->more_s >= 0) {
+      row_writer_uint(&writer, report->advice.more_cores);
+      row_writer_real(&writer, found->more_s, 9);
+    } else {
+      row_writer_empty(&writer);
+      row_writer_empty(&writer);
+    }
+    row_writer_text(&writer, advice_basis(found));
   }
   row_writer_end(&writer);
   document_close(report, json);
@@ -62,12 +70,15 @@ void advice_view_title(const struct advice_finding *found, char out[ADVICE_TITLE
 static void print_finding(const struct report *report, const struct terminal *terminal, uint32_t number)
 {
   const struct advice_finding *found = &report->advice.found[number];
-  char title[ADVICE_TITLE_MAX], text[2 * LINE], first[16];
+  char title[ADVICE_TITLE_MAX], text[2 * LINE], first[16], more[80] = "";
   advice_view_title(found, title);
   snprintf(first, sizeof first, "%3" PRIu32 ". ", number + 1);
+  if (found->more_s >= 0)
+    snprintf(more, sizeof more, "; on %" PRIu32 " cores%s %.3f s", report->advice.more_cores,
+             found->more_least ? " at least" : "", found->more_s);
   if (*found->confidence)
-    snprintf(text, sizeof text, "%s: %.3f s shorter (%.0f %%; %.3f to %.3f s), confidence %s", title, found->gain_s,
-             advice_percent(&report->advice, found), found->low_s, found->high_s, found->confidence);
+    snprintf(text, sizeof text, "%s: %.3f s shorter (%.0f %%; %.3f to %.3f s%s), confidence %s", title, found->gain_s,
+             advice_percent(&report->advice, found), found->low_s, found->high_s, more, found->confidence);
   else
     snprintf(text, sizeof text, "%s", title);
   fputs(terminal_bold(terminal), report->stream);
@@ -81,6 +92,20 @@ static void print_reason(const struct report *report, const struct terminal *ter
   terminal_wrap(terminal, report->stream, "     ", "     ", found->evidence);
   if (*advice_remedy(found->class))
     terminal_wrap(terminal, report->stream, "     ", "     ", advice_remedy(found->class));
+}
+
+/* Says how the forecast was made. */
+static void print_basis(const struct report *report, const struct terminal *terminal,
+                        const struct advice_finding *found)
+{
+  char text[LINE] = "Forecast from waiting times; hpcrun-lite -p log allows one from the task graph.";
+  if (!*found->confidence || (!found->recorded && found->change == ADVICE_NO_CHANGE))
+    return;
+  int length = found->recorded ? snprintf(text, LINE, "Forecast from the recorded task graph.") : 0;
+  if (found->recorded && found->waited_s > 1.5 * found->gain_s)
+    snprintf(text + length, LINE - (size_t)length,
+             "  Waiting times would allow %.3f s: threads also waited while others had no core.", found->waited_s);
+  terminal_wrap(terminal, report->stream, "     ", "     ", text);
 }
 
 void advice_view_text(const struct report *report)
@@ -97,6 +122,7 @@ void advice_view_text(const struct report *report)
     command_text(report, found, command);
     print_finding(report, &terminal, i);
     print_reason(report, &terminal, found);
+    print_basis(report, &terminal, found);
     if (*found->confidence)
       fprintf(report->stream, "     %s%s%s\n", terminal_dim(&terminal), command, terminal_plain(&terminal));
   }

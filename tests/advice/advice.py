@@ -1,5 +1,8 @@
-"""Advice: programs with exactly one ill (ills.c), what is found in them, and whether the forecast comes true."""
+"""Advice: programs with exactly one ill (ills.c), what is found in them, and whether the forecast comes true.
+
+On a machine where nothing else runs, tests/bench/forecasts.py compares all forecasts with repaired programs."""
 import os
+import statistics
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
@@ -9,6 +12,12 @@ ILLS = ("serial", "imbalance", "chunk-overhead", "task-overhead", "few-chunks", 
         "dependences", "creation", "nesting", "blocking", "barrier")
 ENVIRONMENT = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
 HEALTHY = ("serial", "imbalance", "few-chunks", "contention", "dependences", "none")
+# What the ills lose of their work in the best schedule, on two cores and on eight.
+LOSSES = {"serial": (1 / 4, 7 / 16), "imbalance": (1 / 4, None), "few-chunks": (1 / 6, 1 / 3 - 1 / 8),
+          "dependences": (1 / 2, 7 / 8), "creation": (1 / 3, 5 / 6 - 1 / 8), "nesting": (0.4, 0.9 - 1 / 8),
+          "barrier": (0.3, None)}
+SLEEPING = {"imbalance": "gcc", "few-chunks": "clang", "contention": "gcc", "dependences": "clang", "creation": "gcc",
+            "nesting": "clang", "barrier": "gcc"}
 MUCH = 5.0  # per cent of the elapsed time: other programs make threads wait for less
 
 
@@ -54,6 +63,109 @@ def each_ill_is_found_first(directory):
 def healthy_programs_have_none(directory):
     for name, compiler in combinations(HEALTHY, ("gcc", "clang")):
         tap.again(find_nothing, directory, name, compiler)
+
+
+def forecast_by_log(directory, name, compiler):
+    run = Measurement(directory, ills(compiler), name, "ill", options=("-p", "log"), **ENVIRONMENT)
+    work = float(run.view("parallelism")[0]["work"])
+    found = {row["class"]: row for row in run.view("advice")}
+    tap.timed(name in found, name, compiler, found)
+    row = found[name]
+    loss, more = LOSSES[name]
+    assert row["forecast"] == "graph" and (not more or row["more_cores"] == "8"), row
+    tap.timed(abs(float(row["gain_s"]) - loss * work) < 0.2 * loss * work, name, compiler, work, row)
+    if more:
+        tap.timed(abs(float(row["gain_more_s"]) - more * work) < 0.2 * more * work, name, compiler, work, row)
+
+
+@tap.case
+def a_graph_log_tells_what_the_best_schedule_would_gain(directory):
+    for name, compiler in combinations(tuple(LOSSES), ("gcc", "clang")):
+        tap.again(forecast_by_log, directory, name, compiler)
+
+
+def nothing_by_log(directory, name, compiler):
+    run = Measurement(directory, ills(compiler), name, "healthy", options=("-p", "log"), **ENVIRONMENT)
+    tap.timed(all(float(row["gain_pct"]) < MUCH for row in run.view("advice") if row["forecast"] == "graph"), name)
+
+
+@tap.case
+def a_graph_log_tells_where_nothing_is_to_gain(directory):
+    for name, compiler in combinations(("imbalance", "few-chunks", "dependences", "none"), ("gcc", "clang")):
+        tap.again(nothing_by_log, directory, name, compiler)
+
+
+@tap.case
+def a_graph_log_of_sleeping_threads_is_not_used(directory):
+    run = Measurement(directory, ills("clang"), "few-chunks", "ill", "sleep", options=("-p", "log"), **ENVIRONMENT)
+    row = {row["class"]: row for row in run.view("advice")}["few-chunks"]
+    assert row["forecast"] == "times" and float(row["gain_pct"]) > 10, row
+
+
+def find_place(directory, name, expected, parts):
+    row = advice(directory, "gcc", name, "ill")[0]
+    tap.timed(row["class"] == "serial" and row["name"] == expected, row)
+    found = [text for text in parts if f" s in {text}" in row["evidence"]]
+    tap.timed(found == parts, row)
+    tap.timed(" in last_part" not in row["evidence"] and " in sin" not in row["evidence"], row)
+
+
+@tap.case
+def serial_code_is_placed_in_the_program(directory):
+    tap.again(find_place, directory, "spread", "spread", ["first_part", "second_part", "third_part"])
+    tap.again(find_place, directory, "library", "library", [])
+
+
+def find_far_tasks(directory, how):
+    """The two threads are on two CPUs, which the run takes for two NUMA nodes."""
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        raise tap.Skip("needs two CPUs")
+    settings = (f"HPCRUN_LITE_NUMA=NUMA: {cpus[0]} 10,20; {cpus[1]} 20,10", "OMP_PROC_BIND=true", "OMP_PLACES=threads",
+                "OMP_NUM_THREADS=2")
+    run = Measurement(directory, "env", *settings, ills("clang"), "locality", how, options=("-p", "log"))
+    program, = (row for row in run.view("parallelism") if row["kind"] == "program")
+    return float(program["work"]), [row for row in run.view("advice") if row["class"] == "locality"]
+
+
+def find_slow_node(directory):
+    work, found = find_far_tasks(directory, "ill")
+    tap.timed(found, found)
+    check_form(found[0])
+    assert found[0]["confidence"] == "low" and found[0]["forecast"] == "graph" and "node 1" in found[0]["evidence"], found
+    assert 0.05 * work < float(found[0]["gain_s"]) < 0.5 * work, (work, found)
+
+
+def find_equal_nodes(directory):
+    _, found = find_far_tasks(directory, "healthy")
+    tap.timed(not found, found)
+
+
+@tap.case
+def tasks_that_are_slower_on_a_numa_node(directory):
+    tap.again(find_slow_node, directory)
+    tap.again(find_equal_nodes, directory)
+
+
+def plain(compiler, name, how):
+    return float(tap.must(ills(compiler), name, how, "sleep", **ENVIRONMENT))
+
+
+def repair(directory, name, compiler):
+    run = Measurement(directory, ills(compiler), name, "ill", "sleep", **ENVIRONMENT)
+    found = {row["class"]: row for row in run.view("advice")}
+    tap.timed(name in found, name, compiler, found)
+    row = found[name]
+    times = [(plain(compiler, name, "ill"), plain(compiler, name, "repaired")) for _ in range(3)]
+    before, after = (statistics.median(column) for column in zip(*times))
+    low, high = float(row["gain_low_s"]), float(row["gain_high_s"])
+    tap.timed(low - 0.15 * before < before - after < high + 0.15 * before, name, compiler, times, row)
+
+
+@tap.case
+def repaired_programs_gain_what_was_forecast(directory):
+    for name, compiler in SLEEPING.items():
+        tap.again(repair, directory, name, compiler)
 
 
 tap.main()

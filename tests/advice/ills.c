@@ -1,5 +1,7 @@
-/* Programs that each have exactly one ill: ills NAME ill|healthy|repaired.  Ill and repaired do the same work; a
- * healthy twin looks alike, but loses nothing.  They print their elapsed time. */
+/* Programs that each have exactly one ill: ills NAME ill|healthy|repaired [sleep].  Ill and repaired do the same work; a
+ * healthy twin looks alike, but loses nothing.  They print their elapsed time.  With `sleep` they sleep instead of
+ * computing: other programs on the machine then hardly change what they lose. */
+#include <math.h>
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,9 +14,15 @@ enum how { ILL, HEALTHY, REPAIRED };
 
 #define NOINLINE __attribute__((noinline))
 
+static int sleeps;
+
 /* Takes the same number of cycles for each unit, about a microsecond. */
 NOINLINE static void burn(long units)
 {
+  if (sleeps)
+    usleep((useconds_t)units);
+  if (sleeps)
+    return;
   for (volatile long i = 0; i < units * 400; i++)
     continue;
 }
@@ -39,6 +47,57 @@ static void serial(enum how how)
 #pragma omp parallel for
     for (int i = 0; i < 100; i++)
       burn(500);
+  }
+}
+
+/* ---- spread: the same, in several functions ---- */
+
+NOINLINE static void first_part(void)
+{
+  burn(25000);
+}
+
+NOINLINE static void second_part(void)
+{
+  burn(15000);
+}
+
+NOINLINE static void third_part(void)
+{
+  burn(9000);
+}
+
+NOINLINE static void last_part(void)
+{
+  burn(1000);
+}
+
+NOINLINE static void spread(enum how how)
+{
+  (void)how;
+  for (int step = 0; step < 10; step++) {
+    first_part();
+    second_part();
+    third_part();
+    last_part();
+#pragma omp parallel for
+    for (int i = 0; i < 100; i++)
+      burn(100);
+  }
+}
+
+/* ---- library: the same, in functions of a library ---- */
+
+NOINLINE static void library(enum how how)
+{
+  static volatile double sum;
+  (void)how;
+  for (int step = 0; step < 10; step++) {
+    for (int i = 0; i < 2000000; i++)
+      sum = sum + sin((double)i * 1e5);
+#pragma omp parallel for
+    for (int i = 0; i < 100; i++)
+      burn(100);
   }
 }
 
@@ -143,15 +202,15 @@ static void region_overhead(enum how how)
 
 static void contention(enum how how)
 {
-  long sum = 0;
+  long sum = 0, count = sleeps ? 600 : 60000, units = sleeps ? 100 : 1;
 #pragma omp parallel for reduction(+ : sum) schedule(static)
-  for (int i = 0; i < 60000; i++) {
-    burn(10);
+  for (int i = 0; i < count; i++) {
+    burn(10 * units);
     if (how == ILL) {
 #pragma omp critical(sums)
-      burn(30);
+      burn(30 * units);
     } else {
-      burn(30);
+      burn(30 * units);
     }
     sum += i;
   }
@@ -176,20 +235,21 @@ static void dependences(enum how how)
 
 static void creation(enum how how)
 {
+  int count = sleeps ? 600 : 12000, units = sleeps ? 20 : 1, grain = sleeps ? 10 : 40;
   if (how == ILL) {
 #pragma omp parallel
 #pragma omp single
-    for (int i = 0; i < 12000; i++) {
-      burn(100); /* finds out what to do */
+    for (int i = 0; i < count; i++) {
+      burn(100 * units); /* finds out what to do */
 #pragma omp task
-      burn(20);
+      burn(20 * units);
     }
   } else {
 #pragma omp parallel
 #pragma omp single
-#pragma omp taskloop grainsize(40)
-    for (int i = 0; i < 12000; i++)
-      burn(120);
+#pragma omp taskloop grainsize(grain)
+    for (int i = 0; i < count; i++)
+      burn(120 * units);
   }
 }
 
@@ -253,6 +313,18 @@ static void barrier(enum how how)
   }
 }
 
+/* ---- locality: tasks take longer on one thread, as if their data were near the other one ---- */
+
+static void locality(enum how how)
+{
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < 400; i++) {
+#pragma omp task
+    burn(how == ILL && omp_get_thread_num() == 1 ? 2000 : 1000);
+  }
+}
+
 /* ---- none ---- */
 
 static void none(enum how how)
@@ -267,6 +339,8 @@ static const struct {
   const char *name;
   void (*run)(enum how how);
 } ills[] = {{"serial", serial},
+            {"spread", spread},
+            {"library", library},
             {"imbalance", imbalance},
             {"chunk-overhead", chunk_overhead},
             {"task-overhead", task_overhead},
@@ -279,6 +353,7 @@ static const struct {
             {"nesting", nesting},
             {"blocking", blocking},
             {"barrier", barrier},
+            {"locality", locality},
             {"none", none}};
 
 int main(int argc, char **argv)
@@ -286,8 +361,9 @@ int main(int argc, char **argv)
   static const char *const hows[] = {"ill", "healthy", "repaired"};
   struct timespec begin, end;
   enum how how = ILL;
-  if (argc != 3)
+  if (argc < 3)
     return 2;
+  sleeps = argc > 3;
   while (how < REPAIRED && strcmp(hows[how], argv[2]))
     how++;
   clock_gettime(CLOCK_MONOTONIC, &begin);

@@ -551,6 +551,97 @@ static void test_a_release_may_be_logged_after_the_next_acquisition(void **state
   assert_true(result.rows[CRITICAL].lock_bound.at[0] == 7 * THREADS * ROUNDS);
 }
 
+/* A schedule on two cores as recorded, and one with a change. */
+static struct replay_result with_change(struct schedule_assumption assumption)
+{
+  struct replay_request request = {.cores = {2, 2}, .cores_count = 2, .only_schedules = true};
+  request.assumptions[0] = (struct schedule_assumption){.own_chunks = assumption.own_chunks};
+  request.assumptions[1] = assumption;
+  save(COMPOSE_PACKED);
+  return ask(request);
+}
+
+/* Two threads take turns: the first has chunks of 1, 3, … 15, the second of 2, 4, … 16. */
+static void test_threads_keep_their_chunks(void **state)
+{
+  (void)state;
+  const bool loop[ROWS] = {[LOOP] = true};
+  loop_program(2);
+  struct replay_result result = with_change((struct schedule_assumption){SCHEDULE_SPREAD, loop, true});
+  assert_true(result.makespans[0] == 20 + 72);              /* the second thread's chunks */
+  assert_true(fabs(result.makespans[1] - (20 + 68)) < 0.1); /* half of all */
+  assert_true(result.span == 36);
+  result = with_change((struct schedule_assumption){SCHEDULE_SPREAD_SERIAL, NULL, true});
+  assert_true(result.makespans[0] == 92 && fabs(result.makespans[1] - (10 + 72)) < 0.1);
+  struct replay_request on_four = {.cores = {4, 4}, .cores_count = 2, .only_schedules = true};
+  on_four.assumptions[0].own_chunks = true;
+  result = ask(on_four);
+  assert_true(result.makespans[0] == 92 && result.makespans[1] == 20 + 40);
+}
+
+/* Each of two threads has the longer part of one phase. */
+static void test_phases_without_a_barrier(void **state)
+{
+  (void)state;
+  const bool inside[ROWS] = {[PARALLEL] = true}, elsewhere[ROWS] = {[LOOP] = true};
+  struct name team[2];
+  begin_team(2, team);
+  u(1, 40);
+  u(2, 10);
+  barrier(2, team);
+  u(1, 10);
+  u(2, 40);
+  barrier(2, team);
+  u(1, 5);
+  u(2, 5);
+  join_team(2, team);
+  struct replay_result result = with_change((struct schedule_assumption){SCHEDULE_WITHOUT_BARRIERS, inside, true});
+  assert_true(result.makespans[0] == 85 && result.makespans[1] == 55);
+  result = with_change((struct schedule_assumption){SCHEDULE_WITHOUT_BARRIERS, elsewhere, true});
+  assert_true(result.makespans[1] == 85);
+}
+
+/* A chain of four tasks, each of which takes 10. */
+static void test_a_chain_without_its_links(void **state)
+{
+  (void)state;
+  const bool inside[ROWS] = {[PARALLEL] = true}, elsewhere[ROWS] = {[LOOP] = true};
+  struct name team[2], links[4], tasks[4];
+  begin_team(2, team);
+  for (int i = 0; i < 4; i++)
+    tasks[i] = task(1, team[0], 0);
+  for (int i = 0; i < 4; i++) {
+    links[i] = new_join(1);
+    if (i)
+      on_join(1, GRAPHLOG_TAKE, tasks[i], links[i - 1]);
+    on_task(1, GRAPHLOG_SWITCH, tasks[i]);
+    u(1, 10);
+    on_join(1, GRAPHLOG_OFFER, tasks[i], links[i]);
+    on_task(1, GRAPHLOG_TASK_END, tasks[i]);
+    on_task(1, GRAPHLOG_SWITCH, team[0]);
+  }
+  join_team(2, team);
+  struct replay_result result = with_change((struct schedule_assumption){SCHEDULE_WITHOUT_DEPENDENCES, inside, true});
+  assert_true(result.makespans[0] == 40 && result.makespans[1] == 20);
+  result = with_change((struct schedule_assumption){SCHEDULE_WITHOUT_DEPENDENCES, elsewhere, true});
+  assert_true(result.makespans[1] == 40);
+}
+
+static void test_divisible_work_takes_all_cores(void **state)
+{
+  (void)state;
+  struct list_schedule schedule;
+  assert_int_equal(list_schedule_init(&schedule, 4), 0);
+  assert_true(list_schedule_spread(&schedule, 0, 8) == 2);
+  assert_true(list_schedule_run(&schedule, 2, 4) == 6);
+  assert_true(list_schedule_spread(&schedule, 1, 12) == 6); /* on the other three cores */
+  assert_true(list_schedule_spread(&schedule, 0, 0) == 0 && list_schedule_makespan(&schedule) == 6);
+  list_schedule_release(&schedule);
+  assert_int_equal(list_schedule_init(&schedule, 0), 0);
+  assert_true(list_schedule_spread(&schedule, 5, 12) == 5);
+  list_schedule_release(&schedule);
+}
+
 static void test_a_schedule_keeps_cores_busy(void **state)
 {
   (void)state;
@@ -673,6 +764,10 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_one_core_takes_the_work_and_many_the_span, end),
       cmocka_unit_test_teardown(test_a_lock_has_one_holder_in_a_schedule, end),
       cmocka_unit_test_teardown(test_a_release_may_be_logged_after_the_next_acquisition, end),
+      cmocka_unit_test_teardown(test_threads_keep_their_chunks, end),
+      cmocka_unit_test_teardown(test_phases_without_a_barrier, end),
+      cmocka_unit_test_teardown(test_a_chain_without_its_links, end),
+      cmocka_unit_test(test_divisible_work_takes_all_cores),
       cmocka_unit_test(test_a_schedule_keeps_cores_busy),
       cmocka_unit_test(test_a_schedule_is_within_the_greedy_bounds),
       cmocka_unit_test_teardown(test_a_thread_that_is_ahead_waits, end),

@@ -45,26 +45,28 @@ static int by_gain(const void *a, const void *b)
   return (x->gain_s < y->gain_s) - (x->gain_s > y->gain_s);
 }
 
-static void find_none(struct advice_run *run)
+static void find_none(const struct advice_input *input, struct advice *advice)
 {
-  const struct advice_input *input = run->input;
-  for (uint32_t i = 0; i < run->advice->count; i++)
-    if (run->advice->found[i].class < ADVICE_UNFIT)
+  for (uint32_t i = 0; i < advice->count; i++)
+    if (advice->found[i].class < ADVICE_UNFIT)
       return;
   char busy[64] = "";
   if (input->efficiency >= 0)
     snprintf(busy, sizeof busy, " for %.0f %% of their time", 100 * input->efficiency);
   if (input->constructs->count > 1 || input->threads)
-    advice_add(run->advice, ADVICE_NONE, 0,
-               "The program uses its threads%s.  Whether memory slows their work down, a run with one thread tells "
-               "(OMP_NUM_THREADS=1, then hpcprof-lite --view efficiency DIR DIR1)",
-               busy);
+    advice_add(advice, ADVICE_NONE, 0,
+               "The program uses its threads%s.  Its work itself can still be slow: memory, or threads that write to "
+               "data close to each other (false sharing).  'hpcrun-lite --scaling 1,%" PRIu32 " PROGRAM' shows whether "
+               "it takes longer with more threads, -e cache-misses counts where the memory is used",
+               busy, input->threads > 1 ? input->threads : 2);
 }
 
 int advice_compute(const struct advice_input *input, struct advice *advice)
 {
   struct advice_run run = {.input = input, .advice = advice};
   *advice = (struct advice){.elapsed_s = advice_seconds(input->elapsed_ns)};
+  if (input->threads > 0 && input->threads <= UINT32_MAX / ADVICE_MORE)
+    advice->more_cores = ADVICE_MORE * input->threads;
   int status = advice_regions_find(&run);
   if (!status) {
     advice->elapsed_s = fmax(advice->elapsed_s - run.lost_s, 0.1 * advice->elapsed_s);
@@ -75,7 +77,6 @@ int advice_compute(const struct advice_input *input, struct advice *advice)
                "The same work takes %.3f s of elapsed time longer than in the run with one thread", input->inflation_s);
     int waits = advice_waits_find(&run, crowded);
     status = status ? status : waits;
-    find_none(&run);
   }
   advice_regions_release(&run);
   status = advice->no_memory ? ERR_NOMEM : status;
@@ -84,7 +85,52 @@ int advice_compute(const struct advice_input *input, struct advice *advice)
   for (uint32_t i = 0; i < advice->count && disturbed; i++)
     if (*advice->found[i].confidence)
       advice->found[i].confidence = "low";
-  if (!status)
+  return status ? status : advice_rank(input, advice);
+}
+
+int advice_rank(const struct advice_input *input, struct advice *advice)
+{
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < advice->count; i++)
+    if (advice_lists(advice, advice->found[i].class, advice->found[i].gain_s) && advice->found[i].class != ADVICE_NONE)
+      advice->found[kept++] = advice->found[i];
+  advice->count = kept;
+  find_none(input, advice);
+  if (advice->count)
     qsort(advice->found, advice->count, sizeof *advice->found, by_gain);
-  return status;
+  return advice->no_memory ? ERR_NOMEM : 0;
+}
+
+/* Whether the change that forecasts a finding applies to a construct of a kind in the region. */
+static bool changes(const struct advice_finding *found, const struct construct_entry *entry)
+{
+  switch (found->change) {
+  case ADVICE_SPREAD:
+    if (entry->kind == DIRECTIVE_SINGLE || entry->kind == DIRECTIVE_MASKED)
+      return found->class == ADVICE_CREATION;
+    return construct_is_region(entry->kind) || entry->kind == DIRECTIVE_FOR || entry->kind == DIRECTIVE_SECTIONS ||
+           entry->kind == DIRECTIVE_TASK || entry->kind == CONSTRUCT_TASK_EXEC || entry->kind == CONSTRUCT_DISTRIBUTE;
+  case ADVICE_SPREAD_BLOCK:
+    return entry->region == found->construct;
+  case ADVICE_WITHOUT_BARRIERS:
+  case ADVICE_WITHOUT_DEPENDENCES:
+    return construct_is_region(entry->kind);
+  default:
+    return false;
+  }
+}
+
+void advice_select(const struct construct_tree *tree, const struct advice_finding *found, bool *directives)
+{
+  uint32_t end = 0;
+  bool inside = false;
+  for (uint32_t i = 1; i < tree->count; i++) {
+    const struct construct_entry *entry = &tree->entries[i];
+    if (i >= end && construct_is_region(entry->kind)) {
+      end = entry->end;
+      inside = entry->region == found->region;
+    }
+    if (i < end && inside && changes(found, entry))
+      directives[entry->directive] = true;
+  }
 }

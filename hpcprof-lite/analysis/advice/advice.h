@@ -17,4 +17,12 @@
 /* Fills *advice; there is at least one finding.  Returns 0 or ERR_NOMEM; advice_release() in either case. */
 int advice_compute(const struct advice_input *input, struct advice *advice);
 
+/* Removes what gains too little, says so where nothing is left, and sorts: after advice_enter().  advice_compute() has
+ * done that for its own forecasts.  Returns 0 or ERR_NOMEM. */
+int advice_rank(const struct advice_input *input, struct advice *advice);
+
+/* Sets directives[directive] where the change that forecasts a finding applies to the construct.  Of copies of the same
+ * code, only the first is set. */
+void advice_select(const struct construct_tree *tree, const struct advice_finding *found, bool *directives);
+
 #endif

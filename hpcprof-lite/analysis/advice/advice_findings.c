@@ -10,9 +10,9 @@
 
 static const double least = 0.01; /* of the elapsed time: smaller gains are not listed */
 
-const char *const advice_columns[ADVICE_COLUMNS] = {"rank",       "class",      "name",   "file",        "line",
-                                                    "context_id", "gain_low_s", "gain_s", "gain_high_s", "gain_pct",
-                                                    "confidence", "evidence",   "remedy", "command"};
+const char *const advice_columns[ADVICE_COLUMNS] = {
+    "rank",     "class",      "name",     "file",   "line",    "context_id", "gain_low_s",  "gain_s",  "gain_high_s",
+    "gain_pct", "confidence", "evidence", "remedy", "command", "more_cores", "gain_more_s", "forecast"};
 
 /* What is said of each class.  low, high: the range of a forecast, as parts of it: how much of the loss such changes
  * leave behind, and what else they save. */
@@ -20,13 +20,14 @@ static const struct class
 {
   const char *name, *title, *remedy, *view, *confidence;
   double low, high;
+  enum advice_change change;
 } classes[ADVICE_CLASSES] = {
     [ADVICE_SERIAL] = {"serial", "serial code", "Run it in parallel (parallel for, tasks), or beside other work.",
-                       "topdown --sort idleness_incl_s", "high", 0.8, 1.05},
+                       "topdown --sort idleness_incl_s", "high", 0.8, 1.05, ADVICE_SPREAD_SERIAL},
     [ADVICE_IMBALANCE] = {"imbalance", "threads with unequal work",
                           "Give work to the threads as they become free: schedule(dynamic, N) or schedule(guided), "
                           "smaller tasks; the largest pieces first.",
-                          "regions --per-thread", "high", 0.8, 1.05},
+                          "regions --per-thread", "high", 0.8, 1.05, ADVICE_SPREAD},
     [ADVICE_CHUNK_OVERHEAD] = {"chunk-overhead", "chunks too small",
                                "Use larger chunks, schedule(dynamic, N) with a larger N, or schedule(static).",
                                "bottomup --sort overhead_excl_s", "medium", 0.7, 1.2},
@@ -36,7 +37,7 @@ static const struct class
                               "tasks", "medium", 0.8, 1.25},
     [ADVICE_FEW_CHUNKS] = {"few-chunks", "too few pieces of work for the threads",
                            "Divide the work into more pieces: smaller chunks, more sections or tasks, collapse(2).",
-                           "regions --per-thread", "high", 0.7, 1.05},
+                           "regions --per-thread", "high", 0.7, 1.05, ADVICE_SPREAD},
     [ADVICE_REGION_OVERHEAD] = {"region-overhead", "parallel regions too small",
                                 "Put one region around the loop that opens it so often, or merge neighbouring "
                                 "regions; if(N > LIMIT) where there is little work.",
@@ -44,7 +45,7 @@ static const struct class
     [ADVICE_BARRIER] = {"barrier", "barriers whose waits cancel out",
                         "If what follows does not need the other threads' results, leave the barrier out, or add "
                         "nowait to the loop.",
-                        "regions --per-thread", "medium", 0.7, 1.05},
+                        "regions --per-thread", "medium", 0.7, 1.05, ADVICE_WITHOUT_BARRIERS},
     [ADVICE_CONTENTION] = {"contention", "threads that wait for a lock",
                            "Do less while holding it, use a reduction, copies of the data for each thread, or atomic; "
                            "several locks for parts of the data.",
@@ -52,10 +53,10 @@ static const struct class
     [ADVICE_DEPENDENCES] = {"dependences", "tasks or iterations that wait for each other",
                             "Only work that does not depend on other work can run at once: shorten the chain, make "
                             "dependences finer (parts of the data), or compute independent parts beside it.",
-                            "critical-path", "medium", 0.5, 1.05},
+                            "critical-path", "medium", 0.5, 1.05, ADVICE_WITHOUT_DEPENDENCES},
     [ADVICE_CREATION] = {"creation", "tasks created by one thread",
                          "Create tasks in several threads (taskloop, tasks that create tasks), or larger ones.",
-                         "tasks", "medium", 0.7, 1.05},
+                         "tasks", "medium", 0.7, 1.05, ADVICE_SPREAD},
     [ADVICE_OVERSUBSCRIPTION] = {"oversubscription", "more threads than cores",
                                  "Use as many threads as cores (OMP_NUM_THREADS, OMP_DYNAMIC=true); while there are "
                                  "more, OMP_WAIT_POLICY=passive.",
@@ -67,10 +68,14 @@ static const struct class
     [ADVICE_NESTING] = {"nesting", "inner regions that run with one thread",
                         "Allow them to have more: OMP_MAX_ACTIVE_LEVELS=2 with enough threads, or collapse both loops "
                         "into one.",
-                        "region-tree", "medium", 0.5, 1.05},
+                        "region-tree", "medium", 0.5, 1.05, ADVICE_SPREAD},
     [ADVICE_BLOCKING] = {"blocking", "sleep, input or output while the threads wait",
                          "Do it beside the computation (a task, a thread of its own, asynchronous I/O).", "topdown",
                          "medium", 0.5, 1.05},
+    [ADVICE_LOCALITY] = {"locality", "tasks far from their data",
+                         "Keep tasks near their data: OMP_PLACES with OMP_PROC_BIND, the affinity clause, and data "
+                         "that is first written by the threads that use it.",
+                         "tasks", "low", 0, 1},
     [ADVICE_UNFIT] = {"unfit", "the measurement itself", "", "summary", "", 0, 0},
     [ADVICE_NONE] = {"none", "nothing found", "", "topdown", "", 0, 0},
 };
@@ -94,11 +99,16 @@ const char *advice_view(enum advice_class class)
 {
   return classes[class].view;
 }
+
+bool advice_lists(const struct advice *advice, enum advice_class class, double gain_s)
+{
+  return class == ADVICE_UNFIT || class == ADVICE_NONE || gain_s >= least * advice->elapsed_s;
+}
+
 struct advice_finding *advice_add(struct advice *advice, enum advice_class class, double gain_s, const char *format,
                                   ...)
 {
-  bool forecast = class != ADVICE_UNFIT && class != ADVICE_NONE;
-  if (forecast && gain_s < least * advice->elapsed_s)
+  if (!advice_lists(advice, class, gain_s))
     return NULL;
   if (!array_reserve(&advice->found, &advice->room, advice->count + 1, sizeof *advice->found)) {
     advice->no_memory = true;
@@ -113,6 +123,8 @@ struct advice_finding *advice_add(struct advice *advice, enum advice_class class
                                    .low_s = gain_s * classes[class].low,
                                    .gain_s = gain_s,
                                    .high_s = fmin(gain_s * classes[class].high, advice->elapsed_s),
+                                   .more_s = -1,
+                                   .change = classes[class].change,
                                    .confidence = classes[class].confidence};
   va_list args;
   va_start(args, format);
@@ -121,14 +133,46 @@ struct advice_finding *advice_add(struct advice *advice, enum advice_class class
   return found;
 }
 
-void advice_place(struct advice_finding *found, const struct construct_entry *at)
+void advice_place(struct advice_finding *found, const struct construct_entry *region, const struct construct_entry *at)
 {
-  if (!found || !at)
+  if (!found || !at || !region)
     return;
   found->name = at->name;
   found->file = at->file;
   found->line = at->line;
   found->context = at->context;
+  found->construct = at->region;
+  found->region = region->region;
+}
+
+void advice_more(const struct advice *advice, struct advice_finding *found, double gain_s, bool least)
+{
+  if (!found || !advice->more_cores)
+    return;
+  found->more_s = fmax(gain_s, 0);
+  found->more_least = least;
+}
+
+void advice_enter(const struct advice *advice, struct advice_finding *found, double gain_s)
+{
+  gain_s = fmin(fmax(gain_s, 0), found->gain_s);
+  if (found->gain_s > 0 && found->more_s > 0)
+    found->more_s *= gain_s / found->gain_s;
+  if (!found->recorded)
+    found->waited_s = found->gain_s;
+  found->recorded = true;
+  found->gain_s = gain_s;
+  found->low_s = found->gain_s * classes[found->class].low;
+  found->high_s = fmin(found->gain_s * classes[found->class].high, advice->elapsed_s);
+}
+
+const char *advice_basis(const struct advice_finding *found)
+{
+  if (!*found->confidence)
+    return "";
+  if (found->recorded)
+    return "graph";
+  return found->class == ADVICE_CHUNK_OVERHEAD || found->class == ADVICE_TASK_OVERHEAD ? "samples" : "times";
 }
 
 double advice_percent(const struct advice *advice, const struct advice_finding *found)

@@ -1,7 +1,7 @@
 /* Findings of advice: their classes, with the words for each, and the list of those of a run.
  *
  * Context: BATCH.  Pure.  The table of classes is in advice_findings.c: a new class is a row there, and a function that
- * finds it in advice_regions.c, advice_waits.c or advice_outside.c.  The list owns its strings, except names and files,
+ * finds it in advice_waits.c, advice_outside.c or advice_nodes.c.  The list owns its strings, except names and files,
  * which belong to struct names.
  */
 #ifndef HPCPROF_LITE_ANALYSIS_ADVICE_ADVICE_FINDINGS_H
@@ -14,7 +14,7 @@
 struct construct_entry;
 
 /* Columns of the advice view, in their order. */
-#define ADVICE_COLUMNS 14
+#define ADVICE_COLUMNS 17
 extern const char *const advice_columns[ADVICE_COLUMNS];
 
 enum advice_class {
@@ -32,19 +32,37 @@ enum advice_class {
   ADVICE_INFLATION,
   ADVICE_NESTING,
   ADVICE_BLOCKING,
+  ADVICE_LOCALITY,
   ADVICE_UNFIT,
   ADVICE_NONE,
   ADVICE_CLASSES
 };
 
-enum { ADVICE_EVIDENCE_MAX = 400 };
+enum { ADVICE_EVIDENCE_MAX = 400, ADVICE_MORE = 4 /* times the cores: of the second forecast */ };
+
+/* With which change the recorded task graph is scheduled again for a forecast. */
+enum advice_change {
+  ADVICE_NO_CHANGE,    /* the graph does not tell: it has no costs of the runtime */
+  ADVICE_SPREAD,       /* the region's own work can be divided at will */
+  ADVICE_SPREAD_BLOCK, /* so can that of one construct */
+  ADVICE_SPREAD_SERIAL,
+  ADVICE_WITHOUT_BARRIERS,
+  ADVICE_WITHOUT_DEPENDENCES
+};
 
 struct advice_finding {
   enum advice_class class;
   const char *name, *file; /* the place: "" and line 0 if not known */
   uint32_t line, context;  /* context: id of a row of the top-down tree, MODEL_NONE if not known */
   double low_s, gain_s, high_s;
-  const char *confidence; /* "high", "medium", "low"; "" where there is no forecast */
+  double more_s;   /* the gain on advice.more_cores cores; negative: not known */
+  bool more_least; /* more_s is the least that it can be */
+  bool recorded;   /* the forecast is from the recorded task graph */
+  double waited_s; /* the gain that waiting times allow, where it is */
+  bool same_parts; /* with more cores the program would have the parts of work that were recorded */
+  enum advice_change change;
+  uint32_t region, construct; /* numbers of constructs (struct construct_entry): the outermost region and the place */
+  const char *confidence;     /* "high", "medium", "low"; "" where there is no forecast */
   char evidence[ADVICE_EVIDENCE_MAX];
 };
 
@@ -52,23 +70,37 @@ struct advice {
   struct advice_finding *found; /* the largest gain first; ADVICE_UNFIT first or last, see unfit_first */
   uint32_t count;
   size_t room;
-  double elapsed_s; /* of which gains are parts */
-  bool unfit_first; /* no forecast is possible */
-  bool no_memory;   /* a finding could not be added */
+  double elapsed_s;    /* of which gains are parts */
+  uint32_t more_cores; /* ADVICE_MORE times the threads of the run; 0: not known */
+  bool unfit_first;    /* no forecast is possible */
+  bool no_memory;      /* a finding could not be added */
 };
+
+/* Returns whether a gain is large enough to be listed. */
+bool advice_lists(const struct advice *advice, enum advice_class class, double gain_s);
 
 /* Adds a finding, unless it gains less than 1 % of the elapsed time.  Returns it, or NULL; where memory runs out,
  * advice->no_memory is set. */
 struct advice_finding *advice_add(struct advice *advice, enum advice_class class, double gain_s, const char *format,
                                   ...) __attribute__((format(printf, 4, 5)));
 
-/* Sets the place of a finding to that of a construct.  Either may be NULL: then nothing changes. */
-void advice_place(struct advice_finding *found, const struct construct_entry *at);
+/* Sets the place of a finding to that of a construct in a region.  Any may be NULL: then nothing changes. */
+void advice_place(struct advice_finding *found, const struct construct_entry *region, const struct construct_entry *at);
+
+/* Sets the gain on more cores, if the finding is not NULL and their number is known. */
+void advice_more(const struct advice *advice, struct advice_finding *found, double gain_s, bool least);
+
+/* Replaces the forecast by that from the recorded task graph, with the range of the class; that on more cores changes
+ * in proportion.  Waiting times bound the gain: what the graph has beyond is no loss of this kind. */
+void advice_enter(const struct advice *advice, struct advice_finding *found, double gain_s);
 
 void advice_release(struct advice *advice);
 
 /* The gain in percent of the elapsed time without this tool. */
 double advice_percent(const struct advice *advice, const struct advice_finding *found);
+
+/* Returns what the forecast is based on, as in CSV: "graph", "times", "samples", "" without a forecast. */
+const char *advice_basis(const struct advice_finding *found);
 
 /* Return static texts: the name of a class as in CSV, a title, a remedy in OpenMP's terms, the options of the view that
  * shows more. */

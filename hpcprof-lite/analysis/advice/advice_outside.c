@@ -1,5 +1,7 @@
 #include "hpcprof-lite/analysis/advice/advice_outside.h"
 
+#include "hpcprof-lite/model/names.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,33 +32,78 @@ static void sum_serial(const struct advice_input *input, struct serial_rows *row
   }
 }
 
+/* Returns whether a row is code of a library that programs only call, such as libm: it is nobody's to change. */
+static bool in_library(const struct advice_input *input, const struct tree_row *row)
+{
+  static const char *const libraries[] = {"libm.",     "libm-",        "libmvec.",    "libstdc++.",
+                                          "libgcc_s.", "libgfortran.", "libquadmath."};
+  const struct catalog *catalog = &input->profile->catalog;
+  if (row->module == MODEL_NONE || row->module >= catalog->modules_count)
+    return false;
+  const struct catalog_module *module = &catalog->modules[row->module];
+  const char *name = names_base(module->path);
+  bool found = module->flags & (MODULE_RUNTIME | MODULE_SYSTEM | MODULE_VDSO);
+  for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+    found = found || !strncmp(name, libraries[i], strlen(libraries[i]));
+  return found;
+}
+
+/* Returns the function called there that causes most idleness outside regions or, after one of them, the next one; or
+ * MODEL_NONE. */
+static uint32_t next_callee(const struct tree *tree, const struct serial_rows *rows, uint32_t at, uint32_t after)
+{
+  uint32_t best = MODEL_NONE;
+  for (uint32_t child = tree->rows[at].first_child; child != MODEL_NONE; child = tree->rows[child].next) {
+    uint64_t idle = rows->idle[child];
+    bool later = after == MODEL_NONE || idle < rows->idle[after] || (idle == rows->idle[after] && child > after);
+    if (idle && later && tree->rows[child].kind <= ROW_INLINED && (best == MODEL_NONE || idle > rows->idle[best]))
+      best = child;
+  }
+  return best;
+}
+
 /* Finds the highest row that causes at least 80 % of the idleness outside regions and contains no region; otherwise the
- * lowest one that causes so much.  Returns 0, or ERR_NOMEM. */
-static int serial_place(const struct advice_input *input, uint32_t *row, double *part)
+ * lowest one that causes so much and is no library's. */
+static uint32_t serial_place(const struct advice_input *input, const struct serial_rows *rows)
 {
   const struct tree *tree = input->tree;
-  struct serial_rows rows = {calloc((size_t)tree->count + 1, sizeof *rows.idle), calloc((size_t)tree->count + 1, 1)};
-  int status = rows.idle && rows.region ? 0 : ERR_NOMEM;
+  uint64_t all = rows->idle[0];
   uint32_t at = 0;
-  *part = 1;
-  if (!status && input->columns->idleness != MODEL_NONE) {
-    sum_serial(input, &rows);
-    uint64_t all = rows.idle[0];
-    for (uint32_t next = 0; next != MODEL_NONE && all; at = next == MODEL_NONE ? at : next) {
-      uint32_t best = MODEL_NONE;
-      if (at && !rows.region[at])
-        break;
-      for (uint32_t child = tree->rows[at].first_child; child != MODEL_NONE; child = tree->rows[child].next)
-        if (rows.idle[child] >= all - all / 5 && tree->rows[child].kind <= ROW_INLINED)
-          best = child;
-      next = best;
-    }
-    *part = all ? (double)rows.idle[at] / (double)all : 1;
+  while (all && (!at || rows->region[at])) {
+    uint32_t next = next_callee(tree, rows, at, MODEL_NONE);
+    if (next == MODEL_NONE || rows->idle[next] < all - all / 5 || in_library(input, &tree->rows[next]))
+      break;
+    at = next;
   }
-  free(rows.idle);
-  free(rows.region);
-  *row = at;
-  return status;
+  return at;
+}
+
+/* Adds to the evidence of serial code that takes serial_s: the place, and what it calls if the cost is spread over
+ * that. */
+static void place_serial(const struct advice_input *input, const struct serial_rows *rows, double serial_s,
+                         struct advice_finding *found)
+{
+  enum { CALLEES = 3 };
+  const struct tree *tree = input->tree;
+  uint32_t at = serial_place(input, rows), callee = MODEL_NONE;
+  if (!at)
+    return;
+  double per_idle = serial_s / (double)rows->idle[0];
+  size_t length = strlen(found->evidence);
+  snprintf(found->evidence + length, sizeof found->evidence - length, "; %.0f %% of that in the place named",
+           100 * (double)rows->idle[at] / (double)rows->idle[0]);
+  for (int i = 0; i < CALLEES && rows->region[at]; i++) {
+    callee = next_callee(tree, rows, at, callee);
+    if (callee == MODEL_NONE || rows->idle[callee] < rows->idle[at] / 20)
+      break;
+    length = strlen(found->evidence);
+    snprintf(found->evidence + length, sizeof found->evidence - length, "%s %.3f s in %.60s", i ? "," : ", of which",
+             per_idle * (double)rows->idle[callee], tree->rows[callee].name);
+  }
+  found->name = tree->rows[at].name;
+  found->file = tree->rows[at].file;
+  found->line = tree->rows[at].line;
+  found->context = tree->rows[at].id;
 }
 
 /* How long the threads that other threads wait for were blocked in calls. */
@@ -69,31 +116,42 @@ static double blocked_s(const struct profile *profile)
   return sum_s;
 }
 
+static int find_serial(struct advice_run *run, double gain_s)
+{
+  const struct advice_input *input = run->input;
+  double threads = input->threads, serial_s = gain_s / (1 - 1 / threads);
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_SERIAL, gain_s,
+                 "One thread runs for %.3f s outside parallel regions, while the others have no work", serial_s);
+  if (!found)
+    return 0;
+  advice_more(run->advice, found, serial_s * (1 - 1.0 / fmax(run->advice->more_cores, 1)), false);
+  found->same_parts = true;
+  if (input->columns->idleness == MODEL_NONE)
+    return 0;
+  size_t count = (size_t)input->tree->count + 1;
+  struct serial_rows rows = {calloc(count, sizeof *rows.idle), calloc(count, sizeof *rows.region)};
+  int status = rows.idle && rows.region ? 0 : ERR_NOMEM;
+  if (!status) {
+    sum_serial(input, &rows);
+    place_serial(input, &rows, serial_s, found);
+  }
+  free(rows.idle);
+  free(rows.region);
+  return status;
+}
+
 int advice_outside_find(struct advice_run *run)
 {
   const struct advice_input *input = run->input;
-  double part, blocking_s = blocked_s(input->profile), threads = input->threads;
-  advice_add(run->advice, ADVICE_BLOCKING, blocking_s,
-             "The initial thread was blocked in calls outside OpenMP for %.3f s%s", blocking_s,
-             input->by_wall ? "" : "; -e wall shows where");
+  double blocking_s = blocked_s(input->profile), threads = input->threads;
+  struct advice_finding *found = advice_add(run->advice, ADVICE_BLOCKING, blocking_s,
+                                            "The initial thread was blocked in calls outside OpenMP for %.3f s%s",
+                                            blocking_s, input->by_wall ? "" : "; -e wall shows where");
+  advice_more(run->advice, found, blocking_s, false);
   if (threads < 2)
     return 0;
-  uint32_t row;
-  int status = serial_place(input, &row, &part);
-  double gain_s = input->serial_s - fmin(input->serial_s, blocking_s * (1 - 1 / threads));
-  struct advice_finding *found = advice_add(
-      run->advice, ADVICE_SERIAL, gain_s,
-      "One thread runs for %.3f s outside parallel regions, while the others have no work", gain_s / (1 - 1 / threads));
-  if (found && row) {
-    size_t length = strlen(found->evidence);
-    snprintf(found->evidence + length, sizeof found->evidence - length, "; %.0f %% of that in the place named",
-             100 * part);
-    found->name = input->tree->rows[row].name;
-    found->file = input->tree->rows[row].file;
-    found->line = input->tree->rows[row].line;
-    found->context = input->tree->rows[row].id;
-  }
-  return status;
+  return find_serial(run, input->serial_s - fmin(input->serial_s, blocking_s * (1 - 1 / threads)));
 }
 
 bool advice_oversubscription(struct advice_run *run)

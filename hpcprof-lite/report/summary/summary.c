@@ -173,6 +173,7 @@ static const char *const remedies[ADVICE_CLASSES] = {
     [ADVICE_INFLATION] = "Keep each thread's data apart; count cache misses (-e cache-misses)",
     [ADVICE_NESTING] = "OMP_MAX_ACTIVE_LEVELS=2 with enough threads, or collapse both loops",
     [ADVICE_BLOCKING] = "Do it beside the computation: a task, a thread, asynchronous I/O",
+    [ADVICE_LOCALITY] = "Keep tasks near their data: OMP_PLACES, OMP_PROC_BIND, affinity",
 };
 
 /* Prints a finding in two lines: what and where, with the gain; the remedy. */

@@ -1,6 +1,9 @@
 /* Advice: which cause is found in the times of a region, and what it would gain. */
 #include "hpcprof-lite/analysis/advice/advice.h"
+#include "hpcprof-lite/analysis/advice/advice_nodes.h"
 #include "tests/support/unit.h"
+
+#include <math.h>
 
 enum { REGION = 1, INNER, ENTRIES, THREADS = 2 };
 static const uint64_t ms = 1000000;
@@ -82,10 +85,19 @@ static void expect(enum advice_class class, double gain_s, uint32_t line)
   assert_true(advice.found[0].low_s <= advice.found[0].gain_s && advice.found[0].gain_s <= advice.found[0].high_s);
 }
 
+/* The gain on eight cores, of the first finding. */
+static void expect_more(double gain_s, bool least)
+{
+  assert_int_equal(advice.more_cores, 8);
+  assert_true(fabs(advice.found[0].more_s - gain_s) < 1e-6);
+  assert_int_equal(advice.found[0].more_least, least);
+}
+
 static void test_unequal_work(void **state)
 {
   (void)state;
   expect(ADVICE_IMBALANCE, 0.2, 20);
+  expect_more(0.05, true);
   input.tool_ns = 140 * ms; /* a tenth of the region's 1400 ms: so much of the waiting is this tool's */
   expect(ADVICE_IMBALANCE, 0.18, 20);
   assert_string_equal(advice.found[0].confidence, "high");
@@ -100,7 +112,8 @@ static void test_few_pieces(void **state)
   (void)state;
   directives[1].iterations = 3;
   expect(ADVICE_FEW_CHUNKS, 0.2, 20);
-  directives[1].iterations = 8; /* four for each thread */
+  expect_more(1.0 / 3 - 1.0 / 8, true); /* one third of 1 s instead of one eighth */
+  directives[1].iterations = 8;         /* four for each thread */
   expect(ADVICE_IMBALANCE, 0.2, 20);
 }
 
@@ -116,6 +129,7 @@ static void test_waiting_that_cancels_out(void **state)
     lines[REGION][i].figures = (struct construct_figures){.own_body = 500 * ms};
   }
   expect(ADVICE_BARRIER, 0.2, 20);
+  assert_true(advice.found[0].more_s < 0); /* not known */
   lines[REGION][0].figures.own_body = 700 * ms;
   lines[REGION][1].figures.own_body = 300 * ms;
   expect(ADVICE_IMBALANCE, 0.2, 20);
@@ -129,7 +143,12 @@ static void test_dependences(void **state)
   process.constructs.tasks_count = 1;
   tasks.created = 10;
   tasks.dependent = 6;
+  entries[REGION].directive = 1;
+  profile.workspan.is_time = true;
+  directives[1].work = 1000 * ms;
+  directives[1].span = 800 * ms;
   expect(ADVICE_DEPENDENCES, 0.2, 10);
+  expect_more(0.8 - 1.0 / 8, false);
   tasks.dependent = 5;
   advice_release(&advice);
   assert_int_equal(advice_compute(&input, &advice), 0);
@@ -142,7 +161,9 @@ static void test_locks(void **state)
   entries[INNER].kind = DIRECTIVE_CRITICAL;
   entries[INNER].sum.enter = 600 * ms;
   entries[REGION].sum.wait = 0;
+  entries[INNER].sum.body = 500 * ms;
   expect(ADVICE_CONTENTION, 0.3, 20);
+  expect_more(0.5 - 1.0 / 8, true); /* one holder at a time, instead of the work of 1 s on eight cores */
 }
 
 static void test_what_runs_outside(void **state)
@@ -152,6 +173,7 @@ static void test_what_runs_outside(void **state)
   entries[REGION].sum.wait = 0;
   input.serial_s = 0.3;
   expect(ADVICE_SERIAL, 0.3, 0);
+  expect_more(0.6 * 7 / 8, false);
   process.threads = &thread;
   process.threads_count = 1;
   expect(ADVICE_BLOCKING, 0.4, 0); /* half of it was in the serial part's loss */
@@ -170,6 +192,97 @@ static void test_more_threads_than_cores(void **state)
   input.work_ns = 700 * ms;
   expect(ADVICE_OVERSUBSCRIPTION, 0.3, 0);
   assert_int_equal(advice.count, 1); /* a thread that waits leaves its core to the other one */
+}
+
+/* Iterations of 10 ns, for each of which this tool takes 50 ns. */
+static void test_chunks_that_only_this_tool_sees(void **state)
+{
+  (void)state;
+  struct profile_thread thread = {.cpu_ns = 1200 * ms};
+  process.threads = &thread;
+  process.threads_count = 1;
+  directives[1].iterations = 20000000;
+  input.tool_ns = 1000 * ms; /* of the region's 1400 ms: two sevenths are left of the loop's 500 ms on each thread */
+  input.samples = 5;
+  entries[REGION].sum.wait = 0;
+  entries[INNER].sum.own_body = 1400 * ms;
+  expect(ADVICE_CHUNK_OVERHEAD, 0.2, 20);
+  assert_string_equal(advice.found[0].confidence, "low");
+  expect_more(0.05, true);
+  input.tool_ns = 300 * ms; /* less than the program needs */
+  advice_release(&advice);
+  assert_int_equal(advice_compute(&input, &advice), 0);
+  assert_int_not_equal(advice.found[0].class, ADVICE_CHUNK_OVERHEAD);
+}
+
+/* A schedule of the graph tells that a quarter of the waiting is avoidable, then nothing of it. */
+static void test_a_forecast_from_the_graph(void **state)
+{
+  (void)state;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  assert_string_equal(advice_basis(&advice.found[0]), "times");
+  advice_enter(&advice, &advice.found[0], 0.05);
+  assert_int_equal(advice_rank(&input, &advice), 0);
+  assert_string_equal(advice_basis(&advice.found[0]), "graph");
+  assert_true(fabs(advice.found[0].gain_s - 0.05) < 1e-9 && fabs(advice.found[0].low_s - 0.04) < 1e-9);
+  expect_more(0.0125, true);
+  advice_enter(&advice, &advice.found[0], 3); /* no more than the threads wait */
+  assert_true(fabs(advice.found[0].gain_s - 0.05) < 1e-9);
+  advice_enter(&advice, &advice.found[0], -1);
+  assert_int_equal(advice_rank(&input, &advice), 0);
+  assert_int_equal(advice.count, 1);
+  assert_int_equal(advice.found[0].class, ADVICE_NONE);
+  assert_non_null(strstr(advice.found[0].evidence, "'hpcrun-lite --scaling 1,2 PROGRAM'"));
+}
+
+static void test_what_a_change_applies_to(void **state)
+{
+  (void)state;
+  bool selected[2] = {false};
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  advice_select(&constructs, &advice.found[0], selected);
+  assert_true(selected[1]); /* the loop */
+  selected[0] = selected[1] = false;
+  entries[INNER].kind = DIRECTIVE_SINGLE;
+  advice_select(&constructs, &advice.found[0], selected);
+  assert_true(selected[0] && !selected[1]);
+  advice.found[0].class = ADVICE_CREATION;
+  advice_select(&constructs, &advice.found[0], selected);
+  assert_true(selected[1]);
+  selected[0] = selected[1] = false;
+  advice.found[0].region = INNER;
+  advice_select(&constructs, &advice.found[0], selected);
+  assert_true(!selected[0] && !selected[1]);
+}
+
+/* 30 tasks of 4 ms on node 0, 20 of 6 ms on node 2, 19 of 9 ms, which are too few, on node 1. */
+static void test_tasks_far_from_their_data(void **state)
+{
+  (void)state;
+  static struct advice_node nodes[2 * ADVICE_NODES_MAX];
+  static const uint32_t node[] = {0, 2, 1}, count[] = {30, 20, 19};
+  static const double exec_s[] = {4e-3, 6e-3, 9e-3};
+  memset(nodes, 0, sizeof nodes);
+  for (int i = 0; i < 3; i++)
+    for (uint32_t j = 0; j < count[i]; j++)
+      advice_node_add(&nodes[ADVICE_NODES_MAX + node[i]], exec_s[i]);
+  entries[REGION].sum.wait = 0;
+  entries[INNER].kind = CONSTRUCT_TASK_EXEC;
+  expect(ADVICE_NONE, 0, 0);
+  advice_nodes_find(&input, nodes, &advice);
+  assert_int_equal(advice_rank(&input, &advice), 0);
+  assert_int_equal(advice.count, 1);
+  assert_int_equal(advice.found[0].class, ADVICE_LOCALITY);
+  assert_true(fabs(advice.found[0].gain_s - 0.02) < 1e-9); /* 20 x 2 ms on two threads */
+  assert_int_equal(advice.found[0].line, 20);
+  assert_string_equal(advice.found[0].confidence, "low");
+  assert_string_equal(advice_basis(&advice.found[0]), "graph");
+  for (int i = 0; i < 10; i++) /* then the difference may be chance */
+    advice_node_add(&nodes[ADVICE_NODES_MAX + i % 3], i % 2 ? 0.1 : 0);
+  advice_release(&advice);
+  assert_int_equal(advice_compute(&input, &advice), 0);
+  advice_nodes_find(&input, nodes, &advice);
+  assert_int_equal(advice.found[0].class, ADVICE_NONE);
 }
 
 static void test_nothing(void **state)
@@ -193,6 +306,10 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(test_locks, begin, end),
       cmocka_unit_test_setup_teardown(test_what_runs_outside, begin, end),
       cmocka_unit_test_setup_teardown(test_more_threads_than_cores, begin, end),
+      cmocka_unit_test_setup_teardown(test_chunks_that_only_this_tool_sees, begin, end),
+      cmocka_unit_test_setup_teardown(test_a_forecast_from_the_graph, begin, end),
+      cmocka_unit_test_setup_teardown(test_what_a_change_applies_to, begin, end),
+      cmocka_unit_test_setup_teardown(test_tasks_far_from_their_data, begin, end),
       cmocka_unit_test_setup_teardown(test_nothing, begin, end),
   };
   return UNIT_RUN(argc, argv, "advice", tests, NULL, NULL);
