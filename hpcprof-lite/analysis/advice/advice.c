@@ -61,6 +61,23 @@ static void find_none(const struct advice_input *input, struct advice *advice)
                busy, input->threads > 1 ? input->threads : 2);
 }
 
+/* Where threads lacked cores or this tool took much time, forecasts are uncertain: while a thread has no core, all
+ * others may wait for it, which no change of the program saves. */
+static void doubt(const struct advice_input *input, struct advice *advice)
+{
+  bool waited = input->core_wait_ns > input->openmp_wall_ns / ADVICE_MUCH;
+  double threads = fmax(input->threads, 1), foreign_s = advice_seconds(input->core_wait_ns) * (1 - 1 / threads);
+  if (!waited && input->tool_ns <= input->openmp_wall_ns / ADVICE_MUCH)
+    return;
+  for (uint32_t i = 0; i < advice->count; i++) {
+    struct advice_finding *found = &advice->found[i];
+    if (*found->confidence)
+      found->confidence = "low";
+    if (waited && found->class != ADVICE_OVERSUBSCRIPTION && found->class != ADVICE_BLOCKING)
+      found->low_s = fmax(0, found->low_s - foreign_s);
+  }
+}
+
 int advice_compute(const struct advice_input *input, struct advice *advice)
 {
   struct advice_run run = {.input = input, .advice = advice};
@@ -80,11 +97,7 @@ int advice_compute(const struct advice_input *input, struct advice *advice)
   }
   advice_regions_release(&run);
   status = advice->no_memory ? ERR_NOMEM : status;
-  bool disturbed =
-      input->core_wait_ns > input->openmp_wall_ns / ADVICE_MUCH || input->tool_ns > input->openmp_wall_ns / ADVICE_MUCH;
-  for (uint32_t i = 0; i < advice->count && disturbed; i++)
-    if (*advice->found[i].confidence)
-      advice->found[i].confidence = "low";
+  doubt(input, advice);
   return status ? status : advice_rank(input, advice);
 }
 

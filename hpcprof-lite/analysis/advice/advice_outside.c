@@ -145,33 +145,50 @@ int advice_outside_find(struct advice_run *run)
 {
   const struct advice_input *input = run->input;
   double blocking_s = blocked_s(input->profile), threads = input->threads;
-  struct advice_finding *found = advice_add(run->advice, ADVICE_BLOCKING, blocking_s,
+  double beside_s = fmin(blocking_s, fmax(0, run->advice->elapsed_s - blocking_s));
+  struct advice_finding *found = advice_add(run->advice, ADVICE_BLOCKING, beside_s,
                                             "The initial thread was blocked in calls outside OpenMP for %.3f s%s",
                                             blocking_s, input->by_wall ? "" : "; -e wall shows where");
-  advice_more(run->advice, found, blocking_s, false);
+  advice_more(run->advice, found, beside_s, false);
+  if (found) /* if nothing waits for it any more */
+    found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, blocking_s));
   if (threads < 2)
     return 0;
   return find_serial(run, input->serial_s - fmin(input->serial_s, blocking_s * (1 - 1 / threads)));
 }
 
+/* Counts the process with most threads beyond its cores.  Their threads were ready to run for `ready_ns`, of this
+ * `delay_ns` without a core. */
+static uint32_t count_threads(const struct profile *profile, uint32_t *cores, uint64_t *ready_ns, uint64_t *delay_ns)
+{
+  uint32_t threads = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    if (!process->usable || !process->cpus || process->threads_max <= process->cpus || process->threads_max <= threads)
+      continue;
+    *cores = process->cpus;
+    threads = process->threads_max;
+    *ready_ns = *delay_ns = 0;
+    for (uint32_t j = 0; j < process->threads_count; j++) {
+      *delay_ns = model_sum(*delay_ns, process->threads[j].run_delay_ns);
+      *ready_ns = model_sum(*ready_ns, model_sum(process->threads[j].run_delay_ns, process->threads[j].cpu_ns));
+    }
+  }
+  return threads;
+}
+
 bool advice_oversubscription(struct advice_run *run)
 {
   const struct advice_input *input = run->input;
-  uint32_t cores = 0, threads = 0;
-  uint64_t delay_ns = 0;
-  for (uint32_t i = 0; i < input->profile->processes_count; i++) {
-    const struct profile_process *process = &input->profile->processes[i];
-    for (uint32_t j = 0; j < process->threads_count; j++)
-      delay_ns = model_sum(delay_ns, process->threads[j].run_delay_ns);
-    if (process->usable && process->cpus && process->threads_max > process->cpus && process->threads_max > threads) {
-      cores = process->cpus;
-      threads = process->threads_max;
-    }
-  }
+  uint32_t cores = 0, threads;
+  uint64_t delay_ns = 0, ready_ns = 0;
+  threads = count_threads(input->profile, &cores, &ready_ns, &delay_ns);
   if (!cores || delay_ns < input->openmp_wall_ns / 20)
     return false;
   double serial_s = input->serial_s / (1 - 1.0 / threads), elapsed_s = run->advice->elapsed_s;
   double work_s = fmax(0, advice_seconds(input->work_ns) - serial_s);
+  if (advice_seconds(ready_ns) - serial_s < cores * (elapsed_s - serial_s))
+    return false; /* the threads that were ready at a time had a core each, but for other programs */
   advice_add(run->advice, ADVICE_OVERSUBSCRIPTION, elapsed_s - serial_s - work_s / cores,
              "%" PRIu32 " threads share %" PRIu32
              " cores: for %.3f s of %.3f s they were ready to run without a core; their "

@@ -35,6 +35,15 @@ static void add_by_kind(const struct advice_input *input, struct advice_region *
     region->single_s += body_s;
     most(&region->limited, entry, advice_seconds(losses->limited_parallelism), true);
     break;
+  case DIRECTIVE_MASKED:
+    most(&region->masked, entry, body_s, true);
+    break;
+  case DIRECTIVE_CRITICAL:
+  case DIRECTIVE_LOCK:
+  case CONSTRUCT_ATOMIC:
+    region->locks += (double)sum->count;
+    region->lock_wait_s += advice_seconds(losses->synchronisation);
+    break;
   case DIRECTIVE_BARRIER:
     most(&region->meeting, entry, advice_seconds(losses->synchronisation), true);
     break;

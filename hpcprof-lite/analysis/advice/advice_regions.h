@@ -45,6 +45,8 @@ struct advice_region {
   struct advice_amount limited, meeting; /* waiting for a single block; at barriers inside */
   double tasks_wait_s;                   /* at taskwait and taskgroup */
   double single_s;                       /* inside single, without waiting for tasks */
+  struct advice_amount masked;           /* inside masked */
+  double locks, lock_wait_s;             /* entries into critical, atomic and locks; waiting for them */
   double tasks, created, dependent;      /* executed; created; of these with dependences */
   struct advice_amount task;             /* executing tasks; the one with most time */
   struct advice_amount ordered, inner;   /* waiting for its turn; nested regions of one thread */

@@ -121,12 +121,15 @@ static bool find_tiny_chunks(struct advice_run *run, const struct advice_region 
 }
 
 /* The work of so short iterations is sampled together with what surrounds them, so that the gain is larger: the
- * forecast lies between what the samples say and all of the loop's time. */
+ * forecast lies between what the samples say and all of the loop's time.  Where iterations enter a critical section,
+ * the runtime's time is that of the lock. */
 static void find_small_chunks(struct advice_run *run, struct advice_region *region)
 {
   double pieces = pieces_of(run, region->loop.at), overhead_s = region->sampled_overhead_s;
-  double body_s = fmax(0, region->total_s - region->imbalance_s - region->management_s);
+  double body_s = fmax(0, region->total_s - region->imbalance_s - region->management_s - region->lock_wait_s);
   bool tiny = body_s < 1e-6 * pieces * region->executions;
+  if (region->locks > pieces * region->executions / 2)
+    return;
   if (region->tasks > 0 || pieces < 16 * region->threads || find_tiny_chunks(run, region, pieces, body_s) ||
       advice_region_wall(region) < 2e-4 * region->executions || overhead_s <= region->sampled_work_s / (tiny ? 4 : 2) ||
       run->input->samples < ADVICE_FEW_SAMPLES)
@@ -181,6 +184,33 @@ static bool find_dependences(struct advice_run *run, const struct advice_region 
   return true;
 }
 
+/* Sets the place of a block that one thread runs while the others wait, and what follows from it. */
+static void enter_block(const struct advice_run *run, const struct advice_region *region,
+                        const struct construct_entry *at, struct advice_finding *found)
+{
+  double threads = region->threads;
+  advice_place(found, region->at, at);
+  if (!found)
+    return;
+  advice_more(run->advice, found, found->gain_s * threads / (threads - 1) * (1 - 1 / more_cores(run)), false);
+  found->change = ADVICE_SPREAD_BLOCK;
+  found->same_parts = true;
+}
+
+/* The others wait at a barrier while the master runs a masked block.  Returns whether that is most of the waiting. */
+static bool find_masked(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+{
+  double caused_s = fmin(waiting->lost_s, (region->threads - 1) * region->masked.s);
+  if (region->tasks > 0 || caused_s <= waiting->lost_s / 2)
+    return false;
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_SERIAL, advice_region_gain(region, caused_s),
+                 "The master runs the masked block for %.3f s; at the next barrier, the others wait %.3f s",
+                 region->masked.s, caused_s);
+  enter_block(run, region, region->masked.at, found);
+  return true;
+}
+
 /* One thread creates all tasks, or inner regions run with one thread each. */
 static bool find_one_thread(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
 {
@@ -212,13 +242,20 @@ static bool find_few_pieces(struct advice_run *run, const struct advice_region *
   double threads = fmax(region->threads, 1), pieces = pieces_of(run, region->loop.at), cores = more_cores(run);
   double tasks = region->executions > 0 ? region->tasks / region->executions : 0;
   bool few_pieces = pieces >= 1 && pieces < 4 * threads, few_tasks = tasks >= 1 && tasks < 4 * threads;
+  struct advice_finding *found;
+  if (!pieces && region->loop.at && region->loop.at->kind == DIRECTIVE_SECTIONS) { /* the runtime does not count them */
+    found = advice_add(run->advice, ADVICE_FEW_CHUNKS, advice_region_gain(region, waiting->lost_s),
+                       "Sections of unequal length for %.0f threads; threads wait %.3f s of %.3f s", threads,
+                       waiting->lost_s, region->total_s);
+    advice_place(found, region->at, waiting->at);
+    return true;
+  }
   if (!few_pieces && !few_tasks)
     return false;
   double few = few_pieces ? pieces : tasks, busy_s = fmax(0, region->total_s - waiting->in_tasks_s);
-  struct advice_finding *found =
-      advice_add(run->advice, ADVICE_FEW_CHUNKS, advice_region_gain(region, waiting->lost_s),
-                 "%.0f %s for %.0f threads; threads wait %.3f s of %.3f s", few,
-                 few_pieces ? "pieces of work" : "tasks", threads, waiting->lost_s, region->total_s);
+  found = advice_add(run->advice, ADVICE_FEW_CHUNKS, advice_region_gain(region, waiting->lost_s),
+                     "%.0f %s for %.0f threads; threads wait %.3f s of %.3f s", few,
+                     few_pieces ? "pieces of work" : "tasks", threads, waiting->lost_s, region->total_s);
   advice_place(found, region->at, few_pieces ? waiting->at : region->task.at);
   advice_more(run->advice, found, advice_region_gain(region, busy_s) * threads * (ceil(few / cores) / few - 1 / cores),
               true);
@@ -241,10 +278,14 @@ static void find_unequal_work(struct advice_run *run, const struct advice_region
         region->at, region->meeting.at);
     return;
   }
+  bool unseen = !region->loop.at && region->tasks <= 0 && run->input->profile->workspan.unseen & UNSEEN_INLINED;
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_IMBALANCE, advice_region_gain(region, lost_s),
-                 "Threads wait %.3f s of %.3f s for the last one to finish its part (%.0f threads, %.3f s elapsed)",
-                 lost_s, region->total_s, threads, advice_region_wall(region));
+                 "Threads wait %.3f s of %.3f s for the last one to finish its part (%.0f threads, %.3f s elapsed)%s",
+                 lost_s, region->total_s, threads, advice_region_wall(region),
+                 unseen ? "; GCC's static loops do not tell their number of iterations: if it is small, divide the "
+                          "work into more pieces (collapse(2))"
+                        : "");
   advice_place(found, region->at, waiting->at);
   if (region->loop.at) /* blocks of equal numbers of iterations become more unequal with more threads */
     advice_more(run->advice, found, found ? found->gain_s / ADVICE_MORE : 0, true);
@@ -262,8 +303,8 @@ static void find_waiting(struct advice_run *run, const struct advice_region *reg
                                   : at_barrier    ? region->meeting.at
                                                   : region->at};
   waiting.in_tasks_s = waiting.lost_s + region->tasks_wait_s;
-  if (!find_dependences(run, region, &waiting) && !find_one_thread(run, region, &waiting) &&
-      !find_few_pieces(run, region, &waiting))
+  if (!find_dependences(run, region, &waiting) && !find_masked(run, region, &waiting) &&
+      !find_one_thread(run, region, &waiting) && !find_few_pieces(run, region, &waiting))
     find_unequal_work(run, region, &waiting);
 }
 
@@ -287,12 +328,7 @@ static void find_serial_parts(struct advice_run *run, struct advice_region *regi
     return;
   found = advice_add(run->advice, ADVICE_SERIAL, advice_region_gain(region, region->limited.s),
                      "One thread runs the single block; the others wait %.3f s for it", region->limited.s);
-  advice_place(found, region->at, region->limited.at);
-  advice_more(run->advice, found, found ? found->gain_s * threads / (threads - 1) * (1 - 1 / cores) : 0, false);
-  if (found) {
-    found->change = ADVICE_SPREAD_BLOCK;
-    found->same_parts = true;
-  }
+  enter_block(run, region, region->limited.at, found);
 }
 
 /* Waiting for a lock.  gain_s: without it; held_s, busy_s: how long it was held, and how long the threads of its
@@ -300,14 +336,20 @@ static void find_serial_parts(struct advice_run *run, struct advice_region *regi
 struct lock_waiting {
   const struct construct_entry *place, *region;
   double gain_s, wait_s, held_s, busy_s;
+  double most_s; /* the gain if handing the locks over also costs no time */
 };
 
+/* Handing over a lock that is held for less than a microsecond, from core to core, takes longer than what it protects:
+ * that is neither waiting nor the program's work. */
 static void add_lock(const struct advice_region *region, const struct construct_entry *entry, struct lock_waiting *lock)
 {
   double wait_s = advice_seconds(construct_losses(entry->kind, &entry->sum).synchronisation);
   double own = fmax(region->threads, 1);
   lock->wait_s += wait_s;
   lock->gain_s += advice_region_gain(region, wait_s);
+  bool brief = advice_seconds(entry->sum.own_body) < 1e-6 * (double)entry->sum.count;
+  lock->most_s +=
+      fmax(advice_region_gain(region, wait_s), brief ? advice_region_wall(region) - region->sampled_work_s / own : 0);
   lock->held_s += own * advice_region_gain(region, advice_seconds(entry->sum.body));
   lock->busy_s += own * advice_region_gain(region, fmax(0, region->total_s - wait_s));
   lock->place = entry;
@@ -340,6 +382,8 @@ static int find_contention(struct advice_run *run)
     struct advice_finding *found =
         advice_add(run->advice, ADVICE_CONTENTION, lock->gain_s, "Threads wait %.3f s for it", lock->wait_s);
     advice_place(found, lock->region, lock->place);
+    if (found)
+      found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, lock->most_s));
     advice_more(run->advice, found, lock->held_s - lock->busy_s / more_cores(run), true);
   }
   int status = locks ? 0 : ERR_NOMEM;

@@ -117,6 +117,43 @@ static void test_few_pieces(void **state)
   expect(ADVICE_IMBALANCE, 0.2, 20);
 }
 
+/* In GCC's code, a region with a static loop has no loop. */
+static void test_unseen_loop(void **state)
+{
+  (void)state;
+  entries[INNER].kind = DIRECTIVE_BARRIER;
+  entries[INNER].sum = (struct construct_figures){.count = 2, .executions = 1};
+  entries[REGION].sum.own_body = 1000 * ms;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  assert_null(strstr(advice.found[0].evidence, "collapse(2)"));
+  profile.workspan.unseen = UNSEEN_INLINED;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  assert_non_null(strstr(advice.found[0].evidence, "collapse(2)"));
+}
+
+/* A runtime that does not count the sections. */
+static void test_sections(void **state)
+{
+  (void)state;
+  entries[INNER].kind = DIRECTIVE_SECTIONS;
+  expect(ADVICE_FEW_CHUNKS, 0.2, 20);
+  entries[INNER].sum.chosen = 8;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+}
+
+/* One thread runs for 600 ms while the other one waits 400 ms of it. */
+static void test_masked(void **state)
+{
+  (void)state;
+  entries[INNER].kind = DIRECTIVE_MASKED;
+  entries[INNER].sum.own_body = 300 * ms;
+  expect(ADVICE_SERIAL, 0.15, 20); /* the master's time; the rest is another reason's */
+  entries[INNER].sum.own_body = 600 * ms;
+  expect(ADVICE_SERIAL, 0.2, 20);
+  entries[INNER].sum.own_body = 200 * ms; /* not the most of it */
+  expect(ADVICE_IMBALANCE, 0.2, 10);
+}
+
 /* The other thread waits as long in another phase. */
 static void test_waiting_that_cancels_out(void **state)
 {
@@ -166,6 +203,42 @@ static void test_locks(void **state)
   expect_more(0.5 - 1.0 / 8, true); /* one holder at a time, instead of the work of 1 s on eight cores */
 }
 
+static void sample(uint64_t work_ns, uint64_t overhead_ns)
+{
+  struct tree_row row = {.kind = ROW_PARALLEL, .name = "parallel", .file = "a.c", .line = 10};
+  tree_release(&tree);
+  assert_int_equal(tree_init(&tree, 2, "run"), 0);
+  uint32_t at = tree_append(&tree, &row);
+  columns.work = 0;
+  columns.overhead = 1;
+  tree_value(&tree, at, columns.work, work_ns);
+  tree_value(&tree, at, columns.overhead, overhead_ns);
+  tree_inclusive(&tree);
+}
+
+/* The runtime's time belongs to the handing out of iterations, or to the locks if these enter one each. */
+static void test_many_entries(void **state)
+{
+  (void)state;
+  struct construct_entry more[ENTRIES + 1];
+  memcpy(more, entries, sizeof entries);
+  more[ENTRIES] = entries[INNER];
+  more[ENTRIES].parent = INNER;
+  more[ENTRIES].region = ENTRIES;
+  more[ENTRIES].kind = DIRECTIVE_CRITICAL;
+  more[ENTRIES].line = 30;
+  more[ENTRIES].lines_count = 0;
+  more[ENTRIES].sum = (struct construct_figures){.count = 499, .enter = 60 * ms};
+  more[0].end = more[REGION].end = more[INNER].end = more[ENTRIES].end = ENTRIES + 1;
+  more[REGION].sum.wait = 0;
+  constructs.entries = more;
+  constructs.count = ENTRIES + 1;
+  sample(400 * ms, 300 * ms);
+  expect(ADVICE_CHUNK_OVERHEAD, 0.4, 20); /* between 300 and 500 ms of 1060 / 2 without the 30 for the lock */
+  more[ENTRIES].sum.count = 501;
+  expect(ADVICE_CONTENTION, 0.03, 30);
+}
+
 static void test_what_runs_outside(void **state)
 {
   (void)state;
@@ -181,10 +254,33 @@ static void test_what_runs_outside(void **state)
   assert_in_range((uint64_t)(advice.found[1].gain_s * 1e6 + 0.5), 100000, 100001);
 }
 
+/* What is blocked for longer than everything else takes can only be hidden in part. */
+static void test_long_blocking(void **state)
+{
+  (void)state;
+  struct profile_thread thread = {.blocked_ns = 800 * ms};
+  process.threads = &thread;
+  process.threads_count = 1;
+  entries[REGION].sum.wait = 0;
+  expect(ADVICE_BLOCKING, 0.2, 0);
+  assert_in_range((uint64_t)(advice.found[0].high_s * 1e6 + 0.5), 800000, 800001);
+}
+
+static void test_missing_cores(void **state)
+{
+  (void)state;
+  input.core_wait_ns = 210 * ms; /* so long another thread may wait: 105 ms of elapsed time */
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  assert_in_range((uint64_t)(advice.found[0].low_s * 1e6 + 0.5), 55000, 55001);
+  input.core_wait_ns = 1000 * ms;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  assert_true(advice.found[0].low_s == 0);
+}
+
 static void test_more_threads_than_cores(void **state)
 {
   (void)state;
-  struct profile_thread thread = {.run_delay_ns = 500 * ms};
+  struct profile_thread thread = {.run_delay_ns = 500 * ms, .cpu_ns = 600 * ms};
   process.threads = &thread;
   process.threads_count = 1;
   process.threads_max = 2;
@@ -192,6 +288,8 @@ static void test_more_threads_than_cores(void **state)
   input.work_ns = 700 * ms;
   expect(ADVICE_OVERSUBSCRIPTION, 0.3, 0);
   assert_int_equal(advice.count, 1); /* a thread that waits leaves its core to the other one */
+  thread.cpu_ns = 400 * ms;          /* less than one ready at a time: others took the core */
+  expect(ADVICE_IMBALANCE, 0.2, 20);
 }
 
 /* Iterations of 10 ns, for each of which this tool takes 50 ns. */
@@ -301,10 +399,16 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_unequal_work, begin, end),
       cmocka_unit_test_setup_teardown(test_few_pieces, begin, end),
+      cmocka_unit_test_setup_teardown(test_unseen_loop, begin, end),
+      cmocka_unit_test_setup_teardown(test_sections, begin, end),
+      cmocka_unit_test_setup_teardown(test_masked, begin, end),
       cmocka_unit_test_setup_teardown(test_waiting_that_cancels_out, begin, end),
       cmocka_unit_test_setup_teardown(test_dependences, begin, end),
       cmocka_unit_test_setup_teardown(test_locks, begin, end),
+      cmocka_unit_test_setup_teardown(test_many_entries, begin, end),
       cmocka_unit_test_setup_teardown(test_what_runs_outside, begin, end),
+      cmocka_unit_test_setup_teardown(test_long_blocking, begin, end),
+      cmocka_unit_test_setup_teardown(test_missing_cores, begin, end),
       cmocka_unit_test_setup_teardown(test_more_threads_than_cores, begin, end),
       cmocka_unit_test_setup_teardown(test_chunks_that_only_this_tool_sees, begin, end),
       cmocka_unit_test_setup_teardown(test_a_forecast_from_the_graph, begin, end),
