@@ -189,7 +189,9 @@ bool advice_oversubscription(struct advice_run *run)
   double work_s = fmax(0, advice_seconds(input->work_ns) - serial_s);
   if (advice_seconds(ready_ns) - serial_s < cores * (elapsed_s - serial_s))
     return false; /* the threads that were ready at a time had a core each, but for other programs */
-  advice_add(run->advice, ADVICE_OVERSUBSCRIPTION, elapsed_s - serial_s - work_s / cores,
+  /* Of a core, each thread has at least its part: waiting ones slow it down by no more than that. */
+  double most_s = (elapsed_s - serial_s) * (1 - (double)cores / threads);
+  advice_add(run->advice, ADVICE_OVERSUBSCRIPTION, fmin(most_s, elapsed_s - serial_s - work_s / cores),
              "%" PRIu32 " threads share %" PRIu32
              " cores: for %.3f s of %.3f s they were ready to run without a core; their "
              "work alone would keep the cores busy for %.3f s",
