@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool begins_with_any(const char *text, const char *const *starts, size_t count)
@@ -54,85 +56,170 @@ pid_t child_start(char **arguments, char **environment, int *output)
 
 /* ---- a child that the launcher waits for ---- */
 
-enum { SIGNALS = 65 }; /* on Linux; SIGRTMAX is a call */
+/* What the caller of the launcher had set, which children get back. */
+static struct {
+  bool saved;
+  sigset_t mask;
+  struct sigaction on_child;
+} before;
 
-static volatile sig_atomic_t receiver; /* process id, 0: none */
-static volatile sig_atomic_t ending;   /* see child_ending_signal() */
-static struct sigaction before_first[SIGNALS];
-static bool changed; /* the launcher has changed its handlers */
+static int ending; /* see child_ending_signal() */
 
-/* What the kernel sends because of the terminal goes to the whole foreground group. */
-static void pass_on(int number, siginfo_t *info, void *context)
+/* A process of the launcher's group that blocks all signals: those that are pending in it were sent to the whole group,
+ * so that the program has got them, too.  -1: none. */
+static pid_t listener = -1;
+
+static void start_listener(void)
 {
-  (void)context;
-  int error = errno;
-  if (number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM)
-    ending = number;
-  if (info->si_code <= 0 && receiver)
-    kill(receiver, number);
-  errno = error;
+  pid_t launcher = getpid();
+  listener = fork();
+  if (listener)
+    return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  close_range(0, ~0U, 0);
+  while (getppid() == launcher)
+    pause();
+  _exit(0);
 }
 
-/* Whether a signal is meant for the program: faults and the end of children are the launcher's own, and job control
- * stops each process by itself. */
-static bool is_passed_on(int number)
+static void end_listener(void)
 {
-  static const int own[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,  SIGABRT,  SIGTRAP,
-                            SIGSYS,  SIGCHLD, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGWINCH, SIGURG};
-  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-    if (number == own[i])
-      return false;
+  if (listener <= 0)
+    return;
+  kill(listener, SIGKILL);
+  while (waitpid(listener, NULL, 0) < 0 && errno == EINTR)
+    ;
+  listener = -1;
+}
+
+/* The signals that are pending in the listener, from bit 0 on. */
+static unsigned long long pending_signals(void)
+{
+  char path[64], line[256];
+  unsigned long long pending = 0;
+  snprintf(path, sizeof path, "/proc/%d/status", (int)listener);
+  FILE *status = listener > 0 ? fopen(path, "re") : NULL;
+  while (status && fgets(line, sizeof line, status))
+    if (!strncmp(line, "ShdPnd:", 7))
+      pending = strtoull(line + 7, NULL, 16);
+  if (status)
+    fclose(status);
+  return pending;
+}
+
+/* Whether a signal that has come was sent to the whole group, before or at the same time as to the launcher alone, as
+ * timeout(1) does.  Then no more of it is pending in the launcher. */
+static bool sent_to_group(int number)
+{
+  static const struct timespec same_time = {.tv_nsec = 2000000}, none = {0};
+  sigset_t one;
+  nanosleep(&same_time, NULL);
+  if (!(pending_signals() >> (number - 1) & 1))
+    return false;
+  sigemptyset(&one);
+  sigaddset(&one, number);
+  sigtimedwait(&one, NULL, &none);
+  end_listener();
+  start_listener();
   return true;
 }
 
-static void pass_signals_on(void)
+static bool ends(int number)
 {
-  struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
-  struct sigaction standard = {.sa_handler = SIG_DFL};
-  if (changed)
-    return;
-  changed = true;
-  sigfillset(&action.sa_mask);
-  sigaction(SIGCHLD, &standard, &before_first[SIGCHLD]); /* ignored, it would discard the status of children */
-  for (int number = 1; number < SIGNALS; number++)
-    if (is_passed_on(number))
-      sigaction(number, &action, &before_first[number]); /* fails for those of libc */
+  return number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM;
 }
 
-/* In a later child: all signals as they were in the first one. */
-static void restore_signals(void)
+/* What the kernel sends because of the terminal goes to the whole foreground group. */
+static void pass_on(pid_t child, const siginfo_t *info)
 {
-  for (int number = 1; number < SIGNALS && changed; number++)
-    if (is_passed_on(number) || number == SIGCHLD)
-      sigaction(number, &before_first[number], NULL);
+  if (ends(info->si_signo))
+    ending = info->si_signo;
+  if (!sent_to_group(info->si_signo) && info->si_code <= 0)
+    kill(child, info->si_signo);
+}
+
+/* Faults are the launcher's own; SIGWINCH and SIGURG have no effect on it. */
+static void passed_signals(sigset_t *set)
+{
+  static const int own[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS, SIGWINCH, SIGURG};
+  sigfillset(set);
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    sigdelset(set, own[i]);
+}
+
+/* Stops the launcher as the child has stopped, so that a shell takes both for one job.  As SIGTSTP does: not where no
+ * shell could continue it. */
+static void stop_alike(void)
+{
+  struct sigaction standard = {.sa_handler = SIG_DFL}, own;
+  sigset_t one, pending;
+  if (sigpending(&pending) || sigismember(&pending, SIGCONT))
+    return;
+  sigemptyset(&one);
+  sigaddset(&one, SIGTSTP);
+  sigaction(SIGTSTP, &standard, &own);
+  raise(SIGTSTP);
+  sigprocmask(SIG_UNBLOCK, &one, NULL);
+  sigprocmask(SIG_BLOCK, &one, NULL);
+  sigaction(SIGTSTP, &own, NULL);
+  sent_to_group(SIGTSTP);
+}
+
+/* Whether the child has ended.  If it has stopped, the launcher stops likewise. */
+static bool has_ended(pid_t child)
+{
+  for (;;) {
+    siginfo_t state = {0};
+    if (waitid(P_PID, (id_t)child, &state, WEXITED | WSTOPPED | WNOHANG | WNOWAIT))
+      return errno != EINTR;
+    if (!state.si_pid)
+      return false;
+    if (state.si_code != CLD_STOPPED)
+      return true;
+    waitid(P_PID, (id_t)child, &state, WSTOPPED | WNOHANG);
+    stop_alike();
+  }
 }
 
 int child_ending_signal(void)
 {
+  static const struct timespec none = {0};
+  sigset_t set;
+  int number;
+  sigemptyset(&set);
+  for (number = 1; number <= SIGTERM; number++)
+    if (ends(number))
+      sigaddset(&set, number);
+  while ((number = sigtimedwait(&set, NULL, &none)) > 0) /* what has come since the last child ended */
+    ending = number;
   return ending;
 }
 
 int child_fork(struct child *child)
 {
-  sigset_t all, before;
+  struct sigaction standard = {.sa_handler = SIG_DFL};
+  sigset_t passed;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC))
     return -1;
-  sigfillset(&all);
-  sigprocmask(SIG_BLOCK, &all, &before);
-  child->pid = fork();
-  if (child->pid > 0) {
-    receiver = child->pid;
-    pass_signals_on();
-  } else if (child->pid == 0) {
-    receiver = 0;
-    restore_signals();
+  passed_signals(&passed);
+  if (!before.saved) {
+    sigprocmask(SIG_BLOCK, &passed, &before.mask);
+    sigaction(SIGCHLD, &standard, &before.on_child); /* ignored, it would discard the status of children */
+    before.saved = true;
   }
-  sigprocmask(SIG_SETMASK, &before, NULL);
+  start_listener();
+  child->pid = fork();
+  if (child->pid == 0) {
+    sigaction(SIGCHLD, &before.on_child, NULL);
+    sigprocmask(SIG_SETMASK, &before.mask, NULL);
+  }
   close(ends[child->pid ? 1 : 0]);
   child->failure = ends[child->pid ? 0 : 1];
-  if (child->pid < 0)
+  if (child->pid < 0) {
     close(child->failure);
+    end_listener();
+  }
   return child->pid < 0 ? -1 : child->pid > 0;
 }
 
@@ -146,19 +233,22 @@ void child_fail(const struct child *child, int status)
 
 int child_wait(const struct child *child, bool *executed)
 {
+  siginfo_t info;
+  sigset_t passed;
   int status = 0;
   char byte;
   ssize_t length;
+  passed_signals(&passed);
+  while (!has_ended(child->pid))
+    if (sigwaitinfo(&passed, &info) > 0 && info.si_signo != SIGCHLD)
+      pass_on(child->pid, &info);
+  end_listener();
+  while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
+    ;
   while ((length = read(child->failure, &byte, 1)) < 0 && errno == EINTR)
     ;
   *executed = length == 0;
   close(child->failure);
-  siginfo_t ended;
-  while (waitid(P_PID, (id_t)child->pid, &ended, WEXITED | WNOWAIT) && errno == EINTR)
-    ;
-  receiver = 0; /* while its process id is still taken */
-  while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
-    ;
   return status;
 }
 

@@ -1,6 +1,7 @@
 /* Programs that the launcher runs: to learn from their output, and COMMAND with what follows it.
  *
- * Context: BATCH (the launcher), one thread.  The only state is the child to which signals are passed on.
+ * Context: BATCH (the launcher), one thread.  From the first child on, the launcher blocks signals, and gets them while
+ * it waits for a child.
  */
 #ifndef HPCRUN_LITE_LAUNCH_CHILD_H
 #define HPCRUN_LITE_LAUNCH_CHILD_H
@@ -14,7 +15,8 @@
 char **child_environment(const char *const *without, size_t without_count, size_t room, size_t *count);
 
 /* A process that the launcher waits for, and that gets the signals that another process sends to the launcher.  Those
- * of the terminal go to both, and the launcher ignores them. */
+ * that are sent to the whole process group, as the terminal does, go to both, and the launcher ignores them.  While the
+ * process is stopped, the launcher is, too. */
 struct child {
   pid_t pid;
   int failure; /* descriptor: closed when the child has executed a program */

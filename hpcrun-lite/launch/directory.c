@@ -75,6 +75,19 @@ static bool is_measurement(int directory, const char *name)
   return named && fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
 }
 
+bool directory_holds_profiles(const char *path)
+{
+  static const char *const suffixes[] = {FORMAT_SUFFIX, FORMAT_LIVE_SUFFIX, FORMAT_PART_SUFFIX};
+  DIR *entries = opendir(path);
+  bool found = !entries; /* who reads them says why that fails */
+  for (struct dirent *entry; entries && !found && (entry = readdir(entries));)
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+      found |= ends_in(entry->d_name, suffixes[i]);
+  if (entries)
+    closedir(entries);
+  return found;
+}
+
 static enum content scan(int directory, bool remove, bool in_series);
 
 /* Classifies the directory of one run of a series. */

@@ -26,4 +26,7 @@ struct directory_request {
 enum launch_status directory_take(const struct directory_request *request, char *path, size_t path_size, bool *joined,
                                   char *message, size_t message_size);
 
+/* Whether a process has measured anything into the directory, or it cannot be read. */
+bool directory_holds_profiles(const char *path);
+
 #endif

@@ -101,6 +101,10 @@ static void show_report(const struct plan *plan)
                                    "--",
                                    short_name(plan->directory),
                                    NULL};
+  if (!series && !directory_holds_profiles(plan->directory)) {
+    print_line("there is nothing to report: COMMAND ended before its first sample was taken");
+    return;
+  }
   int role = child_fork(&child);
   if (role == 0) {
     if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)

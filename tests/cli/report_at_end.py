@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """hpcrun-lite --report: the summary when the program has ended; the program is launched as without the option."""
+import contextlib
 import fcntl
 import os
 import pty
@@ -7,11 +8,13 @@ import re
 import shutil
 import signal
 import struct
+import subprocess
 import sys
 import termios
+import time
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from tap import LAUNCHER, REPORT, case, main, must, run, start, wait_until
+from tap import LAUNCHER, REPORT, case, environment, main, must, run, start, wait_until
 
 
 def launch(directory, *arguments, **how):
@@ -106,6 +109,104 @@ def the_program_starts_as_without_the_option(directory):
     files = [launched.stdout.split() for launched in (
         run(LAUNCHER, *options, "-q", "ls", "/proc/self/fd", cwd=directory) for options in ((), ("--report",)))]
     assert files[0] == files[1], files
+
+
+def measured_signals(directory, act, *prefix):
+    """How often a program gets SIGTERM while `act` is done with what has started it."""
+    code = "import os, signal, sys, time\ncount = [0]\n" \
+           "def term(*_): count[0] += 1\nsignal.signal(signal.SIGTERM, term)\n" \
+           "open('ready', 'w').close()\nend = time.monotonic() + 1\n" \
+           "while time.monotonic() < end: sum(range(100))\n" \
+           "print(count[0])"
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(os.path.join(directory, "ready"))
+    process = start(*prefix, sys.executable, "-c", code, cwd=directory)
+    wait_until(lambda: os.path.exists(os.path.join(directory, "ready")), "the program runs")
+    act(process.pid)
+    output, _ = process.communicate(timeout=60)
+    return int(output)
+
+
+@case
+def a_signal_to_the_group_comes_once(directory):
+    launcher = (LAUNCHER, "--report", "-q", "--overwrite", "-o", "run")
+
+    def to_group(pid):
+        os.killpg(pid, signal.SIGTERM)
+
+    def as_timeout(pid):
+        os.kill(pid, signal.SIGTERM)
+        os.killpg(pid, signal.SIGTERM)
+
+    def twice(pid):
+        for _ in range(2):
+            os.kill(pid, signal.SIGTERM)
+            time.sleep(0.2)
+
+    def both(pid):
+        to_group(pid)
+        time.sleep(0.2)
+        twice(pid)
+
+    for act, count in ((to_group, 1), (as_timeout, 1), (twice, 2), (both, 3)):
+        found = measured_signals(directory, act, *launcher)
+        assert found == count, (act.__name__, found)
+
+
+def state(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+        return file.read().rsplit(")", 1)[1].split()[0]
+
+
+@case
+def stopping_and_continuing_reach_the_program(directory):
+    """The launcher is a job of this process, as of a shell."""
+    command = ("sh", "-c", "echo $$ >pid; i=0; while [ ! -e go ]; do i=$((i+1)); done; exit 6")
+    for number, stops in ((signal.SIGTSTP, "launcher"), (signal.SIGTSTP, "group"), (signal.SIGSTOP, "program")):
+        for name in ("pid", "go"):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(os.path.join(directory, name))
+        process = subprocess.Popen((LAUNCHER, "--report", "-q", "--overwrite", "-o", "run", *command), cwd=directory,
+                                   process_group=0, stderr=subprocess.PIPE, env=environment())
+        path = os.path.join(directory, "pid")
+        wait_until(lambda: os.path.exists(path) and os.path.getsize(path), "the program runs")
+        with open(path, encoding="ascii") as file:
+            program = int(file.read())
+        for _ in range(2):
+            if stops == "group":
+                os.killpg(process.pid, number)
+            else:
+                os.kill(process.pid if stops == "launcher" else program, number)
+            wait_until(lambda: state(program) == "T" and state(process.pid) == "T", f"{stops}: both are stopped")
+            os.kill(process.pid, signal.SIGCONT)
+            wait_until(lambda: state(program) != "T" and state(process.pid) != "T", f"{stops}: both are continued")
+        with open(os.path.join(directory, "go"), "w", encoding="ascii"):
+            _, said = process.communicate(timeout=60)
+        assert process.returncode == 6 and b"1 process on" in said, (process.returncode, said)
+
+
+@case
+def a_child_that_ends_at_once_keeps_its_status(directory):
+    code = "import os, signal, sys\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n" \
+           "os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\nos.execv(sys.argv[1], sys.argv[1:])"
+    plain = os.path.join(directory, "plain")
+    with open(plain, "w", encoding="ascii"):
+        os.chmod(plain, 0o755)
+    for _ in range(20):
+        done = run(sys.executable, "-c", code, LAUNCHER, "--report", "-q", "--overwrite", "-o", "run", "sh", "-c",
+                   "exit 9", cwd=directory)
+        assert done.returncode == 9, done
+
+
+@case
+def nothing_measured_is_reported_as_that(directory):
+    code = "open('ready', 'w').close()\nimport time\ntime.sleep(60)"
+    process = start(LAUNCHER, "--report", "-q", "-e", "task-clock@f1", sys.executable, "-c", code, cwd=directory)
+    wait_until(lambda: os.path.exists(os.path.join(directory, "ready")), "the program runs")
+    os.kill(process.pid, signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGTERM, process
+    assert said == "hpcrun-lite: there is nothing to report: COMMAND ended before its first sample was taken\n", said
 
 
 @case
