@@ -7,12 +7,24 @@
 #include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/thread_order.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-void job_print_error(const char *text)
+void job_print_error(const char *format, ...)
 {
-  fprintf(stderr, "hpcprof-lite: %s\n", text);
+  va_list arguments;
+  char *line;
+  va_start(arguments, format);
+  if (vasprintf(&line, format, arguments) < 0)
+    line = NULL;
+  va_end(arguments);
+  for (char *at = line; at && *at; at++)
+    if ((unsigned char)*at < ' ' || *at == 127)
+      *at = '?';
+  fprintf(stderr, "hpcprof-lite: %s\n", line ? line : "not enough memory for a message");
+  free(line);
 }
 
 struct problems *job_log_problems(struct job *job)
@@ -73,8 +85,8 @@ int job_choose_sort(struct job *job)
     return job_no_memory();
   const char *found = sort_column_find(job->options.sort, &columns, &choice, &several);
   if (!found)
-    fprintf(stderr, "hpcprof-lite: view '%s' cannot be sorted by '%s': %s %s\n", job->options.view_name,
-            job->options.sort, several ? "it could be" : "its columns are", choice ? choice : "not known");
+    job_print_error("view '%s' cannot be sorted by '%s': %s %s", job->options.view_name, job->options.sort,
+                    several ? "it could be" : "its columns are", choice ? choice : "not known");
   free(choice);
   job->options.sort = found;
   return found ? 0 : EXIT_USAGE;
@@ -84,26 +96,52 @@ int job_choose_sort(struct job *job)
 
 static int different_runs(const char *one, const char *other)
 {
-  fprintf(stderr, "hpcprof-lite: '%s' and '%s' are different runs: report one at a time, or add them up with --merge\n",
-          one, other);
+  job_print_error("'%s' and '%s' are different runs: report one at a time, or add them up with --merge", one, other);
   return EXIT_USAGE;
+}
+
+/* Reports which directory is taken, or why none is. */
+static void report_newest(const struct options *options, const char *empty)
+{
+  const char *newest = options->newest;
+  if (newest && options->quiet)
+    return;
+  if (newest && empty)
+    job_print_error("reporting '%s', the newest measurement directory here: the later launch into '%s' has measured "
+                    "nothing so far",
+                    newest, empty);
+  else if (newest)
+    job_print_error("reporting '%s', the newest measurement directory here", newest);
+  else if (empty)
+    job_print_error("no DIR is given, and nothing has been measured into '%s', the newest directory here, so far",
+                    empty);
+  else
+    job_print_error("no DIR is given, and the current directory contains no measurement directory; measure with: "
+                    "hpcrun-lite COMMAND");
+}
+
+/* Takes the newest directory. */
+static int choose_newest(struct options *options, bool speaks)
+{
+  char *empty;
+  int error, status = runs_newest(&options->newest, &empty, &error);
+  if (status == ERR_INPUT && speaks)
+    job_print_error("no DIR is given, and the current directory cannot be read: %s", strerror(error));
+  else if (!status && speaks)
+    report_newest(options, empty);
+  free(empty);
+  options->directories = &options->newest;
+  options->directories_count = options->newest != NULL;
+  if (status == ERR_NOMEM)
+    return job_no_memory();
+  return !status && options->newest ? 0 : EXIT_USAGE;
 }
 
 int job_choose_directories(struct options *options, bool speaks)
 {
   const char *one, *other;
-  if (!options->directories_count) {
-    if (runs_newest(&options->newest))
-      return job_no_memory();
-    if (options->newest && speaks && !options->quiet)
-      fprintf(stderr, "hpcprof-lite: reporting '%s', the newest measurement directory here\n", options->newest);
-    if (!options->newest && speaks)
-      job_print_error("no DIR is given, and the current directory contains no measurement directory; measure with: "
-                      "hpcrun-lite COMMAND");
-    options->directories = &options->newest;
-    options->directories_count = options->newest != NULL;
-    return options->newest ? 0 : EXIT_USAGE;
-  }
+  if (!options->directories_count)
+    return choose_newest(options, speaks);
   if (options->merge || options->view == OPTIONS_EFFICIENCY ||
       !runs_differ(options->directories, options->directories_count, &one, &other))
     return 0;
@@ -122,8 +160,7 @@ int job_check_efficiency(const struct job *job)
 
 int job_nothing_matches(const char *option, const char *text)
 {
-  fprintf(stderr, "hpcprof-lite: nothing matches '%s %s': see the names, lines and ids of --view topdown -f csv\n",
-          option, text);
+  job_print_error("nothing matches '%s %s': see the names, lines and ids of --view topdown -f csv", option, text);
   return EXIT_USAGE;
 }
 

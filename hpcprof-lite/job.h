@@ -68,8 +68,8 @@ void job_release(struct job *job);
 /* Returns the list for problems of the graph log that a view finds. */
 struct problems *job_log_problems(struct job *job);
 
-/* Prints one line on standard error. */
-void job_print_error(const char *text);
+/* Prints one line on standard error, with '?' for each control character, which names of files may contain. */
+void job_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Print the reason of a failure that ends the invocation; each returns the exit status. */
 int job_no_memory(void);

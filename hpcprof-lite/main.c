@@ -170,7 +170,7 @@ int main(int argc, char **argv)
   if (options_parse(argc, argv, &job.options, message, sizeof message) ||
       consistency_check(&job.options, message, sizeof message)) {
     if (speaks)
-      job_print_error(message);
+      job_print_error("%s", message);
     status = EXIT_USAGE;
   } else if (job.options.help || job.options.version) {
     if (speaks)
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
   } else if (!(status = job_choose_directories(&job.options, speaks))) {
     enum ranks_role role = ranks_join(&job.ranks, message, sizeof message);
     if (role == RANKS_FIRST && *message)
-      fprintf(stderr, "hpcprof-lite: the first rank does all the work: %s\n", message);
+      job_print_error("the first rank does all the work: %s", message);
     if (role == RANKS_HELPER)
       gather_as_helper(&job);
     else if (role == RANKS_FIRST)

@@ -558,6 +558,9 @@ static int take_view_operand(struct options *options, char *message, size_t size
   const char *name = options->directories_count ? options->directories[0] : "";
   if (options->has_view || options->help || options->version)
     return 0;
+  for (size_t i = 1; i < options->directories_count; i++)
+    if (is_view(options->directories[i]) && access(options->directories[i], F_OK))
+      return fail(message, size, "there is no directory '%s': the view stands before DIR", options->directories[i]);
   if (is_view(name)) {
     options->directories++;
     options->directories_count--;

@@ -31,31 +31,60 @@ static bool is_later(const struct stat *launch, const char *name, const struct s
   return strverscmp(name, than_name) > 0;
 }
 
-int runs_newest(char **name)
+/* The latest of some launches; NULL: there is none. */
+struct latest {
+  char *name;
+  struct stat launch;
+};
+
+/* Keeps a launch if it is later than the latest one.  Returns 0 or ERR_NOMEM. */
+static int keep_later(struct latest *latest, const struct stat *launch, const char *name)
 {
-  struct stat newest = {0}, launch;
+  if (latest->name && !is_later(launch, name, &latest->launch, latest->name))
+    return 0;
+  free(latest->name);
+  latest->name = strdup(name);
+  latest->launch = *launch;
+  return latest->name ? 0 : ERR_NOMEM;
+}
+
+/* Reads the time of a launch into a directory.  Returns 1, 0 if there is none, or ERR_NOMEM. */
+static int read_launch(const char *name, struct stat *launch)
+{
+  char *path;
+  if (*name == '.')
+    return 0;
+  if (asprintf(&path, "%s/" READ_LAUNCH, name) < 0)
+    return ERR_NOMEM;
+  bool found = !stat(path, launch) && S_ISREG(launch->st_mode);
+  free(path);
+  return found;
+}
+
+int runs_newest(char **name, char **empty, int *error)
+{
+  struct latest measured = {0}, unmeasured = {0};
+  struct stat launch;
   DIR *here = opendir(".");
-  int status = 0;
-  *name = NULL;
-  for (struct dirent *entry; here && !status && (entry = readdir(here));) {
-    char *path;
-    if (*entry->d_name == '.')
-      continue;
-    if (asprintf(&path, "%s/" READ_LAUNCH, entry->d_name) < 0) {
-      status = ERR_NOMEM;
-      break;
-    }
-    bool found = !stat(path, &launch) && S_ISREG(launch.st_mode);
-    free(path);
-    if (!found || (*name && !is_later(&launch, entry->d_name, &newest, *name)) || !find_any(entry->d_name))
-      continue;
-    free(*name);
-    *name = strdup(entry->d_name);
-    newest = launch;
-    status = *name ? 0 : ERR_NOMEM;
+  int status = here ? 0 : ERR_INPUT;
+  *error = here ? 0 : errno;
+  for (struct dirent *entry; status >= 0 && (errno = 0, entry = readdir(here));) {
+    status = read_launch(entry->d_name, &launch);
+    if (status > 0)
+      status = keep_later(find_any(entry->d_name) ? &measured : &unmeasured, &launch, entry->d_name);
+  }
+  if (!status && errno) {
+    *error = errno;
+    status = ERR_INPUT;
   }
   if (here)
     closedir(here);
+  bool hides = unmeasured.name && (!measured.name || is_later(&unmeasured.launch, unmeasured.name, &measured.launch,
+                                                              measured.name));
+  *name = measured.name;
+  *empty = hides ? unmeasured.name : NULL;
+  if (!hides)
+    free(unmeasured.name);
   return status;
 }
 

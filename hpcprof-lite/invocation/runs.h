@@ -10,9 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Finds the measurement directory in the current one that was launched last.  *name is a new string, or NULL if there
- * is none.  Returns 0 or ERR_NOMEM. */
-int runs_newest(char **name);
+/* Finds the measurement directory in the current one that was launched last: *name, and *empty if a later launch has
+ * measured nothing so far.  Both are new strings, or NULL.  Returns 0, ERR_NOMEM, or ERR_INPUT with *error set to the
+ * errno of the current directory. */
+int runs_newest(char **name, char **empty, int *error);
 
 /* Returns whether two of the directories hold different runs; sets *one and *other to the first two.  A directory
  * without the file `launch` is a run of its own. */

@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from report import golden_report, report, table
-from tap import GOLDEN, LAUNCHER, case, main, must
+from tap import GOLDEN, LAUNCHER, OTHER_USER, REPORT, case, main, must, need_root, run
 
 
 def measured(directory, name, at=None, golden="basic", launch=None):
@@ -73,7 +73,8 @@ def the_newest_launch_is_reported(directory):
     with open(os.path.join(directory, "empty", "launch"), "w", encoding="ascii") as file:
         file.write("id\n")
     os.makedirs(os.path.join(directory, "other", "launch"))
-    assert "no measurement directory" in refused(cwd=directory)
+    assert "nothing has been measured into 'empty'" in refused(cwd=directory)
+    os.utime(file.name, (500, 500))
     measured(directory, "run", at=2000)
     measured(directory, "run-3", at=3000, golden="two")
     measured(directory, "run-2", at=1000)
@@ -83,10 +84,42 @@ def the_newest_launch_is_reported(directory):
         assert done.stdout == report(view, "-f", "csv", "run-3", cwd=directory).stdout, done
         assert done.stderr.splitlines()[0] == \
             "hpcprof-lite: reporting 'run-3', the newest measurement directory here", done
+    os.utime(os.path.join(directory, "empty", "launch"), (3500, 3500))
+    assert report(cwd=directory).stderr.splitlines()[0].endswith(
+        "here: the later launch into 'empty' has measured nothing so far")
     assert "reporting" not in report("-q", cwd=directory).stderr
     for name in ("run", "run-3"):
         os.utime(os.path.join(directory, name, "launch"), (4000, 4000))
     assert "reporting 'run-3'" in report(cwd=directory).stderr
+
+
+@case
+def an_unreadable_directory_is_not_empty(directory):
+    need_root()
+    closed = os.path.join(directory, "closed")
+    os.mkdir(closed)
+    os.chmod(directory, 0o755)
+    os.chmod(closed, 0o711)
+    done = run(*OTHER_USER, REPORT, "-q", cwd=closed)
+    assert done.returncode == 2 and "the current directory cannot be read: Permission denied" in done.stderr, done
+
+
+@case
+def names_cannot_change_the_terminal(directory):
+    measured(directory, "a\x1b[31mb", at=1)
+    line = report(cwd=directory).stderr.splitlines()[0]
+    assert "reporting 'a?[31mb'" in line, line
+    line = refused(measured(directory, "c\x1b[2Jd"), os.path.join(GOLDEN, "two"))
+    assert "c?[2Jd' and" in line, line
+
+
+@case
+def a_view_stands_before_the_directory(directory):
+    for words in (("basic", "flat"), ("basic", "--legend", "flat"), ("flat", "basic", "threads")):
+        assert f"no directory '{words[-1]}': the view stands before DIR" in refused(*words, cwd=GOLDEN), words
+    measured(directory, "flat")
+    measured(directory, "run")
+    same_report(directory, ("--merge", "run", "flat"), ("--merge", "run", "./flat"))
 
 
 @case
