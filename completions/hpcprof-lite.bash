@@ -16,6 +16,39 @@ _hpcprof_lite_directories()
     fi
 }
 
+# Whether there is an operand before the current word: it may be the view, and no later one is.
+_hpcprof_lite_has_operand()
+{
+    local i word
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        case $word in
+            --idleness | --what-if | --root | --sort | --percent-limit | --max-rows | --depth | --from | --to | --lanes | \
+                --grain-limit | --reference | --max-nodes | --colour | --compare | --metric | --fail-if | \
+                --source-path | --threads | --format | --output | -f | -o | -I | -j)
+                [[ ${COMP_WORDS[i + 1]-} == = ]] && ((i++))
+                ((i++))
+                ;;
+            --view) return 0 ;; # which stands for the operand
+            -?*) ;;
+            *) return 0 ;;
+        esac
+    done
+    return 1
+}
+
+# Completes the last of several directories between commas.
+_hpcprof_lite_list()
+{
+    local before='' i
+    [[ $1 == *,* ]] && before=${1%,*},
+    _hpcprof_lite_directories "${1##*,}"
+    for i in "${!COMPREPLY[@]}"; do
+        COMPREPLY[i]=$before${COMPREPLY[i]}
+    done
+    compopt -o nospace 2>/dev/null
+}
+
 _hpcprof_lite()
 {
     local views='summary topdown bottomup flat threads efficiency parallelism critical-path whatif speedup regions
@@ -25,7 +58,7 @@ _hpcprof_lite()
         --depth --from --to --per-thread --index --lanes --grain-groups --grain-limit --reference --max-nodes --unreduced
         --colour --legend --merge --no-pager --compare --metric --fail-if --scaling --source-path --threads --quiet --verbose
         --version --help -f -o -I -j -q -v -h'
-    local cur=${COMP_WORDS[COMP_CWORD]} previous='' word values='' has_view='' i
+    local cur=${COMP_WORDS[COMP_CWORD]} previous='' values=''
     COMPREPLY=()
     ((COMP_CWORD > 0)) && previous=${COMP_WORDS[COMP_CWORD - 1]}
     if [[ $cur == = ]]; then # --view=
@@ -53,8 +86,12 @@ _hpcprof_lite()
             mapfile -t COMPREPLY < <(compgen -d -- "$cur")
             return
             ;;
-        --reference | --compare)
+        --reference)
             _hpcprof_lite_directories "$cur"
+            return
+            ;;
+        --compare)
+            _hpcprof_lite_list "$cur"
             return
             ;;
         --what-if | --root | --sort | --percent-limit | --max-rows | --depth | --from | --to | --max-nodes | --metric | \
@@ -70,12 +107,7 @@ _hpcprof_lite()
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
         return
     fi
-    for ((i = 1; i < COMP_CWORD; i++)); do
-        word=${COMP_WORDS[i]}
-        [[ $word == --view ]] && has_view=yes
-        [[ " ${views//$'\n'/ } " == *" $word "* ]] && has_view=yes
-    done
-    [[ -n $has_view ]] || mapfile -t COMPREPLY < <(compgen -W "$views" -- "$cur")
+    _hpcprof_lite_has_operand || mapfile -t COMPREPLY < <(compgen -W "$views" -- "$cur")
     _hpcprof_lite_directories "$cur"
 }
 

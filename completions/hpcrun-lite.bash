@@ -23,6 +23,15 @@ _hpcrun_lite_command()
     echo "$((i < COMP_CWORD ? i : COMP_CWORD))"
 }
 
+# The commands that begin with $1 and are programs: no words of the shell, functions or aliases.
+_hpcrun_lite_programs()
+{
+    local word
+    while IFS= read -r word; do
+        type -P -- "$word" >/dev/null && printf '%s\n' "$word"
+    done < <(compgen -c -- "$1")
+}
+
 _hpcrun_lite()
 {
     local options='--output --overwrite --event --parallelism --work --task-context --omp-runtime --trace --trace-limit
@@ -73,7 +82,7 @@ _hpcrun_lite()
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
     else
         compopt -o filenames 2>/dev/null
-        mapfile -t COMPREPLY < <(compgen -c -- "$cur"; compgen -d -- "$cur")
+        mapfile -t COMPREPLY < <(_hpcrun_lite_programs "$cur"; compgen -d -- "$cur")
     fi
 }
 

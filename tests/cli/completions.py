@@ -102,6 +102,12 @@ def bash_completes_reports(directory):
     assert offered("--lanes", "n") == ["node"] and offered("--colour", "sc") == ["scatter"]
     assert offered("--grain-limit", "sc") == ["scatter="] and offered("--idleness", "") == ["core", "shared", "thread"]
     assert offered("--depth", "") == offered("--sort", "f") == []
+    for words in (("./fl-run",), ("--merge", "./fl-run"), ("-f", "csv", "--legend", "./fl-run")):
+        assert offered(*words, "fl") == ["fl-run"], words
+    for words in (("-f", "csv"), ("--merge",), ("--root", "flat"), ("--compare", "=", "fl-run"), ("-j", "2")):
+        assert offered(*words, "fl") == ["fl-run", "flat"], words
+    assert offered("--compare", "fl") == ["fl-run"] and offered("--compare", "x,fl") == ["x,fl-run"]
+    assert offered("--compare", "=", "a,b,fl") == ["a,b,fl-run"]
 
 
 @case
@@ -121,6 +127,8 @@ def bash_completes_launches(directory):
     assert offered("--omp-runtime", "e") == ["exchange"] and offered("-o", "ru") == ["runs"]
     assert "ls" in offered("ls") and "ls" in offered("-q", "--report", "-o", "runs", "ls")
     assert "ls" in offered("--trace", "ls") and "ls" in offered("--", "ls")
+    for word in ("if", "then", "done", "[["):
+        assert word not in offered(word), word
     # options of COMMAND are its own
     for command in (("./app",), ("-o", "runs", "./app"), ("--", "./app"), ("--work", "=", "user", "-t", "./app")):
         assert offered(*command, "--repo") == [] and offered(*command, "in") == ["input"], command
