@@ -218,6 +218,24 @@ static int check_timeline(const struct options *options, char *message, size_t s
   return 0;
 }
 
+/* What explains a text, and what has no effect on a view. */
+static int check_effects(const struct options *options, char *message, size_t size)
+{
+  static const bool by_baseline[OPTIONS_SOURCE + 1] = {
+      [OPTIONS_SUMMARY] = true, [OPTIONS_TOPDOWN] = true,       [OPTIONS_BOTTOMUP] = true,
+      [OPTIONS_FLAT] = true,    [OPTIONS_CRITICAL_PATH] = true, [OPTIONS_SOURCE] = true};
+  if (options->legend && options->format != OPTIONS_TEXT)
+    return fail(message, size, "%s", "--legend explains the columns of a text report: other formats have no legend");
+  if (options->legend && options->view == OPTIONS_ADVICE)
+    return fail(message, size, "view '%s' has no columns: --legend has no effect on it", options->view_name);
+  if (options->has_baseline && !by_baseline[options->view])
+    return fail(message, size,
+                "view '%s' does not charge idleness to contexts: --idleness needs summary, topdown, bottomup, flat, "
+                "critical-path or source",
+                options->view_name);
+  return 0;
+}
+
 int consistency_check(struct options *options, char *message, size_t size)
 {
   if (options->help || options->version)
@@ -237,7 +255,8 @@ int consistency_check(struct options *options, char *message, size_t size)
   bool regions = options->view == OPTIONS_REGIONS || options->view == OPTIONS_REGION_TREE;
   bool constructs = regions || options->view == OPTIONS_OVERHEADS || options->view == OPTIONS_TASKS;
   if (check_rows(options, constructs, message, size) || check_times(options, message, size) ||
-      check_timeline(options, message, size) || check_source(options, message, size))
+      check_timeline(options, message, size) || check_source(options, message, size) ||
+      check_effects(options, message, size))
     return ERR_INPUT;
   if (options->per_thread && !regions && !(options->view == OPTIONS_TIMELINE && options->format == OPTIONS_TEXT))
     return fail(message, size, "%s",

@@ -118,6 +118,12 @@ def the_command_line_is_checked(_):
         assert f"there is no view '{name}': did you mean '{meant}'?" in refused("--view", name, "basic")
     assert "there is no format 'xml'" in refused("-f", "xml", "basic")
     assert "thread, core or shared, not 'cores'" in refused("--idleness", "cores", "basic")
+    for view in ("advice", "regions", "region-tree", "overheads", "tasks", "parallelism", "whatif", "speedup", "grains",
+                 "threads", "efficiency"):
+        assert "--idleness needs summary" in refused("--view", view, "--idleness", "core", "basic"), view
+    assert "has no columns" in refused("--view", "advice", "--legend", "basic")
+    for words in (("-f", "csv"), ("-f", "json"), ("--view", "advice", "-f", "csv"), ("-f", "perfetto")):
+        assert "--legend explains the columns of a text" in refused("--legend", *words, "basic"), words
     assert "shows no source text" in refused("-I", "/", "basic")
     assert "no directory" in refused("-q", "--view", "source", "-I", "/nowhere", "basic")
     assert "needs a directory" in refused("--view", "source", "-I", "", "basic")

@@ -238,8 +238,6 @@ def a_legend_is_one_line_without_the_option(_):
             assert len(hints) <= 1 and not any("--legend" in line for line in full), (view, name)
             assert (len(full) > len(short)) == bool(hints), (view, name)
             assert max(map(len, short + full)) <= 80, (view, name)
-    csv = golden_report("-q", "-f", "csv", "blame").stdout
-    assert golden_report("-q", "-f", "csv", "--legend", "blame").stdout == csv
 
 
 @case
@@ -261,7 +259,7 @@ def names_have_enough_columns(_):
             lines = golden_report("-q", "--view", view, *names).stdout.decode().splitlines()
             assert 0 < lines[0].index(" Name") < 50, lines[0]
             assert ("Idle%  Rel%" in lines[0] and "Lock%" in lines[0]) == ("blame" in names)
-            assert any("too narrow for some columns" in line for line in lines) == ("--merge" in names)
+            assert any("need more width than there is" in line for line in lines) == ("--merge" in names)
 
 
 def update():
