@@ -15,16 +15,14 @@
 void job_print_error(const char *format, ...)
 {
   va_list arguments;
-  char *line;
+  char line[8192]; /* memory may be what is missing */
   va_start(arguments, format);
-  if (vasprintf(&line, format, arguments) < 0)
-    line = NULL;
+  vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
-  for (char *at = line; at && *at; at++)
+  for (char *at = line; *at; at++)
     if ((unsigned char)*at < ' ' || *at == 127)
       *at = '?';
-  fprintf(stderr, "hpcprof-lite: %s\n", line ? line : "not enough memory for a message");
-  free(line);
+  fprintf(stderr, "hpcprof-lite: %s\n", line);
 }
 
 struct problems *job_log_problems(struct job *job)

@@ -187,7 +187,8 @@ static int find_far_tasks(struct job *job, const struct advice_input *input)
   return status == ERR_NOMEM ? status : 0;
 }
 
-int advice_pipeline(struct job *job)
+/* Returns 0, or a negative number if memory runs out. */
+static int advise(struct job *job)
 {
   const struct efficiency *efficiency = &job->report.efficiency;
   const struct totals *totals = &job->totals;
@@ -214,7 +215,12 @@ int advice_pipeline(struct job *job)
     status = forecast_by_log(job, &input);
   if (!status)
     status = find_far_tasks(job, &input);
-  return status ? job_no_memory() : 0;
+  return status;
+}
+
+int advice_pipeline(struct job *job)
+{
+  return advise(job) ? job_no_memory() : 0;
 }
 
 int summary_pipeline(struct job *job)
@@ -231,7 +237,7 @@ int summary_pipeline(struct job *job)
   if (!status)
     status = workspan_find_top(job->row_of, job->tree.count, &job->report.workspan);
   if (!status)
-    status = advice_pipeline(job);
+    status = advise(job);
   if (status)
     return job_no_memory();
   job->report.traced = has_trace(job);

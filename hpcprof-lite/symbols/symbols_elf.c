@@ -40,6 +40,7 @@ struct symbols_elf {
   int fd;
   uint64_t budget_bytes; /* that may still be read: in a damaged file every section may claim the whole file */
   struct decompressed *decompressed;
+  bool no_memory; /* some section was not read because memory ran out */
 };
 
 static pthread_once_t version_once = PTHREAD_ONCE_INIT;
@@ -159,7 +160,9 @@ static struct symbols_bytes section_bytes(struct symbols_elf *file, Elf_Scn *sec
   Elf_Data *data = NULL;
   if (gelf_getshdr(section, &header) && header.sh_size <= file->budget_bytes) {
     file->budget_bytes -= header.sh_size;
+    errno = 0;
     data = elf_getdata(section, NULL);
+    file->no_memory |= !data && errno == ENOMEM;
   }
   if (!data || !data->d_buf)
     return (struct symbols_bytes){0};
@@ -170,6 +173,7 @@ static struct symbols_bytes section_bytes(struct symbols_elf *file, Elf_Scn *sec
 static struct decompressed *keep_decompressed(struct symbols_elf *file, Elf_Scn *section, uint64_t room)
 {
   struct decompressed *kept = malloc(sizeof *kept + room);
+  file->no_memory |= !kept;
   if (!kept)
     return NULL;
   *kept = (struct decompressed){.next = file->decompressed, .section = section};
@@ -225,8 +229,9 @@ struct symbols_bytes symbols_elf_section(struct symbols_elf *file, const char *n
     bool packed = header.sh_flags & SHF_COMPRESSED;
     struct symbols_bytes bytes = stored_bytes(file, s, packed);
     if (!bytes.size && fault)
-      *fault = packed ? "cannot be decompressed: run 'objcopy --decompress-debug-sections' on the file"
-                      : "reaches beyond the end of the file: truncated";
+      *fault = file->no_memory ? "cannot be read: not enough memory"
+               : packed        ? "cannot be decompressed: run 'objcopy --decompress-debug-sections' on the file"
+                               : "reaches beyond the end of the file: truncated";
     return bytes;
   }
   return (struct symbols_bytes){0};
@@ -340,7 +345,7 @@ long symbols_elf_functions(struct symbols_elf *file, enum symbols_elf_table tabl
     }
     break; /* a sound file has one table of each kind */
   }
-  return added;
+  return file->no_memory ? -1 : added;
 }
 
 /* A slot of the global offset table, which the dynamic loader fills with a function's address. */
@@ -446,7 +451,7 @@ bool symbols_elf_stubs(struct symbols_elf *file, struct symbols_pool *pool, stru
     if (!strncmp(section_name(file, &header), ".plt", 4) && (header.sh_flags & SHF_EXECINSTR))
       fine = add_stubs(file, s, &header, &slots, pool, out);
   free(slots.slots);
-  return fine;
+  return fine && !file->no_memory;
 }
 
 bool symbols_elf_crc(const struct symbols_elf *file, uint32_t *crc)
