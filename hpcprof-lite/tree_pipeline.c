@@ -253,8 +253,8 @@ static int prepare_files(struct job *job)
     if (status == ERR_NOMEM)
       return job_no_memory();
     if (status) {
-      fprintf(stderr, "hpcprof-lite: cannot use '--source-path %s': it is no directory; give one that holds sources\n",
-              job->options.source_paths[i]);
+      job_print_error("cannot use '--source-path %s': it is no directory; give one that holds sources",
+                      job->options.source_paths[i]);
       return EXIT_USAGE;
     }
   }
@@ -266,20 +266,57 @@ static int prepare_files(struct job *job)
   return 0;
 }
 
-/* Reports how many sources are missing: csv and json have no place for it. */
-static void report_missing(const struct job *job)
+/* Reports which sources may not be those that were measured: csv and json have no place for it. */
+static void report_faults(const struct job *job)
 {
+  static const char *const said[SOURCE_FAULTS][2] = {
+      [SOURCE_MISSING] = {"missing", "-I DIR tells where else to look"},
+      [SOURCE_UNREADABLE] = {"not readable", ""},
+      [SOURCE_SHORT] = {"too short", "it is not the file that was measured"},
+      [SOURCE_NEWER] = {"newer than the measurement", "lines may have moved"},
+      [SOURCE_NAMESAKE] = {"found by name only", "the text may be that of another file"}};
   const struct source_files *files = &job->source.files;
-  const char *first = NULL;
-  uint32_t missing = 0;
-  for (uint32_t i = 0; i < files->count; i++)
-    if (!files->files[i].lines && *files->files[i].path) {
-      first = first ? first : files->files[i].path;
-      missing++;
+  const struct source_file *first[SOURCE_FAULTS] = {NULL};
+  uint32_t count[SOURCE_FAULTS] = {0};
+  for (uint32_t i = 0; i < files->count; i++) {
+    enum source_fault fault = source_file_fault(&files->files[i]);
+    first[fault] = first[fault] ? first[fault] : &files->files[i];
+    count[fault]++;
+  }
+  for (int i = SOURCE_MISSING; i < SOURCE_FAULTS && !job->options.quiet; i++)
+    if (count[i])
+      job_print_error("%u source file%s %s, such as %s: %s", count[i], count[i] == 1 ? " is" : "s are", said[i][0],
+                      first[i]->found ? first[i]->found : first[i]->path,
+                      i == SOURCE_UNREADABLE ? first[i]->reason : said[i][1]);
+}
+
+/* Where --root selects no line: why. */
+static int nothing_selected(struct job *job)
+{
+  const struct selector *root = &job->options.root;
+  for (uint32_t i = 1; i < job->tree.count && !root->is_lines; i++)
+    if (selector_matches(&job->names, root, &job->tree.rows[i])) {
+      job_print_error("'%s' has no figures of its own, only what it calls has: see topdown --root '%s'", root->text,
+                      root->text);
+      return EXIT_USAGE;
     }
-  if (missing && !job->options.quiet)
-    fprintf(stderr, "hpcprof-lite: %u source file%s missing, such as %s: -I DIR tells where else to look\n", missing,
-            missing == 1 ? " is" : "s are", first);
+  return job_nothing_matches("--root", root->text);
+}
+
+/* Whether --root names lines without figures that are not in any of their files either, if these are known. */
+static int check_lines(struct job *job)
+{
+  const struct selector *root = &job->options.root;
+  struct source_blocks *source = &job->source;
+  bool exist = !job->options.has_root || !root->is_lines;
+  uint32_t number;
+  for (uint32_t i = 0; i < source->count && !exist; i++) {
+    if (source_files_find(&source->files, source->blocks[i].file, 0, &number))
+      return job_no_memory();
+    const struct source_file *file = &source->files.files[number];
+    exist = source->blocks[i].count || root->from <= file->lines;
+  }
+  return exist ? 0 : nothing_selected(job);
 }
 
 int source_pipeline(struct job *job)
@@ -302,17 +339,18 @@ int source_pipeline(struct job *job)
       source_blocks_choose(&request, source))
     return job_no_memory();
   if (options->has_root && !source->count)
-    return job_nothing_matches("--root", options->root.text);
+    return nothing_selected(job);
+  status = check_lines(job);
+  if (status)
+    return status;
   if (options->format == OPTIONS_TEXT) {
     status = source_blocks_arrange(&request, source);
-    if (!status && options->has_root && !source->shown_count && source->files.files[source->blocks[0].source].lines)
-      return job_nothing_matches("--root", options->root.text);
     if (!status)
       status = source_code_find(&request, source);
   } else {
     status = source_blocks_read(source);
     if (!status)
-      report_missing(job);
+      report_faults(job);
   }
   return status ? job_no_memory() : 0;
 }

@@ -44,8 +44,8 @@ const char *selector_parse(const char *text, struct selector *selector)
   }
   selector->file = text;
   selector->file_length = (size_t)(colon - text);
-  if (!selector->is_lines || *at || selector->to < selector->from)
-    return "lines must be given as file.c:12 or file.c:12-30";
+  if (!selector->is_lines || *at || !selector->from || selector->to < selector->from)
+    return "lines must be given as file.c:12 or file.c:12-30, from 1 on";
   return NULL;
 }
 

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/report/terminal.h"
 
+#include "hpcprof-lite/report/row_writer.h"
+
 #include <inttypes.h>
 #include <langinfo.h>
 #include <stdlib.h>
@@ -419,19 +421,32 @@ const char *terminal_plain(const struct terminal *terminal)
   return terminal->colour ? "\033[0m" : "";
 }
 
-void terminal_wrap(const struct terminal *terminal, FILE *stream, const char *first, const char *others,
-                   const char *text)
+/* How much of a text, in bytes, takes at most so many columns. */
+static size_t prefix_of(const struct terminal *terminal, const char *text, size_t length, size_t columns)
+{
+  const unsigned char *at = (const unsigned char *)text;
+  size_t taken = 0;
+  for (size_t used = 0; taken < length;) {
+    uint32_t code = decode(&at);
+    used += code < 127 || !terminal->utf8 || wcwidth((wchar_t)code) < 1 ? 1 : (size_t)wcwidth((wchar_t)code);
+    if (used > columns)
+      break;
+    taken = (size_t)((const char *)at - text);
+  }
+  return taken < length ? taken : length;
+}
+
+/* Prints `length` bytes of a text. */
+static void wrap(const struct terminal *terminal, FILE *stream, const char *first, const char *others, const char *text,
+                 size_t length)
 {
   const char *before = first;
-  size_t length = strlen(text);
   do {
     char line[TERMINAL_TEXT_MAX], fitted[TERMINAL_TEXT_MAX];
-    size_t room = terminal->width - strlen(before), take = length;
-    if (take > room) {
-      for (take = room; take > 0 && text[take] != ' ';)
-        take--;
-      take = take ? take : room;
-    }
+    size_t most = prefix_of(terminal, text, length, terminal->width - strlen(before)), take = most;
+    while (take < length && take > 0 && text[take] != ' ')
+      take--;
+    take = take ? take : most;
     snprintf(line, sizeof line, "%s%.*s", before, (int)take, text);
     for (char *glue = line; (glue = strchr(glue, TERMINAL_GLUE));)
       *glue = ' ';
@@ -441,4 +456,57 @@ void terminal_wrap(const struct terminal *terminal, FILE *stream, const char *fi
       text++;
     before = others;
   } while (length > 0);
+}
+
+void terminal_wrap(const struct terminal *terminal, FILE *stream, const char *first, const char *others,
+                   const char *text)
+{
+  wrap(terminal, stream, first, others, text, strlen(text));
+}
+
+void terminal_lines(const struct terminal *terminal, FILE *stream, const char *text)
+{
+  for (size_t length; *text; text += length + (text[length] == '\n')) {
+    length = strcspn(text, "\n");
+    wrap(terminal, stream, "", "", text, length);
+  }
+}
+
+static bool needs_quote(char character)
+{
+  static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
+  return (unsigned char)character < 0x80 && !strchr(plain, character);
+}
+
+unsigned terminal_word(FILE *stream, const char *word, unsigned width, unsigned column)
+{
+  while (*word) {
+    bool quoted = needs_quote(*word);
+    if (column + 1 + quoted >= width) {
+      fputs("\\\n", stream);
+      column = 0;
+    }
+    if (quoted)
+      putc('\\', stream);
+    word = row_writer_character(stream, word);
+    column += 1 + quoted;
+  }
+  return column;
+}
+
+bool terminal_quote(const char *word, char *out, size_t size)
+{
+  FILE *stream = fmemopen(out, size, "w");
+  size_t length = strlen(word);
+  bool written = stream && length < UINT32_MAX / 4;
+  if (written && !length)
+    fputs("''", stream);
+  if (written)
+    terminal_word(stream, word, UINT32_MAX, 0);
+  written = written && putc(0, stream) == 0 && !fflush(stream) && (size_t)ftell(stream) <= size;
+  if (stream)
+    fclose(stream);
+  if (!written)
+    snprintf(out, size, "DIR");
+  return written;
 }

@@ -43,6 +43,17 @@ unsigned terminal_cut(const struct terminal *terminal, const char *text, unsigne
 void terminal_wrap(const struct terminal *terminal, FILE *stream, const char *first, const char *others,
                    const char *text);
 
+/* The same of a text with line ends, each of whose lines is broken at spaces if it is too long. */
+void terminal_lines(const struct terminal *terminal, FILE *stream, const char *text);
+
+/* Writes a word of a command so that a shell reads it unchanged, but '?' for a control character.  What would reach
+ * column `width` continues at the begin of the next line.  Returns the column after the word, which begins in
+ * `column`. */
+unsigned terminal_word(FILE *stream, const char *word, unsigned width, unsigned column);
+
+/* The same into out[size], on one line.  Returns false, and writes "DIR", if the word is too long. */
+bool terminal_quote(const char *word, char *out, size_t size);
+
 /* The number of decimals with which times up to that one take 8 columns. */
 unsigned terminal_decimals(uint64_t largest_ns);
 

@@ -238,7 +238,7 @@ static void print_footnotes(const struct report *report, const struct layout *la
 {
   print_legend(report, layout);
   if (layout->narrow)
-    fprintf(report->stream, "The terminal is too narrow for some columns; -f csv has all of them.\n");
+    fprintf(report->stream, "Some columns need more width than there is; -f csv has all of them.\n");
   if (layout->few)
     fprintf(report->stream, "* fewer than %d samples: relative error above 22 %%.\n", MODEL_FEW_SAMPLES);
   legend_omitted(report);

@@ -10,7 +10,7 @@ from decimal import Decimal
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import line_of, source_file
 from report import report, rows
-from tap import GOLDEN, LAUNCHER, case, main, must, need_program, shared_directory
+from tap import GOLDEN, LAUNCHER, REPORT, case, compile_c, main, must, need_program, shared_directory
 
 PROGRAM = "annotated.c"
 SUMS = {"samples": "samples", "work_s": "work_incl_s", "overhead_s": "overhead_incl_s",
@@ -142,6 +142,64 @@ def a_selector_limits_rows(_):
     assert len(few) < len(text(data)) and "--root FUNCTION or FILE shows others" in few, few
 
 
+def without_source(shown, path):
+    """A report without the line, possibly broken, that names the file with the text."""
+    lines = shown.splitlines(keepends=True)
+    first = next(i for i, line in enumerate(lines) if line.startswith("Source: "))
+    last = first + 1
+    while "".join(lines[first:last]).replace("\n  ", "").strip() != "Source: " + path:
+        last += 1
+    return "".join(lines[:first] + lines[last:])
+
+
+@case
+def a_relative_path_is_not_that_of_the_current_directory(directory):
+    """The path of a file that was compiled elsewhere, without its directory."""
+    need_program("gcc")
+    program, data, planted = (os.path.join(directory, name) for name in ("program", "data", "planted"))
+    os.mkdir(os.path.join(directory, "src"))
+    shutil.copy2(source_file(PROGRAM), os.path.join(directory, "src"))
+    must("gcc", "-g", "-O1", "-fno-inline", "-fopenmp", f"-fdebug-prefix-map={directory}=sources", "-o", program,
+         os.path.join(directory, "src", PROGRAM), "-lm", cwd=directory)
+    must(LAUNCHER, "-q", "-o", data, program)
+    recorded = next(row["file"] for row in rows("source", data) if row["file"].endswith(PROGRAM))
+    os.makedirs(os.path.dirname(os.path.join(planted, recorded)))
+    with open(os.path.join(planted, recorded), "w", encoding="utf-8") as file:
+        file.write("planted\n" * 999)
+    for how in ((), ("-f", "csv")):
+        done = report("-q", "--view", "source", *how, data, cwd=planted)
+        assert done.returncode == 0 and "planted" not in done.stdout, (recorded, done.stdout)
+    assert "planted" in text("-I", planted, data, cwd=planted)
+
+
+@case
+def what_has_no_figures_is_explained(directory):
+    need_program("gcc")
+    program = compile_c(directory, "outer", "volatile double x;\n"
+                        "static void inner(void) { for (long i = 0; i < 100000000; i++) x = i; }\n"
+                        "static void outer(void) { inner(); x = 0; }\nint main(void) { outer(); return 0; }\n",
+                        "-fno-inline")
+    must(LAUNCHER, "-q", "-o", os.path.join(directory, "run"), program)
+    done = report("-q", "--view", "source", "--root", "outer", "run", cwd=directory)
+    assert done.returncode == 2 and "'outer' has no figures of its own" in done.stderr, done
+    assert report("-q", "topdown", "--root", "outer", "run", cwd=directory).returncode == 0
+    data, _ = measured("gcc")
+    for how in ((), ("-f", "csv")):
+        for lines in ("99999", "0", "99990-99999", "0-5"):
+            done = report("-q", "--view", "source", *how, "--root", f"{PROGRAM}:{lines}", data)
+            assert done.returncode == 2 and not done.stdout and done.stderr.count("\n") == 1, (how, lines, done)
+
+
+@case
+def narrow_reports_keep_to_their_width(_):
+    data, _ = measured("gcc")
+    for columns in (60, 50):
+        for how in ((), ("--legend",)):
+            shown = must(REPORT, "-q", "source", *how, data, COLUMNS=str(columns))
+            assert max(map(len, shown.splitlines())) <= columns, shown
+            assert "terminal" not in shown, shown
+
+
 @case
 def moved_sources_are_found(directory):
     data, source = measured("clang")
@@ -158,13 +216,26 @@ def moved_sources_are_found(directory):
         assert all(not row["text"] for row in rows("source", data))
         shutil.copytree(place + ".away", away)
         for found in (away, os.path.dirname(away)):
-            assert text("--root", "burn", "-I", os.path.join(directory, "other"), "-I", found, data) == known
+            moved = text("--root", "burn", "-I", os.path.join(directory, "other"), "-I", found, data)
+            assert without_source(moved, os.path.join(away, PROGRAM)) == known, moved
+            assert "by name only" not in moved, moved
         with open(os.path.join(directory, "other", PROGRAM), "w", encoding="utf-8") as file:
             file.write("wrong\n")  # less of its path is the same
         found = text("--root", "burn", "-I", os.path.join(directory, "other"), "-I", os.path.dirname(away), data)
-        assert found == known, found
+        assert without_source(found, os.path.join(away, PROGRAM)) == known, found
         wrong = text("--root", "burn", "-I", os.path.join(directory, "other"), data)
-        assert "it is not the file that was measured" in " ".join(wrong.split()), wrong
+        assert "has only 1 line: it is not the file that was measured" in " ".join(wrong.split()), wrong
+        assert "(found by name only: it may be another file)" in " ".join(wrong.split()), wrong
+        assert "has only 1 line:" in text("--root", PROGRAM, "-I", os.path.join(directory, "other"), data)
+        for content, what in (("wrong\n", "too short"), ("", "not readable"), ("\n" * 999, "newer than the measurement")):
+            with open(os.path.join(directory, "other", PROGRAM), "w", encoding="utf-8") as file:
+                file.write(content)
+            done = report("--view", "source", "-f", "csv", "-I", os.path.join(directory, "other"), data)
+            assert f"1 source file is {what}, such as {file.name}" in done.stderr, done.stderr
+        os.utime(file.name, (1, 1))
+        done = report("--view", "source", "-f", "csv", "-I", os.path.join(directory, "other"), data)
+        assert "1 source file is found by name only" in done.stderr, done.stderr
+        assert "1 source file is missing" in report("--view", "source", "-f", "csv", data).stderr
     finally:
         os.rename(place + ".away", place)
 

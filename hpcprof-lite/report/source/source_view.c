@@ -2,7 +2,6 @@
 
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/document.h"
-#include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/views/source/source_blocks.h"
@@ -263,50 +262,55 @@ static void print_title(const struct report *report, const struct layout *layout
           cost);
 }
 
-/* Writes a word of a command so that a shell reads it unchanged.  A word that is too long for a line continues at the
- * begin of the next one. */
-static void print_word(FILE *stream, const char *word, unsigned width, unsigned column)
+/* A word of a command, on the same line if it fits. */
+static void print_word(const struct report *report, const struct layout *layout, const char *word, bool last,
+                       unsigned *column)
 {
-  static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
-  while (*word) {
-    bool quoted = (unsigned char)*word < 0x80 && !strchr(plain, *word);
-    if (column + 1 + quoted >= width) {
-      fputs("\\\n", stream);
-      column = 0;
-    }
-    if (quoted)
-      putc('\\', stream);
-    word = row_writer_character(stream, word);
-    column += 1 + quoted;
+  enum { INDENT = 4, CONTINUATION = 2 };
+  unsigned width = layout->terminal.width;
+  if (*column + 1 + strlen(word) + (last ? 0 : CONTINUATION) > width) {
+    fprintf(report->stream, " \\\n%*s", INDENT, "");
+    *column = INDENT;
+  } else {
+    putc(' ', report->stream);
+    *column += 1;
   }
+  *column = terminal_word(report->stream, word, width + last, *column);
 }
 
 /* The command that shows the machine code of a block. */
 static void print_command(const struct report *report, const struct layout *layout, const struct source_code *code)
 {
-  enum { INDENT = 4 };
-  char what[128];
-  if (code->module == MODEL_NONE)
-    return;
-  const char *path = report->profile->catalog.modules[code->module].path, *symbol = code->symbol ? code->symbol : "";
-  unsigned width = layout->terminal.width;
+  static const char begin[] = "  objdump -d -l";
+  char start[64], stop[64], symbol[SOURCE_TEXT_MAX];
+  unsigned column = sizeof begin - 1;
+  const char *path = code->module == MODEL_NONE ? "" : report->profile->catalog.modules[code->module].path;
   if (path[0] != '/')
     return;
-  if (code->symbol)
-    snprintf(what, sizeof what, "  objdump -d -l --disassemble=");
-  else
-    snprintf(what, sizeof what, "  objdump -d -l --start-address=0x%" PRIx64 " --stop-address=0x%" PRIx64, code->start,
-             code->stop);
-  fputs(what, report->stream);
-  print_word(report->stream, symbol, width, (unsigned)strlen(what));
-  if (strlen(what) + strlen(symbol) + 1 + strlen(path) <= width) {
-    putc(' ', report->stream);
-    print_word(report->stream, path, width + 1, (unsigned)(strlen(what) + strlen(symbol)) + 1);
+  fputs(begin, report->stream);
+  if (code->symbol && strlen(code->symbol) < sizeof symbol - sizeof "--disassemble=") {
+    snprintf(symbol, sizeof symbol, "--disassemble=%s", code->symbol);
+    print_word(report, layout, symbol, false, &column);
   } else {
-    fprintf(report->stream, " \\\n%*s", INDENT, "");
-    print_word(report->stream, path, width, INDENT);
+    snprintf(start, sizeof start, "--start-address=0x%" PRIx64, code->start);
+    snprintf(stop, sizeof stop, "--stop-address=0x%" PRIx64, code->stop);
+    print_word(report, layout, start, false, &column);
+    print_word(report, layout, stop, false, &column);
   }
+  print_word(report, layout, path, true, &column);
   putc('\n', report->stream);
+}
+
+/* Where a source was looked for. */
+static void missing_text(const struct source_files *files, const struct source_file *file,
+                         char text[TERMINAL_TEXT_MAX])
+{
+  size_t length = (size_t)snprintf(text, TERMINAL_TEXT_MAX, "Source not found: %s", file->path);
+  for (uint32_t i = 0; i < files->directories_count && length < TERMINAL_TEXT_MAX; i++)
+    length += (size_t)snprintf(text + length, TERMINAL_TEXT_MAX - length, "%s%s", i ? ", " : ", nor below ",
+                               files->directories[i]);
+  if (length < TERMINAL_TEXT_MAX)
+    snprintf(text + length, TERMINAL_TEXT_MAX - length, "; see -I DIR");
 }
 
 /* Why a block has no text, or that its text may be another one. */
@@ -316,26 +320,36 @@ static void print_source_notes(const struct report *report, const struct layout 
   const struct source_files *files = &report->source->files;
   const struct source_file *file = &files->files[block->source];
   char text[TERMINAL_TEXT_MAX];
-  size_t length = 0;
   if (!block->from && block->name)
     return;
-  if (file->reason)
+  switch (source_file_fault(file)) {
+  case SOURCE_MISSING:
+    missing_text(files, file, text);
+    break;
+  case SOURCE_UNREADABLE:
     snprintf(text, sizeof text, "%s cannot be shown: %s", file->found, file->reason);
-  else if (file->found && block->name && block->to > file->lines)
-    snprintf(text, sizeof text, "%s has only %" PRIu32 " lines: it is not the file that was measured.",
-             names_base(file->path), file->lines);
-  else if (file->newer)
+    break;
+  case SOURCE_SHORT:
+    snprintf(text, sizeof text, "%s has only %" PRIu32 " line%s: it is not the file that was measured.",
+             names_base(file->path), file->lines, file->lines == 1 ? "" : "s");
+    break;
+  case SOURCE_NEWER:
     snprintf(text, sizeof text, "%s is newer than the measurement: its lines may have moved.", names_base(file->path));
-  else if (file->found)
+    break;
+  default:
     return;
-  if (!file->found) {
-    length = (size_t)snprintf(text, sizeof text, "Source not found: %s", file->path);
-    for (uint32_t i = 0; i < files->directories_count && length < sizeof text; i++)
-      length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", i ? ", " : ", nor below ",
-                                 files->directories[i]);
-    if (length < sizeof text)
-      snprintf(text + length, sizeof text - length, "; see -I DIR");
   }
+  terminal_wrap(&layout->terminal, report->stream, "", "  ", text);
+}
+
+/* Which file has the text, if that is not the recorded one. */
+static void print_source(const struct report *report, const struct layout *layout, const struct source_file *file)
+{
+  char text[TERMINAL_TEXT_MAX];
+  if (!file->moved)
+    return;
+  snprintf(text, sizeof text, "Source: %s%s", file->found,
+           file->namesake ? " (found by name only: it may be another file)" : "");
   terminal_wrap(&layout->terminal, report->stream, "", "  ", text);
 }
 
@@ -345,6 +359,7 @@ static void print_block(const struct report *report, struct layout *layout, cons
   const struct source_file *file = &source->files.files[block->source];
   uint32_t last = 0;
   print_title(report, layout, block);
+  print_source(report, layout, file);
   for (uint32_t i = 0; i < block->count; i++) {
     const struct source_shown *shown = &source->shown[block->first + i];
     if (last && shown->line > last + 1)
@@ -361,11 +376,12 @@ static void print_block(const struct report *report, struct layout *layout, cons
 
 static void print_footnotes(const struct report *report, const struct layout *layout)
 {
+  const struct terminal *terminal = &layout->terminal;
   char all[CELL], line[160], full[1024];
   fputs("\n", report->stream);
   if (layout->time) {
     terminal_seconds(tree_weight(&report->source->lines.tree, report->columns, 0, true), layout->decimals, all);
-    snprintf(line, sizeof line, "Percentages are of the time of all threads, %s s; see --legend\n", all);
+    snprintf(line, sizeof line, "Percentages are of the time of all threads, %s s; see --legend", all);
     snprintf(full, sizeof full,
              "Self s: time spent in the line itself; %%: share of the time of all threads,\n"
              "%s s.  Ovhd%%: time in the OpenMP runtime that the line called.\n"
@@ -373,16 +389,18 @@ static void print_footnotes(const struct report *report, const struct layout *la
              "Idle%%: time that threads were idle while this code ran.\n"
              "Crit%%: share of the critical path, the longest chain of dependent work.\n"
              "With waiting: the lines, and the lock wait and idleness that they caused.\n"
-             "> an OpenMP construct of the measurement begins in the line.\n",
+             "> an OpenMP construct of the measurement begins in the line.",
              all);
-    legend_print(report, line, full);
+    terminal_lines(terminal, report->stream, report->legend ? full : line);
   }
   if (layout->narrow)
-    fputs("The terminal is too narrow for some columns; -f csv has all of them.\n", report->stream);
+    terminal_lines(terminal, report->stream, "Some columns need more width than there is; -f csv has all of them.");
+  snprintf(line, sizeof line, "* fewer than %d samples: relative error above 22 %%.", MODEL_FEW_SAMPLES);
   if (layout->few)
-    fprintf(report->stream, "* fewer than %d samples: relative error above 22 %%.\n", MODEL_FEW_SAMPLES);
+    terminal_lines(terminal, report->stream, line);
   if (report->source->limited)
-    fputs("Only what costs most is shown: --root FUNCTION or FILE shows others, -f csv all.\n", report->stream);
+    terminal_lines(terminal, report->stream,
+                   "Only what costs most is shown: --root FUNCTION or FILE shows others, -f csv all.");
 }
 
 void source_view_text(const struct report *report)

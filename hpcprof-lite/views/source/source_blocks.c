@@ -294,7 +294,8 @@ static int arrange_block(const struct source_request *request, struct source_blo
 {
   enum { AROUND = 2 * SOURCE_CONTEXT + 1 };
   uint32_t first = into->shown_count, all = block->count;
-  int status = source_files_find(&into->files, block->file, &block->source);
+  uint32_t last = all ? figures[all - 1].line : 0;
+  int status = source_files_find(&into->files, block->file, last, &block->source);
   if (!status)
     status = arrange_lines(request, into, block, figures);
   if (status || !most || block->count <= most)
@@ -343,14 +344,12 @@ int source_blocks_arrange(const struct source_request *request, struct source_bl
 int source_blocks_read(struct source_blocks *blocks)
 {
   const struct tree *tree = &blocks->lines.tree;
-  const char *last = "";
   uint32_t number;
   for (uint32_t i = 0; i < tree->count; i++) {
     const struct tree_row *row = &tree->rows[tree->order[i]];
-    if (!blocks->selected[tree->order[i]] || !row->line || row->file == last)
+    if (!blocks->selected[tree->order[i]] || !row->line)
       continue;
-    last = row->file;
-    if (source_files_find(&blocks->files, last, &number))
+    if (source_files_find(&blocks->files, row->file, row->line, &number))
       return ERR_NOMEM;
   }
   return 0;

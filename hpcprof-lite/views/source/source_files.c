@@ -51,13 +51,15 @@ static bool is_file(const char *path, struct stat *stats)
   return !stat(path, stats) && S_ISREG(stats->st_mode);
 }
 
-/* Finds the file below the directories whose path has the longest tail in common with `path`. */
-static bool find_below(const struct source_files *files, const char *path, char best[PATH_SIZE], struct stat *stats)
+/* Finds the file below the directories whose path has the longest tail in common with `path`.  Returns the number of
+ * components of the tail; 0: there is none. */
+static uint32_t find_below(const struct source_files *files, const char *path, char best[PATH_SIZE],
+                           struct stat *stats)
 {
   char wanted[PATH_SIZE], here[PATH_SIZE], plain[PATH_SIZE];
   uint32_t most = 0;
   if (!normalise(path, wanted))
-    return false;
+    return 0;
   for (uint32_t i = 0; i < files->directories_count; i++)
     for (const char *tail = wanted; tail; tail = strchr(tail + 1, '/')) {
       struct stat found;
@@ -71,7 +73,7 @@ static bool find_below(const struct source_files *files, const char *path, char 
         memcpy(best, here, (size_t)length + 1);
       }
     }
-  return most > 0;
+  return most;
 }
 
 int source_files_add_directory(struct source_files *files, const char *path)
@@ -105,12 +107,16 @@ static int index_lines(struct source_file *file, size_t size)
 }
 
 /* Reads the file that was found. */
-static int read_found(struct source_file *file, const struct stat *stats)
+static int read_found(struct source_files *files, struct source_file *file, const struct stat *stats)
 {
-  if (stats->st_size > SOURCE_FILE_MOST) {
+  if (stats->st_size > SOURCE_FILE_MOST)
     file->reason = "it is larger than 64 MiB";
+  else if (!stats->st_size)
+    file->reason = "it is empty";
+  else if (files->bytes + (size_t)stats->st_size > SOURCE_FILES_MOST)
+    file->reason = "the files before it have 128 MiB; select fewer with --root";
+  if (file->reason)
     return 0;
-  }
   struct problems problems = {0};
   struct load load = {0};
   int status = load_file(&load, file->found, &problems);
@@ -118,37 +124,41 @@ static int read_found(struct source_file *file, const struct stat *stats)
     file->reason = "it cannot be read";
   problems_release(&problems);
   file->bytes = load.bytes;
+  if (!status && !load.size && !file->reason)
+    file->reason = "it is empty";
   if (status == ERR_INPUT || load.size > SOURCE_FILE_MOST)
     return 0;
+  files->bytes += load.room;
   return status ? status : index_lines(file, load.size);
+}
+
+static uint64_t path_key(const char *path)
+{
+  return index_hash_bytes(1, path, strlen(path));
 }
 
 const struct source_file *source_files_known(const struct source_files *files, const char *path)
 {
-  for (uint32_t i = files->count; i-- > 0;)
-    if (!strcmp(files->files[i].path, path))
-      return &files->files[i];
+  uint32_t slot;
+  for (uint32_t i = index_first(&files->index, path_key(path), &slot); i;
+       i = index_next(&files->index, path_key(path), &slot))
+    if (!strcmp(files->files[i - 1].path, path))
+      return &files->files[i - 1];
   return NULL;
 }
 
-int source_files_find(struct source_files *files, const char *path, uint32_t *number)
+/* Finds the file that a path means, and reads it. */
+static int find_file(struct source_files *files, struct source_file *file)
 {
-  const struct source_file *known = source_files_known(files, path);
   char below[PATH_SIZE];
   struct stat stats = {0};
-  if (known) {
-    *number = (uint32_t)(known - files->files);
-    return 0;
+  const char *found = *file->path == '/' && is_file(file->path, &stats) ? file->path : NULL;
+  if (!found && *file->path) { /* a relative path is that of another directory than the current one */
+    uint32_t same = find_below(files, file->path, below, &stats);
+    found = same ? below : NULL;
+    file->moved = same > 0;
+    file->namesake = same == 1;
   }
-  if (!array_reserve(&files->files, &files->room, (size_t)files->count + 1, sizeof *files->files))
-    return ERR_NOMEM;
-  struct source_file *file = &files->files[files->count];
-  *number = files->count++;
-  *file = (struct source_file){.path = path};
-  const char *found = !*path                                   ? NULL
-                      : is_file(path, &stats)                  ? path
-                      : find_below(files, path, below, &stats) ? below
-                                                               : NULL;
   if (!found)
     return 0;
   file->found = strdup(found);
@@ -156,7 +166,37 @@ int source_files_find(struct source_files *files, const char *path, uint32_t *nu
     return ERR_NOMEM;
   uint64_t changed_ns = (uint64_t)stats.st_mtim.tv_sec * 1000000000 + (uint64_t)stats.st_mtim.tv_nsec;
   file->newer = files->since_ns && changed_ns > files->since_ns;
-  return read_found(file, &stats);
+  return read_found(files, file, &stats);
+}
+
+int source_files_find(struct source_files *files, const char *path, uint32_t line, uint32_t *number)
+{
+  const struct source_file *known = source_files_known(files, path);
+  int status = 0;
+  if (known) {
+    *number = (uint32_t)(known - files->files);
+  } else {
+    if (!array_reserve(&files->files, &files->room, (size_t)files->count + 1, sizeof *files->files) ||
+        !index_add(&files->index, path_key(path), files->count + 1))
+      return ERR_NOMEM;
+    *number = files->count++;
+    files->files[*number] = (struct source_file){.path = path};
+    status = find_file(files, &files->files[*number]);
+  }
+  struct source_file *file = &files->files[*number];
+  file->last = line > file->last ? line : file->last;
+  return status;
+}
+
+enum source_fault source_file_fault(const struct source_file *file)
+{
+  if (!file->found)
+    return *file->path ? SOURCE_MISSING : SOURCE_SOUND;
+  if (file->reason)
+    return SOURCE_UNREADABLE;
+  if (file->last > file->lines)
+    return SOURCE_SHORT;
+  return file->newer ? SOURCE_NEWER : file->namesake ? SOURCE_NAMESAKE : SOURCE_SOUND;
 }
 
 bool source_files_line(const struct source_file *file, uint32_t line, char out[SOURCE_TEXT_MAX])
@@ -197,6 +237,7 @@ void source_files_release(struct source_files *files)
   }
   for (uint32_t i = 0; i < files->directories_count; i++)
     free(files->directories[i]);
+  index_release(&files->index);
   free(files->directories);
   free(files->files);
   *files = (struct source_files){0};

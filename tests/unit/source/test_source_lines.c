@@ -311,15 +311,15 @@ static void test_a_file_is_found_by_the_longest_tail(void **state)
   strcat(wrong, "/a.c");
   write_lines(right, 3);
   write_lines(wrong, 2);
-  assert_int_equal(source_files_find(&files, path, &number), 0);
+  assert_int_equal(source_files_find(&files, path, 0, &number), 0);
   assert_int_equal(files.files[number].lines, 3);
   assert_string_equal(files.files[number].found, right);
   source_files_release(&files);
   unlink(right);
   assert_int_equal(source_files_add_directory(&files, moved), 0);
-  assert_int_equal(source_files_find(&files, path, &number), 0);
+  assert_int_equal(source_files_find(&files, path, 0, &number), 0);
   assert_null(files.files[number].found);
-  assert_int_equal(source_files_find(&files, "/elsewhere/x/../lib/./a.c", &number), 0);
+  assert_int_equal(source_files_find(&files, "/elsewhere/x/../lib/./a.c", 0, &number), 0);
   assert_string_equal(files.files[number].found, wrong);
   assert_ptr_equal(source_files_known(&files, "/elsewhere/x/../lib/./a.c"), &files.files[number]);
   source_files_release(&files);
@@ -335,7 +335,7 @@ static void test_lines_are_read_whatever_they_contain(void **state)
   char line[SOURCE_TEXT_MAX], large[4 * SOURCE_TEXT_MAX];
   uint32_t number;
   write_file(path, bytes, sizeof bytes - 1);
-  assert_int_equal(source_files_find(&files, path, &number), 0);
+  assert_int_equal(source_files_find(&files, path, 0, &number), 0);
   assert_int_equal(files.files[number].lines, 5);
   for (uint32_t i = 0; i < 5; i++) {
     assert_true(source_files_line(&files.files[number], i + 1, line));
@@ -348,7 +348,7 @@ static void test_lines_are_read_whatever_they_contain(void **state)
     large[i] = i % 7 == 6 ? '\t' : i % 7 % 2 ? '\xa9' : '\xc3';
   for (size_t skip = 0; skip < 7; skip++) {
     write_file(path, large + skip, sizeof large - skip);
-    assert_int_equal(source_files_find(&files, path, &number), 0);
+    assert_int_equal(source_files_find(&files, path, 0, &number), 0);
     assert_true(source_files_line(&files.files[number], 1, line));
     assert_true(strlen(line) < SOURCE_TEXT_MAX && strlen(line) > SOURCE_TEXT_MAX - 32);
     assert_string_equal(line + strlen(line) - 3, "...");
@@ -364,22 +364,63 @@ static void test_only_regular_files_of_some_size_are_read(void **state)
   uint32_t number;
   unlink(path);
   assert_int_equal(mkfifo(path, 0600), 0);
-  assert_int_equal(source_files_find(&files, path, &number), 0);
+  assert_int_equal(source_files_find(&files, path, 0, &number), 0);
   assert_null(files.files[number].found);
   source_files_release(&files);
   unlink(path);
   write_file(path, "", 0);
-  assert_int_equal(source_files_find(&files, path, &number), 0);
+  assert_int_equal(source_files_find(&files, path, 0, &number), 0);
   assert_int_equal(files.files[number].lines, 0);
   source_files_release(&files);
   assert_int_equal(truncate(path, SOURCE_FILE_MOST + 1), 0);
   files.since_ns = 1;
-  assert_int_equal(source_files_find(&files, path, &number), 0);
+  assert_int_equal(source_files_find(&files, path, 0, &number), 0);
   assert_non_null(files.files[number].reason);
   assert_true(files.files[number].newer);
-  assert_int_equal(source_files_find(&files, "", &number), 0);
+  assert_int_equal(source_files_find(&files, "", 0, &number), 0);
   assert_null(files.files[number].found);
   source_files_release(&files);
+}
+
+static void test_all_files_are_bounded(void **state)
+{
+  (void)state;
+  struct source_files files = {0};
+  char paths[3][sizeof path + 8];
+  uint32_t number;
+  for (int i = 0; i < 3; i++) {
+    snprintf(paths[i], sizeof paths[i], "%s%d", path, i);
+    write_file(paths[i], "\n\n", 2);
+    assert_int_equal(truncate(paths[i], SOURCE_FILE_MOST), 0);
+    assert_int_equal(source_files_find(&files, paths[i], 2, &number), 0);
+    assert_int_equal(files.files[number].lines, i < 2 ? 3 : 0);
+    assert_int_equal(source_file_fault(&files.files[number]), i < 2 ? SOURCE_SOUND : SOURCE_UNREADABLE);
+  }
+  for (int i = 0; i < 3; i++) {
+    assert_ptr_equal(source_files_known(&files, paths[i]), &files.files[i]);
+    unlink(paths[i]);
+  }
+  assert_null(source_files_known(&files, path));
+  source_files_release(&files);
+}
+
+static void test_faults_are_told_apart(void **state)
+{
+  (void)state;
+  struct source_file file = {.path = ""};
+  assert_int_equal(source_file_fault(&file), SOURCE_SOUND);
+  file.path = "a.c";
+  assert_int_equal(source_file_fault(&file), SOURCE_MISSING);
+  file = (struct source_file){.path = "a.c", .found = directory, .lines = 3, .last = 3};
+  assert_int_equal(source_file_fault(&file), SOURCE_SOUND);
+  file.namesake = true;
+  assert_int_equal(source_file_fault(&file), SOURCE_NAMESAKE);
+  file.newer = true;
+  assert_int_equal(source_file_fault(&file), SOURCE_NEWER);
+  file.last = 4;
+  assert_int_equal(source_file_fault(&file), SOURCE_SHORT);
+  file.reason = "";
+  assert_int_equal(source_file_fault(&file), SOURCE_UNREADABLE);
 }
 
 static int make_directory(void **state)
@@ -419,6 +460,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(test_selectors_name_functions_files_and_lines, begin, end),
       cmocka_unit_test(test_a_file_is_found_by_the_longest_tail),
       cmocka_unit_test(test_lines_are_read_whatever_they_contain),
+      cmocka_unit_test(test_all_files_are_bounded), cmocka_unit_test(test_faults_are_told_apart),
       cmocka_unit_test(test_only_regular_files_of_some_size_are_read),
   };
   return UNIT_RUN(argc, argv, "source_lines", tests, make_directory, remove_directory);
