@@ -33,23 +33,22 @@ static void report_files(struct job *job)
       more += problems->count;
   }
   if (more)
-    fprintf(stderr, "hpcprof-lite: and %zu more problem%s in %" PRIu32 " more file%s\n", more, more == 1 ? "" : "s",
-            files - FILES_REPORTED, files - FILES_REPORTED == 1 ? "" : "s");
+    job_print_error("and %zu more problem%s in %" PRIu32 " more file%s", more, more == 1 ? "" : "s",
+                    files - FILES_REPORTED, files - FILES_REPORTED == 1 ? "" : "s");
 }
 
 /* Prints why the measurement of a process is incomplete. */
 static void report_incomplete(const struct profile_process *process)
 {
   if (process->superseded)
-    fprintf(stderr, "hpcprof-lite: %s is complete; the .live file beside it, left over from a kill, is not read\n",
-            process->path);
+    job_print_error("%s is complete; the .live file beside it, left over from a kill, is not read", process->path);
   if (process->unfinished && process->usable)
-    fprintf(stderr, "hpcprof-lite: %s: process %u %s: reported up to its last sample, after %.3f s%s\n", process->path,
-            process->pid, process->running ? "is still running" : "was killed, or could not write its file",
-            (double)process->wall_ns / 1e9,
-            process->lost[LOSS_UNKEPT] ? ", except for tables that could not be kept on disk" : "");
+    job_print_error("%s: process %u %s: reported up to its last sample, after %.3f s%s", process->path, process->pid,
+                    process->running ? "is still running" : "was killed, or could not write its file",
+                    (double)process->wall_ns / 1e9,
+                    process->lost[LOSS_UNKEPT] ? ", except for tables that could not be kept on disk" : "");
   else if (process->unfinished)
-    fprintf(stderr, "hpcprof-lite: %s: the process was killed when it started: nothing was measured\n", process->path);
+    job_print_error("%s: the process was killed when it started: nothing was measured", process->path);
 }
 
 /* Reports which processes were killed or still run; beyond FILES_REPORTED, only their number. */
@@ -62,9 +61,8 @@ static void report_unfinished(const struct profile *profile)
       report_incomplete(process);
   }
   if (count > FILES_REPORTED)
-    fprintf(stderr, "hpcprof-lite: and %" PRIu32 " more process%s that %s killed, or still running\n",
-            count - FILES_REPORTED, count - FILES_REPORTED == 1 ? "" : "es",
-            count - FILES_REPORTED == 1 ? "was" : "were");
+    job_print_error("and %" PRIu32 " more process%s that %s killed, or still running", count - FILES_REPORTED,
+                    count - FILES_REPORTED == 1 ? "" : "es", count - FILES_REPORTED == 1 ? "was" : "were");
 }
 
 /* Finds the files; reports problems with the directories. */
@@ -77,8 +75,7 @@ static int find(struct job *job, char ***paths, uint32_t *count)
     job->status = EXIT_INPUT;
   problems_release(&problems);
   if (!status && options->verbose)
-    fprintf(stderr, "hpcprof-lite: reading files: %u; threads: %u; ranks: %u\n", *count, options->threads,
-            job->ranks.size);
+    job_print_error("reading files: %u; threads: %u; ranks: %u", *count, options->threads, job->ranks.size);
   return status;
 }
 
@@ -96,7 +93,7 @@ static uint64_t ticks_at(const struct profile_range *range, const struct profile
 
 static int cannot_limit(const char *path, const char *why)
 {
-  fprintf(stderr, "hpcprof-lite: %s: --from and --to cannot be used: %s\n", path, why);
+  job_print_error("%s: --from and --to cannot be used: %s", path, why);
   return EXIT_INPUT;
 }
 
@@ -153,8 +150,8 @@ static int check_part(struct job *job)
 {
   const struct profile_range *part = &job->profile.range;
   if (part->from_ns >= part->run_ns) {
-    fprintf(stderr, "hpcprof-lite: nothing happened from --from %.9g on: the run took %.9g s\n",
-            (double)part->from_ns / 1e9, (double)part->run_ns / 1e9);
+    job_print_error("nothing happened from --from %.9g on: the run took %.9g s", (double)part->from_ns / 1e9,
+                    (double)part->run_ns / 1e9);
     return EXIT_USAGE;
   }
   return part->traced || !part->limited ? 0 : limit_log(job);

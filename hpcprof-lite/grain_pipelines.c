@@ -242,8 +242,7 @@ static int read_reference(struct grain_stream *stream, struct job *other)
   if (failed)
     return job_no_memory();
   if (!recorded.count || strcmp(other->profile.workspan.unit, job->profile.workspan.unit)) {
-    fprintf(stderr, "hpcprof-lite: cannot use '--reference %s': it has no graph log in the unit of this run\n",
-            directory);
+    job_print_error("cannot use '--reference %s': it has no graph log in the unit of this run", directory);
     return EXIT_INPUT;
   }
   struct problems *problems = &job->log_problems;
@@ -254,8 +253,8 @@ static int read_reference(struct grain_stream *stream, struct job *other)
   failed = failed ? failed : pass_all(stream, &job->profile, want_reference, &again);
   failed = failed ? failed : grain_reference_join(&job->grain_reference);
   if (!failed && job->grain_reference.missing && !job->options.quiet)
-    fprintf(stderr, "hpcprof-lite: %s: grains that this run does not have: %" PRIu64 " of %" PRIu64 "\n", directory,
-            job->grain_reference.missing, job->grain_reference.wanted_count);
+    job_print_error("%s: grains that this run does not have: %" PRIu64 " of %" PRIu64 "", directory,
+                    job->grain_reference.missing, job->grain_reference.wanted_count);
   if (failed)
     problems_append(problems, &again);
   problems_release(&again);
@@ -351,8 +350,7 @@ static int prepare(struct job *job, uint32_t *count)
   if (failed)
     return job_no_memory();
   if (!recorded.count) {
-    fprintf(stderr, "hpcprof-lite: %s: there is no graph log: run 'hpcrun-lite -p log' for the grains\n",
-            options->directories[0]);
+    job_print_error("%s: there is no graph log: run 'hpcrun-lite -p log' for the grains", options->directories[0]);
     return EXIT_INPUT;
   }
   job->grain_stream = calloc(1, sizeof *job->grain_stream);
@@ -394,15 +392,14 @@ int grain_graph_pipeline(struct job *job)
   stream->builder = graph_builder_new(options->max_nodes, options->unreduced, options->colour);
   status = stream->builder ? each_row(stream, add_to_graph, stream->builder) : ERR_NOMEM;
   if (stream->builder && graph_builder_full(stream->builder))
-    fprintf(stderr, "hpcprof-lite: the unreduced graph has more than %d nodes: choose a part with --root\n",
-            GRAPH_BUILDER_UNREDUCED_MAX);
+    job_print_error("the unreduced graph has more than %d nodes: choose a part with --root",
+                    GRAPH_BUILDER_UNREDUCED_MAX);
   status = status ? status : graph_builder_end(stream->builder, &job->grain_graph);
   graph_builder_free(stream->builder);
   stream->builder = NULL;
   job->report.grain_graph = &job->grain_graph;
   if (!status && !job->grain_graph.nodes_count && options->root_text) {
-    fprintf(stderr, "hpcprof-lite: nothing matches '--root %s': see the paths of --view grains -f csv\n",
-            options->root_text);
+    job_print_error("nothing matches '--root %s': see the paths of --view grains -f csv", options->root_text);
     return EXIT_USAGE;
   }
   return status == ERR_NOMEM ? job_no_memory() : status ? EXIT_INPUT : 0;

@@ -17,7 +17,7 @@ int output_finish(FILE *stream, const char *name)
   if (!broken)
     return 0;
   if (errno != EPIPE)
-    fprintf(stderr, "hpcprof-lite: cannot write %s: %s\n", name, strerror(errno));
+    job_print_error("cannot write %s: %s", name, strerror(errno));
   return EXIT_INPUT;
 }
 
@@ -40,7 +40,7 @@ static int print_file(struct job *job, int (*print)(const struct job *job))
   FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
   int status = EXIT_INPUT;
   if (!stream) {
-    fprintf(stderr, "hpcprof-lite: cannot write '%s': %s\n", name, strerror(errno));
+    job_print_error("cannot write '%s': %s", name, strerror(errno));
     if (fd >= 0)
       close(fd);
     goto out;
@@ -53,7 +53,7 @@ static int print_file(struct job *job, int (*print)(const struct job *job))
   if (fclose(stream) && !status)
     status = EXIT_INPUT;
   if (!status && rename(temporary, name)) {
-    fprintf(stderr, "hpcprof-lite: cannot write '%s': %s\n", name, strerror(errno));
+    job_print_error("cannot write '%s': %s", name, strerror(errno));
     status = EXIT_INPUT;
   }
 out:
@@ -90,7 +90,7 @@ int output_report(struct job *job, int (*print)(const struct job *job))
     return print_paged(job, &pager, print);
   FILE *stream = name ? fopen(name, "we") : stdout;
   if (!stream) {
-    fprintf(stderr, "hpcprof-lite: cannot write '%s': %s\n", name, strerror(errno));
+    job_print_error("cannot write '%s': %s", name, strerror(errno));
     return EXIT_INPUT;
   }
   job->report.stream = stream;
@@ -104,7 +104,7 @@ int output_report(struct job *job, int (*print)(const struct job *job))
 
 static int cannot_write(const char *name, const char *why)
 {
-  fprintf(stderr, "hpcprof-lite: cannot write '%s': %s\n", name, why);
+  job_print_error("cannot write '%s': %s", name, why);
   return EXIT_INPUT;
 }
 

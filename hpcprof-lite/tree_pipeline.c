@@ -196,7 +196,7 @@ static int add_statistics(struct job *job)
   struct problems problems = {0};
   for (uint32_t i = 0; i < job->profile.processes_count; i++)
     if (job->profile.processes[i].running) { /* a second reading would find more samples than the first */
-      fprintf(stderr, "hpcprof-lite: a process is still running: statistics of threads and ranks are omitted\n");
+      job_print_error("a process is still running: statistics of threads and ranks are omitted");
       return 0;
     }
   struct statistics_view view = {.profile = &job->profile,

@@ -79,8 +79,8 @@ int runs_newest(char **name, char **empty, int *error)
   }
   if (here)
     closedir(here);
-  bool hides = unmeasured.name && (!measured.name || is_later(&unmeasured.launch, unmeasured.name, &measured.launch,
-                                                              measured.name));
+  bool hides = unmeasured.name &&
+               (!measured.name || is_later(&unmeasured.launch, unmeasured.name, &measured.launch, measured.name));
   *name = measured.name;
   *empty = hides ? unmeasured.name : NULL;
   if (!hides)

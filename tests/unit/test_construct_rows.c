@@ -4,6 +4,7 @@
 #include "hpcprof-lite/analysis/task_figures.h"
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"
+#include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/views/construct_names.h"
 #include "hpcprof-lite/views/construct_order.h"
 #include "hpcprof-lite/views/construct_rows.h"
@@ -11,6 +12,8 @@
 #include "hpcprof-lite/views/topdown.h"
 #include "tests/support/compose_measurement.h"
 #include "tests/support/unit.h"
+
+#include <locale.h>
 
 enum { THREADS = 4, RECORDS = 40, ROUNDS = 150, DIRECTIVES = 10, WRONG = 3 };
 
@@ -243,6 +246,50 @@ static void test_names_keep_their_place(void **state)
   }
 }
 
+/* A text is broken at columns, not at bytes, and never within a character. */
+static void test_text_is_broken_at_columns(void **state)
+{
+  static const struct {
+    bool utf8;
+    unsigned width;
+    const char *text, *expected;
+  } cases[] = {{true, 6, "\u00e4\u00e4\u00e4 \u00e4\u00e4\u00e4", "\u00e4\u00e4\u00e4\n  \u00e4\u00e4\u00e4\n"},
+               {true, 10, "\u00e4\u00e4\u00e4 \u00e4\u00e4\u00e4", "\u00e4\u00e4\u00e4 \u00e4\u00e4\u00e4\n"},
+               {true, 4, "\u00e4\u00e4\u00e4\u00e4\u00e4", "\u00e4\u00e4\u00e4\u00e4\n  \u00e4\n"},
+               {true, 5, "\u754c\u754c\u754c", "\u754c\u754c\n  \u754c\n"},
+               {false, 6, "abc def", "abc\n  def\n"},
+               {true, 3, "", "\n"}};
+  (void)state;
+  assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct terminal terminal = {.width = cases[i].width, .utf8 = cases[i].utf8};
+    char *out = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&out, &size);
+    terminal_wrap(&terminal, stream, "", "  ", cases[i].text);
+    fclose(stream);
+    assert_string_equal(out, cases[i].expected);
+    free(out);
+  }
+}
+
+static void test_words_are_quoted_for_the_shell(void **state)
+{
+  static const char *const cases[][2] = {
+      {"run-2/a.b", "run-2/a.b"}, {"my run", "my\\ run"}, {"a'b\"$c", "a\\'b\\\"\\$c"}, {"~x", "\\~x"}, {"", "''"},
+      {"a\033[1m", "a\\?\\[1m"}};
+  char out[32], small[4];
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_true(terminal_quote(cases[i][0], out, sizeof out));
+    assert_string_equal(out, cases[i][1]);
+  }
+  assert_true(terminal_quote("abc", small, sizeof small));
+  assert_string_equal(small, "abc");
+  assert_false(terminal_quote("abcd", small, sizeof small));
+  assert_string_equal(small, "DIR");
+}
+
 static void test_counts_are_exact_below_a_million(void **state)
 {
   static const struct {
@@ -275,10 +322,9 @@ int main(int argc, char **argv)
 {
   static bool sound = false, hostile = true;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_prestate(test_random_trees, &sound),
-      cmocka_unit_test_prestate(test_random_trees, &hostile),
-      cmocka_unit_test(test_names_keep_their_place),
-      cmocka_unit_test(test_counts_are_exact_below_a_million),
+      cmocka_unit_test_prestate(test_random_trees, &sound),  cmocka_unit_test_prestate(test_random_trees, &hostile),
+      cmocka_unit_test(test_names_keep_their_place),         cmocka_unit_test(test_text_is_broken_at_columns),
+      cmocka_unit_test(test_words_are_quoted_for_the_shell), cmocka_unit_test(test_counts_are_exact_below_a_million),
   };
   return UNIT_RUN(argc, argv, "construct_rows", tests, make_file, remove_file);
 }

@@ -302,8 +302,7 @@ static void print_command(const struct report *report, const struct layout *layo
 }
 
 /* Where a source was looked for. */
-static void missing_text(const struct source_files *files, const struct source_file *file,
-                         char text[TERMINAL_TEXT_MAX])
+static void missing_text(const struct source_files *files, const struct source_file *file, char text[TERMINAL_TEXT_MAX])
 {
   size_t length = (size_t)snprintf(text, TERMINAL_TEXT_MAX, "Source not found: %s", file->path);
   for (uint32_t i = 0; i < files->directories_count && length < TERMINAL_TEXT_MAX; i++)

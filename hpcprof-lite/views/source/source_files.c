@@ -53,8 +53,7 @@ static bool is_file(const char *path, struct stat *stats)
 
 /* Finds the file below the directories whose path has the longest tail in common with `path`.  Returns the number of
  * components of the tail; 0: there is none. */
-static uint32_t find_below(const struct source_files *files, const char *path, char best[PATH_SIZE],
-                           struct stat *stats)
+static uint32_t find_below(const struct source_files *files, const char *path, char best[PATH_SIZE], struct stat *stats)
 {
   char wanted[PATH_SIZE], here[PATH_SIZE], plain[PATH_SIZE];
   uint32_t most = 0;

@@ -2,8 +2,8 @@
  *
  * Context: BATCH, one thread.  A file is looked for at the path of the debug information, which the symbolizer has
  * joined to the compilation directory, if that is absolute, then below the directories of --source-path.  What is read
- * is kept until source_files_release(), up to SOURCE_FILES_MOST bytes.  Files are hostile: they may be missing, no text,
- * or of any size.
+ * is kept until source_files_release(), up to SOURCE_FILES_MOST bytes.  Files are hostile: they may be missing, no
+ * text, or of any size.
  */
 #ifndef HPCPROF_LITE_VIEWS_SOURCE_SOURCE_FILES_H
 #define HPCPROF_LITE_VIEWS_SOURCE_SOURCE_FILES_H
@@ -14,9 +14,9 @@
 #include <stddef.h>
 
 enum {
-  SOURCE_FILE_MOST = 64 << 20, /* bytes of a file that is read */
+  SOURCE_FILE_MOST = 64 << 20,              /* bytes of a file that is read */
   SOURCE_FILES_MOST = 2 * SOURCE_FILE_MOST, /* bytes of all files */
-  SOURCE_TEXT_MAX = 1024       /* bytes of a line that is shown, with NUL */
+  SOURCE_TEXT_MAX = 1024                    /* bytes of a line that is shown, with NUL */
 };
 
 /* What is wrong with a file. */
@@ -31,10 +31,10 @@ enum source_fault {
 };
 
 struct source_file {
-  const char *path;   /* as the debug information names it */
-  char *found;        /* where it is; NULL: nowhere */
-  const char *reason; /* why a file that was found cannot be read, or NULL */
-  bool newer;         /* it was changed after the measurement had begun */
+  const char *path;     /* as the debug information names it */
+  char *found;          /* where it is; NULL: nowhere */
+  const char *reason;   /* why a file that was found cannot be read, or NULL */
+  bool newer;           /* it was changed after the measurement had begun */
   bool moved, namesake; /* it is not at `path`; nothing but its name is the same */
   uint32_t last;        /* the last line that source_files_find() was called for */
   uint8_t *bytes;

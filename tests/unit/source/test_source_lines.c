@@ -460,7 +460,8 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(test_selectors_name_functions_files_and_lines, begin, end),
       cmocka_unit_test(test_a_file_is_found_by_the_longest_tail),
       cmocka_unit_test(test_lines_are_read_whatever_they_contain),
-      cmocka_unit_test(test_all_files_are_bounded), cmocka_unit_test(test_faults_are_told_apart),
+      cmocka_unit_test(test_all_files_are_bounded),
+      cmocka_unit_test(test_faults_are_told_apart),
       cmocka_unit_test(test_only_regular_files_of_some_size_are_read),
   };
   return UNIT_RUN(argc, argv, "source_lines", tests, make_directory, remove_directory);
