@@ -59,20 +59,31 @@ static void fit_columns(struct layout *layout)
   layout->name_width = layout->terminal.width - layout->name_at;
 }
 
+struct text_columns text_columns_of(const struct tree *tree, const struct tree_columns *columns)
+{
+  bool time = tree_has_time(columns);
+  uint32_t events = time ? columns->events_count : 0;
+  return (struct text_columns){.time = time,
+                               .overhead = tree_incl(tree, 0, columns->overhead) != 0,
+                               .lockwait = tree_incl(tree, 0, columns->lockwait) != 0,
+                               .idleness = tree_incl(tree, 0, columns->idleness) != 0,
+                               .critical = tree_incl(tree, 0, columns->critical) != 0,
+                               .events = events < EVENTS_SHOWN ? events : EVENTS_SHOWN,
+                               .decimals = terminal_decimals(tree_weight(tree, columns, 0, true))};
+}
+
 static void layout_init(const struct report *report, struct layout *layout)
 {
   const struct tree *tree = report->tree;
-  const struct tree_columns *columns = report->columns;
-  *layout = (struct layout){.time = tree_has_time(columns)};
+  struct text_columns shown = text_columns_of(tree, report->columns);
+  *layout = (struct layout){.time = shown.time,
+                            .overhead = shown.overhead,
+                            .lockwait = shown.lockwait,
+                            .idleness = shown.idleness,
+                            .critical = shown.critical,
+                            .events = shown.events,
+                            .decimals = shown.decimals};
   terminal_init(&layout->terminal, report->stream);
-  layout->overhead = tree_incl(tree, 0, columns->overhead) != 0;
-  layout->lockwait = tree_incl(tree, 0, columns->lockwait) != 0;
-  layout->idleness = tree_incl(tree, 0, columns->idleness) != 0;
-  layout->critical = tree_incl(tree, 0, columns->critical) != 0;
-  layout->decimals = terminal_decimals(tree_weight(tree, columns, 0, true));
-  layout->events = layout->time ? columns->events_count : 0;
-  if (layout->events > EVENTS_SHOWN)
-    layout->events = EVENTS_SHOWN;
   fit_columns(layout);
   uint32_t deepest = 0;
   for (uint32_t i = 0; i < tree->count; i++)

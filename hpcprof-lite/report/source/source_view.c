@@ -4,15 +4,15 @@
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/terminal.h"
+#include "hpcprof-lite/report/text.h"
 #include "hpcprof-lite/views/source/source_blocks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* EVENTS_SHOWN: further events in the text.  LINE: columns of the line number with its mark.  SOURCE_LEAST: columns
- * that are kept for the source text, in 80. */
-enum { CELL = 16, EVENTS_SHOWN = 2, LINE = 9, SOURCE_LEAST = 36, DIRECTIVES_MAX = 256 };
+/* LINE: columns of the line number with its mark.  SOURCE_LEAST: columns that are kept for the source text, in 80. */
+enum { CELL = 16, LINE = 9, SOURCE_LEAST = 36, DIRECTIVES_MAX = 256 };
 
 /* ---- CSV and JSON ---- */
 
@@ -132,18 +132,15 @@ static void fit_columns(struct layout *layout)
 
 static void layout_init(const struct report *report, struct layout *layout)
 {
-  const struct tree *tree = &report->source->lines.tree;
-  const struct tree_columns *columns = report->columns;
-  *layout = (struct layout){.time = tree_has_time(columns)};
+  struct text_columns shown = text_columns_of(&report->source->lines.tree, report->columns);
+  *layout = (struct layout){.time = shown.time,
+                            .overhead = shown.overhead,
+                            .lockwait = shown.lockwait,
+                            .idleness = shown.idleness,
+                            .critical = shown.critical,
+                            .events = shown.events,
+                            .decimals = shown.decimals};
   terminal_init(&layout->terminal, report->stream);
-  layout->overhead = tree_incl(tree, 0, columns->overhead) != 0;
-  layout->lockwait = tree_incl(tree, 0, columns->lockwait) != 0;
-  layout->idleness = tree_incl(tree, 0, columns->idleness) != 0;
-  layout->critical = tree_incl(tree, 0, columns->critical) != 0;
-  layout->decimals = terminal_decimals(tree_weight(tree, columns, 0, true));
-  layout->events = layout->time ? columns->events_count : 0;
-  if (layout->events > EVENTS_SHOWN)
-    layout->events = EVENTS_SHOWN;
   fit_columns(layout);
 }
 
