@@ -1,5 +1,6 @@
 #include "hpcprof-lite/symbols/symbols.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct state {
   struct symbols_table *table;
   struct symbols_index *index; /* of the DWARF, NULL if there is none */
   unsigned flags;
+  bool no_memory; /* a file was not opened because memory ran out */
 };
 
 struct symbols {
@@ -91,12 +93,22 @@ static void open_program(struct state *state, const struct symbols_request *requ
   state->program = NULL;
 }
 
-/* Opens a file if it exists and has the wanted build id, else returns NULL. */
-static struct symbols_elf *open_with_id(const char *path, struct symbols_bytes wanted)
+/* Opens a file if it exists, else returns NULL. */
+static struct symbols_elf *open_file(struct state *state, const char *path)
 {
   char reason[PATH_SIZE + 128];
+  errno = 0;
   struct symbols_elf *file = symbols_elf_open(path, reason, sizeof reason);
+  state->no_memory |= !file && errno == ENOMEM;
+  return file;
+}
+
+/* Opens a file if it exists and has the wanted build id, else returns NULL. */
+static struct symbols_elf *open_with_id(struct state *state, const char *path, struct symbols_bytes wanted)
+{
+  struct symbols_elf *file = open_file(state, path);
   if (file && !same_bytes(symbols_elf_build_id(file), wanted)) {
+    state->no_memory |= errno == ENOMEM;
     symbols_elf_close(file);
     file = NULL;
   }
@@ -104,29 +116,30 @@ static struct symbols_elf *open_with_id(const char *path, struct symbols_bytes w
 }
 
 /* Opens the separate debug file of a build id, below the debug root. */
-static struct symbols_elf *open_by_id(const char *root, struct symbols_bytes id)
+static struct symbols_elf *open_by_id(struct state *state, const char *root, struct symbols_bytes id)
 {
   char path[PATH_SIZE], text[ID_TEXT_SIZE];
   if (id.size < 2 || id.size > BUILD_ID_MAX)
     return NULL;
   id_text(id, text);
   int length = snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", root, text, text + 2);
-  return length > 0 && (size_t)length < sizeof path ? open_with_id(path, id) : NULL;
+  return length > 0 && (size_t)length < sizeof path ? open_with_id(state, path, id) : NULL;
 }
 
 /* Opens a file that .gnu_debuglink may name, if it has the program's build id.  If either has no build id, the checksum
  * decides. */
-static struct symbols_elf *open_linked(const char *path, struct symbols_bytes id, uint32_t wanted_crc)
+static struct symbols_elf *open_linked(struct state *state, const char *path, struct symbols_bytes id,
+                                       uint32_t wanted_crc)
 {
-  char reason[PATH_SIZE + 128];
   uint32_t crc;
-  struct symbols_elf *file = symbols_elf_open(path, reason, sizeof reason);
+  struct symbols_elf *file = open_file(state, path);
   if (!file)
     return NULL;
   struct symbols_bytes found = symbols_elf_build_id(file);
   bool matches = id.size && found.size ? same_bytes(id, found) : symbols_elf_crc(file, &crc) && crc == wanted_crc;
   if (matches)
     return file;
+  state->no_memory |= errno == ENOMEM;
   symbols_elf_close(file);
   return NULL;
 }
@@ -148,7 +161,7 @@ static struct symbols_elf *open_by_link(struct state *state, const char *program
     int length = snprintf(path, sizeof path, "%s%.*s%s%s/%s", place == 2 ? root : "", directory, program,
                           directory || slash || place == 2 ? "" : ".", place == 1 ? "/.debug" : "", name);
     struct symbols_elf *file = length > 0 && (size_t)length < sizeof path
-                                   ? open_linked(path, symbols_elf_build_id(state->program), crc)
+                                   ? open_linked(state, path, symbols_elf_build_id(state->program), crc)
                                    : NULL;
     if (file)
       return file;
@@ -171,7 +184,7 @@ static void open_debug(struct state *state, const struct symbols_request *reques
     return;
   if (!id.size && state->program)
     id = symbols_elf_build_id(state->program);
-  state->debug = open_by_id(root, id);
+  state->debug = open_by_id(state, root, id);
   if (!state->debug && state->program)
     state->debug = open_by_link(state, request->path, root);
 }
@@ -189,9 +202,9 @@ static void open_shared(struct state *state, struct symbols_elf *debug, const st
   int directory = *name != '/' && slash ? (int)(slash - request->path) + 1 : 0;
   int length = snprintf(path, sizeof path, "%.*s%s", directory, request->path, name);
   if (length > 0 && (size_t)length < sizeof path)
-    state->shared = open_with_id(path, id);
+    state->shared = open_with_id(state, path, id);
   if (!state->shared)
-    state->shared = open_by_id(request->debug_root ? request->debug_root : DEBUG_ROOT, id);
+    state->shared = open_by_id(state, request->debug_root ? request->debug_root : DEBUG_ROOT, id);
 }
 
 /* Reads the debug sections of a file, which may be NULL.  Sets *name and *fault for the first unreadable section. */
@@ -279,6 +292,8 @@ static void open_all(struct state *state, const struct symbols_request *request,
   if (code && (!symbols_elf_code(code, &state->code) || !symbols_ranges_build(&state->code)))
     complain(report, SYMBOLS_NOMEM, "out of memory: lines are missing");
   open_dwarf(state, request, report);
+  if (state->no_memory || symbols_elf_lacks_memory(state->debug) || symbols_elf_lacks_memory(state->shared))
+    complain(report, SYMBOLS_NOMEM, "out of memory: a separate debug file is missing");
   open_table(state, report);
   symbols_elf_detach(state->program);
   symbols_elf_detach(state->debug);

@@ -140,9 +140,11 @@ void symbols_elf_close(struct symbols_elf *file)
 /* The section after `section` (NULL: the first one) with its header; NULL at the end. */
 static Elf_Scn *next_section(struct symbols_elf *file, Elf_Scn *section, GElf_Shdr *header)
 {
+  errno = 0;
   do
     section = elf_nextscn(file->elf, section);
   while (section && !gelf_getshdr(section, header));
+  file->no_memory |= errno == ENOMEM;
   return section;
 }
 
@@ -452,6 +454,11 @@ bool symbols_elf_stubs(struct symbols_elf *file, struct symbols_pool *pool, stru
       fine = add_stubs(file, s, &header, &slots, pool, out);
   free(slots.slots);
   return fine && !file->no_memory;
+}
+
+bool symbols_elf_lacks_memory(const struct symbols_elf *file)
+{
+  return file && file->no_memory;
 }
 
 bool symbols_elf_crc(const struct symbols_elf *file, uint32_t *crc)

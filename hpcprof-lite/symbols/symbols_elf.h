@@ -59,6 +59,9 @@ long symbols_elf_functions(struct symbols_elf *elf, enum symbols_elf_table table
  * Returns false if there is no memory. */
 bool symbols_elf_stubs(struct symbols_elf *elf, struct symbols_pool *pool, struct symbols_symbols *out);
 
+/* Whether a section was not read because memory ran out; elf may be NULL. */
+bool symbols_elf_lacks_memory(const struct symbols_elf *elf);
+
 /* Computes the CRC-32 of the whole file as .gnu_debuglink uses it.  Returns false if the file is too large or
  * unreadable. */
 bool symbols_elf_crc(const struct symbols_elf *elf, uint32_t *crc);
