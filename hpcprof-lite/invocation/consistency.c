@@ -222,8 +222,8 @@ static int check_timeline(const struct options *options, char *message, size_t s
 static int check_effects(const struct options *options, char *message, size_t size)
 {
   static const bool by_baseline[OPTIONS_SOURCE + 1] = {
-      [OPTIONS_SUMMARY] = true, [OPTIONS_TOPDOWN] = true,       [OPTIONS_BOTTOMUP] = true,
-      [OPTIONS_FLAT] = true,    [OPTIONS_CRITICAL_PATH] = true, [OPTIONS_SOURCE] = true};
+      [OPTIONS_SUMMARY] = true,       [OPTIONS_TOPDOWN] = true, [OPTIONS_BOTTOMUP] = true,  [OPTIONS_FLAT] = true,
+      [OPTIONS_CRITICAL_PATH] = true, [OPTIONS_SOURCE] = true,  [OPTIONS_EFFICIENCY] = true};
   if (options->legend && options->format != OPTIONS_TEXT)
     return fail(message, size, "%s", "--legend explains the columns of a text report: other formats have no legend");
   if (options->legend && options->view == OPTIONS_ADVICE)
@@ -231,7 +231,7 @@ static int check_effects(const struct options *options, char *message, size_t si
   if (options->has_baseline && !by_baseline[options->view])
     return fail(message, size,
                 "view '%s' does not charge idleness to contexts: --idleness needs summary, topdown, bottomup, flat, "
-                "critical-path or source",
+                "critical-path, source or efficiency",
                 options->view_name);
   return 0;
 }

@@ -119,7 +119,7 @@ def the_command_line_is_checked(_):
     assert "there is no format 'xml'" in refused("-f", "xml", "basic")
     assert "thread, core or shared, not 'cores'" in refused("--idleness", "cores", "basic")
     for view in ("advice", "regions", "region-tree", "overheads", "tasks", "parallelism", "whatif", "speedup", "grains",
-                 "threads", "efficiency"):
+                 "threads"):
         assert "--idleness needs summary" in refused("--view", view, "--idleness", "core", "basic"), view
     assert "has no columns" in refused("--view", "advice", "--legend", "basic")
     for words in (("-f", "csv"), ("-f", "json"), ("--view", "advice", "-f", "csv"), ("-f", "perfetto")):

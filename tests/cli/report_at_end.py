@@ -14,7 +14,7 @@ import termios
 import time
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from tap import LAUNCHER, REPORT, case, environment, main, must, run, start, wait_until
+from tap import LAUNCHER, REPORT, case, children, environment, main, must, run, start, wait_until
 
 
 def launch(directory, *arguments, **how):
@@ -200,9 +200,16 @@ def a_child_that_ends_at_once_keeps_its_status(directory):
 
 @case
 def nothing_measured_is_reported_as_that(directory):
-    process = start(LAUNCHER, "--report", "-q", "-e", "task-clock@f1", "sh", "-c", "touch ready; exec sleep 60",
-                    cwd=directory)
-    wait_until(lambda: os.path.exists(os.path.join(directory, "ready")), "the program runs")
+    process = start(LAUNCHER, "--report", "-q", "-e", "task-clock@f1", "sleep", "60", cwd=directory)
+
+    def sleeps():
+        for pid in children(process.pid):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/comm", encoding="ascii") as file:
+                if file.read() == "sleep\n" and state(pid) == "S":
+                    return True
+        return False
+
+    wait_until(sleeps, "the program sleeps")
     os.kill(process.pid, signal.SIGTERM)
     _, said = process.communicate(timeout=60)
     assert process.returncode == -signal.SIGTERM, process
