@@ -273,8 +273,10 @@ void summary_text(const struct report *report)
   verdict_unfit(report, &summary.terminal);
   verdict_print(report, &summary.terminal);
   print_run(&summary);
-  fputc('\n', report->stream);
-  category_bar(report, &summary.terminal);
+  if (report->totals->samples) {
+    fputc('\n', report->stream);
+    category_bar(report, &summary.terminal);
+  }
   print_efficiency(&summary);
   print_hot(&summary);
   fputc('\n', report->stream);

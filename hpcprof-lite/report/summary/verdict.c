@@ -75,6 +75,8 @@ void verdict_unfit(const struct report *report, const struct terminal *terminal)
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
   char percent[CELL];
   print_samples(report, terminal);
+  if (!report->totals->samples) /* shares are of what little is known */
+    return;
   if (ns[TIMELINE_TOOL] > all / MUCH) {
     terminal_percent(ns[TIMELINE_TOOL], all, percent);
     print_reason(report, terminal,
@@ -158,7 +160,7 @@ static void share_text(const struct report *report, char out[PART])
   const struct totals *run = report->totals;
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
   *out = 0;
-  if (!run->openmp_processes && run->elapsed_ns)
+  if (!run->openmp_processes && run->elapsed_ns && run->samples)
     snprintf(out, PART, ", which used %.2f cores on average", (double)run->cpu_ns / (double)run->elapsed_ns);
   if (!run->openmp_processes || !all || !tree_has_time(report->columns) || run->samples < MODEL_FEW_SAMPLES)
     return;
