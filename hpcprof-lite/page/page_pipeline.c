@@ -1,0 +1,216 @@
+#define _GNU_SOURCE
+#include "hpcprof-lite/page/page_pipeline.h"
+
+#include "hpcprof-lite/report/html/html_page.h"
+#include "hpcprof-lite/report/html/html_table.h"
+#include "hpcprof-lite/report/row_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The tables.  One that is optional has its reason to be missing only in the page: the run did not record it. */
+static const struct page_table {
+  const char *name;
+  enum options_view view;
+  bool optional;
+  double percent_limit; /* of a tree: rows below it are left out */
+} tables[] = {{"summary", OPTIONS_SUMMARY, false, 0},
+              {"advice", OPTIONS_ADVICE, false, 0},
+              {"efficiency", OPTIONS_EFFICIENCY, false, 0},
+              {"threads", OPTIONS_THREADS, false, 0},
+              {"speedup", OPTIONS_SPEEDUP, false, 0},
+              {"topdown", OPTIONS_TOPDOWN, false, 0},
+              {"bottomup", OPTIONS_BOTTOMUP, false, 0.01},
+              {"flat", OPTIONS_FLAT, false, 0},
+              {"parallelism", OPTIONS_PARALLELISM, false, 0},
+              {"critical-path", OPTIONS_CRITICAL_PATH, false, 0},
+              {"whatif", OPTIONS_WHATIF, false, 0},
+              {"regions", OPTIONS_REGIONS, false, 0},
+              {"region-tree", OPTIONS_REGION_TREE, false, 0},
+              {"overheads", OPTIONS_OVERHEADS, false, 0},
+              {"tasks", OPTIONS_TASKS, false, 0},
+              {"phases", OPTIONS_PHASES, true, 0},
+              {"timeline", OPTIONS_TIMELINE, true, 0},
+              {"grains", OPTIONS_GRAINS, true, 0}};
+
+enum { TABLES = sizeof tables / sizeof *tables, MESSAGE_MAX = 4096 };
+
+/* The process that makes a table. */
+struct page_child {
+  pid_t pid;
+  int output;   /* the table, in base64 */
+  int messages; /* a file in memory with what it printed on standard error */
+  bool failed;
+  char reason[MESSAGE_MAX]; /* its last message, without the program's name */
+};
+
+/* In the child: writes the table of a view. */
+static int write_table(struct job *job, const struct page_table *wanted, page_view_writer *write_view, FILE *output)
+{
+  struct html_table table = {0};
+  FILE *csv = html_table_stream(&table);
+  if (!csv)
+    return job_no_memory();
+  job->options.percent_limit = wanted->percent_limit;
+  job->report.stream = csv;
+  int status = write_view(job, wanted->view);
+  if (fclose(csv) && !status)
+    status = EXIT_INPUT;
+  if (!status && html_table_write(&table, output))
+    status = job_no_memory();
+  if (!status)
+    status = fflush(output) ? EXIT_INPUT : 0;
+  html_table_release(&table);
+  return status;
+}
+
+/* Starts the child of a table.  Returns whether it runs; errno tells why not. */
+static bool start(struct job *job, const struct page_table *wanted, page_view_writer *write_view,
+                  struct page_child *child)
+{
+  int ends[2];
+  child->messages = memfd_create("messages", MFD_CLOEXEC);
+  if (child->messages < 0 || pipe2(ends, O_CLOEXEC))
+    return false;
+  child->output = ends[0];
+  child->pid = fork();
+  if (child->pid) {
+    close(ends[1]);
+    return child->pid > 0;
+  }
+  close(ends[0]);
+  FILE *output = dup2(child->messages, STDERR_FILENO) < 0 ? NULL : fdopen(ends[1], "w");
+  _exit(output ? write_table(job, wanted, write_view, output) : EXIT_INPUT);
+}
+
+/* Copies the child's table into the page.  Returns whether there was one. */
+static bool copy_output(const struct page_child *child, FILE *page)
+{
+  char buffer[1 << 16];
+  ssize_t size;
+  bool any = false;
+  while ((size = read(child->output, buffer, sizeof buffer)) > 0 || (size < 0 && errno == EINTR))
+    if (size > 0) {
+      fwrite(buffer, 1, (size_t)size, page);
+      any = true;
+    }
+  return any;
+}
+
+/* Prints a line unless it was printed before. */
+static void print_once(struct problems *printed, const char *line)
+{
+  for (uint32_t i = 0; i < printed->count; i++)
+    if (!strcmp(printed->lines[i], line))
+      return;
+  problems_add(printed, "%s", line);
+  fprintf(stderr, "%s\n", line);
+}
+
+/* Passes the child's messages on, each once for all children; keeps the last one. */
+static void pass_messages(struct page_child *child, bool silent, struct problems *printed)
+{
+  static const char prefix[] = "hpcprof-lite: ";
+  FILE *stream = fdopen(child->messages, "r");
+  char *line = NULL;
+  size_t room = 0;
+  ssize_t length;
+  if (!stream)
+    return;
+  rewind(stream);
+  while ((length = getline(&line, &room, stream)) > 0) {
+    line[length - (line[length - 1] == '\n')] = '\0';
+    bool prefixed = !strncmp(line, prefix, sizeof prefix - 1);
+    snprintf(child->reason, sizeof child->reason, "%s", line + (prefixed ? sizeof prefix - 1 : 0));
+    if (!silent)
+      print_once(printed, line);
+  }
+  free(line);
+  fclose(stream);
+}
+
+/* Waits for a child; writes its table. */
+static void finish(const struct page_table *wanted, struct page_child *child, FILE *page, struct problems *printed)
+{
+  int status;
+  html_page_open_table(page, wanted->name);
+  bool any = copy_output(child, page);
+  html_page_close_table(page);
+  close(child->output);
+  while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
+    ;
+  child->failed = !any || !WIFEXITED(status) || WEXITSTATUS(status);
+  pass_messages(child, child->failed && wanted->optional, printed);
+  if (child->failed && !*child->reason)
+    snprintf(child->reason, sizeof child->reason, "the process that computed it was ended by signal %d",
+             WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+  if (child->failed && !wanted->optional) {
+    char line[MESSAGE_MAX + 128];
+    snprintf(line, sizeof line, "hpcprof-lite: the page lacks the table of view '%s': %s", wanted->name, child->reason);
+    print_once(printed, line);
+  }
+}
+
+/* Writes the table about the page itself: what a command line needs, and why tables are missing. */
+static int write_about(struct job *job, const struct page_child *children)
+{
+  static const char *const columns[] = {"item", "name", "value"};
+  FILE *page = job->report.stream;
+  struct html_table table = {0};
+  struct row_writer writer;
+  FILE *csv = html_table_stream(&table);
+  if (!csv)
+    return ERR_NOMEM;
+  row_writer_begin(&writer, csv, false, columns, sizeof columns / sizeof *columns);
+  for (size_t i = 0; i < job->options.directories_count; i++) {
+    row_writer_text(&writer, "directory");
+    row_writer_empty(&writer);
+    row_writer_text(&writer, job->options.directories[i]);
+  }
+  for (uint32_t i = 0; i < TABLES; i++) {
+    if (!children[i].failed)
+      continue;
+    row_writer_text(&writer, "missing");
+    row_writer_text(&writer, tables[i].name);
+    row_writer_text(&writer, children[i].reason);
+  }
+  row_writer_end(&writer);
+  fclose(csv);
+  html_page_open_table(page, "about");
+  int status = html_table_write(&table, page);
+  html_page_close_table(page);
+  html_table_release(&table);
+  return status;
+}
+
+int page_write(struct job *job, page_view_writer *write_view)
+{
+  static struct page_child children[TABLES];
+  struct problems printed = {0};
+  FILE *page = job->report.stream;
+  int status = 0;
+  html_page_open(&job->report);
+  fflush(NULL); /* children would write what is left in buffers */
+  uint32_t started = 0;
+  while (started < TABLES && start(job, &tables[started], write_view, &children[started]))
+    started++;
+  if (started < TABLES) {
+    job_print_error("cannot start a process for each table of the page");
+    status = ERR_INPUT;
+  }
+  for (uint32_t i = 0; i < started; i++) {
+    finish(&tables[i], &children[i], page, &printed);
+    if (children[i].failed && !tables[i].optional)
+      status = ERR_INPUT;
+  }
+  if (write_about(job, children))
+    status = ERR_NOMEM;
+  html_page_close(page);
+  problems_release(&printed);
+  return status;
+}

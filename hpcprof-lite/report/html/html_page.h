@@ -1,0 +1,22 @@
+/* The HTML report: one file that holds everything it shows.
+ *
+ * Context: BATCH.  The page's style, script and frame come from report/html/page/, which the build puts into the
+ * program; its data are tables (html_table.h), each in an element of its own.  The page's security policy allows
+ * nothing but its own script and style, which it names by their hashes: text of a measurement can be neither.
+ */
+#ifndef HPCPROF_LITE_REPORT_HTML_HTML_PAGE_H
+#define HPCPROF_LITE_REPORT_HTML_HTML_PAGE_H
+
+#include "hpcprof-lite/report/report.h"
+
+/* Writes the page up to its data. */
+void html_page_open(const struct report *report);
+
+/* Begins the element of a table; html_table_write() writes its contents, and html_page_close_table() ends it. */
+void html_page_open_table(FILE *stream, const char *name);
+void html_page_close_table(FILE *stream);
+
+/* Writes what follows the data. */
+void html_page_close(FILE *stream);
+
+#endif

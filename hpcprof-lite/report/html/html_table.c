@@ -1,0 +1,332 @@
+#define _GNU_SOURCE /* fopencookie() */
+#include "hpcprof-lite/report/html/html_table.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/report/row_writer.h"
+
+#include <inttypes.h>
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t EMPTY = INT64_MIN;
+
+enum { DIGITS_MAX = 18, CELL_BYTES_MAX = 8, COMPRESSION = 6 };
+
+/* ---- cells ---- */
+
+/* Reads a number as row_writer.c writes it; anything else is text, also a number with leading zeros or a sign "+". */
+static bool parse_number(const char *text, size_t size, int64_t *value, unsigned *decimals)
+{
+  size_t digits = 0, at = 0;
+  bool negative = size && text[0] == '-', point = false;
+  *value = 0, *decimals = 0;
+  for (at = negative; at < size; at++) {
+    if (text[at] == '.' && !point && digits) {
+      point = true;
+    } else if (text[at] >= '0' && text[at] <= '9' && digits < DIGITS_MAX) {
+      *value = *value * 10 + (text[at] - '0');
+      *decimals += point;
+      digits++;
+    } else {
+      return false;
+    }
+  }
+  size_t first = negative;
+  bool zeros = digits > *decimals + 1 && text[first] == '0';
+  if (!digits || zeros || (point && !*decimals) || (negative && !*value))
+    return false;
+  *value = negative ? -*value : *value;
+  return true;
+}
+
+/* Returns the position of a string + 1, after adding it if it is new; 0 without memory. */
+static uint32_t string_number(struct html_column *column, const char *text, size_t size)
+{
+  uint64_t key = index_hash_bytes(1, text, size);
+  uint32_t slot, found = index_first(&column->index, key, &slot);
+  for (; found; found = index_next(&column->index, key, &slot)) {
+    const char *known = column->strings + column->starts[found - 1];
+    if (!memcmp(known, text, size) && known[size] == '\n')
+      return found;
+  }
+  if (column->strings_size + size + 1 > UINT32_MAX ||
+      !array_reserve(&column->strings, &column->strings_room, column->strings_size + size + 1, 1) ||
+      !array_reserve(&column->starts, &column->starts_room, (size_t)column->strings_count + 1,
+                     sizeof *column->starts) ||
+      !index_add(&column->index, key, column->strings_count + 1))
+    return 0;
+  column->starts[column->strings_count++] = (uint32_t)column->strings_size;
+  memcpy(column->strings + column->strings_size, text, size);
+  column->strings[column->strings_size + size] = '\n';
+  column->strings_size += size + 1;
+  return column->strings_count;
+}
+
+/* Turns the numbers of a column into text. */
+static bool make_text(struct html_column *column, uint32_t rows)
+{
+  column->is_text = true;
+  for (uint32_t row = 0; row < rows; row++) {
+    int64_t value = column->cells[row];
+    char text[48];
+    if (value == EMPTY)
+      continue;
+    uint64_t amount = value < 0 ? -(uint64_t)value : (uint64_t)value, unit = 1;
+    for (unsigned i = 0; i < column->decimals; i++)
+      unit *= 10;
+    int size = snprintf(text, sizeof text, "%s%" PRIu64, value < 0 ? "-" : "", amount / unit);
+    if (column->decimals)
+      size += snprintf(text + size, sizeof text - (size_t)size, ".%0*" PRIu64, (int)column->decimals, amount % unit);
+    uint32_t number = string_number(column, text, (size_t)size);
+    if (!number)
+      return false;
+    column->cells[row] = number;
+  }
+  return true;
+}
+
+static bool add_number(struct html_column *column, uint32_t row, int64_t value, unsigned decimals)
+{
+  if (column->is_text || (column->has_number && column->decimals != decimals))
+    return false;
+  column->minimum = column->has_number && column->minimum < value ? column->minimum : value;
+  column->maximum = column->has_number && column->maximum > value ? column->maximum : value;
+  column->decimals = decimals;
+  column->has_number = true;
+  column->cells[row] = value;
+  return true;
+}
+
+static bool add_cell(struct html_column *column, uint32_t row, const char *text, size_t size)
+{
+  int64_t value;
+  unsigned decimals;
+  if (!array_reserve(&column->cells, &column->room, (size_t)row + 1, sizeof *column->cells))
+    return false;
+  column->cells[row] = EMPTY;
+  column->has_empty = column->has_empty || !size;
+  if (!size || (parse_number(text, size, &value, &decimals) && add_number(column, row, value, decimals)))
+    return true;
+  if (!column->is_text && !make_text(column, row))
+    return false;
+  column->cells[row] = string_number(column, text, size);
+  return column->cells[row] != 0;
+}
+
+/* ---- CSV ---- */
+
+static bool add_column(struct html_table *table)
+{
+  if (!array_reserve_zero(&table->columns, &table->columns_room, (size_t)table->columns_count + 1,
+                          sizeof *table->columns))
+    return false;
+  char *name = strndup(table->cell ? table->cell : "", table->cell_size);
+  table->columns[table->columns_count].name = name;
+  table->columns_count += name != NULL;
+  return name != NULL;
+}
+
+/* Ends a cell; cells beyond the header's are ignored. */
+static bool end_cell(struct html_table *table)
+{
+  bool fits = true;
+  if (!table->has_header)
+    fits = add_column(table);
+  else if (table->column < table->columns_count)
+    fits = add_cell(&table->columns[table->column++], table->rows, table->cell ? table->cell : "", table->cell_size);
+  table->cell_size = 0;
+  table->quoted = table->quote_ended = false;
+  return fits;
+}
+
+/* Ends a line; cells that it lacks are empty. */
+static bool end_line(struct html_table *table)
+{
+  bool fits = end_cell(table);
+  while (fits && table->has_header && table->column < table->columns_count)
+    fits = add_cell(&table->columns[table->column++], table->rows, "", 0);
+  table->rows += table->has_header;
+  table->has_header = true;
+  table->column = 0;
+  return fits;
+}
+
+static bool add_character(struct html_table *table, char character)
+{
+  if (!array_reserve(&table->cell, &table->cell_room, table->cell_size + 1, 1))
+    return false;
+  table->cell[table->cell_size++] = character;
+  return true;
+}
+
+static bool read_character(struct html_table *table, char character)
+{
+  if (table->quoted && !table->quote_ended) {
+    if (character != '"')
+      return add_character(table, character);
+    table->quote_ended = true;
+    return true;
+  }
+  if (character == ',')
+    return end_cell(table);
+  if (character == '\n')
+    return end_line(table);
+  if (character != '"')
+    return add_character(table, character);
+  if (table->quote_ended) { /* a doubled quotation mark */
+    table->quote_ended = false;
+    return add_character(table, character);
+  }
+  table->quoted = true;
+  return true;
+}
+
+void html_table_read(struct html_table *table, const char *text, size_t size)
+{
+  for (size_t i = 0; i < size && !table->no_memory; i++)
+    table->no_memory = !read_character(table, text[i]);
+}
+
+static ssize_t write_cookie(void *cookie, const char *text, size_t size)
+{
+  html_table_read(cookie, text, size);
+  return (ssize_t)size;
+}
+
+FILE *html_table_stream(struct html_table *table)
+{
+  return fopencookie(table, "w", (cookie_io_functions_t){.write = write_cookie});
+}
+
+/* ---- the written form ---- */
+
+/* Returns the largest cell, with one value more where a column has empty cells. */
+static uint64_t largest_cell(const struct html_column *column)
+{
+  if (column->is_text)
+    return column->strings_count;
+  uint64_t range = column->has_number ? (uint64_t)column->maximum - (uint64_t)column->minimum : 0;
+  return range + column->has_empty;
+}
+
+static unsigned cell_bytes(const struct html_column *column)
+{
+  unsigned bytes = 1;
+  while (bytes < CELL_BYTES_MAX && largest_cell(column) >> (8 * bytes))
+    bytes++;
+  return bytes;
+}
+
+static uint64_t encoded(const struct html_column *column, uint32_t row, unsigned bytes)
+{
+  int64_t cell = column->cells[row];
+  if (column->is_text)
+    return cell == EMPTY ? 0 : (uint64_t)cell;
+  return cell == EMPTY ? UINT64_MAX >> (64 - 8 * bytes) : (uint64_t)cell - (uint64_t)column->minimum;
+}
+
+/* Returns the header, which the caller frees; NULL without memory. */
+static char *make_header(const struct html_table *table, size_t *size)
+{
+  char *header = NULL;
+  FILE *stream = open_memstream(&header, size);
+  if (!stream)
+    return NULL;
+  fprintf(stream, "{\"rows\":%" PRIu32 ",\"columns\":[", table->rows);
+  for (uint32_t i = 0; i < table->columns_count; i++) {
+    const struct html_column *column = &table->columns[i];
+    fprintf(stream, "%s{\"name\":", i ? "," : "");
+    row_writer_json_string(stream, column->name);
+    fprintf(stream, ",\"bytes\":%u,", cell_bytes(column));
+    if (column->is_text)
+      fprintf(stream, "\"strings\":%zu}", column->strings_size);
+    else
+      fprintf(stream, "\"minimum\":%" PRId64 ",\"decimals\":%u,\"empty\":%s}", column->minimum, column->decimals,
+              column->has_empty ? "true" : "false");
+  }
+  fputs("]}", stream);
+  if (ferror(stream) | fclose(stream)) {
+    free(header);
+    return NULL;
+  }
+  return header;
+}
+
+/* Returns the written form before compression, which the caller frees; NULL without memory. */
+static unsigned char *make_bytes(const struct html_table *table, size_t *size)
+{
+  size_t header_size, at = 4;
+  char *header = make_header(table, &header_size);
+  *size = 4 + header_size;
+  for (uint32_t i = 0; i < table->columns_count; i++)
+    *size += (size_t)table->rows * cell_bytes(&table->columns[i]) + table->columns[i].strings_size;
+  unsigned char *bytes = header ? malloc(*size) : NULL;
+  if (!bytes) {
+    free(header);
+    return NULL;
+  }
+  for (unsigned i = 0; i < 4; i++)
+    bytes[i] = (unsigned char)(header_size >> (8 * i));
+  memcpy(bytes + at, header, header_size);
+  at += header_size;
+  for (uint32_t i = 0; i < table->columns_count; i++) {
+    const struct html_column *column = &table->columns[i];
+    unsigned width = cell_bytes(column);
+    for (unsigned byte = 0; byte < width; byte++)
+      for (uint32_t row = 0; row < table->rows; row++)
+        bytes[at++] = (unsigned char)(encoded(column, row, width) >> (8 * byte));
+    if (column->strings_size)
+      memcpy(bytes + at, column->strings, column->strings_size);
+    at += column->strings_size;
+  }
+  free(header);
+  return bytes;
+}
+
+static void write_base64(const unsigned char *bytes, size_t size, FILE *stream)
+{
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  for (size_t i = 0; i < size; i += 3) {
+    uint32_t group = (uint32_t)bytes[i] << 16;
+    group |= i + 1 < size ? (uint32_t)bytes[i + 1] << 8 : 0;
+    group |= i + 2 < size ? bytes[i + 2] : 0;
+    putc_unlocked(digits[group >> 18], stream);
+    putc_unlocked(digits[group >> 12 & 63], stream);
+    putc_unlocked(i + 1 < size ? digits[group >> 6 & 63] : '=', stream);
+    putc_unlocked(i + 2 < size ? digits[group & 63] : '=', stream);
+  }
+}
+
+int html_table_write(const struct html_table *table, FILE *stream)
+{
+  size_t size;
+  unsigned char *bytes = table->no_memory ? NULL : make_bytes(table, &size);
+  struct libdeflate_compressor *compressor = bytes ? libdeflate_alloc_compressor(COMPRESSION) : NULL;
+  size_t bound = compressor ? libdeflate_gzip_compress_bound(compressor, size) : 0;
+  unsigned char *packed = compressor ? malloc(bound) : NULL;
+  size_t packed_size = packed ? libdeflate_gzip_compress(compressor, bytes, size, packed, bound) : 0;
+  if (packed_size)
+    write_base64(packed, packed_size, stream);
+  if (compressor)
+    libdeflate_free_compressor(compressor);
+  free(packed);
+  free(bytes);
+  return packed_size ? 0 : ERR_NOMEM;
+}
+
+void html_table_release(struct html_table *table)
+{
+  for (uint32_t i = 0; i < table->columns_count; i++) {
+    struct html_column *column = &table->columns[i];
+    free(column->name);
+    free(column->cells);
+    free(column->strings);
+    free(column->starts);
+    index_release(&column->index);
+  }
+  free(table->columns);
+  free(table->cell);
+  *table = (struct html_table){0};
+}

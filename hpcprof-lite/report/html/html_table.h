@@ -1,0 +1,59 @@
+/* A table of the HTML report: the CSV of a view, kept column by column.
+ *
+ * Context: BATCH.  Rows come as CSV text, in pieces of any size, so that the page shows exactly what the CSV holds.  A
+ * column whose cells are all numbers, written with the same number of decimals, holds whole numbers; any other column
+ * holds text.  The table owns its memory.  Where memory runs out, later pieces are ignored and html_table_write()
+ * returns ERR_NOMEM.
+ *
+ * Written form, read by page/table_data.js: the length of the header (4 bytes, little-endian), the header (JSON), then
+ * for each column its cells and, for text, its strings.  A cell is a number of 1 to 8 bytes.  All first (lowest) bytes
+ * of the column stand before all second ones and so on, which gzip compresses better than whole numbers.
+ *   number: value = (minimum + cell) / 10^decimals; the largest cell means "empty" in columns that are marked so
+ *   text:   cell = position in the strings, each of which ends in a line feed; 0 = empty
+ */
+#ifndef HPCPROF_LITE_REPORT_HTML_HTML_TABLE_H
+#define HPCPROF_LITE_REPORT_HTML_HTML_TABLE_H
+
+#include "hpcprof-lite/model/index.h"
+
+#include <stdio.h>
+
+struct html_column {
+  char *name;
+  bool is_text, has_empty, has_number;
+  unsigned decimals;
+  int64_t minimum, maximum; /* of numbers */
+  int64_t *cells;           /* [row] number, HTML_EMPTY, or position of the string + 1 */
+  size_t room;
+  char *strings; /* of text */
+  size_t strings_size, strings_room;
+  uint32_t *starts; /* [string] position in `strings` */
+  size_t starts_room;
+  uint32_t strings_count;
+  struct index index; /* of strings, by their hash */
+};
+
+struct html_table {
+  struct html_column *columns;
+  size_t columns_room;
+  uint32_t columns_count, rows;
+  /* of the CSV that is being read */
+  char *cell;
+  size_t cell_size, cell_room;
+  uint32_t column;
+  bool quoted, quote_ended, has_header;
+  bool no_memory;
+};
+
+/* Reads the next piece of the CSV. */
+void html_table_read(struct html_table *table, const char *text, size_t size);
+
+/* Returns a stream; what is written to it is read into the table.  NULL without memory. */
+FILE *html_table_stream(struct html_table *table);
+
+/* Writes the table, compressed by gzip, in base64.  Returns 0 or ERR_NOMEM. */
+int html_table_write(const struct html_table *table, FILE *stream);
+
+void html_table_release(struct html_table *table);
+
+#endif
