@@ -8,6 +8,7 @@
 #include "hpcprof-lite/graph_pipelines.h"
 #include "hpcprof-lite/invocation/consistency.h"
 #include "hpcprof-lite/output.h"
+#include "hpcprof-lite/page/page_pipeline.h"
 #include "hpcprof-lite/overview_pipelines.h"
 #include "hpcprof-lite/report/advice_view.h"
 #include "hpcprof-lite/report/comparison/compare_threads_view.h"
@@ -97,11 +98,24 @@ static const struct {
                       [OPTIONS_PARALLELISM] = {compare_view_tree, compare_view_parallelism_table},
                       [OPTIONS_THREADS] = {compare_threads_view_text, compare_threads_view_table}};
 
+/* Writes the CSV of a view into the page. */
+static int page_view(struct job *job, enum options_view number)
+{
+  const struct view *view = &views[number];
+  job->options.view = number;
+  job->options.format = OPTIONS_CSV;
+  job->report.view = options_view_name(number);
+  int status = view->pipeline ? view->pipeline(job) : 0;
+  return status ? status : view->table(&job->report, false);
+}
+
 /* 0, ERR_INPUT if the input ends early, or ERR_NOMEM. */
-static int print(const struct job *job)
+static int print(struct job *job)
 {
   const struct view *view = &views[job->options.view];
   int (*const export)(const struct report *report) = exports[job->options.format];
+  if (job->options.format == OPTIONS_HTML)
+    return page_write(job, page_view);
   if (export)
     return export(&job->report);
   bool json = job->options.format == OPTIONS_JSON;
@@ -142,6 +156,8 @@ static int fill(struct job *job, struct comparison *comparison)
     status = job_check_efficiency(job);
   if (!status)
     status = job_choose_sort(job);
+  if (job->options.format == OPTIONS_HTML) /* the page's tables have pipelines of their own */
+    return status;
   return !status && view->pipeline ? view->pipeline(job) : status;
 }
 

@@ -112,9 +112,10 @@ const char *options_help(void)
          "                          speedup, regions, region-tree, overheads, tasks,\n"
          "                          grains, grain-graph, timeline, phases, advice or\n"
          "                          source\n"
-         "  -f, --format FORMAT     text (default), csv or json; of grain-graph graphml, dot\n"
-         "                          or json; of timeline also perfetto, firefox or otf2;\n"
-         "                          with --compare or --fail-if markdown or junit\n"
+         "  -f, --format FORMAT     text (default), csv or json; html: all views in one page;\n"
+         "                          of grain-graph graphml, dot or json; of timeline also\n"
+         "                          perfetto, firefox or otf2; with --compare or --fail-if\n"
+         "                          markdown or junit\n"
          "  -o, --output FILE       write the report to FILE (otf2: to that new directory)\n"
          "      --idleness WHICH    count idleness against the most threads ever in use\n"
          "                          (thread, the default), the cores (core), or the threads\n"
@@ -248,7 +249,7 @@ static int parse_format(const char *name, struct options *options, char *message
       [OPTIONS_TEXT] = "text",       [OPTIONS_CSV] = "csv",   [OPTIONS_JSON] = "json",
       [OPTIONS_GRAPHML] = "graphml", [OPTIONS_DOT] = "dot",   [OPTIONS_PERFETTO] = "perfetto",
       [OPTIONS_FIREFOX] = "firefox", [OPTIONS_OTF2] = "otf2", [OPTIONS_MARKDOWN] = "markdown",
-      [OPTIONS_JUNIT] = "junit"};
+      [OPTIONS_JUNIT] = "junit",     [OPTIONS_HTML] = "html"};
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     if (strcmp(name, formats[i]))
       continue;
@@ -256,7 +257,8 @@ static int parse_format(const char *name, struct options *options, char *message
     return 0;
   }
   return fail(message, size,
-              "there is no format '%s': one of text, csv, json, graphml, dot, perfetto, firefox, otf2, markdown, junit",
+              "there is no format '%s': one of text, csv, json, html, graphml, dot, perfetto, firefox, otf2, markdown, "
+              "junit",
               name);
 }
 

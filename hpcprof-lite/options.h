@@ -41,6 +41,7 @@ enum options_format {
   OPTIONS_JSON,
   OPTIONS_GRAPHML,
   OPTIONS_DOT,
+  OPTIONS_HTML, /* many views at once */
   OPTIONS_PERFETTO, /* from here on of the timeline */
   OPTIONS_FIREFOX,
   OPTIONS_OTF2,

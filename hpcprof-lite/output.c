@@ -30,7 +30,7 @@ static int printed(int status, FILE *stream, const char *name)
 }
 
 /* Writes the report to a temporary file, which is renamed when it is complete. */
-static int print_file(struct job *job, int (*print)(const struct job *job))
+static int print_file(struct job *job, int (*print)(struct job *job))
 {
   const char *name = job->options.output;
   char *temporary;
@@ -71,7 +71,7 @@ static bool is_plain_output(const char *name)
 }
 
 /* Prints the report through a pager.  That this ends before it has read everything is no error. */
-static int print_paged(struct job *job, struct pager *pager, int (*print)(const struct job *job))
+static int print_paged(struct job *job, struct pager *pager, int (*print)(struct job *job))
 {
   job->report.stream = pager->stream;
   int status = print(job);
@@ -80,7 +80,7 @@ static int print_paged(struct job *job, struct pager *pager, int (*print)(const 
   return !status ? 0 : status == ERR_NOMEM ? job_no_memory() : EXIT_INPUT;
 }
 
-int output_report(struct job *job, int (*print)(const struct job *job))
+int output_report(struct job *job, int (*print)(struct job *job))
 {
   const char *name = job->options.output;
   struct pager pager;

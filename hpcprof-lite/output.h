@@ -6,7 +6,7 @@
 
 /* Writes the report by `print` to --output or standard output: to a file of that name only when it is complete.
  * Returns the exit status. */
-int output_report(struct job *job, int (*print)(const struct job *job));
+int output_report(struct job *job, int (*print)(struct job *job));
 
 /* Fills a directory, which exists, with a report.  Returns 0 or an error; a message, unless it is "", tells why. */
 typedef int output_directory_writer(const struct report *report, const char *directory, char *message, size_t size);

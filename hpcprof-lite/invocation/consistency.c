@@ -108,6 +108,20 @@ static int check_export(struct options *options, char *message, size_t size)
   return 0;
 }
 
+/* What the page of all views can do. */
+static int check_page(const struct options *options, char *message, size_t size)
+{
+  if (options->format != OPTIONS_HTML)
+    return 0;
+  if (options->has_view && options->view != OPTIONS_SUMMARY)
+    return fail(message, size, "format html shows all views: leave out view '%s'", options_view_name(options->view));
+  if (options->limited)
+    return fail(message, size, "%s", "format html shows whole runs: it cannot be used with --from and --to");
+  if (options->compare)
+    return fail(message, size, "%s", "format html shows one run: it cannot be used with --compare");
+  return 0;
+}
+
 /* What can be compared, and what only a comparison or a condition has. */
 static int check_comparison(const struct options *options, char *message, size_t size)
 {
@@ -240,7 +254,7 @@ int consistency_check(struct options *options, char *message, size_t size)
 {
   if (options->help || options->version)
     return 0;
-  if (check_export(options, message, size))
+  if (check_export(options, message, size) || check_page(options, message, size))
     return ERR_INPUT;
   options->view_name = options_view_name(options->view);
   if (check_scaling(options, message, size))

@@ -1,0 +1,16 @@
+/* The categories of threads' time: names, and colours that are the same in every tab (page.css). */
+
+export const categories = [
+  { key: "work", title: "Work", colour: "--work" },
+  { key: "overhead", title: "Overhead", colour: "--overhead" },
+  { key: "lock_wait", title: "Lock wait", colour: "--lock-wait" },
+  { key: "idle", title: "Idle", colour: "--idle" },
+];
+
+/* What only the timeline and the threads distinguish. */
+export const otherStates = [
+  { key: "blocked", title: "Blocked in calls", colour: "--blocked" },
+  { key: "core_wait", title: "Ready, without a core", colour: "--core-wait" },
+  { key: "tool", title: "This tool", colour: "--tool" },
+  { key: "gap", title: "Not recorded", colour: "--gap" },
+];

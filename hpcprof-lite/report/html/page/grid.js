@@ -1,0 +1,193 @@
+/* A table of any number of rows, of which only those in sight are elements.  Columns are sorted by a click on their
+ * title or Enter; arrow keys move the selection; in a tree, left and right fold and unfold.  Follows the ARIA pattern
+ * of a (tree) grid with the selection in rows. */
+import { element, fill } from "./dom.js";
+
+const ROW_HEIGHT = 24; /* pixels, as in page.css */
+const FIRST_ROWS = 40; /* are in the document even while their tab is hidden */
+
+/* Columns are objects:
+ *   key, title, help      name in the CSV, heading, and its explanation
+ *   text(row)             what the cell shows
+ *   value(row)            what it is sorted by, a number or text
+ *   numeric               aligned to the right, and sorted from the largest at first
+ *   node(row)             instead of text: an element
+ * Options: label; columns; rows (numbers of rows, in their first order); tree, a TreeRows, instead of rows;
+ * onselect(row); onsort(key, descending), which tells that the user wants another order. */
+export class Grid {
+  constructor({ label, columns, rows = [], tree = null, onselect = () => {}, onsort = null, sorted = "" }) {
+    Object.assign(this, { columns, tree, onselect, onsort, sorted, descending: true, selected: -1 });
+    this.order = tree ? tree.visible() : rows;
+    this.head = element("div", { class: "grid-head", role: "row" });
+    this.body = element("div", { class: "grid-body", role: "rowgroup" });
+    this.scroller = element("div", { class: "grid-scroller", tabindex: "0" }, this.head, this.body);
+    this.element = element("div", {
+      class: "grid", role: tree ? "treegrid" : "grid", "aria-label": label, "aria-rowcount": this.order.length + 1,
+    }, this.scroller);
+    this.scroller.addEventListener("scroll", () => this.draw());
+    this.scroller.addEventListener("keydown", (event) => this.#key(event));
+    this.body.addEventListener("click", (event) => this.#click(event));
+    new ResizeObserver(() => this.draw()).observe(this.scroller);
+    this.setColumns(columns);
+  }
+
+  setColumns(columns) {
+    this.columns = columns;
+    this.element.style.setProperty("--columns", columns.map((column) => column.width ?? "minmax(5.5rem, max-content)").join(" "));
+    this.#drawHead();
+    this.draw();
+  }
+
+  /* Shows other rows, or the same in another order. */
+  setRows(rows) {
+    this.order = rows;
+    this.element.setAttribute("aria-rowcount", rows.length + 1);
+    this.draw();
+  }
+
+  /* Shows the rows of the tree again, after it was changed. */
+  refresh() {
+    if (this.tree)
+      this.setRows(this.tree.visible());
+  }
+
+  #drawHead() {
+    fill(this.head, this.columns.map((column) => {
+      const sorted = column.key === this.sorted;
+      return element("button", {
+        class: "grid-title" + (column.numeric ? " number" : ""), role: "columnheader", title: column.help,
+        "aria-sort": sorted ? (this.descending ? "descending" : "ascending") : null,
+        onclick: () => this.sortBy(column.key, sorted ? !this.descending : Boolean(column.numeric)),
+      }, column.title + (sorted ? (this.descending ? " \u25be" : " \u25b4") : ""));
+    }));
+  }
+
+  /* Sorts by a column.  Empty numbers stand last. */
+  sortBy(key, descending) {
+    const column = this.columns.find((candidate) => candidate.key === key);
+    this.sorted = key;
+    this.descending = descending;
+    this.#drawHead();
+    if (this.onsort) {
+      this.onsort(key, descending);
+      return;
+    }
+    const sign = descending ? -1 : 1;
+    const compare = (a, b) => compareValues(column.value(a), column.value(b), sign) || a - b;
+    if (this.tree) {
+      this.tree.sort(compare);
+      this.refresh();
+    } else {
+      this.setRows([...this.order].sort(compare));
+    }
+  }
+
+  #row(position) {
+    const row = this.order[position], tree = this.tree;
+    const made = element("div", {
+      class: "grid-row", role: "row", "data-row": row, "aria-rowindex": position + 2,
+      "aria-selected": row === this.selected ? "true" : "false",
+      "aria-level": tree ? tree.depth(row) + 1 : null,
+      "aria-expanded": tree && tree.hasChildren(row) ? String(tree.isOpen(row)) : null,
+    }, this.columns.map((column, number) => {
+      const cell = element("div", { class: "grid-cell" + (column.numeric ? " number" : ""), role: "gridcell" });
+      if (tree && number === 0)
+        cell.append(this.#twisty(row));
+      if (column.node)
+        cell.append(column.node(row));
+      else
+        cell.append(column.text(row));
+      if (!column.numeric && !column.node)
+        cell.title = column.text(row);
+      return cell;
+    }));
+    made.style.top = position * ROW_HEIGHT + "px";
+    return made;
+  }
+
+  #twisty(row) {
+    const level = this.tree.depth(row) - this.tree.depth(this.order[0] ?? row);
+    const mark = element("span", { class: "twisty", "aria-hidden": "true" },
+      this.tree.hasChildren(row) ? (this.tree.isOpen(row) ? "\u25be" : "\u25b8") : "");
+    mark.style.marginLeft = Math.min(level, 60) * 0.75 + "rem";
+    return mark;
+  }
+
+  draw() {
+    const height = this.scroller.clientHeight || FIRST_ROWS * ROW_HEIGHT;
+    const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW_HEIGHT) - 4);
+    const last = Math.min(this.order.length, first + Math.max(FIRST_ROWS, Math.ceil(height / ROW_HEIGHT) + 8));
+    const made = [];
+    for (let position = first; position < last; position++)
+      made.push(this.#row(position));
+    this.body.style.height = this.order.length * ROW_HEIGHT + "px";
+    fill(this.body, made);
+  }
+
+  /* Selects a row and brings it into sight; one that is not shown is only remembered. */
+  select(row, tell = true) {
+    const position = this.order.indexOf(row);
+    this.selected = row;
+    if (position >= 0) {
+      const top = position * ROW_HEIGHT, height = this.scroller.clientHeight - this.head.offsetHeight;
+      if (top < this.scroller.scrollTop)
+        this.scroller.scrollTop = top;
+      else if (height > 0 && top + ROW_HEIGHT > this.scroller.scrollTop + height)
+        this.scroller.scrollTop = top + ROW_HEIGHT - height;
+    }
+    this.draw();
+    if (tell)
+      this.onselect(row);
+  }
+
+  #fold(row, open) {
+    this.tree.setOpen(row, open);
+    this.refresh();
+  }
+
+  #click(event) {
+    const made = event.target.closest(".grid-row");
+    if (!made)
+      return;
+    const row = Number(made.dataset.row);
+    if (event.target.closest(".twisty") && this.tree)
+      this.#fold(row, !this.tree.isOpen(row));
+    this.select(row);
+  }
+
+  #key(event) {
+    if (event.target !== this.scroller || event.ctrlKey || event.altKey || event.metaKey)
+      return;
+    const page = Math.max(1, Math.floor(this.scroller.clientHeight / ROW_HEIGHT) - 2);
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+    const at = this.order.indexOf(this.selected);
+    if (event.key in steps && this.order.length) {
+      const next = Math.min(this.order.length - 1, Math.max(0, (at < 0 && steps[event.key] > 0 ? -1 : at) + steps[event.key]));
+      this.select(this.order[next]);
+    } else if (this.tree && at >= 0 && (event.key === "ArrowRight" || event.key === "Enter") && !this.tree.isOpen(this.selected)) {
+      this.#fold(this.selected, true);
+    } else if (this.tree && at >= 0 && event.key === "Enter") {
+      this.#fold(this.selected, false);
+    } else if (this.tree && at >= 0 && event.key === "ArrowLeft") {
+      if (this.tree.isOpen(this.selected) && this.tree.hasChildren(this.selected))
+        this.#fold(this.selected, false);
+      else if (this.tree.parent(this.selected) >= 0)
+        this.select(this.tree.parent(this.selected));
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+}
+
+/* Compares two values of a column; `sign` -1 is descending.  Empty ones stand last. */
+export function compareValues(a, b, sign) {
+  if (typeof a === "number") {
+    if (Number.isNaN(a) || Number.isNaN(b))
+      return Number.isNaN(a) - Number.isNaN(b);
+    return sign * (a - b);
+  }
+  if (!a || !b)
+    return !a - !b;
+  return sign * (a < b ? -1 : a > b ? 1 : 0);
+}

@@ -1,0 +1,68 @@
+/* Starts the page: the head, the tabs, and the tab that the address asks for.  All tabs are drawn at once, so that the
+ * browser finds their text; only the chosen one is shown. */
+import { element, fill } from "./dom.js";
+import { changeState, onState, stateValue } from "./page_state.js";
+import { loadTable } from "./table_data.js";
+import { drawSummary, summaryItems } from "./summary_tab.js";
+import { formatSeconds } from "./number_format.js";
+
+const tabs = [
+  { name: "summary", title: "Summary", draw: drawSummary },
+];
+
+function chosenTab() {
+  return tabs.find((tab) => tab.name === stateValue("tab")) ?? tabs[0];
+}
+
+function showTab() {
+  const chosen = chosenTab();
+  for (const tab of tabs) {
+    tab.panel.hidden = tab !== chosen;
+    tab.button.setAttribute("aria-selected", String(tab === chosen));
+    tab.button.tabIndex = tab === chosen ? 0 : -1;
+  }
+}
+
+function tabKey(event) {
+  const at = tabs.indexOf(chosenTab()), steps = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 };
+  if (!(event.key in steps))
+    return;
+  const next = tabs[(steps[event.key] + tabs.length) % tabs.length];
+  changeState({ tab: next.name });
+  next.button.focus();
+  event.preventDefault();
+}
+
+async function drawTab(tab) {
+  try {
+    await tab.draw(tab.panel);
+  } catch (error) {
+    fill(tab.panel, element("p", { class: "notice", role: "alert" }, `This tab cannot be shown: ${error.message}`));
+    console.error(error);
+  }
+}
+
+async function startPage() {
+  for (const tab of tabs) {
+    tab.button = element("button", { role: "tab", id: "tab-" + tab.name, "aria-controls": "panel-" + tab.name,
+      onclick: () => changeState({ tab: tab.name }) }, tab.title);
+    tab.panel = element("main", { role: "tabpanel", id: "panel-" + tab.name, "aria-labelledby": "tab-" + tab.name, tabindex: "-1" });
+  }
+  const subtitle = element("p", { class: "subtitle" });
+  fill(document.getElementById("page"),
+    element("header", {}, element("h1", {}, document.title), subtitle,
+      element("nav", { role: "tablist", "aria-label": "Views", onkeydown: tabKey }, tabs.map((tab) => tab.button))),
+    tabs.map((tab) => tab.panel));
+  onState("tab", showTab);
+  showTab();
+  const summary = await loadTable("summary");
+  if (summary) {
+    const items = summaryItems(summary);
+    fill(subtitle, `${items.text("run", "hosts")} \u00b7 ${formatSeconds(items.number("run", "elapsed"))} elapsed \u00b7 ` +
+      `${items.text("run", "threads_max") || items.text("run", "threads")} threads`);
+  }
+  await Promise.all(tabs.map(drawTab));
+  document.documentElement.dataset.drawn = "true";
+}
+
+startPage();

@@ -1,0 +1,152 @@
+/* The first tab: what limited the run, where its time went, and how well it was measured. */
+import { element, fill } from "./dom.js";
+import { formatCount, formatPercent, formatSeconds, significant } from "./number_format.js";
+import { loadTable } from "./table_data.js";
+import { changeState } from "./page_state.js";
+import { categories } from "./categories.js";
+import { plotSpeedups } from "./plot.js";
+
+/* The rows of the summary by section and item. */
+export function summaryItems(table) {
+  const sections = new Map();
+  for (let row = 0; row < table.rows; row++) {
+    const section = table.text("section", row);
+    if (!sections.has(section))
+      sections.set(section, []);
+    sections.get(section).push({
+      item: table.text("item", row), value: table.text("value", row), number: table.number("value", row),
+      unit: table.text("unit", row), note: table.text("note", row),
+    });
+  }
+  return {
+    rows: (section) => sections.get(section) ?? [],
+    number: (section, item) => (sections.get(section) ?? []).find((row) => row.item === item)?.number ?? NaN,
+    text: (section, item) => (sections.get(section) ?? []).find((row) => row.item === item)?.value ?? "",
+  };
+}
+
+/* The four categories of the summary: idleness is what no thread did for want of work. */
+function categorySeconds(items) {
+  return [items.number("categories", "work"), items.number("categories", "overhead"),
+    items.number("categories", "lock wait"), items.number("categories", "idle")];
+}
+
+/* A bar of the four categories, with what is not in any of them left empty. */
+export function categoryBar(seconds, whole, label) {
+  return element("div", { class: "bar", role: "img", "aria-label": label }, seconds.map((value, i) => {
+    const part = element("span", { class: "bar-part " + categories[i].key, title: `${categories[i].title}: ${formatSeconds(value)}` });
+    part.style.width = (whole > 0 && value > 0 ? 100 * value / whole : 0) + "%";
+    return part;
+  }));
+}
+
+function figure(title, value, help) {
+  return value ? element("div", { class: "figure", title: help ?? null }, element("dt", {}, title), element("dd", {}, value)) : null;
+}
+
+function figures(items) {
+  const efficiency = items.number("efficiency", "parallel_efficiency");
+  const parallelism = items.number("parallelism", "parallelism");
+  return element("dl", { class: "figures" },
+    figure("Elapsed", formatSeconds(items.number("run", "elapsed"))),
+    figure("CPU time", formatSeconds(items.number("run", "cpu"))),
+    figure("Threads", formatCount(items.number("run", "threads_max")), "most OpenMP threads in use at once in a process"),
+    figure("Processes", items.number("run", "processes") > 1 ? formatCount(items.number("run", "processes")) : ""),
+    figure("Parallel efficiency", Number.isFinite(efficiency) ? formatPercent(100 * efficiency) : "",
+      "the part of the threads' time in which they do the program's work"),
+    figure("Parallelism", Number.isFinite(parallelism) ? significant(parallelism) : "",
+      "work / span: the speedup with any number of cores is at most this"),
+    figure("Samples", formatCount(items.number("run", "samples"))));
+}
+
+function timeUse(items) {
+  const seconds = categorySeconds(items), whole = items.number("categories", "threads x elapsed");
+  const sum = seconds.reduce((total, value) => total + (value || 0), 0);
+  return element("section", { class: "card" }, element("h2", {}, "Where the threads' time went"),
+    categoryBar(seconds, Math.max(whole, sum), "Work, overhead, lock wait and idle time"),
+    element("ul", { class: "legend" }, seconds.map((value, i) => element("li", { class: categories[i].key },
+      element("span", { class: "swatch", "aria-hidden": "true" }), `${categories[i].title} `,
+      element("strong", {}, formatSeconds(value)), " ",
+      whole > 0 && Number.isFinite(value) ? formatPercent(100 * value / whole) : ""))),
+    element("p", { class: "note" }, `Of ${formatSeconds(whole)}: the most threads in use \u00d7 elapsed time`));
+}
+
+function findings(advice) {
+  if (!advice || !advice.rows)
+    return null;
+  const list = [];
+  for (let row = 0; row < advice.rows; row++) {
+    const gain = advice.number("gain_s", row), context = advice.text("context_id", row);
+    const name = advice.text("name", row), file = advice.text("file", row), line = advice.text("line", row);
+    list.push(element("li", { class: "finding" },
+      element("div", { class: "finding-head" },
+        element("strong", {}, advice.text("class", row)),
+        name ? element("span", { class: "place" }, " in ", context ? element("a", {
+          href: "#tab=contexts&context=" + encodeURIComponent(context),
+          onclick: (event) => {
+            event.preventDefault();
+            changeState({ tab: "contexts", context });
+          },
+        }, name) : name, file ? element("span", { class: "file" }, ` ${file}${line ? ":" + line : ""}`) : null) : null,
+        gain > 0 ? element("span", { class: "gain" },
+          `${formatSeconds(gain)} shorter (${formatPercent(advice.number("gain_pct", row))}; ` +
+          `${formatSeconds(advice.number("gain_low_s", row))} to ${formatSeconds(advice.number("gain_high_s", row))})`) : null),
+      element("p", {}, advice.text("evidence", row)),
+      element("p", { class: "remedy" }, advice.text("remedy", row)),
+      advice.text("confidence", row) ? element("p", { class: "note" }, `Confidence ${advice.text("confidence", row)}. `,
+        element("code", {}, advice.text("command", row))) : null));
+  }
+  return element("section", { class: "card wide" }, element("h2", {}, "What to change first"), element("ol", { class: "findings" }, list));
+}
+
+function speedups(table, items) {
+  if (!table || !table.rows)
+    return null;
+  const cores = table.column("cores").numbers, column = (name) => table.column(name)?.numbers ?? [];
+  const measured = [...column("speedup_measured")].findIndex((value) => Number.isFinite(value));
+  return element("section", { class: "card" }, element("h2", {}, "Speedup on more cores"),
+    plotSpeedups({
+      label: "Speedup over the number of cores", xTitle: "cores", yTitle: "speedup over one core",
+      bands: [{ title: "between the bounds", x: cores, low: column("speedup_lower"), high: column("speedup_upper") }],
+      lines: [{ title: "estimate", x: cores, y: column("speedup_estimate") },
+        { title: "with scheduling costs", kind: "dashed", x: cores, y: column("speedup_burdened") },
+        { title: "simulated from the task graph", kind: "dotted", x: cores, y: column("speedup_simulated") }],
+      points: measured < 0 ? [] : [{ title: "this run", x: cores[measured], y: column("speedup_measured")[measured] }],
+    }),
+    element("p", { class: "note" }, "Shaded: between the bounds. Line: estimate; dashed: with scheduling costs; " +
+      "dotted: simulated; dot: this run. ", limitText(items)));
+}
+
+function limitText(items) {
+  const parts = items.rows("parallelism").filter((row) => row.note === "own part of the critical path").map((row) => row.item);
+  return parts.length ? `Most of the critical path: ${parts.join(", ")}.` : "";
+}
+
+function health(items, about) {
+  const lost = items.rows("health").filter((row) => row.number > 0);
+  const missing = [];
+  for (let row = 0; about && row < about.rows; row++)
+    if (about.text("item", row) === "missing")
+      missing.push(element("li", {}, `${about.text("name", row)}: ${about.text("value", row)}`));
+  return element("section", { class: "card" }, element("h2", {}, "How well it was measured"),
+    lost.length ? element("ul", {}, lost.map((row) => element("li", {}, `${formatCount(row.number)} ${row.item}`, row.note ? ` (${row.note})` : "")))
+      : element("p", {}, "Nothing was lost."),
+    items.rows("modules").length ? element("p", {}, "Without symbols: " + items.rows("modules").map((row) => `${row.item} (${formatSeconds(row.number)})`).join(", ")) : null,
+    missing.length ? [element("h3", {}, "Not in this report"), element("ul", {}, missing)] : null);
+}
+
+function hottest(items) {
+  const rows = items.rows("hottest");
+  return rows.length ? element("section", { class: "card" }, element("h2", {}, "Functions with the most work and overhead"),
+    element("table", { class: "plain" }, rows.map((row) => element("tr", {}, element("td", { class: "number" }, formatSeconds(row.number)), element("td", {}, row.item))))) : null;
+}
+
+export async function drawSummary(tab) {
+  const [summary, advice, speedup, about] = await Promise.all(["summary", "advice", "speedup", "about"].map(loadTable));
+  if (!summary) {
+    fill(tab, element("p", { class: "notice" }, "This report has no summary: see the messages of hpcprof-lite."));
+    return;
+  }
+  const items = summaryItems(summary);
+  fill(tab, figures(items), element("div", { class: "cards" }, findings(advice), timeUse(items), speedups(speedup, items), hottest(items), health(items, about)));
+}

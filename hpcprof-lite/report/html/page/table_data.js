@@ -1,0 +1,123 @@
+/* The tables of the report: what hpcprof-lite writes as CSV, column by column.  html_table.h describes their form. */
+
+class Column {
+  constructor(header, rows, cells, strings) {
+    this.name = header.name;
+    this.isText = header.strings !== undefined;
+    this.header = header;
+    this.rows = rows;
+    this.cells = cells;
+    this.stringBytes = strings;
+  }
+
+  /* The cell of a row before it is decoded: its bytes stand apart. */
+  #raw(row) {
+    let value = 0, factor = 1;
+    for (let byte = 0; byte < this.header.bytes; byte++, factor *= 256)
+      value += this.cells[byte * this.rows + row] * factor;
+    return value;
+  }
+
+  /* All numbers of the column; NaN where a cell is empty or no number. */
+  get numbers() {
+    if (this.decoded)
+      return this.decoded;
+    const { bytes, minimum, decimals, empty } = this.header;
+    const decoded = new Float64Array(this.rows), unit = 10 ** (decimals || 0);
+    const none = empty ? 256 ** bytes - 1 : -1;
+    for (let row = 0; row < this.rows; row++) {
+      const raw = this.#raw(row);
+      if (this.isText)
+        decoded[row] = raw ? Number(this.strings[raw - 1]) : NaN;
+      else
+        decoded[row] = raw === none ? NaN : (minimum + raw) / unit;
+    }
+    this.decoded = decoded;
+    return decoded;
+  }
+
+  get strings() {
+    this.decodedStrings ??= new TextDecoder().decode(this.stringBytes).split("\n");
+    return this.decodedStrings;
+  }
+
+  /* The cell as text, as in the CSV. */
+  text(row) {
+    if (this.isText) {
+      const raw = this.#raw(row);
+      return raw ? this.strings[raw - 1] : "";
+    }
+    const number = this.numbers[row];
+    return Number.isNaN(number) ? "" : number.toFixed(this.header.decimals);
+  }
+}
+
+export class Table {
+  constructor(bytes) {
+    const headerSize = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+    const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + headerSize)));
+    let at = 4 + headerSize;
+    this.rows = header.rows;
+    this.columns = header.columns.map((column) => {
+      const cells = bytes.subarray(at, at += column.bytes * header.rows);
+      const strings = bytes.subarray(at, at += column.strings ?? 0);
+      return new Column(column, header.rows, cells, strings);
+    });
+    this.byName = new Map(this.columns.map((column) => [column.name, column]));
+  }
+
+  has(name) {
+    return this.byName.has(name);
+  }
+
+  column(name) {
+    return this.byName.get(name);
+  }
+
+  number(name, row) {
+    const column = this.byName.get(name);
+    return column ? column.numbers[row] : NaN;
+  }
+
+  text(name, row) {
+    const column = this.byName.get(name);
+    return column ? column.text(row) : "";
+  }
+
+  /* The first row in which a column has that text, or -1. */
+  find(name, text) {
+    const column = this.byName.get(name);
+    for (let row = 0; column && row < this.rows; row++)
+      if (column.text(row) === text)
+        return row;
+    return -1;
+  }
+}
+
+function fromBase64(text) {
+  if (Uint8Array.fromBase64)
+    return Uint8Array.fromBase64(text);
+  const binary = atob(text), bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++)
+    bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+async function decodeTable(name) {
+  const holder = document.getElementById("table-" + name);
+  if (!holder || !holder.textContent)
+    return null;
+  const packed = new Blob([fromBase64(holder.textContent)]);
+  holder.remove();
+  const stream = packed.stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Table(new Uint8Array(await new Response(stream).arrayBuffer()));
+}
+
+const loadedTables = new Map();
+
+/* Returns a promise of the table with that name; of null if the page has none. */
+export function loadTable(name) {
+  if (!loadedTables.has(name))
+    loadedTables.set(name, decodeTable(name));
+  return loadedTables.get(name);
+}
