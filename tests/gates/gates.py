@@ -44,15 +44,17 @@ LAYERS = {
         "report/summary": "model views analysis report report/summary",
         "report/timeline": "model views analysis report report/timeline",
         "report/exports": "model views analysis report report/exports",
+        "report/html": "model analysis report report/html html_sources.h",
         "invocation": "model input report invocation options.h",  # it checks the options
     }.items()},
     "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
                      "model algorithms input symbols views views/source replay grains timeline ranks analysis analysis/advice "
                      "report "
                      "report/constructs report/source report/summary report/timeline report/exports report/comparison "
-                     "invocation comparison".split())},
+                     "report/html invocation comparison page".split())},
 }
-LAYERS["hpcprof-lite/comparison"] = LAYERS["hpcprof-lite"]  # pipelines, of which only main.c knows
+for pipelines in ("comparison", "page"):  # of which only main.c knows
+    LAYERS["hpcprof-lite/" + pipelines] = LAYERS["hpcprof-lite"]
 
 # Every function outside RT that RT calls.  All are async-signal-safe.
 RT_MAY_CALL = {

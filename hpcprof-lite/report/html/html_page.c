@@ -2,7 +2,7 @@
 
 #include "hpcprof-lite/report/row_writer.h"
 
-#include "html_sources.h" /* made from page/ by bundle.py */
+#include "hpcprof-lite/html_sources.h" /* made from page/ by bundle.py */
 
 /* Writes text that can be no markup. */
 static void write_escaped(FILE *stream, const char *text)
