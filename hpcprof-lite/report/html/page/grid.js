@@ -4,6 +4,8 @@
 import { element, fill } from "./dom.js";
 
 const ROW_HEIGHT = 24; /* pixels, as in page.css */
+const WIDTH_SAMPLES = 200; /* rows whose cells decide how wide a column is */
+const TEXT_WIDTH = 42; /* characters that a column of text has at most, unless there is room */
 const FIRST_ROWS = 40; /* are in the document even while their tab is hidden */
 
 /* Columns are objects:
@@ -11,6 +13,7 @@ const FIRST_ROWS = 40; /* are in the document even while their tab is hidden */
  *   text(row)             what the cell shows
  *   value(row)            what it is sorted by, a number or text
  *   numeric               aligned to the right, and sorted from the largest at first
+ *   wide                  takes the room that is left, which otherwise the first column does
  *   node(row)             instead of text: an element
  * Options: label; columns; rows (numbers of rows, in their first order); tree, a TreeRows, instead of rows;
  * onselect(row); onsort(key, descending), which tells that the user wants another order. */
@@ -20,7 +23,7 @@ export class Grid {
     this.order = tree ? tree.visible() : rows;
     this.head = element("div", { class: "grid-head", role: "row" });
     this.body = element("div", { class: "grid-body", role: "rowgroup" });
-    this.scroller = element("div", { class: "grid-scroller", tabindex: "0" }, this.head, this.body);
+    this.scroller = element("div", { class: "grid-scroller", tabindex: "0" }, element("div", { class: "grid-sheet" }, this.head, this.body));
     this.element = element("div", {
       class: "grid", role: tree ? "treegrid" : "grid", "aria-label": label, "aria-rowcount": this.order.length + 1,
     }, this.scroller);
@@ -33,9 +36,22 @@ export class Grid {
 
   setColumns(columns) {
     this.columns = columns;
-    this.element.style.setProperty("--columns", columns.map((column) => column.width ?? "minmax(5.5rem, max-content)").join(" "));
+    this.element.style.setProperty("--columns", columns.map((column, number) => this.#width(column, number)).join(" "));
     this.#drawHead();
     this.draw();
+  }
+
+  /* A column's width: that of its title or of the longest of some cells.  Rows are laid out one by one, so that widths
+   * have to be the same for all. */
+  #width(column, number) {
+    const wide = this.columns.find((candidate) => candidate.wide) ?? this.columns[0];
+    const step = Math.max(1, Math.floor(this.order.length / WIDTH_SAMPLES));
+    let longest = column.title.length + 3;
+    for (let position = 0; position < this.order.length; position += step)
+      longest = Math.max(longest, column.text(this.order[position]).length + (this.tree && number === 0 ? 12 : 2));
+    if (column.numeric)
+      return longest + "ch";
+    return `minmax(${Math.min(longest, TEXT_WIDTH)}ch, ${column === wide ? "1fr" : Math.min(longest, TEXT_WIDTH) + "ch"})`;
   }
 
   /* Shows other rows, or the same in another order. */

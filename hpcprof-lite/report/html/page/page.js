@@ -4,10 +4,14 @@ import { element, fill } from "./dom.js";
 import { changeState, onState, stateValue } from "./page_state.js";
 import { loadTable } from "./table_data.js";
 import { drawSummary, summaryItems } from "./summary_tab.js";
+import { drawParallelism } from "./parallelism_tab.js";
+import { drawConstructs } from "./constructs_tab.js";
 import { formatSeconds } from "./number_format.js";
 
 const tabs = [
   { name: "summary", title: "Summary", draw: drawSummary },
+  { name: "parallelism", title: "Parallelism", draw: drawParallelism },
+  { name: "constructs", title: "Constructs", draw: drawConstructs },
 ];
 
 function chosenTab() {

@@ -2,7 +2,7 @@
 import { svgElement } from "./dom.js";
 import { significant } from "./number_format.js";
 
-const WIDTH = 560, HEIGHT = 320, LEFT = 52, RIGHT = 16, TOP = 12, BOTTOM = 44;
+const WIDTH = 440, HEIGHT = 260, LEFT = 48, RIGHT = 16, TOP = 12, BOTTOM = 44;
 
 /* Lines: { title, x[], y[], dash } drawn in their order; bands: { title, x[], low[], high[] }; points: { title, x, y }.
  * Values that are no numbers are left out. */

@@ -148,5 +148,6 @@ export async function drawSummary(tab) {
     return;
   }
   const items = summaryItems(summary);
-  fill(tab, figures(items), element("div", { class: "cards" }, findings(advice), timeUse(items), speedups(speedup, items), hottest(items), health(items, about)));
+  fill(tab, figures(items), findings(advice),
+    element("div", { class: "columns" }, timeUse(items), speedups(speedup, items), hottest(items), health(items, about)));
 }

@@ -1,0 +1,85 @@
+/* The tab of work and span: what limits the speedup on any number of cores, and what faster code would change. */
+import { element, fill } from "./dom.js";
+import { formatPercent, formatSeconds, significant } from "./number_format.js";
+import { loadTable } from "./table_data.js";
+import { gridSection } from "./table_grid.js";
+
+const FACTORS = [1, 1.25, 1.5, 2, 3, 4, 8, 16, 64, Infinity];
+const CANDIDATES = 12;
+
+/* An amount of work in the unit of the run. */
+function amountText(table, value) {
+  const unit = table.text("unit", 0);
+  return unit === "s" ? formatSeconds(value) : `${significant(value)} ${unit}`;
+}
+
+/* The recorded scenario with only that place and that factor, or -1. */
+function recordedScenario(whatif, name, factor) {
+  for (let row = 0; whatif && row < whatif.rows; row++)
+    if (whatif.text("selector", row) === name && whatif.number("factor", row) === factor)
+      return row;
+  return -1;
+}
+
+/* What the span becomes if a place of the critical path runs `factor` times as fast.  Only its own part of the path
+ * shrinks, and another path may become the longest: that is a lower bound of the span. */
+function scenarioText(tables, place, factor) {
+  const { parallelism, whatif } = tables, span = parallelism.number("span", 0), work = parallelism.number("work", 0);
+  const exact = recordedScenario(whatif, place.name, factor);
+  if (exact >= 0)
+    return `Span ${amountText(parallelism, whatif.number("span", exact))} instead of ${amountText(parallelism, span)}, ` +
+      `parallelism ${significant(whatif.number("parallelism", exact))}: ${whatif.text("note", exact)}.`;
+  const least = span - place.critical * (1 - 1 / factor);
+  return `Span at least ${amountText(parallelism, least)} instead of ${amountText(parallelism, span)}, ` +
+    (least > 0 ? `parallelism at most ${significant(work / least)}: ` : "") + "a bound, as another path may become the longest.";
+}
+
+/* The functions with the largest own parts of the critical path. */
+function criticalPlaces(flat) {
+  if (!flat || !flat.has("critical_path_excl"))
+    return [];
+  const amounts = flat.column("critical_path_excl").numbers, places = [];
+  for (let row = 0; row < flat.rows; row++)
+    if (amounts[row] > 0)
+      places.push({ name: flat.text("name", row), critical: amounts[row] });
+  return places.sort((a, b) => b.critical - a.critical).slice(0, CANDIDATES);
+}
+
+function whatIfSliders(tables) {
+  const places = criticalPlaces(tables.flat), span = tables.parallelism.number("span", 0);
+  if (!places.length || !(span > 0))
+    return null;
+  return element("section", { class: "card wide" }, element("h2", {}, "What if it ran faster?"),
+    element("p", { class: "note" }, "Functions on the critical path. The amount of work stays the same."),
+    element("div", { class: "sliders" }, places.map((place, number) => {
+      const result = element("output", { for: "factor-" + number });
+      const factorName = element("span", { class: "factor" });
+      const show = (step) => {
+        const factor = FACTORS[step];
+        fill(factorName, factor === Infinity ? "no time" : factor + " \u00d7");
+        fill(result, factor === 1 ? `${formatPercent(100 * place.critical / span)} of the critical path` : scenarioText(tables, place, factor));
+      };
+      show(0);
+      return element("div", { class: "slider" }, element("label", { for: "factor-" + number }, place.name),
+        element("input", {
+          type: "range", id: "factor-" + number, min: 0, max: FACTORS.length - 1, value: 0,
+          oninput: (event) => show(Number(event.target.value)),
+        }), factorName, result);
+    })));
+}
+
+export async function drawParallelism(tab) {
+  const [parallelism, whatif, flat] = await Promise.all(["parallelism", "whatif", "flat"].map(loadTable));
+  if (!parallelism || !parallelism.rows) {
+    fill(tab, element("p", { class: "notice" }, "This run has no logical clocks: they need an OpenMP program and 'hpcrun-lite -p online', the default."));
+    return;
+  }
+  fill(tab, element("div", { class: "cards" },
+    gridSection({
+      title: "Work, span and parallelism of each construct", table: parallelism,
+      note: "Work: the sum of what all threads did. Span: the longest chain of work in which each part waits for the one before. " +
+        "Critical path: the construct's own part of the program's span.",
+    }),
+    whatIfSliders({ parallelism, whatif, flat }),
+    gridSection({ title: "Most rewarding changes", table: whatif, missing: "No code has a part of the critical path worth a scenario." })));
+}
