@@ -87,34 +87,43 @@ static const char *short_name(const char *directory)
                                                                                     : directory;
 }
 
-/* Prints the summary of the run on standard error. */
-static void show_report(const struct plan *plan)
+/* Runs hpcprof-lite, whose standard output is standard error.  Returns its exit status, or -1 if it cannot be run. */
+static int run_reporter(const char *const *arguments)
 {
   struct child child;
   bool executed = false;
-  const char *quiet = plan->log_level ? "--no-pager" : "-q"; /* the former is given in any case */
-  bool series = plan->series.count > 0;
-  const char *const arguments[] = {plan->reporter,
-                                   "--no-pager",
-                                   quiet,
-                                   series ? "--scaling" : "--view=summary",
-                                   "--",
-                                   short_name(plan->directory),
-                                   NULL};
-  if (!series && !directory_holds_profiles(plan->directory)) {
-    print_line("there is nothing to report: COMMAND ended before its first sample was taken");
-    return;
-  }
-  int role = child_fork(&child);
+  int status = 0, role = child_fork(&child);
   if (role == 0) {
     if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
       execv(arguments[0], (char *const *)arguments);
     child_fail(&child, LAUNCH_FAILED);
   }
   if (role > 0)
-    child_wait(&child, &executed);
-  if (!executed)
+    status = child_wait(&child, &executed);
+  return executed ? status : -1;
+}
+
+/* Prints the summary of the run or series on standard error, and writes the HTML report beside the measurement. */
+static void show_report(const struct plan *plan)
+{
+  const char *quiet = plan->log_level ? "--no-pager" : "-q"; /* the former is given in any case */
+  const char *directory = short_name(plan->directory);
+  char page[PATH_MAX + 64], line[PATH_MAX + 128];
+  const char *what = plan->series.count > 0 ? "--scaling" : "--view=summary";
+  const char *const summary[] = {plan->reporter, "--no-pager", quiet, what, "--", directory, NULL};
+  if (!plan->series.count && !directory_holds_profiles(plan->directory)) {
+    print_line("there is nothing to report: COMMAND ended before its first sample was taken");
+    return;
+  }
+  snprintf(page, sizeof page, "%s.html", directory);
+  const char *const html[] = {plan->reporter, "-q", what, "-f", "html", "-o", page, "--", directory, NULL};
+  int status = run_reporter(summary);
+  if (status < 0)
     print_line("cannot show the report: no process can be started for it; use hpcprof-lite DIR");
+  if (status || run_reporter(html) || !plan->log_level)
+    return;
+  snprintf(line, sizeof line, "the whole report for a browser: %s", page);
+  print_line(line);
 }
 
 /* Runs COMMAND as a child.  Returns 0 and its status as waitpid() does, or the exit status of a failure. */

@@ -24,7 +24,7 @@ def launch(directory, *arguments, **how):
 def measurements(directory):
     """The files of all measurements by their directories."""
     return {name: [file for file in os.listdir(os.path.join(directory, name)) if file != "launch"]
-            for name in os.listdir(directory) if name.startswith("hpcrun-lite-")}
+            for name in os.listdir(directory) if name.endswith("-measurements")}
 
 
 @case
@@ -32,7 +32,10 @@ def the_summary_is_printed_on_standard_error(directory):
     done = launch(directory, "sh", "-c", "echo out; echo err >&2; exit 7")
     report = must(REPORT, "hpcrun-lite-sh-measurements", cwd=directory)
     assert done.stdout == "out\n" and done.returncode == 7, done
-    first, line, *rest = done.stderr.splitlines(keepends=True)
+    first, line, *rest, last = done.stderr.splitlines(keepends=True)
+    page = "hpcrun-lite-sh-measurements.html"
+    assert last == f"hpcrun-lite: the whole report for a browser: {page}\n", done.stderr
+    assert os.path.getsize(os.path.join(directory, page)) > 10000
     assert first == "err\n" and "hpcrun-lite-sh-measurements" in line and "samples" in line, done.stderr
     assert "".join(rest) == report and "1 process on" in report, done.stderr
     # neither the launcher nor hpcprof-lite is measured
