@@ -98,15 +98,15 @@ static const struct {
                       [OPTIONS_PARALLELISM] = {compare_view_tree, compare_view_parallelism_table},
                       [OPTIONS_THREADS] = {compare_threads_view_text, compare_threads_view_table}};
 
-/* Writes the CSV of a view into the page. */
-static int page_view(struct job *job, enum options_view number)
+/* Writes the CSV or JSON of a view into the page. */
+static int page_view(struct job *job, enum options_view number, bool json)
 {
   const struct view *view = &views[number];
   job->options.view = number;
-  job->options.format = OPTIONS_CSV;
+  job->options.format = json ? OPTIONS_JSON : OPTIONS_CSV;
   job->report.view = options_view_name(number);
   int status = view->pipeline ? view->pipeline(job) : 0;
-  return status ? status : view->table(&job->report, false);
+  return status ? status : view->table(&job->report, json);
 }
 
 /* 0, ERR_INPUT if the input ends early, or ERR_NOMEM. */

@@ -18,25 +18,30 @@ static const struct page_table {
   const char *name;
   enum options_view view;
   bool optional;
+  bool json;            /* a JSON document instead of a table */
+  bool grain_groups;    /* as with --grain-groups */
   double percent_limit; /* of a tree: rows below it are left out */
-} tables[] = {{"summary", OPTIONS_SUMMARY, false, 0},
-              {"advice", OPTIONS_ADVICE, false, 0},
-              {"efficiency", OPTIONS_EFFICIENCY, false, 0},
-              {"threads", OPTIONS_THREADS, false, 0},
-              {"speedup", OPTIONS_SPEEDUP, false, 0},
-              {"topdown", OPTIONS_TOPDOWN, false, 0},
-              {"bottomup", OPTIONS_BOTTOMUP, false, 0.01},
-              {"flat", OPTIONS_FLAT, false, 0},
-              {"parallelism", OPTIONS_PARALLELISM, false, 0},
-              {"critical-path", OPTIONS_CRITICAL_PATH, false, 0},
-              {"whatif", OPTIONS_WHATIF, false, 0},
-              {"regions", OPTIONS_REGIONS, false, 0},
-              {"region-tree", OPTIONS_REGION_TREE, false, 0},
-              {"overheads", OPTIONS_OVERHEADS, false, 0},
-              {"tasks", OPTIONS_TASKS, false, 0},
-              {"phases", OPTIONS_PHASES, true, 0},
-              {"timeline", OPTIONS_TIMELINE, true, 0},
-              {"grains", OPTIONS_GRAINS, true, 0}};
+  uint32_t rows_max;    /* 0: any number of rows */
+} tables[] = {{.name = "summary", .view = OPTIONS_SUMMARY},
+              {.name = "advice", .view = OPTIONS_ADVICE},
+              {.name = "efficiency", .view = OPTIONS_EFFICIENCY},
+              {.name = "threads", .view = OPTIONS_THREADS},
+              {.name = "speedup", .view = OPTIONS_SPEEDUP},
+              {.name = "topdown", .view = OPTIONS_TOPDOWN},
+              {.name = "bottomup", .view = OPTIONS_BOTTOMUP, .percent_limit = 0.01},
+              {.name = "flat", .view = OPTIONS_FLAT},
+              {.name = "parallelism", .view = OPTIONS_PARALLELISM},
+              {.name = "critical-path", .view = OPTIONS_CRITICAL_PATH},
+              {.name = "whatif", .view = OPTIONS_WHATIF},
+              {.name = "regions", .view = OPTIONS_REGIONS},
+              {.name = "region-tree", .view = OPTIONS_REGION_TREE},
+              {.name = "overheads", .view = OPTIONS_OVERHEADS},
+              {.name = "tasks", .view = OPTIONS_TASKS},
+              {.name = "phases", .view = OPTIONS_PHASES, .optional = true},
+              {.name = "timeline", .view = OPTIONS_TIMELINE, .optional = true},
+              {.name = "grains", .view = OPTIONS_GRAINS, .optional = true, .rows_max = 200000},
+              {.name = "grain-groups", .view = OPTIONS_GRAINS, .optional = true, .json = true, .grain_groups = true},
+              {.name = "grain-graph", .view = OPTIONS_GRAIN_GRAPH, .optional = true, .json = true}};
 
 enum { TABLES = sizeof tables / sizeof *tables, MESSAGE_MAX = 4096 };
 
@@ -49,24 +54,50 @@ struct page_child {
   char reason[MESSAGE_MAX]; /* its last message, without the program's name */
 };
 
-/* In the child: writes the table of a view. */
-static int write_table(struct job *job, const struct page_table *wanted, page_view_writer *write_view, FILE *output)
+/* In the child: writes the CSV of a view as a table. */
+static int write_csv(struct job *job, const struct page_table *wanted, page_view_writer *write_view, FILE *output)
 {
   struct html_table table = {0};
   FILE *csv = html_table_stream(&table);
   if (!csv)
     return job_no_memory();
-  job->options.percent_limit = wanted->percent_limit;
   job->report.stream = csv;
-  int status = write_view(job, wanted->view);
+  int status = write_view(job, wanted->view, false);
   if (fclose(csv) && !status)
     status = EXIT_INPUT;
+  if (!status && wanted->rows_max && table.rows > wanted->rows_max) {
+    fprintf(stderr, "hpcprof-lite: %u rows are too many for a page: see hpcprof-lite --view %s -f csv\n", table.rows,
+            wanted->name);
+    status = EXIT_INPUT;
+  }
   if (!status && html_table_write(&table, output))
     status = job_no_memory();
-  if (!status)
-    status = fflush(output) ? EXIT_INPUT : 0;
   html_table_release(&table);
   return status;
+}
+
+/* In the child: writes the JSON of a view. */
+static int write_json(struct job *job, const struct page_table *wanted, page_view_writer *write_view, FILE *output)
+{
+  char *text = NULL;
+  size_t size;
+  FILE *json = open_memstream(&text, &size);
+  if (!json)
+    return job_no_memory();
+  job->report.stream = json;
+  int status = write_view(job, wanted->view, true);
+  if (fclose(json) || (!status && html_table_write_bytes(text, size, output)))
+    status = job_no_memory();
+  free(text);
+  return status;
+}
+
+static int write_table(struct job *job, const struct page_table *wanted, page_view_writer *write_view, FILE *output)
+{
+  job->options.percent_limit = wanted->percent_limit;
+  job->options.grain_groups = wanted->grain_groups;
+  int status = (wanted->json ? write_json : write_csv)(job, wanted, write_view, output);
+  return status || !fflush(output) ? status : EXIT_INPUT;
 }
 
 /* Starts the child of a table.  Returns whether it runs; errno tells why not. */

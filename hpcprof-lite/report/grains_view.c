@@ -199,6 +199,20 @@ static void print_group_row(const struct report *report, struct row_writer *writ
     row_writer_uint(writer, group->problems[i]);
 }
 
+/* The parallelism over the span, as one more array of the JSON. */
+static void print_curve_array(const struct report *report)
+{
+  static const char *const columns[] = {"part", "most", "least"};
+  struct row_writer writer;
+  row_writer_begin_array(&writer, report->stream, "curve", columns, sizeof columns / sizeof *columns);
+  for (unsigned i = 0; i < GRAIN_CURVE_SLOTS; i++) {
+    row_writer_uint(&writer, i);
+    row_writer_uint(&writer, report->grain_curve->touching[i]);
+    row_writer_uint(&writer, report->grain_curve->covering[i]);
+  }
+  row_writer_end(&writer);
+}
+
 int grains_view_table(const struct report *report, bool json)
 {
   int status = 0;
@@ -209,6 +223,8 @@ int grains_view_table(const struct report *report, bool json)
     for (uint32_t i = 0; i < report->grain_groups->count; i++)
       print_group_row(report, &writer, &report->grain_groups->groups[i]);
     row_writer_end(&writer);
+    if (json && report->grain_curve)
+      print_curve_array(report);
   } else {
     status = print_grains(report, json);
   }

@@ -299,11 +299,9 @@ static void write_base64(const unsigned char *bytes, size_t size, FILE *stream)
   }
 }
 
-int html_table_write(const struct html_table *table, FILE *stream)
+int html_table_write_bytes(const void *bytes, size_t size, FILE *stream)
 {
-  size_t size;
-  unsigned char *bytes = table->no_memory ? NULL : make_bytes(table, &size);
-  struct libdeflate_compressor *compressor = bytes ? libdeflate_alloc_compressor(COMPRESSION) : NULL;
+  struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(COMPRESSION);
   size_t bound = compressor ? libdeflate_gzip_compress_bound(compressor, size) : 0;
   unsigned char *packed = compressor ? malloc(bound) : NULL;
   size_t packed_size = packed ? libdeflate_gzip_compress(compressor, bytes, size, packed, bound) : 0;
@@ -312,8 +310,16 @@ int html_table_write(const struct html_table *table, FILE *stream)
   if (compressor)
     libdeflate_free_compressor(compressor);
   free(packed);
-  free(bytes);
   return packed_size ? 0 : ERR_NOMEM;
+}
+
+int html_table_write(const struct html_table *table, FILE *stream)
+{
+  size_t size;
+  unsigned char *bytes = table->no_memory ? NULL : make_bytes(table, &size);
+  int status = bytes ? html_table_write_bytes(bytes, size, stream) : ERR_NOMEM;
+  free(bytes);
+  return status;
 }
 
 void html_table_release(struct html_table *table)

@@ -51,6 +51,9 @@ void html_table_read(struct html_table *table, const char *text, size_t size);
 /* Returns a stream; what is written to it is read into the table.  NULL without memory. */
 FILE *html_table_stream(struct html_table *table);
 
+/* Writes bytes, compressed by gzip, in base64.  Returns 0 or ERR_NOMEM. */
+int html_table_write_bytes(const void *bytes, size_t size, FILE *stream);
+
 /* Writes the table, compressed by gzip, in base64.  Returns 0 or ERR_NOMEM. */
 int html_table_write(const struct html_table *table, FILE *stream);
 

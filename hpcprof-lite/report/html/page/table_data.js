@@ -103,14 +103,15 @@ function fromBase64(text) {
   return bytes;
 }
 
-async function decodeTable(name) {
+/* The bytes of a table's element, which is removed then; null if the page has none. */
+async function unpackElement(name) {
   const holder = document.getElementById("table-" + name);
   if (!holder || !holder.textContent)
     return null;
   const packed = new Blob([fromBase64(holder.textContent)]);
   holder.remove();
   const stream = packed.stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Table(new Uint8Array(await new Response(stream).arrayBuffer()));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
 const loadedTables = new Map();
@@ -118,6 +119,13 @@ const loadedTables = new Map();
 /* Returns a promise of the table with that name; of null if the page has none. */
 export function loadTable(name) {
   if (!loadedTables.has(name))
-    loadedTables.set(name, decodeTable(name));
+    loadedTables.set(name, unpackElement(name).then((bytes) => bytes && new Table(bytes)));
+  return loadedTables.get(name);
+}
+
+/* The same of a JSON document. */
+export function loadDocument(name) {
+  if (!loadedTables.has(name))
+    loadedTables.set(name, unpackElement(name).then((bytes) => bytes && JSON.parse(new TextDecoder().decode(bytes))));
   return loadedTables.get(name);
 }
