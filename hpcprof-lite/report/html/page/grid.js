@@ -51,7 +51,8 @@ export class Grid {
       longest = Math.max(longest, column.text(this.order[position]).length + (this.tree && number === 0 ? 12 : 2));
     if (column.numeric)
       return longest + "ch";
-    return `minmax(${Math.min(longest, TEXT_WIDTH)}ch, ${column === wide ? "1fr" : Math.min(longest, TEXT_WIDTH) + "ch"})`;
+    const width = Math.min(1.1 * longest + 1, TEXT_WIDTH) + "ch"; /* letters can be wider than digits */
+    return `minmax(${width}, ${column === wide ? "1fr" : width})`;
   }
 
   /* Shows other rows, or the same in another order. */

@@ -6,12 +6,14 @@ import { loadTable } from "./table_data.js";
 import { drawSummary, summaryItems } from "./summary_tab.js";
 import { drawParallelism } from "./parallelism_tab.js";
 import { drawConstructs } from "./constructs_tab.js";
+import { drawGrains } from "./grains_tab.js";
 import { formatSeconds } from "./number_format.js";
 
 const tabs = [
   { name: "summary", title: "Summary", draw: drawSummary },
   { name: "parallelism", title: "Parallelism", draw: drawParallelism },
   { name: "constructs", title: "Constructs", draw: drawConstructs },
+  { name: "grains", title: "Grains", draw: drawGrains },
 ];
 
 function chosenTab() {

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""The tabs of parallelism, constructs and grains: their figures are those of the CSV, and they can be used by keyboard
+alone."""
+import csv
+import io
+import os
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from browser import CHROMIUM, Browser
+from report import report
+from tap import GOLDEN, Skip, case, main
+
+# The cells of the first rows of a grid, by its label.
+CELLS = """[...document.querySelectorAll('[aria-label=%s] .grid-row')].map(
+    (row) => [...row.querySelectorAll('.grid-cell')].map((cell) => cell.textContent))"""
+TITLES = "[...document.querySelectorAll('[aria-label=%s] .grid-title')].map((title) => title.getAttribute('title'))"
+
+
+def opened(directory, measurement, browser, fragment=""):
+    if not CHROMIUM:
+        raise Skip("no Chromium: run scripts/setup")
+    path = os.path.join(directory, measurement + ".html")
+    if not os.path.exists(path):
+        report("-q", "-f", "html", "-o", path, measurement, cwd=GOLDEN)
+    browser.open(path, fragment)
+
+
+def quoted(label):
+    return '"' + label + '"'
+
+
+def shown(browser, label):
+    """The rows of a grid, as dictionaries by the names of the CSV's columns."""
+    titles = browser.evaluate(TITLES % quoted(label))
+    return [dict(zip(titles, cells)) for cells in browser.evaluate(CELLS % quoted(label))]
+
+
+def expected(measurement, view):
+    done = report("-q", "--view", view, "-f", "csv", measurement, cwd=GOLDEN)
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def agree(cells, row, names):
+    for name in names:
+        if row[name]:
+            assert abs(float(cells[name]) - float(row[name])) <= 0.51e-6 or name.endswith("_pct") and \
+                abs(float(cells[name]) - float(row[name])) <= 0.051, (name, cells, row)
+        else:
+            assert cells.get(name, "") == "", (name, cells, row)
+
+
+@case
+def figures_are_those_of_the_csv(directory):
+    with Browser() as browser:
+        opened(directory, "constructs2", browser)
+        for label, view, names in (("Overheads", "overheads", ("total_s", "imbalance_s", "sync_pct")),
+                                   ("Tasks", "tasks", ("instances", "exec_s", "exec_p90_s", "elsewhere_pct")),
+                                   ("Work, span and parallelism of each construct", "parallelism",
+                                    ("instances", "work", "span", "critical_path_pct"))):
+            rows = expected("constructs2", view)
+            cells = shown(browser, label)
+            assert len(cells) == len(rows) > 0, (label, len(cells), len(rows))
+            for one, row in zip(cells, rows):
+                assert one["name"] == row["name"], (label, one, row)
+                agree(one, row, names)
+        sums = [row for row in expected("constructs2", "regions") if row["thread"] == "SUM"]
+        cells = shown(browser, "Regions")
+        assert len(cells) == len(sums) > 0
+        for one, row in zip(cells, sums):
+            agree(one, row, ("exec_s", "exec_count", "body_s"))
+        assert not browser.messages, browser.messages
+
+
+@case
+def nested_constructs_fold_and_unfold(directory):
+    label = quoted("Constructs as they were nested")
+    with Browser() as browser:
+        opened(directory, "constructs2", browser, "#tab=constructs")
+        first = browser.evaluate(CELLS % label)
+        browser.evaluate(f"document.querySelector('[aria-label={label}] .grid-scroller').focus()")
+        browser.key("ArrowDown")
+        browser.key("ArrowLeft")
+        folded = browser.evaluate(CELLS % label)
+        assert len(folded) == 1 and folded[0][0].lstrip("\u25b8") == first[0][0].lstrip("\u25be"), (folded, first)
+        browser.key("ArrowRight")
+        assert browser.evaluate(CELLS % label) == first
+        for _ in range(len(first)):
+            browser.key("ArrowDown")
+        browser.key("Home")
+        assert browser.evaluate(f"document.querySelector('[aria-label={label}] [aria-selected=true]').ariaRowIndex") == "2"
+
+
+@case
+def columns_sort(directory):
+    label = quoted("Overheads")
+    with Browser() as browser:
+        opened(directory, "constructs2", browser, "#tab=constructs")
+        click = f"[...document.querySelectorAll('[aria-label={label}] .grid-title')]" \
+                ".find((title) => title.title === 'imbalance_s').click()"
+        rows = [float(row["imbalance_s"]) for row in expected("constructs2", "overheads")]
+        for descending in (True, False):
+            browser.evaluate(click)
+            found = [float(row["imbalance_s"]) for row in shown(browser, "Overheads")]
+            assert found == sorted(rows, reverse=descending) and len(set(found)) > 2, found
+
+
+@case
+def tabs_and_links_work_by_keyboard(directory):
+    with Browser() as browser:
+        opened(directory, "recorded-time", browser)
+        names = browser.evaluate("[...document.querySelectorAll('[role=tab]')].map((tab) => tab.id.slice(4))")
+        browser.evaluate("document.querySelector('[role=tab]').focus()")
+        for name in names[1:] + names[:1]:
+            browser.key("ArrowRight")
+            visible = browser.evaluate("[...document.querySelectorAll('[role=tabpanel]')]"
+                                       ".filter((panel) => !panel.hidden).map((panel) => panel.id.slice(6))")
+            assert visible == [name] and f"tab={name}" in browser.evaluate("location.hash"), (visible, name)
+        browser.evaluate("history.back()")
+        browser.wait(f"location.hash.includes('tab={names[-1]}')")
+        browser.wait(f"!document.getElementById('panel-{names[-1]}').hidden")
+
+
+@case
+def what_if_states_the_bound_or_the_scenario(directory):
+    with Browser() as browser:
+        opened(directory, "recorded-time", browser, "#tab=parallelism")
+        scenario = next(row for row in expected("recorded-time", "whatif") if "," not in row["selector"])
+        move = "(() => { const label = [...document.querySelectorAll('.slider label')].find((one) => " \
+               f"one.textContent === '{scenario['selector']}'); const slider = label.parentElement.querySelector('input');" \
+               "slider.value = %d; slider.dispatchEvent(new Event('input')); " \
+               "return label.parentElement.querySelector('output').textContent; })()"
+        text = browser.evaluate(move % 7)  # 16 times as fast
+        assert scenario["note"] in text, (text, scenario)
+        assert f"{float(scenario['span']) * 1e3:.1f}" in text, (text, scenario)
+        bound = browser.evaluate(move % 3)
+        assert "bound" in bound and "at least" in bound, bound
+
+
+@case
+def grains_have_a_graph_that_folds(directory):
+    with Browser() as browser:
+        opened(directory, "recorded-time", browser, "#tab=grains")
+        cells = shown(browser, "Single grains")
+        rows = expected("recorded-time", "grains")
+        assert [(one["path"], one["kind"]) for one in cells] == [(row["path"], row["kind"]) for row in rows]
+        for one, row in zip(cells, rows):
+            agree(one, row, ("exec_s", "slack_s"))
+        browser.evaluate("document.querySelector('.graph-canvas').focus()")
+        titles = set()
+        for _ in range(40):
+            browser.key("n")
+            titles.add(browser.evaluate("document.querySelector('.graph-details h3').textContent"))
+        assert any("4 \u00d7 for" in title for title in titles), titles
+        assert not browser.messages, browser.messages
+
+
+@case
+def reports_without_openmp_say_so(directory):
+    with Browser() as browser:
+        opened(directory, "plain", browser)
+        for tab in ("parallelism", "constructs", "grains"):
+            text = browser.evaluate(f"document.getElementById('panel-{tab}').textContent")
+            assert text and "cannot be shown" not in text, (tab, text)
+        assert not browser.messages, browser.messages
+
+
+if __name__ == "__main__":
+    main()
