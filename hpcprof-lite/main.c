@@ -98,9 +98,28 @@ static const struct {
                       [OPTIONS_PARALLELISM] = {compare_view_tree, compare_view_parallelism_table},
                       [OPTIONS_THREADS] = {compare_threads_view_text, compare_threads_view_table}};
 
-/* Writes the CSV or JSON of a view into the page. */
-static int page_view(struct job *job, enum options_view number, bool json)
+/* Writes the CSV of a comparison or of a series into the page, in a job of its own. */
+static int page_comparison(struct job *job, enum options_view number)
 {
+  static struct job compared; /* both are kept until the process ends */
+  static struct comparison comparison;
+  compared = (struct job){.options = job->options, .ranks.size = 1};
+  compared.options.view = number;
+  compared.options.view_name = options_view_name(number);
+  compared.options.format = OPTIONS_CSV;
+  int status = (job->options.scaling ? scaling_pipeline : compare_pipeline)(&compared, &comparison);
+  compared.report.stream = job->report.stream;
+  if (status)
+    return status;
+  return (job->options.scaling ? scaling_view_table : compared_views[number].table)(&compared.report, false);
+}
+
+/* Writes a view into the page. */
+static int page_view(struct job *job, enum options_view number, enum page_content content)
+{
+  if (content == PAGE_COMPARED)
+    return page_comparison(job, number);
+  bool json = content == PAGE_JSON;
   const struct view *view = &views[number];
   job->options.view = number;
   job->options.format = json ? OPTIONS_JSON : OPTIONS_CSV;
@@ -144,6 +163,8 @@ static int print(struct job *job)
 static int fill(struct job *job, struct comparison *comparison)
 {
   const struct view *view = &views[job->options.view];
+  if (job->options.format == OPTIONS_HTML) /* the page's tables have pipelines of their own */
+    return tree_begin(job, true);
   if (job->options.compare)
     return compare_pipeline(job, comparison);
   if (job->options.scaling)
@@ -156,9 +177,32 @@ static int fill(struct job *job, struct comparison *comparison)
     status = job_check_efficiency(job);
   if (!status)
     status = job_choose_sort(job);
-  if (job->options.format == OPTIONS_HTML) /* the page's tables have pipelines of their own */
-    return status;
   return !status && view->pipeline ? view->pipeline(job) : status;
+}
+
+/* Whether the report is about several runs, each of which is read alone. */
+static bool shows_several_runs(const struct options *options)
+{
+  return options->compare || options->scaling;
+}
+
+/* Reads the measurements that the report is about: of a page about several runs the first of those that are compared,
+ * or the last of a series, which has the most threads. */
+static int read_measurements(struct job *job, struct comparison *comparison)
+{
+  struct options *options = &job->options;
+  if (!shows_several_runs(options))
+    return gather(job);
+  int status = (options->scaling ? scaling_directories : compare_directories)(options, comparison);
+  if (status)
+    return status;
+  uint32_t count = comparison->counts[COMPARE_NEW];
+  options->directories = comparison->directories[COMPARE_NEW] + (options->scaling ? count - 1 : 0);
+  options->directories_count = 1;
+  status = gather(job);
+  options->directories = comparison->directories[COMPARE_NEW];
+  options->directories_count = count;
+  return status;
 }
 
 static int report_view(struct job *job, struct comparison *comparison)
@@ -192,17 +236,18 @@ int main(int argc, char **argv)
     if (speaks)
       fputs(job.options.help ? options_help() : "hpcprof-lite " HPCPROF_VERSION "\n", stdout);
     status = output_finish(stdout, "standard output");
-  } else if (job.options.compare || job.options.scaling) { /* each run is read alone; other ranks have nothing to do */
+  } else if (shows_several_runs(&job.options) && job.options.format != OPTIONS_HTML) {
+    /* other ranks have nothing to do */
     job.ranks.size = 1;
     status = speaks ? report_view(&job, &comparison) : EXIT_FINE;
-  } else if (!(status = job_choose_directories(&job.options, speaks))) {
+  } else if (shows_several_runs(&job.options) || !(status = job_choose_directories(&job.options, speaks))) {
     enum ranks_role role = ranks_join(&job.ranks, message, sizeof message);
     if (role == RANKS_FIRST && *message)
       job_print_error("the first rank does all the work: %s", message);
     if (role == RANKS_HELPER)
       gather_as_helper(&job);
     else if (role == RANKS_FIRST)
-      status = gather(&job);
+      status = read_measurements(&job, &comparison);
     if (!status && role == RANKS_FIRST)
       status = report_view(&job, &comparison);
   }

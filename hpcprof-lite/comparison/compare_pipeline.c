@@ -73,7 +73,7 @@ static int check_directories(const struct options *options, const struct compari
   return 0;
 }
 
-static int find_directories(const struct options *options, struct comparison *comparison)
+int compare_directories(const struct options *options, struct comparison *comparison)
 {
   size_t rooms[COMPARE_SIDES] = {0};
   int status = add_directories(comparison, COMPARE_BASE, options->compare, &rooms[COMPARE_BASE]);
@@ -376,7 +376,7 @@ int compare_conditions(struct job *job, struct comparison *comparison)
 int compare_pipeline(struct job *job, struct comparison *comparison)
 {
   struct compare_result *result = &comparison->result;
-  int status = find_directories(&job->options, comparison);
+  int status = compare_directories(&job->options, comparison);
   if (!status)
     status = load_runs(job, comparison);
   if (status)

@@ -9,6 +9,9 @@
 
 #include "hpcprof-lite/comparison/comparison.h"
 
+/* Finds the names of the directories of both sides; names with commas are lists, unless a directory has such a name. */
+int compare_directories(const struct options *options, struct comparison *comparison);
+
 /* Reads all runs, and fills the job's report with the comparison that the view shows. */
 int compare_pipeline(struct job *job, struct comparison *comparison);
 

@@ -52,12 +52,20 @@ static int add_directories(struct comparison *comparison, const char *directory,
   return status || found ? status : add_directory(comparison, strdup(directory), room);
 }
 
-static int load_runs(struct job *job, struct comparison *comparison)
+int scaling_directories(const struct options *options, struct comparison *comparison)
 {
   size_t room = 0;
-  for (size_t i = 0; i < job->options.directories_count; i++)
-    if (add_directories(comparison, job->options.directories[i], &room))
+  for (size_t i = 0; i < options->directories_count; i++)
+    if (add_directories(comparison, options->directories[i], &room))
       return job_no_memory();
+  return 0;
+}
+
+static int load_runs(struct job *job, struct comparison *comparison)
+{
+  int found = scaling_directories(&job->options, comparison);
+  if (found)
+    return found;
   uint32_t count = comparison->counts[COMPARE_NEW];
   comparison->runs[COMPARE_NEW] = calloc(count, sizeof *comparison->runs[COMPARE_NEW]);
   if (!comparison->runs[COMPARE_NEW])

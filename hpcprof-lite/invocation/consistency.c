@@ -117,8 +117,8 @@ static int check_page(const struct options *options, char *message, size_t size)
     return fail(message, size, "format html shows all views: leave out view '%s'", options_view_name(options->view));
   if (options->limited)
     return fail(message, size, "%s", "format html shows whole runs: it cannot be used with --from and --to");
-  if (options->compare)
-    return fail(message, size, "%s", "format html shows one run: it cannot be used with --compare");
+  if (options->conditions_count)
+    return fail(message, size, "%s", "format html shows no conditions: check --fail-if by a call of its own");
   return 0;
 }
 
@@ -190,8 +190,8 @@ static int check_scaling(const struct options *options, char *message, size_t si
                 "--scaling needs the runs: the directory of hpcrun-lite --scaling, or several measurements");
   if (options->view != OPTIONS_SUMMARY && options->view != OPTIONS_TOPDOWN && options->view != OPTIONS_FLAT)
     return fail(message, size, "view '%s' has no --scaling: it needs summary, topdown or flat", options->view_name);
-  if (options->format > OPTIONS_JSON)
-    return fail(message, size, "%s", "--scaling needs format text, csv or json");
+  if (options->format > OPTIONS_JSON && options->format != OPTIONS_HTML)
+    return fail(message, size, "%s", "--scaling needs format text, csv, json or html");
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
     if (refused[i].given) {
       snprintf(message, size, "--scaling cannot be used with %s: %s", refused[i].name, refused[i].why);

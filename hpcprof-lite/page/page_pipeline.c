@@ -18,7 +18,7 @@ static const struct page_table {
   const char *name;
   enum options_view view;
   bool optional;
-  bool json;            /* a JSON document instead of a table */
+  enum page_content content;
   bool grain_groups;    /* as with --grain-groups */
   double percent_limit; /* of a tree: rows below it are left out */
   uint32_t rows_max;    /* 0: any number of rows */
@@ -40,8 +40,21 @@ static const struct page_table {
               {.name = "phases", .view = OPTIONS_PHASES, .optional = true},
               {.name = "timeline", .view = OPTIONS_TIMELINE, .optional = true},
               {.name = "grains", .view = OPTIONS_GRAINS, .optional = true, .rows_max = 200000},
-              {.name = "grain-groups", .view = OPTIONS_GRAINS, .optional = true, .json = true, .grain_groups = true},
-              {.name = "grain-graph", .view = OPTIONS_GRAIN_GRAPH, .optional = true, .json = true}};
+              {.name = "grain-groups",
+               .view = OPTIONS_GRAINS,
+               .optional = true,
+               .content = PAGE_JSON,
+               .grain_groups = true},
+              {.name = "grain-graph", .view = OPTIONS_GRAIN_GRAPH, .optional = true, .content = PAGE_JSON},
+              /* only with --compare */
+              {.name = "compared-summary", .view = OPTIONS_SUMMARY, .content = PAGE_COMPARED},
+              {.name = "compared-topdown", .view = OPTIONS_TOPDOWN, .content = PAGE_COMPARED},
+              {.name = "compared-flat", .view = OPTIONS_FLAT, .content = PAGE_COMPARED},
+              {.name = "compared-regions", .view = OPTIONS_REGIONS, .content = PAGE_COMPARED},
+              {.name = "compared-parallelism", .view = OPTIONS_PARALLELISM, .content = PAGE_COMPARED},
+              {.name = "compared-threads", .view = OPTIONS_THREADS, .content = PAGE_COMPARED},
+              /* only with --scaling */
+              {.name = "scaling", .view = OPTIONS_TOPDOWN, .content = PAGE_COMPARED}};
 
 enum { TABLES = sizeof tables / sizeof *tables, MESSAGE_MAX = 4096 };
 
@@ -62,7 +75,7 @@ static int write_csv(struct job *job, const struct page_table *wanted, page_view
   if (!csv)
     return job_no_memory();
   job->report.stream = csv;
-  int status = write_view(job, wanted->view, false);
+  int status = write_view(job, wanted->view, wanted->content);
   if (fclose(csv) && !status)
     status = EXIT_INPUT;
   if (!status && wanted->rows_max && table.rows > wanted->rows_max) {
@@ -85,7 +98,7 @@ static int write_json(struct job *job, const struct page_table *wanted, page_vie
   if (!json)
     return job_no_memory();
   job->report.stream = json;
-  int status = write_view(job, wanted->view, true);
+  int status = write_view(job, wanted->view, PAGE_JSON);
   if (fclose(json) || (!status && html_table_write_bytes(text, size, output)))
     status = job_no_memory();
   free(text);
@@ -96,7 +109,7 @@ static int write_table(struct job *job, const struct page_table *wanted, page_vi
 {
   job->options.percent_limit = wanted->percent_limit;
   job->options.grain_groups = wanted->grain_groups;
-  int status = (wanted->json ? write_json : write_csv)(job, wanted, write_view, output);
+  int status = (wanted->content == PAGE_JSON ? write_json : write_csv)(job, wanted, write_view, output);
   return status || !fflush(output) ? status : EXIT_INPUT;
 }
 
@@ -112,7 +125,10 @@ static bool start(struct job *job, const struct page_table *wanted, page_view_wr
   child->pid = fork();
   if (child->pid) {
     close(ends[1]);
-    return child->pid > 0;
+    if (child->pid > 0)
+      return true;
+    child->pid = 0;
+    return false;
   }
   close(ends[0]);
   FILE *output = dup2(child->messages, STDERR_FILENO) < 0 ? NULL : fdopen(ends[1], "w");
@@ -203,6 +219,11 @@ static int write_about(struct job *job, const struct page_child *children)
     row_writer_empty(&writer);
     row_writer_text(&writer, job->options.directories[i]);
   }
+  if (job->options.compare) {
+    row_writer_text(&writer, "base");
+    row_writer_empty(&writer);
+    row_writer_text(&writer, job->options.compare);
+  }
   for (uint32_t i = 0; i < TABLES; i++) {
     if (!children[i].failed)
       continue;
@@ -219,6 +240,14 @@ static int write_about(struct job *job, const struct page_child *children)
   return status;
 }
 
+/* Whether this page has a table. */
+static bool has_table(const struct options *options, const struct page_table *table)
+{
+  if (table->content != PAGE_COMPARED)
+    return true;
+  return strcmp(table->name, "scaling") ? options->compare != NULL : options->scaling;
+}
+
 int page_write(struct job *job, page_view_writer *write_view)
 {
   static struct page_child children[TABLES];
@@ -227,14 +256,15 @@ int page_write(struct job *job, page_view_writer *write_view)
   int status = 0;
   html_page_open(&job->report);
   fflush(NULL); /* children would write what is left in buffers */
-  uint32_t started = 0;
-  while (started < TABLES && start(job, &tables[started], write_view, &children[started]))
-    started++;
-  if (started < TABLES) {
-    job_print_error("cannot start a process for each table of the page");
-    status = ERR_INPUT;
-  }
-  for (uint32_t i = 0; i < started; i++) {
+  for (uint32_t i = 0; i < TABLES; i++)
+    if (has_table(&job->options, &tables[i]) && !start(job, &tables[i], write_view, &children[i])) {
+      job_print_error("cannot start a process for each table of the page");
+      status = ERR_INPUT;
+      break;
+    }
+  for (uint32_t i = 0; i < TABLES; i++) {
+    if (!children[i].pid)
+      continue;
     finish(&tables[i], &children[i], page, &printed);
     if (children[i].failed && !tables[i].optional)
       status = ERR_INPUT;

@@ -9,9 +9,11 @@
 
 #include "hpcprof-lite/job.h"
 
-/* Fills the report of a view and writes its CSV or JSON to the report's stream.  Returns 0, or the exit status after it
- * has printed the reason. */
-typedef int page_view_writer(struct job *job, enum options_view view, bool json);
+enum page_content { PAGE_CSV, PAGE_JSON, PAGE_COMPARED };
+
+/* Fills the report of a view and writes its CSV or JSON, or the CSV of its comparison to the runs of --compare, to the
+ * report's stream.  Returns 0, or the exit status after it has printed the reason. */
+typedef int page_view_writer(struct job *job, enum options_view view, enum page_content content);
 
 /* Writes the page to the report's stream.  Requires tree_begin() with the top-down tree.  Returns 0, ERR_NOMEM, or
  * ERR_INPUT after it has printed which table is missing, and why. */

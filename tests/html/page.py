@@ -89,7 +89,7 @@ def a_damaged_table_costs_one_tab(directory):
 @case
 def options_that_a_page_cannot_have_are_refused(_):
     for wrong, expected in ((("--view", "flat"), "leave out view 'flat'"), (("--sort", "work"), "cannot be sorted"),
-                            (("--from", "1"), "whole runs"), (("--compare", "basic"), "one run"),
+                            (("--from", "1"), "whole runs"), (("--fail-if", "work > 1 s"), "no conditions"),
                             (("--lines",), "--lines"), (("--root", "main"), "--root")):
         done = report("-f", "html", *wrong, "basic", cwd=GOLDEN)
         assert done.returncode == 2 and expected in done.stderr, done
