@@ -6,13 +6,13 @@
 enum { CELL = 16, LINE = 512, BAR_MAX = 30, SHOWN = 1000 }; /* shown: a part of the time from 1 / SHOWN on */
 
 const struct category_look category_looks[TIMELINE_CATEGORIES] = {
-    [TIMELINE_WORK] = {'W', "work", "Work", "\033[32m"},
+    [TIMELINE_WORK] = {'W', "work", "Work", "\033[34m"},
     [TIMELINE_OVERHEAD] = {'o', "overhead", "Ovhd", "\033[33m"},
-    [TIMELINE_LOCK_WAIT] = {'L', "lock wait", "Lock", "\033[31m"},
-    [TIMELINE_IDLE] = {'.', "idle", "Idle", "\033[93m"},
-    [TIMELINE_BLOCKED] = {'b', "blocked", "Block", "\033[34m"},
-    [TIMELINE_CORE_WAIT] = {'c', "core wait", "Core", "\033[35m"},
-    [TIMELINE_TOOL] = {'t', "tool", "Tool", "\033[36m"},
+    [TIMELINE_LOCK_WAIT] = {'L', "lock wait", "Lock", "\033[35m"},
+    [TIMELINE_IDLE] = {'.', "idle", "Idle", "\033[90m"},
+    [TIMELINE_BLOCKED] = {'b', "blocked", "Block", "\033[36m"},
+    [TIMELINE_CORE_WAIT] = {'c', "core wait", "Core", "\033[31m"},
+    [TIMELINE_TOOL] = {'t', "tool", "Tool", "\033[32m"},
     [TIMELINE_GAP] = {'?', "not recorded", "Gap", "\033[2m"}};
 
 const char *category_colour(const struct terminal *terminal, enum timeline_category category)
