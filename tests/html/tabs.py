@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from browser import CHROMIUM, Browser
 from report import report
-from tap import GOLDEN, Skip, case, main
+from tap import GOLDEN, LAUNCHER, REPORT, Skip, case, compile_c, main, must
 
 # The cells of the first rows of a grid, by its label.
 CELLS = """[...document.querySelectorAll('[aria-label=%s] .grid-row')].map(
@@ -152,6 +152,58 @@ def grains_have_a_graph_that_folds(directory):
             browser.key("n")
             titles.add(browser.evaluate("document.querySelector('.graph-details h3').textContent"))
         assert any("4 \u00d7 for" in title for title in titles), titles
+        assert not browser.messages, browser.messages
+
+
+@case
+def changes_are_those_of_the_csv(directory):
+    if not CHROMIUM:
+        raise Skip("no Chromium: run scripts/setup")
+    path = os.path.join(directory, "changes.html")
+    done = report("-q", "-f", "html", "-o", path, "--compare", "constructs", "constructs2", cwd=GOLDEN)
+    assert done.returncode == 0, done
+    with Browser() as browser:
+        browser.open(path, "#tab=runs")
+        for label, view, name in (("Regions and constructs", "regions", "name"), ("Parallelism", "parallelism", "name"),
+                                  ("What has changed", "summary", "item"), ("Threads: CPU time", "threads", "thread")):
+            done = report("-q", "--compare", "constructs", "--view", view, "-f", "csv", "constructs2", cwd=GOLDEN)
+            rows = [row for row in csv.DictReader(io.StringIO(done.stdout)) if row["base"] or row["new"] or
+                    view != "summary"]
+            cells = shown(browser, label)
+            assert len(cells) == len(rows) > 0, (label, len(cells), len(rows))
+            for one, row in zip(cells, rows):
+                assert one[name] == row[name], (label, one, row)
+                one["difference"] = one["difference"].rstrip(" !").lstrip("+")
+                agree(one, row, ("base", "new", "difference"))
+        text = browser.evaluate("document.getElementById('panel-runs').textContent")
+        assert "New: constructs2; base: constructs" in text, text[:200]
+        assert not browser.messages and not browser.requests, browser.messages
+
+
+@case
+def a_series_has_a_plot_and_its_losses(directory):
+    if not CHROMIUM:
+        raise Skip("no Chromium: run scripts/setup")
+    program = compile_c(directory, "halves", """
+        int main(void)
+        {
+          volatile double sum = 0;
+          #pragma omp parallel for reduction(+ : sum)
+          for (int i = 0; i < 100000000; i++)
+            sum += i;
+          return 0;
+        }""", "-fopenmp")
+    must(LAUNCHER, "-q", "--scaling", "1,2", "-o", "series", program, cwd=directory)
+    must(REPORT, "-q", "--scaling", "-f", "html", "-o", "series.html", "series", cwd=directory)
+    rows = list(csv.DictReader(io.StringIO(must(REPORT, "-q", "--scaling", "-f", "csv", "series", cwd=directory))))
+    with Browser() as browser:
+        browser.open(os.path.join(directory, "series.html"), "#tab=runs")
+        cells = shown(browser, "Runs")
+        runs = [row for row in rows if row["kind"] == "run"]
+        assert [one["threads"] for one in cells] == [row["threads"] for row in runs] == ["1", "2"], (cells, runs)
+        for one, row in zip(cells, runs):
+            agree(one, row, ("elapsed_s", "speedup", "parallel_efficiency"))
+        assert browser.evaluate("document.querySelectorAll('#panel-runs .plot-point').length") == 2
         assert not browser.messages, browser.messages
 
 

@@ -7,6 +7,7 @@ import { drawSummary, summaryItems } from "./summary_tab.js";
 import { drawParallelism } from "./parallelism_tab.js";
 import { drawConstructs } from "./constructs_tab.js";
 import { drawGrains } from "./grains_tab.js";
+import { drawRuns, hasSeveralRuns } from "./runs_tab.js";
 import { formatSeconds } from "./number_format.js";
 
 const tabs = [
@@ -14,7 +15,8 @@ const tabs = [
   { name: "parallelism", title: "Parallelism", draw: drawParallelism },
   { name: "constructs", title: "Constructs", draw: drawConstructs },
   { name: "grains", title: "Grains", draw: drawGrains },
-];
+  { name: "runs", title: "Runs", draw: drawRuns, when: hasSeveralRuns },
+].filter((tab) => !tab.when || tab.when());
 
 function chosenTab() {
   return tabs.find((tab) => tab.name === stateValue("tab")) ?? tabs[0];
