@@ -76,7 +76,7 @@ def the_pager_gets_what_the_terminal_would(directory):
 
 @case
 def a_category_has_one_colour_in_all_views(_):
-    colours = {"Work": ("32", "W"), "Ovhd": ("33", "o"), "Lock": ("31", "L"), "Idle": ("93", ".")}
+    colours = {"Work": ("34", "W"), "Ovhd": ("33", "o"), "Lock": ("35", "L"), "Idle": ("90", ".")}
     bar, timeline, threads, flat, efficiency = (
         Terminal("-q", "--no-pager", view, "traced").end()[0]
         for view in ("summary", "timeline", "threads", "flat", "efficiency"))
@@ -86,7 +86,7 @@ def a_category_has_one_colour_in_all_views(_):
         code, letter = colours[title]
         assert f"\033[{code}m{letter}" in timeline and f"\033[{code}m{letter}{letter}" in bar, (title, timeline)
         assert f"\033[{code}m{'work' if title == 'Work' else 'idle'} " in efficiency, efficiency
-    assert "\033[93mIdle%\033[0m" in flat, flat
+    assert "\033[90mIdle%\033[0m" in flat, flat
 
 
 @case
