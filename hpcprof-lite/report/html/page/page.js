@@ -4,6 +4,7 @@ import { element, fill } from "./dom.js";
 import { changeState, onState, stateValue } from "./page_state.js";
 import { loadTable } from "./table_data.js";
 import { drawSummary, summaryItems } from "./summary_tab.js";
+import { drawContexts } from "./contexts_tab.js";
 import { drawParallelism } from "./parallelism_tab.js";
 import { drawConstructs } from "./constructs_tab.js";
 import { drawGrains } from "./grains_tab.js";
@@ -12,6 +13,7 @@ import { formatSeconds } from "./number_format.js";
 
 const tabs = [
   { name: "summary", title: "Summary", draw: drawSummary },
+  { name: "contexts", title: "Calling contexts", draw: drawContexts },
   { name: "parallelism", title: "Parallelism", draw: drawParallelism },
   { name: "constructs", title: "Constructs", draw: drawConstructs },
   { name: "grains", title: "Grains", draw: drawGrains },

@@ -1,0 +1,140 @@
+/* The columns of a grid of contexts, and the menu in which the reader chooses them. */
+import { element, fill } from "./dom.js";
+import { formatCount, formatPercent } from "./number_format.js";
+import { columnTitle } from "./table_grid.js";
+import { isAdditive } from "./context_tree.js";
+import { markedText } from "./context_search.js";
+
+const USUAL_COLUMNS = ["work_incl_s", "work_excl_s", "overhead_incl_s", "lockwait_incl_s", "idleness_incl_s", "rel_idleness_pct",
+  "critical_path_incl", "file"];
+const USUAL_WITHOUT_TIME = ["samples", "file"];
+const STRUCTURE = new Set(["id", "parent_id", "depth", "line"]); /* numbers that are no metrics */
+
+function isPlace(name) {
+  return /_(rank|process|thread)$/.test(name);
+}
+
+/* Whether a column tells anything in this table. */
+function isTold(column) {
+  column.told ??= column.isText || column.header.bytes > 1 || column.header.minimum !== 0 || !column.header.empty ||
+    column.cells.some((cell) => cell !== 255);
+  return column.told;
+}
+
+function hasTime(tree) {
+  return tree.weights().some(({ key }) => key === "time");
+}
+
+/* The columns that are shown unless the reader chooses others. */
+export function usualColumns(tree) {
+  const names = hasTime(tree) ? USUAL_COLUMNS : [...USUAL_WITHOUT_TIME, ...tree.weights().flatMap(({ columns }) => columns)];
+  return [...new Set(names)].filter((name) => tree.table.has(name) && isTold(tree.table.column(name)) &&
+    (!isAdditive(name) || tree.whole(name) > 0 || name === "work_incl_s" || name === "samples"));
+}
+
+/* A number of seconds or events, with decimals that suit the run. */
+function metricFormat(tree, name) {
+  const decimals = tree.table.column(name).header.decimals, whole = tree.whole(name);
+  if (!decimals)
+    return formatCount;
+  const shown = Math.min(decimals, whole >= 100 ? 3 : whole >= 1 ? 4 : 6);
+  return (number) => (Number.isFinite(number) ? number.toFixed(shown) : "");
+}
+
+function metricColumn(tree, name, percent) {
+  const whole = percent && isAdditive(name) ? tree.whole(name) : NaN, absolute = metricFormat(tree, name);
+  const share = whole > 0 ? (number) => formatPercent(100 * number / whole) : null;
+  const format = name.endsWith("_pct") ? formatPercent : share ?? absolute;
+  return {
+    key: name, numeric: true, help: name,
+    title: share ? columnTitle(name).replace(" (s)", "") + " (%)" : columnTitle(name),
+    text: (row) => format(tree.number(name, row)), value: (row) => tree.numbers(name)[row],
+  };
+}
+
+function textColumn(tree, name, expression) {
+  const text = name === "file" ? (row) => placeText(tree.table, row) : (row) => tree.text(name, row);
+  const short = name === "file" || name === "module" ? (row) => text(row).split("/").pop() : text;
+  return {
+    key: name, title: name === "file" ? "place" : columnTitle(name), help: name, text: short, value: text,
+    node: name === "file" && expression ? (row) => markedText(short(row), expression) : null,
+  };
+}
+
+/* "file:line", or what is known of it. */
+export function placeText(table, row) {
+  const file = table.text("file", row), line = table.text("line", row);
+  return file && line ? `${file}:${line}` : file;
+}
+
+/* The grid's columns with these names, after the column of names. */
+export function contextColumns(tree, names, { percent, expression }) {
+  const name = {
+    key: "name", title: "name", help: "function, construct or line", wide: true,
+    text: (row) => tree.text("name", row), value: (row) => tree.text("name", row),
+    node: (row) => markedText(tree.text("name", row) + (tree.contexts(row) > 1 ? ` (${tree.contexts(row)} contexts)` : ""), expression),
+  };
+  return [name, ...names.filter((key) => tree.table.has(key)).map((key) => (tree.table.column(key).isText || key === "file"
+    ? textColumn(tree, key, expression) : metricColumn(tree, key, percent)))];
+}
+
+/* A row's metrics for the eye: what it includes and what is its own on one line. */
+export function metricLines(tree, row) {
+  const lines = [];
+  for (const column of tree.table.columns) {
+    const { name } = column;
+    if (column.isText || STRUCTURE.has(name) || isPlace(name) || !isTold(column) || /_excl(_s)?$/.test(name))
+      continue;
+    const number = tree.number(name, row), whole = isAdditive(name) ? tree.whole(name) : NaN;
+    if (Number.isNaN(number) || isAdditive(name) && !(whole > 0))
+      continue;
+    const own = name.replace("_incl", "_excl"), format = metricColumn(tree, name, false).text;
+    const seconds = name.endsWith("_s") ? " s" : "";
+    lines.push({
+      title: columnTitle(name).replace(" incl", "").replace(/ \((s|%)\)$/, ""),
+      value: format(row) + seconds + (whole > 0 ? ` (${formatPercent(100 * number / whole)})` : ""),
+      own: own !== name && tree.table.has(own) ? metricColumn(tree, own, false).text(row) + seconds : "",
+    });
+  }
+  return lines;
+}
+
+/* The menu of columns: a check box for each.  onchange(names). */
+export class ColumnMenu {
+  constructor(onchange) {
+    this.list = element("fieldset", { class: "menu-list" });
+    this.onchange = onchange;
+    this.element = element("details", { class: "menu", onkeydown: (event) => this.#key(event) },
+      element("summary", {}, "Columns"), this.list);
+    document.addEventListener("pointerdown", (event) => {
+      if (!this.element.contains(event.target))
+        this.element.open = false;
+    });
+  }
+
+  #key(event) {
+    if (event.key !== "Escape" || !this.element.open)
+      return;
+    this.element.open = false;
+    this.element.querySelector("summary").focus();
+    event.stopPropagation();
+  }
+
+  show(tree, chosen) {
+    const names = tree.table.columns.map((column) => column.name).filter((name) => name !== "name");
+    const key = tree.name + " " + chosen.join();
+    if (this.shown === key)
+      return;
+    this.shown = key;
+    const focused = document.activeElement?.value;
+    fill(this.list, element("legend", {}, "Columns of the grid"), names.map((name) => {
+      const box = element("input", { type: "checkbox", value: name, checked: chosen.includes(name) });
+      box.addEventListener("change", () => {
+        const checked = [...this.list.querySelectorAll("input:checked")].map((input) => input.value);
+        this.onchange(checked);
+      });
+      return element("label", {}, box, " ", columnTitle(name));
+    }), element("button", { type: "button", onclick: () => this.onchange(null) }, "Usual columns"));
+    [...this.list.querySelectorAll("input")].find((input) => input.value === focused && this.element.open)?.focus();
+  }
+}
