@@ -124,7 +124,9 @@ static int page_view(struct job *job, enum options_view number, enum page_conten
   job->options.view = number;
   job->options.format = json ? OPTIONS_JSON : OPTIONS_CSV;
   job->report.view = options_view_name(number);
-  int status = view->pipeline ? view->pipeline(job) : 0;
+  int status = number == OPTIONS_SOURCE ? tree_prepare_again(job) : 0;
+  if (!status && view->pipeline)
+    status = view->pipeline(job);
   return status ? status : view->table(&job->report, json);
 }
 

@@ -42,7 +42,8 @@ enum long_only {
   OPT_COMPARE,
   OPT_FAIL_IF,
   OPT_METRIC,
-  OPT_SCALING
+  OPT_SCALING,
+  OPT_SOURCES
 };
 
 static const struct option long_options[] = {
@@ -75,6 +76,7 @@ static const struct option long_options[] = {
     {"fail-if", required_argument, NULL, OPT_FAIL_IF},
     {"metric", required_argument, NULL, OPT_METRIC},
     {"scaling", no_argument, NULL, OPT_SCALING},
+    {"sources", no_argument, NULL, OPT_SOURCES},
     {"source-path", required_argument, NULL, 'I'},
     {"threads", required_argument, NULL, 'j'},
     {"quiet", no_argument, NULL, 'q'},
@@ -155,7 +157,8 @@ const char *options_help(void)
          "      --max-nodes N       fold the graph of grains to N nodes (default: 2000)\n"
          "      --unreduced         show all fragments of grains, and fold nothing\n"
          "      --colour METRIC     colour the graph of grains by a metric of --grain-limit\n"
-         "  -I, --source-path DIR   where else the source view looks for files (repeatable)\n"
+         "      --sources           html: embed the text of the source lines that cost time\n"
+         "  -I, --source-path DIR   where else to look for source files (repeatable)\n"
          "      --compare BASE[,BASE...]\n"
          "                          compare the runs in DIR... to those in BASE: summary,\n"
          "                          topdown, bottomup, flat, regions, parallelism, threads\n"
@@ -426,6 +429,9 @@ static int parse_option(int option, struct options *options, char *message, size
     return 0;
   case OPT_SCALING:
     options->scaling = true;
+    return 0;
+  case OPT_SOURCES:
+    options->sources = true;
     return 0;
   case OPT_NO_PAGER:
     options->no_pager = true;

@@ -72,6 +72,7 @@ struct options {
   struct grain_limits grain_limits;
   bool limits_given, grain_groups;
   bool merge, no_pager, scaling;
+  bool sources; /* embed source lines in the page */
   bool limited; /* --from or --to is given */
   bool has_lanes, index;
   enum timeline_grouping lanes;

@@ -68,27 +68,39 @@ static int number_as_whole(struct job *job)
   return status;
 }
 
+/* Makes the top-down tree, whose names are known. */
+static int build_tree(struct job *job)
+{
+  struct tree_order order = tree_default_order(job, false);
+  if (topdown_build(&job->profile, &job->names, &job->columns, job->totals.command, shown_lines(&job->options),
+                    &job->tree, job->row_of))
+    return ERR_NOMEM;
+  if (topdown_critical_path(&job->profile, &job->names, &job->columns, &job->tree, job->row_of))
+    return ERR_NOMEM;
+  tree_inclusive(&job->tree);
+  return tree_finish(&job->tree, &order, false);
+}
+
 int tree_prepare(struct job *job)
 {
   if (symbolize(&job->profile, job->options.threads, &job->names))
     return job_no_memory();
   if (report_modules(job))
     return job_no_memory();
-  struct tree_order order = tree_default_order(job, false);
   size_t places = (size_t)job->profile.contexts.count + job->profile.workspan.directives_count + 1;
   job->row_of = malloc(places * sizeof *job->row_of);
-  if (!job->row_of || topdown_build(&job->profile, &job->names, &job->columns, job->totals.command,
-                                    shown_lines(&job->options), &job->tree, job->row_of))
-    return job_no_memory();
-  if (topdown_critical_path(&job->profile, &job->names, &job->columns, &job->tree, job->row_of))
-    return job_no_memory();
-  tree_inclusive(&job->tree);
-  int status = tree_finish(&job->tree, &order, false);
+  int status = job->row_of ? build_tree(job) : ERR_NOMEM;
   if (!status)
     status = number_as_whole(job);
   if (!status)
     status = construct_names(&job->profile, &job->tree, &job->names);
   return status ? job_no_memory() : 0;
+}
+
+int tree_prepare_again(struct job *job)
+{
+  tree_release(&job->tree);
+  return build_tree(job) ? job_no_memory() : 0;
 }
 
 int tree_begin(struct job *job, bool needs_tree)

@@ -80,7 +80,11 @@ static int check_times(const struct options *options, char *message, size_t size
 static int check_source(const struct options *options, char *message, size_t size)
 {
   bool source = options->view == OPTIONS_SOURCE;
-  if (options->source_paths_count && !source)
+  if (options->sources && options->format != OPTIONS_HTML)
+    return fail(message, size, "%s", "--sources embeds source lines in a page: it needs -f html");
+  if (options->source_paths_count && options->format == OPTIONS_HTML && !options->sources)
+    return fail(message, size, "%s", "the page holds no source text: --source-path needs --sources");
+  if (options->source_paths_count && !source && !options->sources)
     return fail(message, size, "view '%s' shows no source text: --source-path needs source", options->view_name);
   if (source && options->sort)
     return fail(message, size, "%s", "view 'source' is in the order of lines: it cannot be sorted");

@@ -20,6 +20,7 @@ static const struct page_table {
   bool optional;
   enum page_content content;
   bool grain_groups;    /* as with --grain-groups */
+  bool sources;         /* source text: only with --sources */
   double percent_limit; /* of a tree: rows below it are left out */
   uint32_t rows_max;    /* 0: any number of rows */
 } tables[] = {{.name = "summary", .view = OPTIONS_SUMMARY},
@@ -46,6 +47,7 @@ static const struct page_table {
                .content = PAGE_JSON,
                .grain_groups = true},
               {.name = "grain-graph", .view = OPTIONS_GRAIN_GRAPH, .optional = true, .content = PAGE_JSON},
+              {.name = "source", .view = OPTIONS_SOURCE, .sources = true},
               /* only with --compare */
               {.name = "compared-summary", .view = OPTIONS_SUMMARY, .content = PAGE_COMPARED},
               {.name = "compared-topdown", .view = OPTIONS_TOPDOWN, .content = PAGE_COMPARED},
@@ -243,6 +245,8 @@ static int write_about(struct job *job, const struct page_child *children)
 /* Whether this page has a table. */
 static bool has_table(const struct options *options, const struct page_table *table)
 {
+  if (table->sources)
+    return options->sources;
   if (table->content != PAGE_COMPARED)
     return true;
   return strcmp(table->name, "scaling") ? options->compare != NULL : options->scaling;

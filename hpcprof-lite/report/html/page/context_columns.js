@@ -1,6 +1,6 @@
 /* The columns of a grid of contexts, and the menu in which the reader chooses them. */
 import { element, fill } from "./dom.js";
-import { formatCount, formatPercent } from "./number_format.js";
+import { formatCount, formatPercent, formatSeconds } from "./number_format.js";
 import { columnTitle } from "./table_grid.js";
 import { isAdditive } from "./context_tree.js";
 import { markedText } from "./context_search.js";
@@ -8,6 +8,7 @@ import { markedText } from "./context_search.js";
 const USUAL_COLUMNS = ["work_incl_s", "work_excl_s", "overhead_incl_s", "lockwait_incl_s", "idleness_incl_s", "rel_idleness_pct",
   "critical_path_incl", "file"];
 const USUAL_WITHOUT_TIME = ["samples", "file"];
+const SECONDS_DECIMALS = 9;
 const STRUCTURE = new Set(["id", "parent_id", "depth", "line"]); /* numbers that are no metrics */
 
 function isPlace(name) {
@@ -44,7 +45,8 @@ function metricFormat(tree, name) {
 function metricColumn(tree, name, percent) {
   const whole = percent && isAdditive(name) ? tree.whole(name) : NaN, absolute = metricFormat(tree, name);
   const share = whole > 0 ? (number) => formatPercent(100 * number / whole) : null;
-  const format = name.endsWith("_pct") ? formatPercent : share ?? absolute;
+  const inUnits = name.endsWith("_pct") ? formatPercent : share ?? absolute;
+  const format = (number) => (number === 0 ? "0" : inUnits(number)); /* quieter than 0.000000 */
   return {
     key: name, numeric: true, help: name,
     title: share ? columnTitle(name).replace(" (s)", "") + " (%)" : columnTitle(name),
@@ -78,6 +80,13 @@ export function contextColumns(tree, names, { percent, expression }) {
     ? textColumn(tree, key, expression) : metricColumn(tree, key, percent)))];
 }
 
+/* A cell with its unit: amounts with nine decimals are seconds. */
+function metricText(tree, name) {
+  if (tree.table.column(name).header.decimals === SECONDS_DECIMALS)
+    return (row) => formatSeconds(tree.number(name, row));
+  return metricColumn(tree, name, false).text;
+}
+
 /* A row's metrics for the eye: what it includes and what is its own on one line. */
 export function metricLines(tree, row) {
   const lines = [];
@@ -88,12 +97,11 @@ export function metricLines(tree, row) {
     const number = tree.number(name, row), whole = isAdditive(name) ? tree.whole(name) : NaN;
     if (Number.isNaN(number) || isAdditive(name) && !(whole > 0))
       continue;
-    const own = name.replace("_incl", "_excl"), format = metricColumn(tree, name, false).text;
-    const seconds = name.endsWith("_s") ? " s" : "";
+    const own = name.replace("_incl", "_excl"), format = metricText(tree, name);
     lines.push({
       title: columnTitle(name).replace(" incl", "").replace(/ \((s|%)\)$/, ""),
-      value: format(row) + seconds + (whole > 0 ? ` (${formatPercent(100 * number / whole)})` : ""),
-      own: own !== name && tree.table.has(own) ? metricColumn(tree, own, false).text(row) + seconds : "",
+      value: format(row) + (whole > 0 ? ` (${formatPercent(100 * number / whole)})` : ""),
+      own: own !== name && tree.table.has(own) ? metricText(tree, own)(row) : "",
     });
   }
   return lines;

@@ -88,7 +88,7 @@ function sourceLines(source, tree, row) {
   const rows = sourceRows(source, tree, row);
   if (!rows.length)
     return element("p", { class: "note" }, "No source line of this row has figures.");
-  const metrics = SOURCE_METRICS.filter(([name]) => rows.some((at) => source.number(name, at) > 0));
+  const metrics = SOURCE_METRICS.filter(([name]) => rows.some((at) => source.number(name, at) >= 0.0005));
   const lines = [], wanted = tree.text("line", row);
   let before = null;
   for (const at of rows.slice(0, SOURCE_MOST)) {
@@ -126,7 +126,7 @@ export function contextDetails({ tree, row, about, source, onrow }) {
       contexts > 1 ? `; the sum of ${contexts} contexts, because recursion is collapsed` : ""),
     place ? element("p", { class: "context-place" }, place) : null,
     metricTable(tree, row),
-    element("h3", {}, "Source"), sourceLines(source, tree, row), commandLine(tree, row, about),
+    element("h3", {}, "Source"), sourceSelector(tree, row) ? sourceLines(source, tree, row) : null, commandLine(tree, row, about),
     element("h3", {}, tree.exclusive ? "Called from" : "Called through"), pathList(tree, row, onrow), allCells(tree, row),
   ];
 }

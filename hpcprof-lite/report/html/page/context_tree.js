@@ -26,22 +26,60 @@ function identities(table) {
   return { found, count: numbers.size };
 }
 
-/* For each row the nearest row above it, itself included, into which recursion joins it: a function's outermost call
- * stands for those that it leads to.  Rows stand in depth-first order. */
-function joinRecursion(table, parents) {
-  const { found, count } = identities(table), joined = new Int32Array(table.rows);
-  const outermost = new Int32Array(count).fill(-1), path = [];
-  for (let row = 0; row < table.rows; row++) {
+/* Joins recursive calls.  The result has for each row the row that stands for it: a function's outermost call for those
+ * that it leads to; among what joined rows call, the first call of each function for all.  Rows stand in depth-first
+ * order. */
+class RecursionJoiner {
+  constructor(table, parents) {
+    const { found, count } = identities(table);
+    Object.assign(this, { parents, identity: found, count });
+    this.joined = new Int32Array(table.rows);
+    this.outermost = new Int32Array(count).fill(-1); /* [function] the row that stands for it on the present path */
+    this.isSum = new Uint8Array(table.rows);
+    this.calls = new Map(); /* of sums: what they call, by row and function */
+    this.firstCall = new Int32Array(table.rows).fill(-1);
+    this.nextCall = new Int32Array(table.rows).fill(-1);
+    this.path = [];
+    this.began = []; /* whether that row of the path is the outermost of its function */
+    for (let row = 0; row < table.rows; row++)
+      this.#take(row);
+  }
+
+  #take(row) {
+    const { path, began, parents, identity, outermost, joined } = this, number = identity[row];
     while (path.length && path[path.length - 1] !== parents[row]) {
       const left = path.pop();
-      if (joined[left] === left)
-        outermost[found[left]] = -1;
+      if (began.pop())
+        outermost[identity[left]] = -1;
     }
-    joined[row] = outermost[found[row]] >= 0 ? outermost[found[row]] : row;
-    outermost[found[row]] = joined[row];
+    const caller = parents[row] < 0 ? -1 : joined[parents[row]], first = outermost[number] < 0;
+    let into = outermost[number];
+    if (first && caller >= 0 && this.isSum[caller])
+      into = this.calls.get(caller * this.count + number) ?? -1;
+    joined[row] = into < 0 ? row : into;
+    if (into >= 0 && into !== row)
+      this.#becomeSum(into);
+    if (into < 0 && caller >= 0)
+      this.#addCall(caller, row);
+    outermost[number] = joined[row];
     path.push(row);
+    began.push(first);
   }
-  return joined;
+
+  #addCall(caller, row) {
+    this.nextCall[row] = this.firstCall[caller];
+    this.firstCall[caller] = row;
+    if (this.isSum[caller])
+      this.calls.set(caller * this.count + this.identity[row], row);
+  }
+
+  #becomeSum(row) {
+    if (this.isSum[row])
+      return;
+    this.isSum[row] = 1;
+    for (let call = this.firstCall[row]; call >= 0; call = this.nextCall[call])
+      this.calls.set(row * this.count + this.identity[call], call);
+  }
 }
 
 export class ContextTree extends TreeRows {
@@ -65,7 +103,7 @@ export class ContextTree extends TreeRows {
     if (collapsed === Boolean(this.joined))
       return;
     this.sums.clear();
-    this.joined = collapsed ? joinRecursion(this.table, this.called) : null;
+    this.joined = collapsed ? new RecursionJoiner(this.table, this.called).joined : null;
     this.instances = null;
     if (!collapsed) {
       this.link(this.called);

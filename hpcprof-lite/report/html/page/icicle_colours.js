@@ -1,7 +1,6 @@
 /* Colours of an icicle's boxes: by module, or by the share that one kind of time has in a row.  Each is a fill with the
  * colour of the text on it, black or white, whichever is easier to read. */
 import { element, styleValue } from "./dom.js";
-import { formatPercent } from "./number_format.js";
 
 const MODULE_COLOURS = 8; /* of the modules that cost most; the others share one */
 const SHARE_STEPS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75]; /* from which share on a box has the next colour */
@@ -29,7 +28,7 @@ function mixedColour(from, to, part) {
 
 /* What boxes can be coloured by: the part of a row's time in one category, or of the run's critical path. */
 export const shareColourings = [
-  { key: "idleness", title: "Idleness", colour: "--accent", columns: ["idleness"], of: "of the row's time" },
+  { key: "idleness", title: "Idleness", colour: "--idle-share", columns: ["idleness"], of: "of the row's time" },
   { key: "lockwait", title: "Lock wait", colour: "--lock-wait", columns: ["lockwait"], of: "of the row's time" },
   { key: "overhead", title: "Overhead", colour: "--overhead", columns: ["overhead"], of: "of the row's time" },
   { key: "critical", title: "Critical path", colour: "--core-wait", columns: ["critical_path"], of: "of the critical path" },
@@ -63,7 +62,7 @@ function moduleColouring(layout) {
   };
 }
 
-function shareColouring(layout, { columns, colour, key, of }) {
+function shareColouring(layout, { columns, colour, key, title, of }) {
   const { tree } = layout, form = tree.exclusive ? "_excl" : "_incl";
   const name = columns[0] + form + "_s", amounts = tree.numbers(tree.table.has(name) ? name : columns[0] + form);
   const whole = key === "critical" ? tree.whole(columns[0] + "_incl") : 0;
@@ -77,9 +76,9 @@ function shareColouring(layout, { columns, colour, key, of }) {
       return step;
     },
     palette: () => [0, ...SHARE_STEPS].map((_, step) => fillWithText(mixedColour(styleValue("--box"), styleValue(colour), step / SHARE_STEPS.length))),
+    about: `${title}, ${of}:`,
     legend: () => [0, ...SHARE_STEPS].map((least, step) => ({
-      colour: step, title: step ? `from ${formatPercent(100 * least)}` : `below ${formatPercent(100 * SHARE_STEPS[0])}`,
-      help: of,
+      colour: step, title: step ? `from ${100 * least} %` : `below ${100 * SHARE_STEPS[0]} %`,
     })),
   };
 }
@@ -100,9 +99,10 @@ export function chooseColouring(layout, key) {
 /* The legend of a colouring, as elements. */
 export function colouringLegend(colouring) {
   const palette = colouring.palette();
-  return colouring.legend().map(({ colour, title, help }) => {
+  const about = colouring.about ? [element("li", {}, colouring.about)] : [];
+  return about.concat(colouring.legend().map(({ colour, title, help }) => {
     const swatch = element("span", { class: "swatch", "aria-hidden": "true" });
     swatch.style.background = palette[colour].fill;
     return element("li", { title: help ?? null }, swatch, title);
-  });
+  }));
 }
