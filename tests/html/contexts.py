@@ -155,7 +155,7 @@ def search_marks_counts_and_steps(directory):
     need_browser()
     path = page(directory, "blame")
     rows = rows_of("topdown", "blame")
-    word = rows[2]["name"][:4].lower()
+    word = rows[2]["name"][:3].lower()
     matching = [row for row in rows if word in row["name"].lower() or word in row["file"].lower()]
     with Browser() as browser:
         browser.open(path, "#tab=contexts")
@@ -309,7 +309,7 @@ def recursion_is_collapsed_and_source_is_shown(directory):
         command = browser.evaluate(f"{PANEL}.querySelector('.command').textContent")
         assert command == "hpcprof-lite --view source --root burn measured", command
         done = run("sh", "-c", command, cwd=directory, PATH=os.path.dirname(LAUNCHER) + ":" + os.environ["PATH"])
-        assert done.returncode == 0 and "sum += sqrt(i)" in done.stdout, done
+        assert done.returncode == 0 and "burn(int n)" in done.stdout, done
         quiet(browser)
     shown = report("-q", "--view", "source", "-f", "csv", "measured", cwd=directory).stdout
     with Browser() as browser:

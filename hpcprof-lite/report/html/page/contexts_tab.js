@@ -48,7 +48,9 @@ class ContextsTab {
     this.details = element("aside", { class: "card details", "aria-label": "Details", tabindex: "-1" });
     this.legend = element("ul", { class: "legend" });
     this.tooltip = element("div", { class: "tooltip", role: "tooltip", hidden: true });
-    this.chart = element("div", { class: "context-chart" }, this.icicle.canvas, this.legend);
+    this.chart = element("div", { class: "context-chart" }, this.icicle.canvas, this.legend,
+      element("p", { class: "note" }, "Click or Enter: zoom. Escape: out. Ctrl and wheel, + and \u2212: scale. Drag: move. " +
+        "f: focus, h: hide, p: hot path, /: search."));
     this.status = element("p", { class: "visually-hidden", role: "status" });
     this.#arrange();
     panel.addEventListener("keydown", (event) => this.#key(event));
@@ -249,6 +251,8 @@ class ContextsTab {
       tree.openHotPath(tree.roots[0], view.layout.width, HOT_SHARE);
     view.fresh = false;
     view.grid.setRows(tree.visible());
+    if (view.flat && view.grid.sorted)
+      view.grid.sortBy(view.grid.sorted, view.grid.descending);
   }
 
   #showIcicle(focus) {
@@ -308,6 +312,10 @@ class ContextsTab {
 
   #applySelection(changed) {
     const { view } = this, row = this.#selected();
+    if (row >= 0 && !view.tree.isWithin(row)) { /* a link leads out of the focus */
+      changeState({ focus: "", hide: "", zoom: "" }, true);
+      return;
+    }
     const shown = `${view.name} ${row} ${view.shape} ${view.focus}`, zoom = stateValue("zoom");
     if (shown !== this.shownRow) {
       this.shownRow = shown;

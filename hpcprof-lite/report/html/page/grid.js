@@ -30,7 +30,7 @@ export class Grid {
     this.scroller.addEventListener("scroll", () => this.draw());
     this.scroller.addEventListener("keydown", (event) => this.#key(event));
     this.body.addEventListener("click", (event) => this.#click(event));
-    new ResizeObserver(() => this.draw()).observe(this.scroller);
+    new ResizeObserver(() => this.#resized()).observe(this.scroller);
     this.setColumns(columns);
   }
 
@@ -155,6 +155,16 @@ export class Grid {
     this.draw();
     if (tell)
       this.onselect(row);
+  }
+
+  /* What was selected while the tab was hidden is brought into sight now. */
+  #resized() {
+    const hidden = !this.height;
+    this.height = this.scroller.clientHeight;
+    if (hidden && this.height && this.selected >= 0)
+      this.select(this.selected, false);
+    else
+      this.draw();
   }
 
   #fold(row, open) {

@@ -20,7 +20,7 @@ export class Icicle {
     this.pending = 0;
     this.reduced = matchMedia("(prefers-reduced-motion: reduce)");
     this.#listen();
-    new ResizeObserver(() => this.redraw()).observe(this.canvas);
+    new ResizeObserver(() => this.#resized()).observe(this.canvas);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.recolour());
   }
 
@@ -71,6 +71,15 @@ export class Icicle {
     return [start[row], start[row] + (width[row] || 1e-9)];
   }
 
+  /* What was selected while the tab was hidden is brought into sight now. */
+  #resized() {
+    const hidden = !this.view.pixels;
+    this.redraw();
+    this.view.pixels = this.canvas.clientWidth;
+    if (hidden && this.view.pixels && this.selected >= 0)
+      this.select(this.selected);
+  }
+
   /* ---- moving ---- */
 
   stop() {
@@ -117,13 +126,13 @@ export class Icicle {
   /* Makes a box as wide as the canvas. */
   zoom(row) {
     if (this.layout && this.layout.tree.isWithin(row))
-      this.#moveTo(this.#rangeOf(row), this.#topFor(row));
+      this.#moveTo(this.#rangeOf(row), this.view.pixels ? this.#topFor(row) : 0);
   }
 
   /* Selects a box, and moves so that it is in sight. */
   select(row) {
     this.selected = row;
-    if (!this.layout || row < 0 || !this.layout.tree.isWithin(row)) {
+    if (!this.layout || !this.view.pixels || row < 0 || !this.layout.tree.isWithin(row)) {
       this.redraw();
       return;
     }
