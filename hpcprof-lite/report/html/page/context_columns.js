@@ -5,8 +5,10 @@ import { columnTitle } from "./table_grid.js";
 import { isAdditive } from "./context_tree.js";
 import { markedText } from "./context_search.js";
 
-const USUAL_COLUMNS = ["work_incl_s", "work_excl_s", "overhead_incl_s", "lockwait_incl_s", "idleness_incl_s", "rel_idleness_pct",
-  "critical_path_incl", "file"];
+const USUAL_COLUMNS = [
+  "work_incl_s", "work_excl_s", "overhead_incl_s", "lockwait_incl_s", "idleness_incl_s", "rel_idleness_pct",
+  "critical_path_incl", "file"
+];
 const USUAL_WITHOUT_TIME = ["samples", "file"];
 const SECONDS_DECIMALS = 9;
 const STRUCTURE = new Set(["id", "parent_id", "depth", "line"]); /* numbers that are no metrics */
@@ -28,9 +30,10 @@ function hasTime(tree) {
 
 /* The columns that are shown unless the reader chooses others. */
 export function usualColumns(tree) {
-  const names = hasTime(tree) ? USUAL_COLUMNS : [...USUAL_WITHOUT_TIME, ...tree.weights().flatMap(({ columns }) => columns)];
+  const names =
+    hasTime(tree) ? USUAL_COLUMNS : [...USUAL_WITHOUT_TIME, ...tree.weights().flatMap(({ columns }) => columns)];
   return [...new Set(names)].filter((name) => tree.table.has(name) && isTold(tree.table.column(name)) &&
-    (!isAdditive(name) || tree.whole(name) > 0 || name === "work_incl_s" || name === "samples"));
+      (!isAdditive(name) || tree.whole(name) > 0 || name === "work_incl_s" || name === "samples"));
 }
 
 /* A number of seconds or events, with decimals that suit the run. */
@@ -48,9 +51,12 @@ function metricColumn(tree, name, percent) {
   const inUnits = name.endsWith("_pct") ? formatPercent : share ?? absolute;
   const format = (number) => (number === 0 ? "0" : inUnits(number)); /* quieter than 0.000000 */
   return {
-    key: name, numeric: true, help: name,
+    key: name,
+    numeric: true,
+    help: name,
     title: share ? columnTitle(name).replace(" (s)", "") + " (%)" : columnTitle(name),
-    text: (row) => format(tree.number(name, row)), value: (row) => tree.numbers(name)[row],
+    text: (row) => format(tree.number(name, row)),
+    value: (row) => tree.numbers(name)[row],
   };
 }
 
@@ -58,7 +64,11 @@ function textColumn(tree, name, expression) {
   const text = name === "file" ? (row) => placeText(tree.table, row) : (row) => tree.text(name, row);
   const short = name === "file" || name === "module" ? (row) => text(row).split("/").pop() : text;
   return {
-    key: name, title: name === "file" ? "place" : columnTitle(name), help: name, text: short, value: text,
+    key: name,
+    title: name === "file" ? "place" : columnTitle(name),
+    help: name,
+    text: short,
+    value: text,
     node: name === "file" && expression ? (row) => markedText(short(row), expression) : null,
   };
 }
@@ -72,12 +82,21 @@ export function placeText(table, row) {
 /* The grid's columns with these names, after the column of names. */
 export function contextColumns(tree, names, { percent, expression }) {
   const name = {
-    key: "name", title: "name", help: "function, construct or line", wide: true,
-    text: (row) => tree.text("name", row), value: (row) => tree.text("name", row),
-    node: (row) => markedText(tree.text("name", row) + (tree.contexts(row) > 1 ? ` (${tree.contexts(row)} contexts)` : ""), expression),
+    key: "name",
+    title: "name",
+    help: "function, construct or line",
+    wide: true,
+    text: (row) => tree.text("name", row),
+    value: (row) => tree.text("name", row),
+    node: (row) => markedText(
+      tree.text("name", row) + (tree.contexts(row) > 1 ? ` (${tree.contexts(row)} contexts)` : ""), expression),
   };
-  return [name, ...names.filter((key) => tree.table.has(key)).map((key) => (tree.table.column(key).isText || key === "file"
-    ? textColumn(tree, key, expression) : metricColumn(tree, key, percent)))];
+  return [
+    name,
+    ...names.filter((key) => tree.table.has(key))
+      .map((key) => (tree.table.column(key).isText || key === "file" ? textColumn(tree, key, expression)
+                                                                     : metricColumn(tree, key, percent)))
+  ];
 }
 
 /* A cell with its unit: amounts with nine decimals are seconds. */
@@ -142,7 +161,8 @@ export class ColumnMenu {
         this.onchange(checked);
       });
       return element("label", {}, box, " ", columnTitle(name));
-    }), element("button", { type: "button", onclick: () => this.onchange(null) }, "Usual columns"));
+    }),
+      element("button", { type: "button", onclick: () => this.onchange(null) }, "Usual columns"));
     [...this.list.querySelectorAll("input")].find((input) => input.value === focused && this.element.open)?.focus();
   }
 }

@@ -4,7 +4,8 @@ import { formatColumnSeconds, formatCount } from "./number_format.js";
 import { metricLines, placeText } from "./context_columns.js";
 
 const SOURCE_MOST = 400; /* lines that the pane shows */
-const SOURCE_METRICS = [["work_s", "work"], ["overhead_s", "overhead"], ["lockwait_s", "lock wait"], ["idleness_s", "idle"]];
+const SOURCE_METRICS =
+  [["work_s", "work"], ["overhead_s", "overhead"], ["lockwait_s", "lock wait"], ["idleness_s", "idle"]];
 
 function shellQuoted(text) {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
@@ -37,23 +38,30 @@ function pathRows(tree, row) {
 
 function pathList(tree, row, onrow) {
   const path = pathRows(tree, row);
-  return element("ol", { class: "context-path", "aria-label": tree.exclusive ? "From the function to its callers" : "Calling path" },
-    path.map((at) => element("li", {}, at === row ? element("strong", {}, tree.text("name", at)) :
-      element("button", { type: "button", class: "link", onclick: () => onrow(at) }, tree.text("name", at)))));
+  return element("ol",
+    { class: "context-path", "aria-label": tree.exclusive ? "From the function to its callers" : "Calling path" },
+    path.map((at) => element("li", {},
+               at === row ? element("strong", {}, tree.text("name", at))
+                          : element("button", { type: "button", class: "link", onclick: () => onrow(at) },
+                              tree.text("name", at)))));
 }
 
 function metricTable(tree, row) {
   const lines = metricLines(tree, row), own = lines.some((line) => line.own);
-  return element("table", { class: "metrics" }, own ? element("tr", {}, element("td", {}), element("th", { scope: "col" }, tree.exclusive ? "" : "with calls"),
-    element("th", { scope: "col" }, "itself")) : null,
-  lines.map((line) => element("tr", {}, element("th", { scope: "row" }, line.title), element("td", { class: "number" }, line.value),
-    own ? element("td", { class: "number" }, line.own) : null)));
+  return element("table", { class: "metrics" },
+    own ? element("tr", {}, element("td", {}), element("th", { scope: "col" }, tree.exclusive ? "" : "with calls"),
+            element("th", { scope: "col" }, "itself"))
+        : null,
+    lines.map(
+      (line) => element("tr", {}, element("th", { scope: "row" }, line.title),
+        element("td", { class: "number" }, line.value), own ? element("td", { class: "number" }, line.own) : null)));
 }
 
 function allCells(tree, row) {
   const list = element("details", { class: "all-cells" }, element("summary", {}, "All cells of the row"));
-  list.append(element("table", { class: "metrics" }, tree.table.columns.map((column) => element("tr", {},
-    element("th", { scope: "row" }, column.name), element("td", {}, tree.text(column.name, row))))));
+  list.append(element("table", { class: "metrics" },
+    tree.table.columns.map((column) => element("tr", {}, element("th", { scope: "row" }, column.name),
+                             element("td", {}, tree.text(column.name, row))))));
   return list;
 }
 
@@ -78,13 +86,15 @@ function sourceRows(source, tree, row) {
 function sourceLine(source, row, metrics, wanted) {
   return element("tr", { class: source.text("line", row) === wanted ? "wanted" : null },
     element("th", { scope: "row" }, source.text("line", row)),
-    metrics.map(([name]) => element("td", { class: "number" }, source.number(name, row) > 0 ? formatColumnSeconds(source.number(name, row)) : "")),
+    metrics.map(([name]) => element("td", { class: "number" },
+                  source.number(name, row) > 0 ? formatColumnSeconds(source.number(name, row)) : "")),
     element("td", { class: "code" }, source.text("text", row)));
 }
 
 function sourceLines(source, tree, row) {
   if (!source)
-    return element("p", { class: "note" }, "This report holds no source text: hpcprof-lite -f html --sources embeds it.");
+    return element(
+      "p", { class: "note" }, "This report holds no source text: hpcprof-lite -f html --sources embeds it.");
   const rows = sourceRows(source, tree, row);
   if (!rows.length)
     return element("p", { class: "note" }, "No source line of this row has figures.");
@@ -96,22 +106,29 @@ function sourceLines(source, tree, row) {
     if (file !== before)
       lines.push(element("tr", {}, element("th", { class: "source-file", colspan: metrics.length + 2 }, file)));
     else if (source.number("line", at) > source.number("line", at - 1) + 1)
-      lines.push(element("tr", { class: "source-gap", "aria-hidden": "true" }, element("th", {}, "\u22ee"), element("td", { colspan: metrics.length + 1 })));
+      lines.push(element("tr", { class: "source-gap", "aria-hidden": "true" }, element("th", {}, "\u22ee"),
+        element("td", { colspan: metrics.length + 1 })));
     before = file;
     lines.push(sourceLine(source, at, metrics, wanted));
   }
   return element("div", { class: "source-scroller", tabindex: "0", role: "region", "aria-label": "Source lines" },
-    element("table", { class: "source" }, element("tr", {}, element("th", { scope: "col" }, "line"),
-      metrics.map(([, title]) => element("th", { scope: "col" }, title + " (s)")), element("th", { scope: "col" }, "source")), lines),
-    rows.length > SOURCE_MOST ? element("p", { class: "note" }, `${formatCount(rows.length - SOURCE_MOST)} more lines have figures.`) : null);
+    element("table", { class: "source" },
+      element("tr", {}, element("th", { scope: "col" }, "line"),
+        metrics.map(([, title]) => element("th", { scope: "col" }, title + " (s)")),
+        element("th", { scope: "col" }, "source")),
+      lines),
+    rows.length > SOURCE_MOST
+      ? element("p", { class: "note" }, `${formatCount(rows.length - SOURCE_MOST)} more lines have figures.`)
+      : null);
 }
 
 function commandLine(tree, row, about) {
   const selector = sourceSelector(tree, row);
   if (!selector)
     return element("p", { class: "note" }, "Its source is not known.");
-  return element("p", {}, element("code", { class: "command" },
-    `hpcprof-lite --view source --root ${shellQuoted(selector)} ${reportedDirectories(about)}`));
+  return element("p", {},
+    element("code", { class: "command" },
+      `hpcprof-lite --view source --root ${shellQuoted(selector)} ${reportedDirectories(about)}`));
 }
 
 /* The contents of the pane.  onrow(row): the reader chose a caller. */
@@ -126,7 +143,11 @@ export function contextDetails({ tree, row, about, source, onrow }) {
       contexts > 1 ? `; the sum of ${contexts} contexts, because recursion is collapsed` : ""),
     place ? element("p", { class: "context-place" }, place) : null,
     metricTable(tree, row),
-    element("h3", {}, "Source"), sourceSelector(tree, row) ? sourceLines(source, tree, row) : null, commandLine(tree, row, about),
-    element("h3", {}, tree.exclusive ? "Called from" : "Called through"), pathList(tree, row, onrow), allCells(tree, row),
+    element("h3", {}, "Source"),
+    sourceSelector(tree, row) ? sourceLines(source, tree, row) : null,
+    commandLine(tree, row, about),
+    element("h3", {}, tree.exclusive ? "Called from" : "Called through"),
+    pathList(tree, row, onrow),
+    allCells(tree, row),
   ];
 }

@@ -212,7 +212,13 @@ export class ContextTree extends TreeRows {
 }
 
 function weightTitle(name) {
-  const titles = { work: "Work", overhead: "Overhead", lockwait: "Lock wait", idleness: "Idleness", critical_path: "Critical path" };
+  const titles = {
+    work: "Work",
+    overhead: "Overhead",
+    lockwait: "Lock wait",
+    idleness: "Idleness",
+    critical_path: "Critical path"
+  };
   const base = name.replace(/_(incl|excl)(_s)?$/, "");
   return titles[base] ?? base;
 }

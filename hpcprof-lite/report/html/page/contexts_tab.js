@@ -25,7 +25,8 @@ const contextTrees = [
 
 /* Parts of the fragment that this tab has.  `context`: the id of a row of the top-down tree, `row` that of one of
  * another tree; focus, zoom and hide are ids in the tree that is shown. */
-const CONTEXT_STATE = ["tree", "context", "row", "focus", "zoom", "hide", "colour", "width", "search", "columns", "percent", "collapse"];
+const CONTEXT_STATE =
+  ["tree", "context", "row", "focus", "zoom", "hide", "colour", "width", "search", "columns", "percent", "collapse"];
 const OF_ONE_TREE = { context: "", row: "", focus: "", zoom: "", hide: "", width: "", columns: "" };
 
 function choiceOption({ key, title }) {
@@ -36,11 +37,12 @@ class ContextsTab {
   constructor(panel, about, source) {
     Object.assign(this, { panel, about, source, views: new Map(), view: null, expression: null, matches: [] });
     this.icicle = new Icicle({
-      label: "Icicle of calling contexts. Arrow keys select, Enter zooms, Escape zooms out, plus and minus change the scale.",
+      label: "Icicle of calling contexts. Arrow keys select, Enter zooms, Escape zooms out, plus and minus scale.",
       name: (row) => this.view.tree.text("name", row),
       onchoose: (row) => changeState({ ...this.#selection(row), zoom: this.#id(row) }),
       onselect: (row) => changeState(this.#selection(row), true),
-      onhover: (row, x, y) => this.#hover(row, x, y), onout: () => this.#zoomOut(),
+      onhover: (row, x, y) => this.#hover(row, x, y),
+      onout: () => this.#zoomOut(),
     });
     this.#makeControls();
     this.menu = new ColumnMenu((names) => changeState({ columns: names ? names.join() || "none" : "" }, true));
@@ -49,8 +51,9 @@ class ContextsTab {
     this.legend = element("ul", { class: "legend" });
     this.tooltip = element("div", { class: "tooltip", role: "tooltip", hidden: true });
     this.chart = element("div", { class: "context-chart" }, this.icicle.canvas, this.legend,
-      element("p", { class: "note" }, "Click or Enter: zoom. Escape: out. Ctrl and wheel, + and \u2212: scale. Drag: move. " +
-        "f: focus, h: hide, p: hot path, /: search."));
+      element("p", { class: "note" },
+        "Click or Enter: zoom. Escape: out. Ctrl and wheel, + and \u2212: scale. Drag: move. " +
+          "f: focus, h: hide, p: hot path, /: search."));
     this.status = element("p", { class: "visually-hidden", role: "status" });
     this.#arrange();
     panel.addEventListener("keydown", (event) => this.#key(event));
@@ -63,15 +66,25 @@ class ContextsTab {
 
   #makeControls() {
     const select = (name) => element("select", { onchange: (event) => changeState({ [name]: event.target.value }) });
-    const check = (name) => element("input", { type: "checkbox", onchange: (event) => changeState({ [name]: event.target.checked ? "1" : "" }) });
-    this.treeSelect = element("select", { onchange: (event) => changeState({ ...OF_ONE_TREE, tree: event.target.value }) },
-      contextTrees.map((tree) => element("option", { value: tree.name, disabled: !hasTable(tree.name) }, tree.title)));
+    const check = (name) => element(
+      "input", { type: "checkbox", onchange: (event) => changeState({ [name]: event.target.checked ? "1" : "" }) });
+    this.treeSelect =
+      element("select", { onchange: (event) => changeState({ ...OF_ONE_TREE, tree: event.target.value }) },
+        contextTrees.map(
+          (tree) => element("option", { value: tree.name, disabled: !hasTable(tree.name) }, tree.title)));
     this.colourSelect = select("colour");
     this.widthSelect = select("width");
     this.percent = check("percent");
     this.collapse = check("collapse");
-    this.search = element("input", { type: "search", placeholder: "regular expression", spellcheck: "false", autocomplete: "off",
-      "aria-describedby": "context-found", oninput: () => this.#searchSoon(), onkeydown: (event) => this.#searchKey(event) });
+    this.search = element("input", {
+      type: "search",
+      placeholder: "regular expression",
+      spellcheck: "false",
+      autocomplete: "off",
+      "aria-describedby": "context-found",
+      oninput: () => this.#searchSoon(),
+      onkeydown: (event) => this.#searchKey(event)
+    });
     this.found = element("output", { id: "context-found", class: "note" });
     const button = (title, help, onclick) => element("button", { type: "button", title: help, onclick }, title);
     this.previous = button("\u2191", "previous match (Shift+Enter)", () => this.#step(-1));
@@ -79,9 +92,12 @@ class ContextsTab {
     this.previous.setAttribute("aria-label", "Previous match");
     this.next.setAttribute("aria-label", "Next match");
     this.focusButton = button("Focus", "show only the selected row and what is below it (f)", () => this.#focus());
-    this.hideButton = button("Hide", "leave out the selected row and what is below it (h); figures stay as they are", () => this.#hide());
-    this.hotButton = button("Hot path", "unfold the hottest path below the selected row (p)", () => this.#unfoldHot());
-    this.allButton = button("Show all", "undo focus, hiding and zoom", () => changeState({ focus: "", hide: "", zoom: "" }));
+    this.hideButton = button(
+      "Hide", "leave out the selected row and what is below it (h); figures stay as they are", () => this.#hide());
+    this.hotButton =
+      button("Hot path", "unfold the hottest path below the selected row (p)", () => this.#unfoldHot());
+    this.allButton =
+      button("Show all", "undo focus, hiding and zoom", () => changeState({ focus: "", hide: "", zoom: "" }));
     this.leftOut = element("span", { class: "note" });
   }
 
@@ -89,13 +105,16 @@ class ContextsTab {
     const label = (title, control) => element("label", {}, element("span", {}, title), control);
     this.collapseLabel = element("label", { class: "check" }, this.collapse, "Collapse recursion");
     this.iciclePart = [label("Colour", this.colourSelect), label("Width", this.widthSelect)];
-    fill(this.panel, element("div", { class: "contexts" },
-      element("div", { class: "controls" }, label("Tree", this.treeSelect), this.iciclePart,
-        element("label", { class: "check" }, this.percent, "% of all"), this.collapseLabel, this.menu?.element),
-      element("div", { class: "controls" }, label("Search", this.search), this.previous, this.next, this.found,
-        element("span", { class: "control-gap" }), this.focusButton, this.hideButton, this.hotButton, this.allButton, this.leftOut),
-      element("div", { class: "context-main" }, element("div", { class: "context-left" }, this.chart, this.gridHolder), this.details),
-      this.tooltip, this.status));
+    fill(this.panel,
+      element("div", { class: "contexts" },
+        element("div", { class: "controls" }, label("Tree", this.treeSelect), this.iciclePart,
+          element("label", { class: "check" }, this.percent, "% of all"), this.collapseLabel, this.menu?.element),
+        element("div", { class: "controls" }, label("Search", this.search), this.previous, this.next, this.found,
+          element("span", { class: "control-gap" }), this.focusButton, this.hideButton, this.hotButton,
+          this.allButton, this.leftOut),
+        element("div", { class: "context-main" },
+          element("div", { class: "context-left" }, this.chart, this.gridHolder), this.details),
+        this.tooltip, this.status));
     this.panel.querySelector(".controls").append(this.menu.element);
   }
 
@@ -104,7 +123,12 @@ class ContextsTab {
     if (event.ctrlKey || event.altKey || event.metaKey || !this.view)
       return;
     const inView = where === this.icicle.canvas || where === this.view.grid.scroller;
-    const keys = { f: () => this.#focus(), h: () => this.#hide(), p: () => this.#unfoldHot(), "/": () => this.search.focus() };
+    const keys = {
+      f: () => this.#focus(),
+      h: () => this.#hide(),
+      p: () => this.#unfoldHot(),
+      "/": () => this.search.focus()
+    };
     if (inView && event.key in keys)
       keys[event.key]();
     else if (event.key === "Escape" && where === this.view.grid.scroller)
@@ -147,7 +171,11 @@ class ContextsTab {
     if (row < 0 || (!this.view.flat && tree.parent(row) < 0))
       return;
     const next = tree.parent(row);
-    changeState({ hide: (hidden ? hidden + "," : "") + this.#id(row), ...(next >= 0 ? this.#selection(next) : { context: "", row: "" }), zoom: "" });
+    changeState({
+      hide: (hidden ? hidden + "," : "") + this.#id(row),
+      ...(next >= 0 ? this.#selection(next) : { context: "", row: "" }),
+      zoom: ""
+    });
   }
 
   #zoomOut() {
@@ -175,8 +203,13 @@ class ContextsTab {
     if (wanted.flat)
       tree.link(new Int32Array(table.rows).fill(-1));
     const view = { ...wanted, table, tree, fresh: true };
-    view.grid = new Grid({ label: `Calling contexts, ${wanted.title}`, tree: wanted.flat ? null : tree, columns: [],
-      rows: wanted.flat ? tree.visible() : [], onselect: (row) => changeState(this.#selection(row), true) });
+    view.grid = new Grid({
+      label: `Calling contexts, ${wanted.title}`,
+      tree: wanted.flat ? null : tree,
+      columns: [],
+      rows: wanted.flat ? tree.visible() : [],
+      onselect: (row) => changeState(this.#selection(row), true)
+    });
     this.views.set(wanted.name, view);
     return view;
   }
@@ -189,7 +222,8 @@ class ContextsTab {
       return;
     this.treeSelect.value = wanted.name;
     if (!view) {
-      fill(this.gridHolder, element("p", { class: "notice" }, "This report has no such tree: see 'Not in this report' in the summary."));
+      fill(this.gridHolder,
+        element("p", { class: "notice" }, "This report has no such tree: see 'Not in this report' in the summary."));
       this.chart.hidden = true;
       return;
     }
@@ -209,7 +243,9 @@ class ContextsTab {
     const { view } = this, { tree } = view, canCollapse = !tree.exclusive;
     this.collapse.disabled = !canCollapse;
     this.collapse.checked = canCollapse && stateValue("collapse") === "1";
-    this.collapseLabel.title = canCollapse ? "join a function's recursive calls with its outermost one; figures are sums" : "only trees of calls have recursion";
+    this.collapseLabel.title = canCollapse
+      ? "join a function's recursive calls with its outermost one; figures are sums"
+      : "only trees of calls have recursion";
     for (const part of this.iciclePart)
       part.hidden = Boolean(view.flat);
     const weights = tree.weights(), weight = this.#chooseWeight(weights);
@@ -223,7 +259,8 @@ class ContextsTab {
         if (row > 0 || (row === 0 && view.flat))
           tree.leftOut[row] = 1;
       }
-      view.layout = view.flat ? null : new IcicleLayout(tree, weight ? tree.weigh(weight.columns) : new Float64Array(tree.rows));
+      view.layout =
+        view.flat ? null : new IcicleLayout(tree, weight ? tree.weigh(weight.columns) : new Float64Array(tree.rows));
       view.shape = shape;
     }
     if (reshaped || focus !== view.focus)
@@ -235,7 +272,8 @@ class ContextsTab {
   }
 
   #chooseWeight(weights) {
-    const chosen = weights.find(({ key }) => key === stateValue("width")) ?? weights.find(({ key }) => key === this.view.weight) ?? weights[0];
+    const chosen = weights.find(({ key }) => key === stateValue("width")) ??
+      weights.find(({ key }) => key === this.view.weight) ?? weights[0];
     fill(this.widthSelect, weights.map(choiceOption));
     this.widthSelect.value = chosen?.key ?? "";
     return chosen;
@@ -274,7 +312,8 @@ class ContextsTab {
     const { view } = this;
     if (view.flat)
       return;
-    const available = availableColourings(view.tree), key = available.find((known) => known.key === stateValue("colour"))?.key ?? "module";
+    const available = availableColourings(view.tree),
+          key = available.find((known) => known.key === stateValue("colour"))?.key ?? "module";
     if (!changed && key === this.colourKey)
       return;
     this.colourKey = key;
@@ -301,7 +340,8 @@ class ContextsTab {
   #applyColumns() {
     const { view } = this, usual = view.usual ??= usualColumns(view.tree), asked = stateValue("columns");
     const names = asked === "none" ? [] : asked ? asked.split(",").filter((name) => view.table.has(name)) : usual;
-    const percent = stateValue("percent") === "1", key = [names.join(), percent, this.expression, this.collapse.checked].join("|");
+    const percent = stateValue("percent") === "1",
+          key = [names.join(), percent, this.expression, this.collapse.checked].join("|");
     this.percent.checked = percent;
     this.menu.show(view.tree, names);
     if (key === view.columnsKey)
@@ -340,8 +380,13 @@ class ContextsTab {
 
   #tellSelected(row) {
     const { view } = this, { tree } = view, shown = row >= 0 ? row : tree.roots[0] ?? -1;
-    fill(this.details, contextDetails({ tree, row: shown, about: this.about, source: this.source,
-      onrow: (chosen) => changeState(this.#selection(chosen)) }));
+    fill(this.details, contextDetails({
+      tree,
+      row: shown,
+      about: this.about,
+      source: this.source,
+      onrow: (chosen) => changeState(this.#selection(chosen))
+    }));
     this.details.scrollTop = 0;
     if (row < 0)
       return;
@@ -400,7 +445,8 @@ class ContextsTab {
     const matched = this.expression ? this.#findMatches() : null;
     this.icicle.match(matched);
     this.previous.disabled = this.next.disabled = !this.matches.length;
-    fill(this.found, wrong || (text ? `${formatCount(this.matches.length)} match${this.matches.length === 1 ? "" : "es"}` : ""));
+    fill(this.found,
+      wrong || (text ? `${formatCount(this.matches.length)} match${this.matches.length === 1 ? "" : "es"}` : ""));
   }
 
   /* Rows that match and are shown, or would be once unfolded, in `matches`; returns a mark for each row. */
@@ -416,7 +462,8 @@ class ContextsTab {
     const { matches } = this, count = matches.length;
     if (!count)
       return;
-    const at = matches.indexOf(this.#selected()), next = (at < 0 ? (by > 0 ? 0 : count - 1) : at + by + count) % count;
+    const at = matches.indexOf(this.#selected()),
+          next = (at < 0 ? (by > 0 ? 0 : count - 1) : at + by + count) % count;
     changeState(this.#selection(matches[next]), true);
     fill(this.found, `${formatCount(next + 1)} of ${formatCount(count)}`);
   }
@@ -432,9 +479,11 @@ class ContextsTab {
     }
     const { tree } = this.view;
     if (row !== this.tooltipRow)
-      fill(tooltip, element("strong", {}, tree.text("name", row)), element("table", { class: "metrics" }, metricLines(tree, row).map((line) =>
-        element("tr", {}, element("th", {}, line.title), element("td", { class: "number" }, line.value),
-          element("td", { class: "number" }, line.own ? `itself ${line.own}` : "")))));
+      fill(tooltip, element("strong", {}, tree.text("name", row)),
+        element("table", { class: "metrics" },
+          metricLines(tree, row).map(
+            (line) => element("tr", {}, element("th", {}, line.title), element("td", { class: "number" }, line.value),
+              element("td", { class: "number" }, line.own ? `itself ${line.own}` : "")))));
     this.tooltipRow = row;
     const { offsetWidth, offsetHeight } = tooltip;
     tooltip.style.left = Math.max(4, Math.min(x + 14, innerWidth - offsetWidth - 8)) + "px";
@@ -445,7 +494,8 @@ class ContextsTab {
 export async function drawContexts(panel) {
   const [about, source] = await Promise.all(["about", "source"].map(loadTable));
   if (!hasTable("topdown")) {
-    fill(panel, element("p", { class: "notice" }, "This report has no calling contexts: see the messages of hpcprof-lite."));
+    fill(panel,
+      element("p", { class: "notice" }, "This report has no calling contexts: see the messages of hpcprof-lite."));
     return;
   }
   const tab = new ContextsTab(panel, about, source);

@@ -1,4 +1,4 @@
-/* An icicle on a canvas: callers above what they call, as wide as their weight.  A click or Enter zooms to a box, Escape
+/* An icicle on a canvas: callers above what they call, as wide as their weight.  Click or Enter zooms to a box, Escape
  * out; Control and the wheel zoom where the pointer is; dragging moves.  The grid beside it shows the same tree to
  * readers that cannot see a canvas. */
 import { element, styleValue } from "./dom.js";
@@ -10,7 +10,8 @@ const ICICLE_ZOOM_MS = 180, ICICLE_WHEEL = 1.002, ICICLE_KEY_ZOOM = 1.6, NARROW_
  * box; onout(): Escape. */
 export class Icicle {
   constructor({ label, name, onchoose, onselect, onhover, onout }) {
-    Object.assign(this, { name, onchoose, onselect, onhover, onout, layout: null, selected: -1, hovered: -1, matched: null });
+    Object.assign(
+      this, { name, onchoose, onselect, onhover, onout, layout: null, selected: -1, hovered: -1, matched: null });
     this.canvas = element("canvas", { class: "icicle", tabindex: "0", role: "application", "aria-label": label });
     this.context = this.canvas.getContext("2d", { alpha: false });
     this.view = { root: 0, from: 0, scale: 1, pixels: 0, firstLevel: 0, levels: 0 };
@@ -54,8 +55,8 @@ export class Icicle {
     if (!this.colouring)
       return;
     this.palette = this.colouring.palette();
-    this.style = Object.fromEntries(["ground", "text", "quiet", "raised", "line", "accent", "mark"]
-      .map((name) => [name, styleValue("--" + name)]));
+    this.style = Object.fromEntries(
+      ["ground", "text", "quiet", "raised", "line", "accent", "mark"].map((name) => [name, styleValue("--" + name)]));
     this.style.font = `${ICICLE_TEXT}px ${styleValue("--code")}`;
     this.redraw();
   }
@@ -136,7 +137,8 @@ export class Icicle {
       this.redraw();
       return;
     }
-    const [from, to] = this.#rangeOf(row), [left, right] = this.range, unit = (right - left) / (this.view.pixels || 1000);
+    const [from, to] = this.#rangeOf(row), [left, right] = this.range,
+                 unit = (right - left) / (this.view.pixels || 1000);
     let range = this.range;
     if (to <= left || from >= right || to - from < NARROW_BOX * unit) {
       let around = row;
@@ -153,7 +155,8 @@ export class Icicle {
 
   /* Zooms by a factor around a place, 0 to 1 from left to right. */
   #scaleAt(place, factor) {
-    const [whole, wholeEnd] = this.#rangeOf(this.root), [left, right] = this.range, at = left + (right - left) * place;
+    const [whole, wholeEnd] = this.#rangeOf(this.root), [left, right] = this.range,
+                  at = left + (right - left) * place;
     const span = Math.min(wholeEnd - whole, Math.max((right - left) / factor, (wholeEnd - whole) * 1e-9));
     this.#shift(at - span * place, span);
   }
@@ -172,7 +175,8 @@ export class Icicle {
 
   /* Scrolls by levels.  Returns whether there was anything to scroll. */
   #scroll(levels) {
-    const top = Math.min(Math.max(0, this.depth - this.#levelsInSight()), Math.max(0, this.top + levels)), before = this.top;
+    const top = Math.min(Math.max(0, this.depth - this.#levelsInSight()), Math.max(0, this.top + levels)),
+          before = this.top;
     this.stop();
     this.top = top;
     this.redraw();
@@ -188,7 +192,8 @@ export class Icicle {
 
   /* The row whose box is at a place; -1 if there is none. */
   rowAt(x, y) {
-    const level = Math.floor(y / ICICLE_LEVEL + this.top), { count, rows, x: lefts, width, level: levels } = this.boxes;
+    const level = Math.floor(y / ICICLE_LEVEL + this.top),
+          { count, rows, x: lefts, width, level: levels } = this.boxes;
     for (let i = 0; i < count; i++)
       if (levels[i] === level && x >= lefts[i] && x < lefts[i] + width[i])
         return rows[i];
@@ -278,7 +283,7 @@ export class Icicle {
     const { key } = event;
     if (key.startsWith("Arrow") && event.shiftKey)
       key === "ArrowLeft" || key === "ArrowRight" ? this.#pan((key === "ArrowLeft" ? -0.1 : 0.1) * this.view.pixels)
-        : this.#scroll(key === "ArrowUp" ? -1 : 1);
+                                                  : this.#scroll(key === "ArrowUp" ? -1 : 1);
     else if (key.startsWith("Arrow"))
       this.onselect(this.#beside(key));
     else if (key === "Enter" && this.selected >= 0)
@@ -360,7 +365,8 @@ export class Icicle {
     for (let i = 0; i < boxes.count; i++)
       if (boxes.colour[i] === colour) {
         const width = boxes.width[i];
-        context.fillRect(boxes.x[i], (boxes.level[i] - top) * ICICLE_LEVEL, width > 2 ? width - 1 : width, ICICLE_LEVEL - 1);
+        context.fillRect(
+          boxes.x[i], (boxes.level[i] - top) * ICICLE_LEVEL, width > 2 ? width - 1 : width, ICICLE_LEVEL - 1);
       }
   }
 

@@ -2,7 +2,7 @@
  * colour of the text on it, black or white, whichever is easier to read. */
 import { element, styleValue } from "./dom.js";
 
-const MODULE_COLOURS = 8; /* of the modules that cost most; the others share one */
+const MODULE_COLOURS = 8;                               /* of the modules that cost most; the others share one */
 const SHARE_STEPS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75]; /* from which share on a box has the next colour */
 
 function colourChannels(colour) {
@@ -23,7 +23,10 @@ function fillWithText(fill) {
 
 function mixedColour(from, to, part) {
   const there = colourChannels(to);
-  return "#" + colourChannels(from).map((value, i) => Math.round(value + (there[i] - value) * part).toString(16).padStart(2, "0")).join("");
+  return "#" +
+    colourChannels(from)
+      .map((value, i) => Math.round(value + (there[i] - value) * part).toString(16).padStart(2, "0"))
+      .join("");
 }
 
 /* What boxes can be coloured by: the part of a row's time in one category, or of the run's critical path. */
@@ -31,7 +34,13 @@ export const shareColourings = [
   { key: "idleness", title: "Idleness", colour: "--idle-share", columns: ["idleness"], of: "of the row's time" },
   { key: "lockwait", title: "Lock wait", colour: "--lock-wait", columns: ["lockwait"], of: "of the row's time" },
   { key: "overhead", title: "Overhead", colour: "--overhead", columns: ["overhead"], of: "of the row's time" },
-  { key: "critical", title: "Critical path", colour: "--core-wait", columns: ["critical_path"], of: "of the critical path" },
+  {
+    key: "critical",
+    title: "Critical path",
+    colour: "--core-wait",
+    columns: ["critical_path"],
+    of: "of the critical path"
+  },
 ];
 
 /* The modules by their own weight, the heaviest first: their codes in the column. */
@@ -49,15 +58,15 @@ function moduleColouring(layout) {
   const column = layout.tree.table.column("module"), codes = column.codes, ranked = heaviestModules(layout);
   const place = new Uint8Array(column.strings.length + 1).fill(MODULE_COLOURS + 1);
   place[0] = 0;
-  ranked.slice(0, MODULE_COLOURS).forEach((code, rank) => {
-    place[code] = rank + 1;
-  });
+  ranked.slice(0, MODULE_COLOURS).forEach((code, rank) => { place[code] = rank + 1; });
   const name = (code) => column.strings[code - 1].split("/").pop() || column.strings[code - 1];
   return {
     colourOf: (row) => place[codes[row]],
-    palette: () => [fillWithText(styleValue("--box")), ...Array.from({ length: MODULE_COLOURS },
-      (_, rank) => fillWithText(styleValue(`--module-${rank + 1}`))), fillWithText(styleValue("--box"))],
-    legend: () => [...ranked.slice(0, MODULE_COLOURS).map((code, rank) => ({ colour: rank + 1, title: name(code), help: column.strings[code - 1] })),
+    palette: () => [fillWithText(styleValue("--box")),
+      ...Array.from({ length: MODULE_COLOURS }, (_, rank) => fillWithText(styleValue(`--module-${rank + 1}`))),
+      fillWithText(styleValue("--box"))],
+    legend: () => [...ranked.slice(0, MODULE_COLOURS)
+                     .map((code, rank) => ({ colour: rank + 1, title: name(code), help: column.strings[code - 1] })),
       ...(ranked.length > MODULE_COLOURS ? [{ colour: MODULE_COLOURS + 1, title: "other modules" }] : [])],
   };
 }
@@ -66,7 +75,8 @@ function shareColouring(layout, { columns, colour, key, title, of }) {
   const { tree } = layout, form = tree.exclusive ? "_excl" : "_incl";
   const name = columns[0] + form + "_s", amounts = tree.numbers(tree.table.has(name) ? name : columns[0] + form);
   const whole = key === "critical" ? tree.whole(columns[0] + "_incl") : 0;
-  const time = key === "critical" ? null : tree.weigh(tree.weights().find((weight) => weight.key === "time")?.columns ?? []);
+  const time =
+    key === "critical" ? null : tree.weigh(tree.weights().find((weight) => weight.key === "time")?.columns ?? []);
   return {
     colourOf: (row) => {
       const share = amounts[row] / (time ? time[row] : whole);
@@ -75,10 +85,12 @@ function shareColouring(layout, { columns, colour, key, title, of }) {
         step++;
       return step;
     },
-    palette: () => [0, ...SHARE_STEPS].map((_, step) => fillWithText(mixedColour(styleValue("--box"), styleValue(colour), step / SHARE_STEPS.length))),
+    palette: () => [0, ...SHARE_STEPS].map(
+      (_, step) => fillWithText(mixedColour(styleValue("--box"), styleValue(colour), step / SHARE_STEPS.length))),
     about: `${title}, ${of}:`,
     legend: () => [0, ...SHARE_STEPS].map((least, step) => ({
-      colour: step, title: step ? `from ${100 * least} %` : `below ${100 * SHARE_STEPS[0]} %`,
+      colour: step,
+      title: step ? `from ${100 * least} %` : `below ${100 * SHARE_STEPS[0]} %`,
     })),
   };
 }
@@ -86,8 +98,10 @@ function shareColouring(layout, { columns, colour, key, title, of }) {
 /* Which colourings the tree has figures for. */
 export function availableColourings(tree) {
   const known = tree.weights().map((weight) => weight.key);
-  return [{ key: "module", title: "Module" }, ...shareColourings.filter(({ key, columns }) =>
-    known.includes(columns[0]) && (known.includes("time") || key === "critical"))];
+  return [
+    { key: "module", title: "Module" }, ...shareColourings.filter(({ key,
+      columns }) => known.includes(columns[0]) && (known.includes("time") || key === "critical"))
+  ];
 }
 
 /* The colouring with that key. */

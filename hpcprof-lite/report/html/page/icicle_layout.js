@@ -1,6 +1,6 @@
-/* Where the boxes of an icicle are: a box for each row of a tree, below its caller's box, as wide as its weight.  All is
- * computed once, in one pass; what is in sight is found by walking down from the root through boxes that are at least a
- * pixel wide. */
+/* Where the boxes of an icicle are: a box for each row of a tree, below its caller's box, as wide as its weight.  All
+ * is computed once; what is in sight is found by walking down from the root through boxes that are at least a pixel
+ * wide. */
 
 export class IcicleLayout {
   /* `weights`: of each row of the tree.  A row that weighs less than what is below it is as wide as that. */
@@ -9,7 +9,8 @@ export class IcicleLayout {
     this.width = Float64Array.from(weights, (weight) => (weight > 0 ? weight : 0));
     this.start = new Float64Array(tree.rows);
     this.end = new Float64Array(tree.rows); /* where a row's children end */
-    this.descending = new Uint8Array(tree.rows).fill(1); /* whether its children stand from the widest to the thinnest */
+    this.descending =
+      new Uint8Array(tree.rows).fill(1); /* whether its children stand from the widest to the thinnest */
     this.#widen();
     this.#place();
   }
