@@ -5,10 +5,10 @@ import { columnTitle } from "./table_grid.js";
 import { isAdditive } from "./context_tree.js";
 import { markedText } from "./context_search.js";
 
-const USUAL_COLUMNS = [
-  "work_incl_s", "work_excl_s", "overhead_incl_s", "lockwait_incl_s", "idleness_incl_s", "rel_idleness_pct",
-  "critical_path_incl", "file"
-];
+const USUAL_COLUMNS = ["work_incl_s", "work_excl_s", "overhead_incl_s", "lockwait_incl_s", "idleness_incl_s",
+  "rel_idleness_pct", "critical_path_incl", "file"];
+const USUAL_OF_EXCLUSIVE = ["work_excl_s", "work_incl_s", "overhead_excl_s", "lockwait_excl_s", "idleness_excl_s",
+  "critical_path_excl", "file"];
 const USUAL_WITHOUT_TIME = ["samples", "file"];
 const SECONDS_DECIMALS = 9;
 const STRUCTURE = new Set(["id", "parent_id", "depth", "line"]); /* numbers that are no metrics */
@@ -30,10 +30,13 @@ function hasTime(tree) {
 
 /* The columns that are shown unless the reader chooses others. */
 export function usualColumns(tree) {
-  const names =
-    hasTime(tree) ? USUAL_COLUMNS : [...USUAL_WITHOUT_TIME, ...tree.weights().flatMap(({ columns }) => columns)];
+  const names = tree.name === "critical-path" ? ["critical_path_incl", "critical_path_excl"] : [];
+  if (hasTime(tree))
+    names.push(...(tree.exclusive ? USUAL_OF_EXCLUSIVE : USUAL_COLUMNS));
+  else
+    names.push(...USUAL_WITHOUT_TIME, ...tree.weights().flatMap(({ columns }) => columns));
   return [...new Set(names)].filter((name) => tree.table.has(name) && isTold(tree.table.column(name)) &&
-      (!isAdditive(name) || tree.whole(name) > 0 || name === "work_incl_s" || name === "samples"));
+    (!isAdditive(name) || tree.whole(name) > 0 || name === "work_incl_s" || name === "samples"));
 }
 
 /* A number of seconds or events, with decimals that suit the run. */
@@ -129,9 +132,9 @@ export function metricLines(tree, row) {
 /* The menu of columns: a check box for each.  onchange(names). */
 export class ColumnMenu {
   constructor(onchange) {
-    this.list = element("fieldset", { class: "menu-list" });
+    this.list = element("fieldset", { class: "context-menu-list" });
     this.onchange = onchange;
-    this.element = element("details", { class: "menu", onkeydown: (event) => this.#key(event) },
+    this.element = element("details", { class: "context-menu", onkeydown: (event) => this.#key(event) },
       element("summary", {}, "Columns"), this.list);
     document.addEventListener("pointerdown", (event) => {
       if (!this.element.contains(event.target))

@@ -42,14 +42,14 @@ function pathList(tree, row, onrow) {
     { class: "context-path", "aria-label": tree.exclusive ? "From the function to its callers" : "Calling path" },
     path.map((at) => element("li", {},
                at === row ? element("strong", {}, tree.text("name", at))
-                          : element("button", { type: "button", class: "link", onclick: () => onrow(at) },
+                          : element("button", { type: "button", class: "context-link", onclick: () => onrow(at) },
                               tree.text("name", at)))));
 }
 
 function metricTable(tree, row) {
   const lines = metricLines(tree, row), own = lines.some((line) => line.own);
-  return element("table", { class: "metrics" },
-    own ? element("tr", {}, element("td", {}), element("th", { scope: "col" }, tree.exclusive ? "" : "with calls"),
+  return element("table", { class: "context-metrics" },
+    own ? element("tr", {}, element("td", {}), element("th", { scope: "col" }, "with calls"),
             element("th", { scope: "col" }, "itself"))
         : null,
     lines.map(
@@ -58,8 +58,8 @@ function metricTable(tree, row) {
 }
 
 function allCells(tree, row) {
-  const list = element("details", { class: "all-cells" }, element("summary", {}, "All cells of the row"));
-  list.append(element("table", { class: "metrics" },
+  const list = element("details", { class: "context-all-cells" }, element("summary", {}, "All cells of the row"));
+  list.append(element("table", { class: "context-metrics" },
     tree.table.columns.map((column) => element("tr", {}, element("th", { scope: "row" }, column.name),
                              element("td", {}, tree.text(column.name, row))))));
   return list;
@@ -83,12 +83,13 @@ function sourceRows(source, tree, row) {
   return rows;
 }
 
-function sourceLine(source, row, metrics, wanted) {
-  return element("tr", { class: source.text("line", row) === wanted ? "wanted" : null },
+/* `indent`: characters at the begin that all lines share. */
+function sourceLine(source, row, metrics, wanted, indent) {
+  return element("tr", { class: source.text("line", row) === wanted ? "context-wanted" : null },
     element("th", { scope: "row" }, source.text("line", row)),
     metrics.map(([name]) => element("td", { class: "number" },
                   source.number(name, row) > 0 ? formatColumnSeconds(source.number(name, row)) : "")),
-    element("td", { class: "code" }, source.text("text", row)));
+    element("td", { class: "code" }, source.text("text", row).slice(indent)));
 }
 
 function sourceLines(source, tree, row) {
@@ -99,22 +100,24 @@ function sourceLines(source, tree, row) {
   if (!rows.length)
     return element("p", { class: "note" }, "No source line of this row has figures.");
   const metrics = SOURCE_METRICS.filter(([name]) => rows.some((at) => source.number(name, at) >= 0.0005));
-  const lines = [], wanted = tree.text("line", row);
-  let before = null;
+  const lines = [], wanted = tree.text("line", row), texts = rows.map((at) => source.text("text", at)).filter(Boolean);
+  const indent = Math.min(...texts.map((text) => text.search(/\S|$/)), Infinity);
+  let before = null, lineBefore = 0;
   for (const at of rows.slice(0, SOURCE_MOST)) {
     const file = source.text("file", at);
     if (file !== before)
-      lines.push(element("tr", {}, element("th", { class: "source-file", colspan: metrics.length + 2 }, file)));
-    else if (source.number("line", at) > source.number("line", at - 1) + 1)
-      lines.push(element("tr", { class: "source-gap", "aria-hidden": "true" }, element("th", {}, "\u22ee"),
+      lines.push(element("tr", {}, element("th", { class: "context-source-file", colspan: metrics.length + 2 }, file)));
+    else if (source.number("line", at) > lineBefore + 1)
+      lines.push(element("tr", { class: "context-source-gap", "aria-hidden": "true" }, element("th", {}, "\u22ee"),
         element("td", { colspan: metrics.length + 1 })));
     before = file;
-    lines.push(sourceLine(source, at, metrics, wanted));
+    lineBefore = source.number("line", at);
+    lines.push(sourceLine(source, at, metrics, wanted, indent));
   }
-  return element("div", { class: "source-scroller", tabindex: "0", role: "region", "aria-label": "Source lines" },
-    element("table", { class: "source" },
+  return element("div", { class: "context-source-scroller", tabindex: "0", role: "region", "aria-label": "Source lines" },
+    element("table", { class: "context-source" },
       element("tr", {}, element("th", { scope: "col" }, "line"),
-        metrics.map(([, title]) => element("th", { scope: "col" }, title + " (s)")),
+        metrics.map(([, title]) => element("th", { scope: "col" }, title)),
         element("th", { scope: "col" }, "source")),
       lines),
     rows.length > SOURCE_MOST
@@ -127,7 +130,7 @@ function commandLine(tree, row, about) {
   if (!selector)
     return element("p", { class: "note" }, "Its source is not known.");
   return element("p", {},
-    element("code", { class: "command" },
+    element("code", { class: "context-command" },
       `hpcprof-lite --view source --root ${shellQuoted(selector)} ${reportedDirectories(about)}`));
 }
 
@@ -143,11 +146,11 @@ export function contextDetails({ tree, row, about, source, onrow }) {
       contexts > 1 ? `; the sum of ${contexts} contexts, because recursion is collapsed` : ""),
     place ? element("p", { class: "context-place" }, place) : null,
     metricTable(tree, row),
-    element("h3", {}, "Source"),
+    element("h3", {}, source ? "Source, in seconds" : "Source"),
     sourceSelector(tree, row) ? sourceLines(source, tree, row) : null,
     commandLine(tree, row, about),
-    element("h3", {}, tree.exclusive ? "Called from" : "Called through"),
-    pathList(tree, row, onrow),
+    tree.parent(row) >= 0 ? element("h3", {}, tree.exclusive ? "Called from" : "Called through") : null,
+    tree.parent(row) >= 0 ? pathList(tree, row, onrow) : null,
     allCells(tree, row),
   ];
 }

@@ -47,9 +47,9 @@ class ContextsTab {
     this.#makeControls();
     this.menu = new ColumnMenu((names) => changeState({ columns: names ? names.join() || "none" : "" }, true));
     this.gridHolder = element("div", { class: "context-grid" });
-    this.details = element("aside", { class: "card details", "aria-label": "Details", tabindex: "-1" });
+    this.details = element("aside", { class: "card context-details", "aria-label": "Details", tabindex: "-1" });
     this.legend = element("ul", { class: "legend" });
-    this.tooltip = element("div", { class: "tooltip", role: "tooltip", hidden: true });
+    this.tooltip = element("div", { class: "context-tooltip", role: "tooltip", hidden: true });
     this.chart = element("div", { class: "context-chart" }, this.icicle.canvas, this.legend,
       element("p", { class: "note" },
         "Click or Enter: zoom. Escape: out. Ctrl and wheel, + and \u2212: scale. Drag: move. " +
@@ -103,19 +103,18 @@ class ContextsTab {
 
   #arrange() {
     const label = (title, control) => element("label", {}, element("span", {}, title), control);
-    this.collapseLabel = element("label", { class: "check" }, this.collapse, "Collapse recursion");
+    this.collapseLabel = element("label", { class: "context-check" }, this.collapse, "Collapse recursion");
     this.iciclePart = [label("Colour", this.colourSelect), label("Width", this.widthSelect)];
     fill(this.panel,
       element("div", { class: "contexts" },
-        element("div", { class: "controls" }, label("Tree", this.treeSelect), this.iciclePart,
-          element("label", { class: "check" }, this.percent, "% of all"), this.collapseLabel, this.menu?.element),
-        element("div", { class: "controls" }, label("Search", this.search), this.previous, this.next, this.found,
-          element("span", { class: "control-gap" }), this.focusButton, this.hideButton, this.hotButton,
+        element("div", { class: "context-controls" }, label("Tree", this.treeSelect), this.iciclePart,
+          element("label", { class: "context-check" }, this.percent, "% of all"), this.collapseLabel, this.menu.element),
+        element("div", { class: "context-controls" }, label("Search", this.search), this.previous, this.next, this.found,
+          element("span", { class: "context-control-gap" }), this.focusButton, this.hideButton, this.hotButton,
           this.allButton, this.leftOut),
         element("div", { class: "context-main" },
           element("div", { class: "context-left" }, this.chart, this.gridHolder), this.details),
         this.tooltip, this.status));
-    this.panel.querySelector(".controls").append(this.menu.element);
   }
 
   #key(event) {
@@ -480,7 +479,7 @@ class ContextsTab {
     const { tree } = this.view;
     if (row !== this.tooltipRow)
       fill(tooltip, element("strong", {}, tree.text("name", row)),
-        element("table", { class: "metrics" },
+        element("table", { class: "context-metrics" },
           metricLines(tree, row).map(
             (line) => element("tr", {}, element("th", {}, line.title), element("td", { class: "number" }, line.value),
               element("td", { class: "number" }, line.own ? `itself ${line.own}` : "")))));

@@ -6,6 +6,7 @@ import { element, fill } from "./dom.js";
 const ROW_HEIGHT = 24; /* pixels, as in page.css */
 const WIDTH_SAMPLES = 200; /* rows whose cells decide how wide a column is */
 const TEXT_WIDTH = 42; /* characters that a column of text has at most, unless there is room */
+const STEEP_LEVELS = 12; /* deeper ones are indented by less, so that their names stay in sight */
 const FIRST_ROWS = 40; /* are in the document even while their tab is hidden */
 
 /* Columns are objects:
@@ -48,7 +49,7 @@ export class Grid {
     const step = Math.max(1, Math.floor(this.order.length / WIDTH_SAMPLES));
     let longest = column.title.length + 3;
     for (let position = 0; position < this.order.length; position += step)
-      longest = Math.max(longest, column.text(this.order[position]).length + (this.tree && number === 0 ? 12 : 2));
+      longest = Math.max(longest, column.text(this.order[position]).length + (this.tree && number === 0 ? 30 : 2));
     if (column.numeric)
       return longest + "ch";
     const width = Math.min(1.1 * longest + 1, TEXT_WIDTH) + "ch"; /* letters can be wider than digits */
@@ -126,7 +127,7 @@ export class Grid {
     const level = this.tree.depth(row) - this.tree.depth(this.order[0] ?? row);
     const mark = element("span", { class: "twisty", "aria-hidden": "true" },
       this.tree.hasChildren(row) ? (this.tree.isOpen(row) ? "\u25be" : "\u25b8") : "");
-    mark.style.marginLeft = Math.min(level, 60) * 0.75 + "rem";
+    mark.style.marginLeft = (0.75 * Math.min(level, STEEP_LEVELS) + 0.15 * Math.max(0, Math.min(level, 60) - STEEP_LEVELS)) + "rem";
     return mark;
   }
 

@@ -48,7 +48,9 @@ function heaviestModules(layout) {
   const { tree } = layout, codes = tree.table.column("module").codes;
   const sums = new Float64Array(tree.table.column("module").strings.length + 1);
   for (let row = 0; row < tree.rows; row++)
-    if (tree.parents[row] !== -2)
+    if (tree.exclusive && tree.levels[row] === 1) /* a function; below it are its callers */
+      sums[codes[row]] += layout.width[row];
+    else if (!tree.exclusive && tree.parents[row] !== -2)
       sums[codes[row]] += layout.own(row);
   return [...sums.keys()].filter((code) => code && sums[code] > 0).sort((a, b) => sums[b] - sums[a]);
 }

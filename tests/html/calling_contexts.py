@@ -44,7 +44,7 @@ def quiet(browser):
 def choose(browser, label, value):
     """Sets a control of the tab, named by its label, as a user does."""
     browser.evaluate(f"""(() => {{
-        const label = [...{PANEL}.querySelectorAll('.controls label')].find((found) => found.textContent.trim().startsWith({label!r}));
+        const label = [...{PANEL}.querySelectorAll('.context-controls label')].find((found) => found.textContent.trim().startsWith({label!r}));
         const control = label.querySelector('input, select');
         if (control.type === 'checkbox') {{ control.click(); return; }}
         control.value = {value!r};
@@ -128,7 +128,7 @@ def links_select_unfold_and_scroll(directory):
     with Browser() as browser:
         browser.open(path, "#tab=contexts&context=" + deepest["id"])
         assert browser.evaluate(f"{SELECTED}.querySelector('.grid-cell').textContent").endswith(deepest["name"])
-        assert browser.evaluate(f"{PANEL}.querySelector('.details h2').textContent") == deepest["name"]
+        assert browser.evaluate(f"{PANEL}.querySelector('.context-details h2').textContent") == deepest["name"]
         place = browser.evaluate(f"""(() => {{
             const row = {SELECTED}.getBoundingClientRect(), view = {PANEL}.querySelector('.grid-scroller').getBoundingClientRect();
             return row.top >= view.top && row.bottom <= view.bottom; }})()""")
@@ -229,8 +229,8 @@ def a_click_zooms_and_hovering_tells_all_metrics(directory):
         settle(browser)
         left, top, width, _ = box(browser, 1)
         browser.move(left + 40, top + 10)
-        browser.wait(f"!{PANEL}.querySelector('.tooltip').hidden")
-        text = browser.evaluate(f"{PANEL}.querySelector('.tooltip').textContent")
+        browser.wait(f"!{PANEL}.querySelector('.context-tooltip').hidden")
+        text = browser.evaluate(f"{PANEL}.querySelector('.context-tooltip').textContent")
         assert rows[0]["name"] in text and "work" in text and "samples" in text, text
         browser.click(left + 40, top + 30)
         state = browser.evaluate(STATE)
@@ -253,8 +253,8 @@ def columns_percent_and_order_are_chosen(directory):
         assert browser.evaluate(STATE)["percent"] == "1"
         for number, _, cell in browser.evaluate(ROWS):
             assert abs(float(cell.replace(" %", "")) - 100 * float(rows[number]["work_incl_s"]) / whole) <= 0.501, cell
-        browser.evaluate(f"{PANEL}.querySelector('.menu').open = true")
-        browser.evaluate(f"{PANEL}.querySelector('.menu input[value=samples]').click()")
+        browser.evaluate(f"{PANEL}.querySelector('.context-menu').open = true")
+        browser.evaluate(f"{PANEL}.querySelector('.context-menu input[value=samples]').click()")
         assert set(browser.evaluate(STATE)["columns"].split(",")) == {"work_incl_s", "samples"}
         assert "samples" in browser.evaluate(TITLES)
         press(browser, "Usual columns")
@@ -304,9 +304,9 @@ def recursion_is_collapsed_and_source_is_shown(directory):
         assert abs(burned - sum(float(row[column]) for row in rows if row["name"] == "burn")) < 2e-3
         burn = next(row for row in rows if row["name"] == "burn")
         browser.open(path, "#tab=contexts&context=" + burn["id"])
-        lines = browser.evaluate(f"{PANEL}.querySelector('.source').textContent")
+        lines = browser.evaluate(f"{PANEL}.querySelector('.context-source').textContent")
         assert "sum += sqrt(i)" in lines, lines
-        command = browser.evaluate(f"{PANEL}.querySelector('.command').textContent")
+        command = browser.evaluate(f"{PANEL}.querySelector('.context-command').textContent")
         assert command == "hpcprof-lite --view source --root burn measured", command
         done = run("sh", "-c", command, cwd=directory, PATH=os.path.dirname(LAUNCHER) + ":" + os.environ["PATH"])
         assert done.returncode == 0 and "burn(int n)" in done.stdout, done
@@ -319,7 +319,7 @@ def recursion_is_collapsed_and_source_is_shown(directory):
         assert table == list(csv.reader(io.StringIO(shown)))
         path = page(directory, "measured", cwd=directory)
         browser.open(path, "#tab=contexts&context=" + burn["id"])
-        assert "holds no source text" in browser.evaluate(f"{PANEL}.querySelector('.details').textContent")
+        assert "holds no source text" in browser.evaluate(f"{PANEL}.querySelector('.context-details').textContent")
         assert browser.evaluate("document.getElementById('table-source')") is None
 
 
