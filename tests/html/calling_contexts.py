@@ -124,8 +124,10 @@ def links_select_unfold_and_scroll(directory):
     need_browser()
     path = page(directory, "blame")
     rows = rows_of("topdown", "blame")
-    deepest = max(rows, key=lambda row: int(row["depth"]))
     with Browser() as browser:
+        browser.open(path, "#tab=contexts")
+        unfolded = {row[0] for row in browser.evaluate(ROWS)}
+        deepest = max((row for number, row in enumerate(rows) if number not in unfolded), key=lambda row: int(row["depth"]))
         browser.open(path, "#tab=contexts&context=" + deepest["id"])
         assert browser.evaluate(f"{SELECTED}.querySelector('.grid-cell').textContent").endswith(deepest["name"])
         assert browser.evaluate(f"{PANEL}.querySelector('.context-details h2').textContent") == deepest["name"]
