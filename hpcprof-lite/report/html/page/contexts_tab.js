@@ -18,7 +18,7 @@ const SEARCH_DELAY_MS = 120;
 
 const contextTrees = [
   { name: "topdown", title: "Top-down" },
-  { name: "bottomup", title: "Bottom-up", exclusive: true },
+  { name: "bottomup", title: "Bottom-up", exclusive: true, note: "Rows below 0.01 % of all threads' time are left out" },
   { name: "critical-path", title: "Critical path", weight: "critical_path" },
   { name: "flat", title: "Functions", flat: true },
 ];
@@ -332,7 +332,7 @@ class ContextsTab {
     const { tree } = this.view, hidden = stateValue("hide").split(",").filter((id) => tree.rowOf(id) >= 0).length;
     const focus = tree.top >= 0 ? `Focus: ${tree.text("name", tree.top)}` : "";
     const count = hidden ? `${formatCount(hidden)} hidden row${hidden > 1 ? "s" : ""}, still counted in callers` : "";
-    fill(this.leftOut, [focus, count].filter(Boolean).join("; "));
+    fill(this.leftOut, [focus, count, this.view.note].filter(Boolean).join("; "));
     this.allButton.disabled = !focus && !hidden && !stateValue("zoom");
   }
 
