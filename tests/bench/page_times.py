@@ -21,14 +21,15 @@ from scaling import TOP, measure
 
 # Moves in each frame, as a user with a mouse does, and returns the milliseconds between frames.
 FRAMES = """new Promise((done) => {
-  const canvas = document.querySelector('#panel-contexts canvas.icicle'), place = canvas.getBoundingClientRect(), times = [];
+  const canvas = document.querySelector('#panel-contexts canvas.icicle'), times = [];
+  const place = canvas.getBoundingClientRect();
   let frame = 0;
   const step = (now) => {
     times.push(now);
     if (frame === %(frames)d)
       return done(times.slice(1).map((time, at) => time - times[at]));
-    canvas.dispatchEvent(new WheelEvent('wheel', { bubbles: true, cancelable: true, clientX: place.left + place.width * 0.37,
-      clientY: place.top + 90, %(event)s }));
+    canvas.dispatchEvent(new WheelEvent('wheel', { bubbles: true, cancelable: true,
+      clientX: place.left + place.width * 0.37, clientY: place.top + 90, %(event)s }));
     frame += 1;
     requestAnimationFrame(step);
   };
@@ -42,26 +43,28 @@ CHANGES = (("select the last context", "{ context: last }"), ("collapse recursio
            ("search", "{ search: '1+0' }"), ("bottom-up", "{ tree: 'bottomup', context: '' }"))
 
 
-def task_seconds(browser):
+def cpu_seconds(browser):
     """CPU time of the page's main thread."""
     found = {metric["name"]: metric["value"] for metric in browser.call("Performance.getMetrics")["metrics"]}
-    return found["TaskDuration"]
+    return found["ThreadTime"]
 
 
 def print_moves(browser, frames):
     print(f"{'':>24} {'shown/s':>8} {'worst ms':>9} {'possible/s':>10}")
     for name, event in MOVES:
-        before = task_seconds(browser)
+        before = cpu_seconds(browser)
         times = browser.evaluate(FRAMES % {"frames": frames, "event": event})
-        busy = (task_seconds(browser) - before) / frames
-        print(f"{name:>24} {1000 / statistics.mean(times):8.1f} {max(times):9.1f} {1 / max(busy, 1e-6):10.1f}", flush=True)
+        busy = (cpu_seconds(browser) - before) / frames
+        shown, possible = 1000 / statistics.mean(times), 1 / max(busy, 1e-6)
+        print(f"{name:>24} {shown:8.1f} {max(times):9.1f} {possible:10.1f}", flush=True)
 
 
 def print_changes(browser):
     print(f"{'':>24} {'ms':>8}")
     for name, change in CHANGES:
         took = browser.evaluate("""(async () => {
-            const table = await loadTable('topdown'), last = table.text('id', table.rows - 1), begin = performance.now();
+            const table = await loadTable('topdown'), last = table.text('id', table.rows - 1);
+            const begin = performance.now();
             changeState(%s);
             await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
             return performance.now() - begin; })()""" % change)
@@ -96,7 +99,8 @@ def main():
             browser.open(page, "#tab=contexts")
             wall = time.monotonic() - begin
             rows = browser.evaluate("loadTable('topdown').then((table) => table.rows)")
-            print(f"{'drawn after':>24} {wall:8.2f} s, {task_seconds(browser):.2f} s of CPU in the page; {rows:,} contexts")
+            cpu = cpu_seconds(browser)
+            print(f"{'drawn after':>24} {wall:8.2f} s, {cpu:.2f} s of CPU in the page; {rows:,} contexts")
             print_moves(browser, options.frames)
             print_changes(browser)
             for message in browser.messages:

@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from browser import CHROMIUM, Browser
 from report import report
-from tap import BUILD, GOLDEN, Skip, case, compile_c, main, must, need_program, LAUNCHER, run
+from tap import GOLDEN, Skip, case, compile_c, main, must, need_program, LAUNCHER, run
 
 PANEL = "document.getElementById('panel-contexts')"
 SELECTED = PANEL + ".querySelector('.grid-row[aria-selected=true]')"
@@ -37,6 +37,16 @@ def rows_of(view, measurement, cwd=GOLDEN):
     return list(csv.DictReader(io.StringIO(done.stdout)))
 
 
+def plain(cell):
+    """A number as the page shows it, without what makes it readable."""
+    return cell.replace("\u2009", "").replace(" %", "")
+
+
+def decimals(cell):
+    """How many decimals a number is shown with."""
+    return len(plain(cell).partition(".")[2])
+
+
 def quiet(browser):
     assert not browser.messages and not browser.requests, (browser.messages, browser.requests)
 
@@ -44,7 +54,8 @@ def quiet(browser):
 def choose(browser, label, value):
     """Sets a control of the tab, named by its label, as a user does."""
     browser.evaluate(f"""(() => {{
-        const label = [...{PANEL}.querySelectorAll('.context-controls label')].find((found) => found.textContent.trim().startsWith({label!r}));
+        const labels = [...{PANEL}.querySelectorAll('.context-controls label')];
+        const label = labels.find((found) => found.textContent.trim().startsWith({label!r}));
         const control = label.querySelector('input, select');
         if (control.type === 'checkbox') {{ control.click(); return; }}
         control.value = {value!r};
@@ -54,20 +65,22 @@ def choose(browser, label, value):
 
 def press(browser, title):
     """Presses a button of the tab."""
-    browser.evaluate(f"[...{PANEL}.querySelectorAll('button')].find((found) => found.textContent === {title!r}).click()")
+    browser.evaluate(f"""[...{PANEL}.querySelectorAll('button')].find(
+        (found) => found.textContent === {title!r}).click()""")
 
 
 def settle(browser):
     """Waits until what was changed is drawn."""
-    browser.evaluate("new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 250))")
+    browser.evaluate("""new Promise((done) => setTimeout(
+        () => requestAnimationFrame(() => requestAnimationFrame(done)), 250))""")
 
 
 def selected(browser):
     return browser.evaluate(f"{SELECTED} && Number({SELECTED}.dataset.row)")
 
 
-def box(browser, row):
-    """The middle of a row's box in the window."""
+def icicle(browser):
+    """Where the icicle is in the window: left, top, width, height."""
     return browser.evaluate(f"""(() => {{
         const canvas = {PANEL}.querySelector('canvas.icicle'), place = canvas.getBoundingClientRect();
         return [place.left, place.top, place.width, place.height];
@@ -103,7 +116,7 @@ def all_rows_and_figures_are_those_of_the_csv(directory):
                 titles, shown = browser.evaluate(TITLES), browser.evaluate(ROWS)
                 assert titles == ["function, construct or line", *columns], titles
                 found = {row[0]: row[1:] for row in shown}
-                assert tree == "bottomup" or len(found) == min(len(expected), 40) or len(found) >= 40, (len(found), len(expected))
+                assert tree == "bottomup" or len(found) >= min(len(expected), 40), (len(found), len(expected))
                 for number, cells in found.items():
                     row = expected[number] if tree != "bottomup" else next(
                         line for line in expected if line["id"] == cells[1 + columns.index("id")])
@@ -113,8 +126,7 @@ def all_rows_and_figures_are_those_of_the_csv(directory):
                         if not want or column in ("kind", "module"):
                             assert cell == want.split("/")[-1], (column, cell, want)
                         else:
-                            number_shown = float(cell.replace("\u2009", "").replace(" %", ""))
-                            assert abs(number_shown - float(want)) <= 0.051 * 10 ** -("." in cell and len(cell.split(".")[1].split()[0]) - 1), \
+                            assert abs(float(plain(cell)) - float(want)) <= 0.501 * 10 ** -decimals(cell), \
                                 (name, tree, column, cell, want)
             quiet(browser)
 
@@ -127,12 +139,14 @@ def links_select_unfold_and_scroll(directory):
     with Browser() as browser:
         browser.open(path, "#tab=contexts")
         unfolded = {row[0] for row in browser.evaluate(ROWS)}
-        deepest = max((row for number, row in enumerate(rows) if number not in unfolded), key=lambda row: int(row["depth"]))
+        folded = [row for number, row in enumerate(rows) if number not in unfolded]
+        deepest = max(folded, key=lambda row: int(row["depth"]))
         browser.open(path, "#tab=contexts&context=" + deepest["id"])
         assert browser.evaluate(f"{SELECTED}.querySelector('.grid-cell').textContent").endswith(deepest["name"])
         assert browser.evaluate(f"{PANEL}.querySelector('.context-details h2').textContent") == deepest["name"]
         place = browser.evaluate(f"""(() => {{
-            const row = {SELECTED}.getBoundingClientRect(), view = {PANEL}.querySelector('.grid-scroller').getBoundingClientRect();
+            const row = {SELECTED}.getBoundingClientRect();
+            const view = {PANEL}.querySelector('.grid-scroller').getBoundingClientRect();
             return row.top >= view.top && row.bottom <= view.bottom; }})()""")
         assert place
         quiet(browser)
@@ -167,7 +181,8 @@ def search_marks_counts_and_steps(directory):
         browser.wait("new URLSearchParams(location.hash.slice(1)).get('search') === %r" % word)
         found = f"{PANEL}.querySelector('#context-found').textContent"
         assert browser.evaluate(found).split()[0] == str(len(matching)), (browser.evaluate(found), len(matching))
-        marks = browser.evaluate(f"[...{PANEL}.querySelectorAll('.grid-row mark')].map((mark) => mark.textContent.toLowerCase())")
+        marks = browser.evaluate(f"[...{PANEL}.querySelectorAll('.grid-row mark')].map((mark) => mark.textContent)")
+        marks = [mark.lower() for mark in marks]
         assert marks and set(marks) == {word}, marks
         for number in range(len(matching)):
             browser.key("Enter")
@@ -229,7 +244,7 @@ def a_click_zooms_and_hovering_tells_all_metrics(directory):
     with Browser() as browser:
         browser.open(path, "#tab=contexts")
         settle(browser)
-        left, top, width, _ = box(browser, 1)
+        left, top, _, _ = icicle(browser)
         browser.move(left + 40, top + 10)
         browser.wait(f"!{PANEL}.querySelector('.context-tooltip').hidden")
         text = browser.evaluate(f"{PANEL}.querySelector('.context-tooltip').textContent")
@@ -239,7 +254,6 @@ def a_click_zooms_and_hovering_tells_all_metrics(directory):
         assert rows[int(state["context"])]["parent_id"] == "0" and state["zoom"] == state["context"], state
         browser.evaluate("history.back()")
         browser.wait("!location.hash.includes('zoom')")
-        assert width > 300
         quiet(browser)
 
 
@@ -262,7 +276,7 @@ def columns_percent_and_order_are_chosen(directory):
         press(browser, "Usual columns")
         assert "columns" not in browser.evaluate(STATE)
         browser.open(path, "#tab=contexts&tree=flat&columns=work_excl_s")
-        browser.evaluate(f"[...{PANEL}.querySelectorAll('.grid-title')].find((title) => title.title === 'work_excl_s').click()")
+        browser.evaluate(f"{PANEL}.querySelector('.grid-title[title=work_excl_s]').click()")
         flat = rows_of("flat", "blame")
         order = [float(flat[row[0]]["work_excl_s"]) for row in browser.evaluate(ROWS)]
         assert order == sorted(order, reverse=True), order
@@ -339,7 +353,8 @@ def hostile_names_and_tiny_trees_are_shown(directory):
     with Browser(900, 700) as browser:
         for name in ("hostile", "empty", "basic", "two", "events"):
             path = page(directory, name)
-            for fragment in ("", "&tree=bottomup", "&tree=critical-path", "&tree=flat", "&context=0&search=.&percent=1&collapse=1"):
+            for fragment in ("", "&tree=bottomup", "&tree=critical-path", "&tree=flat",
+                             "&context=0&search=.&percent=1&collapse=1"):
                 browser.open(path, "#tab=contexts" + fragment)
                 assert browser.evaluate(f"{PANEL}.querySelectorAll('img, b, iframe').length") == 0
                 assert browser.evaluate(f"{PANEL}.textContent.length") > 40
