@@ -16,6 +16,78 @@ enum { DIGITS_MAX = 18, CELL_BYTES_MAX = 8, COMPRESSION = 6 };
 
 /* ---- cells ---- */
 
+static int64_t cell_at(const struct html_column *column, uint32_t row)
+{
+  int64_t value;
+  switch (column->cell_size) {
+  case 1:
+    value = ((const int8_t *)column->cells)[row];
+    return value == INT8_MIN ? EMPTY : value;
+  case 2:
+    value = ((const int16_t *)column->cells)[row];
+    return value == INT16_MIN ? EMPTY : value;
+  case 4:
+    value = ((const int32_t *)column->cells)[row];
+    return value == INT32_MIN ? EMPTY : value;
+  default:
+    return ((const int64_t *)column->cells)[row];
+  }
+}
+
+/* The lowest number of each size means "empty". */
+static unsigned needed_size(int64_t value)
+{
+  if (value == EMPTY || (value > INT8_MIN && value <= INT8_MAX))
+    return 1;
+  if (value > INT16_MIN && value <= INT16_MAX)
+    return 2;
+  return value > INT32_MIN && value <= INT32_MAX ? 4 : 8;
+}
+
+static void store_cell(struct html_column *column, uint32_t row, int64_t value)
+{
+  switch (column->cell_size) {
+  case 1:
+    ((int8_t *)column->cells)[row] = value == EMPTY ? INT8_MIN : (int8_t)value;
+    break;
+  case 2:
+    ((int16_t *)column->cells)[row] = value == EMPTY ? INT16_MIN : (int16_t)value;
+    break;
+  case 4:
+    ((int32_t *)column->cells)[row] = value == EMPTY ? INT32_MIN : (int32_t)value;
+    break;
+  default:
+    ((int64_t *)column->cells)[row] = value;
+  }
+}
+
+/* Gives the cells of the first rows another size.  Returns false without memory. */
+static bool widen(struct html_column *column, uint32_t rows, unsigned size)
+{
+  struct html_column wide = {.cell_size = size};
+  if (!array_reserve(&wide.cells, &wide.room, (size_t)rows + 1, size))
+    return false;
+  for (uint32_t row = 0; row < rows; row++)
+    store_cell(&wide, row, cell_at(column, row));
+  free(column->cells);
+  column->cells = wide.cells;
+  column->room = wide.room;
+  column->cell_size = size;
+  return true;
+}
+
+/* Sets the cell of a row; those of all rows before it are set.  Returns false without memory. */
+static bool set_cell(struct html_column *column, uint32_t row, int64_t value)
+{
+  unsigned size = needed_size(value);
+  if (size > column->cell_size && !widen(column, row, size))
+    return false;
+  if (!array_reserve(&column->cells, &column->room, (size_t)row + 1, column->cell_size))
+    return false;
+  store_cell(column, row, value);
+  return true;
+}
+
 /* Reads a number as row_writer.c writes it; anything else is text, also a number with leading zeros or a sign "+". */
 static bool parse_number(const char *text, size_t size, int64_t *value, unsigned *decimals)
 {
@@ -69,7 +141,7 @@ static bool make_text(struct html_column *column, uint32_t rows)
 {
   column->is_text = true;
   for (uint32_t row = 0; row < rows; row++) {
-    int64_t value = column->cells[row];
+    int64_t value = cell_at(column, row);
     char text[48];
     if (value == EMPTY)
       continue;
@@ -80,49 +152,50 @@ static bool make_text(struct html_column *column, uint32_t rows)
     if (column->decimals)
       size += snprintf(text + size, sizeof text - (size_t)size, ".%0*" PRIu64, (int)column->decimals, amount % unit);
     uint32_t number = string_number(column, text, (size_t)size);
-    if (!number)
+    if (!number || !set_cell(column, row, number))
       return false;
-    column->cells[row] = number;
   }
   return true;
 }
 
+/* Whether the column can hold a number with so many decimals. */
+static bool takes_number(const struct html_column *column, unsigned decimals)
+{
+  return !column->is_text && (!column->has_number || column->decimals == decimals);
+}
+
 static bool add_number(struct html_column *column, uint32_t row, int64_t value, unsigned decimals)
 {
-  if (column->is_text || (column->has_number && column->decimals != decimals))
-    return false;
   column->minimum = column->has_number && column->minimum < value ? column->minimum : value;
   column->maximum = column->has_number && column->maximum > value ? column->maximum : value;
   column->decimals = decimals;
   column->has_number = true;
-  column->cells[row] = value;
-  return true;
+  return set_cell(column, row, value);
 }
 
 static bool add_cell(struct html_column *column, uint32_t row, const char *text, size_t size)
 {
   int64_t value;
   unsigned decimals;
-  if (!array_reserve(&column->cells, &column->room, (size_t)row + 1, sizeof *column->cells))
-    return false;
-  column->cells[row] = EMPTY;
   column->has_empty = column->has_empty || !size;
-  if (!size || (parse_number(text, size, &value, &decimals) && add_number(column, row, value, decimals)))
-    return true;
+  if (!size)
+    return set_cell(column, row, EMPTY);
+  if (parse_number(text, size, &value, &decimals) && takes_number(column, decimals))
+    return add_number(column, row, value, decimals);
   if (!column->is_text && !make_text(column, row))
     return false;
-  column->cells[row] = string_number(column, text, size);
-  return column->cells[row] != 0;
+  uint32_t number = string_number(column, text, size);
+  return number && set_cell(column, row, number);
 }
 
 /* ---- CSV ---- */
 
-static bool add_column(struct html_table *table)
+static bool add_column(struct html_table *table, const char *text, size_t size)
 {
   if (!array_reserve_zero(&table->columns, &table->columns_room, (size_t)table->columns_count + 1,
                           sizeof *table->columns))
     return false;
-  char *name = strndup(table->cell ? table->cell : "", table->cell_size);
+  char *name = strndup(text, size);
   table->columns[table->columns_count].name = name;
   table->columns_count += name != NULL;
   return name != NULL;
@@ -133,7 +206,7 @@ static bool end_cell(struct html_table *table)
 {
   bool fits = true;
   if (!table->has_header)
-    fits = add_column(table);
+    fits = add_column(table, table->cell ? table->cell : "", table->cell_size);
   else if (table->column < table->columns_count)
     fits = add_cell(&table->columns[table->column++], table->rows, table->cell ? table->cell : "", table->cell_size);
   table->cell_size = 0;
@@ -200,6 +273,21 @@ FILE *html_table_stream(struct html_table *table)
   return fopencookie(table, "w", (cookie_io_functions_t){.write = write_cookie});
 }
 
+/* ---- rows of numbers ---- */
+
+void html_table_add_column(struct html_table *table, const char *name)
+{
+  table->has_header = true;
+  table->no_memory = table->no_memory || !add_column(table, name, strlen(name));
+}
+
+void html_table_add_row(struct html_table *table, const int64_t *values)
+{
+  for (uint32_t i = 0; i < table->columns_count && !table->no_memory; i++)
+    table->no_memory = !add_number(&table->columns[i], table->rows, values[i], 0);
+  table->rows += !table->no_memory;
+}
+
 /* ---- the written form ---- */
 
 /* Returns the largest cell, with one value more where a column has empty cells. */
@@ -221,7 +309,7 @@ static unsigned cell_bytes(const struct html_column *column)
 
 static uint64_t encoded(const struct html_column *column, uint32_t row, unsigned bytes)
 {
-  int64_t cell = column->cells[row];
+  int64_t cell = cell_at(column, row);
   if (column->is_text)
     return cell == EMPTY ? 0 : (uint64_t)cell;
   return cell == EMPTY ? UINT64_MAX >> (64 - 8 * bytes) : (uint64_t)cell - (uint64_t)column->minimum;

@@ -2,8 +2,9 @@
  *
  * Context: BATCH.  Rows come as CSV text, in pieces of any size, so that the page shows exactly what the CSV holds.  A
  * column whose cells are all numbers, written with the same number of decimals, holds whole numbers; any other column
- * holds text.  The table owns its memory.  Where memory runs out, later pieces are ignored and html_table_write()
- * returns ERR_NOMEM.
+ * holds text.  Columns of whole numbers can also be filled directly, for tables of millions of rows.  The table owns
+ * its memory: a cell takes as many bytes as the widest one of its column needs.  Where memory runs out, later pieces
+ * are ignored and html_table_write() returns ERR_NOMEM.
  *
  * Written form, read by page/table_data.js: the length of the header (4 bytes, little-endian), the header (JSON), then
  * for each column its cells and, for text, its strings.  A cell is a number of 1 to 8 bytes.  All first (lowest) bytes
@@ -23,7 +24,8 @@ struct html_column {
   bool is_text, has_empty, has_number;
   unsigned decimals;
   int64_t minimum, maximum; /* of numbers */
-  int64_t *cells;           /* [row] number, HTML_EMPTY, or position of the string + 1 */
+  void *cells;              /* [row] number, "empty", or position of the string + 1; as wide as the widest one needs */
+  unsigned cell_size;       /* bytes: 1, 2, 4 or 8; 0: no cells yet */
   size_t room;
   char *strings; /* of text */
   size_t strings_size, strings_room;
@@ -53,6 +55,11 @@ FILE *html_table_stream(struct html_table *table);
 
 /* Writes bytes, compressed by gzip, in base64.  Returns 0 or ERR_NOMEM. */
 int html_table_write_bytes(const void *bytes, size_t size, FILE *stream);
+
+/* Instead of CSV: adds columns of whole numbers, which are numbered from 0, before the first row; then rows of as many
+ * values. */
+void html_table_add_column(struct html_table *table, const char *name);
+void html_table_add_row(struct html_table *table, const int64_t *values);
 
 /* Writes the table, compressed by gzip, in base64.  Returns 0 or ERR_NOMEM. */
 int html_table_write(const struct html_table *table, FILE *stream);
