@@ -114,7 +114,7 @@ static int page_comparison(struct job *job, enum options_view number)
   return (job->options.scaling ? scaling_view_table : compared_views[number].table)(&compared.report, false);
 }
 
-/* Writes a view into the page. */
+/* Writes a view into the page; of intervals, only fills the report. */
 static int page_view(struct job *job, enum options_view number, enum page_content content)
 {
   if (content == PAGE_COMPARED)
@@ -127,7 +127,7 @@ static int page_view(struct job *job, enum options_view number, enum page_conten
   int status = number == OPTIONS_SOURCE ? tree_prepare_again(job) : 0;
   if (!status && view->pipeline)
     status = view->pipeline(job);
-  return status ? status : view->table(&job->report, json);
+  return status || content == PAGE_INTERVALS ? status : view->table(&job->report, json);
 }
 
 /* 0, ERR_INPUT if the input ends early, or ERR_NOMEM. */

@@ -3,6 +3,7 @@
 
 #include "hpcprof-lite/report/html/html_page.h"
 #include "hpcprof-lite/report/html/html_table.h"
+#include "hpcprof-lite/report/html/interval_tables.h"
 #include "hpcprof-lite/report/row_writer.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ static const struct page_table {
               {.name = "overheads", .view = OPTIONS_OVERHEADS},
               {.name = "tasks", .view = OPTIONS_TASKS},
               {.name = "phases", .view = OPTIONS_PHASES, .optional = true},
-              {.name = "timeline", .view = OPTIONS_TIMELINE, .optional = true},
+              {.name = "timeline", .view = OPTIONS_TIMELINE, .optional = true, .content = PAGE_INTERVALS},
               {.name = "grains", .view = OPTIONS_GRAINS, .optional = true, .rows_max = 200000},
               {.name = "grain-groups",
                .view = OPTIONS_GRAINS,
@@ -107,11 +108,23 @@ static int write_json(struct job *job, const struct page_table *wanted, page_vie
   return status;
 }
 
+/* In the child: writes the tables of the timeline, which are not made from its CSV. */
+static int write_intervals(struct job *job, const struct page_table *wanted, page_view_writer *write_view, FILE *output)
+{
+  int status = write_view(job, wanted->view, PAGE_INTERVALS);
+  if (status)
+    return status;
+  status = interval_tables_write(&job->report, output);
+  return status == ERR_NOMEM ? job_no_memory() : status ? EXIT_INPUT : 0;
+}
+
 static int write_table(struct job *job, const struct page_table *wanted, page_view_writer *write_view, FILE *output)
 {
   job->options.percent_limit = wanted->percent_limit;
   job->options.grain_groups = wanted->grain_groups;
-  int status = (wanted->content == PAGE_JSON ? write_json : write_csv)(job, wanted, write_view, output);
+  int status = (wanted->content == PAGE_JSON        ? write_json
+                : wanted->content == PAGE_INTERVALS ? write_intervals
+                                                    : write_csv)(job, wanted, write_view, output);
   return status || !fflush(output) ? status : EXIT_INPUT;
 }
 

@@ -9,10 +9,11 @@
 
 #include "hpcprof-lite/job.h"
 
-enum page_content { PAGE_CSV, PAGE_JSON, PAGE_COMPARED };
+enum page_content { PAGE_CSV, PAGE_JSON, PAGE_COMPARED, PAGE_INTERVALS };
 
 /* Fills the report of a view and writes its CSV or JSON, or the CSV of its comparison to the runs of --compare, to the
- * report's stream.  Returns 0, or the exit status after it has printed the reason. */
+ * report's stream; intervals are left to interval_tables.h.  Returns 0, or the exit status after it has printed the
+ * reason. */
 typedef int page_view_writer(struct job *job, enum options_view view, enum page_content content);
 
 /* Writes the page to the report's stream.  Requires tree_begin() with the top-down tree.  Returns 0, ERR_NOMEM, or

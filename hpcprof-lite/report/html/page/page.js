@@ -7,6 +7,7 @@ import { drawSummary, summaryItems } from "./summary_tab.js";
 import { drawContexts } from "./contexts_tab.js";
 import { drawParallelism } from "./parallelism_tab.js";
 import { drawConstructs } from "./constructs_tab.js";
+import { drawTimeline } from "./timeline_tab.js";
 import { drawGrains } from "./grains_tab.js";
 import { drawRuns, hasSeveralRuns } from "./runs_tab.js";
 import { formatSeconds } from "./number_format.js";
@@ -14,6 +15,7 @@ import { formatSeconds } from "./number_format.js";
 const tabs = [
   { name: "summary", title: "Summary", draw: drawSummary },
   { name: "contexts", title: "Calling contexts", draw: drawContexts },
+  { name: "timeline", title: "Timeline", draw: drawTimeline },
   { name: "parallelism", title: "Parallelism", draw: drawParallelism },
   { name: "constructs", title: "Constructs", draw: drawConstructs },
   { name: "grains", title: "Grains", draw: drawGrains },

@@ -1,0 +1,23 @@
+/* The timeline in the HTML report: its intervals as tables that stay small for millions of them.
+ *
+ * Context: BATCH.  The page shows the figures of `--view timeline -f csv`, whose text would take several times as much
+ * room and time.  As the intervals of a lane follow one another without a hole, an interval is its length and the
+ * number of what the thread did, its state; most intervals share their state with many others.  Tables:
+ *   timeline             duration_ns, state: the intervals of the first lane in their order, then of the next one
+ *   timeline-lanes       process, rank, thread, host, start_ns, and the number of intervals
+ *   timeline-states      category, context_id, construct, wait_for, on_critical_path; construct is a row of the next
+ *   timeline-constructs  parent (a row), number (the CSV's column `construct`), kind, name, file, line
+ *   timeline-extent      one row: from_ns, to_ns, until_ns, intervals, left_out
+ * From until_ns on, left_out intervals are not in the page, because it has room for INTERVAL_TABLES_ROOM.
+ */
+#ifndef HPCPROF_LITE_REPORT_HTML_INTERVAL_TABLES_H
+#define HPCPROF_LITE_REPORT_HTML_INTERVAL_TABLES_H
+
+#include "hpcprof-lite/report/report.h"
+
+enum { INTERVAL_TABLES_ROOM = 12000000 };
+
+/* Writes the tables to `output`, in the element of the first one, which is open.  Returns 0, ERR_INPUT or ERR_NOMEM. */
+int interval_tables_write(const struct report *report, FILE *output);
+
+#endif

@@ -1,0 +1,198 @@
+/* The tables below the lanes: threads, contexts and constructs in the chosen part, phases, and the intervals of a
+ * thread for those who cannot see lanes. */
+import { element, fill } from "./dom.js";
+import { Grid } from "./grid.js";
+import { formatSeconds } from "./number_format.js";
+import { laneCategories } from "./trace_data.js";
+import { constructTitle } from "./lane_colours.js";
+import { constructSums, contextSums, inclusiveInRange, stateSums } from "./range_sums.js";
+import { secondsText } from "./lanes_view.js";
+
+const MOST_INTERVALS = 100000; /* in the list of intervals: a table cannot be of any height */
+const WORK = 0, OVERHEAD = 1, LOCK_WAIT = 2, IDLE = 3;
+
+/* A column of seconds, from an array of rows that have ns. */
+function timeColumn(key, title, help, ns) {
+  return { key, title, help, numeric: true, value: ns, text: (row) => (ns(row) ? secondsText(ns(row)) : "") };
+}
+
+function textColumn(key, title, text, wide = false) {
+  return { key, title, text, value: text, wide };
+}
+
+/* Shows other rows, for which the columns may have to be wider. */
+function showRows(grid, rows) {
+  grid.setRows(rows);
+  grid.setColumns(grid.columns);
+}
+
+function total(ns) {
+  return ns.reduce((sum, amount) => sum + amount, 0);
+}
+
+/* A heading, a note and a grid. */
+function section(title, grid) {
+  const note = element("p", { class: "note" });
+  return { element: element("section", { class: "card" }, element("h2", {}, title), note, grid.element), note, grid };
+}
+
+/* Sections whose rows change with the part. */
+export class RangeTables {
+  constructor(trace, sums, { onlane, oncontext }) {
+    Object.assign(this, { trace, sums });
+    const used = laneCategories.filter((_, number) => trace.categoryOf.includes(number));
+    const categoryColumns = (ns) => used.map((category) => timeColumn(category.key, category.title, "Seconds",
+                                               (row) => ns(row)[laneCategories.indexOf(category)]));
+    this.threadRows = trace.lanes.map(() => new Float64Array(laneCategories.length));
+    this.threads = section("Threads", new Grid({
+      label: "Seconds of each thread in the chosen part",
+      onselect: onlane,
+      columns: [
+        textColumn("thread", "Thread", (row) => trace.title(trace.lanes[row])),
+        ...categoryColumns((row) => this.threadRows[row]),
+        timeColumn("total", "Total", "All categories", (row) => total(this.threadRows[row]))
+      ]
+    }));
+    this.contextRows = [];
+    const context = (row) => this.contextRows[row];
+    this.contexts = section("Contexts", new Grid({
+      label: "Contexts with most time in the chosen part",
+      onselect: (row) => oncontext(context(row).id),
+      columns: [
+        textColumn("name", "Context", (row) => context(row).name, true),
+        textColumn("place", "Place", (row) => context(row).place),
+        timeColumn("work", "Work", "Work of the context itself", (row) => context(row).ns[WORK]),
+        timeColumn(
+          "work_incl", "Work incl.", "Work of the context and of what it calls", (row) => context(row).workBelow),
+        timeColumn("overhead", "Overhead", "Overhead of the context itself", (row) => context(row).ns[OVERHEAD]),
+        timeColumn("idle", "Idle caused", "Idleness of threads that this context is to blame for",
+          (row) => context(row).ns[IDLE]),
+        timeColumn("lock_wait", "Lock wait caused", "Lock waiting that this context is to blame for",
+          (row) => context(row).ns[LOCK_WAIT])
+      ]
+    }));
+    this.constructRows = [];
+    const construct = (row) => this.constructRows[row];
+    this.constructs = section("Constructs", new Grid({
+      label: "Constructs with most time in the chosen part",
+      columns: [
+        textColumn("construct", "Construct", (row) => construct(row).title, true),
+        ...categoryColumns((row) => construct(row).ns),
+        timeColumn("total", "Total", "All categories", (row) => total(construct(row).ns))
+      ]
+    }));
+    this.ids = trace.contexts.table?.column("id").numbers ?? [];
+    this.parents = trace.contexts.table?.column("parent_id").numbers ?? [];
+  }
+
+  show(from, to) {
+    const { trace } = this, sums = stateSums(trace, from, to);
+    this.threadRows = trace.lanes.map((lane) => this.sums.between(lane, from, to).slice(0, laneCategories.length));
+    showRows(this.threads.grid,
+      trace.lanes.map((_, i) => i).filter((i) => trace.lanes[i].to > from && trace.lanes[i].from < to));
+    const contexts = contextSums(trace, sums), below = inclusiveInRange(contexts, this.ids, this.parents, WORK);
+    this.contextRows = [...contexts]
+                         .map(([id, ns]) => ({
+                           id,
+                           ns,
+                           name: trace.contexts.name(id),
+                           place: trace.contexts.place(id),
+                           workBelow: below[trace.contexts.rowOf(id)]
+                         }))
+                         .sort((a, b) => total(b.ns) - total(a.ns));
+    showRows(this.contexts.grid, this.contextRows.map((_, i) => i));
+    this.constructRows = [...constructSums(trace, sums)]
+                           .map(([number, ns]) => ({ number, ns, title: constructTitle(trace, number) }))
+                           .sort((a, b) => total(b.ns) - total(a.ns));
+    showRows(this.constructs.grid, this.constructRows.map((_, i) => i));
+    fill(this.threads.note, "Seconds in each category.");
+    fill(this.contexts.note,
+      "Seconds of the context itself, and of others that waited for it. A sample tells the context: " +
+        "time in which none fell is in no row.");
+    fill(this.constructs.note, "Seconds of all threads in the innermost construct.");
+  }
+}
+
+export function phaseTable(trace, phases, onselect) {
+  const phase = (row) => phases[row], several = phases.some((other) => other.process !== phases[0].process);
+  const processOf = (row) => trace.processTitle(phase(row));
+  const made = section("Phases", new Grid({
+    label: "Phases",
+    rows: phases.map((_, i) => i),
+    onselect: (row) => onselect(phase(row)),
+    columns: [
+      ...(several ? [textColumn("process", "Process", processOf)] : []), {
+        key: "phase",
+        title: "No",
+        text: (row) => phase(row).number,
+        value: (row) => Number(phase(row).number),
+        numeric: true
+      },
+      textColumn("name", "Phase", (row) => phase(row).title, true),
+      timeColumn("start", "Start", "Seconds since the start of the run", (row) => phase(row).from),
+      timeColumn("time", "Time", "Seconds", (row) => phase(row).to - phase(row).from), {
+        key: "efficiency",
+        title: "Efficiency %",
+        text: (row) => phase(row).efficiency,
+        value: (row) => Number(phase(row).efficiency || NaN),
+        numeric: true
+      },
+      textColumn("context", "Worst context", (row) => phase(row).context)
+    ]
+  }));
+  fill(made.note, "Enter or a click chooses the phase's part of the run.");
+  return made.element;
+}
+
+/* The intervals of one thread. */
+export class IntervalTable {
+  constructor(trace, onselect) {
+    this.trace = trace;
+    const at = (position) => trace.interval(position);
+    this.section = section("Intervals of a thread", new Grid({
+      label: "Intervals of the selected thread in the chosen part",
+      onselect,
+      columns: [
+        {
+          key: "start_s",
+          title: "Begin",
+          numeric: true,
+          text: (row) => secondsText(at(row).start),
+          value: (row) => at(row).start
+        },
+        {
+          key: "duration",
+          title: "Duration",
+          numeric: true,
+          text: (row) => formatSeconds((at(row).end - at(row).start) / 1e9),
+          value: (row) => at(row).end - at(row).start
+        },
+        textColumn("category", "Category", (row) => at(row).category.title),
+        textColumn(
+          "construct", "Construct", (row) => [at(row).kind, at(row).place || at(row).name].filter(Boolean).join(" ")),
+        textColumn("context", "Context", (row) => trace.contexts.name(at(row).context), true),
+        textColumn("wait_for", "Waits for", (row) => trace.contexts.name(at(row).waitFor)),
+        ...(
+          trace.criticalKnown ? [textColumn("critical", "Critical", (row) => (at(row).critical > 0 ? "yes" : ""))] : [])
+      ]
+    }));
+    this.element = this.section.element;
+  }
+
+  show(lane, from, to) {
+    const { trace } = this, rows = [];
+    let position = trace.positionAt(lane, from), count = 0;
+    for (; position >= 0 && position < lane.end && trace.starts[position] < to && lane.to > from; position++, count++)
+      if (count < MOST_INTERVALS)
+        rows.push(position);
+    showRows(this.section.grid, rows);
+    fill(this.section.note,
+      `Thread ${trace.title(lane)}: ${count} intervals` +
+        (count > rows.length ? `, of which the first ${rows.length} are listed; choose a shorter part for the others.` :
+                               "."));
+  }
+
+  mark(position) {
+    this.section.grid.select(position, false);
+  }
+}

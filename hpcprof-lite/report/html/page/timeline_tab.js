@@ -1,0 +1,221 @@
+/* The timeline: lanes of threads, details of an interval, and tables of the chosen part. */
+import { element, fill } from "./dom.js";
+import { formatSeconds } from "./number_format.js";
+import { loadTable } from "./table_data.js";
+import { changeState, onState, stateValue } from "./page_state.js";
+import { colouring, colourings } from "./lane_colours.js";
+import { LaneSums } from "./lane_sums.js";
+import { LanesView, secondsText } from "./lanes_view.js";
+import { chosenRange, stateSums } from "./range_sums.js";
+import { IntervalTable, phaseTable, RangeTables } from "./timeline_grids.js";
+import { laneCategories, loadTrace } from "./trace_data.js";
+
+const MOST_CULPRITS = 200000; /* intervals that are added up to tell who is to blame */
+
+const KEYS =
+  "Wheel or + and \u2212: zoom; drag: choose a part; Shift and drag, Shift and wheel, a and d: move; Home: all. " +
+  "Arrow keys: intervals and threads; Enter: show the interval, fold a group; " +
+  "[ and ]: the part begins or ends with the interval; " +
+  "r: choose what is in sight; End or a double click: show the part; Escape: choose nothing.";
+
+/* The phases of all processes; the rows of their steps are left out. */
+function readPhases(table) {
+  const phases = [];
+  for (let row = 0; table && row < table.rows; row++)
+    if (table.text("step", row) === "")
+      phases.push({
+        number: table.text("phase", row),
+        title: table.text("name", row),
+        context: table.text("context", row),
+        from: Math.round(table.number("start_s", row) * 1e9),
+        to: Math.round(table.number("end_s", row) * 1e9),
+        efficiency: table.text("efficiency_pct", row),
+        instances: table.number("instances", row),
+        process: table.text("process", row),
+        rank: table.text("rank", row)
+      });
+  return phases;
+}
+
+function legend(names) {
+  return names.map((name) => {
+    const swatch = element("span", { class: "swatch" + (name.gap ? " hatched" : "") });
+    swatch.style.background = name.gap ? "" : `var(${name.colour})`;
+    return element("li", {}, swatch, name.title);
+  });
+}
+
+/* How long each other lane of the process ran what an interval waits for, meanwhile. */
+function culprits(trace, lane, blame) {
+  const found = [];
+  let steps = 0;
+  for (const other of trace.lanes) {
+    if (other.process !== lane.process || other === lane || other.to <= blame.from || other.from >= blame.to)
+      continue;
+    let sum = 0;
+    for (let at = trace.positionAt(other, blame.from);
+         at < other.end && trace.starts[at] < blame.to && steps < MOST_CULPRITS; at++, steps++)
+      if (blame.states[trace.states[at]])
+        sum += Math.min(blame.to, trace.starts[at + 1]) - Math.max(blame.from, trace.starts[at]);
+    if (sum > 0)
+      found.push(`thread ${trace.title(other)} ${formatSeconds(sum / 1e9)}`);
+  }
+  return steps < MOST_CULPRITS ? found : [];
+}
+
+function contextText(trace, id) {
+  const place = trace.contexts.place(id);
+  return trace.contexts.path(id).join(" \u203a ") + (place ? ` (${place})` : "");
+}
+
+class TimelineTab {
+  constructor(trace, phases) {
+    Object.assign(this, { trace, phases });
+    this.wholeSums = stateSums(trace, trace.from, trace.end);
+    this.categorySums = new LaneSums(trace, trace.categoryOf, laneCategories.length);
+    this.lanes = new LanesView(trace, phases, {
+      onpoint: (position) => this.#describe(position),
+      onselect: (position) => this.#select(position),
+      onphase: (phase) => this.#describePhase(phase)
+    });
+    this.tables = new RangeTables(trace, this.categorySums,
+      { onlane: (row) => this.#selectLane(trace.lanes[row]), oncontext: (id) => changeState({ context: id }, true) });
+    this.intervals = new IntervalTable(trace, (position) => this.lanes.select(position));
+    this.legend = element("ul", { class: "legend lanes-legend" });
+    this.details = element("dl", { class: "lane-details", "aria-live": "polite" });
+    this.rangeText = element("span", { class: "range-text" });
+    this.lane = trace.lanes[0];
+  }
+
+  start(tab) {
+    const button = (text, action) => element("button", { type: "button", onclick: action }, text);
+    const phaseSection = this.phases.length ?
+      phaseTable(this.trace, this.phases, (phase) => this.lanes.choose(phase.from, phase.to)) :
+      null;
+    this.colours = element("select", {
+      id: "lane-colours",
+      onchange: () => changeState({ colour: this.colours.value === "category" ? "" : this.colours.value }, true)
+    },
+      colourings.map(({ key, title }) => element("option", { value: key }, title)));
+    const colourLabel = element("label", { for: "lane-colours"
+    }, "Colour");
+    fill(tab, this.#notice(),
+      element("div", { class: "toolbar" }, colourLabel, this.colours, button("Zoom in", () => this.lanes.zoom(1 / 2)),
+        button("Zoom out", () => this.lanes.zoom(2)), button("Show all", () => this.lanes.fit()),
+        button("Show the part", () => this.lanes.zoomToRange()),
+        button("Choose nothing", () => this.lanes.chooseNothing()), this.rangeText),
+      this.lanes.element, this.legend, element("p", { class: "note", id: "lanes-keys" }, KEYS), this.details,
+      element("div", { class: "range-tables" }, this.tables.threads.element, this.tables.contexts.element,
+        this.tables.constructs.element, phaseSection, this.intervals.element));
+    for (const name of ["from", "to"])
+      onState(name, () => this.#showRange());
+    onState("colour", () => this.#colour());
+    this.#colour();
+    this.#describe(-1);
+    this.#restore();
+    this.#showRange();
+  }
+
+  #notice() {
+    const { trace } = this, until = secondsText(trace.until);
+    return trace.leftOut ? element("p", { class: "notice" },
+                             `Only the first ${trace.count} intervals are in this report, until ${until} s: ` +
+                               `it has no room for the other ${
+                                 trace.leftOut}. For what follows, see hpcprof-lite --view timeline --from ${until}.`) :
+                           null;
+  }
+
+  #colour() {
+    const wanted = stateValue("colour"), key = colourings.some((known) => known.key === wanted) ? wanted : "category";
+    const found = colouring(this.trace, key, this.wholeSums);
+    this.colours.value = key;
+    this.lanes.setColours(found.names,
+      key === "category" ? this.categorySums : new LaneSums(this.trace, found.classOf, found.names.length));
+    const used = new Set();
+    for (let state = 0; state < this.trace.stateCount; state++)
+      used.add(found.classOf[state]);
+    fill(this.legend, legend(found.names.filter((_, number) => used.has(number))),
+      this.trace.criticalKnown ?
+        element("li", {}, element("span", { class: "swatch critical-mark" }), "Critical path") :
+        null);
+  }
+
+  /* Selects the interval that the address names. */
+  #restore() {
+    const { trace } = this, [process, thread] = stateValue("lane").split(".");
+    const lane = trace.lanes.find((candidate) => candidate.process === process && candidate.thread === thread);
+    if (!lane)
+      return;
+    this.lane = lane;
+    const position = trace.positionAt(lane, Math.round(Number(stateValue("at")) * 1e9));
+    if (stateValue("at") && position >= 0)
+      this.lanes.select(position);
+  }
+
+  #showRange() {
+    const range = chosenRange(), { from, to } = range ?? { from: this.trace.from, to: this.trace.until };
+    fill(this.rangeText,
+      range ? `Chosen: ${secondsText(from)} to ${secondsText(to)} s, ${formatSeconds((to - from) / 1e9)}` :
+              "The whole run");
+    this.tables.show(from, to);
+    this.intervals.show(this.lane, from, to);
+  }
+
+  #select(position) {
+    const lane = this.trace.laneOf(position);
+    if (lane !== this.lane)
+      this.#selectLane(lane);
+    this.intervals.mark(position);
+    this.#describe(position);
+  }
+
+  #selectLane(lane) {
+    const { from, to } = chosenRange() ?? { from: this.trace.from, to: this.trace.until };
+    this.lane = lane;
+    this.intervals.show(lane, from, to);
+  }
+
+  #describePhase(phase) {
+    if (!phase)
+      return;
+    this.#details([
+      ["Phase", `${phase.number}: ${phase.title}`], ["Begin", secondsText(phase.from) + " s"],
+      ["Duration", formatSeconds((phase.to - phase.from) / 1e9)],
+      ["Efficiency", phase.efficiency ? phase.efficiency + " %" : ""], ["Worst context", phase.context]
+    ]);
+  }
+
+  #details(items) {
+    const pair = ([title, text]) => element("div", {}, element("dt", {}, title), element("dd", {}, text));
+    fill(this.details, items.filter(([, text]) => text).map(pair));
+  }
+
+  #describe(position) {
+    const { trace } = this;
+    if (position < 0) {
+      this.#details([["Interval", "Point at a lane, or move with the arrow keys."]]);
+      return;
+    }
+    const at = trace.interval(position), lane = trace.laneOf(position), blame = this.lanes.blameOf(position, lane);
+    this.#details([
+      ["Thread", trace.title(lane)], ["Begin", secondsText(at.start) + " s"],
+      ["Duration", formatSeconds((at.end - at.start) / 1e9)], ["Category", at.category.title],
+      ["Construct", [at.kind, at.name, at.place && `(${at.place})`].filter(Boolean).join(" ")],
+      ["Critical path", ["", "no", "yes"][at.critical + 1]], ["Context", contextText(trace, at.context)],
+      ["Waits for", contextText(trace, at.waitFor)], ["To blame", blame ? culprits(trace, lane, blame).join(", ") : ""]
+    ]);
+  }
+}
+
+export async function drawTimeline(tab) {
+  const [trace, phases, about] = [await loadTrace(), await loadTable("phases"), await loadTable("about")];
+  if (trace) {
+    new TimelineTab(trace, readPhases(phases)).start(tab);
+    return;
+  }
+  const row = about ? about.find("name", "timeline") : -1;
+  fill(tab,
+    element("p", { class: "notice" },
+      "This report has no timeline: " +
+        (row < 0 ? "see the messages of hpcprof-lite." : about.text("value", row) + ".")));
+}
