@@ -4,11 +4,11 @@ import { element, fill } from "./dom.js";
 import { changeState, onState, stateValue } from "./page_state.js";
 import { loadTable } from "./table_data.js";
 import { drawSummary, summaryItems } from "./summary_tab.js";
-import { drawContexts } from "./contexts_tab.js";
+import { drawContexts } from "./contexts/contexts_tab.js";
 import { drawParallelism } from "./parallelism_tab.js";
 import { drawConstructs } from "./constructs_tab.js";
-import { drawTimeline } from "./timeline_tab.js";
-import { drawGrains } from "./grains_tab.js";
+import { drawTimeline } from "./timeline/timeline_tab.js";
+import { drawGrains } from "./grains/grains_tab.js";
 import { drawRuns, hasSeveralRuns } from "./runs_tab.js";
 import { formatSeconds } from "./number_format.js";
 

@@ -1,6 +1,6 @@
 /* The pane with all that is known of one context: its path, every cell of its row, its place, and its source lines. */
-import { element } from "./dom.js";
-import { formatColumnSeconds, formatCount } from "./number_format.js";
+import { element } from "../dom.js";
+import { formatColumnSeconds, formatCount } from "../number_format.js";
 import { metricLines, placeText } from "./context_columns.js";
 
 const SOURCE_MOST = 400; /* lines that the pane shows */

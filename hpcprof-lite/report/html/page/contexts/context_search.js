@@ -1,5 +1,5 @@
 /* Search by regular expressions in the names and files of contexts. */
-import { element } from "./dom.js";
+import { element } from "../dom.js";
 
 /* The expression of a text: capitals matter only if it has any.  Throws a SyntaxError with the reason. */
 export function searchExpression(text) {

@@ -1,6 +1,6 @@
 /* What the colours of the lanes stand for: categories, the functions with the most time, or the constructs with the
  * most time. */
-import { styleValue } from "./dom.js";
+import { styleValue } from "../dom.js";
 import { laneCategories } from "./trace_data.js";
 
 const NAMED = 10; /* functions or constructs that have a colour of their own: as many as --lane-N in page.css */

@@ -1,9 +1,9 @@
 /* The tab of grains: the graph of the run, groups of grains with their problems, and single grains. */
-import { element, fill, styleValue, svgElement } from "./dom.js";
-import { formatCount, formatSeconds, significant } from "./number_format.js";
-import { loadDocument, loadTable } from "./table_data.js";
-import { Grid } from "./grid.js";
-import { gridSection, columnTitle } from "./table_grid.js";
+import { element, fill, styleValue, svgElement } from "../dom.js";
+import { formatCount, formatSeconds, significant } from "../number_format.js";
+import { loadDocument, loadTable } from "../table_data.js";
+import { Grid } from "../grid.js";
+import { gridSection, columnTitle } from "../table_grid.js";
 import { layoutGraph } from "./graph_layout.js";
 import { alikeGrains, foldGraph } from "./graph_folding.js";
 import { GraphCanvas } from "./graph_canvas.js";

@@ -1,8 +1,8 @@
 /* The timeline: lanes of threads, details of an interval, and tables of the chosen part. */
-import { element, fill } from "./dom.js";
-import { formatSeconds } from "./number_format.js";
-import { loadTable } from "./table_data.js";
-import { changeState, onState, stateValue } from "./page_state.js";
+import { element, fill } from "../dom.js";
+import { formatSeconds } from "../number_format.js";
+import { loadTable } from "../table_data.js";
+import { changeState, onState, stateValue } from "../page_state.js";
 import { colouring, colourings } from "./lane_colours.js";
 import { LaneSums } from "./lane_sums.js";
 import { LanesView, secondsText } from "./lanes_view.js";

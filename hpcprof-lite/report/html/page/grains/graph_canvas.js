@@ -1,5 +1,5 @@
 /* Draws a task graph: drag or arrow keys move it, the wheel or + and - zoom, a click or Tab and Enter choose a node. */
-import { element, styleValue } from "./dom.js";
+import { element, styleValue } from "../dom.js";
 
 const ZOOM_STEP = 1.25, LEAST_SCALE = 0.001, MOST_SCALE = 4, LABEL_FROM = 11;
 

@@ -1,6 +1,6 @@
 /* The lanes of the timeline, and how one moves in them by mouse and keyboard. */
-import { element, fill } from "./dom.js";
-import { changeState, onState, stateValue } from "./page_state.js";
+import { element, fill } from "../dom.js";
+import { changeState, onState, stateValue } from "../page_state.js";
 import { LANE_HEIGHT, AxisCanvas, LaneCanvas } from "./lane_canvas.js";
 import { LaneRows } from "./lane_rows.js";
 import { chosenRange } from "./range_sums.js";

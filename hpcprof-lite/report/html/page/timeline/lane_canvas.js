@@ -1,9 +1,9 @@
 /* Draws lanes: for each pixel the shares of the classes in its time, from below in their order; the critical path as a
  * line at the bottom; names of parallel regions; the interval that is pointed at, and who is to blame for it. */
-import { styleValue } from "./dom.js";
+import { styleValue } from "../dom.js";
 import { LaneCursor } from "./lane_sums.js";
 import { pixelColours } from "./lane_colours.js";
-import { formatSeconds } from "./number_format.js";
+import { formatSeconds } from "../number_format.js";
 
 export const LANE_HEIGHT = 24; /* of a row, in pixels of the style sheet; as in page.css */
 const MARGIN = 2;

@@ -3,8 +3,8 @@
  * An interval is a position in two arrays, `starts` and `states`.  Those of a lane follow one another without a hole,
  * and one position more holds the lane's end, so that interval i lasts from starts[i] until starts[i + 1].  Times are
  * whole ns since the start of the run, as in the CSV. */
-import { loadTable } from "./table_data.js";
-import { categories, otherStates } from "./categories.js";
+import { loadTable } from "../table_data.js";
+import { categories, otherStates } from "../categories.js";
 
 export const laneCategories = [...categories, ...otherStates];
 export const GAP = laneCategories.findIndex((category) => category.key === "gap");
@@ -36,7 +36,7 @@ class Contexts {
 
   place(id) {
     const row = this.rowOf(id);
-    return row < 0 ? "" : placeText(this.table.text("file", row), this.table.text("line", row));
+    return row < 0 ? "" : shortPlace(this.table.text("file", row), this.table.text("line", row));
   }
 
   /* Names from the program's start to the context, without the root. */
@@ -58,7 +58,7 @@ class Contexts {
 }
 
 /* "heat.c:33" */
-export function placeText(file, line) {
+export function shortPlace(file, line) {
   return file ? file.replace(/^.*\//, "") + (line ? ":" + line : "") : "";
 }
 
@@ -84,7 +84,7 @@ export class Trace {
       number: constructs.number("number", row),
       kind: constructs.text("kind", row),
       name: constructs.text("name", row),
-      place: placeText(constructs.text("file", row), constructs.text("line", row)),
+      place: shortPlace(constructs.text("file", row), constructs.text("line", row)),
     }));
     this.#findRegions();
   }

@@ -1,6 +1,6 @@
 /* Colours of an icicle's boxes: by module, or by the share that one kind of time has in a row.  Each is a fill with the
  * colour of the text on it, black or white, whichever is easier to read. */
-import { element, styleValue } from "./dom.js";
+import { element, styleValue } from "../dom.js";
 
 const MODULE_COLOURS = 8;                               /* of the modules that cost most; the others share one */
 const SHARE_STEPS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75]; /* from which share on a box has the next colour */

@@ -1,7 +1,7 @@
 /* The columns of a grid of contexts, and the menu in which the reader chooses them. */
-import { element, fill } from "./dom.js";
-import { formatCount, formatPercent, formatSeconds } from "./number_format.js";
-import { columnTitle } from "./table_grid.js";
+import { element, fill } from "../dom.js";
+import { formatCount, formatPercent, formatSeconds } from "../number_format.js";
+import { columnTitle } from "../table_grid.js";
 import { isAdditive } from "./context_tree.js";
 import { markedText } from "./context_search.js";
 

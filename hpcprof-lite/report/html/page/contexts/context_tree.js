@@ -1,6 +1,6 @@
 /* A tree of calling contexts: its figures, and what the reader leaves out of it or joins.  Figures are those of the
  * table; only where recursion is collapsed they are sums over the contexts that were joined. */
-import { TreeRows } from "./tree_rows.js";
+import { TreeRows } from "../tree_rows.js";
 
 const INCLUSIVE = /^samples$|_incl(_s)?$/, EXCLUSIVE = /_excl(_s)?$/;
 

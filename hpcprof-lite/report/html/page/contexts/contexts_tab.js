@@ -1,10 +1,10 @@
 /* The tab of calling contexts: an icicle above a grid of the same tree, and a pane about the selected row.  What is
  * shown follows from the address's fragment: controls change that, and apply() shows it. */
-import { element, fill } from "./dom.js";
-import { changeState, onState, stateValue } from "./page_state.js";
-import { formatCount, formatPercent } from "./number_format.js";
-import { hasTable, loadTable } from "./table_data.js";
-import { Grid } from "./grid.js";
+import { element, fill } from "../dom.js";
+import { changeState, onState, stateValue } from "../page_state.js";
+import { formatCount, formatPercent } from "../number_format.js";
+import { hasTable, loadTable } from "../table_data.js";
+import { Grid } from "../grid.js";
 import { ContextTree } from "./context_tree.js";
 import { IcicleLayout } from "./icicle_layout.js";
 import { availableColourings, chooseColouring, colouringLegend } from "./icicle_colours.js";

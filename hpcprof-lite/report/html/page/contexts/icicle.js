@@ -1,7 +1,7 @@
 /* An icicle on a canvas: callers above what they call, as wide as their weight.  Click or Enter zooms to a box, Escape
  * out; Control and the wheel zoom where the pointer is; dragging moves.  The grid beside it shows the same tree to
  * readers that cannot see a canvas. */
-import { element, styleValue } from "./dom.js";
+import { element, styleValue } from "../dom.js";
 
 const ICICLE_LEVEL = 20, ICICLE_TEXT = 12, ICICLE_TEXT_LEAST = 28; /* pixels; narrower boxes have no text */
 const ICICLE_ZOOM_MS = 180, ICICLE_WHEEL = 1.002, ICICLE_KEY_ZOOM = 1.6, NARROW_BOX = 3;

@@ -1,8 +1,8 @@
 /* The tables below the lanes: threads, contexts and constructs in the chosen part, phases, and the intervals of a
  * thread for those who cannot see lanes. */
-import { element, fill } from "./dom.js";
-import { Grid } from "./grid.js";
-import { formatSeconds } from "./number_format.js";
+import { element, fill } from "../dom.js";
+import { Grid } from "../grid.js";
+import { formatSeconds } from "../number_format.js";
 import { laneCategories } from "./trace_data.js";
 import { constructTitle } from "./lane_colours.js";
 import { constructSums, contextSums, inclusiveInRange, stateSums } from "./range_sums.js";
@@ -16,7 +16,7 @@ function timeColumn(key, title, help, ns) {
   return { key, title, help, numeric: true, value: ns, text: (row) => (ns(row) ? secondsText(ns(row)) : "") };
 }
 
-function textColumn(key, title, text, wide = false) {
+function textColumnOfRange(key, title, text, wide = false) {
   return { key, title, text, value: text, wide };
 }
 
@@ -48,7 +48,7 @@ export class RangeTables {
       label: "Seconds of each thread in the chosen part",
       onselect: onlane,
       columns: [
-        textColumn("thread", "Thread", (row) => trace.title(trace.lanes[row])),
+        textColumnOfRange("thread", "Thread", (row) => trace.title(trace.lanes[row])),
         ...categoryColumns((row) => this.threadRows[row]),
         timeColumn("total", "Total", "All categories", (row) => total(this.threadRows[row]))
       ]
@@ -59,8 +59,8 @@ export class RangeTables {
       label: "Contexts with most time in the chosen part",
       onselect: (row) => oncontext(context(row).id),
       columns: [
-        textColumn("name", "Context", (row) => context(row).name, true),
-        textColumn("place", "Place", (row) => context(row).place),
+        textColumnOfRange("name", "Context", (row) => context(row).name, true),
+        textColumnOfRange("place", "Place", (row) => context(row).place),
         timeColumn("work", "Work", "Work of the context itself", (row) => context(row).ns[WORK]),
         timeColumn(
           "work_incl", "Work incl.", "Work of the context and of what it calls", (row) => context(row).workBelow),
@@ -76,7 +76,7 @@ export class RangeTables {
     this.constructs = section("Constructs", new Grid({
       label: "Constructs with most time in the chosen part",
       columns: [
-        textColumn("construct", "Construct", (row) => construct(row).title, true),
+        textColumnOfRange("construct", "Construct", (row) => construct(row).title, true),
         ...categoryColumns((row) => construct(row).ns),
         timeColumn("total", "Total", "All categories", (row) => total(construct(row).ns))
       ]
@@ -121,14 +121,14 @@ export function phaseTable(trace, phases, onselect) {
     rows: phases.map((_, i) => i),
     onselect: (row) => onselect(phase(row)),
     columns: [
-      ...(several ? [textColumn("process", "Process", processOf)] : []), {
+      ...(several ? [textColumnOfRange("process", "Process", processOf)] : []), {
         key: "phase",
         title: "No",
         text: (row) => phase(row).number,
         value: (row) => Number(phase(row).number),
         numeric: true
       },
-      textColumn("name", "Phase", (row) => phase(row).title, true),
+      textColumnOfRange("name", "Phase", (row) => phase(row).title, true),
       timeColumn("start", "Start", "Seconds since the start of the run", (row) => phase(row).from),
       timeColumn("time", "Time", "Seconds", (row) => phase(row).to - phase(row).from), {
         key: "efficiency",
@@ -137,7 +137,7 @@ export function phaseTable(trace, phases, onselect) {
         value: (row) => Number(phase(row).efficiency || NaN),
         numeric: true
       },
-      textColumn("context", "Worst context", (row) => phase(row).context)
+      textColumnOfRange("context", "Worst context", (row) => phase(row).context)
     ]
   }));
   fill(made.note, "Enter or a click chooses the phase's part of the run.");
@@ -167,13 +167,13 @@ export class IntervalTable {
           text: (row) => formatSeconds((at(row).end - at(row).start) / 1e9),
           value: (row) => at(row).end - at(row).start
         },
-        textColumn("category", "Category", (row) => at(row).category.title),
-        textColumn(
+        textColumnOfRange("category", "Category", (row) => at(row).category.title),
+        textColumnOfRange(
           "construct", "Construct", (row) => [at(row).kind, at(row).place || at(row).name].filter(Boolean).join(" ")),
-        textColumn("context", "Context", (row) => trace.contexts.name(at(row).context), true),
-        textColumn("wait_for", "Waits for", (row) => trace.contexts.name(at(row).waitFor)),
+        textColumnOfRange("context", "Context", (row) => trace.contexts.name(at(row).context), true),
+        textColumnOfRange("wait_for", "Waits for", (row) => trace.contexts.name(at(row).waitFor)),
         ...(
-          trace.criticalKnown ? [textColumn("critical", "Critical", (row) => (at(row).critical > 0 ? "yes" : ""))] : [])
+          trace.criticalKnown ? [textColumnOfRange("critical", "Critical", (row) => (at(row).critical > 0 ? "yes" : ""))] : [])
       ]
     }));
     this.element = this.section.element;

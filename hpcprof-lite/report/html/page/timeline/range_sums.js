@@ -1,6 +1,6 @@
 /* Sums over a part of the run that is chosen in the timeline: of threads, calling contexts and constructs.  The part
  * stands in the address's fragment as `from` and `to`, in s, so that every tab can show it. */
-import { stateValue } from "./page_state.js";
+import { stateValue } from "../page_state.js";
 import { laneCategories, loadTrace } from "./trace_data.js";
 
 /* The chosen part in ns, or null. */
