@@ -7,6 +7,7 @@
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/input/trace_reader.h"
 #include "hpcprof-lite/replay/list_schedule.h"
+#include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/tree_pipeline.h"
 #include "hpcprof-lite/views/thread_order.h"
 
@@ -56,8 +57,10 @@ static bool has_slept(const struct job *job)
 {
   uint64_t blocked_ns = 0;
   for (uint32_t i = 0; i < job->profile.processes_usable; i++)
-    for (uint32_t j = 0; j < job->profile.processes[i].threads_count; j++)
-      blocked_ns = model_sum(blocked_ns, job->profile.processes[i].threads[j].blocked_ns);
+    for (uint32_t j = 0; j < job->profile.processes[i].threads_count; j++) {
+      const struct profile_thread *thread = &job->profile.processes[i].threads[j];
+      blocked_ns = model_sum(blocked_ns, thread->flags & THREAD_OPENMP ? thread->blocked_ns : 0);
+    }
   return blocked_ns > job->totals.openmp_wall_ns / 20;
 }
 
@@ -193,16 +196,17 @@ static int advise(struct job *job)
   const struct efficiency *efficiency = &job->report.efficiency;
   const struct totals *totals = &job->totals;
   int status = construct_gains(job);
+  uint64_t categories[TIMELINE_CATEGORIES];
   struct advice_input input = {.profile = &job->profile,
                                .tree = &job->tree,
                                .columns = &job->columns,
                                .constructs = &job->constructs,
-                               .elapsed_ns = totals->elapsed_ns,
+                               .elapsed_s = efficiency->elapsed_s,
                                .samples = totals->samples,
                                .work_ns = totals->work_ns,
                                .tool_ns = totals->tool_ns,
                                .core_wait_ns = totals->core_wait_ns,
-                               .openmp_wall_ns = totals->openmp_wall_ns,
+                               .all_ns = category_times(&job->report, categories),
                                .by_wall = totals->by_wall,
                                .threads = efficiency->known ? totals->threads_max : 0,
                                .serial_s = efficiency->gain_s[EFFICIENCY_SERIAL],

@@ -236,6 +236,7 @@ int efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struc
     elapsed += runs[i].end_ns > runs[i].begin_ns ? (double)(runs[i].end_ns - runs[i].begin_ns) : 0;
   }
   elapsed = count > 1 ? elapsed : (double)elapsed_ns;
+  efficiency->elapsed_s = elapsed / 1e9;
   count_processes(profile, runs, count, efficiency);
   if (efficiency->processes) {
     compute_losses(&sums, elapsed, efficiency);

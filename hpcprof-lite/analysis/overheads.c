@@ -167,18 +167,14 @@ static int compute(struct counting *counting, enum column column, struct overhea
   uint32_t *row_of = calloc((size_t)tree->count + 1, sizeof *row_of); /* [number of the construct] its row + 1 */
   if (!row_of)
     return ERR_NOMEM;
-  for (uint32_t i = 1; i < tree->count;) {
+  uint32_t i = construct_tree_next_region(tree, 1);
+  for (; i < tree->count; i = construct_tree_next_region(tree, tree->entries[i].end)) {
     const struct construct_entry *entry = &tree->entries[i];
-    if (!construct_is_region(entry->kind)) {
-      i++;
-      continue;
-    }
     if (!row_of[entry->region]) {
       result->rows[result->count] = (struct overheads_row){.entry = entry};
       row_of[entry->region] = ++result->count;
     }
     add_region(counting, i, &result->rows[row_of[entry->region] - 1]);
-    i = entry->end;
   }
   qsort_r(result->rows, result->count, sizeof *result->rows, by_rank, &column);
   add_program(counting, result);

@@ -113,6 +113,13 @@ void construct_tree_team(const struct construct_tree *tree, const struct profile
   }
 }
 
+uint32_t construct_tree_next_region(const struct construct_tree *tree, uint32_t from)
+{
+  while (from < tree->count && !construct_is_region(tree->entries[from].kind))
+    from++;
+  return from < tree->count ? from : tree->count;
+}
+
 void construct_tree_release(struct construct_tree *tree)
 {
   free(tree->entries);

@@ -85,6 +85,10 @@ bool construct_is_lock(uint32_t kind);
 void construct_tree_team(const struct construct_tree *tree, const struct profile *profile, uint32_t region,
                          uint8_t *seen, uint32_t *team);
 
+/* Returns the first outermost region from entry `from` on (which must not be inside one), or tree->count: the next one
+ * is sought from its end on. */
+uint32_t construct_tree_next_region(const struct construct_tree *tree, uint32_t from);
+
 void construct_tree_release(struct construct_tree *tree);
 
 #endif

@@ -12,20 +12,23 @@
 static bool find_unfit(struct advice_run *run)
 {
   const struct advice_input *input = run->input;
-  bool known = input->constructs->count > 1 || input->threads > 0;
+  bool known = input->constructs->count > 1;
   if (!known)
-    advice_add(run->advice, ADVICE_UNFIT, 0,
-               "No OpenMP construct was timed: forecasts need a program that uses OpenMP, and -p online (the default)");
-  if (input->tool_ns > input->openmp_wall_ns / ADVICE_MUCH)
+    advice_add(
+        run->advice, ADVICE_UNFIT, 0,
+        input->threads
+            ? "No OpenMP construct was timed: forecasts need -p online (the default)"
+            : "No OpenMP construct was timed: forecasts need a program that uses OpenMP, and -p online (the default)");
+  if (input->tool_ns > input->all_ns / ADVICE_MUCH)
     advice_add(run->advice, ADVICE_UNFIT, 0,
                "This tool took %.0f %% of the threads' time: forecasts for short constructs are uncertain",
-               100 * (double)input->tool_ns / (double)input->openmp_wall_ns);
-  if (input->core_wait_ns > input->openmp_wall_ns / ADVICE_MUCH)
+               100 * (double)input->tool_ns / (double)input->all_ns);
+  if (input->core_wait_ns > input->all_ns / ADVICE_MUCH)
     advice_add(
         run->advice, ADVICE_UNFIT, 0,
         "Threads had no core for %.0f %% of their time: measure without other programs, with no more threads than "
         "cores",
-        100 * (double)input->core_wait_ns / (double)input->openmp_wall_ns);
+        100 * (double)input->core_wait_ns / (double)input->all_ns);
   if (input->samples < ADVICE_FEW_SAMPLES)
     advice_add(run->advice, ADVICE_UNFIT, 0,
                "%" PRIu64
@@ -45,29 +48,42 @@ static int by_gain(const void *a, const void *b)
   return (x->gain_s < y->gain_s) - (x->gain_s > y->gain_s);
 }
 
+/* Says that nothing gains enough.  Threads that are idle for a tenth of their time have a reason for that: then it is
+ * only not known. */
 static void find_none(const struct advice_input *input, struct advice *advice)
 {
   for (uint32_t i = 0; i < advice->count; i++)
     if (advice->found[i].class < ADVICE_UNFIT)
       return;
+  if (input->constructs->count <= 1)
+    return;
   char busy[64] = "";
   if (input->efficiency >= 0)
     snprintf(busy, sizeof busy, " for %.0f %% of their time", 100 * input->efficiency);
-  if (input->constructs->count > 1 || input->threads)
+  if (input->threads <= 1)
+    advice_add(advice, ADVICE_NONE, 0,
+               "It ran with one thread, so that no thread could wait for another: measure with more, or both with "
+               "'hpcrun-lite --scaling 1,N PROGRAM'");
+  else if (input->efficiency >= 0 && input->efficiency < 1 - 1.0 / ADVICE_MUCH)
+    advice_add(advice, ADVICE_UNFIT, 0,
+               "The threads are used only%s, but no reason was found that costs 1 %%: 'hpcprof-lite --view efficiency' "
+               "and '--view overheads' show where the rest goes",
+               busy);
+  else
     advice_add(advice, ADVICE_NONE, 0,
                "The program uses its threads%s.  Its work itself can still be slow: memory, or threads that write to "
                "data close to each other (false sharing).  'hpcrun-lite --scaling 1,%" PRIu32 " PROGRAM' shows whether "
                "it takes longer with more threads, -e cache-misses counts where the memory is used",
-               busy, input->threads > 1 ? input->threads : 2);
+               busy, input->threads);
 }
 
 /* Where threads lacked cores or this tool took much time, forecasts are uncertain: while a thread has no core, all
  * others may wait for it, which no change of the program saves. */
 static void doubt(const struct advice_input *input, struct advice *advice)
 {
-  bool waited = input->core_wait_ns > input->openmp_wall_ns / ADVICE_MUCH;
+  bool waited = input->core_wait_ns > input->all_ns / ADVICE_MUCH;
   double threads = fmax(input->threads, 1), foreign_s = advice_seconds(input->core_wait_ns) * (1 - 1 / threads);
-  if (!waited && input->tool_ns <= input->openmp_wall_ns / ADVICE_MUCH)
+  if (!waited && input->tool_ns <= input->all_ns / ADVICE_MUCH)
     return;
   for (uint32_t i = 0; i < advice->count; i++) {
     struct advice_finding *found = &advice->found[i];
@@ -81,14 +97,17 @@ static void doubt(const struct advice_input *input, struct advice *advice)
 int advice_compute(const struct advice_input *input, struct advice *advice)
 {
   struct advice_run run = {.input = input, .advice = advice};
-  *advice = (struct advice){.elapsed_s = advice_seconds(input->elapsed_ns)};
+  *advice = (struct advice){.elapsed_s = input->elapsed_s};
   if (input->threads > 0 && input->threads <= UINT32_MAX / ADVICE_MORE)
     advice->more_cores = ADVICE_MORE * input->threads;
+  bool crowded = false;
   int status = advice_regions_find(&run);
   if (!status) {
     advice->elapsed_s = fmax(advice->elapsed_s - run.lost_s, 0.1 * advice->elapsed_s);
+    status = advice_oversubscription(&run, &crowded);
+  }
+  if (!status) {
     advice->unfit_first = find_unfit(&run);
-    bool crowded = advice_oversubscription(&run);
     status = advice_outside_find(&run);
     advice_add(advice, ADVICE_INFLATION, input->inflation_s,
                "The same work takes %.3f s of elapsed time longer than in the run with one thread", input->inflation_s);
@@ -96,6 +115,7 @@ int advice_compute(const struct advice_input *input, struct advice *advice)
     status = status ? status : waits;
   }
   advice_regions_release(&run);
+  advice_add_omitted(advice);
   status = advice->no_memory ? ERR_NOMEM : status;
   doubt(input, advice);
   return status ? status : advice_rank(input, advice);

@@ -3,6 +3,7 @@
 #include "common/array.h"
 #include "hpcprof-lite/model/construct_tree.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -102,14 +103,17 @@ const char *advice_view(enum advice_class class)
 
 bool advice_lists(const struct advice *advice, enum advice_class class, double gain_s)
 {
-  return class == ADVICE_UNFIT || class == ADVICE_NONE || gain_s >= least * advice->elapsed_s;
+  return class == ADVICE_UNFIT || class == ADVICE_NONE || (gain_s > 0 && gain_s >= least * advice->elapsed_s);
 }
 
 struct advice_finding *advice_add(struct advice *advice, enum advice_class class, double gain_s, const char *format,
                                   ...)
 {
-  if (!advice_lists(advice, class, gain_s))
+  if (!advice_lists(advice, class, gain_s)) {
+    advice->omitted[class].count += gain_s > 0;
+    advice->omitted[class].gain_s += gain_s > 0 ? gain_s : 0;
     return NULL;
+  }
   if (!array_reserve(&advice->found, &advice->room, advice->count + 1, sizeof *advice->found)) {
     advice->no_memory = true;
     return NULL;
@@ -131,6 +135,22 @@ struct advice_finding *advice_add(struct advice *advice, enum advice_class class
   vsnprintf(found->evidence, sizeof found->evidence, format, args);
   va_end(args);
   return found;
+}
+
+void advice_add_omitted(struct advice *advice)
+{
+  for (enum advice_class class = 0; class < ADVICE_UNFIT; class ++) {
+    struct advice_omitted omitted = advice->omitted[class];
+    if (omitted.count < 2 || !advice_lists(advice, class, omitted.gain_s))
+      continue;
+    struct advice_finding *found =
+        advice_add(advice, class, omitted.gain_s, "In %" PRIu32 " places, each of which gains less than %.0f %%",
+                   omitted.count, 100 * least);
+    if (!found)
+      return;
+    found->places = omitted.count;
+    found->change = ADVICE_NO_CHANGE;
+  }
 }
 
 void advice_place(struct advice_finding *found, const struct construct_entry *region, const struct construct_entry *at)

@@ -53,6 +53,7 @@ enum advice_change {
 struct advice_finding {
   enum advice_class class;
   const char *name, *file; /* the place: "" and line 0 if not known */
+  uint32_t places;         /* 0; or how many places, each of which gains too little, the finding is about */
   uint32_t line, context;  /* context: id of a row of the top-down tree, MODEL_NONE if not known */
   double low_s, gain_s, high_s;
   double more_s;   /* the gain on advice.more_cores cores; negative: not known */
@@ -66,23 +67,33 @@ struct advice_finding {
   char evidence[ADVICE_EVIDENCE_MAX];
 };
 
+/* Findings of a class that are too small to be listed. */
+struct advice_omitted {
+  uint32_t count;
+  double gain_s;
+};
+
 struct advice {
   struct advice_finding *found; /* the largest gain first; ADVICE_UNFIT first or last, see unfit_first */
   uint32_t count;
   size_t room;
   double elapsed_s;    /* of which gains are parts */
   uint32_t more_cores; /* ADVICE_MORE times the threads of the run; 0: not known */
-  bool unfit_first;    /* no forecast is possible */
-  bool no_memory;      /* a finding could not be added */
+  struct advice_omitted omitted[ADVICE_CLASSES];
+  bool unfit_first; /* no forecast is possible */
+  bool no_memory;   /* a finding could not be added */
 };
 
 /* Returns whether a gain is large enough to be listed. */
 bool advice_lists(const struct advice *advice, enum advice_class class, double gain_s);
 
-/* Adds a finding, unless it gains less than 1 % of the elapsed time.  Returns it, or NULL; where memory runs out,
- * advice->no_memory is set. */
+/* Adds a finding, unless it gains less than 1 % of the elapsed time: then it is counted as omitted.  Returns it, or
+ * NULL; where memory runs out, advice->no_memory is set. */
 struct advice_finding *advice_add(struct advice *advice, enum advice_class class, double gain_s, const char *format,
                                   ...) __attribute__((format(printf, 4, 5)));
+
+/* Adds a finding for each class whose small findings gain enough together. */
+void advice_add_omitted(struct advice *advice);
 
 /* Sets the place of a finding to that of a construct in a region.  Any may be NULL: then nothing changes. */
 void advice_place(struct advice_finding *found, const struct construct_entry *region, const struct construct_entry *at);

@@ -2,7 +2,6 @@
 
 #include "hpcprof-lite/model/names.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,14 +105,15 @@ static void place_serial(const struct advice_input *input, const struct serial_r
   found->context = tree->rows[at].id;
 }
 
-/* How long the threads that other threads wait for were blocked in calls. */
-static double blocked_s(const struct profile *profile)
+/* Returns the thread of a process that runs what is outside its regions, or NULL if no other thread waits for it. */
+static const struct profile_thread *initial_thread(const struct profile_process *process)
 {
-  double sum_s = 0;
-  for (uint32_t i = 0; i < profile->processes_count; i++)
-    if (profile->processes[i].usable && profile->processes[i].threads_count)
-      sum_s = fmax(sum_s, advice_seconds(profile->processes[i].threads[0].blocked_ns));
-  return sum_s;
+  if (!process->usable || process->threads_max < 2)
+    return NULL;
+  for (uint32_t i = 0; i < process->threads_count; i++)
+    if (process->threads[i].flags & THREAD_OPENMP)
+      return &process->threads[i];
+  return NULL;
 }
 
 static int find_serial(struct advice_run *run, double gain_s)
@@ -141,60 +141,121 @@ static int find_serial(struct advice_run *run, double gain_s)
   return status;
 }
 
+/* Adds calls in which the initial thread slept.  Beside each other, they and the rest of a process take at least the
+ * longer of both.  Returns for how long the threads that others wait for slept. */
+static double find_blocking(struct advice_run *run)
+{
+  const struct profile *profile = run->input->profile;
+  double blocked_s = 0, gain_s = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_thread *initial = initial_thread(&profile->processes[i]);
+    double own_s = initial ? advice_seconds(initial->blocked_ns) : 0;
+    double rest_s = fmax(0, advice_seconds(profile->processes[i].wall_ns) - own_s);
+    run->by_process[i] = fmin(own_s, rest_s);
+    blocked_s = fmax(blocked_s, own_s);
+  }
+  gain_s = advice_chain(run);
+  struct advice_finding *found = advice_add(run->advice, ADVICE_BLOCKING, gain_s,
+                                            "The initial thread was blocked in calls outside OpenMP for %.3f s%s",
+                                            blocked_s, run->input->by_wall ? "" : "; -e wall shows where");
+  advice_more(run->advice, found, gain_s, false);
+  if (found) /* if nothing waits for it any more */
+    found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, blocked_s));
+  return blocked_s;
+}
+
 int advice_outside_find(struct advice_run *run)
 {
   const struct advice_input *input = run->input;
-  double blocking_s = blocked_s(input->profile), threads = input->threads;
-  double beside_s = fmin(blocking_s, fmax(0, run->advice->elapsed_s - blocking_s));
-  struct advice_finding *found = advice_add(run->advice, ADVICE_BLOCKING, beside_s,
-                                            "The initial thread was blocked in calls outside OpenMP for %.3f s%s",
-                                            blocking_s, input->by_wall ? "" : "; -e wall shows where");
-  advice_more(run->advice, found, beside_s, false);
-  if (found) /* if nothing waits for it any more */
-    found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, blocking_s));
+  double threads = input->threads;
   if (threads < 2)
     return 0;
-  return find_serial(run, input->serial_s - fmin(input->serial_s, blocking_s * (1 - 1 / threads)));
+  double blocked_s = find_blocking(run);
+  return find_serial(run, input->serial_s - fmin(input->serial_s, blocked_s * (1 - 1 / threads)));
 }
 
-/* Counts the process with most threads beyond its cores.  Their threads were ready to run for `ready_ns`, of this
- * `delay_ns` without a core. */
-static uint32_t count_threads(const struct profile *profile, uint32_t *cores, uint64_t *ready_ns, uint64_t *delay_ns)
+/* A process with more threads than cores. */
+struct crowd {
+  const struct profile_process *process;
+  double ready_s, delay_s; /* its threads were ready to run; of this, without a core */
+  double serial_s;         /* of its elapsed time */
+  double *work_s;          /* [thread] the largest first */
+};
+
+static int largest_first(const void *a, const void *b)
 {
-  uint32_t threads = 0;
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x < y) - (x > y);
+}
+
+/* Finds the process with most threads beyond its cores. */
+static const struct profile_process *most_threads(const struct profile *profile)
+{
+  const struct profile_process *most = NULL;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
-    if (!process->usable || !process->cpus || process->threads_max <= process->cpus || process->threads_max <= threads)
-      continue;
-    *cores = process->cpus;
-    threads = process->threads_max;
-    *ready_ns = *delay_ns = 0;
-    for (uint32_t j = 0; j < process->threads_count; j++) {
-      *delay_ns = model_sum(*delay_ns, process->threads[j].run_delay_ns);
-      *ready_ns = model_sum(*ready_ns, model_sum(process->threads[j].run_delay_ns, process->threads[j].cpu_ns));
-    }
+    if (process->usable && process->cpus && process->threads_max > process->cpus &&
+        (!most || process->threads_max > most->threads_max))
+      most = process;
   }
-  return threads;
+  return most;
 }
 
-bool advice_oversubscription(struct advice_run *run)
+static void fill_crowd(const struct advice_run *run, struct crowd *crowd)
 {
-  const struct advice_input *input = run->input;
-  uint32_t cores = 0, threads;
-  uint64_t delay_ns = 0, ready_ns = 0;
-  threads = count_threads(input->profile, &cores, &ready_ns, &delay_ns);
-  if (!cores || delay_ns < input->openmp_wall_ns / 20)
-    return false;
-  double serial_s = input->serial_s / (1 - 1.0 / threads), elapsed_s = run->advice->elapsed_s;
-  double work_s = fmax(0, advice_seconds(input->work_ns) - serial_s);
-  if (advice_seconds(ready_ns) - serial_s < cores * (elapsed_s - serial_s))
+  const struct profile_process *process = crowd->process;
+  crowd->serial_s = run->input->serial_s / (1 - 1.0 / process->threads_max);
+  for (uint32_t i = 0; i < process->threads_count; i++) {
+    const struct profile_thread *thread = &process->threads[i];
+    crowd->delay_s += advice_seconds(thread->run_delay_ns);
+    crowd->ready_s += advice_seconds(thread->run_delay_ns) + advice_seconds(thread->cpu_ns);
+    crowd->work_s[i] = advice_seconds(thread->work_ns);
+    if (thread == initial_thread(process))
+      crowd->work_s[i] = fmax(0, crowd->work_s[i] - crowd->serial_s);
+  }
+  qsort(crowd->work_s, process->threads_count, sizeof *crowd->work_s, largest_first);
+}
+
+/* Adds it to the findings.  With as many threads as cores, regions take at least as long as the work divided among the
+ * cores, the longest thread's work, or the span; and at most as long as the threads with most work take if one core
+ * runs them all. */
+static bool add_crowd(struct advice_run *run, const struct crowd *crowd)
+{
+  const struct profile_workspan *workspan = &run->input->profile->workspan;
+  double cores = crowd->process->cpus, threads = crowd->process->threads_max, sum_s = 0, together_s = 0;
+  for (uint32_t i = 0; i < crowd->process->threads_count; i++) {
+    sum_s += crowd->work_s[i];
+    together_s += i < ceil(threads / cores) ? crowd->work_s[i] : 0;
+  }
+  double regions_s = run->advice->elapsed_s - crowd->serial_s;
+  if (crowd->ready_s - crowd->serial_s < cores * regions_s)
     return false; /* the threads that were ready at a time had a core each, but for other programs */
+  double span_s = workspan->known && workspan->is_time ? advice_seconds(workspan->span) - crowd->serial_s : 0;
+  double least_s = fmax(fmax(sum_s / cores, span_s), crowd->process->threads_count ? crowd->work_s[0] : 0);
   /* Of a core, each thread has at least its part: waiting ones slow it down by no more than that. */
-  double most_s = (elapsed_s - serial_s) * (1 - (double)cores / threads);
-  advice_add(run->advice, ADVICE_OVERSUBSCRIPTION, fmin(most_s, elapsed_s - serial_s - work_s / cores),
-             "%" PRIu32 " threads share %" PRIu32
-             " cores: for %.3f s of %.3f s they were ready to run without a core; their "
-             "work alone would keep the cores busy for %.3f s",
-             threads, cores, advice_seconds(delay_ns), advice_seconds(input->openmp_wall_ns), work_s / cores);
-  return true;
+  double most_s = regions_s * (1 - cores / threads);
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_OVERSUBSCRIPTION, fmin(most_s, regions_s - least_s),
+                 "%.0f threads share %.0f cores: they were ready to run without a core for %.3f s; with a thread for "
+                 "each core, their work takes at least %.3f s",
+                 threads, cores, crowd->delay_s, least_s);
+  if (found)
+    found->low_s = fmax(0, fmin(found->low_s, regions_s - together_s));
+  return found;
+}
+
+int advice_oversubscription(struct advice_run *run, bool *found)
+{
+  struct crowd crowd = {.process = most_threads(run->input->profile)};
+  *found = false;
+  if (!crowd.process)
+    return 0;
+  crowd.work_s = calloc((size_t)crowd.process->threads_count + 1, sizeof *crowd.work_s);
+  if (!crowd.work_s)
+    return ERR_NOMEM;
+  fill_crowd(run, &crowd);
+  if (crowd.delay_s > 0 && crowd.delay_s > advice_seconds(run->input->all_ns) / 20)
+    *found = add_crowd(run, &crowd);
+  free(crowd.work_s);
+  return 0;
 }

@@ -10,8 +10,8 @@
 /* Adds code that one thread runs outside regions, and calls that block it.  Returns 0 or ERR_NOMEM. */
 int advice_outside_find(struct advice_run *run);
 
-/* Adds more threads than cores: returns whether there are.  A thread that waits then leaves its core to another one, so
- * that its waiting says nothing about the elapsed time. */
-bool advice_oversubscription(struct advice_run *run);
+/* Adds more threads than cores; sets *found if that was added.  A thread that waits then leaves its core to another
+ * one, so that its waiting says nothing about the elapsed time.  Returns 0 or ERR_NOMEM. */
+int advice_oversubscription(struct advice_run *run, bool *found);
 
 #endif

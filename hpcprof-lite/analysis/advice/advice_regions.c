@@ -33,7 +33,7 @@ static void add_by_kind(const struct advice_input *input, struct advice_region *
   switch (entry->kind) {
   case DIRECTIVE_SINGLE:
     region->single_s += body_s;
-    most(&region->limited, entry, advice_seconds(losses->limited_parallelism), true);
+    region->limited_s += advice_seconds(losses->limited_parallelism);
     break;
   case DIRECTIVE_MASKED:
     most(&region->masked, entry, body_s, true);
@@ -45,7 +45,7 @@ static void add_by_kind(const struct advice_input *input, struct advice_region *
     region->lock_wait_s += advice_seconds(losses->synchronisation);
     break;
   case DIRECTIVE_BARRIER:
-    most(&region->meeting, entry, advice_seconds(losses->synchronisation), true);
+    region->barrier_s += advice_seconds(losses->synchronisation);
     break;
   case DIRECTIVE_TASKWAIT:
   case DIRECTIVE_TASKGROUP:
@@ -64,8 +64,8 @@ static void add_by_kind(const struct advice_input *input, struct advice_region *
   case DIRECTIVE_FOR:
   case DIRECTIVE_SECTIONS:
     most(&region->loop, entry, body_s, false);
-    if (losses->imbalance && entry->sum.wait)
-      most(&region->meeting, entry, advice_seconds(losses->imbalance), true);
+    if (!sum->wait)
+      most(&region->open_loop, entry, body_s, false);
     break;
   case DIRECTIVE_PARALLEL:
   case DIRECTIVE_TEAMS:
@@ -77,14 +77,84 @@ static void add_by_kind(const struct advice_input *input, struct advice_region *
   }
 }
 
-/* Adds an occurrence of the region in the tree. */
-static void add_region(const struct advice_input *input, struct advice_region *region, uint32_t first)
+/* ---- processes ---- */
+
+static uint64_t end_ns(const struct profile_process *process)
 {
-  const struct construct_tree *tree = input->constructs;
+  return model_sum(process->start_ns, process->wall_ns);
+}
+
+static int by_end(const void *a, const void *b, void *processes)
+{
+  const struct profile_process *all = processes;
+  uint64_t x = end_ns(&all[*(const uint32_t *)a]), y = end_ns(&all[*(const uint32_t *)b]);
+  return (x > y) - (x < y);
+}
+
+static void order_processes(struct advice_run *run)
+{
+  struct profile_process *processes = run->input->profile->processes;
+  uint32_t count = run->input->profile->processes_count;
+  for (uint32_t i = 0; i < count; i++)
+    run->order[i] = i;
+  qsort_r(run->order, count, sizeof *run->order, by_end, processes);
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t low = 0, high = i;
+    while (low < high) {
+      uint32_t middle = (low + high) / 2;
+      if (end_ns(&processes[run->order[middle]]) <= processes[run->order[i]].start_ns)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    run->before[i] = low;
+  }
+}
+
+/* Weighted interval scheduling: Kleinberg and Tardos, Algorithm Design, 6.1. */
+double advice_chain(struct advice_run *run)
+{
+  uint32_t count = run->input->profile->processes_count;
+  run->chain[0] = 0;
+  for (uint32_t i = 0; i < count; i++)
+    run->chain[i + 1] = fmax(run->chain[i], run->by_process[run->order[i]] + run->chain[run->before[i]]);
+  return run->chain[count];
+}
+
+/* ---- the times of a region ---- */
+
+/* Room for the figures of a region, by process and by thread. */
+struct room {
+  uint8_t *seen;
+  uint32_t *here, *team; /* threads: of an entry; the most */
+  double *total_s, *lost_s;
+  double *busy_s; /* [thread] without waiting for others */
+};
+
+static void add_lines(struct room *room, const struct construct_tree *tree, const struct construct_entry *entry)
+{
+  for (uint32_t j = 0; j < entry->lines_count; j++) {
+    const struct construct_figures *figures = &entry->lines[j].figures;
+    uint32_t process = tree->threads[entry->lines[j].thread].process;
+    uint64_t all = construct_exclusive(entry->kind, figures), waits = figures->wait;
+    struct construct_losses losses = construct_losses(entry->kind, figures);
+    bool lock = construct_is_lock(entry->kind);
+    room->busy_s[entry->lines[j].thread] += lock || waits > all ? 0 : advice_seconds(all - waits);
+    room->total_s[process] += advice_seconds(all);
+    room->lost_s[process] += advice_seconds(construct_losses_sum(&losses));
+  }
+}
+
+/* Adds an occurrence of the region in the tree. */
+static void add_region(struct advice_run *run, struct room *room, struct advice_region *region, uint32_t first)
+{
+  const struct construct_tree *tree = run->input->constructs;
   const struct construct_entry *at = &tree->entries[first];
-  region->threads = fmax(region->threads, at->threads);
   region->executions += (double)at->sum.executions;
   region->startup_s += advice_seconds(model_sum(at->sum.enter, at->sum.exit));
+  construct_tree_team(tree, run->input->profile, first, room->seen, room->here);
+  for (uint32_t i = 0; i < run->input->profile->processes_count; i++)
+    room->team[i] = room->here[i] > room->team[i] ? room->here[i] : room->team[i];
   for (uint32_t i = first; i < at->end; i++) {
     const struct construct_entry *entry = &tree->entries[i];
     struct construct_losses losses = construct_losses(entry->kind, &entry->sum);
@@ -92,91 +162,278 @@ static void add_region(const struct advice_input *input, struct advice_region *r
     region->management_s += advice_seconds(losses.management);
     region->imbalance_s += advice_seconds(losses.imbalance);
     region->events += (double)entry->sum.count;
-    add_by_kind(input, region, entry, &losses);
-    for (uint32_t j = 0; j < entry->lines_count; j++) {
-      const struct construct_figures *figures = &entry->lines[j].figures;
-      uint64_t all = construct_exclusive(entry->kind, figures), waits = figures->wait;
-      bool lock = construct_is_lock(entry->kind);
-      region->busy_s[entry->lines[j].thread] += lock || waits > all ? 0 : advice_seconds(all - waits);
-    }
+    run->waited_s[entry->region] += advice_seconds(losses.imbalance) +
+                                    (entry->kind == DIRECTIVE_BARRIER ? advice_seconds(losses.synchronisation) : 0);
+    add_by_kind(run->input, region, entry, &losses);
+    add_lines(room, tree, entry);
   }
 }
 
-static bool is_outermost(const struct tree *tree, uint32_t row)
-{
-  for (row = tree->rows[row].parent; row && row != MODEL_NONE; row = tree->rows[row].parent)
-    if (tree->rows[row].kind == ROW_PARALLEL)
-      return false;
-  return true;
-}
-
-/* What was sampled in the region. */
-static void add_samples(const struct advice_input *input, struct advice_region *region)
-{
-  const struct tree *tree = input->tree;
-  for (uint32_t i = 1; i < tree->count; i++) {
-    const struct tree_row *row = &tree->rows[i];
-    if (row->kind != ROW_PARALLEL || row->line != region->at->line || strcmp(row->file, region->at->file) ||
-        !is_outermost(tree, i))
-      continue;
-    region->sampled_work_s += advice_seconds(tree_incl(tree, i, input->columns->work));
-    region->sampled_overhead_s += advice_seconds(tree_incl(tree, i, input->columns->overhead));
-  }
-}
-
-int advice_regions_find(struct advice_run *run)
+/* Finds the construct with most waiting, over all entries of the region. */
+static void find_waits(struct advice_run *run, struct advice_region *region)
 {
   const struct construct_tree *tree = run->input->constructs;
-  size_t threads = (size_t)tree->threads_count + 1;
-  uint32_t *place = calloc((size_t)tree->count + 1, sizeof *place), regions = 0; /* [number of construct] region + 1 */
-  for (uint32_t i = 1; i < tree->count; i = construct_is_region(tree->entries[i].kind) ? tree->entries[i].end : i + 1)
-    regions += construct_is_region(tree->entries[i].kind);
-  run->regions = calloc((size_t)regions + 1, sizeof *run->regions);
-  run->busy_s = calloc((size_t)(regions + 1) * threads, sizeof *run->busy_s);
-  if (!place || !run->regions || !run->busy_s) {
-    free(place);
-    return ERR_NOMEM;
-  }
-  for (uint32_t i = 1; i < tree->count;) {
-    const struct construct_entry *entry = &tree->entries[i];
-    if (!construct_is_region(entry->kind)) {
-      i++;
-      continue;
+  for (uint32_t first = region->first; first; first = run->next[first])
+    for (uint32_t i = first; i < tree->entries[first].end; i++) {
+      const struct construct_entry *entry = &tree->entries[i];
+      double *waited_s = &run->waited_s[entry->region];
+      bool meets =
+          entry->kind == DIRECTIVE_BARRIER || entry->kind == DIRECTIVE_FOR || entry->kind == DIRECTIVE_SECTIONS;
+      if (*waited_s > 0)
+        most(&region->waits, entry, *waited_s, false);
+      if (*waited_s > 0 && meets)
+        most(&region->meeting, entry, *waited_s, false);
+      *waited_s = 0;
     }
-    if (!place[entry->region]) {
-      run->regions[run->count] = (struct advice_region){.at = entry, .busy_s = run->busy_s + run->count * threads};
-      place[entry->region] = ++run->count;
-    }
-    add_region(run->input, &run->regions[place[entry->region] - 1], i);
-    i = entry->end;
+}
+
+/* Sets what follows from the figures of each process. */
+static void join_processes(struct advice_run *run, struct room *room, struct advice_region *region)
+{
+  const struct construct_tree *tree = run->input->constructs;
+  uint32_t processes = run->input->profile->processes_count;
+  double threads = 0, lost_s = 0, *by_process = run->by_process;
+  for (uint32_t i = 0; i < processes; i++) {
+    region->processes += room->team[i] > 0;
+    threads += room->team[i];
+    lost_s += room->lost_s[i];
+    by_process[i] = room->total_s[i] / fmax(room->team[i], 1);
   }
-  free(place);
+  region->threads = fmax(threads / fmax(region->processes, 1), 1);
+  region->wall_s = advice_chain(run);
+  for (uint32_t i = 0; i < processes; i++)
+    by_process[i] = room->lost_s[i] / fmax(room->team[i], 1);
+  region->per_lost = lost_s > 0            ? advice_chain(run) / lost_s
+                     : region->total_s > 0 ? region->wall_s / region->total_s
+                                           : 1 / region->threads;
+  memset(by_process, 0, processes * sizeof *by_process);
+  memset(room->total_s, 0, processes * sizeof *room->total_s);
+  for (uint32_t i = 0; i < tree->threads_count; i++) {
+    uint32_t process = tree->threads[i].process;
+    by_process[process] = fmax(by_process[process], room->busy_s[i]);
+    room->total_s[process] += room->busy_s[i];
+  }
+  for (uint32_t i = 0; i < processes; i++)
+    by_process[i] = fmax(0, by_process[i] - room->total_s[i] / fmax(room->team[i], 1));
+  region->excess_s = advice_chain(run);
+}
+
+static void fill_region(struct advice_run *run, struct room *room, struct advice_region *region)
+{
+  size_t processes = run->input->profile->processes_count;
+  memset(room->team, 0, processes * sizeof *room->team);
+  memset(room->total_s, 0, processes * sizeof *room->total_s);
+  memset(room->lost_s, 0, processes * sizeof *room->lost_s);
+  memset(room->busy_s, 0, run->input->constructs->threads_count * sizeof *room->busy_s);
+  for (uint32_t first = region->first; first; first = run->next[first])
+    add_region(run, room, region, first);
+  find_waits(run, region);
+  join_processes(run, room, region);
+}
+
+static int fill_regions(struct advice_run *run)
+{
+  size_t threads = (size_t)run->input->constructs->threads_count + 1;
+  size_t processes = (size_t)run->input->profile->processes_count + 1;
+  struct room room = {.seen = calloc(threads, 1),
+                      .here = calloc(processes, sizeof *room.here),
+                      .team = calloc(processes, sizeof *room.team),
+                      .total_s = calloc(processes, sizeof *room.total_s),
+                      .lost_s = calloc(processes, sizeof *room.lost_s),
+                      .busy_s = calloc(threads, sizeof *room.busy_s)};
+  bool fine = room.seen && room.here && room.team && room.total_s && room.lost_s && room.busy_s;
+  for (uint32_t i = 0; i < run->count && fine; i++)
+    fill_region(run, &room, &run->regions[i]);
+  free(room.seen);
+  free(room.here);
+  free(room.team);
+  free(room.total_s);
+  free(room.lost_s);
+  free(room.busy_s);
+  return fine ? 0 : ERR_NOMEM;
+}
+
+/* ---- samples ---- */
+
+/* Where a region is: in a line or, if that is not known, at a name. */
+struct place {
+  uint32_t line;
+  const char *file, *name;
+  size_t length; /* of the name */
+};
+
+static int compare_places(const struct place *x, const struct place *y)
+{
+  if (x->line != y->line)
+    return x->line < y->line ? -1 : 1;
+  if (x->line)
+    return strcmp(x->file, y->file);
+  int order = memcmp(x->name, y->name, x->length < y->length ? x->length : y->length);
+  return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+static struct place place_of(const struct construct_entry *at)
+{
+  return (struct place){at->line, at->file, at->name, strlen(at->name)};
+}
+
+/* The name of a row without a line is "parallel @ program+0x1234 [program._omp_fn.0]". */
+static struct place place_of_row(const struct tree_row *row)
+{
+  const char *name = strstr(row->name, " @ "), *end;
+  name = name ? name + 3 : row->name;
+  end = strstr(name, " [");
+  return (struct place){row->line, row->file, name, end ? (size_t)(end - name) : strlen(name)};
+}
+
+static int by_place(const void *a, const void *b, void *regions)
+{
+  const struct advice_region *all = regions;
+  struct place x = place_of(all[*(const uint32_t *)a].at), y = place_of(all[*(const uint32_t *)b].at);
+  return compare_places(&x, &y);
+}
+
+/* Adds samples to the regions in a place: in proportion to their times if there are several. */
+static void add_samples(struct advice_run *run, const uint32_t *sorted, const struct tree_row *row, double work_s,
+                        double overhead_s)
+{
+  struct place place = place_of_row(row), other;
+  uint32_t low = 0, high = run->count, end;
+  double all_s = 0;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    other = place_of(run->regions[sorted[middle]].at);
+    if (compare_places(&other, &place) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (end = low; end < run->count; end++) {
+    other = place_of(run->regions[sorted[end]].at);
+    if (compare_places(&other, &place))
+      break;
+    all_s += run->regions[sorted[end]].total_s;
+  }
+  for (uint32_t i = low; i < end; i++) {
+    struct advice_region *region = &run->regions[sorted[i]];
+    double part = all_s > 0 ? region->total_s / all_s : 1.0 / (end - low);
+    region->sampled_work_s += work_s * part;
+    region->sampled_overhead_s += overhead_s * part;
+  }
+}
+
+/* What was sampled in the regions. */
+static int find_samples(struct advice_run *run)
+{
+  const struct tree *tree = run->input->tree;
+  const struct tree_columns *columns = run->input->columns;
+  uint32_t *sorted = calloc((size_t)run->count + 1, sizeof *sorted);
+  bool *inside = calloc((size_t)tree->count + 1, sizeof *inside);
+  bool fine = sorted && inside;
+  for (uint32_t i = 0; i < run->count && fine; i++)
+    sorted[i] = i;
+  if (fine)
+    qsort_r(sorted, run->count, sizeof *sorted, by_place, run->regions);
+  for (uint32_t i = 1; i < tree->count && fine; i++) { /* a parent has a smaller number */
+    const struct tree_row *row = &tree->rows[i];
+    bool below = row->parent != MODEL_NONE && inside[row->parent];
+    inside[i] = below || row->kind == ROW_PARALLEL;
+    if (!below && inside[i])
+      add_samples(run, sorted, row, advice_seconds(tree_incl(tree, i, columns->work)),
+                  advice_seconds(tree_incl(tree, i, columns->overhead)));
+  }
+  free(sorted);
+  free(inside);
+  return fine ? 0 : ERR_NOMEM;
+}
+
+/* ---- all regions ---- */
+
+/* Divides this tool's time among the regions. */
+static void divide_tool(struct advice_run *run)
+{
   double events = 0;
   for (uint32_t i = 0; i < run->count; i++)
     events += run->regions[i].events;
   for (uint32_t i = 0; i < run->count; i++) {
     struct advice_region *region = &run->regions[i];
-    add_samples(run->input, region);
-    region->tool_s =
-        fmin(advice_seconds(run->input->tool_ns) * region->events / fmax(events, 1), 0.9 * region->total_s);
-    run->lost_s += region->tool_s / fmax(region->threads, 1);
+    double all_s = advice_seconds(run->input->tool_ns);
+    region->tool_s = fmin(all_s * region->events / fmax(events, 1), 0.9 * region->total_s);
+    run->lost_s += region->total_s > 0 ? region->wall_s * region->tool_s / region->total_s : 0;
   }
-  return 0;
+}
+
+/* Lists the regions, each with the entries in which it stands. */
+static int list_regions(struct advice_run *run)
+{
+  const struct construct_tree *tree = run->input->constructs;
+  uint32_t *place = calloc((size_t)tree->count + 1, sizeof *place); /* [number of construct] region + 1 */
+  uint32_t *last = calloc((size_t)tree->count + 1, sizeof *last), regions = 0;
+  uint32_t i = construct_tree_next_region(tree, 1);
+  for (uint32_t j = i; j < tree->count; j = construct_tree_next_region(tree, tree->entries[j].end))
+    regions++;
+  run->regions = calloc((size_t)regions + 1, sizeof *run->regions);
+  bool fine = place && last && run->regions;
+  for (; i < tree->count && fine; i = construct_tree_next_region(tree, tree->entries[i].end)) {
+    const struct construct_entry *entry = &tree->entries[i];
+    uint32_t *number = &place[entry->region];
+    if (*number) {
+      run->next[last[*number]] = i;
+    } else {
+      run->regions[run->count] = (struct advice_region){.at = entry, .first = i};
+      *number = ++run->count;
+    }
+    last[*number] = i;
+  }
+  free(place);
+  free(last);
+  return fine ? 0 : ERR_NOMEM;
+}
+
+int advice_regions_find(struct advice_run *run)
+{
+  size_t entries = (size_t)run->input->constructs->count + 1, processes = run->input->profile->processes_count + 2;
+  run->next = calloc(entries, sizeof *run->next);
+  run->waited_s = calloc(entries, sizeof *run->waited_s);
+  run->by_process = calloc(processes, sizeof *run->by_process);
+  run->order = calloc(processes, sizeof *run->order);
+  run->before = calloc(processes, sizeof *run->before);
+  run->chain = calloc(processes, sizeof *run->chain);
+  if (!run->next || !run->waited_s || !run->by_process || !run->order || !run->before || !run->chain)
+    return ERR_NOMEM;
+  order_processes(run);
+  int status = list_regions(run);
+  if (!status)
+    status = fill_regions(run);
+  if (!status)
+    status = find_samples(run);
+  if (!status)
+    divide_tool(run);
+  return status;
+}
+
+double advice_region_own(const struct advice_region *region, double s)
+{
+  return region->total_s > 0 ? s * (1 - region->tool_s / region->total_s) : s;
 }
 
 double advice_region_gain(const struct advice_region *region, double lost_s)
 {
-  double own = region->total_s > 0 ? 1 - region->tool_s / region->total_s : 1;
-  return lost_s * own / fmax(region->threads, 1);
+  return advice_region_own(region, lost_s) * region->per_lost;
 }
 
 double advice_region_wall(const struct advice_region *region)
 {
-  return advice_region_gain(region, region->total_s);
+  return advice_region_own(region, region->wall_s);
 }
 
 void advice_regions_release(struct advice_run *run)
 {
   free(run->regions);
-  free(run->busy_s);
+  free(run->next);
+  free(run->waited_s);
+  free(run->by_process);
+  free(run->order);
+  free(run->before);
+  free(run->chain);
 }

@@ -23,7 +23,9 @@ struct advice_input {
   const struct tree *tree; /* top-down, finished */
   const struct tree_columns *columns;
   const struct construct_tree *constructs;
-  uint64_t elapsed_ns, samples, work_ns, tool_ns, core_wait_ns, openmp_wall_ns;
+  double elapsed_s; /* of all runs, one after the other */
+  uint64_t samples, work_ns, tool_ns, core_wait_ns;
+  uint64_t all_ns;              /* time of all threads, of which tool_ns and core_wait_ns are parts */
   bool by_wall;                 /* samples were taken by elapsed time */
   uint32_t threads;             /* the most that a process had in use at once */
   double serial_s, inflation_s; /* gains of the efficiencies; inflation_s: 0 if not known */
@@ -36,24 +38,33 @@ struct advice_amount {
   double s;
 };
 
-/* An outermost parallel region, with everything in it.  Times are of all threads together. */
+/* An outermost parallel region, with everything in it.  Times are of all threads of all processes together. */
 struct advice_region {
   const struct construct_entry *at;
-  double threads, executions, total_s, tool_s;
-  double startup_s;                      /* beginning and ending the region */
-  double management_s, imbalance_s;      /* as in construct_losses */
-  struct advice_amount limited, meeting; /* waiting for a single block; at barriers inside */
-  double tasks_wait_s;                   /* at taskwait and taskgroup */
-  double single_s;                       /* inside single, without waiting for tasks */
-  struct advice_amount masked;           /* inside masked */
-  double locks, lock_wait_s;             /* entries into critical, atomic and locks; waiting for them */
-  double tasks, created, dependent;      /* executed; created; of these with dependences */
-  struct advice_amount task;             /* executing tasks; the one with most time */
-  struct advice_amount ordered, inner;   /* waiting for its turn; nested regions of one thread */
-  struct advice_amount loop;             /* the loop or sections with most time in its body */
+  uint32_t first;   /* its first entry in the tree; others: struct advice_run */
+  double processes; /* that executed it */
+  double threads;   /* of a team: the mean over these processes */
+  double executions, total_s, tool_s;
+  double wall_s;                       /* elapsed time; with this tool's */
+  double per_lost;                     /* elapsed time by second that the threads lose */
+  double startup_s;                    /* beginning and ending the region */
+  double management_s, imbalance_s;    /* as in construct_losses */
+  double barrier_s;                    /* waiting at barriers that belong to no other construct */
+  double limited_s;                    /* waiting for single blocks */
+  struct advice_amount waits;          /* the construct, barrier or region end with most waiting */
+  struct advice_amount meeting;        /* the same, without the region's end */
+  double tasks_wait_s;                 /* at taskwait and taskgroup */
+  double single_s;                     /* inside single, without waiting for tasks */
+  struct advice_amount masked;         /* inside masked */
+  double locks, lock_wait_s;           /* entries into critical, atomic and locks; waiting for them */
+  double tasks, created, dependent;    /* executed; created; of these with dependences */
+  struct advice_amount task;           /* executing tasks; the one with most time */
+  struct advice_amount ordered, inner; /* waiting for its turn; nested regions of one thread */
+  struct advice_amount loop;           /* the loop or sections with most time in its body */
+  struct advice_amount open_loop;      /* of those at whose end no thread waits (nowait) */
   double sampled_work_s, sampled_overhead_s;
-  double events;  /* executions of constructs */
-  double *busy_s; /* [thread of the tree] without waiting for others */
+  double events;   /* executions of constructs */
+  double excess_s; /* of elapsed time: by how much the thread that waits least works longer than the mean */
 };
 
 /* The examination of a run. */
@@ -62,17 +73,26 @@ struct advice_run {
   struct advice *advice;
   struct advice_region *regions;
   uint32_t count;
-  double *busy_s;
-  double lost_s; /* of elapsed time: to this tool */
+  uint32_t *next;           /* [entry of a region] the next entry of the same one, 0: none */
+  double *waited_s;         /* [number of a construct] room for sums: 0 */
+  double *by_process;       /* [process] room for advice_chain() */
+  uint32_t *order, *before; /* processes by their end; [number in order] how many of them end before it begins */
+  double *chain;            /* [number in order + 1] room */
+  double lost_s;            /* of elapsed time: to this tool */
 };
 
 /* Fills in the regions.  Returns 0 or ERR_NOMEM; advice_regions_release() in either case. */
 int advice_regions_find(struct advice_run *run);
 void advice_regions_release(struct advice_run *run);
 
-/* Return the gain without a loss of all threads together in the region, and its elapsed time: both without this tool's
- * time. */
+/* Returns by how much the run changes if each process changes by by_process[]: processes that run at the same time
+ * change together, others one after the other.  It is the largest sum over processes of which no two overlap. */
+double advice_chain(struct advice_run *run);
+
+/* Return the gain without a loss of all threads together in the region, its elapsed time, and a time of its threads:
+ * all without this tool's time. */
 double advice_region_gain(const struct advice_region *region, double lost_s);
 double advice_region_wall(const struct advice_region *region);
+double advice_region_own(const struct advice_region *region, double s);
 
 #endif

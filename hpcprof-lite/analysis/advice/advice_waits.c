@@ -3,6 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Thresholds.  MOST: more than 1 / MOST of something is most of it.  FEW_PIECES: with fewer pieces of equal length for
+ * each thread, one too many makes a region longer by a quarter or more.  MANY_REGIONS, SMALL_REGION_S: regions that are
+ * opened as often and take at most as long are small. */
+enum { MOST = 2, FEW_PIECES = 4, MANY_REGIONS = 100 };
+static const double SMALL_REGION_S = 2e-3;
+
 /* How many cores the second forecast is for, at least 1. */
 static double more_cores(const struct advice_run *run)
 {
@@ -22,17 +28,23 @@ static void more_by_span(const struct advice_run *run, struct advice_finding *fo
               false);
 }
 
+/* How long a team takes for sampled work without any loss. */
+static double sampled_wall(const struct advice_region *region, double work_s)
+{
+  return region->total_s > 0 ? work_s * region->wall_s / region->total_s : work_s / region->threads;
+}
+
 /* Tasks that take about as long to create and schedule as to run.  All losses of the region are theirs then. */
 static bool find_small_tasks(struct advice_run *run, struct advice_region *region)
 {
   enum { MANY = 50 };
   double mean_s = region->tasks > 0 ? region->task.s / region->tasks : 0, work_s = region->sampled_work_s;
   double overhead_s = region->sampled_overhead_s;
-  if (region->tasks < MANY * region->threads || mean_s > 1e-4 || work_s <= 0 || overhead_s < work_s / 2 ||
-      run->input->samples < ADVICE_FEW_SAMPLES)
+  if (region->tasks < MANY * region->threads * region->processes || mean_s > 1e-4 || work_s <= 0 ||
+      overhead_s < work_s / 2 || run->input->samples < ADVICE_FEW_SAMPLES)
     return false;
   struct advice_finding *found = advice_add(
-      run->advice, ADVICE_TASK_OVERHEAD, advice_region_wall(region) - work_s / fmax(region->threads, 1),
+      run->advice, ADVICE_TASK_OVERHEAD, advice_region_wall(region) - sampled_wall(region, work_s),
       "%.0f tasks run for %.2f us on average; the OpenMP runtime takes %.3f s of processor time, the program's code "
       "%.3f s (sampled).  With %.0f us of work in each task it would take a twentieth of the time",
       region->tasks, mean_s * 1e6, overhead_s, work_s, ceil(20e6 * overhead_s / region->tasks));
@@ -41,20 +53,26 @@ static bool find_small_tasks(struct advice_run *run, struct advice_region *regio
   return true;
 }
 
-/* Regions that are over as soon as they have begun. */
-static bool find_small_regions(struct advice_run *run, struct advice_region *region)
+/* How long the region takes once. */
+static double once_s(const struct advice_region *region)
 {
-  enum { MANY = 100 };
-  double mean_s = region->executions > 0 ? advice_region_wall(region) / region->executions : 0;
+  return advice_region_own(region, region->total_s) / region->threads / fmax(region->executions, 1);
+}
+
+/* Regions that are over as soon as they have begun.  opened: how often such regions are, all together. */
+static bool find_small_regions(struct advice_run *run, struct advice_region *region, double opened)
+{
+  double mean_s = once_s(region);
   double lost_s = region->startup_s + region->management_s - fmin(region->management_s, region->startup_s);
   bool tiny = mean_s < 1e-4; /* threads arrive at different times by chance */
   lost_s += tiny ? region->imbalance_s : 0;
-  if (region->executions < MANY || mean_s > 2e-3 || lost_s < region->total_s / 10 || region->tasks > 0)
+  if (opened < MANY_REGIONS || region->executions < 2 || mean_s > SMALL_REGION_S || lost_s < region->total_s / 10 ||
+      region->tasks > 0)
     return false;
-  struct advice_finding *found =
-      advice_add(run->advice, ADVICE_REGION_OVERHEAD, advice_region_gain(region, lost_s),
-                 "It is opened %.0f times and takes %.1f us each time, of which %.1f us are beginning and ending it",
-                 region->executions, mean_s * 1e6, advice_region_gain(region, lost_s) / region->executions * 1e6);
+  struct advice_finding *found = advice_add(
+      run->advice, ADVICE_REGION_OVERHEAD, advice_region_gain(region, lost_s),
+      "It is opened %.0f times and takes %.1f us each time, of which %.1f us are beginning and ending it",
+      region->executions, mean_s * 1e6, advice_region_own(region, lost_s) / region->threads / region->executions * 1e6);
   advice_place(found, region->at, region->at);
   advice_more(run->advice, found, found ? found->gain_s : 0, true);
   return tiny;
@@ -82,7 +100,7 @@ static void enter_chunks(const struct advice_run *run, const struct advice_regio
   if (!found)
     return;
   found->low_s = fmin(least_s, found->gain_s);
-  found->high_s = fmax(most_s, found->gain_s);
+  found->high_s = fmin(run->advice->elapsed_s, fmax(most_s, found->gain_s));
 }
 
 /* Returns the processor time of all threads. */
@@ -100,8 +118,7 @@ static double processor_s(const struct profile *profile)
  * least what is left of the loop's time.  Returns whether this is so. */
 static bool find_tiny_chunks(struct advice_run *run, const struct advice_region *region, double pieces, double body_s)
 {
-  double own_s = fmin(region->threads * advice_region_gain(region, body_s),
-                      fmax(0, processor_s(run->input->profile) - region->tool_s));
+  double own_s = fmin(advice_region_own(region, body_s), fmax(0, processor_s(run->input->profile) - region->tool_s));
   double others_s = 1e-5 * region->events; /* more than this tool needs for what else happens in the region */
   double iterations = pieces * region->executions;
   if (iterations < 1e4 || own_s <= 0 || own_s > 1e-6 * iterations || region->tool_s < own_s ||
@@ -131,11 +148,11 @@ static void find_small_chunks(struct advice_run *run, struct advice_region *regi
   if (region->locks > pieces * region->executions / 2)
     return;
   if (region->tasks > 0 || pieces < 16 * region->threads || find_tiny_chunks(run, region, pieces, body_s) ||
-      advice_region_wall(region) < 2e-4 * region->executions || overhead_s <= region->sampled_work_s / (tiny ? 4 : 2) ||
+      once_s(region) < 2e-4 || overhead_s <= region->sampled_work_s / (tiny ? 4 : 2) ||
       run->input->samples < ADVICE_FEW_SAMPLES)
     return;
   double most_s = advice_region_gain(region, body_s);
-  double least_s = fmax(0, most_s - region->sampled_work_s / region->threads);
+  double least_s = fmax(0, most_s - sampled_wall(region, region->sampled_work_s));
   struct advice_finding *found = advice_add(
       run->advice, ADVICE_CHUNK_OVERHEAD, (most_s + least_s) / 2,
       "The OpenMP runtime takes %.3f s of processor time to hand out iterations, the loop's code %.3f s (sampled); "
@@ -144,44 +161,54 @@ static void find_small_chunks(struct advice_run *run, struct advice_region *regi
   enter_chunks(run, region, least_s, most_s, found);
 }
 
-/* The gain if no thread waited for another inside the region. */
-static double cancelled(const struct advice_run *run, const struct advice_region *region, double lost_s)
-{
-  double longest_s = 0, sum_s = 0;
-  for (uint32_t i = 0; i < run->input->constructs->threads_count; i++) {
-    longest_s = fmax(longest_s, region->busy_s[i]);
-    sum_s += region->busy_s[i];
-  }
-  return lost_s / region->threads - (longest_s - sum_s / region->threads);
-}
-
 /* How long threads of a region wait for each other, all together. */
 struct waiting {
-  double lost_s, in_tasks_s; /* in_tasks_s: with waiting for tasks */
-  const struct construct_entry *at;
+  double lost_s, in_tasks_s;          /* in_tasks_s: with waiting for tasks */
+  const struct construct_entry *at;   /* where most of it is */
+  const struct construct_entry *loop; /* whose end that is, or NULL */
+  double pieces;                      /* iterations or sections of the loop each time; 0: not known */
 };
 
-/* Most tasks, or the iterations of an ordered loop, depend on each other. */
-static bool find_dependences(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+/* Sets what follows if the region's parts are the same on more cores, but then take at least its span. */
+static void enter_parts(const struct advice_run *run, const struct advice_region *region,
+                        const struct construct_entry *at, struct advice_finding *found)
 {
-  struct advice_finding *found;
-  if (region->dependent > region->created / 2 && region->created > 0) {
-    found = advice_add(run->advice, ADVICE_DEPENDENCES, advice_region_gain(region, waiting->in_tasks_s),
-                       "%.0f of %.0f tasks have depend clauses; threads wait %.3f s of %.3f s for tasks that may run",
-                       region->dependent, region->created, waiting->in_tasks_s, region->total_s);
-    advice_place(found, region->at, region->task.at ? region->task.at : region->at);
-  } else if (region->ordered.s > waiting->lost_s / 2 && region->ordered.s > 0) {
-    found = advice_add(run->advice, ADVICE_DEPENDENCES, advice_region_gain(region, region->ordered.s),
-                       "Threads wait %.3f s of %.3f s until it is the turn of their iteration", region->ordered.s,
-                       region->total_s);
-    advice_place(found, region->at, region->ordered.at);
-  } else {
-    return false;
-  }
+  advice_place(found, region->at, at);
   more_by_span(run, found, region);
   if (found)
     found->same_parts = true;
-  return true;
+}
+
+/* ---- why threads wait for each other: a row of the table below each ---- */
+
+static bool tasks_depend(const struct advice_region *region, const struct waiting *waiting)
+{
+  (void)waiting;
+  return region->created > 0 && region->dependent > region->created / MOST;
+}
+
+static void add_dependent_tasks(struct advice_run *run, const struct advice_region *region,
+                                const struct waiting *waiting)
+{
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_DEPENDENCES, advice_region_gain(region, waiting->in_tasks_s),
+                 "%.0f of %.0f tasks have depend clauses; threads wait %.3f s of %.3f s for tasks that may run",
+                 region->dependent, region->created, waiting->in_tasks_s, region->total_s);
+  enter_parts(run, region, region->task.at ? region->task.at : region->at, found);
+}
+
+static bool iterations_are_ordered(const struct advice_region *region, const struct waiting *waiting)
+{
+  return region->ordered.s > 0 && region->ordered.s > waiting->lost_s / MOST;
+}
+
+static void add_ordered(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+{
+  (void)waiting;
+  struct advice_finding *found = advice_add(
+      run->advice, ADVICE_DEPENDENCES, advice_region_gain(region, region->ordered.s),
+      "Threads wait %.3f s of %.3f s until it is the turn of their iteration", region->ordered.s, region->total_s);
+  enter_parts(run, region, region->ordered.at, found);
 }
 
 /* Sets the place of a block that one thread runs while the others wait, and what follows from it. */
@@ -197,138 +224,247 @@ static void enter_block(const struct advice_run *run, const struct advice_region
   found->same_parts = true;
 }
 
-/* The others wait at a barrier while the master runs a masked block.  Returns whether that is most of the waiting. */
-static bool find_masked(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+/* How long the others wait at a barrier while the master runs a masked block. */
+static double masked_s(const struct advice_region *region, const struct waiting *waiting)
 {
-  double caused_s = fmin(waiting->lost_s, (region->threads - 1) * region->masked.s);
-  if (region->tasks > 0 || caused_s <= waiting->lost_s / 2)
-    return false;
+  return fmin(waiting->lost_s, (region->threads - 1) * region->masked.s);
+}
+
+static bool master_is_alone(const struct advice_region *region, const struct waiting *waiting)
+{
+  return region->tasks <= 0 && masked_s(region, waiting) > waiting->lost_s / MOST;
+}
+
+static void add_masked(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+{
+  double caused_s = masked_s(region, waiting);
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_SERIAL, advice_region_gain(region, caused_s),
                  "The master runs the masked block for %.3f s; at the next barrier, the others wait %.3f s",
                  region->masked.s, caused_s);
   enter_block(run, region, region->masked.at, found);
-  return true;
 }
 
-/* One thread creates all tasks, or inner regions run with one thread each. */
-static bool find_one_thread(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+/* The thread in the single block is there for most of the region, and the others' tasks do not fill their time. */
+static bool one_thread_creates(const struct advice_region *region, const struct waiting *waiting)
 {
-  struct advice_finding *found;
-  double threads = fmax(region->threads, 1), gain_s = advice_region_gain(region, waiting->lost_s);
-  if (region->tasks > 4 * threads && region->single_s > 0.6 * region->total_s / threads &&
-      region->task.s < 0.7 * (threads - 1) * region->total_s / threads) {
-    found = advice_add(run->advice, ADVICE_CREATION, gain_s,
-                       "One thread creates %.0f tasks in %.3f s; the others wait %.3f s and run them in %.3f s",
-                       region->tasks, region->single_s, waiting->lost_s, region->task.s);
-    advice_place(found, region->at, region->task.at ? region->task.at : region->at);
-  } else if (region->inner.s > region->total_s / 4) {
-    found = advice_add(run->advice, ADVICE_NESTING, gain_s,
-                       "Inner regions run with one thread each for %.3f s, while threads of the outer one wait %.3f s",
-                       region->inner.s, waiting->lost_s);
-    advice_place(found, region->at, region->inner.at);
-  } else {
-    return false;
-  }
-  more_by_span(run, found, region);
+  (void)waiting;
+  double each_s = region->total_s / region->threads;
+  return region->tasks > FEW_PIECES * region->threads * region->processes && region->single_s > each_s / MOST &&
+         region->task.s < (region->threads - 1) * each_s * (1 - 1.0 / FEW_PIECES);
+}
+
+static void add_creation(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+{
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_CREATION, advice_region_gain(region, waiting->lost_s),
+                 "One thread creates %.0f tasks in %.3f s; the others wait %.3f s and run them in %.3f s",
+                 region->tasks, region->single_s, waiting->lost_s, region->task.s);
+  enter_parts(run, region, region->task.at ? region->task.at : region->at, found);
+}
+
+/* Inner regions of one thread are a part of the region that is worth a finding, as few pieces are. */
+static bool inner_regions_are_serial(const struct advice_region *region, const struct waiting *waiting)
+{
+  (void)waiting;
+  return region->inner.s > region->total_s / FEW_PIECES;
+}
+
+static void add_nesting(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+{
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_NESTING, advice_region_gain(region, waiting->lost_s),
+                 "Inner regions run with one thread each for %.3f s, while threads of the outer one wait %.3f s",
+                 region->inner.s, waiting->lost_s);
+  enter_parts(run, region, region->inner.at, found);
+}
+
+static bool sections_are_not_counted(const struct advice_region *region, const struct waiting *waiting)
+{
+  (void)region;
+  return waiting->loop && waiting->loop->kind == DIRECTIVE_SECTIONS && !waiting->loop->sum.chosen;
+}
+
+static void add_sections(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+{
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_FEW_CHUNKS, advice_region_gain(region, waiting->lost_s),
+                 "Sections of unequal length for %.0f threads; threads wait %.3f s of %.3f s", region->threads,
+                 waiting->lost_s, region->total_s);
+  advice_place(found, region->at, waiting->at);
+}
+
+/* Adds fewer pieces than FEW_PIECES for each thread. */
+static void add_few(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting,
+                    double pieces, const char *what, const struct construct_entry *at)
+{
+  double cores = more_cores(run), busy_s = fmax(0, region->total_s - waiting->in_tasks_s);
+  struct advice_finding *found = advice_add(run->advice, ADVICE_FEW_CHUNKS, advice_region_gain(region, waiting->lost_s),
+                                            "%.0f %s for %.0f threads; threads wait %.3f s of %.3f s", pieces, what,
+                                            region->threads, waiting->lost_s, region->total_s);
+  advice_place(found, region->at, at);
+  advice_more(run->advice, found,
+              advice_region_gain(region, busy_s) * region->threads * (ceil(pieces / cores) / pieces - 1 / cores), true);
   if (found)
     found->same_parts = true;
-  return true;
 }
 
-/* Fewer loop iterations, sections or tasks than four for each thread. */
-static bool find_few_pieces(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+static bool few(double pieces, double threads)
 {
-  double threads = fmax(region->threads, 1), pieces = pieces_of(run, region->loop.at), cores = more_cores(run);
-  double tasks = region->executions > 0 ? region->tasks / region->executions : 0;
-  bool few_pieces = pieces >= 1 && pieces < 4 * threads, few_tasks = tasks >= 1 && tasks < 4 * threads;
-  struct advice_finding *found;
-  if (!pieces && region->loop.at && region->loop.at->kind == DIRECTIVE_SECTIONS) { /* the runtime does not count them */
-    found = advice_add(run->advice, ADVICE_FEW_CHUNKS, advice_region_gain(region, waiting->lost_s),
-                       "Sections of unequal length for %.0f threads; threads wait %.3f s of %.3f s", threads,
-                       waiting->lost_s, region->total_s);
-    advice_place(found, region->at, waiting->at);
-    return true;
-  }
-  if (!few_pieces && !few_tasks)
-    return false;
-  double few = few_pieces ? pieces : tasks, busy_s = fmax(0, region->total_s - waiting->in_tasks_s);
-  found = advice_add(run->advice, ADVICE_FEW_CHUNKS, advice_region_gain(region, waiting->lost_s),
-                     "%.0f %s for %.0f threads; threads wait %.3f s of %.3f s", few,
-                     few_pieces ? "pieces of work" : "tasks", threads, waiting->lost_s, region->total_s);
-  advice_place(found, region->at, few_pieces ? waiting->at : region->task.at);
-  advice_more(run->advice, found, advice_region_gain(region, busy_s) * threads * (ceil(few / cores) / few - 1 / cores),
-              true);
-  if (found)
-    found->same_parts = true;
-  return true;
+  return pieces >= 1 && pieces < FEW_PIECES * threads;
 }
 
-/* Threads do unequal work, in each phase or in all. */
-static void find_unequal_work(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+static bool pieces_are_few(const struct advice_region *region, const struct waiting *waiting)
 {
-  double threads = fmax(region->threads, 1), lost_s = waiting->lost_s;
-  double without_s = region->meeting.at ? cancelled(run, region, lost_s) : 0;
-  if (without_s > lost_s / threads / 2) {
-    advice_place(
-        advice_add(run->advice, ADVICE_BARRIER, advice_region_gain(region, without_s * threads),
-                   "Threads wait %.3f s of %.3f s for each other, but over all phases the busiest one works only "
-                   "%.3f s longer than the mean",
-                   lost_s, region->total_s, fmax(0, lost_s / threads - without_s)),
-        region->at, region->meeting.at);
-    return;
-  }
+  return few(waiting->pieces, region->threads);
+}
+
+static void add_few_pieces(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+{
+  add_few(run, region, waiting, waiting->pieces, "pieces of work", waiting->at);
+}
+
+static double tasks_each(const struct advice_region *region)
+{
+  return region->executions > 0 ? region->tasks / region->executions : 0;
+}
+
+static bool tasks_are_few(const struct advice_region *region, const struct waiting *waiting)
+{
+  (void)waiting;
+  return few(tasks_each(region), region->threads);
+}
+
+static void add_few_tasks(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+{
+  add_few(run, region, waiting, tasks_each(region), "tasks", region->task.at);
+}
+
+/* The gain if no thread waited for another inside the region: then the one that works longest decides. */
+static double cancelled_s(const struct advice_region *region, const struct waiting *waiting)
+{
+  return waiting->lost_s * region->per_lost - region->excess_s;
+}
+
+static bool waiting_cancels_out(const struct advice_region *region, const struct waiting *waiting)
+{
+  return region->meeting.at && cancelled_s(region, waiting) > waiting->lost_s * region->per_lost / MOST;
+}
+
+static void add_barrier(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+{
+  double gain_s = advice_region_own(region, cancelled_s(region, waiting));
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_BARRIER, gain_s,
+                 "Threads wait %.3f s of %.3f s for each other, but over all phases the busiest one works only "
+                 "%.3f s longer than the mean",
+                 waiting->lost_s, region->total_s, region->excess_s);
+  advice_place(found, region->at, region->meeting.at);
+}
+
+static bool always(const struct advice_region *region, const struct waiting *waiting)
+{
+  (void)region;
+  return waiting->lost_s > 0;
+}
+
+static void add_imbalance(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+{
   bool unseen = !region->loop.at && region->tasks <= 0 && run->input->profile->workspan.unseen & UNSEEN_INLINED;
   struct advice_finding *found =
-      advice_add(run->advice, ADVICE_IMBALANCE, advice_region_gain(region, lost_s),
-                 "Threads wait %.3f s of %.3f s for the last one to finish its part (%.0f threads, %.3f s elapsed)%s",
-                 lost_s, region->total_s, threads, advice_region_wall(region),
+      advice_add(run->advice, ADVICE_IMBALANCE, advice_region_gain(region, waiting->lost_s),
+                 "Threads wait %.3f s of %.3f s for the last one to finish its part (%.0f threads%s, %.3f s elapsed)%s",
+                 waiting->lost_s, region->total_s, region->threads, region->processes > 1 ? " in each process" : "",
+                 advice_region_wall(region),
                  unseen ? "; GCC's static loops do not tell their number of iterations: if it is small, divide the "
                           "work into more pieces (collapse(2))"
                         : "");
   advice_place(found, region->at, waiting->at);
-  if (region->loop.at) /* blocks of equal numbers of iterations become more unequal with more threads */
+  if (waiting->loop) /* blocks of equal numbers of iterations become more unequal with more threads */
     advice_more(run->advice, found, found ? found->gain_s / ADVICE_MORE : 0, true);
   else if (found)
     found->same_parts = region->tasks > 0;
 }
 
-/* Finds why threads of the region wait for each other: the most specific reason. */
+/* Why threads of a region wait for each other, the most specific reason first: the first one that applies is added.
+ * What is said of each class, and its range, is in the table of advice_findings.c. */
+static const struct reason {
+  enum advice_class class;
+  bool (*applies)(const struct advice_region *region, const struct waiting *waiting);
+  void (*add)(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting);
+} reasons[] = {
+    {ADVICE_DEPENDENCES, tasks_depend, add_dependent_tasks},
+    {ADVICE_DEPENDENCES, iterations_are_ordered, add_ordered},
+    {ADVICE_SERIAL, master_is_alone, add_masked},
+    {ADVICE_CREATION, one_thread_creates, add_creation},
+    {ADVICE_NESTING, inner_regions_are_serial, add_nesting},
+    {ADVICE_FEW_CHUNKS, sections_are_not_counted, add_sections},
+    {ADVICE_FEW_CHUNKS, pieces_are_few, add_few_pieces},
+    {ADVICE_FEW_CHUNKS, tasks_are_few, add_few_tasks},
+    {ADVICE_BARRIER, waiting_cancels_out, add_barrier},
+    {ADVICE_IMBALANCE, always, add_imbalance},
+};
+
+/* Finds where threads of the region wait for each other, and why.  What they wait for at a barrier or the region's end
+ * is a loop with nowait, if there is one. */
 static void find_waiting(struct advice_run *run, const struct advice_region *region)
 {
-  bool at_barrier = region->meeting.at && region->meeting.at->kind == DIRECTIVE_BARRIER;
-  struct waiting waiting = {.lost_s = region->imbalance_s + (at_barrier ? region->meeting.s : 0) +
-                                      (region->tasks > 0 ? region->limited.s : 0),
-                            .at = region->loop.at ? region->loop.at
-                                  : at_barrier    ? region->meeting.at
-                                                  : region->at};
+  const struct construct_entry *at = region->waits.at;
+  bool own = at && (at->kind == DIRECTIVE_FOR || at->kind == DIRECTIVE_SECTIONS);
+  struct waiting waiting = {.lost_s =
+                                region->imbalance_s + region->barrier_s + (region->tasks > 0 ? region->limited_s : 0),
+                            .loop = own ? at : region->open_loop.at};
   waiting.in_tasks_s = waiting.lost_s + region->tasks_wait_s;
-  if (!find_dependences(run, region, &waiting) && !find_masked(run, region, &waiting) &&
-      !find_one_thread(run, region, &waiting) && !find_few_pieces(run, region, &waiting))
-    find_unequal_work(run, region, &waiting);
+  waiting.pieces = pieces_of(run, waiting.loop);
+  waiting.at = waiting.loop ? waiting.loop : at && at->kind == DIRECTIVE_BARRIER ? at : region->at;
+  size_t i = 0;
+  while (i < sizeof reasons / sizeof *reasons && !reasons[i].applies(region, &waiting))
+    i++;
+  if (i < sizeof reasons / sizeof *reasons)
+    reasons[i].add(run, region, &waiting);
 }
 
-/* Code that one thread runs while its team waits. */
+/* ---- code that one thread runs while its team waits ---- */
+
+/* Waiting for each single block of the region. */
+static void find_singles(struct advice_run *run, const struct advice_region *region)
+{
+  const struct construct_tree *tree = run->input->constructs;
+  for (int add = 0; add < 2; add++)
+    for (uint32_t first = region->first; first; first = run->next[first])
+      for (uint32_t i = first; i < tree->entries[first].end; i++) {
+        const struct construct_entry *entry = &tree->entries[i];
+        double *waited_s = &run->waited_s[entry->region];
+        if (entry->kind != DIRECTIVE_SINGLE)
+          continue;
+        if (!add) {
+          *waited_s += advice_seconds(construct_losses(entry->kind, &entry->sum).limited_parallelism);
+          continue;
+        }
+        if (*waited_s > 0)
+          enter_block(run, region, entry,
+                      advice_add(run->advice, ADVICE_SERIAL, advice_region_gain(region, *waited_s),
+                                 "One thread runs the single block; the others wait %.3f s for it", *waited_s));
+        *waited_s = 0;
+      }
+}
+
 static void find_serial_parts(struct advice_run *run, struct advice_region *region)
 {
-  double threads = region->threads, cores = more_cores(run);
-  struct advice_finding *found = NULL;
-  if (threads == 1 && run->input->threads > 1) {
+  if (region->threads == 1 && run->input->threads > 1) {
     double wall_s = advice_region_wall(region);
-    found = advice_add(run->advice, ADVICE_SERIAL, wall_s * (1 - 1.0 / run->input->threads),
-                       "The region runs with one thread for %.3f s, while others have no work", wall_s);
+    struct advice_finding *found =
+        advice_add(run->advice, ADVICE_SERIAL, wall_s * (1 - 1.0 / run->input->threads),
+                   "The region runs with one thread for %.3f s, while others have no work", wall_s);
     advice_place(found, region->at, region->at);
-    advice_more(run->advice, found, wall_s * (1 - 1 / cores), false);
+    advice_more(run->advice, found, wall_s * (1 - 1 / more_cores(run)), false);
     if (found) {
       found->change = ADVICE_SPREAD;
       found->same_parts = true;
     }
   }
-  if (region->tasks > 0 || threads < 2)
-    return;
-  found = advice_add(run->advice, ADVICE_SERIAL, advice_region_gain(region, region->limited.s),
-                     "One thread runs the single block; the others wait %.3f s for it", region->limited.s);
-  enter_block(run, region, region->limited.at, found);
+  if (region->tasks <= 0 && region->threads >= 2)
+    find_singles(run, region);
 }
 
 /* Waiting for a lock.  gain_s: without it; held_s, busy_s: how long it was held, and how long the threads of its
@@ -344,14 +480,14 @@ struct lock_waiting {
 static void add_lock(const struct advice_region *region, const struct construct_entry *entry, struct lock_waiting *lock)
 {
   double wait_s = advice_seconds(construct_losses(entry->kind, &entry->sum).synchronisation);
-  double own = fmax(region->threads, 1);
+  bool brief = advice_seconds(entry->sum.own_body) < 1e-6 * (double)entry->sum.count;
+  double processes = fmax(region->processes, 1);
   lock->wait_s += wait_s;
   lock->gain_s += advice_region_gain(region, wait_s);
-  bool brief = advice_seconds(entry->sum.own_body) < 1e-6 * (double)entry->sum.count;
-  lock->most_s +=
-      fmax(advice_region_gain(region, wait_s), brief ? advice_region_wall(region) - region->sampled_work_s / own : 0);
-  lock->held_s += own * advice_region_gain(region, advice_seconds(entry->sum.body));
-  lock->busy_s += own * advice_region_gain(region, fmax(0, region->total_s - wait_s));
+  lock->most_s += fmax(advice_region_gain(region, wait_s),
+                       brief ? advice_region_wall(region) - sampled_wall(region, region->sampled_work_s) : 0);
+  lock->held_s += advice_region_own(region, advice_seconds(entry->sum.body)) / processes;
+  lock->busy_s += advice_region_own(region, fmax(0, region->total_s - wait_s)) / processes;
   lock->place = entry;
   lock->region = region->at;
 }
@@ -361,20 +497,13 @@ static int find_contention(struct advice_run *run)
 {
   const struct construct_tree *tree = run->input->constructs;
   struct lock_waiting *locks = calloc((size_t)tree->count + 1, sizeof *locks);
-  for (uint32_t i = 0; locks && i < run->count; i++) {
-    struct advice_region *region = &run->regions[i];
-    for (uint32_t j = 1; j < tree->count; j++) {
-      uint32_t outer = j;
-      const struct construct_entry *entry = &tree->entries[j];
-      if (!construct_is_lock(entry->kind) || entry->kind == DIRECTIVE_ORDERED)
-        continue;
-      while (tree->entries[outer].parent && tree->entries[outer].parent != MODEL_NONE)
-        outer = tree->entries[outer].parent;
-      if (tree->entries[outer].region != region->at->region)
-        continue;
-      add_lock(region, entry, &locks[entry->region]);
-    }
-  }
+  for (uint32_t i = 0; locks && i < run->count; i++)
+    for (uint32_t first = run->regions[i].first; first; first = run->next[first])
+      for (uint32_t j = first; j < tree->entries[first].end; j++) {
+        const struct construct_entry *entry = &tree->entries[j];
+        if (construct_is_lock(entry->kind) && entry->kind != DIRECTIVE_ORDERED)
+          add_lock(&run->regions[i], entry, &locks[entry->region]);
+      }
   for (uint32_t i = 1; locks && i <= tree->count; i++) {
     const struct lock_waiting *lock = &locks[i];
     if (!lock->place)
@@ -393,13 +522,16 @@ static int find_contention(struct advice_run *run)
 
 int advice_waits_find(struct advice_run *run, bool crowded)
 {
+  double opened = 0;
+  for (uint32_t i = 0; i < run->count; i++)
+    opened += once_s(&run->regions[i]) <= SMALL_REGION_S ? run->regions[i].executions : 0;
   for (uint32_t i = 0; i < run->count && !crowded; i++) {
     struct advice_region *region = &run->regions[i];
     find_serial_parts(run, region);
     if (region->threads < 2 || find_small_tasks(run, region))
       continue;
     find_small_chunks(run, region);
-    if (!find_small_regions(run, region))
+    if (!find_small_regions(run, region, opened))
       find_waiting(run, region);
   }
   return find_contention(run);

@@ -9,6 +9,7 @@ enum { REGION = 1, INNER, ENTRIES, THREADS = 2 };
 static const uint64_t ms = 1000000;
 static struct construct_entry entries[ENTRIES];
 static struct construct_line lines[ENTRIES][THREADS];
+static struct construct_thread members[2 * THREADS];
 static struct construct_tree constructs;
 static struct profile_directive directives[2];
 static struct construct_tasks tasks;
@@ -45,10 +46,13 @@ static int begin(void **state)
   lines[INNER][0].figures.own_body = 700 * ms;
   lines[INNER][1].figures.own_body = 300 * ms;
   lines[REGION][1].figures.wait = 400 * ms;
-  constructs = (struct construct_tree){.entries = entries, .count = ENTRIES, .threads_count = THREADS};
+  constructs =
+      (struct construct_tree){.entries = entries, .count = ENTRIES, .threads = members, .threads_count = THREADS};
+  for (uint32_t i = 0; i < 2 * THREADS; i++)
+    members[i] = (struct construct_thread){i / THREADS, i % THREADS, i};
   directives[1] = (struct profile_directive){.instances = 1, .iterations = 1000};
   tasks = (struct construct_tasks){.directive = 1};
-  process = (struct profile_process){.usable = true, .cpus = 8, .threads_max = 2};
+  process = (struct profile_process){.usable = true, .cpus = 8, .threads_max = 2, .wall_ns = 1000 * ms};
   profile = (struct profile){.processes = &process, .processes_count = 1};
   profile.workspan.known = true;
   profile.workspan.directives = directives;
@@ -58,9 +62,9 @@ static int begin(void **state)
                                 .tree = &tree,
                                 .columns = &columns,
                                 .constructs = &constructs,
-                                .elapsed_ns = 1000 * ms,
+                                .elapsed_s = 1,
                                 .samples = 1000,
-                                .openmp_wall_ns = 2000 * ms,
+                                .all_ns = 2000 * ms,
                                 .threads = 2,
                                 .efficiency = 0.5};
   return tree_init(&tree, 1, "run");
@@ -124,10 +128,10 @@ static void test_unseen_loop(void **state)
   entries[INNER].kind = DIRECTIVE_BARRIER;
   entries[INNER].sum = (struct construct_figures){.count = 2, .executions = 1};
   entries[REGION].sum.own_body = 1000 * ms;
-  expect(ADVICE_IMBALANCE, 0.2, 20);
+  expect(ADVICE_IMBALANCE, 0.2, 10);
   assert_null(strstr(advice.found[0].evidence, "collapse(2)"));
   profile.workspan.unseen = UNSEEN_INLINED;
-  expect(ADVICE_IMBALANCE, 0.2, 20);
+  expect(ADVICE_IMBALANCE, 0.2, 10);
   assert_non_null(strstr(advice.found[0].evidence, "collapse(2)"));
 }
 
@@ -203,9 +207,9 @@ static void test_locks(void **state)
   expect_more(0.5 - 1.0 / 8, true); /* one holder at a time, instead of the work of 1 s on eight cores */
 }
 
-static void sample(uint64_t work_ns, uint64_t overhead_ns)
+static void sample_in(const char *name, uint32_t line, uint64_t work_ns, uint64_t overhead_ns)
 {
-  struct tree_row row = {.kind = ROW_PARALLEL, .name = "parallel", .file = "a.c", .line = 10};
+  struct tree_row row = {.kind = ROW_PARALLEL, .name = name, .file = line ? "a.c" : "", .line = line};
   tree_release(&tree);
   assert_int_equal(tree_init(&tree, 2, "run"), 0);
   uint32_t at = tree_append(&tree, &row);
@@ -216,21 +220,44 @@ static void sample(uint64_t work_ns, uint64_t overhead_ns)
   tree_inclusive(&tree);
 }
 
+static void sample(uint64_t work_ns, uint64_t overhead_ns)
+{
+  sample_in("parallel", 10, work_ns, overhead_ns);
+}
+
+/* Without debug information the name tells to which region samples belong. */
+static void test_samples_by_name(void **state)
+{
+  (void)state;
+  entries[REGION].line = 0;
+  entries[REGION].file = "";
+  entries[REGION].name = "f+0x12";
+  entries[REGION].sum.wait = lines[REGION][1].figures.wait = 0;
+  sample_in("parallel @ f+0x12 [f._omp_fn.0]", 0, 400 * ms, 300 * ms);
+  expect(ADVICE_CHUNK_OVERHEAD, 0.4, 20);
+  sample_in("parallel @ f+0x123", 0, 400 * ms, 300 * ms);
+  advice_release(&advice);
+  assert_int_equal(advice_compute(&input, &advice), 0);
+  assert_int_not_equal(advice.found[0].class, ADVICE_CHUNK_OVERHEAD);
+}
+
 /* The runtime's time belongs to the handing out of iterations, or to the locks if these enter one each. */
 static void test_many_entries(void **state)
 {
   (void)state;
   struct construct_entry more[ENTRIES + 1];
+  struct construct_line enter = {.figures.enter = 60 * ms};
   memcpy(more, entries, sizeof entries);
   more[ENTRIES] = entries[INNER];
   more[ENTRIES].parent = INNER;
   more[ENTRIES].region = ENTRIES;
   more[ENTRIES].kind = DIRECTIVE_CRITICAL;
   more[ENTRIES].line = 30;
-  more[ENTRIES].lines_count = 0;
+  more[ENTRIES].lines = &enter;
+  more[ENTRIES].lines_count = 1;
   more[ENTRIES].sum = (struct construct_figures){.count = 499, .enter = 60 * ms};
   more[0].end = more[REGION].end = more[INNER].end = more[ENTRIES].end = ENTRIES + 1;
-  more[REGION].sum.wait = 0;
+  more[REGION].sum.wait = lines[REGION][1].figures.wait = 0;
   constructs.entries = more;
   constructs.count = ENTRIES + 1;
   sample(400 * ms, 300 * ms);
@@ -242,7 +269,7 @@ static void test_many_entries(void **state)
 static void test_what_runs_outside(void **state)
 {
   (void)state;
-  struct profile_thread thread = {.blocked_ns = 400 * ms};
+  struct profile_thread thread = {.blocked_ns = 400 * ms, .flags = THREAD_OPENMP};
   entries[REGION].sum.wait = 0;
   input.serial_s = 0.3;
   expect(ADVICE_SERIAL, 0.3, 0);
@@ -258,12 +285,18 @@ static void test_what_runs_outside(void **state)
 static void test_long_blocking(void **state)
 {
   (void)state;
-  struct profile_thread thread = {.blocked_ns = 800 * ms};
+  struct profile_thread thread = {.blocked_ns = 800 * ms, .flags = THREAD_OPENMP};
+  input.efficiency = 0.99;
   process.threads = &thread;
   process.threads_count = 1;
   entries[REGION].sum.wait = 0;
   expect(ADVICE_BLOCKING, 0.2, 0);
   assert_in_range((uint64_t)(advice.found[0].high_s * 1e6 + 0.5), 800000, 800001);
+  process.threads_max = 1; /* a shell that waits for a program */
+  expect(ADVICE_NONE, 0, 0);
+  process.threads_max = 2;
+  thread.flags = 0; /* a thread of which OpenMP knows nothing */
+  expect(ADVICE_NONE, 0, 0);
 }
 
 static void test_missing_cores(void **state)
@@ -280,16 +313,183 @@ static void test_missing_cores(void **state)
 static void test_more_threads_than_cores(void **state)
 {
   (void)state;
-  struct profile_thread thread = {.run_delay_ns = 500 * ms, .cpu_ns = 600 * ms};
-  process.threads = &thread;
-  process.threads_count = 1;
+  struct profile_thread threads[] = {{.run_delay_ns = 250 * ms, .cpu_ns = 300 * ms, .work_ns = 500 * ms},
+                                     {.run_delay_ns = 250 * ms, .cpu_ns = 300 * ms, .work_ns = 200 * ms}};
+  process.threads = threads;
+  process.threads_count = 2;
   process.threads_max = 2;
   process.cpus = 1;
-  input.work_ns = 700 * ms;
   expect(ADVICE_OVERSUBSCRIPTION, 0.3, 0);
   assert_int_equal(advice.count, 1); /* a thread that waits leaves its core to the other one */
-  thread.cpu_ns = 400 * ms;          /* less than one ready at a time: others took the core */
+  profile.workspan.is_time = true;
+  profile.workspan.span = 800 * ms; /* which no number of threads makes shorter */
+  expect(ADVICE_OVERSUBSCRIPTION, 0.2, 0);
+  profile.workspan.span = 1000 * ms;
+  expect(ADVICE_IMBALANCE, 0.2, 20); /* nothing to gain there: the regions count again */
+  profile.workspan.span = 0;
+  threads[0].run_delay_ns = threads[1].run_delay_ns = 0;
+  threads[0].cpu_ns = 1200 * ms; /* no thread ever waited for a core */
   expect(ADVICE_IMBALANCE, 0.2, 20);
+  threads[0].run_delay_ns = 400 * ms;
+  threads[0].cpu_ns = 200 * ms; /* less than one ready at a time: others took the core */
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+}
+
+/* Four threads on two cores, one of which has half of the work: two of them on a core take 700 of the 1000 ms. */
+static void test_one_long_thread(void **state)
+{
+  (void)state;
+  struct profile_thread threads[4];
+  for (int i = 0; i < 4; i++)
+    threads[i] =
+        (struct profile_thread){.run_delay_ns = 300 * ms, .cpu_ns = 400 * ms, .work_ns = (i == 2 ? 550 : 150) * ms};
+  process.threads = threads;
+  process.threads_count = process.threads_max = 4;
+  process.cpus = 2;
+  expect(ADVICE_OVERSUBSCRIPTION, 0.45, 0);
+  assert_true(fabs(advice.found[0].low_s - 0.225) < 1e-9);
+  threads[1].work_ns = 350 * ms;
+  expect(ADVICE_OVERSUBSCRIPTION, 0.4, 0);
+  assert_true(fabs(advice.found[0].low_s - 0.1) < 1e-9);
+}
+
+/* Sets the figures of each thread to those of the first process's. */
+static void copy_process(struct profile_process *processes, struct construct_line copies[ENTRIES][2 * THREADS])
+{
+  processes[0] = processes[1] = process;
+  profile.processes = processes;
+  profile.processes_count = 2;
+  constructs.threads_count = 2 * THREADS;
+  for (uint32_t i = 0; i < ENTRIES; i++) {
+    for (uint32_t j = 0; j < 2 * THREADS; j++) {
+      copies[i][j] = lines[i][j % THREADS];
+      copies[i][j].thread = j;
+    }
+    entries[i].lines = copies[i];
+    entries[i].lines_count = 2 * THREADS;
+    construct_figures_add(&entries[i].sum, &entries[i].sum);
+  }
+}
+
+/* Two processes of two threads: at the same time they lose what one loses; one after the other, both. */
+static void test_several_processes(void **state)
+{
+  (void)state;
+  struct profile_process processes[2];
+  static struct construct_line copies[ENTRIES][2 * THREADS];
+  copy_process(processes, copies);
+  directives[1].iterations = 10; /* more than four for each of two threads */
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  processes[1].start_ns = 999 * ms;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  processes[1].start_ns = 1000 * ms;
+  expect(ADVICE_IMBALANCE, 0.4, 20);
+  copies[REGION][3].figures.wait = 0; /* only one of them waits */
+  entries[REGION].sum.wait = 400 * ms;
+  processes[1].start_ns = 0;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+}
+
+/* A region that both of two processes open takes as long each time as in one. */
+static void test_small_regions_of_processes(void **state)
+{
+  (void)state;
+  struct profile_process processes[2];
+  static struct construct_line copies[ENTRIES][2 * THREADS];
+  entries[REGION].sum.executions = 300; /* of 2.3 ms each */
+  entries[REGION].sum.enter = 400 * ms;
+  lines[REGION][1].figures.enter = 400 * ms;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  copy_process(processes, copies);
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  entries[REGION].sum.executions = 1200;
+  expect(ADVICE_REGION_OVERHEAD, 0.2, 10);
+}
+
+/* A second loop, which follows the first one in the region. */
+static void add_second(struct construct_entry more[ENTRIES + 1])
+{
+  memcpy(more, entries, sizeof entries);
+  more[INNER].end = ENTRIES;
+  more[ENTRIES] = entries[INNER];
+  more[ENTRIES].parent = REGION;
+  more[ENTRIES].region = ENTRIES;
+  more[ENTRIES].line = 30;
+  more[ENTRIES].lines_count = 0;
+  more[0].end = more[REGION].end = more[ENTRIES].end = ENTRIES + 1;
+  constructs.entries = more;
+  constructs.count = ENTRIES + 1;
+}
+
+/* The loop at whose end threads wait is named, not that with most work. */
+static void test_two_loops(void **state)
+{
+  (void)state;
+  struct construct_entry more[ENTRIES + 1];
+  add_second(more);
+  more[REGION].sum.wait = 0;
+  more[INNER].sum.wait = 4 * ms;
+  more[ENTRIES].sum = (struct construct_figures){.count = 2, .executions = 1, .own_body = 300 * ms, .wait = 396 * ms};
+  more[ENTRIES].directive = 0;
+  directives[1].iterations = 3; /* of the other loop */
+  expect(ADVICE_IMBALANCE, 0.2, 30);
+  more[REGION].sum.wait = 396 * ms; /* at the region's end, after the loop with nowait */
+  more[ENTRIES].sum.wait = 0;
+  expect(ADVICE_IMBALANCE, 0.2, 30);
+  more[ENTRIES].sum.wait = 1 * ms; /* neither loop */
+  expect(ADVICE_IMBALANCE, 0.2005, 10);
+}
+
+static void test_two_singles(void **state)
+{
+  (void)state;
+  struct construct_entry more[ENTRIES + 1];
+  add_second(more);
+  more[REGION].sum.wait = 0;
+  more[INNER].kind = more[ENTRIES].kind = DIRECTIVE_SINGLE;
+  more[INNER].sum.wait = 100 * ms;
+  more[ENTRIES].sum.wait = 300 * ms;
+  expect(ADVICE_SERIAL, 0.15, 30);
+  assert_int_equal(advice.found[1].line, 20);
+  assert_true(fabs(advice.found[1].gain_s - 0.05) < 1e-9);
+}
+
+/* Waiting at a barrier counts once, and also where a loop has more of it. */
+static void test_barrier_and_loop(void **state)
+{
+  (void)state;
+  struct construct_entry more[ENTRIES + 1];
+  add_second(more);
+  more[REGION].sum.wait = 0;
+  more[INNER].sum.wait = 300 * ms;
+  more[ENTRIES].kind = DIRECTIVE_BARRIER;
+  more[ENTRIES].sum = (struct construct_figures){.count = 2, .executions = 1, .wait = 100 * ms};
+  lines[INNER][0].figures.own_body = 900 * ms;
+  lines[INNER][1].figures.own_body = 100 * ms;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  more[INNER].sum.wait = 100 * ms;
+  more[ENTRIES].sum.wait = 300 * ms;
+  expect(ADVICE_IMBALANCE, 0.2, 30);
+}
+
+/* Two locks, each of which gains less than 1 %. */
+static void test_many_small_findings(void **state)
+{
+  (void)state;
+  struct construct_entry more[ENTRIES + 1];
+  add_second(more);
+  more[REGION].sum.wait = 0;
+  more[INNER].kind = more[ENTRIES].kind = DIRECTIVE_CRITICAL;
+  more[INNER].sum.enter = 14 * ms;
+  more[ENTRIES].sum.enter = 16 * ms;
+  expect(ADVICE_CONTENTION, 0.015, 0);
+  assert_int_equal(advice.found[0].places, 2);
+  assert_int_equal(advice.count, 1);
+  more[INNER].sum.enter = 2 * ms;
+  expect(ADVICE_UNFIT, 0, 0); /* below 1 %, but the threads are used for 50 % */
+  assert_false(advice.unfit_first);
+  input.efficiency = 0.95;
+  expect(ADVICE_NONE, 0, 0);
 }
 
 /* Iterations of 10 ns, for each of which this tool takes 50 ns. */
@@ -317,6 +517,7 @@ static void test_chunks_that_only_this_tool_sees(void **state)
 static void test_a_forecast_from_the_graph(void **state)
 {
   (void)state;
+  input.efficiency = 0.99;
   expect(ADVICE_IMBALANCE, 0.2, 20);
   assert_string_equal(advice_basis(&advice.found[0]), "times");
   advice_enter(&advice, &advice.found[0], 0.05);
@@ -364,6 +565,7 @@ static void test_tasks_far_from_their_data(void **state)
   for (int i = 0; i < 3; i++)
     for (uint32_t j = 0; j < count[i]; j++)
       advice_node_add(&nodes[ADVICE_NODES_MAX + node[i]], exec_s[i]);
+  input.efficiency = 0.99;
   entries[REGION].sum.wait = 0;
   entries[INNER].kind = CONSTRUCT_TASK_EXEC;
   expect(ADVICE_NONE, 0, 0);
@@ -386,12 +588,24 @@ static void test_tasks_far_from_their_data(void **state)
 static void test_nothing(void **state)
 {
   (void)state;
+  input.efficiency = 0.99;
   entries[REGION].sum.wait = 15 * ms; /* below 1 % */
   expect(ADVICE_NONE, 0, 0);
-  constructs.count = 0;
-  input.threads = 0;
+  assert_non_null(strstr(advice.found[0].evidence, "'hpcrun-lite --scaling 1,2 PROGRAM'"));
+  input.threads = 1;
+  expect(ADVICE_NONE, 0, 0);
+  assert_non_null(strstr(advice.found[0].evidence, "It ran with one thread"));
+  input.threads = 2;
+  constructs.count = 0; /* -p off */
   expect(ADVICE_UNFIT, 0, 0);
   assert_true(advice.unfit_first);
+  assert_int_equal(advice.count, 1);
+  input.threads = 0;
+  expect(ADVICE_UNFIT, 0, 0);
+  input.elapsed_s = 0;
+  input.all_ns = 0; /* of nothing, no part is much */
+  expect(ADVICE_UNFIT, 0, 0);
+  assert_int_equal(advice.count, 1);
 }
 
 int main(int argc, char **argv)
@@ -414,6 +628,14 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(test_a_forecast_from_the_graph, begin, end),
       cmocka_unit_test_setup_teardown(test_what_a_change_applies_to, begin, end),
       cmocka_unit_test_setup_teardown(test_tasks_far_from_their_data, begin, end),
+      cmocka_unit_test_setup_teardown(test_several_processes, begin, end),
+      cmocka_unit_test_setup_teardown(test_small_regions_of_processes, begin, end),
+      cmocka_unit_test_setup_teardown(test_two_loops, begin, end),
+      cmocka_unit_test_setup_teardown(test_two_singles, begin, end),
+      cmocka_unit_test_setup_teardown(test_barrier_and_loop, begin, end),
+      cmocka_unit_test_setup_teardown(test_many_small_findings, begin, end),
+      cmocka_unit_test_setup_teardown(test_one_long_thread, begin, end),
+      cmocka_unit_test_setup_teardown(test_samples_by_name, begin, end),
       cmocka_unit_test_setup_teardown(test_nothing, begin, end),
   };
   return UNIT_RUN(argc, argv, "advice", tests, NULL, NULL);
