@@ -92,7 +92,24 @@ int job_choose_sort(struct job *job)
 
 /* ---- directories ---- */
 
-static int different_runs(const char *one, const char *other)
+int job_set_arguments(struct job *job)
+{
+  const struct options *options = &job->options;
+  size_t size = 0;
+  FILE *stream = open_memstream(&job->arguments, &size);
+  if (!stream)
+    return ERR_NOMEM;
+  fputs(options->merge ? "--merge " : "", stream);
+  if (options->limited && options->from_ns)
+    fprintf(stream, "--from %.9g ", (double)options->from_ns * 1e-9);
+  if (options->limited && options->to_ns != UINT64_MAX)
+    fprintf(stream, "--to %.9g ", (double)options->to_ns * 1e-9);
+  for (size_t i = 0; i < options->directories_count; i++)
+    fprintf(stream, "%s%s", i ? " " : "", options->directories[i]);
+  return fclose(stream) ? ERR_NOMEM : 0;
+}
+
+int job_different_runs(const char *one, const char *other)
 {
   job_print_error("'%s' and '%s' are different runs: report one at a time, or add them up with --merge", one, other);
   return EXIT_USAGE;
@@ -135,15 +152,34 @@ static int choose_newest(struct options *options, bool speaks)
   return !status && options->newest ? 0 : EXIT_USAGE;
 }
 
+/* Moves directories of other runs than the first one's behind it, to options->references. */
+static void take_references(struct options *options)
+{
+  const char *one, *other;
+  size_t kept = 1, count = options->directories_count;
+  for (size_t i = 1; i < count; i++) {
+    char *directory = options->directories[i], *pair[] = {options->directories[0], directory};
+    if (runs_differ(pair, 2, &one, &other))
+      continue;
+    memmove(&options->directories[kept + 1], &options->directories[kept], (i - kept) * sizeof directory);
+    options->directories[kept++] = directory;
+  }
+  options->references = options->directories + kept;
+  options->references_count = count - kept;
+  options->directories_count = kept;
+}
+
 int job_choose_directories(struct options *options, bool speaks)
 {
   const char *one, *other;
   if (!options->directories_count)
     return choose_newest(options, speaks);
+  if (options->view == OPTIONS_ADVICE && !options->merge)
+    take_references(options);
   if (options->merge || options->view == OPTIONS_EFFICIENCY ||
       !runs_differ(options->directories, options->directories_count, &one, &other))
     return 0;
-  return speaks ? different_runs(one, other) : EXIT_USAGE;
+  return speaks ? job_different_runs(one, other) : EXIT_USAGE;
 }
 
 int job_check_efficiency(const struct job *job)
@@ -153,7 +189,7 @@ int job_check_efficiency(const struct job *job)
   if (options->view != OPTIONS_EFFICIENCY || options->merge || job->report.efficiency.split.added < 2 ||
       !runs_differ(options->directories, options->directories_count, &one, &other))
     return 0;
-  return different_runs(one, other);
+  return job_different_runs(one, other);
 }
 
 int job_nothing_matches(const char *option, const char *text)
@@ -181,6 +217,7 @@ void job_release(struct job *job)
   tree_release(&job->tree);
   symbolize_release(&job->names);
   totals_release(&job->totals);
+  free(job->arguments);
   free(job->shown);
   free(job->thread_order);
   free(job->row_of);

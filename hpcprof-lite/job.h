@@ -59,11 +59,15 @@ struct job {
   struct grain_graph grain_graph;
   struct problems log_problems;      /* of the graph log */
   struct problems repeated_problems; /* the same, found again in a log that was read before */
+  char *arguments;                   /* see struct report */
   struct report report;
   enum exit_status status; /* unless a later step fails */
 };
 
 void job_release(struct job *job);
+
+/* Sets the job's arguments, with which a command reports the same run.  Returns 0 or ERR_NOMEM. */
+int job_set_arguments(struct job *job);
 
 /* Returns the list for problems of the graph log that a view finds. */
 struct problems *job_log_problems(struct job *job);
@@ -73,6 +77,7 @@ void job_print_error(const char *format, ...) __attribute__((format(printf, 1, 2
 
 /* Print the reason of a failure that ends the invocation; each returns the exit status. */
 int job_no_memory(void);
+int job_different_runs(const char *one, const char *other);
 int job_nothing_matches(const char *option, const char *text);
 
 /* Replaces the word of --sort by the name of the column of the view that it means.  Returns 0 or the exit status. */

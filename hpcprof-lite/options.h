@@ -90,6 +90,8 @@ struct options {
   size_t source_paths_room;
   char **directories;
   size_t directories_count;
+  char **references; /* of runs with one thread, that advice is compared to; after the directories */
+  size_t references_count;
   char *newest; /* the directory that is reported if none is given; owned */
 };
 

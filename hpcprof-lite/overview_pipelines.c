@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/analysis/advice/advice_nodes.h"
 #include "hpcprof-lite/construct_pipelines.h"
+#include "hpcprof-lite/gather.h"
 #include "hpcprof-lite/grains/grains.h"
 #include "hpcprof-lite/grains/numa.h"
 #include "hpcprof-lite/input/read.h"
@@ -190,8 +191,58 @@ static int find_far_tasks(struct job *job, const struct advice_input *input)
   return status == ERR_NOMEM ? status : 0;
 }
 
-/* Returns 0, or a negative number if memory runs out. */
-static int advise(struct job *job)
+/* Sets *work_s to the work of a run of the same command with one thread.  Returns 0 or the exit status. */
+static int read_one_thread(const struct job *job, char *directory, struct job *other, double *work_s)
+{
+  struct efficiency efficiency;
+  other->options = (struct options){.directories = &directory,
+                                    .directories_count = 1,
+                                    .threads = job->options.threads,
+                                    .quiet = job->options.quiet,
+                                    .format = OPTIONS_CSV};
+  other->ranks = (struct ranks){.size = 1};
+  int status = gather(other);
+  if (status)
+    return status;
+  tree_columns_init(&other->profile.catalog, &other->columns);
+  if (totals_compute(&other->profile, &other->columns, job->options.baseline, &other->totals) ||
+      efficiency_compute(&other->profile, other->totals.elapsed_ns, &efficiency))
+    return job_no_memory();
+  if (efficiency.threads != 1 || !efficiency.split.known || strcmp(other->totals.command, job->totals.command) != 0)
+    return job_different_runs(job->options.directories[0], directory);
+  *work_s = efficiency.split.part_s[EFFICIENCY_WORK];
+  return 0;
+}
+
+/* Sets *gain_s to the elapsed time that work takes longer than in the runs with one thread.  Returns 0 or the exit
+ * status. */
+static int compare_work(const struct job *job, double *gain_s)
+{
+  const struct options *options = &job->options;
+  const struct efficiency *efficiency = &job->report.efficiency;
+  double sum_s = 0, whole_s = efficiency->split.part_s[EFFICIENCY_WHOLE];
+  *gain_s = 0;
+  for (size_t i = 0; i < options->references_count; i++) {
+    double work_s = 0;
+    struct job *other = calloc(1, sizeof *other);
+    if (!other)
+      return job_no_memory();
+    int status = read_one_thread(job, options->references[i], other, &work_s);
+    other->options = (struct options){0};
+    job_release(other);
+    free(other);
+    if (status)
+      return status;
+    sum_s += work_s;
+  }
+  if (options->references_count && efficiency->known && efficiency->split.known && whole_s > 0)
+    *gain_s = (efficiency->split.part_s[EFFICIENCY_WORK] - sum_s / (double)options->references_count) / whole_s *
+              efficiency->elapsed_s;
+  return 0;
+}
+
+/* inflation_s: see compare_work().  Returns 0, or a negative number if memory runs out. */
+static int advise(struct job *job, double inflation_s)
 {
   const struct efficiency *efficiency = &job->report.efficiency;
   const struct totals *totals = &job->totals;
@@ -210,8 +261,7 @@ static int advise(struct job *job)
                                .by_wall = totals->by_wall,
                                .threads = efficiency->known ? totals->threads_max : 0,
                                .serial_s = efficiency->gain_s[EFFICIENCY_SERIAL],
-                               .inflation_s =
-                                   efficiency->split.compared ? efficiency->split.gain_s[EFFICIENCY_INFLATION] : 0,
+                               .inflation_s = inflation_s,
                                .efficiency = efficiency->known ? efficiency->value[EFFICIENCY_PARALLEL] : -1};
   if (!status)
     status = advice_compute(&input, &job->report.advice);
@@ -224,7 +274,11 @@ static int advise(struct job *job)
 
 int advice_pipeline(struct job *job)
 {
-  return advise(job) ? job_no_memory() : 0;
+  double inflation_s;
+  int status = compare_work(job, &inflation_s);
+  if (status)
+    return status;
+  return advise(job, inflation_s) ? job_no_memory() : 0;
 }
 
 int summary_pipeline(struct job *job)
@@ -240,10 +294,11 @@ int summary_pipeline(struct job *job)
     status = workspan_compute(&job->profile, &job->names, &job->tree, NULL, NULL, &job->report.workspan);
   if (!status)
     status = workspan_find_top(job->row_of, job->tree.count, &job->report.workspan);
-  if (!status)
-    status = advise(job);
   if (status)
     return job_no_memory();
+  status = advice_pipeline(job);
+  if (status)
+    return status;
   job->report.traced = has_trace(job);
   job->report.phased = job->report.traced && has_states(&job->profile);
   job->report.critical_rows = job->hot_critical;

@@ -106,12 +106,16 @@ int tree_prepare_again(struct job *job)
 int tree_begin(struct job *job, bool needs_tree)
 {
   const struct options *options = &job->options;
+  if (job_set_arguments(job))
+    return job_no_memory();
   job->report = (struct report){.view = options->view_name,
                                 .profile = &job->profile,
                                 .names = &job->names,
                                 .columns = &job->columns,
                                 .totals = &job->totals,
-                                .directory = options->directories[0],
+                                .arguments = job->arguments,
+                                .references = options->references,
+                                .references_count = options->references_count,
                                 .baseline = options->baseline,
                                 .colour = options->colour,
                                 .legend = options->legend};

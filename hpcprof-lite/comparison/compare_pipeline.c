@@ -387,7 +387,7 @@ int compare_pipeline(struct job *job, struct comparison *comparison)
                                 .names = &job->names,
                                 .columns = &job->columns,
                                 .totals = &newest->totals,
-                                .directory = comparison->directories[COMPARE_NEW][0],
+                                .arguments = comparison->directories[COMPARE_NEW][0],
                                 .baseline = job->options.baseline,
                                 .legend = job->options.legend,
                                 .comparison = result};

@@ -314,7 +314,7 @@ int scaling_pipeline(struct job *job, struct comparison *comparison)
                                 .profile = &job->profile,
                                 .names = &job->names,
                                 .columns = &job->columns,
-                                .directory = comparison->directories[COMPARE_NEW][0],
+                                .arguments = comparison->directories[COMPARE_NEW][0],
                                 .legend = job->options.legend,
                                 .scaling = &comparison->scaling};
   comparison->result.has_base = true; /* the job has a catalog from here on */

@@ -4,12 +4,30 @@
 #include "hpcprof-lite/report/row_writer.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { LINE = ADVICE_TITLE_MAX };
 
-static void command_text(const struct report *report, const struct advice_finding *found, char out[LINE])
+/* Whether the measurement has the column by which the view of a class is to be sorted. */
+static bool has_order(const struct report *report, const char *view)
 {
-  snprintf(out, LINE, "hpcprof-lite --view %s %s", advice_view(found->class), report->directory);
+  return (!strstr(view, "idleness") || report->columns->idleness != MODEL_NONE) &&
+         (!strstr(view, "overhead") || report->columns->overhead != MODEL_NONE);
+}
+
+void advice_view_command(const struct report *report, enum advice_class class, char out[ADVICE_TITLE_MAX])
+{
+  static const char *const baselines[] = {
+      [BASELINE_THREAD] = "", [BASELINE_CORE] = "--idleness core ", [BASELINE_SHARED] = "--idleness shared "};
+  const char *view = advice_view(class), *order = strstr(view, " --sort");
+  bool tree = !strncmp(view, "topdown", strlen("topdown")) || !strncmp(view, "bottomup", strlen("bottomup"));
+  int length = order && !has_order(report, order) ? (int)(order - view) : (int)strlen(view);
+  snprintf(out, LINE, "hpcprof-lite --view %.*s %s%s", length, view, tree ? baselines[report->baseline] : "",
+           report->arguments);
+  for (size_t i = 0; i < report->references_count && class == ADVICE_INFLATION; i++) {
+    size_t used = strlen(out);
+    snprintf(out + used, LINE - used, " %s", report->references[i]);
+  }
 }
 
 int advice_view_table(const struct report *report, bool json)
@@ -20,7 +38,7 @@ int advice_view_table(const struct report *report, bool json)
   for (uint32_t i = 0; i < report->advice.count; i++) {
     const struct advice_finding *found = &report->advice.found[i];
     char command[LINE];
-    command_text(report, found, command);
+    advice_view_command(report, found->class, command);
     row_writer_uint(&writer, i + 1);
     row_writer_text(&writer, advice_name(found->class));
     row_writer_text(&writer, found->name);
@@ -55,14 +73,23 @@ int advice_view_table(const struct report *report, bool json)
   return 0;
 }
 
-void advice_view_title(const struct advice_finding *found, char out[ADVICE_TITLE_MAX])
+void advice_view_title(const struct terminal *terminal, const struct advice_finding *found, char out[ADVICE_TITLE_MAX])
 {
+  enum { NAME_MAX_COLUMNS = 40 };
+  char fitted[TERMINAL_TEXT_MAX];
+  const char *name = found->name;
+  if (terminal) {
+    terminal_fit(terminal, name, NAME_MAX_COLUMNS, fitted);
+    name = fitted;
+  }
   int length = snprintf(out, LINE, "%s", advice_title(found->class));
+  if (found->places)
+    length += snprintf(out + length, LINE - (size_t)length, " in %" PRIu32 " places", found->places);
   if (*found->file && found->line)
     length +=
         snprintf(out + length, LINE - (size_t)length, " at %.1000s:%" PRIu32, names_base(found->file), found->line);
-  if (*found->name)
-    snprintf(out + length, LINE - (size_t)length, "%s%.1000s%s", *found->file ? " (" : " in ", found->name,
+  if (*name)
+    snprintf(out + length, LINE - (size_t)length, "%s%.1000s%s", *found->file ? " (" : " in ", name,
              *found->file ? ")" : "");
 }
 
@@ -71,7 +98,7 @@ static void print_finding(const struct report *report, const struct terminal *te
 {
   const struct advice_finding *found = &report->advice.found[number];
   char title[ADVICE_TITLE_MAX], text[2 * LINE], first[16], more[80] = "";
-  advice_view_title(found, title);
+  advice_view_title(terminal, found, title);
   snprintf(first, sizeof first, "%3" PRIu32 ". ", number + 1);
   if (found->more_s >= 0)
     snprintf(more, sizeof more, "; on %" PRIu32 " cores%s %.3f s", report->advice.more_cores,
@@ -119,7 +146,7 @@ void advice_view_text(const struct report *report)
   for (uint32_t i = 0; i < report->advice.count; i++) {
     const struct advice_finding *found = &report->advice.found[i];
     char command[LINE];
-    command_text(report, found, command);
+    advice_view_command(report, found->class, command);
     print_finding(report, &terminal, i);
     print_reason(report, &terminal, found);
     print_basis(report, &terminal, found);

@@ -8,8 +8,13 @@
 void advice_view_text(const struct report *report);
 int advice_view_table(const struct report *report, bool json);
 
-/* Writes "chunks too small at solve.c:42 (solve)", without the parts that are not known. */
 enum { ADVICE_TITLE_MAX = 4096 };
-void advice_view_title(const struct advice_finding *found, char out[ADVICE_TITLE_MAX]);
+
+/* Writes "chunks too small at solve.c:42 (solve)", without the parts that are not known.  Long names are shortened,
+ * unless terminal is NULL. */
+void advice_view_title(const struct terminal *terminal, const struct advice_finding *found, char out[ADVICE_TITLE_MAX]);
+
+/* Writes the command that shows more of a class, in the same run. */
+void advice_view_command(const struct report *report, enum advice_class class, char out[ADVICE_TITLE_MAX]);
 
 #endif

@@ -88,7 +88,9 @@ struct report {
   const uint64_t *thread_order; /* process << 32 | thread, in the order in which they are printed */
   uint32_t thread_count;
   const struct distribution *distribution; /* printed instead of single threads where there are many; else NULL */
-  const char *directory;                   /* the first one, for commands in hints */
+  const char *arguments;                   /* of the run, for commands in hints: "--merge DIR1 DIR2" */
+  char *const *references;                 /* runs with one thread to which advice compares it */
+  size_t references_count;
   enum profile_baseline baseline;
   bool legend;                       /* explain the columns in full */
   const struct scaling *scaling;     /* of --scaling, else NULL */

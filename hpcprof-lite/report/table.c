@@ -419,7 +419,7 @@ static void summary_advice(const struct report *report, struct row_writer *write
   for (uint32_t i = 0; i < report->advice.count; i++) {
     const struct advice_finding *found = &report->advice.found[i];
     char title[ADVICE_TITLE_MAX];
-    advice_view_title(found, title);
+    advice_view_title(NULL, found, title);
     if (found->class < ADVICE_UNFIT)
       fact_ns(writer, "advice", title, (uint64_t)(found->gain_s * 1e9), advice_remedy(found->class));
     else

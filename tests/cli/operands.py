@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """hpcprof-lite's operands and short words: VIEW, the newest directory, several runs, --sort by a part of a name."""
+import csv
+import io
 import os
 import shutil
 import sys
@@ -159,6 +161,32 @@ def a_directory_by_two_names_is_read_once(directory):
     path = measured(directory, "run")
     os.symlink("run", os.path.join(directory, "link"))
     same_report(directory, ("threads", "run", "./run/", path, "link"), ("threads", "run"))
+
+
+@case
+def advice_takes_a_run_on_one_thread_for_comparison(_):
+    done = report("-q", "advice", "-f", "csv", "blame", "alone", cwd=GOLDEN)
+    row, = (row for row in csv.DictReader(io.StringIO(done.stdout)) if row["class"] == "inflation")
+    assert row["gain_s"] == "0.037500000" and row["command"].endswith("efficiency blame alone"), row
+    assert report(*row["command"].split()[1:], cwd=GOLDEN).returncode == 0, row
+    for names in (("blame", "two"), ("alone", "blame"), ("blame", "alone", "blames")):
+        assert "are different runs" in refused("advice", *names, cwd=GOLDEN), names
+        assert report("-q", "--merge", "advice", *names, cwd=GOLDEN).returncode == 0, names
+
+
+@case
+def commands_of_advice_are_about_the_same_run(_):
+    for arguments in (("--merge", "--idleness", "core", "constructs", "places"), ("--from", "0.1", "--to", "0.3", "traced")):
+        done = report("-q", "advice", "-f", "csv", *arguments, cwd=GOLDEN)
+        commands = [row["command"] for row in csv.DictReader(io.StringIO(done.stdout)) if row["confidence"]]
+        assert done.returncode == 0 and commands, done
+        for command in commands:
+            words = command.split()
+            wanted = [word for word in arguments if word not in ("--idleness", "core")]
+            assert words[-len(wanted):] == wanted, command
+            tree = "topdown" in command or "bottomup" in command
+            assert ("--idleness core" in command) == ("core" in arguments and tree), command
+            assert report(*words[1:], cwd=GOLDEN).returncode == 0, command
 
 
 @case

@@ -34,6 +34,14 @@ static double sampled_wall(const struct advice_region *region, double work_s)
   return region->total_s > 0 ? work_s * region->wall_s / region->total_s : work_s / region->threads;
 }
 
+/* The part of a time that is left where threads always have a core: other programs make short constructs longer, and no
+ * change of this one saves that. */
+static double with_cores(const struct advice_run *run, double s)
+{
+  const struct advice_input *input = run->input;
+  return input->all_ns ? s * (1 - (double)input->core_wait_ns / (double)input->all_ns) : s;
+}
+
 /* Tasks that take about as long to create and schedule as to run.  All losses of the region are theirs then. */
 static bool find_small_tasks(struct advice_run *run, struct advice_region *region)
 {
@@ -44,11 +52,14 @@ static bool find_small_tasks(struct advice_run *run, struct advice_region *regio
       overhead_s < work_s / 2 || run->input->samples < ADVICE_FEW_SAMPLES)
     return false;
   struct advice_finding *found = advice_add(
-      run->advice, ADVICE_TASK_OVERHEAD, advice_region_wall(region) - sampled_wall(region, work_s),
+      run->advice, ADVICE_TASK_OVERHEAD, with_cores(run, advice_region_wall(region)) - sampled_wall(region, work_s),
       "%.0f tasks run for %.2f us on average; the OpenMP runtime takes %.3f s of processor time, the program's code "
       "%.3f s (sampled).  With %.0f us of work in each task it would take a twentieth of the time",
       region->tasks, mean_s * 1e6, overhead_s, work_s, ceil(20e6 * overhead_s / region->tasks));
   advice_place(found, region->at, region->task.at);
+  if (found) /* if the threads waited for cores because they met in the runtime */
+    found->high_s =
+        fmin(run->advice->elapsed_s, fmax(found->high_s, advice_region_wall(region) - sampled_wall(region, work_s)));
   advice_more(run->advice, found, found ? found->gain_s / ADVICE_MORE : 0, true);
   return true;
 }
@@ -70,10 +81,12 @@ static bool find_small_regions(struct advice_run *run, struct advice_region *reg
       region->tasks > 0)
     return false;
   struct advice_finding *found = advice_add(
-      run->advice, ADVICE_REGION_OVERHEAD, advice_region_gain(region, lost_s),
+      run->advice, ADVICE_REGION_OVERHEAD, with_cores(run, advice_region_gain(region, lost_s)),
       "It is opened %.0f times and takes %.1f us each time, of which %.1f us are beginning and ending it",
       region->executions, mean_s * 1e6, advice_region_own(region, lost_s) / region->threads / region->executions * 1e6);
   advice_place(found, region->at, region->at);
+  if (found)
+    found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, advice_region_gain(region, lost_s)));
   advice_more(run->advice, found, found ? found->gain_s : 0, true);
   return tiny;
 }
@@ -152,9 +165,9 @@ static void find_small_chunks(struct advice_run *run, struct advice_region *regi
       run->input->samples < ADVICE_FEW_SAMPLES)
     return;
   double most_s = advice_region_gain(region, body_s);
-  double least_s = fmax(0, most_s - sampled_wall(region, region->sampled_work_s));
+  double least_s = fmax(0, with_cores(run, most_s) - sampled_wall(region, region->sampled_work_s));
   struct advice_finding *found = advice_add(
-      run->advice, ADVICE_CHUNK_OVERHEAD, (most_s + least_s) / 2,
+      run->advice, ADVICE_CHUNK_OVERHEAD, with_cores(run, (most_s + least_s) / 2),
       "The OpenMP runtime takes %.3f s of processor time to hand out iterations, the loop's code %.3f s (sampled); "
       "%.0f iterations each time",
       overhead_s, region->sampled_work_s, pieces);

@@ -181,7 +181,7 @@ static void print_finding(const struct summary *summary, uint32_t rank, const st
 {
   char title[ADVICE_TITLE_MAX], gain[64], fitted[TERMINAL_TEXT_MAX];
   const struct terminal *terminal = &summary->terminal;
-  advice_view_title(found, title);
+  advice_view_title(terminal, found, title);
   snprintf(gain, sizeof gain, "%.3f s (%.0f %%)", found->gain_s, advice_percent(&summary->report->advice, found));
   unsigned room = terminal_room(terminal, 7 + (unsigned)strlen(gain));
   char *remark = *found->file ? strstr(title, " (") : NULL;
@@ -223,27 +223,24 @@ static void print_findings(const struct summary *summary)
 
 /* ---- where to look next ---- */
 
-/* Prints the command that shows a view, with the directory's name if it fits. */
-static void print_command(const struct summary *summary, const char *view, const char *option)
+/* Prints the command that shows more of a class, with the arguments of the run if they fit. */
+static void print_command(const struct summary *summary, enum advice_class class)
 {
-  const char *directory = summary->report->directory;
-  char text[LINE];
-  int length = snprintf(text, sizeof text, "next: hpcprof-lite --view %s%s %s", view, option, directory);
-  if (length < 0 || (unsigned)length > summary->terminal.width)
-    snprintf(text, sizeof text, "next: hpcprof-lite --view %s%s DIR", view, option);
+  char command[ADVICE_TITLE_MAX], text[LINE];
+  advice_view_command(summary->report, class, command);
+  int length = snprintf(text, sizeof text, "next: %.4000s", command);
+  size_t arguments = strlen(summary->report->arguments);
+  if (length > (int)arguments && (unsigned)length > summary->terminal.width)
+    snprintf(text + length - arguments, sizeof text - (size_t)length + arguments, "DIR");
   print_wrapped(summary, text);
 }
 
 static void print_more(const struct summary *summary)
 {
-  static const char *const baselines[] = {
-      [BASELINE_THREAD] = "", [BASELINE_CORE] = " --idleness core", [BASELINE_SHARED] = " --idleness shared"};
   const struct report *report = summary->report;
   const struct advice_finding *first = verdict_first(report);
-  const char *view = first ? advice_view(first->class) : report->totals->samples ? "topdown" : NULL;
-  bool tree = view && (!strncmp(view, "topdown", 7) || !strncmp(view, "bottomup", 8));
-  if (view)
-    print_command(summary, view, tree ? baselines[report->baseline] : "");
+  if (first || report->totals->samples)
+    print_command(summary, first ? first->class : ADVICE_NONE);
   if (report->traced)
     print_line(summary, "when: --view timeline%s DIR", report->phased ? "|phases" : "");
   const char *regions = report->constructs && report->constructs->count ? "|regions" : "";

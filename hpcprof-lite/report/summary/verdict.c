@@ -201,7 +201,7 @@ static void limit_text(const struct report *report, const struct terminal *termi
   *out = 0;
   if (first) {
     char title[ADVICE_TITLE_MAX], fitted[TERMINAL_TEXT_MAX];
-    advice_view_title(first, title);
+    advice_view_title(terminal, first, title);
     char *remark = *first->file ? strstr(title, " (") : NULL;
     if (remark)
       *remark = 0;

@@ -241,6 +241,22 @@ static void test_samples_by_name(void **state)
   assert_int_not_equal(advice.found[0].class, ADVICE_CHUNK_OVERHEAD);
 }
 
+/* 1000 tasks of 30 us.  A tenth of the time, threads had no core: that is not the tasks' fault, but may be. */
+static void test_small_tasks(void **state)
+{
+  (void)state;
+  entries[REGION].sum = (struct construct_figures){.count = 2, .executions = 1, .own_body = 970 * ms};
+  entries[INNER].kind = CONSTRUCT_TASK_EXEC;
+  entries[INNER].sum = (struct construct_figures){.count = 1000, .own_body = 30 * ms};
+  lines[REGION][0].figures = lines[REGION][1].figures = (struct construct_figures){.own_body = 485 * ms};
+  lines[INNER][0].figures = lines[INNER][1].figures = (struct construct_figures){.own_body = 15 * ms};
+  sample(200 * ms, 600 * ms);
+  expect(ADVICE_TASK_OVERHEAD, 0.4, 20);
+  input.core_wait_ns = 200 * ms;
+  expect(ADVICE_TASK_OVERHEAD, 0.35, 20);
+  assert_true(advice.found[0].high_s >= 0.4);
+}
+
 /* The runtime's time belongs to the handing out of iterations, or to the locks if these enter one each. */
 static void test_many_entries(void **state)
 {
@@ -620,6 +636,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(test_dependences, begin, end),
       cmocka_unit_test_setup_teardown(test_locks, begin, end),
       cmocka_unit_test_setup_teardown(test_many_entries, begin, end),
+      cmocka_unit_test_setup_teardown(test_small_tasks, begin, end),
       cmocka_unit_test_setup_teardown(test_what_runs_outside, begin, end),
       cmocka_unit_test_setup_teardown(test_long_blocking, begin, end),
       cmocka_unit_test_setup_teardown(test_missing_cores, begin, end),
