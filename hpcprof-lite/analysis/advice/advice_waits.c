@@ -57,9 +57,12 @@ static bool find_small_tasks(struct advice_run *run, struct advice_region *regio
       "%.3f s (sampled).  With %.0f us of work in each task it would take a twentieth of the time",
       region->tasks, mean_s * 1e6, overhead_s, work_s, ceil(20e6 * overhead_s / region->tasks));
   advice_place(found, region->at, region->task.at);
-  if (found) /* if the threads waited for cores because they met in the runtime */
-    found->high_s =
-        fmin(run->advice->elapsed_s, fmax(found->high_s, advice_region_wall(region) - sampled_wall(region, work_s)));
+  if (found) { /* threads also wait because of this tool, or for cores because they meet in the runtime */
+    double most_s = advice_region_wall(region) - sampled_wall(region, work_s);
+    double least_s = fmin(found->gain_s, sampled_wall(region, overhead_s));
+    found->low_s *= least_s / found->gain_s;
+    found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, most_s));
+  }
   advice_more(run->advice, found, found ? found->gain_s / ADVICE_MORE : 0, true);
   return true;
 }
@@ -104,7 +107,8 @@ static double pieces_of(const struct advice_run *run, const struct construct_ent
   return directive->instances ? (double)directive->iterations / (double)directive->instances : 0;
 }
 
-/* Sets the place and the range of chunks that are too small. */
+/* Sets the place and the range of chunks that are too small.  most_s: what the loop takes without this tool's time, but
+ * while a thread is in this tool, it does not meet others in the runtime: all of the loop's time is the upper end. */
 static void enter_chunks(const struct advice_run *run, const struct advice_region *region, double least_s,
                          double most_s, struct advice_finding *found)
 {
@@ -112,8 +116,9 @@ static void enter_chunks(const struct advice_run *run, const struct advice_regio
   advice_more(run->advice, found, found ? found->gain_s / ADVICE_MORE : 0, true);
   if (!found)
     return;
+  double own = advice_region_own(region, 1);
   found->low_s = fmin(least_s, found->gain_s);
-  found->high_s = fmin(run->advice->elapsed_s, fmax(most_s, found->gain_s));
+  found->high_s = fmin(run->input->elapsed_s, fmax(most_s / own, found->gain_s));
 }
 
 /* Returns the processor time of all threads. */

@@ -252,6 +252,10 @@ static void test_small_tasks(void **state)
   lines[INNER][0].figures = lines[INNER][1].figures = (struct construct_figures){.own_body = 15 * ms};
   sample(200 * ms, 600 * ms);
   expect(ADVICE_TASK_OVERHEAD, 0.4, 20);
+  double low_s = advice.found[0].low_s;
+  sample(200 * ms, 400 * ms); /* the rest is waiting, which may be due to this tool */
+  expect(ADVICE_TASK_OVERHEAD, 0.4, 20);
+  assert_true(fabs(advice.found[0].low_s - low_s * 2 / 3) < 1e-9);
   input.core_wait_ns = 200 * ms;
   expect(ADVICE_TASK_OVERHEAD, 0.35, 20);
   assert_true(advice.found[0].high_s >= 0.4);
@@ -522,6 +526,7 @@ static void test_chunks_that_only_this_tool_sees(void **state)
   entries[INNER].sum.own_body = 1400 * ms;
   expect(ADVICE_CHUNK_OVERHEAD, 0.2, 20);
   assert_string_equal(advice.found[0].confidence, "low");
+  assert_in_range((uint64_t)(advice.found[0].high_s * 1e6 + 0.5), 700000, 700001); /* with this tool's time */
   expect_more(0.05, true);
   input.tool_ns = 300 * ms; /* less than the program needs */
   advice_release(&advice);
