@@ -222,7 +222,7 @@ int efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struc
 {
   struct run *runs = calloc((size_t)profile->processes_count + 1, sizeof *runs);
   struct sums sums = {0};
-  double elapsed = 0;
+  double elapsed = 0, all = 0;
   *efficiency = (struct efficiency){.split.note = ""};
   if (!runs)
     return ERR_NOMEM;
@@ -230,13 +230,15 @@ int efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struc
   for (uint32_t i = 0; i < count; i++)
     runs[i].is_reference = runs[i].first && is_reference(runs, count, &runs[i]);
   for (uint32_t i = 0; i < count; i++) {
+    double own = runs[i].end_ns > runs[i].begin_ns ? (double)(runs[i].end_ns - runs[i].begin_ns) : 0;
+    all += own;
     if (runs[i].is_reference)
       continue;
     add_sums(&sums, &runs[i].sums);
-    elapsed += runs[i].end_ns > runs[i].begin_ns ? (double)(runs[i].end_ns - runs[i].begin_ns) : 0;
+    elapsed += own;
   }
   elapsed = count > 1 ? elapsed : (double)elapsed_ns;
-  efficiency->elapsed_s = elapsed / 1e9;
+  efficiency->elapsed_s = (count > 1 ? all : elapsed) / 1e9;
   count_processes(profile, runs, count, efficiency);
   if (efficiency->processes) {
     compute_losses(&sums, elapsed, efficiency);

@@ -65,7 +65,7 @@ struct efficiency {
   bool known;                      /* false: no process has the times; all figures are 0 */
   uint32_t processes;              /* number of processes that count */
   uint32_t threads;                /* T of each process, 0 if they differ */
-  double elapsed_s;                /* of the runs that count, one after the other; known in any case */
+  double elapsed_s;                /* of all directories, one after the other; known in any case */
   double thread_s;                 /* sum of T R */
   double value[EFFICIENCY_COUNT];  /* 1 - loss, 0 to 1 */
   double gain_s[EFFICIENCY_COUNT]; /* most by which the elapsed time would be shorter */

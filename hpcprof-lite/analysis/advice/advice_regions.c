@@ -193,9 +193,13 @@ static void join_processes(struct advice_run *run, struct room *room, struct adv
   const struct construct_tree *tree = run->input->constructs;
   uint32_t processes = run->input->profile->processes_count;
   double threads = 0, lost_s = 0, *by_process = run->by_process;
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < processes; i++)
+    most = room->team[i] > most ? room->team[i] : most;
   for (uint32_t i = 0; i < processes; i++) {
-    region->processes += room->team[i] > 0;
-    threads += room->team[i];
+    bool counts = room->team[i] > (most > 1);
+    region->processes += counts;
+    threads += counts ? room->team[i] : 0;
     lost_s += room->lost_s[i];
     by_process[i] = room->total_s[i] / fmax(room->team[i], 1);
   }

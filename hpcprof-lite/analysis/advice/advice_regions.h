@@ -42,7 +42,7 @@ struct advice_amount {
 struct advice_region {
   const struct construct_entry *at;
   uint32_t first;   /* its first entry in the tree; others: struct advice_run */
-  double processes; /* that executed it */
+  double processes; /* that executed it; if some had several threads, only these */
   double threads;   /* of a team: the mean over these processes */
   double executions, total_s, tool_s;
   double wall_s;                       /* elapsed time; with this tool's */

@@ -410,6 +410,23 @@ static void test_several_processes(void **state)
   expect(ADVICE_IMBALANCE, 0.2, 20);
 }
 
+/* The same with a process of one thread: a team has two all the same. */
+static void test_a_process_of_one_thread(void **state)
+{
+  (void)state;
+  struct profile_process processes[2];
+  static struct construct_line copies[ENTRIES][2 * THREADS];
+  copy_process(processes, copies);
+  processes[1].threads_max = 1;
+  for (uint32_t i = 0; i < ENTRIES; i++) {
+    entries[i].lines_count = THREADS + 1;
+    copies[i][THREADS].figures = (struct construct_figures){.own_body = i == INNER ? 1000 * ms : 0};
+  }
+  entries[REGION].sum.wait = 400 * ms;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  assert_non_null(strstr(advice.found[0].evidence, "(2 threads, "));
+}
+
 /* A region that both of two processes open takes as long each time as in one. */
 static void test_small_regions_of_processes(void **state)
 {
@@ -651,6 +668,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(test_what_a_change_applies_to, begin, end),
       cmocka_unit_test_setup_teardown(test_tasks_far_from_their_data, begin, end),
       cmocka_unit_test_setup_teardown(test_several_processes, begin, end),
+      cmocka_unit_test_setup_teardown(test_a_process_of_one_thread, begin, end),
       cmocka_unit_test_setup_teardown(test_small_regions_of_processes, begin, end),
       cmocka_unit_test_setup_teardown(test_two_loops, begin, end),
       cmocka_unit_test_setup_teardown(test_two_singles, begin, end),
