@@ -338,7 +338,7 @@ static void real_seconds(double seconds, char out[CELL])
 /* Prints how the time of all threads is divided. */
 static void print_split(const struct report *report, const struct terminal *terminal)
 {
-  static const char *const meaning[EFFICIENCY_PARTS] = {[EFFICIENCY_WHOLE] = "threads x elapsed time",
+  static const char *const meaning[EFFICIENCY_PARTS] = {[EFFICIENCY_WHOLE] = "threads x elapsed time - tool",
                                                         [EFFICIENCY_WORK] = "work of this run (sampled)",
                                                         [EFFICIENCY_WORK_ONE] = "work of the run with one thread",
                                                         [EFFICIENCY_INFLATION] = "additional work beyond that",
@@ -417,7 +417,8 @@ void text_efficiency(const struct report *report)
             100 * efficiency->value[i], gain, meaning[i]);
   }
   legend_print(report, "Gain s: how much shorter the run would be at most without it; see --legend\n",
-               "Thread-seconds: threads x elapsed time; Efficiency: the share that is not lost.\n"
+               "Thread-seconds: threads x elapsed time, without the time in this tool;\n"
+               "Efficiency: the share of it that is not lost.\n"
                "Gain s: how much shorter the run would be without that loss, at most.\n"
                "The four losses (100 % - efficiency) add up to the loss of parallel_efficiency.\n"
                "The metrics are those of the POP centre of excellence.\n"

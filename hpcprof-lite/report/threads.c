@@ -10,8 +10,8 @@
 enum { CELL = 16, THREADS_WIDE = 84 };
 
 static const char line_legend[] = "Lock, Idle: how long the thread itself waited; see --legend\n";
-static const char full_legend[] = "Lost: samples lost or taken inside the tool; Part: samples whose callers are\n"
-                                  "partly unknown.\n"
+static const char full_legend[] = "Samples of idle and lock-waiting threads; Lost: lost or taken inside the tool;\n"
+                                  "Part: with callers that are partly unknown.\n"
                                   "Work, Ovhd: sampled; Ovhd is time in the OpenMP runtime.\n"
                                   "Lock, Idle: how long the thread itself waited, wherever the cause is; timed\n"
                                   "exactly by the runtime's callbacks.\n";
@@ -103,8 +103,8 @@ static void print_all(const struct report *report)
   }
   legend_print(report, line_legend, full_legend);
   if (blocked && report->legend)
-    fprintf(report->stream, "Block: time in calls outside OpenMP that are known to wait, such as poll() and\n"
-                            "recv(); timed exactly.  See hpcrun-lite(1).\n");
+    fprintf(report->stream, "Block: time asleep outside OpenMP: calls known to wait, timed exactly (see\n"
+                            "hpcrun-lite(1)), and the thread's time that no other column has.\n");
   if (report->left_out)
     fprintf(report->stream, "%" PRIu32 " thread%s omitted.\n", report->left_out, report->left_out == 1 ? "" : "s");
 }

@@ -215,7 +215,7 @@ static void print_gates(const struct report *report, const struct terminal *term
 {
   const struct compare_result *result = report->comparison;
   if (result->gates_count)
-    fprintf(report->stream, "\n%sConditions to fail%s\n", terminal_bold(terminal), terminal_plain(terminal));
+    fprintf(report->stream, "\n%sConditions of --fail-if%s\n", terminal_bold(terminal), terminal_plain(terminal));
   for (uint32_t i = 0; i < result->gates_count; i++) {
     char text[GATE_TEXT_MAX], line[4200];
     gate_view_text(&result->gates[i], text);

@@ -110,7 +110,7 @@ int gate_view_markdown(const struct report *report)
   }
   putc('\n', stream);
   if (result->gates_count)
-    fputs("\n| condition to fail | result | measured |\n|---|---|---|\n", stream);
+    fputs("\n| condition of --fail-if | result | measured |\n|---|---|---|\n", stream);
   for (uint32_t i = 0; i < result->gates_count; i++) {
     char text[GATE_TEXT_MAX];
     gate_view_text(&result->gates[i], text);

@@ -165,7 +165,7 @@ static void print_other(const struct report *report)
 {
   const struct scaling *scaling = report->scaling;
   uint32_t last = scaling->points_count - 1;
-  fprintf(report->stream, "The program's loss includes %.1f %% in none of these four.\n",
+  fprintf(report->stream, "The program's loss also has %.1f %% that is none of Infl, Over, Lock and Idle.\n",
           100 * loss_of(scaling, 0, last)->other_s / scaling->points[last].whole_s);
 }
 
@@ -219,8 +219,8 @@ static void print_legend(const struct report *report)
            "est., @N: estimates: each loss grows on the straight line through the two\n"
            "   largest numbers of threads that were measured.  What only begins beyond\n"
            "   them, such as the limit of memory bandwidth, is not in it.\n"
-           "!: significant at %g %%, allowing for %zu tested losses; losses of a single run\n"
-           "   are tested by its samples, those of repeated runs by their variance.\n",
+           "!: significant at %g %%, corrected for the %zu losses tested; those of a single run\n"
+           "   are tested by its samples, of repeated runs by their variance.\n",
            scaling->weak ? "P / B x elapsed time of the base / elapsed time (weak scaling)."
                          : "elapsed time of the base / elapsed time.",
            scaling->weak ? "elapsed time - that of the base, per thread" : "threads x elapsed time - that of the base",

@@ -112,7 +112,7 @@ static const char *remedy_of(const struct catalog_module *file)
 {
   bool made = file->flags & (MODULE_ANON | MODULE_VDSO);
   bool system = !strncmp(file->path, "/usr/", 5) || !strncmp(file->path, "/lib", 4);
-  return made ? "" : system ? " (install its -dbgsym package)" : " (build it with -g)";
+  return made ? "" : system ? " (install the -dbgsym package)" : " (build with -g)";
 }
 
 /* Prints the modules without symbols, or those without source lines, in one sentence. */

@@ -87,8 +87,8 @@ void verdict_unfit(const struct report *report, const struct terminal *terminal)
   if (ns[TIMELINE_CORE_WAIT] > all / MUCH) {
     terminal_percent(ns[TIMELINE_CORE_WAIT], all, percent);
     print_reason(report, terminal,
-                 "threads had no core for %s %% of the time: more threads than cores, or other programs; "
-                 "threads waited longer for each other, too",
+                 "threads had no core for %s %% of the time (more threads than cores, or other programs), "
+                 "so others waited longer for them",
                  percent);
   }
   if (verdict_blocked(report)) {

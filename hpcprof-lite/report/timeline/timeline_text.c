@@ -18,7 +18,7 @@ static const char legend[] = "Each letter says what a thread did for most of a c
                              "  L lock wait     it waited for a lock, critical, ordered or atomic construct\n"
                              "  . idle          it waited at a barrier, for tasks or for the next region\n"
                              "  b blocked       it slept in a system call\n"
-                             "  c core wait     it was ready to run, but other threads had the processors\n"
+                             "  c core wait     it was ready to run, but other threads had the cores\n"
                              "  t tool          it ran code of this profiler\n"
                              "  ? not recorded  measuring was paused, or the trace was at its limit, or only\n"
                              "                  samples were recorded (-tsamples)\n"
@@ -284,8 +284,8 @@ static void print_doubts(const struct drawing *drawing)
     print_note(drawing, "Samples are %s apart: letters other than L and . are right to %s only.", period, twice);
   if (waited > all / MUCH)
     print_note(drawing,
-               "For %s %% of their time threads were ready to run but had no processor (c): more threads than "
-               "processors, or other programs. Threads that wait for such a thread are idle for longer.",
+               "For %s %% of their time threads were ready to run but had no core (c): more threads than cores, or "
+               "other programs. Threads that wait for such a thread are idle for longer.",
                percent);
 }
 
