@@ -1,5 +1,6 @@
 #include "hpcprof-lite/job.h"
 
+#include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/invocation/runs.h"
 #include "hpcprof-lite/invocation/sort_column.h"
 #include "hpcprof-lite/views/construct_order.h"
@@ -119,12 +120,15 @@ int job_different_runs(const char *one, const char *other)
 static void report_newest(const struct options *options, const char *empty)
 {
   const char *newest = options->newest;
+  bool series = empty && find_series(empty);
   if (newest && options->quiet)
     return;
   if (newest && empty)
-    job_print_error("reporting '%s', the newest measurement directory here: the later launch into '%s' has measured "
-                    "nothing so far",
-                    newest, empty);
+    job_print_error("reporting '%s', the newest measurement directory here: the later launch into '%s' %s", newest,
+                    empty, series ? "is a series; see --scaling" : "has measured nothing so far");
+  else if (series && !newest)
+    job_print_error("no DIR is given, and '%s' is a series: use hpcprof-lite --scaling, or give one of its runs",
+                    empty);
   else if (newest)
     job_print_error("reporting '%s', the newest measurement directory here", newest);
   else if (empty)

@@ -51,6 +51,11 @@ static void keep_one_per_process(struct path_list *list)
   list->count = kept;
 }
 
+static bool is_of_series(const char *name)
+{
+  return !strncmp(name, "threads-", strlen("threads-"));
+}
+
 static int list_directory(const char *directory, struct path_list *list, struct problems *problems)
 {
   DIR *open_directory = opendir(directory);
@@ -63,7 +68,7 @@ static int list_directory(const char *directory, struct path_list *list, struct 
   errno = 0;
   bool series = false; /* of hpcrun-lite --scaling */
   for (struct dirent *entry; !status && (entry = readdir(open_directory)); errno = 0) {
-    series |= !strncmp(entry->d_name, "threads-", strlen("threads-"));
+    series |= is_of_series(entry->d_name);
     if (is_measurement(entry->d_name))
       status = list_add(list, directory, entry->d_name);
   }
@@ -80,15 +85,26 @@ static int list_directory(const char *directory, struct path_list *list, struct 
   return status;
 }
 
-bool find_any(const char *directory)
+/* Whether a directory has an entry with such a name. */
+static bool has_entry(const char *directory, bool (*is_such)(const char *name))
 {
   DIR *open_directory = opendir(directory);
   bool found = false;
   for (struct dirent *entry; open_directory && !found && (entry = readdir(open_directory));)
-    found = is_measurement(entry->d_name);
+    found = is_such(entry->d_name);
   if (open_directory)
     closedir(open_directory);
   return found;
+}
+
+bool find_any(const char *directory)
+{
+  return has_entry(directory, is_measurement);
+}
+
+bool find_series(const char *directory)
+{
+  return has_entry(directory, is_of_series);
 }
 
 /* Whether two names, whose stat() succeeded or is zero, are of one directory. */

@@ -20,4 +20,7 @@ int find_measurements(char *const *directories, size_t directories_count, struct
 /* Returns whether the directory holds a measurement file. */
 bool find_any(const char *directory);
 
+/* Returns whether the directory holds the runs of hpcrun-lite --scaling. */
+bool find_series(const char *directory);
+
 #endif

@@ -178,4 +178,6 @@ void category_table(const struct report *report, const struct terminal *terminal
                      : i == TIMELINE_IDLE    ? &run->idle_ns
                                              : NULL);
   print_sum(report, all);
+  if (report->efficiency.split.compared)
+    fputs("This table includes the runs on one thread.\n", report->stream);
 }

@@ -64,7 +64,7 @@ static void print_unreported(const struct report *report, const struct profile_p
   struct terminal terminal;
   const char *reason = reason_of(process);
   terminal_init(&terminal, report->stream);
-  fprintf(report->stream, "%s are not known, because no OpenMP runtime reported its events:\n", what);
+  fprintf(report->stream, "%s are not known, as no OpenMP runtime reported its events:\n", what);
   terminal_wrap(&terminal, report->stream, "  ", "  ",
                 reason ? reason : "none was seen; the program does not use OpenMP, or links it statically");
 }

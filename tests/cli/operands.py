@@ -76,6 +76,9 @@ def the_newest_launch_is_reported(directory):
         file.write("id\n")
     os.makedirs(os.path.join(directory, "other", "launch"))
     assert "nothing has been measured into 'empty'" in refused(cwd=directory)
+    os.mkdir(os.path.join(directory, "empty", "threads-1"))
+    assert "'empty' is a series: use hpcprof-lite --scaling" in refused(cwd=directory)
+    os.rmdir(os.path.join(directory, "empty", "threads-1"))
     os.utime(file.name, (500, 500))
     measured(directory, "run", at=2000)
     measured(directory, "run-3", at=3000, golden="two")
@@ -89,6 +92,9 @@ def the_newest_launch_is_reported(directory):
     os.utime(os.path.join(directory, "empty", "launch"), (3500, 3500))
     assert report(cwd=directory).stderr.splitlines()[0].endswith(
         "here: the later launch into 'empty' has measured nothing so far")
+    os.mkdir(os.path.join(directory, "empty", "threads-2"))
+    assert report(cwd=directory).stderr.splitlines()[0].endswith(
+        "here: the later launch into 'empty' is a series; see --scaling")
     assert "reporting" not in report("-q", cwd=directory).stderr
     for name in ("run", "run-3"):
         os.utime(os.path.join(directory, name, "launch"), (4000, 4000))

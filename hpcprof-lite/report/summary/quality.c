@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { CELL = 16, SHARE = CELL + 8, LINE = 4096 };
+enum { CELL = 16, SHARE = CELL + 8, LINE = 4096, BLOCKED_LEAST_NS = 1000000 };
 
 struct quality {
   const struct report *report;
@@ -163,9 +163,10 @@ static void print_unsampled(struct quality *quality)
     print_hint(quality, "%s s of lock waits timed, %s s sampled: threads slept%s", one, other, where);
     hints++;
   }
-  if (run->blocked_ns > run->openmp_wall_ns / 50 && !verdict_blocked(quality->report)) {
+  if (run->blocked_ns >= BLOCKED_LEAST_NS && run->blocked_ns > run->openmp_wall_ns / 50 &&
+      !verdict_blocked(quality->report)) {
     seconds_text(run->blocked_ns, one);
-    print_hint(quality, "OpenMP threads were blocked for %s s in I/O or waiting calls outside OpenMP%s", one,
+    print_hint(quality, "Threads were blocked for %s s in calls outside OpenMP%s", one,
                run->by_wall ? "" : " (-e wall shows where)");
     hints++;
   }
