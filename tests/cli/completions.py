@@ -31,6 +31,7 @@ def options_of(program):
     found = [word for line in lines if line.startswith((" " * 2 + "-", " " * 6 + "-"))
              for word in re.findall(r"(?:^|[ ,])(--[a-z-]+|-[A-Za-z])(?![a-z-])", line[:26])]
     assert len(found) > 15 and "--help" in found and "-o" in found, found
+    assert all(len(line) <= 80 for line in lines), [line for line in lines if len(line) > 80]
     return found
 
 
