@@ -12,7 +12,8 @@
 
 static const int64_t EMPTY = INT64_MIN;
 
-enum { DIGITS_MAX = 18, CELL_BYTES_MAX = 8, COMPRESSION = 6 };
+/* DIGITS_MAX: numbers with more digits stay text, as those of JavaScript are exact up to 15 digits. */
+enum { DIGITS_MAX = 15, CELL_BYTES_MAX = 8, COMPRESSION = 6 };
 
 /* ---- cells ---- */
 
