@@ -30,6 +30,7 @@ export class Icicle {
     canvas.addEventListener("pointerdown", (event) => this.#press(event));
     canvas.addEventListener("pointermove", (event) => this.#move(event));
     canvas.addEventListener("pointerup", (event) => this.#release(event));
+    canvas.addEventListener("pointercancel", () => { this.drag = null; });
     canvas.addEventListener("pointerleave", () => this.#hover(-1));
     canvas.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
     canvas.addEventListener("keydown", (event) => this.#key(event));

@@ -70,13 +70,15 @@ export class GraphCanvas {
       this.top = moved.clientY - start.y;
       this.draw();
     };
+    const letGo = new AbortController(), { signal } = letGo; /* ends all three listeners, whichever comes first */
     const release = (released) => {
-      this.canvas.removeEventListener("pointermove", move);
+      letGo.abort();
       if (Math.hypot(released.clientX - at.x, released.clientY - at.y) < 4)
         this.select(this.#nodeAt(released));
     };
-    this.canvas.addEventListener("pointermove", move);
-    this.canvas.addEventListener("pointerup", release, { once: true });
+    this.canvas.addEventListener("pointermove", move, { signal });
+    this.canvas.addEventListener("pointerup", release, { signal });
+    this.canvas.addEventListener("pointercancel", () => letGo.abort(), { signal });
   }
 
   #nodeAt(event) {
