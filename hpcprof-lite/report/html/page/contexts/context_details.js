@@ -101,7 +101,7 @@ function sourceLines(source, tree, row) {
     return element("p", { class: "note" }, "No source line of this row has figures.");
   const metrics = SOURCE_METRICS.filter(([name]) => rows.some((at) => source.number(name, at) >= 0.0005));
   const lines = [], wanted = tree.text("line", row), texts = rows.map((at) => source.text("text", at)).filter(Boolean);
-  const indent = Math.min(...texts.map((text) => text.search(/\S|$/)), Infinity);
+  const indent = texts.reduce((least, text) => Math.min(least, text.search(/\S|$/)), Infinity);
   let before = null, lineBefore = 0;
   for (const at of rows.slice(0, SOURCE_MOST)) {
     const file = source.text("file", at);

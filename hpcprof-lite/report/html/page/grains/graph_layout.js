@@ -20,7 +20,7 @@ export function layoutGraph(nodes, edges) {
   }
   let y = GAP_Y;
   for (const layer of layers) {
-    const height = Math.max(...layer.map((number) => nodes[number].height));
+    const height = layer.reduce((most, number) => Math.max(most, nodes[number].height), 0);
     for (const number of layer)
       nodes[number].y = y + height / 2;
     y += height + GAP_Y;
