@@ -122,6 +122,20 @@ def tabs_and_links_work_by_keyboard(directory):
 
 
 @case
+def links_in_grids_are_followed_by_keyboard(directory):
+    rows = [row for row in expected("constructs2", "regions") if row["thread"] == "SUM"]
+    place = next(i for i, row in enumerate(rows) if row["context_id"])
+    with Browser() as browser:
+        opened(directory, "constructs2", browser, "#tab=constructs")
+        browser.evaluate("document.querySelector('[aria-label=Regions] .grid-scroller').focus()")
+        for _ in range(place + 1):
+            browser.key("ArrowDown")
+        browser.key("Enter")
+        shown_now = browser.evaluate("location.hash")
+        assert "tab=contexts" in shown_now and f"context={rows[place]['context_id']}" in shown_now, shown_now
+
+
+@case
 def what_if_states_the_bound_or_the_scenario(directory):
     with Browser() as browser:
         opened(directory, "recorded-time", browser, "#tab=parallelism")

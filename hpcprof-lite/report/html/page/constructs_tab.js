@@ -18,7 +18,7 @@ const classes = [
 
 function overheadBars(table) {
   const regions = Array.from({ length: table.rows }, (_, row) => row).filter((row) => table.text("region", row) !== "program");
-  const longest = Math.max(...regions.map((row) => table.number("total_s", row) || 0)), bars = [];
+  const longest = regions.reduce((most, row) => Math.max(most, table.number("total_s", row) || 0), 0), bars = [];
   for (const row of regions.slice(0, BARS)) {
     const total = table.number("total_s", row), track = element("div", { class: "bar-track" });
     for (const { key, title, style } of classes) {
@@ -29,7 +29,10 @@ function overheadBars(table) {
       part.style.width = 100 * value / longest + "%";
       track.append(part);
     }
-    bars.push(element("li", {}, element("span", { class: "bar-name" }, contextLink(table)(row)),
+    const name = contextLink(table)(row);
+    if (name instanceof Element)
+      name.tabIndex = 0; /* rows of grids follow theirs with Enter */
+    bars.push(element("li", {}, element("span", { class: "bar-name" }, name),
       element("div", { class: "bar-line" }, track), element("span", { class: "number" }, formatSeconds(total))));
   }
   return [element("ul", { class: "legend" }, classes.map(({ title, style }) => element("li", { class: style },

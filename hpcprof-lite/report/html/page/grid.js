@@ -1,5 +1,5 @@
 /* A table of any number of rows, of which only those in sight are elements.  Columns are sorted by a click on their
- * title or Enter; arrow keys move the selection; in a tree, left and right fold and unfold.  Follows the ARIA pattern
+ * title or Enter; arrow keys move the selection, Enter follows its link; in a tree, left and right fold and unfold.  Follows the ARIA pattern
  * of a (tree) grid with the selection in rows. */
 import { element, fill } from "./dom.js";
 
@@ -76,7 +76,7 @@ export class Grid {
         class: "grid-title" + (column.numeric ? " number" : ""), role: "columnheader", title: column.help,
         "aria-sort": sorted ? (this.descending ? "descending" : "ascending") : null,
         onclick: () => this.sortBy(column.key, sorted ? !this.descending : Boolean(column.numeric)),
-      }, column.title + (sorted ? (this.descending ? " \u25be" : " \u25b4") : ""));
+      }, column.title.charAt(0).toUpperCase() + column.title.slice(1) + (sorted ? (this.descending ? " \u25be" : " \u25b4") : ""));
     }));
   }
 
@@ -192,6 +192,8 @@ export class Grid {
     if (event.key in steps && this.order.length) {
       const next = Math.min(this.order.length - 1, Math.max(0, (at < 0 && steps[event.key] > 0 ? -1 : at) + steps[event.key]));
       this.select(this.order[next]);
+    } else if (at >= 0 && event.key === "Enter" && !this.tree?.hasChildren(this.selected)) {
+      this.body.querySelector(`[data-row="${this.selected}"] a`)?.click();
     } else if (this.tree && at >= 0 && (event.key === "ArrowRight" || event.key === "Enter") && !this.tree.isOpen(this.selected)) {
       this.#fold(this.selected, true);
     } else if (this.tree && at >= 0 && event.key === "Enter") {

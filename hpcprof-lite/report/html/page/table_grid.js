@@ -8,7 +8,7 @@ const units = { s: "s", pct: "%" };
 /* "exec_mean_s" → "exec mean (s)" */
 export function columnTitle(name) {
   const unit = units[name.slice(name.lastIndexOf("_") + 1)];
-  const words = (unit ? name.slice(0, name.lastIndexOf("_")) : name).replaceAll("_", " ");
+  const words = (unit ? name.slice(0, name.lastIndexOf("_")) : name).replaceAll("_", " ").replace("lockwait", "lock wait");
   return unit ? `${words} (${unit})` : words;
 }
 
