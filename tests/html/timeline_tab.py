@@ -389,6 +389,26 @@ def a_phase_is_a_part_of_the_run(directory):
 
 
 @case
+def the_slowest_repetition_of_a_phase_is_a_part_of_the_run(directory):
+    path = synthetic(directory, "--threads", "2", "--contexts", "20", "--events", "4000")
+    done = report("-q", "--view", "phases", "-f", "csv", path)
+    rows = [row for row in csv.DictReader(io.StringIO(done.stdout)) if not row["step"]]
+    repeated = next(row for row in rows if int(row["instances"]) > 1)
+    with Browser() as browser:
+        browser.open(page(directory, path), "#tab=timeline")
+        names = [cells[1] for cells in browser.evaluate(CELLS % "Phases")]
+        place = next(i for i, name in enumerate(names) if "slowest" in name)
+        assert f"slowest of {repeated['instances']} repetitions: number {repeated['slowest']}" in names[place], names
+        assert names[place - 1] == repeated["name"], names
+        browser.evaluate("document.querySelector('[aria-label=Phases] .grid-scroller').focus()")
+        for _ in range(place + 1):
+            browser.key("ArrowDown")
+        chosen, start = browser.evaluate("chosenRange()"), round(float(repeated["slowest_start_s"]) * 1e9)
+        assert chosen == {"from": start, "to": start + round(float(repeated["slowest_s"]) * 1e9)}, (chosen, repeated)
+        quiet(browser)
+
+
+@case
 def runs_without_a_trace_say_so(directory):
     with Browser() as browser:
         browser.open(page(directory, "recorded"), "#tab=timeline")

@@ -54,6 +54,7 @@ export class LanesView {
     canvas.addEventListener("pointerdown", (event) => this.#press(event));
     canvas.addEventListener("pointermove", (event) => this.#moved(event));
     canvas.addEventListener("pointerup", (event) => this.#release(event));
+    canvas.addEventListener("pointercancel", () => this.#letGo());
     canvas.addEventListener("pointerleave", () => this.#point(-1));
     canvas.addEventListener("dblclick", () => this.zoomToRange());
     this.axis.canvas.addEventListener("click", (event) => this.#clickPhase(event));
@@ -161,7 +162,9 @@ export class LanesView {
   /* Those of the process in which the selection is. */
   #shownPhases() {
     const lane = this.rows.shown[this.row].lanes[0];
-    fill(this.corner, this.trace.title(lane) === lane.thread ? "Phases" : `Phases of ${this.trace.processTitle(lane)}`);
+    fill(this.corner, this.trace.title(lane) === lane.thread ? "Phases" :
+                                                                  `Phases, ${lane.rank === "" ? "process" : "rank"} ${
+                                                                    this.trace.processTitle(lane)}`);
     return this.phases.filter((phase) => phase.process === lane.process);
   }
 
@@ -370,14 +373,18 @@ export class LanesView {
     }
   }
 
+  #letGo() {
+    this.pressed = this.dragged = null;
+    this.draw();
+  }
+
   #release(event) {
     const { pressed, dragged } = this;
-    this.pressed = this.dragged = null;
+    this.#letGo();
     if (dragged)
       this.choose(dragged.from, dragged.to);
     else if (pressed && !pressed.pans && this.#positionAt(event) >= 0)
       this.select(this.#positionAt(event));
-    this.draw();
   }
 
   /* ---- phases ---- */

@@ -96,7 +96,7 @@ export class RangeTables {
                            id,
                            ns,
                            name: trace.contexts.name(id),
-                           place: trace.contexts.place(id),
+                           place: trace.contexts.place(id) || trace.contexts.caller(id),
                            workBelow: below[trace.contexts.rowOf(id)]
                          }))
                          .sort((a, b) => total(b.ns) - total(a.ns));
@@ -106,15 +106,34 @@ export class RangeTables {
                            .sort((a, b) => total(b.ns) - total(a.ns));
     showRows(this.constructs.grid, this.constructRows.map((_, i) => i));
     fill(this.threads.note, "Seconds in each category.");
-    fill(this.contexts.note,
-      "Seconds of the context itself, and of others that waited for it. A sample tells the context: " +
-        "time in which none fell is in no row.");
-    fill(this.constructs.note, "Seconds of all threads in the innermost construct.");
+    fill(this.contexts.note, this.contextRows.length ?
+        "Seconds of the context itself, and of others that waited for it. Contexts come from samples: time in which " +
+          "none was taken is in no row." :
+        "No sample was taken in this part.");
+    fill(this.constructs.note, this.constructRows.length ? "Seconds of all threads in the innermost construct." :
+                                                           "No thread was in a construct in this part.");
+    for (const { grid } of [this.contexts, this.constructs])
+      grid.element.hidden = !grid.order.length;
   }
 }
 
-export function phaseTable(trace, phases, onselect) {
-  const phase = (row) => phases[row], several = phases.some((other) => other.process !== phases[0].process);
+/* The phases, and below each that is repeated its slowest repetition. */
+function phaseRows(phases) {
+  return phases.flatMap((phase) => (phase.instances > 1 && phase.slowestTime > 0 ? [
+    phase, {
+      ...phase,
+      title: `slowest of ${phase.instances} repetitions: number ${phase.slowest}`,
+      indent: true,
+      from: phase.slowestFrom,
+      to: phase.slowestFrom + phase.slowestTime,
+      efficiency: "",
+      context: ""
+    }
+  ] : [phase]));
+}
+
+export function phaseTable(trace, allPhases, onselect) {
+  const phases = phaseRows(allPhases), phase = (row) => phases[row], several = phases.some((other) => other.process !== phases[0].process);
   const processOf = (row) => trace.processTitle(phase(row));
   const made = section("Phases", new Grid({
     label: "Phases",
@@ -128,19 +147,19 @@ export function phaseTable(trace, phases, onselect) {
         value: (row) => Number(phase(row).number),
         numeric: true
       },
-      textColumnOfRange("name", "Phase", (row) => phase(row).title, true),
+      textColumnOfRange("name", "Phase", (row) => (phase(row).indent ? "\u2514 " : "") + phase(row).title, true),
       timeColumn("start", "Start", "Seconds since the start of the run", (row) => phase(row).from),
       timeColumn("time", "Time", "Seconds", (row) => phase(row).to - phase(row).from), {
         key: "efficiency",
         title: "Efficiency %",
-        text: (row) => phase(row).efficiency,
+        text: (row) => (phase(row).efficiency ? Number(phase(row).efficiency).toFixed(1) : ""),
         value: (row) => Number(phase(row).efficiency || NaN),
         numeric: true
       },
       textColumnOfRange("context", "Worst context", (row) => phase(row).context)
     ]
   }));
-  fill(made.note, "Enter or a click chooses the phase's part of the run.");
+  fill(made.note, "Arrow keys or a click select the phase's part of the run, or that of the slowest repetition.");
   return made.element;
 }
 

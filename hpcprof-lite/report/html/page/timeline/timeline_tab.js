@@ -13,10 +13,10 @@ import { laneCategories, loadTrace } from "./trace_data.js";
 const MOST_CULPRITS = 200000; /* intervals that are added up to tell who is to blame */
 
 const KEYS =
-  "Wheel or + and \u2212: zoom; drag: choose a part; Shift and drag, Shift and wheel, a and d: move; Home: all. " +
+  "Wheel or + and \u2212: zoom; drag: select a part; Shift and drag, Shift and wheel, a and d: move; Home: all. " +
   "Arrow keys: intervals and threads; Enter: show the interval, fold a group; " +
   "[ and ]: the part begins or ends with the interval; " +
-  "r: choose what is in sight; End or a double click: show the part; Escape: choose nothing.";
+  "r: select what is in sight; End or a double click: zoom to the part; Escape: clear the selection.";
 
 /* The phases of all processes; the rows of their steps are left out. */
 function readPhases(table) {
@@ -31,6 +31,9 @@ function readPhases(table) {
         to: Math.round(table.number("end_s", row) * 1e9),
         efficiency: table.text("efficiency_pct", row),
         instances: table.number("instances", row),
+        slowest: table.number("slowest", row),
+        slowestFrom: Math.round(table.number("slowest_start_s", row) * 1e9),
+        slowestTime: Math.round(table.number("slowest_s", row) * 1e9),
         process: table.text("process", row),
         rank: table.text("rank", row)
       });
@@ -102,11 +105,13 @@ class TimelineTab {
     fill(tab, this.#notice(),
       element("div", { class: "toolbar" }, colourLabel, this.colours, button("Zoom in", () => this.lanes.zoom(1 / 2)),
         button("Zoom out", () => this.lanes.zoom(2)), button("Show all", () => this.lanes.fit()),
-        button("Show the part", () => this.lanes.zoomToRange()),
-        button("Choose nothing", () => this.lanes.chooseNothing()), this.rangeText),
-      this.lanes.element, this.legend, element("p", { class: "note", id: "lanes-keys" }, KEYS), this.details,
-      element("div", { class: "range-tables" }, this.tables.threads.element, this.tables.contexts.element,
-        this.tables.constructs.element, phaseSection, this.intervals.element));
+        button("Zoom to selection", () => this.lanes.zoomToRange()),
+        button("Clear selection", () => this.lanes.chooseNothing()), this.rangeText),
+      this.lanes.element, this.legend, this.details,
+      element("details", { class: "lanes-help" }, element("summary", {}, "Mouse and keyboard"),
+        element("p", { class: "note", id: "lanes-keys" }, KEYS)),
+      element("div", { class: "range-tables" }, phaseSection, this.tables.threads.element, this.tables.contexts.element,
+        this.tables.constructs.element, this.intervals.element));
     for (const name of ["from", "to"])
       onState(name, () => this.#showRange());
     onState("colour", () => this.#colour());
@@ -155,7 +160,7 @@ class TimelineTab {
   #showRange() {
     const range = chosenRange(), { from, to } = range ?? { from: this.trace.from, to: this.trace.until };
     fill(this.rangeText,
-      range ? `Chosen: ${secondsText(from)} to ${secondsText(to)} s, ${formatSeconds((to - from) / 1e9)}` :
+      range ? `Selected: ${secondsText(from)} to ${secondsText(to)} s, ${formatSeconds((to - from) / 1e9)}` :
               "The whole run");
     this.tables.show(from, to);
     this.intervals.show(this.lane, from, to);
@@ -193,7 +198,7 @@ class TimelineTab {
   #describe(position) {
     const { trace } = this;
     if (position < 0) {
-      this.#details([["Interval", "Point at a lane, or move with the arrow keys."]]);
+      this.#details([["Interval", "Point at a lane, or move through its intervals with the arrow keys."]]);
       return;
     }
     const at = trace.interval(position), lane = trace.laneOf(position), blame = this.lanes.blameOf(position, lane);

@@ -39,6 +39,12 @@ class Contexts {
     return row < 0 ? "" : shortPlace(this.table.text("file", row), this.table.text("line", row));
   }
 
+  /* "called by main", for contexts of which no place is known. */
+  caller(id) {
+    const row = this.rowOf(id), above = row < 0 ? -1 : this.rowOf(this.table.number("parent_id", row));
+    return above < 0 ? "" : "called by " + this.table.text("name", above);
+  }
+
   /* Names from the program's start to the context, without the root. */
   path(id) {
     const names = [];
@@ -71,6 +77,7 @@ export class Trace {
     this.leftOut = extent.number("left_out", 0);
     this.contexts = new Contexts(contexts);
     this.#readLanes(intervals, lanes);
+    this.#nameLanes();
     this.stateCount = states.rows;
     this.categoryOf =
       Uint8Array.from({ length: states.rows }, (_, row) => categoryNumbers.get(states.text("category", row)));
@@ -140,20 +147,34 @@ export class Trace {
     return lane.end > lane.first ? low : -1;
   }
 
+  /* Finds out once what titles need, as there may be many thousand lanes. */
+  #nameLanes() {
+    this.processesOfRank = new Map();
+    for (const { rank, process } of this.lanes)
+      this.processesOfRank.set(rank, (this.processesOfRank.get(rank) ?? new Set()).add(process));
+    const [first] = this.lanes;
+    this.severalProcesses = this.lanes.some((lane) => lane.process !== first.process || lane.host !== first.host);
+  }
+
   /* "3" of a thread; "7.3" with several processes, by rank or process id, or "2/7.3" by both. */
   title(lane) {
-    return this.lanes.some((other) => other.process !== lane.process || other.host !== lane.host) ?
-      `${this.processTitle(lane)}.${lane.thread}` :
-      lane.thread;
+    return this.severalProcesses ? `${this.processTitle(lane)}.${lane.thread}` : lane.thread;
   }
 
   processTitle({ rank, process }) {
-    const shared = this.lanes.some((other) => other.rank === rank && other.process !== process);
-    return rank === "" ? process : shared ? `${rank}/${process}` : rank;
+    return rank === "" ? process : this.processesOfRank.get(rank)?.size > 1 ? `${rank}/${process}` : rank;
   }
 
   laneOf(position) {
-    return this.lanes.find((lane) => position >= lane.first && position < lane.end);
+    let low = 0, high = this.lanes.length;
+    while (low + 1 < high) { /* the last lane that begins there or before: empty ones hold their end only */
+      const middle = (low + high) >> 1;
+      if (this.lanes[middle].first <= position)
+        low = middle;
+      else
+        high = middle;
+    }
+    return position < this.lanes[low].end ? this.lanes[low] : undefined;
   }
 
   category(position) {
