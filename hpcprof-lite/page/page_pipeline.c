@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "hpcprof-lite/page/page_pipeline.h"
 
+#include "hpcprof-lite/analysis/advice/advice_findings.h"
 #include "hpcprof-lite/report/html/html_page.h"
 #include "hpcprof-lite/report/html/html_table.h"
 #include "hpcprof-lite/report/html/interval_tables.h"
@@ -202,11 +203,13 @@ static void finish(const struct page_table *wanted, struct page_child *child, FI
   int status;
   html_page_open_table(page, wanted->name);
   bool any = copy_output(child, page);
-  html_page_close_table(page);
   close(child->output);
   while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
     ;
   child->failed = !any || !WIFEXITED(status) || WEXITSTATUS(status);
+  if (child->failed && any) /* of a table that is only begun, the page takes nothing */
+    html_page_spoil_table(page);
+  html_page_close_table(page);
   pass_messages(child, child->failed && wanted->optional, printed);
   if (child->failed && !*child->reason)
     snprintf(child->reason, sizeof child->reason, "the process that computed it was ended by signal %d",
@@ -218,7 +221,7 @@ static void finish(const struct page_table *wanted, struct page_child *child, FI
   }
 }
 
-/* Writes the table about the page itself: what a command line needs, and why tables are missing. */
+/* Writes the table about the page itself: what a command line needs, names of findings, and why tables are missing. */
 static int write_about(struct job *job, const struct page_child *children)
 {
   static const char *const columns[] = {"item", "name", "value"};
@@ -238,6 +241,11 @@ static int write_about(struct job *job, const struct page_child *children)
     row_writer_text(&writer, "base");
     row_writer_empty(&writer);
     row_writer_text(&writer, job->options.compare);
+  }
+  for (enum advice_class class = 0; class < ADVICE_CLASSES; class ++) {
+    row_writer_text(&writer, "finding");
+    row_writer_text(&writer, advice_name(class));
+    row_writer_text(&writer, advice_title(class));
   }
   for (uint32_t i = 0; i < TABLES; i++) {
     if (!children[i].failed)

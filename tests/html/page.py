@@ -87,6 +87,78 @@ def a_damaged_table_costs_one_tab(directory):
 
 
 @case
+def a_table_whose_process_died_counts_as_missing(directory):
+    need_browser()
+    path, _ = page(directory, "recorded")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(re.sub(r'(id="table-(?:speedup|bottomup)">[^<]{40})[^<]*', r"\1!", text))
+    with Browser() as browser:
+        browser.open(path)
+        assert browser.evaluate("loadTable('speedup')") is None and not browser.evaluate("hasTable('bottomup')")
+        text = browser.evaluate("document.getElementById('panel-summary').textContent")
+        assert "cannot be shown" not in text and "Elapsed" in text, text
+        quiet(browser)
+
+
+@case
+def findings_have_titles_and_doubts_are_no_changes(directory):
+    need_browser()
+    named, doubts = 0, 0
+    with Browser() as browser:
+        for name in ("recorded", "recorded-time", "traced", "plain"):
+            path, _ = page(directory, name)
+            done = report("-q", "--view", "advice", "-f", "csv", name, cwd=GOLDEN)
+            rows = list(csv.DictReader(io.StringIO(done.stdout)))
+            browser.open(path)
+            shown = browser.evaluate("[...document.querySelectorAll('ol.findings strong')].map((one) => one.textContent)")
+            changes = [row for row in rows if row["class"] != "unfit"]
+            assert len(shown) == len(changes), (name, shown, rows)
+            for title, row in zip(shown, changes):
+                assert title != row["class"] and title[0].isupper() and "-" not in title, (title, row)
+            listed = browser.evaluate("[...document.querySelectorAll('ul.findings li')].map((one) => one.textContent)")
+            assert listed == [row["evidence"] for row in rows if row["class"] == "unfit"], (name, listed, rows)
+            assert not any("inf" in text.split() or "nan" in text for text in listed), listed
+            named, doubts = named + len(shown), doubts + len(listed)
+            quiet(browser)
+    assert named and doubts, (named, doubts)
+
+
+CONTRAST = """(() => {
+  const part = (value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  const light = (name) => [1, 3, 5].map((at) => part(parseInt(styleValue(name).slice(at, at + 2), 16) / 255))
+    .reduce((sum, value, i) => sum + value * [0.2126, 0.7152, 0.0722][i], 0);
+  const ratio = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+  const weak = [];
+  for (const [least, grounds, names] of %s)
+    for (const ground of grounds)
+      for (const name of names)
+        if (!(ratio(name, ground) >= least))
+          weak.push([name, ground, ratio(name, ground)]);
+  return weak;
+})()"""
+
+
+@case
+def text_and_graphics_stand_out(directory):
+    """WCAG 2.1, levels AA: text 4.5, graphics and controls 3.  Idle time is pale, and bars have a frame."""
+    need_browser()
+    grounds = ["--ground", "--raised", "--accent-ground", "--selected"]
+    graphics = ["--work", "--overhead", "--lock-wait", "--blocked", "--core-wait", "--tool", "--control", "--critical",
+                "--problem", "--edge", "--lane-other", "--lane-none", *(f"--lane-{number}" for number in range(1, 11))]
+    pairs = [[4.5, grounds, ["--text", "--quiet", "--accent", "--grown", "--shrunk"]], [3, ["--ground"], graphics],
+             [4.5, ["--grain", "--problem"], ["--on-node"]], [4.5, ["--mark-ground"], ["--text"]]]
+    path, _ = page(directory, "recorded")
+    with Browser() as browser:
+        for scheme in ("light", "dark"):
+            browser.scheme(scheme)
+            browser.open(path)
+            weak = browser.evaluate(CONTRAST % pairs)
+            assert not weak, (scheme, weak)
+
+
+@case
 def options_that_a_page_cannot_have_are_refused(_):
     for wrong, expected in ((("--view", "flat"), "leave out view 'flat'"), (("--sort", "work"), "cannot be sorted"),
                             (("--from", "1"), "whole runs"), (("--fail-if", "work > 1 s"), "no conditions"),

@@ -35,6 +35,11 @@ void html_page_close_table(FILE *stream)
   fputs("</script>\n", stream);
 }
 
+void html_page_spoil_table(FILE *stream)
+{
+  fputc('!', stream);
+}
+
 void html_page_close(FILE *stream)
 {
   fwrite(html_after_data, 1, sizeof html_after_data, stream);

@@ -16,6 +16,9 @@ void html_page_open(const struct report *report);
 void html_page_open_table(FILE *stream, const char *name);
 void html_page_close_table(FILE *stream);
 
+/* Marks what was written of the open table as unfit to be read. */
+void html_page_spoil_table(FILE *stream);
+
 /* Writes what follows the data. */
 void html_page_close(FILE *stream);
 

@@ -10,7 +10,7 @@ import { drawConstructs } from "./constructs_tab.js";
 import { drawTimeline } from "./timeline/timeline_tab.js";
 import { drawGrains } from "./grains/grains_tab.js";
 import { drawRuns, hasSeveralRuns } from "./runs_tab.js";
-import { formatSeconds } from "./number_format.js";
+import { formatCount, formatSeconds } from "./number_format.js";
 
 const tabs = [
   { name: "summary", title: "Summary", draw: drawSummary },
@@ -70,8 +70,10 @@ async function startPage() {
   const summary = await loadTable("summary");
   if (summary) {
     const items = summaryItems(summary);
-    fill(subtitle, `${items.text("run", "hosts")} \u00b7 ${formatSeconds(items.number("run", "elapsed"))} elapsed \u00b7 ` +
-      `${items.text("run", "threads_max") || items.text("run", "threads")} threads`);
+    const threads = items.text("run", "threads_max") || items.text("run", "threads"), processes = items.number("run", "processes");
+    fill(subtitle, [items.text("run", "hosts"), `${formatSeconds(items.number("run", "elapsed"))} elapsed`,
+      processes > 1 ? `${formatCount(processes)} processes with up to ${threads} thread${threads === "1" ? "" : "s"}`
+        : `${threads} thread${threads === "1" ? "" : "s"}`].join(" \u00b7 "));
   }
   await Promise.all(tabs.map(drawTab));
   document.documentElement.dataset.drawn = "true";

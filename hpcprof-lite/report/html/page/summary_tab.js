@@ -31,7 +31,7 @@ function categorySeconds(items) {
     items.number("categories", "lock wait"), items.number("categories", "idle")];
 }
 
-/* A bar of the four categories, with what is not in any of them left empty. */
+/* A bar of the four categories, with what is not in any of them hatched. */
 export function categoryBar(seconds, whole, label) {
   return element("div", { class: "bar", role: "img", "aria-label": label }, seconds.map((value, i) => {
     const part = element("span", { class: "bar-part " + categories[i].key, title: `${categories[i].title}: ${formatSeconds(value)}` });
@@ -59,28 +59,48 @@ function figures(items) {
     figure("Samples", formatCount(items.number("run", "samples"))));
 }
 
+/* The legend of the bar's hatched part: what the categories leave, and what of it is known. */
+function otherTime(items, seconds, whole) {
+  const parts = [["no core", "ready to run, without a core"], ["blocked", "blocked in calls"], ["tool", "this tool"]]
+    .filter(([item]) => items.number("categories", item) > 0)
+    .map(([item, title]) => `${title} ${formatSeconds(items.number("categories", item))}`);
+  return whole > 0 && seconds / whole >= 0.0005 ? element("li", { title: parts.join(", ") },
+    element("span", { class: "swatch hatched", "aria-hidden": "true" }), "Other ", element("strong", {}, formatSeconds(seconds)),
+    ` ${formatPercent(100 * seconds / whole)}`, parts.length ? element("span", { class: "note" }, ` (${parts.join(", ")})`) : null) : null;
+}
+
 function timeUse(items) {
   const seconds = categorySeconds(items), whole = items.number("categories", "threads x elapsed");
   const sum = seconds.reduce((total, value) => total + (value || 0), 0);
   return element("section", { class: "card" }, element("h2", {}, "Where the threads' time went"),
-    categoryBar(seconds, Math.max(whole, sum), "Work, overhead, lock wait and idle time"),
+    sum > 0 || whole > 0 ? categoryBar(seconds, Math.max(whole || 0, sum), "Work, overhead, lock wait and idle time") : null,
     element("ul", { class: "legend" }, seconds.map((value, i) => element("li", { class: categories[i].key },
       element("span", { class: "swatch", "aria-hidden": "true" }), `${categories[i].title} `,
       element("strong", {}, formatSeconds(value)), " ",
-      whole > 0 && Number.isFinite(value) ? formatPercent(100 * value / whole) : ""))),
-    element("p", { class: "note" }, `Of ${formatSeconds(whole)}: the most threads in use \u00d7 elapsed time`));
+      whole > 0 && Number.isFinite(value) ? formatPercent(100 * value / whole) : "")), otherTime(items, whole - sum, whole)),
+    whole > 0 ? element("p", { class: "note" }, `Of ${formatSeconds(whole)}: ${items.number("run", "processes") > 1 ? "of each process, " : ""}` +
+      "the most threads in use \u00d7 elapsed time") : null);
 }
 
-function findings(advice) {
-  if (!advice || !advice.rows)
-    return null;
-  const list = [];
-  for (let row = 0; row < advice.rows; row++) {
+/* The title of a class of findings, such as "Parallel regions too small" of "region-overhead". */
+function findingTitle(about, name) {
+  const row = about ? about.find("name", name) : -1, title = row < 0 ? name : about.text("value", row);
+  return title.charAt(0).toUpperCase() + title.slice(1);
+}
+
+/* A list of what to change, and one of what makes these findings less certain. */
+function findings(advice, about) {
+  const list = [], doubts = [];
+  for (let row = 0; advice && row < advice.rows; row++) {
+    if (advice.text("class", row) === "unfit") {
+      doubts.push(element("li", { class: "finding" }, element("p", {}, advice.text("evidence", row))));
+      continue;
+    }
     const gain = advice.number("gain_s", row), context = advice.text("context_id", row);
     const name = advice.text("name", row), file = advice.text("file", row), line = advice.text("line", row);
     list.push(element("li", { class: "finding" },
       element("div", { class: "finding-head" },
-        element("strong", {}, advice.text("class", row)),
+        element("strong", {}, findingTitle(about, advice.text("class", row))),
         name ? element("span", { class: "place" }, " in ", context ? element("a", {
           href: "#tab=contexts&context=" + encodeURIComponent(context),
           onclick: (event) => {
@@ -96,7 +116,9 @@ function findings(advice) {
       advice.text("confidence", row) ? element("p", { class: "note" }, `Confidence ${advice.text("confidence", row)}. `,
         element("code", {}, advice.text("command", row))) : null));
   }
-  return element("section", { class: "card wide" }, element("h2", {}, "What to change first"), element("ol", { class: "findings" }, list));
+  const section = (title, kind, entries) => entries.length ?
+    element("section", { class: "card wide" }, element("h2", {}, title), element(kind, { class: "findings" }, entries)) : null;
+  return [section("What to change first", "ol", list), section("What makes this measurement less certain", "ul", doubts)];
 }
 
 function speedups(table, items) {
@@ -148,6 +170,6 @@ export async function drawSummary(tab) {
     return;
   }
   const items = summaryItems(summary);
-  fill(tab, figures(items), findings(advice),
+  fill(tab, figures(items), findings(advice, about),
     element("div", { class: "columns" }, timeUse(items), speedups(speedup, items), hottest(items), health(items, about)));
 }

@@ -143,10 +143,10 @@ function fromBase64(text) {
   return bytes;
 }
 
-/* The bytes of a table's element, which is removed then; null if the page has none. */
+/* The bytes of a table's element, which is removed then; null if the page has none, or only its begin, which "!" tells. */
 async function unpackElement(name) {
   const holder = document.getElementById("table-" + name);
-  if (!holder || !holder.textContent)
+  if (!holder || !holder.textContent || holder.textContent.endsWith("!"))
     return null;
   const packed = new Blob([fromBase64(holder.textContent)]);
   holder.remove();
@@ -172,5 +172,6 @@ export function loadDocument(name) {
 
 /* Whether the page has a table with that name. */
 export function hasTable(name) {
-  return loadedTables.has(name) || Boolean(document.getElementById("table-" + name)?.firstChild);
+  const text = document.getElementById("table-" + name)?.lastChild; /* a parser may make several of a long one */
+  return loadedTables.has(name) || Boolean(text) && !text.data.endsWith("!");
 }
