@@ -39,7 +39,7 @@ def rows_of(view, measurement, cwd=GOLDEN):
 
 def plain(cell):
     """A number as the page shows it, without what makes it readable."""
-    return cell.replace("\u2009", "").replace(" %", "")
+    return cell.replace("\u2009", "").replace("\u00a0%", "")
 
 
 def decimals(cell):
@@ -268,7 +268,7 @@ def columns_percent_and_order_are_chosen(directory):
         choose(browser, "% of all", True)
         assert browser.evaluate(STATE)["percent"] == "1"
         for number, _, cell in browser.evaluate(ROWS):
-            assert abs(float(cell.replace(" %", "")) - 100 * float(rows[number]["work_incl_s"]) / whole) <= 0.501, cell
+            assert abs(float(cell.replace("\u00a0%", "")) - 100 * float(rows[number]["work_incl_s"]) / whole) <= 0.501, cell
         browser.evaluate(f"{PANEL}.querySelector('.context-menu').open = true")
         browser.evaluate(f"{PANEL}.querySelector('.context-menu input[value=samples]').click()")
         assert set(browser.evaluate(STATE)["columns"].split(",")) == {"work_incl_s", "samples"}
