@@ -14,21 +14,32 @@ int unnamed_modules(const struct tree *tree, const struct tree_columns *columns,
                     struct unnamed_module modules[UNNAMED_MODULES_MAX], uint32_t *count)
 {
   struct unnamed_module *all = calloc(names->modules_count + 1, sizeof *all);
+  uint64_t *nameless = calloc(names->modules_count + 1, sizeof *nameless); /* weight of functions without a name */
   *count = 0;
-  if (!all)
+  if (!all || !nameless) {
+    free(nameless);
+    free(all);
     return ERR_NOMEM;
+  }
   for (uint32_t i = 0; i < names->modules_count; i++)
-    all[i] = (struct unnamed_module){.module = i, .unnamed = !names->modules[i].named};
-  for (uint32_t row = 0; row < tree->count; row++)
-    if (tree->rows[row].module != MODEL_NONE) {
-      uint64_t *weight = &all[tree->rows[row].module].weight;
-      *weight = model_sum(*weight, tree_spent(tree, columns, row, false));
-    }
+    all[i].module = i;
+  for (uint32_t i = 0; i < tree->count; i++) {
+    const struct tree_row *row = &tree->rows[i];
+    if (row->module == MODEL_NONE)
+      continue;
+    uint64_t spent = tree_spent(tree, columns, i, false);
+    all[row->module].weight = model_sum(all[row->module].weight, spent);
+    if (row->function != MODEL_NONE && names->functions[row->function].unknown)
+      nameless[row->module] = model_sum(nameless[row->module], spent);
+  }
+  for (uint32_t i = 0; i < names->modules_count; i++)
+    all[i].unnamed = !names->modules[i].named || nameless[i] > all[i].weight / 2;
+  free(nameless);
   qsort(all, names->modules_count, sizeof *all, by_weight);
   uint64_t least = tree_spent(tree, columns, 0, true) / 100;
   for (uint32_t i = 0; i < names->modules_count && *count < UNNAMED_MODULES_MAX; i++) {
     const struct names_module *found = &names->modules[all[i].module];
-    if (found->looked_up && !found->lined && all[i].weight && all[i].weight >= least)
+    if (found->looked_up && (all[i].unnamed || !found->lined) && all[i].weight && all[i].weight >= least)
       modules[(*count)++] = all[i];
   }
   free(all);

@@ -13,7 +13,7 @@ enum { UNNAMED_MODULES_MAX = 4 };
 struct unnamed_module {
   uint32_t module;
   uint64_t weight; /* sum of the exclusive values of its rows */
-  bool unnamed;    /* it has no symbols; otherwise, it has no source lines */
+  bool unnamed;    /* most of its time is in functions without a name; otherwise, it has no source lines */
 };
 
 /* Fills modules[] with the modules that have at least 1 % of all time, the largest first, and sets *count.  Returns 0

@@ -1,0 +1,56 @@
+/* Modules without symbols or source lines: what most of their time shows decides. */
+#include "hpcprof-lite/analysis/unnamed_modules.h"
+#include "tests/support/unit.h"
+
+static const struct tree_columns columns = {.count = 1,
+                                            .samples = MODEL_NONE,
+                                            .overhead = MODEL_NONE,
+                                            .lockwait = MODEL_NONE,
+                                            .idleness = MODEL_NONE,
+                                            .critical = MODEL_NONE};
+
+/* Finds the modules of a run that spent so much in a function with a name and in one without. */
+static uint32_t find(uint64_t named, uint64_t nameless, bool lined, struct unnamed_module *first)
+{
+  struct names_function functions[] = {{.name = "f"}, {.name = "app+0x1", .unknown = true}};
+  struct names_module module = {.looked_up = true, .named = named > 0, .lined = lined};
+  struct names names = {.functions = functions, .functions_count = 2, .modules = &module, .modules_count = 1};
+  struct unnamed_module found[UNNAMED_MODULES_MAX];
+  struct tree tree;
+  uint32_t count = 0;
+  const struct tree_order order = {.columns = &columns};
+  assert_int_equal(tree_init(&tree, 1, "run"), 0);
+  for (uint32_t i = 0; i < 2; i++) {
+    struct tree_row row = {.module = 0, .kind = ROW_FUNCTION, .function = i, .name = functions[i].name, .file = ""};
+    uint32_t added = tree_add(&tree, &row, NULL);
+    assert_int_not_equal(added, MODEL_NONE);
+    tree_value(&tree, added, 0, i ? nameless : named);
+  }
+  tree_inclusive(&tree);
+  assert_int_equal(tree_finish(&tree, &order, false), 0);
+  assert_int_equal(unnamed_modules(&tree, &columns, &names, found, &count), 0);
+  tree_release(&tree);
+  *first = found[0];
+  return count;
+}
+
+static void most_time_decides(void **state)
+{
+  struct unnamed_module found;
+  (void)state;
+  assert_int_equal(find(10, 90, false, &found), 1); /* one name resolves: no symbols nevertheless */
+  assert_true(found.unnamed && found.weight == 100);
+  assert_int_equal(find(10, 90, true, &found), 1);
+  assert_true(found.unnamed);
+  assert_int_equal(find(90, 10, false, &found), 1);
+  assert_false(found.unnamed);
+  assert_int_equal(find(0, 100, false, &found), 1);
+  assert_true(found.unnamed);
+  assert_int_equal(find(90, 10, true, &found), 0);
+}
+
+int main(int argc, char **argv)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(most_time_decides)};
+  return UNIT_RUN(argc, argv, "unnamed_modules", tests, NULL, NULL);
+}
