@@ -273,6 +273,12 @@ static bool shows_executions(const struct report *report, const struct terminal 
   return report->workspan.executions_known && terminal->width >= WIDE;
 }
 
+/* Two decimals as long as they take 8 columns. */
+static void ratio_text(double parallelism, char out[CELL])
+{
+  snprintf(out, CELL, parallelism < 99999.995 ? "%.2f" : "%.4g", parallelism);
+}
+
 static void print_row(const struct report *report, const struct terminal *terminal, const struct workspan_row *row)
 {
   char work[CELL], span[CELL], parallelism[CELL] = "-", percent[CELL], place[PLACE_MAX], fitted[TERMINAL_TEXT_MAX];
@@ -281,7 +287,7 @@ static void print_row(const struct report *report, const struct terminal *termin
   amount_text(report, row->work, work);
   amount_text(report, row->span, span);
   if (row->span)
-    snprintf(parallelism, sizeof parallelism, "%.5g", workspan_parallelism(row->work, row->span));
+    ratio_text(workspan_parallelism(row->work, row->span), parallelism);
   terminal_percent(row->critical, report->workspan.span, percent);
   if (row->directive)
     place_text(row, place);
