@@ -353,6 +353,8 @@ def conditions_need_no_base(_):
             assert done.returncode == status and bool(done.stderr) == (status == 3), (text, view, done)
             plain = golden_report("-q", "--view", view, "alone")
             assert done.stdout == plain.stdout, (text, view)
+    figure = golden_report("-q", "--fail-if", "efficiency < 100%", "alone").stderr
+    assert re.search(rb"it is [0-9]+\.[0-9] %", figure), figure
 
 
 @case

@@ -37,7 +37,10 @@ const char *gate_view_state(const struct compare_gate *gate)
 void gate_view_text(const struct compare_gate *gate, char out[GATE_TEXT_MAX])
 {
   char base[GATE_FIGURE], now[GATE_FIGURE], change[GATE_FIGURE];
-  gate_view_figure(gate->figure.now, gate->unit, now);
+  if (gate->condition->unit == CONDITION_PERCENT && !gate->condition->relative && !strcmp(gate->unit, "ratio"))
+    snprintf(now, sizeof now, "%.1f %%", 100 * gate->figure.now);
+  else
+    gate_view_figure(gate->figure.now, gate->unit, now);
   if (!gate->condition->relative) {
     snprintf(out, GATE_TEXT_MAX, "it is %s", now);
     return;
