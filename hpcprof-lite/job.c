@@ -3,6 +3,7 @@
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/invocation/runs.h"
 #include "hpcprof-lite/invocation/sort_column.h"
+#include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/views/construct_order.h"
 #include "hpcprof-lite/views/sorting.h"
 #include "hpcprof-lite/views/symbolize.h"
@@ -105,8 +106,10 @@ int job_set_arguments(struct job *job)
     fprintf(stream, "--from %.9g ", (double)options->from_ns * 1e-9);
   if (options->limited && options->to_ns != UINT64_MAX)
     fprintf(stream, "--to %.9g ", (double)options->to_ns * 1e-9);
-  for (size_t i = 0; i < options->directories_count; i++)
-    fprintf(stream, "%s%s", i ? " " : "", options->directories[i]);
+  for (size_t i = 0; i < options->directories_count; i++) {
+    fputs(i ? " " : "", stream);
+    terminal_word(stream, options->directories[i], UINT32_MAX, 0);
+  }
   return fclose(stream) ? ERR_NOMEM : 0;
 }
 

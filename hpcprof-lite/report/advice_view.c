@@ -25,9 +25,64 @@ void advice_view_command(const struct report *report, enum advice_class class, c
   snprintf(out, LINE, "hpcprof-lite --view %.*s %s%s", length, view, tree ? baselines[report->baseline] : "",
            report->arguments);
   for (size_t i = 0; i < report->references_count && class == ADVICE_INFLATION; i++) {
+    char quoted[LINE];
     size_t used = strlen(out);
-    snprintf(out + used, LINE - used, " %s", report->references[i]);
+    terminal_quote(report->references[i], quoted, sizeof quoted);
+    snprintf(out + used, LINE - used, " %s", quoted);
   }
+}
+
+/* Returns the length of a character of a command, with its backslash. */
+static size_t character_length(const char *text)
+{
+  size_t length = *text == '\\' && text[1] ? 2 : 1;
+  while (((unsigned char)text[length] & 0xC0) == 0x80)
+    length++;
+  return length;
+}
+
+/* Prints a word of a command that is quoted already; one that is wider than a line is broken, too.  Returns the column
+ * after it. */
+static unsigned print_word(FILE *stream, const char *word, size_t length, unsigned width, unsigned column)
+{
+  for (size_t at = 0; at < length;) {
+    size_t bytes = character_length(word + at);
+    unsigned columns = word[at] == '\\' ? 2 : 1;
+    if (column + columns >= width + (at + bytes >= length)) {
+      fputs("\\\n", stream);
+      column = 0;
+    }
+    fwrite(word + at, 1, bytes, stream);
+    column += columns;
+    at += bytes;
+  }
+  return column;
+}
+
+void advice_view_print_command(const struct report *report, const struct terminal *terminal, const char *first,
+                               enum advice_class class)
+{
+  enum { INDENT = 6, CONTINUATION = 2 };
+  char command[LINE];
+  unsigned column = (unsigned)strlen(first);
+  advice_view_command(report, class, command);
+  fprintf(report->stream, "%s%s", first, terminal_dim(terminal));
+  for (const char *word = command; *word;) {
+    size_t length = 0;
+    while (word[length] && word[length] != ' ')
+      length += character_length(word + length);
+    bool last = !word[length];
+    if (word != command && column + 1 + length + (last ? 0 : CONTINUATION) > terminal->width) {
+      fprintf(report->stream, " \\\n%*s", INDENT, "");
+      column = INDENT;
+    } else if (word != command) {
+      putc(' ', report->stream);
+      column++;
+    }
+    column = print_word(report->stream, word, length, terminal->width, column);
+    word += length + !last;
+  }
+  fprintf(report->stream, "%s\n", terminal_plain(terminal));
 }
 
 int advice_view_table(const struct report *report, bool json)
@@ -145,12 +200,14 @@ void advice_view_text(const struct report *report)
   fputc('\n', report->stream);
   for (uint32_t i = 0; i < report->advice.count; i++) {
     const struct advice_finding *found = &report->advice.found[i];
-    char command[LINE];
-    advice_view_command(report, found->class, command);
+    if (found->class == ADVICE_UNFIT) {
+      terminal_wrap(&terminal, report->stream, "Measurement: ", "     ", found->evidence);
+      continue;
+    }
     print_finding(report, &terminal, i);
     print_reason(report, &terminal, found);
     print_basis(report, &terminal, found);
     if (*found->confidence)
-      fprintf(report->stream, "     %s%s%s\n", terminal_dim(&terminal), command, terminal_plain(&terminal));
+      advice_view_print_command(report, &terminal, "     ", found->class);
   }
 }

@@ -17,4 +17,9 @@ void advice_view_title(const struct terminal *terminal, const struct advice_find
 /* Writes the command that shows more of a class, in the same run. */
 void advice_view_command(const struct report *report, enum advice_class class, char out[ADVICE_TITLE_MAX]);
 
+/* Prints that command behind `first`, so that a shell reads it unchanged: what is too wide continues on the next line
+ * after a backslash. */
+void advice_view_print_command(const struct report *report, const struct terminal *terminal, const char *first,
+                               enum advice_class class);
+
 #endif

@@ -36,6 +36,21 @@ def same_report(cwd, arguments, expected):
     assert one.stdout and one.returncode == 0 and one.stdout == other.stdout, (arguments, one, other.stderr)
 
 
+# ---- commands in reports ----
+
+
+@case
+def commands_work_when_pasted(directory):
+    """A shell runs the command after "next:", whatever the directory is called, and however long its name is."""
+    for name in ("it's $HOME; a name", "long " * 40):
+        path = measured(directory, name)
+        text = report("-q", path).stdout
+        assert all(len(line) <= 80 for line in text.splitlines()), text
+        command = text.split("\nnext: ")[1].split("\nmore: ")[0]
+        done = must("sh", "-c", command, PATH=f"{os.path.dirname(REPORT)}:{os.environ['PATH']}")
+        assert done == report("--view", "topdown", path).stdout, command
+
+
 # ---- VIEW ----
 
 @case

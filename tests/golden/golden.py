@@ -185,9 +185,11 @@ def the_summary_recommends_views_that_succeed(_):
     for names, status, views in (*(((name,), status, 2 if "plain" in name or "samples" in name else 3)
                                    for name, status in TRACED.items()), (("--merge", "traced", "traced-plain"), 0, 1)):
         lines = golden_report("-q", *names).stdout.decode().splitlines()
-        more = [line.split("--view ")[1].rsplit(" ", 1)[0].split("|") for line in lines[-3:] if " --view " in line]
-        found = [view.split()[0] for views in more for view in views]
-        assert {"advice", "efficiency", "threads", "flat"} < set(found), (names, found)
+        found = [line.split("--view ")[1].split()[0] for line in lines if line.startswith("next: ")]
+        for line in lines[-2:]:
+            if line.startswith(("when: ", "more: ")):
+                found += line[len("more: "):].removesuffix(": hpcprof-lite VIEW DIR").split(", ")
+        assert {"advice", "efficiency", "topdown", "flat"} <= set(found), (names, found)
         assert ("timeline" in found, "phases" in found) == (views > 1, views == 3), (names, found)
         for view in found:
             done = golden_report("-q", "--view", view, *names)

@@ -479,7 +479,7 @@ def the_summary_shows_the_parallelism(_):
     assert table == [("work", "1.000000000", "s"), ("span", "0.400000000", "s"), ("burdened span", "0.500000000", "s"),
                      ("parallelism", "2.5000", "ratio"), ("app+0x2100", "0.168000000", "s"),
                      ("app+0x2000", "0.157894737", "s"), ("app+0x1010", "0.042105263", "s")]
-    assert "|parallelism DIR" in golden_report("-q", "graph").stdout.decode()
+    assert ", parallelism, flat: hpcprof-lite VIEW DIR" in golden_report("-q", "graph").stdout.decode()
     assert not [row for row in rows("blame") if row["section"] == "parallelism"]
     assert "parallelism" not in golden_report("-q", "blame").stdout.decode()
 

@@ -166,7 +166,7 @@ static const char *const remedies[ADVICE_CLASSES] = {
     [ADVICE_FEW_CHUNKS] = "More pieces: smaller chunks, more sections or tasks, collapse(2)",
     [ADVICE_REGION_OVERHEAD] = "One region around the loop that opens it; if(N > LIMIT) for little work",
     [ADVICE_BARRIER] = "nowait, if what follows does not need the other threads' results",
-    [ADVICE_CONTENTION] = "Hold it for less; reduction, data of each thread, atomic, several locks",
+    [ADVICE_CONTENTION] = "Hold it for a shorter time; reduction, atomic, or several locks",
     [ADVICE_DEPENDENCES] = "Shorten the chain, or make dependences finer (parts of the data)",
     [ADVICE_CREATION] = "Create tasks in several threads (taskloop, nested tasks), or larger ones",
     [ADVICE_OVERSUBSCRIPTION] = "As many threads as cores (OMP_NUM_THREADS); OMP_WAIT_POLICY=passive",
@@ -223,15 +223,18 @@ static void print_findings(const struct summary *summary)
 
 /* ---- where to look next ---- */
 
-/* Prints the command that shows more of a class, with the arguments of the run if they fit. */
-static void print_command(const struct summary *summary, enum advice_class class)
+/* Prints a command for the first ones of `views`, a list that ends in NULL, that fit into a line. */
+static void print_views(const struct summary *summary, const char *first, const char *const *views)
 {
-  char command[ADVICE_TITLE_MAX], text[LINE];
-  advice_view_command(summary->report, class, command);
-  int length = snprintf(text, sizeof text, "next: %.4000s", command);
-  size_t arguments = strlen(summary->report->arguments);
-  if (length > (int)arguments && (unsigned)length > summary->terminal.width)
-    snprintf(text + length - arguments, sizeof text - (size_t)length + arguments, "DIR");
+  static const char last[] = ": hpcprof-lite VIEW DIR";
+  char text[LINE];
+  size_t length = (size_t)snprintf(text, sizeof text, "%s", first);
+  for (size_t i = 0; views[i]; i++) {
+    if (i && length + 2 + strlen(views[i]) + sizeof last - 1 > summary->terminal.width)
+      break;
+    length += (size_t)snprintf(text + length, sizeof text - length, "%s %s", i ? "," : "", views[i]);
+  }
+  snprintf(text + length, sizeof text - length, "%s", last);
   print_wrapped(summary, text);
 }
 
@@ -240,16 +243,18 @@ static void print_more(const struct summary *summary)
   const struct report *report = summary->report;
   const struct advice_finding *first = verdict_first(report);
   if (first || report->totals->samples)
-    print_command(summary, first ? first->class : ADVICE_NONE);
+    advice_view_print_command(report, &summary->terminal, "next: ", first ? first->class : ADVICE_NONE);
   if (report->traced)
-    print_line(summary, "when: --view timeline%s DIR", report->phased ? "|phases" : "");
-  const char *regions = report->constructs && report->constructs->count ? "|regions" : "";
-  const char *parallelism = report->profile->workspan.known ? "|parallelism" : "";
-  char text[LINE];
-  snprintf(text, sizeof text, "more: --view advice|efficiency|threads|topdown|flat%s%s DIR", regions, parallelism);
-  for (char *bar = text; strlen(text) > summary->terminal.width && (bar = strchr(bar, '|'));) /* so that it breaks */
-    *bar = ' ';
-  print_wrapped(summary, text);
+    print_views(summary, "when:", (const char *[]){"timeline", report->phased ? "phases" : NULL, NULL});
+  const char *more[8] = {"advice", "efficiency", "topdown"};
+  size_t count = 3;
+  if (report->constructs && report->constructs->count)
+    more[count++] = "regions";
+  if (report->profile->workspan.known)
+    more[count++] = "parallelism";
+  more[count++] = "flat";
+  more[count++] = "threads";
+  print_views(summary, "more:", more);
 }
 
 static const char legend[] = "\n"
