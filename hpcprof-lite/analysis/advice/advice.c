@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What makes the measurement unfit; returns whether no forecast is possible. */
 static bool find_unfit(struct advice_run *run)
@@ -59,7 +60,8 @@ static void find_none(const struct advice_input *input, struct advice *advice)
     return;
   char busy[64] = "";
   if (input->efficiency >= 0)
-    snprintf(busy, sizeof busy, " for %.0f %% of their time", 100 * input->efficiency);
+    snprintf(busy, sizeof busy, " for %.0f %% of their time%s", 100 * input->efficiency,
+             input->tool_ns > input->all_ns / 100 ? ", without this tool's time" : "");
   if (input->threads <= 1)
     advice_add(advice, ADVICE_NONE, 0,
                "It ran with one thread, so that no thread could wait for another: measure with more, or both with "
@@ -87,8 +89,12 @@ static void doubt(const struct advice_input *input, struct advice *advice)
     return;
   for (uint32_t i = 0; i < advice->count; i++) {
     struct advice_finding *found = &advice->found[i];
-    if (*found->confidence)
+    if (*found->confidence && strcmp(found->confidence, "low") != 0) {
+      size_t length = strlen(found->evidence);
       found->confidence = "low";
+      snprintf(found->evidence + length, sizeof found->evidence - length, ".  Confidence is low because %s",
+               waited ? "threads often had no core" : "this tool took much of the time");
+    }
     if (waited && found->class != ADVICE_OVERSUBSCRIPTION && found->class != ADVICE_BLOCKING)
       found->low_s = fmax(0, found->low_s - foreign_s);
   }

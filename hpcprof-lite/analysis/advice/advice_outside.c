@@ -89,8 +89,10 @@ static void place_serial(const struct advice_input *input, const struct serial_r
     return;
   double per_idle = serial_s / (double)rows->idle[0];
   size_t length = strlen(found->evidence);
-  snprintf(found->evidence + length, sizeof found->evidence - length, "; %.0f %% of that in the place named",
-           100 * (double)rows->idle[at] / (double)rows->idle[0]);
+  double percent = 100 * (double)rows->idle[at] / (double)rows->idle[0];
+  if (percent < 99.5)
+    snprintf(found->evidence + length, sizeof found->evidence - length, "; %.0f %% of that in the place named",
+             percent);
   for (int i = 0; i < CALLEES && rows->region[at]; i++) {
     callee = next_callee(tree, rows, at, callee);
     if (callee == MODEL_NONE || rows->idle[callee] < rows->idle[at] / 20)
