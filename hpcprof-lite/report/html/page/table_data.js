@@ -106,6 +106,15 @@ export class Table {
     this.byName = new Map(this.columns.map((column) => [column.name, column]));
   }
 
+  /* The same table with other columns in front of its own. */
+  withColumns(columns) {
+    const table = Object.create(Table.prototype);
+    table.rows = this.rows;
+    table.columns = [...columns, ...this.columns];
+    table.byName = new Map(table.columns.map((column) => [column.name, column]));
+    return table;
+  }
+
   has(name) {
     return this.byName.has(name);
   }
