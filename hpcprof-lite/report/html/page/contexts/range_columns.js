@@ -1,6 +1,6 @@
 /* Columns of the tree of contexts for the part of the run that is chosen in the timeline: sums over its intervals.  As
  * in the columns of the whole run, idleness and lock waiting stand at the contexts that are to blame for them. */
-import { chosenRange, contextsInRange, inclusiveInRange } from "../timeline/range_sums.js";
+import { chosenRange, contextsInRange, exclusiveInRange, inclusiveInRange } from "../timeline/range_sums.js";
 import { laneCategories } from "../timeline/trace_data.js";
 
 const RANGE_PREFIX = "range_";
@@ -51,7 +51,7 @@ export async function tableOfRange(table) {
     const category = laneCategories.findIndex((candidate) => candidate.key === key);
     columns.push(new RangeColumn(`${RANGE_PREFIX}${name}_incl_s`, () => inclusiveInRange(sums, ids, parents, category)),
       new RangeColumn(`${RANGE_PREFIX}${name}_excl_s`,
-        () => Float64Array.from(ids, (id) => sums.get(id)?.[category] ?? 0)));
+        () => exclusiveInRange(sums, ids, parents, category)));
   }
   return table.withColumns(columns);
 }
