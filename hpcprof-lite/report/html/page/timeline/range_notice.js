@@ -13,9 +13,11 @@ function shortSeconds(ns) {
 function rangeNotice(tab, part) {
   if (tab === "contexts" && showsRange())
     return `Only ${part}: times of contexts are sums over the timeline's intervals. ` +
-      "Contexts come from samples: time in which none was taken is in no row. Columns without \u201crange\u201d show the whole run.";
+      "Contexts come from samples: time in which none was taken is in no row. " +
+      "Columns without \u201crange\u201d show the whole run.";
   if (tab === "contexts")
-    return `This tree shows the whole run: only the top-down tree shows the part ${part} that is chosen in the timeline.`;
+    return `This tree shows the whole run: only the top-down tree shows the part ${part} ` +
+      "that is chosen in the timeline.";
   if (tab === "constructs")
     return `The first table shows only the part ${part} that is chosen in the timeline; all others show the whole run.`;
   return `This tab shows the whole run, not only the part ${part} that is chosen in the timeline.`;
