@@ -136,7 +136,7 @@ int tree_begin(struct job *job, bool needs_tree)
 /* Whether the format has columns for statistics of threads and ranks. */
 static bool wants_statistics(const struct job *job)
 {
-  return job->options.format != OPTIONS_TEXT && job->columns.work != MODEL_NONE;
+  return job->options.format != OPTIONS_TEXT && !job->report.no_statistics && job->columns.work != MODEL_NONE;
 }
 
 /* Replaces rows of the tree by rows of the part. */

@@ -60,7 +60,11 @@ static const struct page_table {
               /* only with --scaling */
               {.name = "scaling", .view = OPTIONS_TOPDOWN, .content = PAGE_COMPARED}};
 
-enum { TABLES = sizeof tables / sizeof *tables, MESSAGE_MAX = 4096 };
+enum {
+  TABLES = sizeof tables / sizeof *tables,
+  MESSAGE_MAX = 4096,
+  STATISTICS_CONTEXTS_MAX = 100000 /* statistics of more contexts would be almost half of the page */
+};
 
 /* The process that makes a table. */
 struct page_child {
@@ -254,6 +258,14 @@ static int write_about(struct job *job, const struct page_child *children)
     row_writer_text(&writer, tables[i].name);
     row_writer_text(&writer, children[i].reason);
   }
+  if (job->report.no_statistics) {
+    char reason[128];
+    snprintf(reason, sizeof reason, "left out, as there are more than %u contexts; see hpcprof-lite --view topdown -f csv",
+             STATISTICS_CONTEXTS_MAX);
+    row_writer_text(&writer, "missing");
+    row_writer_text(&writer, "statistics of threads and ranks (columns thread_work_* and rank_work_*)");
+    row_writer_text(&writer, reason);
+  }
   row_writer_end(&writer);
   fclose(csv);
   html_page_open_table(page, "about");
@@ -279,6 +291,7 @@ int page_write(struct job *job, page_view_writer *write_view)
   struct problems printed = {0};
   FILE *page = job->report.stream;
   int status = 0;
+  job->report.no_statistics = job->tree.count > STATISTICS_CONTEXTS_MAX;
   html_page_open(&job->report);
   fflush(NULL); /* children would write what is left in buffers */
   for (uint32_t i = 0; i < TABLES; i++)

@@ -50,6 +50,7 @@ struct report {
   const struct source_blocks *source;  /* in the source view */
   const bool *shown;                   /* [row of tree, or of constructs] whether it is printed */
   const struct statistics *statistics; /* of the rows of tree; NULL if there are none */
+  bool no_statistics;                  /* the table has no columns for them */
   uint32_t left_out;
   double percent_limit;
   bool only_percent_limit; /* the number or depth of rows is not limited */

@@ -75,8 +75,10 @@ static char **headers(const struct report *report, size_t *count)
       ++*count;
     }
   }
-  memcpy(all + *count, statistics_headers, sizeof statistics_headers);
-  *count += STATISTICS_HEADERS;
+  if (!report->no_statistics) {
+    memcpy(all + *count, statistics_headers, sizeof statistics_headers);
+    *count += STATISTICS_HEADERS;
+  }
   if (report->comparison && report->comparison->has_base)
     *count += compare_cells_headers((const char **)all + *count);
   return all;
@@ -194,8 +196,10 @@ static void tree_cells(const struct report *report, struct row_writer *writer, u
     event_cell(writer, &columns->columns[event], tree_incl(tree, number, event));
     event_cell(writer, &columns->columns[event], tree_excl(tree, number, event));
   }
-  statistics_cells(report, writer, number, false);
-  statistics_cells(report, writer, number, true);
+  if (!report->no_statistics) {
+    statistics_cells(report, writer, number, false);
+    statistics_cells(report, writer, number, true);
+  }
   if (report->comparison && report->comparison->has_base)
     compare_cells(writer, &report->comparison->figures[number]);
 }

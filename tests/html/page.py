@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """The HTML report as a whole: its tables equal the CSV, no name becomes markup, nothing is asked of any server."""
+import base64
 import csv
+import gzip
 import io
+import json
 import os
 import re
+import struct
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from browser import CHROMIUM, Browser
 from report import report
-from tap import GOLDEN, Skip, case, main
+from tap import BUILD, GOLDEN, Skip, case, main, must
 
 # Tables of the page are the CSV of the view of that name.
 TABLES = ("summary", "advice", "efficiency", "threads", "speedup", "topdown", "flat", "parallelism", "critical-path",
@@ -48,6 +52,46 @@ def tables_equal_the_csv(directory):
                 expected = list(csv.reader(io.StringIO(done.stdout)))
                 assert (shown or []) == expected, (name, view, shown, expected)
             quiet(browser)
+
+
+def packed_table(path, name):
+    """The header of a table, as it stands in the page."""
+    with open(path, encoding="utf-8") as file:
+        data = re.search(f'id="table-{name}">([^<]*)<', file.read()).group(1)
+    data = gzip.decompress(base64.b64decode(data))
+    return json.loads(data[4:4 + struct.unpack("<I", data[:4])[0]])
+
+
+@case
+def parents_follow_from_depths(directory):
+    path, _ = page(directory, "blame")
+    for name in ("topdown", "flat", "bottomup"):
+        columns = {column["name"]: column for column in packed_table(path, name)["columns"]}
+        assert columns["parent_id"]["bytes"] == 0 and columns["id"]["bytes"] > 0, columns
+        assert "rank_work_max_s" in columns, columns
+
+
+@case
+def large_trees_leave_statistics_out(directory):
+    measured, path = os.path.join(directory, "measured"), os.path.join(directory, "measured.html")
+    must(os.path.join(BUILD, "tests", "synthesize"), "--threads", "2", "--contexts", "110000", "--depth", "30", measured)
+    done = report("-q", "-f", "html", "-o", path, measured)
+    assert done.returncode == 0, done
+    done = report("-q", "--view", "topdown", "-f", "csv", measured)
+    expected = list(csv.reader(io.StringIO(done.stdout)))
+    kept = [i for i, name in enumerate(expected[0]) if not name.startswith(("thread_", "rank_"))]
+    assert len(expected) > 100001 and len(kept) == len(expected[0]) - 16, len(expected)
+    need_browser()
+    with Browser() as browser:
+        browser.open(path)
+        shown = browser.evaluate(READ_TABLE % "topdown")
+        assert len(shown) == len(expected)
+        for found, row in zip(shown, expected):
+            assert found == [row[i] for i in kept], (found, row)
+        told = browser.evaluate("document.getElementById('panel-summary').textContent")
+        assert "statistics of threads and ranks" in told and "--view topdown -f csv" in told, told
+        browser.evaluate("changeState({ tab: 'contexts' })")
+        quiet(browser)
 
 
 @case

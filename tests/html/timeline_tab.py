@@ -16,7 +16,8 @@ import time
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from browser import CHROMIUM, Browser
 from report import report
-from tap import BUILD, GOLDEN, Skip, case, main, must
+from tap import BUILD, GOLDEN, case, main, must
+from traced_pages import CELLS, NAMES, TITLES, intervals, ns, page, quiet, shown_ns, topdown
 
 INTERVALS = """loadTrace().then((trace) => trace.lanes.flatMap((lane) =>
     Array.from({ length: lane.end - lane.first }, (_, i) => {
@@ -24,9 +25,6 @@ INTERVALS = """loadTrace().then((trace) => trace.lanes.flatMap((lane) =>
       return [lane.process, lane.rank, lane.thread, secondsText(at.start), secondsText(at.end), at.kind,
         at.category.key, known(at.context), known(at.construct), at.name, known(at.waitFor), known(at.critical)];
     })))"""
-CELLS = """[...document.querySelectorAll('[aria-label="%s"] .grid-row')].map(
-    (row) => [...row.querySelectorAll('.grid-cell')].map((cell) => cell.textContent))"""
-TITLES = "[...document.querySelectorAll('[aria-label=\"%s\"] .grid-title')].map((title) => title.textContent)"
 THREADS = "Seconds of each thread in the chosen part"
 CONTEXTS = "Contexts with most time in the chosen part"
 CONSTRUCTS = "Constructs with most time in the chosen part"
@@ -35,42 +33,12 @@ LABELS = "[...document.querySelectorAll('.lanes-label')].map((label) => label.te
 DETAILS = "Object.fromEntries([...document.querySelectorAll('.lane-details > div')].map((pair) => [...pair.children]" \
           ".map((part) => part.textContent)))"
 VIEW = "new URLSearchParams(location.hash.slice(1)).get('view')"
-NAMES = {"Work": "work", "Overhead": "overhead", "Lock wait": "lock_wait", "Idle": "idle",
-         "Blocked in calls": "blocked", "Ready, without a core": "core_wait", "This tool": "tool",
-         "Not recorded": "gap"}
-
-
-def page(directory, measurement, cwd=GOLDEN):
-    if not CHROMIUM:
-        raise Skip("no Chromium: run scripts/setup")
-    path = os.path.join(directory, os.path.basename(measurement) + ".html")
-    report("-q", "-f", "html", "-o", path, measurement, cwd=cwd)
-    return path
 
 
 def synthetic(directory, *options):
     path = os.path.join(directory, "synthetic")
     must(os.path.join(BUILD, "tests", "synthesize"), *options, path)
     return path
-
-
-def intervals(measurement, *options):
-    done = report("-q", "--view", "timeline", "-f", "csv", *options, measurement, cwd=GOLDEN)
-    return list(csv.reader(io.StringIO(done.stdout)))[1:]
-
-
-def topdown():
-    done = report("-q", "--view", "topdown", "-f", "csv", "traced", cwd=GOLDEN)
-    return list(csv.DictReader(io.StringIO(done.stdout)))
-
-
-def ns(row):
-    return round((float(row[4]) - float(row[3])) * 1e9)
-
-
-def shown_ns(cells, titles):
-    """The amounts of a grid's row by category; empty ones are 0."""
-    return {NAMES[title]: round(float(cells[titles.index(title)] or 0) * 1e9) for title in titles if title in NAMES}
 
 
 def box(browser, selector):
@@ -89,10 +57,6 @@ def view(browser):
     drawn(browser)
     shown = browser.evaluate(VIEW)
     return tuple(float(part) for part in shown.split("-")) if shown else None
-
-
-def quiet(browser):
-    assert not browser.messages and not browser.requests, (browser.messages, browser.requests)
 
 
 @case

@@ -289,6 +289,46 @@ void html_table_add_row(struct html_table *table, const int64_t *values)
   table->rows += !table->no_memory;
 }
 
+/* ---- columns that follow from others ---- */
+
+/* Returns the column of that name if all of its cells are whole numbers, or empty if `empty` allows; else NULL. */
+static struct html_column *whole_numbers(const struct html_table *table, const char *name, bool empty)
+{
+  for (uint32_t i = 0; i < table->columns_count; i++) {
+    struct html_column *column = &table->columns[i];
+    if (!strcmp(column->name, name))
+      return column->is_text || column->decimals || (column->has_empty && !empty) ? NULL : column;
+  }
+  return NULL;
+}
+
+/* Whether each row's parent is the last row before it that is less deep by one.  `path` has an id for each depth. */
+static bool parents_follow(const struct html_column *ids, const struct html_column *depths,
+                           const struct html_column *parents, uint32_t rows, int64_t *path)
+{
+  int64_t before = -1;
+  for (uint32_t row = 0; row < rows; row++) {
+    int64_t depth = cell_at(depths, row);
+    if (depth < 0 || depth > before + 1 || cell_at(parents, row) != (depth ? path[depth - 1] : EMPTY))
+      return false;
+    path[depth] = cell_at(ids, row);
+    before = depth;
+  }
+  return true;
+}
+
+/* Marks the column parent_id if it follows from others. */
+static void find_parents(struct html_table *table)
+{
+  const struct html_column *ids = whole_numbers(table, "id", false), *depths = whole_numbers(table, "depth", false);
+  struct html_column *parents = whole_numbers(table, "parent_id", true);
+  if (!table->rows || !ids || !depths || !parents || depths->maximum >= table->rows)
+    return;
+  int64_t *path = malloc(((size_t)depths->maximum + 1) * sizeof *path);
+  parents->is_parents = path && parents_follow(ids, depths, parents, table->rows, path);
+  free(path);
+}
+
 /* ---- the written form ---- */
 
 /* Returns the largest cell, with one value more where a column has empty cells. */
@@ -302,8 +342,8 @@ static uint64_t largest_cell(const struct html_column *column)
 
 static unsigned cell_bytes(const struct html_column *column)
 {
-  unsigned bytes = 1;
-  while (bytes < CELL_BYTES_MAX && largest_cell(column) >> (8 * bytes))
+  unsigned bytes = !column->is_parents;
+  while (bytes && bytes < CELL_BYTES_MAX && largest_cell(column) >> (8 * bytes))
     bytes++;
   return bytes;
 }
@@ -329,7 +369,9 @@ static char *make_header(const struct html_table *table, size_t *size)
     fprintf(stream, "%s{\"name\":", i ? "," : "");
     row_writer_json_string(stream, column->name);
     fprintf(stream, ",\"bytes\":%u,", cell_bytes(column));
-    if (column->is_text)
+    if (column->is_parents)
+      fputs("\"minimum\":0,\"decimals\":0,\"empty\":true,\"parents\":true}", stream);
+    else if (column->is_text)
       fprintf(stream, "\"strings\":%zu}", column->strings_size);
     else
       fprintf(stream, "\"minimum\":%" PRId64 ",\"decimals\":%u,\"empty\":%s}", column->minimum, column->decimals,
@@ -402,9 +444,10 @@ int html_table_write_bytes(const void *bytes, size_t size, FILE *stream)
   return packed_size ? 0 : ERR_NOMEM;
 }
 
-int html_table_write(const struct html_table *table, FILE *stream)
+int html_table_write(struct html_table *table, FILE *stream)
 {
   size_t size;
+  find_parents(table);
   unsigned char *bytes = table->no_memory ? NULL : make_bytes(table, &size);
   int status = bytes ? html_table_write_bytes(bytes, size, stream) : ERR_NOMEM;
   free(bytes);

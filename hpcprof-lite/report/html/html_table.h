@@ -11,6 +11,8 @@
  * of the column stand before all second ones and so on, which gzip compresses better than whole numbers.
  *   number: value = (minimum + cell) / 10^decimals; the largest cell means "empty" in columns that are marked so
  *   text:   cell = position in the strings, each of which ends in a line feed; 0 = empty
+ *   parents: no cells.  Rows stand depth-first: a row's parent_id is the id of the last row before it whose depth is
+ *           smaller by one; at depth 0 it is empty
  */
 #ifndef HPCPROF_LITE_REPORT_HTML_HTML_TABLE_H
 #define HPCPROF_LITE_REPORT_HTML_HTML_TABLE_H
@@ -22,6 +24,7 @@
 struct html_column {
   char *name;
   bool is_text, has_empty, has_number;
+  bool is_parents; /* cells follow from the columns id and depth; set by html_table_write() */
   unsigned decimals;
   int64_t minimum, maximum; /* of numbers */
   void *cells;              /* [row] number, "empty", or position of the string + 1; as wide as the widest one needs */
@@ -62,7 +65,7 @@ void html_table_add_column(struct html_table *table, const char *name);
 void html_table_add_row(struct html_table *table, const int64_t *values);
 
 /* Writes the table, compressed by gzip, in base64.  Returns 0 or ERR_NOMEM. */
-int html_table_write(const struct html_table *table, FILE *stream);
+int html_table_write(struct html_table *table, FILE *stream);
 
 void html_table_release(struct html_table *table);
 

@@ -1,7 +1,11 @@
 /* The tab of OpenMP's constructs: what their time was lost to, and the times of each. */
 import { element, fill } from "./dom.js";
 import { formatPercent, formatSeconds } from "./number_format.js";
+import { onState, stateValue } from "./page_state.js";
 import { loadTable } from "./table_data.js";
+import { chosenRange, stateSums } from "./timeline/range_sums.js";
+import { ConstructTable } from "./timeline/timeline_grids.js";
+import { loadTrace } from "./timeline/trace_data.js";
 import { contextLink, gridSection } from "./table_grid.js";
 import { TreeRows } from "./tree_rows.js";
 
@@ -84,10 +88,32 @@ class SumTree {
   sort(compare) { this.tree.sort((a, b) => compare(this.rows[a], this.rows[b])); }
 }
 
+/* The constructs in the part of the run that is chosen in the timeline: hidden if none is, or there is no trace. */
+class RangeSection {
+  constructor() {
+    this.element = element("div", { class: "wide range-tables", hidden: true });
+    for (const name of ["from", "to", "tab"])
+      onState(name, this.follow ??= () => this.#show());
+  }
+
+  async #show() {
+    const range = stateValue("tab") === "constructs" ? chosenRange() : null, trace = range ? await loadTrace() : null;
+    this.element.hidden = !trace;
+    if (!trace)
+      return;
+    if (!this.table) {
+      this.table = new ConstructTable(trace, "Seconds of constructs in the chosen part of the run");
+      fill(this.element, this.table.element);
+    }
+    this.table.show(stateSums(trace, range.from, range.to));
+  }
+}
+
 export async function drawConstructs(tab) {
   const [overheads, regions, nested, tasks] = await Promise.all(["overheads", "regions", "region-tree", "tasks"].map(loadTable));
+  const range = new RangeSection();
   fill(tab, element("div", { class: "cards" },
-    overheadSection(overheads),
+    range.element, overheadSection(overheads),
     gridSection({ title: "Overheads", table: overheads, hidden: ["context_id"], missing: "No parallel region was timed." }),
     gridSection({
       title: "Regions", note: "Sums over all threads.", table: regions, rows: sumRows(regions),
@@ -98,4 +124,5 @@ export async function drawConstructs(tab) {
       tree: new SumTree(regionTree(nested)), hidden: ["id", "parent_id", "depth", "thread", "context_id"],
     }) : null,
     gridSection({ title: "Tasks", table: tasks, hidden: ["context_id"], missing: "No explicit task was created." })));
+  await range.follow();
 }

@@ -8,6 +8,7 @@ import { drawContexts } from "./contexts/contexts_tab.js";
 import { drawParallelism } from "./parallelism_tab.js";
 import { drawConstructs } from "./constructs_tab.js";
 import { drawTimeline } from "./timeline/timeline_tab.js";
+import { RangeNotice } from "./timeline/range_notice.js";
 import { drawGrains } from "./grains/grains_tab.js";
 import { drawRuns, hasSeveralRuns } from "./runs_tab.js";
 import { formatCount, formatSeconds } from "./number_format.js";
@@ -60,11 +61,11 @@ async function startPage() {
       onclick: () => changeState({ tab: tab.name }) }, tab.title);
     tab.panel = element("main", { role: "tabpanel", id: "panel-" + tab.name, "aria-labelledby": "tab-" + tab.name, tabindex: "-1" });
   }
-  const subtitle = element("p", { class: "subtitle" });
+  const subtitle = element("p", { class: "subtitle" }), notice = new RangeNotice(() => chosenTab().name);
   fill(document.getElementById("page"),
     element("header", {}, element("h1", {}, document.title), subtitle,
       element("nav", { role: "tablist", "aria-label": "Views", onkeydown: tabKey }, tabs.map((tab) => tab.button))),
-    tabs.map((tab) => tab.panel));
+    notice.element, tabs.map((tab) => tab.panel));
   onState("tab", showTab);
   showTab();
   const summary = await loadTable("summary");
@@ -75,7 +76,7 @@ async function startPage() {
       processes > 1 ? `${formatCount(processes)} processes with up to ${threads} thread${threads === "1" ? "" : "s"}`
         : `${threads} thread${threads === "1" ? "" : "s"}`].join(" \u00b7 "));
   }
-  await Promise.all(tabs.map(drawTab));
+  await Promise.all([...tabs.map(drawTab), notice.follow()]);
   document.documentElement.dataset.drawn = "true";
 }
 

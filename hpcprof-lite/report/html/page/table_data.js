@@ -92,6 +92,33 @@ class Column {
   }
 }
 
+/* The parents of rows that stand depth-first, which the page does not hold. */
+class ParentColumn extends Column {
+  constructor(header, table) {
+    super(header, table.rows, new Uint8Array(0));
+    this.table = table;
+  }
+
+  get numbers() {
+    this.decoded ??= this.#decode();
+    return this.decoded;
+  }
+
+  #decode() {
+    const ids = this.table.column("id").numbers, depths = this.table.column("depth").numbers, path = [NaN];
+    const parents = new Float64Array(this.rows);
+    for (let row = 0; row < this.rows; row++) {
+      parents[row] = path[depths[row]];
+      path[depths[row] + 1] = ids[row];
+    }
+    return parents;
+  }
+
+  number(row) {
+    return this.numbers[row];
+  }
+}
+
 export class Table {
   constructor(bytes) {
     const headerSize = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
@@ -99,11 +126,22 @@ export class Table {
     let at = 4 + headerSize;
     this.rows = header.rows;
     this.columns = header.columns.map((column) => {
+      if (column.parents)
+        return new ParentColumn(column, this);
       const cells = bytes.subarray(at, at += column.bytes * header.rows);
       const strings = bytes.subarray(at, at += column.strings ?? 0);
       return new Column(column, header.rows, cells, strings);
     });
     this.byName = new Map(this.columns.map((column) => [column.name, column]));
+  }
+
+  /* The same table with other columns in front of its own. */
+  withColumns(columns) {
+    const table = Object.create(Table.prototype);
+    table.rows = this.rows;
+    table.columns = [...columns, ...this.columns];
+    table.byName = new Map(table.columns.map((column) => [column.name, column]));
+    return table;
   }
 
   has(name) {

@@ -2,7 +2,7 @@
  * have a million rows: links are typed arrays, and only what is shown is sorted. */
 
 /* Finds rows by their numbers in a column. */
-class RowNumbers {
+export class RowNumbers {
   constructor(ids) {
     let largest = 0, dense = true;
     for (const id of ids) {

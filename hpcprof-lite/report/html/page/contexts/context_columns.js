@@ -2,6 +2,7 @@
 import { element, fill } from "../dom.js";
 import { formatCount, formatPercent, formatSeconds } from "../number_format.js";
 import { columnTitle } from "../table_grid.js";
+import { rangeColumnNames } from "./range_columns.js";
 import { isAdditive } from "./context_tree.js";
 import { markedText } from "./context_search.js";
 
@@ -31,12 +32,14 @@ function hasTime(tree) {
 /* The columns that are shown unless the reader chooses others. */
 export function usualColumns(tree) {
   const names = tree.name === "critical-path" ? ["critical_path_incl", "critical_path_excl"] : [];
-  if (hasTime(tree))
+  if (tree.table.has(rangeColumnNames()[0]))
+    names.push(...rangeColumnNames(), "file");
+  else if (hasTime(tree))
     names.push(...(tree.exclusive ? USUAL_OF_EXCLUSIVE : USUAL_COLUMNS));
   else
     names.push(...USUAL_WITHOUT_TIME, ...tree.weights().flatMap(({ columns }) => columns));
   return [...new Set(names)].filter((name) => tree.table.has(name) && isTold(tree.table.column(name)) &&
-    (!isAdditive(name) || tree.whole(name) > 0 || name === "work_incl_s" || name === "samples"));
+    (!isAdditive(name) || tree.whole(name) > 0 || name === "work_incl_s" || name === "range_work_incl_s" || name === "samples"));
 }
 
 /* A number of seconds or events, with decimals that suit the run. */

@@ -91,6 +91,12 @@ export class ContextTree extends TreeRows {
     this.instances = null;
   }
 
+  /* Takes the same table with other columns. */
+  setTable(table) {
+    this.table = table;
+    this.sums.clear();
+  }
+
   /* The row that shows the context with an id; -1 if there is none. */
   rowOf(id) {
     const row = id === "" ? undefined : this.rowOfId.get(Number(id));
@@ -180,6 +186,9 @@ export class ContextTree extends TreeRows {
   /* Names of what rows can be weighed by: "time" is all time of threads. */
   weights() {
     const form = this.exclusive ? "_excl" : "_incl", found = [];
+    const range = TIME_COLUMNS.map((time) => "range_" + time + form + "_s");
+    if (this.table.has(range[0]))
+      found.push({ key: "range", title: "All threads' time in the range", columns: range });
     const times = TIME_COLUMNS.filter((time) => this.#used(time + form + "_s"));
     if (times.length)
       found.push({ key: "time", title: "All threads' time", columns: times.map((time) => time + form + "_s") });
@@ -220,5 +229,6 @@ function weightTitle(name) {
     critical_path: "Critical path"
   };
   const base = name.replace(/_(incl|excl)(_s)?$/, "");
-  return titles[base] ?? base;
+  const ofRange = base.startsWith("range_"), title = titles[base.replace("range_", "")];
+  return title ? title + (ofRange ? " in the range" : "") : base;
 }

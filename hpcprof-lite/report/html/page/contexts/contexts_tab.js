@@ -10,6 +10,7 @@ import { IcicleLayout } from "./icicle_layout.js";
 import { availableColourings, chooseColouring, colouringLegend } from "./icicle_colours.js";
 import { Icicle } from "./icicle.js";
 import { matchingRows, searchExpression } from "./context_search.js";
+import { isRangeColumn, rangeKey, tableOfRange } from "./range_columns.js";
 import { ColumnMenu, contextColumns, metricLines, usualColumns } from "./context_columns.js";
 import { contextDetails } from "./context_details.js";
 
@@ -26,8 +27,21 @@ const contextTrees = [
 /* Parts of the fragment that this tab has.  `context`: the id of a row of the top-down tree, `row` that of one of
  * another tree; focus, zoom and hide are ids in the tree that is shown. */
 const CONTEXT_STATE =
-  ["tree", "context", "row", "focus", "zoom", "hide", "colour", "width", "search", "columns", "percent", "collapse"];
+  ["tree", "context", "row", "focus", "zoom", "hide", "colour", "width", "search", "columns", "percent", "collapse",
+    "from", "to"];
 const OF_ONE_TREE = { context: "", row: "", focus: "", zoom: "", hide: "", width: "", columns: "" };
+
+/* The tree that the address asks for. */
+function chosenTree() {
+  if (stateValue("context"))
+    return contextTrees[0];
+  return contextTrees.find((tree) => tree.name === stateValue("tree")) ?? contextTrees[0];
+}
+
+/* Whether the tree that is shown has times of a part of the run. */
+export function showsRange() {
+  return chosenTree() === contextTrees[0];
+}
 
 function choiceOption({ key, title }) {
   return element("option", { value: key }, title);
@@ -139,12 +153,6 @@ class ContextsTab {
 
   /* ---- what is asked for ---- */
 
-  #treeOf() {
-    if (stateValue("context"))
-      return contextTrees[0];
-    return contextTrees.find((tree) => tree.name === stateValue("tree")) ?? contextTrees[0];
-  }
-
   #id(row) {
     return this.view.table.text("id", row);
   }
@@ -201,7 +209,7 @@ class ContextsTab {
     const tree = new ContextTree(wanted.name, table, Boolean(wanted.exclusive || wanted.flat));
     if (wanted.flat)
       tree.link(new Int32Array(table.rows).fill(-1));
-    const view = { ...wanted, table, tree, fresh: true };
+    const view = { ...wanted, table, whole: table, range: "", tree, fresh: true };
     view.grid = new Grid({
       label: `Calling contexts, ${wanted.title}`,
       tree: wanted.flat ? null : tree,
@@ -213,10 +221,30 @@ class ContextsTab {
     return view;
   }
 
+  /* Gives the tree the columns of the part that is chosen in the timeline, when it is shown. */
+  async #loadRange(view) {
+    const range = rangeKey(), { grid, tree } = view;
+    if (range === view.range || view.name !== "topdown" || stateValue("tab") !== "contexts")
+      return;
+    const table = await tableOfRange(view.whole);
+    if (range !== rangeKey()) /* another one was chosen meanwhile */
+      return;
+    Object.assign(view, { table, range, usual: null, columnsKey: null, shape: null });
+    tree.setTable(table);
+    this.shownRow = this.searched = null;
+    if (!isRangeColumn(grid.sorted))
+      return;
+    view.sortAgain = table.has(grid.sorted) ? [grid.sorted, grid.descending] : null;
+    grid.sorted = "";
+    tree.sort((a, b) => a - b);
+  }
+
   async apply() {
-    const wanted = this.#treeOf();
+    const wanted = chosenTree();
     this.asked = wanted;
     const view = await this.#load(wanted);
+    if (view)
+      await this.#loadRange(view);
     if (this.asked !== wanted) /* another one was asked for meanwhile */
       return;
     this.treeSelect.value = wanted.name;
@@ -347,6 +375,9 @@ class ContextsTab {
       return;
     view.columnsKey = key;
     view.grid.setColumns(contextColumns(view.tree, names, { percent, expression: this.expression }));
+    if (view.sortAgain && names.includes(view.sortAgain[0]))
+      view.grid.sortBy(...view.sortAgain);
+    view.sortAgain = null;
   }
 
   #applySelection(changed) {

@@ -75,10 +75,11 @@ function moduleColouring(layout) {
 
 function shareColouring(layout, { columns, colour, key, title, of }) {
   const { tree } = layout, form = tree.exclusive ? "_excl" : "_incl";
-  const name = columns[0] + form + "_s", amounts = tree.numbers(tree.table.has(name) ? name : columns[0] + form);
+  const ofRange = key !== "critical" && tree.table.has("range_" + columns[0] + form + "_s"); /* else of the whole run */
+  const name = (ofRange ? "range_" : "") + columns[0] + form + "_s", amounts = tree.numbers(tree.table.has(name) ? name : columns[0] + form);
   const whole = key === "critical" ? tree.whole(columns[0] + "_incl") : 0;
   const time =
-    key === "critical" ? null : tree.weigh(tree.weights().find((weight) => weight.key === "time")?.columns ?? []);
+    key === "critical" ? null : tree.weigh(tree.weights().find((weight) => weight.key === (ofRange ? "range" : "time"))?.columns ?? []);
   return {
     colourOf: (row) => {
       const share = amounts[row] / (time ? time[row] : whole);

@@ -1,6 +1,7 @@
 /* Sums over a part of the run that is chosen in the timeline: of threads, calling contexts and constructs.  The part
  * stands in the address's fragment as `from` and `to`, in s, so that every tab can show it. */
 import { stateValue } from "../page_state.js";
+import { RowNumbers } from "../tree_rows.js";
 import { laneCategories, loadTrace } from "./trace_data.js";
 
 /* The chosen part in ns, or null. */
@@ -66,18 +67,33 @@ export async function contextsInRange() {
   return seconds;
 }
 
-/* Adds to each context what it calls, in one category: `ids` and `parents` are columns of a tree, in which a parent
- * stands before its children.  Returns an amount for each row. */
+const treeLinks = new WeakMap(); /* by the array of ids */
+
+/* Finds rows by id, and the parent of each row, or -1. */
+function linksOf(ids, parents) {
+  if (!treeLinks.has(ids)) {
+    const rows = new RowNumbers(ids);
+    treeLinks.set(ids, { rows, above: Int32Array.from(parents, (id) => rows.get(id) ?? -1) });
+  }
+  return treeLinks.get(ids);
+}
+
+/* Amounts of contexts in one category for each row of a tree: `ids` and `parents` are its columns. */
+export function exclusiveInRange(exclusive, ids, parents, category) {
+  const { rows } = linksOf(ids, parents), amounts = new Float64Array(ids.length);
+  for (const [id, seconds] of exclusive) {
+    const row = rows.get(id);
+    if (row !== undefined)
+      amounts[row] = seconds[category];
+  }
+  return amounts;
+}
+
+/* The same with what each context calls; a parent stands before its children. */
 export function inclusiveInRange(exclusive, ids, parents, category) {
-  const rows = new Map(), sums = new Float64Array(ids.length);
-  for (let row = 0; row < ids.length; row++) {
-    rows.set(ids[row], row);
-    sums[row] = exclusive.get(ids[row])?.[category] ?? 0;
-  }
-  for (let row = ids.length - 1; row > 0; row--) {
-    const parent = rows.get(parents[row]);
-    if (parent !== undefined)
-      sums[parent] += sums[row];
-  }
+  const { above } = linksOf(ids, parents), sums = exclusiveInRange(exclusive, ids, parents, category);
+  for (let row = ids.length - 1; row > 0; row--)
+    if (above[row] >= 0)
+      sums[above[row]] += sums[row];
   return sums;
 }

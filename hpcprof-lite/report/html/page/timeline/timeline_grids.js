@@ -30,26 +30,59 @@ function total(ns) {
   return ns.reduce((sum, amount) => sum + amount, 0);
 }
 
+/* A column for each category that the trace has.  ns(row): an amount for each of laneCategories. */
+function categoryColumns(trace, ns) {
+  return laneCategories.filter((_, number) => trace.categoryOf.includes(number))
+    .map((category) => timeColumn(category.key, category.title, "Seconds",
+           (row) => ns(row)[laneCategories.indexOf(category)]));
+}
+
 /* A heading, a note and a grid. */
 function section(title, grid) {
   const note = element("p", { class: "note" });
   return { element: element("section", { class: "card" }, element("h2", {}, title), note, grid.element), note, grid };
 }
 
+/* Seconds of each construct in a part. */
+export class ConstructTable {
+  constructor(trace, label) {
+    const row = (number) => this.rows[number];
+    Object.assign(this, { trace, rows: [] });
+    this.section = section("Constructs", new Grid({
+      label,
+      columns: [
+        textColumnOfRange("construct", "Construct", (number) => row(number).title, true),
+        ...categoryColumns(trace, (number) => row(number).ns),
+        timeColumn("total", "Total", "All categories", (number) => total(row(number).ns))
+      ]
+    }));
+    this.element = this.section.element;
+  }
+
+  /* `sums`: the time in each state. */
+  show(sums) {
+    const { trace, section: { grid, note } } = this;
+    this.rows = [...constructSums(trace, sums)]
+                  .map(([number, ns]) => ({ number, ns, title: constructTitle(trace, number) }))
+                  .sort((a, b) => total(b.ns) - total(a.ns));
+    showRows(grid, this.rows.map((_, i) => i));
+    fill(note, this.rows.length ? "Seconds of all threads in the innermost construct." :
+                                  "No thread was in a construct in this part.");
+    grid.element.hidden = !this.rows.length;
+  }
+}
+
 /* Sections whose rows change with the part. */
 export class RangeTables {
   constructor(trace, sums, { onlane, oncontext }) {
     Object.assign(this, { trace, sums });
-    const used = laneCategories.filter((_, number) => trace.categoryOf.includes(number));
-    const categoryColumns = (ns) => used.map((category) => timeColumn(category.key, category.title, "Seconds",
-                                               (row) => ns(row)[laneCategories.indexOf(category)]));
     this.threadRows = trace.lanes.map(() => new Float64Array(laneCategories.length));
     this.threads = section("Threads", new Grid({
       label: "Seconds of each thread in the chosen part",
       onselect: onlane,
       columns: [
         textColumnOfRange("thread", "Thread", (row) => trace.title(trace.lanes[row])),
-        ...categoryColumns((row) => this.threadRows[row]),
+        ...categoryColumns(trace, (row) => this.threadRows[row]),
         timeColumn("total", "Total", "All categories", (row) => total(this.threadRows[row]))
       ]
     }));
@@ -71,16 +104,7 @@ export class RangeTables {
           (row) => context(row).ns[LOCK_WAIT])
       ]
     }));
-    this.constructRows = [];
-    const construct = (row) => this.constructRows[row];
-    this.constructs = section("Constructs", new Grid({
-      label: "Constructs with most time in the chosen part",
-      columns: [
-        textColumnOfRange("construct", "Construct", (row) => construct(row).title, true),
-        ...categoryColumns((row) => construct(row).ns),
-        timeColumn("total", "Total", "All categories", (row) => total(construct(row).ns))
-      ]
-    }));
+    this.constructs = new ConstructTable(trace, "Constructs with most time in the chosen part");
     this.ids = trace.contexts.table?.column("id").numbers ?? [];
     this.parents = trace.contexts.table?.column("parent_id").numbers ?? [];
   }
@@ -101,19 +125,13 @@ export class RangeTables {
                          }))
                          .sort((a, b) => total(b.ns) - total(a.ns));
     showRows(this.contexts.grid, this.contextRows.map((_, i) => i));
-    this.constructRows = [...constructSums(trace, sums)]
-                           .map(([number, ns]) => ({ number, ns, title: constructTitle(trace, number) }))
-                           .sort((a, b) => total(b.ns) - total(a.ns));
-    showRows(this.constructs.grid, this.constructRows.map((_, i) => i));
+    this.constructs.show(sums);
     fill(this.threads.note, "Seconds in each category.");
     fill(this.contexts.note, this.contextRows.length ?
         "Seconds of the context itself, and of others that waited for it. Contexts come from samples: time in which " +
           "none was taken is in no row." :
         "No sample was taken in this part.");
-    fill(this.constructs.note, this.constructRows.length ? "Seconds of all threads in the innermost construct." :
-                                                           "No thread was in a construct in this part.");
-    for (const { grid } of [this.contexts, this.constructs])
-      grid.element.hidden = !grid.order.length;
+    this.contexts.grid.element.hidden = !this.contextRows.length;
   }
 }
 

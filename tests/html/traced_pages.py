@@ -1,0 +1,46 @@
+"""Pages of measurements with a trace, and what the CSV tells of their intervals: for tests of the timeline."""
+import csv
+import io
+import os
+
+from browser import CHROMIUM
+from report import report
+from tap import GOLDEN, Skip
+
+CELLS = """[...document.querySelectorAll('[aria-label="%s"] .grid-row')].map(
+    (row) => [...row.querySelectorAll('.grid-cell')].map((cell) => cell.textContent))"""
+TITLES = "[...document.querySelectorAll('[aria-label=\"%s\"] .grid-title')].map((title) => title.textContent)"
+NAMES = {"Work": "work", "Overhead": "overhead", "Lock wait": "lock_wait", "Idle": "idle",
+         "Blocked in calls": "blocked", "Ready, without a core": "core_wait", "This tool": "tool",
+         "Not recorded": "gap"}
+
+
+def page(directory, measurement, cwd=GOLDEN):
+    if not CHROMIUM:
+        raise Skip("no Chromium: run scripts/setup")
+    path = os.path.join(directory, os.path.basename(measurement) + ".html")
+    report("-q", "-f", "html", "-o", path, measurement, cwd=cwd)
+    return path
+
+
+def intervals(measurement, *options):
+    done = report("-q", "--view", "timeline", "-f", "csv", *options, measurement, cwd=GOLDEN)
+    return list(csv.reader(io.StringIO(done.stdout)))[1:]
+
+
+def topdown():
+    done = report("-q", "--view", "topdown", "-f", "csv", "traced", cwd=GOLDEN)
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def ns(row):
+    return round((float(row[4]) - float(row[3])) * 1e9)
+
+
+def shown_ns(cells, titles):
+    """The amounts of a grid's row by category; empty ones are 0."""
+    return {NAMES[title]: round(float(cells[titles.index(title)] or 0) * 1e9) for title in titles if title in NAMES}
+
+
+def quiet(browser):
+    assert not browser.messages and not browser.requests, (browser.messages, browser.requests)
