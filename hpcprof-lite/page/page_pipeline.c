@@ -133,22 +133,21 @@ static int write_table(struct job *job, const struct page_table *wanted, page_vi
   return status || !fflush(output) ? status : EXIT_INPUT;
 }
 
-/* Starts the child of a table.  Returns whether it runs; errno tells why not. */
-static bool start(struct job *job, const struct page_table *wanted, page_view_writer *write_view,
+/* Starts the child of a table.  Where none can be started, `pid` is not positive and `reason` tells why. */
+static void start(struct job *job, const struct page_table *wanted, page_view_writer *write_view,
                   struct page_child *child)
 {
   int ends[2];
   child->messages = memfd_create("messages", MFD_CLOEXEC);
-  if (child->messages < 0 || pipe2(ends, O_CLOEXEC))
-    return false;
-  child->output = ends[0];
-  child->pid = fork();
+  bool piped = child->messages >= 0 && !pipe2(ends, O_CLOEXEC);
+  child->pid = piped ? fork() : -1;
+  if (child->pid < 0)
+    snprintf(child->reason, sizeof child->reason, "no process could be started for it: %s", strerror(errno));
+  child->output = piped ? ends[0] : -1;
   if (child->pid) {
-    close(ends[1]);
-    if (child->pid > 0)
-      return true;
-    child->pid = 0;
-    return false;
+    if (piped)
+      close(ends[1]);
+    return;
   }
   close(ends[0]);
   FILE *output = dup2(child->messages, STDERR_FILENO) < 0 ? NULL : fdopen(ends[1], "w");
@@ -204,20 +203,22 @@ static void pass_messages(struct page_child *child, bool silent, struct problems
 /* Waits for a child; writes its table. */
 static void finish(const struct page_table *wanted, struct page_child *child, FILE *page, struct problems *printed)
 {
-  int status;
+  int status = 0;
   html_page_open_table(page, wanted->name);
   bool any = copy_output(child, page);
   close(child->output);
-  while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
+  while (child->pid > 0 && waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
     ;
-  child->failed = !any || !WIFEXITED(status) || WEXITSTATUS(status);
+  child->failed = child->pid < 0 || !any || !WIFEXITED(status) || WEXITSTATUS(status);
   if (child->failed && any) /* of a table that is only begun, the page takes nothing */
     html_page_spoil_table(page);
   html_page_close_table(page);
   pass_messages(child, child->failed && wanted->optional, printed);
-  if (child->failed && !*child->reason)
+  if (child->failed && !*child->reason && WIFSIGNALED(status))
     snprintf(child->reason, sizeof child->reason, "the process that computed it was ended by signal %d",
-             WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+             WTERMSIG(status));
+  else if (child->failed && !*child->reason)
+    snprintf(child->reason, sizeof child->reason, "the process that computed it ended without a reason");
   if (child->failed && !wanted->optional) {
     char line[MESSAGE_MAX + 128];
     snprintf(line, sizeof line, "hpcprof-lite: the page lacks the table of view '%s': %s", wanted->name, child->reason);
@@ -294,14 +295,11 @@ int page_write(struct job *job, page_view_writer *write_view)
   job->report.no_statistics = job->tree.count > STATISTICS_CONTEXTS_MAX;
   html_page_open(&job->report);
   fflush(NULL); /* children would write what is left in buffers */
-  for (uint32_t i = 0; i < TABLES; i++)
-    if (has_table(&job->options, &tables[i]) && !start(job, &tables[i], write_view, &children[i])) {
-      job_print_error("cannot start a process for each table of the page");
-      status = ERR_INPUT;
-      break;
-    }
-  for (uint32_t i = 0; i < TABLES; i++) {
-    if (!children[i].pid)
+  for (uint32_t i = 0, next = 0; i < TABLES; i++) {
+    for (; next < TABLES && next <= i + job->options.threads; next++) /* a few at a time */
+      if (has_table(&job->options, &tables[next]))
+        start(job, &tables[next], write_view, &children[next]);
+    if (!has_table(&job->options, &tables[i]))
       continue;
     finish(&tables[i], &children[i], page, &printed);
     if (children[i].failed && !tables[i].optional)

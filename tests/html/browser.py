@@ -4,10 +4,21 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import Skip
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def need_browser():
+    """Skips a case where there is no browser; in CI there has to be one."""
+    if not CHROMIUM:
+        assert not os.environ.get("CI"), "no Chromium, which CI needs: run scripts/setup"
+        raise Skip("no Chromium: run scripts/setup")
 
 
 class Failure(Exception):

@@ -6,9 +6,9 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from browser import CHROMIUM, Browser
+from browser import Browser, need_browser
 from report import report
-from tap import GOLDEN, Skip, case, compile_c, main, must, need_program, LAUNCHER, run
+from tap import GOLDEN, case, compile_c, main, must, need_program, LAUNCHER, run
 
 PANEL = "document.getElementById('panel-contexts')"
 SELECTED = PANEL + ".querySelector('.grid-row[aria-selected=true]')"
@@ -17,11 +17,6 @@ ROWS = PANEL + """ && [...%s.querySelectorAll('.grid-row')].map((row) => [Number
     ...[...row.children].map((cell) => cell.textContent.replace(/^[\\u25be\\u25b8]/, ''))])""" % PANEL
 TITLES = "[...%s.querySelectorAll('.grid-title')].map((title) => title.title)" % PANEL
 STATE = "Object.fromEntries(new URLSearchParams(location.hash.slice(1)))"
-
-
-def need_browser():
-    if not CHROMIUM:
-        raise Skip("no Chromium: run scripts/setup")
 
 
 def page(directory, *arguments, cwd=GOLDEN):

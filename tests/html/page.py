@@ -11,20 +11,15 @@ import struct
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from browser import CHROMIUM, Browser
+from browser import Browser, need_browser
 from report import report
-from tap import BUILD, GOLDEN, Skip, case, main, must
+from tap import BUILD, GOLDEN, case, main, must
 
 # Tables of the page are the CSV of the view of that name.
 TABLES = ("summary", "advice", "efficiency", "threads", "speedup", "topdown", "flat", "parallelism", "critical-path",
           "whatif", "regions", "region-tree", "overheads", "tasks", "phases", "grains")
 READ_TABLE = """loadTable(%r).then((table) => table && [table.columns.map((column) => column.name),
     ...Array.from({ length: table.rows }, (_, row) => table.columns.map((column) => column.text(row)))])"""
-
-
-def need_browser():
-    if not CHROMIUM:
-        raise Skip("no Chromium: run scripts/setup")
 
 
 def page(directory, *measurements, cwd=GOLDEN):

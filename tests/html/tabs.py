@@ -7,9 +7,9 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from browser import CHROMIUM, Browser
+from browser import Browser, need_browser
 from report import report
-from tap import GOLDEN, LAUNCHER, REPORT, Skip, case, compile_c, main, must
+from tap import GOLDEN, LAUNCHER, REPORT, case, compile_c, main, must
 
 # The cells of the first rows of a grid, by its label.
 CELLS = """[...document.querySelectorAll('[aria-label=%s] .grid-row')].map(
@@ -18,8 +18,7 @@ TITLES = "[...document.querySelectorAll('[aria-label=%s] .grid-title')].map((tit
 
 
 def opened(directory, measurement, browser, fragment=""):
-    if not CHROMIUM:
-        raise Skip("no Chromium: run scripts/setup")
+    need_browser()
     path = os.path.join(directory, measurement + ".html")
     if not os.path.exists(path):
         report("-q", "-f", "html", "-o", path, measurement, cwd=GOLDEN)
@@ -171,8 +170,7 @@ def grains_have_a_graph_that_folds(directory):
 
 @case
 def changes_are_those_of_the_csv(directory):
-    if not CHROMIUM:
-        raise Skip("no Chromium: run scripts/setup")
+    need_browser()
     path = os.path.join(directory, "changes.html")
     done = report("-q", "-f", "html", "-o", path, "--compare", "constructs", "constructs2", cwd=GOLDEN)
     assert done.returncode == 0, done
@@ -196,8 +194,7 @@ def changes_are_those_of_the_csv(directory):
 
 @case
 def a_series_has_a_plot_and_its_losses(directory):
-    if not CHROMIUM:
-        raise Skip("no Chromium: run scripts/setup")
+    need_browser()
     program = compile_c(directory, "halves", """
         int main(void)
         {

@@ -3,9 +3,9 @@ import csv
 import io
 import os
 
-from browser import CHROMIUM
+from browser import need_browser
 from report import report
-from tap import GOLDEN, Skip
+from tap import GOLDEN
 
 CELLS = """[...document.querySelectorAll('[aria-label="%s"] .grid-row')].map(
     (row) => [...row.querySelectorAll('.grid-cell')].map((cell) => cell.textContent))"""
@@ -16,8 +16,7 @@ NAMES = {"Work": "work", "Overhead": "overhead", "Lock wait": "lock_wait", "Idle
 
 
 def page(directory, measurement, cwd=GOLDEN):
-    if not CHROMIUM:
-        raise Skip("no Chromium: run scripts/setup")
+    need_browser()
     path = os.path.join(directory, os.path.basename(measurement) + ".html")
     report("-q", "-f", "html", "-o", path, measurement, cwd=cwd)
     return path
