@@ -110,7 +110,7 @@ int job_set_arguments(struct job *job)
     fputs(i ? " " : "", stream);
     terminal_word(stream, options->directories[i], UINT32_MAX, 0);
   }
-  return fclose(stream) ? ERR_NOMEM : 0;
+  return fclose(stream) || !job->arguments ? ERR_NOMEM : 0; /* it can also fail without an error of the stream */
 }
 
 int job_different_runs(const char *one, const char *other)

@@ -107,7 +107,7 @@ static int write_json(struct job *job, const struct page_table *wanted, page_vie
     return job_no_memory();
   job->report.stream = json;
   int status = write_view(job, wanted->view, PAGE_JSON);
-  if (fclose(json) || (!status && html_table_write_bytes(text, size, output)))
+  if (fclose(json) || !text || (!status && html_table_write_bytes(text, size, output)))
     status = job_no_memory();
   free(text);
   return status;

@@ -23,7 +23,7 @@ REPORTS = [("summary", (), "recorded"), ("topdown", ("-f", "csv"), "events"), ("
            ("regions", ("--sort", "gain_s"), "constructs2"), ("tasks", ("-f", "csv"), "constructs"),
            ("advice", (), "constructs2"), ("source", (), "recorded"), ("source", ("-f", "csv", "-I", "."), "events"),
            ("summary", ("--compare", "blame", "--fail-if", "work > 1000 s", "-f", "markdown"), "blame"),
-           ("flat", ("--compare", "blame,blame", "-f", "csv"), "blame"),
+           ("flat", ("--compare", "events,recorded", "-f", "csv"), "blame"),
            ("regions", ("--compare", "constructs", "--fail-if", "elapsed > +5%"), "constructs2"),
            ("parallelism", ("--compare", "recorded", "--metric", "critical_path"), "recorded"),
            ("flat", ("--scaling", "alone", "-f", "csv"), "blame"), ("topdown", ("--scaling", "alone"), "blame")]

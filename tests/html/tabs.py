@@ -189,6 +189,14 @@ def changes_are_those_of_the_csv(directory):
                 agree(one, row, ("base", "new", "difference"))
         text = browser.evaluate("document.getElementById('panel-runs').textContent")
         assert "New: constructs2; base: constructs" in text, text[:200]
+        # a choice in the icicle is selected in the grid, and its times stand below the drawing
+        browser.evaluate("document.querySelector('#panel-runs canvas.icicle').focus()")
+        for _ in range(3):
+            browser.key("ArrowDown")
+        chosen = browser.evaluate("document.querySelector('[aria-label=\"Calling contexts: time\"] [aria-selected=true]')"
+                                  ".querySelector('.grid-cell').textContent")
+        said = browser.evaluate("document.querySelector('#panel-runs output').textContent")
+        assert said.split(":")[0] == chosen.lstrip("\u25be\u25b8") and "\u2192" in said, (said, chosen)
         assert not browser.messages and not browser.requests, browser.messages
 
 

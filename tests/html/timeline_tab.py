@@ -16,7 +16,7 @@ import time
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from browser import CHROMIUM, Browser
 from report import report
-from tap import BUILD, GOLDEN, case, main, must
+from tap import BUILD, GOLDEN, REPORT, case, main, must
 from traced_pages import CELLS, NAMES, TITLES, intervals, ns, page, quiet, shown_ns, topdown
 
 INTERVALS = """loadTrace().then((trace) => trace.lanes.flatMap((lane) =>
@@ -391,7 +391,7 @@ def table(text, name):
 def what_does_not_fit_is_counted(directory):
     path = synthetic(directory, "--threads", "4", "--contexts", "100", "--events", "16400000")
     written = os.path.join(directory, "large.html")
-    must("hpcprof-lite", "-q", "-f", "html", "-o", written, path)
+    must(REPORT, "-q", "-f", "html", "-o", written, path)
     with open(written, encoding="utf-8") as file:
         text = file.read()
     columns = {column["name"]: column["minimum"] for column in table(text, "timeline-extent")[0]["columns"]}

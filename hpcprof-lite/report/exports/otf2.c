@@ -115,7 +115,7 @@ static uint32_t define_string(struct writer *writer, const char *text)
   FILE *stream = open_memstream(&clean, &size);
   while (stream && *text)
     text = row_writer_character(stream, text);
-  if (stream && !fclose(stream))
+  if (stream && !fclose(stream) && clean)
     writer->otf2->string(writer->strings, clean);
   else
     writer->no_memory = true;

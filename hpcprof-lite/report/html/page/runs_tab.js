@@ -5,7 +5,8 @@ import { loadTable } from "./table_data.js";
 import { Grid } from "./grid.js";
 import { gridColumns } from "./table_grid.js";
 import { plotSpeedups } from "./plot.js";
-import { TreeRows } from "./tree_rows.js";
+import { ContextTree } from "./contexts/context_tree.js";
+import { changeIcicle } from "./change_icicle.js";
 
 const CHANGE_COLUMNS = ["name", "base", "new", "difference", "ratio", "significance"];
 const SIGNIFICANT = 0.01; /* probability of a difference so large between equal runs */
@@ -37,24 +38,39 @@ function changeColumns(table, names) {
   return names.map((name) => columns.find((column) => column.key === name)).filter(Boolean);
 }
 
-function changeGrid(title, note, table, { names = CHANGE_COLUMNS, rows = null, tree = null } = {}) {
+function changeGrid(title, note, table, { names = CHANGE_COLUMNS, rows = null } = {}) {
   const section = element("section", { class: "card wide" }, element("h2", {}, title), element("p", { class: "note" }, note));
   if (!table || !table.rows) {
     section.append(element("p", {}, "There is nothing to compare."));
     return section;
   }
-  const grid = new Grid({ label: title, columns: changeColumns(table, names), tree, rows: rows ?? rowsWhere(table, () => true) });
+  const grid = new Grid({ label: title, columns: changeColumns(table, names), rows: rows ?? rowsWhere(table, () => true) });
   section.append(grid.element);
   return section;
 }
 
 /* The compared top-down tree, with the way to the largest change unfolded. */
 function changeTree(table) {
-  const tree = new TreeRows(table.column("id").numbers, table.column("parent_id").numbers);
+  const tree = new ContextTree("topdown", table, false);
   const changes = Float64Array.from(table.column("difference")?.numbers ?? [], (value) => Math.abs(value) || 0);
   for (const root of tree.roots)
     tree.openHotPath(root, changes, 0.5);
   return tree;
+}
+
+/* The same tree as an icicle and as a grid; what is chosen in the icicle is selected in the grid. */
+function contextChanges(note, table) {
+  if (!table || !table.rows)
+    return null;
+  const tree = changeTree(table), title = "Calling contexts: time";
+  const grid = new Grid({ label: title, columns: changeColumns(table, CHANGE_COLUMNS), tree });
+  const choose = (row) => {
+    tree.reveal(row);
+    grid.refresh();
+    grid.select(row);
+  };
+  return element("section", { class: "card wide" }, element("h2", {}, title), element("p", { class: "note" }, note),
+    changeIcicle(table, tree, choose), grid.element);
 }
 
 async function comparisonSections() {
@@ -67,7 +83,7 @@ async function comparisonSections() {
     changeGrid("What has changed", note, summary, { names: ["section", "item", "base", "new", "difference", "ratio", "significance"],
       rows: rowsWhere(summary, (row) => summary.text("base", row) !== "" || summary.text("new", row) !== "") }),
     changeGrid("Functions: time", note, flat),
-    tree && tree.rows ? changeGrid("Calling contexts: time", note, tree, { tree: changeTree(tree) }) : null,
+    contextChanges(note, tree),
     changeGrid("Regions and constructs", note, regions, { names: ["kind", ...CHANGE_COLUMNS] }),
     changeGrid("Parallelism", note, parallelism, { names: ["kind", ...CHANGE_COLUMNS] }),
     changeGrid("Threads: CPU time", note, threads, { names: ["rank", "process", "thread", "base", "new", "difference", "ratio"] }),

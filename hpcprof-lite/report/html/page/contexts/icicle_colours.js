@@ -17,11 +17,11 @@ function luminance(colour) {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-function fillWithText(fill) {
+export function fillWithText(fill) {
   return { fill, text: luminance(fill) > 0.179 ? "#000000" : "#ffffff" };
 }
 
-function mixedColour(from, to, part) {
+export function mixedColour(from, to, part) {
   const there = colourChannels(to);
   return "#" +
     colourChannels(from)
