@@ -25,7 +25,7 @@ uint64_t distribution_value(const struct profile_thread *thread, enum distributi
   case DISTRIBUTION_SAMPLES:
     return thread->samples;
   case DISTRIBUTION_DROPPED:
-    return model_sum(thread->lost[LOSS_MEMORY], thread->lost[LOSS_REFUSED]);
+    return model_sum(thread->lost[LOSS_MEMORY], thread->lost[LOSS_IN_TOOL]);
   case DISTRIBUTION_PARTIAL:
     return thread->lost[LOSS_PARTIAL];
   case DISTRIBUTION_FIGURES:

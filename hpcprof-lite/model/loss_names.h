@@ -11,7 +11,7 @@
 /* Index into the `lost` counters of a process or thread.  Causes: enum format_loss. */
 enum profile_loss {
   LOSS_MEMORY,
-  LOSS_REFUSED,
+  LOSS_IN_TOOL,
   LOSS_UNKNOWN,
   LOSS_PARTIAL,
   LOSS_UNRESOLVED,

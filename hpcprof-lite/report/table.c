@@ -243,7 +243,7 @@ int table_threads(const struct report *report, bool json)
       row_writer_empty(&writer);
       row_writer_empty(&writer);
     } else {
-      row_writer_uint(&writer, thread->lost[LOSS_MEMORY] + thread->lost[LOSS_REFUSED]);
+      row_writer_uint(&writer, thread->lost[LOSS_MEMORY] + thread->lost[LOSS_IN_TOOL]);
       row_writer_uint(&writer, thread->lost[LOSS_PARTIAL]);
     }
     time_cell(&writer, time ? 0 : MODEL_NONE, thread->work_ns);

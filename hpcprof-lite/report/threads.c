@@ -32,7 +32,7 @@ static void print_thread(const struct report *report, const struct profile_threa
   const uint64_t times[] = {thread->work_ns, thread->overhead_ns, thread->lockwait_ns, thread->idle_ns,
                             thread->cpu_ns,  thread->wall_ns,     thread->blocked_ns};
   const uint64_t counts[] = {thread->samples_idle, thread->samples_lockwait,
-                             thread->lost[LOSS_MEMORY] + thread->lost[LOSS_REFUSED], thread->lost[LOSS_PARTIAL]};
+                             thread->lost[LOSS_MEMORY] + thread->lost[LOSS_IN_TOOL], thread->lost[LOSS_PARTIAL]};
   char text[CELL];
   size_t shown = sizeof times / sizeof *times - !blocked;
   terminal_count(thread->samples, text);

@@ -40,7 +40,7 @@ uint64_t thread_order_figure(const struct profile_thread *thread, size_t column)
   case KEY_SAMPLES:
     return thread->samples;
   case KEY_DROPPED:
-    return thread->lost[LOSS_MEMORY] + thread->lost[LOSS_REFUSED];
+    return thread->lost[LOSS_MEMORY] + thread->lost[LOSS_IN_TOOL];
   case KEY_PARTIAL:
     return thread->lost[LOSS_PARTIAL];
   case KEY_WORK:

@@ -63,9 +63,9 @@ static void many(void)
 static void locked(void)
 {
 #pragma omp parallel for schedule(static)
-  for (int i = 0; i < 1000; i++) {
+  for (int i = 0; i < 400; i++) {
 #pragma omp critical(one)
-    burn(600);
+    burn(3000);
   }
 }
 

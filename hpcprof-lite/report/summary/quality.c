@@ -54,14 +54,17 @@ static bool differs(const struct report *report, uint64_t more, uint64_t less)
 /* Whether a loss is a number of samples. */
 static bool is_of_samples(unsigned loss)
 {
-  return loss == LOSS_PARTIAL || loss == LOSS_UNRESOLVED || loss == LOSS_MEMORY || loss == LOSS_REFUSED ||
+  return loss == LOSS_PARTIAL || loss == LOSS_UNRESOLVED || loss == LOSS_MEMORY || loss == LOSS_IN_TOOL ||
          loss == LOSS_BLAME || loss == LOSS_TASKS;
 }
 
-/* Whether a loss is below 1 % of the samples, so that its name and number are enough. */
+/* Whether a loss's name and number are enough: below 1 % of the samples; of those inside the tool, unless
+ * verdict_unfit() says more. */
 static bool is_small(const struct report *report, unsigned loss)
 {
   const struct totals *run = report->totals;
+  if (loss == LOSS_IN_TOOL)
+    return !report->profile->range.traced;
   return is_of_samples(loss) && !report->profile->range.traced && run->lost[loss] < (run->samples + 99) / 100;
 }
 
@@ -75,7 +78,7 @@ static const char *name_of(const struct totals *run, unsigned loss)
 static void share_text(const struct report *report, unsigned loss, char out[SHARE])
 {
   const struct totals *run = report->totals;
-  bool dropped = loss == LOSS_MEMORY || loss == LOSS_REFUSED; /* not among the samples */
+  bool dropped = loss == LOSS_MEMORY || loss == LOSS_IN_TOOL; /* not among the samples */
   char percent[CELL];
   *out = 0;
   terminal_percent(run->lost[loss], model_sum(run->samples, dropped ? run->lost[loss] : 0), percent);
@@ -85,7 +88,8 @@ static void share_text(const struct report *report, unsigned loss, char out[SHAR
     snprintf(out, SHARE, " (%s %%)", percent);
 }
 
-/* Prints the losses with their remedies, and small ones in a line. */
+/* Prints the losses with their remedies, and small ones in a line.  What the reasons before the verdict say of the tool's
+ * time is not repeated. */
 static void print_losses(struct quality *quality)
 {
   const struct report *report = quality->report;
@@ -93,7 +97,7 @@ static void print_losses(struct quality *quality)
   char share[SHARE], small[LINE] = "";
   size_t length = 0;
   for (unsigned i = 0; i < LOSS_MAX; i++) {
-    if (!run->lost[i])
+    if (!run->lost[i] || (i == LOSS_IN_TOOL && verdict_slowed(report)))
       continue;
     const char *remedy = loss_remedy(i);
     share_text(report, i, share);

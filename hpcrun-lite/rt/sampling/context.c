@@ -104,7 +104,7 @@ static void classify(struct stack_reader *reader)
     uint32_t flags = module ? module->flags : 0;
     frame->offset = (uint32_t)(frame->ip - (module ? module->base : 0));
     frame->tool = flags & FORMAT_MODULE_TOOL;
-    frame->system = flags & FORMAT_MODULE_SYSTEM;
+    frame->system = flags & (FORMAT_MODULE_SYSTEM | FORMAT_MODULE_VDSO);
     frame->adapter = frame->tool && frame->ip - rt.adapter_start < rt.adapter_size;
     frame->runtime = flags & FORMAT_MODULE_RUNTIME || frame->adapter;
     frame->tool = frame->tool && !frame->adapter;
