@@ -12,7 +12,7 @@ UNITS = ("read", "merge", "ranks", "serialisation", "hostile_files", "replay", "
          "symbols_damage", "format", "causes", "efficiency", "construct_rows", "trace_reader", "lane", "compare",
          "condition", "significance")
 SCRIPTS = (("golden", "golden.py"), ("golden", "golden_figures.py"), ("golden", "golden_figures_constructs.py"),
-           ("cli", "comparison.py"), ("cli", "hpcprof.py"))
+           ("cli", "hpcprof.py"))
 REPORT = "hpcprof-lite/hpcprof-lite"
 
 
