@@ -63,10 +63,10 @@ def missing_memory_is_reported(_):
             whole, count = allocations(preload, arguments)
             assert count > 50, (arguments, count)
             with ThreadPoolExecutor(2) as pool:
-                for settings in ({}, {"FAIL_ALL": "1"}):
-                    reported = list(pool.map(lambda number: attempt(preload, arguments, whole, number, settings),
-                                         range(1, count + 1)))
-                    assert sum(reported) > count // 2, (arguments, settings, sum(reported), count)
+                for settings, step in (({}, 1), ({"FAIL_ALL": "1"}, 3)):
+                    numbers = range(1, count + 1, step)
+                    reported = list(pool.map(lambda number: attempt(preload, arguments, whole, number, settings), numbers))
+                    assert sum(reported) > len(numbers) // 2, (arguments, settings, sum(reported), count)
 
 
 @case
@@ -85,10 +85,10 @@ def missing_memory_for_symbols_is_reported(directory):
     whole, count = allocations(preload, arguments)
     assert b"main" in whole
     with ThreadPoolExecutor(2) as pool:
-        for settings in ({}, {"FAIL_ALL": "1"}):
+        for settings, step in (({}, 1), ({"FAIL_ALL": "1"}, 3)):
             for number, done in pool.map(
                     lambda n: (n, run_report(*arguments, text=False, LD_PRELOAD=preload, FAIL_AT=str(n), **settings)),
-                    range(1, count + 1)):
+                    range(1, count + 1, step)):
                 assert done.returncode in (0, 1, 2), (number, settings, done)
                 same = [line.split(b",")[4] for line in done.stdout.splitlines()] == \
                        [line.split(b",")[4] for line in whole.splitlines()]

@@ -19,8 +19,8 @@ import tap
 from report import contents, golden_files
 
 MARK = b"---file-"  # between the files of a directory, see fuzz_directory.c
-# Targets, with the number of inputs in a short run: each takes some 5 s.
-TARGETS = {"measurement": 3000, "directory": 300, "graphlog": 1500, "trace": 1000, "options": 2000, "elf": 2000, "dwarf": 400}
+# Targets, with the number of inputs in a short run: each takes some 3 s.
+TARGETS = {"measurement": 2000, "directory": 200, "graphlog": 1000, "trace": 600, "options": 1300, "elf": 1300, "dwarf": 250}
 # it differs only in its seeds: libdwarf runs in a child process, which libFuzzer does not see
 PROGRAM_OF = {"dwarf": "elf"}
 FLAGS = ["-timeout=20", "-rss_limit_mb=1024", "-malloc_limit_mb=1024", "-print_final_stats=1"]
