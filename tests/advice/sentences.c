@@ -62,7 +62,7 @@ static void many(void)
 
 static void locked(void)
 {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(dynamic, 1)
   for (int i = 0; i < 400; i++) {
 #pragma omp critical(one)
     burn(3000);
