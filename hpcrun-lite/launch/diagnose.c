@@ -40,7 +40,7 @@ static bool diagnose_cpu_time(const struct event *event)
   else if (denied && (paranoid <= 1 || geteuid() == 0))
     finding(false, "events",
             "%s: CPU-time timers, at most %ld samples a second (perf_event is denied by a container's seccomp or "
-            "capabilities): allow perf_event_open there",
+            "capabilities): start the container with --cap-add PERFMON, and a seccomp profile that allows it",
             event->name, kernel_hz());
   else if (denied)
     finding(false, "events",

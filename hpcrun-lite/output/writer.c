@@ -495,8 +495,10 @@ void writer_begin(void)
 
 void writer_runtime(void)
 {
-  if (writer.process)
-    writer.process->runtime = modules_string(process.runtime);
+  if (!writer.process)
+    return;
+  writer.process->runtime = modules_string(process.runtime);
+  writer.process->notes = process_notes(writer.process->notes);
 }
 
 void writer_process(void)

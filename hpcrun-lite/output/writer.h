@@ -22,7 +22,7 @@ void writer_start(void);
 /* Describes the process in the live file, as far as it is known at the start. */
 void writer_begin(void);
 
-/* Adds the description of an OpenMP runtime that has started. */
+/* An OpenMP runtime has started: adds its description, and corrects the notes. */
 void writer_runtime(void);
 
 /* Brings the record of a live thread up to date and writes it with its tables.  cpu_ns: the thread's clock, which the

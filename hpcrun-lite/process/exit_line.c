@@ -51,8 +51,8 @@ void exit_line_print(void)
     return;
   say_counts();
   if (rt.timers_for_cpu && rt.time_event >= 0 && rt.events[rt.time_event].clock == EVENT_CPU_TIME)
-    message_print("CPU time was sampled by timers, since perf_event may not sample the kernel here (sysctl "
-                  "kernel.perf_event_paranoid=1 allows it)");
+    message_print("CPU time was sampled by timers, since perf_event may not sample the kernel here (hpcrun-lite "
+                  "--diagnose COMMAND tells how to allow it)");
   if (process.unwind_fault)
     message_print("%s", process.unwind_fault);
 }

@@ -150,8 +150,10 @@ def a_program_that_still_runs_is_reported_as_running(directory):
     victim = Victim(directory, build("kill.c"), "endless")
     victim.wait_begin()
     wait_for(victim.output, ".live")
+    tap.wait_until(lambda: "OpenMP runtime: libgomp" in view(victim.output, "summary", "text").stdout, "OpenMP begins")
     said = view(victim.output, "summary", "text")
     victim.kill()
+    assert "no call to it was seen" not in said.stdout, said
     assert "is still running" in said.stderr and "1 process is still running" in said.stdout, said
     assert "was killed" in view(victim.output, "summary", "text").stderr
 

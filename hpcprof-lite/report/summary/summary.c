@@ -111,8 +111,8 @@ static void print_run(const struct summary *summary)
   for (uint32_t i = 0; i < summary->report->profile->processes_count; i++)
     timers += (summary->report->profile->processes[i].flags & PROCESS_TIMERS) != 0;
   if (timers)
-    print_wrapped(summary, "CPU time was sampled by timers, because perf_event is not permitted here; sysctl "
-                           "kernel.perf_event_paranoid=1 permits it, and finer rates");
+    print_wrapped(summary, "CPU time was sampled by timers, because perf_event was not permitted; hpcrun-lite "
+                           "--diagnose COMMAND tells how to permit it, for finer rates");
   print_notes(summary);
 }
 
