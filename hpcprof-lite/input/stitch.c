@@ -239,8 +239,8 @@ static int add_waits(struct stitch *stitch, uint32_t position)
 
 /* Splits the part of a thread's life that is in no category so far: it waited for a processor, as far as the kernel
  * says so, or it slept in a call that is not intercepted, as far as it slept at all.  With samples of elapsed time,
- * work contains the time of blocking calls. */
-static void split_rest(struct profile_thread *thread, bool by_wall)
+ * work contains the time of blocking calls.  Returns what is left. */
+static uint64_t split_rest(struct profile_thread *thread, bool by_wall)
 {
   uint64_t waits_ns = model_sum(thread->idle_ns, thread->lockwait_ns);
   uint64_t known_ns = model_sum(model_sum(waits_ns, thread->tool_ns), model_sum(thread->work_ns, thread->overhead_ns));
@@ -254,8 +254,10 @@ static void split_rest(struct profile_thread *thread, bool by_wall)
   thread->core_wait_ns = rest_ns < thread->run_delay_ns ? rest_ns : thread->run_delay_ns;
   rest_ns -= thread->core_wait_ns;
   slept_ns -= slept_ns < waits_ns ? slept_ns : waits_ns;
+  slept_ns = rest_ns < slept_ns ? rest_ns : slept_ns;
   if (!by_wall)
-    add(&thread->blocked_ns, rest_ns < slept_ns ? rest_ns : slept_ns);
+    add(&thread->blocked_ns, slept_ns);
+  return rest_ns - slept_ns;
 }
 
 /* Adds a thread's values to the merged nodes of its contexts. */
@@ -277,8 +279,12 @@ static int add_values(struct stitch *stitch, uint32_t position)
   }
   if (!status && stitch->shares != MODEL_NONE)
     status = add_waits(stitch, position);
-  if (stitch->shares != MODEL_NONE)
-    split_rest(&stitch->map.process->threads[position], profile_by_wall(stitch->map.process));
+  if (!status && stitch->shares != MODEL_NONE) {
+    const struct profile_process *process = stitch->map.process;
+    uint64_t rest_ns = split_rest(&process->threads[position], profile_by_wall(process));
+    if (profile_unsampled(process) && !process->threads[position].samples) /* it worked, it is not known where */
+      status = add_amount(stitch, 0, column_of(stitch, COLUMN_WORK), rest_ns, &process->threads[position].work_ns);
+  }
   release_values(&values);
   return status;
 }
