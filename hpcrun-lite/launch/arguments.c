@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hpcrun-lite/launch/configuration/value_check.h"
+
 const char *arguments_help(void)
 {
   return "Usage: hpcrun-lite [OPTION]... [--] COMMAND [ARG]...\n"
@@ -137,7 +139,7 @@ static enum launch_status take_setting(const struct parser *parser, enum setting
   char subject[64];
   snprintf(subject, sizeof subject, "option %s", setting_keys[setting].option);
   parser->plan->options.text[setting] = text;
-  return setting_check(setting, subject, text, parser->message, parser->message_size) ? LAUNCH_OK : LAUNCH_FAILED;
+  return value_check(setting, subject, text, parser->message, parser->message_size) ? LAUNCH_OK : LAUNCH_FAILED;
 }
 
 /* Appends an event to the list. */

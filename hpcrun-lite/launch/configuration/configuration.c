@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hpcrun-lite/launch/configuration/value_check.h"
+
 enum { FILE_MAX = 64 << 10 };
 
 static const char local_name[] = "./.hpcrun-lite.ini";
@@ -58,7 +60,8 @@ static bool enter_program(struct parse *parse, const char *name)
 {
   struct configuration *into = parse->into;
   if (!*name || strchr(name, '/') || strlen(name) >= CONFIGURATION_NAME_MAX)
-    return fail(parse, "[program %.60s]: not the name of a program; write its file name of at most %d bytes, without '/'",
+    return fail(parse,
+                "[program %.60s]: not the name of a program; write its file name of at most %d bytes, without '/'",
                 name, CONFIGURATION_NAME_MAX - 1);
   for (unsigned i = 0; i < into->program_count; i++)
     if (!strcmp(into->programs[i].name, name))
@@ -93,7 +96,8 @@ static bool enter_section(struct parse *parse, const char *line)
       parse->section = section;
       return true;
     }
-  return fail(parse, "unknown section [%.60s]; the sections are [measure], [filter], [buffers] and [program NAME]", name);
+  return fail(parse, "unknown section [%.60s]; the sections are [measure], [filter], [buffers] and [program NAME]",
+              name);
 }
 
 /* ---- lines ---- */
@@ -120,7 +124,8 @@ static bool check_line(struct parse *parse, const char *line, size_t length, siz
       return fail(parse, "byte %zu is a control character (0x%02x); a configuration file is plain text", i + 1,
                   (unsigned char)line[i]);
   if (length > length_max || length >= sizeof copy)
-    return fail(parse, "the line is longer than %zu bytes; a list may go on in lines that begin with a space", length_max);
+    return fail(parse, "the line is longer than %zu bytes; a list may go on in lines that begin with a space",
+                length_max);
   snprintf(copy, sizeof copy, "%.*s", (int)length, line);
   const char *start = copy + strspn(copy, spaces);
   parse->continued = start > copy && parse->has_key;
@@ -218,7 +223,7 @@ static bool take_value(struct parse *parse, enum setting setting, const char *va
   if (!before)
     parse->layer->line[setting] = parse->line;
   snprintf(subject, sizeof subject, "%s:%d: %s", parse->into->path, parse->line, key->name);
-  if (setting_check(setting, subject, joined, parse->message, parse->message_size))
+  if (value_check(setting, subject, joined, parse->message, parse->message_size))
     return check_restricted(parse, setting, joined);
   parse->failed = true;
   parse->failed_line = parse->line;
@@ -239,8 +244,7 @@ static int take_pair(void *user, const char *section, const char *name, const ch
   if (!check_place(parse, setting))
     return 0;
   if (parse->continued && !setting_keys[setting].list)
-    return fail(parse, "%s: has one value, and a line that begins with a space goes on with it; remove the line",
-                name);
+    return fail(parse, "%s: has one value, and a line that begins with a space goes on with it; remove the line", name);
   if (!parse->continued && parse->layer->text[setting])
     return fail(parse, "%s: is given in line %d already; remove one of them", name, parse->layer->line[setting]);
   if (!*value && !setting_keys[setting].unavailable)

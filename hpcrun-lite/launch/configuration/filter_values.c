@@ -44,8 +44,9 @@ static bool check_range(const char *item, char *message, size_t size)
 
 static bool check_construct(const char *item, char *message, size_t size)
 {
-  static const char *const kinds[] = {"parallel", "for",      "sections", "single", "masked",  "task",  "taskloop",  "taskgroup",
-                                      "taskwait", "barrier", "critical", "lock",   "ordered", "teams", "distribute", "atomic"};
+  static const char *const kinds[] = {"parallel", "for",       "sections",   "single",  "masked",   "task",
+                                      "taskloop", "taskgroup", "taskwait",   "barrier", "critical", "lock",
+                                      "ordered",  "teams",     "distribute", "atomic"};
   const char *colon = strrchr(item, ':');
   size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
   if (colon && colon > item && digits && digits < 9 && !colon[1 + digits] && atoi(colon + 1) > 0)
@@ -53,10 +54,11 @@ static bool check_construct(const char *item, char *message, size_t size)
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (!strcmp(item, kinds[i]))
       return true;
-  snprintf(message, size,
-           "unknown construct '%.60s'; write FILE:LINE or one of parallel, for, sections, single, masked, task, taskloop, "
-           "taskgroup, taskwait, barrier, critical, lock, ordered, teams, distribute, atomic",
-           item);
+  snprintf(
+      message, size,
+      "unknown construct '%.60s'; write FILE:LINE or one of parallel, for, sections, single, masked, task, taskloop, "
+      "taskgroup, taskwait, barrier, critical, lock, ordered, teams, distribute, atomic",
+      item);
   return false;
 }
 

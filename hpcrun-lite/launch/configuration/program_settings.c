@@ -23,10 +23,14 @@ static bool write_section(const struct setting_values *all, const struct setting
   static const struct {
     enum setting setting;
     const char *variable;
-  } variables[] = {{SETTING_EVENTS, "EVENTS"},           {SETTING_TASK_CONTEXT, "TASKS"},
-                   {SETTING_PARALLELISM, "PARALLELISM"}, {SETTING_WORK, "WORK"},
-                   {SETTING_TRACE, "TRACE"},             {SETTING_TRACE_LIMIT, "TRACE_LIMIT"},
-                   {SETTING_TRACE_KEEP, "TRACE_KEEP"},   {SETTING_PAUSED, "PAUSED"},
+  } variables[] = {{SETTING_EVENTS, "EVENTS"},
+                   {SETTING_TASK_CONTEXT, "TASKS"},
+                   {SETTING_PARALLELISM, "PARALLELISM"},
+                   {SETTING_WORK, "WORK"},
+                   {SETTING_TRACE, "TRACE"},
+                   {SETTING_TRACE_LIMIT, "TRACE_LIMIT"},
+                   {SETTING_TRACE_KEEP, "TRACE_KEEP"},
+                   {SETTING_PAUSED, "PAUSED"},
                    {SETTING_LEVEL, "LEVEL"}};
   static char common_filter[PROGRAM_SETTINGS_BYTES], filter[PROGRAM_SETTINGS_BYTES];
   size_t size = PROGRAM_SETTINGS_BYTES, at = (size_t)snprintf(text, size, "program %s\n", name);
@@ -37,7 +41,8 @@ static bool write_section(const struct setting_values *all, const struct setting
       at += (size_t)snprintf(text + at, size - at, "%s=%s\n", variables[i].variable, value_of(own, setting, buffer));
   }
   bool fits = filter_values_text(&own->of, filter, sizeof filter);
-  if (at < size && (!filter_values_text(&all->of, common_filter, sizeof common_filter) || strcmp(filter, common_filter)))
+  if (at < size &&
+      (!filter_values_text(&all->of, common_filter, sizeof common_filter) || strcmp(filter, common_filter)))
     at += (size_t)snprintf(text + at, size - at, "FILTER=%s\n", filter);
   return fits && at < size;
 }

@@ -7,8 +7,8 @@
  *     program OTHER
  *     ...
  *
- * A line VARIABLE=VALUE replaces the environment's HPCRUN_LITE_VARIABLE.  The filter is the last of them and has several
- * lines.  Only what differs from the settings of all programs is there.  hpcrun-lite/process/config.c reads it.
+ * A line VARIABLE=VALUE replaces the environment's HPCRUN_LITE_VARIABLE.  The filter is the last of them and has
+ * several lines.  Only what differs from the settings of all programs is there.  hpcrun-lite/process/config.c reads it.
  *
  * Context: BATCH (the launcher).  Keeps no state.
  */

@@ -58,7 +58,12 @@ struct setting_layer {
 };
 
 /* The settings in force, and which layer each comes from. */
-enum setting_source { SOURCE_PRESET, SOURCE_FILE, SOURCE_OPTION, SOURCE_DERIVED /* a level that other settings change */ };
+enum setting_source {
+  SOURCE_PRESET,
+  SOURCE_FILE,
+  SOURCE_OPTION,
+  SOURCE_DERIVED /* a level that other settings change */
+};
 struct setting_values {
   struct setting_layer of;
   enum setting_source source[SETTINGS];
@@ -66,9 +71,6 @@ struct setting_values {
 
 /* Returns the setting with that key, or SETTINGS. */
 enum setting setting_find(const char *name);
-
-/* Returns whether the setting accepts the text.  If not, writes "SUBJECT: reason; remedy" into message. */
-bool setting_check(enum setting setting, const char *subject, const char *text, char *message, size_t message_size);
 
 /* Adds what `level` implies for settings that the layer does not set; file: for messages.  Returns false with a message
  * where the layer contradicts its level. */
@@ -81,7 +83,7 @@ void setting_resolve(const struct setting_layer *options, const struct setting_l
 /* Whether the value is that word. */
 bool setting_is(const struct setting_values *values, enum setting setting, const char *word);
 
-/* The bytes of a size that setting_check() accepts. */
+/* The bytes of a size, a number that may end in K, M or G; 0 if the text is none that fits. */
 uint64_t setting_size(const char *text);
 
 #endif
