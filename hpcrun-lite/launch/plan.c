@@ -230,5 +230,8 @@ enum launch_status plan_work_out(struct plan *plan, char *message, size_t messag
                                           .private_libomp = plan->private_libomp,
                                           .private_version = PRIVATE_LIBOMP_VERSION,
                                           .tools = user_tools};
-  return runtime_choose(&plan->program, &request, &plan->choice, message, message_size);
+  struct setting_values values;
+  setting_resolve(&plan->options, NULL, &plan->configuration.common, &values);
+  size_t at = name_place(plan, &values, SETTING_OMP_RUNTIME, message, message_size);
+  return runtime_choose(&plan->program, &request, &plan->choice, message + at, message_size - at);
 }

@@ -195,8 +195,9 @@ static bool fail_unknown(struct parse *parse, const char *name)
 {
   char known[512] = "";
   for (enum setting setting = 0; setting < SETTINGS; setting++)
-    if (parse->section == SECTION_PROGRAM ? !setting_keys[setting].whole
-                                          : setting_keys[setting].section == parse->section) {
+    if (!setting_keys[setting].unavailable &&
+        (parse->section == SECTION_PROGRAM ? !setting_keys[setting].whole
+                                           : setting_keys[setting].section == parse->section)) {
       size_t at = strlen(known);
       snprintf(known + at, sizeof known - at, "%s%s", at ? ", " : "", setting_keys[setting].name);
     }

@@ -102,13 +102,13 @@ static void print_section(const struct printer *printer, const struct setting_va
       print_setting(printer, values, setting);
 }
 
-/* What differs for a program; options hold for it, too, and win. */
+/* The keys of a program's section; options hold for it, too, and win. */
 static void print_program(const struct printer *printer, const struct setting_values *values, const char *name,
                           const struct setting_layer *layer)
 {
   fprintf(printer->stream, "\n[program %s]\n", name);
   for (enum setting setting = 0; setting < SETTINGS; setting++)
-    if (layer->text[setting] && values->source[setting] != SOURCE_OPTION)
+    if (layer->text[setting])
       print_setting(printer, values, setting);
 }
 
