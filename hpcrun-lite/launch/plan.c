@@ -128,7 +128,7 @@ enum launch_status plan_take_settings(struct plan *plan, const char *asked_for, 
   }
   if (!program_settings_text(&plan->options, &plan->configuration, programs, sizeof programs, message, message_size))
     return LAUNCH_FAILED;
-  plan->filter = filter[0] ? filter : NULL;
+  plan->filter = filter;
   plan->programs = programs[0] ? programs : NULL;
   return LAUNCH_OK;
 }

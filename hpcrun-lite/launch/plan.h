@@ -25,11 +25,12 @@ struct plan {
   uint64_t trace_limit;               /* bytes */
   bool overwrite, paused, for_script; /* for_script: --env */
   bool report;
-  const char *level;             /* "summary": no samples are taken */
-  const char *filter, *programs; /* as HPCRUN_LITE_FILTER and HPCRUN_LITE_PROGRAMS; NULL: none */
-  struct series series;          /* of --scaling */
-  int log_level;                 /* 0 quiet, 1, 2 verbose */
-  char **command;                /* COMMAND and its arguments; command[0] is NULL if --env has none */
+  const char *level;    /* "summary": no samples are taken */
+  const char *filter;   /* HPCRUN_LITE_FILTER; "": nothing is left out */
+  const char *programs; /* HPCRUN_LITE_PROGRAMS; NULL: no program has settings of its own */
+  struct series series; /* of --scaling */
+  int log_level;        /* 0 quiet, 1, 2 verbose */
+  char **command;       /* COMMAND and its arguments; command[0] is NULL if --env has none */
 
   /* found */
   struct event events[EVENTS_MAX];

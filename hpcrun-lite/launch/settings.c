@@ -127,7 +127,7 @@ bool settings_apply(const struct plan *plan)
                   {"HPCRUN_LITE_TRACE_KEEP", plan->trace ? plan->trace_keep : NULL},
                   {"HPCRUN_LITE_PAUSED", plan->paused ? "1" : "0"},
                   {"HPCRUN_LITE_LEVEL", strcmp(plan->level, "summary") ? NULL : plan->level},
-                  {"HPCRUN_LITE_FILTER", plan->filter},
+                  {"HPCRUN_LITE_FILTER", plan->filter[0] != '\0' ? plan->filter : NULL},
                   {"HPCRUN_LITE_PROGRAMS", plan->programs},
                   {"HPCRUN_LITE_LOG", log},
                   {"HPCRUN_LITE_PID", plan->for_script ? NULL : pid},

@@ -149,6 +149,7 @@ BAD = (
     ("[filter]\nfunctions = a,\n  !\n", ":3: functions: nothing stands behind '!'"),
     ("[filter]\nconstructs = for, loop\n", ":2: constructs: unknown construct 'loop'"),
     ("[filter]\nconstructs = a.c:0\n", ":2: constructs: unknown construct 'a.c:0'"),
+    ("[filter]\nregions = a, !b\n", ":2: regions: '!b': '!' excludes functions, modules and constructs only"),
     ("[filter]\nskip-first = 10\n", ":2: skip-first: '10' is no time", "10 s"),
     ("[filter]\nonly = 0 s\n", ":2: only: '0 s' is no time above 0"),
     ("[filter]\nonly = 1e3 s\n", ":2: only: '1e3 s' is no time"),

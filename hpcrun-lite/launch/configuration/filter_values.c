@@ -44,9 +44,9 @@ static bool check_range(const char *item, char *message, size_t size)
 
 static bool check_construct(const char *item, char *message, size_t size)
 {
-  static const char *const kinds[] = {"parallel", "for",       "sections",   "single",  "masked",   "task",
-                                      "taskloop", "taskgroup", "taskwait",   "barrier", "critical", "lock",
-                                      "ordered",  "teams",     "distribute", "atomic"};
+  static const char *const kinds[] = {"parallel", "for",       "sections",   "single",  "masked",    "task",
+                                      "taskloop", "taskgroup", "taskwait",   "barrier", "critical",  "lock",
+                                      "ordered",  "teams",     "distribute", "atomic",  "task-exec", "user-region"};
   const char *colon = strrchr(item, ':');
   size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
   if (colon && colon > item && digits && digits < 9 && !colon[1 + digits] && atoi(colon + 1) > 0)
@@ -57,7 +57,7 @@ static bool check_construct(const char *item, char *message, size_t size)
   snprintf(
       message, size,
       "unknown construct '%.60s'; write FILE:LINE or one of parallel, for, sections, single, masked, task, taskloop, "
-      "taskgroup, taskwait, barrier, critical, lock, ordered, teams, distribute, atomic",
+      "taskgroup, taskwait, barrier, critical, lock, ordered, teams, distribute, atomic, task-exec, user-region",
       item);
   return false;
 }
@@ -65,12 +65,14 @@ static bool check_construct(const char *item, char *message, size_t size)
 /* One item of a list of what is measured; with '!' before it, of what is not. */
 static bool check_pattern(enum setting setting, const char *item, char *message, size_t size)
 {
-  const char *pattern = item + (*item == '!' && setting != SETTING_REGIONS);
-  if (!*pattern)
+  const char *pattern = item + (*item == '!');
+  if (*item == '!' && setting == SETTING_REGIONS)
+    snprintf(message, size, "'%.60s': '!' excludes functions, modules and constructs only; remove it", item);
+  else if (!*pattern)
     snprintf(message, size, "nothing stands behind '!'; write such as !init*");
   else if (setting == SETTING_CONSTRUCTS)
     return check_construct(pattern, message, size);
-  return *pattern;
+  return *pattern && (*item != '!' || setting != SETTING_REGIONS);
 }
 
 static bool check_item(enum setting setting, const char *item, char *message, size_t size)
