@@ -58,6 +58,10 @@ static int prepare(struct plan *plan)
   if (status != LAUNCH_OK)
     return fail(status, message);
   bool prints = plan->log_level > (joined ? 1 : 0); /* one rank of a job prints it */
+  if (plan->configuration.path[0] != '\0' && plan->log_level > 1) {
+    snprintf(message, sizeof message, "settings from %.900s", plan->configuration.path);
+    print_line(message);
+  }
   if (plan->choice.say_note && prints)
     print_line(plan->choice.note);
   if (plan->choice.warning[0] != '\0' && prints)

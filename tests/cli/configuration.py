@@ -141,6 +141,8 @@ BAD = (
     ("[measure]\nlevel = off\n  trace = off\n", ":3: ", "remove the spaces before 'trace = off'"),
     ("[measure]\nlevel = off\n  states\n", ":3: level: has one value"),
     ("[measure]\nlevel = off\n  [filter]\n", ":3: ", "remove the spaces before '[filter]'"),
+    ("[filter]\nfunctions = solve # only this\n", ":2: functions: '#' begins a comment only at the start of a line"),
+    ("[measure]\noutput = # x\n", ":2: output: '#' begins a comment"),
     ("[filter]\nthreads = 3-1\n", ":2: threads: range '3-1' is empty"),
     ("[filter]\nranks = 0-\n", ":2: ranks: '0-' is no number"),
     ("[filter]\nranks = 1000000\n", ":2: ranks: '1000000' is no number up to 999999"),
@@ -290,7 +292,8 @@ def options_win_over_the_file(directory):
     assert exported["HPCRUN_LITE_PROGRAMS"] == "program p\nPAUSED=1\n", exported
     # a budget in a file needs no trace; as an option it does
     write(directory, "[buffers]\ntrace-limit = 1M\n")
-    assert launch(directory, "--config", "test.ini", "true").returncode == 0
+    assert "hpcrun-lite: settings from test.ini\n" in launch(directory, "-v", "--config", "test.ini", "true").stderr
+    assert "settings from" not in launch(directory, "--config", "test.ini", "true").stderr
     assert "needs -t" in launch(directory, "--config", "test.ini", "--trace-keep", "last", "true").stderr
 
 
@@ -344,7 +347,7 @@ def what_is_printed_is_a_file_that_says_the_same(directory):
 
 @case
 def values_that_no_file_can_contain_are_printed_as_comments(directory):
-    for output in ("a ;b", "a\nb", " a", "a ", ";", "x" * 200):
+    for output in ("a ;b", "a #b", "a\nb", " a", "a ", ";", "x" * 200):
         text = printed(directory, "-o", output)
         assert "# (a file cannot contain this value) output = " in text, text
         write(directory, text, "again.ini")

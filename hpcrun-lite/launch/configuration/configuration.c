@@ -102,6 +102,17 @@ static bool enter_section(struct parse *parse, const char *line)
 
 /* ---- lines ---- */
 
+/* Whether the line is the name of a section, and not a pattern. */
+static bool is_section(const char *line)
+{
+  for (enum setting_section section = SECTION_MEASURE; section < SECTION_PROGRAM; section++) {
+    size_t length = strlen(section_names[section]);
+    if (!strncmp(line + 1, section_names[section], length) && line[1 + length] == ']')
+      return true;
+  }
+  return !strncmp(line, "[program", strlen("[program"));
+}
+
 /* Whether the line goes on with a list, rather than being a setting that is indented by mistake. */
 static bool check_continuation(struct parse *parse, const char *line)
 {
@@ -109,7 +120,7 @@ static bool check_continuation(struct parse *parse, const char *line)
   size_t length = strcspn(line, " \t=:");
   snprintf(word, sizeof word, "%.*s", (int)length, line);
   const char *behind = line + length + strspn(line + length, spaces);
-  if (*line == '[' || (*behind == '=' && setting_find(word) != SETTINGS))
+  if ((*line == '[' && is_section(line)) || (*behind == '=' && setting_find(word) != SETTINGS))
     return fail(parse, "a line that begins with a space goes on with the one before; remove the spaces before '%.60s'",
                 line);
   return true;
@@ -250,6 +261,9 @@ static int take_pair(void *user, const char *section, const char *name, const ch
     return fail(parse, "%s: is given in line %d already; remove one of them", name, parse->layer->line[setting]);
   if (!*value && !setting_keys[setting].unavailable)
     return fail(parse, "%s: has no value; write one, or remove the line", name);
+  for (const char *hash = strchr(value, '#'); hash; hash = strchr(hash + 1, '#'))
+    if (hash == value || strchr(spaces, hash[-1]) || (hash[-1] == ',' && setting_keys[setting].list))
+      return fail(parse, "%s: '#' begins a comment only at the start of a line; write ';' behind a value", name);
   return take_value(parse, setting, value);
 }
 

@@ -21,7 +21,7 @@ static bool is_writable(const struct setting_key *key, const char *text)
 {
   size_t length = strlen(text);
   for (const char *at = text; *at; at++)
-    if ((unsigned char)*at < ' ' || *at == 127 || (*at == ';' && (at == text || at[-1] == ' ')))
+    if ((unsigned char)*at < ' ' || *at == 127 || ((*at == ';' || *at == '#') && (at == text || at[-1] == ' ')))
       return false;
   return length && *text != ' ' && text[length - 1] != ' ' &&
          (key->list || strlen(key->name) + length < LINE_MAX_BYTES);
