@@ -290,6 +290,11 @@ def options_win_over_the_file(directory):
     assert exported["HPCRUN_LITE_EVENTS"] == "task-clock" and exported["HPCRUN_LITE_TRACE"] == "states"
     assert exported["HPCRUN_LITE_TRACE_KEEP"] == "last" and exported["HPCRUN_LITE_WORK"] == "user"
     assert exported["HPCRUN_LITE_PROGRAMS"] == "program p\nPAUSED=1\n", exported
+    # what a program does not say holds for it, too
+    write(directory, "[buffers]\ntrace-limit = 1M\ntrace-keep = last\n[program p]\ntrace = states\n")
+    exported = variables(directory, "--config", "test.ini")
+    assert exported["HPCRUN_LITE_TRACE_LIMIT"] == "1048576" and exported["HPCRUN_LITE_TRACE_KEEP"] == "last", exported
+    assert exported["HPCRUN_LITE_PROGRAMS"] == "program p\nTRACE=states\nLEVEL=states\n", exported
     # a budget in a file needs no trace; as an option it does
     write(directory, "[buffers]\ntrace-limit = 1M\n")
     assert "hpcrun-lite: settings from test.ini\n" in launch(directory, "-v", "--config", "test.ini", "true").stderr
