@@ -8,7 +8,7 @@ _hpcrun_lite_command()
         case ${COMP_WORDS[i]} in
             --) echo $((i + 1)); return ;;
             -o | --output | -e | --event | -p | --parallelism | --work | --task-context | --omp-runtime | \
-                --trace-limit | --trace-keep | --scaling | --repeat | --scale-with)
+                --trace-limit | --trace-keep | --scaling | --repeat | --scale-with | --config)
                 [[ ${COMP_WORDS[i + 1]-} == = ]] && ((i++))
                 ((i += 2))
                 ;;
@@ -35,7 +35,7 @@ _hpcrun_lite_programs()
 _hpcrun_lite()
 {
     local options='--output --overwrite --event --parallelism --work --task-context --omp-runtime --trace --trace-limit
-        --trace-keep --paused --report --scaling --repeat --scale-with --env --diagnose --quiet --verbose --version
+        --trace-keep --paused --report --scaling --repeat --scale-with --config --print-config --env --diagnose --quiet --verbose --version
         --help -o -e -p -t -q -v -h'
     local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} values='' command
     COMPREPLY=()
@@ -60,13 +60,18 @@ _hpcrun_lite()
         -p | --parallelism) values='off online log' ;;
         --work) values='cpu-time instructions cycles user' ;;
         --task-context) values='region creation' ;;
-        --trace) values='states samples' ;;
+        --trace) values='states samples off' ;;
         --trace-keep) values='first last' ;;
         -e | --event) values='task-clock wall cycles instructions cache-references cache-misses branches branch-misses
             page-faults context-switches cpu-migrations' ;;
         --omp-runtime)
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -W 'auto exchange keep' -- "$cur"; compgen -f -- "$cur")
+            return
+            ;;
+        --config)
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -W none -- "$cur"; compgen -f -- "$cur")
             return
             ;;
         -o | --output)

@@ -258,6 +258,7 @@ static int advise(struct job *job, double inflation_s)
                                .tool_ns = totals->tool_ns,
                                .core_wait_ns = totals->core_wait_ns,
                                .all_ns = category_times(&job->report, categories),
+                               .unsampled = totals->unsampled,
                                .by_wall = totals->by_wall,
                                .threads = efficiency->known ? totals->threads_max : 0,
                                .serial_s = efficiency->gain_s[EFFICIENCY_SERIAL],

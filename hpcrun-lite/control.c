@@ -32,6 +32,7 @@ static void configure_rt(void)
   rt.task_creation = config.task_creation;
   rt.online = config.online;
   rt.work_unit = config.work_unit;
+  rt.unsampled = config.unsampled;
   rt_pause(config.paused);
   rt.time_event = -1;
   for (unsigned i = 0; i < rt.event_count && rt.time_event < 0; i++)

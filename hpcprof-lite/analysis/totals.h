@@ -24,6 +24,7 @@ struct totals {
   uint32_t baseline;                          /* threads or cores of each such process, 0 if they differ */
   uint64_t openmp_wall_ns;                    /* of OpenMP threads: life time */
   uint64_t tool_ns, core_wait_ns, blocked_ns; /* in this tool; ready to run without a processor; blocked in calls */
+  bool unsampled;                             /* no samples were taken: level = summary */
   bool by_wall;                               /* samples were taken by elapsed time, not by CPU time */
 };
 

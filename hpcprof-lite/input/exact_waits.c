@@ -124,6 +124,12 @@ double exact_waits_runtime_part(const struct profile_thread *record, double runt
   return runtime_ns > most ? most / runtime_ns : 1;
 }
 
+/* The same where no samples were taken: as much as the thread ran on average. */
+static double unsampled_part(const struct profile_thread *record)
+{
+  return record->cpu_ns < record->wall_ns ? (double)record->cpu_ns / (double)record->wall_ns : 1;
+}
+
 static int open_thread(struct read_file *file, const struct profile_process *process, uint32_t position,
                        struct problems *problems, struct places *places, struct exact_waits_thread *thread)
 {
@@ -144,7 +150,9 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
   if (!status)
     add_open_intervals(file, process, waits, count);
   double runtime_ns = exact_waits_runtime_ns(waits, count, tick_ns);
-  double part = read_replaced(file) ? 1 : exact_waits_runtime_part(record, runtime_ns); /* of the whole run */
+  double part = read_replaced(file)          ? 1
+                : profile_unsampled(process) ? unsampled_part(record)
+                                             : exact_waits_runtime_part(record, runtime_ns); /* of the whole run */
   for (; thread->waits && thread->count < count && !status; thread->count++) {
     const struct read_wait *wait = &waits[thread->count];
     struct exact_wait *to = &thread->waits[thread->count];

@@ -237,10 +237,20 @@ static int add_waits(struct stitch *stitch, uint32_t position)
   return status;
 }
 
+/* What a thread without samples worked in the part of its life that is in no other category: it had no processor in the
+ * same share of it as in its whole life. */
+static uint64_t unsampled_work(const struct profile_thread *thread, uint64_t rest_ns)
+{
+  double ran = (double)thread->cpu_ns, wanted = ran + (double)thread->run_delay_ns;
+  uint64_t work_ns = wanted > 0 ? (uint64_t)((double)rest_ns * (ran / wanted)) : 0;
+  return work_ns < thread->cpu_ns ? work_ns : thread->cpu_ns;
+}
+
 /* Splits the part of a thread's life that is in no category so far: it waited for a processor, as far as the kernel
  * says so, or it slept in a call that is not intercepted, as far as it slept at all.  With samples of elapsed time,
- * work contains the time of blocking calls. */
-static void split_rest(struct profile_thread *thread, bool by_wall)
+ * work contains the time of blocking calls.  Returns the work of that part, which is only known here without samples.
+ */
+static uint64_t split_rest(struct profile_thread *thread, bool by_wall, bool unsampled)
 {
   uint64_t waits_ns = model_sum(thread->idle_ns, thread->lockwait_ns);
   uint64_t known_ns = model_sum(model_sum(waits_ns, thread->tool_ns), model_sum(thread->work_ns, thread->overhead_ns));
@@ -251,11 +261,14 @@ static void split_rest(struct profile_thread *thread, bool by_wall)
   }
   uint64_t rest_ns = thread->wall_ns > known_ns ? thread->wall_ns - known_ns : 0;
   uint64_t slept_ns = thread->wall_ns > ran_ns ? thread->wall_ns - ran_ns : 0;
+  uint64_t work_ns = unsampled ? unsampled_work(thread, rest_ns) : 0;
+  rest_ns -= work_ns;
   thread->core_wait_ns = rest_ns < thread->run_delay_ns ? rest_ns : thread->run_delay_ns;
   rest_ns -= thread->core_wait_ns;
   slept_ns -= slept_ns < waits_ns ? slept_ns : waits_ns;
   if (!by_wall)
     add(&thread->blocked_ns, rest_ns < slept_ns ? rest_ns : slept_ns);
+  return work_ns;
 }
 
 /* Adds a thread's values to the merged nodes of its contexts. */
@@ -277,8 +290,13 @@ static int add_values(struct stitch *stitch, uint32_t position)
   }
   if (!status && stitch->shares != MODEL_NONE)
     status = add_waits(stitch, position);
-  if (stitch->shares != MODEL_NONE)
-    split_rest(&stitch->map.process->threads[position], profile_by_wall(stitch->map.process));
+  if (!status && stitch->shares != MODEL_NONE) {
+    const struct profile_process *process = stitch->map.process;
+    struct profile_thread *record = &process->threads[position];
+    bool unsampled = profile_unsampled(process) && !record->samples;
+    uint64_t work_ns = split_rest(record, profile_by_wall(process), unsampled);
+    status = add_amount(stitch, 0, column_of(stitch, COLUMN_WORK), work_ns, &record->work_ns); /* where is not known */
+  }
   release_values(&values);
   return status;
 }

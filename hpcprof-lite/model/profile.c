@@ -70,6 +70,12 @@ bool profile_by_wall(const struct profile_process *process)
   return at && (at == process->notes || at[-1] == '\n');
 }
 
+bool profile_unsampled(const struct profile_process *process)
+{
+  static const char none[] = "event: none,";
+  return strncmp(process->notes, none, sizeof none - 1) == 0;
+}
+
 uint32_t profile_thread_position(const struct profile_process *process, uint32_t index)
 {
   uint32_t low = 0, high = process->threads_count;

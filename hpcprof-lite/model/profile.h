@@ -149,6 +149,9 @@ uint32_t profile_thread_position(const struct profile_process *process, uint32_t
 /* Whether the process was sampled by elapsed time, according to its notes. */
 bool profile_by_wall(const struct profile_process *process);
 
+/* Whether no samples were taken of the process, as its notes say (level = summary). */
+bool profile_unsampled(const struct profile_process *process);
+
 /* Frees everything that the profile owns, but not the structure. */
 void profile_release(struct profile *profile);
 

@@ -78,7 +78,7 @@ static void print_events(const struct report *report, const struct terminal *ter
     snprintf(text, sizeof text, "Samples: %.*s", (int)(length - strlen(start)), last + strlen(start));
     terminal_wrap(terminal, report->stream, "", "  ", text);
   }
-  if (period)
+  if (period && !report->totals->unsampled)
     fprintf(report->stream, "One sample for every %.3f ms of a thread's time.\n", (double)period / 1e6);
 }
 

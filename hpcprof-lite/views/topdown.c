@@ -573,14 +573,27 @@ static bool spent(const struct build *build, uint32_t node)
   return false;
 }
 
+/* What the values of the root are: of samples without a stack, work that no sample saw (level = summary), or only
+ * waiting, which is charged there: see input/exact_waits.h. */
+static const char *root_name(const struct build *build)
+{
+  uint32_t samples = build->columns->samples;
+  if (!spent(build, 0))
+    return tree_unseen_waiting;
+  bool unsampled = false;
+  for (uint32_t i = 0; i < build->profile->processes_count; i++)
+    unsampled |= build->profile->processes[i].usable && profile_unsampled(&build->profile->processes[i]);
+  return unsampled && samples != MODEL_NONE && !contexts_get(build->contexts, 0, samples) ? "[not sampled]"
+                                                                                          : "[unwind cut short]";
+}
+
 /* Visits all contexts.  Those that were deferred, because their row depends on the bodies found, come last. */
 static int visit_all(struct build *build)
 {
   struct item root = {.entry = MODEL_NONE, .site = MODEL_NONE, .call = MODEL_NONE, .outline = MODEL_NONE, .top = true};
   int status = push_children(build, &root);
   if (!status && has_values(build, 0)) {
-    bool sampled = spent(build, 0); /* otherwise the root is only charged with waiting: see input/exact_waits.h */
-    uint32_t row = add_plain(build, 0, ROW_PARTIAL, sampled ? "[unwind cut short]" : tree_unseen_waiting);
+    uint32_t row = add_plain(build, 0, ROW_PARTIAL, root_name(build));
     if (row == MODEL_NONE)
       return ERR_NOMEM;
     add_values(build, 0, row);

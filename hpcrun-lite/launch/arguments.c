@@ -3,11 +3,11 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "hpcrun-lite/launch/configuration/value_check.h"
 
 const char *arguments_help(void)
 {
@@ -55,6 +55,10 @@ const char *arguments_help(void)
          "      --scale-with V,V,...\n"
          "                          of --scaling: replace {} in COMMAND's arguments by one\n"
          "                          of these values for each number of threads\n"
+         "      --config FILE       read settings from FILE; none: from no file; default:\n"
+         "                          ./.hpcrun-lite.ini, ~/.config/hpcrun-lite/config.ini\n"
+         "      --print-config      print the settings in force and where each comes\n"
+         "                          from, as a configuration file, and run nothing\n"
          "      --env               print the settings as shell lines and run nothing\n"
          "      --diagnose          print what prevents measuring COMMAND well\n"
          "  -q, --quiet             print only failures on standard error\n"
@@ -80,10 +84,10 @@ enum {
   REPORT,
   SCALING,
   REPEAT,
-  SCALE_WITH
+  SCALE_WITH,
+  CONFIG,
+  PRINT_CONFIG
 };
-
-enum { TRACE_LEAST = 64 << 10 };
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"overwrite", no_argument, NULL, OVERWRITE},
@@ -102,6 +106,8 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"trace", optional_argument, NULL, 't'},
                                         {"trace-limit", required_argument, NULL, TRACE_LIMIT},
                                         {"trace-keep", required_argument, NULL, TRACE_KEEP},
+                                        {"config", required_argument, NULL, CONFIG},
+                                        {"print-config", no_argument, NULL, PRINT_CONFIG},
                                         {"quiet", no_argument, NULL, 'q'},
                                         {"verbose", no_argument, NULL, 'v'},
                                         {"version", no_argument, NULL, VERSION},
@@ -111,6 +117,7 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
 struct parser {
   struct plan *plan;
   enum arguments_mode *mode;
+  const char *config; /* the argument of --config, or NULL */
   char *message;
   size_t message_size;
 };
@@ -126,17 +133,13 @@ static enum launch_status fail(const struct parser *parser, const char *format, 
   return LAUNCH_FAILED;
 }
 
-/* Takes one of the words that the option may have; words ends in NULL. */
-static enum launch_status take_word(const struct parser *parser, const char *option, const char *what,
-                                    const char *const *words, const char **into)
+/* Takes a setting that configuration files have, too. */
+static enum launch_status take_setting(const struct parser *parser, enum setting setting, const char *text)
 {
-  char all[128] = "";
-  for (; *words && strcmp(*words, optarg) != 0; words++)
-    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", all[0] ? ", " : "", *words);
-  if (!*words)
-    return fail(parser, "option %s: unknown %s '%.100s' (%s)", option, what, optarg, all);
-  *into = *words;
-  return LAUNCH_OK;
+  char subject[64];
+  snprintf(subject, sizeof subject, "option %s", setting_keys[setting].option);
+  parser->plan->options.text[setting] = text;
+  return value_check(setting, subject, text, parser->message, parser->message_size) ? LAUNCH_OK : LAUNCH_FAILED;
 }
 
 /* Appends an event to the list. */
@@ -145,86 +148,67 @@ static enum launch_status take_event(const struct parser *parser)
   static char list[EVENTS_MAX * 256];
   size_t used = strlen(list);
   if (!*optarg)
-    return fail(parser, "option --event needs an event: see hpcrun-lite(1) for names");
+    return take_setting(parser, SETTING_EVENTS, optarg);
   if (used + strlen(optarg) + 2 > sizeof list)
     return fail(parser, "option --event: too many events");
   snprintf(list + used, sizeof list - used, "%s%s", used ? "," : "", optarg);
-  parser->plan->event_list = list;
-  return LAUNCH_OK;
+  return take_setting(parser, SETTING_EVENTS, list);
 }
 
-static enum launch_status take_trace(const struct parser *parser)
+/* The setting that the option sets, or SETTINGS. */
+static enum setting setting_of(int option)
 {
-  static const char *const what[] = {"states", "samples", NULL};
-  parser->plan->trace = what[0];
-  return optarg ? take_word(parser, "--trace", "kind of trace", what, &parser->plan->trace) : LAUNCH_OK;
-}
-
-/* A size in bytes: a number that may end in K, M or G. */
-static enum launch_status take_trace_limit(const struct parser *parser)
-{
-  static const char suffixes[] = "KMG";
-  char *end;
-  unsigned long long size = strtoull(optarg, &end, 10);
-  const char *suffix = *end ? strchr(suffixes, *end) : NULL;
-  unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
-  bool number = *optarg >= '0' && *optarg <= '9' && (suffix ? !end[1] : !*end);
-  if (!number || size > UINT64_MAX >> shift || (size << shift) < TRACE_LEAST)
-    return fail(parser, "option --trace-limit: '%.100s' is not a size of at least 64K, such as 500M", optarg);
-  parser->plan->trace_limit = size << shift;
-  return LAUNCH_OK;
+  switch (option) {
+  case 'p':
+    return SETTING_PARALLELISM;
+  case TRACE_LIMIT:
+    return SETTING_TRACE_LIMIT;
+  case TRACE_KEEP:
+    return SETTING_TRACE_KEEP;
+  case WORK:
+    return SETTING_WORK;
+  case TASK_CONTEXT:
+    return SETTING_TASK_CONTEXT;
+  case RUNTIME:
+    return SETTING_OMP_RUNTIME;
+  case 'o':
+    return SETTING_OUTPUT;
+  default:
+    return SETTINGS;
+  }
 }
 
 static enum launch_status take_value(const struct parser *parser, int option)
 {
-  static const char *const parts[] = {"first", "last", NULL};
-  static const char *const modes[] = {"off", "online", "log", NULL};
-  static const char *const units[] = {"cpu-time", "instructions", "cycles", "user", NULL};
-  static const char *const contexts[] = {"region", "creation", NULL};
   struct plan *plan = parser->plan;
+  bool taken = true;
   switch (option) {
   case 'e':
     return take_event(parser);
-  case 'p':
-    return take_word(parser, "--parallelism", "mode", modes, &plan->parallelism);
-  case TRACE_LIMIT:
-    return take_trace_limit(parser);
-  case TRACE_KEEP:
-    return take_word(parser, "--trace-keep", "part", parts, &plan->trace_keep);
-  case WORK:
-    return take_word(parser, "--work", "unit", units, &plan->work);
-  case TASK_CONTEXT:
-    return take_word(parser, "--task-context", "context", contexts, &plan->task_context);
   case SCALING:
-    return series_parse_threads(optarg, &plan->series, parser->message, parser->message_size) ? LAUNCH_OK
-                                                                                              : LAUNCH_FAILED;
+    taken = series_parse_threads(optarg, &plan->series, parser->message, parser->message_size);
+    return taken ? LAUNCH_OK : LAUNCH_FAILED;
   case REPEAT:
-    return series_parse_repeat(optarg, &plan->series, parser->message, parser->message_size) ? LAUNCH_OK
-                                                                                             : LAUNCH_FAILED;
+    taken = series_parse_repeat(optarg, &plan->series, parser->message, parser->message_size);
+    return taken ? LAUNCH_OK : LAUNCH_FAILED;
   case SCALE_WITH:
     plan->series.values = optarg;
     return LAUNCH_OK;
-  case RUNTIME:
-    plan->runtime = optarg;
-    return *optarg ? LAUNCH_OK : fail(parser, "option --omp-runtime needs auto, exchange, keep or a library");
   default:
-    plan->output = optarg;
-    return *optarg ? LAUNCH_OK : fail(parser, "option --output needs a directory");
+    return take_setting(parser, setting_of(option), optarg);
   }
 }
 
-static enum launch_status take_option(const struct parser *parser, int option, const char *word)
+static enum launch_status take_option(struct parser *parser, int option, const char *word)
 {
   switch (option) {
   case OVERWRITE:
-    parser->plan->overwrite = true;
-    return LAUNCH_OK;
+    return take_setting(parser, SETTING_OVERWRITE, "yes");
   case REPORT:
     parser->plan->report = true;
     return LAUNCH_OK;
   case PAUSED:
-    parser->plan->paused = true;
-    return LAUNCH_OK;
+    return take_setting(parser, SETTING_PAUSED, "yes");
   case 'q':
     parser->plan->log_level = 0;
     return LAUNCH_OK;
@@ -239,7 +223,13 @@ static enum launch_status take_option(const struct parser *parser, int option, c
     *parser->mode = MODE_DIAGNOSE;
     return LAUNCH_OK;
   case 't':
-    return take_trace(parser);
+    return take_setting(parser, SETTING_TRACE, optarg ? optarg : "states");
+  case CONFIG:
+    parser->config = optarg;
+    return *optarg ? LAUNCH_OK : fail(parser, "option --config: a file is needed, or none");
+  case PRINT_CONFIG:
+    *parser->mode = MODE_CONFIG;
+    return LAUNCH_OK;
   case ':':
     return fail(parser, "option %.100s needs a value: see hpcrun-lite --help", word);
   case '?':
@@ -251,11 +241,30 @@ static enum launch_status take_option(const struct parser *parser, int option, c
   }
 }
 
+/* Whether the options go together, and with the settings in force. */
+static enum launch_status check_together(const struct parser *parser)
+{
+  static const char *const runs_nothing[] = {
+      [MODE_ENV] = "--env", [MODE_DIAGNOSE] = "--diagnose", [MODE_CONFIG] = "--print-config"};
+  const struct plan *plan = parser->plan;
+  const char *const *given = plan->options.text;
+  if ((given[SETTING_TRACE_LIMIT] || given[SETTING_TRACE_KEEP]) && !plan->trace)
+    return fail(parser, "option %s needs -t: without it there is no trace",
+                given[SETTING_TRACE_KEEP] ? "--trace-keep" : "--trace-limit");
+  if ((plan->report || plan->series.count) && *parser->mode != MODE_RUN)
+    return fail(parser, "option %s: %s runs nothing", plan->report ? "--report needs a run" : "--scaling needs runs",
+                runs_nothing[*parser->mode]);
+  if (!series_check(&plan->series, plan->command, parser->message, parser->message_size))
+    return LAUNCH_FAILED;
+  if (!plan->command[0] && *parser->mode != MODE_ENV && *parser->mode != MODE_CONFIG)
+    return fail(parser, "no COMMAND: see hpcrun-lite --help");
+  return LAUNCH_OK;
+}
+
 enum launch_status arguments_parse(int argc, char **argv, struct plan *plan, enum arguments_mode *mode, char *message,
                                    size_t message_size)
 {
-  const struct parser parser = {plan, mode, message, message_size};
-  const char *of_trace = NULL; /* an option that needs a trace */
+  struct parser parser = {plan, mode, NULL, message, message_size};
   int option;
   opterr = 0;
   while ((option = getopt_long(argc, argv, "+:o:e:p:t::qvh", options, NULL)) != -1) {
@@ -266,18 +275,8 @@ enum launch_status arguments_parse(int argc, char **argv, struct plan *plan, enu
     enum launch_status status = take_option(&parser, option, argv[optind - 1]);
     if (status != LAUNCH_OK)
       return status;
-    of_trace = option == TRACE_LIMIT ? "--trace-limit" : option == TRACE_KEEP ? "--trace-keep" : of_trace;
   }
-  if (of_trace && !plan->trace)
-    return fail(&parser, "option %s needs -t: without it there is no trace", of_trace);
-  if (plan->report && *mode != MODE_RUN)
-    return fail(&parser, "option --report needs a run: %s runs nothing", *mode == MODE_ENV ? "--env" : "--diagnose");
-  if (plan->series.count && *mode != MODE_RUN)
-    return fail(&parser, "option --scaling needs runs: %s runs nothing", *mode == MODE_ENV ? "--env" : "--diagnose");
   plan->command = argv + optind;
-  if (!series_check(&plan->series, plan->command, message, message_size))
-    return LAUNCH_FAILED;
-  if (!plan->command[0] && *mode != MODE_ENV)
-    return fail(&parser, "no COMMAND: see hpcrun-lite --help");
-  return LAUNCH_OK;
+  enum launch_status status = plan_take_settings(plan, parser.config, message, message_size);
+  return status == LAUNCH_OK ? check_together(&parser) : status;
 }

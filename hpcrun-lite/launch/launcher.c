@@ -20,6 +20,7 @@
 
 #include "hpcrun-lite/launch/arguments.h"
 #include "hpcrun-lite/launch/child.h"
+#include "hpcrun-lite/launch/configuration/print_settings.h"
 #include "hpcrun-lite/launch/diagnose.h"
 #include "hpcrun-lite/launch/directory.h"
 #include "hpcrun-lite/launch/plan.h"
@@ -57,6 +58,10 @@ static int prepare(struct plan *plan)
   if (status != LAUNCH_OK)
     return fail(status, message);
   bool prints = plan->log_level > (joined ? 1 : 0); /* one rank of a job prints it */
+  if (plan->configuration.path[0] != '\0' && plan->log_level > 1) {
+    snprintf(message, sizeof message, "settings from %.900s", plan->configuration.path);
+    print_line(message);
+  }
   if (plan->choice.say_note && prints)
     print_line(plan->choice.note);
   if (plan->choice.warning[0] != '\0' && prints)
@@ -250,15 +255,7 @@ static int diagnose_command(struct plan *plan)
 
 int main(int argc, char **argv)
 {
-  static struct plan plan = {.output = "",
-                             .event_list = "task-clock@f200",
-                             .task_context = "region",
-                             .parallelism = "online",
-                             .trace_keep = "first",
-                             .trace_limit = 1ull << 30,
-                             .work = "cpu-time",
-                             .runtime = "auto",
-                             .log_level = 1};
+  static struct plan plan = {.log_level = 1};
   enum arguments_mode mode = MODE_RUN;
   char message[512];
   if (argc == 3 && strcmp(argv[1], "--probe") == 0)
@@ -269,6 +266,10 @@ int main(int argc, char **argv)
   if (mode == MODE_HELP || mode == MODE_VERSION) {
     fputs(mode == MODE_HELP ? arguments_help() : "hpcrun-lite " HPCRUN_VERSION "\n", stdout);
     return fflush(stdout) == 0 ? 0 : LAUNCH_FAILED;
+  }
+  if (mode == MODE_CONFIG) {
+    print_settings(&plan.options, &plan.configuration, stdout);
+    return fflush(stdout) == 0 ? 0 : fail(LAUNCH_FAILED, "cannot write to standard output");
   }
   const char *preload = getenv("LD_PRELOAD");
   plan.user_preload = preload ? preload : "";

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "hpcrun-lite/launch/configuration/filter_values.h"
+#include "hpcrun-lite/launch/configuration/program_settings.h"
 #include "hpcrun-lite/launch/perf_check.h"
 
 #ifndef LIBRARY_FROM_LAUNCHER
@@ -91,17 +93,87 @@ void plan_tools_value(const struct plan *plan, char *value, size_t size)
   append_item(value, size, plan->library, strlen(plan->library));
 }
 
+/* ---- settings ---- */
+
+/* What the settings amount to for programs that no section names. */
+static void take_values(struct plan *plan, const struct setting_values *values)
+{
+  const char *const *text = values->of.text;
+  plan->event_list = text[SETTING_EVENTS];
+  plan->parallelism = text[SETTING_PARALLELISM];
+  plan->work = text[SETTING_WORK];
+  plan->trace = setting_is(values, SETTING_TRACE, "off") ? NULL : text[SETTING_TRACE];
+  plan->task_context = text[SETTING_TASK_CONTEXT];
+  plan->runtime = text[SETTING_OMP_RUNTIME];
+  plan->output = text[SETTING_OUTPUT] ? text[SETTING_OUTPUT] : "";
+  plan->overwrite = setting_is(values, SETTING_OVERWRITE, "yes");
+  plan->paused = setting_is(values, SETTING_PAUSED, "yes");
+  plan->level = text[SETTING_LEVEL];
+  plan->trace_limit = setting_size(text[SETTING_TRACE_LIMIT]);
+  plan->trace_keep = text[SETTING_TRACE_KEEP];
+}
+
+enum launch_status plan_take_settings(struct plan *plan, const char *asked_for, char *message, size_t message_size)
+{
+  static char filter[PLAN_VALUE_BYTES], programs[PLAN_VALUE_BYTES];
+  struct setting_values values;
+  if (!configuration_find(asked_for, &plan->configuration, message, message_size))
+    return LAUNCH_FAILED;
+  setting_resolve(&plan->options, NULL, &plan->configuration.common, &values);
+  take_values(plan, &values);
+  if (!filter_values_text(&values.of, filter, sizeof filter)) {
+    snprintf(message, message_size, "%.400s: [filter]: more than %zu bytes; use shorter lists",
+             plan->configuration.path, sizeof filter);
+    return LAUNCH_FAILED;
+  }
+  if (!program_settings_text(&plan->options, &plan->configuration, programs, sizeof programs, message, message_size))
+    return LAUNCH_FAILED;
+  plan->filter = filter;
+  plan->programs = programs[0] ? programs : NULL;
+  return LAUNCH_OK;
+}
+
 /* ---- working the plan out ---- */
+
+/* Writes "FILE:LINE: KEY: " if the setting comes from a file.  Returns its length. */
+static size_t name_place(const struct plan *plan, const struct setting_values *values, enum setting setting,
+                         char *message, size_t message_size)
+{
+  message[0] = '\0';
+  if (values->source[setting] == SOURCE_FILE)
+    snprintf(message, message_size, "%.400s:%d: %s: ", plan->configuration.path, values->of.line[setting],
+             setting_keys[setting].name);
+  return strlen(message);
+}
+
+/* Whether this user can measure the events and the work.  Returns the number of events, or -1 with a message. */
+static int check_values(const struct plan *plan, const struct setting_values *values, struct event events[EVENTS_MAX],
+                        char *message, size_t message_size)
+{
+  size_t at = name_place(plan, values, SETTING_EVENTS, message, message_size);
+  int count = events_parse_list(values->of.text[SETTING_EVENTS], events, message + at, message_size - at);
+  for (int i = 0; i < count; i++)
+    if (perf_check_event(&events[i], message + at, message_size - at) != 0)
+      return -1;
+  if (count < 0)
+    return -1;
+  at = name_place(plan, values, SETTING_WORK, message, message_size);
+  return perf_check_work(values->of.text[SETTING_WORK], message + at, message_size - at) == 0 ? count : -1;
+}
 
 static enum launch_status check_events(struct plan *plan, char *message, size_t message_size)
 {
-  plan->event_count = events_parse_list(plan->event_list, plan->events, message, message_size);
-  if (plan->event_count < 0)
-    return LAUNCH_FAILED;
-  for (int i = 0; i < plan->event_count; i++)
-    if (perf_check_event(&plan->events[i], message, message_size) != 0)
-      return LAUNCH_FAILED;
-  return perf_check_work(plan->work, message, message_size) == 0 ? LAUNCH_OK : LAUNCH_FAILED;
+  struct setting_values values;
+  struct event events[EVENTS_MAX];
+  const struct configuration *configuration = &plan->configuration;
+  setting_resolve(&plan->options, NULL, &configuration->common, &values);
+  plan->event_count = check_values(plan, &values, plan->events, message, message_size);
+  int count = plan->event_count;
+  for (unsigned i = 0; i < configuration->program_count && count >= 0; i++) {
+    setting_resolve(&plan->options, &configuration->programs[i].layer, &configuration->common, &values);
+    count = check_values(plan, &values, events, message, message_size);
+  }
+  return count < 0 ? LAUNCH_FAILED : LAUNCH_OK;
 }
 
 /* A value of --trace that was taken for the command. */
@@ -158,5 +230,8 @@ enum launch_status plan_work_out(struct plan *plan, char *message, size_t messag
                                           .private_libomp = plan->private_libomp,
                                           .private_version = PRIVATE_LIBOMP_VERSION,
                                           .tools = user_tools};
-  return runtime_choose(&plan->program, &request, &plan->choice, message, message_size);
+  struct setting_values values;
+  setting_resolve(&plan->options, NULL, &plan->configuration.common, &values);
+  size_t at = name_place(plan, &values, SETTING_OMP_RUNTIME, message, message_size);
+  return runtime_choose(&plan->program, &request, &plan->choice, message + at, message_size - at);
 }

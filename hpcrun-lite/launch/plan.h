@@ -11,17 +11,23 @@
 #include <stdint.h>
 
 #include "common/events.h"
+#include "hpcrun-lite/launch/configuration/configuration.h"
 #include "hpcrun-lite/launch/program.h"
 #include "hpcrun-lite/launch/runtime.h"
 #include "hpcrun-lite/launch/series/series.h"
 
 struct plan {
-  /* requested */
+  /* requested: the layers of settings, and what they amount to for the program that is not named in any section */
+  struct setting_layer options;
+  struct configuration configuration;
   const char *output, *event_list, *task_context, *parallelism, *work, *runtime, *user_preload;
   const char *trace, *trace_keep;     /* NULL: no trace */
   uint64_t trace_limit;               /* bytes */
   bool overwrite, paused, for_script; /* for_script: --env */
   bool report;
+  const char *level;    /* "summary": no samples are taken */
+  const char *filter;   /* HPCRUN_LITE_FILTER; "": nothing is left out */
+  const char *programs; /* HPCRUN_LITE_PROGRAMS; NULL: no program has settings of its own */
   struct series series; /* of --scaling */
   int log_level;        /* 0 quiet, 1, 2 verbose */
   char **command;       /* COMMAND and its arguments; command[0] is NULL if --env has none */
@@ -39,6 +45,10 @@ struct plan {
 };
 
 enum { PLAN_VALUE_BYTES = 65536 }; /* room for the value of a list variable */
+
+/* Reads the configuration file that is in force (asked_for: the argument of --config, or NULL), and takes the settings
+ * over from it and from the options.  Returns LAUNCH_OK, or LAUNCH_FAILED with a message. */
+enum launch_status plan_take_settings(struct plan *plan, const char *asked_for, char *message, size_t message_size);
 
 /* Works out everything but the directory.  Returns LAUNCH_OK, or the exit status of the launch with a message. */
 enum launch_status plan_work_out(struct plan *plan, char *message, size_t message_size);

@@ -111,7 +111,8 @@ bool settings_apply(const struct plan *plan)
   snprintf(log, sizeof log, "%d", plan->log_level);
   snprintf(limit, sizeof limit, "%llu", (unsigned long long)plan->trace_limit);
   snprintf(pid, sizeof pid, "%ld", (long)getpid());
-  if (!strcmp(plan->parallelism, "log"))
+  bool traces = plan->trace || plan->programs; /* a program's own section may ask for what others do not need */
+  if (!strcmp(plan->parallelism, "log") || plan->programs)
     numa_note(numa, sizeof numa);
   const struct {
     const char *name, *value;
@@ -123,9 +124,12 @@ bool settings_apply(const struct plan *plan)
                   {"HPCRUN_LITE_PARALLELISM", plan->parallelism},
                   {"HPCRUN_LITE_WORK", plan->work},
                   {"HPCRUN_LITE_TRACE", plan->trace},
-                  {"HPCRUN_LITE_TRACE_LIMIT", plan->trace ? limit : NULL},
-                  {"HPCRUN_LITE_TRACE_KEEP", plan->trace ? plan->trace_keep : NULL},
+                  {"HPCRUN_LITE_TRACE_LIMIT", traces ? limit : NULL},
+                  {"HPCRUN_LITE_TRACE_KEEP", traces ? plan->trace_keep : NULL},
                   {"HPCRUN_LITE_PAUSED", plan->paused ? "1" : "0"},
+                  {"HPCRUN_LITE_LEVEL", strcmp(plan->level, "summary") ? NULL : plan->level},
+                  {"HPCRUN_LITE_FILTER", plan->filter[0] != '\0' ? plan->filter : NULL},
+                  {"HPCRUN_LITE_PROGRAMS", plan->programs},
                   {"HPCRUN_LITE_LOG", log},
                   {"HPCRUN_LITE_PID", plan->for_script ? NULL : pid},
                   {"HPCRUN_LITE_GOMP", adapter[plan->choice.adapter]},

@@ -378,8 +378,10 @@ static uint32_t process_notes(uint32_t before)
 {
   static char notes[2048];
   const struct event *main_event = &rt.events[rt.time_event < 0 ? 0 : rt.time_event];
-  int at = snprintf(notes, sizeof notes, "event: %s, ", main_event->name);
-  if (main_event->frequency)
+  int at = snprintf(notes, sizeof notes, "event: %s, ", rt.unsampled ? "none" : main_event->name);
+  if (rt.unsampled)
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "because the level is summary");
+  else if (main_event->frequency)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "%u sample%s a second for each thread", main_event->frequency,
                    main_event->frequency == 1 ? "" : "s");
   else

@@ -12,8 +12,48 @@
 
 struct config config;
 
+/* ---- the environment ---- */
+
+/* The section of HPCRUN_LITE_PROGRAMS for this executable: VARIABLE=VALUE, each with a NUL at its end, and one more. */
+static char own_section[4096 + 2];
+
+static const char *executable(void)
+{
+  const char *path = (const char *)getauxval(AT_EXECFN), *slash = path ? strrchr(path, '/') : NULL;
+  return slash ? slash + 1 : path ? path : "";
+}
+
+/* Copies the section of the executable with that name; hpcrun-lite/launch/configuration/program_settings.h describes
+ * the text. */
+static void find_own_section(const char *name)
+{
+  static const char mark[] = "program ";
+  const char *line = getenv("HPCRUN_LITE_PROGRAMS"), *end;
+  bool own = false;
+  size_t used = 0;
+  memset(own_section, 0, sizeof own_section);
+  for (; line && *line; line = *end ? end + 1 : end) {
+    end = line + strcspn(line, "\n");
+    size_t length = (size_t)(end - line), skip = sizeof mark - 1;
+    if (length >= skip && !strncmp(line, mark, skip)) {
+      own = strlen(name) == length - skip && !strncmp(line + skip, name, length - skip);
+    } else if (own && used + length + 2 < sizeof own_section) {
+      if (used && (*line < 'A' || *line > 'Z')) /* goes on with the filter */
+        own_section[used - 1] = '\n';
+      memcpy(own_section + used, line, length);
+      used += length + 1;
+    }
+  }
+}
+
+/* The value of a variable; that of the executable's own section first, if the tool has set it. */
 static const char *text(const char *name, const char *otherwise)
 {
+  static const char prefix[] = "HPCRUN_LITE_";
+  size_t skip = strncmp(name, prefix, sizeof prefix - 1) ? 0 : sizeof prefix - 1, length = strlen(name) - skip;
+  for (const char *at = own_section; skip && *at; at += strlen(at) + 1)
+    if (!strncmp(at, name + skip, length) && at[length] == '=')
+      return at[length + 1] ? at + length + 1 : otherwise;
   const char *value = getenv(name);
   return value && *value ? value : otherwise;
 }
@@ -55,9 +95,8 @@ static enum work_unit work_unit(const char *name)
 static bool is_mpi_daemon(void)
 {
   static const char *const names[] = {"orted", "prted", "hydra_pmi_proxy", "hydra_bstrap_proxy", "pmi_proxy"};
-  const char *path = (const char *)getauxval(AT_EXECFN), *slash = path ? strrchr(path, '/') : NULL;
-  const char *name = slash ? slash + 1 : path;
-  for (unsigned i = 0; name && i < sizeof names / sizeof *names; i++)
+  const char *name = executable();
+  for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(name, names[i]) == 0)
       return true;
   return false;
@@ -74,6 +113,7 @@ void config_read(void)
   config.first_pid = atoi(text("HPCRUN_LITE_PID", "0"));
   if (is_mpi_daemon() && config.first_pid != getpid())
     return;
+  find_own_section(executable());
   config.note = text("HPCRUN_LITE_NOTE", "");
   config.scaling = text("HPCRUN_LITE_SCALING", "");
   config.numa = text("HPCRUN_LITE_NUMA", "");
@@ -89,6 +129,7 @@ void config_read(void)
   config.trace_limit = strtoull(text("HPCRUN_LITE_TRACE_LIMIT", "1073741824"), NULL, 10);
   config.trace_keep_last = strcmp(text("HPCRUN_LITE_TRACE_KEEP", "first"), "last") == 0;
   config.paused = atoi(text("HPCRUN_LITE_PAUSED", "0")) != 0;
+  config.unsampled = strcmp(text("HPCRUN_LITE_LEVEL", "samples"), "summary") == 0;
   const char *gomp = text("HPCRUN_LITE_GOMP", "on");
   config.gomp = strcmp(gomp, "off") != 0;
   config.gomp_static = strcmp(gomp, "static") == 0;

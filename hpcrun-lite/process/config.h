@@ -25,6 +25,7 @@ struct config {
   uint64_t trace_limit;     /* --trace-limit, bytes */
   bool trace_keep_last;     /* --trace-keep last */
   bool paused;              /* --paused */
+  bool unsampled;           /* level = summary of a configuration file */
   bool task_creation;       /* --task-context creation */
   const char *note;         /* the launcher's note on the OpenMP runtime, or "" */
   const char *scaling;      /* its number of threads in a series of runs, for the notes; "" if it is in none */

@@ -123,7 +123,8 @@ def bash_completes_launches(directory):
         return sorted(bash(directory, "hpcrun-lite", *words, more=more))
 
     assert offered("--repo") == ["--report"] and offered("-p", "o") == ["off", "online"]
-    assert offered("--trace", "=", "s") == ["samples", "states"] == offered("--trace", "=")
+    assert offered("--trace", "=", "s") == ["samples", "states"]
+    assert offered("--trace", "=") == ["off", "samples", "states"]
     assert offered("--work", "=", "c") == ["cpu-time", "cycles"] and offered("-e", "wa") == ["wall"]
     assert offered("--omp-runtime", "e") == ["exchange"] and offered("-o", "ru") == ["runs"]
     assert "ls" in offered("ls") and "ls" in offered("-q", "--report", "-o", "runs", "ls")

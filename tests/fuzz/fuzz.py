@@ -20,7 +20,8 @@ from report import contents, golden_files
 
 MARK = b"---file-"  # between the files of a directory, see fuzz_directory.c
 # Targets, with the number of inputs in a short run: each takes some 3 s.
-TARGETS = {"measurement": 2000, "directory": 200, "graphlog": 1000, "trace": 600, "options": 1300, "elf": 1300, "dwarf": 250}
+TARGETS = {"measurement": 2000, "directory": 200, "graphlog": 1000, "trace": 600, "options": 1300, "elf": 1300, "dwarf": 250,
+           "configuration": 4000}
 # it differs only in its seeds: libdwarf runs in a child process, which libFuzzer does not see
 PROGRAM_OF = {"dwarf": "elf"}
 FLAGS = ["-timeout=20", "-rss_limit_mb=1024", "-malloc_limit_mb=1024", "-print_final_stats=1"]
@@ -61,6 +62,12 @@ def seeds(target, directory):
             "--view whatif --what-if a.c:1-20=2,@update=1e3 --what-if f<int,4>=1.5", "--view parallelism --lines",
             "--view=parallelism --what-if #3=16", "-q -v -j 2 --idleness core --depth 4 --view bottomup",
             "--view critical-path --root @update -f json", "--view speedup --help", "-ocsv -I x --version -- a")]
+    if target == "configuration":
+        return [text.encode() for text in (
+            "[measure]\nevents = wall@f50, page-faults@10\nlevel = all\n[buffers]\ntrace-limit = 2M\ntrace-keep=last\n",
+            "# a\n[filter] ; b\r\nfunctions = a*,\n  !b , c\nthreads = 0-3,8\nskip-first = 1.5 min\nonly=10 ms\n",
+            "\ufeff[measure]\nlevel: off\npaused = yes\n[program a b]\nlevel = summary\nconstructs = for, !a.c:3\n",
+            "[measure]\noutput = x ;y\nomp-runtime = ./a.so\n[program c]\ntrace = samples\nregions = p q\n")]
     if target == "elf":
         return list(programs(directory, "-g0 -O1", "-g0 -O1 -s", "-g0 -O1 -Wl,--build-id=sha1 -Wl,-z,lazy"))
     return list(programs(directory, "-g -O2", "-gdwarf-4 -O2", "-gdwarf-3 -O1 -Wl,--build-id=sha1", "-g -O2 -gz=zlib",

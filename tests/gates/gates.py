@@ -20,7 +20,9 @@ LAYERS = {
     **{folder: {"common"} | set(RT[:i + 1]) for i, folder in enumerate(RT)},
     **{folder: {"common"} | set(RT) | set(CTL[:i + 1]) for i, folder in enumerate(CTL)},
     "hpcrun-lite/launch": {"common", "hpcrun-lite/launch", "hpcrun-lite/launch/series",
+                           "hpcrun-lite/launch/configuration",
                            "hpcrun-lite/gomp/entries.h"},  # only a table
+    "hpcrun-lite/launch/configuration": {"common", "hpcrun-lite/launch/configuration"},
     "hpcrun-lite/launch/series": {"hpcrun-lite/launch/series"},
     **{"hpcprof-lite/" + folder: {"common"} | {"hpcprof-lite/" + below for below in stages.split()}
        for folder, stages in {

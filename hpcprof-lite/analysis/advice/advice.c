@@ -30,7 +30,11 @@ static bool find_unfit(struct advice_run *run)
         "Threads had no core for %.0f %% of their time: measure without other programs, with no more threads than "
         "cores",
         100 * (double)input->core_wait_ns / (double)input->all_ns);
-  if (input->samples < ADVICE_FEW_SAMPLES)
+  if (input->unsampled)
+    advice_add(run->advice, ADVICE_UNFIT, 0,
+               "No samples were taken, because the level is summary: which code takes the time is known only with "
+               "level = samples");
+  else if (input->samples < ADVICE_FEW_SAMPLES)
     advice_add(run->advice, ADVICE_UNFIT, 0,
                "%" PRIu64
                " samples are too few to say where time is spent: measure longer, or with -e task-clock@f1000",

@@ -26,6 +26,7 @@ struct advice_input {
   double elapsed_s; /* of all runs, one after the other */
   uint64_t samples, work_ns, tool_ns, core_wait_ns;
   uint64_t all_ns;              /* time of all threads, of which tool_ns and core_wait_ns are parts */
+  bool unsampled;               /* no samples were taken */
   bool by_wall;                 /* samples were taken by elapsed time */
   uint32_t threads;             /* the most that a process had in use at once */
   double serial_s, inflation_s; /* gains of the efficiencies; inflation_s: 0 if not known */

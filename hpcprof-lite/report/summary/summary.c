@@ -136,6 +136,8 @@ static void print_efficiency(const struct summary *summary)
 static void print_hot(const struct summary *summary)
 {
   const struct report *report = summary->report;
+  if (report->totals->unsampled)
+    return;
   uint64_t whole = tree_spent(report->flat, report->columns, 0, true);
   char text[LINE];
   unsigned width = summary->terminal.width;

@@ -52,7 +52,12 @@ static void print_samples(const struct report *report, const struct terminal *te
   uint64_t lost = run->lost[LOSS_MEMORY], all = model_sum(run->samples, lost);
   const char *event = run->by_wall ? "wall" : "task-clock";
   char percent[CELL];
-  if (!run->samples)
+  if (run->unsampled)
+    terminal_wrap(
+        terminal, report->stream, "", "  ",
+        "No samples were taken, because the level is summary: times of constructs and waiting are exact, work "
+        "is the rest, and no time is shown for single functions");
+  else if (!run->samples)
     print_reason(report, terminal,
                  "nothing was sampled, because the program %s. Measure again: hpcrun-lite -e %s@f1000 COMMAND%s",
                  run->by_wall ? "ran too briefly" : "used too little CPU time", event,
@@ -218,8 +223,8 @@ static void limit_text(const struct report *report, const struct terminal *termi
   } else if (run->threads_max == 1) {
     snprintf(out, 2 * PART, "; with one thread, no region can run in parallel");
   } else if (efficiency->known && efficiency->value[most] < 0.95) {
-    snprintf(out, 2 * PART, "; the largest loss is %s (%.0f %%), for which no cause was found", loss[most],
-             100 * (1 - efficiency->value[most]));
+    snprintf(out, 2 * PART, "; the largest loss is %s (%.0f %%), %s", loss[most], 100 * (1 - efficiency->value[most]),
+             run->unsampled ? "whose cause only samples can show" : "for which no cause was found");
   } else if (!report->advice.unfit_first && report->advice.count) {
     snprintf(out, 2 * PART, "; no cause was found that costs 1 %%");
   }

@@ -38,6 +38,7 @@ struct rt_process {
   unsigned metric_count, share_metric; /* columns of a value record; the column of its shares (FORMAT_ROLE_SHARES) */
   uint32_t cpus;                       /* cores that the process may run on */
   int pid;
+  bool unsampled;      /* no event is opened: callbacks only */
   bool timers_for_cpu; /* CPU time is sampled by timers, because perf_event may not sample the kernel */
   bool ompt;
   uint32_t unseen; /* bits: callbacks of the graph that the runtime does not provide */

@@ -190,7 +190,7 @@ void source_start(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++) {
     t->sources[i] = (struct source){.event = (uint8_t)i, .own.fd = -1};
-    if (!start_one(t, &t->sources[i]))
+    if (!rt.unsampled && !start_one(t, &t->sources[i]))
       rt_lost(t, FORMAT_LOST_EVENTS);
   }
 }

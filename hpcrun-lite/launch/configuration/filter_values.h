@@ -1,0 +1,21 @@
+/* What the keys of [filter] accept, and the filter as the measured process gets it.
+ *
+ * Context: BATCH (the launcher).  Keeps no state.
+ */
+#ifndef HPCRUN_LITE_LAUNCH_CONFIGURATION_FILTER_VALUES_H
+#define HPCRUN_LITE_LAUNCH_CONFIGURATION_FILTER_VALUES_H
+
+#include "hpcrun-lite/launch/configuration/setting.h"
+
+/* Copies the next item of a list without the spaces around it, and advances *at.  Returns false behind the last one.
+ * An item that does not fit is cut off. */
+bool filter_values_next(const char **at, char *item, size_t size);
+
+/* Whether the setting of [filter] accepts the text; message: the reason and the remedy. */
+bool filter_values_check(enum setting setting, const char *text, char *message, size_t message_size);
+
+/* Writes the filter as text, one setting in a line: "threads 0-3,8", "skip-first NS", "functions solve*,!init".
+ * Returns false if it does not fit. */
+bool filter_values_text(const struct setting_layer *layer, char *text, size_t size);
+
+#endif

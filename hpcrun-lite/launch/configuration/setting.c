@@ -1,0 +1,139 @@
+#include "hpcrun-lite/launch/configuration/setting.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct setting_key setting_keys[SETTINGS] = {
+    [SETTING_EVENTS] = {"events", "--event", "task-clock@f200", SECTION_MEASURE, .list = true},
+    [SETTING_PARALLELISM] = {"parallelism", "--parallelism", "online", SECTION_MEASURE},
+    [SETTING_WORK] = {"work", "--work", "cpu-time", SECTION_MEASURE},
+    [SETTING_TRACE] = {"trace", "--trace", "off", SECTION_MEASURE},
+    [SETTING_TASK_CONTEXT] = {"task-context", "--task-context", "region", SECTION_MEASURE},
+    [SETTING_OMP_RUNTIME] = {"omp-runtime", "--omp-runtime", "auto", SECTION_MEASURE, .whole = true},
+    [SETTING_OUTPUT] = {"output", "--output", NULL, SECTION_MEASURE, .whole = true},
+    [SETTING_OVERWRITE] = {"overwrite", "--overwrite", "no", SECTION_MEASURE, .whole = true},
+    [SETTING_PAUSED] = {"paused", "--paused", "no", SECTION_MEASURE},
+    [SETTING_LEVEL] = {"level", NULL, "samples", SECTION_MEASURE},
+    [SETTING_COUNTERS] = {"counters", NULL, NULL, SECTION_MEASURE, .unavailable = true},
+    [SETTING_FUNCTIONS] = {"functions", NULL, NULL, SECTION_FILTER, .list = true},
+    [SETTING_MODULES] = {"modules", NULL, NULL, SECTION_FILTER, .list = true},
+    [SETTING_CONSTRUCTS] = {"constructs", NULL, NULL, SECTION_FILTER, .list = true},
+    [SETTING_RANKS] = {"ranks", NULL, NULL, SECTION_FILTER, .list = true},
+    [SETTING_THREADS] = {"threads", NULL, NULL, SECTION_FILTER, .list = true},
+    [SETTING_SKIP_FIRST] = {"skip-first", NULL, NULL, SECTION_FILTER},
+    [SETTING_ONLY] = {"only", NULL, NULL, SECTION_FILTER},
+    [SETTING_REGIONS] = {"regions", NULL, NULL, SECTION_FILTER, .list = true},
+    [SETTING_TRACE_LIMIT] = {"trace-limit", "--trace-limit", "1G", SECTION_BUFFERS},
+    [SETTING_TRACE_KEEP] = {"trace-keep", "--trace-keep", "first", SECTION_BUFFERS},
+};
+
+enum setting setting_find(const char *name)
+{
+  enum setting setting = 0;
+  while (setting < SETTINGS && strcmp(setting_keys[setting].name, name) != 0)
+    setting++;
+  return setting;
+}
+
+uint64_t setting_size(const char *text)
+{
+  static const char suffixes[] = "KMG";
+  char *end;
+  unsigned long long size = strtoull(text, &end, 10);
+  const char *suffix = *end ? strchr(suffixes, *end) : NULL;
+  unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
+  bool number = *text >= '0' && *text <= '9' && (suffix ? !end[1] : !*end);
+  return number && size <= UINT64_MAX >> shift ? size << shift : 0;
+}
+
+/* ---- levels ---- */
+
+/* What a level implies, where the same place does not say it. */
+struct level {
+  const char *name, *paused, *trace, *parallelism;
+};
+static const struct level levels_imply[] = {{"off", "yes", NULL, NULL},
+                                            {"summary", "no", "off", NULL},
+                                            {"samples", "no", "off", NULL},
+                                            {"states", "no", "states", NULL},
+                                            {"all", "no", "states", "log"}};
+
+/* Whether a level and a setting beside it contradict each other.  Starting paused goes with every level; samples may be
+ * kept in a trace. */
+static bool contradicts(const char *level, enum setting setting, const char *implied, const char *given)
+{
+  if (!implied || !given || !strcmp(implied, given))
+    return false;
+  if (setting == SETTING_PAUSED)
+    return !strcmp(level, "off");
+  return setting != SETTING_TRACE || strcmp(level, "samples") != 0 || strcmp(given, "samples") != 0;
+}
+
+bool setting_expand_level(struct setting_layer *layer, const char *file, char *message, size_t message_size)
+{
+  const char *name = layer->text[SETTING_LEVEL];
+  const struct level *level = levels_imply;
+  if (!name)
+    return true;
+  while (strcmp(level->name, name) != 0)
+    level++;
+  const struct {
+    enum setting setting;
+    const char *text;
+  } implied[] = {
+      {SETTING_PAUSED, level->paused}, {SETTING_TRACE, level->trace}, {SETTING_PARALLELISM, level->parallelism}};
+  for (size_t i = 0; i < sizeof implied / sizeof *implied; i++) {
+    enum setting setting = implied[i].setting;
+    const char *given = layer->text[setting];
+    if (contradicts(name, setting, implied[i].text, given)) {
+      snprintf(message, message_size, "%s:%d: level: '%s' contradicts %s = %s in line %d; remove one of them", file,
+               layer->line[SETTING_LEVEL], name, setting_keys[setting].name, given, layer->line[setting]);
+      return false;
+    }
+    if (!given && implied[i].text) {
+      layer->text[setting] = implied[i].text;
+      layer->line[setting] = layer->line[SETTING_LEVEL];
+    }
+  }
+  return true;
+}
+
+/* ---- the settings in force ---- */
+
+bool setting_is(const struct setting_values *values, enum setting setting, const char *word)
+{
+  const char *text = values->of.text[setting];
+  return text && strcmp(text, word) == 0;
+}
+
+/* Options may contradict a file's level: it becomes the one that says what is in force. */
+static void adapt_level(struct setting_values *values)
+{
+  const char **level = &values->of.text[SETTING_LEVEL], *was = *level;
+  bool asks_samples = values->source[SETTING_EVENTS] == SOURCE_OPTION || setting_is(values, SETTING_TRACE, "samples");
+  bool states = setting_is(values, SETTING_TRACE, "states"), log = setting_is(values, SETTING_PARALLELISM, "log");
+  bool stays = (!strcmp(was, "off") && setting_is(values, SETTING_PAUSED, "yes")) ||
+               (!strcmp(was, "summary") && !asks_samples && !states);
+  if (!stays)
+    *level = states && log ? "all" : states ? "states" : "samples";
+  if (strcmp(*level, was) != 0)
+    values->source[SETTING_LEVEL] = SOURCE_DERIVED;
+}
+
+void setting_resolve(const struct setting_layer *options, const struct setting_layer *program,
+                     const struct setting_layer *common, struct setting_values *values)
+{
+  const struct setting_layer *const layers[] = {options, program, common};
+  *values = (struct setting_values){0};
+  for (enum setting setting = 0; setting < SETTINGS; setting++) {
+    values->of.text[setting] = setting_keys[setting].preset;
+    for (size_t i = sizeof layers / sizeof *layers; i-- > 0;)
+      if (layers[i] && layers[i]->text[setting]) {
+        values->of.text[setting] = layers[i]->text[setting];
+        values->of.line[setting] = layers[i]->line[setting];
+        values->source[setting] = i == 0 ? SOURCE_OPTION : SOURCE_FILE;
+      }
+  }
+  adapt_level(values);
+}

@@ -1,0 +1,98 @@
+#include "hpcrun-lite/launch/configuration/value_check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/events.h"
+#include "hpcrun-lite/launch/configuration/filter_values.h"
+
+struct check {
+  const char *subject, *text;
+  char *message;
+  size_t size;
+};
+
+static bool refuse(const struct check *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool refuse(const struct check *check, const char *format, ...)
+{
+  int length = snprintf(check->message, check->size, "%s: ", check->subject);
+  va_list arguments;
+  va_start(arguments, format);
+  if (length > 0 && (size_t)length < check->size)
+    vsnprintf(check->message + length, check->size - (size_t)length, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+/* Accepts one of the words; they end in NULL. */
+static bool check_word(const struct check *check, const char *what, const char *const *words)
+{
+  char all[128] = "";
+  for (; *words && strcmp(*words, check->text) != 0; words++)
+    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", all[0] ? ", " : "", *words);
+  return *words || refuse(check, "unknown %s '%.100s' (%s)", what, check->text, all);
+}
+
+static bool check_events(const struct check *check)
+{
+  struct event events[EVENTS_MAX];
+  char reason[512];
+  if (!*check->text)
+    return refuse(check, "an event is needed: see hpcrun-lite(1) for names");
+  return events_parse_list(check->text, events, reason, sizeof reason) > 0 || refuse(check, "%s", reason);
+}
+
+static bool check_trace_limit(const struct check *check)
+{
+  enum { LEAST = 64 << 10 };
+  return setting_size(check->text) >= LEAST ||
+         refuse(check, "'%.100s' is not a size of at least 64K, such as 500M", check->text);
+}
+
+static bool check_filter(enum setting setting, const struct check *check)
+{
+  char reason[512] = "";
+  return filter_values_check(setting, check->text, reason, sizeof reason) || refuse(check, "%s", reason);
+}
+
+bool value_check(enum setting setting, const char *subject, const char *text, char *message, size_t message_size)
+{
+  static const char *const modes[] = {"off", "online", "log", NULL};
+  static const char *const units[] = {"cpu-time", "instructions", "cycles", "user", NULL};
+  static const char *const traces[] = {"states", "samples", "off", NULL};
+  static const char *const contexts[] = {"region", "creation", NULL};
+  static const char *const answers[] = {"yes", "no", NULL};
+  static const char *const levels[] = {"off", "summary", "samples", "states", "all", NULL};
+  static const char *const parts[] = {"first", "last", NULL};
+  const struct check check = {subject, text, message, message_size};
+  switch (setting) {
+  case SETTING_EVENTS:
+    return check_events(&check);
+  case SETTING_PARALLELISM:
+    return check_word(&check, "mode", modes);
+  case SETTING_WORK:
+    return check_word(&check, "unit", units);
+  case SETTING_TRACE:
+    return check_word(&check, "kind of trace", traces);
+  case SETTING_TASK_CONTEXT:
+    return check_word(&check, "context", contexts);
+  case SETTING_OMP_RUNTIME:
+    return *text || refuse(&check, "auto, exchange, keep or a library is needed");
+  case SETTING_OUTPUT:
+    return *text || refuse(&check, "a directory is needed");
+  case SETTING_OVERWRITE:
+  case SETTING_PAUSED:
+    return check_word(&check, "answer", answers);
+  case SETTING_LEVEL:
+    return check_word(&check, "level", levels);
+  case SETTING_COUNTERS:
+    return refuse(&check, "not built yet: this version counts no events; remove the line");
+  case SETTING_TRACE_LIMIT:
+    return check_trace_limit(&check);
+  case SETTING_TRACE_KEEP:
+    return check_word(&check, "part", parts);
+  default:
+    return check_filter(setting, &check);
+  }
+}
