@@ -1,5 +1,7 @@
 #include "hpcrun-lite/launch/arguments.h"
 
+#include "hpcrun-lite/launch/live/viewer.h"
+
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -48,6 +50,10 @@ const char *arguments_help(void)
          "      --report            when COMMAND has ended, print the summary of\n"
          "                          hpcprof-lite on standard error, and write all\n"
          "                          views to DIR.html, for a browser\n"
+         "      --live              show the measurement on the terminal while COMMAND\n"
+         "                          runs, until key q (see hpcprof-lite --live); what\n"
+         "                          COMMAND prints on the terminal appears after that,\n"
+         "                          and is in DIR.output meanwhile\n"
          "      --scaling N,N,...   run COMMAND once with each of these numbers of\n"
          "                          threads, and measure each run into DIR/threads-N;\n"
          "                          default DIR: hpcrun-lite-COMMAND-scaling\n"
@@ -78,6 +84,7 @@ enum {
   DIAGNOSE,
   VERSION,
   REPORT,
+  LIVE,
   SCALING,
   REPEAT,
   SCALE_WITH
@@ -94,6 +101,7 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"omp-runtime", required_argument, NULL, RUNTIME},
                                         {"paused", no_argument, NULL, PAUSED},
                                         {"report", no_argument, NULL, REPORT},
+                                        {"live", no_argument, NULL, LIVE},
                                         {"scaling", required_argument, NULL, SCALING},
                                         {"repeat", required_argument, NULL, REPEAT},
                                         {"scale-with", required_argument, NULL, SCALE_WITH},
@@ -222,6 +230,9 @@ static enum launch_status take_option(const struct parser *parser, int option, c
   case REPORT:
     parser->plan->report = true;
     return LAUNCH_OK;
+  case LIVE:
+    parser->plan->live = true;
+    return LAUNCH_OK;
   case PAUSED:
     parser->plan->paused = true;
     return LAUNCH_OK;
@@ -272,6 +283,13 @@ enum launch_status arguments_parse(int argc, char **argv, struct plan *plan, enu
     return fail(&parser, "option %s needs -t: without it there is no trace", of_trace);
   if (plan->report && *mode != MODE_RUN)
     return fail(&parser, "option --report needs a run: %s runs nothing", *mode == MODE_ENV ? "--env" : "--diagnose");
+  if (plan->live && *mode != MODE_RUN)
+    return fail(&parser, "option --live needs a run: %s runs nothing", *mode == MODE_ENV ? "--env" : "--diagnose");
+  if (plan->live && plan->series.count)
+    return fail(&parser, "option --live shows one run: it cannot be used with --scaling");
+  const char *refusal = plan->live ? viewer_refusal() : NULL;
+  if (refusal)
+    return fail(&parser, "%s", refusal);
   if (plan->series.count && *mode != MODE_RUN)
     return fail(&parser, "option --scaling needs runs: %s runs nothing", *mode == MODE_ENV ? "--env" : "--diagnose");
   plan->command = argv + optind;
