@@ -32,17 +32,24 @@ static void print_amount(const struct cells *cells, uint64_t amount, int width)
 
 /* ---- functions and contexts ---- */
 
+/* Whether the figures of the interval (0) or of the run (1) are shown. */
+static bool shows(const struct cells *cells, unsigned which)
+{
+  if (!cells->reading->has_interval)
+    return which == 1;
+  return cells->terminal->width >= NARROW || (which == 0) == cells->of_interval;
+}
+
 /* Prints the figures of a row; inclusive: with those of what it calls.  Returns the columns that they take. */
 static unsigned print_figures(const struct cells *cells, const struct tree *tree, uint32_t row, bool inclusive)
 {
   const struct reading *reading = cells->reading;
   const struct tree_columns *columns[] = {&reading->part_columns, &reading->columns};
   uint64_t (*figure)(const struct tree *, uint32_t, uint32_t) = inclusive ? tree_incl : tree_excl;
-  bool narrow = cells->terminal->width < NARROW;
   unsigned used = 0;
   for (unsigned i = 0; i < 2; i++) {
     char percent[CELLS_TEXT];
-    if (narrow && (i == 0) != cells->of_interval)
+    if (!shows(cells, i))
       continue;
     terminal_percent(tree_spent(tree, columns[i], row, inclusive), tree_spent(tree, columns[i], 0, true), percent);
     print_amount(cells, tree_spent(tree, columns[i], row, inclusive), 8);
@@ -60,10 +67,9 @@ static unsigned print_figures(const struct cells *cells, const struct tree *tree
 static void print_heading(const struct cells *cells, const char *name)
 {
   char line[LINE], cell[CELLS_TEXT], *at = line;
-  bool narrow = cells->terminal->width < NARROW;
   const char *time = tree_has_time(&cells->reading->columns) ? " s" : "";
   for (unsigned i = 0; i < 2; i++) {
-    if (narrow && (i == 0) != cells->of_interval)
+    if (!shows(cells, i))
       continue;
     snprintf(cell, sizeof cell, "%s%s", i ? "Run" : "Last", time);
     at += sprintf(at, "%8s %5s ", cell, "%");
@@ -96,7 +102,7 @@ void cells_function(const struct cells *cells, uint32_t number)
 
 void cells_contexts_heading(const struct cells *cells)
 {
-  print_heading(cells, "Context (with what it calls)");
+  print_heading(cells, "Context (inclusive)");
 }
 
 void cells_context(const struct cells *cells, uint32_t number)

@@ -10,9 +10,7 @@
 enum {
   HEAD = 3, /* lines above a page */
   NARROW = 60,
-  LINE = 1024,
-  SUMMARY_FUNCTIONS = 4,
-  SUMMARY_THREADS = 8
+  LINE = 1024
 };
 
 static const char *const titles[PAGES_VIEWS] = {"Summary", "Functions", "Contexts", "Threads"};
@@ -54,13 +52,16 @@ static const char *state_of(const struct reading *reading)
 /* What is measured, for how long, and how often it is read. */
 static void draw_title(const struct picture *picture, struct screen *screen)
 {
-  char text[LINE], line[LINE + TERMINAL_TEXT_MAX], directory[TERMINAL_TEXT_MAX], elapsed[CELLS_TEXT] = "";
+  char text[LINE], line[LINE + TERMINAL_TEXT_MAX], directory[TERMINAL_TEXT_MAX], elapsed[CELLS_TEXT] = "",
+                                                                                 every[32] = "";
   const struct terminal *terminal = &screen->terminal;
   const struct reading *reading = picture->reading;
   if (reading && reading->profile.processes_usable)
     cells_seconds(reading->totals.elapsed_ns, elapsed);
-  snprintf(text, sizeof text, ": %s%s%s%s, every %.3g s%s", state_of(reading), *elapsed ? " " : "", elapsed,
-           *elapsed ? " s" : "", picture->every_s, picture->frozen ? ", frozen" : "");
+  if (!*elapsed || reading->growing)
+    snprintf(every, sizeof every, ", every %.3g s", picture->every_s);
+  snprintf(text, sizeof text, ": %s%s%s%s%s%s", state_of(reading), *elapsed ? " " : "", elapsed, *elapsed ? " s" : "",
+           every, picture->frozen ? ", frozen" : "");
   terminal_fit(terminal, picture->directory, terminal_room(terminal, (unsigned)strlen(text)), directory);
   snprintf(line, sizeof line, "%s%s%s%s", terminal_bold(terminal), directory, text, terminal_plain(terminal));
   screen_set(screen, 0, line);
@@ -96,10 +97,11 @@ static void draw_tabs(const struct picture *picture, struct screen *screen)
                                here ? terminal_bold(terminal) : "", here ? "[" : " ", i + 1, *name ? " " : "", name,
                                here ? "]" : " ", here ? terminal_plain(terminal) : "");
   }
-  snprintf(line + length, sizeof line - length, " %s",
-           picture->help          ? "help"
-           : picture->of_interval ? "r: by last interval"
-                                  : "r: by whole run");
+  bool of_interval = picture->of_interval && picture->reading && picture->reading->has_interval;
+  const char *order = of_interval ? "r: by last interval" : "r: by whole run";
+  if (narrow)
+    order = of_interval ? "r: interval" : "r: run";
+  snprintf(line + length, sizeof line - length, " %s", picture->help ? "help" : order);
   screen_set(screen, 2, line);
 }
 
@@ -142,9 +144,11 @@ static void print_bar(const struct picture *picture, const struct terminal *term
   category_bar(&report, terminal);
 }
 
-static void print_summary(const struct picture *picture, const struct terminal *terminal, FILE *stream)
+/* fit: lines that are on the screen at once; more can be scrolled. */
+static void print_summary(const struct picture *picture, const struct terminal *terminal, FILE *stream, unsigned fit)
 {
   const struct reading *reading = picture->reading;
+  uint32_t rows = fit < 24 ? 3 : fit < 32 ? 5 : READING_HOT, threads = fit < 48 ? 8 : 24;
   if (reading->has_interval)
     print_bar(picture, terminal, stream, true);
   print_bar(picture, terminal, stream, false);
@@ -152,16 +156,16 @@ static void print_summary(const struct picture *picture, const struct terminal *
   struct cells cells = {reading, terminal, stream, picture->of_interval && reading->has_interval, 0};
   cells.longest = cells_longest(&cells);
   cells_functions_heading(&cells);
-  for (uint32_t i = 0; i < reading->functions_count && i < SUMMARY_FUNCTIONS; i++)
+  for (uint32_t i = 0; i < reading->functions_count && i < rows; i++)
     cells_function(&cells, i);
   cells_hot_heading(&cells);
-  for (uint32_t i = 0; i < reading->hot_count; i++)
+  for (uint32_t i = 0; i < reading->hot_count && i < rows; i++)
     cells_hot(&cells, i);
   cells_threads_heading(&cells);
-  for (uint32_t i = 0; i < reading->threads_count && i < SUMMARY_THREADS; i++)
+  for (uint32_t i = 0; i < reading->threads_count && i < threads; i++)
     cells_thread(&cells, i);
-  if (reading->threads_count > SUMMARY_THREADS)
-    fprintf(stream, "and %" PRIu32 " more: key 4\n", reading->threads_count - SUMMARY_THREADS);
+  if (reading->threads_count > threads)
+    fprintf(stream, "and %" PRIu32 " more: key 4\n", reading->threads_count - threads);
 }
 
 static void print_nothing(const struct picture *picture, const struct terminal *terminal, FILE *stream)
@@ -240,7 +244,7 @@ unsigned pages_draw(struct picture *picture, struct screen *screen)
   else if (table)
     print_table(picture, &screen->terminal, stream, fit);
   else
-    print_summary(picture, &screen->terminal, stream);
+    print_summary(picture, &screen->terminal, stream, fit);
   if (!fclose(stream)) {
     unsigned top = picture->top;
     picture->top = table ? 0 : top;

@@ -20,7 +20,7 @@ struct reading_source {
   struct kept_symbols kept;
 };
 
-enum { READING_NOTE = 512, READING_HOT = 4 };
+enum { READING_NOTE = 512, READING_HOT = 8 };
 
 struct reading {
   uint32_t files;         /* measurement files that were found */

@@ -23,12 +23,12 @@ class Screen:
         self.alternate = self.hidden = self.wide = self.coloured = False
         self.wraps = True
         self.plain = ""  # what was written on the ordinary screen
-        self.frames = 0
         self.rest = ""
         self.resize(columns, rows)
 
     def resize(self, columns, rows):
         self.columns, self.rows, self.row, self.column = columns, rows, 0, 0
+        self.stale = self.alternate  # what follows may have been drawn for the size before, until all is erased
         self.cells = [[" "] * columns for _ in range(rows)]
 
     def lines(self):
@@ -58,6 +58,8 @@ class Screen:
             self.plain += character
             return
         assert character >= " ", repr(character)
+        if self.stale:
+            return
         if self.column >= self.columns or self.row >= self.rows:
             self.wide = True
             return
@@ -75,8 +77,11 @@ class Screen:
             self.row, self.column = (values + [1, 1])[0] - 1, (values + [1, 1])[1] - 1
         elif kind == "J":
             assert values == [2]
+            self.stale = False
             self.cells = [[" "] * self.columns for _ in range(self.rows)]
         elif kind == "K":
+            if self.stale:
+                return
             assert self.column < self.columns, "erases the last character of a full line"
             self.cells[self.row][self.column:] = [" "] * (self.columns - self.column)
         else:
