@@ -1,5 +1,6 @@
 #include "hpcprof-lite/live/live.h"
 
+#include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/live/keys.h"
 
 #include <stdlib.h>
@@ -212,10 +213,14 @@ static int check_directories(const struct live_request *request, char *message, 
 {
   for (size_t i = 0; i < request->directories_count; i++) {
     struct stat found;
-    if (stat(request->directories[i], &found) || S_ISDIR(found.st_mode))
+    const char *directory = request->directories[i], *why = NULL;
+    if (!stat(directory, &found) && !S_ISDIR(found.st_mode))
+      why = "it is no directory; give one that hpcrun-lite measures into";
+    else if (find_series(directory))
+      why = "it is a series of runs; give the directory of one of them";
+    if (!why)
       continue;
-    snprintf(message, size, "cannot show '%s': it is no directory; give one that hpcrun-lite measures into",
-             request->directories[i]);
+    snprintf(message, size, "cannot show '%.300s' live: %s", directory, why);
     return ERR_INPUT;
   }
   return 0;

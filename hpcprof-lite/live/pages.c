@@ -57,7 +57,7 @@ static void draw_title(const struct picture *picture, struct screen *screen)
   const struct terminal *terminal = &screen->terminal;
   const struct reading *reading = picture->reading;
   if (reading && reading->profile.processes_usable)
-    cells_seconds(reading->totals.elapsed_ns, elapsed);
+    cells_seconds(reading->elapsed_ns, elapsed);
   if (!*elapsed || reading->growing)
     snprintf(every, sizeof every, ", every %.3g s", picture->every_s);
   snprintf(text, sizeof text, ": %s%s%s%s%s%s", state_of(reading), *elapsed ? " " : "", elapsed, *elapsed ? " s" : "",

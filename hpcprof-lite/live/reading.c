@@ -132,6 +132,19 @@ static bool is_growing(const struct reading *before, const struct reading *readi
   return unfinished && (!before || interval_any(&before->profile, &reading->profile));
 }
 
+/* How long the run has taken: its figures extend to the last sample, but a process that sleeps has none. */
+static uint64_t elapsed_ns(const struct reading *reading)
+{
+  struct timespec time;
+  uint64_t begin_ns = UINT64_MAX;
+  for (uint32_t i = 0; i < reading->profile.processes_count; i++)
+    if (reading->profile.processes[i].usable && reading->profile.processes[i].start_ns < begin_ns)
+      begin_ns = reading->profile.processes[i].start_ns;
+  clock_gettime(CLOCK_REALTIME, &time);
+  uint64_t now_ns = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec, known_ns = reading->totals.elapsed_ns;
+  return reading->totals.running && now_ns > begin_ns && now_ns - begin_ns > known_ns ? now_ns - begin_ns : known_ns;
+}
+
 /* Makes the trees. */
 static int build_rows(struct reading *reading)
 {
@@ -168,6 +181,7 @@ static int compute(struct reading_source *source, struct reading *before, struct
     status = totals_compute(profile, &reading->columns, source->baseline, &reading->totals);
   if (!status)
     status = totals_compute(&reading->part, &reading->columns, source->baseline, &reading->part_totals);
+  reading->elapsed_ns = elapsed_ns(reading);
   interval_columns(profile->catalog.columns_count, &reading->columns, &reading->part_columns);
   uint64_t begin_ns = reading_cpu_ns(), modules_read = source->kept.modules_read;
   if (!status)

@@ -38,6 +38,7 @@ struct reading {
   bool has_interval;       /* there was a reading before, and processes have not ended */
   bool growing;            /* some process runs, or was sampled since the reading before */
   uint64_t at_ns;          /* CLOCK_MONOTONIC */
+  uint64_t elapsed_ns;     /* since the begin of the run, until now if a process runs on this machine */
   uint64_t lasted_ns;      /* since the reading before */
   uint64_t lookup_ns;      /* CPU time for symbols, if the debugging information of any module was read */
   char note[READING_NOTE]; /* what could not be read, in one line, or "" */

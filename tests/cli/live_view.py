@@ -235,24 +235,49 @@ def damaged_and_vanishing_files_are_said_in_a_line(directory):
 
 
 @case
+def a_process_that_is_missing_once_is_no_work_of_the_interval(directory):
+    followed = Followed(directory, threads=2)
+    screen = live(followed.run, "flat")
+    screen.wait(lambda text: " first" in text and "Last s" in text and figures(text, "first")[2] > 2, "2 s of work")
+    path, = glob.glob(os.path.join(followed.run, "*.live"))
+    os.rename(path, path + "-away")
+    text = screen.see("1 process cannot be read again")
+    assert figures(text, "first")[2] > 2, text
+    os.rename(path + "-away", path)
+    text = screen.wait(lambda text: "cannot be read" not in text, "the process again")
+    elapsed = figures(text, "first")[2]
+    assert "Last s" in text and figures(text, "first")[0] < 0.9 * elapsed, text
+    followed.end()
+    assert screen.end() == 0
+
+
+@case
 def symbols_are_kept_between_readings(directory):
     followed = Followed(directory)
     screen = live(followed.run)
     screen.see("Last interval:", "first")
 
+    def figures_of_view():
+        with open(f"/proc/{screen.child.pid}/stat", encoding="ascii") as file:
+            return [int(word) for word in file.read().rsplit(")", 1)[1].split()[1:]]
+
     def faults_of_children():
         """Page faults of children that were waited for: symbols are read in children."""
-        with open(f"/proc/{screen.child.pid}/stat", encoding="ascii") as file:
-            return int(file.read().rsplit(")", 1)[1].split()[8])
+        return figures_of_view()[7]
+
+    def cpu_s():
+        return sum(figures_of_view()[10:14]) / os.sysconf("SC_CLK_TCK")
 
     assert faults_of_children() > 0
     seen = set()
-    deadline = time.monotonic() + 60
+    began, cpu = time.monotonic(), cpu_s()
+    deadline = began + 60
     while len(seen) < 12 and time.monotonic() < deadline:
         before = faults_of_children(), screen.screen.text().splitlines()[0]
         screen.wait(lambda text: text.splitlines()[0] != before[1], "another reading")
         seen.add((before[1], faults_of_children() == before[0]))
     assert sum(same for _, same in seen) >= 9, seen  # a few find functions that were not seen before
+    assert cpu_s() - cpu < 0.02 * (time.monotonic() - began), "1 % of a core, and what the clock's ticks may add"
     assert screen.end() == 0
     followed.end()
 
@@ -276,6 +301,9 @@ def what_cannot_be_shown_is_refused(directory):
         assert screen.end("") == 2 and said in screen.screen.plain.replace("\r\n", " "), screen.screen.plain
     screen = live(__file__)
     assert screen.end("") == 2 and "it is no directory" in screen.screen.plain, screen.screen.plain
+    os.makedirs(os.path.join(directory, "series", "threads-2"))
+    screen = live(os.path.join(directory, "series"))
+    assert screen.end("") == 2 and "it is a series of runs" in screen.screen.plain, screen.screen.plain
     done = run(LAUNCHER, "--live", "true", cwd=directory)
     assert done.returncode == 125 and "option --live needs a terminal" in done.stderr, done
     for option in ("--env", "--diagnose"):
@@ -326,7 +354,10 @@ def a_signal_ends_program_and_view(directory):
     for number in (signal.SIGINT, signal.SIGTERM):
         screen = launch(directory, "-q", "--overwrite", "-o", "run")
         screen.see("running", "first")
-        screen.child.send_signal(number)
+        if number == signal.SIGINT:
+            os.killpg(screen.child.pid, number)  # as a terminal does
+        else:
+            screen.child.send_signal(number)
         assert screen.end("") == -number
         assert "begins" in screen.screen.plain and not os.path.exists(os.path.join(directory, "run.output"))
 
