@@ -153,7 +153,7 @@ static int run_beside_view(const struct plan *plan, int *status, bool *executed)
 {
   struct viewer viewer;
   char message[1024];
-  if (!viewer_start(&viewer, plan->reporter, plan->directory, message, sizeof message))
+  if (!viewer_start(&viewer, plan->reporter, short_name(plan->directory), message, sizeof message))
     return fail(LAUNCH_FAILED, message);
   int failure = run_child(plan, plan->command, NULL, &viewer, status, executed);
   bool measured = !failure && *executed && directory_holds_profiles(plan->directory);
