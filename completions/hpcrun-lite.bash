@@ -35,8 +35,8 @@ _hpcrun_lite_programs()
 _hpcrun_lite()
 {
     local options='--output --overwrite --event --parallelism --work --task-context --omp-runtime --trace --trace-limit
-        --trace-keep --paused --report --scaling --repeat --scale-with --config --print-config --env --diagnose --quiet --verbose --version
-        --help -o -e -p -t -q -v -h'
+        --trace-keep --paused --report --live --scaling --repeat --scale-with --config --print-config --env --diagnose --quiet
+        --verbose --version --help -o -e -p -t -q -v -h'
     local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} values='' command
     COMPREPLY=()
     command=$(_hpcrun_lite_command)

@@ -149,13 +149,20 @@ static int choose_newest(struct options *options, bool speaks)
   int error, status = runs_newest(&options->newest, &empty, &error);
   if (status == ERR_INPUT && speaks)
     job_print_error("no DIR is given, and the current directory cannot be read: %s", strerror(error));
-  else if (!status && speaks)
+  else if (!status && speaks && !options->live)
     report_newest(options, empty);
+  if (options->live && empty && !find_series(empty)) { /* it shows a run that has not measured anything so far */
+    free(options->newest);
+    options->newest = empty;
+    empty = NULL;
+  }
   free(empty);
   options->directories = &options->newest;
   options->directories_count = options->newest != NULL;
   if (status == ERR_NOMEM)
     return job_no_memory();
+  if (!status && !options->newest && options->live && speaks)
+    report_newest(options, NULL);
   return !status && options->newest ? 0 : EXIT_USAGE;
 }
 

@@ -7,6 +7,7 @@
 #include "hpcprof-lite/grain_pipelines.h"
 #include "hpcprof-lite/graph_pipelines.h"
 #include "hpcprof-lite/invocation/consistency.h"
+#include "hpcprof-lite/live/live.h"
 #include "hpcprof-lite/output.h"
 #include "hpcprof-lite/page/page_pipeline.h"
 #include "hpcprof-lite/overview_pipelines.h"
@@ -220,6 +221,27 @@ static int report_view(struct job *job, struct comparison *comparison)
   return status ? status : gate_report(comparison->result.gates, comparison->result.gates_count);
 }
 
+/* Follows the measurement in the terminal.  Returns the exit status. */
+static int show_live(struct job *job, bool speaks)
+{
+  static const enum pages_view pages[] = {[OPTIONS_SUMMARY] = PAGES_SUMMARY,
+                                          [OPTIONS_FLAT] = PAGES_FUNCTIONS,
+                                          [OPTIONS_TOPDOWN] = PAGES_CONTEXTS,
+                                          [OPTIONS_THREADS] = PAGES_THREADS};
+  char message[512];
+  int status = job_choose_directories(&job->options, speaks);
+  if (status || !speaks)
+    return status;
+  const struct live_request request = {.directories = job->options.directories,
+                                       .directories_count = job->options.directories_count,
+                                       .baseline = job->options.baseline,
+                                       .view = pages[job->options.view]};
+  status = live_run(&request, message, sizeof message);
+  if (status == ERR_INPUT)
+    job_print_error("%s", message);
+  return status == ERR_NOMEM ? job_no_memory() : status ? EXIT_USAGE : EXIT_FINE;
+}
+
 int main(int argc, char **argv)
 {
   struct job job = {.status = EXIT_FINE};
@@ -238,6 +260,9 @@ int main(int argc, char **argv)
     if (speaks)
       fputs(job.options.help ? options_help() : "hpcprof-lite " HPCPROF_VERSION "\n", stdout);
     status = output_finish(stdout, "standard output");
+  } else if (job.options.live) {
+    job.ranks.size = 1;
+    status = show_live(&job, speaks);
   } else if (shows_several_runs(&job.options) && job.options.format != OPTIONS_HTML) {
     /* other ranks have nothing to do */
     job.ranks.size = 1;

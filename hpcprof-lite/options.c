@@ -43,7 +43,8 @@ enum long_only {
   OPT_FAIL_IF,
   OPT_METRIC,
   OPT_SCALING,
-  OPT_SOURCES
+  OPT_SOURCES,
+  OPT_LIVE
 };
 
 static const struct option long_options[] = {
@@ -77,6 +78,7 @@ static const struct option long_options[] = {
     {"metric", required_argument, NULL, OPT_METRIC},
     {"scaling", no_argument, NULL, OPT_SCALING},
     {"sources", no_argument, NULL, OPT_SOURCES},
+    {"live", no_argument, NULL, OPT_LIVE},
     {"source-path", required_argument, NULL, 'I'},
     {"threads", required_argument, NULL, 'j'},
     {"quiet", no_argument, NULL, 'q'},
@@ -169,6 +171,9 @@ const char *options_help(void)
          "      --scaling           show how the program scales over the runs in DIR...,\n"
          "                          which hpcrun-lite --scaling has measured; with view\n"
          "                          flat, by function instead of calling context\n"
+         "      --live              follow the measurement in the terminal while it grows:\n"
+         "                          summary (the first page), flat, topdown or threads;\n"
+         "                          key ? explains, q quits\n"
          "      --legend            explain the columns of a text report\n"
          "      --merge             add up several runs, if DIRs are different ones\n"
          "      --no-pager          do not show text on a terminal with $PAGER (less)\n"
@@ -432,6 +437,9 @@ static int parse_option(int option, struct options *options, char *message, size
     return 0;
   case OPT_SOURCES:
     options->sources = true;
+    return 0;
+  case OPT_LIVE:
+    options->live = true;
     return 0;
   case OPT_NO_PAGER:
     options->no_pager = true;

@@ -71,7 +71,7 @@ struct options {
   const char *reference; /* measurement directory of the run that grains are compared to */
   struct grain_limits grain_limits;
   bool limits_given, grain_groups;
-  bool merge, no_pager, scaling;
+  bool merge, no_pager, scaling, live;
   bool sources; /* embed source lines in the page */
   bool limited; /* --from or --to is given */
   bool has_lanes, index;

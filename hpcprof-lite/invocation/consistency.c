@@ -204,6 +204,45 @@ static int check_scaling(const struct options *options, char *message, size_t si
   return 0;
 }
 
+/* What --live can show, and what has no effect on it. */
+static int check_live(const struct options *options, char *message, size_t size)
+{
+  const struct {
+    bool given;
+    const char *name, *why;
+  } refused[] = {
+      {options->format != OPTIONS_TEXT, "--format", "the live view is a picture in the terminal"},
+      {options->output, "--output", "the live view is a picture in the terminal"},
+      {options->compare, "--compare", "it shows one run"},
+      {options->scaling, "--scaling", "it shows one run"},
+      {options->merge, "--merge", "it shows one run"},
+      {options->conditions_count, "--fail-if", "check conditions in a report, when the run has ended"},
+      {options->scenarios_count, "--what-if", "scenarios need a run that has ended"},
+      {options->limited, "--from and --to", "it shows the run up to now"},
+      {options->root_text, "--root", "it shows the whole program"},
+      {options->lines, "--lines", "it shows functions and contexts"},
+      {options->sort, "--sort", "key r sorts"},
+      {options->max_rows, "--max-rows", "it scrolls"},
+      {options->depth, "--depth", "it scrolls"},
+      {options->percent_limit >= 0, "--percent-limit", "it scrolls"},
+      {options->per_thread, "--per-thread", "key 4 shows the threads"},
+      {options->legend, "--legend", "key ? explains"},
+      {options->index, "--index", "an index needs a run that has ended"},
+  };
+  if (!options->live)
+    return 0;
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+    if (refused[i].given) {
+      snprintf(message, size, "--live cannot be used with %s: %s", refused[i].name, refused[i].why);
+      return ERR_INPUT;
+    }
+  if (options->view != OPTIONS_SUMMARY && options->view != OPTIONS_FLAT && options->view != OPTIONS_TOPDOWN &&
+      options->view != OPTIONS_THREADS)
+    return fail(message, size, "view '%s' has no --live: it needs summary, flat, topdown or threads",
+                options->view_name);
+  return 0;
+}
+
 /* Whether a timeline is shown as cells. */
 static bool drawn(const struct options *options)
 {
@@ -261,6 +300,8 @@ int consistency_check(struct options *options, char *message, size_t size)
   if (check_export(options, message, size) || check_page(options, message, size))
     return ERR_INPUT;
   options->view_name = options_view_name(options->view);
+  if (check_live(options, message, size))
+    return ERR_INPUT;
   if (check_scaling(options, message, size))
     return ERR_INPUT;
   if (options->merge && options->directories_count < 2)

@@ -52,9 +52,10 @@ struct names_directive {
 
 /* What was found out about a module. */
 struct names_module {
-  struct symbols *symbols; /* owns names and paths; symbolize_release() releases it */
+  struct symbols *symbols; /* owns names and paths; symbolize_release() releases it, unless `kept` */
   char *message;           /* why the module could not be read, or NULL */
   bool looked_up;          /* addresses of the module are in the profile and are shown */
+  bool kept;               /* the symbols belong to symbols/kept_symbols.h */
   bool named, lined;       /* at least one address has a function name, a source line */
 };
 

@@ -18,6 +18,7 @@
  *   symbols_place.h     what is known of an address
  *   symbols_ranges      address to innermost range
  *   symbols_cursor.h    checked reads
+ *   kept_symbols        symbols of one reading of a measurement, kept for the next one
  *   callees             functions that code passes to the runtime
  *   bounds              starts of functions in files without symbols
  */

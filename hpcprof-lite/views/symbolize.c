@@ -21,8 +21,9 @@ struct module_job {
 struct resolver {
   const struct profile *profile;
   struct names *names;
-  uint32_t *offsets; /* [address] */
-  bool *enters;      /* [address] a construct enters the runtime there */
+  struct kept_symbols *kept; /* NULL: symbols belong to the names */
+  uint32_t *offsets;         /* [address] */
+  bool *enters;              /* [address] a construct enters the runtime there */
   struct module_job *jobs;
   uint32_t jobs_count;
 };
@@ -166,15 +167,12 @@ static uint32_t wanted_offsets(const struct resolver *resolver, const struct mod
   return count;
 }
 
-static int resolve_job(struct resolver *resolver, struct module_job *job)
+/* Opens the symbols of the job's module, whose names then own them, unless they are kept.  Returns 0 and what
+ * symbols_open() has returned, or ERR_NOMEM. */
+static int open_symbols(const struct resolver *resolver, const struct module_job *job, int *opened)
 {
   const struct catalog_module *module = &resolver->profile->catalog.modules[job->module];
   struct names_module *found = &resolver->names->modules[job->module];
-  if (module->flags & (MODULE_TOOL | MODULE_RUNTIME))
-    return 0;
-  found->looked_up = true;
-  if (module->flags & (MODULE_VDSO | MODULE_ANON) || module->path[0] != '/')
-    return 0;
   uint32_t *wanted, count = wanted_offsets(resolver, job, module->path, &wanted);
   if (!wanted)
     return ERR_NOMEM;
@@ -184,14 +182,54 @@ static int resolve_job(struct resolver *resolver, struct module_job *job)
                                     .offsets = wanted,
                                     .offset_count = count};
   char message[512] = "";
-  int opened = symbols_open(&request, &found->symbols, message, sizeof message);
-  free(wanted);
+  *opened = symbols_open(&request, &found->symbols, message, sizeof message);
   found->message = *message ? strdup(message) : NULL;
-  if (!found->symbols || opened == SYMBOLS_NOMEM || (*message && !found->message))
-    return ERR_NOMEM;
+  int status = !found->symbols || *opened == SYMBOLS_NOMEM || (*message && !found->message) ? ERR_NOMEM : 0;
+  if (!status && resolver->kept) {
+    char *copy = found->message ? strdup(found->message) : NULL;
+    found->kept = kept_symbols_add(resolver->kept, &request, *opened, found->symbols, copy) != NULL;
+    status = found->kept ? 0 : ERR_NOMEM;
+    if (status)
+      free(copy);
+  }
+  free(wanted);
+  return status;
+}
+
+/* Takes the symbols that are kept of the job's module, if they cover its addresses.  Returns whether they do. */
+static bool take_kept(const struct resolver *resolver, const struct module_job *job, int *opened)
+{
+  const struct catalog_module *module = &resolver->profile->catalog.modules[job->module];
+  struct names_module *found = &resolver->names->modules[job->module];
+  struct symbols_request request = {.path = module->path,
+                                    .build_id = module->build_id,
+                                    .build_id_size = module->build_id_size,
+                                    .offsets = resolver->offsets + job->begin,
+                                    .offset_count = job->end - job->begin};
+  const struct kept_module *known = resolver->kept ? kept_symbols_find(resolver->kept, &request) : NULL;
+  if (!known)
+    return false;
+  found->symbols = known->symbols;
+  found->kept = true;
+  found->message = known->message ? strdup(known->message) : NULL;
+  *opened = known->opened;
+  return true;
+}
+
+static int resolve_job(struct resolver *resolver, struct module_job *job)
+{
+  const struct catalog_module *module = &resolver->profile->catalog.modules[job->module];
+  struct names_module *found = &resolver->names->modules[job->module];
+  if (module->flags & (MODULE_TOOL | MODULE_RUNTIME))
+    return 0;
+  found->looked_up = true;
+  if (module->flags & (MODULE_VDSO | MODULE_ANON) || module->path[0] != '/')
+    return 0;
+  int opened, status = take_kept(resolver, job, &opened) ? 0 : open_symbols(resolver, job, &opened);
+  if (status)
+    return status;
   bool unusable = opened == SYMBOLS_MISMATCH || opened == SYMBOLS_UNREADABLE;
   struct bounds *bounds = unusable ? NULL : bounds_open(module->path);
-  int status = 0;
   for (uint32_t i = job->begin; i < job->end && !status; i++) {
     struct symbols_place places[STEPS_MAX];
     int known = steps_look_up(found, bounds, resolver->offsets[i], places);
@@ -253,9 +291,14 @@ static int name_job(struct resolver *resolver, const struct module_job *job)
 
 int symbolize(const struct profile *profile, unsigned threads, struct names *names)
 {
+  return symbolize_kept(profile, threads, NULL, names);
+}
+
+int symbolize_kept(const struct profile *profile, unsigned threads, struct kept_symbols *kept, struct names *names)
+{
   uint32_t count = profile->contexts.count, modules = profile->catalog.modules_count;
   *names = (struct names){.modules_count = modules};
-  struct resolver resolver = {.profile = profile, .names = names};
+  struct resolver resolver = {.profile = profile, .names = names, .kept = kept};
   size_t addresses = (size_t)count + profile->workspan.directives_count;
   resolver.offsets = calloc(addresses, sizeof *resolver.offsets);
   resolver.enters = calloc(addresses, sizeof *resolver.enters);
@@ -292,6 +335,7 @@ out:
 void symbolize_release(struct names *names)
 {
   for (uint32_t i = 0; names->modules && i < names->modules_count; i++)
-    symbols_free(names->modules[i].symbols);
+    if (!names->modules[i].kept)
+      symbols_free(names->modules[i].symbols);
   names_release(names);
 }

@@ -8,11 +8,16 @@
 
 #include "hpcprof-lite/model/names.h"
 #include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/symbols/kept_symbols.h"
 
 /* Resolves the addresses of all contexts and directives on that many threads and fills *names.  A module that cannot be
  * read is not a failure: its functions are named by their addresses.  Returns 0 or ERR_NOMEM; symbolize_release() in
  * either case. */
 int symbolize(const struct profile *profile, unsigned threads, struct names *names);
+
+/* The same on one thread (`threads` is 1) with symbols that are kept for the next time: they must live as long as the
+ * names.  kept: NULL as above. */
+int symbolize_kept(const struct profile *profile, unsigned threads, struct kept_symbols *kept, struct names *names);
 
 /* Frees the names and the modules' symbols. */
 void symbolize_release(struct names *names);

@@ -1,5 +1,7 @@
 #include "hpcrun-lite/launch/arguments.h"
 
+#include "hpcrun-lite/launch/live/viewer.h"
+
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -48,6 +50,10 @@ const char *arguments_help(void)
          "      --report            when COMMAND has ended, print the summary of\n"
          "                          hpcprof-lite on standard error, and write all\n"
          "                          views to DIR.html, for a browser\n"
+         "      --live              show the measurement on the terminal while COMMAND\n"
+         "                          runs, until key q (see hpcprof-lite --live); what\n"
+         "                          COMMAND prints on the terminal appears after that,\n"
+         "                          and is in DIR.output meanwhile\n"
          "      --scaling N,N,...   run COMMAND once with each of these numbers of\n"
          "                          threads, and measure each run into DIR/threads-N;\n"
          "                          default DIR: hpcrun-lite-COMMAND-scaling\n"
@@ -82,6 +88,7 @@ enum {
   DIAGNOSE,
   VERSION,
   REPORT,
+  LIVE,
   SCALING,
   REPEAT,
   SCALE_WITH,
@@ -98,6 +105,7 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"omp-runtime", required_argument, NULL, RUNTIME},
                                         {"paused", no_argument, NULL, PAUSED},
                                         {"report", no_argument, NULL, REPORT},
+                                        {"live", no_argument, NULL, LIVE},
                                         {"scaling", required_argument, NULL, SCALING},
                                         {"repeat", required_argument, NULL, REPEAT},
                                         {"scale-with", required_argument, NULL, SCALE_WITH},
@@ -207,6 +215,9 @@ static enum launch_status take_option(struct parser *parser, int option, const c
   case REPORT:
     parser->plan->report = true;
     return LAUNCH_OK;
+  case LIVE:
+    parser->plan->live = true;
+    return LAUNCH_OK;
   case PAUSED:
     return take_setting(parser, SETTING_PAUSED, "yes");
   case 'q':
@@ -251,9 +262,14 @@ static enum launch_status check_together(const struct parser *parser)
   if ((given[SETTING_TRACE_LIMIT] || given[SETTING_TRACE_KEEP]) && !plan->trace)
     return fail(parser, "option %s needs -t: without it there is no trace",
                 given[SETTING_TRACE_KEEP] ? "--trace-keep" : "--trace-limit");
-  if ((plan->report || plan->series.count) && *parser->mode != MODE_RUN)
-    return fail(parser, "option %s: %s runs nothing", plan->report ? "--report needs a run" : "--scaling needs runs",
-                runs_nothing[*parser->mode]);
+  const char *needs = plan->report ? "--report needs a run" : plan->live ? "--live needs a run" : "--scaling needs runs";
+  if ((plan->report || plan->live || plan->series.count) && *parser->mode != MODE_RUN)
+    return fail(parser, "option %s: %s runs nothing", needs, runs_nothing[*parser->mode]);
+  if (plan->live && plan->series.count)
+    return fail(parser, "option --live shows one run: it cannot be used with --scaling");
+  const char *refusal = plan->live ? viewer_refusal() : NULL;
+  if (refusal)
+    return fail(parser, "%s", refusal);
   if (!series_check(&plan->series, plan->command, parser->message, parser->message_size))
     return LAUNCH_FAILED;
   if (!plan->command[0] && *parser->mode != MODE_ENV && *parser->mode != MODE_CONFIG)

@@ -2,7 +2,7 @@
  *
  * Works out the plan, changes its own environment to what follows from that, and replaces itself by COMMAND, which so
  * keeps the process id.  It is not a shell script, because shells need descriptors and a working directory.  With
- * --report and --scaling, COMMAND is a child instead, and the launcher keeps its own environment.
+ * --report, --live and --scaling, COMMAND is a child instead, and the launcher keeps its own environment.
  *
  * For --diagnose it starts itself as "hpcrun-lite --probe LIBRARY", in the environment of a launch, which starts that
  * OpenMP runtime.
@@ -23,6 +23,7 @@
 #include "hpcrun-lite/launch/configuration/print_settings.h"
 #include "hpcrun-lite/launch/diagnose.h"
 #include "hpcrun-lite/launch/directory.h"
+#include "hpcrun-lite/launch/live/viewer.h"
 #include "hpcrun-lite/launch/plan.h"
 #include "hpcrun-lite/launch/settings.h"
 
@@ -131,14 +132,18 @@ static void show_report(const struct plan *plan)
   print_line(line);
 }
 
-/* Runs COMMAND as a child.  Returns 0 and its status as waitpid() does, or the exit status of a failure. */
-static int run_child(const struct plan *plan, char **command, const struct series_run *run, int *status, bool *executed)
+/* Runs COMMAND as a child: of a series, or beside the live view, unless these are NULL.  Returns 0 and its status as
+ * waitpid() does, or the exit status of a failure. */
+static int run_child(const struct plan *plan, char **command, const struct series_run *run, const struct viewer *viewer,
+                     int *status, bool *executed)
 {
   struct child child;
   int role = child_fork(&child);
   if (role < 0)
-    return fail(LAUNCH_FAILED, "cannot start a process, which --report and --scaling need");
+    return fail(LAUNCH_FAILED, "cannot start a process, which --report, --live and --scaling need");
   if (role == 0) {
+    if (viewer)
+      viewer_redirect(viewer);
     int failed = run && !series_set_threads(run) ? fail(LAUNCH_FAILED, "not enough memory for the environment")
                                                  : apply_settings(plan);
     child_fail(&child, failed ? failed : run_command(command));
@@ -147,14 +152,32 @@ static int run_child(const struct plan *plan, char **command, const struct serie
   return 0;
 }
 
-/* Runs COMMAND as a child, then shows the report.  Returns the exit status, or ends as COMMAND did. */
+/* Runs COMMAND as a child beside the live view, then waits until that is quit.  Where there is nothing to show, and
+ * where a signal has ended the run, the view ends, too. */
+static int run_beside_view(const struct plan *plan, int *status, bool *executed)
+{
+  struct viewer viewer;
+  char message[1024];
+  if (!viewer_start(&viewer, plan->reporter, short_name(plan->directory), message, sizeof message))
+    return fail(LAUNCH_FAILED, message);
+  int failure = run_child(plan, plan->command, NULL, &viewer, status, executed);
+  bool measured = !failure && *executed && directory_holds_profiles(plan->directory);
+  viewer_finish(&viewer, !measured || child_ending_signal());
+  if (!failure && *executed && !measured && !plan->report)
+    print_line("there was nothing to show: COMMAND ended before its first sample was taken");
+  return failure;
+}
+
+/* Runs COMMAND as a child, with the live view or with the report at its end.  Returns the exit status, or ends as
+ * COMMAND did. */
 static int run_and_report(const struct plan *plan)
 {
-  bool executed;
-  int status, failure = run_child(plan, plan->command, NULL, &status, &executed);
+  bool executed = false;
+  int status = 0, failure = plan->live ? run_beside_view(plan, &status, &executed)
+                                       : run_child(plan, plan->command, NULL, NULL, &status, &executed);
   if (failure)
     return failure;
-  if (executed)
+  if (executed && plan->report)
     show_report(plan);
   return child_end_alike(status);
 }
@@ -189,7 +212,7 @@ static int measure_run(struct plan *plan, const char *series_directory, const st
     return fail(taken, message);
   char **command = series_command(&plan->series, run, plan->command);
   plan->series_note = run->note;
-  return command ? run_child(plan, command, run, status, executed) : fail(LAUNCH_FAILED, "not enough memory");
+  return command ? run_child(plan, command, run, NULL, status, executed) : fail(LAUNCH_FAILED, "not enough memory");
 }
 
 /* Measures all runs, one after the other.  A file that is standard input is read by each from the same place on.
@@ -277,7 +300,7 @@ int main(int argc, char **argv)
   program_release(&plan.program);
   if (status == 0 && plan.series.count)
     return run_series(&plan);
-  if (status == 0 && mode == MODE_RUN && plan.report)
+  if (status == 0 && mode == MODE_RUN && (plan.report || plan.live))
     return run_and_report(&plan);
   if (status == 0 && mode != MODE_DIAGNOSE)
     status = apply_settings(&plan);

@@ -39,8 +39,8 @@ static enum launch_status find_installation(struct plan *plan, char *message, si
     return LAUNCH_FAILED;
   }
   snprintf(path, sizeof path, "%s/hpcprof-lite", self);
-  if (plan->report && !realpath(path, plan->reporter)) {
-    snprintf(message, message_size, "incomplete installation: %.400s is missing, which --report needs", path);
+  if ((plan->report || plan->live) && !realpath(path, plan->reporter)) {
+    snprintf(message, message_size, "incomplete installation: %.400s is missing, which --report and --live need", path);
     return LAUNCH_FAILED;
   }
   snprintf(path, sizeof path, "%s/%s/omp/libomp.so.5", self, LIBRARY_FROM_LAUNCHER);
@@ -198,15 +198,24 @@ static bool is_one_of_many(void)
   return false;
 }
 
+/* Why one of several ranks cannot be launched like this. */
+static const char *refusal_of_rank(const struct plan *plan)
+{
+  if (plan->series.count)
+    return "--scaling starts all runs itself, and this is one of several ranks: measure each number of threads in a "
+           "job of its own, with -o";
+  if (plan->live)
+    return "--live shows one process on its terminal, and this is one of several ranks: run hpcprof-lite --live DIR "
+           "beside the job";
+  return "--report shows a run when it has ended, and this is one of several ranks: when the job has ended, use "
+         "hpcprof-lite DIR";
+}
+
 enum launch_status plan_work_out(struct plan *plan, char *message, size_t message_size)
 {
   static char user_preload[PLAN_VALUE_BYTES], user_tools[PLAN_VALUE_BYTES];
-  if ((plan->report || plan->series.count) && is_one_of_many()) {
-    snprintf(message, message_size, "%s",
-             plan->series.count ? "--scaling starts all runs itself, and this is one of several ranks: measure each "
-                                  "number of threads in a job of its own, with -o"
-                                : "--report shows a run when it has ended, and this is one of several ranks: when the "
-                                  "job has ended, use hpcprof-lite DIR");
+  if ((plan->report || plan->live || plan->series.count) && is_one_of_many()) {
+    snprintf(message, message_size, "%s", refusal_of_rank(plan));
     return LAUNCH_FAILED;
   }
   enum launch_status status = find_installation(plan, message, message_size);

@@ -24,7 +24,7 @@ struct plan {
   const char *trace, *trace_keep;     /* NULL: no trace */
   uint64_t trace_limit;               /* bytes */
   bool overwrite, paused, for_script; /* for_script: --env */
-  bool report;
+  bool report, live;
   const char *level;    /* "summary": no samples are taken */
   const char *filter;   /* HPCRUN_LITE_FILTER; "": nothing is left out */
   const char *programs; /* HPCRUN_LITE_PROGRAMS; NULL: no program has settings of its own */

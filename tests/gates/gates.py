@@ -19,10 +19,11 @@ LAYERS = {
     "common": {"common"},
     **{folder: {"common"} | set(RT[:i + 1]) for i, folder in enumerate(RT)},
     **{folder: {"common"} | set(RT) | set(CTL[:i + 1]) for i, folder in enumerate(CTL)},
-    "hpcrun-lite/launch": {"common", "hpcrun-lite/launch", "hpcrun-lite/launch/series",
+    "hpcrun-lite/launch": {"common", "hpcrun-lite/launch", "hpcrun-lite/launch/live", "hpcrun-lite/launch/series",
                            "hpcrun-lite/launch/configuration",
                            "hpcrun-lite/gomp/entries.h"},  # only a table
     "hpcrun-lite/launch/configuration": {"common", "hpcrun-lite/launch/configuration"},
+    "hpcrun-lite/launch/live": {"hpcrun-lite/launch/live"},
     "hpcrun-lite/launch/series": {"hpcrun-lite/launch/series"},
     **{"hpcprof-lite/" + folder: {"common"} | {"hpcprof-lite/" + below for below in stages.split()}
        for folder, stages in {
@@ -47,13 +48,14 @@ LAYERS = {
         "report/timeline": "model views analysis report report/timeline",
         "report/exports": "model views analysis report report/exports",
         "report/html": "model analysis report report/html html_sources.h",
+        "live": "model input symbols views analysis report live",
         "invocation": "model input report invocation options.h",  # it checks the options
     }.items()},
     "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
                      "model algorithms input symbols views views/source replay grains timeline ranks analysis analysis/advice "
                      "report "
                      "report/constructs report/source report/summary report/timeline report/exports report/comparison "
-                     "report/html invocation comparison page".split())},
+                     "report/html live invocation comparison page".split())},
 }
 for pipelines in ("comparison", "page"):  # of which only main.c knows
     LAYERS["hpcprof-lite/" + pipelines] = LAYERS["hpcprof-lite"]

@@ -1,0 +1,250 @@
+#include "hpcprof-lite/live/interval.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void subtract(uint64_t *value, uint64_t before)
+{
+  *value -= *value < before ? *value : before;
+}
+
+/* ---- processes and threads ---- */
+
+/* The process of a profile that is the same one; NULL if there is none. */
+static const struct profile_process *same_process(const struct profile *profile, const struct profile_process *wanted)
+{
+  for (uint32_t i = 0; profile && i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    if (process->usable && process->pid == wanted->pid && process->start_ns == wanted->start_ns &&
+        !strcmp(process->host, wanted->host))
+      return process;
+  }
+  return NULL;
+}
+
+static uint64_t samples_of(const struct profile_process *process)
+{
+  uint64_t samples = 0;
+  for (uint32_t i = 0; i < process->threads_count; i++)
+    samples = model_sum(samples, process->threads[i].samples);
+  return samples;
+}
+
+uint32_t interval_lacking(const struct profile *before, const struct profile *now, const char **example)
+{
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < before->processes_count; i++) {
+    const struct profile_process *process = &before->processes[i];
+    const struct profile_process *same = process->usable ? same_process(now, process) : process;
+    if (same && samples_of(same) >= samples_of(process))
+      continue;
+    *example = process->path;
+    count++;
+  }
+  return count;
+}
+
+bool interval_any(const struct profile *before, const struct profile *now)
+{
+  for (uint32_t i = 0; i < now->processes_count; i++) {
+    const struct profile_process *process = &now->processes[i];
+    const struct profile_process *same = process->usable ? same_process(before, process) : process;
+    if (!same || samples_of(process) > samples_of(same))
+      return true;
+  }
+  return false;
+}
+
+static void subtract_thread(struct profile_thread *thread, const struct profile_thread *before)
+{
+  subtract(&thread->samples, before->samples);
+  subtract(&thread->samples_idle, before->samples_idle);
+  subtract(&thread->samples_lockwait, before->samples_lockwait);
+  subtract(&thread->lockwait_sampled_ns, before->lockwait_sampled_ns);
+  subtract(&thread->idle_ns, before->idle_ns);
+  subtract(&thread->lockwait_ns, before->lockwait_ns);
+  subtract(&thread->tool_ns, before->tool_ns);
+  subtract(&thread->cpu_ns, before->cpu_ns);
+  subtract(&thread->wall_ns, before->wall_ns);
+  subtract(&thread->run_delay_ns, before->run_delay_ns);
+  subtract(&thread->core_wait_ns, before->core_wait_ns);
+  subtract(&thread->blocked_ns, before->blocked_ns);
+  subtract(&thread->region_ns, before->region_ns);
+  subtract(&thread->regions, before->regions);
+  subtract(&thread->work_ns, before->work_ns);
+  subtract(&thread->overhead_ns, before->overhead_ns);
+  subtract(&thread->caused_lock_ns, before->caused_lock_ns);
+  subtract(&thread->caused_idle_ns, before->caused_idle_ns);
+  for (unsigned i = 0; i < LOSS_MAX; i++)
+    subtract(&thread->lost[i], before->lost[i]);
+}
+
+/* Replaces the threads, which belong to another process structure, by new ones with the differences to `before`. */
+static int subtract_process(struct profile_process *process, const struct profile_process *before)
+{
+  struct profile_thread *threads = calloc((size_t)process->threads_count + 1, sizeof *threads);
+  if (!threads)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < process->threads_count; i++) {
+    uint32_t same = before ? profile_thread_position(before, process->threads[i].index) : MODEL_NONE;
+    threads[i] = process->threads[i];
+    if (same != MODEL_NONE)
+      subtract_thread(&threads[i], &before->threads[same]);
+  }
+  process->threads = threads;
+  if (!before)
+    return 0;
+  subtract(&process->wall_ns, before->wall_ns);
+  subtract(&process->cpu_ns, before->cpu_ns);
+  subtract(&process->regions, before->regions);
+  for (unsigned i = 0; i < LOSS_MAX; i++)
+    subtract(&process->lost[i], before->lost[i]);
+  return 0;
+}
+
+int interval_processes(const struct profile *before, const struct profile *now, struct profile *part)
+{
+  *part = *now;
+  part->processes = calloc((size_t)now->processes_count + 1, sizeof *part->processes);
+  if (!part->processes)
+    return ERR_NOMEM;
+  int status = 0;
+  for (uint32_t i = 0; i < now->processes_count && !status; i++) {
+    const struct profile_process *process = &now->processes[i];
+    part->processes[i] = *process;
+    part->processes[i].threads = NULL;
+    if (!process->usable) {
+      part->processes[i].threads_count = 0;
+      continue;
+    }
+    part->processes[i].threads = process->threads;
+    status = subtract_process(&part->processes[i], before ? same_process(before, process) : process);
+    if (status)
+      part->processes[i].threads = NULL;
+  }
+  return status;
+}
+
+void interval_release(struct profile *part)
+{
+  for (uint32_t i = 0; part->processes && i < part->processes_count; i++)
+    free(part->processes[i].threads);
+  free(part->processes);
+  *part = (struct profile){0};
+}
+
+/* ---- contexts ---- */
+
+/* What maps the later reading's numbers to the earlier one's. */
+struct numbers {
+  uint32_t *modules, *columns, *nodes; /* MODEL_NONE: it has none */
+};
+
+static uint32_t same_column(const struct catalog *catalog, const struct catalog_column *wanted)
+{
+  for (uint32_t i = 0; i < catalog->columns_count; i++)
+    if (catalog->columns[i].role == wanted->role && !strcmp(catalog->columns[i].name, wanted->name) &&
+        !strcmp(catalog->columns[i].unit, wanted->unit))
+      return i;
+  return MODEL_NONE;
+}
+
+/* Whether the node's module is a number of the catalog. */
+static bool has_module(const struct context_node *node)
+{
+  return contexts_has_address(node) || node->kind == CONTEXT_USER_REGION;
+}
+
+static int map_numbers(struct profile *before, const struct profile *now, struct numbers *numbers)
+{
+  const struct catalog *catalog = &now->catalog;
+  numbers->modules = calloc((size_t)catalog->modules_count + 1, sizeof *numbers->modules);
+  numbers->columns = calloc((size_t)catalog->columns_count + 1, sizeof *numbers->columns);
+  numbers->nodes = calloc((size_t)now->contexts.count + 1, sizeof *numbers->nodes);
+  if (!numbers->modules || !numbers->columns || !numbers->nodes)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < catalog->modules_count; i++) {
+    const struct catalog_module *module = &catalog->modules[i];
+    numbers->modules[i] =
+        catalog_add_module(&before->catalog, module->path, module->build_id, module->build_id_size, 0);
+    if (numbers->modules[i] == MODEL_NONE)
+      return ERR_NOMEM;
+  }
+  for (uint32_t i = 0; i < catalog->columns_count; i++)
+    numbers->columns[i] = same_column(&before->catalog, &catalog->columns[i]);
+  for (uint32_t i = 1; i < now->contexts.count; i++) {
+    const struct context_node *node = &now->contexts.nodes[i];
+    uint32_t parent = numbers->nodes[node->parent];
+    uint32_t module = has_module(node) ? numbers->modules[node->module] : node->module;
+    numbers->nodes[i] =
+        parent == MODEL_NONE ? MODEL_NONE : contexts_find(&before->contexts, parent, node->kind, module, node->offset);
+  }
+  return 0;
+}
+
+/* Sets the second half of a node's columns. */
+static void subtract_node(const struct profile *before, const struct numbers *numbers, uint32_t node, uint32_t columns,
+                          uint64_t *values)
+{
+  uint32_t same = numbers->nodes[node];
+  for (uint32_t i = 0; i < columns; i++) {
+    values[columns + i] = values[i];
+    if (same != MODEL_NONE && numbers->columns[i] != MODEL_NONE)
+      subtract(&values[columns + i], contexts_get(&before->contexts, same, numbers->columns[i]));
+  }
+}
+
+int interval_contexts(struct profile *before, struct profile *now)
+{
+  struct contexts *contexts = &now->contexts;
+  struct numbers numbers = {0};
+  uint32_t columns = now->catalog.columns_count, stride = 2 * columns;
+  uint64_t *values = calloc((size_t)contexts->values_count * stride + 1, sizeof *values);
+  int status = !values ? ERR_NOMEM : before ? map_numbers(before, now, &numbers) : 0;
+  for (uint32_t i = 0; i < contexts->count && !status; i++) {
+    uint64_t *record = values + (size_t)contexts->nodes[i].value * stride;
+    if (!contexts->nodes[i].value)
+      continue;
+    for (uint32_t j = 0; j < columns; j++)
+      record[j] = contexts_get(contexts, i, j);
+    if (before)
+      subtract_node(before, &numbers, i, columns, record);
+  }
+  free(numbers.modules);
+  free(numbers.columns);
+  free(numbers.nodes);
+  if (status) {
+    free(values);
+    return status;
+  }
+  free(contexts->values);
+  contexts->values = values;
+  contexts->values_room = contexts->values_count;
+  contexts->stride = stride;
+  return 0;
+}
+
+void interval_columns(uint32_t catalog_columns, struct tree_columns *columns, struct tree_columns *part)
+{
+  uint32_t kept = columns->count < CATALOG_COLUMNS_MAX / 2 ? columns->count : CATALOG_COLUMNS_MAX / 2, events = 0;
+  for (uint32_t i = 0; i < kept; i++) {
+    columns->columns[kept + i] = columns->columns[i];
+    columns->source[kept + i] = columns->source[i] + catalog_columns;
+  }
+  columns->count = 2 * kept;
+  for (uint32_t i = 0; i < columns->events_count; i++)
+    if (columns->events[i] < kept)
+      columns->events[events++] = columns->events[i];
+  columns->events_count = events;
+  *part = *columns;
+  uint32_t *const of_run[] = {&columns->samples,  &columns->work,     &columns->overhead,
+                              &columns->lockwait, &columns->idleness, &columns->critical};
+  uint32_t *const of_part[] = {&part->samples,  &part->work,     &part->overhead,
+                               &part->lockwait, &part->idleness, &part->critical};
+  for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++) {
+    *of_run[i] = *of_run[i] < kept ? *of_run[i] : MODEL_NONE;
+    *of_part[i] = *of_run[i] < kept ? *of_run[i] + kept : MODEL_NONE;
+  }
+  for (uint32_t i = 0; i < events; i++)
+    part->events[i] += kept;
+}

@@ -1,0 +1,267 @@
+#include "hpcprof-lite/live/live.h"
+
+#include "hpcprof-lite/input/find.h"
+#include "hpcprof-lite/live/keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Intervals that can be chosen, in s; the first one is that of the default. */
+static const double intervals[] = {0.5, 1, 2, 5, 10, 30, 60};
+
+enum {
+  DEFAULT_INTERVAL = 1,
+  COST_FACTOR = 100, /* intervals are so many times as long as the CPU time of a reading */
+  LOOKUP_PARTS = 30, /* the CPU time for symbols is spread over the readings after it */
+  MISSES_MAX = 2     /* readings that lack a process, after which it is given up */
+};
+
+struct live {
+  struct reading_source source;
+  struct screen screen;
+  struct picture picture;
+  struct keys keys;
+  struct reading readings[2];
+  unsigned current;   /* which of them is shown */
+  unsigned chosen;    /* of intervals */
+  unsigned page;      /* rows of a page */
+  unsigned misses;    /* readings in a row that lacked a process */
+  uint64_t read_ns;   /* when the last reading ended; CLOCK_MONOTONIC */
+  uint64_t due_ns;    /* when the next one begins */
+  uint64_t least_ns;  /* between them, because of what the last one cost */
+  uint64_t lookup_ns; /* CPU time for symbols that is not spread so far */
+  char *signature;    /* of the files, when nothing was growing; else NULL */
+  char note[READING_NOTE];
+  bool quit;
+};
+
+/* ---- readings ---- */
+
+/* Sets when the next reading begins.  Returns the time until then. */
+static uint64_t plan_next(struct live *live)
+{
+  uint64_t wanted_ns = (uint64_t)(intervals[live->chosen] * 1e9);
+  uint64_t length_ns = live->least_ns > wanted_ns ? live->least_ns : wanted_ns;
+  live->due_ns = live->read_ns + length_ns;
+  live->picture.every_s = (double)length_ns / 1e9;
+  return length_ns;
+}
+
+/* Takes account of what a reading has cost. */
+static void settle_cost(struct live *live, uint64_t cpu_ns, uint64_t lookup_ns)
+{
+  uint64_t own_ns = cpu_ns - (lookup_ns < cpu_ns ? lookup_ns : cpu_ns);
+  live->lookup_ns += lookup_ns;
+  live->least_ns = COST_FACTOR * (own_ns + live->lookup_ns / LOOKUP_PARTS);
+  live->read_ns = reading_now_ns();
+  uint64_t paid_ns = plan_next(live) / COST_FACTOR - own_ns;
+  live->lookup_ns -= paid_ns < live->lookup_ns ? paid_ns : live->lookup_ns;
+}
+
+/* Keeps the new reading, whose place is not the current one. */
+static void keep(struct live *live)
+{
+  struct reading *old = &live->readings[live->current];
+  live->current = !live->current;
+  reading_release(old);
+  kept_symbols_settle(&live->source.kept);
+  live->picture.reading = &live->readings[live->current];
+  snprintf(live->note, sizeof live->note, "%s", live->picture.reading->note);
+  free(live->signature);
+  live->signature = live->picture.reading->growing ? NULL : reading_signature(&live->source);
+}
+
+/* Whether nothing grows any more, and no file has changed since. */
+static bool is_unchanged(struct live *live)
+{
+  char *now = live->signature ? reading_signature(&live->source) : NULL;
+  bool same = now && !strcmp(now, live->signature);
+  free(now);
+  return same;
+}
+
+/* Reads the measurement again.  Where a process cannot be read again, the picture stays as it is; if it still cannot
+ * be read a little later, it is left out. */
+static int read_again(struct live *live)
+{
+  struct reading *before = &live->readings[live->current], *next = &live->readings[!live->current];
+  int status = reading_take(&live->source, live->misses >= MISSES_MAX ? NULL : before, next);
+  if (status == ERR_INPUT) {
+    live->misses++;
+    snprintf(live->note, sizeof live->note, "%s", next->note);
+  } else if (!status) {
+    if (live->misses >= MISSES_MAX && !*next->note)
+      snprintf(next->note, sizeof next->note, "%s", "a process that could not be read again is left out");
+    live->misses = 0;
+    status = reading_sort(next, live->picture.of_interval);
+  }
+  if (!status)
+    keep(live);
+  else
+    reading_release(next);
+  return status == ERR_INPUT ? 0 : status;
+}
+
+/* Reads the measurement if it is time to. */
+static int refresh(struct live *live)
+{
+  uint64_t begin_ns = reading_cpu_ns(), lookup_ns = 0;
+  int status = 0;
+  if (live->picture.frozen || reading_now_ns() < live->due_ns)
+    return 0;
+  if (!is_unchanged(live)) {
+    status = read_again(live);
+    lookup_ns = live->readings[live->current].lookup_ns;
+    live->readings[live->current].lookup_ns = 0;
+  }
+  settle_cost(live, reading_cpu_ns() - begin_ns, lookup_ns);
+  return status;
+}
+
+/* ---- keys ---- */
+
+static void choose_page(struct live *live, enum pages_view view)
+{
+  live->picture.view = view;
+  live->picture.help = false;
+  live->picture.top = 0;
+}
+
+/* Longer or shorter intervals, from the last reading on. */
+static void choose_interval(struct live *live, bool longer)
+{
+  unsigned count = sizeof intervals / sizeof *intervals;
+  unsigned chosen = longer ? live->chosen + 1 : live->chosen - 1;
+  if ((!longer && !live->chosen) || chosen >= count)
+    return;
+  live->chosen = chosen;
+  plan_next(live);
+}
+
+static void scroll(struct live *live, int key)
+{
+  unsigned *top = &live->picture.top, page = live->page > 1 ? live->page - 1 : 1;
+  switch (key) {
+  case KEY_UP:
+    *top -= *top > 0;
+    break;
+  case KEY_DOWN:
+    *top += 1;
+    break;
+  case KEY_PAGE_UP:
+    *top -= *top < page ? *top : page;
+    break;
+  case KEY_PAGE_DOWN:
+    *top += page;
+    break;
+  case KEY_HOME:
+    *top = 0;
+    break;
+  default:
+    *top = UINT32_MAX / 2; /* it is limited when the page is drawn */
+  }
+}
+
+static int switch_order(struct live *live)
+{
+  live->picture.of_interval = !live->picture.of_interval;
+  return live->picture.reading ? reading_sort(&live->readings[live->current], live->picture.of_interval) : 0;
+}
+
+static int obey(struct live *live, int key)
+{
+  static const char pages[] = "sfct";
+  const char *page = key > 0 && key < 256 ? strchr(pages, key) : NULL;
+  if (key >= '1' && key < '1' + PAGES_VIEWS)
+    choose_page(live, (enum pages_view)(key - '1'));
+  else if (page)
+    choose_page(live, (enum pages_view)(page - pages));
+  else if (key == 'q')
+    live->quit = true;
+  else if (key == '?') {
+    live->picture.help = !live->picture.help;
+    live->picture.top = 0;
+  } else if (key == ' ')
+    live->picture.frozen = !live->picture.frozen;
+  else if (key == '+' || key == '-')
+    choose_interval(live, key == '+');
+  else if (key == 'r')
+    return switch_order(live);
+  else if (key >= KEY_UP && key <= KEY_END)
+    scroll(live, key);
+  return 0;
+}
+
+/* Waits until a key is pressed or the next reading is due. */
+static int await(struct live *live)
+{
+  char bytes[SCREEN_KEYS];
+  uint64_t now_ns = reading_now_ns(), wait_ns = live->due_ns > now_ns ? live->due_ns - now_ns : 0;
+  unsigned milliseconds = live->picture.frozen ? 3600000 : (unsigned)(wait_ns / 1000000) + 1;
+  int status = 0, count = screen_wait(milliseconds, bytes);
+  if (count < 0)
+    live->quit = true;
+  for (int i = 0; i < count && !status && !live->quit; i++)
+    status = obey(live, keys_take(&live->keys, bytes[i]));
+  return status;
+}
+
+/* ---- the view ---- */
+
+static int check_directories(const struct live_request *request, char *message, size_t size)
+{
+  for (size_t i = 0; i < request->directories_count; i++) {
+    struct stat found;
+    const char *directory = request->directories[i], *why = NULL;
+    if (!stat(directory, &found) && !S_ISDIR(found.st_mode))
+      why = "it is no directory; give one that hpcrun-lite measures into";
+    else if (find_series(directory))
+      why = "it is a series of runs; give the directory of one of them";
+    if (!why)
+      continue;
+    snprintf(message, size, "cannot show '%.300s' live: %s", directory, why);
+    return ERR_INPUT;
+  }
+  return 0;
+}
+
+static void release(struct live *live)
+{
+  reading_release(&live->readings[0]);
+  reading_release(&live->readings[1]);
+  kept_symbols_release(&live->source.kept);
+  free(live->signature);
+}
+
+int live_run(const struct live_request *request, char *message, size_t size)
+{
+  struct live live = {.source = {.directories = request->directories,
+                                 .directories_count = request->directories_count,
+                                 .baseline = request->baseline},
+                      .picture = {.directory = request->directories[0], .view = request->view, .of_interval = true},
+                      .chosen = DEFAULT_INTERVAL};
+  int status = check_directories(request, message, size);
+  if (status)
+    return status;
+  const char *why = screen_open(&live.screen);
+  if (why) {
+    snprintf(message, size, "%s", why);
+    return ERR_INPUT;
+  }
+  live.picture.note = live.note;
+  screen_set(&live.screen, 0, "Reading ...");
+  screen_show(&live.screen);
+  while (!live.quit && !status) {
+    screen_changed(&live.screen);
+    status = refresh(&live);
+    live.page = pages_draw(&live.picture, &live.screen);
+    if (screen_show(&live.screen))
+      live.quit = true;
+    if (!status && !live.quit)
+      status = await(&live);
+  }
+  screen_close(&live.screen);
+  release(&live);
+  return status;
+}

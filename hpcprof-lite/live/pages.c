@@ -1,0 +1,263 @@
+#include "hpcprof-lite/live/pages.h"
+
+#include "hpcprof-lite/live/cells.h"
+#include "hpcprof-lite/report/category.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  HEAD = 3, /* lines above a page */
+  NARROW = 60,
+  LINE = 1024
+};
+
+static const char *const titles[PAGES_VIEWS] = {"Summary", "Functions", "Contexts", "Threads"};
+
+static const char help[] = "Keys\n"
+                           "  1 or s      summary\n"
+                           "  2 or f      functions by the time spent in them\n"
+                           "  3 or c      calling contexts\n"
+                           "  4 or t      threads\n"
+                           "  r           sort by the last interval, or by the whole run\n"
+                           "  arrows      scroll; also PageUp, PageDown, Home, End\n"
+                           "  space       freeze the picture, and go on\n"
+                           "  + and -     longer and shorter intervals\n"
+                           "  ?           this help\n"
+                           "  q           quit\n"
+                           "Last: the time since the reading before. Run: since the begin.\n"
+                           "Own: work and overhead in a function itself. Incl: also in what it calls.\n"
+                           "Lock, Idle: waiting of other threads that it caused.\n"
+                           "Of threads: how long the thread itself waited.\n"
+                           "Reading takes at most 1 % of one core: intervals are at least 100 times\n"
+                           "as long as the CPU time of a reading.\n";
+
+static const char *plural(uint64_t count)
+{
+  return count == 1 ? "" : "s";
+}
+
+/* ---- the lines around a page ---- */
+
+static const char *state_of(const struct reading *reading)
+{
+  if (!reading || !reading->profile.processes_usable)
+    return "waiting";
+  if (reading->growing)
+    return "running";
+  return reading->totals.unfinished ? "ended (killed)" : "ended";
+}
+
+/* What is measured, for how long, and how often it is read. */
+static void draw_title(const struct picture *picture, struct screen *screen)
+{
+  char text[LINE], line[LINE + TERMINAL_TEXT_MAX], directory[TERMINAL_TEXT_MAX], elapsed[CELLS_TEXT] = "",
+                                                                                 every[32] = "";
+  const struct terminal *terminal = &screen->terminal;
+  const struct reading *reading = picture->reading;
+  if (reading && reading->profile.processes_usable)
+    cells_seconds(reading->elapsed_ns, elapsed);
+  if (!*elapsed || reading->growing)
+    snprintf(every, sizeof every, ", every %.3g s", picture->every_s);
+  snprintf(text, sizeof text, ": %s%s%s%s%s%s", state_of(reading), *elapsed ? " " : "", elapsed, *elapsed ? " s" : "",
+           every, picture->frozen ? ", frozen" : "");
+  terminal_fit(terminal, picture->directory, terminal_room(terminal, (unsigned)strlen(text)), directory);
+  snprintf(line, sizeof line, "%s%s%s%s", terminal_bold(terminal), directory, text, terminal_plain(terminal));
+  screen_set(screen, 0, line);
+}
+
+static void draw_processes(const struct picture *picture, struct screen *screen)
+{
+  char text[LINE], fitted[TERMINAL_TEXT_MAX];
+  const struct reading *reading = picture->reading;
+  if (!reading || !reading->profile.processes_usable)
+    return;
+  const struct totals *run = &reading->totals;
+  char running[CELLS_TEXT + 16] = "";
+  if (run->running && run->running != run->processes)
+    snprintf(running, sizeof running, " (%" PRIu32 " running)", run->running);
+  snprintf(text, sizeof text, "%" PRIu32 " process%s%s, %" PRIu32 " thread%s on %.200s: %.400s", run->processes,
+           run->processes == 1 ? "" : "es", running, run->threads, plural(run->threads), run->hosts, run->command);
+  terminal_cut(&screen->terminal, text, screen->terminal.width, fitted);
+  screen_set(screen, 1, fitted);
+}
+
+/* The names of the pages: where there is no room for all, only that of this one. */
+static void draw_tabs(const struct picture *picture, struct screen *screen)
+{
+  const struct terminal *terminal = &screen->terminal;
+  char line[LINE];
+  size_t length = 0;
+  bool narrow = terminal->width < NARROW;
+  for (unsigned i = 0; i < PAGES_VIEWS; i++) {
+    bool here = i == picture->view && !picture->help;
+    const char *name = here || !narrow ? titles[i] : "";
+    length += (size_t)snprintf(line + length, sizeof line - length, "%s%s%u%s%s%s%s ",
+                               here ? terminal_bold(terminal) : "", here ? "[" : " ", i + 1, *name ? " " : "", name,
+                               here ? "]" : " ", here ? terminal_plain(terminal) : "");
+  }
+  bool of_interval = picture->of_interval && picture->reading && picture->reading->has_interval;
+  const char *order = of_interval ? "r: by last interval" : "r: by whole run";
+  if (narrow)
+    order = of_interval ? "r: interval" : "r: run";
+  snprintf(line + length, sizeof line - length, " %s", picture->help ? "help" : order);
+  screen_set(screen, 2, line);
+}
+
+/* The last line: which rows are shown, or the most important keys; above it what went wrong. */
+static void draw_foot(const struct picture *picture, struct screen *screen, unsigned rows, unsigned fit)
+{
+  char text[LINE], line[TERMINAL_TEXT_MAX + 32], fitted[TERMINAL_TEXT_MAX], where[64] = "";
+  const struct terminal *terminal = &screen->terminal;
+  if (rows > fit)
+    snprintf(where, sizeof where, "%u-%u of %u  ", picture->top + 1,
+             picture->top + fit < rows ? picture->top + fit : rows, rows);
+  snprintf(text, sizeof text, "%sq quit  ? help  1-4 page  r sort  space freeze  +/- interval", where);
+  terminal_cut(terminal, text, terminal->width, fitted);
+  snprintf(line, sizeof line, "%s%s%s", terminal_dim(terminal), fitted, terminal_plain(terminal));
+  screen_set(screen, screen->rows - 1, line);
+  if (!*picture->note)
+    return;
+  terminal_cut(terminal, picture->note, terminal->width, fitted);
+  screen_set(screen, screen->rows - 2, fitted);
+}
+
+/* ---- pages of text ---- */
+
+/* Prints where the time of the interval or of the run went. */
+static void print_bar(const struct picture *picture, const struct terminal *terminal, FILE *stream, bool of_interval)
+{
+  const struct reading *reading = picture->reading;
+  const struct report report = {
+      .stream = stream, .columns = &reading->columns, .totals = of_interval ? &reading->part_totals : &reading->totals};
+  char seconds[CELLS_TEXT];
+  uint64_t ns[TIMELINE_CATEGORIES];
+  cells_seconds(of_interval ? reading->lasted_ns : reading->totals.elapsed_ns, seconds);
+  fprintf(stream, "%s%s %s s%s", terminal_bold(terminal), of_interval ? "Last interval:" : "Whole run:", seconds,
+          terminal_plain(terminal));
+  if (!category_times(&report, ns)) {
+    fprintf(stream, ": no samples\n");
+    return;
+  }
+  putc('\n', stream);
+  category_bar(&report, terminal);
+}
+
+/* fit: lines that are on the screen at once; more can be scrolled. */
+static void print_summary(const struct picture *picture, const struct terminal *terminal, FILE *stream, unsigned fit)
+{
+  const struct reading *reading = picture->reading;
+  uint32_t rows = fit < 24 ? 3 : fit < 32 ? 5 : READING_HOT, threads = fit < 48 ? 8 : 24;
+  if (reading->has_interval)
+    print_bar(picture, terminal, stream, true);
+  print_bar(picture, terminal, stream, false);
+  putc('\n', stream);
+  struct cells cells = {reading, terminal, stream, picture->of_interval && reading->has_interval, 0};
+  cells.longest = cells_longest(&cells);
+  cells_functions_heading(&cells);
+  for (uint32_t i = 0; i < reading->functions_count && i < rows; i++)
+    cells_function(&cells, i);
+  cells_hot_heading(&cells);
+  for (uint32_t i = 0; i < reading->hot_count && i < rows; i++)
+    cells_hot(&cells, i);
+  cells_threads_heading(&cells);
+  for (uint32_t i = 0; i < reading->threads_count && i < threads; i++)
+    cells_thread(&cells, i);
+  if (reading->threads_count > threads)
+    fprintf(stream, "and %" PRIu32 " more: key 4\n", reading->threads_count - threads);
+}
+
+static void print_nothing(const struct picture *picture, const struct terminal *terminal, FILE *stream)
+{
+  const struct reading *reading = picture->reading;
+  char text[LINE];
+  if (reading && reading->files)
+    snprintf(text, sizeof text, "Nothing can be read of %" PRIu32 " measurement file%s.", reading->files,
+             plural(reading->files));
+  else
+    snprintf(text, sizeof text,
+             "Waiting: '%.400s' holds no measurement so far. It appears with the first process that hpcrun-lite "
+             "measures into it.",
+             picture->directory);
+  terminal_wrap(terminal, stream, "", "", text);
+}
+
+/* Sets the screen's lines to those of a text, from line picture->top on.  Returns how many the text has. */
+static unsigned draw_text(struct picture *picture, struct screen *screen, const char *text, unsigned fit)
+{
+  unsigned lines = 0;
+  for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n')
+    lines++;
+  unsigned most = lines > fit ? lines - fit : 0, number = 0;
+  picture->top = picture->top < most ? picture->top : most;
+  for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n', number++)
+    if (number >= picture->top && number < picture->top + fit)
+      screen_set(screen, HEAD + number - picture->top, at);
+  return lines;
+}
+
+/* ---- pages of rows ---- */
+
+static const struct {
+  void (*heading)(const struct cells *cells);
+  void (*row)(const struct cells *cells, uint32_t number);
+} tables[PAGES_VIEWS] = {[PAGES_FUNCTIONS] = {cells_functions_heading, cells_function},
+                         [PAGES_CONTEXTS] = {cells_contexts_heading, cells_context},
+                         [PAGES_THREADS] = {cells_threads_heading, cells_thread}};
+
+static uint32_t count_rows(const struct picture *picture)
+{
+  const struct reading *reading = picture->reading;
+  return picture->view == PAGES_FUNCTIONS  ? reading->functions_count
+         : picture->view == PAGES_CONTEXTS ? reading->contexts_count
+                                           : reading->threads_count;
+}
+
+/* Prints the heading and the rows that are shown. */
+static void print_table(struct picture *picture, const struct terminal *terminal, FILE *stream, unsigned fit)
+{
+  struct cells cells = {picture->reading, terminal, stream, picture->of_interval && picture->reading->has_interval, 0};
+  cells.longest = cells_longest(&cells);
+  uint32_t rows = count_rows(picture), most = rows > fit ? rows - fit : 0;
+  picture->top = picture->top < most ? picture->top : most;
+  tables[picture->view].heading(&cells);
+  for (uint32_t i = picture->top; i < rows && i < picture->top + fit; i++)
+    tables[picture->view].row(&cells, i);
+}
+
+unsigned pages_draw(struct picture *picture, struct screen *screen)
+{
+  char *text = NULL;
+  size_t size = 0;
+  unsigned used = HEAD + 1 + (*picture->note != 0), fit = screen->rows > used ? screen->rows - used : 0, rows;
+  bool any = picture->reading && picture->reading->profile.processes_usable;
+  bool table = any && !picture->help && picture->view != PAGES_SUMMARY;
+  FILE *stream = open_memstream(&text, &size);
+  if (!stream)
+    return fit;
+  fit -= fit && table;
+  if (picture->help)
+    terminal_lines(&screen->terminal, stream, help);
+  else if (!any)
+    print_nothing(picture, &screen->terminal, stream);
+  else if (table)
+    print_table(picture, &screen->terminal, stream, fit);
+  else
+    print_summary(picture, &screen->terminal, stream, fit);
+  if (!fclose(stream)) {
+    unsigned top = picture->top;
+    picture->top = table ? 0 : top;
+    rows = draw_text(picture, screen, text, fit + table);
+    if (table) {
+      rows = count_rows(picture);
+      picture->top = top;
+    }
+    draw_title(picture, screen);
+    draw_processes(picture, screen);
+    draw_tabs(picture, screen);
+    draw_foot(picture, screen, rows, fit);
+  }
+  free(text);
+  return fit;
+}

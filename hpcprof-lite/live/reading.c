@@ -1,0 +1,295 @@
+#include "hpcprof-lite/live/reading.h"
+
+#include "hpcprof-lite/input/find.h"
+#include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/live/interval.h"
+#include "hpcprof-lite/views/derived.h"
+#include "hpcprof-lite/views/symbolize.h"
+#include "hpcprof-lite/views/thread_order.h"
+#include "hpcprof-lite/views/topdown.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { HIDDEN_BELOW = 200 }; /* contexts below 1 / 200 of the weight */
+
+uint64_t reading_now_ns(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t reading_cpu_ns(void)
+{
+  static const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
+  uint64_t sum = 0;
+  for (size_t i = 0; i < sizeof whose / sizeof *whose; i++) {
+    struct rusage usage;
+    if (getrusage(whose[i], &usage))
+      continue;
+    sum += (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
+           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+  }
+  return sum;
+}
+
+/* ---- files ---- */
+
+static void free_paths(char **paths, uint32_t count)
+{
+  for (uint32_t i = 0; i < count; i++)
+    free(paths[i]);
+  free(paths);
+}
+
+char *reading_signature(const struct reading_source *source)
+{
+  struct problems ignored = {0};
+  char **paths = NULL, *text = NULL;
+  uint32_t count = 0;
+  size_t size;
+  int status = find_measurements(source->directories, source->directories_count, &ignored, &paths, &count);
+  FILE *stream = status ? NULL : open_memstream(&text, &size);
+  for (uint32_t i = 0; i < count && stream; i++) {
+    struct stat found = {0};
+    if (!stat(paths[i], &found))
+      fprintf(stream, "%s %ju %jd %jd.%09ld\n", paths[i], (uintmax_t)found.st_ino, (intmax_t)found.st_size,
+              (intmax_t)found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
+  }
+  if (stream && fclose(stream)) {
+    free(text);
+    text = NULL;
+  }
+  problems_release(&ignored);
+  free_paths(paths, count);
+  return text;
+}
+
+/* Notes the first problem and how many there are. */
+static void note_problems(struct reading *reading)
+{
+  size_t count = 0;
+  const char *first = NULL;
+  for (uint32_t i = 0; i < reading->profile.processes_count; i++) {
+    const struct problems *problems = &reading->profile.problems[i];
+    if (!first && problems->count)
+      first = problems->lines[0] ? problems->lines[0] : reading->profile.processes[i].path;
+    count += problems->count;
+  }
+  if (count > 1)
+    snprintf(reading->note, sizeof reading->note, "%zu problems, such as: %s", count, first);
+  else if (count)
+    snprintf(reading->note, sizeof reading->note, "%s", first);
+}
+
+/* Finds and merges the files. */
+static int read_files(const struct reading_source *source, struct reading *reading)
+{
+  struct problems problems = {0};
+  char **paths = NULL;
+  uint32_t count = 0;
+  int status = find_measurements(source->directories, source->directories_count, &problems, &paths, &count);
+  if (!status)
+    status = merge_files(paths, count, 1, source->baseline, NULL, &reading->profile);
+  reading->files = count;
+  if (!status)
+    note_problems(reading);
+  if (!status && count && problems.count && problems.lines[0] && !*reading->note)
+    snprintf(reading->note, sizeof reading->note, "%s", problems.lines[0]);
+  problems_release(&problems);
+  free_paths(paths, count);
+  return status;
+}
+
+/* Whether all processes of the reading before were read again. */
+static bool is_complete(const struct reading *before, struct reading *reading)
+{
+  const char *example;
+  uint32_t lacking = before ? interval_lacking(&before->profile, &reading->profile, &example) : 0;
+  if (lacking)
+    snprintf(reading->note, sizeof reading->note, "%" PRIu32 " process%s cannot be read again, such as %s", lacking,
+             lacking == 1 ? "" : "es", example);
+  return !lacking;
+}
+
+/* ---- rows ---- */
+
+/* Whether some process runs: on this machine, or elsewhere, where only its samples show it. */
+static bool is_growing(const struct reading *before, const struct reading *reading)
+{
+  bool unfinished = false;
+  for (uint32_t i = 0; i < reading->profile.processes_count; i++) {
+    const struct profile_process *process = &reading->profile.processes[i];
+    if (process->running)
+      return true;
+    unfinished |= process->usable && process->unfinished;
+  }
+  return unfinished && (!before || interval_any(&before->profile, &reading->profile));
+}
+
+/* How long the run has taken: its figures extend to the last sample, but a process that sleeps has none. */
+static uint64_t elapsed_ns(const struct reading *reading)
+{
+  struct timespec time;
+  uint64_t begin_ns = UINT64_MAX;
+  for (uint32_t i = 0; i < reading->profile.processes_count; i++)
+    if (reading->profile.processes[i].usable && reading->profile.processes[i].start_ns < begin_ns)
+      begin_ns = reading->profile.processes[i].start_ns;
+  clock_gettime(CLOCK_REALTIME, &time);
+  uint64_t now_ns = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec, known_ns = reading->totals.elapsed_ns;
+  return reading->totals.running && now_ns > begin_ns && now_ns - begin_ns > known_ns ? now_ns - begin_ns : known_ns;
+}
+
+/* Makes the trees. */
+static int build_rows(struct reading *reading)
+{
+  struct profile *profile = &reading->profile;
+  size_t places = (size_t)profile->contexts.count + profile->workspan.directives_count + 1;
+  struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &reading->columns, .modules = profile->catalog.modules};
+  uint32_t *row_of = malloc(places * sizeof *row_of);
+  int status = row_of ? 0 : ERR_NOMEM;
+  if (!status)
+    status = topdown_build(profile, &reading->names, &reading->columns, reading->totals.command, TOPDOWN_NO_LINES,
+                           &reading->tree, row_of);
+  free(row_of);
+  if (status)
+    return status;
+  tree_inclusive(&reading->tree);
+  status = tree_finish(&reading->tree, &order, false);
+  if (!status)
+    status = derived_flat(&reading->tree, &reading->columns, &reading->flat, NULL);
+  if (!status)
+    status = tree_finish(&reading->flat, &order, false);
+  return status;
+}
+
+/* Computes everything from the profile. */
+static int compute(struct reading_source *source, struct reading *before, struct reading *reading)
+{
+  struct profile *profile = &reading->profile;
+  struct profile *earlier = before ? &before->profile : NULL;
+  tree_columns_init(&profile->catalog, &reading->columns);
+  int status = interval_processes(earlier, profile, &reading->part);
+  if (!status)
+    status = interval_contexts(earlier, profile);
+  if (!status)
+    status = totals_compute(profile, &reading->columns, source->baseline, &reading->totals);
+  if (!status)
+    status = totals_compute(&reading->part, &reading->columns, source->baseline, &reading->part_totals);
+  reading->elapsed_ns = elapsed_ns(reading);
+  interval_columns(profile->catalog.columns_count, &reading->columns, &reading->part_columns);
+  uint64_t begin_ns = reading_cpu_ns(), modules_read = source->kept.modules_read;
+  if (!status)
+    status = symbolize_kept(profile, 1, &source->kept, &reading->names);
+  reading->lookup_ns = source->kept.modules_read > modules_read ? reading_cpu_ns() - begin_ns : 0;
+  if (!status)
+    status = build_rows(reading);
+  if (!status)
+    status = thread_order(profile, NULL, &reading->threads, &reading->threads_count);
+  return status;
+}
+
+int reading_take(struct reading_source *source, struct reading *before, struct reading *reading)
+{
+  if (before && !before->profile.processes_usable)
+    before = NULL;
+  *reading = (struct reading){.at_ns = reading_now_ns()};
+  reading->lasted_ns = before ? reading->at_ns - before->at_ns : 0;
+  int status = read_files(source, reading);
+  if (status)
+    return status;
+  if (!is_complete(before, reading))
+    return ERR_INPUT;
+  reading->growing = is_growing(before, reading);
+  reading->has_interval = before && reading->growing;
+  return reading->profile.processes_usable ? compute(source, before, reading) : 0;
+}
+
+void reading_release(struct reading *reading)
+{
+  free(reading->functions);
+  free(reading->contexts);
+  free(reading->threads);
+  tree_release(&reading->flat);
+  tree_release(&reading->tree);
+  totals_release(&reading->totals);
+  totals_release(&reading->part_totals);
+  symbolize_release(&reading->names);
+  interval_release(&reading->part);
+  if (reading->profile.processes)
+    profile_release(&reading->profile);
+  *reading = (struct reading){0};
+}
+
+/* ---- lists ---- */
+
+struct sorter {
+  const struct tree *tree;
+  const struct tree_columns *columns;
+};
+
+static int by_spent(const void *a, const void *b, void *argument)
+{
+  const struct sorter *sorter = argument;
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  uint64_t xs = tree_spent(sorter->tree, sorter->columns, x, false);
+  uint64_t ys = tree_spent(sorter->tree, sorter->columns, y, false);
+  if (xs != ys)
+    return xs > ys ? -1 : 1;
+  int order = strcmp(sorter->tree->rows[x].name, sorter->tree->rows[y].name);
+  return order ? order : (x > y) - (x < y);
+}
+
+/* Finds the contexts with the most time of their own. */
+static void find_hot(struct reading *reading, const struct tree_columns *columns)
+{
+  const struct tree *tree = &reading->tree;
+  reading->hot_count = 0;
+  for (uint32_t row = 1; row < tree->count; row++) {
+    uint64_t own = tree_spent(tree, columns, row, false);
+    uint32_t place = reading->hot_count;
+    while (place && tree_spent(tree, columns, reading->hot[place - 1], false) < own)
+      place--;
+    if (!own || place == READING_HOT)
+      continue;
+    reading->hot_count += reading->hot_count < READING_HOT;
+    memmove(reading->hot + place + 1, reading->hot + place, (reading->hot_count - 1 - place) * sizeof *reading->hot);
+    reading->hot[place] = row;
+  }
+}
+
+int reading_sort(struct reading *reading, bool of_interval)
+{
+  of_interval = of_interval && reading->has_interval;
+  const struct tree_columns *columns = of_interval ? &reading->part_columns : &reading->columns;
+  struct sorter sorter = {.tree = &reading->flat, .columns = columns};
+  struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = columns, .modules = reading->profile.catalog.modules};
+  free(reading->functions);
+  free(reading->contexts);
+  reading->functions_count = reading->contexts_count = 0;
+  reading->functions = calloc((size_t)reading->flat.count + 1, sizeof *reading->functions);
+  reading->contexts = calloc((size_t)reading->tree.count + 1, sizeof *reading->contexts);
+  if (!reading->functions || !reading->contexts)
+    return ERR_NOMEM;
+  for (uint32_t i = 1; i < reading->flat.count; i++)
+    if (tree_spent(&reading->flat, &reading->columns, i, false))
+      reading->functions[reading->functions_count++] = i;
+  if (reading->functions_count)
+    qsort_r(reading->functions, reading->functions_count, sizeof *reading->functions, by_spent, &sorter);
+  if (!reading->tree.count)
+    return 0;
+  find_hot(reading, columns);
+  int status = tree_finish(&reading->tree, &order, true);
+  uint64_t all = tree_weight(&reading->tree, columns, 0, true);
+  for (uint32_t i = 1; i < reading->tree.count && !status; i++) {
+    uint64_t weight = tree_weight(&reading->tree, columns, reading->tree.order[i], true);
+    if (weight && weight >= all / HIDDEN_BELOW)
+      reading->contexts[reading->contexts_count++] = reading->tree.order[i];
+  }
+  return status;
+}

@@ -1,0 +1,111 @@
+#include "hpcprof-lite/symbols/kept_symbols.h"
+
+#include "common/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_value(const void *a, const void *b)
+{
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Where the function at an address begins; the address itself if none is known. */
+static uint64_t start_of(const struct symbols *symbols, uint32_t offset)
+{
+  struct symbols_place place;
+  return symbols && symbols_lookup(symbols, offset, &place, 1) >= 1 && place.low ? place.low : offset;
+}
+
+/* The place of the module in the list, or the number of modules. */
+static size_t position_of(const struct kept_symbols *kept, const struct symbols_request *request)
+{
+  size_t i = 0;
+  for (; i < kept->modules_count; i++) {
+    const struct kept_module *known = &kept->modules[i];
+    if (!strcmp(known->path, request->path) && known->build_id_size == request->build_id_size &&
+        !memcmp(known->build_id, request->build_id, request->build_id_size))
+      break;
+  }
+  return i;
+}
+
+const struct kept_module *kept_symbols_find(const struct kept_symbols *kept, const struct symbols_request *request)
+{
+  size_t i = position_of(kept, request);
+  if (i == kept->modules_count)
+    return NULL;
+  const struct kept_module *known = &kept->modules[i];
+  for (uint32_t j = 0; j < request->offset_count; j++) {
+    uint64_t start = start_of(known->symbols, request->offsets[j]);
+    if (!bsearch(&start, known->starts, known->starts_count, sizeof start, by_value))
+      return NULL;
+  }
+  return known;
+}
+
+/* Appends the module.  Returns its place, or NULL without memory. */
+static struct kept_module *append(struct kept_symbols *kept, const struct symbols_request *request)
+{
+  char *path = strdup(request->path);
+  if (!path || !array_reserve(&kept->modules, &kept->modules_room, kept->modules_count + 1, sizeof *kept->modules)) {
+    free(path);
+    return NULL;
+  }
+  struct kept_module *added = &kept->modules[kept->modules_count++];
+  *added = (struct kept_module){.path = path, .build_id_size = request->build_id_size};
+  memcpy(added->build_id, request->build_id, request->build_id_size);
+  return added;
+}
+
+const struct kept_module *kept_symbols_add(struct kept_symbols *kept, const struct symbols_request *request, int opened,
+                                           struct symbols *symbols, char *message)
+{
+  uint32_t count = request->offset_count;
+  size_t i = position_of(kept, request);
+  uint64_t *starts = calloc((size_t)count + 1, sizeof *starts);
+  bool room =
+      array_reserve(&kept->replaced, &kept->replaced_room, kept->replaced_count + 1, sizeof *kept->replaced) && starts;
+  struct kept_module *known = !room ? NULL : i < kept->modules_count ? &kept->modules[i] : append(kept, request);
+  if (!known) {
+    free(starts);
+    return NULL;
+  }
+  for (uint32_t j = 0; j < count; j++)
+    starts[j] = start_of(symbols, request->offsets[j]);
+  if (count)
+    qsort(starts, count, sizeof *starts, by_value);
+  if (known->symbols)
+    kept->replaced[kept->replaced_count++] = known->symbols;
+  free(known->starts);
+  free(known->message);
+  known->symbols = symbols;
+  known->message = message;
+  known->opened = opened;
+  known->starts = starts;
+  known->starts_count = count;
+  kept->modules_read++;
+  return known;
+}
+
+void kept_symbols_settle(struct kept_symbols *kept)
+{
+  for (size_t i = 0; i < kept->replaced_count; i++)
+    symbols_free(kept->replaced[i]);
+  kept->replaced_count = 0;
+}
+
+void kept_symbols_release(struct kept_symbols *kept)
+{
+  kept_symbols_settle(kept);
+  for (size_t i = 0; i < kept->modules_count; i++) {
+    symbols_free(kept->modules[i].symbols);
+    free(kept->modules[i].path);
+    free(kept->modules[i].message);
+    free(kept->modules[i].starts);
+  }
+  free(kept->modules);
+  free(kept->replaced);
+  *kept = (struct kept_symbols){0};
+}
