@@ -20,6 +20,7 @@
 
 #include "hpcrun-lite/launch/arguments.h"
 #include "hpcrun-lite/launch/child.h"
+#include "hpcrun-lite/launch/code_filter/code_filter.h"
 #include "hpcrun-lite/launch/diagnose.h"
 #include "hpcrun-lite/launch/directory.h"
 #include "hpcrun-lite/launch/plan.h"
@@ -42,6 +43,22 @@ static int fail(enum launch_status status, const char *message)
   return status;
 }
 
+/* Finds what the filter names.  Returns 0, or the exit status of a failure. */
+static int resolve_filter(struct plan *plan, bool prints)
+{
+  char message[1024], *text;
+  if (!plan->filter[0])
+    return 0;
+  enum launch_status status =
+      code_filter_resolve(&plan->program, plan->filter, plan->directory, &text, message, sizeof message);
+  if (status != LAUNCH_OK)
+    return fail(status, message);
+  if (message[0] != '\0' && prints)
+    print_line(message);
+  plan->filter = text; /* until the launcher ends */
+  return 0;
+}
+
 /* Works the plan out and takes the directory: of the measurement, or of a series of them. */
 static int prepare(struct plan *plan)
 {
@@ -57,6 +74,9 @@ static int prepare(struct plan *plan)
   if (status != LAUNCH_OK)
     return fail(status, message);
   bool prints = plan->log_level > (joined ? 1 : 0); /* one rank of a job prints it */
+  int filtered = resolve_filter(plan, prints);
+  if (filtered)
+    return filtered;
   if (plan->choice.say_note && prints)
     print_line(plan->choice.note);
   if (plan->choice.warning[0] != '\0' && prints)
@@ -270,7 +290,8 @@ int main(int argc, char **argv)
     fputs(mode == MODE_HELP ? arguments_help() : "hpcrun-lite " HPCRUN_VERSION "\n", stdout);
     return fflush(stdout) == 0 ? 0 : LAUNCH_FAILED;
   }
-  const char *preload = getenv("LD_PRELOAD");
+  const char *preload = getenv("LD_PRELOAD"), *filter = getenv("HPCRUN_LITE_FILTER");
+  plan.filter = filter ? filter : "";
   plan.user_preload = preload ? preload : "";
   int status = mode == MODE_DIAGNOSE ? diagnose_command(&plan) : prepare(&plan);
   program_release(&plan.program);

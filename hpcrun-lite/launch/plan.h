@@ -20,6 +20,7 @@ struct plan {
   const char *output, *event_list, *task_context, *parallelism, *work, *runtime, *user_preload;
   const char *trace, *trace_keep;     /* NULL: no trace */
   uint64_t trace_limit;               /* bytes */
+  const char *filter;                 /* what is left out: see common/filter_text.h; "": nothing */
   bool overwrite, paused, for_script; /* for_script: --env */
   bool report;
   struct series series; /* of --scaling */

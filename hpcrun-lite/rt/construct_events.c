@@ -1,6 +1,7 @@
 #include "hpcrun-lite/rt/construct_events.h"
 
 #include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
@@ -24,7 +25,8 @@ static void keep_context(struct thread_state *t, struct format_construct *at)
   if (rt_stopped())
     return;
   at->context_sought = 1;
-  uint32_t node = context_caller(t).node;
+  struct call_site site = context_caller(t);
+  uint32_t node = context_charged(t, &site);
   at->node = node == CCT_NONE ? 0 : node;
 }
 
@@ -41,8 +43,11 @@ void construct_events_region_begin(struct thread_state *t, uint64_t region, bool
   uint32_t kind = league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL;
   met(t, construct_region_begin(t, kind, span_region_row(region), read));
   struct construct_place place = construct_region_place(t);
-  span_set_entry(region,
-                 (struct span_entry){.begun = read, .owner = place.owner, .record = place.record, .kind = kind});
+  uint32_t row = 0;
+  if (filter.constructs)
+    kind = construct_region_kind(t, &row);
+  span_set_entry(region, (struct span_entry){
+                             .begun = read, .owner = place.owner, .record = place.record, .kind = kind, .row = row});
 }
 
 void construct_events_region_end(struct thread_state *t, uint64_t read)

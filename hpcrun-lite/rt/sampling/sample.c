@@ -5,6 +5,7 @@
 #include <ucontext.h>
 
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/filter/window.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
@@ -158,9 +159,26 @@ static bool in_own_code(struct thread_state *t, const ucontext_t *context)
   return module && module->flags & FORMAT_MODULE_TOOL;
 }
 
+/* Measuring is paused or goes on at this moment, whatever the thread does. */
+static bool pass_window(struct thread_state *t)
+{
+  int saved_errno = errno;
+  bool entered = t && rt_enter(t);
+  if (entered && rt.online && t->end_slot && !rt_stopped() && !atomic_load(&rt.graph_suspended))
+    span_window(t);
+  else
+    window_pass();
+  if (entered)
+    rt_leave(t);
+  errno = saved_errno;
+  return true;
+}
+
 bool sample_signal(const siginfo_t *info, void *context)
 {
   struct thread_state *t = rt_thread();
+  if (__builtin_expect(window_signal(info), 0))
+    return pass_window(t);
   if (!t)
     return false;
   bool publish = wants_publication(info);
