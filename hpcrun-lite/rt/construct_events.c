@@ -68,7 +68,9 @@ void construct_events_implicit_begin(struct thread_state *t, uint64_t region, bo
     return;
   }
   struct span_entry entry = span_entry(region);
-  construct_join(t, entry.kind, entry.row, (struct construct_place){entry.owner, entry.record}, task, entry.begun, now);
+  struct construct_place place = {.owner = entry.owner, .record = entry.record};
+  place.around = filter.constructs && entry.row != span_region_row(region);
+  construct_join(t, entry.kind, entry.row, place, task, entry.begun, now);
 }
 
 void construct_events_implicit_end(struct thread_state *t, bool creator)

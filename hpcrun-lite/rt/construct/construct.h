@@ -30,6 +30,7 @@ void construct_release(struct thread_state *t);
 /* Where a region stands: a record of its creator's. */
 struct construct_place {
   uint32_t owner, record; /* thread; 0: not known */
+  bool around;            /* the record is that of what is around the region, which a filter leaves out */
 };
 
 /* The thread creates a region (kind: parallel or teams); its own task in the region begins; the region ends. */

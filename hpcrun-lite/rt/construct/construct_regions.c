@@ -18,7 +18,7 @@ uint32_t construct_region_kind(const struct thread_state *t, uint32_t *directive
 
 struct construct_place construct_region_place(const struct thread_state *t)
 {
-  return t->construct.ticks ? (struct construct_place){t->index, t->construct.top->record}
+  return t->construct.ticks ? (struct construct_place){.owner = t->index, .record = t->construct.top->record}
                             : (struct construct_place){0};
 }
 
@@ -106,7 +106,7 @@ void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, s
     rt_lost(t, FORMAT_LOST_DIRECTIVES);
     return;
   }
-  at->count += !filtered;
+  at->count += !filtered && !place.around;
   trace_begun(t);
   bool region = kind == FORMAT_DIRECTIVE_PARALLEL || kind == FORMAT_DIRECTIVE_TEAMS; /* else what is around it */
   if (!construct_push(t, at, record, region ? kind : FORMAT_DIRECTIVE_PARALLEL, FORMAT_TIME_ENTER))

@@ -6,7 +6,7 @@
 
 /* The moments at which measuring begins (open) and ends, by CLOCK_MONOTONIC; 0: done, or none. */
 static struct {
-  uint64_t open_ns, close_ns;
+  _Atomic uint64_t open_ns, close_ns;
   uint64_t start_ns, start_ticks;
   int timer;
 } window;

@@ -174,6 +174,21 @@ static bool pass_window(struct thread_state *t)
   return true;
 }
 
+/* What a sample stands for, without the time in which measuring was paused.  One of CPU time or of a count counts as a
+ * whole, or not at all if it is paused now: it stands for little time.  That of a thread that slept may stand for much,
+ * and may come before the signal of a timer that was held back, too. */
+static uint64_t measured_weight(const struct source *source, uint64_t weight) __attribute__((noinline));
+static uint64_t measured_weight(const struct source *source, uint64_t weight)
+{
+  enum { SCALE = 1 << 20 };
+  if (rt.events[source->event].clock != EVENT_WALL_TIME)
+    return rt_paused() ? 0 : weight;
+  if (atomic_load_explicit(&rt.paused_by, memory_order_relaxed) & RT_PAUSED_WINDOW)
+    window_pass();
+  uint64_t now = rt_ticks(), ticks = rt_scale(weight, SCALE, times_ticks_to_ns(SCALE));
+  return ticks < now ? rt_scale(weight, rt_measured(now - ticks, now), ticks) : weight;
+}
+
 bool sample_signal(const siginfo_t *info, void *context)
 {
   struct thread_state *t = rt_thread();
@@ -191,7 +206,9 @@ bool sample_signal(const siginfo_t *info, void *context)
   if (!rt_stopped() || publish) {
     uint64_t began = rt_ticks();
     uint64_t weight = source ? source_weight(t, source) : 0, weighed = rt_ticks();
-    if (source && rt_paused()) {
+    if (source && __builtin_expect(rt_ever_paused(), 0))
+      weight = measured_weight(source, weight);
+    if (source && !weight && rt_ever_paused()) {
       /* weighed, so that the time until now does not count later; then dropped */
     } else if (rt_enter(t)) {
       if (publish)
