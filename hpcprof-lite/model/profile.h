@@ -149,6 +149,10 @@ uint32_t profile_thread_position(const struct profile_process *process, uint32_t
 /* Whether the process was sampled by elapsed time, according to its notes. */
 bool profile_by_wall(const struct profile_process *process);
 
+/* What a filter of the measurement has left out, of the first process that has one, in a text of *length bytes; NULL if
+ * no process has one. */
+const char *profile_filtered(const struct profile *profile, size_t *length);
+
 /* Frees everything that the profile owns, but not the structure. */
 void profile_release(struct profile *profile);
 

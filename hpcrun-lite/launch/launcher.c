@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/filter_text.h"
 #include "hpcrun-lite/launch/arguments.h"
 #include "hpcrun-lite/launch/child.h"
 #include "hpcrun-lite/launch/code_filter/code_filter.h"
@@ -69,6 +70,8 @@ static int prepare(struct plan *plan)
   enum launch_status status = plan_work_out(plan, message, sizeof message);
   if (status != LAUNCH_OK)
     return fail(status, message);
+  if (!filter_text_check(plan->filter, message, sizeof message)) /* before a directory is made */
+    return fail(LAUNCH_FAILED, message);
   request.command = plan->command[0] ? path_base(plan->command[0]) : "";
   status = directory_take(&request, plan->directory, sizeof plan->directory, &joined, message, sizeof message);
   if (status != LAUNCH_OK)

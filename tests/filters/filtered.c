@@ -6,10 +6,12 @@
  * main → region → wanted → kernel                           0.1 s on each thread
  * main → region → critical, loop and barrier of a few ms
  * main → inlining, into which "inlined" is inlined          0.1 s, and 0.1 s of its own
- * in the user region "solve": kernel                        0.1 s
+ * in the user region "solve": kernel                        0.1 s, and kept
+ * main → tasks: four tasks, each → task_body                0.05 s
+ * With the argument "sleeps" only: early 0.1 s, sleep 0.4 s, late 0.3 s, sleep 0.3 s, after 0.1 s.
  */
 #include <omp.h>
-#include <string.h>
+#include <unistd.h>
 
 #include "burn.h"
 #include "hpcrun-lite.h"
@@ -83,12 +85,56 @@ NOINLINE double solve(void)
   return sum;
 }
 
-int main(void)
+NOINLINE double task_body(void)
 {
+  return burn(0.05) + 4;
+}
+
+NOINLINE void tasks(void)
+{
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < 4; i++)
+#pragma omp task
+    task_body();
+}
+
+NOINLINE double early(void)
+{
+  return burn(0.1) + 5;
+}
+
+NOINLINE double late(void)
+{
+  return burn(0.3) + 6;
+}
+
+NOINLINE double after(void)
+{
+  return burn(0.1) + 7;
+}
+
+static int sleeping(void)
+{
+  double sum = early();
+#pragma omp parallel
+  usleep(1000);
+  usleep(400000);
+  sum += late();
+  usleep(300000);
+  sum += after();
+  return sum < 0;
+}
+
+int main(int count, char **arguments)
+{
+  if (count > 1 && arguments[1][0] == 's')
+    return sleeping();
   double sum = serial() + left_out() + kept();
 #pragma omp parallel reduction(+ : sum)
   sum += wanted();
   sum += constructs() + inlining() + solve();
+  tasks();
   say("threads", omp_get_max_threads());
   return sum < 0;
 }
