@@ -25,8 +25,7 @@ static void keep_context(struct thread_state *t, struct format_construct *at)
   if (rt_stopped())
     return;
   at->context_sought = 1;
-  struct call_site site = context_caller(t);
-  uint32_t node = context_charged(t, &site);
+  uint32_t node = context_met(t);
   at->node = node == CCT_NONE ? 0 : node;
 }
 

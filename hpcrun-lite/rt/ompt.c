@@ -645,10 +645,8 @@ static void take_blame(struct thread_state *t, uint64_t wait_id)
   struct blame blame = {0};
   if (!rt_stopped())
     blame = blame_take(wait_id);
-  if (blame.samples) {
-    struct call_site site = context_caller(t);
-    sample_charge_blame(t, context_charged(t, &site), &blame);
-  }
+  if (blame.samples)
+    sample_charge_blame(t, context_met(t), &blame);
   rt_inside_dec(t);
 }
 

@@ -181,7 +181,7 @@ def constructs_without_records_belong_to_what_is_around_them(directory):
             found = {row["kind"] for row in rows}
             assert not found & missing and kept <= found, (compiler, what, found)
             wall = sum(float(row["wall_s"]) for row in run.threads())
-            lived = sum(float(row["incl_s"]) for row in rows if row["kind"] == "program")
+            lived = sum(float(row["incl_s"]) for row in rows if row["kind"] == "program" and row["thread"])
             assert abs(lived - wall) < 0.02 * wall + 0.005, (compiler, what, lived, wall)
             spans = run.view("parallelism")
             check_spans(spans)
@@ -214,8 +214,11 @@ def only_a_part_of_the_run_is_measured(directory):
                 close(work(nodes, "late"), 0.3, what)
             elif early:
                 assert "late" not in names(nodes), what
-            close(work(nodes, "early"), early, what)
-            close(work(nodes, "after"), after, what) if events[0] == "t" else None
+            for name, expected in (("early", early), ("after", after)):
+                if events[0] == "t":
+                    close(work(nodes, name), expected, what)
+                else:
+                    assert (name in names(nodes)) == (expected > 0), (what, name)
             if clock == "online":
                 check_gaps(run, limits, what)
 

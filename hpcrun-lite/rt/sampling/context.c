@@ -48,6 +48,7 @@ struct stack_reader {
   uint32_t filtered, region_filtered; /* what a filter found on the path, and on that to region_node */
   uint32_t task_filtered;             /* the same for task_region */
   uint32_t stop;                      /* node below which a filter leaves everything out; CCT_NONE: none */
+  bool left_out;                      /* the whole path lacks what a filter includes: nothing is added for it */
 };
 
 /* Adds a child to the path's node. */
@@ -62,6 +63,8 @@ static uint32_t child(struct stack_reader *reader, enum format_kind kind, uint32
  * a node of kind filtered belongs to it (doc/format.md), whether it is known here or not. */
 static void go_on_at(struct stack_reader *reader, uint32_t node, uint32_t filtered)
 {
+  if (reader->left_out)
+    return;
   reader->node = node;
   reader->filtered = filtered;
   if (filtered & FORMAT_FILTERED_OUT)
@@ -76,6 +79,13 @@ static void enter_filtered(struct stack_reader *reader, uint32_t found)
   reader->filtered |= found;
   if (found & FORMAT_FILTERED_OUT)
     reader->node = reader->stop = child(reader, FORMAT_KIND_FILTERED, 0, 0);
+}
+
+/* Publishes the creation context of a region whose entry is reached. */
+static void publish(const struct stack_reader *reader, struct format_region *region)
+{
+  if (!reader->left_out)
+    region_publish(reader->t, region, reader->node, reader->filtered);
 }
 
 /* Looks up all frames in the filter. */
@@ -326,7 +336,7 @@ static void enter_run(struct stack_reader *reader, int inner, int outer)
   if (region) {
     if (reader->cut && region_known(region)) /* the part that was cut off is known from an earlier sample */
       go_on_at(reader, region->link_node, region->filtered);
-    region_publish(reader->t, region, reader->node, reader->filtered);
+    publish(reader, region);
     enter_region(reader, inner, outer);
     return;
   }
@@ -387,7 +397,7 @@ static void enter_started_region(struct stack_reader *reader, int i)
   struct format_region *region = region_entered(reader->t, sp - ENTRY_BYTES, sp - ENTRY_BYTES + 1);
   if (!region)
     return;
-  region_publish(reader->t, region, reader->node, reader->filtered);
+  publish(reader, region);
   reader->entered = 0;
   add_region(reader);
 }
@@ -413,7 +423,7 @@ static bool read_frames(struct stack_reader *reader, int i, int innermost)
       struct format_region *entered =
           reader->target ? reader->target : region_entered(reader->t, reader->frames[i].sp, outer_sp(reader, outer));
       if (entered)
-        region_publish(reader->t, entered, reader->node, reader->filtered);
+        publish(reader, entered);
       if (!reader->caller)
         reader->node = child(reader, FORMAT_KIND_RUNTIME, 0, 0);
       return true;
@@ -456,7 +466,7 @@ static bool read_task(struct stack_reader *reader, int innermost)
 static bool read_stack(struct stack_reader *reader)
 {
   struct thread_state *t = reader->t;
-  reader->node = CCT_ROOT;
+  reader->node = reader->left_out ? reader->stop : CCT_ROOT;
   reader->region_node = CCT_NONE;
   int called = 0;
   while (called < reader->count && reader->frames[called].tool)
@@ -576,9 +586,23 @@ static uint32_t charged(struct thread_state *t, uint32_t node, uint32_t filtered
   return cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_FILTERED, 0, 0});
 }
 
-uint32_t context_charged(struct thread_state *t, const struct call_site *site)
+/* Before a stack is read whose path is charged: may the path have what a filter includes?  Otherwise it is not made. */
+static void choose_path(struct stack_reader *reader) __attribute__((noinline));
+static void choose_path(struct stack_reader *reader)
 {
-  return charged(t, site->node, site->filtered);
+  const struct thread_state *t = reader->t;
+  uint32_t found = region_filtered(t);
+  if (reader->task_region != CCT_NONE)
+    found |= reader->task_filtered;
+  for (int i = 0; i < reader->count; i++)
+    found |= reader->frames[i].filtered;
+  for (unsigned i = 0; i < t->user_depth && i < RT_USER_REGIONS; i++)
+    found |= t->user_regions[i].wanted ? FORMAT_FILTERED_REGION : 0;
+  if (reader->cut || (rt.task_creation && reader->tasks_count) || !(filter.needs & ~found) ||
+      found & FORMAT_FILTERED_OUT)
+    return;
+  reader->left_out = true;
+  reader->stop = cct_child(reader->t, CCT_ROOT, (struct cct_key){FORMAT_KIND_FILTERED, 0, 0});
 }
 
 uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead)
@@ -586,6 +610,8 @@ uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bo
   struct stack_reader reader = reader_of(t);
   reader.interrupted = true;
   walk(&reader, registers);
+  if (__builtin_expect(filter.needs, 0))
+    choose_path(&reader);
   *overhead = read_stack(&reader);
   return charged(t, reader.node, reader.filtered);
 }
@@ -604,6 +630,17 @@ struct call_site context_caller(struct thread_state *t)
   for (site.end = site.first; site.end < reader.count && !reader.frames[site.end].runtime;)
     site.end++;
   return site;
+}
+
+uint32_t context_met(struct thread_state *t)
+{
+  struct stack_reader reader = reader_of(t);
+  reader.caller = true;
+  walk(&reader, NULL);
+  if (filter.needs)
+    choose_path(&reader);
+  read_stack(&reader);
+  return charged(t, reader.node, reader.filtered);
 }
 
 uint32_t context_call(struct thread_state *t)

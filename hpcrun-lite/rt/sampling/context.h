@@ -27,8 +27,8 @@ struct call_site {
 /* In a callback: the context of the user frame that called the runtime. */
 struct call_site context_caller(struct thread_state *t);
 
-/* The node to which something there is charged: a node of kind filtered if the path lacks what a filter includes. */
-uint32_t context_charged(struct thread_state *t, const struct call_site *site);
+/* The same, for what is charged to it: a node of kind filtered if the path lacks what a filter includes. */
+uint32_t context_met(struct thread_state *t);
 
 /* In a function of the tool that the program has called: the context of the call. */
 uint32_t context_call(struct thread_state *t);

@@ -424,6 +424,16 @@ uint32_t region_base(struct thread_state *t, uint64_t handle, uint32_t *filtered
   return linked || room ? node : partial_node(t);
 }
 
+uint32_t region_filtered(const struct thread_state *t)
+{
+  bool recorded = t->base_region && t->base_region != REGION_NO_RECORD;
+  const struct format_region *region = recorded ? region_find(t->base_region) : NULL;
+  uint32_t found = region && region_known(region) ? region->filtered : 0;
+  for (uint32_t index = t->open_region; index; index = at(index)->next)
+    found |= region_known(at(index)) ? at(index)->filtered : 0;
+  return found;
+}
+
 uint32_t region_around(struct thread_state *t, uint64_t sp, uint32_t *filtered)
 {
   *filtered = 0;

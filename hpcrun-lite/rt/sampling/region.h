@@ -112,6 +112,9 @@ void region_publish(struct thread_state *t, struct format_region *region, uint32
  * long as that is not known. */
 uint32_t region_base(struct thread_state *t, uint64_t handle, uint32_t *filtered);
 
+/* What a filter found on the creation contexts of the regions that the thread is in, all together. */
+uint32_t region_filtered(const struct thread_state *t);
+
 /* Replaces a placeholder by a link once its region has been resolved.  Called at each sample; cheap if none is pending.
  */
 void region_resolve(struct thread_state *t);
