@@ -8,7 +8,8 @@
  * main → inlining, into which "inlined" is inlined          0.1 s, and 0.1 s of its own
  * in the user region "solve": kernel                        0.1 s, and kept
  * main → tasks: four tasks, each → task_body                0.05 s
- * With the argument "sleeps" only: early 0.1 s, sleep 0.4 s, late 0.3 s, sleep 0.3 s, after 0.1 s.
+ * With the argument "sleeps" only, in elapsed time: early up to 0.15 s, late from 0.5 to 0.8 s, after from 1.2 to 1.4 s,
+ * and asleep between them.
  */
 #include <omp.h>
 #include <unistd.h>
@@ -99,35 +100,53 @@ NOINLINE void tasks(void)
     task_body();
 }
 
+static double begun;
+
+static inline __attribute__((always_inline)) double burn_until(double moment)
+{
+  double sum = 0;
+  while (wall_clock() < begun + moment)
+    sum += burn(0.0005);
+  return sum;
+}
+
+static void sleep_until(double moment)
+{
+  double left = begun + moment - wall_clock();
+  if (left > 0)
+    usleep((useconds_t)(left * 1e6));
+}
+
 NOINLINE double early(void)
 {
-  return burn(0.1) + 5;
+  return burn_until(0.15) + 5;
 }
 
 NOINLINE double late(void)
 {
-  return burn(0.3) + 6;
+  return burn_until(0.8) + 6;
 }
 
 NOINLINE double after(void)
 {
-  return burn(0.1) + 7;
+  return burn_until(1.4) + 7;
 }
 
 static int sleeping(void)
 {
   double sum = early();
+  sleep_until(0.5);
+  sum += late();
+  sleep_until(1.2);
+  sum += after();
 #pragma omp parallel
   usleep(1000);
-  usleep(400000);
-  sum += late();
-  usleep(300000);
-  sum += after();
   return sum < 0;
 }
 
 int main(int count, char **arguments)
 {
+  begun = wall_clock();
   if (count > 1 && arguments[1][0] == 's')
     return sleeping();
   double sum = serial() + left_out() + kept();

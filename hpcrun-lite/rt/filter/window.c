@@ -11,10 +11,13 @@ static struct {
   int timer;
 } window;
 
+atomic_bool window_open;
+
 /* Arms the timer for the next moment. */
 static bool arm(void)
 {
   uint64_t next = window.open_ns ? window.open_ns : window.close_ns, now = sys_monotonic_ns();
+  atomic_store(&window_open, next != 0);
   if (!next)
     return true;
   uint64_t wait_ns = next > now ? next - now : 1;

@@ -20,4 +20,12 @@ void window_continue(void);
 bool window_signal(const siginfo_t *info);
 void window_pass(void);
 
+/* Where the signal may have been held back: does what is due by now. */
+extern atomic_bool window_open __attribute__((visibility("hidden"))); /* something is still to come */
+static inline void window_check(void)
+{
+  if (__builtin_expect(atomic_load_explicit(&window_open, memory_order_relaxed), 0))
+    window_pass();
+}
+
 #endif
