@@ -39,7 +39,7 @@ bool window_start(uint64_t skip_ns, uint64_t only_ns, uint64_t start_ns, uint64_
   if (!arm())
     return false;
   if (skip_ns)
-    rt_pause_at(RT_PAUSED_WINDOW, true, start_ticks);
+    rt_pause_at(RT_PAUSED_WINDOW, true, 0); /* also before the start: a first sample stands for a whole period */
   return true;
 }
 
