@@ -183,9 +183,16 @@ struct format_region {
   uint32_t owner;       /* thread index of the master */
   uint32_t state;       /* enum format_region_state */
   uint32_t link_node;
-  uint32_t next; /* while the program runs: next open region of the owner, or next free record */
-  uint32_t team; /* threads */
-  uint32_t reserved;
+  uint32_t next;     /* while the program runs: next open region of the owner, or next free record */
+  uint32_t team;     /* threads */
+  uint32_t filtered; /* bits of enum format_filtered: of the path to the region; stored before `state` */
+};
+
+/* What a filter found on a path. */
+enum format_filtered {
+  FORMAT_FILTERED_OUT = 1,   /* code that is excluded: the path ends there */
+  FORMAT_FILTERED_CODE = 2,  /* code that is included */
+  FORMAT_FILTERED_REGION = 4 /* a user region to which the measurement is limited */
 };
 
 /* Kinds of nodes.  `what` is a module index unless stated otherwise. */
@@ -202,6 +209,7 @@ enum format_kind {
       8,                   /* the same context as the link of region `offset`, if that is known; otherwise as PARTIAL */
   FORMAT_KIND_OUTSIDE = 9, /* a worker outside parallel regions */
   FORMAT_KIND_USER_REGION = 10, /* a user region with the name in string `offset`, below the frame that began it */
+  FORMAT_KIND_FILTERED = 11,    /* all contexts below its parent that a filter leaves out */
   FORMAT_KINDS
 };
 

@@ -13,11 +13,14 @@
 #include "hpcrun-lite/measurement.h"
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/exit_line.h"
+#include "hpcrun-lite/process/filter_settings.h"
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/message.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/construct/trace.h"
+#include "hpcrun-lite/rt/filter/filter.h"
+#include "hpcrun-lite/rt/filter/window.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 #include "hpcrun-lite/thread.h"
@@ -31,6 +34,7 @@ static void configure_rt(void)
   rt.event_count = config.event_count;
   rt.task_creation = config.task_creation;
   rt.online = config.online;
+  rt.known_places = rt.task_creation || rt.online || filter.paths; /* a path in a region needs what is around it */
   rt.work_unit = config.work_unit;
   rt.unsampled = config.unsampled;
   rt_pause(config.paused);
@@ -46,9 +50,14 @@ static void configure_rt(void)
 /* False where the program cannot be measured, which is reported. */
 static bool wanted(void)
 {
+  char message[256];
   config_read();
   if (!config.directory)
     return false;
+  if (!filter_settings_apply(config.filter, message, sizeof message)) {
+    message_print("%s: nothing is measured", message);
+    return false;
+  }
   if (!dlsym(RTLD_DEFAULT, "__tsan_init"))
     return true;
   /* ThreadSanitizer's runtime delays signals, and creates threads that are not seen here. */
@@ -65,6 +74,16 @@ static bool install(void)
   fork_start();
   at_quick_exit(control_finish);
   return true;
+}
+
+/* Limits measuring to a part of the run. */
+static void start_window(void)
+{
+  struct filter_window window = filter_settings_window(config.filter);
+  bool limited = window.skip_ns || window.only_ns;
+  if (limited && !window_start(window.skip_ns, window.only_ns, process.start_ns, process.start_ticks))
+    message_print(
+        "filter: the system gives no timer (limit of pending signals, ulimit -i): all of the run is measured");
 }
 
 bool control_start(void)
@@ -89,6 +108,7 @@ bool control_start(void)
     return false;
   }
   process.active = true;
+  start_window();
   extern void *__libc_stack_end;
   thread_start((uint64_t)__libc_stack_end - START_SLACK, 0);
   return true;

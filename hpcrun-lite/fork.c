@@ -8,6 +8,7 @@
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/quiesce.h"
 #include "hpcrun-lite/rt/construct/trace.h"
+#include "hpcrun-lite/rt/filter/window.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/unwind.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
@@ -42,6 +43,7 @@ static void measure_child(const struct thread_state *old)
   process.forked = rt.forked = true;
   thread_forget_ended();
   measurement_begin();
+  window_continue();
   thread_start(old ? old->top_sp : 0, 0);
   if (rt_self && old) {
     if (old->activity.openmp)

@@ -10,6 +10,7 @@
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
+#include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/ompt.h"
@@ -121,7 +122,8 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const 
   bool stopped = rt_stopped(); /* while the process forks nothing is unwound: the region is not part of contexts */
   if (t->user_depth++ < RT_USER_REGIONS) {
     struct user_region *region = &t->user_regions[t->user_depth - 1];
-    *region = (struct user_region){.followed = rt.online && !atomic_load(&rt.closed)};
+    *region = (struct user_region){.followed = rt.online && !atomic_load(&rt.closed),
+                                   .wanted = filter.regions.length && filter_user_region(name)};
     if (!atomic_load(&rt.closed))
       region->row = directive_user_row(t, name, &region->name);
     if (!stopped)

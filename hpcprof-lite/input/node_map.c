@@ -133,11 +133,14 @@ static bool find_dependency(struct node_map *map, struct node_place place, struc
 }
 
 /* Finds or adds a context.  Threads that run the same code meet its contexts in much the same order: the context that
- * was added after the last one is tried first, which saves most searches.  If contexts are only looked up, one that
+ * was added after the last one is tried first, which saves most searches.  What is below a filtered context belongs to
+ * it.  If contexts are only looked up, one that
  * does not exist counts as the root. */
 static uint32_t add_context(struct node_map *map, uint32_t parent, enum context_kind kind, uint32_t module,
                             uint32_t offset)
 {
+  if (map->contexts->nodes[parent].kind == CONTEXT_FILTERED) /* a path that links to one, for example */
+    return parent;
   uint32_t found = map->last + 1;
   if (!contexts_is(map->contexts, found, parent, kind, module, offset))
     found = map->only_find ? contexts_find(map->contexts, parent, kind, module, offset)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 _Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_USER_REGION == FORMAT_KIND_USER_REGION, "same kinds");
+_Static_assert((int)CONTEXT_FILTERED == FORMAT_KIND_FILTERED, "same kinds");
 _Static_assert((int)CONTEXT_LINK == FORMAT_KIND_LINK && (int)CONTEXT_RUNTIME == FORMAT_KIND_RUNTIME, "same kinds");
 _Static_assert((int)DIRECTIVE_KINDS == FORMAT_DIRECTIVE_KINDS, "same directives");
 _Static_assert((int)CONSTRUCT_KINDS == FORMAT_CONSTRUCT_KINDS && (int)CONSTRUCT_ATOMIC == FORMAT_CONSTRUCT_ATOMIC &&

@@ -26,6 +26,7 @@ enum context_kind {
   CONTEXT_PLACEHOLDER,
   CONTEXT_OUTSIDE,     /* a worker between two regions */
   CONTEXT_USER_REGION, /* its name is the path of a module with MODULE_USER_REGION */
+  CONTEXT_FILTERED,    /* what a filter of the measurement has left out below its parent; it has no children */
   CONTEXT_KINDS
 };
 

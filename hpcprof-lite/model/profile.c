@@ -76,6 +76,20 @@ bool profile_unsampled(const struct profile_process *process)
   return strncmp(process->notes, none, sizeof none - 1) == 0;
 }
 
+const char *profile_filtered(const struct profile *profile, size_t *length)
+{
+  static const char filtered[] = "Filtered: ";
+  for (uint32_t i = 0; i < profile->processes_count; i++)
+    for (const char *at = profile->processes[i].usable ? profile->processes[i].notes : NULL; at && *at;) {
+      size_t line = strcspn(at, "\n");
+      *length = line - (sizeof filtered - 1);
+      if (!strncmp(at, filtered, sizeof filtered - 1))
+        return at + sizeof filtered - 1;
+      at += line + (at[line] == '\n');
+    }
+  return NULL;
+}
+
 uint32_t profile_thread_position(const struct profile_process *process, uint32_t index)
 {
   uint32_t low = 0, high = process->threads_count;

@@ -152,6 +152,10 @@ bool profile_by_wall(const struct profile_process *process);
 /* Whether no samples were taken of the process, as its notes say (level = summary). */
 bool profile_unsampled(const struct profile_process *process);
 
+/* What a filter of the measurement has left out, of the first process that has one, in a text of *length bytes; NULL if
+ * no process has one. */
+const char *profile_filtered(const struct profile *profile, size_t *length);
+
 /* Frees everything that the profile owns, but not the structure. */
 void profile_release(struct profile *profile);
 

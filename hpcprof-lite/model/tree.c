@@ -386,9 +386,10 @@ int tree_take_ids(struct tree *tree, const struct tree *from)
 const char *tree_kind_name(enum tree_kind kind)
 {
   static const char *const names[] = {
-      [ROW_ROOT] = "root",       [ROW_FUNCTION] = "function", [ROW_INLINED] = "inlined",
-      [ROW_LINE] = "line",       [ROW_PARALLEL] = "parallel", [ROW_TASK] = "task",
-      [ROW_PARTIAL] = "partial", [ROW_RUNTIME] = "runtime",   [ROW_USER_REGION] = "user-region"};
+      [ROW_ROOT] = "root",        [ROW_FUNCTION] = "function", [ROW_INLINED] = "inlined",
+      [ROW_LINE] = "line",        [ROW_PARALLEL] = "parallel", [ROW_TASK] = "task",
+      [ROW_PARTIAL] = "partial",  [ROW_RUNTIME] = "runtime",   [ROW_USER_REGION] = "user-region",
+      [ROW_FILTERED] = "filtered"};
   return names[kind];
 }
 

@@ -24,6 +24,7 @@ enum tree_kind {
   ROW_PARTIAL,
   ROW_RUNTIME,
   ROW_USER_REGION, /* `file` is also the region's name, because it identifies rows without a function */
+  ROW_FILTERED     /* what a filter of the measurement has left out */
 };
 
 struct tree_row {

@@ -1,6 +1,9 @@
 #include "hpcprof-lite/report/legend.h"
 
+#include "hpcprof-lite/report/terminal.h"
+
 #include <inttypes.h>
+#include <stdio.h>
 
 void legend_print(const struct report *report, const char *line, const char *full)
 {
@@ -20,4 +23,17 @@ void legend_omitted(const struct report *report)
             report->left_out, plural, report->percent_limit);
   else
     fprintf(report->stream, "%" PRIu32 " row%s omitted.\n", report->left_out, plural);
+}
+
+void legend_filtered(const struct report *report)
+{
+  size_t length;
+  const char *text = profile_filtered(report->profile, &length);
+  struct terminal terminal;
+  char line[4096];
+  if (!text)
+    return;
+  terminal_init(&terminal, report->stream);
+  snprintf(line, sizeof line, "Filtered: %.*s", (int)length, text);
+  terminal_wrap(&terminal, report->stream, "", "  ", line);
 }

@@ -331,6 +331,17 @@ static void fact_ns(struct row_writer *writer, const char *section, const char *
   row_writer_text(writer, note);
 }
 
+static void summary_filter(const struct report *report, struct row_writer *writer)
+{
+  size_t length;
+  char filtered[4096];
+  const char *text = profile_filtered(report->profile, &length);
+  if (!text)
+    return;
+  snprintf(filtered, sizeof filtered, "%.*s", (int)length, text);
+  fact_text(writer, "run", "filtered", filtered, "left out by a filter of the measurement");
+}
+
 static void summary_run(const struct report *report, struct row_writer *writer)
 {
   static const char *const against[] = {[BASELINE_THREAD] =
@@ -348,6 +359,7 @@ static void summary_run(const struct report *report, struct row_writer *writer)
   if (!report->profile->range.traced || report->profile->constructs.nodes_count) /* else they are not known */
     fact_uint(writer, "run", "regions", run->regions, "parallel regions begun");
   fact_uint(writer, "run", "samples", run->samples, NULL);
+  summary_filter(report, writer);
   fact_ns(writer, "categories", "work", run->work_ns, "sampled");
   fact_ns(writer, "categories", "overhead", run->overhead_ns, "sampled, and exact during waits");
   fact_ns(writer, "categories", "lock wait", run->lockwait_ns, "exact");

@@ -390,3 +390,32 @@ int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbol
   pthread_mutex_unlock(&state->lock);
   return count;
 }
+
+static int compare_addresses(const void *left, const void *right)
+{
+  uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+  return (a > b) - (a < b);
+}
+
+int symbols_visit(const struct symbols *symbols,
+                  bool (*visit)(void *context, uint64_t from, uint64_t to, const struct symbols_place *places,
+                                int count),
+                  void *context)
+{
+  enum { PLACES = 64 };
+  struct symbols_place places[PLACES];
+  uint64_t *starts = NULL;
+  size_t count = 0, room = 0;
+  const struct state *state = symbols->state;
+  bool fine = symbols_table_starts(state->table, &starts, &count, &room) &&
+              symbols_index_starts(state->index, &starts, &count, &room);
+  if (fine && count)
+    qsort(starts, count, sizeof *starts, compare_addresses);
+  for (size_t i = 0; fine && i + 1 < count; i++) { /* the last one begins a gap */
+    int found = starts[i] < starts[i + 1] ? symbols_lookup(symbols, starts[i], places, PLACES) : 0;
+    if (found && !visit(context, starts[i], starts[i + 1], places, found))
+      break;
+  }
+  free(starts);
+  return fine ? 0 : SYMBOLS_NOMEM;
+}

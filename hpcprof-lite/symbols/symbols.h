@@ -67,6 +67,13 @@ int symbols_open(const struct symbols_request *request, struct symbols **out, ch
  * left out, so that the last place is at a call. */
 int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbols_place *places, int max);
 
+/* Visits all code of which something is known, in ascending order: what symbols_lookup() finds at `from` holds up to
+ * `to`.  Ends when a visit returns false.  Returns 0 or SYMBOLS_NOMEM. */
+int symbols_visit(const struct symbols *symbols,
+                  bool (*visit)(void *context, uint64_t from, uint64_t to, const struct symbols_place *places,
+                                int count),
+                  void *context);
+
 /* Returns what information was found, as bits of enum symbols_flag. */
 unsigned symbols_flags(const struct symbols *symbols);
 

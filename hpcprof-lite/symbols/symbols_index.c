@@ -423,6 +423,18 @@ static const struct symbols_row *nearest_line(const struct symbols_index *index,
   return NULL;
 }
 
+bool symbols_index_starts(const struct symbols_index *index, uint64_t **starts, size_t *count, size_t *room)
+{
+  if (!index)
+    return true;
+  if (!symbols_ranges_starts(&index->ranges, starts, count, room) ||
+      !array_reserve(starts, room, *count + index->header.rows, sizeof **starts))
+    return false;
+  for (uint64_t i = 0; i < index->header.rows; i++)
+    (*starts)[(*count)++] = index->rows[i].low;
+  return true;
+}
+
 int symbols_index_find(struct symbols_index *index, struct symbols_pool *pool, uint64_t address,
                        struct symbols_place *places, int max, const char **file, uint32_t *line)
 {

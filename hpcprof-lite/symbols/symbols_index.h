@@ -100,6 +100,9 @@ uint32_t symbols_index_flags(const struct symbols_index *index);
 /* The source position of the first row at an address, where a function begins: *line is 0 if there is none. */
 void symbols_index_first(const struct symbols_index *index, uint64_t address, const char **file, uint32_t *line);
 
+/* Adds the addresses at which another line or function begins: see symbols_ranges_starts().  index may be NULL. */
+bool symbols_index_starts(const struct symbols_index *index, uint64_t **starts, size_t *count, size_t *room);
+
 /* Writes the places of an address, outermost first (see symbols_lookup()), and returns their number.  Readable names
  * are stored in pool.  *file and *line receive the source position of the address, even if no function is known. */
 int symbols_index_find(struct symbols_index *index, struct symbols_pool *pool, uint64_t address,

@@ -104,6 +104,15 @@ uint32_t symbols_ranges_find(const struct symbols_ranges *r, uint64_t address)
   return low ? r->segments[low - 1].value : SYMBOLS_NONE;
 }
 
+bool symbols_ranges_starts(const struct symbols_ranges *r, uint64_t **starts, size_t *count, size_t *room)
+{
+  if (!array_reserve(starts, room, *count + r->segment_count, sizeof **starts))
+    return false;
+  for (size_t i = 0; i < r->segment_count; i++)
+    (*starts)[(*count)++] = r->segments[i].start;
+  return true;
+}
+
 void symbols_ranges_release(struct symbols_ranges *r)
 {
   free(r->ranges);

@@ -42,6 +42,9 @@ bool symbols_ranges_build(struct symbols_ranges *r);
 /* Returns the value of the innermost range that contains the address, SYMBOLS_NONE if there is none. */
 uint32_t symbols_ranges_find(const struct symbols_ranges *r, uint64_t address);
 
+/* Adds the starts of all segments to an array that grows (common/array.h).  Returns false if there is no memory. */
+bool symbols_ranges_starts(const struct symbols_ranges *r, uint64_t **starts, size_t *count, size_t *room);
+
 void symbols_ranges_release(struct symbols_ranges *r);
 
 #endif

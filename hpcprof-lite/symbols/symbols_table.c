@@ -159,6 +159,11 @@ const struct symbols_symbol *symbols_table_find(struct symbols_table *table, str
   return symbol;
 }
 
+bool symbols_table_starts(const struct symbols_table *table, uint64_t **starts, size_t *count, size_t *room)
+{
+  return !table || symbols_ranges_starts(&table->ranges, starts, count, room);
+}
+
 void symbols_table_free(struct symbols_table *table)
 {
   if (!table)

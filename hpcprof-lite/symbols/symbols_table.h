@@ -19,6 +19,9 @@ struct symbols_table *symbols_table_new(struct symbols_symbols *symbols);
 const struct symbols_symbol *symbols_table_find(struct symbols_table *table, struct symbols_pool *pool,
                                                 uint64_t address);
 
+/* Adds the addresses at which another function begins: see symbols_ranges_starts().  table may be NULL. */
+bool symbols_table_starts(const struct symbols_table *table, uint64_t **starts, size_t *count, size_t *room);
+
 void symbols_table_free(struct symbols_table *table); /* NULL is allowed */
 
 #endif

@@ -555,6 +555,8 @@ static int visit(struct build *build, const struct item *item)
     return visit_plain(build, item, item->row, ROW_RUNTIME, "[OpenMP runtime]");
   case CONTEXT_USER_REGION:
     return visit_user_region(build, item);
+  case CONTEXT_FILTERED:
+    return visit_plain(build, item, item->row, ROW_FILTERED, "[filtered]");
   case CONTEXT_OUTSIDE:
     return visit_plain(build, item, 0, ROW_RUNTIME, "[OpenMP runtime]");
   default:

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/filter_text.h"
 #include "common/format.h"
 
 #define MARKER "launch"
@@ -68,7 +69,8 @@ static bool is_measurement(int directory, const char *name)
 {
   struct stat status;
   static const char *const suffixes[] = {FORMAT_SUFFIX,       FORMAT_LIVE_SUFFIX,  FORMAT_PART_SUFFIX,
-                                         FORMAT_GRAPH_SUFFIX, FORMAT_TRACE_SUFFIX, FORMAT_INDEX_SUFFIX};
+                                         FORMAT_GRAPH_SUFFIX, FORMAT_TRACE_SUFFIX, FORMAT_INDEX_SUFFIX,
+                                         FILTER_SUFFIX};
   bool named = strcmp(name, MARKER) == 0;
   for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
     named |= ends_in(name, suffixes[i]);

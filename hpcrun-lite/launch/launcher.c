@@ -18,8 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/filter_text.h"
 #include "hpcrun-lite/launch/arguments.h"
 #include "hpcrun-lite/launch/child.h"
+#include "hpcrun-lite/launch/code_filter/code_filter.h"
 #include "hpcrun-lite/launch/configuration/print_settings.h"
 #include "hpcrun-lite/launch/diagnose.h"
 #include "hpcrun-lite/launch/directory.h"
@@ -44,6 +46,22 @@ static int fail(enum launch_status status, const char *message)
   return status;
 }
 
+/* Finds what the filter names.  Returns 0, or the exit status of a failure. */
+static int resolve_filter(struct plan *plan, bool prints)
+{
+  char message[1024], *text;
+  if (!plan->filter[0])
+    return 0;
+  enum launch_status status =
+      code_filter_resolve(&plan->program, plan->filter, plan->directory, &text, message, sizeof message);
+  if (status != LAUNCH_OK)
+    return fail(status, message);
+  if (message[0] != '\0' && prints)
+    print_line(message);
+  plan->filter = text; /* until the launcher ends */
+  return 0;
+}
+
 /* Works the plan out and takes the directory: of the measurement, or of a series of them. */
 static int prepare(struct plan *plan)
 {
@@ -54,6 +72,8 @@ static int prepare(struct plan *plan)
   enum launch_status status = plan_work_out(plan, message, sizeof message);
   if (status != LAUNCH_OK)
     return fail(status, message);
+  if (!filter_text_check(plan->filter, message, sizeof message)) /* before a directory is made */
+    return fail(LAUNCH_FAILED, message);
   request.command = plan->command[0] ? path_base(plan->command[0]) : "";
   status = directory_take(&request, plan->directory, sizeof plan->directory, &joined, message, sizeof message);
   if (status != LAUNCH_OK)
@@ -63,6 +83,9 @@ static int prepare(struct plan *plan)
     snprintf(message, sizeof message, "settings from %.900s", plan->configuration.path);
     print_line(message);
   }
+  int filtered = resolve_filter(plan, prints);
+  if (filtered)
+    return filtered;
   if (plan->choice.say_note && prints)
     print_line(plan->choice.note);
   if (plan->choice.warning[0] != '\0' && prints)

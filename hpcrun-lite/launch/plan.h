@@ -23,10 +23,10 @@ struct plan {
   const char *output, *event_list, *task_context, *parallelism, *work, *runtime, *user_preload;
   const char *trace, *trace_keep;     /* NULL: no trace */
   uint64_t trace_limit;               /* bytes */
+  const char *filter;                 /* what is left out: see common/filter_text.h; "": nothing */
   bool overwrite, paused, for_script; /* for_script: --env */
   bool report, live;
   const char *level;    /* "summary": no samples are taken */
-  const char *filter;   /* HPCRUN_LITE_FILTER; "": nothing is left out */
   const char *programs; /* HPCRUN_LITE_PROGRAMS; NULL: no program has settings of its own */
   struct series series; /* of --scaling */
   int log_level;        /* 0 quiet, 1, 2 verbose */

@@ -128,12 +128,12 @@ bool settings_apply(const struct plan *plan)
                   {"HPCRUN_LITE_TRACE_KEEP", traces ? plan->trace_keep : NULL},
                   {"HPCRUN_LITE_PAUSED", plan->paused ? "1" : "0"},
                   {"HPCRUN_LITE_LEVEL", strcmp(plan->level, "summary") ? NULL : plan->level},
-                  {"HPCRUN_LITE_FILTER", plan->filter[0] != '\0' ? plan->filter : NULL},
                   {"HPCRUN_LITE_PROGRAMS", plan->programs},
                   {"HPCRUN_LITE_LOG", log},
                   {"HPCRUN_LITE_PID", plan->for_script ? NULL : pid},
                   {"HPCRUN_LITE_GOMP", adapter[plan->choice.adapter]},
                   {"HPCRUN_LITE_RUNTIME", plan->choice.preload[0] != '\0' ? plan->choice.preload : NULL},
+                  {"HPCRUN_LITE_FILTER", plan->filter[0] != '\0' ? plan->filter : NULL},
                   {"HPCRUN_LITE_NUMA", numa[0] != '\0' ? numa : NULL},
                   {"HPCRUN_LITE_SCALING", plan->series_note},
                   {"HPCRUN_LITE_NOTE", report_note(&plan->choice)}};

@@ -10,6 +10,7 @@
 #include <zstd.h>
 
 #include "hpcrun-lite/process/config.h"
+#include "hpcrun-lite/process/filter_settings.h"
 #include "hpcrun-lite/process/message.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/construct/construct.h"
@@ -376,7 +377,7 @@ static uint32_t string_at(uint32_t known, const char *text)
 
 static uint32_t process_notes(uint32_t before)
 {
-  static char notes[2048];
+  static char notes[4096], filtered[2048];
   const struct event *main_event = &rt.events[rt.time_event < 0 ? 0 : rt.time_event];
   int at = snprintf(notes, sizeof notes, "event: %s, ", rt.unsampled ? "none" : main_event->name);
   if (rt.unsampled)
@@ -395,7 +396,10 @@ static uint32_t process_notes(uint32_t before)
   if (*config.scaling && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.scaling);
   if (*config.numa && (size_t)at < sizeof notes)
-    snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.numa);
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.numa);
+  filter_settings_note(config.filter, filtered, sizeof filtered);
+  if (*filtered && (size_t)at < sizeof notes)
+    snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", filtered);
   return string_at(before, notes);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "common/filter_text.h"
 #include "hpcrun-lite/process/message.h"
 
 struct config config;
@@ -102,10 +103,22 @@ static bool is_mpi_daemon(void)
   return false;
 }
 
+/* Is a process of another rank measured?  One without a rank always is. */
+static bool rank_wanted(void)
+{
+  const char *at = config.filter;
+  struct filter_line line;
+  bool wanted = true;
+  while (config.rank >= 0 && filter_text_next(&at, &line))
+    if (line.key == FILTER_KEY_RANKS)
+      wanted = filter_text_has(line.value, (uint64_t)config.rank);
+  return wanted;
+}
+
 void config_read(void)
 {
   char message[256];
-  config = (struct config){.rank = -1, .note = "", .scaling = "", .numa = ""};
+  config = (struct config){.rank = -1, .note = "", .scaling = "", .numa = "", .filter = ""};
   const char *directory = text("HPCRUN_LITE_DIR", NULL);
   if (!directory || getauxval(AT_SECURE)) /* not in a setuid program */
     return;
@@ -137,6 +150,13 @@ void config_read(void)
   config.tool_disabled = strcasecmp(text("OMP_TOOL", "enabled"), "disabled") == 0;
   config.other_tools = other_tools();
   config.rank = rank();
+  config.filter = text("HPCRUN_LITE_FILTER", "");
+  if (!filter_text_check(config.filter, message, sizeof message)) {
+    message_print("%s: nothing is measured", message);
+    return;
+  }
+  if (!rank_wanted())
+    return;
   int count = events_parse_list(text("HPCRUN_LITE_EVENTS", "task-clock@f200"), config.events, message, sizeof message);
   if (count <= 0) {
     message_print("%s: nothing is measured", message);

@@ -30,6 +30,7 @@ struct config {
   const char *note;         /* the launcher's note on the OpenMP runtime, or "" */
   const char *scaling;      /* its number of threads in a series of runs, for the notes; "" if it is in none */
   const char *numa;         /* its NUMA nodes, for the notes; "" if there is one */
+  const char *filter;       /* what is left out: see common/filter_text.h; "" if nothing is */
   bool gomp;                /* the adapter measures libgomp */
   bool gomp_static;         /* the program that was launched contains a libgomp, which the adapter cannot see */
   bool exchanged;           /* the launcher preloaded another OpenMP runtime */

@@ -1,6 +1,7 @@
 #include "hpcrun-lite/rt/construct_events.h"
 
 #include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
@@ -24,7 +25,7 @@ static void keep_context(struct thread_state *t, struct format_construct *at)
   if (rt_stopped())
     return;
   at->context_sought = 1;
-  uint32_t node = context_caller(t).node;
+  uint32_t node = context_met(t);
   at->node = node == CCT_NONE ? 0 : node;
 }
 
@@ -41,8 +42,11 @@ void construct_events_region_begin(struct thread_state *t, uint64_t region, bool
   uint32_t kind = league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL;
   met(t, construct_region_begin(t, kind, span_region_row(region), read));
   struct construct_place place = construct_region_place(t);
-  span_set_entry(region,
-                 (struct span_entry){.begun = read, .owner = place.owner, .record = place.record, .kind = kind});
+  uint32_t row = 0;
+  if (filter.constructs)
+    kind = construct_region_kind(t, &row);
+  span_set_entry(region, (struct span_entry){
+                             .begun = read, .owner = place.owner, .record = place.record, .kind = kind, .row = row});
 }
 
 void construct_events_region_end(struct thread_state *t, uint64_t read)
@@ -63,7 +67,9 @@ void construct_events_implicit_begin(struct thread_state *t, uint64_t region, bo
     return;
   }
   struct span_entry entry = span_entry(region);
-  construct_join(t, entry.kind, entry.row, (struct construct_place){entry.owner, entry.record}, task, entry.begun, now);
+  struct construct_place place = {.owner = entry.owner, .record = entry.record};
+  place.around = filter.constructs && entry.row != span_region_row(region);
+  construct_join(t, entry.kind, entry.row, place, task, entry.begun, now);
 }
 
 void construct_events_implicit_end(struct thread_state *t, bool creator)

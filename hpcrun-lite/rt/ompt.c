@@ -105,14 +105,14 @@ void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, o
   rt_inside_inc(t);
   codeptr = code_of_region(t, codeptr);
   uint64_t moment = rt.online ? work_clock_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
-  uint32_t place = CCT_NONE;
-  if ((rt.task_creation || rt.online) && !rt_stopped())
-    place = task_creation_node(t, task_creation_known(task_data), enter_frame, (uint64_t)codeptr);
+  uint32_t place = CCT_NONE, filtered = 0;
+  if (rt.known_places && !rt_stopped())
+    place = task_creation_node(t, task_creation_known(task_data), enter_frame, (uint64_t)codeptr, &filtered);
   uint64_t handle = region_begin(t, enter_frame);
   if (handle)
     region_set_code(t, codeptr);
   if (handle && place != CCT_NONE)
-    region_publish(t, region_innermost(t), place);
+    region_publish(t, region_innermost(t), place, filtered);
   t->unrecorded_regions += handle == 0;
   uint64_t forked = rt_ticks();
   if (t->region_depth++ == 0 && !t->base_region)
@@ -646,7 +646,7 @@ static void take_blame(struct thread_state *t, uint64_t wait_id)
   if (!rt_stopped())
     blame = blame_take(wait_id);
   if (blame.samples)
-    sample_charge_blame(t, context_caller(t).node, &blame);
+    sample_charge_blame(t, context_met(t), &blame);
   rt_inside_dec(t);
 }
 

@@ -11,7 +11,7 @@ import tap
 from tap import BUILD, SOURCE, must
 
 # Folder → folders of the project that its files may include.
-RT = ("hpcrun-lite/rt/core", "hpcrun-lite/rt/span", "hpcrun-lite/rt/construct", "hpcrun-lite/rt/sampling",
+RT = ("hpcrun-lite/rt/core", "hpcrun-lite/rt/filter", "hpcrun-lite/rt/span", "hpcrun-lite/rt/construct", "hpcrun-lite/rt/sampling",
       "hpcrun-lite/rt")  # from the bottom
 CTL = ("hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite", "hpcrun-lite/gomp",
        "hpcrun-lite/interpose")  # from the bottom
@@ -20,11 +20,13 @@ LAYERS = {
     **{folder: {"common"} | set(RT[:i + 1]) for i, folder in enumerate(RT)},
     **{folder: {"common"} | set(RT) | set(CTL[:i + 1]) for i, folder in enumerate(CTL)},
     "hpcrun-lite/launch": {"common", "hpcrun-lite/launch", "hpcrun-lite/launch/live", "hpcrun-lite/launch/series",
-                           "hpcrun-lite/launch/configuration",
+                           "hpcrun-lite/launch/configuration", "hpcrun-lite/launch/code_filter",
                            "hpcrun-lite/gomp/entries.h"},  # only a table
     "hpcrun-lite/launch/configuration": {"common", "hpcrun-lite/launch/configuration"},
     "hpcrun-lite/launch/live": {"hpcrun-lite/launch/live"},
     "hpcrun-lite/launch/series": {"hpcrun-lite/launch/series"},
+    "hpcrun-lite/launch/code_filter": {"common", "hpcrun-lite/launch", "hpcrun-lite/launch/code_filter",
+                                       "hpcprof-lite/symbols"},  # reads what reports read
     **{"hpcprof-lite/" + folder: {"common"} | {"hpcprof-lite/" + below for below in stages.split()}
        for folder, stages in {
         "model": "model",

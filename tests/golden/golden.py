@@ -15,7 +15,7 @@ from tap import GOLDEN, case, main
 
 SOUND = ("basic", "zstd", "live", "two", "events", "blame", "blames", "huge", "plain", "waits", "graph", "graphs",
          "units", "recorded", "recorded-time", "places", "places-plain", "killed", "killed-between", "constructs",
-         "constructs2", "constructs-killed")
+         "constructs2", "constructs-killed", "filtered")
 BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign", "lies", "nowhere", "astray")
 TREES = ("topdown", "bottomup", "flat")
 PATHS = ("parallelism", "critical-path", "whatif", "speedup")
@@ -60,6 +60,9 @@ def expected():
         table[f"lies.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "lies"), 1, "stdout")
     table["events.topdown.csv"] = (("-q", "--view", "topdown", "-f", "csv", "events"), 0, "stdout")
     table["events.topdown.json"] = (("-q", "--view", "topdown", "-f", "json", "events"), 0, "stdout")
+    for view in (*TREES, "summary"):
+        table[f"filtered.{view}.txt"] = (("-q", "--view", view, "filtered"), 0, "stdout")
+        table[f"filtered.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "filtered"), 0, "stdout")
     under = ("-q", "--view", "parallelism", "--what-if", "@update=16")
     for name, status in (("recorded", 0), ("recorded-time", 0), ("recorded-lies", 1)):
         for form in ("txt", "csv"):

@@ -374,6 +374,26 @@ static void damaged(void)
   save("foreign", 100);
 }
 
+/* A filter: 40 samples below main in excluded code, of them 10 of a worker's path that links there, and 5 that an
+ * unfinished path has put below; 20 on a path without an included function; 15 of main itself. */
+static void filtered(void)
+{
+  blame_begin(2600, "./filtered", NULL);
+  compose.process.wall_ns = compose.process.cpu_ns = 750000000;
+  compose.process.threads_max = 2;
+  compose.process.notes = compose_string(&compose, "event: task-clock, 100 samples a second for each thread\n"
+                                                   "Filtered: functions !exchange; skip-first 2 ms");
+  uint32_t main_frame = charge(FORMAT_KIND_FRAME, 0, 0x1000, WORK, 15, 1, 1);
+  uint32_t left_out = charge(FORMAT_KIND_FILTERED, main_frame, 0, WORK, 25, 1, 1);
+  charge(FORMAT_KIND_FRAME, parallel_below(left_out), 0x1400, WORK, 5, 1, 1);
+  charge(FORMAT_KIND_FILTERED, 0, 0, WORK, 20, 1, 1);
+  compose_thread(&compose, 1);
+  charge(FORMAT_KIND_FRAME, parallel_below(compose_node(&compose, FORMAT_KIND_LINK, 1, left_out, 0, NULL)), 0x2000,
+         WORK, 10, 1, 1);
+  compose_thread(&compose, 2);
+  compose_end(&compose);
+}
+
 int main(int argc, char **argv)
 {
   if (argc != 2) {
@@ -420,6 +440,8 @@ int main(int argc, char **argv)
   save_as("killed-between", 1800, "live");
   places_hostile();
   save("nowhere", 1900);
+  filtered();
+  save("filtered", 2600);
   hostile();
   save("hostile", 400);
   damaged();

@@ -134,12 +134,13 @@ static void a_sampled_region_ends_too(void **state)
   (void)state;
   start_openmp(2);
   uint64_t handle = fork_region(2);
-  assert_int_not_equal(region_base(&threads[1], handle), CCT_NONE);
+  uint32_t filtered;
+  assert_int_not_equal(region_base(&threads[1], handle, &filtered), CCT_NONE);
   rt_set_idle(&threads[1], true);
   assert_share(&threads[0], 1, 2);
   struct format_region *region = end_region();
   assert_non_null(region);
-  region_publish(&threads[0], region, CCT_ROOT);
+  region_publish(&threads[0], region, CCT_ROOT, 0);
   region_close(&threads[0]);
   assert_false(region_open(handle));
   assert_share(&threads[0], 1, 1);

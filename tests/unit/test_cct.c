@@ -4,6 +4,7 @@
 #include "tests/unit/rt_threads.h"
 
 static struct thread_state master, worker;
+static uint32_t filtered;
 static struct format_thread records[2];
 
 static int setup(void **state)
@@ -137,17 +138,17 @@ static void late_paths_are_folded(void **state)
   uint32_t creator = cct_child(&master, CCT_ROOT, frame(5));
   for (int i = 0; i < 10000; i++) {
     uint64_t handle = region_begin(&master, 1000);
-    uint32_t base = region_base(&worker, handle);
+    uint32_t base = region_base(&worker, handle, &filtered);
     assert_int_equal(cct_kind(&worker, base), FORMAT_KIND_PLACEHOLDER);
-    assert_int_equal(region_base(&worker, handle), base);
+    assert_int_equal(region_base(&worker, handle, &filtered), base);
     assert_true(cct_add(&worker, cct_child(&worker, base, frame(6)), 1, 7));
     struct format_region *region = region_end(&master);
     assert_non_null(region);
-    region_publish(&master, region, creator);
+    region_publish(&master, region, creator, 0);
     region_close(&master);
     region_resolve(&worker);
     assert_int_equal(worker.pending_count, 0);
-    assert_int_equal(region_base(&worker, handle), CCT_NONE); /* the region is over */
+    assert_int_equal(region_base(&worker, handle, &filtered), CCT_NONE); /* the region is over */
   }
   uint32_t link = cct_child(&worker, CCT_ROOT, (struct cct_key){FORMAT_KIND_LINK, 1, creator});
   assert_int_equal(value_of(&worker, cct_child(&worker, link, frame(6)), 1), 70000);
@@ -160,20 +161,20 @@ static void inner_regions_wait_for_outer_ones(void **state)
   (void)state;
   uint32_t creator = cct_child(&master, CCT_ROOT, frame(5));
   uint64_t outer = region_begin(&master, 1000);
-  uint32_t base = region_base(&worker, outer);
+  uint32_t base = region_base(&worker, outer, &filtered);
   uint32_t inner_creator = cct_child(&worker, base, frame(6));
   uint64_t inner = region_begin(&worker, 2000);
-  uint32_t inner_base = region_base(&master, inner);
+  uint32_t inner_base = region_base(&master, inner, &filtered);
   assert_int_equal(cct_kind(&master, inner_base), FORMAT_KIND_PLACEHOLDER);
   struct format_region *region = region_end(&worker);
   assert_non_null(region);
-  region_publish(&worker, region, inner_creator);
+  region_publish(&worker, region, inner_creator, 0);
   assert_int_equal(region->state, FORMAT_REGION_PROVISIONAL);
   region_close(&worker);
   region_resolve(&master);
   assert_int_equal(master.pending_count, 1);
   region = region_end(&master);
-  region_publish(&master, region, creator);
+  region_publish(&master, region, creator, 0);
   assert_int_equal(region->state, FORMAT_REGION_FINAL);
   region_close(&master);
   region_resolve(&worker); /* resolves the outer region, and with it the inner one */
@@ -190,9 +191,9 @@ static void known_paths_are_used_at_once(void **state)
   (void)state;
   uint32_t creator = cct_child(&master, CCT_ROOT, frame(5));
   uint64_t handle = region_begin(&master, 1000);
-  region_publish(&master, region_entered(&master, 900, 1100), creator);
+  region_publish(&master, region_entered(&master, 900, 1100), creator, 0);
   assert_null(region_entered(&master, 1001, 1100));
-  uint32_t base = region_base(&worker, handle);
+  uint32_t base = region_base(&worker, handle, &filtered);
   assert_int_equal(cct_kind(&worker, base), FORMAT_KIND_LINK);
   assert_int_equal(worker.pending_count, 0);
   assert_null(region_end(&master));

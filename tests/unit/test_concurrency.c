@@ -222,17 +222,18 @@ static void *use_regions(void *state)
       atomic_store(&handle, region_begin(t, 0x1000));
     pthread_barrier_wait(&all);
     uint64_t region = atomic_load(&handle);
+    uint32_t filtered;
     if (master) {
       uint32_t node = cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_FRAME, 1, (uint32_t)round});
       if (round % 2) /* the region was sampled, or is asked for at its end */
-        region_publish(t, region_innermost(t), node);
+        region_publish(t, region_innermost(t), node, 0);
       struct format_region *open = region_end(t);
       if (open) {
-        region_publish(t, open, node);
+        region_publish(t, open, node, 0);
         region_close(t);
       }
       region_resolve(t);
-    } else if (region_open(region) && region_base(t, region) != CCT_NONE) {
+    } else if (region_open(region) && region_base(t, region, &filtered) != CCT_NONE) {
       region_resolve(t);
     }
     pthread_barrier_wait(&all);

@@ -346,13 +346,33 @@ static void nothing_is_added_while_measuring_is_paused(void **state)
   (void)state;
   region(0);
   construct_pause(&one, 10);
-  rt_pause(true);
+  rt_pause_at(RT_PAUSED_PROGRAM, true, 10);
   construct_begin(&one, GROUP, 2, 20);
   construct_pause(&one, 30);
-  rt_pause(false);
+  rt_pause_at(RT_PAUSED_PROGRAM, false, 30);
   construct_end(&one, GROUP, 32);
   assert_int_equal(lived(&one), 12);
   assert_int_equal(record_of(&one, GROUP, 2)->count, 1);
+  atomic_store(&rt.pauses, 0);
+}
+
+static void a_pause_within_an_interval_is_left_out(void **state)
+{
+  (void)state;
+  region(0);
+  rt_pause_at(RT_PAUSED_PROGRAM, true, 20);
+  rt_pause_at(RT_PAUSED_WINDOW, true, 25);
+  rt_pause_at(RT_PAUSED_PROGRAM, false, 28); /* the other reason is left */
+  rt_pause_at(RT_PAUSED_WINDOW, false, 30);
+  rt_pause_at(RT_PAUSED_PROGRAM, true, 41);
+  construct_begin(&one, GROUP, 2, 45);
+  assert_int_equal(lived(&one), 31);
+  construct_end(&one, GROUP, 50);
+  assert_int_equal(lived(&one), 31);
+  rt_pause_at(RT_PAUSED_PROGRAM, false, 60);
+  construct_region_end(&one, 70);
+  assert_int_equal(lived(&one), 41);
+  atomic_store(&rt.pauses, 0);
 }
 
 static void deep_stacks_unwind(void **state)
@@ -402,6 +422,7 @@ int main(void)
       cmocka_unit_test_setup(a_taskgroup_may_be_that_of_a_taskloop, setup),
       cmocka_unit_test_setup(locks_are_held_across_constructs, setup),
       cmocka_unit_test_setup(nothing_is_added_while_measuring_is_paused, setup),
+      cmocka_unit_test_setup(a_pause_within_an_interval_is_left_out, setup),
       cmocka_unit_test_setup(deep_stacks_unwind, setup),
       cmocka_unit_test_setup(executions_without_a_record_are_not_counted, setup),
   };

@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/document.h"
+#include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/report/text.h"
@@ -397,6 +398,7 @@ static void print_footnotes(const struct report *report, const struct layout *la
   if (report->source->limited)
     terminal_lines(terminal, report->stream,
                    "Only what costs most is shown: --root FUNCTION or FILE shows others, -f csv all.");
+  legend_filtered(report);
 }
 
 void source_view_text(const struct report *report)

@@ -60,7 +60,7 @@ struct format_construct *construct_taskloop_begin(struct thread_state *t, uint32
   if (!own_group)
     return construct_begin(t, FORMAT_DIRECTIVE_TASKLOOP, directive, now);
   struct construct_open *group = t->construct.top;
-  group->at->count--;
+  group->at->count -= group->at->kind == FORMAT_DIRECTIVE_TASKGROUP; /* otherwise it has no record */
   t->trace.begun = false;
   construct_cut(t, group);
   construct_pass(t, group->begun); /* its time so far belongs to the taskloop */
@@ -298,6 +298,8 @@ static void hold(struct thread_state *t, uint64_t wait_id, struct format_constru
 {
   enum { PLACES = sizeof t->construct.held / sizeof *t->construct.held };
   struct construct_held *free = NULL;
+  if (at->kind != FORMAT_DIRECTIVE_LOCK) /* the lock has no record, and its body is no part of what is around it */
+    return;
   for (unsigned i = 0; i < PLACES; i++) {
     struct construct_held *held = &t->construct.held[i];
     if (held->since && held->wait_id == wait_id) { /* its release was not seen */

@@ -6,7 +6,8 @@
  *
  * Context: RT, in callbacks of the thread itself, between rt_inside_inc() and rt_inside_dec(); functions marked CTL are
  * called by CTL.  The tables are the thread's own; the arena owns them.  Without memory for a record, the time belongs
- * to the construct around it, and the loss is counted.
+ * to the construct around it, and the loss is counted; so it does, without a loss, where a filter leaves the construct
+ * out.
  *
  * A stack has the constructs that the thread has open and the tasks that it runs, the innermost on top; a task that it
  * leaves for another one lies below that.  At each callback the time since the last one is added to one counter: that
@@ -29,6 +30,7 @@ void construct_release(struct thread_state *t);
 /* Where a region stands: a record of its creator's. */
 struct construct_place {
   uint32_t owner, record; /* thread; 0: not known */
+  bool around;            /* the record is that of what is around the region, which a filter leaves out */
 };
 
 /* The thread creates a region (kind: parallel or teams); its own task in the region begins; the region ends. */
@@ -37,7 +39,11 @@ struct format_construct *construct_region_begin(struct thread_state *t, uint32_t
 void construct_region_body(struct thread_state *t, const void *task, uint64_t now);
 void construct_region_end(struct thread_state *t, uint64_t now);
 
-/* The place of the region that the thread has created last. */
+/* The kind of the record at that place, and its directive: a filter may have put the region into what is around it. */
+uint32_t construct_region_kind(const struct thread_state *t, uint32_t *directive);
+
+/* The place of the region that the thread has created last.  Record 0: a filter leaves it out, and nothing is around
+ * it. */
 struct construct_place construct_region_place(const struct thread_state *t);
 
 /* Another thread takes part in it; the region has begun at that moment. */

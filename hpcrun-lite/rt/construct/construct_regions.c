@@ -9,9 +9,16 @@ struct format_construct *construct_region_begin(struct thread_state *t, uint32_t
   return construct_enter(t, kind, directive, FORMAT_TIME_ENTER);
 }
 
+uint32_t construct_region_kind(const struct thread_state *t, uint32_t *directive)
+{
+  const struct format_construct *at = t->construct.ticks ? t->construct.top->at : NULL;
+  *directive = at ? at->directive : 0;
+  return at ? at->kind : 0;
+}
+
 struct construct_place construct_region_place(const struct thread_state *t)
 {
-  return t->construct.ticks ? (struct construct_place){t->index, t->construct.top->record}
+  return t->construct.ticks ? (struct construct_place){.owner = t->index, .record = t->construct.top->record}
                             : (struct construct_place){0};
 }
 
@@ -89,15 +96,20 @@ void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, s
   begun = begun < now ? begun : now;
   set_up(t, begun);
   construct_pass(t, begun);
-  struct format_construct *at =
-      place.owner ? construct_find_link(t, kind, directive, place.owner, place.record, &record) : NULL;
+  struct format_construct *at = NULL;
+  bool filtered = place.owner && !place.record; /* it has no record, and none is around it */
+  if (filtered)
+    at = construct_record(t, record = 0);
+  else if (place.owner)
+    at = construct_find_link(t, kind, directive, place.owner, place.record, &record);
   if (!at) {
     rt_lost(t, FORMAT_LOST_DIRECTIVES);
     return;
   }
-  at->count++;
+  at->count += !filtered && !place.around;
   trace_begun(t);
-  if (!construct_push(t, at, record, kind, FORMAT_TIME_ENTER))
+  bool region = kind == FORMAT_DIRECTIVE_PARALLEL || kind == FORMAT_DIRECTIVE_TEAMS; /* else what is around it */
+  if (!construct_push(t, at, record, region ? kind : FORMAT_DIRECTIVE_PARALLEL, FORMAT_TIME_ENTER))
     return;
   set_up(t, now);
   construct_pass(t, now);
@@ -142,7 +154,7 @@ void construct_part(struct thread_state *t, bool creator, uint64_t now)
     construct_pass(t, now);
     construct_cut_above(t, part);
     construct_go_on(t, FORMAT_TIME_EXIT);
-  } else if (part->at->flags & FORMAT_CONSTRUCT_LINK) {
+  } else if (part->at->flags & FORMAT_CONSTRUCT_LINK || !part->record) {
     settle(t, part, now);
     construct_cut(t, part);
     construct_go_on(t, FORMAT_TIME_WAIT);

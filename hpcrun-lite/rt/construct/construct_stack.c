@@ -1,5 +1,7 @@
 #include "hpcrun-lite/rt/construct/construct_stack.h"
 
+#include "hpcrun-lite/rt/filter/filter.h"
+
 bool construct_start(struct thread_state *t)
 {
   struct construct_state *state = &t->construct;
@@ -12,6 +14,7 @@ bool construct_start(struct thread_state *t)
   }
   if (!state->records.count)
     table_publish(&state->records);
+  root->context_sought |= filter.constructs; /* those that it stands for have none */
   table_publish(&state->stack);
   bottom->at = root;
   bottom->frame = bottom;

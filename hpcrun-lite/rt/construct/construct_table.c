@@ -1,5 +1,8 @@
 #include "hpcrun-lite/rt/construct/construct_table.h"
 
+#include "hpcrun-lite/rt/filter/filter.h"
+#include "hpcrun-lite/rt/span/directive.h"
+
 enum { RECORDS_MAX = 1 << 16 };
 
 /* The list of records that a hash leads to.  parent: for links, the owner and its record. */
@@ -74,15 +77,33 @@ static struct format_tasks *tasks_of(struct thread_state *t, struct format_const
   return tasks;
 }
 
+/* Is the construct left out?  What is inside a user region to which records are limited stands below its record. */
+static bool is_filtered(const struct thread_state *t, uint32_t parent, uint32_t kind, uint32_t directive)
+{
+  const struct format_directive *row = table_at(directive_table(), directive);
+  unsigned depth = t->user_depth;
+  bool wanted =
+      kind == FORMAT_DIRECTIVE_USER_REGION && depth && depth <= RT_USER_REGIONS && t->user_regions[depth - 1].wanted;
+  return filter_construct(parent, kind, row->module, row->offset, wanted);
+}
+
+/* In place of a record that is not made, the time belongs to the construct around it. */
+static const struct construct_known *not_kept(struct thread_state *t, uint32_t parent)
+{
+  t->construct.unkept = (struct construct_known){.at = construct_record(t, parent), .record = parent};
+  return &t->construct.unkept;
+}
+
 const struct construct_known *construct_look_up(struct thread_state *t, struct construct_known *known, uint64_t key,
                                                 uint32_t parent, uint32_t kind, uint32_t directive, bool in_wait)
 {
   struct construct_known found = {.key = key};
+  if (filter.constructs && is_filtered(t, parent, kind, directive))
+    return not_kept(t, parent);
   found.at = seek(t, parent, kind, directive, in_wait ? FORMAT_CONSTRUCT_IN_WAIT : 0, &found.record);
   if (!found.at) {
     rt_lost(t, FORMAT_LOST_DIRECTIVES);
-    t->construct.unkept = (struct construct_known){.at = construct_record(t, parent), .record = parent};
-    return &t->construct.unkept;
+    return not_kept(t, parent);
   }
   found.tasks = tasks_of(t, found.at);
   *known = found;

@@ -29,8 +29,8 @@ const struct construct_known *construct_look_up(struct thread_state *t, struct c
                                                 uint32_t parent, uint32_t kind, uint32_t directive, bool in_wait)
     __attribute__((noinline));
 
-/* The record of a construct that is met below another record; most were met there before.  Without memory, the other
- * record. */
+/* The record of a construct that is met below another record; most were met there before.  Without memory, or if a
+ * filter leaves the construct out, the other record. */
 static inline const struct construct_known *construct_find(struct thread_state *t, uint32_t parent, uint32_t kind,
                                                            uint32_t directive, bool in_wait)
 {
@@ -43,7 +43,7 @@ static inline const struct construct_known *construct_find(struct thread_state *
   return known;
 }
 
-/* Counts an execution, unless there was no memory for its record.  Either it begins now and the thread's time goes to
+/* Counts an execution, unless it has no record.  Either it begins now and the thread's time goes to
  * it (construct_count()), or it takes no time of its own. */
 static inline void construct_count(struct thread_state *t, const struct construct_known *known)
 {

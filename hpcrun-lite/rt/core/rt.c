@@ -12,13 +12,40 @@ void rt_begin(void)
   atomic_store(&rt.running_timers, 0);
 }
 
+void rt_pause_at(enum rt_pause_reason reason, bool pause, uint64_t moment)
+{
+  if (pause)
+    atomic_fetch_or(&rt.paused_by, reason);
+  else
+    atomic_fetch_and(&rt.paused_by, ~(unsigned)reason);
+  uint32_t changes = atomic_load(&rt.pauses);
+  if (changes % 2 == (atomic_load(&rt.paused_by) != 0))
+    return;
+  atomic_store(&rt.paused_at[changes % RT_PAUSES], moment);
+  atomic_compare_exchange_strong(&rt.pauses, &changes, changes + 1); /* otherwise another thread did the same */
+}
+
 void rt_pause(bool pause)
 {
-  uint32_t changes = atomic_load(&rt.pauses);
-  if (changes % 2 == pause)
-    return;
-  atomic_store(&rt.paused_at[changes % RT_PAUSES], rt_ticks());
-  atomic_compare_exchange_strong(&rt.pauses, &changes, changes + 1); /* otherwise another thread did the same */
+  rt_pause_at(RT_PAUSED_PROGRAM, pause, rt_ticks());
+}
+
+uint64_t rt_measured(uint64_t since, uint64_t now)
+{
+  uint32_t changes = atomic_load_explicit(&rt.pauses, memory_order_acquire);
+  uint64_t measured = 0, end = now;
+  bool paused = changes % 2;
+  for (uint32_t i = 0; i < changes && i + 1 < RT_PAUSES && end > since; i++) { /* from the latest; the oldest place may
+                                                                                  be written now */
+    uint64_t at = atomic_load_explicit(&rt.paused_at[(changes - 1 - i) % RT_PAUSES], memory_order_relaxed);
+    at = at < since ? since : at;
+    if (at < end) {
+      measured += paused ? 0 : end - at;
+      end = at;
+    }
+    paused = !paused;
+  }
+  return measured + (paused || end < since ? 0 : end - since);
 }
 
 static bool ompt_task_info(int level, int *flags, ompt_data_t **data, ompt_frame_t **frame)

@@ -49,6 +49,7 @@ struct frame {
   uint32_t module, offset;    /* location of ip: see sampling/context.c */
   bool runtime, tool, system; /* code of the OpenMP runtime; of this tool; of libc */
   bool adapter;               /* code that stands for the runtime: of hpcrun-lite/gomp */
+  uint8_t filtered;           /* with a filter: bits of enum format_filtered */
 };
 
 enum source_how { SOURCE_OFF, SOURCE_PERF, SOURCE_TIMER };
@@ -159,6 +160,7 @@ struct user_region {
   uint64_t cfa;
   uint32_t name, row;
   bool followed; /* also a construct of the task graph */
+  bool wanted;   /* one of those to which a filter limits the measurement */
 };
 
 /* References to a shared path segment that the thread has in reserve: see span/critical_path.h. */
@@ -398,8 +400,22 @@ extern union rt_home {
 /* CTL: this process measures from now on. */
 void rt_begin(void);
 
-/* Pauses measuring, or goes on.  Any thread may call it. */
+/* Pauses measuring for the program, or goes on.  Any thread may call it. */
 void rt_pause(bool pause);
+
+/* The same for a reason, and from a moment (time-stamp counter) that may have passed.  Measuring goes on when there is
+ * no reason left. */
+void rt_pause_at(enum rt_pause_reason reason, bool pause, uint64_t moment);
+
+/* How many ticks of an interval were measured.  Of pauses so long ago that RT_PAUSES others have followed, nothing is
+ * known: then all was measured up to the next one, or nothing, as it was then. */
+uint64_t rt_measured(uint64_t since, uint64_t now) __attribute__((noinline));
+
+/* Was measuring ever paused? */
+static inline bool rt_ever_paused(void)
+{
+  return atomic_load_explicit(&rt.pauses, memory_order_relaxed);
+}
 
 /* Is measuring paused by the program?  Then samples do not count. */
 static inline bool rt_paused(void)

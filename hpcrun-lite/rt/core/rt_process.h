@@ -15,6 +15,9 @@
 /* Changes of rt.pauses whose times are kept.  As many within one state of the trace make a gap, which is counted. */
 enum { RT_PAUSES = 8 };
 
+/* Why measuring is paused: any of these. */
+enum rt_pause_reason { RT_PAUSED_PROGRAM = 1, RT_PAUSED_WINDOW = 2 };
+
 /* What is written to the trace. */
 enum rt_trace { RT_TRACE_OFF, RT_TRACE_SAMPLES, RT_TRACE_STATES };
 
@@ -29,7 +32,7 @@ enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
  *   rt_stopped()); waits_ended: written by CTL together with these, but waits read it relaxed, without `inside`: a
  *   thread that is preempted between reading it and adding its interval may add one that CTL writes as open;
  * - in_use, running_timers, lost: sums to which any thread adds; no other data depends on their order;
- * - pauses, paused_at: see rt_pause(); log: written by any thread, relaxed; record: written by CTL. */
+ * - pauses, paused_by, paused_at: see rt_pause(); log: written by any thread, relaxed; record: written by CTL. */
 struct rt_process {
   struct event events[EVENTS_MAX];
   unsigned event_count;
@@ -47,14 +50,16 @@ struct rt_process {
   enum work_unit work_unit;
   enum rt_trace trace;
   bool task_creation;                   /* tasks stand below the context that created them */
+  bool known_places;                    /* regions publish their creation context when they begin */
   bool runtime_apart;                   /* the OpenMP runtime is a separate module, so its code can be distinguished */
   uint32_t ompt_module;                 /* of the runtime that calls us; 0: none, or the executable */
   uint64_t runtime_start, runtime_end;  /* its addresses */
   uint64_t adapter_start, adapter_size; /* of this tool's code that stands for the runtime's: hpcrun-lite/gomp */
-  bool forked;         /* child of fork(): the runtime does not know the regions that were open in the parent */
-  bool wall;           /* the time event measures elapsed time */
-  atomic_bool forking; /* no samples while the process forks */
-  atomic_uint pauses;  /* how often measuring was paused or went on; odd: it is paused */
+  bool forked;           /* child of fork(): the runtime does not know the regions that were open in the parent */
+  bool wall;             /* the time event measures elapsed time */
+  atomic_bool forking;   /* no samples while the process forks */
+  atomic_uint paused_by; /* reasons for which it is paused now: enum rt_pause_reason */
+  atomic_uint pauses;    /* how often measuring was paused or went on; odd: it is paused */
   _Atomic uint64_t paused_at[RT_PAUSES]; /* ticks of the latest changes: of the change n at n % RT_PAUSES */
   atomic_bool graph_suspended;           /* callbacks leave the graph alone: CTL reads its tables */
   atomic_bool waits_ended;               /* the process ends: waits are no longer counted, and agree with its files */

@@ -342,8 +342,9 @@ void sys_timer_set(int timer, uint64_t first_ns, uint64_t period_ns)
 
 int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_t first_ns, uint64_t period_ns)
 {
-  struct sigevent event = {
-      .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal_number, .sigev_value.sival_ptr = cookie};
+  struct sigevent event = {.sigev_notify = tid ? SIGEV_THREAD_ID : SIGEV_SIGNAL,
+                           .sigev_signo = signal_number,
+                           .sigev_value.sival_ptr = cookie};
   event._sigev_un._tid = tid;
   int timer;
   if (call3(SYS_timer_create, clock, (long)&event, (long)&timer) != 0)

@@ -70,7 +70,7 @@ bool sys_read_at(const struct sys_own *own, uint64_t offset, void *bytes, size_t
 /* Returns how many bytes were written; if not all, *error is the reason. */
 size_t sys_write_at(const struct sys_own *own, uint64_t offset, const void *bytes, size_t size_bytes, int *error);
 
-/* Timers of a clock that send a signal to a thread; the cookie is the signal's value. */
+/* Timers of a clock that send a signal to a thread, or to the process if tid is 0; the cookie is the signal's value. */
 int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_t first_ns,
                     uint64_t period_ns);                              /* id or -1 */
 void sys_timer_set(int timer, uint64_t first_ns, uint64_t period_ns); /* both 0: stops */

@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/sampling/blame.h"
 
+#include "hpcrun-lite/rt/filter/window.h"
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/region.h"
@@ -112,6 +113,7 @@ static void unblocked(struct thread_state *t, bool inside)
 
 void blame_unblocked(struct thread_state *t)
 {
+  window_check(); /* its signal was held back meanwhile */
   unblocked(t, false);
 }
 

@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/sampling/context.h"
 
+#include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
@@ -44,14 +45,57 @@ struct stack_reader {
   struct format_region *target; /* only the creation context of this region is needed: the innermost run is its entry */
   uint32_t node;                /* of the frames read so far */
   uint32_t region_node;         /* node of the innermost parallel region on the path; CCT_NONE outside any */
+  uint32_t filtered, region_filtered; /* what a filter found on the path, and on that to region_node */
+  uint32_t task_filtered;             /* the same for task_region */
+  uint32_t stop;                      /* node below which a filter leaves everything out; CCT_NONE: none */
+  bool left_out;                      /* the whole path lacks what a filter includes: nothing is added for it */
 };
 
 /* Adds a child to the path's node. */
 static uint32_t child(struct stack_reader *reader, enum format_kind kind, uint32_t what, uint32_t offset)
 {
-  if (reader->node == CCT_NONE)
-    return CCT_NONE;
+  if (reader->node == CCT_NONE || reader->node == reader->stop)
+    return reader->node;
   return cct_child(reader->t, reader->node, (struct cct_key){kind, what, offset});
+}
+
+/* The path goes on below a node at which another one begins; filtered: what a filter found up to there.  What is below
+ * a node of kind filtered belongs to it (doc/format.md), whether it is known here or not. */
+static void go_on_at(struct stack_reader *reader, uint32_t node, uint32_t filtered)
+{
+  if (reader->left_out)
+    return;
+  reader->node = node;
+  reader->filtered = filtered;
+  if (filtered & FORMAT_FILTERED_OUT)
+    reader->stop = node;
+}
+
+/* The path enters code that the filter knows. */
+static void enter_filtered(struct stack_reader *reader, uint32_t found)
+{
+  if (reader->node == reader->stop)
+    return;
+  reader->filtered |= found;
+  if (found & FORMAT_FILTERED_OUT)
+    reader->node = reader->stop = child(reader, FORMAT_KIND_FILTERED, 0, 0);
+}
+
+/* Publishes the creation context of a region whose entry is reached. */
+static void publish(const struct stack_reader *reader, struct format_region *region)
+{
+  if (!reader->left_out)
+    region_publish(reader->t, region, reader->node, reader->filtered);
+}
+
+/* Looks up all frames in the filter. */
+static void find_filtered(struct stack_reader *reader) __attribute__((noinline));
+static void find_filtered(struct stack_reader *reader)
+{
+  for (int i = 0; i < reader->count; i++) {
+    struct frame *frame = &reader->frames[i];
+    frame->filtered = (uint8_t)(frame->runtime || frame->tool ? 0 : filter_frame(frame->module, frame->offset));
+  }
 }
 
 /* Where in code the jump of a stub of the procedure linkage table begins, "jmp *place"; STUB_BYTES if it is no stub. */
@@ -114,6 +158,8 @@ static void classify(struct stack_reader *reader)
   struct frame *innermost = &reader->frames[0];
   if (reader->interrupted && !innermost->runtime && !innermost->tool && !innermost->system)
     innermost->runtime = is_runtime_stub(reader, innermost->ip);
+  if (__builtin_expect(filter.paths, 0))
+    find_filtered(reader);
 }
 
 /* Is everything inside the frame code of the tool or of libc?  Then it is an interposed function, and the path ends in
@@ -131,12 +177,16 @@ static void add_frame(struct stack_reader *reader, const struct frame *frame)
 {
   if (frame->tool)
     return;
+  if (__builtin_expect(frame->filtered, 0))
+    enter_filtered(reader, frame->filtered);
   reader->node = child(reader, FORMAT_KIND_FRAME, frame->module, frame->offset);
   const struct thread_state *t = reader->t;
   int outer = (int)(frame - reader->frames) + 1;
   for (unsigned i = 0; i < t->user_depth && i < RT_USER_REGIONS && outer < reader->count; i++)
-    if (t->user_regions[i].cfa == reader->frames[outer].sp)
+    if (t->user_regions[i].cfa == reader->frames[outer].sp) {
       reader->node = child(reader, FORMAT_KIND_USER_REGION, 0, t->user_regions[i].name);
+      reader->filtered |= t->user_regions[i].wanted ? FORMAT_FILTERED_REGION : 0;
+    }
 }
 
 /* The stack pointer of the user frame outside a run, which called the runtime.  Of the outermost run of a stack that
@@ -179,6 +229,13 @@ static uint64_t function_of(struct stack_reader *reader, const struct frame *fra
   return (uint64_t)frame->module << 32 | (frame->offset - inside);
 }
 
+/* Adds the entry into a region. */
+static void add_region(struct stack_reader *reader)
+{
+  reader->node = reader->region_node = child(reader, FORMAT_KIND_PARALLEL, 0, 0);
+  reader->region_filtered = reader->filtered;
+}
+
 /* Enters the task whose function is the frame inside `inner`: below its creation context if that is known, else below
  * its region. */
 static void enter_task(struct stack_reader *reader, const struct task_level *task, int inner)
@@ -194,9 +251,9 @@ static void enter_task(struct stack_reader *reader, const struct task_level *tas
       rt_lost(reader->t, FORMAT_LOST_TASKS);
   }
   if (base != CCT_NONE)
-    reader->node = base;
+    go_on_at(reader, base, task_context_filtered(reader->entered));
   else if (reader->region_node != CCT_NONE)
-    reader->node = reader->region_node;
+    go_on_at(reader, reader->region_node, reader->region_filtered);
   const struct format_directive *made =
       task && task->directive ? table_at(directive_table(), task->directive) : &(struct format_directive){0};
   uint32_t module = made->offset <= UINT32_MAX ? made->module : 0;
@@ -208,7 +265,7 @@ static void enter_task(struct stack_reader *reader, const struct task_level *tas
 static void enter_region(struct stack_reader *reader, int inner, int outer)
 {
   reader->entered = 0;
-  reader->node = reader->region_node = child(reader, FORMAT_KIND_PARALLEL, 0, 0);
+  add_region(reader);
   const struct task_level *task = called_task(reader, inner, outer);
   if (task)
     enter_task(reader, task, inner);
@@ -264,8 +321,12 @@ static void add_tail_caller(struct stack_reader *reader, const struct frame *cal
     *known = (struct call_cache){caller->ip, call_target(caller->ip)};
   uint32_t index;
   const struct format_module *module = known->target ? modules_find(reader->t, known->target, &index) : NULL;
-  if (module && !(module->flags & (FORMAT_MODULE_RUNTIME | FORMAT_MODULE_TOOL)))
-    reader->node = child(reader, FORMAT_KIND_FRAME, index, (uint32_t)(known->target - module->base));
+  if (!module || module->flags & (FORMAT_MODULE_RUNTIME | FORMAT_MODULE_TOOL))
+    return;
+  uint32_t offset = (uint32_t)(known->target - module->base);
+  if (__builtin_expect(filter.paths, 0))
+    enter_filtered(reader, filter_frame(index, offset));
+  reader->node = child(reader, FORMAT_KIND_FRAME, index, offset);
 }
 
 /* Enters what the run [inner, outer] has called. */
@@ -273,9 +334,9 @@ static void enter_run(struct stack_reader *reader, int inner, int outer)
 {
   struct format_region *region = region_entered(reader->t, reader->frames[inner].sp, outer_sp(reader, outer));
   if (region) {
-    if (reader->cut && region_known(region))
-      reader->node = region->link_node; /* the part that was cut off is known from an earlier sample */
-    region_publish(reader->t, region, reader->node);
+    if (reader->cut && region_known(region)) /* the part that was cut off is known from an earlier sample */
+      go_on_at(reader, region->link_node, region->filtered);
+    publish(reader, region);
     enter_region(reader, inner, outer);
     return;
   }
@@ -308,12 +369,12 @@ static int enter_base(struct stack_reader *reader, int innermost)
   int inner = outer;
   while (inner > 0 && reader->frames[inner - 1].runtime)
     inner--;
-  uint32_t base = region_base(reader->t, reader->t->base_region);
+  uint32_t filtered, base = region_base(reader->t, reader->t->base_region, &filtered);
   if (base == CCT_NONE) {
     reader->node = child(reader, FORMAT_KIND_OUTSIDE, 0, 0);
     return -1;
   }
-  reader->node = base;
+  go_on_at(reader, base, filtered);
   bool last = outer >= 0 && outer == innermost, ends = last && !leads_to_user(reader, inner, outer);
   enter_region(reader, reader->cut || outer < 0 ? 0 : inner, outer);
   if (reader->cut)
@@ -336,9 +397,9 @@ static void enter_started_region(struct stack_reader *reader, int i)
   struct format_region *region = region_entered(reader->t, sp - ENTRY_BYTES, sp - ENTRY_BYTES + 1);
   if (!region)
     return;
-  region_publish(reader->t, region, reader->node);
+  publish(reader, region);
   reader->entered = 0;
-  reader->node = reader->region_node = child(reader, FORMAT_KIND_PARALLEL, 0, 0);
+  add_region(reader);
 }
 
 /* Reads frames from index i inwards.  Returns whether the path ends in the runtime. */
@@ -362,7 +423,7 @@ static bool read_frames(struct stack_reader *reader, int i, int innermost)
       struct format_region *entered =
           reader->target ? reader->target : region_entered(reader->t, reader->frames[i].sp, outer_sp(reader, outer));
       if (entered)
-        region_publish(reader->t, entered, reader->node);
+        publish(reader, entered);
       if (!reader->caller)
         reader->node = child(reader, FORMAT_KIND_RUNTIME, 0, 0);
       return true;
@@ -389,8 +450,8 @@ static int task_run(const struct stack_reader *reader)
 static bool read_task(struct stack_reader *reader, int innermost)
 {
   int inner = reader->cut ? reader->count : task_run(reader);
-  reader->node = reader->task_region;
-  reader->node = reader->region_node = child(reader, FORMAT_KIND_PARALLEL, 0, 0);
+  go_on_at(reader, reader->task_region, reader->task_filtered);
+  add_region(reader);
   if (inner == 0) { /* the task has not begun, or has ended */
     reader->node = child(reader, FORMAT_KIND_RUNTIME, 0, 0);
     return true;
@@ -405,7 +466,7 @@ static bool read_task(struct stack_reader *reader, int innermost)
 static bool read_stack(struct stack_reader *reader)
 {
   struct thread_state *t = reader->t;
-  reader->node = CCT_ROOT;
+  reader->node = reader->left_out ? reader->stop : CCT_ROOT;
   reader->region_node = CCT_NONE;
   int called = 0;
   while (called < reader->count && reader->frames[called].tool)
@@ -422,10 +483,10 @@ static bool read_stack(struct stack_reader *reader)
     return read_frames(reader, first, innermost);
   }
   if (reader->cut) {
-    uint32_t base = region_around(t, reader->frames[reader->count - 1].sp);
+    uint32_t filtered, base = region_around(t, reader->frames[reader->count - 1].sp, &filtered);
     if (base != CCT_NONE) {
-      reader->node = base;
-      reader->node = reader->region_node = child(reader, FORMAT_KIND_PARALLEL, 0, 0);
+      go_on_at(reader, base, filtered);
+      add_region(reader);
     }
     reader->node = child(reader, FORMAT_KIND_PARTIAL, 0, 0);
   }
@@ -481,7 +542,7 @@ static void end_at_task(struct stack_reader *reader)
   if (rt.task_creation || !reader->tasks_count || reader->exit_frame < t->stack_low ||
       reader->exit_frame >= t->stack_high)
     return;
-  reader->task_region = region_around(reader->t, reader->exit_frame);
+  reader->task_region = region_around(reader->t, reader->exit_frame, &reader->task_filtered);
   if (reader->task_region != CCT_NONE)
     reader->end_sp = reader->exit_frame;
 }
@@ -512,7 +573,36 @@ static void walk(struct stack_reader *reader, const greg_t *registers)
 
 static struct stack_reader reader_of(struct thread_state *t)
 {
-  return (struct stack_reader){.t = t, .frames = t->frames, .end_sp = UINT64_MAX, .task_region = CCT_NONE};
+  return (struct stack_reader){
+      .t = t, .frames = t->frames, .end_sp = UINT64_MAX, .task_region = CCT_NONE, .stop = CCT_NONE};
+}
+
+/* The node to which something on a path is charged: with a filter that includes, another one if the path lacks what it
+ * includes. */
+static uint32_t charged(struct thread_state *t, uint32_t node, uint32_t filtered)
+{
+  if (__builtin_expect(!(filter.needs & ~filtered) || filtered & FORMAT_FILTERED_OUT, 1))
+    return node;
+  return cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_FILTERED, 0, 0});
+}
+
+/* Before a stack is read whose path is charged: may the path have what a filter includes?  Otherwise it is not made. */
+static void choose_path(struct stack_reader *reader) __attribute__((noinline));
+static void choose_path(struct stack_reader *reader)
+{
+  const struct thread_state *t = reader->t;
+  uint32_t found = region_filtered(t);
+  if (reader->task_region != CCT_NONE)
+    found |= reader->task_filtered;
+  for (int i = 0; i < reader->count; i++)
+    found |= reader->frames[i].filtered;
+  for (unsigned i = 0; i < t->user_depth && i < RT_USER_REGIONS; i++)
+    found |= t->user_regions[i].wanted ? FORMAT_FILTERED_REGION : 0;
+  if (reader->cut || (rt.task_creation && reader->tasks_count) || !(filter.needs & ~found) ||
+      found & FORMAT_FILTERED_OUT)
+    return;
+  reader->left_out = true;
+  reader->stop = cct_child(reader->t, CCT_ROOT, (struct cct_key){FORMAT_KIND_FILTERED, 0, 0});
 }
 
 uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead)
@@ -520,8 +610,10 @@ uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bo
   struct stack_reader reader = reader_of(t);
   reader.interrupted = true;
   walk(&reader, registers);
+  if (__builtin_expect(filter.needs, 0))
+    choose_path(&reader);
   *overhead = read_stack(&reader);
-  return reader.node;
+  return charged(t, reader.node, reader.filtered);
 }
 
 struct call_site context_caller(struct thread_state *t)
@@ -530,7 +622,7 @@ struct call_site context_caller(struct thread_state *t)
   reader.caller = true;
   walk(&reader, NULL);
   read_stack(&reader);
-  struct call_site site = {.node = reader.node, .entered = reader.entered};
+  struct call_site site = {.node = reader.node, .entered = reader.entered, .filtered = reader.filtered};
   while (site.first < reader.count && reader.frames[site.first].tool)
     site.first++;
   while (site.first < reader.count && reader.frames[site.first].runtime)
@@ -540,12 +632,23 @@ struct call_site context_caller(struct thread_state *t)
   return site;
 }
 
+uint32_t context_met(struct thread_state *t)
+{
+  struct stack_reader reader = reader_of(t);
+  reader.caller = true;
+  walk(&reader, NULL);
+  if (filter.needs)
+    choose_path(&reader);
+  read_stack(&reader);
+  return charged(t, reader.node, reader.filtered);
+}
+
 uint32_t context_call(struct thread_state *t)
 {
   struct stack_reader reader = reader_of(t);
   walk(&reader, NULL);
   read_stack(&reader);
-  return reader.node;
+  return charged(t, reader.node, reader.filtered);
 }
 
 uint64_t context_frame_end(struct thread_state *t)
@@ -568,7 +671,7 @@ void context_publish(struct thread_state *t, struct format_region *region)
   unwind(&reader, NULL);
   read_stack(&reader);
   if (!region_known(region)) /* no entry into the runtime was found: the context will stay unknown */
-    region_publish(t, region, cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_PARTIAL, 0, 0}));
+    region_publish(t, region, cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_PARTIAL, 0, 0}), 0);
 }
 
 void context_publish_open(struct thread_state *t)

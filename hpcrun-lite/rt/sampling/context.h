@@ -18,13 +18,17 @@ uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bo
 
 /* The call site in the program from which a callback was reached. */
 struct call_site {
-  uint32_t node;    /* of the user frame that called the runtime; CCT_NONE without memory */
-  uint32_t entered; /* entry of the task there (sampling/task_context.h); 0: implicit, or not known */
+  uint32_t node;     /* of the user frame that called the runtime; CCT_NONE without memory */
+  uint32_t entered;  /* entry of the task there (sampling/task_context.h); 0: implicit, or not known */
+  uint32_t filtered; /* what a filter found on the path: bits of enum format_filtered */
   int first, end; /* indices into the thread's frames: from that frame outwards, up to the next frame of the runtime */
 };
 
 /* In a callback: the context of the user frame that called the runtime. */
 struct call_site context_caller(struct thread_state *t);
+
+/* The same, for what is charged to it: a node of kind filtered if the path lacks what a filter includes. */
+uint32_t context_met(struct thread_state *t);
 
 /* In a function of the tool that the program has called: the context of the call. */
 uint32_t context_call(struct thread_state *t);

@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/sampling/region.h"
 
+#include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/core/sys.h"
@@ -325,11 +326,12 @@ static bool unresolved(const struct thread_state *t, uint32_t node)
   return cct_kind(t, cct_top(t, node)) == FORMAT_KIND_PLACEHOLDER;
 }
 
-void region_publish(struct thread_state *t, struct format_region *region, uint32_t node)
+void region_publish(struct thread_state *t, struct format_region *region, uint32_t node, uint32_t filtered)
 {
   if (state_of(region) == FORMAT_REGION_FINAL || node == CCT_NONE)
     return;
   region->link_node = node;
+  region->filtered = filtered;
   __atomic_store_n(&region->state, unresolved(t, node) ? FORMAT_REGION_PROVISIONAL : FORMAT_REGION_FINAL,
                    __ATOMIC_RELEASE);
 }
@@ -391,13 +393,16 @@ static uint32_t partial_node(struct thread_state *t)
   return cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_PARTIAL, 0, 0});
 }
 
-uint32_t region_base(struct thread_state *t, uint64_t handle)
+uint32_t region_base(struct thread_state *t, uint64_t handle, uint32_t *filtered)
 {
+  *filtered = 0;
   if (handle == REGION_NO_RECORD)
     return partial_node(t);
   struct format_region *region = region_find(handle);
   if (!region)
     return CCT_NONE;
+  if (filter.paths && region_known(region))
+    *filtered = region->filtered;
   for (unsigned i = 0; i < t->pending_count; i++)
     if (t->pending[i].region == (uint32_t)handle) {
       request_publication(region, ++t->pending[i].samples);
@@ -419,16 +424,29 @@ uint32_t region_base(struct thread_state *t, uint64_t handle)
   return linked || room ? node : partial_node(t);
 }
 
-uint32_t region_around(struct thread_state *t, uint64_t sp)
+uint32_t region_filtered(const struct thread_state *t)
 {
+  bool recorded = t->base_region && t->base_region != REGION_NO_RECORD;
+  const struct format_region *region = recorded ? region_find(t->base_region) : NULL;
+  uint32_t found = region && region_known(region) ? region->filtered : 0;
+  for (uint32_t index = t->open_region; index; index = at(index)->next)
+    found |= region_known(at(index)) ? at(index)->filtered : 0;
+  return found;
+}
+
+uint32_t region_around(struct thread_state *t, uint64_t sp, uint32_t *filtered)
+{
+  *filtered = 0;
   const struct format_region *region = region_innermost(t);
   while (region && region->enter_frame && region->enter_frame < sp)
     region = region->next ? at(region->next) : NULL;
   if (t->unrecorded_regions || (region && !(region->enter_frame && region_known(region))))
     return CCT_NONE;
-  if (region)
+  if (region) {
+    *filtered = region->filtered;
     return region->link_node;
-  return t->base_region ? region_base(t, t->base_region) : CCT_NONE;
+  }
+  return t->base_region ? region_base(t, t->base_region, filtered) : CCT_NONE;
 }
 
 /* Links of the thread's own regions, and its waiting places, follow a node that was merged into another one. */

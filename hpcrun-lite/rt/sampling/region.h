@@ -94,8 +94,8 @@ struct format_region *region_innermost(const struct thread_state *t);
 struct format_region *region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to);
 
 /* The node below which frames belong that are inside a stack address, but not inside a region which was entered further
- * in: the creation context of the region around it.  CCT_NONE if that is not known. */
-uint32_t region_around(struct thread_state *t, uint64_t sp);
+ * in: the creation context of the region around it, and what a filter found on it.  CCT_NONE if that is not known. */
+uint32_t region_around(struct thread_state *t, uint64_t sp, uint32_t *filtered);
 
 /* Whether the instance has not ended. */
 bool region_open(uint64_t handle);
@@ -103,12 +103,17 @@ bool region_open(uint64_t handle);
 /* Whether its creation context is published. */
 bool region_known(const struct format_region *region);
 
-/* Publishes the creation context: a node of the master's tree. */
-void region_publish(struct thread_state *t, struct format_region *region, uint32_t node);
+/* Publishes the creation context: a node of the master's tree, and what a filter found on the path to it (bits of enum
+ * format_filtered). */
+void region_publish(struct thread_state *t, struct format_region *region, uint32_t node, uint32_t filtered);
 
 /* The node below which a worker's frames in that region belong: a link, or a placeholder that becomes a link later.
- * CCT_NONE if the instance has ended, or without memory. */
-uint32_t region_base(struct thread_state *t, uint64_t handle);
+ * CCT_NONE if the instance has ended, or without memory.  *filtered: what a filter found on the creation context, 0 as
+ * long as that is not known. */
+uint32_t region_base(struct thread_state *t, uint64_t handle, uint32_t *filtered);
+
+/* What a filter found on the creation contexts of the regions that the thread is in, all together. */
+uint32_t region_filtered(const struct thread_state *t);
 
 /* Replaces a placeholder by a link once its region has been resolved.  Called at each sample; cheap if none is pending.
  */

@@ -5,6 +5,7 @@
 #include <ucontext.h>
 
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/filter/window.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
@@ -158,9 +159,41 @@ static bool in_own_code(struct thread_state *t, const ucontext_t *context)
   return module && module->flags & FORMAT_MODULE_TOOL;
 }
 
+/* Measuring is paused or goes on at this moment, whatever the thread does. */
+static bool pass_window(struct thread_state *t)
+{
+  int saved_errno = errno;
+  bool entered = t && rt_enter(t);
+  if (entered && rt.online && t->end_slot && !rt_stopped() && !atomic_load(&rt.graph_suspended))
+    span_window(t);
+  else
+    window_pass();
+  if (entered)
+    rt_leave(t);
+  errno = saved_errno;
+  return true;
+}
+
+/* What a sample stands for, without the time in which measuring was paused.  One of CPU time or of a count counts as a
+ * whole, or not at all if it is paused now: it stands for little time.  That of a thread that slept may stand for much,
+ * and may come before the signal of a timer that was held back, too. */
+static uint64_t measured_weight(const struct source *source, uint64_t weight) __attribute__((noinline));
+static uint64_t measured_weight(const struct source *source, uint64_t weight)
+{
+  enum { SCALE = 1 << 20 };
+  if (rt.events[source->event].clock != EVENT_WALL_TIME)
+    return rt_paused() ? 0 : weight;
+  if (atomic_load_explicit(&rt.paused_by, memory_order_relaxed) & RT_PAUSED_WINDOW)
+    window_pass();
+  uint64_t now = rt_ticks(), ticks = rt_scale(weight, SCALE, times_ticks_to_ns(SCALE));
+  return ticks < now ? rt_scale(weight, rt_measured(now - ticks, now), ticks) : weight;
+}
+
 bool sample_signal(const siginfo_t *info, void *context)
 {
   struct thread_state *t = rt_thread();
+  if (__builtin_expect(window_signal(info), 0))
+    return pass_window(t);
   if (!t)
     return false;
   bool publish = wants_publication(info);
@@ -173,7 +206,9 @@ bool sample_signal(const siginfo_t *info, void *context)
   if (!rt_stopped() || publish) {
     uint64_t began = rt_ticks();
     uint64_t weight = source ? source_weight(t, source) : 0, weighed = rt_ticks();
-    if (source && rt_paused()) {
+    if (source && __builtin_expect(rt_ever_paused(), 0))
+      weight = measured_weight(source, weight);
+    if (source && !weight && rt_ever_paused()) {
       /* weighed, so that the time until now does not count later; then dropped */
     } else if (rt_enter(t)) {
       if (publish)

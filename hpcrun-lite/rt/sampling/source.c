@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 const char source_request_publication;
@@ -188,9 +189,10 @@ static bool start_one(struct thread_state *t, struct source *source)
 
 void source_start(struct thread_state *t)
 {
+  bool sampled = !rt.unsampled && filter_thread(t->index);
   for (unsigned i = 0; i < rt.event_count; i++) {
     t->sources[i] = (struct source){.event = (uint8_t)i, .own.fd = -1};
-    if (!rt.unsampled && !start_one(t, &t->sources[i]))
+    if (sampled && !start_one(t, &t->sources[i]))
       rt_lost(t, FORMAT_LOST_EVENTS);
   }
 }

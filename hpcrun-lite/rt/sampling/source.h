@@ -18,7 +18,7 @@
 /* CTL: finds out whether perf_event may sample CPU time in the kernel, and sets rt.timers_for_cpu. */
 void source_probe(void);
 
-/* Arms all events for the calling thread, unless rt.unsampled. */
+/* Arms all events for the calling thread, unless rt.unsampled is set or a filter leaves it out. */
 void source_start(struct thread_state *t);
 void source_stop(struct thread_state *t); /* also stops the thread's work clock */
 

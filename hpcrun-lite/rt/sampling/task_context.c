@@ -9,7 +9,8 @@ enum { CONTEXTS_FIRST = 1024, HEADS = 4096, LOCK_TRIES = 200, ANCESTORS_MAX = 25
  * creation context, detail = its outermost function. */
 struct task_context {
   uint64_t origin, detail;
-  uint32_t next, unused;
+  uint32_t next;
+  uint32_t filtered; /* of a creation context: what a filter found on the path */
 };
 
 #define ENTERED (1ull << 63)
@@ -43,7 +44,7 @@ static uint32_t find(uint32_t head, uint64_t origin, uint64_t detail)
 }
 
 /* The element with that content, added if it is missing. */
-static uint32_t intern(uint64_t origin, uint64_t detail)
+static uint32_t intern(uint64_t origin, uint64_t detail, uint32_t filtered)
 {
   uint64_t hash = (origin * 0x9e3779b97f4a7c15ULL ^ detail) * 0xc2b2ae3d27d4eb4fULL;
   uint32_t head = (uint32_t)(hash >> 40) % HEADS, index = find(head, origin, detail);
@@ -55,7 +56,7 @@ static uint32_t intern(uint64_t origin, uint64_t detail)
     index = find(head, origin, detail);
     struct task_context *context = index ? NULL : table_next(&contexts, &index);
     if (context) {
-      *context = (struct task_context){origin, detail, atomic_load(&heads[head]), 0};
+      *context = (struct task_context){origin, detail, atomic_load(&heads[head]), filtered};
       table_publish(&contexts);
       atomic_store_explicit(&heads[head], index, memory_order_release);
     }
@@ -65,9 +66,9 @@ static uint32_t intern(uint64_t origin, uint64_t detail)
   return index;
 }
 
-uint32_t task_context_create(uint32_t thread, uint32_t node, uint32_t creator)
+uint32_t task_context_create(uint32_t thread, uint32_t node, uint32_t creator, uint32_t filtered)
 {
-  return intern((uint64_t)thread << 32 | node, creator);
+  return intern((uint64_t)thread << 32 | node, creator, filtered);
 }
 
 uint32_t task_context_enter(uint32_t creation_context, uint64_t root)
@@ -80,7 +81,12 @@ uint32_t task_context_enter(uint32_t creation_context, uint64_t root)
       return ancestor;
     ancestor = (uint32_t)at((uint32_t)at(ancestor)->origin)->detail;
   }
-  return intern(ENTERED | creation_context, root);
+  return intern(ENTERED | creation_context, root, 0);
+}
+
+uint32_t task_context_filtered(uint32_t entered)
+{
+  return at((uint32_t)at(entered)->origin)->filtered;
 }
 
 uint32_t task_context_node(struct thread_state *t, uint32_t entered)

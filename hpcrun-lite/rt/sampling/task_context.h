@@ -22,8 +22,11 @@
 void task_context_start(void);
 
 /* The creation context of a task at a node of that thread's tree, by a task that has the entry `creator` (0: an
- * implicit task). 0 without memory. */
-uint32_t task_context_create(uint32_t thread, uint32_t node, uint32_t creator);
+ * implicit task).  filtered: what a filter found on the path to it.  0 without memory. */
+uint32_t task_context_create(uint32_t thread, uint32_t node, uint32_t creator, uint32_t filtered);
+
+/* What a filter found on the path to the creation of the task that was entered. */
+uint32_t task_context_filtered(uint32_t entered);
 
 /* The entry of a task with that creation context and that outermost function (module << 32 | offset).  0 without
  * memory. */

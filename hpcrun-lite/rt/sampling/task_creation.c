@@ -17,7 +17,7 @@ struct creation {
  * its task or region; and the context that was found for it. */
 struct stack {
   struct creation of;
-  uint32_t creation_context, node, entered, count;
+  uint32_t creation_context, node, entered, filtered, count;
   bool known, in_program; /* in_program: the innermost address is that of the program's code */
   struct {
     uint64_t at, value;
@@ -69,6 +69,7 @@ static struct stack *find_stack(struct thread_state *t, uint32_t creator, uint64
   *stack = (struct stack){.of = wanted};
   stack->node = site.node;
   stack->entered = site.entered;
+  stack->filtered = site.filtered;
   if (site.node != CCT_NONE && cct_kind(t, cct_top(t, site.node)) == FORMAT_KIND_PLACEHOLDER)
     stack->node = CCT_NONE; /* the node may be moved, because the region's start could not be unwound */
   keep_words(t, stack, &site);
@@ -83,13 +84,15 @@ uint32_t task_creation_context(struct thread_state *t, uint32_t creator, uint64_
   if (!stack || stack->node == CCT_NONE)
     return 0;
   if (!stack->creation_context)
-    stack->creation_context = task_context_create(t->index, stack->node, stack->entered);
+    stack->creation_context = task_context_create(t->index, stack->node, stack->entered, stack->filtered);
   return stack->creation_context;
 }
 
-uint32_t task_creation_node(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code)
+uint32_t task_creation_node(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code,
+                            uint32_t *filtered)
 {
   const struct stack *stack = find_stack(t, creator, enter_frame, code);
+  *filtered = stack ? stack->filtered : 0;
   return stack ? stack->node : CCT_NONE;
 }
 

@@ -21,7 +21,8 @@ uint32_t task_creation_known(const ompt_data_t *data);
  * `end`, at which the current task begins (0: not known); then the task's last act was to jump into the runtime. */
 const void *task_creation_caller(struct thread_state *t, uint32_t creator, const void *code, uint64_t end);
 
-/* The node of the thread's tree at which the runtime was entered. */
-uint32_t task_creation_node(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code);
+/* The node of the thread's tree at which the runtime was entered, and what a filter found on the path to it. */
+uint32_t task_creation_node(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code,
+                            uint32_t *filtered);
 
 #endif

@@ -77,8 +77,8 @@ static void keep_context(struct thread_state *t, struct format_wait *wait)
   if (wait->context_sought || rt_stopped() || wait->key == WAITING_PARKED)
     return;
   wait->context_sought = 1;
-  uint32_t node = context_caller(t).node;
-  if (node != CCT_NONE)
+  uint32_t node = context_met(t);
+  if (node != CCT_NONE && cct_kind(t, node) != FORMAT_KIND_FILTERED)
     node = cct_child(t, node, (struct cct_key){FORMAT_KIND_RUNTIME, 0, 0});
   wait->node = node == CCT_NONE ? 0 : node;
 }

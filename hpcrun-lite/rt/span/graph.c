@@ -58,6 +58,15 @@ void graph_attribute(struct thread_state *t, struct task *task, uint64_t work)
   t->fragment_sample_count = 0;
 }
 
+uint64_t graph_measured_work(const struct thread_state *t, uint64_t work, uint64_t moment)
+{
+  uint64_t since = t->work.since, before = t->work.done < work ? t->work.done : work;
+  if (!work_clock_is_time() || moment <= since)
+    return rt_paused() ? 0 : work;
+  uint64_t measured = rt_measured(since, moment);
+  return (measured ? before : 0) + rt_scale(work - before, measured, moment - since);
+}
+
 void graph_fragment_end_at(struct thread_state *t, uint64_t moment)
 {
   graph_fragment_end_inline(t, moment);

@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/span/span.h"
 
+#include "hpcrun-lite/rt/filter/window.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/span/key_map.h"
 #include "hpcrun-lite/rt/span/directive.h"
@@ -246,17 +247,19 @@ uint32_t span_region_row(uint64_t region)
   return team ? team->row : 0;
 }
 
+enum { KIND_BITS = 8 };
+
 void span_set_entry(uint64_t region, struct span_entry entry)
 {
   struct team *team = graph_open_team(region);
   if (!team)
     return;
   team->begun = entry.begun;
-  if (team->construct_owner != entry.owner || team->construct_record != entry.record ||
-      team->construct_kind != entry.kind) {
+  uint32_t kind = entry.row << KIND_BITS | entry.kind;
+  if (team->construct_owner != entry.owner || team->construct_record != entry.record || team->construct_kind != kind) {
     team->construct_owner = entry.owner;
     team->construct_record = entry.record;
-    team->construct_kind = entry.kind;
+    team->construct_kind = kind;
   }
 }
 
@@ -265,8 +268,9 @@ struct span_entry span_entry(uint64_t region)
   const struct team *team = graph_open_team(region);
   if (!team)
     return (struct span_entry){0};
-  return (struct span_entry){team->begun, team->construct_owner, team->construct_record, team->construct_kind,
-                             team->row};
+  uint32_t kind = team->construct_kind, row = kind >> KIND_BITS;
+  return (struct span_entry){team->begun, team->construct_owner, team->construct_record, kind & ((1 << KIND_BITS) - 1),
+                             row ? row : team->row};
 }
 
 void span_team_size(uint64_t region, uint32_t threads)
@@ -490,6 +494,14 @@ void span_pause(struct thread_state *t, bool pause)
   if (pause)
     graph_fragment_end(t);
   rt_pause(pause);
+  graph_fragment_begin(t);
+}
+
+void span_window(struct thread_state *t)
+{
+  if (!rt_paused())
+    graph_fragment_end(t);
+  window_pass();
   graph_fragment_begin(t);
 }
 

@@ -45,7 +45,7 @@ void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
                          uint64_t moment, uint64_t forked);
 
 /* What the threads of a region know of it: see construct/construct.h.  The creator sets it after
- * span_parallel_begin(); zeros: the region is not known. */
+ * span_parallel_begin(); zeros: the region is not known.  row: of the record; set to 0: that of the region. */
 struct span_entry {
   uint64_t begun; /* ticks */
   uint32_t owner, record, kind, row;
@@ -71,6 +71,9 @@ void span_taskgroup_end(struct thread_state *t, uint32_t task);
 /* Pauses or resumes measuring.  While it is paused work does not count, but the structure of the graph is still
  * followed.  Other threads notice it at their next event. */
 void span_pause(struct thread_state *t, bool pause);
+
+/* Handler: does what is due at the limits of the part of the run that is measured (rt/filter/window.h). */
+void span_window(struct thread_state *t);
 
 /* Handler: adds a sample to the running fragment. */
 void span_sample(struct thread_state *t, uint32_t node, uint64_t weight);

@@ -1,0 +1,89 @@
+/* The text of a filter, HPCRUN_LITE_FILTER: one setting a line, "KEY VALUE".
+ *
+ *   threads 0-7,9               numbers of threads that are sampled
+ *   ranks 0-3,8                 MPI ranks that are measured
+ *   skip-first NS               measuring begins so many ns after the process
+ *   only NS                     and ends so many ns after that
+ *   regions NAME,NAME           samples and records only inside these user regions
+ *   functions PATTERN,!PATTERN  paths that enter such functions; '!': all but these
+ *   modules PATTERN,!PATTERN    the same for programs and libraries, by base name
+ *   constructs KIND,FILE:LINE,!KIND
+ *   code MODULE START END include|exclude function|construct
+ *                               what the launcher found: addresses of functions and of lines, relative to the load bias
+ *   code-file PATH              a file with further lines of code
+ *
+ * Context: CTL (the library's start) and the launcher.  Uses no heap and keeps no state; values are parts of the text.
+ */
+#ifndef COMMON_FILTER_TEXT_H
+#define COMMON_FILTER_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The file with further lines of code, in the directory of the measurement, ends in: */
+#define FILTER_SUFFIX ".filter"
+
+enum filter_key {
+  FILTER_KEY_THREADS,
+  FILTER_KEY_RANKS,
+  FILTER_KEY_SKIP_FIRST,
+  FILTER_KEY_ONLY,
+  FILTER_KEY_REGIONS,
+  FILTER_KEY_FUNCTIONS,
+  FILTER_KEY_MODULES,
+  FILTER_KEY_CONSTRUCTS,
+  FILTER_KEY_CODE,
+  FILTER_KEY_CODE_FILE,
+  FILTER_KEYS /* another word */
+};
+
+/* A part of the text: a line's value, or an item of a list. */
+struct filter_part {
+  const char *text;
+  size_t length;
+};
+
+struct filter_line {
+  enum filter_key key;
+  struct filter_part whole, value;
+};
+
+/* An item of a list; excludes: '!' stood before it, which is not part of it. */
+struct filter_item {
+  struct filter_part part;
+  bool excludes;
+};
+
+/* A line "code ...". */
+struct filter_code_line {
+  struct filter_part module;
+  uint64_t start, end;
+  bool excludes, construct;
+};
+
+/* Takes the next line that is not empty; false at the end. */
+bool filter_text_next(const char **at, struct filter_line *line);
+
+/* Takes the next item of a list that is separated by commas; false at the end.  *rest begins as the list. */
+bool filter_text_item(struct filter_part *rest, struct filter_item *item);
+
+/* Whether a list of numbers and ranges has the number. */
+bool filter_text_has(struct filter_part list, uint64_t number);
+
+/* A number of ns; false if it is none. */
+bool filter_text_ns(struct filter_part value, uint64_t *ns);
+
+/* False if the line is damaged. */
+bool filter_text_code(struct filter_part value, struct filter_code_line *code);
+
+/* The kind of a construct (enum format_directive_kind or FORMAT_CONSTRUCT_...) by its name in reports; -1: none. */
+int filter_text_kind(struct filter_part name);
+
+/* Splits FILE:LINE; false if it is not of that form. */
+bool filter_text_line(struct filter_part place, struct filter_part *file, uint32_t *line);
+
+/* Whether the whole text can be used.  Otherwise the message has the line, the reason and the remedy. */
+bool filter_text_check(const char *text, char *message, size_t message_size);
+
+#endif

@@ -1,0 +1,242 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/launch/code_filter/code_filter.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/filter_text.h"
+#include "common/pattern.h"
+#include "hpcprof-lite/symbols/symbols.h"
+#include "hpcprof-lite/symbols/symbols_names.h"
+
+/* One string of the environment holds 128 KiB, all of it a part of the limit of the stack. */
+enum { TEXT_MAX = 32 << 10, ITEMS_MAX = 1024 };
+
+/* A pattern of functions, or a source line. */
+struct item {
+  struct filter_item from;
+  struct filter_part file;
+  uint32_t line; /* 0: functions */
+  bool found;
+};
+
+/* An open interval of a sort. */
+struct interval {
+  uint64_t from, to;
+};
+
+enum { SORTS = 4 }; /* bits: excludes, construct */
+
+struct resolver {
+  struct item items[ITEMS_MAX];
+  size_t count;
+  const char *module; /* base name */
+  struct interval open[SORTS];
+  FILE *out;
+};
+
+/* ---- what is looked for ---- */
+
+static bool add_item(struct resolver *resolver, const struct filter_item *from, bool line)
+{
+  struct item item = {.from = *from};
+  if (line && filter_text_kind(from->part) >= 0)
+    return true;
+  if (line)
+    filter_text_line(from->part, &item.file, &item.line);
+  if (resolver->count == ITEMS_MAX)
+    return false;
+  resolver->items[resolver->count++] = item;
+  return true;
+}
+
+static bool collect(struct resolver *resolver, const char *filter)
+{
+  struct filter_line line;
+  struct filter_item item;
+  bool room = true;
+  while (filter_text_next(&filter, &line))
+    if (line.key == FILTER_KEY_FUNCTIONS || line.key == FILTER_KEY_CONSTRUCTS)
+      while (room && filter_text_item(&line.value, &item))
+        room = add_item(resolver, &item, line.key == FILTER_KEY_CONSTRUCTS);
+  return room;
+}
+
+static bool matches_name(struct filter_part pattern, const char *name)
+{
+  char plain[SYMBOLS_NAME_MAX];
+  return name && (pattern_matches(pattern.text, pattern.length, name) ||
+                  (symbols_plain(name, plain, sizeof plain) && pattern_matches(pattern.text, pattern.length, plain)));
+}
+
+/* By its readable name with or without scopes and parameters, its linkage name, or as a part of a function that the
+ * compiler has made a function of its own. */
+static bool matches_function(struct filter_part pattern, const struct symbols_place *place)
+{
+  char base[SYMBOLS_NAME_MAX] = "";
+  const char *raw = place->raw ? place->raw : place->function;
+  return matches_name(pattern, place->function) || matches_name(pattern, place->raw) ||
+         (symbols_outlined(raw, base, sizeof base) != SYMBOLS_ORDINARY && *base && matches_name(pattern, base));
+}
+
+static bool matches_line(const struct item *item, const struct symbols_place *place)
+{
+  size_t length = place->file ? strlen(place->file) : 0;
+  if (length < item->file.length || place->line != item->line)
+    return false;
+  const char *end = place->file + length - item->file.length;
+  return !memcmp(end, item->file.text, item->file.length) && (end == place->file || end[-1] == '/');
+}
+
+static bool matches(const struct item *item, const struct symbols_place *places, int count)
+{
+  if (item->line)
+    return matches_line(item, &places[count - 1]);
+  for (int i = 0; i < count; i++)
+    if (matches_function(item->from.part, &places[i]))
+      return true;
+  return false;
+}
+
+/* ---- a module ---- */
+
+static void end_interval(struct resolver *resolver, unsigned sort)
+{
+  const struct interval *open = &resolver->open[sort];
+  if (open->to)
+    fprintf(resolver->out, "code %s 0x%" PRIx64 " 0x%" PRIx64 " %s %s\n", resolver->module, open->from, open->to,
+            sort & 1 ? "exclude" : "include", sort & 2 ? "construct" : "function");
+  resolver->open[sort] = (struct interval){0};
+}
+
+/* Adds code of which the same is known to the intervals that it belongs to. */
+static bool visit(void *context, uint64_t from, uint64_t to, const struct symbols_place *places, int count)
+{
+  struct resolver *resolver = context;
+  bool found[SORTS] = {false};
+  for (size_t i = 0; i < resolver->count; i++) {
+    struct item *item = &resolver->items[i];
+    unsigned sort = (item->from.excludes ? 1 : 0) | (item->line ? 2 : 0);
+    if ((found[sort] && item->found) || !matches(item, places, count))
+      continue;
+    found[sort] = item->found = true;
+  }
+  for (unsigned sort = 0; sort < SORTS; sort++) {
+    struct interval *open = &resolver->open[sort];
+    if (!found[sort])
+      continue;
+    if (open->to == from && from) {
+      open->to = to;
+      continue;
+    }
+    end_interval(resolver, sort);
+    *open = (struct interval){from, to};
+  }
+  return true;
+}
+
+static void resolve_module(struct resolver *resolver, const char *path)
+{
+  char message[512], *real = realpath(path, NULL);
+  struct symbols *symbols = NULL;
+  struct symbols_request request = {.path = real ? real : path};
+  symbols_open(&request, &symbols, message, sizeof message); /* without names there is nothing to find */
+  if (symbols)
+    symbols_visit(symbols, visit, resolver);
+  for (unsigned sort = 0; sort < SORTS; sort++)
+    end_interval(resolver, sort);
+  symbols_free(symbols);
+  free(real);
+}
+
+/* Code of the OpenMP runtime and of libc is no part of paths, or is found by their names anyway. */
+static void resolve_modules(struct resolver *resolver, const struct program *program)
+{
+  for (size_t i = 0; i < program->module_count; i++) {
+    const char *path = program->modules[i];
+    char *real = i ? NULL : realpath(path, NULL); /* the process knows the program by its real path */
+    resolver->module = path_base(real ? real : path);
+    resolve_module(resolver, path);
+    free(real);
+  }
+}
+
+/* ---- the text ---- */
+
+/* Writes the lines that the user has given. */
+static void put_settings(FILE *out, const char *filter)
+{
+  struct filter_line line;
+  while (filter_text_next(&filter, &line))
+    if (line.key != FILTER_KEY_CODE && line.key != FILTER_KEY_CODE_FILE) /* of a launch around this one */
+      fprintf(out, "%.*s\n", (int)line.whole.length, line.whole.text);
+}
+
+/* Writes the addresses to a file, because they are too long for the environment. */
+static bool put_file(FILE *out, const char *directory, const char *code, size_t size)
+{
+  char path[PATH_MAX + 32], part[PATH_MAX + 64];
+  snprintf(path, sizeof path, "%s/code" FILTER_SUFFIX, directory);
+  snprintf(part, sizeof part, "%s.%s", path, "XXXXXX"); /* ranks of one job write the same file */
+  int fd = mkstemp(part);
+  FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+  bool written = file && fwrite(code, 1, size, file) == size;
+  written = file && fclose(file) == 0 && written && rename(part, path) == 0;
+  if (!written && fd >= 0)
+    remove(part);
+  fprintf(out, "code-file %s\n", path);
+  return written;
+}
+
+static void warn_missing(const struct resolver *resolver, const struct program *program, char *message, size_t size)
+{
+  for (size_t i = 0; i < resolver->count; i++) {
+    const struct item *item = &resolver->items[i];
+    if (item->found)
+      continue;
+    snprintf(message, size, "filter: %s '%.*s' is not in '%.300s' or its libraries%s", item->line ? "line" : "function",
+             (int)item->from.part.length, item->from.part.text, program->path[0] ? program->path : "COMMAND",
+             program->is_script || !program->module_count
+                 ? ": only those of a program are found, so name it instead of a script"
+             : item->line ? ": are there debug data (-g), and code at that line?"
+                          : ": it may be in one that is loaded while it runs, which a filter does not see");
+    return;
+  }
+}
+
+enum launch_status code_filter_resolve(const struct program *program, const char *filter, const char *directory,
+                                       char **text, char *message, size_t message_size)
+{
+  char *code = NULL;
+  size_t size = 0, length = 0;
+  message[0] = '\0';
+  *text = NULL;
+  if (!filter_text_check(filter, message, message_size))
+    return LAUNCH_FAILED;
+  struct resolver *resolver = calloc(1, sizeof *resolver);
+  FILE *out = open_memstream(text, &length);
+  if (resolver)
+    resolver->out = open_memstream(&code, &size);
+  bool fine = resolver && resolver->out && out && collect(resolver, filter);
+  if (fine && resolver->count)
+    resolve_modules(resolver, program);
+  if (resolver && resolver->out)
+    fine &= fclose(resolver->out) == 0;
+  if (fine)
+    put_settings(out, filter);
+  bool kept = !fine || size <= TEXT_MAX || put_file(out, directory, code, size);
+  if (fine && size <= TEXT_MAX)
+    fwrite(code, 1, size, out);
+  fine = out && fclose(out) == 0 && fine;
+  if (!fine)
+    snprintf(message, message_size, "filter: not enough memory, or more than %d functions and lines", ITEMS_MAX);
+  else if (!kept)
+    snprintf(message, message_size, "filter: cannot write to '%.400s'", directory);
+  else
+    warn_missing(resolver, program, message, message_size);
+  free(code);
+  free(resolver);
+  return fine && kept ? LAUNCH_OK : LAUNCH_FAILED;
+}

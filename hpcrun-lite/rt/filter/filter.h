@@ -1,0 +1,63 @@
+/* What is left out of a measurement: paths by their code and user regions, records of constructs, threads' samples.
+ * (Ranks: process/config.c; time: rt/filter/window.h.)
+ *
+ * Context: RT; functions marked CTL are called by CTL, before the program has threads.  After that, `filter` and what
+ * it points to do not change, except for `module_of`, which any thread writes, relaxed: every thread would write the
+ * same.  Without a filter `filter` is zero, and nothing here is called.  Nothing can fail.
+ *
+ * A path has bits of enum format_filtered.  They are kept with the places where other paths begin: regions (field
+ * `filtered`), and creation contexts of tasks. */
+#ifndef HPCRUN_LITE_RT_FILTER_FILTER_H
+#define HPCRUN_LITE_RT_FILTER_FILTER_H
+
+#include "common/filter_text.h"
+#include "hpcrun-lite/rt/core/rt.h"
+
+enum { FILTER_MODULES = 256 }; /* in the load map; those beyond are looked up each time */
+
+/* Addresses from start to before end, relative to the module's load bias. */
+struct filter_code {
+  uint64_t start, end;
+};
+
+/* The addresses of a module, apart for what they are for: in a list they are ascending and do not overlap. */
+enum filter_list { FILTER_INCLUDED, FILTER_EXCLUDED, FILTER_INCLUDED_CONSTRUCTS, FILTER_EXCLUDED_CONSTRUCTS };
+
+struct filter_module {
+  struct filter_part name; /* base name */
+  struct {
+    uint32_t first, count; /* in filter.code */
+  } lists[FILTER_EXCLUDED_CONSTRUCTS + 1];
+};
+
+struct filter {
+  bool paths;      /* frames are looked up */
+  bool constructs; /* some records are not made */
+  uint32_t needs;  /* bits that a path must have, or it is left out */
+  /* What construct records need.  kinds: bits by kind. */
+  uint32_t kinds_included, kinds_excluded;
+  bool places_included; /* also by address */
+  struct filter_part modules, threads, regions;
+  const struct filter_code *code;
+  const struct filter_module *known;
+  uint32_t known_count;
+  uint8_t module_of[FILTER_MODULES]; /* by index of the load map, see filter.c: 0 not known */
+  uint16_t code_of[FILTER_MODULES];  /* the same: number in `known` + 1; 0: none */
+};
+
+extern struct filter filter __attribute__((visibility("hidden")));
+
+/* Bits of a frame at that place in the program: enum format_filtered. */
+uint32_t filter_frame(uint32_t module, uint64_t offset);
+
+/* Whether samples of a thread are taken. */
+bool filter_thread(uint32_t index);
+
+/* Whether samples are limited to user regions, and this is one of them. */
+bool filter_user_region(const char *name);
+
+/* Whether no record is made of a construct below a record; place: module and offset of its directive.  wanted: the
+ * construct is one of the user regions to which records are limited. */
+bool filter_construct(uint32_t parent, uint32_t kind, uint32_t module, uint64_t offset, bool wanted);
+
+#endif

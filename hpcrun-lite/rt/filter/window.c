@@ -1,0 +1,76 @@
+#include "hpcrun-lite/rt/filter/window.h"
+
+#include <time.h>
+
+#include "hpcrun-lite/rt/core/sys.h"
+
+/* The moments at which measuring begins (open) and ends, by CLOCK_MONOTONIC; 0: done, or none. */
+static struct {
+  _Atomic uint64_t open_ns, close_ns;
+  uint64_t start_ns, start_ticks;
+  int timer;
+} window;
+
+atomic_bool window_open;
+
+/* Arms the timer for the next moment. */
+static bool arm(void)
+{
+  uint64_t next = window.open_ns ? window.open_ns : window.close_ns, now = sys_monotonic_ns();
+  atomic_store(&window_open, next != 0);
+  if (!next)
+    return true;
+  uint64_t wait_ns = next > now ? next - now : 1;
+  if (window.timer >= 0) {
+    sys_timer_set(window.timer, wait_ns, 0);
+    return true;
+  }
+  window.timer = sys_timer_start(CLOCK_MONOTONIC, 0, SAMPLE_SIGNAL, &window, wait_ns, 0);
+  return window.timer >= 0;
+}
+
+bool window_start(uint64_t skip_ns, uint64_t only_ns, uint64_t start_ns, uint64_t start_ticks)
+{
+  window.start_ns = start_ns;
+  window.start_ticks = start_ticks;
+  window.open_ns = skip_ns ? start_ns + skip_ns : 0;
+  window.close_ns = only_ns ? start_ns + skip_ns + only_ns : 0;
+  window.timer = -1;
+  if (!arm())
+    return false;
+  if (skip_ns)
+    rt_pause_at(RT_PAUSED_WINDOW, true, 0); /* also before the start: a first sample stands for a whole period */
+  return true;
+}
+
+void window_continue(void)
+{
+  window.timer = -1;
+  if (!arm() && window.open_ns) /* it would never begin */
+    rt_pause_at(RT_PAUSED_WINDOW, false, rt_ticks());
+}
+
+bool window_signal(const siginfo_t *info)
+{
+  return info->si_code == SI_TIMER && info->si_value.sival_ptr == &window;
+}
+
+/* The time-stamp counter at a moment that has passed. */
+static uint64_t ticks_at(uint64_t moment_ns, uint64_t now_ns, uint64_t now)
+{
+  return window.start_ticks + rt_scale(now - window.start_ticks, moment_ns - window.start_ns, now_ns - window.start_ns);
+}
+
+void window_pass(void)
+{
+  uint64_t now_ns = sys_monotonic_ns(), now = rt_ticks();
+  if (window.open_ns && window.open_ns <= now_ns) {
+    rt_pause_at(RT_PAUSED_WINDOW, false, ticks_at(window.open_ns, now_ns, now));
+    window.open_ns = 0;
+  }
+  if (!window.open_ns && window.close_ns && window.close_ns <= now_ns) {
+    rt_pause_at(RT_PAUSED_WINDOW, true, ticks_at(window.close_ns, now_ns, now));
+    window.close_ns = 0;
+  }
+  arm();
+}

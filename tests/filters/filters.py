@@ -1,0 +1,286 @@
+"""What a filter of the measurement leaves out of contexts, constructs, threads, ranks and time; that sums, idle times,
+work and span stay as they are without it; and that reports say so."""
+import glob
+import json
+import os
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import Measurement, build, tap
+from report import check_spans, report
+
+THREADS = 2
+TOTAL = 0.2 + 0.4 + 0.2 + 0.2 + 0.062 + 0.2 + 0.3 + 0.2  # seconds of work, in the order of main()
+COMPILERS = ("gcc", "clang")
+ERROR = 0.05
+
+
+def measure(directory, *filters, compiler="gcc", events="task-clock@f1000", options=(), arguments=(), flags=("-O2",), launcher_prints=False):
+    settings = {"HPCRUN_LITE_FILTER": "\n".join(filters)} if filters else {}
+    run = Measurement(directory, build("filtered.c", compiler, *flags), *arguments,
+                      options=("-e", events, *options), OMP_NUM_THREADS=str(THREADS),
+                      OMP_WAIT_POLICY="passive", **settings)
+    assert run.done.returncode == 0, run.done
+    assert launcher_prints or "filter: " not in run.done.stderr, run.done.stderr
+    return run
+
+
+def work(nodes, *path, kind=None):
+    """Work of the rows whose path ends so; the first one is a child of the root if it is "/"."""
+    found = [node for node in nodes if node.path()[-len(path):] == list(path) or
+             (path[0] == "/" and node.path() == list(path[1:]))]
+    assert all(kind in (None, node.kind) for node in found), [(node.kind, node.name) for node in found]
+    return sum(node.value("work_incl_s") for node in found)
+
+
+def total(nodes):
+    return nodes[0].value("work_incl_s")
+
+
+def names(nodes):
+    return {node.name for node in nodes if node.value("work_incl_s") > 0}
+
+
+def close(found, expected, what=""):
+    assert abs(found - expected) < max(ERROR * expected, 0.012), f"{what}: {found:.4f}, not {expected:.4f}"
+
+
+def check_sums(run):
+    """All categories of all threads add up to their time, and nothing was lost for the filter."""
+    categories = ("work_s", "overhead_s", "lockwait_s", "idle_s", "tool_s", "core_wait_s", "blocked_s")
+    rows = run.threads()
+    sums, wall = (sum(float(row[column]) for row in rows for column in columns) for columns in (categories, ("wall_s",)))
+    assert abs(sums - wall) < 0.03 * wall + 0.05, (sums, wall)
+    lost = {row["item"]: row["value"] for row in run.view("summary") if row["section"] == "health"}
+    for loss in ("samples dropped without memory", "unwinds cut short"):
+        assert lost[loss] == "0", lost
+
+
+@tap.case
+def an_excluded_function_ends_in_filtered_below_its_caller(directory):
+    for compiler, clock in (("gcc", "online"), ("clang", "online"), ("gcc", "off"), ("clang", "off")):
+        run = measure(directory, "functions !left_out", compiler=compiler, options=("-p", clock))
+        nodes, what = run.tree(), f"{compiler}, -p {clock}"
+        close(total(nodes), TOTAL, what)
+        close(work(nodes, "main", "[filtered]", kind="filtered"), 0.4, what)
+        assert "left_out" not in names(nodes), what
+        close(work(nodes, "main", "kept"), 0.2, what)
+        check_sums(run)
+
+
+@tap.case
+def waiting_is_the_same_with_and_without_a_filter(directory):
+    for what in ("functions !constructs", "functions kept", "constructs !critical", "constructs !parallel"):
+        run = measure(directory, what, compiler="clang")
+        root = run.tree()[0]
+        rows = run.threads()
+        exact = sum(float(row["lockwait_s"]) for row in rows)
+        charged = root.value("lockwait_incl_s")
+        assert abs(charged - exact) <= 0.02 * exact + 1e-3, (what, charged, exact)
+        elapsed = next(float(row["value"]) for row in run.view("summary") if row["item"] == "elapsed")
+        idle = sum(float(row["idle_s"]) for row in rows) + THREADS * elapsed - sum(float(row["wall_s"]) for row in rows)
+        charged = root.value("idleness_incl_s")
+        assert abs(charged - idle) <= 0.02 * idle + 1e-3, (what, charged, idle)
+        close(total(run.tree()), TOTAL, what)
+
+
+@tap.case
+def a_worker_has_the_function_that_created_its_region(directory):
+    for compiler, clock in (("gcc", "online"), ("clang", "online"), ("clang", "off")):
+        run = measure(directory, "functions kept", compiler=compiler, options=("-p", clock))
+        nodes, what = run.tree(), f"{compiler}, -p {clock}"
+        close(total(nodes), TOTAL, what)
+        close(work(nodes, "main", "kept"), 0.2, what)
+        close(work(nodes, "solve", "kept"), 0.2, what)
+        close(sum(node.value("work_incl_s") for node in nodes if node.name == "kernel"), 0.4, what)
+        close(work(nodes, "/", "[filtered]", kind="filtered"), TOTAL - 0.4, what)
+        check_sums(run)
+
+
+@tap.case
+def a_function_inside_a_region_includes_the_path_to_it(directory):
+    run = measure(directory, "functions wanted", compiler="clang")
+    nodes = run.tree()
+    close(total(nodes), TOTAL)
+    wanted = [node for node in nodes if node.name == "wanted"]
+    assert wanted and all(node.path()[0] == "main" and node.parent.kind == "parallel" for node in wanted)
+    close(work(nodes, "wanted"), 0.2)
+    close(work(nodes, "/", "[filtered]"), TOTAL - 0.2)
+
+
+@tap.case
+def excluding_wins_and_patterns_choose(directory):
+    nodes = measure(directory, "functions kernel, !left_*, !k[a-f]pt").tree()
+    close(total(nodes), TOTAL)
+    close(work(nodes, "main", "[filtered]"), 0.4 + 0.2)
+    close(sum(node.value("work_incl_s") for node in nodes if node.kind == "user-region"), 0.3)
+    close(work(nodes, "wanted", "kernel"), 0.2)
+    close(work(nodes, "/", "[filtered]"), TOTAL - 0.6 - 0.2 - 0.3)
+
+
+@tap.case
+def an_inlined_function_is_found(directory):
+    for compiler in COMPILERS:
+        nodes = measure(directory, "functions !inlined", compiler=compiler).tree()
+        close(total(nodes), TOTAL, compiler)
+        close(work(nodes, "main", "[filtered]"), 0.1, compiler)
+        close(work(nodes, "main", "inlining"), 0.1, compiler)
+
+
+@tap.case
+def modules_match_by_base_name(directory):
+    nodes = measure(directory, "modules !filtered-*").tree()
+    close(total(nodes), TOTAL)
+    close(work(nodes, "[filtered]"), TOTAL)
+    nodes = measure(directory, "modules filtered-*").tree()
+    close(total(nodes), TOTAL)
+    assert work(nodes, "[filtered]") < 0.01
+    close(work(nodes, "main", "serial"), 0.2)
+
+
+@tap.case
+def tasks_have_the_function_that_created_them(directory):
+    for compiler in COMPILERS:
+        for context in ("region", "creation"):
+            what = f"{compiler}, {context}"
+            nodes = measure(directory, "functions !tasks", compiler=compiler, options=("--task-context", context)).tree()
+            close(total(nodes), TOTAL, what)
+            close(work(nodes, "main", "[filtered]"), 0.2, what)
+            assert "task_body" not in names(nodes), what
+            nodes = measure(directory, "functions tasks", compiler=compiler, options=("--task-context", context)).tree()
+            close(work(nodes, "task_body"), 0.2, what)
+            close(work(nodes, "/", "[filtered]"), TOTAL - 0.2, what)
+
+
+@tap.case
+def user_regions_limit_samples_and_records(directory):
+    for compiler in COMPILERS:
+        run = measure(directory, "regions solve", compiler=compiler)
+        nodes = run.tree()
+        close(total(nodes), TOTAL, compiler)
+        close(work(nodes, "/", "[filtered]"), TOTAL - 0.3, compiler)
+        close(sum(node.value("work_incl_s") for node in nodes if node.kind == "user-region"), 0.3, compiler)
+        found = {row["kind"] for row in run.view("region-tree") if row["kind"] != "program"}
+        assert found == {"user-region", "parallel"}, found
+        check_sums(run)
+
+
+@tap.case
+def constructs_without_records_belong_to_what_is_around_them(directory):
+    for compiler in COMPILERS:
+        loop = next(row["line"] for row in measure(directory, compiler=compiler).view("regions") if row["kind"] == "for")
+        for what, missing, kept in (("!critical", {"critical"}, {"parallel", "for", "barrier", "user-region"}),
+                                    ("!parallel", {"parallel"}, {"critical", "for", "user-region"}),
+                                    ("parallel, critical", {"for", "barrier", "user-region"}, {"parallel", "critical"}),
+                                    (f"!filtered.c:{loop}", {"for"}, {"parallel", "critical", "user-region"})):
+            run = measure(directory, "constructs " + what, compiler=compiler)
+            rows = run.view("region-tree", "--percent-limit", "0")
+            found = {row["kind"] for row in rows}
+            assert not found & missing and kept <= found, (compiler, what, found)
+            wall = sum(float(row["wall_s"]) for row in run.threads())
+            lived = sum(float(row["incl_s"]) for row in rows if row["kind"] == "program" and row["thread"] == "SUM")
+            assert abs(lived - wall) < 0.02 * wall + 0.005, (compiler, what, lived, wall)
+            spans = run.view("parallelism")
+            check_spans(spans)
+            close(float(spans[0]["work"]), TOTAL, f"{compiler}, {what}: work")
+            assert {"critical", "parallel"} <= {row["kind"] for row in spans}, spans
+            close(total(run.tree()), TOTAL, what)
+
+
+@tap.case
+def threads_that_are_left_out_have_no_samples(directory):
+    run = measure(directory, "threads 1,3-9")
+    one, two = run.threads()
+    assert int(one["samples"]) > 500 and int(two["samples"]) == 0, (one, two)
+    assert float(two["work_s"]) == 0 and float(two["idle_s"]) > 0 and float(two["cpu_s"]) > 0.3, two
+    close(total(run.tree()), float(one["work_s"]))
+    close(float(run.view("parallelism")[0]["work"]), TOTAL, "work of both")
+
+
+@tap.case
+def only_a_part_of_the_run_is_measured(directory):
+    for events, clock in (("task-clock@f1000", "online"), ("wall@f1000", "online"), ("task-clock@f1000", "off")):
+        what = f"{events}, -p {clock}"
+        for limits, expected in (("skip-first 350000000", {"late", "after"}), ("only 300000000", {"early"}),
+                                 ("skip-first 350000000\nonly 650000000", {"late"})):
+            run = measure(directory, *limits.split("\n"), arguments=("sleeps",), events=events,
+                          options=("-p", clock, "-tstates"))
+            nodes = run.tree()
+            found = names(nodes) & {"early", "late", "after"}
+            assert found == expected, (what, limits, found)
+            for name in found:
+                assert work(nodes, name) > 0.01, (what, name)
+            if clock == "online":
+                check_gaps(run, limits, what)
+
+
+def check_gaps(run, limits, what):
+    """The initial thread's states: a gap exactly where measuring was paused, while the thread slept."""
+    rows = [row for row in run.view("timeline") if row["thread"] == "1"]
+    gaps = [(float(row["start_s"]), float(row["end_s"])) for row in rows if row["kind"] == "gap"]
+    ends = {"skip-first": lambda: (gaps[0][0] < 0.002 and abs(gaps[0][1] - 0.35) < 0.002),
+            "only": lambda: abs(gaps[-1][0] - (1.0 if "skip" in limits else 0.3)) < 0.002}
+    for line in limits.split("\n"):
+        assert gaps and ends[line.split()[0]](), (what, limits, gaps)
+
+
+@tap.case
+def other_ranks_are_not_measured(directory):
+    mpirun = shutil.which("mpirun.openmpi")
+    if not mpirun or not shutil.which("mpicc.openmpi"):
+        raise tap.Skip("no Open MPI: run scripts/setup")
+    output = os.path.join(directory, "job")
+    done = tap.run(mpirun, "-n", "4", tap.LAUNCHER, "-o", output, build("filtered.c", "gcc", "-O2"), "s", cwd=directory,
+                   HPCRUN_LITE_FILTER="ranks 1-2,7", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                   OMPI_MCA_plm="isolated", OMPI_MCA_rmaps_base_oversubscribe="1",
+                   OMPI_MCA_hwloc_base_binding_policy="none")
+    assert done.returncode == 0, done
+    assert len(glob.glob(os.path.join(output, "*.hpcrun"))) == 2, os.listdir(output)
+    summary = report(output, "--view", "summary", "-f", "csv").stdout
+    assert "filtered,\"ranks 1-2,7\"" in summary, summary
+
+
+@tap.case
+def every_report_names_the_filter(directory):
+    run = measure(directory, "functions !left_out", "skip-first 2000000", "threads 1-9")
+    text = "Filtered: functions !left_out; skip-first 2 ms; threads 1-9"
+    for view in ("summary", "topdown", "bottomup", "flat", "critical-path", "source", "regions", "region-tree",
+                 "threads"):
+        printed = report(run.output, "--view", view).stdout
+        assert text in " ".join(printed.split()), (view, printed)
+        assert view in ("summary", "threads") or printed.count("Filtered:") == 1, view
+    rows = json.loads(report(run.output, "--view", "summary", "-f", "json").stdout)["rows"]
+    assert [row["value"] for row in rows if row["item"] == "filtered"] == [text[len("Filtered: "):]]
+    unfiltered = measure(directory)
+    for view in ("summary", "topdown"):
+        assert "iltered:" not in report(unfiltered.output, "--view", view).stdout
+
+
+@tap.case
+def many_addresses_go_through_a_file(directory):
+    run = measure(directory, "functions !*e*[a-m], !left_out")
+    files = glob.glob(os.path.join(run.output, "*.filter"))
+    assert len(files) == 1 and os.path.getsize(files[0]) > 32768, os.listdir(run.output)
+    nodes = run.tree()
+    close(total(nodes), TOTAL)
+    assert "left_out" not in names(nodes) and "kernel" not in names(nodes), names(nodes)
+    again = measure(directory, "functions !left_out")  # -o with --overwrite removes the file
+    assert not glob.glob(os.path.join(again.output, "*.filter"))
+
+
+@tap.case
+def mistakes_are_refused_and_unknown_names_reported(directory):
+    for text, reason in (("thread 1", "is no filter"), ("threads", "has no value"), ("threads a", "numbers and ranges"),
+                         ("threads 5-1", "numbers and ranges"), ("ranks !1", "'!' excludes"),
+                         ("skip-first 1s", "a time above 0"), ("only 0", "a time above 0"), ("regions !x", "'!' excludes"),
+                         ("constructs nothing", "kinds of constructs"), ("constructs x.c:0", "kinds of constructs"),
+                         ("functions !", "'!' excludes"), ("code main 1", "is damaged")):
+        done = tap.run(tap.LAUNCHER, "-o", "none", "true", cwd=directory, HPCRUN_LITE_FILTER=text)
+        assert done.returncode == 125 and f"filter: '{text}' " in done.stderr and reason in done.stderr, done
+    for text in ("functions nowhere", "constructs filtered.c:1"):
+        done = measure(directory, text, launcher_prints=True).done
+        assert "is not in" in done.stderr and text.split()[1] in done.stderr, done
+
+
+tap.main()

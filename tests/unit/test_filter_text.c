@@ -1,0 +1,153 @@
+/* The text of a filter, shell patterns, and what the running side makes of a filter. */
+#include "common/filter_text.h"
+#include "common/pattern.h"
+#include "hpcprof-lite/model/profile.h"
+#include "hpcrun-lite/process/filter_settings.h"
+#include "hpcrun-lite/rt/filter/filter.h"
+#include "tests/support/unit.h"
+
+static struct filter_part part(const char *text)
+{
+  return (struct filter_part){text, strlen(text)};
+}
+
+static void patterns_match_whole_names(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *pattern, *text;
+    bool matches;
+  } cases[] = {
+      {"", "", true},
+      {"", "a", false},
+      {"a", "a", true},
+      {"a", "ab", false},
+      {"a*", "a", true},
+      {"a*", "abc", true},
+      {"*c", "abc", true},
+      {"*b", "abc", false},
+      {"a*b*c", "axbyc", true},
+      {"a*b*c", "axby", false},
+      {"**", "x", true},
+      {"?", "", false},
+      {"?b", "ab", true},
+      {"[a-c]x", "bx", true},
+      {"[a-c]x", "dx", false},
+      {"[!a-c]x", "dx", true},
+      {"[]]", "]", true},
+      {"[a", "[a", true},
+      {"[a", "a", false},
+      {"*[0-9]", "f12", true},
+      {"*[0-9]", "f1x", false},
+      {"x*", "", false},
+      {"libm.so*", "libm.so.6", true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if (pattern_matches(cases[i].pattern, strlen(cases[i].pattern), cases[i].text) != cases[i].matches)
+      fail_msg("'%s' and '%s'", cases[i].pattern, cases[i].text);
+  assert_true(pattern_matches("ab!", 2, "ab")); /* the length counts */
+}
+
+static void lists_have_numbers_and_ranges(void **state)
+{
+  (void)state;
+  assert_true(filter_text_has(part("0-3, 8"), 3));
+  assert_true(filter_text_has(part("0-3, 8"), 8));
+  assert_false(filter_text_has(part("0-3, 8"), 4));
+  assert_false(filter_text_has(part("99999999999999999999"), 1));
+}
+
+static void lines_of_code_are_read_from_their_end(void **state)
+{
+  (void)state;
+  struct filter_code_line code;
+  assert_true(filter_text_code(part("a b.so 0x10 32 exclude construct"), &code));
+  assert_int_equal(code.module.length, strlen("a b.so"));
+  assert_true(code.start == 16 && code.end == 32 && code.excludes && code.construct);
+  assert_false(filter_text_code(part("a 32 0x10 exclude function"), &code));
+  assert_false(filter_text_code(part("0x10 0x20 exclude function"), &code));
+  assert_false(filter_text_code(part("a 0x10 0x20 both function"), &code));
+}
+
+static void kinds_have_the_names_of_reports(void **state)
+{
+  (void)state;
+  for (int kind = FORMAT_DIRECTIVE_PARALLEL; kind < FORMAT_CONSTRUCT_KINDS; kind++)
+    assert_int_equal(filter_text_kind(part(profile_directive_name((uint32_t)kind))), kind);
+  assert_int_equal(filter_text_kind(part("program")), -1);
+}
+
+/* Hostile texts: any cut and any change of a text is refused or used, without reading beyond it. */
+static void any_text_is_safe(void **state)
+{
+  (void)state;
+  static const char text[] = "functions a,!b*\nmodules x\nonly 5\nthreads 1-2,7\nconstructs for,a.c:3\n"
+                             "code m 0x1 0x5 include function\ncode m 0x3 0x9 include function\n";
+  char message[256], note[64];
+  for (size_t i = 0; i <= sizeof text - 1; i++)
+    for (int change = -1; change < 256; change += 5) {
+      char *copy = strndup(text, change < 0 ? i : sizeof text - 1);
+      if (change >= 0)
+        copy[i] = (char)change;
+      if (filter_text_check(copy, message, sizeof message)) {
+        assert_true(filter_settings_apply(copy, message, sizeof message));
+        filter_thread(1);
+        filter_user_region("x");
+      }
+      filter_settings_note(copy, note, sizeof note);
+      free(copy);
+    }
+}
+
+static void settings_become_what_paths_need(void **state)
+{
+  (void)state;
+  char message[256], note[256];
+  static const char text[] = "threads 2,4-5\nregions solve, x y\nconstructs task,!critical\nskip-first 1500000\n"
+                             "functions !a\ncode m 1 2 exclude function";
+  assert_true(filter_settings_apply(text, message, sizeof message));
+  assert_true(filter.paths && filter.constructs && filter.needs == FORMAT_FILTERED_REGION);
+  assert_true(filter_thread(2) && filter_thread(5) && !filter_thread(3) && !filter_thread(1));
+  assert_true(filter_user_region("x y") && filter_user_region("solve") && !filter_user_region("sol"));
+  assert_true(filter_construct(1, FORMAT_DIRECTIVE_CRITICAL, 0, 0, false));
+  assert_true(filter_construct(1, FORMAT_DIRECTIVE_FOR, 0, 0, false));
+  assert_false(filter_construct(1, FORMAT_DIRECTIVE_TASK, 0, 0, false));
+  assert_false(filter_construct(1, FORMAT_CONSTRUCT_TASK_EXEC, 0, 0, false));
+  assert_true(filter_construct(0, FORMAT_DIRECTIVE_TASK, 0, 0, false)); /* outside the user region */
+  assert_int_equal(filter_settings_window(text).skip_ns, 1500000);
+  filter_settings_note(text, note, sizeof note);
+  assert_string_equal(note, "Filtered: threads 2,4-5; regions solve, x y; constructs task,!critical; "
+                            "skip-first 1500 us; functions !a");
+  assert_true(filter_settings_apply("", message, sizeof message));
+  assert_true(!filter.paths && !filter.constructs && !filter.needs && filter_thread(1));
+}
+
+static void overlapping_addresses_are_joined(void **state)
+{
+  (void)state;
+  char message[256];
+  assert_true(
+      filter_settings_apply("functions x\ncode b 0x30 0x40 include function\ncode a 0x10 0x20 include function\n"
+                            "code a 0x18 0x28 include function\ncode a 0x28 0x30 include function\n"
+                            "code a 0x12 0x13 exclude function\ncode a 0x50 0x60 include function",
+                            message, sizeof message));
+  assert_int_equal(filter.known_count, 2);
+  assert_int_equal(filter.known[0].lists[FILTER_INCLUDED].count, 2);
+  assert_int_equal(filter.known[0].lists[FILTER_EXCLUDED].count, 1);
+  const struct filter_code *first = filter.code + filter.known[0].lists[FILTER_INCLUDED].first;
+  assert_true(first[0].start == 0x10 && first[0].end == 0x30 && first[1].start == 0x50);
+}
+
+int main(int argc, char **argv)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(patterns_match_whole_names),
+      cmocka_unit_test(lists_have_numbers_and_ranges),
+      cmocka_unit_test(lines_of_code_are_read_from_their_end),
+      cmocka_unit_test(kinds_have_the_names_of_reports),
+      cmocka_unit_test(any_text_is_safe),
+      cmocka_unit_test(settings_become_what_paths_need),
+      cmocka_unit_test(overlapping_addresses_are_joined),
+  };
+  return UNIT_RUN(argc, argv, "filter_text", tests, NULL, NULL);
+}
