@@ -236,6 +236,28 @@ int main(void)
 
 
 @tap.case
+def a_clock_that_the_runtime_reads_is_overhead(directory):
+    """omp_get_wtime() of libomp calls the kernel's code in the process (the vdso), with no function of libc between.  In
+    GCC's combined loops, libomp does not tell where it has called the program."""
+    source = r"""
+#include <omp.h>
+int main(void)
+{
+  double end = omp_get_wtime() + 0.3;
+#pragma omp parallel for schedule(dynamic) num_threads(2)
+  for (int i = 0; i < 2; i++)
+    while (omp_get_wtime() < end)
+      continue;
+  return 0;
+}
+"""
+    program = tap.compile_c(directory, "clock", source, "-fopenmp")
+    nodes = Measurement(directory, program, options=("--omp-runtime", "exchange")).tree()
+    assert nodes[0].value("overhead_incl_s") > 0.15, nodes[0].row
+    assert not [node.path() for node in nodes if node.row["kind"] == "task" or "vdso" in node.name]
+
+
+@tap.case
 def wall_sampling_sees_both_times(directory):
     run = Measurement(directory, build("known_paths.c", "clang"), options=("-e", "wall@f1000"), OMP_NUM_THREADS="2")
     nodes = run.tree()
