@@ -410,8 +410,49 @@ static int parse_time(const char *option, const char *text, uint64_t *ns, char *
   return ERR_INPUT;
 }
 
+/* Takes an option that sets a flag or keeps its text.  Returns whether it is one. */
+static bool take_plain(int option, struct options *options)
+{
+  const struct {
+    int option;
+    bool *flag;
+    const char **text;
+  } plain[] = {{OPT_LINES, .flag = &options->lines},
+               {OPT_PER_THREAD, .flag = &options->per_thread},
+               {OPT_LEGEND, .flag = &options->legend},
+               {OPT_MERGE, .flag = &options->merge},
+               {OPT_SCALING, .flag = &options->scaling},
+               {OPT_SOURCES, .flag = &options->sources},
+               {OPT_LIVE, .flag = &options->live},
+               {OPT_NO_PAGER, .flag = &options->no_pager},
+               {OPT_GRAIN_GROUPS, .flag = &options->grain_groups},
+               {OPT_UNREDUCED, .flag = &options->unreduced},
+               {OPT_INDEX, .flag = &options->index},
+               {'q', .flag = &options->quiet},
+               {'v', .flag = &options->verbose},
+               {'h', .flag = &options->help},
+               {OPT_VERSION, .flag = &options->version},
+               {OPT_REFERENCE, .text = &options->reference},
+               {OPT_COMPARE, .text = &options->compare},
+               {OPT_METRIC, .text = &options->metric},
+               {OPT_ROOT, .text = &options->root_text},
+               {OPT_SORT, .text = &options->sort}};
+  for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+    if (plain[i].option != option)
+      continue;
+    if (plain[i].flag)
+      *plain[i].flag = true;
+    else
+      *plain[i].text = optarg;
+    return true;
+  }
+  return false;
+}
+
 static int parse_option(int option, struct options *options, char *message, size_t size)
 {
+  if (take_plain(option, options))
+    return 0;
   switch (option) {
   case OPT_VIEW:
     return parse_view(optarg, options, message, size);
@@ -420,48 +461,12 @@ static int parse_option(int option, struct options *options, char *message, size
   case 'o':
     options->output = optarg;
     return *optarg ? 0 : fail(message, size, "option '%s' needs the name of a file", "--output");
-  case OPT_LINES:
-    options->lines = true;
-    return 0;
-  case OPT_PER_THREAD:
-    options->per_thread = true;
-    return 0;
-  case OPT_LEGEND:
-    options->legend = true;
-    return 0;
-  case OPT_MERGE:
-    options->merge = true;
-    return 0;
-  case OPT_SCALING:
-    options->scaling = true;
-    return 0;
-  case OPT_SOURCES:
-    options->sources = true;
-    return 0;
-  case OPT_LIVE:
-    options->live = true;
-    return 0;
-  case OPT_NO_PAGER:
-    options->no_pager = true;
-    return 0;
-  case OPT_REFERENCE:
-    options->reference = optarg;
-    return 0;
   case OPT_GRAIN_LIMIT:
     return parse_grain_limit(optarg, options, message, size);
-  case OPT_GRAIN_GROUPS:
-    options->grain_groups = true;
-    return 0;
   case OPT_MAX_NODES:
     return parse_count("--max-nodes", optarg, &options->max_nodes, message, size);
-  case OPT_UNREDUCED:
-    options->unreduced = true;
-    return 0;
   case OPT_COLOUR:
     return parse_colour(optarg, options, message, size);
-  case OPT_INDEX:
-    options->index = true;
-    return 0;
   case OPT_LANES:
     return parse_lanes(optarg, options, message, size);
   case OPT_FROM:
@@ -470,20 +475,8 @@ static int parse_option(int option, struct options *options, char *message, size
   case OPT_TO:
     options->limited = true;
     return parse_time("--to", optarg, &options->to_ns, message, size);
-  case OPT_COMPARE:
-    options->compare = optarg;
-    return 0;
-  case OPT_METRIC:
-    options->metric = optarg;
-    return 0;
   case OPT_FAIL_IF:
     return parse_condition(optarg, options, message, size);
-  case OPT_ROOT:
-    options->root_text = optarg;
-    return 0;
-  case OPT_SORT:
-    options->sort = optarg;
-    return 0;
   case OPT_PERCENT:
     return parse_percent(optarg, &options->percent_limit, message, size);
   case OPT_ROWS:
@@ -492,18 +485,6 @@ static int parse_option(int option, struct options *options, char *message, size
     return parse_count("--depth", optarg, &options->depth, message, size);
   case 'j':
     return parse_threads(optarg, options, message, size);
-  case 'q':
-    options->quiet = true;
-    return 0;
-  case 'v':
-    options->verbose = true;
-    return 0;
-  case 'h':
-    options->help = true;
-    return 0;
-  case OPT_VERSION:
-    options->version = true;
-    return 0;
   case OPT_IDLENESS:
     options->has_baseline = true;
     return parse_baseline(optarg, &options->baseline, message, size);

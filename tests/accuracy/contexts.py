@@ -236,6 +236,30 @@ int main(void)
 
 
 @tap.case
+def a_clock_that_the_runtime_reads_is_overhead(directory):
+    """omp_get_wtime() of libomp calls the kernel's code in the process (the vdso), with no function of libc between.  In
+    GCC's combined loops, libomp does not tell where it has called the program."""
+    source = r"""
+#include <omp.h>
+int main(void)
+{
+  double last = 0;
+#pragma omp parallel for schedule(dynamic) num_threads(2) lastprivate(last)
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 10000000; j++)
+      last = omp_get_wtime();
+  return last < 0;
+}
+"""
+    program = tap.compile_c(directory, "clock", source, "-fopenmp")
+    nodes = Measurement(directory, program, options=("--omp-runtime", "exchange")).tree()
+    # The loop itself, some instructions beside each call, is the program's work.
+    overhead, work = (nodes[0].value(column) for column in ("overhead_incl_s", "work_incl_s"))
+    assert overhead > 2 * work, nodes[0].row
+    assert not [node.path() for node in nodes if node.row["kind"] == "task" or "vdso" in node.name]
+
+
+@tap.case
 def wall_sampling_sees_both_times(directory):
     run = Measurement(directory, build("known_paths.c", "clang"), options=("-e", "wall@f1000"), OMP_NUM_THREADS="2")
     nodes = run.tree()

@@ -110,16 +110,22 @@ def the_page_names_no_server(directory):
     assert addresses == {"http://www.w3.org/2000/svg"}, addresses
 
 
-@case
-def a_damaged_table_costs_one_tab(directory):
-    need_browser()
+def damaged(directory, pattern):
+    """A page in which what follows the pattern's group is replaced by "!"."""
     path, _ = page(directory, "recorded")
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    broken = re.sub(r'(id="table-speedup">.{20}).', r"\1!", text)
+    broken = re.sub(pattern, r"\1!", text)
     assert broken != text
     with open(path, "w", encoding="utf-8") as file:
         file.write(broken)
+    return path
+
+
+@case
+def a_damaged_table_costs_one_tab(directory):
+    need_browser()
+    path = damaged(directory, r'(id="table-speedup">.{20}).')
     with Browser() as browser:
         browser.open(path)
         assert "cannot be shown" in browser.evaluate("document.getElementById('panel-summary').textContent")
@@ -128,11 +134,7 @@ def a_damaged_table_costs_one_tab(directory):
 @case
 def a_table_whose_process_died_counts_as_missing(directory):
     need_browser()
-    path, _ = page(directory, "recorded")
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(re.sub(r'(id="table-(?:speedup|bottomup)">[^<]{40})[^<]*', r"\1!", text))
+    path = damaged(directory, r'(id="table-(?:speedup|bottomup)">[^<]{40})[^<]*')
     with Browser() as browser:
         browser.open(path)
         assert browser.evaluate("loadTable('speedup')") is None and not browser.evaluate("hasTable('bottomup')")

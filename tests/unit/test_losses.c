@@ -81,8 +81,7 @@ static void the_summary_reports_each(void **state)
     measure(i);
     print("--view summary");
     expect(printed, "Measurement quality %d %s", OF_PROCESS + OF_THREAD, format_loss_name(i));
-    if (i != FORMAT_LOST_IN_TOOL) /* it needs one only where it is much; then the verdict says so */
-      expect(printed, ": %s ", format_loss_remedy(i));
+    expect(printed, ": %s ", format_loss_remedy(i));
     print("--view summary -f csv");
     expect(printed, "%s,%d,,", format_loss_name(i), OF_PROCESS + OF_THREAD);
     expect(printed, "%s", format_loss_remedy(i));

@@ -58,13 +58,10 @@ static bool is_of_samples(unsigned loss)
          loss == LOSS_BLAME || loss == LOSS_TASKS;
 }
 
-/* Whether a loss's name and number are enough: below 1 % of the samples; of those inside the tool, unless
- * verdict_unfit() says more. */
+/* Whether a loss is below 1 % of the samples, so that its name and number are enough. */
 static bool is_small(const struct report *report, unsigned loss)
 {
   const struct totals *run = report->totals;
-  if (loss == LOSS_IN_TOOL)
-    return !report->profile->range.traced;
   return is_of_samples(loss) && !report->profile->range.traced && run->lost[loss] < (run->samples + 99) / 100;
 }
 
@@ -88,8 +85,7 @@ static void share_text(const struct report *report, unsigned loss, char out[SHAR
     snprintf(out, SHARE, " (%s %%)", percent);
 }
 
-/* Prints the losses with their remedies, and small ones in a line.  What the reasons before the verdict say of the tool's
- * time is not repeated. */
+/* Prints the losses with their remedies, and small ones in a line. */
 static void print_losses(struct quality *quality)
 {
   const struct report *report = quality->report;
@@ -97,7 +93,7 @@ static void print_losses(struct quality *quality)
   char share[SHARE], small[LINE] = "";
   size_t length = 0;
   for (unsigned i = 0; i < LOSS_MAX; i++) {
-    if (!run->lost[i] || (i == LOSS_IN_TOOL && verdict_slowed(report)))
+    if (!run->lost[i])
       continue;
     const char *remedy = loss_remedy(i);
     share_text(report, i, share);

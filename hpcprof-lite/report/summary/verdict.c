@@ -17,12 +17,6 @@ const struct advice_finding *verdict_first(const struct report *report)
   return NULL;
 }
 
-bool verdict_slowed(const struct report *report)
-{
-  uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
-  return ns[TIMELINE_TOOL] > all / MUCH;
-}
-
 bool verdict_blocked(const struct report *report)
 {
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
@@ -88,7 +82,7 @@ void verdict_unfit(const struct report *report, const struct terminal *terminal)
   print_samples(report, terminal);
   if (!report->totals->samples) /* shares are of what little is known */
     return;
-  if (verdict_slowed(report)) {
+  if (ns[TIMELINE_TOOL] > all / MUCH) {
     terminal_percent(ns[TIMELINE_TOOL], all, percent);
     print_reason(report, terminal,
                  "this tool took %s %% of the time, because there were very many %s: times of short constructs are too "

@@ -19,9 +19,6 @@ bool verdict_names_command(const struct report *report);
 /* The first finding that has a forecast, NULL if there is none. */
 const struct advice_finding *verdict_first(const struct report *report);
 
-/* Whether the tool took so much of the time that verdict_unfit() says so. */
-bool verdict_slowed(const struct report *report);
-
 /* Whether threads were blocked in calls for most of the time. */
 bool verdict_blocked(const struct report *report);
 

@@ -47,7 +47,7 @@ struct frame {
   uint64_t ip;                /* of a caller: inside the call instruction */
   uint64_t sp;                /* the frame's stack pointer at that instruction */
   uint32_t module, offset;    /* location of ip: see sampling/context.c */
-  bool runtime, tool, system; /* code of the OpenMP runtime; of this tool; of libc */
+  bool runtime, tool, system; /* code of the OpenMP runtime; of this tool; of libc or the vdso */
   bool adapter;               /* code that stands for the runtime: of hpcrun-lite/gomp */
   uint8_t filtered;           /* with a filter: bits of enum format_filtered */
 };

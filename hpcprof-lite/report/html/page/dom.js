@@ -32,3 +32,8 @@ export function fill(parent, ...children) {
 export function styleValue(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
+
+/* The text with a capital letter at its begin. */
+export function capitalised(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,7 +1,7 @@
 /* A table of any number of rows, of which only those in sight are elements.  Columns are sorted by a click on their
- * title or Enter; arrow keys move the selection, Enter follows its link; in a tree, left and right fold and unfold.  Follows the ARIA pattern
- * of a (tree) grid with the selection in rows. */
-import { element, fill } from "./dom.js";
+ * title or Enter; arrow keys move the selection, and Enter follows its link; in a tree, left and right fold and unfold.
+ * Follows the ARIA pattern of a (tree) grid with the selection in rows. */
+import { capitalised, element, fill } from "./dom.js";
 
 const ROW_HEIGHT = 24; /* pixels, as in page.css */
 const WIDTH_SAMPLES = 200; /* rows whose cells decide how wide a column is */
@@ -76,7 +76,7 @@ export class Grid {
         class: "grid-title" + (column.numeric ? " number" : ""), role: "columnheader", title: column.help,
         "aria-sort": sorted ? (this.descending ? "descending" : "ascending") : null,
         onclick: () => this.sortBy(column.key, sorted ? !this.descending : Boolean(column.numeric)),
-      }, column.title.charAt(0).toUpperCase() + column.title.slice(1) + (sorted ? (this.descending ? " \u25be" : " \u25b4") : ""));
+      }, capitalised(column.title) + (sorted ? (this.descending ? " \u25be" : " \u25b4") : ""));
     }));
   }
 

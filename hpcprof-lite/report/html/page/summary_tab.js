@@ -1,5 +1,5 @@
 /* The first tab: what limited the run, where its time went, and how well it was measured. */
-import { element, fill } from "./dom.js";
+import { capitalised, element, fill } from "./dom.js";
 import { formatCount, formatPercent, formatSeconds, significant } from "./number_format.js";
 import { loadTable } from "./table_data.js";
 import { changeState } from "./page_state.js";
@@ -84,8 +84,8 @@ function timeUse(items) {
 
 /* The title of a class of findings, such as "Parallel regions too small" of "region-overhead". */
 function findingTitle(about, name) {
-  const row = about ? about.find("name", name) : -1, title = row < 0 ? name : about.text("value", row);
-  return title.charAt(0).toUpperCase() + title.slice(1);
+  const row = about ? about.find("name", name) : -1;
+  return capitalised(row < 0 ? name : about.text("value", row));
 }
 
 /* A list of what to change, and one of what makes these findings less certain. */

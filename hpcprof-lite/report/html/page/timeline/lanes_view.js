@@ -162,9 +162,8 @@ export class LanesView {
   /* Those of the process in which the selection is. */
   #shownPhases() {
     const lane = this.rows.shown[this.row].lanes[0];
-    fill(this.corner, this.trace.title(lane) === lane.thread ? "Phases" :
-                                                                  `Phases, ${lane.rank === "" ? "process" : "rank"} ${
-                                                                    this.trace.processTitle(lane)}`);
+    const of = lane.rank === "" ? "process" : "rank";
+    fill(this.corner, "Phases" + (this.trace.title(lane) === lane.thread ? "" : `, ${of} ${this.trace.processTitle(lane)}`));
     return this.phases.filter((phase) => phase.process === lane.process);
   }
 
