@@ -7,6 +7,7 @@
 
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/own_signal.h"
+#include "hpcrun-lite/rt/control/command.h"
 #include "hpcrun-lite/rt/core/arena.h"
 #include "hpcrun-lite/rt/core/rt.h"
 #include "hpcrun-lite/rt/core/sys.h"
@@ -129,7 +130,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
   ucontext_t *interrupted = context;
   if (!storage_of_libc())
     return;
-  bool sample = take_sample(info, interrupted);
+  bool sample = take_sample(info, interrupted) || command_signal(info);
   bool of_program = rt_self && info->si_code == SI_TIMER && own_signal_in_use(); /* the program has such a timer */
   bool late = !sample && late_sample(info) && !of_program;
   if (own_signal_mask_outdated(&interrupted->uc_sigmask))

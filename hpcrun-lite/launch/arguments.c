@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hpcrun-lite/launch/control/control_command.h"
+
 const char *arguments_help(void)
 {
   return "Usage: hpcrun-lite [OPTION]... [--] COMMAND [ARG]...\n"
@@ -55,6 +57,9 @@ const char *arguments_help(void)
          "      --scale-with V,V,...\n"
          "                          of --scaling: replace {} in COMMAND's arguments by one\n"
          "                          of these values for each number of threads\n"
+         "      --control DIR|PID   send COMMAND to processes that are being measured:\n"
+         "                          status, start, stop, flush, snapshot [NEWDIR],\n"
+         "                          config FILE; see hpcrun-lite(1)\n"
          "      --env               print the settings as shell lines and run nothing\n"
          "      --diagnose          print what prevents measuring COMMAND well\n"
          "  -q, --quiet             print only failures on standard error\n"
@@ -80,7 +85,8 @@ enum {
   REPORT,
   SCALING,
   REPEAT,
-  SCALE_WITH
+  SCALE_WITH,
+  CONTROL
 };
 
 enum { TRACE_LEAST = 64 << 10 };
@@ -97,6 +103,7 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"scaling", required_argument, NULL, SCALING},
                                         {"repeat", required_argument, NULL, REPEAT},
                                         {"scale-with", required_argument, NULL, SCALE_WITH},
+                                        {"control", required_argument, NULL, CONTROL},
                                         {"env", no_argument, NULL, ENV},
                                         {"diagnose", no_argument, NULL, DIAGNOSE},
                                         {"trace", optional_argument, NULL, 't'},
@@ -204,6 +211,10 @@ static enum launch_status take_value(const struct parser *parser, int option)
   case SCALE_WITH:
     plan->series.values = optarg;
     return LAUNCH_OK;
+  case CONTROL:
+    plan->control = optarg;
+    *parser->mode = MODE_CONTROL;
+    return *optarg ? LAUNCH_OK : fail(parser, "option --control needs a measurement directory or a process id");
   case RUNTIME:
     plan->runtime = optarg;
     return *optarg ? LAUNCH_OK : fail(parser, "option --omp-runtime needs auto, exchange, keep or a library");
@@ -256,25 +267,30 @@ enum launch_status arguments_parse(int argc, char **argv, struct plan *plan, enu
 {
   const struct parser parser = {plan, mode, message, message_size};
   const char *of_trace = NULL; /* an option that needs a trace */
-  int option;
+  int option, count = 0;
   opterr = 0;
   while ((option = getopt_long(argc, argv, "+:o:e:p:t::qvh", options, NULL)) != -1) {
     if (option == 'h' || option == VERSION) {
       *mode = option == 'h' ? MODE_HELP : MODE_VERSION;
       return LAUNCH_OK;
     }
+    count++;
     enum launch_status status = take_option(&parser, option, argv[optind - 1]);
     if (status != LAUNCH_OK)
       return status;
     of_trace = option == TRACE_LIMIT ? "--trace-limit" : option == TRACE_KEEP ? "--trace-keep" : of_trace;
   }
+  plan->command = argv + optind;
+  if (plan->control && count > 1)
+    return fail(&parser, "option --control runs nothing: give no other option with it");
+  if (plan->control)
+    return control_command_check(plan->command, message, message_size) ? LAUNCH_OK : LAUNCH_FAILED;
   if (of_trace && !plan->trace)
     return fail(&parser, "option %s needs -t: without it there is no trace", of_trace);
   if (plan->report && *mode != MODE_RUN)
     return fail(&parser, "option --report needs a run: %s runs nothing", *mode == MODE_ENV ? "--env" : "--diagnose");
   if (plan->series.count && *mode != MODE_RUN)
     return fail(&parser, "option --scaling needs runs: %s runs nothing", *mode == MODE_ENV ? "--env" : "--diagnose");
-  plan->command = argv + optind;
   if (!series_check(&plan->series, plan->command, message, message_size))
     return LAUNCH_FAILED;
   if (!plan->command[0] && *mode != MODE_ENV)

@@ -20,6 +20,7 @@
 
 #include "hpcrun-lite/launch/arguments.h"
 #include "hpcrun-lite/launch/child.h"
+#include "hpcrun-lite/launch/control/control_command.h"
 #include "hpcrun-lite/launch/diagnose.h"
 #include "hpcrun-lite/launch/directory.h"
 #include "hpcrun-lite/launch/plan.h"
@@ -270,6 +271,8 @@ int main(int argc, char **argv)
     fputs(mode == MODE_HELP ? arguments_help() : "hpcrun-lite " HPCRUN_VERSION "\n", stdout);
     return fflush(stdout) == 0 ? 0 : LAUNCH_FAILED;
   }
+  if (mode == MODE_CONTROL)
+    return control_command(plan.control, plan.command);
   const char *preload = getenv("LD_PRELOAD");
   plan.user_preload = preload ? preload : "";
   int status = mode == MODE_DIAGNOSE ? diagnose_command(&plan) : prepare(&plan);

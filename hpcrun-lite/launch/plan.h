@@ -22,6 +22,7 @@ struct plan {
   uint64_t trace_limit;               /* bytes */
   bool overwrite, paused, for_script; /* for_script: --env */
   bool report;
+  const char *control;  /* DIR or PID of --control */
   struct series series; /* of --scaling */
   int log_level;        /* 0 quiet, 1, 2 verbose */
   char **command;       /* COMMAND and its arguments; command[0] is NULL if --env has none */

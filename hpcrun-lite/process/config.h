@@ -24,7 +24,8 @@ struct config {
   enum rt_trace trace;      /* -t */
   uint64_t trace_limit;     /* --trace-limit, bytes */
   bool trace_keep_last;     /* --trace-keep last */
-  bool paused;              /* --paused */
+  bool paused;              /* --paused, or HPCRUN_LITE_LEVEL=off */
+  bool unsampled;           /* HPCRUN_LITE_LEVEL=summary */
   bool task_creation;       /* --task-context creation */
   const char *note;         /* the launcher's note on the OpenMP runtime, or "" */
   const char *scaling;      /* its number of threads in a series of runs, for the notes; "" if it is in none */

@@ -95,6 +95,35 @@ static const void *task_address(struct thread_state *t, const ompt_data_t *creat
   return code;
 }
 
+/* Has the worker left its last region, so that no callback of it follows?  Where hpcrun-lite/gomp makes the callbacks,
+ * a worker leaves a region only when it enters the next one. */
+static bool parked(const struct thread_state *worker)
+{
+  uint64_t base = __atomic_load_n(&worker->base_region, __ATOMIC_ACQUIRE);
+  bool left = !base || (!rt.get_task_info && worker->activity.idle && !region_open(base));
+  return worker->worker && left && !__atomic_load_n(&worker->open_region, __ATOMIC_ACQUIRE);
+}
+
+/* Is the thread the initial one, between its regions, and no other thread of the OpenMP runtime does anything? */
+static bool alone(const struct thread_state *t)
+{
+  if (t->tid != rt.pid || t->region_depth || t->unrecorded_regions || t->inside)
+    return false;
+  for (uint32_t i = 0; i < blame_threads(); i++) {
+    const struct thread_state *other = blame_thread(i);
+    if (other && other != t && other->activity.openmp && !parked(other))
+      return false;
+  }
+  return true;
+}
+
+/* CTL wants to read the graph: it may, where a region begins while the process is single-threaded. */
+static inline void offer_serial_moment(const struct thread_state *t)
+{
+  if (__builtin_expect(atomic_load_explicit(&rt.serial_wanted, memory_order_relaxed), 0) && alone(t))
+    serial_moment();
+}
+
 void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data,
                             unsigned requested, int flags, const void *codeptr)
 {
@@ -102,6 +131,7 @@ void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, o
   struct thread_state *t = self();
   if (!t)
     return;
+  offer_serial_moment(t);
   rt_inside_inc(t);
   codeptr = code_of_region(t, codeptr);
   uint64_t moment = rt.online ? work_clock_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
