@@ -100,12 +100,14 @@ bool measurement_flush(void)
 {
   struct rlimit before;
   bool raised = raise_descriptor_limit(&before);
+  atomic_store(&rt.flushing, true);
   quiesce_close(false);
   complete_span();
   for (struct thread_state *t = process.threads; t; t = t->next)
     times_thread(t, sys_cpu_ns_of(t->tid));
   bool written = writer_flush();
   quiesce_reopen(true);
+  atomic_store(&rt.flushing, false);
   if (rt_self)
     span_begin_anew(rt_self); /* the time of writing is in no fragment */
   if (raised)

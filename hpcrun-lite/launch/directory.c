@@ -71,7 +71,7 @@ static bool is_measurement(int directory, const char *name)
   static const char *const suffixes[] = {FORMAT_SUFFIX,       FORMAT_LIVE_SUFFIX,  FORMAT_PART_SUFFIX,
                                          FORMAT_FLUSH_SUFFIX, FORMAT_GRAPH_SUFFIX, FORMAT_TRACE_SUFFIX,
                                          FORMAT_INDEX_SUFFIX};
-  bool named = strcmp(name, MARKER) == 0 || strncmp(name, CONTROL_PREFIX, strlen(CONTROL_PREFIX)) == 0;
+  bool named = strcmp(name, MARKER) == 0 || strcmp(name, FORMAT_SNAPSHOT_MARKER) == 0 || strncmp(name, CONTROL_PREFIX, strlen(CONTROL_PREFIX)) == 0;
   for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
     named |= ends_in(name, suffixes[i]);
   return named && fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);

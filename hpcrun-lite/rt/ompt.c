@@ -53,6 +53,21 @@ void ompt_on_thread_end(ompt_data_t *thread_data)
   blame_openmp_end(t);
 }
 
+/* CTL reads the graph for a moment while the process goes on: the callback of a thread that leaves its last region just
+ * then waits for that, for a bounded time.  Ends like graph_enter(). */
+static bool enter_after_flush(struct thread_state *t) __attribute__((noinline));
+static bool enter_after_flush(struct thread_state *t)
+{
+  enum { TRIES = 100000 };
+  for (int i = 0; i < TRIES && atomic_load(&rt.flushing); i++)
+    sys_yield();
+  rt_inside_inc(t);
+  if (!atomic_load(&rt.graph_suspended))
+    return true;
+  rt_inside_dec(t);
+  return false;
+}
+
 /* Begins to use the graph.  Returns false if the graph is off or suspended: CTL reads the threads' tables once they are
  * not inside.  Otherwise the caller ends with rt_inside_dec(). */
 static bool graph_enter(struct thread_state *t)
@@ -63,7 +78,7 @@ static bool graph_enter(struct thread_state *t)
   if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
     return true;
   rt_inside_dec(t);
-  return false;
+  return atomic_load(&rt.flushing) && enter_after_flush(t);
 }
 
 /* The index of the current task, from its data word; a new task is the one that the thread runs. */
@@ -95,12 +110,12 @@ static const void *task_address(struct thread_state *t, const ompt_data_t *creat
   return code;
 }
 
-/* Has the worker left its last region, so that no callback of it follows?  Where hpcrun-lite/gomp makes the callbacks,
- * a worker leaves a region only when it enters the next one. */
+/* Has the worker's last region ended?  Some runtimes announce that it leaves the region only when it enters the next
+ * one. */
 static bool parked(const struct thread_state *worker)
 {
   uint64_t base = __atomic_load_n(&worker->base_region, __ATOMIC_ACQUIRE);
-  bool left = !base || (!rt.get_task_info && worker->activity.idle && !region_open(base));
+  bool left = !base || (worker->activity.idle && !region_open(base));
   return worker->worker && left && !__atomic_load_n(&worker->open_region, __ATOMIC_ACQUIRE);
 }
 

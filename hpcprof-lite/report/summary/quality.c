@@ -88,8 +88,8 @@ static void share_text(const struct report *report, unsigned loss, char out[SHAR
     snprintf(out, SHARE, " (%s %%)", percent);
 }
 
-/* Prints the losses with their remedies, and small ones in a line.  What the reasons before the verdict say of the tool's
- * time is not repeated. */
+/* Prints the losses with their remedies, and small ones in a line.  What the reasons before the verdict say of the
+ * tool's time is not repeated. */
 static void print_losses(struct quality *quality)
 {
   const struct report *report = quality->report;
@@ -194,7 +194,7 @@ static void print_unfinished(struct quality *quality)
     return;
   if (parallelism_cut(report))
     print_hint(quality,
-               running ? "Work and span are known only when a process has ended"
+               running ? "Work and span are known when a process has ended, or after: hpcrun-lite --control DIR flush"
                        : "Work and span are not known, because the process was killed or could not write its file");
 }
 

@@ -113,6 +113,11 @@ static int copy_all(int directory, int copy)
   int error = 0;
   for (unsigned i = 0; i < PASSES && !error; i++)
     error = copy_pass(directory, copy, passes[i], &copied);
+  int marker = error ? -1 : openat(copy, FORMAT_SNAPSHOT_MARKER, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (marker >= 0)
+    close(marker);
+  else if (!error)
+    error = errno;
   return !error && !copied ? ENOENT : error;
 }
 
