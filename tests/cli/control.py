@@ -223,7 +223,7 @@ def a_flush_in_a_region_is_pending_until_the_next_one(directory):
 
 @case
 def a_snapshot_is_a_measurement_of_its_own(directory):
-    program = Running(directory, "regions", "-t").wait_sampled()
+    program = Running(directory, "regions", "-t", "-p", "log").wait_sampled()
     more_samples(program)
     copy = os.path.join(directory, "copy")
     assert "copy; read it with: hpcprof-lite " in must(LAUNCHER, "--control", program.output, "snapshot", copy)
@@ -238,6 +238,7 @@ def a_snapshot_is_a_measurement_of_its_own(directory):
     assert 0 < taken[0] < whole[0] and 0 < taken[1] < whole[1], (taken, whole)
     summary = report("--view=summary", "--no-pager", copy)
     assert summary.returncode == 0 and "still running" in summary.stdout and "killed" not in summary.stdout, summary
+    assert "graph log" not in summary.stderr and "last flush" in summary.stdout, summary
     part, all_work = (float(rows("parallelism", path)[0]["work"]) for path in (copy, program.output))
     assert 0 < part < all_work, (part, all_work)
     assert report("timeline", copy).returncode == 0

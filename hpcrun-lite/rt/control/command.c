@@ -311,10 +311,10 @@ static bool hear(uint32_t id, bool act)
 static bool on_commander(const siginfo_t *info, bool act)
 {
   uint32_t id = (uint32_t)(uint64_t)info->si_value.sival_ptr;
+  if (rt_home.ours && (atomic_load(&rt.closed) || id == atomic_load(&state.answered)))
+    return true; /* closed: a sandbox may forbid system calls */
   if (!rt_home.ours || rt.pid != sys_pid())
     return false;
-  if (atomic_load(&rt.closed) || id == atomic_load(&state.answered)) /* closed: the process may not open files */
-    return true;
   if (atomic_flag_test_and_set(&state.busy))
     return true;
   bool ours = hear(id, act);
