@@ -59,6 +59,8 @@ static bool enter_after_flush(struct thread_state *t) __attribute__((noinline));
 static bool enter_after_flush(struct thread_state *t)
 {
   enum { TRIES = 100000 };
+  if (!atomic_load(&rt.flushing))
+    return false;
   for (int i = 0; i < TRIES && atomic_load(&rt.flushing); i++)
     sys_yield();
   rt_inside_inc(t);
@@ -78,7 +80,7 @@ static bool graph_enter(struct thread_state *t)
   if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
     return true;
   rt_inside_dec(t);
-  return atomic_load(&rt.flushing) && enter_after_flush(t);
+  return enter_after_flush(t);
 }
 
 /* The index of the current task, from its data word; a new task is the one that the thread runs. */
@@ -133,9 +135,10 @@ static bool alone(const struct thread_state *t)
 }
 
 /* CTL wants to read the graph: it may, where a region begins while the process is single-threaded. */
-static inline void offer_serial_moment(const struct thread_state *t)
+static void offer_serial_moment(const struct thread_state *t) __attribute__((noinline, cold));
+static void offer_serial_moment(const struct thread_state *t)
 {
-  if (__builtin_expect(atomic_load_explicit(&rt.serial_wanted, memory_order_relaxed), 0) && alone(t))
+  if (alone(t))
     serial_moment();
 }
 
@@ -146,7 +149,8 @@ void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, o
   struct thread_state *t = self();
   if (!t)
     return;
-  offer_serial_moment(t);
+  if (__builtin_expect(atomic_load_explicit(&rt.serial_wanted, memory_order_relaxed), 0))
+    offer_serial_moment(t);
   rt_inside_inc(t);
   codeptr = code_of_region(t, codeptr);
   uint64_t moment = rt.online ? work_clock_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;

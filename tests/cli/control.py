@@ -56,7 +56,7 @@ class Running:
 
     def status(self):
         done = control(self.pid, "status")
-        match = re.match(r"process \d+: (\w+) for ([\d.]+) s of ([\d.]+) s, level (\w+), (\d+) threads, (\d+) samples, "
+        match = re.match(r"process \d+: (\w+) for ([\d.]+) s of ([\d.]+) s, level (\w+), (\d+) threads?, (\d+) samples, "
                          r"(\d+) lost\n$", done.stdout)
         if not match:
             return {"samples": 0, "error": done}
@@ -271,6 +271,19 @@ def a_full_disk_is_named_and_the_program_goes_on(directory):
         program.end()
 
 
+@case
+def only_files_of_control_are_replaced_with_a_directory(directory):
+    for name, size, replaced in (("control-host-17", 8192, True), ("control-data.txt", 100, False),
+                                 ("snapshot", 0, True), ("snapshot", 1, False)):
+        output = os.path.join(directory, "old")
+        must(LAUNCHER, "-q", "-o", output, "true")
+        with open(os.path.join(output, name), "wb") as file:
+            file.write(bytes(size))
+        done = run(LAUNCHER, "-q", "--overwrite", "-o", output, "true")
+        assert (done.returncode == 0) == replaced, (name, size, done)
+        shutil.rmtree(output)
+
+
 # ---- signals ----
 
 @case
@@ -313,7 +326,7 @@ def a_program_that_cannot_hear_is_named(directory):
     time.sleep(0.5)
     began = time.monotonic()
     done = control(program.pid, "status")
-    assert done.returncode == 1 and "does not answer within 2 s" in done.stderr and str(program.pid) in done.stderr, done
+    assert done.returncode == 1 and f"process {program.pid} does not answer within 2 s" in done.stderr, done
     assert 1.5 < time.monotonic() - began < 20
     program.end()
 

@@ -39,12 +39,13 @@ static void print_status(const char *text, char *line, size_t size)
 {
   bool paused = figure(text, "paused=") > 0;
   double since_s = figure(text, " since_ns=") / 1e9, elapsed_s = figure(text, " elapsed_ns=") / 1e9;
-  snprintf(line, size, "%s for %.1f s of %.1f s, level %s, %.0f threads, %.0f samples, %.0f lost",
+  snprintf(line, size, "%s for %.1f s of %.1f s, level %s, %.0f thread%s, %.0f samples, %.0f lost",
            paused ? "paused" : "running", since_s, elapsed_s,
            paused                          ? "off"
            : figure(text, " summary=") > 0 ? "summary"
                                            : "samples",
-           figure(text, " threads="), figure(text, " samples="), figure(text, " lost="));
+           figure(text, " threads="), figure(text, " threads=") == 1 ? "" : "s", figure(text, " samples="),
+           figure(text, " lost="));
 }
 
 /* How a change of the mode went: whether it was one, and how many threads could not take part. */
@@ -54,7 +55,7 @@ static void print_change(const char *done, const char *text, char *line, size_t 
   if (!strcmp(text, "already"))
     snprintf(line, size, "%s already", done);
   else if (missing > 0)
-    snprintf(line, size, "%s; %.0f threads that sleep or block the signal follow when they run again", done, missing);
+    snprintf(line, size, "%s; threads that do not take part yet, because they block the signal: %.0f", done, missing);
   else
     snprintf(line, size, "%s", done);
 }
