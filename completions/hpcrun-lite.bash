@@ -8,7 +8,7 @@ _hpcrun_lite_command()
         case ${COMP_WORDS[i]} in
             --) echo $((i + 1)); return ;;
             -o | --output | -e | --event | -p | --parallelism | --work | --task-context | --omp-runtime | \
-                --trace-limit | --trace-keep | --scaling | --repeat | --scale-with | --config)
+                --trace-limit | --trace-keep | --scaling | --repeat | --scale-with | --config | --control)
                 [[ ${COMP_WORDS[i + 1]-} == = ]] && ((i++))
                 ((i += 2))
                 ;;
@@ -35,10 +35,19 @@ _hpcrun_lite_programs()
 _hpcrun_lite()
 {
     local options='--output --overwrite --event --parallelism --work --task-context --omp-runtime --trace --trace-limit
-        --trace-keep --paused --report --live --scaling --repeat --scale-with --config --print-config --env --diagnose --quiet
-        --verbose --version --help -o -e -p -t -q -v -h'
+        --trace-keep --paused --report --live --control --scaling --repeat --scale-with --config --print-config --env
+        --diagnose --quiet --verbose --version --help -o -e -p -t -q -v -h'
     local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} values='' command
     COMPREPLY=()
+    if [[ ${COMP_WORDS[1]-} == --control ]] && ((COMP_CWORD > 2)); then
+        if ((COMP_CWORD == 3)); then
+            mapfile -t COMPREPLY < <(compgen -W 'status start stop flush snapshot config' -- "$cur")
+        else
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+        fi
+        return
+    fi
     command=$(_hpcrun_lite_command)
     if ((command < COMP_CWORD)); then
         if declare -F _command_offset >/dev/null; then # of the package bash-completion
@@ -74,7 +83,7 @@ _hpcrun_lite()
             mapfile -t COMPREPLY < <(compgen -W none -- "$cur"; compgen -f -- "$cur")
             return
             ;;
-        -o | --output)
+        -o | --output | --control)
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -d -- "$cur")
             return

@@ -36,8 +36,8 @@ static void configure_rt(void)
   rt.online = config.online;
   rt.known_places = rt.task_creation || rt.online || filter.paths; /* a path in a region needs what is around it */
   rt.work_unit = config.work_unit;
-  rt.unsampled = config.unsampled;
   rt_pause(config.paused);
+  atomic_store(&rt.unsampled, config.unsampled);
   rt.time_event = -1;
   for (unsigned i = 0; i < rt.event_count && rt.time_event < 0; i++)
     if (rt.events[i].clock != EVENT_COUNT)

@@ -7,6 +7,7 @@
 
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/own_signal.h"
+#include "hpcrun-lite/rt/control/command.h"
 #include "hpcrun-lite/rt/core/arena.h"
 #include "hpcrun-lite/rt/core/rt.h"
 #include "hpcrun-lite/rt/core/sys.h"
@@ -54,14 +55,19 @@ static void *own_stack_top(struct thread_state *t)
   return t->handler_stack ? (void *)(((uintptr_t)arena_data(t->handler_stack) + SIZE) & -(uintptr_t)64) : NULL;
 }
 
-/* A sample.  The alternate stack that the handler runs on may be as small as one signal's frame. */
-static bool take_sample(const siginfo_t *info, ucontext_t *context)
+/* The alternate stack that the handler runs on may be as small as one signal's frame. */
+static bool little_room(const ucontext_t *context)
 {
   enum { NEEDED = 6 << 10 }; /* twice what samples were seen to need */
   const stack_t *alternate = &context->uc_stack;
   uintptr_t room = (uintptr_t)__builtin_frame_address(0) - (uintptr_t)alternate->ss_sp;
+  return room < alternate->ss_size && room < NEEDED;
+}
+
+static bool take_sample(const siginfo_t *info, ucontext_t *context)
+{
   struct thread_state *t = rt_thread();
-  if (!t || room >= alternate->ss_size || room >= NEEDED)
+  if (!t || !little_room(context))
     return sample_signal(info, context);
   void *top = own_stack_top(t);
   if (top)
@@ -72,6 +78,13 @@ static bool take_sample(const siginfo_t *info, ucontext_t *context)
   if (sample)
     rt_lost(t, FORMAT_LOST_MEMORY);
   return sample;
+}
+
+/* A command of hpcrun-lite --control: the commander repeats it for another thread where this one has too little room.
+ */
+static bool take_command(const siginfo_t *info, const ucontext_t *context)
+{
+  return little_room(context) ? command_is_signal(info) : command_signal(info);
 }
 
 /* Calls the program's handler with the mask that the kernel would set. */
@@ -129,7 +142,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
   ucontext_t *interrupted = context;
   if (!storage_of_libc())
     return;
-  bool sample = take_sample(info, interrupted);
+  bool sample = take_sample(info, interrupted) || take_command(info, interrupted);
   bool of_program = rt_self && info->si_code == SI_TIMER && own_signal_in_use(); /* the program has such a timer */
   bool late = !sample && late_sample(info) && !of_program;
   if (own_signal_mask_outdated(&interrupted->uc_sigmask))

@@ -9,6 +9,7 @@
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/quiesce.h"
 #include "hpcrun-lite/rt/construct/trace.h"
+#include "hpcrun-lite/rt/control/command.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
@@ -50,8 +51,8 @@ static bool files_needed(void)
   return rt.pid == config.first_pid || rt.ompt || process_samples();
 }
 
-/* Writes all tables.  last: nothing is recorded afterwards. */
-static void write_tables(bool last)
+/* Brings work and span up to date. */
+static void complete_span(void)
 {
   for (struct thread_state *t = process.threads; t && rt.online; t = t->next)
     span_report(t);
@@ -61,6 +62,12 @@ static void write_tables(bool last)
   }
   if (rt.online)
     span_add_lock_bounds();
+}
+
+/* Writes all tables.  last: nothing is recorded afterwards. */
+static void write_tables(bool last)
+{
+  complete_span();
   if (last)
     graph_log_stop();
   for (struct thread_state *t = process.threads; t; t = t->next) {
@@ -89,10 +96,30 @@ void measurement_take_back(void)
   writer_rewind();
 }
 
+bool measurement_flush(void)
+{
+  struct rlimit before;
+  bool raised = raise_descriptor_limit(&before);
+  atomic_store(&rt.flushing, true);
+  quiesce_close(false);
+  complete_span();
+  for (struct thread_state *t = process.threads; t; t = t->next)
+    times_thread(t, sys_cpu_ns_of(t->tid));
+  bool written = writer_flush();
+  quiesce_reopen(true);
+  atomic_store(&rt.flushing, false);
+  if (rt_self)
+    span_begin_anew(rt_self); /* the time of writing is in no fragment */
+  if (raised)
+    setrlimit(RLIMIT_NOFILE, &before);
+  return written;
+}
+
 void measurement_finish(bool in_exec)
 {
   struct rlimit before;
   bool raised = raise_descriptor_limit(&before);
+  command_finish();
   if (in_exec)
     measurement_take_back();
   quiesce_publish_regions();

@@ -15,6 +15,10 @@ void measurement_begin(void);
  * was not sampled leaves no files.  in_exec: takes back first what measurement_write_for_exec() has written. */
 void measurement_finish(bool in_exec);
 
+/* Writes what is not in the live file: work and span of the process until now.  At a moment at which it is
+ * single-threaded.  Returns false if that fails. */
+bool measurement_flush(void);
+
 /* Writes everything for an exec, which may fail: measurement_take_back() then returns to the state before. */
 void measurement_write_for_exec(void);
 void measurement_take_back(void);

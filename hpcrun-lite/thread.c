@@ -10,6 +10,7 @@
 #include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/construct/trace.h"
+#include "hpcrun-lite/rt/control/command.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/region.h"
@@ -169,6 +170,7 @@ static void finish_thread(struct thread_state *t, uint64_t cpu_ns)
   bool written = writer_thread_ended(t, cpu_ns);
   trace_stop_thread(t);
   process.finished_samples += t->record->samples;
+  command_thread_ended(t->record);
   process.finished_regions += t->record->regions;
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
     process.finished_lost[i] += t->record->lost[i];

@@ -140,11 +140,28 @@ static bool excessive(struct file_tables *tables, size_t offset, struct format_c
   return !spend(tables, (uint64_t)head->count * head->record_size);
 }
 
+/* Work and span as of the last flush, which come behind the live file.  The live record of the process has none. */
+static void take_flush(struct file_tables *tables, const struct format_view *view)
+{
+  struct format_process flushed, *live = (struct format_process *)tables->process.data;
+  if (!tables->process.count || view->head.count != 1)
+    return;
+  format_record(view, 0, &flushed, sizeof flushed);
+  live->span = flushed.span;
+  live->span_burdened = flushed.span_burdened;
+  live->work_unit = flushed.work_unit;
+  live->unseen = flushed.unseen;
+  live->tick_scale = flushed.tick_scale;
+  live->cost_fork = flushed.cost_fork;
+  live->cost_task = flushed.cost_task;
+  live->cost_join = flushed.cost_join;
+}
+
 /* Whether the chunk is in the file of ended threads but describes the whole process, as the live file already does. */
 static bool repeats_live_file(const struct file_tables *tables, const struct format_view *view, size_t offset)
 {
   uint32_t table = view->head.table;
-  return tables->process.count && offset >= tables->live_size && tables->live_size &&
+  return tables->process.count && offset >= tables->flush_end && tables->live_size &&
          (table == FORMAT_PROCESS || table == FORMAT_REGIONS || table == FORMAT_DIRECTIVES ||
           table == FORMAT_CONTRIBUTIONS);
 }
@@ -172,7 +189,7 @@ static bool skip_free_space(const struct file_tables *tables, size_t *offset)
 /* Whether the chunk is the last one, which was being written when the process was killed. */
 static bool cut_off(const struct file_tables *tables, size_t offset, size_t next)
 {
-  return tables->live_size && offset >= tables->live_size && next >= tables->load.size;
+  return tables->live_size && offset >= tables->flush_end && next >= tables->load.size;
 }
 
 /* Adds a decoded chunk to its table, or notes where it is.  Each thread's record is a chunk of its own with `first` 0,
@@ -183,6 +200,10 @@ static int take_chunk(struct file_tables *tables, const struct format_view *view
   uint32_t first = view->head.first;
   if (repeats_live_file(tables, view, offset))
     return 0;
+  if (offset >= tables->live_size && offset < tables->flush_end && view->head.table == FORMAT_PROCESS) {
+    take_flush(tables, view);
+    return 0;
+  }
   switch (view->head.table) {
   case FORMAT_PROCESS:
     return table_put(tables, &tables->process, view, first, sizeof(struct format_process), problems);
@@ -270,23 +291,32 @@ static int end_strings(struct file_tables *tables)
   return 0;
 }
 
-/* Loads the file, and behind a live one the file of its ended threads. */
-static int load_files(struct file_tables *tables, const char *part, struct problems *problems)
+/* Appends a file that need not exist. */
+static int load_further(struct file_tables *tables, const char *path, struct problems *problems)
+{
+  return access(path, F_OK) == 0 && load_file(&tables->load, path, problems) == ERR_NOMEM ? ERR_NOMEM : 0;
+}
+
+/* Loads the file, and behind a live one its last flush and the file of its ended threads. */
+static int load_files(struct file_tables *tables, const char *flush, const char *part, struct problems *problems)
 {
   int status = load_file(&tables->load, tables->path, problems);
   if (!status && part) {
     tables->live_size = tables->load.size;
-    if (access(part, F_OK) == 0)
-      status = load_file(&tables->load, part, problems) == ERR_NOMEM ? ERR_NOMEM : 0;
+    status = load_further(tables, flush, problems);
+    tables->flush_end = tables->load.size;
+    if (!status)
+      status = load_further(tables, part, problems);
   }
   tables->budget_bytes = budget_floor_bytes + budget_factor * (uint64_t)tables->load.size;
   return status;
 }
 
-int file_tables_open(struct file_tables *tables, const char *path, const char *part, struct problems *problems)
+int file_tables_open(struct file_tables *tables, const char *path, const char *flush, const char *part,
+                     struct problems *problems)
 {
   tables->path = path;
-  int status = load_files(tables, part, problems);
+  int status = load_files(tables, flush, part, problems);
   if (!status && !tables->load.size && !part) {
     problems_add(problems, "%s: empty: the program was killed before anything was written, or the disk was full", path);
     status = ERR_INPUT;

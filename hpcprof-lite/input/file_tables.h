@@ -31,7 +31,8 @@ struct file_tables {
   const char *path; /* the caller's */
   struct load load;
   uint64_t budget_bytes; /* that may still be decompressed */
-  size_t live_size;      /* bytes of the live file; the file of its ended threads follows.  0: not a live file */
+  size_t live_size;      /* bytes of the live file; 0: not a live file */
+  size_t flush_end;      /* its last flush follows up to there, then the file of its ended threads */
   struct file_table process, strings, metrics, modules, regions, threads, directives, contributions;
   struct chunk_ref *refs; /* sorted by owner, table, offset */
   size_t refs_count, refs_room;
@@ -40,7 +41,8 @@ struct file_tables {
 /* Loads a file and decodes the tables of its process.  part: for a live file, that of its ended threads, which need not
  * exist; else NULL.  The caller has set the structure to zero.  Returns 0, ERR_INPUT if no part of the file is usable,
  * or ERR_NOMEM; file_tables_release() in any case. */
-int file_tables_open(struct file_tables *tables, const char *path, const char *part, struct problems *problems);
+int file_tables_open(struct file_tables *tables, const char *path, const char *flush, const char *part,
+                     struct problems *problems);
 void file_tables_release(struct file_tables *tables);
 
 /* Returns the string at that offset, "" if the offset is invalid. */

@@ -48,6 +48,17 @@ static bool has_stale_live_file(const char *path)
   return exists;
 }
 
+/* Whether the file is in a snapshot of a running process, by hpcrun-lite --control: it marks that directory. */
+static bool in_snapshot(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  char *marker = NULL;
+  bool found = asprintf(&marker, "%.*s" READ_SNAPSHOT_MARKER, slash ? (int)(slash - path + 1) : 0, path) >= 0 &&
+               access(marker, F_OK) == 0;
+  free(marker);
+  return found;
+}
+
 /* Whether the process still runs on this machine: then it has its file mapped, or has just removed it at its end. */
 static bool still_runs(const char *path, uint32_t pid)
 {
@@ -137,7 +148,7 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   if (status)
     return 0;
   process->usable = true;
-  process->running = process->unfinished && still_runs(process->path, process->pid);
+  process->running = process->unfinished && (in_snapshot(process->path) || still_runs(process->path, process->pid));
   process->superseded = has_stale_live_file(process->path);
   if (work->slice->part)
     status = take_part(work->slice->part, file, process, problems, &range);

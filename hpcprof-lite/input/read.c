@@ -284,12 +284,17 @@ static int take_process(struct read_file *file, struct profile_process *process,
 static int open_tables(const char *path, struct problems *problems, struct read_file **out)
 {
   struct read_file *file = calloc(1, sizeof *file);
-  char *part = NULL;
+  char *part = NULL, *flush = NULL;
   *out = file;
   bool live = has_suffix(path, READ_LIVE_SUFFIX);
   if (!file || (live && asprintf(&part, "%.*s" READ_PART_SUFFIX, (int)read_stem(path), path) < 0))
     return ERR_NOMEM;
-  int status = file_tables_open(&file->tables, path, part, problems);
+  if (live && asprintf(&flush, "%.*s" FORMAT_FLUSH_SUFFIX, (int)read_stem(path), path) < 0) {
+    free(part);
+    return ERR_NOMEM;
+  }
+  int status = file_tables_open(&file->tables, path, flush, part, problems);
+  free(flush);
   free(part);
   return status;
 }

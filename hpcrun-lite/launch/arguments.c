@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "hpcrun-lite/launch/configuration/value_check.h"
+#include "hpcrun-lite/launch/control/control_command.h"
 
 const char *arguments_help(void)
 {
@@ -65,6 +66,9 @@ const char *arguments_help(void)
          "                          ./.hpcrun-lite.ini, ~/.config/hpcrun-lite/config.ini\n"
          "      --print-config      print the settings in force and where each comes\n"
          "                          from, as a configuration file, and run nothing\n"
+         "      --control DIR|PID   send COMMAND to processes that are being measured:\n"
+         "                          status, start, stop, flush, snapshot [NEWDIR],\n"
+         "                          config FILE; see hpcrun-lite(1)\n"
          "      --env               print the settings as shell lines and run nothing\n"
          "      --diagnose          print what prevents measuring COMMAND well\n"
          "  -q, --quiet             print only failures on standard error\n"
@@ -93,7 +97,8 @@ enum {
   REPEAT,
   SCALE_WITH,
   CONFIG,
-  PRINT_CONFIG
+  PRINT_CONFIG,
+  CONTROL
 };
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
@@ -109,6 +114,7 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"scaling", required_argument, NULL, SCALING},
                                         {"repeat", required_argument, NULL, REPEAT},
                                         {"scale-with", required_argument, NULL, SCALE_WITH},
+                                        {"control", required_argument, NULL, CONTROL},
                                         {"env", no_argument, NULL, ENV},
                                         {"diagnose", no_argument, NULL, DIAGNOSE},
                                         {"trace", optional_argument, NULL, 't'},
@@ -202,6 +208,10 @@ static enum launch_status take_value(const struct parser *parser, int option)
   case SCALE_WITH:
     plan->series.values = optarg;
     return LAUNCH_OK;
+  case CONTROL:
+    plan->control = optarg;
+    *parser->mode = MODE_CONTROL;
+    return *optarg ? LAUNCH_OK : fail(parser, "option --control needs a measurement directory or a process id");
   default:
     return take_setting(parser, setting_of(option), optarg);
   }
@@ -281,18 +291,23 @@ enum launch_status arguments_parse(int argc, char **argv, struct plan *plan, enu
                                    size_t message_size)
 {
   struct parser parser = {plan, mode, NULL, message, message_size};
-  int option;
+  int option, count = 0;
   opterr = 0;
   while ((option = getopt_long(argc, argv, "+:o:e:p:t::qvh", options, NULL)) != -1) {
     if (option == 'h' || option == VERSION) {
       *mode = option == 'h' ? MODE_HELP : MODE_VERSION;
       return LAUNCH_OK;
     }
+    count++;
     enum launch_status status = take_option(&parser, option, argv[optind - 1]);
     if (status != LAUNCH_OK)
       return status;
   }
   plan->command = argv + optind;
+  if (plan->control && count > 1)
+    return fail(&parser, "option --control runs nothing: give no other option with it");
+  if (plan->control)
+    return control_command_check(plan->command, message, message_size) ? LAUNCH_OK : LAUNCH_FAILED;
   enum launch_status status = plan_take_settings(plan, parser.config, message, message_size);
   return status == LAUNCH_OK ? check_together(&parser) : status;
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/control_file.h"
 #include "common/filter_text.h"
 #include "common/format.h"
 
@@ -65,16 +66,25 @@ static bool ends_in(const char *name, const char *suffix)
   return length > end && strcmp(name + length - end, suffix) == 0;
 }
 
+/* What hpcrun-lite --control leaves: the mark of a snapshot; a command that its process has not heard. */
+static bool is_of_control(const char *name, off_t size)
+{
+  bool command = strncmp(name, CONTROL_PREFIX, strlen(CONTROL_PREFIX)) == 0 && size == CONTROL_FILE_SIZE;
+  return command || (strcmp(name, FORMAT_SNAPSHOT_MARKER) == 0 && size == 0);
+}
+
 static bool is_measurement(int directory, const char *name)
 {
   struct stat status;
   static const char *const suffixes[] = {FORMAT_SUFFIX,       FORMAT_LIVE_SUFFIX,  FORMAT_PART_SUFFIX,
-                                         FORMAT_GRAPH_SUFFIX, FORMAT_TRACE_SUFFIX, FORMAT_INDEX_SUFFIX,
-                                         FILTER_SUFFIX};
+                                         FORMAT_FLUSH_SUFFIX, FORMAT_GRAPH_SUFFIX, FORMAT_TRACE_SUFFIX,
+                                         FORMAT_INDEX_SUFFIX, FILTER_SUFFIX};
   bool named = strcmp(name, MARKER) == 0;
   for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
     named |= ends_in(name, suffixes[i]);
-  return named && fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
+  if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+    return false;
+  return named || is_of_control(name, status.st_size);
 }
 
 bool directory_holds_profiles(const char *path)

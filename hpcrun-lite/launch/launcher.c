@@ -23,6 +23,7 @@
 #include "hpcrun-lite/launch/child.h"
 #include "hpcrun-lite/launch/code_filter/code_filter.h"
 #include "hpcrun-lite/launch/configuration/print_settings.h"
+#include "hpcrun-lite/launch/control/control_command.h"
 #include "hpcrun-lite/launch/diagnose.h"
 #include "hpcrun-lite/launch/directory.h"
 #include "hpcrun-lite/launch/live/viewer.h"
@@ -317,6 +318,8 @@ int main(int argc, char **argv)
     print_settings(&plan.options, &plan.configuration, stdout);
     return fflush(stdout) == 0 ? 0 : fail(LAUNCH_FAILED, "cannot write to standard output");
   }
+  if (mode == MODE_CONTROL)
+    return control_command(plan.control, plan.command);
   const char *preload = getenv("LD_PRELOAD");
   plan.user_preload = preload ? preload : "";
   int status = mode == MODE_DIAGNOSE ? diagnose_command(&plan) : prepare(&plan);

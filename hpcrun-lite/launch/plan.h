@@ -28,6 +28,7 @@ struct plan {
   bool report, live;
   const char *level;    /* "summary": no samples are taken */
   const char *programs; /* HPCRUN_LITE_PROGRAMS; NULL: no program has settings of its own */
+  const char *control;  /* DIR or PID of --control */
   struct series series; /* of --scaling */
   int log_level;        /* 0 quiet, 1, 2 verbose */
   char **command;       /* COMMAND and its arguments; command[0] is NULL if --env has none */

@@ -15,6 +15,7 @@
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/construct/trace.h"
+#include "hpcrun-lite/rt/control/command.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
@@ -49,8 +50,8 @@ static struct {
   struct buffer common, threads;  /* common is written first: threads refer to it */
   off_t written, mark;
   struct shared shared, shared_mark;
-  bool exists, whole, failed;
-  double ns_per_tick; /* converts work that is counted in ticks */
+  bool exists, whole, failed, flushed; /* flushed: there is a .flush file */
+  double ns_per_tick;                  /* converts work that is counted in ticks */
   ZSTD_CCtx *zstd;
 } writer;
 
@@ -71,6 +72,8 @@ void writer_start(void)
   writer.zstd = zstd;
   if (gethostname(writer.host, sizeof writer.host - 1) != 0 || !writer.host[0])
     strcpy(writer.host, "localhost");
+  snprintf(writer.path, sizeof writer.path, "%s/" CONTROL_PREFIX "%s-%d", config.directory, writer.host, rt.pid);
+  command_start(writer.path);
   name_file(writer.path, sizeof writer.path, FORMAT_GRAPH_SUFFIX);
   if (config.graph_log)
     graph_log_start(writer.path);
@@ -379,8 +382,8 @@ static uint32_t process_notes(uint32_t before)
 {
   static char notes[4096], filtered[2048];
   const struct event *main_event = &rt.events[rt.time_event < 0 ? 0 : rt.time_event];
-  int at = snprintf(notes, sizeof notes, "event: %s, ", rt.unsampled ? "none" : main_event->name);
-  if (rt.unsampled)
+  int at = snprintf(notes, sizeof notes, "event: %s, ", atomic_load(&rt.unsampled) ? "none" : main_event->name);
+  if (atomic_load(&rt.unsampled))
     at += snprintf(notes + at, sizeof notes - (size_t)at, "because the level is summary");
   else if (main_event->frequency)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "%u sample%s a second for each thread", main_event->frequency,
@@ -530,6 +533,60 @@ void writer_process(void)
   flush(true);
 }
 
+/* Puts work and span into the buffer. */
+static void put_span(void)
+{
+  struct format_process record = writer.process ? *writer.process : process_facts();
+  put_graph(&record);
+  put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof record, &record);
+}
+
+/* Writes a new file with the contents of the buffer, and gives it its name. */
+static bool write_flush(const struct buffer *buffer)
+{
+  static char path[sizeof writer.path], part[sizeof writer.path];
+  struct sys_own file;
+  int error;
+  name_file(path, sizeof path, FORMAT_FLUSH_SUFFIX);
+  name_file(part, sizeof part, FORMAT_FLUSH_SUFFIX FORMAT_FLUSH_SUFFIX);
+  unlink(part);
+  if (sys_open_own(&file, part, true))
+    return false;
+  bool whole = sys_write_at(&file, 0, buffer->bytes, buffer->used, &error) == buffer->used;
+  whole = sys_close_own(&file) == 0 && whole && rename(part, path) == 0;
+  if (!whole)
+    unlink(part);
+  return whole;
+}
+
+bool writer_flush(void)
+{
+  struct buffer others = writer.common;
+  writer.ns_per_tick = (double)times_ticks_to_ns(1u << 30) / (1u << 30);
+  for (struct thread_state *t = process.threads; t; t = t->next)
+    t->record->work = in_unit(t->total_work);
+  if (writer.process)
+    times_process(writer.process);
+  writer.common = (struct buffer){0};
+  put_span();
+  bool written = writer.common.used && write_flush(&writer.common);
+  if (writer.common.bytes)
+    sys_unmap(writer.common.bytes, writer.common.capacity);
+  writer.common = others;
+  writer.flushed |= written;
+  return written;
+}
+
+/* The last flush is out of date. */
+static void remove_flush(void)
+{
+  static char path[sizeof writer.path];
+  name_file(path, sizeof path, FORMAT_FLUSH_SUFFIX);
+  if (writer.flushed)
+    unlink(path);
+  writer.flushed = false;
+}
+
 void writer_commit(void)
 {
   if (writer.failed)
@@ -539,12 +596,14 @@ void writer_commit(void)
     return;
   }
   writer.whole = true;
+  remove_flush();
   arena_remove();
 }
 
 void writer_discard(void)
 {
   writer.exists = writer.exists && unlink(writer.path) != 0;
+  remove_flush();
   arena_remove();
 }
 

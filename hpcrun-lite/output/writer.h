@@ -35,6 +35,10 @@ bool writer_thread_ended(struct thread_state *t, uint64_t cpu_ns);
 /* Writes the tables of the process: then everything is in .part. */
 void writer_process(void);
 
+/* Writes work and span until now to .flush, in the place of an earlier one; brings the records of live threads in the
+ * live file up to date.  Returns false on failure; then the earlier one stays. */
+bool writer_flush(void);
+
 /* Makes .part the measurement file, and removes the live file. */
 void writer_commit(void);
 

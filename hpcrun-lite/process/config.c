@@ -141,8 +141,9 @@ void config_read(void)
                                                  : RT_TRACE_OFF;
   config.trace_limit = strtoull(text("HPCRUN_LITE_TRACE_LIMIT", "1073741824"), NULL, 10);
   config.trace_keep_last = strcmp(text("HPCRUN_LITE_TRACE_KEEP", "first"), "last") == 0;
-  config.paused = atoi(text("HPCRUN_LITE_PAUSED", "0")) != 0;
-  config.unsampled = strcmp(text("HPCRUN_LITE_LEVEL", "samples"), "summary") == 0;
+  const char *level = text("HPCRUN_LITE_LEVEL", "samples");
+  config.paused = atoi(text("HPCRUN_LITE_PAUSED", "0")) != 0 || strcmp(level, "off") == 0;
+  config.unsampled = strcmp(level, "summary") == 0;
   const char *gomp = text("HPCRUN_LITE_GOMP", "on");
   config.gomp = strcmp(gomp, "off") != 0;
   config.gomp_static = strcmp(gomp, "static") == 0;

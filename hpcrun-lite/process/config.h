@@ -24,8 +24,8 @@ struct config {
   enum rt_trace trace;      /* -t */
   uint64_t trace_limit;     /* --trace-limit, bytes */
   bool trace_keep_last;     /* --trace-keep last */
-  bool paused;              /* --paused */
-  bool unsampled;           /* level = summary of a configuration file */
+  bool paused;              /* --paused, or level = off */
+  bool unsampled;           /* level = summary */
   bool task_creation;       /* --task-context creation */
   const char *note;         /* the launcher's note on the OpenMP runtime, or "" */
   const char *scaling;      /* its number of threads in a series of runs, for the notes; "" if it is in none */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hpcrun-lite/process/libc.h"
+#include "hpcrun-lite/rt/control/command.h"
 #include "hpcrun-lite/rt/core/rt.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 
@@ -94,7 +95,7 @@ bool own_signal_awaited(const sigset_t *set)
 
 bool own_signal_is_sample(const siginfo_t *info)
 {
-  return info->si_signo == SAMPLE_SIGNAL && rt_thread() && source_of(rt_thread(), info);
+  return info->si_signo == SAMPLE_SIGNAL && rt_thread() && (source_of(rt_thread(), info) || command_is_signal(info));
 }
 
 void own_signal_begin_pending(void)

@@ -53,6 +53,23 @@ void ompt_on_thread_end(ompt_data_t *thread_data)
   blame_openmp_end(t);
 }
 
+/* CTL reads the graph for a moment while the process goes on: the callback of a thread that leaves its last region just
+ * then waits for that, for a bounded time.  Ends like graph_enter(). */
+static bool enter_after_flush(struct thread_state *t) __attribute__((noinline));
+static bool enter_after_flush(struct thread_state *t)
+{
+  enum { TRIES = 100000 };
+  if (!atomic_load(&rt.flushing))
+    return false;
+  for (int i = 0; i < TRIES && atomic_load(&rt.flushing); i++)
+    sys_yield();
+  rt_inside_inc(t);
+  if (!atomic_load(&rt.graph_suspended))
+    return true;
+  rt_inside_dec(t);
+  return false;
+}
+
 /* Begins to use the graph.  Returns false if the graph is off or suspended: CTL reads the threads' tables once they are
  * not inside.  Otherwise the caller ends with rt_inside_dec(). */
 static bool graph_enter(struct thread_state *t)
@@ -63,7 +80,7 @@ static bool graph_enter(struct thread_state *t)
   if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
     return true;
   rt_inside_dec(t);
-  return false;
+  return enter_after_flush(t);
 }
 
 /* The index of the current task, from its data word; a new task is the one that the thread runs. */
@@ -95,6 +112,36 @@ static const void *task_address(struct thread_state *t, const ompt_data_t *creat
   return code;
 }
 
+/* Has the worker's last region ended?  Some runtimes announce that it leaves the region only when it enters the next
+ * one. */
+static bool parked(const struct thread_state *worker)
+{
+  uint64_t base = __atomic_load_n(&worker->base_region, __ATOMIC_ACQUIRE);
+  bool left = !base || (worker->activity.idle && !region_open(base));
+  return worker->worker && left && !__atomic_load_n(&worker->open_region, __ATOMIC_ACQUIRE);
+}
+
+/* Is the thread the initial one, between its regions, and no other thread of the OpenMP runtime does anything? */
+static bool alone(const struct thread_state *t)
+{
+  if (t->tid != rt.pid || t->region_depth || t->unrecorded_regions || t->inside)
+    return false;
+  for (uint32_t i = 0; i < blame_threads(); i++) {
+    const struct thread_state *other = blame_thread(i);
+    if (other && other != t && other->activity.openmp && !parked(other))
+      return false;
+  }
+  return true;
+}
+
+/* CTL wants to read the graph: it may, where a region begins while the process is single-threaded. */
+static void offer_serial_moment(const struct thread_state *t) __attribute__((noinline, cold));
+static void offer_serial_moment(const struct thread_state *t)
+{
+  if (alone(t))
+    serial_moment();
+}
+
 void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data,
                             unsigned requested, int flags, const void *codeptr)
 {
@@ -102,6 +149,8 @@ void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, o
   struct thread_state *t = self();
   if (!t)
     return;
+  if (__builtin_expect(atomic_load_explicit(&rt.serial_wanted, memory_order_relaxed), 0))
+    offer_serial_moment(t);
   rt_inside_inc(t);
   codeptr = code_of_region(t, codeptr);
   uint64_t moment = rt.online ? work_clock_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;

@@ -53,7 +53,7 @@ def measurements(directory):
 def help_names_every_option(directory):
     text = launch(directory, "--help").stdout
     for option in ("--output", "--overwrite", "--event", "--trace", "--parallelism", "--work", "--task-context",
-                   "--omp-runtime", "--paused", "--scaling", "--repeat", "--scale-with", "--config", "--print-config", "--env", "--diagnose", "-q", "-v", "--version", "--help"):
+                   "--omp-runtime", "--paused", "--control", "--scaling", "--repeat", "--scale-with", "--config", "--print-config", "--env", "--diagnose", "-q", "-v", "--version", "--help"):
         assert option in text, option
     assert launch(directory, "-h").stdout == text
     assert max(len(line) for line in text.splitlines()) <= 80

@@ -12,7 +12,7 @@ from tap import BUILD, SOURCE, must
 
 # Folder → folders of the project that its files may include.
 RT = ("hpcrun-lite/rt/core", "hpcrun-lite/rt/filter", "hpcrun-lite/rt/span", "hpcrun-lite/rt/construct", "hpcrun-lite/rt/sampling",
-      "hpcrun-lite/rt")  # from the bottom
+      "hpcrun-lite/rt/control", "hpcrun-lite/rt")  # from the bottom
 CTL = ("hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite", "hpcrun-lite/gomp",
        "hpcrun-lite/interpose")  # from the bottom
 LAYERS = {
@@ -21,9 +21,11 @@ LAYERS = {
     **{folder: {"common"} | set(RT) | set(CTL[:i + 1]) for i, folder in enumerate(CTL)},
     "hpcrun-lite/launch": {"common", "hpcrun-lite/launch", "hpcrun-lite/launch/live", "hpcrun-lite/launch/series",
                            "hpcrun-lite/launch/configuration", "hpcrun-lite/launch/code_filter",
+                           "hpcrun-lite/launch/control",
                            "hpcrun-lite/gomp/entries.h"},  # only a table
     "hpcrun-lite/launch/configuration": {"common", "hpcrun-lite/launch/configuration"},
     "hpcrun-lite/launch/live": {"hpcrun-lite/launch/live"},
+    "hpcrun-lite/launch/control": {"common", "hpcrun-lite/launch/control"},
     "hpcrun-lite/launch/series": {"hpcrun-lite/launch/series"},
     "hpcrun-lite/launch/code_filter": {"common", "hpcrun-lite/launch", "hpcrun-lite/launch/code_filter",
                                        "hpcprof-lite/symbols"},  # reads what reports read
@@ -71,8 +73,9 @@ RT_MAY_CALL = {
     "_dl_find_object", "getauxval", "__errno_location",
     # glibc: where a thread's rseq area is
     "__rseq_offset", "__rseq_size",
-    # CTL: registers a thread that the runtime made without pthread_create
-    "threads_adopt",
+    # CTL: registers a thread that the runtime made without pthread_create; writes work and span on demand
+    "threads_adopt", "serial_moment",
+    "memchr",
     "_GLOBAL_OFFSET_TABLE_",
 }
 

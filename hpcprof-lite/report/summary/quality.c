@@ -190,8 +190,10 @@ static void print_unfinished(struct quality *quality)
     return;
   if (parallelism_cut(report))
     print_hint(quality,
-               running ? "Work and span are known only when a process has ended"
+               running ? "Work and span are known when a process has ended, or after: hpcrun-lite --control DIR flush"
                        : "Work and span are not known, because the process was killed or could not write its file");
+  else if (report->profile->workspan.known)
+    print_hint(quality, "Work and span are those of the last flush");
 }
 
 void quality_print(const struct report *report, const struct terminal *terminal)

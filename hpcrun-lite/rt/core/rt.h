@@ -376,6 +376,8 @@ struct thread_state {
   struct format_chunk *compaction_chunk;
 
   struct source sources[EVENTS_MAX];
+  bool quiet;    /* the sources are disarmed: source_quiet() */
+  uint32_t cuts; /* rt.cuts when the thread ended its interval last; other threads read it with acquire */
   struct module_cache modules[16];
   struct call_cache calls[8], functions[8]; /* functions: of an address in a function, its start */
   uint32_t code_generation;                 /* rt.module_generation for which both are valid */

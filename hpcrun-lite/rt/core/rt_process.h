@@ -32,6 +32,9 @@ enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
  *   rt_stopped()); waits_ended: written by CTL together with these, but waits read it relaxed, without `inside`: a
  *   thread that is preempted between reading it and adding its interval may add one that CTL writes as open;
  * - in_use, running_timers, lost: sums to which any thread adds; no other data depends on their order;
+ * - flushing: written by CTL, together with graph_suspended;
+ * - unsampled, cuts, serial_wanted: written by the thread that carries out a command (rt/control/command.h), the last
+ *   one also by CTL;
  * - pauses, paused_by, paused_at: see rt_pause(); log: written by any thread, relaxed; record: written by CTL. */
 struct rt_process {
   struct event events[EVENTS_MAX];
@@ -41,7 +44,6 @@ struct rt_process {
   unsigned metric_count, share_metric; /* columns of a value record; the column of its shares (FORMAT_ROLE_SHARES) */
   uint32_t cpus;                       /* cores that the process may run on */
   int pid;
-  bool unsampled;      /* no event is opened: callbacks only */
   bool timers_for_cpu; /* CPU time is sampled by timers, because perf_event may not sample the kernel */
   bool ompt;
   uint32_t unseen; /* bits: callbacks of the graph that the runtime does not provide */
@@ -61,6 +63,10 @@ struct rt_process {
   atomic_uint paused_by; /* reasons for which it is paused now: enum rt_pause_reason */
   atomic_uint pauses;    /* how often measuring was paused or went on; odd: it is paused */
   _Atomic uint64_t paused_at[RT_PAUSES]; /* ticks of the latest changes: of the change n at n % RT_PAUSES */
+  atomic_bool unsampled;                 /* level summary: no thread is sampled */
+  atomic_bool serial_wanted;             /* CTL is to be called when the process is single-threaded: serial_moment() */
+  atomic_bool flushing;                  /* the graph is suspended for a flush only: see ompt.c */
+  atomic_uint cuts;                      /* how often all threads were asked to end their intervals: rt/control */
   atomic_bool graph_suspended;           /* callbacks leave the graph alone: CTL reads its tables */
   atomic_bool waits_ended;               /* the process ends: waits are no longer counted, and agree with its files */
   atomic_bool closed;                    /* measuring has ended: handlers and callbacks return at once */

@@ -145,6 +145,14 @@ bool sys_is_own(const struct sys_own *own)
   return own->fd >= 0 && is_at(own, own->fd);
 }
 
+bool sys_is_private(const struct sys_own *own, size_t size_bytes)
+{
+  struct stat facts;
+  return sys_is_own(own) && call3(SYS_fstat, own->fd, (long)&facts, 0) == 0 && S_ISREG(facts.st_mode) &&
+         facts.st_uid == (uid_t)call3(SYS_geteuid, 0, 0, 0) && !(facts.st_mode & 0077) &&
+         (size_t)facts.st_size == size_bytes;
+}
+
 int sys_close_own(const struct sys_own *own)
 {
   int error = sys_is_own(own) ? -(int)call3(SYS_close, own->fd, 0, 0) : 0;

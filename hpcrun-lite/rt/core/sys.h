@@ -54,7 +54,9 @@ bool sys_perf_read(const struct sys_own *own, uint64_t *count);
 int sys_open_own(struct sys_own *own, const char *path, bool create);
 int sys_move_own(struct sys_own *own, int lowest); /* to a number from `lowest` on; 0, or EBADF: closed */
 bool sys_is_own(const struct sys_own *own);        /* the descriptor is still the one that was opened */
-int sys_close_own(const struct sys_own *own);      /* 0 or errno */
+/* It is a regular file of that size, of the user that the calling thread runs as, and of nobody else. */
+bool sys_is_private(const struct sys_own *own, size_t size_bytes);
+int sys_close_own(const struct sys_own *own); /* 0 or errno */
 
 /* Reserves disk space for a part of a file, so that a store to a mapping of it cannot fail.  Returns false on failure.
  */

@@ -32,6 +32,16 @@ static struct thread_state **live_at(uint32_t i)
   return table_at(&live, i);
 }
 
+uint32_t blame_threads(void)
+{
+  return __atomic_load_n(&live.count, __ATOMIC_ACQUIRE);
+}
+
+struct thread_state *blame_thread(uint32_t number)
+{
+  return __atomic_load_n(live_at(number), __ATOMIC_ACQUIRE);
+}
+
 bool blame_add_thread(struct thread_state *t)
 {
   uint32_t slot = live_free;

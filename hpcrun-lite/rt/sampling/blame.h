@@ -40,6 +40,11 @@ void blame_start(void);
 bool blame_add_thread(struct thread_state *t);
 void blame_remove_thread(struct thread_state *t);
 
+/* The live threads: numbers below blame_threads(), of which some may be free (NULL).  The memory of a state stays
+ * mapped when its thread ends. */
+uint32_t blame_threads(void);
+struct thread_state *blame_thread(uint32_t number);
+
 /* The OpenMP runtime announces the start and the end of this thread. */
 void blame_openmp_begin(struct thread_state *t, bool worker);
 void blame_openmp_end(struct thread_state *t);

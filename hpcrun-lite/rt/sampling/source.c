@@ -187,14 +187,20 @@ static bool start_one(struct thread_state *t, struct source *source)
   return false;
 }
 
-void source_start(struct thread_state *t)
+static void start_all(struct thread_state *t)
 {
-  bool sampled = !rt.unsampled && filter_thread(t->index);
   for (unsigned i = 0; i < rt.event_count; i++) {
     t->sources[i] = (struct source){.event = (uint8_t)i, .own.fd = -1};
-    if (sampled && !start_one(t, &t->sources[i]))
+    if (!t->quiet && !start_one(t, &t->sources[i]))
       rt_lost(t, FORMAT_LOST_EVENTS);
   }
+}
+
+void source_start(struct thread_state *t)
+{
+  t->quiet = atomic_load(&rt.unsampled) || !filter_thread(t->index);
+  t->cuts = atomic_load(&rt.cuts);
+  start_all(t);
 }
 
 /* Sets the flag of a timer of elapsed time, and counts the running ones (source_min_period()). */
@@ -207,7 +213,7 @@ static void set_suspended(struct source *source, bool suspended)
   atomic_fetch_add(&rt.running_timers, suspended ? -1u : 1u); /* nothing moves across: the handler sees the flag */
 }
 
-void source_stop(struct thread_state *t)
+static void stop_all(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++) {
     struct source *source = &t->sources[i];
@@ -221,8 +227,34 @@ void source_stop(struct thread_state *t)
     }
     *source = (struct source){.event = (uint8_t)i, .own.fd = -1};
   }
+}
+
+void source_stop(struct thread_state *t)
+{
+  stop_all(t);
   if (rt.online)
     work_clock_stop(t);
+}
+
+/* The handler must not take a source for armed whose page is gone. */
+void source_quiet(struct thread_state *t)
+{
+  if (t->quiet)
+    return;
+  t->quiet = true;
+  stop_all(t);
+  work_clock_choose_indicator(t);
+}
+
+void source_wake(struct thread_state *t)
+{
+  uint64_t cpu_start_ns = t->cpu_start_ns; /* of the thread, not of its sources */
+  if (!t->quiet || !filter_thread(t->index))
+    return;
+  t->quiet = false;
+  start_all(t);
+  t->cpu_start_ns = cpu_start_ns;
+  work_clock_choose_indicator(t);
 }
 
 void source_suspend(struct thread_state *t)

@@ -22,6 +22,11 @@ void source_probe(void);
 void source_start(struct thread_state *t);
 void source_stop(struct thread_state *t); /* also stops the thread's work clock */
 
+/* Level summary: disarms the sources of the calling thread, which is inside; its work clock goes on.  source_wake()
+ * arms them again.  Both do nothing where that has happened already. */
+void source_quiet(struct thread_state *t);
+void source_wake(struct thread_state *t);
+
 /* Stops the timers of the calling thread while it sleeps.  source_resume() starts them again; each then signals at
  * once.
  */

@@ -34,6 +34,11 @@ static struct rate rate_at(uint64_t now_ns)
   return (struct rate){now_ns - start.ns, rt_ticks() - start.ticks};
 }
 
+uint64_t times_elapsed_ns(void)
+{
+  return sys_monotonic_ns() - start.ns;
+}
+
 uint64_t times_ticks_to_ns(uint64_t ticks)
 {
   struct rate rate = rate_at(sys_monotonic_ns());

@@ -30,6 +30,9 @@ static inline void times_refresh_at(struct thread_state *t, uint64_t ticks)
     times_refresh(t);
 }
 
+/* Elapsed time since the process's start. */
+uint64_t times_elapsed_ns(void);
+
 /* Converts an interval of the time-stamp counter to nanoseconds. */
 uint64_t times_ticks_to_ns(uint64_t ticks);
 

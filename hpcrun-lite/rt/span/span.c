@@ -505,6 +505,17 @@ void span_window(struct thread_state *t)
   graph_fragment_begin(t);
 }
 
+void span_cut(struct thread_state *t)
+{
+  graph_fragment_end(t);
+  graph_fragment_begin(t);
+}
+
+void span_begin_anew(struct thread_state *t)
+{
+  graph_fragment_begin(t);
+}
+
 /* ---- start and end ---- */
 
 void span_start(void)

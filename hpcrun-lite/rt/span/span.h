@@ -78,6 +78,11 @@ void span_window(struct thread_state *t);
 /* Handler: adds a sample to the running fragment. */
 void span_sample(struct thread_state *t, uint32_t node, uint64_t weight);
 
+/* Ends the running fragment of the calling thread and begins a new one.  span_begin_anew(): the time since the end of
+ * the last fragment is in none. */
+void span_cut(struct thread_state *t);
+void span_begin_anew(struct thread_state *t);
+
 /* CTL, after span_report() for all threads: adds the thread's sums to the shared tables; adds the bounds that locks put
  * on the span. */
 void span_add_sums(struct thread_state *t);

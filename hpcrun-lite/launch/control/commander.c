@@ -1,0 +1,266 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/launch/control/commander.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { POLL_MS = 1, REPEAT_MS = 50, PATIENCE_MS = 2000 };
+
+/* The command to one process. */
+struct order {
+  const struct target *target;
+  struct reply *reply;
+  int fd; /* of the control file, which is locked; -1: over */
+  uint32_t id;
+  char path[PATH_MAX + 320];
+  unsigned signals;   /* sent */
+  uint64_t signalled; /* when, in ms */
+  unsigned next_thread;
+};
+
+static uint64_t now_ms(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void give_up(struct order *order, const char *why, int error)
+{
+  order->reply->state = CONTROL_SILENT;
+  snprintf(order->reply->text, sizeof order->reply->text, "%s%s%s", why, error ? ": " : "",
+           error ? strerror(error) : "");
+  if (order->fd >= 0)
+    close(order->fd);
+  order->fd = -1;
+}
+
+/* ---- the file ---- */
+
+/* Whether the path still names the file that is open: another commander may have removed it. */
+static bool still_named(const struct order *order)
+{
+  struct stat opened, named;
+  return fstat(order->fd, &opened) == 0 && lstat(order->path, &named) == 0 && opened.st_dev == named.st_dev &&
+         opened.st_ino == named.st_ino;
+}
+
+/* Opens and locks the file; another commander may hold it for as long as a command takes.  Returns 0, errno, or EBUSY.
+ */
+static int lock_file(struct order *order, uint64_t deadline)
+{
+  for (;;) {
+    struct stat status;
+    order->fd = open(order->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+    if (order->fd < 0)
+      return errno;
+    if (fstat(order->fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid())
+      return EPERM;
+    if (flock(order->fd, LOCK_EX | LOCK_NB) == 0 && still_named(order))
+      return 0;
+    close(order->fd);
+    order->fd = -1;
+    if (now_ms() >= deadline)
+      return EBUSY;
+    nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
+  }
+}
+
+/* The owner of the process, which alone may read the file. */
+static bool give_to_owner(const struct order *order)
+{
+  char path[64];
+  struct stat process;
+  snprintf(path, sizeof path, "/proc/%ld", (long)order->target->pid);
+  return stat(path, &process) != 0 || process.st_uid == geteuid() ||
+         fchown(order->fd, process.st_uid, process.st_gid) == 0;
+}
+
+/* Writes the command; the rest of the file is zero.  Returns 0 or errno. */
+static int write_command(const struct order *order, const char *command)
+{
+  static uint8_t file[CONTROL_FILE_SIZE];
+  struct control_command head = {.magic = CONTROL_MAGIC, .id = order->id, .length = (uint32_t)strlen(command)};
+  if (head.length >= sizeof head.text)
+    return E2BIG;
+  memcpy(head.text, command, head.length);
+  memset(file, 0, sizeof file);
+  memcpy(file, &head, sizeof head);
+  errno = ENOSPC; /* where less was written */
+  if (fchmod(order->fd, 0600) != 0 || pwrite(order->fd, file, sizeof file, 0) != (ssize_t)sizeof file ||
+      ftruncate(order->fd, CONTROL_FILE_SIZE) != 0)
+    return errno;
+  return 0;
+}
+
+static void remove_file(struct order *order)
+{
+  if (still_named(order))
+    unlink(order->path);
+  close(order->fd);
+  order->fd = -1;
+}
+
+static uint32_t new_id(void)
+{
+  uint32_t id = 0;
+  if (getrandom(&id, sizeof id, 0) != (ssize_t)sizeof id)
+    id = (uint32_t)now_ms() ^ (uint32_t)getpid() << 16;
+  return id | 1;
+}
+
+static void begin(struct order *order, const struct targets *targets, const char *command, uint64_t deadline)
+{
+  snprintf(order->path, sizeof order->path, "%s/" CONTROL_PREFIX "%s-%ld", targets->directory, order->target->host,
+           (long)order->target->pid);
+  order->id = new_id();
+  int error = lock_file(order, deadline);
+  if (error) {
+    give_up(order, error == EBUSY ? "another command is under way: repeat this one" : "cannot create its control file",
+            error == EBUSY ? 0 : error);
+    return;
+  }
+  error = write_command(order, command);
+  if (!error && !give_to_owner(order))
+    error = errno;
+  if (error) {
+    remove_file(order);
+    give_up(order, "cannot write its control file", error);
+  }
+}
+
+/* ---- signals ---- */
+
+/* The next one of the process's threads; 0: none. */
+static pid_t next_thread(struct order *order)
+{
+  char path[64];
+  pid_t first = 0, found = 0;
+  unsigned number = 0;
+  snprintf(path, sizeof path, "/proc/%ld/task", (long)order->target->pid);
+  DIR *entries = opendir(path);
+  for (struct dirent *entry; entries && !found && (entry = readdir(entries));) {
+    pid_t tid = (pid_t)atoi(entry->d_name);
+    if (tid > 0 && !first)
+      first = tid;
+    if (tid > 0 && number++ == order->next_thread)
+      found = tid;
+  }
+  if (entries)
+    closedir(entries);
+  order->next_thread = found ? order->next_thread + 1 : 1;
+  return found ? found : first;
+}
+
+/* Signals the process, every other time one of its threads: the process's signal may always meet the same thread, which
+ * is busy in the tool or does not take part. */
+static bool send_signal(struct order *order)
+{
+  siginfo_t info = {.si_signo = SIGURG, .si_code = SI_QUEUE};
+  pid_t pid = order->target->pid, tid = order->signals++ % 2 ? next_thread(order) : 0;
+  info.si_pid = getpid();
+  info.si_uid = getuid();
+  info.si_value.sival_ptr = (void *)(uintptr_t)control_signal_value(order->id);
+  order->signalled = now_ms();
+  if (tid && syscall(SYS_rt_tgsigqueueinfo, pid, tid, SIGURG, &info) == 0)
+    return true;
+  return syscall(SYS_rt_sigqueueinfo, pid, SIGURG, &info) == 0;
+}
+
+/* ---- the answer ---- */
+
+static enum control_state read_answer(const struct order *order, struct control_answer *answer)
+{
+  if (pread(order->fd, answer, sizeof *answer, CONTROL_ANSWER_OFFSET) != (ssize_t)sizeof *answer ||
+      answer->id != order->id || answer->length > sizeof answer->text || answer->state > CONTROL_REFUSED)
+    return CONTROL_SILENT;
+  return (enum control_state)answer->state;
+}
+
+static void take_answer(struct order *order, const struct control_answer *answer)
+{
+  order->reply->state = (enum control_state)answer->state;
+  snprintf(order->reply->text, sizeof order->reply->text, "%.*s", (int)answer->length, answer->text);
+}
+
+/* Looks for the answer and repeats the signal.  Returns whether to go on waiting. */
+static bool follow(struct order *order)
+{
+  struct control_answer answer;
+  enum control_state state = read_answer(order, &answer);
+  if (state == CONTROL_DONE || state == CONTROL_REFUSED) {
+    take_answer(order, &answer);
+    remove_file(order);
+    return false;
+  }
+  if (state == CONTROL_PENDING) {
+    take_answer(order, &answer);
+    return true;
+  }
+  bool due = !order->signals || state == CONTROL_AGAIN || now_ms() - order->signalled >= REPEAT_MS;
+  if (!due || send_signal(order))
+    return true;
+  int error = errno;
+  remove_file(order);
+  give_up(order, error == ESRCH ? "has ended" : "cannot be signalled", error == ESRCH ? 0 : error);
+  return false;
+}
+
+/* The time is up.  A process that cannot hear finds the withdrawn command, and removes the file. */
+static void end(struct order *order)
+{
+  bool pending = order->reply->state == CONTROL_PENDING, exists = target_exists(order->target->pid);
+  if (!pending && exists && write_command(order, CONTROL_WITHDRAWN) == 0) {
+    close(order->fd);
+    order->fd = -1;
+  } else {
+    remove_file(order);
+  }
+  if (pending)
+    return;
+  give_up(order,
+          !exists                              ? "has ended"
+          : target_stopped(order->target->pid) ? "does not answer: it is stopped; kill -CONT continues it"
+                                               : "does not answer within 2 s: it blocks SIGURG by itself, is busy in a "
+                                                 "system call, or is no longer measured",
+          0);
+}
+
+bool commander_send(const struct targets *targets, const char *command, struct reply *replies)
+{
+  struct order *orders = calloc(targets->count, sizeof *orders);
+  uint64_t deadline = now_ms() + PATIENCE_MS;
+  if (!orders)
+    return false;
+  for (size_t i = 0; i < targets->count; i++) {
+    orders[i] = (struct order){.target = &targets->items[i], .reply = &replies[i], .fd = -1};
+    replies[i] = (struct reply){.state = CONTROL_SILENT};
+    if (targets->items[i].here)
+      begin(&orders[i], targets, command, deadline);
+  }
+  deadline = now_ms() + PATIENCE_MS;
+  for (bool waiting = true; waiting && now_ms() < deadline;) {
+    waiting = false;
+    for (size_t i = 0; i < targets->count; i++)
+      if (orders[i].fd >= 0)
+        waiting |= follow(&orders[i]);
+    if (waiting)
+      nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000 * 1000}, NULL);
+  }
+  for (size_t i = 0; i < targets->count; i++)
+    if (orders[i].fd >= 0)
+      end(&orders[i]);
+  free(orders);
+  return true;
+}

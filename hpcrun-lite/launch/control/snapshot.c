@@ -1,0 +1,157 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/launch/control/snapshot.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/format.h"
+
+/* A process's tables move from .live to .part when a thread ends, and from both to .hpcrun at the end of the process.
+ * Files are copied in the order of these moves, so that nothing is missed, and what was copied twice is the same
+ * thread, which the reader takes once.  A chunk's header is copied before its payload, and counts of records only
+ * grow: so every counted record is there. */
+static const char *const passes[] = {FORMAT_GRAPH_SUFFIX, FORMAT_TRACE_SUFFIX, FORMAT_FLUSH_SUFFIX,
+                                     FORMAT_LIVE_SUFFIX,  FORMAT_PART_SUFFIX,  FORMAT_SUFFIX};
+static const char *const of_running[] = {FORMAT_FLUSH_SUFFIX, FORMAT_LIVE_SUFFIX, FORMAT_PART_SUFFIX};
+enum { BLOCK_BYTES = 64 << 10, PASSES = sizeof passes / sizeof *passes, NUMBER_MAX = 100000 };
+
+static bool ends_in(const char *name, const char *suffix)
+{
+  size_t length = strlen(name), end = strlen(suffix);
+  return length > end && strcmp(name + length - end, suffix) == 0;
+}
+
+static bool is_zero(const char *block, size_t size)
+{
+  return !block[0] && memcmp(block, block + 1, size - 1) == 0;
+}
+
+/* Copies the bytes; holes and zeros stay holes.  Returns 0 or errno. */
+static int copy_bytes(int from, int to)
+{
+  static char block[BLOCK_BYTES];
+  off_t at = 0;
+  for (;;) {
+    ssize_t got = pread(from, block, sizeof block, at);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return errno;
+    if (got == 0)
+      return ftruncate(to, at) == 0 ? 0 : errno;
+    errno = ENOSPC; /* where less was written */
+    if (!is_zero(block, (size_t)got) && pwrite(to, block, (size_t)got, at) != got)
+      return errno;
+    at += got;
+  }
+}
+
+/* Copies a file of the same name, in the place of an earlier copy.  One that has vanished meanwhile is left out. */
+static int copy_file(int directory, int copy, const char *name)
+{
+  int from = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (from < 0)
+    return errno == ENOENT ? 0 : errno;
+  int to = openat(copy, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  int error = to < 0 ? errno : copy_bytes(from, to);
+  close(from);
+  if (to >= 0 && close(to) != 0 && !error)
+    error = errno;
+  return error;
+}
+
+/* The process of that file has ended: its whole measurement replaces the copies of what it had while it ran. */
+static void drop_running(int copy, const char *name)
+{
+  char other[NAME_MAX + 1];
+  int stem = (int)(strlen(name) - strlen(FORMAT_SUFFIX));
+  for (size_t i = 0; i < sizeof of_running / sizeof *of_running; i++) {
+    snprintf(other, sizeof other, "%.*s%s", stem, name, of_running[i]);
+    unlinkat(copy, other, 0);
+  }
+}
+
+static int copy_pass(int directory, int copy, const char *suffix, unsigned *copied)
+{
+  int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
+  DIR *entries = again >= 0 ? fdopendir(again) : NULL;
+  if (!entries)
+    return errno;
+  for (struct dirent *entry; !error && (entry = readdir(entries));) {
+    if (!ends_in(entry->d_name, suffix) || strstr(entry->d_name, ".packing") || strstr(entry->d_name, ".flush.flush"))
+      continue;
+    error = copy_file(directory, copy, entry->d_name);
+    *copied += !error;
+    if (!error && !strcmp(suffix, FORMAT_SUFFIX))
+      drop_running(copy, entry->d_name);
+  }
+  closedir(entries);
+  return error;
+}
+
+static void remove_copy(int copy, const char *path)
+{
+  int again = openat(copy, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *entries = again >= 0 ? fdopendir(again) : NULL;
+  for (struct dirent *entry; entries && (entry = readdir(entries));)
+    unlinkat(copy, entry->d_name, 0);
+  if (entries)
+    closedir(entries);
+  rmdir(path);
+}
+
+static int copy_all(int directory, int copy)
+{
+  unsigned copied = 0;
+  int error = 0;
+  for (unsigned i = 0; i < PASSES && !error; i++)
+    error = copy_pass(directory, copy, passes[i], &copied);
+  int marker = error ? -1 : openat(copy, FORMAT_SNAPSHOT_MARKER, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (marker >= 0)
+    close(marker);
+  else if (!error)
+    error = errno;
+  return !error && !copied ? ENOENT : error;
+}
+
+bool snapshot_take(const char *directory, const char *copy, char *message, size_t message_size)
+{
+  int from = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), to = -1, error = from < 0 ? errno : 0;
+  if (!error && mkdir(copy, 0700) != 0) {
+    snprintf(message, message_size, "cannot create '%.400s': %s", copy, strerror(errno));
+    close(from);
+    return false;
+  }
+  if (!error && (to = open(copy, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+    error = errno;
+  if (!error)
+    error = copy_all(from, to);
+  if (error) {
+    snprintf(message, message_size,
+             error == ENOENT ? "nothing was measured yet into '%.400s'%s"
+                             : "cannot copy '%.400s': %s; nothing stays of the copy",
+             directory, error == ENOENT ? "" : strerror(error));
+    if (to >= 0)
+      remove_copy(to, copy);
+  }
+  if (from >= 0)
+    close(from);
+  if (to >= 0)
+    close(to);
+  return !error;
+}
+
+void snapshot_default_name(const char *directory, char *copy, size_t size)
+{
+  struct stat status;
+  snprintf(copy, size, "%s-snapshot", directory);
+  for (int number = 2; number <= NUMBER_MAX && lstat(copy, &status) == 0; number++)
+    snprintf(copy, size, "%s-snapshot-%d", directory, number);
+}

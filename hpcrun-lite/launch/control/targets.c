@@ -1,0 +1,230 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/launch/control/targets.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/array.h"
+#include "common/format.h"
+
+enum { FILE_MAX_BYTES = 4 << 20 }; /* of a file in /proc */
+
+/* ---- /proc ---- */
+
+/* Reads a file of a process.  NULL with errno if it cannot be read; the caller frees it. */
+static char *read_proc(pid_t pid, const char *name, size_t *size)
+{
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
+  int fd = open(path, O_RDONLY | O_CLOEXEC), error;
+  char *text = fd >= 0 ? malloc(FILE_MAX_BYTES + 1) : NULL;
+  ssize_t got = 1;
+  *size = 0;
+  while (text && got > 0 && *size < FILE_MAX_BYTES) {
+    got = read(fd, text + *size, FILE_MAX_BYTES - *size);
+    *size += got > 0 ? (size_t)got : 0;
+  }
+  error = errno;
+  if (fd >= 0)
+    close(fd);
+  if (text && got < 0 && !*size) {
+    free(text);
+    text = NULL;
+  }
+  if (text)
+    text[*size] = '\0';
+  errno = error;
+  return text;
+}
+
+bool target_exists(pid_t pid)
+{
+  return kill(pid, 0) == 0 || errno == EPERM;
+}
+
+/* The letter of the state follows the command, which is in parentheses. */
+static char state_of(pid_t pid)
+{
+  size_t size;
+  char *text = read_proc(pid, "stat", &size), *end = text ? strrchr(text, ')') : NULL;
+  char state = end && end[1] == ' ' ? end[2] : '?';
+  free(text);
+  return state;
+}
+
+bool target_stopped(pid_t pid)
+{
+  char state = state_of(pid);
+  return state == 'T' || state == 't';
+}
+
+/* Copies the value of HPCRUN_LITE_DIR at the process's start.  Returns false with errno; ENOENT: it is not set. */
+static bool directory_of(pid_t pid, char *directory, size_t room)
+{
+  static const char name[] = "HPCRUN_LITE_DIR=";
+  size_t size;
+  bool found = false;
+  char *text = read_proc(pid, "environ", &size);
+  for (const char *at = text; text && !found && at < text + size; at += strlen(at) + 1)
+    if (strncmp(at, name, sizeof name - 1) == 0)
+      found = snprintf(directory, room, "%s", at + sizeof name - 1) < (int)room;
+  if (text && !found)
+    errno = ENOENT;
+  free(text);
+  return found;
+}
+
+static bool has_library(pid_t pid)
+{
+  size_t size;
+  char *text = read_proc(pid, "maps", &size);
+  bool found = text && strstr(text, "/libhpcrun-lite.so");
+  free(text);
+  return found;
+}
+
+/* ---- the list ---- */
+
+static bool add(struct targets *targets, pid_t pid, const char *host)
+{
+  for (size_t i = 0; i < targets->count; i++)
+    if (targets->items[i].pid == pid && strcmp(targets->items[i].host, host) == 0)
+      return true;
+  if (!array_reserve(&targets->items, &targets->room, targets->count + 1, sizeof *targets->items))
+    return false;
+  struct target *target = &targets->items[targets->count++];
+  *target = (struct target){.pid = pid, .here = strcmp(host, targets->host) == 0};
+  snprintf(target->host, sizeof target->host, "%s", host);
+  return true;
+}
+
+/* Takes HOST-PID-START.live apart; HOST may contain '-'. */
+static bool parse_name(const char *name, char *host, size_t host_size, pid_t *pid)
+{
+  char text[NAME_MAX + 1], *end;
+  size_t length = strlen(name), suffix = strlen(FORMAT_LIVE_SUFFIX);
+  if (length <= suffix || length >= sizeof text || strcmp(name + length - suffix, FORMAT_LIVE_SUFFIX) != 0)
+    return false;
+  snprintf(text, sizeof text, "%.*s", (int)(length - suffix), name);
+  char *start = strrchr(text, '-');
+  if (!start)
+    return false;
+  *start = '\0';
+  char *number = strrchr(text, '-');
+  if (!number || !isdigit((unsigned char)number[1]))
+    return false;
+  *number = '\0';
+  long value = strtol(number + 1, &end, 10);
+  *pid = (pid_t)value;
+  return !*end && value > 0 && value <= INT_MAX && snprintf(host, host_size, "%s", text) < (int)host_size;
+}
+
+/* The processes with live files.  Those of this host that are gone were killed. */
+static bool add_files(struct targets *targets)
+{
+  DIR *entries = opendir(targets->directory);
+  bool done = true;
+  for (struct dirent *entry; entries && done && (entry = readdir(entries));) {
+    char host[256];
+    pid_t pid;
+    if (parse_name(entry->d_name, host, sizeof host, &pid) &&
+        (strcmp(host, targets->host) != 0 || (target_exists(pid) && has_library(pid))))
+      done = add(targets, pid, host);
+  }
+  if (entries)
+    closedir(entries);
+  return done;
+}
+
+/* The processes of this host that are measured into the directory, whether or not they have files. */
+static bool add_running(struct targets *targets)
+{
+  struct stat wanted, found;
+  DIR *entries = stat(targets->directory, &wanted) == 0 ? opendir("/proc") : NULL;
+  bool done = true;
+  for (struct dirent *entry; entries && done && (entry = readdir(entries));) {
+    char directory[PATH_MAX];
+    pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? (pid_t)atoi(entry->d_name) : 0;
+    if (pid > 0 && pid != getpid() && directory_of(pid, directory, sizeof directory) && stat(directory, &found) == 0 &&
+        found.st_dev == wanted.st_dev && found.st_ino == wanted.st_ino && state_of(pid) != 'Z' && has_library(pid))
+      done = add(targets, pid, targets->host);
+  }
+  if (entries)
+    closedir(entries);
+  return done;
+}
+
+static bool find_process(struct targets *targets, pid_t pid, char *message, size_t message_size)
+{
+  const char *why = "is not measured: start it with hpcrun-lite";
+  if (directory_of(pid, targets->directory, sizeof targets->directory)) {
+    if (has_library(pid))
+      return add(targets, pid, targets->host);
+  } else if (errno == EACCES || errno == EPERM) {
+    why = "belongs to another user";
+  } else if (!target_exists(pid)) {
+    why = "does not exist";
+  }
+  snprintf(message, message_size, "process %ld %s", (long)pid, why);
+  return false;
+}
+
+static int by_process(const void *a, const void *b)
+{
+  const struct target *one = a, *other = b;
+  int hosts = strcmp(one->host, other->host);
+  return hosts ? hosts : (one->pid > other->pid) - (one->pid < other->pid);
+}
+
+static bool find_directory(struct targets *targets, const char *name, char *message, size_t message_size)
+{
+  struct stat status;
+  if (!realpath(name, targets->directory) || stat(targets->directory, &status) != 0 || !S_ISDIR(status.st_mode)) {
+    snprintf(message, message_size, "cannot find the measurement directory '%.400s': %s; give the DIR of -o, or a PID",
+             name, strerror(errno ? errno : ENOTDIR));
+    return false;
+  }
+  if (access(targets->directory, R_OK | W_OK | X_OK) != 0) {
+    snprintf(message, message_size, "cannot write to '%.400s', through which processes hear commands: %s", name,
+             strerror(errno));
+    return false;
+  }
+  if (!add_files(targets) || !add_running(targets)) {
+    snprintf(message, message_size, "not enough memory");
+    return false;
+  }
+  if (targets->count) {
+    qsort(targets->items, targets->count, sizeof *targets->items, by_process);
+    return true;
+  }
+  snprintf(message, message_size, "no process that runs is measured into '%.400s'", name);
+  return false;
+}
+
+bool targets_find(struct targets *targets, const char *which, char *message, size_t message_size)
+{
+  size_t digits = strspn(which, "0123456789");
+  errno = 0;
+  if (gethostname(targets->host, sizeof targets->host - 1) != 0 || !targets->host[0])
+    strcpy(targets->host, "localhost");
+  if (!digits || which[digits])
+    return find_directory(targets, which, message, message_size);
+  long pid = digits < 10 ? atol(which) : 0;
+  if (pid > 0)
+    return find_process(targets, (pid_t)pid, message, message_size);
+  snprintf(message, message_size, "'%.40s' is no process id; a directory of that name is ./%.40s", which, which);
+  return false;
+}
+
+void targets_release(struct targets *targets)
+{
+  free(targets->items);
+}

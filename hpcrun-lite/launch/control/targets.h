@@ -1,0 +1,38 @@
+/* The measured processes that a command of --control is for.
+ *
+ * A process writes DIR/HOST-PID-START.live from its first sample on.  One of this host that has no file yet (it is
+ * paused) is found in /proc, by its environment.
+ *
+ * Context: BATCH (the launcher).  The caller owns the list; targets_release() frees what it holds.
+ */
+#ifndef HPCRUN_LITE_LAUNCH_CONTROL_TARGETS_H
+#define HPCRUN_LITE_LAUNCH_CONTROL_TARGETS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct target {
+  pid_t pid;
+  char host[256];
+  bool here; /* it runs on this host */
+};
+
+struct targets {
+  char directory[PATH_MAX]; /* the measurement directory */
+  char host[256];           /* this one */
+  struct target *items;
+  size_t count, room;
+};
+
+/* Finds the processes of a directory, or the one with that process id.  Returns false with a message. */
+bool targets_find(struct targets *targets, const char *which, char *message, size_t message_size);
+
+void targets_release(struct targets *targets);
+
+/* Does the process exist; is it stopped by a signal? */
+bool target_exists(pid_t pid);
+bool target_stopped(pid_t pid);
+
+#endif

@@ -1,0 +1,343 @@
+#include "hpcrun-lite/rt/control/command.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/source.h"
+#include "hpcrun-lite/rt/sampling/times.h"
+#include "hpcrun-lite/rt/span/span.h"
+
+/* The value of a signal by which a thread that carries out a command asks another one. */
+static const char command_request = 0;
+
+enum { STEPS_MAX = 40 }; /* of asking all threads: then it goes on without those that do not receive the signal */
+
+/* Whether a thread counts (rt.pauses) and is sampled (rt.unsampled). */
+struct mode {
+  bool paused, unsampled;
+};
+
+/* `busy` is held by the thread that uses the plain fields.  answered and pending are also read without it: a repeated
+ * signal that sees an old value finds no new command. */
+static struct {
+  char path[4096 + 300];
+  atomic_flag busy;
+  _Atomic uint32_t answered; /* the last command that needs no further signal */
+  _Atomic uint32_t pending;  /* the flush that CTL will answer; 0: none */
+  uint32_t under_way;        /* the command whose steps are counted */
+  unsigned steps;
+  _Atomic uint64_t ended_samples, ended_lost;
+  struct control_command command;
+  struct control_answer answer;
+} state = {.busy = ATOMIC_FLAG_INIT};
+
+void command_start(const char *path)
+{
+  size_t length = strlen(path);
+  __builtin_memset(&state, 0, sizeof state);
+  atomic_flag_clear(&state.busy);
+  atomic_store(&rt.serial_wanted, false);
+  if (length < sizeof state.path)
+    memcpy(state.path, path, length + 1);
+}
+
+void command_finish(void)
+{
+  if (state.path[0])
+    sys_unlink(state.path);
+  state.path[0] = 0;
+}
+
+/* ---- the answer's text ---- */
+
+static void put_text(const char *text)
+{
+  size_t length = strlen(text), room = sizeof state.answer.text - state.answer.length;
+  length = length < room ? length : room;
+  memcpy(state.answer.text + state.answer.length, text, length);
+  state.answer.length += (uint32_t)length;
+}
+
+static void put_number(const char *name, uint64_t number)
+{
+  char digits[24];
+  unsigned at = sizeof digits - 1;
+  digits[at] = 0;
+  do
+    digits[--at] = (char)('0' + number % 10);
+  while ((number /= 10) != 0);
+  put_text(name);
+  put_text(digits + at);
+}
+
+static enum control_state refuse(const char *why)
+{
+  put_text(why);
+  return CONTROL_REFUSED;
+}
+
+/* ---- the control file ---- */
+
+/* Opens the file if it is private to the user that the process runs as, and reads the command. */
+static bool read_command(struct sys_own *file)
+{
+  struct control_command *command = &state.command;
+  if (!state.path[0] || sys_open_own(file, state.path, false))
+    return false;
+  if (sys_is_private(file, CONTROL_FILE_SIZE) && sys_read_at(file, 0, command, sizeof *command) &&
+      command->magic == CONTROL_MAGIC && command->length < sizeof command->text &&
+      !memchr(command->text, 0, command->length)) {
+    command->text[command->length] = 0;
+    return true;
+  }
+  sys_close_own(file);
+  return false;
+}
+
+static void write_answer(const struct sys_own *file)
+{
+  const struct control_answer *answer = &state.answer;
+  const size_t head = offsetof(struct control_answer, text);
+  int error;
+  sys_write_at(file, CONTROL_ANSWER_OFFSET + head, answer->text, answer->length, &error);
+  if (!error)
+    sys_write_at(file, CONTROL_ANSWER_OFFSET, answer, head, &error);
+}
+
+/* ---- commands ---- */
+
+/* Losses in records of threads and of the process, except those that are none of samples or structure. */
+static uint64_t losses(const uint64_t *lost)
+{
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
+    if (i != FORMAT_LOST_IN_TOOL && i != FORMAT_LOST_RATE && i != FORMAT_LOST_WRITES)
+      sum += lost[i];
+  return sum;
+}
+
+void command_thread_ended(const struct format_thread *record)
+{
+  atomic_fetch_add(&state.ended_samples, record->samples);
+  atomic_fetch_add(&state.ended_lost, losses(record->lost));
+}
+
+/* How long measuring has been paused, or has gone on since. */
+static uint64_t since_ns(uint64_t elapsed_ns)
+{
+  uint32_t changes = atomic_load(&rt.pauses);
+  uint64_t now = rt_ticks(), at = changes ? atomic_load(&rt.paused_at[(changes - 1) % RT_PAUSES]) : 0;
+  uint64_t passed_ns = changes && now > at ? times_ticks_to_ns(now - at) : elapsed_ns;
+  return passed_ns < elapsed_ns ? passed_ns : elapsed_ns;
+}
+
+static enum control_state status(void)
+{
+  uint64_t samples = atomic_load(&state.ended_samples), lost = atomic_load(&state.ended_lost), process_lost = 0;
+  uint64_t elapsed_ns = times_elapsed_ns();
+  uint32_t threads = 0;
+  for (uint32_t i = 0; i < blame_threads(); i++) {
+    const struct thread_state *t = blame_thread(i);
+    const struct format_thread *record = t ? t->record : NULL;
+    if (!record)
+      continue;
+    threads++;
+    samples += record->samples;
+    lost += losses(record->lost);
+  }
+  for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
+    if (i != FORMAT_LOST_UNKNOWN && i != FORMAT_LOST_IN_TOOL && i != FORMAT_LOST_RATE && i != FORMAT_LOST_WRITES)
+      process_lost += atomic_load(&rt.lost[i]);
+  put_number("paused=", rt_paused());
+  put_number(" summary=", atomic_load(&rt.unsampled));
+  put_number(" samples=", samples);
+  put_number(" threads=", threads);
+  put_number(" lost=", lost + process_lost);
+  put_number(" elapsed_ns=", elapsed_ns);
+  put_number(" since_ns=", since_ns(elapsed_ns));
+  return CONTROL_DONE;
+}
+
+/* The calling thread ends the interval that it counts, and arms or disarms its sources.  It is inside. */
+static void follow(struct thread_state *t)
+{
+  if (atomic_load(&rt.unsampled))
+    source_quiet(t);
+  else
+    source_wake(t);
+  if (rt.online && t->end_slot && !atomic_load(&rt.graph_suspended)) {
+    construct_pause(t, rt_ticks());
+    span_cut(t);
+  }
+  __atomic_store_n(&t->cuts, atomic_load(&rt.cuts), __ATOMIC_RELEASE);
+}
+
+/* Asks all threads that have not followed yet.  Returns how many there are; those that sleep in a call of the program
+ * do not run, and are asked without being waited for. */
+static unsigned ask_others(const struct thread_state *self)
+{
+  unsigned missing = 0;
+  for (uint32_t i = 0; i < blame_threads(); i++) {
+    struct thread_state *t = blame_thread(i);
+    if (!t || t == self || __atomic_load_n(&t->cuts, __ATOMIC_ACQUIRE) == atomic_load(&rt.cuts))
+      continue;
+    sys_signal_thread(rt.pid, t->tid, SAMPLE_SIGNAL, (void *)&command_request);
+    missing += !__atomic_load_n(&t->activity.blocked, __ATOMIC_RELAXED);
+  }
+  return missing;
+}
+
+static enum control_state change_mode(struct thread_state *t, struct mode mode)
+{
+  bool same = rt_paused() == mode.paused && atomic_load(&rt.unsampled) == mode.unsampled;
+  if (state.steps == 0 && same) {
+    put_text("already");
+    return CONTROL_DONE;
+  }
+  if (state.steps++ == 0) {
+    atomic_store(&rt.unsampled, mode.unsampled);
+    atomic_fetch_add(&rt.cuts, 1);
+  }
+  if (t->cuts != atomic_load(&rt.cuts))
+    follow(t);
+  if (ask_others(t) && state.steps < STEPS_MAX)
+    return CONTROL_AGAIN;
+  rt_pause(mode.paused);
+  put_number("threads=", ask_others(t));
+  return CONTROL_DONE;
+}
+
+/* Tables that only CTL can write are written when the process is single-threaded. */
+static enum control_state flush(void)
+{
+  if (!arena_kept())
+    return refuse("nothing was measured yet: no sample has been taken");
+  if (!rt.online || !rt.ompt) {
+    put_text(rt.online ? "no OpenMP" : "no graph");
+    return CONTROL_DONE;
+  }
+  atomic_store(&state.pending, state.command.id);
+  atomic_store(&rt.serial_wanted, true);
+  return CONTROL_PENDING;
+}
+
+void command_flushed(bool written)
+{
+  enum { TRIES = 1000 };
+  struct sys_own file;
+  uint32_t id = atomic_exchange(&state.pending, 0);
+  int tries = 0;
+  while (atomic_flag_test_and_set(&state.busy) && tries++ < TRIES)
+    sys_yield();
+  if (tries >= TRIES)
+    return;
+  if (id && read_command(&file)) {
+    if (state.command.id == id) {
+      state.answer = (struct control_answer){.id = id, .state = written ? CONTROL_DONE : CONTROL_REFUSED};
+      put_text(written ? "written" : "the file cannot be written");
+      write_answer(&file);
+    }
+    sys_close_own(&file);
+  }
+  atomic_flag_clear(&state.busy);
+}
+
+static enum control_state carry_out(struct thread_state *t)
+{
+  const char *text = state.command.text;
+  bool unsampled = atomic_load(&rt.unsampled);
+  if (!strcmp(text, "status"))
+    return status();
+  if (!strcmp(text, "start"))
+    return change_mode(t, (struct mode){false, unsampled});
+  if (!strcmp(text, "stop") || !strcmp(text, "level off"))
+    return change_mode(t, (struct mode){true, unsampled});
+  if (!strcmp(text, "level summary") || !strcmp(text, "level samples"))
+    return change_mode(t, (struct mode){false, !strcmp(text, "level summary")});
+  if (!strcmp(text, "flush"))
+    return flush();
+  return refuse("this process does not know the command: it was measured by another version of hpcrun-lite");
+}
+
+/* ---- signals ---- */
+
+static bool from_commander(const siginfo_t *info)
+{
+  return info->si_code == SI_QUEUE && (uint64_t)info->si_value.sival_ptr >> 32 == CONTROL_SIGNAL;
+}
+
+static bool from_thread(const siginfo_t *info)
+{
+  return info->si_code == SI_QUEUE && info->si_value.sival_ptr == &command_request && info->si_pid == rt.pid;
+}
+
+/* Carries out the command of that file, whose thread is inside. */
+static void serve(struct thread_state *t, const struct sys_own *file)
+{
+  uint32_t id = state.command.id;
+  if (state.under_way != id)
+    state.steps = 0;
+  state.under_way = id;
+  state.answer = (struct control_answer){.id = id};
+  state.answer.state = carry_out(t);
+  if (state.answer.state != CONTROL_AGAIN)
+    atomic_store(&state.answered, id);
+  write_answer(file);
+}
+
+/* The commander's signal.  Returns false if there is no command for this process: the signal is the program's. */
+static bool hear(uint32_t id, bool act)
+{
+  struct sys_own file;
+  if (!read_command(&file))
+    return false;
+  struct thread_state *t = rt_thread();
+  bool ours = state.command.id == id, withdrawn = ours && !strcmp(state.command.text, CONTROL_WITHDRAWN);
+  if (withdrawn) {
+    atomic_store(&state.answered, id);
+    sys_unlink(state.path);
+  } else if (act && ours && t && rt_enter(t)) {
+    if (!rt_stopped())
+      serve(t, &file);
+    rt_leave(t);
+  }
+  sys_close_own(&file);
+  return true;
+}
+
+static bool on_commander(const siginfo_t *info, bool act)
+{
+  uint32_t id = (uint32_t)(uint64_t)info->si_value.sival_ptr;
+  if (rt_home.ours && (atomic_load(&rt.closed) || id == atomic_load(&state.answered)))
+    return true; /* closed: a sandbox may forbid system calls */
+  if (!rt_home.ours || rt.pid != sys_pid())
+    return false;
+  if (atomic_flag_test_and_set(&state.busy))
+    return true;
+  bool ours = hear(id, act);
+  atomic_flag_clear(&state.busy);
+  return ours;
+}
+
+bool command_signal(const siginfo_t *info)
+{
+  if (from_commander(info))
+    return on_commander(info, true);
+  if (!from_thread(info))
+    return false;
+  struct thread_state *t = rt_thread();
+  if (t && t->cuts != atomic_load(&rt.cuts) && rt_enter(t)) {
+    if (!rt_stopped())
+      follow(t);
+    rt_leave(t);
+  }
+  return true;
+}
+
+bool command_is_signal(const siginfo_t *info)
+{
+  return from_commander(info) ? on_commander(info, false) : from_thread(info);
+}

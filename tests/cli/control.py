@@ -1,0 +1,500 @@
+"""hpcrun-lite --control: commands to programs while they run."""
+import contextlib
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import build
+from report import report, rows
+from tap import (LAUNCHER, OTHER_USER, Skip, case, main, must, need_root, run, small_disk, start, timed, wait_until)
+
+TICK = os.sysconf("SC_CLK_TCK")
+MPIRUN = shutil.which("mpirun.openmpi")
+# Open MPI also runs as root, with more ranks than cores, and does not look for other machines.
+OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+
+
+def cpu_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def control(which, *command, **how):
+    return run(LAUNCHER, "--control", str(which), *command, **how)
+
+
+class Running:
+    """A program that is measured until end()."""
+
+    def __init__(self, directory, what, *options, compiler="gcc", threads=2, prefix=(), **settings):
+        self.output = os.path.join(directory, what)
+        self.process = start(*prefix, LAUNCHER, "-o", self.output, "-e", "task-clock@f500", *options, "--",
+                             build("controlled.c", compiler), what, cwd=directory,
+                             **{"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive", **settings})
+        self.pid = self.process.pid
+
+    def wait_sampled(self, count=1):
+        wait_until(lambda: len(glob.glob(os.path.join(self.output, "*.live"))) >= count, "live files")
+        wait_until(lambda: self.status()["samples"] > 0, "samples")
+        return self
+
+    def command(self, *words):
+        """The answer for the process, which must be the only one, and succeed."""
+        done = control(self.output, *words)
+        assert done.returncode == 0 and done.stderr == "", done
+        lines = [line for line in done.stdout.splitlines() if line.startswith("process")]
+        assert len(lines) == 1 and lines[0].startswith(f"process {self.pid}: "), done
+        return lines[0].split(": ", 1)[1]
+
+    def status(self):
+        done = control(self.pid, "status")
+        match = re.match(r"process \d+: (\w+) for ([\d.]+) s of ([\d.]+) s, level (\w+), (\d+) threads?, (\d+) samples, "
+                         r"(\d+) lost\n$", done.stdout)
+        if not match:
+            return {"samples": 0, "error": done}
+        return {"state": match[1], "since": float(match[2]), "elapsed": float(match[3]), "level": match[4],
+                "threads": int(match[5]), "samples": int(match[6]), "lost": int(match[7])}
+
+    def end(self):
+        os.kill(self.pid, signal.SIGTERM)
+        output, errors = self.process.communicate(timeout=60)
+        assert self.process.returncode == 0, (self.process.returncode, errors)
+        assert not glob.glob(os.path.join(self.output, "control-*")), os.listdir(self.output)
+        assert not glob.glob(os.path.join(self.output, "*.flush")), os.listdir(self.output)
+        return output
+
+
+def more_samples(program, least=20):
+    before = program.status()["samples"]
+    wait_until(lambda: program.status()["samples"] >= before + least, "more samples")
+
+
+# ---- what a program does ----
+
+@case
+def status_names_state_level_threads_and_samples(directory):
+    program = Running(directory, "regions").wait_sampled()
+    first = program.status()
+    assert first["state"] == "running" and first["level"] == "samples" and first["threads"] == 2, first
+    assert first["lost"] == 0 and first["since"] == first["elapsed"], first
+    more_samples(program)
+    assert program.end() == "SIGURG 0\n"
+
+
+@case
+def samples_stop_and_go_on(directory):
+    program = Running(directory, "regions").wait_sampled()
+    assert program.command("stop") == "paused"
+    assert program.command("stop") == "paused already"
+    paused = program.status()
+    assert paused["state"] == "paused" and paused["level"] == "off", paused
+    time.sleep(0.5)
+    after = program.status()
+    assert after["samples"] == paused["samples"] and after["since"] >= 0.4, (paused, after)
+    assert program.command("start") == "running"
+    more_samples(program)
+    program.end()
+
+
+@case
+def exact_work_excludes_the_pause(directory):
+    """Also of threads that are in one piece of work from before the pause until after it."""
+    for what, compiler in (("long", "gcc"), ("long", "clang"), ("serial", "gcc"), ("regions", "gcc")):
+        if not shutil.which(compiler):
+            continue
+        with_one = os.path.join(directory, compiler)
+        os.makedirs(with_one, exist_ok=True)
+        program = Running(with_one, what, compiler=compiler).wait_sampled()
+        time.sleep(0.5)
+        program.command("stop")
+        before = cpu_of(program.pid)
+        wait_until(lambda: cpu_of(program.pid) > before + 1, "a second of CPU time")
+        paused = cpu_of(program.pid) - before
+        program.command("start")
+        time.sleep(0.3)
+        program.end()
+        threads = rows("threads", program.output)
+        cpu, sampled = (sum(float(row[column]) for row in threads) for column in ("cpu_s", "work_s"))
+        timed(sampled <= cpu - paused + 0.1, what, cpu, paused, sampled)
+        if what != "serial": # without OpenMP there is no work
+            work = float(rows("parallelism", program.output)[0]["work"])
+            timed(cpu - paused - 0.25 * cpu <= work <= cpu - paused + 0.1, what, cpu, paused, work)
+
+
+@case
+def level_summary_takes_no_samples_but_exact_times(directory):
+    program = Running(directory, "regions").wait_sampled()
+    settings = os.path.join(directory, "settings.ini")
+    for level in ("summary", "samples", "summary", "off", "samples"):
+        with open(settings, "w", encoding="ascii") as file:
+            file.write(f"# a comment\n[measure]\nlevel = {level}\n")
+        assert program.command("config", settings).split(";")[0] == f"level {level}", level
+        status = program.status()
+        assert status["level"] == level, status
+        if level == "samples":
+            more_samples(program)
+            continue
+        time.sleep(0.3)
+        assert program.status()["samples"] <= status["samples"] + 2, (level, status, program.status())
+    before = program.status()
+    program.end()
+    threads = rows("threads", program.output)
+    assert sum(int(row["samples"]) for row in threads) >= before["samples"]
+    work = float(rows("parallelism", program.output)[0]["work"])
+    sampled = sum(float(row["work_s"]) for row in threads)
+    timed(work > sampled, work, sampled) # the time without samples has exact work
+
+
+@case
+def what_cannot_change_is_refused_with_file_line_and_reason(directory):
+    program = Running(directory, "regions").wait_sampled()
+    path = os.path.join(directory, "settings.ini")
+    for text, *parts in (("level = loud\n", ":1: level:", "off, summary or samples"),
+                         ("\nevents = cycles\n", ":2: events:", "from its start on"),
+                         ("level = states\n", ":1: level:", "-t"),
+                         ("[measure]\nparallelism = off\n", ":2: parallelism:", "task graph"),
+                         ("[filter]\nthreads = 0\n", ":1: [filter]:", "[measure] only"),
+                         ("nonsense\n", ":1: nonsense:", "is no setting"),
+                         ("colour = red\n", ":1: colour:", "it takes: level"),
+                         ("level = samples " + 2000 * "x" + "\n", ":1:", "too long"),
+                         ("\x01\xff\x00\x02", ":1:", "is no setting"),
+                         ("# nothing\n", "holds no setting")):
+        with open(path, "w", encoding="latin-1") as file:
+            file.write(text)
+        done = control(program.pid, "config", path)
+        assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1, (text, done)
+        for part in parts:
+            assert part in done.stderr, (text, part, done.stderr)
+    done = control(program.pid, "config", os.path.join(directory, "none"))
+    assert done.returncode == 1 and "cannot read" in done.stderr, done
+    assert program.status()["level"] == "samples"
+    program.end()
+
+
+# ---- files ----
+
+@case
+def a_flush_makes_work_and_span_readable(directory):
+    for compiler in ("gcc", "clang"):
+        if not shutil.which(compiler):
+            continue
+        folder = os.path.join(directory, compiler)
+        os.mkdir(folder)
+        program = Running(folder, "regions", compiler=compiler).wait_sampled()
+        assert not rows("parallelism", program.output)
+        wait_until(lambda p=program: p.command("flush") == "everything until now can be read", "a flush")
+        first = float(rows("parallelism", program.output)[0]["work"])
+        more_samples(program)
+        wait_until(lambda p=program: p.command("flush") == "everything until now can be read", "a flush")
+        second = float(rows("parallelism", program.output)[0]["work"])
+        program.end()
+        last = float(rows("parallelism", program.output)[0]["work"])
+        assert 0 < first < second < last, (first, second, last)
+        summary = report("--view=summary", "--no-pager", program.output).stdout
+        assert "work and span" not in summary and "incomplete" not in summary, summary
+
+
+@case
+def a_killed_program_keeps_what_was_flushed(directory):
+    program = Running(directory, "regions").wait_sampled()
+    wait_until(lambda: program.command("flush") == "everything until now can be read", "a flush")
+    flushed = rows("parallelism", program.output)[0]
+    os.kill(program.pid, signal.SIGKILL)
+    program.process.communicate()
+    assert rows("parallelism", program.output)[0]["span"] == flushed["span"]
+
+
+@case
+def a_flush_in_a_region_is_pending_until_the_next_one(directory):
+    program = Running(directory, "long").wait_sampled()
+    began = time.monotonic()
+    assert program.command("flush") == "samples can be read now; work and span follow at the next parallel region"
+    assert 1.5 < time.monotonic() - began < 20
+    program.end()
+
+
+@case
+def a_snapshot_is_a_measurement_of_its_own(directory):
+    program = Running(directory, "regions", "-t", "-p", "log").wait_sampled()
+    more_samples(program)
+    copy = os.path.join(directory, "copy")
+    assert "copy; read it with: hpcprof-lite " in must(LAUNCHER, "--control", program.output, "snapshot", copy)
+    again = must(LAUNCHER, "--control", program.output, "snapshot")
+    assert again.rstrip().endswith("regions-snapshot"), again
+    refused = control(program.output, "snapshot", copy)
+    assert refused.returncode == 1 and "cannot create" in refused.stderr, refused
+    more_samples(program)
+    program.end()
+    taken, whole = ([sum(float(row[column]) for row in rows("threads", path)) for column in ("samples", "cpu_s")]
+                    for path in (copy, program.output))
+    assert 0 < taken[0] < whole[0] and 0 < taken[1] < whole[1], (taken, whole)
+    summary = report("--view=summary", "--no-pager", copy)
+    assert summary.returncode == 0 and "still running" in summary.stdout and "killed" not in summary.stdout, summary
+    assert "graph log" not in summary.stderr and "last flush" in summary.stdout, summary
+    part, all_work = (float(rows("parallelism", path)[0]["work"]) for path in (copy, program.output))
+    assert 0 < part < all_work, (part, all_work)
+    assert report("timeline", copy).returncode == 0
+    assert os.stat(copy).st_mode & 0o777 == 0o700
+    must(LAUNCHER, "--overwrite", "-o", copy, "true")
+
+
+@case
+def a_snapshot_on_a_full_disk_leaves_nothing(directory):
+    program = Running(directory, "regions").wait_sampled()
+    with small_disk(directory, "20k") as small:
+        done = control(program.output, "snapshot", os.path.join(small, "copy"))
+        assert done.returncode == 1 and "No space left" in done.stderr, done
+        assert os.listdir(small) == []
+    program.end()
+
+
+@case
+def a_full_disk_is_named_and_the_program_goes_on(directory):
+    with small_disk(directory, "400k") as small:
+        program = Running(small, "regions").wait_sampled()
+        with contextlib.suppress(OSError), open(os.path.join(small, "filler"), "wb", buffering=0) as file:
+            while True:
+                file.write(b"x" * 1000)
+        done = control(program.output, "status")
+        assert done.returncode == 1 and "cannot write its control file: No space left" in done.stderr, done
+        assert not glob.glob(os.path.join(program.output, "control-*"))
+        os.remove(os.path.join(small, "filler"))
+        assert program.status()["state"] == "running"
+        program.end()
+
+
+@case
+def only_files_of_control_are_replaced_with_a_directory(directory):
+    for name, size, replaced in (("control-host-17", 8192, True), ("control-data.txt", 100, False),
+                                 ("snapshot", 0, True), ("snapshot", 1, False)):
+        output = os.path.join(directory, "old")
+        must(LAUNCHER, "-q", "-o", output, "true")
+        with open(os.path.join(output, name), "wb") as file:
+            file.write(bytes(size))
+        done = run(LAUNCHER, "-q", "--overwrite", "-o", output, "true")
+        assert (done.returncode == 0) == replaced, (name, size, done)
+        shutil.rmtree(output)
+
+
+# ---- signals ----
+
+@case
+def the_programs_own_signals_reach_it(directory):
+    """Also those that look like the commander's, without a command."""
+    program = Running(directory, "handler").wait_sampled()
+    for _ in range(3):
+        assert program.status()["state"] == "running"
+    program.command("stop")
+    program.command("start")
+    forged = (f"import ctypes, struct; b = ctypes.create_string_buffer(128); "
+              f"struct.pack_into('iiiiiiQ', b, 0, {int(signal.SIGURG)}, 0, -1, 0, 1, 0, 0x6870637400000001); "
+              f"exit(ctypes.CDLL(None).syscall(129, {program.pid}, {int(signal.SIGURG)}, b) != 0)")
+    os.kill(program.pid, signal.SIGURG)
+    time.sleep(0.3)
+    must(sys.executable, "-c", forged)
+    time.sleep(0.3)
+    assert program.end() == "SIGURG 2\n"
+
+
+@case
+def a_program_that_blocks_all_signals_hears_commands(directory):
+    program = Running(directory, "blocked").wait_sampled()
+    assert program.command("stop") == "paused"
+    assert program.end() == "SIGURG 0\n"
+
+
+@case
+def commands_do_not_interrupt_a_call(directory):
+    program = Running(directory, "sleeping", "-e", "wall@f200")
+    wait_until(lambda: "state" in program.status(), "an answer")
+    for _ in range(10):
+        assert program.status()["state"] == "running"
+    assert program.end() == "interrupted 0\nSIGURG 0\n"
+
+
+@case
+def a_program_that_cannot_hear_is_named(directory):
+    program = Running(directory, "deaf")
+    time.sleep(0.5)
+    began = time.monotonic()
+    done = control(program.pid, "status")
+    assert done.returncode == 1 and f"process {program.pid} does not answer within 2 s" in done.stderr, done
+    assert 1.5 < time.monotonic() - began < 20
+    program.end()
+
+
+@case
+def a_stopped_process_is_named_and_forgets_the_command(directory):
+    program = Running(directory, "handler").wait_sampled()
+    os.kill(program.pid, signal.SIGSTOP)
+    done = control(program.output, "stop")
+    assert done.returncode == 1 and "it is stopped; kill -CONT" in done.stderr, done
+    os.kill(program.pid, signal.SIGCONT)
+    wait_until(lambda: not glob.glob(os.path.join(program.output, "control-*")), "the file is removed")
+    assert program.status()["state"] == "running"
+    assert program.end() == "SIGURG 0\n"
+
+
+# ---- processes ----
+
+@case
+def a_paused_program_without_files_hears_commands(directory):
+    program = Running(directory, "regions", "--paused")
+    wait_until(lambda: "state" in program.status(), "an answer")
+    assert program.status()["state"] == "paused" and not glob.glob(os.path.join(program.output, "*.hpcrun"))
+    assert program.command("start") == "running"
+    program.wait_sampled()
+    program.end()
+
+
+@case
+def forked_children_hear_commands(directory):
+    program = Running(directory, "fork").wait_sampled(2)
+    done = control(program.output, "stop")
+    assert done.returncode == 0 and done.stdout.count(": paused\n") == 2, done
+    done = control(program.output, "status")
+    assert done.stdout.count(": paused for") == 2, done
+    program.end()
+
+
+@case
+def many_threads_are_paused_and_sampled_again(directory):
+    program = Running(directory, "long", threads=64).wait_sampled()
+    wait_until(lambda: program.status()["threads"] == 64, "all threads")
+    settings = os.path.join(directory, "settings.ini")
+    for level in ("summary", "samples"):
+        with open(settings, "w", encoding="ascii") as file:
+            file.write(f"level = {level}\n")
+        assert program.command("config", settings).startswith(f"level {level}")
+    more_samples(program)
+    assert program.command("stop").startswith("paused")
+    before = program.status()["samples"]
+    time.sleep(0.3)
+    assert program.status()["samples"] == before
+    program.end()
+
+
+@case
+def commanders_take_turns(directory):
+    program = Running(directory, "regions").wait_sampled()
+    others = [start(LAUNCHER, "--control", program.output, "stop" if i % 2 else "start") for i in range(10)]
+    for other in others:
+        output, errors = other.communicate(timeout=60)
+        assert other.returncode == 0 and errors == "", (output, errors)
+    program.command("start")
+    more_samples(program)
+    program.end()
+
+
+@case
+def a_commander_that_was_killed_blocks_no_other(directory):
+    program = Running(directory, "regions").wait_sampled()
+    os.kill(program.pid, signal.SIGSTOP)
+    other = start(LAUNCHER, "--control", program.output, "stop")
+    wait_until(lambda: glob.glob(os.path.join(program.output, "control-*")), "a control file")
+    time.sleep(0.2)
+    other.kill()
+    other.communicate()
+    os.kill(program.pid, signal.SIGCONT)
+    assert program.command("start") in ("running", "running already")
+    program.end()
+
+
+@case
+def hostile_control_files_change_nothing(directory):
+    program = Running(directory, "handler").wait_sampled()
+    path = os.path.join(program.output, f"control-{os.uname().nodename}-{program.pid}")
+    head = b"hpcctl01"[::1]
+    for content in (b"", b"\0" * 8192, os.urandom(8192), os.urandom(100000), head + b"\xff" * 8184,
+                    head + (7).to_bytes(4, "little") + (4).to_bytes(4, "little") + b"st\0p" + b"\0" * 8172):
+        with open(path, "wb") as file:
+            file.write(content)
+        os.chmod(path, 0o600)
+        must(sys.executable, "-c", f"import ctypes, struct; b = ctypes.create_string_buffer(128); "
+             f"struct.pack_into('iiiiiiQ', b, 0, {int(signal.SIGURG)}, 0, -1, 0, 1, 0, 0x6870637400000007); "
+             f"exit(ctypes.CDLL(None).syscall(129, {program.pid}, {int(signal.SIGURG)}, b) != 0)")
+        time.sleep(0.1)
+        assert program.status()["state"] == "running", content[:20]
+    os.symlink("/etc/passwd", path)
+    done = control(program.output, "status")
+    assert done.returncode == 1 and "cannot create its control file" in done.stderr, done
+    os.remove(path)
+    program.end()
+
+
+@case
+def what_is_not_measured_is_named(directory):
+    ended = start("true")
+    ended.communicate()
+    other = start("sleep", "60")
+    for which, part in ((ended.pid, "does not exist"), (other.pid, "is not measured"), (0, "is no process id"),
+                        ("99999999999999", "is no process id"), ("none", "cannot find"),
+                        (directory, "no process that runs is measured")):
+        done = control(which, "status", cwd=directory)
+        assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1 and part in done.stderr, done
+
+
+@case
+def a_process_of_another_user_is_named(directory):
+    need_root()
+    program = Running(directory, "regions").wait_sampled()
+    done = run(*OTHER_USER, LAUNCHER, "--control", str(program.pid), "status")
+    assert done.returncode == 1 and "another user" in done.stderr, done
+    program.end()
+
+
+@case
+def processes_of_other_hosts_are_named_with_the_command(directory):
+    program = Running(directory, "regions").wait_sampled()
+    with open(os.path.join(program.output, "far-away-17-1234abcd.live"), "wb"):
+        pass
+    done = control(program.output, "status")
+    assert done.returncode == 1 and f"process {program.pid}: running" in done.stdout, done
+    assert "host far-away" in done.stderr and f"--control {program.output} status" in done.stderr, done
+    os.remove(os.path.join(program.output, "far-away-17-1234abcd.live"))
+    program.end()
+
+
+@case
+def wrong_command_lines_are_refused(directory):
+    for words, part in ((("--control",), "needs a value"), (("--control", "."), "needs a command"),
+                        (("--control", ".", "jump"), "there is no 'jump'"),
+                        (("--control", ".", "status", "x"), "wrong arguments"),
+                        (("--control", ".", "config"), "config FILE"),
+                        (("--control", "", "status"), "needs a measurement directory"),
+                        (("-q", "--control", ".", "status"), "no other option"),
+                        (("--control", ".", "--paused", "status"), "no other option")):
+        done = run(LAUNCHER, *words, cwd=directory)
+        assert done.returncode == 125 and part in done.stderr and done.stderr.count("\n") == 1, (words, done)
+
+
+@case
+def ranks_of_a_job_hear_commands(directory):
+    if not MPIRUN:
+        raise Skip("no Open MPI: run scripts/setup")
+    output = os.path.join(directory, "job")
+    job = start(MPIRUN, "-n", "2", LAUNCHER, "-o", output, build("controlled.c"), "regions", cwd=directory,
+                OMP_NUM_THREADS="2", OMP_WAIT_POLICY="passive", OMPI_MCA_orte_tmpdir_base=directory, **OPEN_MPI)
+    wait_until(lambda: len(glob.glob(os.path.join(output, "*.live"))) == 2, "both ranks")
+    for command, answer in (("stop", ": paused\n"), ("status", ": paused for"), ("start", ": running\n")):
+        done = control(output, command)
+        assert done.returncode == 0 and done.stdout.count(answer) == 2, done
+    must(LAUNCHER, "--control", output, "snapshot", os.path.join(directory, "copy"))
+    assert len({row["process"] for row in rows("threads", os.path.join(directory, "copy"))}) == 2
+    pids = re.findall(r"process (\d+)", control(output, "status").stdout)
+    for pid in pids:
+        os.kill(int(pid), signal.SIGTERM)
+    job.communicate(timeout=60)
+    assert not glob.glob(os.path.join(output, "control-*"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+/* A program that runs until SIGTERM, and then ends in order.  What it does meanwhile is the argument. */
+#define _GNU_SOURCE
+#include <omp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t ended, urgent;
+static volatile double sink;
+
+static void on_end(int number)
+{
+  (void)number;
+  ended = 1;
+}
+
+static void on_urgent(int number)
+{
+  (void)number;
+  urgent++;
+}
+
+static __attribute__((noinline)) void burn(void)
+{
+  double sum = 0;
+  for (int i = 1; i < 200000; i++)
+    sum += 1.0 / i;
+  sink = sum;
+}
+
+/* One region until the end. */
+static void long_region(void)
+{
+#pragma omp parallel
+  while (!ended)
+    burn();
+}
+
+static void regions(void)
+{
+  while (!ended) {
+#pragma omp parallel for
+    for (int i = 0; i < 8; i++)
+      burn();
+  }
+}
+
+static void serial(void)
+{
+  while (!ended)
+    burn();
+}
+
+/* By a system call that libc does not see, so that the tool's handler cannot run. */
+static void deaf(void)
+{
+  unsigned long all = ~(1ul << (SIGTERM - 1)), size = sizeof all;
+  register unsigned long r10 __asm__("r10") = size;
+  long result;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(SYS_rt_sigprocmask), "D"(SIG_SETMASK), "S"(&all), "d"(0), "r"(r10)
+                   : "rcx", "r11", "memory");
+  serial();
+}
+
+/* Asks for nothing that interrupts a call by SIGURG: each interruption is counted. */
+static void sleeping(void)
+{
+  int interrupted = 0;
+  while (!ended)
+    interrupted += usleep(20000) != 0 && !ended;
+  printf("interrupted %d\n", interrupted);
+}
+
+int main(int argc, char **argv)
+{
+  const char *what = argc > 1 ? argv[1] : "regions";
+  struct sigaction end = {.sa_handler = on_end}, handler = {.sa_handler = on_urgent, .sa_flags = SA_RESTART};
+  sigset_t all;
+  sigaction(SIGTERM, &end, NULL);
+  if (!strcmp(what, "handler"))
+    sigaction(SIGURG, &handler, NULL);
+  if (!strcmp(what, "blocked")) {
+    sigfillset(&all);
+    sigdelset(&all, SIGTERM);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+  }
+  pid_t child = !strcmp(what, "fork") ? fork() : -1;
+  if (!strcmp(what, "long"))
+    long_region();
+  else if (!strcmp(what, "serial") || !strcmp(what, "handler"))
+    serial();
+  else if (!strcmp(what, "deaf"))
+    deaf();
+  else if (!strcmp(what, "sleeping"))
+    sleeping();
+  else
+    regions();
+  if (child > 0) {
+    kill(child, SIGTERM);
+    waitpid(child, NULL, 0);
+  }
+  if (child != 0)
+    printf("SIGURG %d\n", (int)urgent);
+  return 0;
+}
