@@ -12,6 +12,7 @@
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/ompt.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
@@ -112,9 +113,56 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_add_work(const void
   rt_leave(t);
 }
 
-__attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const void *name, uint64_t none)
+static void mark(enum format_mark_kind kind, const char *name)
+{
+  struct thread_state *t = rt_thread();
+  if (!t || !rt_enter(t)) {
+    rt_lost(t, FORMAT_LOST_MARKS);
+    return;
+  }
+  marks_add(t, kind, name);
+  rt_leave(t);
+}
+
+__attribute__((visibility("default"))) void hpcrun_lite_tool_mark(const void *name, uint64_t none)
 {
   (void)none;
+  if (name)
+    mark(FORMAT_MARK, name);
+}
+
+__attribute__((visibility("default"))) void hpcrun_lite_tool_phase(const void *name, uint64_t none)
+{
+  (void)none;
+  mark(FORMAT_PHASE, name);
+}
+
+static void count(const char *name, int64_t value, unsigned wrappers)
+{
+  struct thread_state *t = rt_thread();
+  if (!name)
+    return;
+  if (!t || !rt_enter(t)) {
+    rt_lost(t, FORMAT_LOST_MARKS);
+    return;
+  }
+  if (!atomic_load(&rt.closed))
+    marks_count(t, name, value, wrappers);
+  rt_leave(t);
+}
+
+__attribute__((visibility("default"))) void hpcrun_lite_tool_counter(const void *name, uint64_t value)
+{
+  count(name, (int64_t)value, 0);
+}
+
+__attribute__((visibility("default"))) void hpcrun_lite_tool_fortran_counter(const void *name, uint64_t value)
+{
+  count(name, (int64_t)value, 1);
+}
+
+static void region_begin(const char *name, unsigned wrappers)
+{
   struct thread_state *t = rt_thread();
   if (!t || !name || !rt_enter(t))
     return;
@@ -125,7 +173,7 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const 
     if (!atomic_load(&rt.closed))
       region->row = directive_user_row(t, name, &region->name);
     if (!stopped)
-      region->cfa = context_frame_end(t);
+      region->cfa = context_frame_end(t, wrappers);
     if (region->followed) {
       span_begin_early(t);
       worksharing_user_region(t, region->row);
@@ -133,6 +181,19 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const 
     }
   }
   rt_leave(t);
+}
+
+__attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const void *name, uint64_t none)
+{
+  (void)none;
+  region_begin(name, 0);
+}
+
+/* Called by a procedure of include/hpcrun_lite.f90: the region is one of that procedure's caller. */
+__attribute__((visibility("default"))) void hpcrun_lite_tool_fortran_region_begin(const void *name, uint64_t none)
+{
+  (void)none;
+  region_begin(name, 1);
 }
 
 __attribute__((visibility("default"))) void hpcrun_lite_tool_region_end(const void *unused, uint64_t none)

@@ -32,7 +32,7 @@ struct file_tables {
   struct load load;
   uint64_t budget_bytes; /* that may still be decompressed */
   size_t live_size;      /* bytes of the live file; the file of its ended threads follows.  0: not a live file */
-  struct file_table process, strings, metrics, modules, regions, threads, directives, contributions;
+  struct file_table process, strings, metrics, modules, regions, threads, directives, contributions, marks;
   struct chunk_ref *refs; /* sorted by owner, table, offset */
   size_t refs_count, refs_room;
 };

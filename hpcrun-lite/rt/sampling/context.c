@@ -548,13 +548,14 @@ uint32_t context_call(struct thread_state *t)
   return reader.node;
 }
 
-uint64_t context_frame_end(struct thread_state *t)
+uint64_t context_frame_end(struct thread_state *t, unsigned wrappers)
 {
   struct stack_reader reader = reader_of(t);
   unwind(&reader, NULL);
   int i = 0;
   while (i < reader.count && reader.frames[i].tool)
     i++;
+  i += (int)wrappers;
   return i + 1 < reader.count ? reader.frames[i + 1].sp : 0;
 }
 
