@@ -1,6 +1,7 @@
 #include "hpcprof-lite/timeline_pipelines.h"
 
 #include "hpcprof-lite/index_pipeline.h"
+#include "hpcprof-lite/marks_pipelines.h"
 #include "hpcprof-lite/phase_pipeline.h"
 #include "hpcprof-lite/views/construct_rows.h"
 
@@ -21,7 +22,7 @@ static int timeline_show(struct job *job)
   job->report.timeline = timeline_source_timeline(job->timeline_source);
   job->report.constructs = &job->constructs;
   job->report.tree = &job->tree;
-  if (job->report.timeline->lanes_count)
+  if (job->report.timeline->lanes_count || (job->options.view == OPTIONS_PHASES && job->marks.phases))
     return 0;
   job_print_error(job->report.timeline->traced && job->options.limited
                       ? "no thread with a trace ran between --from and --to: choose another part"
@@ -44,6 +45,8 @@ int timeline_view_pipeline(struct job *job)
   if (stored)
     status = index_failed(stored);
   if (!status)
+    status = marks_collect(job);
+  if (!status)
     status = timeline_show(job);
   job->report.lanes = job->options.lanes;
   job->report.per_thread = job->options.per_thread;
@@ -58,7 +61,9 @@ int phases_pipeline(struct job *job)
   int status = timeline_view_pipeline(job);
   if (!status && job->options.format != OPTIONS_TEXT && phases_of_timeline(job))
     status = job_no_memory();
-  if (status || job->phases_count)
+  if (!status && run_marks_time(&job->marks, job->report.timeline))
+    status = job_no_memory();
+  if (status || job->phases_count || job->marks.phases)
     return status;
   if (!job->phases_left_out)
     job_print_error("phases need the states of constructs: record them with 'hpcrun-lite -t', without '-p off'");

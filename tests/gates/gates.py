@@ -42,16 +42,17 @@ LAYERS = {
         "report/comparison": "model algorithms views analysis report report/constructs report/comparison",
         "report/constructs": "model views analysis report report/constructs",
         "report/source": "model views views/source analysis report report/source",
+        "report/marks": "model algorithms analysis report report/marks",
         "report/summary": "model views analysis report report/summary",
-        "report/timeline": "model views analysis report report/timeline",
-        "report/exports": "model views analysis report report/exports",
+        "report/timeline": "model algorithms views analysis report report/timeline",
+        "report/exports": "model algorithms views analysis report report/exports",
         "report/html": "model analysis report report/html html_sources.h",
         "invocation": "model input report invocation options.h",  # it checks the options
     }.items()},
     "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
                      "model algorithms input input/marks symbols views views/source replay grains timeline ranks analysis analysis/advice "
                      "report "
-                     "report/constructs report/source report/summary report/timeline report/exports report/comparison "
+                     "report/constructs report/source report/summary report/timeline report/exports report/marks report/comparison "
                      "report/html invocation comparison page".split())},
 }
 for pipelines in ("comparison", "page"):  # of which only main.c knows
