@@ -14,7 +14,7 @@ static void print_marks(struct table *table, uint64_t until_ns)
 {
   struct row_writer *writer = &table->writer;
   const struct run_marks *marks = table->report->marks;
-  for (; table->marks < marks->count && marks->marks[table->marks].start_ns <= until_ns; table->marks++) {
+  for (; marks && table->marks < marks->count && marks->marks[table->marks].start_ns <= until_ns; table->marks++) {
     const struct run_mark *mark = &marks->marks[table->marks];
     const struct profile_process *process = &table->report->profile->processes[mark->process];
     row_writer_uint(writer, process->pid);
