@@ -101,15 +101,14 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_stop(const void *un
   ompt_pause(true);
 }
 
-__attribute__((visibility("default"))) void hpcrun_lite_tool_add_work(const void *unused, uint64_t units)
+__attribute__((visibility("default"))) void hpcrun_lite_tool_add_work(const void *inside, uint64_t units)
 {
-  (void)unused;
   struct thread_state *t = rt_thread();
   if (!t || !rt.online || rt.work_unit != WORK_USER || rt_paused() || !rt_enter(t))
     return;
   bool stopped = rt_stopped(); /* while the process forks nothing is unwound; the work counts */
   if (!atomic_load(&rt.closed))
-    span_add_work(t, stopped ? CCT_NONE : context_call(t), units);
+    span_add_work(t, stopped ? CCT_NONE : context_call(t, (uint64_t)inside), units);
   rt_leave(t);
 }
 
@@ -137,7 +136,7 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_phase(const void *n
   mark(FORMAT_PHASE, name);
 }
 
-static void count(const char *name, int64_t value, unsigned wrappers)
+static void count(const char *name, int64_t value, uint64_t inside)
 {
   struct thread_state *t = rt_thread();
   if (!name)
@@ -147,7 +146,7 @@ static void count(const char *name, int64_t value, unsigned wrappers)
     return;
   }
   if (!atomic_load(&rt.closed))
-    marks_count(t, name, value, wrappers);
+    marks_count(t, name, value, inside);
   rt_leave(t);
 }
 
@@ -156,12 +155,13 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_counter(const void 
   count(name, (int64_t)value, 0);
 }
 
+/* Called by procedures of include/hpcrun_lite.f90, in whose frame the name lies. */
 __attribute__((visibility("default"))) void hpcrun_lite_tool_fortran_counter(const void *name, uint64_t value)
 {
-  count(name, (int64_t)value, 1);
+  count(name, (int64_t)value, (uint64_t)name);
 }
 
-static void region_begin(const char *name, unsigned wrappers)
+static void region_begin(const char *name, uint64_t inside)
 {
   struct thread_state *t = rt_thread();
   if (!t || !name || !rt_enter(t))
@@ -173,7 +173,7 @@ static void region_begin(const char *name, unsigned wrappers)
     if (!atomic_load(&rt.closed))
       region->row = directive_user_row(t, name, &region->name);
     if (!stopped)
-      region->cfa = context_frame_end(t, wrappers);
+      region->cfa = context_frame_end(t, inside);
     if (region->followed) {
       span_begin_early(t);
       worksharing_user_region(t, region->row);
@@ -189,11 +189,10 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const 
   region_begin(name, 0);
 }
 
-/* Called by a procedure of include/hpcrun_lite.f90: the region is one of that procedure's caller. */
 __attribute__((visibility("default"))) void hpcrun_lite_tool_fortran_region_begin(const void *name, uint64_t none)
 {
   (void)none;
-  region_begin(name, 1);
+  region_begin(name, (uint64_t)name);
 }
 
 __attribute__((visibility("default"))) void hpcrun_lite_tool_region_end(const void *unused, uint64_t none)

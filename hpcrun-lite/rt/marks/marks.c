@@ -139,16 +139,7 @@ static void trace_count(struct thread_state *t, uint32_t node, uint32_t name, ui
   trace_put_op(t, TRACELOG_USER_COUNT, 4, operands);
 }
 
-/* The context of the call; the root if it is not known. */
-static uint32_t context_of(struct thread_state *t, unsigned wrappers)
-{
-  uint32_t node = context_call(t);
-  for (; wrappers && node != CCT_NONE && cct_kind(t, node) == FORMAT_KIND_FRAME; wrappers--)
-    node = cct_node(t, node)->parent;
-  return node == CCT_NONE ? CCT_ROOT : node;
-}
-
-void marks_count(struct thread_state *t, const char *name, int64_t value, unsigned wrappers)
+void marks_count(struct thread_state *t, const char *name, int64_t value, uint64_t inside)
 {
   if (rt_paused())
     return;
@@ -156,7 +147,8 @@ void marks_count(struct thread_state *t, const char *name, int64_t value, unsign
   if (!stopped)
     arena_create_live_file();
   uint32_t string = value < 0 ? 0 : mark_names_find(name);
-  uint32_t node = !string || stopped ? CCT_ROOT : context_of(t, wrappers);
+  uint32_t node = !string || stopped ? CCT_NONE : context_call(t, inside);
+  node = node == CCT_NONE ? CCT_ROOT : node;
   struct format_user_count *count = string ? count_of(t, node, string) : NULL;
   if (!count) {
     rt_lost(t, FORMAT_LOST_MARKS);

@@ -26,7 +26,7 @@ const struct table *marks_table(void);
 void marks_add(struct thread_state *t, enum format_mark_kind kind, const char *name);
 
 /* Adds a value to the counter's sums in the context of the call, and to the trace; not while measuring is paused.
- * wrappers: so many procedures of include/hpcrun_lite.f90 lie between the program and the tool. */
-void marks_count(struct thread_state *t, const char *name, int64_t value, unsigned wrappers);
+ * inside: as for context_call(). */
+void marks_count(struct thread_state *t, const char *name, int64_t value, uint64_t inside);
 
 #endif
