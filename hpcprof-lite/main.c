@@ -26,7 +26,6 @@
 #include "hpcprof-lite/report/exports/otf2.h"
 #include "hpcprof-lite/report/exports/perfetto.h"
 #include "hpcprof-lite/report/grains_view.h"
-#include "hpcprof-lite/marks_pipelines.h"
 #include "hpcprof-lite/report/marks/marks_view.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/source/source_view.h"

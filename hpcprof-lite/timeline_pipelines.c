@@ -1,9 +1,20 @@
 #include "hpcprof-lite/timeline_pipelines.h"
 
 #include "hpcprof-lite/index_pipeline.h"
-#include "hpcprof-lite/marks_pipelines.h"
 #include "hpcprof-lite/phase_pipeline.h"
 #include "hpcprof-lite/views/construct_rows.h"
+
+/* Collects the marks of the part of the run that is wanted.  Returns 0 or the exit status. */
+static int marks_collect(struct job *job)
+{
+  bool limited = job->options.limited;
+  run_marks_release(&job->marks);
+  job->report.marks = &job->marks;
+  return run_marks_read(&job->profile, limited ? job->options.from_ns : 0, limited ? job->options.to_ns : UINT64_MAX,
+                        &job->marks)
+             ? job_no_memory()
+             : 0;
+}
 
 static int timeline_prepare(struct job *job)
 {
@@ -67,5 +78,24 @@ int phases_pipeline(struct job *job)
     return status;
   if (!job->phases_left_out)
     job_print_error("phases need the states of constructs: record them with 'hpcrun-lite -t', without '-p off'");
+  return EXIT_INPUT;
+}
+
+int marks_pipeline(struct job *job)
+{
+  int status = marks_collect(job);
+  if (status || job->marks.count)
+    return status;
+  job_print_error("the program has marked nothing%s: call hpcrun_lite_mark() or hpcrun_lite_phase() (hpcrun-lite.h)",
+                  job->options.limited ? " between --from and --to" : "");
+  return EXIT_INPUT;
+}
+
+int user_counters_pipeline(struct job *job)
+{
+  for (uint32_t i = 0; i < job->profile.processes_usable; i++)
+    if (job->profile.processes[i].marks.counts_count)
+      return 0;
+  job_print_error("the program has counted nothing: call hpcrun_lite_counter() (hpcrun-lite.h)");
   return EXIT_INPUT;
 }
