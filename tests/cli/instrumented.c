@@ -175,6 +175,10 @@ int main(int argc, char **argv)
     sums(number);
   else if (!strcmp(what, "marks"))
     marks();
+  else if (!strcmp(what, "all")) {
+    marks();
+    sums(number);
+  }
   else if (!strcmp(what, "many"))
     many(number);
   else if (!strcmp(what, "names"))
