@@ -145,8 +145,7 @@ static void count(const char *name, int64_t value, uint64_t inside)
     rt_lost(t, FORMAT_LOST_MARKS);
     return;
   }
-  if (!atomic_load(&rt.closed))
-    marks_count(t, name, value, inside);
+  marks_count(t, name, value, inside);
   rt_leave(t);
 }
 

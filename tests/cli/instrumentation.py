@@ -121,7 +121,7 @@ def phases_have_the_times_of_the_threads_with_a_trace(directory):
     assert kinds["mark"] == 6 and kinds["phase"] == 3, kinds
     starts = [float(row["start_s"]) for row in timeline]
     assert starts == sorted(starts)
-    text = report("timeline", output).stdout
+    text = report("timeline", output, COLUMNS="400").stdout
     assert "[setup" in text and "[solve" in text and "vready" in text, text
     assert "Phases of the program" in report("phases", output).stdout
 

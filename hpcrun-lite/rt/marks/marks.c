@@ -67,13 +67,16 @@ static bool append(struct thread_state *t, enum format_mark_kind kind, uint32_t 
 
 void marks_add(struct thread_state *t, enum format_mark_kind kind, const char *name)
 {
-  if (rt_stopped())
+  bool stopped = rt_stopped();
+  if (atomic_load(&rt.closed))
     return;
-  arena_create_live_file(); /* the thread is the only one, or the file exists: see core/arena.h */
+  if (!stopped)
+    arena_create_live_file(); /* the thread is the only one, or the file exists: see core/arena.h */
   uint32_t string = name ? mark_names_find(name) : 0;
   if ((name && !string) || !append(t, kind, string))
     rt_lost(t, FORMAT_LOST_MARKS);
-  times_refresh(t); /* a reader needs the length of a tick, also of a process that is killed before its first sample */
+  if (!stopped)
+    times_refresh(t); /* a reader needs the length of a tick, also of a process that is killed before its first sample */
 }
 
 /* ---- counters ---- */
@@ -144,6 +147,8 @@ void marks_count(struct thread_state *t, const char *name, int64_t value, uint64
   if (rt_paused())
     return;
   bool stopped = rt_stopped(); /* while the process forks nothing is unwound: the value counts for the program */
+  if (atomic_load(&rt.closed))
+    return;
   if (!stopped)
     arena_create_live_file();
   uint32_t string = value < 0 ? 0 : mark_names_find(name);
