@@ -333,6 +333,8 @@ void phases_view_text(const struct report *report)
 void phases_view_legend(const struct report *report)
 {
   legend_print(report, "Start in s; columns in percent of all threads' time; see --legend\n",
+               "Phases of the program: named by hpcrun_lite_phase(); Times: how often, Mean:\n"
+               "how long on average; the percentages need a trace (hpcrun-lite -t).\n"
                "Start: in s.  Work%, Ovhd%, Lock%, Idle%: work, overhead, lock wait and\n"
                "idleness, in percent of all threads' time in the phase; Work% is its parallel\n"
                "efficiency.  Rest%: blocked, waiting for a core, in the tool, not recorded.\n"
