@@ -160,7 +160,8 @@ const char *format_table_name(unsigned table)
 {
   static const char *const names[FORMAT_TABLES] = {
       "free",       "process",       "strings",   "metrics", "modules", "regions",    "thread", "nodes", "values",
-      "directives", "contributions", "graph log", "waits",   "shares",  "constructs", "tasks",  "trace", "index"};
+      "directives", "contributions", "graph log", "waits",   "shares",  "constructs", "tasks",  "trace", "index",
+      "marks",      "user counts"};
   return table < FORMAT_TABLES ? names[table] : "unknown";
 }
 
@@ -208,6 +209,8 @@ static const struct {
     [FORMAT_LOST_TRACE] = {"parts of the trace not kept", "part of the trace not kept",
                            "gaps in the timeline: raise --trace-limit, make room on the disk; also after a failed "
                            "exec, or with a thread inside the tool at the end"},
+    [FORMAT_LOST_MARKS] = {"marks or counter values not kept", "mark or counter value not kept",
+                           "too many names or marks (1,048,576 a process), a negative value, or no memory"},
 };
 
 const char *format_loss_name(unsigned loss)

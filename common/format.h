@@ -50,6 +50,8 @@ enum format_table {
   FORMAT_TASKS = 15,         /* struct format_tasks: a thread's figures of each task construct */
   FORMAT_TRACE = 16,         /* bytes: a part of a thread's stream (common/tracelog.h) */
   FORMAT_INDEX = 17,         /* bytes: a part of the index of a trace; owner 0: struct format_index */
+  FORMAT_MARKS = 18,         /* struct format_mark: what the program marked, in the order of time */
+  FORMAT_USER_COUNTS = 19,   /* struct format_user_count: a thread's sums of the program's counters */
   FORMAT_TABLES
 };
 
@@ -96,6 +98,7 @@ enum format_loss {
   FORMAT_LOST_RATE,  /* samples of elapsed time left out because of many threads: the next sample includes their time */
   FORMAT_LOST_TRACE, /* windows of the trace that could not be written, or were dropped at its limit; and times of which
                         the states are not known */
+  FORMAT_LOST_MARKS, /* marks, phases and values of the program's counters: too many, no memory, or not valid */
   FORMAT_LOST_MAX = 24
 };
 
@@ -369,6 +372,21 @@ struct format_tasks {
 struct format_contribution {
   uint32_t directive, thread, node, reserved; /* thread 0: no context */
   uint64_t amount;
+};
+
+enum format_mark_kind { FORMAT_MARK, FORMAT_PHASE };
+
+/* A moment that the program marked, or at which it began a phase, which lasts until the next one or the end. */
+struct format_mark {
+  uint64_t ticks; /* time-stamp counter */
+  uint32_t thread, kind, name, reserved; /* kind: enum format_mark_kind; name: string, 0: the phase ends */
+};
+
+/* What a thread counted in a context by a counter of the program.  Several records may have one context and name. */
+struct format_user_count {
+  uint32_t node, name;                /* name: string */
+  uint64_t count, sum, least, most;   /* values; their sum, at most UINT64_MAX; the smallest and the largest one */
+  uint32_t next, reserved;            /* next: while the program runs, of the same hash, + 1 */
 };
 
 /* The index of a trace. */

@@ -12,6 +12,8 @@ static unsigned operands_of(unsigned op)
     return 1;
   case TRACELOG_CHARGE:
     return 31;
+  case TRACELOG_USER_COUNT:
+    return 15;
   default:
     return op < TRACELOG_START ? 3 | op : 0; /* the flags of a sample are the bits of its third to fifth operand */
   }

@@ -43,8 +43,10 @@ enum tracelog_op {
   TRACELOG_BLOCKED,    /* code, duration: as STATE, but the thread slept in a call of the program */
   TRACELOG_GAP,        /* duration: measuring was paused, or what the thread did is not known */
   TRACELOG_HOLDER,     /* thread: it held the lock that the thread waits for in the next state */
-  TRACELOG_CHARGE      /* node, samples, ns, per busy, in use: what other threads waited for a lock that the context
+  TRACELOG_CHARGE,     /* node, samples, ns, per busy, in use: what other threads waited for a lock that the context
                        released; see struct format_metric */
+  TRACELOG_USER_COUNT = 40 /* time since the last sample, node, string, value: the program counted that, by the counter
+                            of that name.  The clock of samples does not advance */
 };
 
 enum tracelog_sample_kind { TRACELOG_WORKS, TRACELOG_OVERHEAD, TRACELOG_IDLE, TRACELOG_LOCKWAIT };

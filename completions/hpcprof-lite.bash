@@ -52,7 +52,7 @@ _hpcprof_lite_list()
 _hpcprof_lite()
 {
     local views='summary topdown bottomup flat threads efficiency parallelism critical-path whatif speedup regions
-        region-tree overheads tasks timeline phases advice grains grain-graph source'
+        region-tree overheads tasks timeline phases marks user-counters advice grains grain-graph source'
     local metrics='parallel_benefit instantaneous_parallelism scatter memory_utilisation work_deviation load_balance'
     local options='--view --format --output --idleness --what-if --lines --root --sort --percent-limit --max-rows
         --depth --from --to --per-thread --index --lanes --grain-groups --grain-limit --reference --max-nodes --unreduced

@@ -214,6 +214,7 @@ int job_nothing_matches(const char *option, const char *text)
 
 void job_release(struct job *job)
 {
+  run_marks_release(&job->marks);
   ranks_dismiss(&job->ranks);
   for (uint32_t i = 0; job->phases && job->phase_regions && i < job->profile.processes_count; i++) {
     phases_release(&job->phases[i]);

@@ -50,6 +50,7 @@ struct job {
   struct phases_regions *phase_regions;
   uint32_t phases_count;
   bool phases_left_out;                    /* of some process, which is reported */
+  struct run_marks marks;                  /* what the program has marked */
   struct timeline_source *timeline_source; /* what delivers the timeline */
   struct grain_stream *grain_stream;       /* what delivers the grains (grain_pipelines.c) */
   uint32_t *grain_contexts;                /* [directive] row of the top-down tree in which it was met, or MODEL_NONE */

@@ -27,6 +27,7 @@
 #include "hpcprof-lite/report/exports/otf2.h"
 #include "hpcprof-lite/report/exports/perfetto.h"
 #include "hpcprof-lite/report/grains_view.h"
+#include "hpcprof-lite/report/marks/marks_view.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/source/source_view.h"
 #include "hpcprof-lite/report/speedup_view.h"
@@ -78,6 +79,8 @@ static const struct view {
     [OPTIONS_PHASES] = {true, phases_pipeline, phases_view_text, phases_view_table},
     [OPTIONS_GRAINS] = {true, grains_pipeline, grains_view_text, grains_view_table},
     [OPTIONS_GRAIN_GRAPH] = {true, grain_graph_pipeline, NULL, graph_json},
+    [OPTIONS_MARKS] = {false, marks_pipeline, marks_view_text, marks_view_table},
+    [OPTIONS_USER_COUNTERS] = {false, user_counters_pipeline, user_counters_text, user_counters_table},
     [OPTIONS_SOURCE] = {true, source_pipeline, source_view_text, source_view_table},
 };
 

@@ -98,7 +98,8 @@ static const char *const view_names[] = {
     [OPTIONS_OVERHEADS] = "overheads",     [OPTIONS_TASKS] = "tasks",
     [OPTIONS_TIMELINE] = "timeline",       [OPTIONS_PHASES] = "phases",
     [OPTIONS_ADVICE] = "advice",           [OPTIONS_GRAINS] = "grains",
-    [OPTIONS_GRAIN_GRAPH] = "grain-graph", [OPTIONS_SOURCE] = "source"};
+    [OPTIONS_GRAIN_GRAPH] = "grain-graph", [OPTIONS_MARKS] = "marks",
+    [OPTIONS_USER_COUNTERS] = "user-counters", [OPTIONS_SOURCE] = "source"};
 
 const char *options_view_name(enum options_view view)
 {
@@ -114,8 +115,8 @@ const char *options_help(void)
          "      --view VIEW         summary (default), topdown, bottomup, flat, threads,\n"
          "                          efficiency, parallelism, critical-path, whatif,\n"
          "                          speedup, regions, region-tree, overheads, tasks,\n"
-         "                          grains, grain-graph, timeline, phases, advice or\n"
-         "                          source\n"
+         "                          grains, grain-graph, timeline, phases, marks,\n"
+         "                          user-counters, advice or source\n"
          "  -f, --format FORMAT     text (default), csv or json; html: all views in one\n"
          "                          page; of grain-graph graphml, dot or json; of timeline\n"
          "                          also perfetto, firefox or otf2; with --compare or\n"
@@ -247,7 +248,7 @@ static int parse_view(const char *name, struct options *options, char *message, 
   return fail(message, size,
               "there is no view '%s': one of summary, topdown, bottomup, flat, threads, efficiency, "
               "parallelism, critical-path, whatif, speedup, regions, region-tree, overheads, tasks, grains, "
-              "grain-graph, timeline, phases, advice, source",
+              "grain-graph, timeline, phases, marks, user-counters, advice, source",
               name);
 }
 

@@ -33,6 +33,8 @@ enum options_view {
   OPTIONS_ADVICE,
   OPTIONS_GRAINS,
   OPTIONS_GRAIN_GRAPH,
+  OPTIONS_MARKS,
+  OPTIONS_USER_COUNTERS,
   OPTIONS_SOURCE
 };
 enum options_format {

@@ -4,6 +4,18 @@
 #include "hpcprof-lite/phase_pipeline.h"
 #include "hpcprof-lite/views/construct_rows.h"
 
+/* Collects the marks of the part of the run that is wanted.  Returns 0 or the exit status. */
+static int marks_collect(struct job *job)
+{
+  bool limited = job->options.limited;
+  run_marks_release(&job->marks);
+  job->report.marks = &job->marks;
+  return run_marks_read(&job->profile, limited ? job->options.from_ns : 0, limited ? job->options.to_ns : UINT64_MAX,
+                        &job->marks)
+             ? job_no_memory()
+             : 0;
+}
+
 static int timeline_prepare(struct job *job)
 {
   return construct_rows(&job->profile, &job->names, &job->tree, job->row_of, &job->constructs) ? job_no_memory() : 0;
@@ -21,7 +33,7 @@ static int timeline_show(struct job *job)
   job->report.timeline = timeline_source_timeline(job->timeline_source);
   job->report.constructs = &job->constructs;
   job->report.tree = &job->tree;
-  if (job->report.timeline->lanes_count)
+  if (job->report.timeline->lanes_count || (job->options.view == OPTIONS_PHASES && job->marks.phases))
     return 0;
   job_print_error(job->report.timeline->traced && job->options.limited
                       ? "no thread with a trace ran between --from and --to: choose another part"
@@ -44,6 +56,8 @@ int timeline_view_pipeline(struct job *job)
   if (stored)
     status = index_failed(stored);
   if (!status)
+    status = marks_collect(job);
+  if (!status)
     status = timeline_show(job);
   job->report.lanes = job->options.lanes;
   job->report.per_thread = job->options.per_thread;
@@ -58,9 +72,30 @@ int phases_pipeline(struct job *job)
   int status = timeline_view_pipeline(job);
   if (!status && job->options.format != OPTIONS_TEXT && phases_of_timeline(job))
     status = job_no_memory();
-  if (status || job->phases_count)
+  if (!status && run_marks_time(&job->marks, job->report.timeline))
+    status = job_no_memory();
+  if (status || job->phases_count || job->marks.phases)
     return status;
   if (!job->phases_left_out)
     job_print_error("phases need the states of constructs: record them with 'hpcrun-lite -t', without '-p off'");
+  return EXIT_INPUT;
+}
+
+int marks_pipeline(struct job *job)
+{
+  int status = marks_collect(job);
+  if (status || job->marks.count)
+    return status;
+  job_print_error("the program has marked nothing%s: call hpcrun_lite_mark() or hpcrun_lite_phase() (hpcrun-lite.h)",
+                  job->options.limited ? " between --from and --to" : "");
+  return EXIT_INPUT;
+}
+
+int user_counters_pipeline(struct job *job)
+{
+  for (uint32_t i = 0; i < job->profile.processes_usable; i++)
+    if (job->profile.processes[i].marks.counts_count)
+      return 0;
+  job_print_error("the program has counted nothing: call hpcrun_lite_counter() (hpcrun-lite.h)");
   return EXIT_INPUT;
 }

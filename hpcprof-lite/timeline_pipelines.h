@@ -15,4 +15,8 @@ int timeline_view_pipeline(struct job *job);
 /* The same for the view of phases. */
 int phases_pipeline(struct job *job);
 
+/* Of the marks and user-counters views, which need no trace. */
+int marks_pipeline(struct job *job);
+int user_counters_pipeline(struct job *job);
+
 #endif

@@ -12,6 +12,7 @@
 #include "hpcrun-lite/rt/control/command.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
@@ -27,6 +28,7 @@ void measurement_begin(void)
   times_start(process.start_ns, process.start_ticks, process.start_cpu_ns);
   writer_start();
   modules_start(process.executable);
+  marks_start();
   region_start();
   blame_start();
   task_context_start();
@@ -48,7 +50,7 @@ static bool raise_descriptor_limit(struct rlimit *before)
 /* Child processes that were too short to be sampled (those of a shell, for example) leave no files. */
 static bool files_needed(void)
 {
-  return rt.pid == config.first_pid || rt.ompt || process_samples();
+  return rt.pid == config.first_pid || rt.ompt || process_samples() || marks_any();
 }
 
 /* Brings work and span up to date. */

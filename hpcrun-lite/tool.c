@@ -13,6 +13,7 @@
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/ompt.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
@@ -101,21 +102,67 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_stop(const void *un
   ompt_pause(true);
 }
 
-__attribute__((visibility("default"))) void hpcrun_lite_tool_add_work(const void *unused, uint64_t units)
+__attribute__((visibility("default"))) void hpcrun_lite_tool_add_work(const void *inside, uint64_t units)
 {
-  (void)unused;
   struct thread_state *t = rt_thread();
   if (!t || !rt.online || rt.work_unit != WORK_USER || rt_paused() || !rt_enter(t))
     return;
   bool stopped = rt_stopped(); /* while the process forks nothing is unwound; the work counts */
   if (!atomic_load(&rt.closed))
-    span_add_work(t, stopped ? CCT_NONE : context_call(t), units);
+    span_add_work(t, stopped ? CCT_NONE : context_call(t, (uint64_t)inside), units);
   rt_leave(t);
 }
 
-__attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const void *name, uint64_t none)
+static void mark(enum format_mark_kind kind, const char *name)
+{
+  struct thread_state *t = rt_thread();
+  if (!t || !rt_enter(t)) {
+    rt_lost(t, FORMAT_LOST_MARKS);
+    return;
+  }
+  marks_add(t, kind, name);
+  rt_leave(t);
+}
+
+__attribute__((visibility("default"))) void hpcrun_lite_tool_mark(const void *name, uint64_t none)
 {
   (void)none;
+  if (name)
+    mark(FORMAT_MARK, name);
+}
+
+__attribute__((visibility("default"))) void hpcrun_lite_tool_phase(const void *name, uint64_t none)
+{
+  (void)none;
+  mark(FORMAT_PHASE, name);
+}
+
+static void count(const char *name, int64_t value, uint64_t inside)
+{
+  struct thread_state *t = rt_thread();
+  if (!name)
+    return;
+  if (!t || !rt_enter(t)) {
+    rt_lost(t, FORMAT_LOST_MARKS);
+    return;
+  }
+  marks_count(t, name, value, inside);
+  rt_leave(t);
+}
+
+__attribute__((visibility("default"))) void hpcrun_lite_tool_counter(const void *name, uint64_t value)
+{
+  count(name, (int64_t)value, 0);
+}
+
+/* Called by procedures of include/hpcrun_lite.f90, in whose frame the name lies. */
+__attribute__((visibility("default"))) void hpcrun_lite_tool_fortran_counter(const void *name, uint64_t value)
+{
+  count(name, (int64_t)value, (uint64_t)name);
+}
+
+static void region_begin(const char *name, uint64_t inside)
+{
   struct thread_state *t = rt_thread();
   if (!t || !name || !rt_enter(t))
     return;
@@ -127,7 +174,7 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const 
     if (!atomic_load(&rt.closed))
       region->row = directive_user_row(t, name, &region->name);
     if (!stopped)
-      region->cfa = context_frame_end(t);
+      region->cfa = context_frame_end(t, inside);
     if (region->followed) {
       span_begin_early(t);
       worksharing_user_region(t, region->row);
@@ -135,6 +182,18 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const 
     }
   }
   rt_leave(t);
+}
+
+__attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const void *name, uint64_t none)
+{
+  (void)none;
+  region_begin(name, 0);
+}
+
+__attribute__((visibility("default"))) void hpcrun_lite_tool_fortran_region_begin(const void *name, uint64_t none)
+{
+  (void)none;
+  region_begin(name, (uint64_t)name);
 }
 
 __attribute__((visibility("default"))) void hpcrun_lite_tool_region_end(const void *unused, uint64_t none)

@@ -74,6 +74,28 @@ static __inline__ __attribute__((__always_inline__)) void hpcrun_lite_add_work(u
   hpcrun_lite_find(&found, "hpcrun_lite_tool_add_work")((const void *)0, units);
 }
 
+/* Mark this moment: a line with that name on the timeline. */
+static __inline__ void hpcrun_lite_mark(const char *name)
+{
+  static hpcrun_lite_function found;
+  hpcrun_lite_find(&found, "hpcrun_lite_tool_mark")(name, 0);
+}
+
+/* Begin a phase of the process, which ends the one before; NULL only ends that. */
+static __inline__ void hpcrun_lite_phase(const char *name)
+{
+  static hpcrun_lite_function found;
+  hpcrun_lite_find(&found, "hpcrun_lite_tool_phase")(name, 0);
+}
+
+/* Count an amount, 0 or more: number, sum, least and most of the values for each calling context and thread.  Integers,
+ * so that sums are exact in any order.  Nothing is counted while measuring is paused. */
+static __inline__ __attribute__((__always_inline__)) void hpcrun_lite_counter(const char *name, int64_t value)
+{
+  static hpcrun_lite_function found;
+  hpcrun_lite_find(&found, "hpcrun_lite_tool_counter")(name, (uint64_t)value);
+}
+
 #ifdef __cplusplus
 }
 #endif

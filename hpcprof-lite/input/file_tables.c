@@ -18,6 +18,7 @@ static const uint32_t table_max[FORMAT_TABLES] = {
     [FORMAT_DIRECTIVES] = 1u << 16, [FORMAT_CONTRIBUTIONS] = 4u << 20,
     [FORMAT_WAITS] = 1u << 12,      [FORMAT_SHARES] = 16u << 20,
     [FORMAT_CONSTRUCTS] = 1u << 20, [FORMAT_TASKS] = 1u << 16,
+    [FORMAT_MARKS] = 1u << 20,      [FORMAT_USER_COUNTS] = 1u << 20,
 };
 static const size_t table_bytes_max = 512u << 20;
 
@@ -116,7 +117,8 @@ static bool skippable(const struct file_tables *tables, size_t offset, struct fo
   if (head->magic != magic || head->version != FORMAT_VERSION)
     return false;
   if (head->table != FORMAT_NODES && head->table != FORMAT_VALUES && head->table != FORMAT_WAITS &&
-      head->table != FORMAT_SHARES && head->table != FORMAT_CONSTRUCTS && head->table != FORMAT_TASKS)
+      head->table != FORMAT_SHARES && head->table != FORMAT_CONSTRUCTS && head->table != FORMAT_TASKS &&
+      head->table != FORMAT_USER_COUNTS)
     return false;
   size_t rest = tables->load.size - offset - sizeof *head;
   if (head->stored_size > rest)
@@ -163,7 +165,7 @@ static bool repeats_live_file(const struct file_tables *tables, const struct for
   uint32_t table = view->head.table;
   return tables->process.count && offset >= tables->flush_end && tables->live_size &&
          (table == FORMAT_PROCESS || table == FORMAT_REGIONS || table == FORMAT_DIRECTIVES ||
-          table == FORMAT_CONTRIBUTIONS);
+          table == FORMAT_CONTRIBUTIONS || table == FORMAT_MARKS);
 }
 
 /* Moves *offset beyond free space between live chunks: a table that was freed, or zeros where no chunk was begun.
@@ -225,6 +227,8 @@ static int take_chunk(struct file_tables *tables, const struct format_view *view
     return table_put(tables, &tables->directives, view, first, sizeof(struct format_directive), problems);
   case FORMAT_CONTRIBUTIONS:
     return table_put(tables, &tables->contributions, view, first, sizeof(struct format_contribution), problems);
+  case FORMAT_MARKS:
+    return table_put(tables, &tables->marks, view, first, sizeof(struct format_mark), problems);
   case FORMAT_GRAPH_LOG: /* belongs into a .graph file, the trace into a .trace file */
   case FORMAT_TRACE:
     return 0;
@@ -342,6 +346,7 @@ void file_tables_release(struct file_tables *tables)
   free(tables->threads.data);
   free(tables->directives.data);
   free(tables->contributions.data);
+  free(tables->marks.data);
   free(tables->refs);
 }
 

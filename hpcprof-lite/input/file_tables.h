@@ -33,7 +33,7 @@ struct file_tables {
   uint64_t budget_bytes; /* that may still be decompressed */
   size_t live_size;      /* bytes of the live file; 0: not a live file */
   size_t flush_end;      /* its last flush follows up to there, then the file of its ended threads */
-  struct file_table process, strings, metrics, modules, regions, threads, directives, contributions;
+  struct file_table process, strings, metrics, modules, regions, threads, directives, contributions, marks;
   struct chunk_ref *refs; /* sorted by owner, table, offset */
   size_t refs_count, refs_room;
 };

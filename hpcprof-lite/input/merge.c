@@ -1,6 +1,7 @@
 #include "hpcprof-lite/input/merge.h"
 
 #include "hpcprof-lite/input/construct_merge.h"
+#include "hpcprof-lite/input/marks/user_marks.h"
 #include "hpcprof-lite/input/range/range.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/input/span_merge.h"
@@ -84,6 +85,8 @@ static int take_part(const struct profile_range *part, struct read_file *file, s
 {
   const char *why;
   uint64_t begin_ns = model_sum(part->begin_ns, part->from_ns), end_ns = model_sum(part->begin_ns, part->to_ns);
+  user_marks_cut(process, begin_ns > process->start_ns ? begin_ns - process->start_ns : 0,
+                 end_ns > process->start_ns ? end_ns - process->start_ns : 0);
   range_set(process, begin_ns, end_ns);
   int status = range_open(file, process, problems, range, &why);
   if (!status)
@@ -150,7 +153,8 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   process->usable = true;
   process->running = process->unfinished && (in_snapshot(process->path) || still_runs(process->path, process->pid));
   process->superseded = has_stale_live_file(process->path);
-  if (work->slice->part)
+  status = user_marks_read(file, process, problems);
+  if (!status && work->slice->part)
     status = take_part(work->slice->part, file, process, problems, &range);
   if (!status)
     status = stitch_file(file, process, &profile->catalog, work->slice->baseline, contexts, work->each, problems);

@@ -16,6 +16,7 @@ _Static_assert((int)CONSTRUCT_KINDS == FORMAT_CONSTRUCT_KINDS && (int)CONSTRUCT_
                "same constructs");
 _Static_assert((int)DIRECTIVE_ORDERED == FORMAT_DIRECTIVE_ORDERED, "same directives");
 _Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_SHARES == FORMAT_ROLE_SHARES, "same roles");
+_Static_assert((int)READ_MARK == FORMAT_MARK && (int)READ_PHASE == FORMAT_PHASE, "same kinds");
 _Static_assert((int)READ_WAIT_PARKED == FORMAT_WAIT_PARKED && (int)READ_WAIT_LOCK == FORMAT_WAIT_LOCK, "same kinds");
 _Static_assert((int)MODULE_ANON == FORMAT_MODULE_ANON && (int)THREAD_OPENMP == FORMAT_THREAD_OPENMP, "same flags");
 _Static_assert((int)PROCESS_ONLINE == FORMAT_PROCESS_ONLINE, "same flags");
@@ -154,6 +155,7 @@ static void report_gaps(const struct read_file *file, struct problems *problems)
   report_gap(file, &file->tables.regions, FORMAT_REGIONS, problems);
   report_gap(file, &file->tables.directives, FORMAT_DIRECTIVES, problems);
   report_gap(file, &file->tables.contributions, FORMAT_CONTRIBUTIONS, problems);
+  report_gap(file, &file->tables.marks, FORMAT_MARKS, problems);
 }
 
 static int by_index(const void *a, const void *b)
@@ -633,4 +635,35 @@ int read_shares(struct read_file *file, uint32_t thread, struct problems *proble
   *shares = status ? NULL : (struct read_share *)(void *)table.data;
   *count = status ? 0 : table.count;
   return status;
+}
+
+uint32_t read_marks_count(const struct read_file *file)
+{
+  return file->tables.marks.count;
+}
+
+struct read_mark read_mark(const struct read_file *file, uint32_t mark)
+{
+  const struct format_mark *record = (const struct format_mark *)(const void *)file->tables.marks.data + mark;
+  return (struct read_mark){
+      .ticks = record->ticks, .thread = record->thread, .kind = record->kind, .name = record->name};
+}
+
+int read_user_counts(struct read_file *file, uint32_t thread, struct problems *problems,
+                     struct read_user_count **counts, uint32_t *count)
+{
+  struct file_table table = {0};
+  int status = read_table(file, thread, FORMAT_USER_COUNTS, sizeof(struct format_user_count), problems, &table);
+  *counts = status ? NULL : calloc((size_t)table.count + 1, sizeof **counts);
+  for (*count = 0; *counts && *count < table.count; ++*count) {
+    const struct format_user_count *stored = (const struct format_user_count *)(const void *)table.data + *count;
+    (*counts)[*count] = (struct read_user_count){.node = stored->node,
+                                                 .name = stored->name,
+                                                 .count = stored->count,
+                                                 .sum = stored->sum,
+                                                 .least = stored->least,
+                                                 .most = stored->most};
+  }
+  free(table.data);
+  return *counts ? 0 : ERR_NOMEM;
 }

@@ -152,6 +152,25 @@ int read_waits(struct read_file *file, uint32_t thread, struct problems *problem
 int read_shares(struct read_file *file, uint32_t thread, struct problems *problems, struct read_share **shares,
                 uint32_t *count);
 
+/* What the program marked, in the order of time.  name: for read_string(), 0: none. */
+enum read_mark_kind { READ_MARK, READ_PHASE };
+struct read_mark {
+  uint64_t ticks;
+  uint32_t thread, kind, name;
+};
+uint32_t read_marks_count(const struct read_file *file);
+struct read_mark read_mark(const struct read_file *file, uint32_t mark);
+
+/* What the thread counted in a context: see struct format_user_count. */
+struct read_user_count {
+  uint32_t node, name;
+  uint64_t count, sum, least, most;
+};
+
+/* Decodes the counters' sums of the thread with that index, which the caller frees.  Returns 0 or ERR_NOMEM. */
+int read_user_counts(struct read_file *file, uint32_t thread, struct problems *problems,
+                     struct read_user_count **counts, uint32_t *count);
+
 /* ---- a part of the run ---- */
 
 /* Tables of a thread that take the place of those in the file. */

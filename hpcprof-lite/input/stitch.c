@@ -19,6 +19,11 @@ struct workspan_faults {
   uint64_t kinds, directives, contexts, excess;
 };
 
+/* Columns of the program's counters that are known. */
+struct user_columns {
+  uint32_t names[CATALOG_COLUMNS_MAX], columns[CATALOG_COLUMNS_MAX], count;
+};
+
 struct stitch {
   struct node_map map;
   uint32_t *columns, *roles; /* [the file's column] the catalog's, MODEL_NONE if it is not kept; its role */
@@ -27,6 +32,7 @@ struct stitch {
   uint32_t shares;                    /* the file's column of shares, MODEL_NONE: none, in early files     */
   struct exact_waits amounts;         /* with shares: the exact amounts                                    */
   struct construct_places constructs; /* where constructs were met */
+  struct user_columns user;           /* of a part's threads */
 };
 
 /* Whether a column only serves to compute idleness. */
@@ -271,6 +277,46 @@ static uint64_t split_rest(struct profile_thread *thread, bool by_wall, bool uns
   return work_ns;
 }
 
+/* The catalog's column of a counter of the program; MODEL_NONE: one too many. */
+static int user_column(struct stitch *stitch, uint32_t name, uint32_t *column)
+{
+  struct user_columns *known = &stitch->user;
+  for (uint32_t i = 0; i < known->count; i++)
+    if (known->names[i] == name) {
+      *column = known->columns[i];
+      return 0;
+    }
+  const struct catalog_column wanted = {
+      .name = (char *)read_string(stitch->map.file, name), .unit = "", .role = COLUMN_USER};
+  int status = intern_column(stitch, &wanted, column);
+  if (!status && known->count < CATALOG_COLUMNS_MAX) {
+    known->names[known->count] = name;
+    known->columns[known->count++] = *column;
+  }
+  return status;
+}
+
+/* Adds what the thread counted by counters of the program.  Of a part of the run that is not known. */
+static int add_user_counts(struct stitch *stitch, uint32_t position)
+{
+  struct read_user_count *counts = NULL;
+  uint32_t count = 0, column;
+  if (read_replaced(stitch->map.file))
+    return 0;
+  int status = read_user_counts(stitch->map.file, stitch->map.process->threads[position].index, stitch->map.problems,
+                                &counts, &count);
+  for (uint32_t i = 0; i < count && !status; i++) {
+    uint32_t context = node_map_context(&stitch->map, position, counts[i].node);
+    if (context == MODEL_NONE)
+      node_map_fault(&stitch->map, NODE_MAP_FAULT_COUNT, (struct node_place){position, counts[i].node});
+    status = user_column(stitch, counts[i].name, &column);
+    if (!status && column != MODEL_NONE)
+      status = contexts_value(stitch->map.contexts, context == MODEL_NONE ? 0 : context, column, counts[i].sum);
+  }
+  free(counts);
+  return status;
+}
+
 /* Adds a thread's values to the merged nodes of its contexts. */
 static int add_values(struct stitch *stitch, uint32_t position)
 {
@@ -332,6 +378,8 @@ static int stitch_thread(struct stitch *stitch, uint32_t position)
   int status = node_map_resolve_thread(&stitch->map, position);
   if (!status)
     status = add_values(stitch, position);
+  if (!status)
+    status = add_user_counts(stitch, position);
   if (!status)
     status = add_marks(stitch, position);
   node_map_unload(&stitch->map, position);

@@ -244,6 +244,19 @@ static void charge_event(const struct trace_cursor *cursor, const struct tracelo
                                 .in_use_ns = record->operand[4]};
 }
 
+static void count_event(const struct trace_cursor *cursor, const struct tracelog_record *record,
+                        struct trace_event *event)
+{
+  uint64_t time = shifted(model_sum(cursor->sample_clock, record->operand[0]), TRACELOG_SAMPLE_SHIFT);
+  uint64_t node = record->operand[1], name = record->operand[2];
+  *event = (struct trace_event){.kind = TRACE_EVENT_COUNT,
+                                .begin_ticks = time,
+                                .end_ticks = time,
+                                .node = node < UINT32_MAX ? (uint32_t)node : UINT32_MAX,
+                                .name = name < UINT32_MAX ? (uint32_t)name : UINT32_MAX,
+                                .value = record->operand[3]};
+}
+
 /* Takes an operation that is no state.  Returns whether it is an event. */
 static bool take_other(struct trace_cursor *cursor, const struct tracelog_record *record, struct trace_event *event)
 {
@@ -269,6 +282,9 @@ static bool take_other(struct trace_cursor *cursor, const struct tracelog_record
   case TRACELOG_CHUNK:
     cursor->chunk_begun = true;
     return false;
+  case TRACELOG_USER_COUNT:
+    count_event(cursor, record, event);
+    return cursor->counts;
   default: /* TRACELOG_HOLDER */
     cursor->holder = record->operand[0] < UINT32_MAX ? (uint32_t)record->operand[0] : 0;
     return false;

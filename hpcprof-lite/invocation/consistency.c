@@ -323,6 +323,7 @@ int consistency_check(struct options *options, char *message, size_t size)
   bool fixed = options->view == OPTIONS_SUMMARY || options->view == OPTIONS_EFFICIENCY ||
                options->view == OPTIONS_WHATIF || options->view == OPTIONS_SPEEDUP || options->view == OPTIONS_ADVICE ||
                options->view == OPTIONS_GRAINS || graph;
+  fixed |= options->view == OPTIONS_MARKS || options->view == OPTIONS_USER_COUNTERS;
   bool scenarios = options->view == OPTIONS_WHATIF || options->view == OPTIONS_PARALLELISM;
   if (options->view != OPTIONS_GRAINS && !(graph && !options->grain_groups) &&
       (options->reference || options->grain_groups || options->limits_given))

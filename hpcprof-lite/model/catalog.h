@@ -34,6 +34,7 @@ enum column_role {
   COLUMN_STORED, /* the roles before this one occur in files */
   COLUMN_IDLENESS = COLUMN_STORED,
   COLUMN_CRITICAL, /* what a context contributes to the span of the run, see input/span_merge.h */
+  COLUMN_USER,     /* of a counter of the program */
   COLUMN_MET,      /* not 0 in contexts that the whole run has; only with COLUMN_OF_WHOLE */
   COLUMN_ROLES,
   COLUMN_OF_WHOLE = 16 /* added to a role: the figure of the whole run, where the others are those of a part; rows are

@@ -2,7 +2,7 @@
 
 #include "common/format.h"
 
-_Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_TRACE == FORMAT_LOST_TRACE, "same losses");
+_Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_MARKS == FORMAT_LOST_MARKS, "same losses");
 
 const char *loss_name(enum profile_loss loss)
 {

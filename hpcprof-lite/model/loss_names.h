@@ -30,6 +30,7 @@ enum profile_loss {
   LOSS_UNKEPT,
   LOSS_RATE,
   LOSS_TRACE,
+  LOSS_MARKS,
   LOSS_MAX = 24
 };
 

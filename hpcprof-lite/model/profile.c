@@ -12,6 +12,24 @@ void profile_release_workspan(struct profile_workspan *workspan)
   *workspan = (struct profile_workspan){0};
 }
 
+void profile_release_marks(struct profile_marks *marks)
+{
+  free(marks->marks);
+  free(marks->counts);
+  free(marks->text);
+  *marks = (struct profile_marks){0};
+}
+
+uint64_t profile_phase_end(const struct profile_process *process, uint32_t mark)
+{
+  const struct profile_marks *marks = &process->marks;
+  uint64_t start_ns = marks->marks[mark].at_ns;
+  for (uint32_t i = mark + 1; i < marks->marks_count; i++)
+    if (marks->marks[i].phase)
+      return marks->marks[i].at_ns;
+  return process->wall_ns > start_ns ? process->wall_ns : start_ns;
+}
+
 void profile_release_process(struct profile_process *process)
 {
   free(process->path);
@@ -22,6 +40,7 @@ void profile_release_process(struct profile_process *process)
   free(process->threads);
   free(process->directive_map);
   construct_times_release(&process->constructs);
+  profile_release_marks(&process->marks);
   profile_release_workspan(&process->workspan);
 }
 

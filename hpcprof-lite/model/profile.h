@@ -84,6 +84,28 @@ struct profile_workspan {
   uint32_t directives_count;
 };
 
+/* A moment that the program marked, or at which it began a phase, which lasts until the next one or the end. */
+struct profile_mark {
+  uint64_t at_ns;  /* since the start of the process */
+  uint32_t thread; /* index */
+  uint32_t name;   /* in the text; 0: none, a phase ends */
+  uint32_t phase, reserved; /* phase: 1, or 0 of a mark */
+};
+
+/* What a thread counted by a counter of the program, in all contexts. */
+struct profile_user_count {
+  uint32_t thread, name; /* index; in the text */
+  uint64_t count, sum, least, most;
+};
+
+/* What the program says about itself (include/hpcrun-lite.h). */
+struct profile_marks {
+  struct profile_mark *marks;        /* in the order of time */
+  struct profile_user_count *counts; /* by thread */
+  char *text;                        /* names, each with its NUL; the first one is empty.  NULL: nothing is marked */
+  uint32_t marks_count, counts_count, text_size, phases; /* phases: how many of the marks begin one */
+};
+
 enum process_flag {
   PROCESS_OMPT = 1,      /* an OpenMP runtime attached the tool                              */
   PROCESS_EXCHANGED = 2, /* the launcher substituted the OpenMP runtime                      */
@@ -115,6 +137,7 @@ struct profile_process {
   struct profile_workspan workspan;
   uint32_t *directive_map;           /* [directive of the process] directive of the run, after merging */
   struct construct_times constructs; /* after merging, its rows and tasks name nodes and directives of the run */
+  struct profile_marks marks;
 };
 
 /* The part of the run that is reported: what happened outside it costs nothing. */
@@ -164,6 +187,12 @@ void profile_release_process(struct profile_process *process);
 
 /* Frees what a workspan owns and sets it to zeros. */
 void profile_release_workspan(struct profile_workspan *workspan);
+
+/* Frees what it owns and sets it to zeros. */
+void profile_release_marks(struct profile_marks *marks);
+
+/* When the phase that begins at that mark ends, since the start of the process. */
+uint64_t profile_phase_end(const struct profile_process *process, uint32_t mark);
 
 /* Returns the static name of a kind of directives or constructs: "parallel", "for", … */
 const char *profile_directive_name(uint32_t kind);

@@ -52,6 +52,14 @@ struct timeline_cell {
 
 typedef int timeline_visit(void *context, const struct timeline_interval *interval);
 
+/* A value that the program counted, by the counter of that name. */
+struct timeline_count {
+  uint64_t at_ns, value;
+  const char *name;
+};
+
+typedef int timeline_visit_count(void *context, const struct timeline_count *count);
+
 struct timeline {
   struct timeline_lane *lanes; /* in the order of processes and threads */
   uint32_t lanes_count;
@@ -66,6 +74,8 @@ struct timeline {
   /* Divides the time from one moment to another one, at least a ns for each, into cells of about equal length.  Sets
    * cells[lane * count + i].  Returns 0 or an error. */
   int (*cells)(void *source, uint64_t from_ns, uint64_t to_ns, uint32_t count, struct timeline_cell *cells);
+  /* Delivers what a lane counted, in order.  NULL: nothing.  Returns the same as each(). */
+  int (*counts)(void *source, uint32_t lane, timeline_visit_count *visit, void *context);
   void *source;
 };
 

@@ -41,6 +41,7 @@ static const struct page_table {
               {.name = "overheads", .view = OPTIONS_OVERHEADS},
               {.name = "tasks", .view = OPTIONS_TASKS},
               {.name = "phases", .view = OPTIONS_PHASES, .optional = true},
+              {.name = "marks", .view = OPTIONS_MARKS, .optional = true},
               {.name = "timeline", .view = OPTIONS_TIMELINE, .optional = true, .content = PAGE_INTERVALS},
               {.name = "grains", .view = OPTIONS_GRAINS, .optional = true, .rows_max = 200000},
               {.name = "grain-groups",

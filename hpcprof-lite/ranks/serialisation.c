@@ -11,10 +11,11 @@ enum { BLOCK_BYTES = 8, COMPRESSION_LEVEL = 1 };
 
 /* These fail when a field is added to a record.  A plain number is sent with the record; a pointer, a bool or the
  * number of a module needs code below. */
-_Static_assert(sizeof(struct profile_process) == 520 && sizeof(struct profile_thread) == 416, "see below");
+_Static_assert(sizeof(struct profile_process) == 560 && sizeof(struct profile_thread) == 416, "see below");
 _Static_assert(sizeof(struct profile_directive) == 72 && sizeof(struct context_share) == 24, "see below");
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct catalog_column) == 32, "see below");
 _Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 112, "see below");
+_Static_assert(sizeof(struct profile_mark) == 24 && sizeof(struct profile_user_count) == 40, "see below");
 _Static_assert(sizeof(struct construct_tasks) == 3016 && sizeof(struct construct_times) == 64, "see below");
 
 /* What sender and receiver must have in common. */
@@ -22,7 +23,7 @@ struct layout {
   uint32_t version, process, thread, directive, node, share, mark, module, column, construct, row, tasks;
 };
 
-static const struct layout own_layout = {1,
+static const struct layout own_layout = {2,
                                          sizeof(struct profile_process),
                                          sizeof(struct profile_thread),
                                          sizeof(struct profile_directive),
@@ -185,6 +186,13 @@ static void put_constructs(struct serialisation *message, const struct construct
   serialisation_put_array(message, times->tasks, times->tasks_count, sizeof *times->tasks);
 }
 
+static void put_user_marks(struct serialisation *message, const struct profile_marks *marks)
+{
+  serialisation_put_array(message, marks->marks, marks->marks_count, sizeof *marks->marks);
+  serialisation_put_array(message, marks->counts, marks->counts_count, sizeof *marks->counts);
+  serialisation_put_array(message, marks->text, marks->text_size, 1);
+}
+
 static void put_process(struct serialisation *message, const struct profile_process *process, bool bare)
 {
   serialisation_put(message, process, sizeof *process);
@@ -196,6 +204,7 @@ static void put_process(struct serialisation *message, const struct profile_proc
   serialisation_put_array(message, process->threads, process->threads_count, sizeof *process->threads);
   put_workspan(message, bare ? &(struct profile_workspan){0} : &process->workspan);
   put_constructs(message, bare ? &(struct construct_times){0} : &process->constructs);
+  put_user_marks(message, bare ? &(struct profile_marks){0} : &process->marks);
 }
 
 /* Maps the sender's numbers of modules and columns to those of this rank's catalog. */
@@ -254,6 +263,31 @@ static void get_constructs(struct serialisation *message, struct profile_process
     fail(message, ERR_INPUT);
 }
 
+/* Whether all names of a process's marks and counters exist, and the marks are in order. */
+static bool valid_marks(const struct profile_marks *marks)
+{
+  bool valid = marks->text_size ? !marks->text[0] && !marks->text[marks->text_size - 1]
+                                : !marks->marks_count && !marks->counts_count;
+  for (uint32_t i = 0; i < marks->marks_count && valid; i++)
+    valid = marks->marks[i].name < marks->text_size && marks->marks[i].phase <= 1 &&
+            (!i || marks->marks[i].at_ns >= marks->marks[i - 1].at_ns);
+  for (uint32_t i = 0; i < marks->counts_count && valid; i++)
+    valid = marks->counts[i].name < marks->text_size;
+  return valid;
+}
+
+static void get_user_marks(struct serialisation *message, struct profile_marks *marks)
+{
+  *marks = (struct profile_marks){0};
+  marks->marks = serialisation_own_array(message, &marks->marks_count, sizeof *marks->marks);
+  marks->counts = serialisation_own_array(message, &marks->counts_count, sizeof *marks->counts);
+  marks->text = serialisation_own_array(message, &marks->text_size, 1);
+  if (!message->status && !valid_marks(marks))
+    fail(message, ERR_INPUT);
+  for (uint32_t i = 0; i < marks->marks_count && !message->status; i++)
+    marks->phases += marks->marks[i].phase;
+}
+
 /* Reads the bools of a record by their bytes: a damaged one may have a value that no bool has. */
 static void get_bools(const void *record, struct profile_process *process)
 {
@@ -280,6 +314,7 @@ static void get_process(struct serialisation *message, const struct number_map *
   process->threads = NULL;
   process->directive_map = NULL;
   process->constructs = (struct construct_times){0};
+  process->marks = (struct profile_marks){0};
   process->workspan.unit = NULL;
   process->path = own_string(message);
   process->host = own_string(message);
@@ -289,6 +324,7 @@ static void get_process(struct serialisation *message, const struct number_map *
   process->threads = serialisation_own_array(message, &process->threads_count, sizeof *process->threads);
   get_workspan(message, numbers, &process->workspan);
   get_constructs(message, process);
+  get_user_marks(message, &process->marks);
 }
 
 /* Puts the processes that this rank has read, with their places among those of the run. */

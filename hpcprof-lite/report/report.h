@@ -9,6 +9,7 @@
 #include "hpcprof-lite/analysis/advice/advice.h"
 #include "hpcprof-lite/analysis/causes.h"
 #include "hpcprof-lite/algorithms/compare.h"
+#include "hpcprof-lite/algorithms/run_marks.h"
 #include "hpcprof-lite/analysis/distribution.h"
 #include "hpcprof-lite/analysis/efficiency.h"
 #include "hpcprof-lite/analysis/grain_groups.h"
@@ -82,6 +83,7 @@ struct report {
   uint32_t rows_limit;         /* lines of the timeline, 0: all; contexts of --scaling */
   const struct phases *phases; /* of each process that has any */
   uint32_t phases_count;
+  const struct run_marks *marks; /* in the views on the axis of time */
   bool per_thread;  /* rows for each thread below those of constructs */
   bool log_differs; /* the graph log disagrees with the measurement, or is incomplete */
   const struct unnamed_module *modules;

@@ -251,6 +251,33 @@ static int each(void *context, uint32_t lane, timeline_visit *visit, void *visit
                             : each_of_lane(source, lane, visit, visit_context);
 }
 
+/* ---- counters of the program ---- */
+
+static int counts(void *context, uint32_t number, timeline_visit_count *visit, void *visit_context)
+{
+  struct timeline_source *source = context;
+  const struct timeline_lane *lane = &source->timeline.lanes[number];
+  const struct lane_process *lanes = &source->traced[lane->process].lanes;
+  struct trace_cursor cursor;
+  struct trace_event event;
+  int status = 0;
+  trace_cursor_open(&lanes->trace, lanes->process->threads[lane->thread].index, NULL, &cursor);
+  trace_cursor_seek(&cursor, lane_ticks(lanes, lane->start_ns));
+  cursor.counts = true;
+  while (!status && trace_cursor_next(&cursor, &event)) {
+    if (event.kind != TRACE_EVENT_COUNT)
+      continue;
+    const struct timeline_count count = {
+        .at_ns = lane_ns(lanes, event.begin_ticks), .value = event.value, .name = read_string(lanes->file, event.name)};
+    if (count.at_ns >= lane->start_ns && count.at_ns < lane->end_ns)
+      status = visit(visit_context, &count);
+  }
+  if (!status && cursor.no_memory)
+    status = ERR_NOMEM;
+  trace_cursor_close(&cursor);
+  return status;
+}
+
 /* ---- cells ---- */
 
 /* The life of a thread, also outside the range. */
@@ -631,7 +658,7 @@ int timeline_source_open(const struct timeline_input *input, struct timeline_sou
     return ERR_NOMEM;
   *source = (struct timeline_source){
       .input = *input,
-      .timeline = {.from_ns = input->from_ns, .to_ns = input->to_ns, .each = each, .cells = cells, .source = source}};
+      .timeline = {.from_ns = input->from_ns, .to_ns = input->to_ns, .each = each, .cells = cells, .counts = counts, .source = source}};
   pthread_mutex_init(&source->lock, NULL);
   pthread_mutex_init(&source->preparing, NULL);
   int status = open_all(source);

@@ -20,6 +20,7 @@
 #include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/critical_path.h"
 #include "hpcrun-lite/rt/sampling/times.h"
@@ -354,6 +355,7 @@ static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
   put_waits(t, now);
   put_constructs(t, now);
   put_table(&writer.threads, &t->shares);
+  put_table(&writer.threads, &t->user_counts);
   if (writer.threads.used >= FLUSH_SIZE)
     flush(false);
 }
@@ -365,7 +367,7 @@ void writer_thread(struct thread_state *t, uint64_t cpu_ns)
 
 bool writer_thread_ended(struct thread_state *t, uint64_t cpu_ns)
 {
-  bool sampled = t->nodes.count > 1 || t->record->samples; /* a sample of an idle thread is in no node */
+  bool sampled = t->nodes.count > 1 || t->record->samples || t->user_counts.count; /* a sample of an idle thread is in no node */
   put_thread(t, cpu_ns, true);
   if (sampled)
     flush(false);
@@ -530,6 +532,7 @@ void writer_process(void)
     put_graph(&record);
   put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof record, &record);
   put_table(&writer.common, region_table());
+  put_table(&writer.common, marks_table());
   flush(true);
 }
 

@@ -4,6 +4,7 @@
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/code_address.h"
 #include "hpcrun-lite/rt/construct_events.h"
+#include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/span/directive.h"
@@ -736,12 +737,25 @@ void ompt_pause(bool pause)
   rt_inside_dec(t);
 }
 
+/* A mark or phase whose name is the argument of omp_control_tool().  Returns 0, or 1 where it is ignored. */
+static int on_mark(enum format_mark_kind kind, const char *name)
+{
+  struct thread_state *t = rt_thread();
+  if (!t || (kind == FORMAT_MARK && !name) || !rt_enter(t))
+    return 1;
+  marks_add(t, kind, name);
+  rt_leave(t);
+  return 0;
+}
+
 /* omp_control_tool(): a flush has nothing to do; after an end, measuring does not start again. */
 static int on_control_tool(uint64_t command, uint64_t modifier, void *argument, const void *codeptr)
 {
-  (void)modifier, (void)argument, (void)codeptr;
-  enum { START = 1, PAUSE = 2, END = 4 };
+  (void)modifier, (void)codeptr;
+  enum { START = 1, PAUSE = 2, END = 4, MARK = 64, PHASE = 65 };
   static atomic_bool ended;
+  if (command == MARK || command == PHASE)
+    return on_mark(command == MARK ? FORMAT_MARK : FORMAT_PHASE, argument);
   if (command == END)
     atomic_store(&ended, true);
   if (command == PAUSE || command == END || (command == START && !atomic_load(&ended)))

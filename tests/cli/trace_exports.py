@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Exports of the timeline: what each format's own rules and tools say of them, and that their sums agree."""
 import collections
+import decimal
 import functools
 import os
 import re
@@ -282,6 +283,41 @@ def exports_of_a_part_of_the_run_have_its_sums(directory):
     if os.path.exists(MODULE):
         exported(directory, "otf2", *part)
         assert times(formats.otf2(os.path.join(directory, "otf2", "traces.otf2"))) == wanted
+
+
+@case
+def what_the_program_says_is_in_all_exports(directory):
+    """Marks, phases and each value of a counter, with their times, and nothing else changes."""
+    output = os.path.join(directory, "said")
+    must(LAUNCHER, "-q", "-t", "-o", output, build("instrumented.c"), "all", "2")
+
+    def at(row, name):
+        return formats._ns(decimal.Decimal(row[name]), 10**9)
+
+    wanted = {kind: sorted((row["name"], at(row, "start_s"), at(row, "end_s") - at(row, "start_s"))
+                           for row in rows("marks", output) if row["kind"] == kind) for kind in ("mark", "phase")}
+    assert len(wanted["mark"]) == 6 and [name for name, *_ in wanted["phase"]] == ["output", "setup", "solve"]
+    paths = {}
+    for form in "perfetto", "firefox", *(["otf2"] if os.path.exists(MODULE) else []):
+        paths[form] = os.path.join(directory, form + ".json" * (form == "firefox"))
+        must(REPORT, "-f", form, "-o", paths[form], output)
+    said = {"perfetto": formats.perfetto_said(paths["perfetto"]), "firefox": formats.firefox_said(paths["firefox"])}
+    if "otf2" in paths:
+        said["otf2"] = formats.otf2_said(os.path.join(paths["otf2"], "traces.otf2"))
+    for form, found in said.items():
+        assert {kind: found[kind] for kind in wanted} == wanted, (form, found)
+        assert found["counter"] == said["perfetto"]["counter"], form
+    values = said["perfetto"]["counter"]
+    sums = {row["counter"]: row for row in rows("user-counters", output) if not row["thread"]}
+    for name, row in sums.items():
+        own = [value for counter, *_, value in values if counter == name]
+        assert (len(own), sum(own)) == (int(row["values"]), int(row["sum"])), name
+    found = [row for row in rows("timeline", output) if row["category"]]
+    wanted = times(formats.of_rows(found, lambda row: (row["process"], row["thread"])))
+    assert times(formats.perfetto(paths["perfetto"])[0]) == times(formats.firefox(paths["firefox"])) == wanted
+    with formats.FirefoxProfiler(paths["firefox"]) as profiler:
+        shown = {entry["markerName"]: entry["count"] for entry in profiler.ask("thread", "markers")["byType"]}
+        assert shown["ready"] == 1 and shown["step"] == 5 and shown["items"] > 100 and shown["solve"] == 1, shown
 
 
 @case

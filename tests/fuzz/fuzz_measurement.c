@@ -5,7 +5,9 @@
 
 static const char *const views[] = {"summary",    "topdown",     "bottomup",      "flat",   "threads",
                                     "efficiency", "parallelism", "critical-path", "whatif", "speedup",
-                                    "regions",    "region-tree", "overheads",     "tasks"};
+                                    "regions",    "region-tree", "overheads",     "tasks",  "marks",
+                                    "user-counters", "phases"};
+enum { VIEWS = sizeof views / sizeof *views };
 static const char *const formats[] = {"text", "csv", "json"};
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed)
@@ -20,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     directory = fuzz_path("");
   fuzz_write("a.hpcrun", data, size);
   uint32_t choice = fuzz_choice(data, size);
-  const char *view = views[choice % 14], *format = formats[choice / 14 % 3];
+  const char *view = views[choice % VIEWS], *format = formats[choice / VIEWS % 3];
   fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", view, "-f", format, directory, NULL});
   return 0;
 }

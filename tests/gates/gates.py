@@ -12,7 +12,7 @@ from tap import BUILD, SOURCE, must
 
 # Folder → folders of the project that its files may include.
 RT = ("hpcrun-lite/rt/core", "hpcrun-lite/rt/filter", "hpcrun-lite/rt/span", "hpcrun-lite/rt/construct", "hpcrun-lite/rt/sampling",
-      "hpcrun-lite/rt/control", "hpcrun-lite/rt")  # from the bottom
+      "hpcrun-lite/rt/marks", "hpcrun-lite/rt/control", "hpcrun-lite/rt")  # from the bottom
 CTL = ("hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite", "hpcrun-lite/gomp",
        "hpcrun-lite/interpose")  # from the bottom
 LAYERS = {
@@ -33,7 +33,8 @@ LAYERS = {
        for folder, stages in {
         "model": "model",
         "algorithms": "model algorithms",
-        "input": "model input input/range",
+        "input": "model input input/range input/marks",
+        "input/marks": "model input input/marks",
         "input/range": "model input input/range",
         "symbols": "symbols",
         "views": "model input input/range symbols views",
@@ -48,17 +49,18 @@ LAYERS = {
         "report/comparison": "model algorithms views analysis report report/constructs report/comparison",
         "report/constructs": "model views analysis report report/constructs",
         "report/source": "model views views/source analysis report report/source",
+        "report/marks": "model algorithms analysis report report/marks",
         "report/summary": "model views analysis report report/summary",
-        "report/timeline": "model views analysis report report/timeline",
-        "report/exports": "model views analysis report report/exports",
+        "report/timeline": "model algorithms views analysis report report/timeline",
+        "report/exports": "model algorithms views analysis report report/exports",
         "report/html": "model analysis report report/html html_sources.h",
         "live": "model input symbols views analysis report live",
         "invocation": "model input report invocation options.h",  # it checks the options
     }.items()},
     "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
-                     "model algorithms input symbols views views/source replay grains timeline ranks analysis analysis/advice "
+                     "model algorithms input input/marks symbols views views/source replay grains timeline ranks analysis analysis/advice "
                      "report "
-                     "report/constructs report/source report/summary report/timeline report/exports report/comparison "
+                     "report/constructs report/source report/summary report/timeline report/exports report/marks report/comparison "
                      "report/html live invocation comparison page".split())},
 }
 for pipelines in ("comparison", "page"):  # of which only main.c knows
@@ -84,6 +86,8 @@ RT_MAY_CALL = {
 EXPORTS = {
     "ompt_start_tool", "hpcrun_lite_tool_start", "hpcrun_lite_tool_stop", "hpcrun_lite_tool_add_work",
     "hpcrun_lite_tool_region_begin", "hpcrun_lite_tool_region_end",
+    "hpcrun_lite_tool_mark", "hpcrun_lite_tool_phase", "hpcrun_lite_tool_counter",
+    "hpcrun_lite_tool_fortran_region_begin", "hpcrun_lite_tool_fortran_counter",
     "pthread_create", "thrd_create", "dlclose", "_exit", "_Exit",
     "sigaction", "signal", "sigprocmask", "pthread_sigmask", "sigwait", "sigwaitinfo", "sigtimedwait",
     "execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "execveat", "fexecve",

@@ -75,6 +75,12 @@ def expected():
     table["recorded.speedup.json"] = (("-q", "--view", "speedup", "-f", "json", "recorded"), 0, "stdout")
     table["recorded-lies.err"] = (("-q", "--view", "whatif", "recorded-lies"), 1, "stderr")
     timeline = ("-q", "--view", "timeline", "-f", "csv")
+    for view in ("marks", "user-counters", "topdown", "phases"):
+        for suffix, how in ((".txt", ()), (".csv", ("-f", "csv"))):
+            table[f"marked.{view}{suffix}"] = (("-q", "--view", view, *how, "marked"), 0, "stdout")
+            table[f"marked-hostile.{view}{suffix}"] = (("-q", "--view", view, *how, "marked-hostile"), 1, "stdout")
+    table["marked.marks.json"] = (("-q", "--view", "marks", "-f", "json", "--from", "350ms", "marked"), 0, "stdout")
+    table["marked-hostile.err"] = (("-q", "--view", "marks", "marked-hostile"), 1, "stderr")
     for name, status in TRACED.items():
         table[f"{name}.timeline.csv"] = ((*timeline, name), status, "stdout")
     table["traced.summary.txt"] = (("-q", "traced"), 0, "stdout")

@@ -14,9 +14,9 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from browser import CHROMIUM, Browser
+from browser import CHROMIUM, Browser, need_browser
 from report import report
-from tap import BUILD, GOLDEN, REPORT, case, main, must
+from tap import BUILD, GOLDEN, INCLUDE, LAUNCHER, REPORT, case, compile_c, main, must
 from traced_pages import CELLS, NAMES, TITLES, intervals, ns, page, quiet, shown_ns, topdown
 
 INTERVALS = """loadTrace().then((trace) => trace.lanes.flatMap((lane) =>
@@ -407,6 +407,25 @@ def what_does_not_fit_is_counted(directory):
             notice = browser.evaluate("document.querySelector('#panel-timeline .notice').textContent")
             assert str(columns["left_out"]) in notice and until in notice, notice
             quiet(browser)
+
+
+@case
+def marks_and_phases_of_the_program_are_shown_with_their_names(directory):
+    need_browser()
+    output, path = os.path.join(directory, "measurement"), os.path.join(directory, "page.html")
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli", "instrumented.c")
+    binary = compile_c(directory, "instrumented", open(source, encoding="utf-8").read(), "-fopenmp", "-I", INCLUDE)
+    must(LAUNCHER, "-q", "-t", "-o", output, binary, "marks")
+    must(REPORT, "-q", "-f", "html", "-o", path, output)
+    with Browser() as browser:
+        browser.open(path, "#tab=timeline")
+        drawn(browser)
+        marks = browser.evaluate(CELLS % "Marks")
+        assert [cells[0] for cells in marks] == ["ready", *["step"] * 5], marks
+        names = [cells[1] for cells in browser.evaluate(CELLS % "Phases")]
+        assert names[:3] == ["setup", "solve", "output"], names
+        assert browser.evaluate("document.querySelector('.lanes-axis').classList.contains('with-marks')")
+        quiet(browser)
 
 
 if __name__ == "__main__":

@@ -102,6 +102,67 @@ class _Slices:
             self.lane["waits"][event["name"], arguments.get("wait_for", "")] += length
 
 
+def _said(event, said):
+    """Takes a mark, phase or counted value of the program.  Returns whether it is one."""
+    if event["ph"] == "i":
+        assert event["cat"] == "mark" and event["s"] == "p", event
+        said["mark"].append((event["name"], _ns(event["ts"], 1000), 0))
+    elif event["ph"] == "X" and event.get("cat") == "phase":
+        said["phase"].append((event["name"], _ns(event["ts"], 1000), _ns(event["dur"], 1000)))
+    elif event["ph"] == "C" and event["name"] != "working threads":
+        name, thread = re.fullmatch(r"(.*) \(thread (\d+)\)", event["name"], re.S).groups()
+        said["counter"].append((name, int(thread), _ns(event["ts"], 1000), event["args"]["value"]))
+    else:
+        return False
+    return True
+
+
+def perfetto_said(path):
+    """What the program has marked and counted: {"mark": [(name, ns, 0)], "phase": [(name, ns, length)],
+    "counter": [(name, thread, ns, value)]}; firefox_said() and otf2_said() return the same."""
+    said = collections.defaultdict(list)
+    for event in _load(path)["traceEvents"]:
+        _said(event, said)
+    return {kind: sorted(found) for kind, found in said.items()}
+
+
+def firefox_said(path):
+    profile, said = _load(path), collections.defaultdict(list)
+    strings = profile["shared"]["stringArray"]
+    assert {"mark", "phase", "counter"} <= {schema["name"] for schema in profile["meta"]["markerSchema"]}
+    for thread in profile["threads"]:
+        table, number = thread["markers"], int(thread["tid"].split(".")[-1])
+        for i in range(table["length"]):
+            name, data, start = strings[table["name"][i]], table["data"][i], table["startTime"][i]
+            kind = data["type"]
+            if kind == "counter":
+                said[kind].append((name, number, _ns(start, 10**6), data["value"]))
+            elif kind in ("mark", "phase"):
+                assert table["phase"][i] == (kind == "phase") and (table["endTime"][i] is None) == (kind == "mark")
+                length = table["endTime"][i] - start if kind == "phase" else 0
+                said[kind].append((name, _ns(start, 10**6), _ns(length, 10**6)))
+    return {kind: sorted(found) for kind, found in said.items()}
+
+
+def otf2_said(path):
+    said, kind = collections.defaultdict(list), None
+    names = {int(number): int(thread) for number, thread in re.findall(
+        r'LOCATION +(\d+)  Name: "thread (\d+) ', tap.must("otf2-print", "-G", path))}
+    for line in tap.must("otf2-marker", path).splitlines():
+        if found := re.match(r'MARKER_DEF .*Category: "(\w+)"', line):
+            kind = found.group(1)
+        elif found := re.match(r'MARKER +Time: (\d+), Duration (\d+), Scope: LOCATION:\d+, Text: "(.*)"', line):
+            said[kind].append((found.group(3), int(found.group(1)), int(found.group(2))))
+        else:
+            assert not line.strip(), line
+    for line in tap.must("otf2-print", path).splitlines():
+        if line.startswith("METRIC"):
+            place, time, name, value = re.match(
+                r'METRIC +(\d+) +(\d+)  Metric: \d+, 1 Value: \("(.*)" <\d+>; UINT64; (\d+)\)', line).groups()
+            said["counter"].append((name, names[int(place)], int(time), int(value)))
+    return {kind: sorted(found) for kind, found in said.items()}
+
+
 def perfetto(path):
     """Trace events in JSON, by the rules of the format.  Returns the lanes, the counters as {(pid, ns): threads}, and
     the critical paths as {pid: [(from, to, thread)]}."""
@@ -114,6 +175,8 @@ def perfetto(path):
         if event["ph"] == "M":
             assert event["name"] not in names[place], event
             names[place][event["name"]], = event["args"].values()
+        elif _said(event, collections.defaultdict(list)):
+            pass
         elif event["ph"] == "C":
             assert event["args"]["threads"] >= 0 and event["name"] == "working threads", event
             counts[event["pid"], _ns(event["ts"], 1000)] = event["args"]["threads"]
@@ -168,6 +231,9 @@ def _markers(thread, strings, fields, lane):
         at = _ns(end if phase == 3 else start, 10**6)
         assert at >= last, "the time of markers decreases"
         last = at
+        if data["type"] in ("mark", "phase", "counter"):
+            assert category == 0 and set(data) == {"type"} | ({"value"} if data["type"] == "counter" else set()), data
+            continue
         for field, value in data.items():
             assert field == "type" or value < len(strings) or fields[data["type"], field] == "integer", data
         if phase == 1:

@@ -113,6 +113,18 @@ static void dump_processes(const struct profile *profile, struct lines *lines)
                (unsigned long long)process->threads[j].work);
       add_line(lines, line);
     }
+    const struct profile_marks *marks = &process->marks;
+    for (uint32_t j = 0; j < marks->marks_count; j++) {
+      snprintf(line, LINE, "mark %u %u %llu %u %u %s", i, j, (unsigned long long)marks->marks[j].at_ns,
+               marks->marks[j].thread, marks->marks[j].phase, marks->text + marks->marks[j].name);
+      add_line(lines, line);
+    }
+    for (uint32_t j = 0; j < marks->counts_count; j++) {
+      snprintf(line, LINE, "count %u %u %u %llu %llu %s", i, j, marks->counts[j].thread,
+               (unsigned long long)marks->counts[j].count, (unsigned long long)marks->counts[j].sum,
+               marks->text + marks->counts[j].name);
+      add_line(lines, line);
+    }
     for (size_t j = 0; j < problems->count && j < PROBLEMS_MAX; j++) {
       snprintf(line, LINE, "problem %u %zu of %zu %s", i, j, problems->count, problems->lines[j]);
       add_line(lines, line);
@@ -229,6 +241,7 @@ static void test_parts_come_together(void **state)
   expected = dump(&all);
   assert_true(strstr(expected, " share ") && strstr(expected, "directive 1 ") && strstr(expected, "problem "));
   assert_true(strstr(expected, "\nconstruct /0:0:0/1:") && strstr(expected, "\nrow ") && strstr(expected, "\ntasks "));
+  assert_true(strstr(expected, "\nmark ") && strstr(expected, " 1 solve\n") && strstr(expected, "\ncount "));
   for (uint32_t parts = 1; parts <= PARTS_MAX; parts++) {
     struct profile profiles[PARTS_MAX];
     for (uint32_t i = 0; i < parts; i++)

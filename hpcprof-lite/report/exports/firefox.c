@@ -56,9 +56,54 @@ static void construct_data(struct firefox_writer *writer, uint32_t number, enum 
   putc_unlocked('}', writer->stream);
 }
 
+/* The number of a name; a damaged trace may have one that no counter has: then that of the first string. */
+static uint32_t mark_name(struct firefox_writer *writer, const char *name)
+{
+  uint32_t number = string_table_add(&writer->strings, name);
+  return number < writer->strings_written ? number : 0;
+}
+
+/* A mark, phase or counter's value of the program in the present column. */
+static void mark_cell(struct firefox_writer *writer, const struct lane_mark *mark)
+{
+  static const char *const types[] = {[LANE_MARK] = "mark", [LANE_PHASE] = "phase", [LANE_COUNT] = "counter"};
+  bool phase = mark->kind == LANE_PHASE;
+  switch (writer->column) {
+  case MARKER_NAME:
+    firefox_number(writer, mark_name(writer, mark->name));
+    break;
+  case MARKER_START:
+    firefox_time(writer, mark->start_ns);
+    break;
+  case MARKER_END:
+    if (phase)
+      firefox_time(writer, mark->end_ns);
+    else
+      firefox_optional(writer, MODEL_NONE);
+    break;
+  case MARKER_DATA:
+    fprintf(firefox_cell(writer), "{\"type\":\"%s\"", types[mark->kind]);
+    if (mark->kind == LANE_COUNT)
+      fprintf(writer->stream, ",\"value\":%" PRIu64, mark->value);
+    putc_unlocked('}', writer->stream);
+    break;
+  default:
+    firefox_number(writer, writer->column == MARKER_PHASE && phase ? PHASE_INTERVAL : 0);
+  }
+}
+
+/* Those that come until a time. */
+static void mark_cells(struct firefox_writer *writer, uint64_t until_ns)
+{
+  const struct lane_mark *mark;
+  while ((mark = lane_marks_until(&writer->marks, until_ns)))
+    mark_cell(writer, mark);
+}
+
 /* The begin or end of a construct in the present column. */
 static int construct_marker(struct firefox_writer *writer, uint32_t number, uint64_t time_ns, enum phase phase)
 {
+  mark_cells(writer, time_ns);
   switch (writer->column) {
   case MARKER_NAME:
     firefox_number(writer, writer->constructs[number].name);
@@ -105,6 +150,7 @@ static int wait_marker(void *context, const struct timeline_interval *interval)
   struct firefox_writer *writer = context;
   if (interval->category != TIMELINE_IDLE && interval->category != TIMELINE_LOCK_WAIT)
     return 0;
+  mark_cells(writer, interval->start_ns);
   switch (writer->column) {
   case MARKER_NAME:
     firefox_number(writer, writer->category_names[interval->category]);
@@ -135,7 +181,10 @@ static int write_columns(struct firefox_writer *writer, uint32_t lane, enum colu
   int status = 0;
   for (writer->column = first; writer->column <= last && !status; writer->column++) {
     firefox_open_column(writer, names[writer->column]);
+    writer->marks.next = 0;
     status = timeline_walk(&writer->lanes, lane, events, writer);
+    if (!status && first == MARKER_NAME)
+      mark_cells(writer, UINT64_MAX);
     status = status || !ferror(writer->stream) ? status : ERR_INPUT;
     firefox_close_column(writer);
   }
@@ -167,7 +216,9 @@ static int write_thread(struct firefox_writer *writer, uint32_t lane)
   fputs(",\"pausedRanges\":[],\"showMarkersInTimeline\":true,\n\"samples\":{\"weightType\":\"tracing-ms\",\n", stream);
   int status = write_columns(writer, lane, SAMPLE_STACK, SAMPLE_WEIGHT, &samples);
   fputs(",\n\"markers\":{", stream);
+  status = status ? status : lane_marks_read(writer->report, lane, &writer->marks);
   status = status ? status : write_columns(writer, lane, MARKER_NAME, MARKER_DATA, &markers);
+  lane_marks_release(&writer->marks);
   fputs("}", stream);
   return status;
 }
@@ -202,7 +253,12 @@ static void write_meta(struct firefox_writer *writer)
         "{\"name\":\"wait\",\"tableLabel\":\"{marker.data.wait_for}\",\"chartLabel\":\"{marker.data.wait_for}\","
         "\"display\":[\"marker-chart\",\"marker-table\"],\"fields\":["
         "{\"key\":\"wait_for\",\"label\":\"waits for\",\"format\":\"unique-string\"},"
-        "{\"key\":\"wait_for_id\",\"label\":\"context id\",\"format\":\"integer\"}]}]},\n",
+        "{\"key\":\"wait_for_id\",\"label\":\"context id\",\"format\":\"integer\"}]},\n"
+        "{\"name\":\"mark\",\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"fields\":[]},\n"
+        "{\"name\":\"phase\",\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"fields\":[]},\n"
+        "{\"name\":\"counter\",\"display\":[\"marker-chart\",\"marker-table\"],"
+        "\"graphs\":[{\"key\":\"value\",\"type\":\"line\"}],"
+        "\"fields\":[{\"key\":\"value\",\"format\":\"integer\"}]}]},\n",
         stream);
 }
 
@@ -216,6 +272,7 @@ int firefox_write(const struct report *report)
     write_meta(&writer);
     fputs("\"libs\":[],\"pages\":[],\n", writer.stream);
     firefox_write_tables(&writer);
+    writer.strings_written = writer.strings.count;
     fputs("\"threads\":[", writer.stream);
   }
   for (uint32_t i = 0; i < timeline->lanes_count && !status; i++) {

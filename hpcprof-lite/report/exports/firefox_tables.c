@@ -80,6 +80,19 @@ static int name_construct(struct firefox_writer *writer, uint32_t number)
   return 0;
 }
 
+/* The names of marks, phases and counters. */
+static void number_names(struct firefox_writer *writer)
+{
+  const struct report *report = writer->report;
+  for (uint32_t i = 0; report->marks && i < report->marks->count; i++)
+    string_table_add(&writer->strings, report->marks->marks[i].name);
+  for (uint32_t i = 0; i < report->profile->processes_usable; i++) {
+    const struct profile_marks *marks = &report->profile->processes[i].marks;
+    for (uint32_t k = 0; k < marks->counts_count; k++)
+      string_table_add(&writer->strings, marks->text + marks->counts[k].name);
+  }
+}
+
 static int name_row(struct firefox_writer *writer, uint32_t row)
 {
   const struct tree *tree = writer->report->tree;
@@ -115,6 +128,7 @@ int firefox_prepare(struct firefox_writer *writer)
     writer->category_names[i] = string_table_add(&writer->strings, timeline_category_name((enum timeline_category)i));
   for (uint32_t i = 0; i < modules; i++)
     writer->modules[i] = string_table_add(&writer->strings, report->profile->catalog.modules[i].name);
+  number_names(writer);
   for (uint32_t row = 0; row < rows; row++) {
     number_function(writer, row);
     if (name_row(writer, row))

@@ -6,6 +6,7 @@
 #ifndef HPCPROF_LITE_REPORT_EXPORTS_FIREFOX_TABLES_H
 #define HPCPROF_LITE_REPORT_EXPORTS_FIREFOX_TABLES_H
 
+#include "hpcprof-lite/report/exports/lane_marks.h"
 #include "hpcprof-lite/report/exports/string_table.h"
 #include "hpcprof-lite/report/exports/timeline_lanes.h"
 
@@ -20,6 +21,7 @@ struct firefox_writer {
   FILE *stream;
   struct timeline_lanes lanes;
   struct string_table strings;
+  uint32_t strings_written; /* after firefox_write_tables(): later ones cannot be referred to */
   struct firefox_construct *constructs;
   uint32_t category_names[TIMELINE_CATEGORIES];
   uint32_t *row_names;                   /* [row] number of its name where something waits for it */
@@ -32,6 +34,7 @@ struct firefox_writer {
   uint8_t *used;               /* [row] bits of the categories that it, or a row below it, has as samples */
   uint32_t *first_stack;       /* [row] number of its first stack: one for each such category */
   uint32_t stacks;
+  struct lane_marks marks; /* of the lane that is being written */
   unsigned column; /* the present one, in a thread: for firefox.c */
   uint32_t cells;  /* written of the present column */
 };

@@ -1,6 +1,8 @@
 #include "hpcprof-lite/report/exports/otf2.h"
 
+#include "hpcprof-lite/report/exports/lane_marks.h"
 #include "hpcprof-lite/report/exports/otf2_library.h"
+#include "hpcprof-lite/report/exports/string_table.h"
 #include "hpcprof-lite/report/exports/timeline_lanes.h"
 #include "hpcprof-lite/report/row_writer.h"
 
@@ -22,6 +24,8 @@ struct writer {
   uint32_t *string_of;  /* [row] number of its name + 1 where something waits for it, 0 for others */
   uint32_t *waited_for; /* those rows, by the numbers of their names: the first strings */
   uint32_t waited_for_count;
+  struct lane_marks marks;      /* of the present lane */
+  struct string_table counters; /* names of counters, by their numbers */
   uint32_t strings; /* defined so far */
   bool no_memory;
 };
@@ -65,9 +69,24 @@ static uint32_t region_of(const struct writer *writer, uint32_t entry)
   return FIRST_CONSTRUCT + (writer->lanes.entries ? writer->report->constructs->entries[entry].region : 0);
 }
 
+/* The values that the lane has counted until a time. */
+static int write_values(struct writer *writer, uint64_t until_ns)
+{
+  const struct lane_mark *mark;
+  int status = 0;
+  while (!status && (mark = lane_marks_until(&writer->marks, until_ns)))
+    if (mark->kind == LANE_COUNT) {
+      writer->written++;
+      status = writer->otf2->value(mark->start_ns, string_table_add(&writer->counters, mark->name), mark->value);
+    }
+  return status;
+}
+
 static int enter(void *context, uint32_t entry, uint64_t time_ns)
 {
   struct writer *writer = context;
+  if (write_values(writer, time_ns))
+    return ERR_INPUT;
   writer->written++;
   return writer->otf2->enter(time_ns, region_of(writer, entry), OTF2_NO_STRING);
 }
@@ -75,6 +94,8 @@ static int enter(void *context, uint32_t entry, uint64_t time_ns)
 static int leave(void *context, uint32_t entry, uint64_t time_ns)
 {
   struct writer *writer = context;
+  if (write_values(writer, time_ns))
+    return ERR_INPUT;
   writer->written++;
   return writer->otf2->leave(time_ns, region_of(writer, entry));
 }
@@ -87,7 +108,9 @@ static int interval(void *context, const struct timeline_interval *interval)
   bool waits = interval->category == TIMELINE_IDLE || interval->category == TIMELINE_LOCK_WAIT;
   uint32_t wait_for = waits ? name_of(writer, interval->wait_for) : OTF2_NO_STRING;
   writer->written += 2;
-  int status = writer->otf2->enter(interval->start_ns, interval->category - FIRST_CATEGORY, wait_for);
+  int status = write_values(writer, interval->start_ns);
+  status = status ? status : writer->otf2->enter(interval->start_ns, interval->category - FIRST_CATEGORY, wait_for);
+  status = status ? status : write_values(writer, interval->end_ns);
   return status ? status : writer->otf2->leave(interval->end_ns, interval->category - FIRST_CATEGORY);
 }
 
@@ -97,18 +120,21 @@ static int write_lane(struct writer *writer, uint32_t place)
   uint32_t lane = writer->lanes.order[place];
   const struct timeline_lane *life = &writer->report->timeline->lanes[lane];
   writer->written = 0;
-  int status = writer->otf2->open_location(place);
+  int status = lane_marks_read(writer->report, lane, &writer->marks);
+  status = status ? status : writer->otf2->open_location(place);
   status = status ? status : enter(writer, 0, life->start_ns);
   status = status ? status : timeline_walk(&writer->lanes, lane, &events, writer);
   status = status ? status : leave(writer, 0, life->end_ns);
   writer->events[place] = writer->written;
+  lane_marks_release(&writer->marks);
   return status ? status : writer->otf2->close_location();
 }
 
 /* ---- definitions ---- */
 
-/* The format wants UTF-8; control characters would reach the terminal of who prints it. */
-static uint32_t define_string(struct writer *writer, const char *text)
+/* The format wants UTF-8; control characters would reach the terminal of who prints it.  Returns a copy for free(), or
+ * NULL without memory. */
+static char *clean_text(const char *text)
 {
   char *clean = NULL;
   size_t size;
@@ -116,11 +142,29 @@ static uint32_t define_string(struct writer *writer, const char *text)
   while (stream && *text)
     text = row_writer_character(stream, text);
   if (stream && !fclose(stream) && clean)
+    return clean;
+  free(clean);
+  return NULL;
+}
+
+static uint32_t define_string(struct writer *writer, const char *text)
+{
+  char *clean = clean_text(text);
+  if (clean)
     writer->otf2->string(writer->strings, clean);
   else
     writer->no_memory = true;
   free(clean);
   return writer->strings++;
+}
+
+static int write_mark(struct writer *writer, uint32_t place, const struct lane_mark *mark)
+{
+  char *clean = clean_text(mark->name);
+  if (clean)
+    writer->otf2->mark(mark->start_ns, mark->end_ns - mark->start_ns, place, clean);
+  free(clean);
+  return clean ? 0 : ERR_NOMEM;
 }
 
 static void define_waited_for(struct writer *writer)
@@ -177,6 +221,30 @@ static int define_constructs(struct writer *writer)
   return 0;
 }
 
+static void define_counters(struct writer *writer)
+{
+  for (uint32_t i = 0; i < writer->counters.count; i++)
+    writer->otf2->counter(i, define_string(writer, writer->counters.texts[i]));
+}
+
+/* The marks and phases of all lanes. */
+static int write_marks(struct writer *writer)
+{
+  int status = 0;
+  for (uint32_t place = 0; place < writer->report->timeline->lanes_count && !status; place++) {
+    const struct lane_mark *mark;
+    struct report bare = *writer->report;
+    struct timeline without = *bare.timeline; /* values are written already */
+    without.counts = NULL;
+    bare.timeline = &without;
+    status = lane_marks_read(&bare, writer->lanes.order[place], &writer->marks);
+    while (!status && (mark = lane_marks_until(&writer->marks, UINT64_MAX)))
+      status = write_mark(writer, place, mark);
+    lane_marks_release(&writer->marks);
+  }
+  return status;
+}
+
 /* A system tree node for each host, a location group for each process, a location for each thread. */
 static void define_lanes(struct writer *writer)
 {
@@ -210,8 +278,10 @@ static int write_archive(struct writer *writer, const char *directory)
   define_waited_for(writer);
   define_categories(writer);
   status = define_constructs(writer);
+  define_counters(writer);
   define_lanes(writer);
-  return writer->no_memory ? ERR_NOMEM : status;
+  status = status ? status : write_marks(writer);
+  return writer->no_memory || writer->counters.failed ? ERR_NOMEM : status;
 }
 
 int otf2_write(const struct report *report, const char *directory, char *message, size_t size)
@@ -234,6 +304,8 @@ int otf2_write(const struct report *report, const char *directory, char *message
     status = failure && !status ? ERR_INPUT : status;
   }
   timeline_lanes_release(&writer.lanes);
+  lane_marks_release(&writer.marks);
+  string_table_release(&writer.counters);
   free(writer.events);
   free(writer.string_of);
   free(writer.waited_for);

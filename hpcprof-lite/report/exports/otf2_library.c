@@ -12,6 +12,7 @@ static OTF2_Archive *archive;
 static OTF2_EvtWriter *events;
 static OTF2_AttributeList *attributes;
 static OTF2_GlobalDefWriter *definitions;
+static OTF2_MarkerWriter *markers;
 static char failure[512]; /* the first one */
 
 /* The library calls this instead of printing. */
@@ -78,6 +79,14 @@ static int enter(uint64_t time, uint32_t region, uint32_t wait_for)
 static int leave(uint64_t time, uint32_t region)
 {
   return check(OTF2_EvtWriter_Leave(events, NULL, time, region));
+}
+
+/* Each counter has a class of its own, of the same number. */
+static int value(uint64_t time, uint32_t counter, uint64_t number)
+{
+  static const OTF2_Type type = OTF2_TYPE_UINT64;
+  OTF2_MetricValue metric = {.unsigned_int = number};
+  return check(OTF2_EvtWriter_Metric(events, NULL, time, counter, 1, &type, &metric));
 }
 
 static int close_location(void)
@@ -151,6 +160,17 @@ static void define_region(const struct otf2_region *region)
                                            OTF2_REGION_FLAG_NONE, region->file, region->line, region->line));
 }
 
+static void define_counter(uint32_t number, uint32_t name)
+{
+  if (!definitions)
+    return;
+  check(OTF2_GlobalDefWriter_WriteMetricMember(definitions, number, name, name, OTF2_METRIC_TYPE_USER,
+                                               OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0,
+                                               name));
+  check(OTF2_GlobalDefWriter_WriteMetricClass(definitions, number, 1, &number, OTF2_METRIC_ASYNCHRONOUS,
+                                              OTF2_RECORDER_KIND_CPU));
+}
+
 static void node(uint32_t number, uint32_t name, uint32_t class_name)
 {
   if (!definitions)
@@ -177,8 +197,27 @@ static void location(uint64_t number, uint32_t name, uint64_t count, uint32_t in
                                              in_process));
 }
 
+enum { MARKS, PHASES }; /* groups of markers */
+
+static void mark(uint64_t time, uint64_t length, uint64_t location, const char *text)
+{
+  if (!markers) {
+    markers = OTF2_Archive_GetMarkerWriter(archive);
+    if (!markers) {
+      fail("marks cannot be written");
+      return;
+    }
+    check(OTF2_MarkerWriter_WriteDefMarker(markers, MARKS, "hpcprof-lite", "mark", OTF2_SEVERITY_NONE));
+    check(OTF2_MarkerWriter_WriteDefMarker(markers, PHASES, "hpcprof-lite", "phase", OTF2_SEVERITY_NONE));
+  }
+  check(OTF2_MarkerWriter_WriteMarker(markers, time, length, length ? PHASES : MARKS, OTF2_MARKER_SCOPE_LOCATION,
+                                      location, text));
+}
+
 static const char *finish(void)
 {
+  if (markers)
+    check(OTF2_Archive_CloseMarkerWriter(archive, markers));
   if (definitions)
     check(OTF2_Archive_CloseDefFiles(archive));
   if (archive)
@@ -193,12 +232,15 @@ const struct otf2_library otf2_library = {.start = start,
                                           .open_location = open_location,
                                           .enter = enter,
                                           .leave = leave,
+                                          .value = value,
                                           .close_location = close_location,
                                           .clock = clock_properties,
                                           .string = string,
                                           .wait_for = wait_for,
                                           .region = define_region,
+                                          .counter = define_counter,
                                           .node = node,
                                           .process = process,
                                           .location = location,
+                                          .mark = mark,
                                           .finish = finish};

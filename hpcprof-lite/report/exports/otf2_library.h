@@ -25,15 +25,19 @@ struct otf2_library {
   int (*open_location)(uint64_t location);
   int (*enter)(uint64_t time, uint32_t region, uint32_t wait_for); /* wait_for: a string, or OTF2_NO_STRING */
   int (*leave)(uint64_t time, uint32_t region);
+  int (*value)(uint64_t time, uint32_t counter, uint64_t value);
   int (*close_location)(void);
   /* Definitions; what they refer to comes first. */
   void (*clock)(uint64_t start, uint64_t length, uint64_t realtime);
   void (*string)(uint32_t number, const char *text);
   void (*wait_for)(uint32_t name, uint32_t description); /* the attribute with what is waited for */
   void (*region)(const struct otf2_region *region);
+  void (*counter)(uint32_t number, uint32_t name);
   void (*node)(uint32_t number, uint32_t name, uint32_t class_name);
   void (*process)(uint32_t number, uint32_t name, uint32_t node);
   void (*location)(uint64_t number, uint32_t name, uint64_t events, uint32_t process);
+  /* After all definitions: marks, and phases (length > 0), of one location after another; or NULL names only. */
+  void (*mark)(uint64_t time, uint64_t length, uint64_t location, const char *text);
   /* Closes the archive.  NULL, or what has failed since start(). */
   const char *(*finish)(void);
 };

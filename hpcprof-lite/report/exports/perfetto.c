@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/exports/perfetto.h"
 
+#include "hpcprof-lite/report/exports/lane_marks.h"
 #include "hpcprof-lite/report/exports/timeline_lanes.h"
 #include "hpcprof-lite/report/row_writer.h"
 
@@ -143,6 +144,68 @@ static int slice(void *context, const struct timeline_interval *interval)
   }
   fputs(*before == ',' && !before[1] ? "}}" : "}", writer->stream);
   return ferror(writer->stream) ? ERR_INPUT : 0;
+}
+
+/* ---- marks and counters of the program ---- */
+
+static void write_value(struct writer *writer, const struct lane_mark *mark, uint32_t thread)
+{
+  char name[TIMELINE_TEXT_MAX];
+  snprintf(name, sizeof name, "%.900s (thread %" PRIu32 ")", mark->name, thread);
+  open_event(writer, 'C');
+  number_field(writer->stream, "ts", mark->start_ns, 3);
+  text_field(writer->stream, "name", name);
+  fprintf(writer->stream, ",\"args\":{\"value\":%" PRIu64 "}}", mark->value);
+}
+
+/* Those of a lane. */
+static int write_marks(struct writer *writer, uint32_t lane)
+{
+  struct lane_marks marks;
+  const struct lane_mark *mark;
+  int status = lane_marks_read(writer->report, lane, &marks);
+  while (!status && (mark = lane_marks_until(&marks, UINT64_MAX))) {
+    if (mark->kind == LANE_COUNT)
+      write_value(writer, mark, timeline_thread(writer->report, lane)->index);
+    if (mark->kind != LANE_MARK)
+      continue;
+    open_event(writer, 'i');
+    number_field(writer->stream, "ts", mark->start_ns, 3);
+    fputs(",\"cat\":\"mark\",\"s\":\"p\"", writer->stream);
+    text_field(writer->stream, "name", mark->name);
+    putc_unlocked('}', writer->stream);
+  }
+  lane_marks_release(&marks);
+  return status || !ferror(writer->stream) ? status : ERR_INPUT;
+}
+
+/* The phases of processes that have lanes, each on a track of its process. */
+static void write_phases(struct writer *writer)
+{
+  enum { TRACK = INT32_MAX - 1 };
+  const struct report *report = writer->report;
+  uint32_t named = MODEL_NONE;
+  for (uint32_t i = 0; i < report->timeline->lanes_count; i++) {
+    uint32_t process = report->timeline->lanes[writer->lanes.order[i]].process;
+    for (uint32_t k = 0; timeline_first_of_process(&writer->lanes, i) && report->marks && k < report->marks->count; k++) {
+      const struct run_mark *phase = &report->marks->marks[k];
+      if (!phase->phase || phase->process != process || phase->end_ns == phase->start_ns)
+        continue;
+      writer->pid = writer->lanes.pids[process];
+      writer->tid = TRACK;
+      if (named != process) {
+        name_lane(writer, "thread_name", "phases");
+        sort_lane(writer, "thread_sort_index", 0);
+        named = process;
+      }
+      open_event(writer, 'X');
+      number_field(writer->stream, "ts", phase->start_ns, 3);
+      number_field(writer->stream, "dur", phase->end_ns - phase->start_ns, 3);
+      fputs(",\"cat\":\"phase\"", writer->stream);
+      text_field(writer->stream, "name", phase->name);
+      putc_unlocked('}', writer->stream);
+    }
+  }
 }
 
 /* ---- tracks of processes ---- */
@@ -307,7 +370,9 @@ int perfetto_write(const struct report *report)
     writer.pid = writer.lanes.pids[timeline->lanes[lane].process];
     writer.tid = tid_of(timeline_thread(report, lane));
     status = timeline_walk(&writer.lanes, lane, &events, &writer);
+    status = status ? status : write_marks(&writer, lane);
   }
+  write_phases(&writer);
   status = status ? status : write_tracks(&writer);
   fputs("\n]}\n", writer.stream);
 out:

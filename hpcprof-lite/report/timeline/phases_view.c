@@ -6,6 +6,7 @@
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/timeline/phase_names.h"
+#include "hpcprof-lite/report/timeline/user_phases.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -109,6 +110,7 @@ int phases_view_table(const struct report *report, bool json)
   char name[PHASE_NAME_MAX];
   document_open(report, json);
   row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns);
+  user_phases_rows(report, &writer);
   for (uint32_t i = 0; i < report->phases_count; i++) {
     const struct phases *phases = &report->phases[i];
     for (uint32_t j = phases->first; j < phases->end; j++) {
@@ -323,6 +325,7 @@ void phases_view_text(const struct report *report)
 {
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
+  user_phases_text(report, &terminal);
   print_phases(report, &terminal, true);
   phases_view_legend(report);
 }
@@ -330,6 +333,8 @@ void phases_view_text(const struct report *report)
 void phases_view_legend(const struct report *report)
 {
   legend_print(report, "Start in s; columns in percent of all threads' time; see --legend\n",
+               "Phases of the program: named by hpcrun_lite_phase(); Times: how often, Mean:\n"
+               "how long on average; the percentages need a trace (hpcrun-lite -t).\n"
                "Start: in s.  Work%, Ovhd%, Lock%, Idle%: work, overhead, lock wait and\n"
                "idleness, in percent of all threads' time in the phase; Work% is its parallel\n"
                "efficiency.  Rest%: blocked, waiting for a core, in the tool, not recorded.\n"

@@ -6,7 +6,30 @@
 struct table {
   const struct report *report;
   struct row_writer writer;
+  uint32_t marks; /* written */
 };
+
+/* Writes the marks and phases that begin until that time. */
+static void print_marks(struct table *table, uint64_t until_ns)
+{
+  struct row_writer *writer = &table->writer;
+  const struct run_marks *marks = table->report->marks;
+  for (; marks && table->marks < marks->count && marks->marks[table->marks].start_ns <= until_ns; table->marks++) {
+    const struct run_mark *mark = &marks->marks[table->marks];
+    const struct profile_process *process = &table->report->profile->processes[mark->process];
+    row_writer_uint(writer, process->pid);
+    row_writer_optional(writer, process->rank >= 0, (uint64_t)process->rank);
+    row_writer_uint(writer, mark->thread);
+    row_writer_ns(writer, mark->start_ns);
+    row_writer_ns(writer, mark->end_ns);
+    row_writer_text(writer, mark->phase ? "phase" : "mark");
+    for (unsigned i = 0; i < 3; i++) /* category, context, construct */
+      row_writer_empty(writer);
+    row_writer_text(writer, mark->name);
+    row_writer_empty(writer);
+    row_writer_empty(writer);
+  }
+}
 
 static void context_cell(const struct table *table, struct row_writer *writer, uint32_t row)
 {
@@ -24,6 +47,7 @@ static int print_interval(void *context, const struct timeline_interval *interva
   const struct construct_tree *constructs = table->report->constructs;
   const struct construct_entry *construct =
       interval->construct < constructs->count ? &constructs->entries[interval->construct] : NULL;
+  print_marks(table, interval->start_ns);
   row_writer_uint(writer, process->pid);
   row_writer_optional(writer, process->rank >= 0, (uint64_t)process->rank);
   row_writer_uint(writer, process->threads[lane->thread].index);
@@ -51,6 +75,7 @@ int timeline_table(const struct report *report, bool json)
     return timeline_tiles(report);
   row_writer_begin(&table.writer, report->stream, false, columns, sizeof columns / sizeof *columns);
   int status = report->timeline->each(report->timeline->source, MODEL_NONE, print_interval, &table);
+  print_marks(&table, UINT64_MAX);
   row_writer_end(&table.writer);
   return status;
 }

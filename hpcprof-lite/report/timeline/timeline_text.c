@@ -4,6 +4,7 @@
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/report/timeline/phases_view.h"
 #include "hpcprof-lite/report/timeline/state_chart.h"
+#include "hpcprof-lite/report/timeline/timeline_marks.h"
 #include "hpcprof-lite/report/timeline/timeline_rows.h"
 
 #include <inttypes.h>
@@ -27,6 +28,8 @@ static const char legend[] = "Each letter says what a thread did for most of a c
                              "1: a thread; 7.1: thread 1 of process 7, or of MPI rank 7; 0/7.1: of process 7,\n"
                              "  where several have rank 0.\n"
                              "#1, #2: where phases begin, as far as there is room.\n"
+                             "v NAME: a mark of the program; [NAME: a phase that it begins; v, [: there is no\n"
+                             "  room for the name.  --view marks lists them.\n"
                              "^ -: the thread was on the critical path for at least half of the column; for\n"
                              "  a smaller part.\n"
                              "Digits below a process or node: the tenths of its threads' time that are work;\n"
@@ -312,6 +315,7 @@ static void print_rows(struct drawing *drawing)
     print_place(drawing, 0);
   print_title(drawing);
   print_axis(drawing);
+  timeline_marks_print(report, &drawing->terminal, &drawing->rows);
   print_phases_axis(drawing);
   for (uint32_t i = 0; i < shown; i++) {
     if (places > 1 && begins_place(drawing, i))

@@ -31,6 +31,26 @@ static bool alive(const struct timeline_cell *cell)
   return false;
 }
 
+/* One more array: what the program has marked. */
+static void write_marks(const struct report *report)
+{
+  static const char *const columns[] = {"process", "rank", "thread", "kind", "name", "start_s", "end_s"};
+  struct row_writer writer;
+  row_writer_begin_array(&writer, report->stream, "marks", columns, sizeof columns / sizeof *columns);
+  for (uint32_t i = 0; i < report->marks->count; i++) {
+    const struct run_mark *mark = &report->marks->marks[i];
+    const struct profile_process *process = &report->profile->processes[mark->process];
+    row_writer_uint(&writer, process->pid);
+    row_writer_optional(&writer, process->rank >= 0, (uint64_t)process->rank);
+    row_writer_uint(&writer, mark->thread);
+    row_writer_text(&writer, mark->phase ? "phase" : "mark");
+    row_writer_text(&writer, mark->name);
+    row_writer_ns(&writer, mark->start_ns);
+    row_writer_ns(&writer, mark->end_ns);
+  }
+  row_writer_end(&writer);
+}
+
 int timeline_tiles(const struct report *report)
 {
   static const char *const columns[] = {"host",       "process",     "rank",       "thread",      "start_s",
@@ -55,6 +75,7 @@ int timeline_tiles(const struct report *report)
     }
   row_writer_end(&writer);
   status = status ? status : state_chart_json(report, &rows);
+  write_marks(report);
   document_close(report, true);
   timeline_rows_release(&rows);
   return status;

@@ -217,11 +217,12 @@ static void values_move(struct thread_state *t, uint32_t from, uint32_t to)
   }
 }
 
-/* Can a critical path or the trace name the node?  If it was sampled, or the program reports work. */
+/* Can a critical path, the trace or a counter's sum name the node?  If it was sampled, or the program reports work or
+ * counts something. */
 static bool may_be_named(const struct thread_state *t, uint32_t node)
 {
   bool work = rt.online && rt.work_unit == WORK_USER;
-  return work || ((rt.online || t->trace.on) && cct_node(t, node)->value);
+  return work || t->user_counts.count || ((rt.online || t->trace.on) && cct_node(t, node)->value);
 }
 
 /* The node was merged into another one.  Critical paths and traces that may name it cannot be searched, so it then

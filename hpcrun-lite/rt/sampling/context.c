@@ -643,19 +643,31 @@ uint32_t context_met(struct thread_state *t)
   return charged(t, reader.node, reader.filtered);
 }
 
-uint32_t context_call(struct thread_state *t)
+/* The number of frames up to the one in which the address lies; 0: none. */
+static int frames_up_to(const struct stack_reader *reader, uint64_t address)
+{
+  int i = 0;
+  while (i + 1 < reader->count && reader->frames[i + 1].sp <= address)
+    i++;
+  return i + 1 < reader->count && reader->frames[i].sp <= address ? i + 1 : 0;
+}
+
+uint32_t context_call(struct thread_state *t, uint64_t inside)
 {
   struct stack_reader reader = reader_of(t);
   walk(&reader, NULL);
+  int skipped = frames_up_to(&reader, inside);
+  reader.frames += skipped;
+  reader.count -= skipped;
   read_stack(&reader);
   return charged(t, reader.node, reader.filtered);
 }
 
-uint64_t context_frame_end(struct thread_state *t)
+uint64_t context_frame_end(struct thread_state *t, uint64_t inside)
 {
   struct stack_reader reader = reader_of(t);
   unwind(&reader, NULL);
-  int i = 0;
+  int i = frames_up_to(&reader, inside);
   while (i < reader.count && reader.frames[i].tool)
     i++;
   return i + 1 < reader.count ? reader.frames[i + 1].sp : 0;

@@ -30,11 +30,12 @@ struct call_site context_caller(struct thread_state *t);
 /* The same, for what is charged to it: a node of kind filtered if the path lacks what a filter includes. */
 uint32_t context_met(struct thread_state *t);
 
-/* In a function of the tool that the program has called: the context of the call. */
-uint32_t context_call(struct thread_state *t);
+/* In a function of the tool that the program has called: the context of the call.  inside: 0, or an address in the frame
+ * of a procedure of include/hpcrun_lite.f90: then the context of the call of that procedure. */
+uint32_t context_call(struct thread_state *t, uint64_t inside);
 
-/* The stack address at which the frame that called the tool ends (struct user_region); 0 if not known. */
-uint64_t context_frame_end(struct thread_state *t);
+/* The stack address at which the frame of that call ends (struct user_region); 0 if not known. */
+uint64_t context_frame_end(struct thread_state *t, uint64_t inside);
 
 /* In the master's callback at the end of a region: unwinds and publishes the region's creation context. */
 void context_publish(struct thread_state *t, struct format_region *region);

@@ -100,6 +100,14 @@ export class LaneCanvas {
     return (time - view.from) / (view.to - view.from) * this.width;
   }
 
+  /* Lines of marks, over all lanes. */
+  drawMarks(view, marks) {
+    this.context.fillStyle = this.accent;
+    for (const x of new Set(marks.map((mark) => Math.round(this.x(mark.at, view)))))
+      if (x >= 0 && x < this.width)
+        this.context.fillRect(x, 0, 1, this.height);
+  }
+
   /* Names of regions, as far as they have room: the region in the middle of each pixel counts. */
   #regionNames(trace, lane, top, view) {
     const { context } = this, step = (view.to - view.from) / this.width;
@@ -187,7 +195,7 @@ export class LaneCanvas {
 
 /* Draws the axis, and below it the phases, as far as their names have room. */
 export class AxisCanvas extends LaneCanvas {
-  drawAxis(view, phases, range) {
+  drawAxis(view, phases, range, marks) {
     const { context, ratio } = this;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = this.ground;
@@ -205,10 +213,25 @@ export class AxisCanvas extends LaneCanvas {
         context.fillText(text, x + 4, 10);
     }
     phases.forEach((phase, number) => this.#phase(phase, number, view));
+    this.drawMarks(view, marks);
+    this.#markNames(view, marks);
     if (range) {
       const from = Math.max(0, this.x(range.from, view)), to = Math.min(this.width, this.x(range.to, view));
       context.fillStyle = this.accent;
       context.fillRect(from, 19, Math.max(2, to - from), 3);
+    }
+  }
+
+  /* Below the phases, each as far as the next mark leaves room. */
+  #markNames(view, marks) {
+    let free = 0;
+    this.context.fillStyle = this.text;
+    for (const mark of marks) {
+      const x = this.x(mark.at, view), width = this.context.measureText(mark.name).width;
+      if (x < free || x >= this.width || x + 4 + width > this.width + 4)
+        continue;
+      this.context.fillText(mark.name, x + 4, 54);
+      free = x + 8 + width;
     }
   }
 

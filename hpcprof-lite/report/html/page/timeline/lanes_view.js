@@ -14,8 +14,8 @@ export function secondsText(ns) {
 
 /* onpoint(position): the interval that is pointed at, or -1; onselect(position): the one that is selected. */
 export class LanesView {
-  constructor(trace, phases, { onpoint, onselect, onphase }) {
-    Object.assign(this, { trace, phases, onpoint, onselect, onphase, rows: new LaneRows(trace) });
+  constructor(trace, phases, marks, { onpoint, onselect, onphase }) {
+    Object.assign(this, { trace, phases, marks, onpoint, onselect, onphase, rows: new LaneRows(trace) });
     this.view = { from: trace.from, to: trace.until };
     this.selected = -1; /* position of an interval */
     this.row = 0;       /* place of the row in which the selection is */
@@ -32,7 +32,10 @@ export class LanesView {
   }
 
   #build() {
-    this.axis = new AxisCanvas(element("canvas", { class: "lanes-axis", "aria-hidden": "true" }));
+    this.axis = new AxisCanvas(element("canvas", {
+      class: this.marks.length ? "lanes-axis with-marks" : "lanes-axis",
+      "aria-hidden": "true"
+    }));
     this.canvas = new LaneCanvas(element("canvas", { class: "lanes-canvas", "aria-hidden": "true" }));
     this.corner = element("div", { class: "lanes-corner" }, "Phases");
     this.labels = element("div", { class: "lanes-labels", onclick: (event) => this.#clickLabel(event) });
@@ -156,7 +159,9 @@ export class LanesView {
       return;
     const range = this.dragged ?? chosenRange();
     this.canvas.draw(this.trace, shown, this.view, this.sums, this.#marks(range));
-    this.axis.drawAxis(this.view, this.#shownPhases(), range);
+    const marks = this.#shownMarks();
+    this.canvas.drawMarks(this.view, marks);
+    this.axis.drawAxis(this.view, this.#shownPhases(), range, marks);
   }
 
   /* Those of the process in which the selection is. */
@@ -165,6 +170,18 @@ export class LanesView {
     const of = lane.rank === "" ? "process" : "rank";
     fill(this.corner, "Phases" + (this.trace.title(lane) === lane.thread ? "" : `, ${of} ${this.trace.processTitle(lane)}`));
     return this.phases.filter((phase) => phase.process === lane.process);
+  }
+
+  #shownMarks() {
+    const lane = this.rows.shown[this.row].lanes[0];
+    return this.marks.filter((mark) => mark.process === lane.process);
+  }
+
+  /* Moves a time into sight. */
+  showTime(time) {
+    const { from, to } = this.view;
+    if (time < from || time > to)
+      this.show(time - (to - from) / 2, time + (to - from) / 2);
   }
 
   /* Labels stay the same elements while nothing about them changes: a click has to end on the one on which it began. */

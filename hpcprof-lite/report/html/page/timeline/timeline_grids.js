@@ -181,6 +181,24 @@ export function phaseTable(trace, allPhases, onselect) {
   return made.element;
 }
 
+/* What the program has marked. */
+export function markTable(trace, marks, onselect) {
+  const several = marks.some((other) => other.process !== marks[0].process);
+  const made = section("Marks", new Grid({
+    label: "Marks",
+    rows: marks.map((_, i) => i),
+    onselect: (row) => onselect(marks[row]),
+    columns: [
+      ...(several ? [textColumnOfRange("process", "Process", (row) => trace.processTitle(marks[row]))] : []),
+      textColumnOfRange("name", "Mark", (row) => marks[row].name, true),
+      timeColumn("time", "Time", "Seconds since the start of the run", (row) => marks[row].at),
+      textColumnOfRange("thread", "Thread", (row) => marks[row].thread)
+    ]
+  }));
+  fill(made.note, "Set by the program. Arrow keys or a click bring the mark into sight.");
+  return made.element;
+}
+
 /* The intervals of one thread. */
 export class IntervalTable {
   constructor(trace, onselect) {

@@ -7,7 +7,7 @@ import { colouring, colourings } from "./lane_colours.js";
 import { LaneSums } from "./lane_sums.js";
 import { LanesView, secondsText } from "./lanes_view.js";
 import { chosenRange, stateSums } from "./range_sums.js";
-import { IntervalTable, phaseTable, RangeTables } from "./timeline_grids.js";
+import { IntervalTable, markTable, phaseTable, RangeTables } from "./timeline_grids.js";
 import { laneCategories, loadTrace } from "./trace_data.js";
 
 const MOST_CULPRITS = 200000; /* intervals that are added up to tell who is to blame */
@@ -25,6 +25,7 @@ function readPhases(table) {
     if (table.text("step", row) === "")
       phases.push({
         number: table.text("phase", row),
+        named: table.text("kind", row) === "user",
         title: table.text("name", row),
         context: table.text("context", row),
         from: Math.round(table.number("start_s", row) * 1e9),
@@ -38,6 +39,21 @@ function readPhases(table) {
         rank: table.text("rank", row)
       });
   return phases;
+}
+
+/* What the program has marked; its phases are among the phases. */
+function readMarks(table) {
+  const marks = [];
+  for (let row = 0; table && row < table.rows; row++)
+    if (table.text("kind", row) === "mark")
+      marks.push({
+        name: table.text("name", row),
+        at: Math.round(table.number("start_s", row) * 1e9),
+        thread: table.text("thread", row),
+        process: table.text("process", row),
+        rank: table.text("rank", row)
+      });
+  return marks;
 }
 
 function legend(names) {
@@ -72,11 +88,12 @@ function contextText(trace, id) {
 }
 
 class TimelineTab {
-  constructor(trace, phases) {
-    Object.assign(this, { trace, phases });
+  constructor(trace, phases, marks) {
+    const named = phases.filter((phase) => phase.named);
+    Object.assign(this, { trace, phases, marks });
     this.wholeSums = stateSums(trace, trace.from, trace.end);
     this.categorySums = new LaneSums(trace, trace.categoryOf, laneCategories.length);
-    this.lanes = new LanesView(trace, phases, {
+    this.lanes = new LanesView(trace, named.length ? named : phases, marks, {
       onpoint: (position) => this.#describe(position),
       onselect: (position) => this.#select(position),
       onphase: (phase) => this.#describePhase(phase)
@@ -95,6 +112,8 @@ class TimelineTab {
     const phaseSection = this.phases.length ?
       phaseTable(this.trace, this.phases, (phase) => this.lanes.choose(phase.from, phase.to)) :
       null;
+    const markSection =
+      this.marks.length ? markTable(this.trace, this.marks, (mark) => this.lanes.showTime(mark.at)) : null;
     this.colours = element("select", {
       id: "lane-colours",
       onchange: () => changeState({ colour: this.colours.value === "category" ? "" : this.colours.value }, true)
@@ -110,7 +129,7 @@ class TimelineTab {
       this.lanes.element, this.legend, this.details,
       element("details", { class: "lanes-help" }, element("summary", {}, "Mouse and keyboard"),
         element("p", { class: "note", id: "lanes-keys" }, KEYS)),
-      element("div", { class: "range-tables" }, phaseSection, this.tables.threads.element, this.tables.contexts.element,
+      element("div", { class: "range-tables" }, phaseSection, markSection, this.tables.threads.element, this.tables.contexts.element,
         this.tables.constructs.element, this.intervals.element));
     for (const name of ["from", "to"])
       onState(name, () => this.#showRange());
@@ -184,7 +203,7 @@ class TimelineTab {
     if (!phase)
       return;
     this.#details([
-      ["Phase", `${phase.number}: ${phase.title}`], ["Begin", secondsText(phase.from) + " s"],
+      ["Phase", phase.named ? phase.title : `${phase.number}: ${phase.title}`], ["Begin", secondsText(phase.from) + " s"],
       ["Duration", formatSeconds((phase.to - phase.from) / 1e9)],
       ["Efficiency", phase.efficiency ? phase.efficiency + " %" : ""], ["Worst context", phase.context]
     ]);
@@ -215,7 +234,7 @@ class TimelineTab {
 export async function drawTimeline(tab) {
   const [trace, phases, about] = [await loadTrace(), await loadTable("phases"), await loadTable("about")];
   if (trace) {
-    new TimelineTab(trace, readPhases(phases)).start(tab);
+    new TimelineTab(trace, readPhases(phases), readMarks(await loadTable("marks"))).start(tab);
     return;
   }
   const row = about ? about.find("name", "timeline") : -1;

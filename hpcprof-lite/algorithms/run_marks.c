@@ -1,0 +1,103 @@
+#include "hpcprof-lite/algorithms/run_marks.h"
+
+#include <stdlib.h>
+
+static int by_start(const void *a, const void *b)
+{
+  const struct run_mark *x = a, *y = b;
+  if (x->start_ns != y->start_ns)
+    return x->start_ns < y->start_ns ? -1 : 1;
+  if (x->process != y->process)
+    return x->process < y->process ? -1 : 1;
+  if (x->end_ns != y->end_ns)
+    return x->end_ns < y->end_ns ? -1 : 1;
+  return (x->name > y->name) - (x->name < y->name); /* of one moment, in the order in which names were met */
+}
+
+/* Adds the marks of a process that lie in the range. */
+static void add_process(const struct profile *profile, uint32_t number, uint64_t offset_ns, uint64_t from_ns,
+                        uint64_t to_ns, struct run_marks *into)
+{
+  const struct profile_process *process = &profile->processes[number];
+  const struct profile_marks *marks = &process->marks;
+  for (uint32_t i = 0; i < marks->marks_count; i++) {
+    const struct profile_mark *mark = &marks->marks[i];
+    uint64_t start_ns = model_sum(offset_ns, mark->at_ns);
+    uint64_t end_ns = mark->phase ? model_sum(offset_ns, profile_phase_end(process, i)) : start_ns;
+    bool ends_before = mark->phase && end_ns > start_ns ? end_ns <= from_ns : start_ns < from_ns;
+    if ((mark->phase && !mark->name) || ends_before || start_ns >= to_ns)
+      continue;
+    into->marks[into->count++] = (struct run_mark){.start_ns = start_ns < from_ns ? from_ns : start_ns,
+                                                   .end_ns = end_ns > to_ns ? to_ns : end_ns,
+                                                   .process = number,
+                                                   .thread = mark->thread,
+                                                   .name = marks->text + mark->name,
+                                                   .phase = mark->phase};
+    into->phases += mark->phase;
+  }
+}
+
+int run_marks_read(const struct profile *profile, uint64_t from_ns, uint64_t to_ns, struct run_marks *marks)
+{
+  uint64_t begin_ns = UINT64_MAX;
+  size_t all = 0;
+  *marks = (struct run_marks){0};
+  for (uint32_t i = 0; i < profile->processes_usable; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    begin_ns = process->start_ns < begin_ns ? process->start_ns : begin_ns;
+    all += process->marks.marks_count;
+  }
+  marks->marks = calloc(all + 1, sizeof *marks->marks);
+  if (!marks->marks)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < profile->processes_usable; i++)
+    add_process(profile, i, profile->processes[i].start_ns - begin_ns, from_ns, to_ns, marks);
+  qsort(marks->marks, marks->count, sizeof *marks->marks, by_start);
+  return 0;
+}
+
+void run_marks_release(struct run_marks *marks)
+{
+  free(marks->marks);
+  *marks = (struct run_marks){0};
+}
+
+/* The phases of a process, along one of its lanes: they follow each other. */
+struct passing {
+  struct run_mark **phases;
+  uint32_t count, next;
+};
+
+static int add_interval(void *context, const struct timeline_interval *interval)
+{
+  struct passing *passing = context;
+  while (passing->next < passing->count && passing->phases[passing->next]->end_ns <= interval->start_ns)
+    passing->next++;
+  for (uint32_t i = passing->next; i < passing->count && passing->phases[i]->start_ns < interval->end_ns; i++) {
+    struct run_mark *phase = passing->phases[i];
+    uint64_t from = phase->start_ns > interval->start_ns ? phase->start_ns : interval->start_ns;
+    uint64_t to = phase->end_ns < interval->end_ns ? phase->end_ns : interval->end_ns;
+    if (from < to)
+      phase->ns[interval->category] = model_sum(phase->ns[interval->category], to - from);
+  }
+  return 0;
+}
+
+int run_marks_time(struct run_marks *marks, const struct timeline *timeline)
+{
+  struct passing passing = {.phases = calloc((size_t)marks->count + 1, sizeof *passing.phases)};
+  int status = passing.phases ? 0 : ERR_NOMEM;
+  for (uint32_t lane = 0; lane < timeline->lanes_count && !status; lane++) {
+    uint32_t process = timeline->lanes[lane].process;
+    passing.count = passing.next = 0;
+    for (uint32_t i = 0; i < marks->count; i++)
+      if (marks->marks[i].phase && marks->marks[i].process == process) {
+        marks->marks[i].timed = true;
+        passing.phases[passing.count++] = &marks->marks[i];
+      }
+    if (passing.count)
+      status = timeline->each(timeline->source, lane, add_interval, &passing);
+  }
+  free(passing.phases);
+  return status;
+}

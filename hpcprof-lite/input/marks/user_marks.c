@@ -1,0 +1,203 @@
+#include "hpcprof-lite/input/marks/user_marks.h"
+
+#include "common/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Strings of the file that are in the text. */
+struct names {
+  struct read_file *file;
+  uint32_t *strings, *offsets; /* by hash of the string, open addressing; string 0: free */
+  uint32_t room, count;        /* room: a power of two */
+  size_t text_room;
+  struct profile_marks *marks;
+};
+
+static uint32_t slot_of(const struct names *names, uint32_t string)
+{
+  uint32_t slot = string * 2654435761u & (names->room - 1);
+  while (names->strings[slot] && names->strings[slot] != string)
+    slot = (slot + 1) & (names->room - 1);
+  return slot;
+}
+
+static int names_grow(struct names *names)
+{
+  struct names grown = *names;
+  grown.room = names->room ? 2 * names->room : 64;
+  grown.strings = calloc(grown.room, sizeof *grown.strings);
+  grown.offsets = calloc(grown.room, sizeof *grown.offsets);
+  if (!grown.strings || !grown.offsets) {
+    free(grown.strings);
+    free(grown.offsets);
+    return ERR_NOMEM;
+  }
+  for (uint32_t i = 0; i < names->room; i++)
+    if (names->strings[i]) {
+      uint32_t slot = slot_of(&grown, names->strings[i]);
+      grown.strings[slot] = names->strings[i];
+      grown.offsets[slot] = names->offsets[i];
+    }
+  free(names->strings);
+  free(names->offsets);
+  *names = grown;
+  return 0;
+}
+
+/* Appends a name to the text. */
+static int append(struct names *names, const char *name, uint32_t *offset)
+{
+  struct profile_marks *marks = names->marks;
+  size_t size = strlen(name) + 1;
+  if (size > UINT32_MAX - marks->text_size ||
+      !array_reserve(&marks->text, &names->text_room, marks->text_size + size, 1))
+    return ERR_NOMEM;
+  *offset = marks->text_size;
+  memcpy(marks->text + marks->text_size, name, size);
+  marks->text_size += (uint32_t)size;
+  return 0;
+}
+
+/* Sets *offset to the place of a string in the text. */
+static int name_of(struct names *names, uint32_t string, uint32_t *offset)
+{
+  const char *name = read_string(names->file, string);
+  int status = names->marks->text_size ? 0 : append(names, "", offset);
+  *offset = 0;
+  if (status || !*name)
+    return status;
+  if (2 * (names->count + 1) > names->room && names_grow(names))
+    return ERR_NOMEM;
+  uint32_t slot = slot_of(names, string);
+  if (!names->strings[slot]) {
+    status = append(names, name, &names->offsets[slot]);
+    names->strings[slot] = status ? 0 : string;
+    names->count += !status;
+  }
+  *offset = names->offsets[slot];
+  return status;
+}
+
+static int by_time(const void *a, const void *b)
+{
+  const struct profile_mark *x = a, *y = b;
+  if (x->at_ns != y->at_ns)
+    return x->at_ns < y->at_ns ? -1 : 1;
+  return x->reserved < y->reserved ? -1 : x->reserved > y->reserved;
+}
+
+static int read_marks(struct names *names, struct profile_process *process, struct problems *problems)
+{
+  struct profile_marks *marks = names->marks;
+  uint32_t count = read_marks_count(names->file), unknown = 0;
+  double tick_ns = process->workspan.tick_ns;
+  int status = 0;
+  if (!count)
+    return 0;
+  marks->marks = calloc(count, sizeof *marks->marks);
+  if (!marks->marks)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < count && !status; i++) {
+    struct read_mark from = read_mark(names->file, i);
+    uint64_t ticks = from.ticks > process->start_ticks ? from.ticks - process->start_ticks : 0;
+    if (!from.ticks || from.kind > READ_PHASE) { /* 0: a gap in a damaged file */
+      unknown++;
+      continue;
+    }
+    struct profile_mark *mark = &marks->marks[marks->marks_count++];
+    *mark = (struct profile_mark){.at_ns = model_rounded((double)ticks * tick_ns),
+                                  .thread = from.thread,
+                                  .phase = from.kind == READ_PHASE,
+                                  .reserved = i};
+    status = name_of(names, from.name, &mark->name);
+    marks->phases += mark->phase;
+  }
+  if (unknown)
+    problems_add(problems, "%s: marks of a kind that does not exist, left out: %u", process->path, unknown);
+  qsort(marks->marks, marks->marks_count, sizeof *marks->marks, by_time);
+  for (uint32_t i = 0; i < marks->marks_count; i++)
+    marks->marks[i].reserved = 0;
+  return status;
+}
+
+/* Adds what a thread counted in one context to its sums of all. */
+static int add_count(struct names *names, size_t *room, uint32_t first, uint32_t thread,
+                     const struct read_user_count *from)
+{
+  struct profile_marks *marks = names->marks;
+  uint32_t name, at = first;
+  if (name_of(names, from->name, &name))
+    return ERR_NOMEM;
+  while (at < marks->counts_count && marks->counts[at].name != name)
+    at++;
+  if (at == marks->counts_count) {
+    if (!array_reserve(&marks->counts, room, (size_t)marks->counts_count + 1, sizeof *marks->counts))
+      return ERR_NOMEM;
+    marks->counts[marks->counts_count++] =
+        (struct profile_user_count){.thread = thread, .name = name, .least = UINT64_MAX};
+  }
+  struct profile_user_count *to = &marks->counts[at];
+  to->count = model_sum(to->count, from->count);
+  to->sum = model_sum(to->sum, from->sum);
+  to->least = from->least < to->least ? from->least : to->least;
+  to->most = from->most > to->most ? from->most : to->most;
+  return 0;
+}
+
+static int read_counts(struct names *names, const struct profile_process *process)
+{
+  struct problems ignored = {0}; /* they are reported with the thread's values */
+  size_t room = 0;
+  int status = 0;
+  for (uint32_t i = 0; i < process->threads_count && !status; i++) {
+    struct read_user_count *counts = NULL;
+    uint32_t count = 0, first = names->marks->counts_count, thread = process->threads[i].index;
+    status = read_user_counts(names->file, thread, &ignored, &counts, &count);
+    for (uint32_t k = 0; k < count && !status; k++)
+      if (counts[k].count && names->marks->counts_count - first < CATALOG_COLUMNS_MAX)
+        status = add_count(names, &room, first, thread, &counts[k]);
+    free(counts);
+  }
+  problems_release(&ignored);
+  return status;
+}
+
+int user_marks_read(struct read_file *file, struct profile_process *process, struct problems *problems)
+{
+  struct names names = {.file = file, .marks = &process->marks};
+  int status = read_marks(&names, process, problems);
+  if (!status)
+    status = read_counts(&names, process);
+  free(names.strings);
+  free(names.offsets);
+  return status;
+}
+
+void user_marks_cut(struct profile_process *process, uint64_t from_ns, uint64_t to_ns)
+{
+  struct profile_marks *marks = &process->marks;
+  uint32_t kept = 0, begun = MODEL_NONE;
+  marks->counts_count = marks->phases = 0;
+  for (uint32_t i = 0; i < marks->marks_count && marks->marks[i].at_ns < from_ns; i++)
+    begun = marks->marks[i].phase ? i : begun;
+  for (uint32_t i = 0; i < marks->marks_count; i++) {
+    struct profile_mark mark = marks->marks[i];
+    bool open = i == begun && mark.name;
+    if ((mark.at_ns < from_ns && !open) || mark.at_ns >= to_ns)
+      continue;
+    mark.at_ns = open ? 0 : mark.at_ns - from_ns;
+    marks->marks[kept++] = mark;
+    marks->phases += mark.phase;
+  }
+  marks->marks_count = kept;
+}
+
+uint32_t user_marks_name(const struct read_file *file, const struct profile_marks *marks, uint32_t string)
+{
+  const char *name = read_string(file, string);
+  for (uint32_t at = 1; at < marks->text_size; at += (uint32_t)strlen(marks->text + at) + 1)
+    if (!strcmp(marks->text + at, name))
+      return at;
+  return 0;
+}

@@ -1,0 +1,131 @@
+#include "hpcprof-lite/report/timeline/user_phases.h"
+
+#include "hpcprof-lite/report/category.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINES_MAX = 50, BESIDE_NAME = 65 }; /* names that are shown; columns beside them */
+
+static uint32_t threads_of(const struct report *report, const struct run_mark *phase)
+{
+  uint32_t threads = report->profile->processes[phase->process].threads_max;
+  for (uint32_t i = 0; i < report->phases_count; i++)
+    if (report->phases[i].process == phase->process)
+      threads = report->phases[i].threads;
+  return threads;
+}
+
+void user_phases_rows(const struct report *report, struct row_writer *writer)
+{
+  for (uint32_t i = 0; i < report->marks->count; i++) {
+    const struct run_mark *phase = &report->marks->marks[i];
+    const struct profile_process *process = &report->profile->processes[phase->process];
+    if (!phase->phase)
+      continue;
+    uint64_t time_ns = phase->end_ns - phase->start_ns;
+    double whole = (double)time_ns * threads_of(report, phase);
+    row_writer_uint(writer, process->pid);
+    row_writer_optional(writer, process->rank >= 0, (uint64_t)process->rank);
+    row_writer_empty(writer); /* phase, step */
+    row_writer_empty(writer);
+    row_writer_text(writer, "user");
+    row_writer_text(writer, phase->name);
+    row_writer_ns(writer, phase->start_ns);
+    row_writer_ns(writer, phase->end_ns);
+    row_writer_uint(writer, 1);
+    row_writer_ns(writer, time_ns);
+    for (unsigned k = 0; k < 3; k++) /* stddev, slowest */
+      row_writer_empty(writer);
+    for (unsigned k = 0; k < TIMELINE_CATEGORIES; k++)
+      if (phase->timed)
+        row_writer_ns(writer, phase->ns[k]);
+      else
+        row_writer_empty(writer);
+    if (phase->timed && whole > 0)
+      row_writer_real(writer, 100 * (double)phase->ns[TIMELINE_WORK] / whole, 4);
+    else
+      row_writer_empty(writer);
+    for (unsigned k = 0; k < 3; k++) /* context, slowest_start_s */
+      row_writer_empty(writer);
+    row_writer_uint(writer, 1);
+    row_writer_text(writer, "phase of the program");
+  }
+}
+
+/* The executions of all phases of one name. */
+struct named {
+  const char *name;
+  uint64_t start_ns, total_ns, whole_ns, least_ns, most_ns, count;
+  uint64_t ns[TIMELINE_CATEGORIES];
+  bool timed;
+};
+
+static void add_phase(const struct report *report, const struct run_mark *phase, struct named *named)
+{
+  uint64_t time_ns = phase->end_ns - phase->start_ns;
+  if (!named->count++) {
+    *named = (struct named){.name = phase->name,
+                            .start_ns = phase->start_ns,
+                            .least_ns = UINT64_MAX,
+                            .count = 1,
+                            .timed = phase->timed};
+  }
+  named->total_ns = model_sum(named->total_ns, time_ns);
+  named->whole_ns = model_sum(named->whole_ns, time_ns * threads_of(report, phase));
+  named->least_ns = time_ns < named->least_ns ? time_ns : named->least_ns;
+  named->most_ns = time_ns > named->most_ns ? time_ns : named->most_ns;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
+    named->ns[i] = model_sum(named->ns[i], phase->ns[i]);
+}
+
+static void print_named(const struct report *report, const struct terminal *terminal, const struct named *named)
+{
+  const uint64_t *ns = named->ns;
+  const uint64_t parts[] = {ns[TIMELINE_WORK], ns[TIMELINE_OVERHEAD], ns[TIMELINE_LOCK_WAIT], ns[TIMELINE_IDLE],
+                            ns[TIMELINE_BLOCKED] + ns[TIMELINE_CORE_WAIT] + ns[TIMELINE_TOOL] + ns[TIMELINE_GAP]};
+  char count[16], time[16], mean[16], name[TERMINAL_TEXT_MAX];
+  terminal_short_count(named->count, count);
+  terminal_short_time(named->total_ns, time);
+  terminal_short_time(named->total_ns / named->count, mean);
+  fprintf(report->stream, "%8.3f %5sx %7s %7s", (double)named->start_ns / 1e9, count, time, mean);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    char percent[16] = "-";
+    if (named->timed)
+      terminal_percent(parts[i], named->whole_ns, percent);
+    fprintf(report->stream, " %5s", percent);
+  }
+  terminal_cut(terminal, named->name, terminal_room(terminal, BESIDE_NAME), name);
+  fprintf(report->stream, "  %s\n", name);
+}
+
+void user_phases_text(const struct report *report, const struct terminal *terminal)
+{
+  struct named named[LINES_MAX] = {0};
+  uint32_t count = 0;
+  uint64_t left_out = 0;
+  for (uint32_t i = 0; report->marks && i < report->marks->count; i++) {
+    const struct run_mark *phase = &report->marks->marks[i];
+    uint32_t at = 0;
+    if (!phase->phase)
+      continue;
+    while (at < count && strcmp(named[at].name, phase->name) != 0)
+      at++;
+    if (at == LINES_MAX) {
+      left_out++;
+      continue;
+    }
+    add_phase(report, phase, &named[at]);
+    count += at == count;
+  }
+  if (!count)
+    return;
+  fprintf(report->stream, "Phases of the program\n");
+  category_heading(terminal, report->stream, "   Start  Times    Time    Mean Work% Ovhd% Lock% Idle% Rest%  Phase");
+  for (uint32_t i = 0; i < count; i++)
+    print_named(report, terminal, &named[i]);
+  if (left_out)
+    fprintf(report->stream, "%" PRIu64 " more of other names: -f csv has all\n", left_out);
+  fputc('\n', report->stream);
+}

@@ -1,0 +1,8 @@
+/* The golden measurements with marks, phases and counters of the program. */
+#ifndef TESTS_GOLDEN_GOLDEN_MARKS_H
+#define TESTS_GOLDEN_GOLDEN_MARKS_H
+
+/* Writes them all (golden_records). */
+void golden_marks(void);
+
+#endif
