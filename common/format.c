@@ -158,10 +158,26 @@ void format_record(const struct format_view *view, uint32_t i, void *record, siz
 
 const char *format_table_name(unsigned table)
 {
-  static const char *const names[FORMAT_TABLES] = {
-      "free",       "process",       "strings",   "metrics", "modules", "regions",    "thread", "nodes", "values",
-      "directives", "contributions", "graph log", "waits",   "shares",  "constructs", "tasks",  "trace", "index"};
-  return table < FORMAT_TABLES ? names[table] : "unknown";
+  static const char *const names[FORMAT_TABLES] = {"free",
+                                                   "process",
+                                                   "strings",
+                                                   "metrics",
+                                                   "modules",
+                                                   "regions",
+                                                   "thread",
+                                                   "nodes",
+                                                   "values",
+                                                   "directives",
+                                                   "contributions",
+                                                   "graph log",
+                                                   "waits",
+                                                   "shares",
+                                                   "constructs",
+                                                   "tasks",
+                                                   "trace",
+                                                   "index",
+                                                   [FORMAT_COUNTS] = "counts"};
+  return table < FORMAT_TABLES && names[table] ? names[table] : "unknown";
 }
 
 /* Names of losses, one of them, and remedies. */

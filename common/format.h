@@ -48,6 +48,8 @@ enum format_table {
   FORMAT_TASKS = 15,         /* struct format_tasks: a thread's figures of each task construct */
   FORMAT_TRACE = 16,         /* bytes: a part of a thread's stream (common/tracelog.h) */
   FORMAT_INDEX = 17,         /* bytes: a part of the index of a trace; owner 0: struct format_index */
+  FORMAT_COUNTS = 20,        /* a record is uint64_t[2 * number of counters + 1]: counts of a record of
+                                FORMAT_CONSTRUCTS, see doc/format.md */
   FORMAT_TABLES
 };
 
@@ -139,7 +141,8 @@ enum format_role {
   FORMAT_ROLE_LOCKWAIT, /* nanoseconds that other threads waited for a lock until it was released here */
   FORMAT_ROLE_PER_BUSY, /* sum of p/b: a sample of p ns, b busy threads (working or waiting for a lock) */
   FORMAT_ROLE_IN_USE,   /* sum of p t/b: t threads that exist (with FORMAT_ROLE_SHARES), or are in use (without) */
-  FORMAT_ROLE_SHARES    /* the first of a list of records of FORMAT_SHARES; 0: none */
+  FORMAT_ROLE_SHARES,   /* the first of a list of records of FORMAT_SHARES; 0: none */
+  FORMAT_ROLE_COUNTED   /* counted between samples; also a column of FORMAT_COUNTS */
 };
 
 struct format_metric {

@@ -39,7 +39,12 @@ static void configure_rt(void)
       rt.time_event = (int)i;
   rt.wall = rt.time_event >= 0 && rt.events[rt.time_event].clock == EVENT_WALL_TIME;
   rt.share_metric = rt.time_event < 0 ? UINT32_MAX : 6;
-  rt.metric_count = rt.time_event < 0 ? 1 + rt.event_count : 7 + rt.event_count - 1;
+  rt.count_metric = rt.time_event < 0 ? 1 + rt.event_count : 7 + rt.event_count - 1;
+  memcpy(rt.counters, config.counters, sizeof rt.counters);
+  rt.counter_count = config.counter_count;
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    rt.counters_by_usage |= rt.counters[i].usage;
+  rt.metric_count = rt.count_metric + rt.counter_count;
 }
 
 /* False where the program cannot be measured, which is reported. */

@@ -8,6 +8,7 @@
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
@@ -55,6 +56,7 @@ void thread_state_release(struct thread_state *t)
   cct_release(t);
   waiting_release(t);
   construct_release(t);
+  counts_release(t);
   if (t->frames_chunk)
     arena_free(ARENA_FRAMES, 0, t->frames_chunk);
   if (t->walk_chunk)
@@ -124,6 +126,7 @@ struct thread_state *thread_state_new(uint32_t index)
   t->cpu_start_ns = sys_thread_cpu_ns();
   waiting_init(t);
   construct_init(t);
+  counts_init(t);
   trace_start_thread(t);
   sample_trace_start(t);
   list_add(t);

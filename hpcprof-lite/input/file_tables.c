@@ -18,6 +18,7 @@ static const uint32_t table_max[FORMAT_TABLES] = {
     [FORMAT_DIRECTIVES] = 1u << 16, [FORMAT_CONTRIBUTIONS] = 4u << 20,
     [FORMAT_WAITS] = 1u << 12,      [FORMAT_SHARES] = 16u << 20,
     [FORMAT_CONSTRUCTS] = 1u << 20, [FORMAT_TASKS] = 1u << 16,
+    [FORMAT_COUNTS] = 1u << 20,
 };
 static const size_t table_bytes_max = 512u << 20;
 
@@ -116,7 +117,8 @@ static bool skippable(const struct file_tables *tables, size_t offset, struct fo
   if (head->magic != magic || head->version != FORMAT_VERSION)
     return false;
   if (head->table != FORMAT_NODES && head->table != FORMAT_VALUES && head->table != FORMAT_WAITS &&
-      head->table != FORMAT_SHARES && head->table != FORMAT_CONSTRUCTS && head->table != FORMAT_TASKS)
+      head->table != FORMAT_SHARES && head->table != FORMAT_CONSTRUCTS && head->table != FORMAT_TASKS &&
+      head->table != FORMAT_COUNTS)
     return false;
   size_t rest = tables->load.size - offset - sizeof *head;
   if (head->stored_size > rest)

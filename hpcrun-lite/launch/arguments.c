@@ -21,6 +21,11 @@ const char *arguments_help(void)
          "                          perf name such as cycles; HOW is fN (N samples a\n"
          "                          second) or a period (us, counts);\n"
          "                          default: task-clock@f200\n"
+         "  -c, --count EVENT,...   count events, repeatable, for each construct and calling\n"
+         "                          context: page-faults, context-switches, instructions,\n"
+         "                          or another name of --list-events\n"
+         "      --list-events       print the events of -c, and which this machine can\n"
+         "                          count, and run nothing\n"
          "  -p, --parallelism MODE  off; online: compute work, span and critical path\n"
          "                          while the program runs; log: the same, and write the\n"
          "                          whole task graph to disk; default: online\n"
@@ -80,7 +85,8 @@ enum {
   REPORT,
   SCALING,
   REPEAT,
-  SCALE_WITH
+  SCALE_WITH,
+  LIST_EVENTS
 };
 
 enum { TRACE_LEAST = 64 << 10 };
@@ -88,6 +94,8 @@ enum { TRACE_LEAST = 64 << 10 };
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"overwrite", no_argument, NULL, OVERWRITE},
                                         {"event", required_argument, NULL, 'e'},
+                                        {"count", required_argument, NULL, 'c'},
+                                        {"list-events", no_argument, NULL, LIST_EVENTS},
                                         {"parallelism", required_argument, NULL, 'p'},
                                         {"work", required_argument, NULL, WORK},
                                         {"task-context", required_argument, NULL, TASK_CONTEXT},
@@ -185,6 +193,8 @@ static enum launch_status take_value(const struct parser *parser, int option)
   switch (option) {
   case 'e':
     return take_event(parser);
+  case 'c':
+    return count_events_add(&plan->counted, optarg, parser->message, parser->message_size) ? LAUNCH_OK : LAUNCH_FAILED;
   case 'p':
     return take_word(parser, "--parallelism", "mode", modes, &plan->parallelism);
   case TRACE_LIMIT:
@@ -258,9 +268,9 @@ enum launch_status arguments_parse(int argc, char **argv, struct plan *plan, enu
   const char *of_trace = NULL; /* an option that needs a trace */
   int option;
   opterr = 0;
-  while ((option = getopt_long(argc, argv, "+:o:e:p:t::qvh", options, NULL)) != -1) {
-    if (option == 'h' || option == VERSION) {
-      *mode = option == 'h' ? MODE_HELP : MODE_VERSION;
+  while ((option = getopt_long(argc, argv, "+:o:e:c:p:t::qvh", options, NULL)) != -1) {
+    if (option == 'h' || option == VERSION || option == LIST_EVENTS) {
+      *mode = option == 'h' ? MODE_HELP : option == VERSION ? MODE_VERSION : MODE_LIST_EVENTS;
       return LAUNCH_OK;
     }
     enum launch_status status = take_option(&parser, option, argv[optind - 1]);

@@ -9,7 +9,7 @@
 
 #include "hpcrun-lite/launch/plan.h"
 
-enum arguments_mode { MODE_RUN, MODE_ENV, MODE_DIAGNOSE, MODE_HELP, MODE_VERSION };
+enum arguments_mode { MODE_RUN, MODE_ENV, MODE_DIAGNOSE, MODE_HELP, MODE_VERSION, MODE_LIST_EVENTS };
 
 /* Fills in what is requested.  Returns LAUNCH_OK, or LAUNCH_FAILED with a message. */
 enum launch_status arguments_parse(int argc, char **argv, struct plan *plan, enum arguments_mode *mode, char *message,

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "common/events.h"
+#include "hpcrun-lite/launch/counters/count_events.h"
 #include "hpcrun-lite/launch/program.h"
 #include "hpcrun-lite/launch/runtime.h"
 #include "hpcrun-lite/launch/series/series.h"
@@ -22,9 +23,10 @@ struct plan {
   uint64_t trace_limit;               /* bytes */
   bool overwrite, paused, for_script; /* for_script: --env */
   bool report;
-  struct series series; /* of --scaling */
-  int log_level;        /* 0 quiet, 1, 2 verbose */
-  char **command;       /* COMMAND and its arguments; command[0] is NULL if --env has none */
+  struct count_list counted; /* of --count */
+  struct series series;      /* of --scaling */
+  int log_level;             /* 0 quiet, 1, 2 verbose */
+  char **command;            /* COMMAND and its arguments; command[0] is NULL if --env has none */
 
   /* found */
   struct event events[EVENTS_MAX];

@@ -14,6 +14,7 @@
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/construct/trace.h"
+#include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
@@ -227,6 +228,8 @@ static void describe_metrics(void)
   for (unsigned i = 0; i < rt.event_count; i++)
     if ((int)i != rt.time_event)
       add_metric(rt.events[i].name, rt.events[i].clock == EVENT_COUNT ? 0 : ns, FORMAT_ROLE_EVENT, rt.events[i].period);
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    add_metric(rt.counters[i].name, 0, FORMAT_ROLE_COUNTED, 0);
 }
 
 /* The records of a table that are new since the last call. */
@@ -328,6 +331,26 @@ static void put_constructs(struct thread_state *t, uint64_t now)
   put_table(&writer.threads, &t->construct.tasks);
 }
 
+/* Counts of constructs, with those of the interval that has not ended. */
+static void put_counts(struct thread_state *t, uint64_t now)
+{
+  enum { ROWS = 16, FIELDS = 2 * COUNTERS_MAX + 1 };
+  uint64_t rows[ROWS * FIELDS], counted[COUNTERS_MAX];
+  const struct table *records = &t->counts.records;
+  struct construct_interval open = construct_open_interval(t, now);
+  bool known = counts_open(t, counted);
+  size_t fields = records->record_size / sizeof *rows;
+  for (uint32_t first = 0; first < records->count; first += ROWS) {
+    uint32_t count = records->count - first < ROWS ? records->count - first : ROWS;
+    for (uint32_t i = 0; i < count; i++) {
+      memcpy(&rows[i * fields], table_at(records, first + i), records->record_size);
+      if (known && first + i == open.record)
+        counts_add_open(t, &rows[i * fields], counted, open.ticks);
+    }
+    put(&writer.threads, FORMAT_COUNTS, t->index, first, count, records->record_size, rows);
+  }
+}
+
 /* A thread that was never sampled and never waited has only a record. */
 static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
 {
@@ -349,6 +372,7 @@ static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
   }
   put_waits(t, now);
   put_constructs(t, now);
+  put_counts(t, now);
   put_table(&writer.threads, &t->shares);
   if (writer.threads.used >= FLUSH_SIZE)
     flush(false);
@@ -388,6 +412,14 @@ static uint32_t process_notes(uint32_t before)
   const char *missing = process_openmp_missing();
   if (missing && missing != process_no_openmp && !*config.note)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
+  for (unsigned i = 0; i < rt.counter_count && (size_t)at < sizeof notes; i++)
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "%s%s%s", i ? ", " : "\ncounted: ", rt.counters[i].name,
+                   rt.counters[i].usage       ? " (by getrusage)"
+                   : rt.counters[i].user_only ? " (in user mode only)"
+                                              : "");
+  if (atomic_load(&rt.counts_scaled) && (size_t)at < sizeof notes)
+    at += snprintf(notes + at, sizeof notes - (size_t)at,
+                   "\ncounts are scaled: the processor could not count all events all the time");
   if (*config.note && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.note);
   if (*config.scaling && (size_t)at < sizeof notes)

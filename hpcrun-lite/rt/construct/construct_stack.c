@@ -1,5 +1,15 @@
 #include "hpcrun-lite/rt/construct/construct_stack.h"
 
+#include "hpcrun-lite/rt/counts/counts.h"
+
+void construct_attend(struct thread_state *t, uint64_t now, uint64_t elapsed)
+{
+  uint64_t open = t->record->construct_open;
+  trace_state(t, now, open);
+  if (t->counts.on)
+    counts_pass(t, t->construct.counted ? t->construct.counted - 1 : (uint32_t)(open / FORMAT_TIMES), elapsed);
+}
+
 bool construct_start(struct thread_state *t)
 {
   struct construct_state *state = &t->construct;
