@@ -101,6 +101,13 @@ static enum launch_status check_events(struct plan *plan, char *message, size_t 
   for (int i = 0; i < plan->event_count; i++)
     if (perf_check_event(&plan->events[i], message, message_size) != 0)
       return LAUNCH_FAILED;
+  for (int i = 0; i < plan->event_count; i++)
+    for (unsigned k = 0; k < plan->counted.count; k++)
+      if (!strcmp(plan->events[i].name, plan->counted.counters[k].name)) {
+        snprintf(message, message_size, "event '%s' is given to --event and to --count: leave out one of them",
+                 plan->events[i].name);
+        return LAUNCH_FAILED;
+      }
   if (!count_events_check(&plan->counted, message, message_size))
     return LAUNCH_FAILED;
   return perf_check_work(plan->work, message, message_size) == 0 ? LAUNCH_OK : LAUNCH_FAILED;

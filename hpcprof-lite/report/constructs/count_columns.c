@@ -21,7 +21,7 @@ void count_columns_init(struct count_columns *columns, const struct profile *pro
   columns->ratios_count = counter_ratios(columns->counters, columns->ratios);
   for (uint32_t i = 0; i < columns->ratios_count; i++)
     columns->all[columns->count++] = columns->ratios[i].name;
-  if (columns->counters->count && kind != COUNT_COLUMNS_SUM)
+  if (columns->counters->count)
     columns->all[columns->count++] = "counted_pct";
 }
 
@@ -34,6 +34,15 @@ static void ratio_cells(const struct count_columns *columns, struct row_writer *
     else
       row_writer_empty(writer);
   }
+}
+
+/* The part of a time in which counts are exact. */
+static void part_cell(struct row_writer *writer, uint64_t all_ns, uint64_t unread_ns)
+{
+  if (all_ns)
+    row_writer_percent(writer, all_ns - (unread_ns < all_ns ? unread_ns : all_ns), all_ns);
+  else
+    row_writer_empty(writer);
 }
 
 /* The least, mean and greatest count of the threads that have a row. */
@@ -70,18 +79,17 @@ void count_columns_cells(const struct count_columns *columns, struct row_writer 
         row_writer_empty(writer);
   }
   ratio_cells(columns, writer, figures->counted);
-  uint64_t exec = construct_exec(figures), unread = figures->unread < exec ? figures->unread : exec;
-  if (exec)
-    row_writer_percent(writer, exec - unread, exec);
-  else
-    row_writer_empty(writer);
+  part_cell(writer, construct_exec(figures), figures->unread);
 }
 
-void count_columns_sums(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts)
+void count_columns_sums(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts,
+                        uint64_t all_ns, uint64_t unread_ns)
 {
   for (uint32_t i = 0; i < columns->counters->count; i++)
     row_writer_uint(writer, counts[i]);
   ratio_cells(columns, writer, counts);
+  if (columns->counters->count)
+    part_cell(writer, all_ns, unread_ns);
 }
 
 void count_columns_text(const struct counter_names *counters, const uint64_t *counts, bool estimated,

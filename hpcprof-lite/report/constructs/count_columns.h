@@ -32,8 +32,9 @@ void count_columns_init(struct count_columns *columns, const struct profile *pro
 void count_columns_cells(const struct count_columns *columns, struct row_writer *writer,
                          const struct construct_entry *entry, const struct construct_line *line);
 
-/* Those of a row that has sums only; unread: not known. */
-void count_columns_sums(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts);
+/* Those of a row that has sums only.  all_ns: its time; unread_ns: that of which the counts are estimated. */
+void count_columns_sums(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts,
+                        uint64_t all_ns, uint64_t unread_ns);
 
 /* Prints the counts in words below a row of text, if there are any. */
 void count_columns_text(const struct counter_names *counters, const uint64_t *counts, bool estimated,

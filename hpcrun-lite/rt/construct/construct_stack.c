@@ -2,12 +2,10 @@
 
 #include "hpcrun-lite/rt/counts/counts.h"
 
-void construct_attend(struct thread_state *t, uint64_t now, uint64_t elapsed)
+void construct_count_events(struct thread_state *t, uint64_t elapsed)
 {
-  uint64_t open = t->record->construct_open;
-  trace_state(t, now, open);
-  if (t->counts.on)
-    counts_pass(t, t->construct.counted ? t->construct.counted - 1 : (uint32_t)(open / FORMAT_TIMES), elapsed);
+  uint32_t counted = t->construct.counted;
+  counts_pass(t, counted ? counted - 1 : (uint32_t)(t->record->construct_open / FORMAT_TIMES), elapsed);
 }
 
 bool construct_start(struct thread_state *t)
