@@ -56,12 +56,12 @@ static void short_tasks(void)
 #pragma omp single
   for (int i = 0; i < SHORT; i++)
 #pragma omp task firstprivate(i)
-    {
-      if (i % EVERY == 0)
-        memory[(long)i / EVERY * PAGE] = 1;
-      for (int k = 0; k < 50; k++)
-        sum += k;
-    }
+  {
+    if (i % EVERY == 0)
+      memory[(long)i / EVERY * PAGE] = 1;
+    for (int k = 0; k < 50; k++)
+      sum += k;
+  }
 }
 
 static void close_all(void)

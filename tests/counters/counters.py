@@ -71,7 +71,6 @@ def constructs_add_up_to_the_threads_count(directory):
             own = sum(int(row[f"{name}_excl"]) for row in rows if row["thread"] == "SUM")
             threads = sum(int(row[f"{name}_excl"]) for row in rows if row["thread"] != "SUM")
             assert own == threads, (name, own, threads)
-            # a worker's part of a region is below the region of its creator, and not in its own part of the program
             assert int(total[f"{name}_incl"]) == own, (name, own, total)
         counted, program = int(total["page-faults_incl"]), int(run.done.stdout.split()[0])
         assert counted <= program, (counted, program)  # that has the loader's and the tool's as well
