@@ -18,6 +18,7 @@
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/construct/trace.h"
+#include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 #include "hpcrun-lite/thread.h"
@@ -119,8 +120,10 @@ void control_end_early(const char *why)
   lock_take();
   if (config.verbosity)
     message_print("%s: measuring ended at that point", why);
-  for (struct thread_state *t = process.threads; t; t = t->next)
+  for (struct thread_state *t = process.threads; t; t = t->next) {
     source_stop(t);
+    counts_stop(t);
+  }
   process.active = false;
   lock_drop();
   rt_self = NULL;

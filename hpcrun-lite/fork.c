@@ -8,6 +8,7 @@
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/quiesce.h"
 #include "hpcrun-lite/rt/construct/trace.h"
+#include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/unwind.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
@@ -63,6 +64,7 @@ static void in_child(void)
   for (struct thread_state *t = process.threads; t; t = t->next) {
     graph_log_stop_thread(t);
     trace_stop_thread(t);
+    counts_stop(t); /* the parent's counters */
   }
   if (known)
     old = *rt_self;

@@ -268,7 +268,8 @@ static void add_since(struct counts_state *state, uint64_t *into)
 void counts_pass(struct thread_state *t, uint32_t record, uint64_t elapsed)
 {
   struct counts_state *state = &t->counts;
-  if (!state->on || !elapsed)
+  if (!state->on || !elapsed ||
+      atomic_load_explicit(&rt.closed, memory_order_relaxed)) /* maybe no system calls either */
     return;
   bool read = may_read(state, elapsed);
   if (rt_paused()) {
