@@ -159,9 +159,9 @@ void format_record(const struct format_view *view, uint32_t i, void *record, siz
 const char *format_table_name(unsigned table)
 {
   static const char *const names[FORMAT_TABLES] = {
-      "free",       "process",       "strings",   "metrics", "modules", "regions",    "thread", "nodes", "values",
-      "directives", "contributions", "graph log", "waits",   "shares",  "constructs", "tasks",  "trace", "index",
-      "marks",      "user counts"};
+      "free",       "process", "strings",    "metrics",       "modules",   "regions",     "thread",
+      "nodes",      "values",  "directives", "contributions", "graph log", "waits",       "shares",
+      "constructs", "tasks",   "trace",      "index",         "marks",     "user counts", "counts"};
   return table < FORMAT_TABLES ? names[table] : "unknown";
 }
 

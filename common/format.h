@@ -20,15 +20,15 @@
 #define FORMAT_MAGIC 0x6574696c72637068ULL /* "hpcrlite" */
 #define FORMAT_VERSION 1
 #define FORMAT_SUFFIX ".hpcrun"
-#define FORMAT_LIVE_SUFFIX ".live"      /* of a process that runs or was killed */
-#define FORMAT_PART_SUFFIX ".part"      /* packed, but not complete yet */
-#define FORMAT_FLUSH_SUFFIX ".flush"    /* work and span as of the last flush, beside .live */
+#define FORMAT_LIVE_SUFFIX ".live"        /* of a process that runs or was killed */
+#define FORMAT_PART_SUFFIX ".part"        /* packed, but not complete yet */
+#define FORMAT_FLUSH_SUFFIX ".flush"      /* work and span as of the last flush, beside .live */
 #define FORMAT_SNAPSHOT_MARKER "snapshot" /* a file in a directory that was copied while processes ran */
-#define FORMAT_GRAPH_SUFFIX ".graph"    /* of the graph log */
-#define FORMAT_TRACE_SUFFIX ".trace"    /* of the trace */
-#define FORMAT_INDEX_SUFFIX ".index"    /* of the index of a trace, which hpcprof-lite --index writes */
-#define FORMAT_UNIT 64                  /* live chunks begin at multiples of this */
-#define FORMAT_PAYLOAD_MAX (256u << 20) /* bytes of one decoded chunk; larger ones are refused */
+#define FORMAT_GRAPH_SUFFIX ".graph"      /* of the graph log */
+#define FORMAT_TRACE_SUFFIX ".trace"      /* of the trace */
+#define FORMAT_INDEX_SUFFIX ".index"      /* of the index of a trace, which hpcprof-lite --index writes */
+#define FORMAT_UNIT 64                    /* live chunks begin at multiples of this */
+#define FORMAT_PAYLOAD_MAX (256u << 20)   /* bytes of one decoded chunk; larger ones are refused */
 
 /* Tables.  The owner of a process's table is 0, that of a thread's table the thread's index. */
 enum format_table {
@@ -52,6 +52,8 @@ enum format_table {
   FORMAT_INDEX = 17,         /* bytes: a part of the index of a trace; owner 0: struct format_index */
   FORMAT_MARKS = 18,         /* struct format_mark: what the program marked, in the order of time */
   FORMAT_USER_COUNTS = 19,   /* struct format_user_count: a thread's sums of the program's counters */
+  FORMAT_COUNTS = 20,        /* a record is uint64_t[2 * number of counters + 1]: counts of a record of
+                                FORMAT_CONSTRUCTS, see doc/format.md */
   FORMAT_TABLES
 };
 
@@ -144,7 +146,8 @@ enum format_role {
   FORMAT_ROLE_LOCKWAIT, /* nanoseconds that other threads waited for a lock until it was released here */
   FORMAT_ROLE_PER_BUSY, /* sum of p/b: a sample of p ns, b busy threads (working or waiting for a lock) */
   FORMAT_ROLE_IN_USE,   /* sum of p t/b: t threads that exist (with FORMAT_ROLE_SHARES), or are in use (without) */
-  FORMAT_ROLE_SHARES    /* the first of a list of records of FORMAT_SHARES; 0: none */
+  FORMAT_ROLE_SHARES,   /* the first of a list of records of FORMAT_SHARES; 0: none */
+  FORMAT_ROLE_COUNTED   /* counted between samples; also a column of FORMAT_COUNTS */
 };
 
 struct format_metric {
@@ -378,15 +381,15 @@ enum format_mark_kind { FORMAT_MARK, FORMAT_PHASE };
 
 /* A moment that the program marked, or at which it began a phase, which lasts until the next one or the end. */
 struct format_mark {
-  uint64_t ticks; /* time-stamp counter */
+  uint64_t ticks;                        /* time-stamp counter */
   uint32_t thread, kind, name, reserved; /* kind: enum format_mark_kind; name: string, 0: the phase ends */
 };
 
 /* What a thread counted in a context by a counter of the program.  Several records may have one context and name. */
 struct format_user_count {
-  uint32_t node, name;                /* name: string */
-  uint64_t count, sum, least, most;   /* values; their sum, at most UINT64_MAX; the smallest and the largest one */
-  uint32_t next, reserved;            /* next: while the program runs, of the same hash, + 1 */
+  uint32_t node, name;              /* name: string */
+  uint64_t count, sum, least, most; /* values; their sum, at most UINT64_MAX; the smallest and the largest one */
+  uint32_t next, reserved;          /* next: while the program runs, of the same hash, + 1 */
 };
 
 /* The index of a trace. */

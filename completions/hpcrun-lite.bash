@@ -7,7 +7,7 @@ _hpcrun_lite_command()
     while ((i < COMP_CWORD)); do
         case ${COMP_WORDS[i]} in
             --) echo $((i + 1)); return ;;
-            -o | --output | -e | --event | -p | --parallelism | --work | --task-context | --omp-runtime | \
+            -o | --output | -e | --event | -c | --count | -p | --parallelism | --work | --task-context | --omp-runtime | \
                 --trace-limit | --trace-keep | --scaling | --repeat | --scale-with | --config | --control)
                 [[ ${COMP_WORDS[i + 1]-} == = ]] && ((i++))
                 ((i += 2))
@@ -34,9 +34,9 @@ _hpcrun_lite_programs()
 
 _hpcrun_lite()
 {
-    local options='--output --overwrite --event --parallelism --work --task-context --omp-runtime --trace --trace-limit
-        --trace-keep --paused --report --live --control --scaling --repeat --scale-with --config --print-config --env
-        --diagnose --quiet --verbose --version --help -o -e -p -t -q -v -h'
+    local options='--output --overwrite --event --count --list-events --parallelism --work --task-context --omp-runtime
+        --trace --trace-limit --trace-keep --paused --report --live --control --scaling --repeat --scale-with --config
+        --print-config --env --diagnose --quiet --verbose --version --help -o -e -c -p -t -q -v -h'
     local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} values='' command
     COMPREPLY=()
     if [[ ${COMP_WORDS[1]-} == --control ]] && ((COMP_CWORD > 2)); then
@@ -73,6 +73,8 @@ _hpcrun_lite()
         --trace-keep) values='first last' ;;
         -e | --event) values='task-clock wall cycles instructions cache-references cache-misses branches branch-misses
             page-faults context-switches cpu-migrations' ;;
+        -c | --count) values='page-faults minor-faults major-faults context-switches cpu-migrations cycles instructions
+            cache-references cache-misses branches branch-misses' ;;
         --omp-runtime)
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -W 'auto exchange keep' -- "$cur"; compgen -f -- "$cur")

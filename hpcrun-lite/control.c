@@ -21,6 +21,7 @@
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/filter/window.h"
+#include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 #include "hpcrun-lite/thread.h"
@@ -44,7 +45,12 @@ static void configure_rt(void)
       rt.time_event = (int)i;
   rt.wall = rt.time_event >= 0 && rt.events[rt.time_event].clock == EVENT_WALL_TIME;
   rt.share_metric = rt.time_event < 0 ? UINT32_MAX : 6;
-  rt.metric_count = rt.time_event < 0 ? 1 + rt.event_count : 7 + rt.event_count - 1;
+  rt.count_metric = rt.time_event < 0 ? 1 + rt.event_count : 7 + rt.event_count - 1;
+  memcpy(rt.counters, config.counters, sizeof rt.counters);
+  rt.counter_count = config.counter_count;
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    rt.counters_by_usage |= rt.counters[i].usage;
+  rt.metric_count = rt.count_metric + rt.counter_count;
 }
 
 /* False where the program cannot be measured, which is reported. */
@@ -135,8 +141,10 @@ void control_end_early(const char *why)
   lock_take();
   if (config.verbosity)
     message_print("%s: measuring ended at that point", why);
-  for (struct thread_state *t = process.threads; t; t = t->next)
+  for (struct thread_state *t = process.threads; t; t = t->next) {
     source_stop(t);
+    counts_stop(t);
+  }
   process.active = false;
   lock_drop();
   rt_self = NULL;

@@ -9,6 +9,7 @@
 #include "hpcrun-lite/quiesce.h"
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/filter/window.h"
+#include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/unwind.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
@@ -65,6 +66,7 @@ static void in_child(void)
   for (struct thread_state *t = process.threads; t; t = t->next) {
     graph_log_stop_thread(t);
     trace_stop_thread(t);
+    counts_stop(t); /* the parent's counters */
   }
   if (known)
     old = *rt_self;

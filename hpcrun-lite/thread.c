@@ -9,9 +9,11 @@
 #include "hpcrun-lite/process/mxcsr.h"
 #include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/control/command.h"
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
@@ -144,6 +146,7 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   source_start(t);
   if (rt.online)
     start_graph(t, handed);
+  counts_start(t);
   rt_leave(t);
   own_signal_unblock();
 }
@@ -179,6 +182,14 @@ static void finish_thread(struct thread_state *t, uint64_t cpu_ns)
     thread_state_release(t);
 }
 
+/* What the thread has counted until now belongs to the construct that is open. */
+static void end_counts(struct thread_state *t)
+{
+  struct construct_interval open = construct_open_interval(t, rt_ticks());
+  counts_end(t, open.record, open.ticks);
+  counts_stop(t);
+}
+
 void thread_stop(void)
 {
   struct thread_state *t = rt_thread();
@@ -189,6 +200,7 @@ void thread_stop(void)
   unsigned mxcsr = mxcsr_set_default();
   blame_unblocked(t); /* it was cancelled in a call */
   t->inside = 1;
+  end_counts(t);
   sample_end(t, cpu_ns);
   if (rt.online) {
     keep_ended(t);

@@ -9,6 +9,7 @@
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/marks/marks.h"
+#include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
@@ -57,6 +58,7 @@ void thread_state_release(struct thread_state *t)
   waiting_release(t);
   construct_release(t);
   marks_release_thread(t);
+  counts_release(t);
   if (t->frames_chunk)
     arena_free(ARENA_FRAMES, 0, t->frames_chunk);
   if (t->walk_chunk)
@@ -127,6 +129,7 @@ struct thread_state *thread_state_new(uint32_t index)
   waiting_init(t);
   construct_init(t);
   marks_start_thread(t);
+  counts_init(t);
   trace_start_thread(t);
   sample_trace_start(t);
   list_add(t);

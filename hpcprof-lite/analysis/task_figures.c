@@ -295,6 +295,23 @@ static int add_all(const struct profile *profile, const struct names *names, str
   return 0;
 }
 
+/* Adds what was counted in the tasks, with the constructs in them but without the tasks in these. */
+static int add_counts(const struct construct_tree *tree, const uint32_t *row_of, struct task_figures *result)
+{
+  uint32_t *task_of = calloc((size_t)tree->count + 1, sizeof *task_of); /* [entry] row + 1 of the innermost task */
+  for (uint32_t i = 1; i < tree->count && task_of; i++) {
+    const struct construct_entry *entry = &tree->entries[i];
+    task_of[i] = entry->kind == CONSTRUCT_TASK_EXEC ? row_of[entry->directive] : task_of[entry->parent];
+    if (entry->kind == CONSTRUCT_TASK_EXEC && task_of[i])
+      add(&result->rows[task_of[i] - 1].unread_ns, entry->sum.unread);
+    for (unsigned k = 0; k < COUNTERS_MAX && task_of[i]; k++)
+      add(&result->rows[task_of[i] - 1].counted[k], entry->sum.counted_own[k]);
+  }
+  bool fine = task_of;
+  free(task_of);
+  return fine ? 0 : ERR_NOMEM;
+}
+
 int task_figures_compute(const struct profile *profile, const struct names *names, const struct construct_tree *tree,
                          const char *sort, struct task_figures *result)
 {
@@ -309,6 +326,8 @@ int task_figures_compute(const struct profile *profile, const struct names *name
   uint32_t *row_of = calloc(directives, sizeof *row_of);
   result->rows = calloc(directives, sizeof *result->rows);
   int status = sums && row_of && result->rows ? add_all(profile, names, result, sums, row_of) : ERR_NOMEM;
+  if (!status)
+    status = add_counts(tree, row_of, result);
   for (uint32_t i = 0; i < result->count; i++) {
     if (!status) {
       finish(&result->rows[i], &sums[i]);

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/input/construct_merge.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int by_directive(const void *a, const void *b)
 {
@@ -30,6 +31,25 @@ static int merge_nodes(struct profile *profile, struct profile_process *process,
   if (own->tasks_count)
     qsort(own->tasks, own->tasks_count, sizeof *own->tasks, by_directive);
   return 0;
+}
+
+/* Gives the counts of a process the numbers that their events have in the run. */
+static void merge_counters(struct profile *profile, struct profile_process *process)
+{
+  struct construct_times *own = &process->constructs;
+  uint32_t map[COUNTERS_MAX];
+  for (uint32_t i = 0; i < own->counters.count; i++)
+    map[i] = counter_names_add(&profile->constructs.counters, own->counters.names[i]);
+  for (uint32_t i = 0; i < own->rows_count && own->counters.count; i++) {
+    struct construct_figures *figures = &own->rows[i].figures, before = *figures;
+    memset(figures->counted, 0, sizeof figures->counted);
+    memset(figures->counted_own, 0, sizeof figures->counted_own);
+    for (uint32_t k = 0; k < own->counters.count; k++)
+      if (map[k] < COUNTERS_MAX) {
+        figures->counted[map[k]] = before.counted[k];
+        figures->counted_own[map[k]] = before.counted_own[k];
+      }
+  }
 }
 
 /* Marks by process in the order of reports, then by construct; each has one. */
@@ -95,6 +115,7 @@ int construct_merge(struct profile *profile)
     struct construct_times *own = &profile->processes[i].constructs;
     if (!own->nodes_count)
       continue;
+    merge_counters(profile, &profile->processes[i]);
     if (!profile->constructs.nodes_count && construct_times_add(&profile->constructs, &index, &construct_outside))
       status = ERR_NOMEM;
     maps[i] = status ? NULL : calloc(own->nodes_count, sizeof **maps);

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/input/construct_records.h"
 
 #include "common/array.h"
+#include "hpcprof-lite/input/counts/construct_counts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ struct thread {
   struct read_construct *records;
   struct place *places;
   uint32_t count;
+  uint64_t *counts; /* of `counters` events: see input/counts/construct_counts.h */
 };
 
 struct at {
@@ -50,7 +52,8 @@ struct build {
   struct problems *problems;
   struct construct_places *found;
   struct thread *threads; /* [position] */
-  struct index index;     /* nodes by their identity */
+  unsigned counters;
+  struct index index; /* nodes by their identity */
   struct at *stack;
   size_t stack_count, stack_room;
   uint32_t *depths, depths_count; /* [node] */
@@ -248,6 +251,18 @@ static struct construct_figures own_figures(const struct build *build, const str
   return figures;
 }
 
+/* Adds what was counted in a record without the constructs in it. */
+static void add_counts(const struct build *build, const struct thread *thread, uint32_t record,
+                       struct construct_figures *figures)
+{
+  if (!thread->counts || thread->places[record].left_out)
+    return;
+  const uint64_t *counts = &thread->counts[(size_t)record * (2 * build->counters + 1)];
+  for (unsigned i = 0; i < build->counters; i++)
+    figures->counted[i] = figures->counted_own[i] = counts[i];
+  figures->unread = to_ns(build, counts[2 * build->counters]);
+}
+
 /* The parent of a record in its own thread; 0 also if its time is elsewhere in the tree than its parent's. */
 static uint32_t part_of(const struct thread *thread, uint32_t record)
 {
@@ -280,6 +295,8 @@ static int add_rows(struct build *build, uint32_t position)
   set_masters(thread);
   for (uint32_t i = 0; i < thread->count; i++)
     figures[i] = own_figures(build, &thread->records[i], &thread->places[i]);
+  for (uint32_t i = 0; i < thread->count; i++)
+    add_counts(build, thread, i, &figures[i]);
   for (uint32_t i = thread->count; i-- > 1;) {
     const struct read_construct *record = &thread->records[i];
     struct construct_figures *into = &figures[part_of(thread, i)];
@@ -287,6 +304,9 @@ static int add_rows(struct build *build, uint32_t position)
     all -= record->kind == DIRECTIVE_LOCK ? least(figures[i].own_body, all) : 0; /* that is in another body, too */
     uint64_t *sum = record->in_wait && !thread->places[i].top ? &into->task : &into->body;
     *sum = model_sum(*sum, all);
+    into->unread = model_sum(into->unread, figures[i].unread);
+    for (unsigned k = 0; k < build->counters; k++)
+      into->counted[k] = model_sum(into->counted[k], figures[i].counted[k]);
   }
   for (uint32_t i = 0; i < thread->count; i++)
     if (!thread->places[i].left_out && (!i || figures[i].count || construct_exec(&figures[i])))
@@ -452,6 +472,37 @@ static void add_open_interval(struct build *build, uint32_t position)
   *ticks = model_sum(*ticks, end - thread->construct_since);
 }
 
+/* Reads what a thread has counted.  Its constructs without a record of counts have counted nothing. */
+static int load_counts(struct build *build, struct thread *thread, uint32_t index)
+{
+  size_t size = (2 * build->counters + 1) * sizeof *thread->counts;
+  uint64_t *stored;
+  uint32_t count;
+  if (!build->counters)
+    return 0;
+  int status = read_counts(build->file, index, build->problems, &stored, &count);
+  thread->counts = status || !count ? NULL : calloc((size_t)thread->count + 1, size);
+  if (thread->counts) {
+    memcpy(thread->counts, stored, (count < thread->count ? count : thread->count) * size);
+    construct_counts_divide(thread->records, thread->count, build->counters, thread->counts);
+  } else if (count) {
+    status = ERR_NOMEM;
+  }
+  free(stored);
+  return status;
+}
+
+/* Sets the names of what is counted. */
+static void load_counters(struct build *build)
+{
+  const char *names[COUNTERS_MAX];
+  struct counter_names *counters = &build->times->counters;
+  build->counters = read_replaced(build->file) ? 0 : read_counters(build->file, names);
+  for (unsigned i = 0; i < build->counters; i++)
+    if (counter_names_add(counters, names[i]) < i) /* twice the same: damaged */
+      build->counters = counters->count = 0;
+}
+
 /* Reads the records of all threads; *all receives their number. */
 static int load(struct build *build, size_t *all)
 {
@@ -476,6 +527,10 @@ static int load(struct build *build, size_t *all)
   }
   for (uint32_t i = 0; i < process->threads_count && !read_replaced(build->file); i++)
     add_open_interval(build, i); /* those of a part contain it */
+  load_counters(build);
+  for (uint32_t i = 0; i < process->threads_count; i++)
+    if (load_counts(build, &build->threads[i], process->threads[i].index))
+      return ERR_NOMEM;
   return 0;
 }
 
@@ -507,6 +562,7 @@ static void release(struct build *build)
 {
   for (uint32_t i = 0; build->threads && i < build->process->threads_count; i++) {
     free(build->threads[i].records);
+    free(build->threads[i].counts);
     free(build->threads[i].places);
   }
   free(build->threads);

@@ -19,6 +19,7 @@ static const uint32_t table_max[FORMAT_TABLES] = {
     [FORMAT_WAITS] = 1u << 12,      [FORMAT_SHARES] = 16u << 20,
     [FORMAT_CONSTRUCTS] = 1u << 20, [FORMAT_TASKS] = 1u << 16,
     [FORMAT_MARKS] = 1u << 20,      [FORMAT_USER_COUNTS] = 1u << 20,
+    [FORMAT_COUNTS] = 1u << 20,
 };
 static const size_t table_bytes_max = 512u << 20;
 
@@ -118,7 +119,7 @@ static bool skippable(const struct file_tables *tables, size_t offset, struct fo
     return false;
   if (head->table != FORMAT_NODES && head->table != FORMAT_VALUES && head->table != FORMAT_WAITS &&
       head->table != FORMAT_SHARES && head->table != FORMAT_CONSTRUCTS && head->table != FORMAT_TASKS &&
-      head->table != FORMAT_USER_COUNTS)
+      head->table != FORMAT_USER_COUNTS && head->table != FORMAT_COUNTS)
     return false;
   size_t rest = tables->load.size - offset - sizeof *head;
   if (head->stored_size > rest)

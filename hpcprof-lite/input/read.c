@@ -579,6 +579,27 @@ int read_constructs(struct read_file *file, uint32_t thread, struct problems *pr
   return *constructs ? 0 : ERR_NOMEM;
 }
 
+unsigned read_counters(const struct read_file *file, const char *names[COUNTERS_MAX])
+{
+  const struct format_metric *metrics = (const struct format_metric *)(const void *)file->tables.metrics.data;
+  unsigned count = 0;
+  for (uint32_t i = 0; i < read_columns_count(file) && count < COUNTERS_MAX; i++)
+    if (metrics[i].role == FORMAT_ROLE_COUNTED)
+      names[count++] = read_column(file, i).name;
+  return count;
+}
+
+int read_counts(struct read_file *file, uint32_t thread, struct problems *problems, uint64_t **counts, uint32_t *count)
+{
+  struct file_table table = {0};
+  const char *names[COUNTERS_MAX];
+  size_t fields = 2 * read_counters(file, names) + 1;
+  int status = fields > 1 ? read_table(file, thread, FORMAT_COUNTS, fields * sizeof **counts, problems, &table) : 0;
+  *counts = (uint64_t *)(void *)table.data;
+  *count = status ? 0 : table.count;
+  return status;
+}
+
 static struct read_tasks tasks_of(const struct format_tasks *stored)
 {
   struct read_tasks tasks = {.directive = stored->directive,

@@ -16,10 +16,10 @@
 #include "hpcprof-lite/model/profile.h"
 
 #define READ_SUFFIX ".hpcrun"
-#define READ_LIVE_SUFFIX ".live" /* of a process that runs, or did not end in order */
+#define READ_LIVE_SUFFIX ".live"        /* of a process that runs, or did not end in order */
 #define READ_SNAPSHOT_MARKER "snapshot" /* in a directory that was copied while processes ran */
-#define READ_PART_SUFFIX ".part" /* the threads of such a process that have ended   */
-#define READ_LAUNCH "launch"     /* the file that identifies the run of a directory */
+#define READ_PART_SUFFIX ".part"        /* the threads of such a process that have ended   */
+#define READ_LAUNCH "launch"            /* the file that identifies the run of a directory */
 
 /* See struct format_node. */
 enum { READ_NODE_WHAT_MAX = (1 << 24) - 1 };
@@ -144,6 +144,13 @@ int read_constructs(struct read_file *file, uint32_t thread, struct problems *pr
                     struct read_construct **constructs, uint32_t *count);
 int read_tasks(struct read_file *file, uint32_t thread, struct problems *problems, struct read_tasks **tasks,
                uint32_t *count);
+
+/* Sets names[] to the events that the process has counted, and returns their number. */
+unsigned read_counters(const struct read_file *file, const char *names[COUNTERS_MAX]);
+
+/* Decodes the counts of the thread's constructs, which the caller frees: *count records of 2 * counters + 1 numbers,
+ * see doc/format.md.  Returns 0 or ERR_NOMEM. */
+int read_counts(struct read_file *file, uint32_t thread, struct problems *problems, uint64_t **counts, uint32_t *count);
 
 /* Decode the waiting places and the shares of the thread with that index, which the caller frees.  Return 0 or
  * ERR_NOMEM. */

@@ -2,7 +2,9 @@
 
 #include "common/array.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const struct construct_node construct_outside = {
     .parent = MODEL_NONE, .kind = DIRECTIVE_PROGRAM, .context = MODEL_NONE};
@@ -27,6 +29,11 @@ void construct_figures_add(struct construct_figures *sum, const struct construct
   add(&sum->body, figures->body);
   add(&sum->task, figures->task);
   add(&sum->cut, figures->cut);
+  add(&sum->unread, figures->unread);
+  for (unsigned i = 0; i < COUNTERS_MAX; i++) {
+    add(&sum->counted[i], figures->counted[i]);
+    add(&sum->counted_own[i], figures->counted_own[i]);
+  }
 }
 
 /* The rest of an amount without a part of it, which may exceed it where sums were limited. */
@@ -139,6 +146,64 @@ void construct_times_join_rows(struct construct_times *times)
       times->rows[count++] = times->rows[i];
   }
   times->rows_count = count;
+}
+
+/* ---- counted events ---- */
+
+static uint32_t find_counter(const struct counter_names *names, const char *name)
+{
+  uint32_t i = 0;
+  while (i < names->count && strcmp(names->names[i], name) != 0)
+    i++;
+  return i;
+}
+
+uint32_t counter_names_add(struct counter_names *names, const char *name)
+{
+  char cut[COUNTER_NAME_MAX];
+  snprintf(cut, sizeof cut, "%s", name);
+  uint32_t found = find_counter(names, cut);
+  if (found < names->count)
+    return found;
+  if (names->count == COUNTERS_MAX)
+    return COUNTERS_MAX;
+  memcpy(names->names[names->count], cut, sizeof cut);
+  return names->count++;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+  size_t length = strlen(text), last = strlen(end);
+  return length >= last && !strcmp(text + length - last, end);
+}
+
+uint32_t counter_ratios(const struct counter_names *names, struct counter_ratio ratios[COUNTER_RATIOS_MAX])
+{
+  static const char stalled[] = "stalled-cycles-";
+  uint32_t instructions = find_counter(names, "instructions"), cycles = find_counter(names, "cycles"), count = 0;
+  for (uint32_t i = 0; i < names->count; i++) {
+    const char *name = names->names[i];
+    struct counter_ratio *ratio = &ratios[count];
+    if (i == instructions && cycles < names->count) {
+      *ratio = (struct counter_ratio){.name = "instructions_per_cycle", .of = i, .per = cycles, .factor = 1};
+      count++;
+    } else if (ends_in(name, "-misses") && instructions < names->count) {
+      *ratio = (struct counter_ratio){.of = i, .per = instructions, .factor = 1000};
+      snprintf(ratio->name, sizeof ratio->name, "%s_per_1000_instructions", name);
+      count++;
+    } else if (!strncmp(name, stalled, sizeof stalled - 1) && cycles < names->count) {
+      *ratio = (struct counter_ratio){.of = i, .per = cycles, .factor = 100};
+      snprintf(ratio->name, sizeof ratio->name, "%s_pct", name);
+      count++;
+    }
+  }
+  return count;
+}
+
+bool counter_ratio_value(const struct counter_ratio *ratio, const uint64_t *counts, double *value)
+{
+  *value = counts[ratio->per] ? (double)counts[ratio->of] / (double)counts[ratio->per] * ratio->factor : 0;
+  return counts[ratio->per] > 0;
 }
 
 void construct_times_release(struct construct_times *times)

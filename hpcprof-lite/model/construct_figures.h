@@ -11,6 +11,7 @@
 #ifndef HPCPROF_LITE_MODEL_CONSTRUCT_FIGURES_H
 #define HPCPROF_LITE_MODEL_CONSTRUCT_FIGURES_H
 
+#include "common/counters.h"
 #include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/model/model.h"
 
@@ -38,6 +39,14 @@ enum directive_kind {
  * distribute that of a loop, atomic that of a critical section. */
 enum construct_kind { CONSTRUCT_TASK_EXEC = DIRECTIVE_KINDS, CONSTRUCT_DISTRIBUTE, CONSTRUCT_ATOMIC, CONSTRUCT_KINDS };
 
+/* The events that a process or the run has counted (-c); counts are arrays in their order. */
+enum { COUNTER_NAME_MAX = 96 };
+
+struct counter_names {
+  char names[COUNTERS_MAX][COUNTER_NAME_MAX];
+  uint32_t count;
+};
+
 struct construct_node {
   uint32_t parent; /* a smaller number */
   uint32_t kind;
@@ -58,7 +67,10 @@ struct construct_figures {
   uint64_t wait_spare; /* of `wait`: at the end of sections of which the thread executed none */
   uint64_t body;       /* own_body, and all of the constructs in it that did not run in waits */
   uint64_t task;       /* all of the constructs that ran while this one waited */
-  uint64_t cut;        /* rows of a part of the run: chosen, unended, and the body of a lock are not known */
+  /* Events counted in it, with the constructs in it and without; and the time, with that of the constructs in it, of
+   * which the counts are estimated. */
+  uint64_t counted[COUNTERS_MAX], counted_own[COUNTERS_MAX], unread;
+  uint64_t cut; /* rows of a part of the run: chosen, unended, and the body of a lock are not known */
 };
 
 struct construct_row {
@@ -92,6 +104,7 @@ struct construct_times {
   size_t rows_room;
   struct construct_tasks *tasks; /* sorted by directive */
   uint32_t tasks_count;
+  struct counter_names counters; /* of the counts */
 };
 
 /* Where the time of a construct went that was not used for work. */
@@ -111,6 +124,24 @@ uint64_t construct_exclusive(uint32_t kind, const struct construct_figures *figu
 struct construct_losses construct_losses(uint32_t kind, const struct construct_figures *figures);
 void construct_losses_add(struct construct_losses *sum, const struct construct_losses *losses);
 uint64_t construct_losses_sum(const struct construct_losses *losses);
+
+/* Finds or adds a name.  Returns its number, COUNTERS_MAX if there is no room. */
+uint32_t counter_names_add(struct counter_names *names, const char *name);
+
+/* A figure that two counts give: counts[of] / counts[per] * factor. */
+struct counter_ratio {
+  char name[COUNTER_NAME_MAX + 32];
+  uint32_t of, per;
+  double factor;
+};
+
+/* Instructions for each cycle, misses for each 1,000 instructions, and shares of stalled cycles in percent, as far as
+ * their parts are counted. */
+enum { COUNTER_RATIOS_MAX = COUNTERS_MAX };
+uint32_t counter_ratios(const struct counter_names *names, struct counter_ratio ratios[COUNTER_RATIOS_MAX]);
+
+/* Sets *value; false where it is not defined. */
+bool counter_ratio_value(const struct counter_ratio *ratio, const uint64_t *counts, double *value);
 
 /* Node 0. */
 extern const struct construct_node construct_outside;

@@ -11,12 +11,12 @@ enum { BLOCK_BYTES = 8, COMPRESSION_LEVEL = 1 };
 
 /* These fail when a field is added to a record.  A plain number is sent with the record; a pointer, a bool or the
  * number of a module needs code below. */
-_Static_assert(sizeof(struct profile_process) == 560 && sizeof(struct profile_thread) == 416, "see below");
+_Static_assert(sizeof(struct profile_process) == 1296 && sizeof(struct profile_thread) == 416, "see below");
 _Static_assert(sizeof(struct profile_directive) == 72 && sizeof(struct context_share) == 24, "see below");
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct catalog_column) == 32, "see below");
-_Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 112, "see below");
+_Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 248, "see below");
 _Static_assert(sizeof(struct profile_mark) == 24 && sizeof(struct profile_user_count) == 40, "see below");
-_Static_assert(sizeof(struct construct_tasks) == 3016 && sizeof(struct construct_times) == 64, "see below");
+_Static_assert(sizeof(struct construct_tasks) == 3016 && sizeof(struct construct_times) == 832, "see below");
 
 /* What sender and receiver must have in common. */
 struct layout {
@@ -184,6 +184,7 @@ static void put_constructs(struct serialisation *message, const struct construct
   serialisation_put_array(message, times->nodes, times->nodes_count, sizeof *times->nodes);
   serialisation_put_array(message, times->rows, times->rows_count, sizeof *times->rows);
   serialisation_put_array(message, times->tasks, times->tasks_count, sizeof *times->tasks);
+  serialisation_put_array(message, times->counters.names, times->counters.count, sizeof *times->counters.names);
 }
 
 static void put_user_marks(struct serialisation *message, const struct profile_marks *marks)
@@ -252,6 +253,21 @@ static bool valid_constructs(const struct construct_times *times, const struct p
   return valid && (!times->nodes_count || directives);
 }
 
+/* Reads the names of the events that a process has counted. */
+static void get_counters(struct serialisation *message, struct counter_names *counters)
+{
+  uint32_t count;
+  char(*names)[COUNTER_NAME_MAX] = serialisation_own_array(message, &count, sizeof *names);
+  if (!message->status && count > COUNTERS_MAX)
+    fail(message, ERR_INPUT);
+  for (uint32_t i = 0; i < count && !message->status; i++) {
+    names[i][COUNTER_NAME_MAX - 1] = '\0';
+    if (counter_names_add(counters, names[i]) != i)
+      fail(message, ERR_INPUT);
+  }
+  free(names);
+}
+
 static void get_constructs(struct serialisation *message, struct profile_process *process)
 {
   struct construct_times *times = &process->constructs;
@@ -259,6 +275,7 @@ static void get_constructs(struct serialisation *message, struct profile_process
   times->nodes = serialisation_own_array(message, &times->nodes_count, sizeof *times->nodes);
   times->rows = serialisation_own_array(message, &times->rows_count, sizeof *times->rows);
   times->tasks = serialisation_own_array(message, &times->tasks_count, sizeof *times->tasks);
+  get_counters(message, &times->counters);
   if (!message->status && !valid_constructs(times, process))
     fail(message, ERR_INPUT);
 }

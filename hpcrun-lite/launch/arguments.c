@@ -24,6 +24,11 @@ const char *arguments_help(void)
          "                          perf name such as cycles; HOW is fN (N samples a\n"
          "                          second) or a period (us, counts);\n"
          "                          default: task-clock@f200\n"
+         "  -c, --count EVENT,...   count events for each construct and calling context,\n"
+         "                          repeatable: page-faults, context-switches,\n"
+         "                          instructions, or another name of --list-events\n"
+         "      --list-events       print the events of -c, and which this machine can\n"
+         "                          count, and run nothing\n"
          "  -p, --parallelism MODE  off; online: compute work, span and critical path\n"
          "                          while the program runs; log: the same, and write the\n"
          "                          whole task graph to disk; default: online\n"
@@ -98,12 +103,15 @@ enum {
   SCALE_WITH,
   CONFIG,
   PRINT_CONFIG,
-  CONTROL
+  CONTROL,
+  LIST_EVENTS
 };
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"overwrite", no_argument, NULL, OVERWRITE},
                                         {"event", required_argument, NULL, 'e'},
+                                        {"count", required_argument, NULL, 'c'},
+                                        {"list-events", no_argument, NULL, LIST_EVENTS},
                                         {"parallelism", required_argument, NULL, 'p'},
                                         {"work", required_argument, NULL, WORK},
                                         {"task-context", required_argument, NULL, TASK_CONTEXT},
@@ -156,17 +164,18 @@ static enum launch_status take_setting(const struct parser *parser, enum setting
   return value_check(setting, subject, text, parser->message, parser->message_size) ? LAUNCH_OK : LAUNCH_FAILED;
 }
 
-/* Appends an event to the list. */
-static enum launch_status take_event(const struct parser *parser)
+/* Appends events to those that the option has named before. */
+static enum launch_status take_events(const struct parser *parser, enum setting setting)
 {
-  static char list[EVENTS_MAX * 256];
-  size_t used = strlen(list);
+  static char lists[SETTINGS][EVENTS_MAX * 256];
+  char *list = lists[setting];
+  size_t size = sizeof lists[setting], used = strlen(list);
   if (!*optarg)
-    return take_setting(parser, SETTING_EVENTS, optarg);
-  if (used + strlen(optarg) + 2 > sizeof list)
-    return fail(parser, "option --event: too many events");
-  snprintf(list + used, sizeof list - used, "%s%s", used ? "," : "", optarg);
-  return take_setting(parser, SETTING_EVENTS, list);
+    return take_setting(parser, setting, optarg);
+  if (used + strlen(optarg) + 2 > size)
+    return fail(parser, "option %s: too many events", setting_keys[setting].option);
+  snprintf(list + used, size - used, "%s%s", used ? "," : "", optarg);
+  return take_setting(parser, setting, list);
 }
 
 /* The setting that the option sets, or SETTINGS. */
@@ -198,7 +207,9 @@ static enum launch_status take_value(const struct parser *parser, int option)
   bool taken = true;
   switch (option) {
   case 'e':
-    return take_event(parser);
+    return take_events(parser, SETTING_EVENTS);
+  case 'c':
+    return take_events(parser, SETTING_COUNTERS);
   case SCALING:
     taken = series_parse_threads(optarg, &plan->series, parser->message, parser->message_size);
     return taken ? LAUNCH_OK : LAUNCH_FAILED;
@@ -272,7 +283,9 @@ static enum launch_status check_together(const struct parser *parser)
   if ((given[SETTING_TRACE_LIMIT] || given[SETTING_TRACE_KEEP]) && !plan->trace)
     return fail(parser, "option %s needs -t: without it there is no trace",
                 given[SETTING_TRACE_KEEP] ? "--trace-keep" : "--trace-limit");
-  const char *needs = plan->report ? "--report needs a run" : plan->live ? "--live needs a run" : "--scaling needs runs";
+  const char *needs = plan->report ? "--report needs a run"
+                      : plan->live ? "--live needs a run"
+                                   : "--scaling needs runs";
   if ((plan->report || plan->live || plan->series.count) && *parser->mode != MODE_RUN)
     return fail(parser, "option %s: %s runs nothing", needs, runs_nothing[*parser->mode]);
   if (plan->live && plan->series.count)
@@ -293,9 +306,9 @@ enum launch_status arguments_parse(int argc, char **argv, struct plan *plan, enu
   struct parser parser = {plan, mode, NULL, message, message_size};
   int option, count = 0;
   opterr = 0;
-  while ((option = getopt_long(argc, argv, "+:o:e:p:t::qvh", options, NULL)) != -1) {
-    if (option == 'h' || option == VERSION) {
-      *mode = option == 'h' ? MODE_HELP : MODE_VERSION;
+  while ((option = getopt_long(argc, argv, "+:o:e:c:p:t::qvh", options, NULL)) != -1) {
+    if (option == 'h' || option == VERSION || option == LIST_EVENTS) {
+      *mode = option == 'h' ? MODE_HELP : option == VERSION ? MODE_VERSION : MODE_LIST_EVENTS;
       return LAUNCH_OK;
     }
     count++;

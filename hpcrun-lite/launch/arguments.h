@@ -9,9 +9,19 @@
 
 #include "hpcrun-lite/launch/plan.h"
 
-enum arguments_mode { MODE_RUN, MODE_ENV, MODE_DIAGNOSE, MODE_CONFIG, MODE_HELP, MODE_VERSION, MODE_CONTROL };
+enum arguments_mode {
+  MODE_RUN,
+  MODE_ENV,
+  MODE_DIAGNOSE,
+  MODE_CONFIG,
+  MODE_HELP,
+  MODE_VERSION,
+  MODE_CONTROL,
+  MODE_LIST_EVENTS
+};
 
-/* Fills in what is requested, by options and by configuration files.  Returns LAUNCH_OK, or LAUNCH_FAILED with a message. */
+/* Fills in what is requested, by options and by configuration files.  Returns LAUNCH_OK, or LAUNCH_FAILED with a
+ * message. */
 enum launch_status arguments_parse(int argc, char **argv, struct plan *plan, enum arguments_mode *mode, char *message,
                                    size_t message_size);
 

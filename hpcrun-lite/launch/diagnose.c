@@ -71,6 +71,27 @@ static bool diagnose_events(const struct plan *plan)
   return timers;
 }
 
+static void diagnose_counters(const struct plan *plan)
+{
+  char names[COUNTERS_TEXT_MAX] = "";
+  for (unsigned i = 0; i < plan->counted.count; i++) {
+    const struct counter *counter = &plan->counted.counters[i];
+    size_t used = strlen(names);
+    snprintf(names + used, sizeof names - used, "%s%s%s", i ? ", " : "", counter->name,
+             counter->usage       ? " (by getrusage)"
+             : counter->user_only ? " (in user mode only)"
+                                  : "");
+  }
+  if (names[0])
+    finding(true, "counters", "counted: %s", names);
+  else if (count_events_hardware())
+    finding(true, "counters",
+            "no hardware counters that can be used (virtual machines often have none): -c counts software events, such "
+            "as page-faults; see --list-events");
+  else
+    finding(true, "counters", "-c can count events of the hardware and of the kernel: see --list-events");
+}
+
 static void diagnose_work(const struct plan *plan)
 {
   char message[512];
@@ -313,6 +334,7 @@ int diagnose(const struct plan *plan, enum launch_status status, const char *mes
     finding(true, "preload", "possible: dynamically linked for x86-64, no change of privileges");
   bool timers = diagnose_events(plan);
   diagnose_work(plan);
+  diagnose_counters(plan);
   surroundings_cores();
   surroundings_limits(timers);
   surroundings_directory(plan->output);

@@ -310,8 +310,11 @@ int main(int argc, char **argv)
   enum launch_status parsed = arguments_parse(argc, argv, &plan, &mode, message, sizeof message);
   if (parsed != LAUNCH_OK)
     return fail(parsed, message);
-  if (mode == MODE_HELP || mode == MODE_VERSION) {
-    fputs(mode == MODE_HELP ? arguments_help() : "hpcrun-lite " HPCRUN_VERSION "\n", stdout);
+  if (mode == MODE_HELP || mode == MODE_VERSION || mode == MODE_LIST_EVENTS) {
+    if (mode == MODE_LIST_EVENTS)
+      count_events_print();
+    else
+      fputs(mode == MODE_HELP ? arguments_help() : "hpcrun-lite " HPCRUN_VERSION "\n", stdout);
     return fflush(stdout) == 0 ? 0 : LAUNCH_FAILED;
   }
   if (mode == MODE_CONFIG) {

@@ -146,9 +146,30 @@ static size_t name_place(const struct plan *plan, const struct setting_values *v
   return strlen(message);
 }
 
-/* Whether this user can measure the events and the work.  Returns the number of events, or -1 with a message. */
+/* Whether this user can count the counters beside these events. */
+static bool check_counters(const struct plan *plan, const struct setting_values *values, const struct event *events,
+                           int event_count, struct count_list *counted, char *message, size_t message_size)
+{
+  size_t at = name_place(plan, values, SETTING_COUNTERS, message, message_size);
+  if (!at)
+    at = (size_t)snprintf(message, message_size, "option --count: ");
+  *counted = (struct count_list){0};
+  if (!count_events_add(counted, values->of.text[SETTING_COUNTERS], message + at, message_size - at))
+    return false;
+  for (int i = 0; i < event_count; i++)
+    for (unsigned k = 0; k < counted->count; k++)
+      if (!strcmp(events[i].name, counted->counters[k].name)) {
+        snprintf(message + at, message_size - at, "event '%s' is also sampled (--event): leave out one of them",
+                 events[i].name);
+        return false;
+      }
+  return count_events_check(counted, message + at, message_size - at);
+}
+
+/* Whether this user can measure the events, the counters and the work.  Returns the number of events, or -1 with a
+ * message. */
 static int check_values(const struct plan *plan, const struct setting_values *values, struct event events[EVENTS_MAX],
-                        char *message, size_t message_size)
+                        struct count_list *counted, char *message, size_t message_size)
 {
   size_t at = name_place(plan, values, SETTING_EVENTS, message, message_size);
   int count = events_parse_list(values->of.text[SETTING_EVENTS], events, message + at, message_size - at);
@@ -156,6 +177,8 @@ static int check_values(const struct plan *plan, const struct setting_values *va
     if (perf_check_event(&events[i], message + at, message_size - at) != 0)
       return -1;
   if (count < 0)
+    return -1;
+  if (!check_counters(plan, values, events, count, counted, message, message_size))
     return -1;
   at = name_place(plan, values, SETTING_WORK, message, message_size);
   return perf_check_work(values->of.text[SETTING_WORK], message + at, message_size - at) == 0 ? count : -1;
@@ -165,13 +188,14 @@ static enum launch_status check_events(struct plan *plan, char *message, size_t 
 {
   struct setting_values values;
   struct event events[EVENTS_MAX];
+  struct count_list counted;
   const struct configuration *configuration = &plan->configuration;
   setting_resolve(&plan->options, NULL, &configuration->common, &values);
-  plan->event_count = check_values(plan, &values, plan->events, message, message_size);
+  plan->event_count = check_values(plan, &values, plan->events, &plan->counted, message, message_size);
   int count = plan->event_count;
   for (unsigned i = 0; i < configuration->program_count && count >= 0; i++) {
     setting_resolve(&plan->options, &configuration->programs[i].layer, &configuration->common, &values);
-    count = check_values(plan, &values, events, message, message_size);
+    count = check_values(plan, &values, events, &counted, message, message_size);
   }
   return count < 0 ? LAUNCH_FAILED : LAUNCH_OK;
 }

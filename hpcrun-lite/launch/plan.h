@@ -12,6 +12,7 @@
 
 #include "common/events.h"
 #include "hpcrun-lite/launch/configuration/configuration.h"
+#include "hpcrun-lite/launch/counters/count_events.h"
 #include "hpcrun-lite/launch/program.h"
 #include "hpcrun-lite/launch/runtime.h"
 #include "hpcrun-lite/launch/series/series.h"
@@ -26,12 +27,13 @@ struct plan {
   const char *filter;                 /* what is left out: see common/filter_text.h; "": nothing */
   bool overwrite, paused, for_script; /* for_script: --env */
   bool report, live;
-  const char *level;    /* "summary": no samples are taken */
-  const char *programs; /* HPCRUN_LITE_PROGRAMS; NULL: no program has settings of its own */
-  const char *control;  /* DIR or PID of --control */
-  struct series series; /* of --scaling */
-  int log_level;        /* 0 quiet, 1, 2 verbose */
-  char **command;       /* COMMAND and its arguments; command[0] is NULL if --env has none */
+  const char *level;         /* "summary": no samples are taken */
+  const char *programs;      /* HPCRUN_LITE_PROGRAMS; NULL: no program has settings of its own */
+  const char *control;       /* DIR or PID of --control */
+  struct count_list counted; /* of --count */
+  struct series series;      /* of --scaling */
+  int log_level;             /* 0 quiet, 1, 2 verbose */
+  char **command;            /* COMMAND and its arguments; command[0] is NULL if --env has none */
 
   /* found */
   struct event events[EVENTS_MAX];

@@ -120,6 +120,7 @@ bool settings_apply(const struct plan *plan)
                   {"OMP_TOOL_LIBRARIES", tools},
                   {"HPCRUN_LITE_DIR", plan->directory},
                   {"HPCRUN_LITE_EVENTS", plan->event_list},
+                  {"HPCRUN_LITE_COUNT", plan->counted.count ? plan->counted.text : NULL},
                   {"HPCRUN_LITE_TASKS", plan->task_context},
                   {"HPCRUN_LITE_PARALLELISM", plan->parallelism},
                   {"HPCRUN_LITE_WORK", plan->work},

@@ -16,6 +16,7 @@
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/control/command.h"
+#include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
@@ -232,6 +233,8 @@ static void describe_metrics(void)
   for (unsigned i = 0; i < rt.event_count; i++)
     if ((int)i != rt.time_event)
       add_metric(rt.events[i].name, rt.events[i].clock == EVENT_COUNT ? 0 : ns, FORMAT_ROLE_EVENT, rt.events[i].period);
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    add_metric(rt.counters[i].name, 0, FORMAT_ROLE_COUNTED, 0);
 }
 
 /* The records of a table that are new since the last call. */
@@ -333,6 +336,26 @@ static void put_constructs(struct thread_state *t, uint64_t now)
   put_table(&writer.threads, &t->construct.tasks);
 }
 
+/* Counts of constructs, with those of the interval that has not ended. */
+static void put_counts(struct thread_state *t, uint64_t now)
+{
+  enum { ROWS = 16, FIELDS = 2 * COUNTERS_MAX + 1 };
+  uint64_t rows[ROWS * FIELDS], counted[COUNTERS_MAX];
+  const struct table *records = &t->counts.records;
+  struct construct_interval open = construct_open_interval(t, now);
+  bool known = counts_open(t, counted);
+  size_t fields = records->record_size / sizeof *rows;
+  for (uint32_t first = 0; first < records->count; first += ROWS) {
+    uint32_t count = records->count - first < ROWS ? records->count - first : ROWS;
+    for (uint32_t i = 0; i < count; i++) {
+      memcpy(&rows[i * fields], table_at(records, first + i), records->record_size);
+      if (known && first + i == open.record)
+        counts_add_open(t, &rows[i * fields], counted, open.ticks);
+    }
+    put(&writer.threads, FORMAT_COUNTS, t->index, first, count, records->record_size, rows);
+  }
+}
+
 /* A thread that was never sampled and never waited has only a record. */
 static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
 {
@@ -354,6 +377,7 @@ static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
   }
   put_waits(t, now);
   put_constructs(t, now);
+  put_counts(t, now);
   put_table(&writer.threads, &t->shares);
   put_table(&writer.threads, &t->user_counts);
   if (writer.threads.used >= FLUSH_SIZE)
@@ -367,7 +391,8 @@ void writer_thread(struct thread_state *t, uint64_t cpu_ns)
 
 bool writer_thread_ended(struct thread_state *t, uint64_t cpu_ns)
 {
-  bool sampled = t->nodes.count > 1 || t->record->samples || t->user_counts.count; /* a sample of an idle thread is in no node */
+  bool sampled =
+      t->nodes.count > 1 || t->record->samples || t->user_counts.count; /* a sample of an idle thread is in no node */
   put_thread(t, cpu_ns, true);
   if (sampled)
     flush(false);
@@ -396,6 +421,14 @@ static uint32_t process_notes(uint32_t before)
   const char *missing = process_openmp_missing();
   if (missing && missing != process_no_openmp && !*config.note)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
+  for (unsigned i = 0; i < rt.counter_count && (size_t)at < sizeof notes; i++)
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "%s%s%s", i ? ", " : "\ncounted: ", rt.counters[i].name,
+                   rt.counters[i].usage       ? " (by getrusage)"
+                   : rt.counters[i].user_only ? " (in user mode only)"
+                                              : "");
+  if (atomic_load(&rt.counts_scaled) && (size_t)at < sizeof notes)
+    at += snprintf(notes + at, sizeof notes - (size_t)at,
+                   "\ncounts are scaled: the processor could not count all events all the time");
   if (*config.note && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.note);
   if (*config.scaling && (size_t)at < sizeof notes)

@@ -15,6 +15,8 @@ struct config {
   const char *directory; /* NULL: not launched by hpcrun-lite, do nothing */
   struct event events[EVENTS_MAX];
   unsigned event_count;
+  struct counter counters[COUNTERS_MAX]; /* -c */
+  unsigned counter_count;
   int verbosity;            /* 0 quiet, 1 normal, 2 verbose */
   int first_pid;            /* the process that the launcher became */
   int rank;                 /* MPI rank; -1 if there is none */

@@ -11,7 +11,7 @@ import tap
 from tap import BUILD, SOURCE, must
 
 # Folder → folders of the project that its files may include.
-RT = ("hpcrun-lite/rt/core", "hpcrun-lite/rt/filter", "hpcrun-lite/rt/span", "hpcrun-lite/rt/construct", "hpcrun-lite/rt/sampling",
+RT = ("hpcrun-lite/rt/core", "hpcrun-lite/rt/filter", "hpcrun-lite/rt/counts", "hpcrun-lite/rt/span", "hpcrun-lite/rt/construct", "hpcrun-lite/rt/sampling",
       "hpcrun-lite/rt/marks", "hpcrun-lite/rt/control", "hpcrun-lite/rt")  # from the bottom
 CTL = ("hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite", "hpcrun-lite/gomp",
        "hpcrun-lite/interpose")  # from the bottom
@@ -21,21 +21,23 @@ LAYERS = {
     **{folder: {"common"} | set(RT) | set(CTL[:i + 1]) for i, folder in enumerate(CTL)},
     "hpcrun-lite/launch": {"common", "hpcrun-lite/launch", "hpcrun-lite/launch/live", "hpcrun-lite/launch/series",
                            "hpcrun-lite/launch/configuration", "hpcrun-lite/launch/code_filter",
-                           "hpcrun-lite/launch/control",
+                           "hpcrun-lite/launch/control", "hpcrun-lite/launch/counters",
                            "hpcrun-lite/gomp/entries.h"},  # only a table
-    "hpcrun-lite/launch/configuration": {"common", "hpcrun-lite/launch/configuration"},
+    "hpcrun-lite/launch/configuration": {"common", "hpcrun-lite/launch/configuration", "hpcrun-lite/launch/counters"},
     "hpcrun-lite/launch/live": {"hpcrun-lite/launch/live"},
     "hpcrun-lite/launch/control": {"common", "hpcrun-lite/launch/control"},
     "hpcrun-lite/launch/series": {"hpcrun-lite/launch/series"},
     "hpcrun-lite/launch/code_filter": {"common", "hpcrun-lite/launch", "hpcrun-lite/launch/code_filter",
                                        "hpcprof-lite/symbols"},  # reads what reports read
+    "hpcrun-lite/launch/counters": {"common", "hpcrun-lite/launch/counters", "hpcrun-lite/launch/perf_check.h"},
     **{"hpcprof-lite/" + folder: {"common"} | {"hpcprof-lite/" + below for below in stages.split()}
        for folder, stages in {
         "model": "model",
         "algorithms": "model algorithms",
-        "input": "model input input/range input/marks",
+        "input": "model input input/range input/marks input/counts",
         "input/marks": "model input input/marks",
         "input/range": "model input input/range",
+        "input/counts": "model input input/counts",
         "symbols": "symbols",
         "views": "model input input/range symbols views",
         "views/source": "model input symbols views views/source",

@@ -34,6 +34,9 @@ def expected():
             table[f"{name}.{view}.csv"] = (("-q", "--view", view, "-f", "csv", name), 0, "stdout")
     for view, name in (*((view, "constructs") for view in CONSTRUCTS), ("grains", "recorded")):
         table[f"{name}.{view}.legend.txt"] = (("-q", "--view", view, "--legend", name), 0, "stdout")
+    for view in ("regions", "region-tree"):
+        table[f"counted.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "counted"), 0, "stdout")
+        table[f"counted.{view}.txt"] = (("-q", "--view", view, "counted"), 0, "stdout")
     table["constructs.summary.txt"] = (("-q", "constructs"), 0, "stdout")
     table["constructs2.per-thread.txt"] = (("-q", "--view", "regions", "--per-thread", "constructs2"), 0, "stdout")
     table["constructs.regions.json"] = (("-q", "--view", "regions", "-f", "json", "constructs"), 0, "stdout")

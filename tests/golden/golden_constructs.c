@@ -2,6 +2,7 @@
 
 #include "tests/golden/golden_records.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { WALL = 3000, LINK = FORMAT_CONSTRUCT_LINK, IN_WAIT = FORMAT_CONSTRUCT_IN_WAIT };
@@ -265,6 +266,48 @@ static void killed(void)
   compose_end(&compose);
 }
 
+/* Counted events of a thread's constructs: of each the exact counts of three events, what was counted of the first one
+ * where boundaries were left out, and the ms of the construct there. */
+struct counted {
+  uint64_t exact[3], rest, unread_ms;
+};
+
+static void put_counts(uint32_t thread, const struct counted *counted, uint32_t count)
+{
+  uint64_t records[4][7] = {{0}};
+  assert(count <= 4);
+  for (uint32_t i = 0; i < count; i++) {
+    memcpy(records[i], counted[i].exact, sizeof counted[i].exact);
+    records[i][3] = counted[i].rest;
+    records[i][6] = ticks_of_ms(counted[i].unread_ms);
+  }
+  compose_chunk(&compose, FORMAT_COUNTS, thread, 0, count, sizeof records[0], records);
+}
+
+/* Region A with a loop, of two threads that have counted three events.  In the second one, A and the loop have a rate
+ * of 10 instructions a ms. */
+static void with_counts(void)
+{
+  static const struct counted first[] = {
+      {{1000, 2000, 10}, 0, 0}, {{5000, 4000, 20}, 0, 0}, {{3000, 2000, 0}, 600, 25}};
+  static const struct counted second[] = {{{0, 0, 0}, 0, 0}, {{100, 200, 3}, 0, 10}, {{200, 0, 0}, 90, 20}};
+  begin(COMPOSE_PACKED, 2500);
+  compose.process.threads_max = 2;
+  compose.process.work_unit = compose_string(&compose, "s");
+  compose_metric(&compose, "instructions", "", FORMAT_ROLE_COUNTED, 0);
+  compose_metric(&compose, "cycles", "", FORMAT_ROLE_COUNTED, 0);
+  compose_metric(&compose, "cache-misses", "", FORMAT_ROLE_COUNTED, 0);
+  uint32_t a = spent(0, A, 0, 60, 0, 0);
+  spent(a, E_LOOP, 0, 40, 0, 0);
+  put_counts(1, first, 3);
+  end_thread(1, FORMAT_TIME_BODY);
+  next_thread();
+  spent(joined(1, a, A, 0, 20, 0, 0), E_LOOP, 0, 40, 0, 0);
+  put_counts(2, second, 3);
+  end_thread(2, FORMAT_TIME_WAIT);
+  compose_end(&compose);
+}
+
 /* Kinds, directives, parents, links and contexts that do not exist, circles of links, sums beyond every number. */
 static void hostile_constructs(void)
 {
@@ -313,4 +356,6 @@ void golden_constructs(void)
   save_as("constructs-killed", 2300, "live");
   hostile_constructs();
   save("astray", 2400);
+  with_counts();
+  save("counted", 2500);
 }

@@ -317,4 +317,19 @@ def without_times_of_constructs_there_is_a_hint(_):
     assert b"hpcrun-lite -p log" in done.stdout and b"online" not in done.stdout
 
 
+@case
+def counts_are_divided_by_rates(_):
+    """Of 90 instructions, 30 and 60: 10 and 20 ms of equal rates."""
+    tree = {(row["kind"], row["thread"]): row for row in rows("--view", "region-tree", "counted")}
+    assert {key: (int(row["instructions_incl"]), int(row["instructions_excl"])) for key, row in tree.items()} == {
+        ("program", "1"): (9600, 1000), ("program", "2"): (390, 0), ("program", "SUM"): (9990, 1000),
+        ("parallel", "1"): (8600, 5000), ("parallel", "2"): (390, 130), ("parallel", "SUM"): (8990, 5130),
+        ("for", "1"): (3600, 3600), ("for", "2"): (260, 260), ("for", "SUM"): (3860, 3860)}
+    flat, = (row for row in rows("--view", "regions", "counted") if row["kind"] == "parallel" and row["thread"] == "SUM")
+    assert [float(flat["instructions" + part]) for part in ("", "_min", "_mean", "_max")] == [8990, 390, 4495, 8600]
+    assert float(flat["instructions_per_cycle"]) == 1.45
+    assert float(flat["cache-misses_per_1000_instructions"]) == 2.5584
+    assert float(flat["counted_pct"]) == 65.625, "55 of 160 ms were not read"
+
+
 main()

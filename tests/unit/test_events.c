@@ -1,4 +1,5 @@
 /* Event specifications: names, aliases, rates, periods, lists, and refusals. */
+#include "common/counters.h"
 #include "common/events.h"
 #include "tests/support/unit.h"
 
@@ -114,6 +115,51 @@ static void lists(void **state)
   assert_non_null(strstr(message, "more than 8"));
 }
 
+static void lists_of_counters_are_read_as_written(void **state)
+{
+  (void)state;
+  static const struct counter list[] = {{.name = "page-faults", .type = 1, .config = 2},
+                                        {.name = "FP_ARITH:SCALAR=2:u", .type = 4, .config = 0x1c7, .user_only = true},
+                                        {.name = "x", .type = 10, .config = 1, .config1 = 0xff, .user_only = true},
+                                        {.name = "y", .type = 10, .config1 = 1},
+                                        {.name = "cs", .usage = true, .config = COUNTER_CONTEXT_SWITCHES}};
+  enum { COUNT = sizeof list / sizeof *list };
+  struct counter read[COUNTERS_MAX];
+  char text[COUNTERS_TEXT_MAX];
+  assert_true(counters_format(list, COUNT, text, sizeof text));
+  assert_string_equal(text, "page-faults=1/2,FP_ARITH:SCALAR=2:u=4/1c7/user,x=a/1/ff/user,y=a/0/1,cs=usage/3");
+  assert_int_equal(counters_parse(text, read), COUNT);
+  for (unsigned i = 0; i < COUNT; i++) {
+    assert_string_equal(read[i].name, list[i].name);
+    assert_true(read[i].usage == list[i].usage && read[i].user_only == list[i].user_only);
+    assert_true(read[i].type == list[i].type && read[i].config == list[i].config && read[i].config1 == list[i].config1);
+  }
+  assert_false(counters_format(list, COUNT, text, 40));
+}
+
+static void other_lists_of_counters_are_none(void **state)
+{
+  (void)state;
+  static const char *const wrong[] = {"",          "page-faults", "=1/2",   "a=",          "a=1",
+                                      "a=1/",      "a=1/x",       "a=1/2/", "a=1/2/3/4",   "a=1/2,,",
+                                      "a=usage/9", "a=usage/",    "a=-1/2", "a=1/2/users", "a=1/2,b=1/2 "};
+  struct counter read[COUNTERS_MAX];
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    if (counters_parse(wrong[i], read) != 0 && strcmp(wrong[i], "a=1/2/") != 0)
+      fail_msg("'%s' is taken", wrong[i]);
+  assert_int_equal(counters_parse("a=1/1,b=1/1,c=1/1,d=1/1,e=1/1,f=1/1,g=1/1,h=1/1,i=1/1", read), 0);
+}
+
+static void some_events_are_known_to_getrusage(void **state)
+{
+  (void)state;
+  struct counter faults = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS};
+  struct counter cycles = {.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES};
+  assert_true(counters_as_usage(&faults) && faults.usage && faults.config == COUNTER_PAGE_FAULTS);
+  assert_true(counters_as_usage(&faults));
+  assert_false(counters_as_usage(&cycles));
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
@@ -123,6 +169,9 @@ int main(int argc, char **argv)
       cmocka_unit_test(cache_and_raw_events),
       cmocka_unit_test(bad_ones_are_refused_with_a_reason),
       cmocka_unit_test(lists),
+      cmocka_unit_test(lists_of_counters_are_read_as_written),
+      cmocka_unit_test(other_lists_of_counters_are_none),
+      cmocka_unit_test(some_events_are_known_to_getrusage),
   };
   return UNIT_RUN(argc, argv, "events", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/input/range/range_thread.h"
 
 #include "common/array.h"
+#include "hpcprof-lite/model/construct_tree.h"
 
 #include <stdlib.h>
 #include <string.h>

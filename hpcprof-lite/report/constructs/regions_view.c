@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/constructs/regions_view.h"
 
 #include "hpcprof-lite/report/constructs/construct_text.h"
+#include "hpcprof-lite/report/constructs/count_columns.h"
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/legend.h"
 
@@ -68,7 +69,8 @@ static void thread_cell(struct row_writer *writer, const struct construct_tree *
 
 /* A row of a construct: of one thread, or NULL for the sum. */
 static void region_row(struct row_writer *writer, const struct construct_tree *tree,
-                       const struct construct_entry *entry, const struct construct_line *line)
+                       const struct construct_entry *entry, const struct construct_line *line,
+                       const struct count_columns *columns)
 {
   const struct construct_figures *figures = line ? &line->figures : &entry->sum;
   char region[CONSTRUCT_FIGURE];
@@ -80,20 +82,24 @@ static void region_row(struct row_writer *writer, const struct construct_tree *t
   figure_cell(writer, entry, figures, CONSTRUCT_EXEC);
   figure_cell(writer, entry, figures, CONSTRUCT_COUNT);
   last_cells(writer, entry, figures, !line);
+  count_columns_cells(columns, writer, entry, line);
 }
 
 int regions_view_table(const struct report *report, bool json)
 {
   const struct construct_tree *list = report->constructs;
   struct row_writer writer;
+  struct count_columns columns;
+  count_columns_init(&columns, report->profile, COUNT_COLUMNS_THREADS, region_columns,
+                     sizeof region_columns / sizeof *region_columns);
   document_open(report, json);
-  row_writer_begin(&writer, report->stream, json, region_columns, sizeof region_columns / sizeof *region_columns);
+  row_writer_begin(&writer, report->stream, json, columns.all, columns.count);
   for (uint32_t i = 1; i < list->count; i++) {
     const struct construct_entry *entry = &list->entries[i];
     for (uint32_t j = 0; j < entry->lines_count && report->shown[i]; j++)
-      region_row(&writer, list, entry, &entry->lines[j]);
+      region_row(&writer, list, entry, &entry->lines[j], &columns);
     if (report->shown[i])
-      region_row(&writer, list, entry, NULL);
+      region_row(&writer, list, entry, NULL, &columns);
   }
   row_writer_end(&writer);
   document_close(report, json);
@@ -101,7 +107,7 @@ int regions_view_table(const struct report *report, bool json)
 }
 
 static void tree_row(struct row_writer *writer, const struct construct_tree *tree, uint32_t number,
-                     const struct construct_line *line)
+                     const struct construct_line *line, const struct count_columns *columns)
 {
   const struct construct_entry *entry = &tree->entries[number];
   const struct construct_figures *figures = line ? &line->figures : &entry->sum;
@@ -119,19 +125,23 @@ static void tree_row(struct row_writer *writer, const struct construct_tree *tre
   else
     row_writer_empty(writer);
   last_cells(writer, entry, figures, !line);
+  count_columns_cells(columns, writer, entry, line);
 }
 
 int regions_view_tree_table(const struct report *report, bool json)
 {
   const struct construct_tree *tree = report->constructs;
   struct row_writer writer;
+  struct count_columns columns;
+  count_columns_init(&columns, report->profile, COUNT_COLUMNS_TREE, tree_columns,
+                     sizeof tree_columns / sizeof *tree_columns);
   document_open(report, json);
-  row_writer_begin(&writer, report->stream, json, tree_columns, sizeof tree_columns / sizeof *tree_columns);
+  row_writer_begin(&writer, report->stream, json, columns.all, columns.count);
   for (uint32_t i = 0; i < tree->count; i++) {
     for (uint32_t j = 0; j < tree->entries[i].lines_count && report->shown[i]; j++)
-      tree_row(&writer, tree, i, &tree->entries[i].lines[j]);
+      tree_row(&writer, tree, i, &tree->entries[i].lines[j], &columns);
     if (report->shown[i])
-      tree_row(&writer, tree, i, NULL);
+      tree_row(&writer, tree, i, NULL, &columns);
   }
   row_writer_end(&writer);
   document_close(report, json);
@@ -266,6 +276,8 @@ static void print_entry(const struct layout *layout, const struct construct_entr
   fprintf(report->stream, "%*s%s%s\n", (int)indent, "", level, name);
   if (!layout->tree)
     print_uneven(layout, entry);
+  count_columns_text(&report->profile->constructs.counters, layout->tree ? entry->sum.counted_own : entry->sum.counted,
+                     entry->sum.unread > 0, &layout->terminal, report->stream);
   if (report->per_thread)
     print_threads(layout, entry, indent + 2);
 }

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/constructs/tasks_view.h"
 
 #include "hpcprof-lite/report/constructs/construct_text.h"
+#include "hpcprof-lite/report/constructs/count_columns.h"
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/legend.h"
 
@@ -50,10 +51,15 @@ static void row_cells(struct row_writer *writer, const struct task_row *row)
 int tasks_view_table(const struct report *report, bool json)
 {
   struct row_writer writer;
+  struct count_columns columns;
+  count_columns_init(&columns, report->profile, COUNT_COLUMNS_SUM, task_figures_columns, TASK_FIGURES_COLUMNS);
   document_open(report, json);
-  row_writer_begin(&writer, report->stream, json, task_figures_columns, TASK_FIGURES_COLUMNS);
-  for (uint32_t i = 0; i < report->tasks.count; i++)
+  row_writer_begin(&writer, report->stream, json, columns.all, columns.count);
+  for (uint32_t i = 0; i < report->tasks.count; i++) {
     row_cells(&writer, &report->tasks.rows[i]);
+    count_columns_sums(&columns, &writer, report->tasks.rows[i].counted, report->tasks.rows[i].exec_ns,
+                       report->tasks.rows[i].unread_ns);
+  }
   row_writer_end(&writer);
   document_close(report, json);
   return 0;
@@ -112,6 +118,7 @@ static void print_row(const struct report *report, const struct terminal *termin
   construct_text_name(terminal, &place, terminal_room(terminal, FIGURES_WIDTH), name);
   fprintf(report->stream, "%6s  %s\n", text, name);
   print_creation(report, terminal, row);
+  count_columns_text(&report->profile->constructs.counters, row->counted, row->unread_ns > 0, terminal, report->stream);
   print_short(report, terminal, row);
 }
 

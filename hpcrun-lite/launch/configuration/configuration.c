@@ -206,9 +206,8 @@ static bool fail_unknown(struct parse *parse, const char *name)
 {
   char known[512] = "";
   for (enum setting setting = 0; setting < SETTINGS; setting++)
-    if (!setting_keys[setting].unavailable &&
-        (parse->section == SECTION_PROGRAM ? !setting_keys[setting].whole
-                                           : setting_keys[setting].section == parse->section)) {
+    if (parse->section == SECTION_PROGRAM ? !setting_keys[setting].whole
+                                          : setting_keys[setting].section == parse->section) {
       size_t at = strlen(known);
       snprintf(known + at, sizeof known - at, "%s%s", at ? ", " : "", setting_keys[setting].name);
     }
@@ -259,7 +258,7 @@ static int take_pair(void *user, const char *section, const char *name, const ch
     return fail(parse, "%s: has one value, and a line that begins with a space goes on with it; remove the line", name);
   if (!parse->continued && parse->layer->text[setting])
     return fail(parse, "%s: is given in line %d already; remove one of them", name, parse->layer->line[setting]);
-  if (!*value && !setting_keys[setting].unavailable)
+  if (!*value)
     return fail(parse, "%s: has no value; write one, or remove the line", name);
   for (const char *hash = strchr(value, '#'); hash; hash = strchr(hash + 1, '#'))
     if (hash == value || strchr(spaces, hash[-1]) || (hash[-1] == ',' && setting_keys[setting].list))

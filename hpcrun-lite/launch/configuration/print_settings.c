@@ -98,7 +98,7 @@ static void print_section(const struct printer *printer, const struct setting_va
 {
   fprintf(printer->stream, "\n[%s]\n", name);
   for (enum setting setting = 0; setting < SETTINGS; setting++)
-    if (setting_keys[setting].section == section && !setting_keys[setting].unavailable)
+    if (setting_keys[setting].section == section)
       print_setting(printer, values, setting);
 }
 

@@ -4,10 +4,20 @@
 #include <string.h>
 
 #include "hpcrun-lite/launch/configuration/filter_values.h"
+#include "hpcrun-lite/launch/counters/count_events.h"
 
 /* The value that the measured process reads. */
 static const char *value_of(const struct setting_values *values, enum setting setting, char buffer[32])
 {
+  static struct count_list counted;
+  char unused[512]; /* plan_work_out() reports what cannot be counted */
+  if (setting == SETTING_COUNTERS) {
+    counted = (struct count_list){0};
+    if (!count_events_add(&counted, values->of.text[setting], unused, sizeof unused) ||
+        !count_events_check(&counted, unused, sizeof unused))
+      counted.text[0] = '\0';
+    return counted.text;
+  }
   if (setting == SETTING_PAUSED)
     return setting_is(values, setting, "yes") ? "1" : "0";
   if (setting != SETTING_TRACE_LIMIT)
@@ -26,6 +36,7 @@ static bool write_section(const struct setting_values *all, const struct setting
   } variables[] = {{SETTING_EVENTS, "EVENTS"},
                    {SETTING_TASK_CONTEXT, "TASKS"},
                    {SETTING_PARALLELISM, "PARALLELISM"},
+                   {SETTING_COUNTERS, "COUNT"},
                    {SETTING_WORK, "WORK"},
                    {SETTING_TRACE, "TRACE"},
                    {SETTING_TRACE_LIMIT, "TRACE_LIMIT"},

@@ -15,7 +15,7 @@ const struct setting_key setting_keys[SETTINGS] = {
     [SETTING_OVERWRITE] = {"overwrite", "--overwrite", "no", SECTION_MEASURE, .whole = true},
     [SETTING_PAUSED] = {"paused", "--paused", "no", SECTION_MEASURE},
     [SETTING_LEVEL] = {"level", NULL, "samples", SECTION_MEASURE},
-    [SETTING_COUNTERS] = {"counters", NULL, NULL, SECTION_MEASURE, .unavailable = true},
+    [SETTING_COUNTERS] = {"counters", "--count", "none", SECTION_MEASURE, .list = true},
     [SETTING_FUNCTIONS] = {"functions", NULL, NULL, SECTION_FILTER, .list = true},
     [SETTING_MODULES] = {"modules", NULL, NULL, SECTION_FILTER, .list = true},
     [SETTING_CONSTRUCTS] = {"constructs", NULL, NULL, SECTION_FILTER, .list = true},

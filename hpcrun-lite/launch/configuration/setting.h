@@ -45,9 +45,8 @@ struct setting_key {
   const char *option; /* NULL: there is none */
   const char *preset; /* NULL: not set unless something sets it */
   enum setting_section section;
-  bool list;        /* several values, separated by commas */
-  bool whole;       /* holds for the whole launch: not in [program NAME] */
-  bool unavailable; /* known, but this build cannot do it */
+  bool list;  /* several values, separated by commas */
+  bool whole; /* holds for the whole launch: not in [program NAME] */
 };
 
 extern const struct setting_key setting_keys[SETTINGS];

@@ -6,6 +6,7 @@
 
 #include "common/events.h"
 #include "hpcrun-lite/launch/configuration/filter_values.h"
+#include "hpcrun-lite/launch/counters/count_events.h"
 
 struct check {
   const char *subject, *text;
@@ -41,6 +42,13 @@ static bool check_events(const struct check *check)
   if (!*check->text)
     return refuse(check, "an event is needed: see hpcrun-lite(1) for names");
   return events_parse_list(check->text, events, reason, sizeof reason) > 0 || refuse(check, "%s", reason);
+}
+
+static bool check_counters(const struct check *check)
+{
+  struct count_list list = {0};
+  char reason[512];
+  return count_events_add(&list, check->text, reason, sizeof reason) || refuse(check, "%s", reason);
 }
 
 static bool check_trace_limit(const struct check *check)
@@ -87,7 +95,7 @@ bool value_check(enum setting setting, const char *subject, const char *text, ch
   case SETTING_LEVEL:
     return check_word(&check, "level", levels);
   case SETTING_COUNTERS:
-    return refuse(&check, "not built yet: this version counts no events; remove the line");
+    return check_counters(&check);
   case SETTING_TRACE_LIMIT:
     return check_trace_limit(&check);
   case SETTING_TRACE_KEEP:

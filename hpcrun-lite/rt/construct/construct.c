@@ -329,7 +329,9 @@ struct format_construct *construct_acquired(struct thread_state *t, uint32_t kin
     t->construct.ticks = &at->ticks[FORMAT_TIME_ENTER];
     trace_own(t, t->lock_runtime);
     trace_state(t, now, construct_code(known->record, FORMAT_TIME_ENTER));
+    t->construct.counted = known->record + 1;
     construct_pass(t, now);
+    t->construct.counted = 0;
     t->construct.ticks = ticks;
     t->construct.acquiring = 0;
   } else { /* a lock that was only tested */

@@ -1,6 +1,13 @@
 #include "hpcrun-lite/rt/construct/construct_stack.h"
 
+#include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/filter/filter.h"
+
+void construct_count_events(struct thread_state *t, uint64_t elapsed)
+{
+  uint32_t counted = t->construct.counted;
+  counts_pass(t, counted ? counted - 1 : (uint32_t)(t->record->construct_open / FORMAT_TIMES), elapsed);
+}
 
 bool construct_start(struct thread_state *t)
 {

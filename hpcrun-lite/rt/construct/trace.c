@@ -47,6 +47,7 @@ void trace_start_thread(struct thread_state *t)
   uint32_t pauses = atomic_load(&rt.pauses);
   t->trace = (struct trace_stream){.on = rt.trace != RT_TRACE_OFF,
                                    .states = rt.trace == RT_TRACE_STATES,
+                                   .attend = rt.trace == RT_TRACE_STATES,
                                    .pauses = pauses,
                                    .sampled_pauses = pauses,
                                    .state_clock = rt.trace == RT_TRACE_STATES ? begin >> TRACELOG_STATE_SHIFT : 0,

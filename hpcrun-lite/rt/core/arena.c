@@ -6,6 +6,7 @@
 #include "hpcrun-lite/rt/core/mapped.h"
 #include "hpcrun-lite/rt/core/rt_process.h"
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/core/touch.h"
 
 /* A handle names a chunk in 32 bits: block << 16 | offset in units of FORMAT_UNIT bytes.  Handle 0 means "none". */
 enum { UNIT = FORMAT_UNIT, BLOCK_SIZE = 1 << 20, KEPT_FIRST = 64 << 10, BLOCKS_MAX = 1 << 14, PAGE = 4096 };
@@ -85,8 +86,8 @@ static unsigned block_new(size_t size, bool keep)
   block->size = block_size(size, keep);
   block->keep = keep;
   uint8_t *base = keep ? map_kept(block->size) : NULL;
-  if (!base)
-    base = sys_map(block->size);
+  if (!base && (base = sys_map(block->size)))
+    touch_pages(base, block->size);
   if (!base) /* the number stays used: after BLOCKS_MAX failures no further block is tried */
     return 0;
   atomic_store(&block->used, 0);

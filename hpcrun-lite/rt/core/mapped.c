@@ -2,6 +2,7 @@
 
 #include "common/format.h"
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/core/touch.h"
 
 enum { TRIES = 100000 };
 
@@ -70,6 +71,8 @@ static void *map_in_file(struct mapped_file *file, struct sys_own *opened, void 
     again = !part && !sys_is_own(opened) && open_file(file, opened);
   }
   sys_close_own(opened);
+  if (part)
+    touch_pages(part, size);
   return part;
 }
 

@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/counters.h"
 #include "common/format.h"
 #include "common/events.h"
 #include "hpcrun-lite/rt/core/arena.h"
@@ -139,6 +140,8 @@ struct trace_stream {
                                          was below one unit, carried over so that rounding does not add up */
   uint32_t holder;                    /* thread that held the lock when this one began to wait; 0: not known */
   bool on, states;                    /* samples, and states, are written */
+  bool attend;                        /* states have been written, or counters are read: construct_pass() has more to
+                                         do */
   uint32_t pauses, sampled_pauses;    /* changes of rt.pauses that are in the stream; rt.pauses at the last sample */
   bool begun;                         /* an execution of a construct begins with the open state */
   int64_t weight_left;                /* of samples: what was not written yet */
@@ -167,6 +170,24 @@ struct user_region {
 /* References to a shared path segment that the thread has in reserve: see span/critical_path.h. */
 struct credit {
   uint32_t index, refs;
+};
+
+/* The thread's counters of -c: see counts/counts.h. */
+struct counts_state {
+  bool on;
+  bool exact;      /* all boundaries since `passed` were read */
+  bool saving;     /* boundaries are left out */
+  bool was_paused; /* since `passed` */
+  unsigned grouped, reopened, own_depth, skip;
+  struct sys_own own[COUNTERS_MAX]; /* by counter; fd -1: not in the group */
+  uint64_t raw[COUNTERS_MAX];       /* of the group, when last read */
+  uint64_t enabled, running;        /* likewise: ns */
+  uint64_t totals[COUNTERS_MAX];    /* counted by the thread, when last read */
+  uint64_t passed[COUNTERS_MAX];    /* of these, what is in records, or left out */
+  uint64_t sampled[COUNTERS_MAX];   /* likewise: in contexts */
+  uint64_t own_since[COUNTERS_MAX]; /* totals when the tool's own work began */
+  uint64_t price, saved, random;    /* ticks that a read costs, and that are saved for reads */
+  struct table records;
 };
 
 /* The thread's share of a construct instance that is not yet added to it: see span/directive.h. */
@@ -280,6 +301,7 @@ struct construct_state {
   struct construct_open *top; /* of the stack */
   const void *created;        /* data word's address of the task that was created last */
   uint32_t created_record;
+  uint32_t counted;   /* record + 1 to which `ticks` belongs, if not that of construct_open */
   uint64_t acquiring; /* ticks: the thread waits for a lock; 0: none */
   struct construct_known known[32], unkept;
   uint32_t heads[256]; /* lists of records by hash; 0: none */
@@ -361,16 +383,17 @@ struct thread_state {
   struct graph_log_stream log;
   struct trace_stream trace;
   struct trace_end ended;
+  struct counts_state counts;
   struct {
     uint32_t node;
     uint64_t weight;
   } fragment_samples[RT_FRAGMENT_SAMPLES]; /* samples in the current fragment */
   struct row_cache row_cache[16];
   struct user_region user_regions[RT_USER_REGIONS];
-  unsigned user_depth; /* may exceed RT_USER_REGIONS: further ones are not kept */
-  struct table user_counts; /* see marks/marks.h */
+  unsigned user_depth;                            /* may exceed RT_USER_REGIONS: further ones are not kept */
+  struct table user_counts;                       /* see marks/marks.h */
   uint32_t user_count_heads[RT_USER_COUNT_HEADS]; /* record + 1; 0: none */
-  struct table totals; /* by row: see span/directive.c */
+  struct table totals;                            /* by row: see span/directive.c */
   struct credit critical_path_credits[32];
   struct instance_share instance_shares[8];
   struct unreported_ends unreported;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/counters.h"
 #include "common/events.h"
 #include "common/format.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"
@@ -41,6 +42,11 @@ struct rt_process {
   unsigned event_count;
   int time_event; /* event from which the four categories of time come: the first that measures time; -1 if there is
                      none */
+  struct counter counters[COUNTERS_MAX];
+  unsigned counter_count;
+  bool counters_by_usage;              /* some come from getrusage() */
+  atomic_bool counts_scaled;           /* the processor could not count all the time; any thread sets it, relaxed */
+  unsigned count_metric;               /* column of the first counter in a value record */
   unsigned metric_count, share_metric; /* columns of a value record; the column of its shares (FORMAT_ROLE_SHARES) */
   uint32_t cpus;                       /* cores that the process may run on */
   int pid;

@@ -94,6 +94,23 @@ bool sys_switches(uint64_t *given_up, uint64_t *switched_out)
   return true;
 }
 
+bool sys_usage(struct sys_usage *usage)
+{
+  enum { THREAD = 1 }; /* RUSAGE_THREAD */
+  struct rusage all;
+  if (call3(SYS_getrusage, THREAD, (long)&all, 0) != 0)
+    return false;
+  *usage = (struct sys_usage){(uint64_t)all.ru_minflt, (uint64_t)all.ru_majflt,
+                              (uint64_t)all.ru_nvcsw + (uint64_t)all.ru_nivcsw};
+  return true;
+}
+
+void sys_populate(void *memory, size_t size_bytes)
+{
+  enum { POPULATE_WRITE = 23 }; /* MADV_POPULATE_WRITE, from Linux 5.14 on */
+  call3(SYS_madvise, (long)memory, (long)size_bytes, POPULATE_WRITE);
+}
+
 uint64_t sys_cpu_ns_of(int tid)
 {
   return clock_ns((int)((~(unsigned)tid << 3) | 6)); /* the kernel's encoding: CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED */
@@ -178,9 +195,15 @@ int sys_move_own(struct sys_own *own, int lowest)
 
 int sys_perf_event_open(struct sys_own *own, struct perf_event_attr *attr, int tid)
 {
+  return sys_perf_event_join(own, attr, tid, NULL);
+}
+
+int sys_perf_event_join(struct sys_own *own, struct perf_event_attr *attr, int tid, const struct sys_own *leader)
+{
   int error = EBADF;
   for (int i = 0; i < SYS_TRIES && error == EBADF; i++) {
-    int fd = (int)call6(SYS_perf_event_open, (long)attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
+    int group = leader ? leader->fd : -1;
+    int fd = (int)call6(SYS_perf_event_open, (long)attr, tid, -1, group, PERF_FLAG_FD_CLOEXEC, 0);
     *own = (struct sys_own){.fd = fd, .event = true};
     if (fd < 0)
       error = -fd;
@@ -228,6 +251,11 @@ void *sys_perf_page(const struct sys_own *own, size_t size_bytes)
 bool sys_perf_read(const struct sys_own *own, uint64_t *count)
 {
   return sys_is_own(own) && call3(SYS_read, own->fd, (long)count, 8) == 8 && sys_is_own(own);
+}
+
+bool sys_perf_read_group(const struct sys_own *own, void *values, size_t size_bytes)
+{
+  return sys_is_own(own) && call3(SYS_read, own->fd, (long)values, (long)size_bytes) > 0;
 }
 
 /* access: O_RDWR or O_RDONLY. */

@@ -40,14 +40,27 @@ uint64_t sys_process_cpu_ns(void);
 /* How often the calling thread gave up its processor, and was switched out.  Returns false where that is not known. */
 bool sys_switches(uint64_t *given_up, uint64_t *switched_out);
 
+/* What getrusage() tells of the calling thread.  Returns false if it cannot be asked. */
+struct sys_usage {
+  uint64_t minor_faults, major_faults, context_switches;
+};
+bool sys_usage(struct sys_usage *usage);
+
+/* Maps all pages of memory for writing, as far as the kernel can do that. */
+void sys_populate(void *memory, size_t size_bytes);
+
 /* Copies bytes from an address that need not be mapped.  Returns false if it cannot be read. */
 bool sys_peek(uint64_t address, void *out, size_t size_bytes);
 
 /* Opens an event for that thread, at a high number.  Returns 0 or errno. */
 int sys_perf_event_open(struct sys_own *own, struct perf_event_attr *attr, int tid);
+/* The same in the group of an event; NULL: as its leader. */
+int sys_perf_event_join(struct sys_own *own, struct perf_event_attr *attr, int tid, const struct sys_own *leader);
 bool sys_perf_deliver(const struct sys_own *own, int tid, int signal_number); /* overflows signal the thread */
 void *sys_perf_page(const struct sys_own *own, size_t size_bytes);            /* mapped; NULL on failure */
 bool sys_perf_read(const struct sys_own *own, uint64_t *count);
+/* Reads a group's values; they name their events, so that the caller sees whose they are. */
+bool sys_perf_read_group(const struct sys_own *own, void *values, size_t size_bytes);
 
 /* Opens a file for reading and writing at a high number: a new one (create; it must not exist), or an existing one.
  * Returns 0 or errno. */

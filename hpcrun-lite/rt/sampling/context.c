@@ -5,6 +5,7 @@
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/task_context.h"
@@ -551,8 +552,11 @@ static void end_at_task(struct stack_reader *reader)
 static void unwind(struct stack_reader *reader, const greg_t *registers)
 {
   struct thread_state *t = reader->t;
+  bool apart = counts_leave_out(t); /* page faults of reading tables and the stack */
   reader->count = registers ? unwind_walk(t, registers, reader->end_sp, t->frames, &reader->cut)
                             : unwind_here(t, reader->end_sp, t->frames, &reader->cut);
+  if (apart)
+    counts_own_end(t);
   classify(reader);
 }
 

@@ -6,6 +6,7 @@
 
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/filter/window.h"
+#include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
@@ -94,6 +95,17 @@ static void put_trace(struct thread_state *t, unsigned event, enum tracelog_samp
     sample_trace_put(t, kind, node == CCT_NONE ? 0 : node, weight, rt.events[event].period);
 }
 
+/* Adds what the thread has counted since the last sample, which was not waiting. */
+static void charge_counts(struct thread_state *t, uint32_t node)
+{
+  uint64_t counted[COUNTERS_MAX];
+  if (!t->counts.on || !counts_sampled(t, counted) || node == CCT_NONE)
+    return;
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    if (counted[i])
+      cct_add(t, node, rt.count_metric + i, counted[i]);
+}
+
 /* Charges one sample to the interrupted context.  A sample of the time event is also added to the running fragment. */
 static void charge(struct thread_state *t, unsigned event, uint64_t weight, const ucontext_t *context)
 {
@@ -108,7 +120,8 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
   }
   if (timed && charge_waiting(t, &share)) {
     put_trace(t, event, t->activity.lockwait ? TRACELOG_LOCKWAIT : TRACELOG_IDLE, CCT_NONE, weight);
-    if (region_wanted(t)) /* other threads wait for the creation contexts of our regions */
+    charge_counts(t, CCT_NONE); /* those of waiting threads are in their constructs only */
+    if (region_wanted(t))       /* other threads wait for the creation contexts of our regions */
       context_publish_open(t);
     return;
   }
@@ -118,6 +131,8 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
     put_trace(t, event, overhead ? TRACELOG_OVERHEAD : TRACELOG_WORKS, node, weight);
   if (timed && rt.online && node != CCT_NONE)
     span_sample(t, node, weight);
+  if (counted)
+    charge_counts(t, node);
   if (timed)
     charge_time(t, node, overhead ? METRIC_OVERHEAD : METRIC_WORK, &share);
   else if (node == CCT_NONE || !cct_add(t, node, event_metric(event), weight) ||
@@ -211,6 +226,7 @@ bool sample_signal(const siginfo_t *info, void *context)
     if (source && !weight && rt_ever_paused()) {
       /* weighed, so that the time until now does not count later; then dropped */
     } else if (rt_enter(t)) {
+      counts_own_begin(t);
       if (publish)
         context_publish_open(t);
       else if (!rt_stopped()) {   /* CTL sets `closed` and waits for threads that are inside */
@@ -223,6 +239,7 @@ bool sample_signal(const siginfo_t *info, void *context)
       }
       if (source)
         source_sample_taken(t, source, began, times_ticks_to_ns(rt_ticks() - weighed));
+      counts_own_end(t);
       rt_leave(t);
     } else if (source) {
       count_in_tool(t, source, weight);

@@ -1,0 +1,91 @@
+#include "common/counters.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool counters_as_usage(struct counter *counter)
+{
+  static const uint64_t configs[COUNTER_USAGES] = {
+      [COUNTER_PAGE_FAULTS] = PERF_COUNT_SW_PAGE_FAULTS,
+      [COUNTER_MINOR_FAULTS] = PERF_COUNT_SW_PAGE_FAULTS_MIN,
+      [COUNTER_MAJOR_FAULTS] = PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+      [COUNTER_CONTEXT_SWITCHES] = PERF_COUNT_SW_CONTEXT_SWITCHES,
+  };
+  for (unsigned i = 0; i < COUNTER_USAGES && !counter->usage && counter->type == PERF_TYPE_SOFTWARE; i++)
+    if (counter->config == configs[i]) {
+      counter->usage = true;
+      counter->user_only = false;
+      counter->type = 0;
+      counter->config = i;
+      return true;
+    }
+  return counter->usage;
+}
+
+bool counters_format(const struct counter *counters, unsigned count, char *text, size_t text_size)
+{
+  size_t used = 0;
+  text[0] = '\0';
+  for (unsigned i = 0; i < count && used < text_size; i++) {
+    const struct counter *counter = &counters[i];
+    char type[16], config1[32] = "";
+    snprintf(type, sizeof type, counter->usage ? "usage" : "%x", (unsigned)counter->type);
+    if (counter->config1)
+      snprintf(config1, sizeof config1, "/%llx", (unsigned long long)counter->config1);
+    used += (size_t)snprintf(text + used, text_size - used, "%s%s=%s/%llx%s%s", i ? "," : "", counter->name, type,
+                             (unsigned long long)counter->config, config1, counter->user_only ? "/user" : "");
+  }
+  return used < text_size;
+}
+
+/* A hexadecimal number, and what follows it: '/' or the end of the entry. */
+static bool take_number(const char **at, const char *end, uint64_t *number)
+{
+  char *next;
+  if (*at >= end || !strchr("0123456789abcdef", **at))
+    return false;
+  *number = strtoull(*at, &next, 16);
+  if (next > end || (next < end && *next != '/'))
+    return false;
+  *at = next < end ? next + 1 : end;
+  return true;
+}
+
+static bool parse_one(const char *text, const char *end, struct counter *counter)
+{
+  static const char usage[] = "usage/", user[] = "user";
+  const char *equals = end;
+  uint64_t type = 0;
+  while (equals > text && equals[-1] != '=')
+    equals--;
+  if (equals - text < 2 || (size_t)(equals - text) > sizeof counter->name)
+    return false;
+  *counter = (struct counter){.usage = !strncmp(equals, usage, sizeof usage - 1)};
+  memcpy(counter->name, text, (size_t)(equals - text) - 1);
+  equals += counter->usage ? sizeof usage - 1 : 0;
+  if (!counter->usage && !take_number(&equals, end, &type))
+    return false;
+  counter->type = (uint32_t)type;
+  if (!take_number(&equals, end, &counter->config) || (counter->usage && counter->config >= COUNTER_USAGES))
+    return false;
+  counter->user_only = (size_t)(end - equals) >= sizeof user - 1 && !strncmp(equals, user, sizeof user - 1);
+  if (!counter->user_only && equals < end && !take_number(&equals, end, &counter->config1))
+    return false;
+  counter->user_only |= (size_t)(end - equals) >= sizeof user - 1 && !strncmp(equals, user, sizeof user - 1);
+  return equals + (counter->user_only ? sizeof user - 1 : 0) == end;
+}
+
+unsigned counters_parse(const char *text, struct counter *counters)
+{
+  unsigned count = 0;
+  for (; *text; text += *text == ',') {
+    size_t length = strcspn(text, ",");
+    if (count == COUNTERS_MAX || !parse_one(text, text + length, &counters[count]))
+      return 0;
+    count++;
+    text += length;
+  }
+  return count;
+}

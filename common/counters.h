@@ -1,0 +1,43 @@
+/* Counters of -c: what is counted for each thread, as the launcher passes it to the preloaded library.
+ *
+ * The text is "NAME=TYPE/CONFIG[/CONFIG1][/user],..." with numbers in hexadecimal: the kernel's numbers of an event,
+ * and whether it counts in user mode only.  TYPE "usage" is a count that getrusage() tells; CONFIG is then an enum
+ * counter_usage.  A name may contain '=', but no ','.
+ *
+ * Context: CTL (the library's start), RT (the structures) and the launcher.  Uses no heap and keeps no state.
+ */
+#ifndef COMMON_COUNTERS_H
+#define COMMON_COUNTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { COUNTERS_MAX = 8, COUNTERS_TEXT_MAX = COUNTERS_MAX * 160 };
+
+enum counter_usage {
+  COUNTER_PAGE_FAULTS,
+  COUNTER_MINOR_FAULTS,
+  COUNTER_MAJOR_FAULTS,
+  COUNTER_CONTEXT_SWITCHES,
+  COUNTER_USAGES
+};
+
+struct counter {
+  char name[96];
+  bool usage;     /* from getrusage(): config is an enum counter_usage; otherwise from perf_event */
+  bool user_only; /* of perf_event: time in the kernel does not count */
+  uint32_t type;
+  uint64_t config, config1;
+};
+
+/* The same count from getrusage().  Returns false if it does not tell that event. */
+bool counters_as_usage(struct counter *counter);
+
+/* Writes the text of a list.  Returns false if there is no room. */
+bool counters_format(const struct counter *counters, unsigned count, char *text, size_t text_size);
+
+/* Parses it into counters[COUNTERS_MAX].  Returns their number, 0 also where the text is not such a list. */
+unsigned counters_parse(const char *text, struct counter *counters);
+
+#endif

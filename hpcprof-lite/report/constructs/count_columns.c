@@ -1,0 +1,113 @@
+#include "hpcprof-lite/report/constructs/count_columns.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void count_columns_init(struct count_columns *columns, const struct profile *profile, enum count_columns_kind kind,
+                        const char *const *fixed, size_t fixed_count)
+{
+  static const char *const endings[][4] = {[COUNT_COLUMNS_THREADS] = {"", "_min", "_mean", "_max"},
+                                           [COUNT_COLUMNS_TREE] = {"_incl", "_excl"},
+                                           [COUNT_COLUMNS_SUM] = {""}};
+  unsigned own = 0;
+  *columns = (struct count_columns){.counters = &profile->constructs.counters, .kind = kind};
+  for (; columns->count < fixed_count && columns->count < COUNT_COLUMNS_FIXED_MAX; columns->count++)
+    columns->all[columns->count] = fixed[columns->count];
+  for (uint32_t i = 0; i < columns->counters->count; i++)
+    for (unsigned k = 0; k < 4 && endings[kind][k]; k++, own++) {
+      snprintf(columns->own[own], sizeof columns->own[own], "%s%s", columns->counters->names[i], endings[kind][k]);
+      columns->all[columns->count++] = columns->own[own];
+    }
+  columns->ratios_count = counter_ratios(columns->counters, columns->ratios);
+  for (uint32_t i = 0; i < columns->ratios_count; i++)
+    columns->all[columns->count++] = columns->ratios[i].name;
+  if (columns->counters->count)
+    columns->all[columns->count++] = "counted_pct";
+}
+
+static void ratio_cells(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts)
+{
+  for (uint32_t i = 0; i < columns->ratios_count; i++) {
+    double value;
+    if (counter_ratio_value(&columns->ratios[i], counts, &value))
+      row_writer_real(writer, value, 4);
+    else
+      row_writer_empty(writer);
+  }
+}
+
+/* The part of a time in which counts are exact. */
+static void part_cell(struct row_writer *writer, uint64_t all_ns, uint64_t unread_ns)
+{
+  if (all_ns)
+    row_writer_percent(writer, all_ns - (unread_ns < all_ns ? unread_ns : all_ns), all_ns);
+  else
+    row_writer_empty(writer);
+}
+
+/* The least, mean and greatest count of the threads that have a row. */
+static void thread_cells(struct row_writer *writer, const struct construct_entry *entry, uint32_t counter)
+{
+  uint64_t least = UINT64_MAX, greatest = 0;
+  for (uint32_t i = 0; i < entry->lines_count; i++) {
+    uint64_t count = entry->lines[i].figures.counted[counter];
+    least = count < least ? count : least;
+    greatest = count > greatest ? count : greatest;
+  }
+  row_writer_optional(writer, entry->lines_count > 0, least);
+  if (entry->lines_count)
+    row_writer_real(writer, (double)entry->sum.counted[counter] / entry->lines_count, 2);
+  else
+    row_writer_empty(writer);
+  row_writer_optional(writer, entry->lines_count > 0, greatest);
+}
+
+void count_columns_cells(const struct count_columns *columns, struct row_writer *writer,
+                         const struct construct_entry *entry, const struct construct_line *line)
+{
+  const struct construct_figures *figures = line ? &line->figures : &entry->sum;
+  if (!columns->counters->count)
+    return;
+  for (uint32_t i = 0; i < columns->counters->count; i++) {
+    row_writer_uint(writer, figures->counted[i]);
+    if (columns->kind == COUNT_COLUMNS_TREE)
+      row_writer_uint(writer, figures->counted_own[i]);
+    else if (!line)
+      thread_cells(writer, entry, i);
+    else
+      for (int k = 0; k < 3; k++)
+        row_writer_empty(writer);
+  }
+  ratio_cells(columns, writer, figures->counted);
+  part_cell(writer, construct_exec(figures), figures->unread);
+}
+
+void count_columns_sums(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts,
+                        uint64_t all_ns, uint64_t unread_ns)
+{
+  for (uint32_t i = 0; i < columns->counters->count; i++)
+    row_writer_uint(writer, counts[i]);
+  ratio_cells(columns, writer, counts);
+  if (columns->counters->count)
+    part_cell(writer, all_ns, unread_ns);
+}
+
+void count_columns_text(const struct counter_names *counters, const uint64_t *counts, bool estimated,
+                        const struct terminal *terminal, FILE *stream)
+{
+  enum { ENTRY_MAX = COUNTER_NAME_MAX + 64 };
+  char text[2 * COUNTERS_MAX * ENTRY_MAX] = "", number[32];
+  struct counter_ratio ratios[COUNTER_RATIOS_MAX];
+  uint32_t ratios_count = counter_ratios(counters, ratios);
+  double value;
+  for (uint32_t i = 0; i < counters->count; i++) {
+    terminal_whole_count(counts[i], number);
+    snprintf(text + strlen(text), ENTRY_MAX, "%s%s: %s%s", *text ? "; " : "", counters->names[i],
+             estimated ? "about " : "", number);
+  }
+  for (uint32_t i = 0; i < ratios_count; i++)
+    if (counter_ratio_value(&ratios[i], counts, &value))
+      snprintf(text + strlen(text), ENTRY_MAX + 32, "; %.120s: %.2f", ratios[i].name, value);
+  if (*text)
+    terminal_wrap(terminal, stream, "        ", "        ", text);
+}

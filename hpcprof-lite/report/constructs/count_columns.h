@@ -1,0 +1,43 @@
+/* Columns and lines of counted events (-c) in the views of constructs.
+ *
+ * Context: BATCH.  The structure holds the names of its columns; it must stay while rows are written.  Without counters
+ * there are no columns.
+ */
+#ifndef HPCPROF_LITE_REPORT_CONSTRUCTS_COUNT_COLUMNS_H
+#define HPCPROF_LITE_REPORT_CONSTRUCTS_COUNT_COLUMNS_H
+
+#include "hpcprof-lite/model/construct_tree.h"
+#include "hpcprof-lite/report/row_writer.h"
+#include "hpcprof-lite/report/terminal.h"
+
+/* Of each event: the sum, and over the threads the least, mean and greatest; inclusive and exclusive; or the sum. */
+enum count_columns_kind { COUNT_COLUMNS_THREADS, COUNT_COLUMNS_TREE, COUNT_COLUMNS_SUM };
+
+enum { COUNT_COLUMNS_FIXED_MAX = 32, COUNT_COLUMNS_MAX = COUNT_COLUMNS_FIXED_MAX + 5 * COUNTERS_MAX + 1 };
+
+struct count_columns {
+  const struct counter_names *counters;
+  enum count_columns_kind kind;
+  struct counter_ratio ratios[COUNTER_RATIOS_MAX];
+  uint32_t ratios_count;
+  char own[4 * COUNTERS_MAX][COUNTER_NAME_MAX + 8];
+  const char *all[COUNT_COLUMNS_MAX]; /* the view's own columns, then these */
+  size_t count;
+};
+
+void count_columns_init(struct count_columns *columns, const struct profile *profile, enum count_columns_kind kind,
+                        const char *const *fixed, size_t fixed_count);
+
+/* The cells of a row: of the sum over the threads where line is NULL. */
+void count_columns_cells(const struct count_columns *columns, struct row_writer *writer,
+                         const struct construct_entry *entry, const struct construct_line *line);
+
+/* Those of a row that has sums only.  all_ns: its time; unread_ns: that of which the counts are estimated. */
+void count_columns_sums(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts,
+                        uint64_t all_ns, uint64_t unread_ns);
+
+/* Prints the counts in words below a row of text, if there are any. */
+void count_columns_text(const struct counter_names *counters, const uint64_t *counts, bool estimated,
+                        const struct terminal *terminal, FILE *stream);
+
+#endif

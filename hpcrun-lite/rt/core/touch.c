@@ -1,0 +1,22 @@
+#include "hpcrun-lite/rt/core/touch.h"
+
+#include "hpcrun-lite/rt/core/rt_process.h"
+#include "hpcrun-lite/rt/core/sys.h"
+
+static __thread uint64_t faults __attribute__((tls_model("initial-exec")));
+
+void touch_pages(void *memory, size_t size_bytes)
+{
+  struct sys_usage before, after;
+  if (!rt.counter_count)
+    return;
+  bool known = sys_usage(&before);
+  sys_populate(memory, size_bytes);
+  if (known && sys_usage(&after))
+    faults += after.minor_faults - before.minor_faults;
+}
+
+uint64_t touch_faults(void)
+{
+  return faults;
+}

@@ -1,0 +1,383 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/rt/counts/counts.h"
+
+#include <linux/perf_event.h>
+
+#include "hpcrun-lite/rt/core/touch.h"
+
+enum {
+  RECORDS_FIRST = 16,
+  READ_SHARE = 50,    /* reading may take a fiftieth of the time */
+  SAVED_READS = 4096, /* reads for which time is saved at most */
+  RUN = 16,           /* boundaries that are read one after another, at least */
+  REOPENED_MAX = 10,
+  COST_READS = 4
+};
+
+/* A record: counts of intervals that were read at both ends; of stretches in which boundaries were left out, given to
+ * the record at their end; and the ticks of this record in such stretches. */
+static uint64_t *exact_of(uint64_t *fields)
+{
+  return fields;
+}
+
+static uint64_t *rest_of(uint64_t *fields)
+{
+  return fields + rt.counter_count;
+}
+
+static uint64_t *unread_of(uint64_t *fields)
+{
+  return fields + 2 * rt.counter_count;
+}
+
+void counts_init(struct thread_state *t)
+{
+  uint32_t size = (2 * rt.counter_count + 1) * sizeof(uint64_t);
+  table_init(&t->counts.records, FORMAT_COUNTS, ARENA_COUNTS, t->index, size, RECORDS_FIRST);
+  for (unsigned i = 0; i < COUNTERS_MAX; i++)
+    t->counts.own[i].fd = -1;
+}
+
+void counts_release(struct thread_state *t)
+{
+  table_release(&t->counts.records);
+}
+
+/* ---- reading ---- */
+
+/* What read() returns of a group. */
+struct group_values {
+  uint64_t count, enabled, running;
+  struct {
+    uint64_t value, id;
+  } counters[COUNTERS_MAX];
+};
+
+/* The leader of the thread's group; NULL: none is open. */
+static const struct sys_own *leader_of(const struct counts_state *state)
+{
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    if (state->own[i].fd >= 0)
+      return &state->own[i];
+  return NULL;
+}
+
+static bool read_group(const struct counts_state *state, struct group_values *group)
+{
+  const struct sys_own *leader = leader_of(state);
+  return leader && sys_perf_read_group(leader, group, sizeof *group) && group->count == state->grouped &&
+         group->counters[0].id == leader->inode;
+}
+
+/* Adds what the group has counted since the last read.  Where it did not count all of the time, because the processor
+ * has too few counters, the difference is scaled. */
+static void take_group(struct counts_state *state, const struct group_values *group, uint64_t *totals)
+{
+  uint64_t enabled = group->enabled - state->enabled, running = group->running - state->running;
+  bool partly = running < enabled;
+  for (unsigned i = 0, k = 0; i < rt.counter_count; i++) {
+    if (state->own[i].fd < 0)
+      continue;
+    uint64_t passed = group->counters[k].value - state->raw[i];
+    totals[i] += partly ? rt_scale(passed, enabled, running) : passed;
+    state->raw[i] = group->counters[k++].value;
+  }
+  if (partly)
+    atomic_store_explicit(&rt.counts_scaled, true, memory_order_relaxed);
+  state->enabled = group->enabled;
+  state->running = group->running;
+}
+
+static void take_usage(uint64_t *totals)
+{
+  struct sys_usage usage;
+  if (!sys_usage(&usage))
+    return;
+  uint64_t minor = usage.minor_faults - touch_faults();
+  for (unsigned i = 0; i < rt.counter_count; i++) {
+    if (!rt.counters[i].usage)
+      continue;
+    switch ((enum counter_usage)rt.counters[i].config) {
+    case COUNTER_PAGE_FAULTS:
+      totals[i] = minor + usage.major_faults;
+      break;
+    case COUNTER_MINOR_FAULTS:
+      totals[i] = minor;
+      break;
+    case COUNTER_MAJOR_FAULTS:
+      totals[i] = usage.major_faults;
+      break;
+    default:
+      totals[i] = usage.context_switches;
+    }
+  }
+}
+
+static void close_group(struct counts_state *state)
+{
+  for (unsigned i = COUNTERS_MAX; i-- > 0;)
+    if (state->own[i].fd >= 0) {
+      sys_close_own(&state->own[i]);
+      state->own[i].fd = -1;
+    }
+  state->grouped = 0;
+}
+
+static bool open_one(struct thread_state *t, unsigned i, const struct sys_own *leader)
+{
+  const struct counter *counter = &rt.counters[i];
+  struct perf_event_attr attr = {.size = sizeof attr,
+                                 .type = counter->type,
+                                 .config = counter->config,
+                                 .config1 = counter->config1,
+                                 .exclude_kernel = counter->user_only,
+                                 .exclude_hv = 1,
+                                 .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
+                                                PERF_FORMAT_TOTAL_TIME_RUNNING};
+  return sys_perf_event_join(&t->counts.own[i], &attr, t->tid, leader) == 0;
+}
+
+/* Opens the group; its counters begin at 0.  An event that cannot be opened is counted as a loss. */
+static void open_group(struct thread_state *t)
+{
+  struct counts_state *state = &t->counts;
+  const struct sys_own *leader = NULL;
+  for (unsigned i = 0; i < rt.counter_count; i++) {
+    state->raw[i] = 0;
+    if (rt.counters[i].usage)
+      continue;
+    if (!open_one(t, i, leader)) {
+      rt_lost(t, FORMAT_LOST_EVENTS);
+      continue;
+    }
+    leader = leader ? leader : &state->own[i];
+    state->grouped++;
+  }
+  state->enabled = state->running = 0;
+}
+
+/* The program has closed a descriptor of the group. */
+static void reopen_group(struct thread_state *t)
+{
+  close_group(&t->counts);
+  rt_lost(t, FORMAT_LOST_EVENTS);
+  if (t->counts.reopened++ < REOPENED_MAX)
+    open_group(t);
+}
+
+/* Brings the thread's totals up to date. */
+static void read_totals(struct thread_state *t)
+{
+  struct counts_state *state = &t->counts;
+  struct group_values group;
+  if (state->grouped && read_group(state, &group))
+    take_group(state, &group, state->totals);
+  else if (state->grouped)
+    reopen_group(t);
+  if (rt.counters_by_usage)
+    take_usage(state->totals);
+}
+
+/* ---- start and end ---- */
+
+void counts_start(struct thread_state *t)
+{
+  struct counts_state *state = &t->counts;
+  uint64_t least = UINT64_MAX;
+  if (!rt.counter_count)
+    return;
+  open_group(t);
+  for (unsigned i = 0; i < COST_READS; i++) {
+    uint64_t began = rt_ticks();
+    read_totals(t);
+    uint64_t took = rt_ticks() - began;
+    least = took < least ? took : least;
+  }
+  state->price = least * READ_SHARE;
+  state->saved = state->price * SAVED_READS;
+  state->random = rt_ticks() | 1;
+  state->exact = state->on = true;
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    state->passed[i] = state->sampled[i] = state->totals[i];
+  t->trace.attend = true;
+}
+
+void counts_stop(struct thread_state *t)
+{
+  t->counts.on = false;
+  close_group(&t->counts);
+}
+
+/* ---- records ---- */
+
+/* The thread's record of that index; NULL without memory. */
+static uint64_t *record_at(struct thread_state *t, uint32_t record)
+{
+  struct table *records = &t->counts.records;
+  uint32_t index;
+  while (records->count <= record) {
+    if (!table_next(records, &index)) {
+      rt_lost(t, FORMAT_LOST_DIRECTIVES);
+      return NULL;
+    }
+    table_publish(records);
+  }
+  return table_at(records, record);
+}
+
+/* A random number below RUN. */
+static unsigned random_skip(struct counts_state *state)
+{
+  state->random ^= state->random << 13;
+  state->random ^= state->random >> 7;
+  state->random ^= state->random << 17;
+  return (unsigned)(state->random >> 32) % RUN;
+}
+
+/* Whether the counters are read at this boundary.  Time is saved up, and each read has its price.  When nothing is
+ * left, boundaries are left out until RUN reads can be paid, and then a random number of them more: otherwise the reads
+ * would begin after long intervals more often than after short ones. */
+static bool may_read(struct counts_state *state, uint64_t elapsed)
+{
+  uint64_t most = state->price * SAVED_READS;
+  state->saved = state->saved + elapsed < most ? state->saved + elapsed : most;
+  if (state->saving) {
+    if (state->saved < RUN * state->price || state->skip-- > 0)
+      return false;
+    state->saving = false;
+  }
+  if (state->saved < state->price) {
+    state->saving = true;
+    state->skip = random_skip(state);
+    return false;
+  }
+  state->saved -= state->price;
+  return true;
+}
+
+static void add_since(struct counts_state *state, uint64_t *into)
+{
+  for (unsigned i = 0; i < rt.counter_count; i++) {
+    if (into && state->totals[i] > state->passed[i])
+      into[i] += state->totals[i] - state->passed[i];
+    state->passed[i] = state->totals[i];
+  }
+}
+
+void counts_pass(struct thread_state *t, uint32_t record, uint64_t elapsed)
+{
+  struct counts_state *state = &t->counts;
+  if (!state->on || !elapsed ||
+      atomic_load_explicit(&rt.closed, memory_order_relaxed)) /* maybe no system calls either */
+    return;
+  bool read = may_read(state, elapsed);
+  if (rt_paused()) {
+    state->was_paused = true;
+    if (!read)
+      return;
+    read_totals(t);
+    add_since(state, NULL);
+    state->exact = true;
+    state->was_paused = false;
+    return;
+  }
+  uint64_t *fields = record_at(t, record);
+  if (fields && !(read && state->exact))
+    *unread_of(fields) += elapsed;
+  state->exact &= read;
+  if (!read)
+    return;
+  read_totals(t);
+  if (state->was_paused) /* what was counted in the pause is not known apart */
+    fields = NULL;
+  add_since(state, !fields ? NULL : state->exact ? exact_of(fields) : rest_of(fields));
+  state->exact = true;
+  state->was_paused = false;
+}
+
+void counts_end(struct thread_state *t, uint32_t record, uint64_t elapsed)
+{
+  struct counts_state *state = &t->counts;
+  if (!state->on)
+    return;
+  read_totals(t);
+  uint64_t *fields = rt_paused() ? NULL : record_at(t, record);
+  if (fields && !state->exact)
+    *unread_of(fields) += elapsed;
+  add_since(state, !fields ? NULL : state->exact ? exact_of(fields) : rest_of(fields));
+}
+
+bool counts_open(const struct thread_state *t, uint64_t *counted)
+{
+  const struct counts_state *state = &t->counts;
+  struct counts_state copy = *state;
+  struct group_values group;
+  bool own = t == rt_self;
+  if (!state->on || rt_paused() || (rt.counters_by_usage && !own && !state->grouped))
+    return false;
+  if (state->grouped && read_group(state, &group))
+    take_group(&copy, &group, copy.totals);
+  if (rt.counters_by_usage && own)
+    take_usage(copy.totals);
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    counted[i] = copy.totals[i] > state->passed[i] ? copy.totals[i] - state->passed[i] : 0;
+  return true;
+}
+
+void counts_add_open(const struct thread_state *t, uint64_t *fields, const uint64_t *counted, uint64_t elapsed)
+{
+  if (!t->counts.exact)
+    *unread_of(fields) += elapsed;
+  uint64_t *into = t->counts.exact ? exact_of(fields) : rest_of(fields);
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    into[i] += counted[i];
+}
+
+/* ---- the tool's own events, and samples ---- */
+
+void counts_own_begin(struct thread_state *t)
+{
+  struct counts_state *state = &t->counts;
+  if (!state->on || state->own_depth++)
+    return;
+  read_totals(t);
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    state->own_since[i] = state->totals[i];
+}
+
+bool counts_leave_out(struct thread_state *t)
+{
+  struct counts_state *state = &t->counts;
+  uint64_t price = 2 * state->price;
+  if (!state->on || (!state->own_depth && (state->saving || state->saved < price)))
+    return false;
+  state->saved -= state->own_depth ? 0 : price;
+  counts_own_begin(t);
+  return true;
+}
+
+void counts_own_end(struct thread_state *t)
+{
+  struct counts_state *state = &t->counts;
+  if (!state->on || --state->own_depth)
+    return;
+  read_totals(t);
+  for (unsigned i = 0; i < rt.counter_count; i++) {
+    uint64_t own = state->totals[i] - state->own_since[i];
+    state->passed[i] += own;
+    state->sampled[i] += own;
+  }
+}
+
+bool counts_sampled(struct thread_state *t, uint64_t *counted)
+{
+  struct counts_state *state = &t->counts;
+  if (!state->on)
+    return false;
+  for (unsigned i = 0; i < rt.counter_count; i++) {
+    counted[i] = state->own_since[i] > state->sampled[i] ? state->own_since[i] - state->sampled[i] : 0;
+    state->sampled[i] = state->own_since[i];
+  }
+  return true;
+}

@@ -1,0 +1,54 @@
+/* Counters of -c: events that a thread has counted, for each construct and calling context.
+ *
+ * Context: RT, in callbacks and the handler of the thread itself, inside rt_enter() or with `inside` raised; functions
+ * marked CTL are called by CTL.  A thread reads its counters where construct_pass() adds its time to a record, and
+ * gives the difference since the last read to the same record.  Records of FORMAT_COUNTS have the indices of the
+ * thread's constructs.  In a sample, the difference since the last sample goes to the sampled context.
+ *
+ * All counters of perf_event are one group, which one system call reads; others come from getrusage().  Reading may
+ * take READ_SHARE of the thread's time.  Where constructs are too short for that, a random part of the boundaries is
+ * left out.  A count is exact where a construct's time began and ended at boundaries that were read.  What was counted
+ * in a stretch of time with boundaries left out is kept apart: hpcprof-lite divides it by the rates that were measured
+ * in the same constructs.  So the counts of a thread's records always add up to what the thread has counted.
+ *
+ * What the tool's own code counts is left out where that may be many events: in samples, where it unwinds a stack, and
+ * when it gets memory.  The program may close a descriptor of the tool: then the group is opened again, and the
+ * loss is counted. */
+#ifndef HPCRUN_LITE_RT_COUNTS_COUNTS_H
+#define HPCRUN_LITE_RT_COUNTS_COUNTS_H
+
+#include "hpcrun-lite/rt/core/rt.h"
+
+/* CTL: opens the counters of the calling thread, which count from now on; and closes them. */
+void counts_start(struct thread_state *t);
+void counts_stop(struct thread_state *t);
+
+/* CTL: sets up the table of a new thread.  Nothing is allocated yet. */
+void counts_init(struct thread_state *t);
+void counts_release(struct thread_state *t);
+
+/* The thread's time since the last boundary, so many ticks, goes to that record of its constructs. */
+void counts_pass(struct thread_state *t, uint32_t record, uint64_t elapsed);
+
+/* The thread ends, so many ticks after the last boundary: what it has counted since goes to that record. */
+void counts_end(struct thread_state *t, uint32_t record, uint64_t elapsed);
+
+/* CTL: what a thread, which may be running, has counted since the last read.  Returns false if it is not known. */
+bool counts_open(const struct thread_state *t, uint64_t *counted);
+
+/* CTL: adds the open interval to the fields of a record: so many ticks, and what counts_open() tells. */
+void counts_add_open(const struct thread_state *t, uint64_t *fields, const uint64_t *counted, uint64_t elapsed);
+
+/* Code of the tool that may count many events itself: they are left out.  Calls may nest. */
+void counts_own_begin(struct thread_state *t);
+void counts_own_end(struct thread_state *t);
+
+/* The same as counts_own_begin(), in callbacks: returns false, and does nothing, where the thread has no time left for
+ * reads.  Otherwise counts_own_end() must follow. */
+bool counts_leave_out(struct thread_state *t);
+
+/* Sets counted[rt.counter_count] to what the thread has counted since the last call, until counts_own_begin().  Returns
+ * false if it does not count. */
+bool counts_sampled(struct thread_state *t, uint64_t *counted);
+
+#endif

@@ -1,0 +1,101 @@
+/* Programs with known page faults and context switches: counted_tasks FORM. */
+#define _GNU_SOURCE
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, TASKS = 10, SHORT = 40000, EVERY = 16 };
+
+static char *pages(long count)
+{
+  char *memory = mmap(NULL, (size_t)count * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    exit(2);
+  madvise(memory, (size_t)count * PAGE, MADV_NOHUGEPAGE);
+  return memory;
+}
+
+static __attribute__((noinline)) void touch(long count)
+{
+  char *memory = pages(count);
+  for (long i = 0; i < count; i++)
+    memory[i * PAGE] = 1;
+}
+
+static void tasks(long count)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (int i = 0; i < TASKS; i++)
+#pragma omp task
+    touch(count); /* tasks */
+}
+
+/* Each thread sleeps 20 times in its single part of a critical section. */
+static void sleepers(void)
+{
+  struct timespec millisecond = {0, 1000000};
+#pragma omp parallel num_threads(2)
+#pragma omp masked
+  for (int i = 0; i < 20; i++)
+    nanosleep(&millisecond, NULL);
+}
+
+static void short_tasks(void)
+{
+  static volatile double sum;
+  char *memory = pages(SHORT / EVERY);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (int i = 0; i < SHORT; i++)
+#pragma omp task firstprivate(i)
+  {
+    if (i % EVERY == 0)
+      memory[(long)i / EVERY * PAGE] = 1;
+    for (int k = 0; k < 50; k++)
+      sum += k;
+  }
+}
+
+static void close_all(void)
+{
+  for (int i = 3; i < 2000; i++)
+    close(i);
+}
+
+int main(int argc, char **argv)
+{
+  const char *form = argc > 1 ? argv[1] : "";
+  struct rusage usage;
+  tasks(100);
+  if (!strcmp(form, "sleep"))
+    sleepers();
+  if (!strcmp(form, "short"))
+    short_tasks();
+  if (!strcmp(form, "close")) {
+    close_all();
+    tasks(100);
+  }
+  if (!strcmp(form, "exec") && argc < 3)
+    execl(argv[0], argv[0], form, "again", (char *)NULL);
+  if (!strcmp(form, "fork")) {
+    pid_t child = fork();
+    if (child == 0) {
+      touch(50);
+      exit(0);
+    }
+    waitpid(child, NULL, 0);
+  }
+  if (!strcmp(form, "kill"))
+    raise(SIGKILL);
+  getrusage(RUSAGE_SELF, &usage);
+  printf("%ld %ld\n", usage.ru_minflt + usage.ru_majflt, usage.ru_nvcsw + usage.ru_nivcsw);
+  return 0;
+}

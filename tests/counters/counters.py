@@ -1,0 +1,129 @@
+"""Counted events (-c): tasks with known page faults, threads with known context switches, by perf_event and by
+getrusage(); sums that must hold; ends of processes; refused events.
+
+Usage: counters.py [-k CASE]"""
+import os
+import signal
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import Measurement, build, combinations, near, tap
+
+COUNT = ("-e", "task-clock@f50", "-c", "page-faults,context-switches")
+COMPILERS = ("gcc", "clang")
+
+
+def sources():
+    """Prefixes of the launch: none, and one that forbids perf_event."""
+    return (), (build("deny_perf_event.c", openmp=False),)
+
+
+def measure(directory, compiler, *form, prefix=(), options=COUNT, expected=0):
+    run = Measurement(directory, build("counted_tasks.c", compiler), *form, options=options, prefix=prefix)
+    assert run.done.returncode == expected, run.done
+    return run
+
+
+def sums(run, view="regions", kind=None):
+    return [row for row in run.view(view) if row.get("thread", "SUM") == "SUM" and kind in (None, row["kind"])]
+
+
+def page_faults_of_tasks(run):
+    rows = run.view("tasks")
+    return sum(int(row["page-faults"]) for row in rows), sum(int(row["instances"]) for row in rows)
+
+
+@tap.case
+def a_task_that_touches_new_pages_has_as_many_faults(directory):
+    for compiler, prefix in combinations(COMPILERS, sources()):
+        run = measure(directory, compiler, prefix=prefix)
+        faults, instances = page_faults_of_tasks(run)
+        assert instances == 10 and faults == 1000, (compiler, prefix, run.view("tasks"))
+        for row in run.view("tasks"):
+            assert float(row["counted_pct"]) == 100, row
+
+
+@tap.case
+def each_thread_has_its_tasks_faults(directory):
+    for row in measure(directory, "gcc").view("regions"):
+        if row["kind"] == "task-exec" and row["thread"] != "SUM":
+            assert int(row["page-faults"]) == 100 * int(row["exec_count"]), row
+        if row["kind"] == "task-exec" and row["thread"] == "SUM":
+            assert int(row["page-faults_min"]) <= float(row["page-faults_mean"]) <= int(row["page-faults_max"]), row
+
+
+@tap.case
+def a_thread_that_sleeps_is_switched_out(directory):
+    for prefix in sources():
+        row, = sums(measure(directory, "gcc", "sleep", prefix=prefix), view="region-tree", kind="program")
+        count = int(row["context-switches_incl"])
+        assert count >= 20, row
+        tap.timed(count < 20 + 100, row)  # waits of the other thread, and preemptions
+
+
+@tap.case
+def constructs_add_up_to_the_threads_count(directory):
+    for compiler, form in combinations(COMPILERS, ("", "short")):
+        run = measure(directory, compiler, form)
+        rows = run.view("region-tree")
+        total, = (row for row in rows if row["kind"] == "program" and row["thread"] == "SUM")
+        for name in ("page-faults", "context-switches"):
+            own = sum(int(row[f"{name}_excl"]) for row in rows if row["thread"] == "SUM")
+            threads = sum(int(row[f"{name}_excl"]) for row in rows if row["thread"] != "SUM")
+            assert own == threads, (name, own, threads)
+            assert int(total[f"{name}_incl"]) == own, (name, own, total)
+        counted, program = int(total["page-faults_incl"]), int(run.done.stdout.split()[0])
+        assert counted <= program, (counted, program)  # that has the loader's and the tool's as well
+        assert counted >= 1000 + (2500 if form else 0), counted
+
+
+@tap.case
+def short_tasks_are_estimated(directory):
+    run = measure(directory, "gcc", "short")
+    row, = (row for row in run.view("tasks") if row["instances"] == "40000")
+    assert float(row["counted_pct"]) < 100, row
+    near(int(row["page-faults"]), 2500, 0.25, "estimated")
+    assert "about" in tap.must(tap.REPORT, "--view", "tasks", run.output)
+
+
+@tap.case
+def contexts_have_the_counts_between_samples(directory):
+    run = measure(directory, "gcc", options=("-e", "task-clock@f1000", "-c", "page-faults"))
+    root = run.tree()[0]
+    assert root.value("page-faults_incl") <= 2000 and root.value("page-faults_incl") > 100, root.row
+
+
+@tap.case
+def counting_survives_what_programs_do(directory):
+    run = measure(directory, "gcc", "close")
+    assert page_faults_of_tasks(run) == (2000, 20) and "not armed" in run.done.stderr, run.done
+    assert page_faults_of_tasks(measure(directory, "gcc", "exec")) == (2000, 20)
+    assert page_faults_of_tasks(measure(directory, "gcc", "fork")) == (1000, 10)
+    killed = measure(directory, "gcc", "kill", expected=-signal.SIGKILL)
+    rows = tap.run(tap.REPORT, "-q", "--view", "tasks", "-f", "csv", killed.output).stdout.splitlines()
+    names = rows[0].split(",")
+    assert sum(int(row.split(",")[names.index("page-faults")]) for row in rows[1:]) == 1000, rows
+
+
+@tap.case
+def without_counters_there_are_no_columns(directory):
+    run = measure(directory, "gcc", options=("-e", "task-clock@f50"))
+    for view in ("regions", "region-tree", "tasks"):
+        assert not [name for name in run.view(view)[0] if "faults" in name or "counted" in name]
+
+
+@tap.case
+def events_that_cannot_be_counted_are_refused(directory):
+    deny = sources()[1]
+    for prefix, events, what in (((), "nonsense", "--list-events"), ((), "page-faults@5", "leave out '@'"),
+                                 ((), "task-clock", "is a time"), ((), "cs,context-switches", "given twice"),
+                                 ((), "", "empty name"), (deny, "cpu-migrations", "forbidden")):
+        done = tap.run(*prefix, tap.LAUNCHER, "-c", events, "/bin/true", cwd=directory)
+        assert done.returncode == 125 and what in done.stderr and len(done.stderr.splitlines()) == 1, done
+    done = tap.run(tap.LAUNCHER, "-e", "page-faults", "-c", "page-faults", "/bin/true", cwd=directory)
+    assert done.returncode == 125 and "--event and to --count" in done.stderr, done
+    listed = tap.must(tap.LAUNCHER, "--list-events")
+    assert "page-faults " in listed and "instructions " in listed, listed
+
+
+tap.main()
