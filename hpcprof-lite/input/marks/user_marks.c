@@ -145,7 +145,7 @@ static int add_count(struct names *names, size_t *room, uint32_t first, uint32_t
   return 0;
 }
 
-static int read_counts(struct names *names, const struct profile_process *process)
+static int add_counts(struct names *names, const struct profile_process *process)
 {
   struct problems ignored = {0}; /* they are reported with the thread's values */
   size_t room = 0;
@@ -168,7 +168,7 @@ int user_marks_read(struct read_file *file, struct profile_process *process, str
   struct names names = {.file = file, .marks = &process->marks};
   int status = read_marks(&names, process, problems);
   if (!status)
-    status = read_counts(&names, process);
+    status = add_counts(&names, process);
   free(names.strings);
   free(names.offsets);
   return status;
