@@ -141,6 +141,7 @@ void control_end_early(const char *why)
   lock_take();
   if (config.verbosity)
     message_print("%s: measuring ended at that point", why);
+  window_stop();
   for (struct thread_state *t = process.threads; t; t = t->next) {
     source_stop(t);
     counts_stop(t);

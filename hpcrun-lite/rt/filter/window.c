@@ -12,6 +12,7 @@ static struct {
 } window;
 
 atomic_bool window_open;
+static atomic_flag passing = ATOMIC_FLAG_INIT; /* held by the thread that does what is due */
 
 /* Arms the timer for the next moment. */
 static bool arm(void)
@@ -45,9 +46,19 @@ bool window_start(uint64_t skip_ns, uint64_t only_ns, uint64_t start_ns, uint64_
 
 void window_continue(void)
 {
+  atomic_flag_clear(&passing);
   window.timer = -1;
   if (!arm() && window.open_ns) /* it would never begin */
     rt_pause_at(RT_PAUSED_WINDOW, false, rt_ticks());
+}
+
+void window_stop(void)
+{
+  window.open_ns = window.close_ns = 0;
+  atomic_store(&window_open, false);
+  if (window.timer >= 0)
+    sys_timer_stop(window.timer);
+  window.timer = -1;
 }
 
 bool window_signal(const siginfo_t *info)
@@ -63,6 +74,8 @@ static uint64_t ticks_at(uint64_t moment_ns, uint64_t now_ns, uint64_t now)
 
 void window_pass(void)
 {
+  if (!atomic_load(&window_open) || atomic_flag_test_and_set(&passing))
+    return; /* the other thread arms the timer for what is due after it has looked */
   uint64_t now_ns = sys_monotonic_ns(), now = rt_ticks();
   if (window.open_ns && window.open_ns <= now_ns) {
     rt_pause_at(RT_PAUSED_WINDOW, false, ticks_at(window.open_ns, now_ns, now));
@@ -73,4 +86,5 @@ void window_pass(void)
     window.close_ns = 0;
   }
   arm();
+  atomic_flag_clear(&passing);
 }

@@ -2,8 +2,8 @@
  *
  * Context: CTL starts it; RT, in the handler: a one-shot timer with SAMPLE_SIGNAL pauses measuring and lets it go on.
  * The signal may be late, because a program that sleeps has it held back: pauses begin and end at the moments that were
- * asked for (rt_pause_at()), which are kept.  State: static; written before the program has threads, and by handlers:
- * what two of them write at once is the same. */
+ * asked for (rt_pause_at()), which are kept.  State: static; written before the program has threads, and by one handler
+ * at a time. */
 #ifndef HPCRUN_LITE_RT_FILTER_WINDOW_H
 #define HPCRUN_LITE_RT_FILTER_WINDOW_H
 
@@ -15,6 +15,9 @@ bool window_start(uint64_t skip_ns, uint64_t only_ns, uint64_t start_ns, uint64_
 
 /* CTL, in a forked child: it has no timer yet.  The moments are the parent's. */
 void window_continue(void);
+
+/* CTL: measuring has ended early.  The timer sends no further signal, and nothing here makes system calls. */
+void window_stop(void);
 
 /* Is it the timer's signal?  The handler then calls window_pass(), which does what is due.  Any thread may call it. */
 bool window_signal(const siginfo_t *info);
