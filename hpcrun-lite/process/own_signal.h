@@ -49,7 +49,8 @@ bool own_signal_in_use(void);
 /* Does a wait for these signals include SAMPLE_SIGNAL?  If the thread blocks it, it is in use from then on. */
 bool own_signal_awaited(const sigset_t *set);
 
-/* Is this signal, taken out of a wait, a sample of the calling thread? */
+/* Is this signal, taken out of a wait, the tool's: a sample of the calling thread, a command, or the timer of a filter?
+ * The timer's work is done. */
 bool own_signal_is_sample(const siginfo_t *info);
 
 /* A signal of the program is pending that the thread blocks, from now on in the kernel's mask, too; and it no longer
