@@ -301,7 +301,7 @@ static uint64_t held_ticks(const struct thread_state *t, const struct format_con
   uint64_t ticks = 0;
   for (unsigned i = 0; i < sizeof t->construct.held / sizeof *t->construct.held; i++) {
     const struct construct_held *held = &t->construct.held[i];
-    ticks += held->since && held->at == record && now > held->since ? now - held->since : 0;
+    ticks += held->since && held->at == record ? rt_measured_between(held->since, now) : 0;
   }
   return ticks;
 }

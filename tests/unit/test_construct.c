@@ -375,6 +375,20 @@ static void a_pause_within_an_interval_is_left_out(void **state)
   atomic_store(&rt.pauses, 0);
 }
 
+static void a_pause_is_no_part_of_open_intervals_and_locks(void **state)
+{
+  (void)state;
+  region(0);
+  construct_acquire(&one, 10);
+  construct_acquired(&one, LOCK, 6, 5, 10);
+  rt_pause_at(RT_PAUSED_PROGRAM, true, 20);
+  rt_pause_at(RT_PAUSED_PROGRAM, false, 50);
+  assert_int_equal(construct_open_interval(&one, 60).ticks, 20);
+  construct_released(&one, LOCK, 5, 60);
+  assert_int_equal(record_of(&one, LOCK, 6)->ticks[FORMAT_TIME_BODY], 20);
+  atomic_store(&rt.pauses, 0);
+}
+
 static void deep_stacks_unwind(void **state)
 {
   (void)state;
@@ -423,6 +437,7 @@ int main(void)
       cmocka_unit_test_setup(locks_are_held_across_constructs, setup),
       cmocka_unit_test_setup(nothing_is_added_while_measuring_is_paused, setup),
       cmocka_unit_test_setup(a_pause_within_an_interval_is_left_out, setup),
+      cmocka_unit_test_setup(a_pause_is_no_part_of_open_intervals_and_locks, setup),
       cmocka_unit_test_setup(deep_stacks_unwind, setup),
       cmocka_unit_test_setup(executions_without_a_record_are_not_counted, setup),
   };

@@ -356,7 +356,7 @@ void construct_released(struct thread_state *t, uint32_t kind, uint64_t wait_id,
     struct construct_held *held = &t->construct.held[i];
     if (!held->since || held->wait_id != wait_id)
       continue;
-    held->at->ticks[FORMAT_TIME_BODY] += now > held->since ? now - held->since : 0;
+    held->at->ticks[FORMAT_TIME_BODY] += rt_measured_between(held->since, now);
     held->since = 0;
   }
 }
@@ -373,5 +373,5 @@ struct construct_interval construct_open_interval(const struct thread_state *t, 
 {
   uint64_t since = t->record->construct_since, open = t->record->construct_open;
   return (struct construct_interval){(uint32_t)(open / FORMAT_TIMES), open % FORMAT_TIMES,
-                                     t->construct.ticks && now > since ? now - since : 0};
+                                     t->construct.ticks ? rt_measured_between(since, now) : 0};
 }

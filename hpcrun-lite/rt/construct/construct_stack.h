@@ -23,9 +23,7 @@ void construct_count_events(struct thread_state *t, uint64_t elapsed) __attribut
 /* Adds the time until now to the running counter.  Returns it. */
 static inline uint64_t construct_pass(struct thread_state *t, uint64_t now)
 {
-  uint64_t since = t->record->construct_since, passed = now > since ? now - since : 0;
-  if (__builtin_expect(rt_ever_paused(), 0))
-    passed = rt_measured(now - passed, now);
+  uint64_t since = t->record->construct_since, passed = rt_measured_between(since, now);
   t->record->construct_since = now > since ? now : since; /* first: a kill in between must not count it twice */
   atomic_signal_fence(memory_order_seq_cst);
   *t->construct.ticks += passed;

@@ -163,7 +163,7 @@ bool construct_task_leave(struct thread_state *t, const void *next, bool ended, 
   if (!explicit || (!below && !ended))
     return below;
   construct_pass(t, now);
-  uint64_t elapsed = now - frame->begun;
+  uint64_t elapsed = rt_measured_between(frame->begun, now);
   *ran = elapsed - frame->apart;
   if (frame->tasks && ended)
     task_ended(frame->tasks, *ran);

@@ -445,6 +445,13 @@ static inline bool rt_ever_paused(void)
   return atomic_load_explicit(&rt.pauses, memory_order_relaxed);
 }
 
+/* The measured ticks of an interval; 0 if it ends before it begins. */
+static inline uint64_t rt_measured_between(uint64_t since, uint64_t now)
+{
+  uint64_t passed = now > since ? now - since : 0;
+  return __builtin_expect(rt_ever_paused(), 0) ? rt_measured(now - passed, now) : passed;
+}
+
 /* Is measuring paused by the program?  Then samples do not count. */
 static inline bool rt_paused(void)
 {
