@@ -389,6 +389,20 @@ static void a_pause_is_no_part_of_open_intervals_and_locks(void **state)
   atomic_store(&rt.pauses, 0);
 }
 
+static void many_pauses_within_an_interval_are_left_out(void **state)
+{
+  enum { PAUSES = 400 };
+  (void)state;
+  region(0);
+  for (unsigned i = 1; i <= PAUSES; i++) {
+    rt_pause_at(RT_PAUSED_PROGRAM, true, 10 * i);
+    rt_pause_at(RT_PAUSED_PROGRAM, false, 10 * i + 3);
+  }
+  construct_region_end(&one, 10 * PAUSES + 10);
+  assert_int_equal(lived(&one), 10 * PAUSES + 10 - 3 * PAUSES);
+  atomic_store(&rt.pauses, 0);
+}
+
 static void deep_stacks_unwind(void **state)
 {
   (void)state;
@@ -437,6 +451,7 @@ int main(void)
       cmocka_unit_test_setup(locks_are_held_across_constructs, setup),
       cmocka_unit_test_setup(nothing_is_added_while_measuring_is_paused, setup),
       cmocka_unit_test_setup(a_pause_within_an_interval_is_left_out, setup),
+      cmocka_unit_test_setup(many_pauses_within_an_interval_are_left_out, setup),
       cmocka_unit_test_setup(a_pause_is_no_part_of_open_intervals_and_locks, setup),
       cmocka_unit_test_setup(deep_stacks_unwind, setup),
       cmocka_unit_test_setup(executions_without_a_record_are_not_counted, setup),

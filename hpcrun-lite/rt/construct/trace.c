@@ -142,8 +142,12 @@ static inline uint64_t advance(struct thread_state *t, uint64_t now)
   return clock - before;
 }
 
+/* As many changes of rt.pauses within one state make a gap, which is counted. */
+enum { STATE_PAUSES = 8 };
+_Static_assert(STATE_PAUSES <= RT_PAUSES, "their times are kept");
+
 enum { PARTS = 4 }; /* a state and what belongs to it are no longer than so many records, however often it was paused */
-_Static_assert((1 + LEB128_MAX) + (2 + LEB128_MAX) + RT_PAUSES * (1 + 2 * LEB128_MAX) + LEB128_MAX <=
+_Static_assert((1 + LEB128_MAX) + (2 + LEB128_MAX) + STATE_PAUSES * (1 + 2 * LEB128_MAX) + LEB128_MAX <=
                    PARTS * TRACELOG_RECORD_MAX,
                "the holder, an execution that begins, the parts of the state, its own work");
 
@@ -186,13 +190,13 @@ static uint8_t *put_special(struct trace_stream *trace, uint8_t *at, const struc
 static uint8_t *put_special(struct trace_stream *trace, uint8_t *at, const struct state *state, uint64_t duration)
 {
   uint32_t changes = atomic_load_explicit(&rt.pauses, memory_order_acquire);
-  bool unknown = changes - trace->pauses >= RT_PAUSES, gap = unknown || trace->pauses % 2;
+  bool unknown = changes - trace->pauses >= STATE_PAUSES, gap = unknown || trace->pauses % 2;
   if (trace->holder && duration > state->own)
     at = leb128_put(put_first(at, TRACELOG_OTHER, TRACELOG_HOLDER), trace->holder);
   trace->holder = 0;
   if (unknown) {
     lost_before();
-    trace->pauses = changes - (RT_PAUSES - 1); /* the oldest place may be written now: see rt_pause() */
+    trace->pauses = changes - (STATE_PAUSES - 1); /* the oldest place may be written now: see rt_pause() */
   }
   for (; trace->pauses != changes; gap = trace->pauses % 2) {
     uint64_t change = atomic_load_explicit(&rt.paused_at[trace->pauses % RT_PAUSES], memory_order_relaxed);

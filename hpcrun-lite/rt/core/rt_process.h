@@ -13,8 +13,8 @@
 #include "common/format.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"
 
-/* Changes of rt.pauses whose times are kept.  As many within one state of the trace make a gap, which is counted. */
-enum { RT_PAUSES = 8 };
+/* Changes of rt.pauses whose times are kept. */
+enum { RT_PAUSES = 1024 };
 
 /* Why measuring is paused: any of these. */
 enum rt_pause_reason { RT_PAUSED_PROGRAM = 1, RT_PAUSED_WINDOW = 2 };
