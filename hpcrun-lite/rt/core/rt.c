@@ -12,17 +12,21 @@ void rt_begin(void)
   atomic_store(&rt.running_timers, 0);
 }
 
+enum { PAUSE_TRIES = 100 };
+
 void rt_pause_at(enum rt_pause_reason reason, bool pause, uint64_t moment)
 {
   if (pause)
     atomic_fetch_or(&rt.paused_by, reason);
   else
     atomic_fetch_and(&rt.paused_by, ~(unsigned)reason);
-  uint32_t changes = atomic_load(&rt.pauses);
-  if (changes % 2 == (atomic_load(&rt.paused_by) != 0))
-    return;
-  atomic_store(&rt.paused_at[changes % RT_PAUSES], moment);
-  atomic_compare_exchange_strong(&rt.pauses, &changes, changes + 1); /* otherwise another thread did the same */
+  for (int i = 0; i < PAUSE_TRIES; i++) { /* again, as another thread may add or remove a reason meanwhile */
+    uint32_t changes = atomic_load(&rt.pauses);
+    if (changes % 2 == (atomic_load(&rt.paused_by) != 0))
+      return;
+    atomic_store(&rt.paused_at[changes % RT_PAUSES], moment);
+    atomic_compare_exchange_strong(&rt.pauses, &changes, changes + 1); /* otherwise another thread did the same */
+  }
 }
 
 void rt_pause(bool pause)
