@@ -229,11 +229,11 @@ void command_flushed(bool written)
   enum { TRIES = 1000 };
   struct sys_own file;
   uint32_t id = atomic_exchange(&state.pending, 0);
-  int tries = 0;
-  while (atomic_flag_test_and_set(&state.busy) && tries++ < TRIES)
+  for (int tries = 0; atomic_flag_test_and_set(&state.busy); tries++) {
+    if (tries == TRIES)
+      return;
     sys_yield();
-  if (tries >= TRIES)
-    return;
+  }
   if (id && read_command(&file)) {
     if (state.command.id == id) {
       state.answer = (struct control_answer){.id = id, .state = written ? CONTROL_DONE : CONTROL_REFUSED};
