@@ -52,7 +52,9 @@ static void print_status(const char *text, char *line, size_t size)
 static void print_change(const char *done, const char *text, char *line, size_t size)
 {
   double missing = figure(text, "threads=");
-  if (!strcmp(text, "already"))
+  if (strstr(text, "filtered"))
+    snprintf(line, size, "%s as soon as the filter's skip-first and only allow it", done);
+  else if (!strcmp(text, "already"))
     snprintf(line, size, "%s already", done);
   else if (missing > 0)
     snprintf(line, size, "%s; threads that do not take part yet, because they block the signal: %.0f", done, missing);

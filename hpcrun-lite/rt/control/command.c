@@ -192,9 +192,10 @@ static unsigned ask_others(const struct thread_state *self)
 
 static enum control_state change_mode(struct thread_state *t, struct mode mode)
 {
-  bool same = rt_paused() == mode.paused && atomic_load(&rt.unsampled) == mode.unsampled;
+  bool paused = atomic_load(&rt.paused_by) & RT_PAUSED_PROGRAM; /* a filter may pause it as well */
+  bool same = paused == mode.paused && atomic_load(&rt.unsampled) == mode.unsampled;
   if (state.steps == 0 && same) {
-    put_text("already");
+    put_text(rt_paused() && !mode.paused ? "filtered" : "already");
     return CONTROL_DONE;
   }
   if (state.steps++ == 0) {
@@ -207,6 +208,8 @@ static enum control_state change_mode(struct thread_state *t, struct mode mode)
     return CONTROL_AGAIN;
   rt_pause(mode.paused);
   put_number("threads=", ask_others(t));
+  if (rt_paused() && !mode.paused)
+    put_text(" filtered");
   return CONTROL_DONE;
 }
 
