@@ -164,6 +164,7 @@ static enum control_state status(void)
 /* The calling thread ends the interval that it counts, and arms or disarms its sources.  It is inside. */
 static void follow(struct thread_state *t)
 {
+  uint32_t cuts = atomic_load(&rt.cuts); /* first: a change that comes meanwhile is followed at the next signal */
   if (atomic_load(&rt.unsampled))
     source_quiet(t);
   else
@@ -172,7 +173,7 @@ static void follow(struct thread_state *t)
     construct_pause(t, rt_ticks());
     span_cut(t);
   }
-  __atomic_store_n(&t->cuts, atomic_load(&rt.cuts), __ATOMIC_RELEASE);
+  __atomic_store_n(&t->cuts, cuts, __ATOMIC_RELEASE);
 }
 
 /* Asks all threads that have not followed yet.  Returns how many there are; those that sleep in a call of the program

@@ -198,8 +198,8 @@ static void start_all(struct thread_state *t)
 
 void source_start(struct thread_state *t)
 {
+  t->cuts = atomic_load(&rt.cuts); /* first: a command that comes in between asks this thread again */
   t->quiet = atomic_load(&rt.unsampled) || !filter_thread(t->index);
-  t->cuts = atomic_load(&rt.cuts);
   start_all(t);
 }
 
