@@ -80,6 +80,22 @@ def more_samples(program, least=20):
 # ---- what a program does ----
 
 @case
+def stop_outlasts_the_time_that_a_filter_skips(directory):
+    settings = os.path.join(directory, "skip.ini")
+    with open(settings, "w", encoding="ascii") as file:
+        file.write("[filter]\nskip-first = 1500 ms\n")
+    program = Running(directory, "regions", "--config", settings)
+    wait_until(lambda: "state" in program.status(), "an answer")
+    assert program.command("stop") == "paused" and program.command("stop") == "paused already"
+    wait_until(lambda: program.status()["elapsed"] > 2, "the skipped time")
+    status = program.status()
+    assert status["state"] == "paused" and status["samples"] == 0, status
+    assert program.command("start") == "running"
+    program.wait_sampled().end()
+
+
+
+@case
 def status_names_state_level_threads_and_samples(directory):
     program = Running(directory, "regions").wait_sampled()
     first = program.status()
