@@ -126,4 +126,12 @@ def events_that_cannot_be_counted_are_refused(directory):
     assert "page-faults " in listed and "instructions " in listed, listed
 
 
+@tap.case
+def half_of_the_descriptors_are_left_to_the_program(directory):
+    tap.need_program("prlimit")
+    for options in (("-e", "task-clock@f50"), COUNT):
+        run = Measurement(directory, build("many_threads.c"), options=options, prefix=("prlimit", "--nofile=256"))
+        assert run.done.returncode == 0 and int(run.done.stdout) >= 120, (options, run.done)
+
+
 tap.main()

@@ -193,6 +193,13 @@ int sys_move_own(struct sys_own *own, int lowest)
   return arrived ? 0 : EBADF;
 }
 
+uint64_t sys_descriptor_limit(void)
+{
+  struct rlimit limit = {0};
+  call6(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
+  return limit.rlim_cur;
+}
+
 int sys_perf_event_open(struct sys_own *own, struct perf_event_attr *attr, int tid)
 {
   return sys_perf_event_join(own, attr, tid, NULL);

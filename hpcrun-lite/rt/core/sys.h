@@ -52,6 +52,9 @@ void sys_populate(void *memory, size_t size_bytes);
 /* Copies bytes from an address that need not be mapped.  Returns false if it cannot be read. */
 bool sys_peek(uint64_t address, void *out, size_t size_bytes);
 
+/* How many descriptors the process may have. */
+uint64_t sys_descriptor_limit(void);
+
 /* Opens an event for that thread, at a high number.  Returns 0 or errno. */
 int sys_perf_event_open(struct sys_own *own, struct perf_event_attr *attr, int tid);
 /* The same in the group of an event; NULL: as its leader. */

@@ -114,8 +114,33 @@ static void take_usage(uint64_t *totals)
   }
 }
 
+/* Of the groups of all threads; relaxed: nothing else depends on it. */
+static atomic_uint descriptors;
+
+static void give_back(unsigned count)
+{
+  atomic_fetch_sub_explicit(&descriptors, count, memory_order_relaxed);
+}
+
+/* Half of the descriptors that the process may have are left to the program.  Returns how many the group has, 0: too
+ * many threads have one. */
+static unsigned take_descriptors(struct thread_state *t)
+{
+  unsigned count = 0;
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    count += !rt.counters[i].usage;
+  unsigned before = atomic_fetch_add_explicit(&descriptors, count, memory_order_relaxed);
+  if (before + count <= sys_descriptor_limit() / 2)
+    return count;
+  give_back(count);
+  for (unsigned i = 0; i < count; i++)
+    rt_lost(t, FORMAT_LOST_EVENTS);
+  return 0;
+}
+
 static void close_group(struct counts_state *state)
 {
+  give_back(state->grouped);
   for (unsigned i = COUNTERS_MAX; i-- > 0;)
     if (state->own[i].fd >= 0) {
       sys_close_own(&state->own[i]);
@@ -143,9 +168,10 @@ static void open_group(struct thread_state *t)
 {
   struct counts_state *state = &t->counts;
   const struct sys_own *leader = NULL;
+  unsigned taken = take_descriptors(t);
   for (unsigned i = 0; i < rt.counter_count; i++) {
     state->raw[i] = 0;
-    if (rt.counters[i].usage)
+    if (rt.counters[i].usage || !taken)
       continue;
     if (!open_one(t, i, leader)) {
       rt_lost(t, FORMAT_LOST_EVENTS);
@@ -154,6 +180,7 @@ static void open_group(struct thread_state *t)
     leader = leader ? leader : &state->own[i];
     state->grouped++;
   }
+  give_back(taken - state->grouped);
   state->enabled = state->running = 0;
 }
 
