@@ -164,5 +164,6 @@ void user_counters_text(const struct report *report)
     terminal_cut(&terminal, name, terminal_room(&terminal, BESIDE_NAME), fitting);
     fprintf(report->stream, "  %s\n", fitting);
   }
-  fputs("Sum min, Sum max: of a thread.  By context: columns NAME_incl, NAME_excl of topdown -f csv\n", report->stream);
+  terminal_wrap(&terminal, report->stream, "", "",
+                "Sum min, Sum max: of a thread. By context: columns NAME_incl, NAME_excl of topdown -f csv");
 }
