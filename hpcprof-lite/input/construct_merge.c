@@ -33,13 +33,20 @@ static int merge_nodes(struct profile *profile, struct profile_process *process,
   return 0;
 }
 
-/* Gives the counts of a process the numbers that their events have in the run. */
-static void merge_counters(struct profile *profile, struct profile_process *process)
+/* Gives the counts of a process the numbers that their events have in the run.  Of more events than there are numbers
+ * the last ones are left out. */
+static void merge_counters(struct profile *profile, uint32_t process)
 {
-  struct construct_times *own = &process->constructs;
+  struct construct_times *own = &profile->processes[process].constructs;
   uint32_t map[COUNTERS_MAX];
-  for (uint32_t i = 0; i < own->counters.count; i++)
+  for (uint32_t i = 0; i < own->counters.count; i++) {
     map[i] = counter_names_add(&profile->constructs.counters, own->counters.names[i]);
+    if (map[i] == COUNTERS_MAX)
+      problems_add(&profile->problems[process],
+                   "%s: counts of constructs by event '%s' left out: the runs count more than %d events; report them "
+                   "separately",
+                   profile->processes[process].path, own->counters.names[i], COUNTERS_MAX);
+  }
   for (uint32_t i = 0; i < own->rows_count && own->counters.count; i++) {
     struct construct_figures *figures = &own->rows[i].figures, before = *figures;
     memset(figures->counted, 0, sizeof figures->counted);
@@ -115,7 +122,7 @@ int construct_merge(struct profile *profile)
     struct construct_times *own = &profile->processes[i].constructs;
     if (!own->nodes_count)
       continue;
-    merge_counters(profile, &profile->processes[i]);
+    merge_counters(profile, i);
     if (!profile->constructs.nodes_count && construct_times_add(&profile->constructs, &index, &construct_outside))
       status = ERR_NOMEM;
     maps[i] = status ? NULL : calloc(own->nodes_count, sizeof **maps);

@@ -285,6 +285,8 @@ static int check_effects(const struct options *options, char *message, size_t si
     return fail(message, size, "%s", "--legend explains the columns of a text report: other formats have no legend");
   if (options->legend && options->view == OPTIONS_ADVICE)
     return fail(message, size, "view '%s' has no columns: --legend has no effect on it", options->view_name);
+  if (options->legend && (options->view == OPTIONS_MARKS || options->view == OPTIONS_USER_COUNTERS))
+    return fail(message, size, "view '%s' has no legend: its columns are in hpcprof-lite(1)", options->view_name);
   if (options->has_baseline && !by_baseline[options->view])
     return fail(message, size,
                 "view '%s' does not charge idleness to contexts: --idleness needs summary, topdown, bottomup, flat, "

@@ -66,13 +66,23 @@ static void end(int number)
   raise(number); /* it is delivered when the handler returns */
 }
 
+/* Whether the terminal belongs to another job, such as the shell that has gone on with this one in the background. */
+static bool in_background(void)
+{
+  pid_t foreground = tcgetpgrp(STDIN_FILENO);
+  return foreground > 0 && foreground != getpgrp();
+}
+
+/* Goes on only with the terminal, which is the shell's or another job's meanwhile. */
 static void stop(int number)
 {
   int error = errno;
   (void)number;
   if (getpid() == owner && is_open)
     give_back();
-  raise(SIGSTOP);
+  do
+    raise(SIGSTOP);
+  while (getpid() == owner && is_open && in_background());
   if (getpid() == owner && is_open)
     take_modes();
   resized = 1;
@@ -230,6 +240,9 @@ int screen_wait(unsigned milliseconds, char keys[SCREEN_KEYS])
   int ready = resized ? 0 : ppoll(&input, 1, &most, &mask);
   if (ready <= 0)
     return 0;
-  ssize_t length = input.revents & POLLIN ? read(STDIN_FILENO, keys, SCREEN_KEYS) : 0;
-  return length > 0 ? (int)length : length < 0 && (errno == EINTR || errno == EAGAIN) ? 0 : ERR_INPUT;
+  if (!(input.revents & POLLIN))
+    return ERR_INPUT;
+  ssize_t length = read(STDIN_FILENO, keys, SCREEN_KEYS);
+  bool none = length < 0 ? errno == EINTR || errno == EAGAIN : !length && !(input.revents & (POLLHUP | POLLERR));
+  return length > 0 ? (int)length : none ? 0 : ERR_INPUT;
 }

@@ -100,15 +100,17 @@ static int column_compare(const struct catalog_column *a, const struct catalog_c
 static int intern_column(struct catalog *catalog, const struct catalog_column *column, uint32_t *number)
 {
   bool own = column->role == COLUMN_IDLENESS || column->role == COLUMN_CRITICAL;
-  uint32_t reserved = own ? 0 : CATALOG_COLUMNS_OWN;
+  uint32_t reserved = own ? 0 : CATALOG_COLUMNS_OWN, users = 0;
   for (*number = 0; *number < catalog->columns_count; ++*number) {
+    users += catalog->columns[*number].role == COLUMN_USER;
     if (column_compare(&catalog->columns[*number], column))
       continue;
     if (catalog->columns[*number].period < column->period)
       catalog->columns[*number].period = column->period;
     return 0;
   }
-  if (catalog->columns_count >= CATALOG_COLUMNS_MAX - reserved)
+  if (catalog->columns_count >= CATALOG_COLUMNS_MAX - reserved ||
+      (column->role == COLUMN_USER && users >= CATALOG_COLUMNS_USER))
     return ERR_INPUT;
   if (!array_reserve(&catalog->columns, &catalog->columns_room, (size_t)catalog->columns_count + 1, sizeof *column))
     return ERR_NOMEM;

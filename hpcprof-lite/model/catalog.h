@@ -18,6 +18,7 @@
 enum {
   CATALOG_COLUMNS_MAX = 64,           /* bounds the memory of a context, whatever the files contain */
   CATALOG_COLUMNS_OWN = 2,            /* of these, reserved for columns that hpcprof-lite computes  */
+  CATALOG_COLUMNS_USER = 32,          /* most of them that counters of the program may take         */
   CATALOG_MODULES_MAX = (1 << 24) - 1 /* limit of struct context_node's field                       */
 };
 

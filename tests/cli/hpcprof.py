@@ -122,6 +122,8 @@ def the_command_line_is_checked(_):
                  "threads"):
         assert "--idleness needs summary" in refused("--view", view, "--idleness", "core", "basic"), view
     assert "has no columns" in refused("--view", "advice", "--legend", "basic")
+    for view in ("marks", "user-counters"):
+        assert "has no legend" in refused("--view", view, "--legend", "basic"), view
     for words in (("-f", "csv"), ("-f", "json"), ("--view", "advice", "-f", "csv"), ("-f", "perfetto")):
         assert "--legend explains the columns of a text" in refused("--legend", *words, "basic"), words
     assert "shows no source text" in refused("-I", "/", "basic")

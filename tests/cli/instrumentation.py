@@ -10,8 +10,21 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import trace_formats as formats
 from measured import build
 from report import report, rows, table
-from tap import INCLUDE, LAUNCHER, case, main, must, need_program, run, shared_directory
+from tap import INCLUDE, LAUNCHER, REPORT, case, compile_c, main, must, need_program, run, shared_directory
 
+MANY_COUNTERS = """
+#include <stdio.h>
+#include "hpcrun-lite.h"
+int main(int count, char **arguments)
+{
+  char name[64];
+  for (int i = 0; i < 25; i++) {
+    snprintf(name, sizeof name, "counter-%s-%d", arguments[count - 1], i);
+    hpcrun_lite_counter(name, i);
+  }
+  return 0;
+}
+"""
 CLOCKS = 50e-6  # s by which the counter, scaled to ns, and the program's clock may differ in these short runs
 
 
@@ -177,6 +190,22 @@ def each_process_has_its_own(directory):
     assert len({row["process"] for row in found}) == 4 and found[-1]["name"] == "parent"
     every, each = counters(output)
     assert figures(every["items"]) == (3, 3, 0, 2) and len(each) == 3
+
+
+@case
+def counters_of_many_processes_leave_room_for_events(directory):
+    program = compile_c(directory, "many", MANY_COUNTERS, "-I", INCLUDE)
+    runs = [os.path.join(directory, f"run-{number}") for number in range(4)]
+    for number in range(3):
+        must(LAUNCHER, "-q", "-p", "off", "-o", runs[number], program, str(number))
+    must(LAUNCHER, "-q", "-p", "off", "-e", "task-clock", "-e", "page-faults@1", "-o", runs[3], "/bin/true")
+    done = run(REPORT, "--merge", "--view", "topdown", "-f", "csv", *runs)
+    header = done.stdout.splitlines()[0].split(",")
+    assert "page-faults_excl" in header, header
+    assert sum(name.startswith("counter-") for name in header) == 2 * 32, header
+    assert "contexts do not have the program's counter 'counter-" in done.stderr, done
+    listed = run(REPORT, "--merge", "--view", "user-counters", "-f", "csv", *runs).stdout
+    assert listed.count("\ncounter-") == 2 * 3 * 25, listed  # of all threads, and of each
 
 
 @case

@@ -3,10 +3,12 @@
 import contextlib
 import glob
 import os
+import pty
 import re
 import shutil
 import signal
 import sys
+import termios
 import time
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
@@ -194,6 +196,56 @@ def a_stopped_view_gives_the_terminal_back_meanwhile(directory):
     screen.child.send_signal(signal.SIGCONT)
     screen.wait(lambda text: screen.screen.alternate and text == picture, "the picture again")
     assert screen.end() == 0
+
+
+def job_control(directory):
+    """A shell that stops the view, goes on with it in the background, where it stays stopped, and in the foreground."""
+    def modes():
+        return bool(termios.tcgetattr(0)[3] & termios.ICANON)
+
+    def stopped():
+        return os.WIFSTOPPED(os.waitpid(view, os.WUNTRACED)[1])
+
+    signal.alarm(60)
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    view = os.fork()
+    if view == 0:
+        os.setpgid(0, 0)
+        os.tcsetpgrp(0, os.getpgrp())
+        signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+        signal.alarm(0)
+        os.execve(REPORT, [REPORT, "--live", directory], {**os.environ, "TERM": "xterm"})
+    wait_until(lambda: not modes(), "the view")
+    os.kill(view, signal.SIGTSTP)
+    assert stopped() and modes()
+    os.tcsetpgrp(0, os.getpgrp())
+    os.kill(view, signal.SIGCONT)
+    assert stopped() and modes()
+    os.tcsetpgrp(0, view)
+    os.kill(view, signal.SIGCONT)
+    wait_until(lambda: not modes(), "the view again")
+    os.kill(view, signal.SIGTERM)
+    assert os.waitstatus_to_exitcode(os.waitpid(view, 0)[1]) == -signal.SIGTERM
+    assert modes()
+
+
+@case
+def in_the_background_the_view_stays_stopped(directory):
+    run_directory = os.path.join(directory, "run")
+    must(SYNTHESIZE, "--processes=1", "--threads=2", run_directory)
+    shell, terminal = pty.fork()
+    if shell == 0:
+        status = 1
+        try:
+            job_control(run_directory)
+            status = 0
+        finally:
+            os._exit(status)
+    with contextlib.suppress(OSError):  # at the end of the session
+        while os.read(terminal, 1 << 16):
+            pass
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(shell, 0)[1]) == 0
 
 
 @case

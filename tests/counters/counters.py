@@ -68,8 +68,10 @@ def constructs_add_up_to_the_threads_count(directory):
         rows = run.view("region-tree")
         total, = (row for row in rows if row["kind"] == "program" and row["thread"] == "SUM")
         for name in ("page-faults", "context-switches"):
-            own = sum(int(row[f"{name}_excl"]) for row in rows if row["thread"] == "SUM")
-            threads = sum(int(row[f"{name}_excl"]) for row in rows if row["thread"] != "SUM")
+            counted = [row for row in rows if row[f"{name}_excl"]]
+            assert all(row["kind"] == "task" for row in rows if row not in counted), rows  # their creation is no time
+            own = sum(int(row[f"{name}_excl"]) for row in counted if row["thread"] == "SUM")
+            threads = sum(int(row[f"{name}_excl"]) for row in counted if row["thread"] != "SUM")
             assert own == threads, (name, own, threads)
             assert int(total[f"{name}_incl"]) == own, (name, own, total)
         counted, program = int(total["page-faults_incl"]), int(run.done.stdout.split()[0])
@@ -91,6 +93,19 @@ def contexts_have_the_counts_between_samples(directory):
     run = measure(directory, "gcc", options=("-e", "task-clock@f1000", "-c", "page-faults"))
     root = run.tree()[0]
     assert root.value("page-faults_incl") <= 2000 and root.value("page-faults_incl") > 100, root.row
+
+
+@tap.case
+def events_of_runs_that_are_too_many_are_reported(directory):
+    names = ("page-faults,minor-faults,major-faults,context-switches,cpu-migrations,alignment-faults,emulation-faults",
+             "perf::PAGE-FAULTS,perf::MINOR-FAULTS")
+    runs = [os.path.join(directory, str(number)) for number in range(len(names))]
+    for run, events in zip(runs, names):
+        tap.must(tap.LAUNCHER, "-q", "-o", run, "-c", events, build("counted_tasks.c", "gcc"))
+    done = tap.run(tap.REPORT, "--merge", "--view", "tasks", "-f", "csv", *runs)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1, done
+    assert "'perf::MINOR-FAULTS' left out: the runs count more than 8 events" in done.stderr, done
+    assert "perf::PAGE-FAULTS" in done.stdout and "MINOR-FAULTS" not in done.stdout.splitlines()[0], done
 
 
 @tap.case
@@ -121,7 +136,7 @@ def events_that_cannot_be_counted_are_refused(directory):
         done = tap.run(*prefix, tap.LAUNCHER, "-c", events, "/bin/true", cwd=directory)
         assert done.returncode == 125 and what in done.stderr and len(done.stderr.splitlines()) == 1, done
     done = tap.run(tap.LAUNCHER, "-e", "page-faults", "-c", "page-faults", "/bin/true", cwd=directory)
-    assert done.returncode == 125 and "--event and to --count" in done.stderr, done
+    assert done.returncode == 125 and "is also sampled (--event)" in done.stderr, done
     listed = tap.must(tap.LAUNCHER, "--list-events")
     assert "page-faults " in listed and "instructions " in listed, listed
 

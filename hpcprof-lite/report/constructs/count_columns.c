@@ -13,6 +13,7 @@ void count_columns_init(struct count_columns *columns, const struct profile *pro
   *columns = (struct count_columns){.counters = &profile->constructs.counters, .kind = kind};
   for (; columns->count < fixed_count && columns->count < COUNT_COLUMNS_FIXED_MAX; columns->count++)
     columns->all[columns->count] = fixed[columns->count];
+  columns->before = columns->count;
   for (uint32_t i = 0; i < columns->counters->count; i++)
     for (unsigned k = 0; k < 4 && endings[kind][k]; k++, own++) {
       snprintf(columns->own[own], sizeof columns->own[own], "%s%s", columns->counters->names[i], endings[kind][k]);
@@ -68,6 +69,11 @@ void count_columns_cells(const struct count_columns *columns, struct row_writer 
   const struct construct_figures *figures = line ? &line->figures : &entry->sum;
   if (!columns->counters->count)
     return;
+  if (entry->kind == DIRECTIVE_TASK) { /* task creations, which are no stretches of time */
+    for (size_t i = columns->before; i < columns->count; i++)
+      row_writer_empty(writer);
+    return;
+  }
   for (uint32_t i = 0; i < columns->counters->count; i++) {
     row_writer_uint(writer, figures->counted[i]);
     if (columns->kind == COUNT_COLUMNS_TREE)

@@ -22,7 +22,7 @@ struct count_columns {
   uint32_t ratios_count;
   char own[4 * COUNTERS_MAX][COUNTER_NAME_MAX + 8];
   const char *all[COUNT_COLUMNS_MAX]; /* the view's own columns, then these */
-  size_t count;
+  size_t count, before; /* before: the view's own */
 };
 
 void count_columns_init(struct count_columns *columns, const struct profile *profile, enum count_columns_kind kind,

@@ -6,6 +6,7 @@
 #include "hpcprof-lite/report/terminal.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- marks ---- */
@@ -54,38 +55,63 @@ void marks_view_text(const struct report *report)
 
 /* ---- counters ---- */
 
-/* Of one counter: the sums of all threads. */
-static struct profile_user_count sums_of(const struct report *report, const char *name)
+/* What a thread has counted by a counter. */
+struct counted {
+  const char *name;
+  const struct profile_process *process;
+  const struct profile_user_count *count;
+};
+
+/* By counter, then in the order of processes and threads. */
+static int by_name(const void *a, const void *b)
 {
-  struct profile_user_count sums = {.least = UINT64_MAX};
-  for (uint32_t i = 0; i < report->profile->processes_usable; i++) {
-    const struct profile_marks *marks = &report->profile->processes[i].marks;
-    for (uint32_t k = 0; k < marks->counts_count; k++) {
-      const struct profile_user_count *count = &marks->counts[k];
-      if (strcmp(marks->text + count->name, name) != 0)
-        continue;
-      sums.count = model_sum(sums.count, count->count);
-      sums.sum = model_sum(sums.sum, count->sum);
-      sums.least = count->least < sums.least ? count->least : sums.least;
-      sums.most = count->most > sums.most ? count->most : sums.most;
-    }
-  }
-  return sums;
+  const struct counted *x = a, *y = b;
+  int names = strcmp(x->name, y->name);
+  if (names || x->process != y->process)
+    return names ? names : x->process < y->process ? -1 : 1;
+  return (x->count > y->count) - (x->count < y->count);
 }
 
-/* The first counter in the order of names that comes after that one; NULL: none. */
-static const char *next_name(const struct report *report, const char *after)
+/* Lists the counts of all threads, followed by one without a name, in an array for free().  NULL without memory. */
+static struct counted *list_counts(const struct report *report)
 {
-  const char *next = NULL;
-  for (uint32_t i = 0; i < report->profile->processes_usable; i++) {
-    const struct profile_marks *marks = &report->profile->processes[i].marks;
-    for (uint32_t k = 0; k < marks->counts_count; k++) {
-      const char *name = marks->text + marks->counts[k].name;
-      if ((!after || strcmp(name, after) > 0) && (!next || strcmp(name, next) < 0))
-        next = name;
-    }
+  size_t all = 0, at = 0;
+  for (uint32_t i = 0; i < report->profile->processes_usable; i++)
+    all += report->profile->processes[i].marks.counts_count;
+  struct counted *list = calloc(all + 1, sizeof *list);
+  for (uint32_t i = 0; list && i < report->profile->processes_usable; i++) {
+    const struct profile_process *process = &report->profile->processes[i];
+    const struct profile_marks *marks = &process->marks;
+    for (uint32_t k = 0; k < marks->counts_count; k++)
+      list[at++] = (struct counted){marks->text + marks->counts[k].name, process, &marks->counts[k]};
   }
-  return next;
+  if (at)
+    qsort(list, at, sizeof *list, by_name);
+  return list;
+}
+
+/* One counter: the sums of all threads, and the smallest and largest sum of a thread. */
+struct user_counter {
+  struct profile_user_count sums;
+  uint64_t least_sum, most_sum;
+  uint32_t threads;
+};
+
+static struct user_counter sum_up(const struct counted *first)
+{
+  struct user_counter counter = {.sums.least = UINT64_MAX, .least_sum = UINT64_MAX};
+  struct profile_user_count *sums = &counter.sums;
+  for (const struct counted *at = first; at->name && !strcmp(at->name, first->name); at++) {
+    const struct profile_user_count *count = at->count;
+    sums->count = model_sum(sums->count, count->count);
+    sums->sum = model_sum(sums->sum, count->sum);
+    sums->least = count->least < sums->least ? count->least : sums->least;
+    sums->most = count->most > sums->most ? count->most : sums->most;
+    counter.least_sum = count->sum < counter.least_sum ? count->sum : counter.least_sum;
+    counter.most_sum = count->sum > counter.most_sum ? count->sum : counter.most_sum;
+    counter.threads++;
+  }
+  return counter;
 }
 
 static void count_cells(struct row_writer *writer, const char *name, const struct profile_process *process,
@@ -106,63 +132,53 @@ int user_counters_table(const struct report *report, bool json)
 {
   static const char *const columns[] = {"counter", "process", "rank", "thread", "values", "sum", "min", "mean", "max"};
   struct row_writer writer;
+  struct counted *list = list_counts(report);
+  if (!list)
+    return ERR_NOMEM;
   document_open(report, json);
   row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns);
-  for (const char *name = next_name(report, NULL); name; name = next_name(report, name)) {
-    struct profile_user_count sums = sums_of(report, name);
-    count_cells(&writer, name, NULL, &sums);
-    for (uint32_t i = 0; i < report->profile->processes_usable; i++) {
-      const struct profile_process *process = &report->profile->processes[i];
-      for (uint32_t k = 0; k < process->marks.counts_count; k++)
-        if (!strcmp(process->marks.text + process->marks.counts[k].name, name))
-          count_cells(&writer, name, process, &process->marks.counts[k]);
-    }
+  for (const struct counted *at = list; at->name;) {
+    struct user_counter counter = sum_up(at);
+    count_cells(&writer, at->name, NULL, &counter.sums);
+    for (const struct counted *end = at + counter.threads; at < end; at++)
+      count_cells(&writer, at->name, at->process, at->count);
   }
   row_writer_end(&writer);
   document_close(report, json);
+  free(list);
   return 0;
 }
 
-/* The smallest and largest sum of a thread that has counted. */
-static void print_spread(const struct report *report, const char *name)
+static void print_counter(const struct report *report, const struct terminal *terminal, const char *name,
+                          const struct user_counter *counter)
 {
-  uint64_t least = UINT64_MAX, most = 0;
-  uint32_t threads = 0;
-  char few[16], many[16];
-  for (uint32_t i = 0; i < report->profile->processes_usable; i++) {
-    const struct profile_marks *marks = &report->profile->processes[i].marks;
-    for (uint32_t k = 0; k < marks->counts_count; k++) {
-      const struct profile_user_count *count = &marks->counts[k];
-      if (strcmp(marks->text + count->name, name) != 0)
-        continue;
-      threads++;
-      least = count->sum < least ? count->sum : least;
-      most = count->sum > most ? count->sum : most;
-    }
+  enum { BESIDE_NAME = 72 };
+  const struct profile_user_count *sums = &counter->sums;
+  const uint64_t figures[] = {sums->count, sums->sum, sums->least, sums->sum / sums->count, sums->most};
+  char text[16], least[16], most[16], fitting[TERMINAL_TEXT_MAX];
+  for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+    terminal_count(figures[i], text);
+    fprintf(report->stream, "%s%8s", i ? " " : "", text);
   }
-  terminal_count(least, few);
-  terminal_count(most, many);
-  fprintf(report->stream, " %7" PRIu32 " %8s %8s", threads, few, many);
+  terminal_count(counter->least_sum, least);
+  terminal_count(counter->most_sum, most);
+  terminal_cut(terminal, name, terminal_room(terminal, BESIDE_NAME), fitting);
+  fprintf(report->stream, " %7" PRIu32 " %8s %8s  %s\n", counter->threads, least, most, fitting);
 }
 
 void user_counters_text(const struct report *report)
 {
-  enum { BESIDE_NAME = 72 };
   struct terminal terminal;
+  struct counted *list = list_counts(report);
   terminal_init(&terminal, report->stream);
   category_heading(&terminal, report->stream,
                    "  Values      Sum      Min     Mean      Max Threads  Sum min  Sum max  Counter");
-  for (const char *name = next_name(report, NULL); name; name = next_name(report, name)) {
-    struct profile_user_count sums = sums_of(report, name);
-    const uint64_t figures[] = {sums.count, sums.sum, sums.least, sums.sum / sums.count, sums.most};
-    char text[16], fitting[TERMINAL_TEXT_MAX];
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-      terminal_count(figures[i], text);
-      fprintf(report->stream, "%s%8s", i ? " " : "", text);
-    }
-    print_spread(report, name);
-    terminal_cut(&terminal, name, terminal_room(&terminal, BESIDE_NAME), fitting);
-    fprintf(report->stream, "  %s\n", fitting);
+  for (const struct counted *at = list; at && at->name;) {
+    struct user_counter counter = sum_up(at);
+    print_counter(report, &terminal, at->name, &counter);
+    at += counter.threads;
   }
-  fputs("Sum min, Sum max: of a thread.  By context: columns NAME_incl, NAME_excl of topdown -f csv\n", report->stream);
+  free(list);
+  terminal_wrap(&terminal, report->stream, "", "",
+                "Sum min, Sum max: of a thread. By context: columns NAME_incl, NAME_excl of topdown -f csv");
 }

@@ -216,6 +216,19 @@ static bool fail_unknown(struct parse *parse, const char *name)
   return fail(parse, "%.60s: unknown key; [%s] has %s", *name ? name : "''", section_names[parse->section], known);
 }
 
+/* Removes the spaces around the items of a list. */
+static void tighten(char *list)
+{
+  char *to = list;
+  for (const char *from = list; *from; from++) {
+    const char *next = from + strspn(from, spaces);
+    if (next > from && (to == list || to[-1] == ',' || *next == ',' || !*next))
+      continue;
+    *to++ = *from;
+  }
+  *to = '\0';
+}
+
 /* Takes a value: of a new key, or what a line adds to its list. */
 static bool take_value(struct parse *parse, enum setting setting, const char *value)
 {
@@ -230,6 +243,8 @@ static bool take_value(struct parse *parse, enum setting setting, const char *va
   if (!before && !(joined = strndup(value, length)))
     return fail(parse, "not enough memory");
   free((char *)before);
+  if (key->list)
+    tighten(joined);
   parse->layer->text[setting] = joined;
   if (!before)
     parse->layer->line[setting] = parse->line;

@@ -1,5 +1,6 @@
 #include "hpcrun-lite/launch/configuration/setting.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,11 +41,12 @@ uint64_t setting_size(const char *text)
 {
   static const char suffixes[] = "KMG";
   char *end;
+  errno = 0;
   unsigned long long size = strtoull(text, &end, 10);
   const char *suffix = *end ? strchr(suffixes, *end) : NULL;
   unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
   bool number = *text >= '0' && *text <= '9' && (suffix ? !end[1] : !*end);
-  return number && size <= UINT64_MAX >> shift ? size << shift : 0;
+  return number && !errno && size <= UINT64_MAX >> shift ? size << shift : 0;
 }
 
 /* ---- levels ---- */
