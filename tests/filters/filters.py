@@ -322,6 +322,7 @@ def programs_that_others_start_are_filtered(directory):
     os.chmod(script, 0o755)
     output = started(directory, script)
     close(filtered_work(output), 2 * 0.2)
+    assert "in no program" not in " ".join(report(output, "--view", "flat").stdout.split())
     assert len(glob.glob(os.path.join(output, "*.filter"))) == 2, os.listdir(output)  # sed, the program
     name = os.path.basename(program)
     assert filtered_work(started(directory, "env", "A=1", program, filters=("constructs !filtered.c:12",))) == 0
