@@ -272,6 +272,10 @@ def every_report_names_the_filter(directory):
     assert exported["otherData"]["filtered"] == text
     exported = json.loads(report(run.output, "-f", "firefox").stdout)
     assert exported["meta"]["extra"][0]["entries"][0]["value"] == text
+    archive = os.path.join(directory, "archive")
+    if report("-f", "otf2", "-o", archive, run.output).returncode == 0:  # where the library of OTF2 is
+        with open(os.path.join(archive, "traces.otf2"), "rb") as file:
+            assert f"Filtered: {text}".encode() in file.read()
     page = re.search('id="table-summary">([^<]*)<', report(run.output, "-f", "html").stdout).group(1)
     assert text.encode() in gzip.decompress(base64.b64decode(page))
     again = os.path.join(directory, "unfiltered")
