@@ -16,6 +16,8 @@ static const char *const keys[FILTER_KEYS] = {
     [FILTER_KEY_CONSTRUCTS] = "constructs",
     [FILTER_KEY_CODE] = "code",
     [FILTER_KEY_CODE_FILE] = "code-file",
+    [FILTER_KEY_CODE_OF] = "code-of",
+    [FILTER_KEY_CODE_MISSING] = "code-missing",
 };
 
 static bool is_blank(char c)
@@ -60,17 +62,14 @@ bool filter_text_next(const char **at, struct filter_line *line)
 
 bool filter_text_item(struct filter_part *rest, struct filter_item *item)
 {
-  while (rest->length) {
-    const char *comma = memchr(rest->text, ',', rest->length), *end = rest->text + rest->length;
-    struct filter_part part = trimmed(rest->text, comma ? comma : end);
-    const char *next = comma ? comma + 1 : end;
-    *rest = (struct filter_part){next, (size_t)(end - next)};
-    item->excludes = part.length && *part.text == '!';
-    item->part = item->excludes ? trimmed(part.text + 1, part.text + part.length) : part;
-    if (part.length)
-      return true;
-  }
-  return false;
+  if (!rest->text)
+    return false;
+  const char *end = rest->text + rest->length, *comma = rest->length ? memchr(rest->text, ',', rest->length) : NULL;
+  struct filter_part part = trimmed(rest->text, comma ? comma : end);
+  *rest = comma ? (struct filter_part){comma + 1, (size_t)(end - comma - 1)} : (struct filter_part){0};
+  item->excludes = part.length && *part.text == '!';
+  item->part = item->excludes ? trimmed(part.text + 1, part.text + part.length) : part;
+  return true;
 }
 
 /* A number in decimal, or in hexadecimal with "0x".  Returns how many bytes it has, 0: it is none, or too large. */
@@ -139,21 +138,22 @@ bool filter_text_code(struct filter_part value, struct filter_code_line *code)
          filter_text_ns(end, &code->end) && code->start < code->end;
 }
 
+/* as profile_directive_name() of hpcprof-lite */
+static const char *const kind_names[FORMAT_CONSTRUCT_KINDS] = {
+    [FORMAT_DIRECTIVE_PARALLEL] = "parallel",       [FORMAT_DIRECTIVE_FOR] = "for",
+    [FORMAT_DIRECTIVE_SECTIONS] = "sections",       [FORMAT_DIRECTIVE_SINGLE] = "single",
+    [FORMAT_DIRECTIVE_MASKED] = "masked",           [FORMAT_DIRECTIVE_TASK] = "task",
+    [FORMAT_DIRECTIVE_TASKLOOP] = "taskloop",       [FORMAT_DIRECTIVE_TASKGROUP] = "taskgroup",
+    [FORMAT_DIRECTIVE_TASKWAIT] = "taskwait",       [FORMAT_DIRECTIVE_BARRIER] = "barrier",
+    [FORMAT_DIRECTIVE_CRITICAL] = "critical",       [FORMAT_DIRECTIVE_LOCK] = "lock",
+    [FORMAT_DIRECTIVE_ORDERED] = "ordered",         [FORMAT_DIRECTIVE_TEAMS] = "teams",
+    [FORMAT_DIRECTIVE_USER_REGION] = "user-region", [FORMAT_CONSTRUCT_TASK_EXEC] = "task-exec",
+    [FORMAT_CONSTRUCT_DISTRIBUTE] = "distribute",   [FORMAT_CONSTRUCT_ATOMIC] = "atomic"};
+
 int filter_text_kind(struct filter_part name)
 {
-  /* as profile_directive_name() of hpcprof-lite */
-  static const char *const names[FORMAT_CONSTRUCT_KINDS] = {
-      [FORMAT_DIRECTIVE_PARALLEL] = "parallel",       [FORMAT_DIRECTIVE_FOR] = "for",
-      [FORMAT_DIRECTIVE_SECTIONS] = "sections",       [FORMAT_DIRECTIVE_SINGLE] = "single",
-      [FORMAT_DIRECTIVE_MASKED] = "masked",           [FORMAT_DIRECTIVE_TASK] = "task",
-      [FORMAT_DIRECTIVE_TASKLOOP] = "taskloop",       [FORMAT_DIRECTIVE_TASKGROUP] = "taskgroup",
-      [FORMAT_DIRECTIVE_TASKWAIT] = "taskwait",       [FORMAT_DIRECTIVE_BARRIER] = "barrier",
-      [FORMAT_DIRECTIVE_CRITICAL] = "critical",       [FORMAT_DIRECTIVE_LOCK] = "lock",
-      [FORMAT_DIRECTIVE_ORDERED] = "ordered",         [FORMAT_DIRECTIVE_TEAMS] = "teams",
-      [FORMAT_DIRECTIVE_USER_REGION] = "user-region", [FORMAT_CONSTRUCT_TASK_EXEC] = "task-exec",
-      [FORMAT_CONSTRUCT_DISTRIBUTE] = "distribute",   [FORMAT_CONSTRUCT_ATOMIC] = "atomic"};
   for (int kind = 0; kind < FORMAT_CONSTRUCT_KINDS; kind++)
-    if (names[kind] && is_text(name, names[kind]))
+    if (kind_names[kind] && is_text(name, kind_names[kind]))
       return kind;
   return -1;
 }
@@ -173,59 +173,101 @@ bool filter_text_line(struct filter_part place, struct filter_part *file, uint32
   return valid;
 }
 
-static const char *check_items(const struct filter_line *line)
+/* ---- what can be used ---- */
+
+enum { NUMBER_MAX = 999999 };
+
+/* Writes the reason why an item cannot be used, which it begins with. */
+static bool refuse(struct filter_part item, const char *why, char *message, size_t size)
 {
-  struct filter_part rest = line->value, file;
-  struct filter_item item;
-  uint64_t from, to;
-  uint32_t number;
-  if (!filter_text_item(&rest, &item))
-    return "has no value; name at least one";
-  rest = line->value;
-  while (filter_text_item(&rest, &item)) {
-    bool excludes =
-        line->key == FILTER_KEY_FUNCTIONS || line->key == FILTER_KEY_MODULES || line->key == FILTER_KEY_CONSTRUCTS;
-    if (!item.part.length || (item.excludes && !excludes))
-      return "'!' excludes functions, modules and constructs only; leave it out";
-    if ((line->key == FILTER_KEY_THREADS || line->key == FILTER_KEY_RANKS) && !range_at(item.part, &from, &to))
-      return "takes numbers and ranges; write it as 0-3,8";
-    if (line->key == FILTER_KEY_CONSTRUCTS && filter_text_kind(item.part) < 0 &&
-        !filter_text_line(item.part, &file, &number))
-      return "takes kinds of constructs (parallel, for, critical, ...) and FILE:LINE; see 'kind' of hpcprof-lite "
-             "--view=regions";
+  snprintf(message, size, "'%.*s'%s", (int)(item.length < 60 ? item.length : 60), item.text, why);
+  return false;
+}
+
+static bool check_range(struct filter_part item, char *message, size_t size)
+{
+  struct filter_part from, to = item;
+  const char *dash = item.length ? memchr(item.text, '-', item.length) : NULL;
+  uint64_t first, last;
+  from = dash ? (struct filter_part){item.text, (size_t)(dash - item.text)} : item;
+  if (dash)
+    to = (struct filter_part){dash + 1, item.length - from.length - 1};
+  if (!filter_text_ns(from, &first) || !filter_text_ns(to, &last) || first > NUMBER_MAX || last > NUMBER_MAX)
+    return refuse(item, " is no number up to 999999 or range; write such as 0-3,8", message, size);
+  return first <= last || refuse(item, " is an empty range; write the smaller number first", message, size);
+}
+
+static bool check_construct(struct filter_part item, char *message, size_t size)
+{
+  struct filter_part file;
+  uint32_t line;
+  if (filter_text_kind(item) >= 0 || filter_text_line(item, &file, &line))
+    return true;
+  int length = snprintf(message, size, "unknown construct '%.*s'; write FILE:LINE or one of ",
+                        (int)(item.length < 60 ? item.length : 60), item.text);
+  for (int kind = 0, listed = 0; kind < FORMAT_CONSTRUCT_KINDS; kind++)
+    if (kind_names[kind] && length > 0 && (size_t)length < size)
+      length += snprintf(message + length, size - (size_t)length, "%s%s", listed++ ? ", " : "", kind_names[kind]);
+  return false;
+}
+
+static bool check_item(enum filter_key key, const struct filter_item *item, char *message, size_t size)
+{
+  bool numbers = key == FILTER_KEY_THREADS || key == FILTER_KEY_RANKS;
+  if (item->excludes && (numbers || key == FILTER_KEY_REGIONS))
+    return refuse((struct filter_part){item->part.text - 1, item->part.length + 1},
+                  ": '!' excludes functions, modules and constructs only; remove it", message, size);
+  if (!item->part.length) {
+    snprintf(message, size, "%s",
+             item->excludes ? "nothing stands behind '!'; write such as !init*"
+                            : "the list has an empty item; remove the comma before or behind it");
+    return false;
   }
-  return NULL;
+  if (numbers)
+    return check_range(item->part, message, size);
+  return key != FILTER_KEY_CONSTRUCTS || check_construct(item->part, message, size);
+}
+
+bool filter_text_check_list(enum filter_key key, struct filter_part list, char *message, size_t message_size)
+{
+  struct filter_item item;
+  while (filter_text_item(&list, &item))
+    if (!check_item(key, &item, message, message_size))
+      return false;
+  return true;
+}
+
+static bool check_line(const struct filter_line *line, char *message, size_t size)
+{
+  struct filter_code_line code;
+  uint64_t ns;
+  const char *reason = "has no value";
+  bool fine = line->value.length;
+  if (line->key == FILTER_KEYS) {
+    reason = "is no filter; there are threads, ranks, skip-first, only, regions, functions, modules and constructs";
+    fine = false;
+  } else if (line->key == FILTER_KEY_CODE) {
+    reason = "is damaged; leave such lines to hpcrun-lite";
+    fine = filter_text_code(line->value, &code);
+  } else if (line->key == FILTER_KEY_SKIP_FIRST || line->key == FILTER_KEY_ONLY) {
+    reason = "takes a time above 0 in ns";
+    fine = filter_text_ns(line->value, &ns) && ns;
+  } else if (fine && line->key < FILTER_KEY_CODE) {
+    return filter_text_check_list(line->key, line->value, message, size);
+  }
+  snprintf(message, size, "%s", fine ? "" : reason);
+  return fine;
 }
 
 bool filter_text_check(const char *text, char *message, size_t message_size)
 {
   struct filter_line line;
-  struct filter_code_line code;
-  uint64_t ns;
-  while (filter_text_next(&text, &line)) {
-    const char *reason = NULL;
-    switch (line.key) {
-    case FILTER_KEYS:
-      reason = "is no filter; there are threads, ranks, skip-first, only, regions, functions, modules and constructs";
-      break;
-    case FILTER_KEY_SKIP_FIRST:
-    case FILTER_KEY_ONLY:
-      reason = filter_text_ns(line.value, &ns) && ns ? NULL : "takes a time above 0; write it in ns";
-      break;
-    case FILTER_KEY_CODE:
-      reason = filter_text_code(line.value, &code) ? NULL : "is damaged; leave such lines to hpcrun-lite";
-      break;
-    case FILTER_KEY_CODE_FILE:
-      reason = line.value.length ? NULL : "has no value; leave such lines to hpcrun-lite";
-      break;
-    default:
-      reason = check_items(&line);
+  char reason[512];
+  while (filter_text_next(&text, &line))
+    if (!check_line(&line, reason, sizeof reason)) {
+      snprintf(message, message_size, "filter: '%.*s': %s", (int)(line.whole.length < 200 ? line.whole.length : 200),
+               line.whole.text, reason);
+      return false;
     }
-    if (!reason)
-      continue;
-    snprintf(message, message_size, "filter: '%.*s' %s", (int)(line.whole.length < 200 ? line.whole.length : 200),
-             line.whole.text, reason);
-    return false;
-  }
   return true;
 }

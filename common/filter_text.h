@@ -11,6 +11,8 @@
  *   code MODULE START END include|exclude function|construct
  *                               what the launcher found: addresses of functions and of lines, relative to the load bias
  *   code-file PATH              a file with further lines of code
+ *   code-of PATH                the executable in which it has looked for code
+ *   code-missing NAME           a function or line that it did not find there
  *
  * Context: CTL (the library's start) and the launcher.  Uses no heap and keeps no state; values are parts of the text.
  */
@@ -35,6 +37,8 @@ enum filter_key {
   FILTER_KEY_CONSTRUCTS,
   FILTER_KEY_CODE,
   FILTER_KEY_CODE_FILE,
+  FILTER_KEY_CODE_OF,
+  FILTER_KEY_CODE_MISSING,
   FILTER_KEYS /* another word */
 };
 
@@ -65,7 +69,8 @@ struct filter_code_line {
 /* Takes the next line that is not empty; false at the end. */
 bool filter_text_next(const char **at, struct filter_line *line);
 
-/* Takes the next item of a list that is separated by commas; false at the end.  *rest begins as the list. */
+/* Takes the next item of a list that is separated by commas, which may be empty; false at the end.  *rest begins as the
+ * list. */
 bool filter_text_item(struct filter_part *rest, struct filter_item *item);
 
 /* Whether a list of numbers and ranges has the number. */
@@ -82,6 +87,10 @@ int filter_text_kind(struct filter_part name);
 
 /* Splits FILE:LINE; false if it is not of that form. */
 bool filter_text_line(struct filter_part place, struct filter_part *file, uint32_t *line);
+
+/* Whether the list of a setting can be used: of all but the times and code.  Otherwise the message has the reason and
+ * the remedy. */
+bool filter_text_check_list(enum filter_key key, struct filter_part list, char *message, size_t message_size);
 
 /* Whether the whole text can be used.  Otherwise the message has the line, the reason and the remedy. */
 bool filter_text_check(const char *text, char *message, size_t message_size);

@@ -61,6 +61,7 @@ struct job {
   struct problems log_problems;      /* of the graph log */
   struct problems repeated_problems; /* the same, found again in a log that was read before */
   char *arguments;                   /* see struct report */
+  char filtered[PROFILE_FILTERED_MAX];
   struct report report;
   enum exit_status status; /* unless a later step fails */
 };

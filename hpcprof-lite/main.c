@@ -27,6 +27,7 @@
 #include "hpcprof-lite/report/exports/otf2.h"
 #include "hpcprof-lite/report/exports/perfetto.h"
 #include "hpcprof-lite/report/grains_view.h"
+#include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/marks/marks_view.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/source/source_view.h"
@@ -159,10 +160,14 @@ static int print(struct job *job)
   if (job->options.format != OPTIONS_TEXT)
     return view->table(&job->report, json);
   document_range(&job->report);
+  int status = 0;
   if (view->drawing)
-    return view->drawing(&job->report);
-  view->text(&job->report);
-  return 0;
+    status = view->drawing(&job->report);
+  else
+    view->text(&job->report);
+  if (job->options.view != OPTIONS_SUMMARY) /* which has it among the facts of the run */
+    legend_filtered(&job->report);
+  return status;
 }
 
 /* Fills the report.  Returns the exit status. */

@@ -108,7 +108,9 @@ int tree_begin(struct job *job, bool needs_tree)
   const struct options *options = &job->options;
   if (job_set_arguments(job))
     return job_no_memory();
+  profile_filtered(&job->profile, job->filtered, sizeof job->filtered);
   job->report = (struct report){.view = options->view_name,
+                                .filtered = job->filtered,
                                 .profile = &job->profile,
                                 .names = &job->names,
                                 .columns = &job->columns,

@@ -14,6 +14,7 @@
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/exit_line.h"
 #include "hpcrun-lite/process/filter_settings.h"
+#include "hpcrun-lite/process/find_code.h"
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/message.h"
 #include "hpcrun-lite/process/process.h"
@@ -60,6 +61,7 @@ static bool wanted(void)
   config_read();
   if (!config.directory)
     return false;
+  config.filter = find_code(config.filter);
   if (!filter_settings_apply(config.filter, message, sizeof message)) {
     message_print("%s: nothing is measured", message);
     return false;

@@ -111,6 +111,7 @@ struct compare_gate {
   double smallest;              /* change that so many samples would show, 0: not known */
   bool few;                     /* too few samples to be tested */
   bool beyond;                  /* the figure is beyond the limit */
+  bool other_filter;            /* the runs were not measured with the same filter */
   bool failed;                  /* and significantly so, where that is asked for */
 };
 
@@ -119,7 +120,8 @@ struct compare_result {
   bool has_base; /* false: only conditions were checked */
   const char *directory[COMPARE_SIDES];
   uint32_t runs[COMPARE_SIDES];
-  const char *metric; /* the column of the figures */
+  char filtered[COMPARE_SIDES][1024]; /* what the measurement of the first run left out; "": nothing */
+  const char *metric;                 /* the column of the figures */
   const char *unit;
   struct compare_figure *figures; /* [row of the report's tree], or [row of a thread * columns + column] */
   size_t compared;                /* number of figures that were tested */

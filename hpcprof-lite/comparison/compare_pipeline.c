@@ -137,6 +137,35 @@ static int load_runs(struct job *job, struct comparison *comparison)
   return 0;
 }
 
+/* ---- filters ---- */
+
+bool compare_same_filter(const struct job *run, const struct job *other, const char *option)
+{
+  char own[PROFILE_FILTERED_MAX], others[PROFILE_FILTERED_MAX];
+  profile_filtered(&run->profile, own, sizeof own);
+  profile_filtered(&other->profile, others, sizeof others);
+  bool same = !strcmp(own, others);
+  if (!same && !run->options.quiet)
+    job_print_error("%s: '%s' and '%s' were not measured with the same filter (%.200s; %.200s): what only one of them "
+                    "leaves out is no change of the program",
+                    option, run->options.directories[0], other->options.directories[0], *own ? own : "none",
+                    *others ? others : "none");
+  return same;
+}
+
+/* Notes what was left out.  Returns whether all runs were measured with the same filter. */
+static bool check_filters(struct comparison *comparison)
+{
+  bool same = true;
+  for (int side = 0; side < COMPARE_SIDES; side++) {
+    struct job *runs = comparison->runs[side];
+    profile_filtered(&runs[0].profile, comparison->result.filtered[side], sizeof comparison->result.filtered[side]);
+    for (uint32_t i = 0; i < comparison->counts[side] && same; i++)
+      same = compare_same_filter(&comparison->runs[COMPARE_BASE][0], &runs[i], "--compare");
+  }
+  return same;
+}
+
 /* ---- rows ---- */
 
 /* Adds the tree of each run to its side. */
@@ -391,6 +420,7 @@ int compare_pipeline(struct job *job, struct comparison *comparison)
                                 .baseline = job->options.baseline,
                                 .legend = job->options.legend,
                                 .comparison = result};
+  bool same_filter = check_filters(comparison);
   result->has_base = true;
   catalog_init(&job->profile.catalog);
   for (int side = 0; side < COMPARE_SIDES; side++) {
@@ -404,7 +434,11 @@ int compare_pipeline(struct job *job, struct comparison *comparison)
     status = compare_items(comparison) ? job_no_memory() : 0;
   struct gate_side base = {comparison->runs[COMPARE_BASE], comparison->counts[COMPARE_BASE]};
   struct gate_side now = {comparison->runs[COMPARE_NEW], comparison->counts[COMPARE_NEW]};
-  return status ? status : check_conditions(job, comparison, &base, &now);
+  if (!status)
+    status = check_conditions(job, comparison, &base, &now);
+  for (uint32_t i = 0; i < result->gates_count; i++)
+    result->gates[i].other_filter = !same_filter;
+  return status;
 }
 
 void compare_pipeline_release(struct job *job, struct comparison *comparison)

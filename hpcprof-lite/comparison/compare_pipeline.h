@@ -24,4 +24,7 @@ int compare_load_run(struct job *job, char **directory, bool first, struct job *
 /* Releases the runs, and what the comparison has put into the job's profile. */
 void compare_pipeline_release(struct job *job, struct comparison *comparison);
 
+/* Whether two runs were measured with the same filter; if not, prints a warning.  option: which compares them. */
+bool compare_same_filter(const struct job *run, const struct job *other, const char *option);
+
 #endif

@@ -177,6 +177,9 @@ static int check_runs(const struct comparison *comparison)
       return EXIT_USAGE;
     }
   }
+  bool same = true;
+  for (uint32_t i = 1; i < comparison->counts[COMPARE_NEW] && same; i++)
+    same = compare_same_filter(&runs[0], &runs[i], "--scaling");
   if (several)
     return 0;
   fprintf(stderr,
@@ -316,7 +319,10 @@ int scaling_pipeline(struct job *job, struct comparison *comparison)
                                 .columns = &job->columns,
                                 .arguments = comparison->directories[COMPARE_NEW][0],
                                 .legend = job->options.legend,
+                                .filtered = comparison->result.filtered[COMPARE_NEW],
                                 .scaling = &comparison->scaling};
+  profile_filtered(&comparison->runs[COMPARE_NEW][0].profile, comparison->result.filtered[COMPARE_NEW],
+                   sizeof comparison->result.filtered[COMPARE_NEW]);
   comparison->result.has_base = true; /* the job has a catalog from here on */
   catalog_init(&job->profile.catalog);
   return compute(job, comparison);

@@ -74,11 +74,14 @@ static void draw_processes(const struct picture *picture, struct screen *screen)
   if (!reading || !reading->profile.processes_usable)
     return;
   const struct totals *run = &reading->totals;
-  char running[CELLS_TEXT + 16] = "";
+  char running[CELLS_TEXT + 16] = "", filter[200], filtered[256] = "";
+  if (profile_filtered(&reading->profile, filter, sizeof filter))
+    snprintf(filtered, sizeof filtered, ", filtered (%s)", filter);
   if (run->running && run->running != run->processes)
     snprintf(running, sizeof running, " (%" PRIu32 " running)", run->running);
-  snprintf(text, sizeof text, "%" PRIu32 " process%s%s, %" PRIu32 " thread%s on %.200s: %.400s", run->processes,
-           run->processes == 1 ? "" : "es", running, run->threads, plural(run->threads), run->hosts, run->command);
+  snprintf(text, sizeof text, "%" PRIu32 " process%s%s, %" PRIu32 " thread%s on %.200s%s: %.400s", run->processes,
+           run->processes == 1 ? "" : "es", running, run->threads, plural(run->threads), run->hosts, filtered,
+           run->command);
   terminal_cut(&screen->terminal, text, screen->terminal.width, fitted);
   screen_set(screen, 1, fitted);
 }

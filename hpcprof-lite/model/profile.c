@@ -1,6 +1,7 @@
 #include "hpcprof-lite/model/profile.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 void profile_release_workspan(struct profile_workspan *workspan)
@@ -95,18 +96,84 @@ bool profile_unsampled(const struct profile_process *process)
   return strncmp(process->notes, none, sizeof none - 1) == 0;
 }
 
-const char *profile_filtered(const struct profile *profile, size_t *length)
+/* ---- filters ---- */
+
+/* A part of a process's notes. */
+struct note {
+  const char *text;
+  size_t length;
+};
+
+/* What stands behind `begin` in the line of the notes that begins so; text NULL: there is none. */
+static struct note find_note(const struct profile_process *process, const char *begin)
 {
-  static const char filtered[] = "Filtered: ";
-  for (uint32_t i = 0; i < profile->processes_count; i++)
-    for (const char *at = profile->processes[i].usable ? profile->processes[i].notes : NULL; at && *at;) {
-      size_t line = strcspn(at, "\n");
-      *length = line - (sizeof filtered - 1);
-      if (!strncmp(at, filtered, sizeof filtered - 1))
-        return at + sizeof filtered - 1;
-      at += line + (at[line] == '\n');
-    }
-  return NULL;
+  size_t skip = strlen(begin);
+  for (const char *at = process->usable ? process->notes : ""; *at;) {
+    size_t line = strcspn(at, "\n");
+    if (line >= skip && !strncmp(at, begin, skip))
+      return (struct note){at + skip, line - skip};
+    at += line + (at[line] == '\n');
+  }
+  return (struct note){0};
+}
+
+static bool same(struct note a, struct note b)
+{
+  return a.text && b.text && a.length == b.length && !memcmp(a.text, b.text, a.length);
+}
+
+/* Takes the next name of a list. */
+static bool next_name(struct note *list, struct note *name)
+{
+  if (!list->length)
+    return false;
+  const char *comma = memchr(list->text, ',', list->length);
+  *name = (struct note){list->text, comma ? (size_t)(comma - list->text) : list->length};
+  size_t taken = name->length;
+  while (taken < list->length && (list->text[taken] == ',' || list->text[taken] == ' '))
+    taken++;
+  *list = (struct note){list->text + taken, list->length - taken};
+  return true;
+}
+
+/* Whether no process with that filter has found the name. */
+static bool in_no_program(const struct profile *profile, struct note filter, struct note name)
+{
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    struct note list = find_note(&profile->processes[i], PROFILE_NOTE_MISSING), other;
+    bool missing = !same(filter, find_note(&profile->processes[i], PROFILE_NOTE_FILTERED));
+    while (!missing && next_name(&list, &other))
+      missing = same(name, other);
+    if (!missing)
+      return false;
+  }
+  return true;
+}
+
+/* Appends to a text of `size` bytes what fits. */
+static void append(char *text, size_t size, const char *before, struct note note)
+{
+  size_t at = strlen(text);
+  snprintf(text + at, size - at, "%s%.*s", before, (int)note.length, note.text);
+}
+
+bool profile_filtered(const struct profile *profile, char *text, size_t size)
+{
+  text[0] = '\0';
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    struct note filter = find_note(&profile->processes[i], PROFILE_NOTE_FILTERED), name;
+    bool known = !filter.text;
+    for (uint32_t before = 0; before < i && !known; before++)
+      known = same(filter, find_note(&profile->processes[before], PROFILE_NOTE_FILTERED));
+    if (known)
+      continue;
+    append(text, size, *text ? "; in other processes: " : "", filter);
+    struct note list = find_note(&profile->processes[i], PROFILE_NOTE_MISSING);
+    for (unsigned count = 0; next_name(&list, &name);)
+      if (in_no_program(profile, filter, name))
+        append(text, size, count++ ? ", " : "; found in no program: ", name);
+  }
+  return *text;
 }
 
 uint32_t profile_thread_position(const struct profile_process *process, uint32_t index)

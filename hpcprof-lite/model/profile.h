@@ -86,9 +86,9 @@ struct profile_workspan {
 
 /* A moment that the program marked, or at which it began a phase, which lasts until the next one or the end. */
 struct profile_mark {
-  uint64_t at_ns;  /* since the start of the process */
-  uint32_t thread; /* index */
-  uint32_t name;   /* in the text; 0: none, a phase ends */
+  uint64_t at_ns;           /* since the start of the process */
+  uint32_t thread;          /* index */
+  uint32_t name;            /* in the text; 0: none, a phase ends */
   uint32_t phase, reserved; /* phase: 1, or 0 of a mark */
 };
 
@@ -175,9 +175,14 @@ bool profile_by_wall(const struct profile_process *process);
 /* Whether no samples were taken of the process, as its notes say (level = summary). */
 bool profile_unsampled(const struct profile_process *process);
 
-/* What a filter of the measurement has left out, of the first process that has one, in a text of *length bytes; NULL if
- * no process has one. */
-const char *profile_filtered(const struct profile *profile, size_t *length);
+/* Writes what filters of the measurement have left out, as the notes of the processes say, each filter once, and the
+ * names that none of its processes has found.  Returns false, and an empty text, if there is none. */
+bool profile_filtered(const struct profile *profile, char *text, size_t size);
+
+/* How the lines of notes begin from which that follows. */
+enum { PROFILE_FILTERED_MAX = 4096 }; /* bytes that are enough for what people write */
+#define PROFILE_NOTE_FILTERED "Filtered: "
+#define PROFILE_NOTE_MISSING "Not in the program: "
 
 /* Frees everything that the profile owns, but not the structure. */
 void profile_release(struct profile *profile);

@@ -14,6 +14,14 @@ static void named_seconds(FILE *stream, const char *name, uint64_t ns)
   fprintf(stream, ",\"%s\":%" PRIu64 ".%09" PRIu64, name, ns / 1000000000, ns % 1000000000);
 }
 
+static void named_filter(FILE *stream, const char *name, const char *filter)
+{
+  if (!filter || !*filter)
+    return;
+  fprintf(stream, ",\"%s\":", name);
+  row_writer_json_string(stream, filter);
+}
+
 void document_open(const struct report *report, bool json)
 {
   static const char *const baselines[] = {
@@ -38,6 +46,11 @@ void document_open(const struct report *report, bool json)
   if (report->profile->range.run_ns) {
     named_seconds(stream, "from_s", report->profile->range.from_ns);
     named_seconds(stream, "to_s", report->profile->range.to_ns);
+  }
+  named_filter(stream, "filtered", report->filtered);
+  if (report->comparison && report->comparison->has_base) {
+    named_filter(stream, "filtered_base", report->comparison->filtered[COMPARE_BASE]);
+    named_filter(stream, "filtered", report->comparison->filtered[COMPARE_NEW]);
   }
   fputs(",\"rows_left_out\":", stream);
   fprintf(stream, "%u},\n", report->left_out);

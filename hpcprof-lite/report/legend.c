@@ -27,13 +27,11 @@ void legend_omitted(const struct report *report)
 
 void legend_filtered(const struct report *report)
 {
-  size_t length;
-  const char *text = profile_filtered(report->profile, &length);
   struct terminal terminal;
-  char line[4096];
-  if (!text)
+  char line[PROFILE_FILTERED_MAX + sizeof PROFILE_NOTE_FILTERED];
+  if (!report->filtered || !*report->filtered)
     return;
   terminal_init(&terminal, report->stream);
-  snprintf(line, sizeof line, "Filtered: %.*s", (int)length, text);
+  snprintf(line, sizeof line, PROFILE_NOTE_FILTERED "%s", report->filtered);
   terminal_wrap(&terminal, report->stream, "", "  ", line);
 }

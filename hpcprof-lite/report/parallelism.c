@@ -32,7 +32,8 @@ bool parallelism_cut(const struct report *report)
 /* The note of a process that states the reason: the first one describes the event, others begin with what they are. */
 static const char *reason_of(const struct profile_process *process)
 {
-  static const char *const others[] = {"Scaling: ", "NUMA: "};
+  static const char *const others[] = {
+      "Scaling: ", "NUMA: ", "counted: ", "counts are scaled: ", PROFILE_NOTE_FILTERED, PROFILE_NOTE_MISSING};
   for (const char *at = process->notes; (at = strchr(at, '\n'));) {
     bool other = false;
     at++;

@@ -84,8 +84,8 @@ struct report {
   const struct phases *phases; /* of each process that has any */
   uint32_t phases_count;
   const struct run_marks *marks; /* in the views on the axis of time */
-  bool per_thread;  /* rows for each thread below those of constructs */
-  bool log_differs; /* the graph log disagrees with the measurement, or is incomplete */
+  bool per_thread;               /* rows for each thread below those of constructs */
+  bool log_differs;              /* the graph log disagrees with the measurement, or is incomplete */
   const struct unnamed_module *modules;
   uint32_t modules_count;
   const uint64_t *thread_order; /* process << 32 | thread, in the order in which they are printed */
@@ -95,6 +95,7 @@ struct report {
   char *const *references;                 /* runs with one thread to which advice compares it */
   size_t references_count;
   enum profile_baseline baseline;
+  const char *filtered;              /* what the measurement left out, see profile_filtered(); "" or NULL: nothing */
   bool legend;                       /* explain the columns in full */
   const struct scaling *scaling;     /* of --scaling, else NULL */
   struct compare_result *comparison; /* of --compare and --fail-if, else NULL */

@@ -333,13 +333,8 @@ static void fact_ns(struct row_writer *writer, const char *section, const char *
 
 static void summary_filter(const struct report *report, struct row_writer *writer)
 {
-  size_t length;
-  char filtered[4096];
-  const char *text = profile_filtered(report->profile, &length);
-  if (!text)
-    return;
-  snprintf(filtered, sizeof filtered, "%.*s", (int)length, text);
-  fact_text(writer, "run", "filtered", filtered, "left out by a filter of the measurement");
+  if (report->filtered && *report->filtered)
+    fact_text(writer, "run", "filtered", report->filtered, "left out by a filter of the measurement");
 }
 
 static void summary_run(const struct report *report, struct row_writer *writer)

@@ -253,7 +253,6 @@ static void print_footnotes(const struct report *report, const struct layout *la
   if (layout->few)
     fprintf(report->stream, "* fewer than %d samples: relative error above 22 %%.\n", MODEL_FEW_SAMPLES);
   legend_omitted(report);
-  legend_filtered(report);
 }
 
 /* An amount of work in the unit of the run. */
@@ -313,7 +312,6 @@ void text_critical_path(const struct report *report)
   legend_print(report, line, full);
   if (report->left_out)
     fprintf(report->stream, "Rows off the critical path or below %g %% of it are omitted.\n", report->percent_limit);
-  legend_filtered(report);
 }
 
 void text_tree(const struct report *report)

@@ -107,7 +107,6 @@ static void print_all(const struct report *report)
                             "hpcrun-lite(1)), and the thread's time that no other column has.\n");
   if (report->left_out)
     fprintf(report->stream, "%" PRIu32 " thread%s omitted.\n", report->left_out, report->left_out == 1 ? "" : "s");
-  legend_filtered(report);
 }
 
 /* A figure of a thread in 8 columns. */

@@ -4,13 +4,15 @@
  * keeps the process id.  It is not a shell script, because shells need descriptors and a working directory.  With
  * --report, --live and --scaling, COMMAND is a child instead, and the launcher keeps its own environment.
  *
- * For --diagnose it starts itself as "hpcrun-lite --probe LIBRARY", in the environment of a launch, which starts that
- * OpenMP runtime.
+ * Processes of a measurement start it as "hpcrun-lite --find-code EXECUTABLE FILE", which writes the addresses that
+ * HPCRUN_LITE_FILTER names.  For --diagnose it starts itself as "hpcrun-lite --probe LIBRARY", in the environment of a
+ * launch, which starts that OpenMP runtime.
  *
  * Context: BATCH.  A failure prints one line on standard error.
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/filter_text.h"
 #include "hpcrun-lite/launch/arguments.h"
 #include "hpcrun-lite/launch/child.h"
 #include "hpcrun-lite/launch/code_filter/code_filter.h"
@@ -47,17 +48,28 @@ static int fail(enum launch_status status, const char *message)
   return status;
 }
 
+/* Whether COMMAND is to start other programs: a script, or such as mpirun, which has the name of one as an argument. */
+static bool starts_others(const struct plan *plan)
+{
+  static struct program other;
+  char message[1024];
+  bool starts = plan->program.is_script || !plan->command[0];
+  for (char **argument = plan->command; !starts && argument[0] && argument[1]; argument++)
+    starts = argument[1][0] != '-' && program_find(argument[1], &other, message, sizeof message) == LAUNCH_OK;
+  return starts;
+}
+
 /* Finds what the filter names.  Returns 0, or the exit status of a failure. */
 static int resolve_filter(struct plan *plan, bool prints)
 {
   char message[1024], *text;
-  if (!plan->filter[0])
+  if (!plan->filter[0] || !plan->command[0]) /* of --env: processes find it */
     return 0;
   enum launch_status status =
       code_filter_resolve(&plan->program, plan->filter, plan->directory, &text, message, sizeof message);
   if (status != LAUNCH_OK)
     return fail(status, message);
-  if (message[0] != '\0' && prints)
+  if (message[0] != '\0' && prints && !starts_others(plan))
     print_line(message);
   plan->filter = text; /* until the launcher ends */
   return 0;
@@ -73,8 +85,6 @@ static int prepare(struct plan *plan)
   enum launch_status status = plan_work_out(plan, message, sizeof message);
   if (status != LAUNCH_OK)
     return fail(status, message);
-  if (!filter_text_check(plan->filter, message, sizeof message)) /* before a directory is made */
-    return fail(LAUNCH_FAILED, message);
   request.command = plan->command[0] ? path_base(plan->command[0]) : "";
   status = directory_take(&request, plan->directory, sizeof plan->directory, &joined, message, sizeof message);
   if (status != LAUNCH_OK)
@@ -293,6 +303,26 @@ static int run_probe(const char *path)
   return start && start() > 0 ? 0 : 1;
 }
 
+/* The helper of hpcrun-lite/process/find_code.h: the program waits, for a minute at most. */
+static int find_code(const char *executable, const char *path)
+{
+  enum { SECONDS = 60 };
+  static struct program program;
+  char message[1024];
+  const char *filter = getenv("HPCRUN_LITE_FILTER");
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  signal(SIGALRM, SIG_DFL);
+  alarm(SECONDS);
+  if (!filter || program_find(executable, &program, message, sizeof message) != LAUNCH_OK)
+    return LAUNCH_FAILED;
+  program_list_modules(&program, "");
+  bool written = code_filter_write(&program, filter, path);
+  program_release(&program);
+  return written ? 0 : LAUNCH_FAILED;
+}
+
 static int diagnose_command(struct plan *plan)
 {
   char message[1024] = "";
@@ -307,6 +337,8 @@ int main(int argc, char **argv)
   char message[512];
   if (argc == 3 && strcmp(argv[1], "--probe") == 0)
     return run_probe(argv[2]);
+  if (argc == 4 && strcmp(argv[1], "--find-code") == 0)
+    return find_code(argv[2], argv[3]);
   enum launch_status parsed = arguments_parse(argc, argv, &plan, &mode, message, sizeof message);
   if (parsed != LAUNCH_OK)
     return fail(parsed, message);

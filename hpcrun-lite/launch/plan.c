@@ -25,6 +25,7 @@ static enum launch_status find_installation(struct plan *plan, char *message, si
   char self[PATH_MAX], path[2 * PATH_MAX];
   if (!realpath((const char *)getauxval(AT_EXECFN), self))
     self[0] = '\0';
+  snprintf(plan->launcher, sizeof plan->launcher, "%s", self);
   char *slash = strrchr(self, '/');
   if (slash)
     *slash = '\0';

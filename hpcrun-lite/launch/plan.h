@@ -39,6 +39,7 @@ struct plan {
   struct event events[EVENTS_MAX];
   int event_count;
   char library[PATH_MAX];        /* the preloaded library */
+  char launcher[PATH_MAX];       /* this program: processes run it to find what a filter names */
   char reporter[PATH_MAX];       /* hpcprof-lite */
   char private_libomp[PATH_MAX]; /* "": none is installed */
   struct program program;

@@ -118,7 +118,7 @@ static bool rank_wanted(void)
 void config_read(void)
 {
   char message[256];
-  config = (struct config){.rank = -1, .note = "", .scaling = "", .numa = "", .filter = ""};
+  config = (struct config){.rank = -1, .note = "", .scaling = "", .numa = "", .filter = "", .launcher = ""};
   const char *directory = text("HPCRUN_LITE_DIR", NULL);
   if (!directory || getauxval(AT_SECURE)) /* not in a setuid program */
     return;
@@ -152,6 +152,7 @@ void config_read(void)
   config.other_tools = other_tools();
   config.rank = rank();
   config.filter = text("HPCRUN_LITE_FILTER", "");
+  config.launcher = text("HPCRUN_LITE_LAUNCHER", "");
   if (!filter_text_check(config.filter, message, sizeof message)) {
     message_print("%s: nothing is measured", message);
     return;

@@ -33,6 +33,7 @@ struct config {
   const char *scaling;      /* its number of threads in a series of runs, for the notes; "" if it is in none */
   const char *numa;         /* its NUMA nodes, for the notes; "" if there is one */
   const char *filter;       /* what is left out: see common/filter_text.h; "" if nothing is */
+  const char *launcher;     /* its path; "" if it is not known */
   bool gomp;                /* the adapter measures libgomp */
   bool gomp_static;         /* the program that was launched contains a libgomp, which the adapter cannot see */
   bool exchanged;           /* the launcher preloaded another OpenMP runtime */

@@ -26,6 +26,9 @@ struct lists {
   size_t count;
 };
 
+/* Functions and lines that the executable does not have, separated by commas. */
+static char missing[1024];
+
 static void *allocate(size_t count, size_t size)
 {
   void *memory = mmap(NULL, (count + 1) * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -189,11 +192,22 @@ static void take_constructs(struct filter_part list)
   }
 }
 
+static void take_missing(const char *text)
+{
+  struct filter_line line;
+  while (filter_text_next(&text, &line)) {
+    size_t at = strlen(missing);
+    if (line.key == FILTER_KEY_CODE_MISSING && at + line.value.length + 3 < sizeof missing)
+      snprintf(missing + at, sizeof missing - at, "%s%.*s", at ? ", " : "", (int)line.value.length, line.value.text);
+  }
+}
+
 bool filter_settings_apply(const char *text, char *message, size_t message_size)
 {
   struct filter_line line;
   const char *further = NULL;
   filter = (struct filter){0};
+  missing[0] = '\0';
   for (const char *at = text; filter_text_next(&at, &line);) {
     switch (line.key) {
     case FILTER_KEY_THREADS:
@@ -225,6 +239,9 @@ bool filter_settings_apply(const char *text, char *message, size_t message_size)
       break;
     }
   }
+  take_missing(text);
+  if (further)
+    take_missing(further);
   if (take_code(text, further))
     return true;
   snprintf(message, message_size, "filter: not enough memory");
@@ -274,4 +291,6 @@ void filter_settings_note(const char *text, char *note, size_t size)
       at += (size_t)snprintf(note + at, size - at, "%.*s", (int)line.whole.length, line.whole.text);
     }
   }
+  if (at && at < size && missing[0])
+    snprintf(note + at, size - at, "\nNot in the program: %s", missing);
 }

@@ -18,7 +18,8 @@ struct filter_window {
 };
 struct filter_window filter_settings_window(const char *text);
 
-/* Writes one line for reports, "Filtered: ...", without what the launcher has added; "" if nothing is filtered. */
+/* Writes the lines for reports, "Filtered: ..." without what the launcher has added, and "Not in the program: ..." with
+ * the names that were not found by the last filter_settings_apply(); "" if nothing is filtered. */
 void filter_settings_note(const char *text, char *note, size_t size);
 
 #endif

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import build
 from report import rows
 from screen_model import Terminal
-from tap import BUILD, LAUNCHER, REPORT, case, main, must, run, start, wait_until
+from tap import BUILD, GOLDEN, LAUNCHER, REPORT, case, main, must, run, start, wait_until
 
 SYNTHESIZE = os.path.join(BUILD, "tests", "synthesize")
 BAR = r"[WoL.bct]+"
@@ -127,6 +127,13 @@ def keys_freeze_scroll_sort_and_explain(directory):
     screen.wait(lambda text: re.search(r"every ([2-9]|\d\d+)", text.splitlines()[0]), "a longer interval")
     assert screen.end() == 0
     followed.end()
+
+
+@case
+def a_filter_of_the_measurement_is_named(_):
+    screen = live(os.path.join(GOLDEN, "filtered"))
+    screen.see("ended", "filtered (functions")
+    assert screen.end() == 0
 
 
 @case

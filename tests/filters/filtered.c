@@ -1,14 +1,14 @@
 /* Known CPU times on known paths, for filters.  Prints "NAME seconds".
  *
- * main → serial                                             0.2 s
- * main → left_out → region → kernel                         0.2 s on each thread
- * main → kept → region → kernel                             0.1 s on each thread
- * main → region → wanted → kernel                           0.1 s on each thread
+ * main → serial                                             0.1 s
+ * main → left_out → region → kernel                         0.1 s on each thread
+ * main → kept → region → kernel                             0.05 s on each thread
+ * main → region → wanted → kernel                           0.05 s on each thread
  * main → region → critical, loop and barrier of a few ms
- * main → inlining, into which "inlined" is inlined          0.1 s, and 0.1 s of its own
- * in the user region "solve": kernel                        0.1 s, and kept
- * main → tasks: four tasks, each → task_body                0.05 s
- * With the argument "sleeps" only, in elapsed time: early up to 0.15 s, late from 0.5 to 0.8 s, after from 1.2 to 1.4 s,
+ * main → inlining, into which "inlined" is inlined          0.05 s, and 0.05 s of its own
+ * in the user region "solve": kernel                        0.05 s, and kept
+ * main → tasks: four tasks, each → task_body                0.025 s
+ * With the argument "sleeps" only, in elapsed time: early up to 0.1 s, late from 0.3 to 0.45 s, after from 0.65 to 0.75 s,
  * and asleep between them.
  */
 #include <omp.h>
@@ -24,18 +24,10 @@ NOINLINE double kernel(double seconds)
 
 static NOINLINE double serial(void)
 {
-  return burn(0.2) + 2;
+  return burn(0.1) + 2;
 }
 
 static NOINLINE double left_out(void)
-{
-  double sum = 0;
-#pragma omp parallel reduction(+ : sum)
-  sum += kernel(0.2);
-  return sum + 1;
-}
-
-NOINLINE double kept(void)
 {
   double sum = 0;
 #pragma omp parallel reduction(+ : sum)
@@ -43,19 +35,27 @@ NOINLINE double kept(void)
   return sum + 1;
 }
 
+NOINLINE double kept(void)
+{
+  double sum = 0;
+#pragma omp parallel reduction(+ : sum)
+  sum += kernel(0.05);
+  return sum + 1;
+}
+
 NOINLINE double wanted(void)
 {
-  return kernel(0.1) + 3;
+  return kernel(0.05) + 3;
 }
 
 static inline __attribute__((always_inline)) double inlined(void)
 {
-  return burn(0.1) + 1;
+  return burn(0.05) + 1;
 }
 
 NOINLINE double inlining(void)
 {
-  return burn(0.1) + inlined();
+  return burn(0.05) + inlined();
 }
 
 NOINLINE double constructs(void)
@@ -81,14 +81,14 @@ NOINLINE double constructs(void)
 NOINLINE double solve(void)
 {
   hpcrun_lite_region_begin("solve");
-  double sum = kernel(0.1) + kept();
+  double sum = kernel(0.05) + kept();
   hpcrun_lite_region_end();
   return sum;
 }
 
 NOINLINE double task_body(void)
 {
-  return burn(0.05) + 4;
+  return burn(0.025) + 4;
 }
 
 NOINLINE void tasks(void)
@@ -119,25 +119,25 @@ static void sleep_until(double moment)
 
 NOINLINE double early(void)
 {
-  return burn_until(0.15) + 5;
+  return burn_until(0.1) + 5;
 }
 
 NOINLINE double late(void)
 {
-  return burn_until(0.8) + 6;
+  return burn_until(0.45) + 6;
 }
 
 NOINLINE double after(void)
 {
-  return burn_until(1.4) + 7;
+  return burn_until(0.75) + 7;
 }
 
 static int sleeping(void)
 {
   double sum = early();
-  sleep_until(0.5);
+  sleep_until(0.3);
   sum += late();
-  sleep_until(1.2);
+  sleep_until(0.65);
   sum += after();
 #pragma omp parallel
   usleep(1000);

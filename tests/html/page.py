@@ -103,6 +103,19 @@ def names_never_become_markup(directory):
 
 
 @case
+def a_filter_of_the_measurement_is_named(directory):
+    need_browser()
+    with Browser() as browser:
+        for name, filtered in (("filtered", True), ("recorded", False)):
+            browser.open(page(directory, name)[0])
+            assert browser.evaluate("!document.getElementById('filtered').hidden") == filtered
+            text = browser.evaluate("document.getElementById('filtered').getBoundingClientRect().height && "
+                                    "document.getElementById('filtered').textContent")
+            assert bool(text) == filtered and (not text or text.startswith("Filtered: functions")), text
+        quiet(browser)
+
+
+@case
 def the_page_names_no_server(directory):
     path, _ = page(directory, "recorded")
     with open(path, encoding="utf-8") as file:

@@ -99,6 +99,30 @@ static void any_text_is_safe(void **state)
     }
 }
 
+static void what_cannot_be_used_is_refused(void **state)
+{
+  (void)state;
+  static const char *const cases[][2] = {{"thread 1", "is no filter"},
+                                         {"threads", "has no value"},
+                                         {"threads 1,,2", "an empty item"},
+                                         {"threads 5-1", "'5-1' is an empty range"},
+                                         {"ranks 1-x", "'1-x' is no number"},
+                                         {"ranks !1", "'!1': '!' excludes"},
+                                         {"skip-first 1s", "a time above 0"},
+                                         {"only 0", "a time above 0"},
+                                         {"regions !x", "'!' excludes"},
+                                         {"functions a,!", "nothing stands behind '!'"},
+                                         {"constructs x.c:0", "unknown construct 'x.c:0'"},
+                                         {"constructs nothing", "taskloop, taskgroup"},
+                                         {"code main 1", "is damaged"}};
+  char message[512];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_false(filter_text_check(cases[i][0], message, sizeof message));
+    if (!strstr(message, cases[i][1]))
+      fail_msg("'%s': %s", cases[i][0], message);
+  }
+}
+
 static void settings_become_what_paths_need(void **state)
 {
   (void)state;
@@ -146,6 +170,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(lines_of_code_are_read_from_their_end),
       cmocka_unit_test(kinds_have_the_names_of_reports),
       cmocka_unit_test(any_text_is_safe),
+      cmocka_unit_test(what_cannot_be_used_is_refused),
       cmocka_unit_test(settings_become_what_paths_need),
       cmocka_unit_test(overlapping_addresses_are_joined),
   };

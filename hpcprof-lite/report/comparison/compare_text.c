@@ -15,6 +15,7 @@ void compare_text_heading(const struct report *report)
   const struct compare_result *result = report->comparison;
   struct terminal terminal;
   char base[TERMINAL_TEXT_MAX], now[TERMINAL_TEXT_MAX];
+  char line[sizeof result->filtered[0] + sizeof PROFILE_NOTE_FILTERED];
   terminal_init(&terminal, report->stream);
   unsigned room = terminal_room(&terminal, 24);
   terminal_fit(&terminal, result->directory[COMPARE_BASE], room, base);
@@ -24,6 +25,9 @@ void compare_text_heading(const struct report *report)
     if (result->runs[side] > 1)
       fprintf(report->stream, " and %" PRIu32 " more run%s", result->runs[side] - 1, result->runs[side] > 2 ? "s" : "");
     putc('\n', report->stream);
+    snprintf(line, sizeof line, PROFILE_NOTE_FILTERED "%s", result->filtered[side]);
+    if (*result->filtered[side])
+      terminal_wrap(&terminal, report->stream, "  ", "    ", line);
   }
 }
 

@@ -47,7 +47,8 @@ void gate_view_text(const struct compare_gate *gate, char out[GATE_TEXT_MAX])
   }
   gate_view_figure(gate->figure.base, gate->unit, base);
   gate_view_change(&gate->figure, change);
-  int length = snprintf(out, GATE_TEXT_MAX, "from %s to %s, %s", base, now, change);
+  int length = snprintf(out, GATE_TEXT_MAX, "from %s to %s, %s%s", base, now, change,
+                        gate->other_filter ? ", measured with different filters" : "");
   size_t left = GATE_TEXT_MAX - (size_t)length;
   if (gate->beyond && !gate->failed && gate->smallest > 0)
     snprintf(out + length, left, "; its samples show only changes beyond %.0f %%", 100 * gate->smallest);

@@ -243,6 +243,7 @@ void scaling_view_text(const struct report *report)
   print_factors(report, &terminal);
   print_contexts(report, &terminal);
   print_legend(report);
+  legend_filtered(report);
 }
 
 /* ---- CSV and JSON ---- */

@@ -361,7 +361,6 @@ static void print_view(const struct report *report, bool tree)
     print_legend(&layout);
   print_notes(&layout);
   legend_omitted(report);
-  legend_filtered(report);
 }
 
 void regions_view_text(const struct report *report)

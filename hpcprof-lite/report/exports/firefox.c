@@ -235,6 +235,13 @@ static void write_meta(struct firefox_writer *writer)
   row_writer_number(stream, timeline->origin_ns, 6);
   fputs(",\"importedFrom\":\"hpcprof-lite\",\"product\":", stream);
   row_writer_json_string(stream, writer->report->totals->command);
+  if (writer->report->filtered && *writer->report->filtered) {
+    fputs(",\n\"extra\":[{\"label\":\"Measurement\",\"entries\":[{\"label\":\"Filtered\",\"format\":\"string\","
+          "\"value\":",
+          stream);
+    row_writer_json_string(stream, writer->report->filtered);
+    fputs("}]}]", stream);
+  }
   fputs(",\n\"symbolicated\":true,\"symbolicationNotSupported\":true,\"usesOnlyOneStackType\":true,"
         "\"sourceCodeIsNotOnSearchfox\":true,\"keepProfileThreadOrder\":true,\n",
         stream);

@@ -26,7 +26,7 @@ struct writer {
   uint32_t waited_for_count;
   struct lane_marks marks;      /* of the present lane */
   struct string_table counters; /* names of counters, by their numbers */
-  uint32_t strings; /* defined so far */
+  uint32_t strings;             /* defined so far */
   bool no_memory;
 };
 
@@ -267,7 +267,10 @@ static int write_archive(struct writer *writer, const char *directory)
 {
   const struct timeline *timeline = writer->report->timeline;
   uint64_t end_ns = timeline->from_ns; /* of the last lane: the range may go on after that */
-  int status = writer->otf2->start(directory);
+  char description[PROFILE_FILTERED_MAX + sizeof PROFILE_NOTE_FILTERED] = "";
+  if (writer->report->filtered && *writer->report->filtered)
+    snprintf(description, sizeof description, PROFILE_NOTE_FILTERED "%s", writer->report->filtered);
+  int status = writer->otf2->start(directory, description);
   for (uint32_t i = 0; i < timeline->lanes_count && !status; i++) {
     status = write_lane(writer, i);
     end_ns = timeline->lanes[i].end_ns > end_ns ? timeline->lanes[i].end_ns : end_ns;

@@ -46,7 +46,7 @@ static OTF2_FlushType before_flush(void *unused, OTF2_FileType type, OTF2_Locati
   return OTF2_FLUSH;
 }
 
-static int start(const char *directory)
+static int start(const char *directory, const char *description)
 {
   static const OTF2_FlushCallbacks flush = {.otf2_pre_flush = before_flush};
   OTF2_Error_RegisterCallback(on_error, NULL);
@@ -57,7 +57,9 @@ static int start(const char *directory)
     return fail("the archive cannot be opened");
   return check(OTF2_Archive_SetFlushCallbacks(archive, &flush, NULL)) ||
                  check(OTF2_Archive_SetSerialCollectiveCallbacks(archive)) ||
-                 check(OTF2_Archive_SetCreator(archive, "hpcprof-lite")) || check(OTF2_Archive_OpenEvtFiles(archive))
+                 check(OTF2_Archive_SetCreator(archive, "hpcprof-lite")) ||
+                 (description && *description && check(OTF2_Archive_SetDescription(archive, description))) ||
+                 check(OTF2_Archive_OpenEvtFiles(archive))
              ? ERR_INPUT
              : 0;
 }

@@ -20,7 +20,7 @@ struct otf2_region {
 
 /* Calls come in this order.  Those that return int return 0 or an error, which finish() explains. */
 struct otf2_library {
-  int (*start)(const char *directory);
+  int (*start)(const char *directory, const char *description); /* description: "" or NULL: none */
   /* Events of one location after another. */
   int (*open_location)(uint64_t location);
   int (*enter)(uint64_t time, uint32_t region, uint32_t wait_for); /* wait_for: a string, or OTF2_NO_STRING */

@@ -187,7 +187,8 @@ static void write_phases(struct writer *writer)
   uint32_t named = MODEL_NONE;
   for (uint32_t i = 0; i < report->timeline->lanes_count; i++) {
     uint32_t process = report->timeline->lanes[writer->lanes.order[i]].process;
-    for (uint32_t k = 0; timeline_first_of_process(&writer->lanes, i) && report->marks && k < report->marks->count; k++) {
+    for (uint32_t k = 0; timeline_first_of_process(&writer->lanes, i) && report->marks && k < report->marks->count;
+         k++) {
       const struct run_mark *phase = &report->marks->marks[k];
       if (!phase->phase || phase->process != process || phase->end_ns == phase->start_ns)
         continue;
@@ -363,6 +364,10 @@ int perfetto_write(const struct report *report)
     goto out;
   fputs("{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"command\":", writer.stream);
   row_writer_json_string(writer.stream, report->totals->command);
+  if (report->filtered && *report->filtered) {
+    fputs(",\"filtered\":", writer.stream);
+    row_writer_json_string(writer.stream, report->filtered);
+  }
   fprintf(writer.stream, ",\"origin_realtime_ns\":\"%" PRIu64 "\"},\n\"traceEvents\":[", timeline->origin_ns);
   describe_lanes(&writer);
   for (uint32_t i = 0; i < timeline->lanes_count && !status; i++) {

@@ -398,7 +398,6 @@ static void print_footnotes(const struct report *report, const struct layout *la
   if (report->source->limited)
     terminal_lines(terminal, report->stream,
                    "Only what costs most is shown: --root FUNCTION or FILE shows others, -f csv all.");
-  legend_filtered(report);
 }
 
 void source_view_text(const struct report *report)

@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/report/advice_view.h"
 #include "hpcprof-lite/report/category.h"
+#include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/summary/quality.h"
 #include "hpcprof-lite/report/summary/verdict.h"
 
@@ -54,7 +55,9 @@ static void print_notes(const struct summary *summary)
     const char *note = profile->processes[i].usable ? profile->processes[i].notes : "";
     for (size_t length; *note && count < NOTES_MAX; note += length + (note[length] == '\n')) {
       length = strcspn(note, "\n");
-      bool known = length == 0 || !strncmp(note, "event: ", strlen("event: "));
+      bool known = length == 0 || !strncmp(note, "event: ", strlen("event: ")) ||
+                   !strncmp(note, PROFILE_NOTE_FILTERED, strlen(PROFILE_NOTE_FILTERED)) ||
+                   !strncmp(note, PROFILE_NOTE_MISSING, strlen(PROFILE_NOTE_MISSING));
       for (unsigned k = 0; k < count && !known; k++)
         known = lengths[k] == length && !memcmp(printed[k], note, length);
       if (known)
@@ -114,6 +117,7 @@ static void print_run(const struct summary *summary)
     print_wrapped(summary, "CPU time was sampled by timers, because perf_event was not permitted; hpcrun-lite "
                            "--diagnose COMMAND tells how to permit it, for finer rates");
   print_notes(summary);
+  legend_filtered(summary->report);
 }
 
 /* ---- where the time went ---- */

@@ -170,15 +170,23 @@ static void put_settings(FILE *out, const char *filter)
 {
   struct filter_line line;
   while (filter_text_next(&filter, &line))
-    if (line.key != FILTER_KEY_CODE && line.key != FILTER_KEY_CODE_FILE) /* of a launch around this one */
+    if (line.key < FILTER_KEY_CODE) /* the others are of a launch around this one */
       fprintf(out, "%.*s\n", (int)line.whole.length, line.whole.text);
 }
 
-/* Writes the addresses to a file, because they are too long for the environment. */
-static bool put_file(FILE *out, const char *directory, const char *code, size_t size)
+/* The process with this executable needs no helper (hpcrun-lite/process/find_code.h). */
+static void put_executable(FILE *out, const struct program *program)
 {
-  char path[PATH_MAX + 32], part[PATH_MAX + 64];
-  snprintf(path, sizeof path, "%s/code" FILTER_SUFFIX, directory);
+  char *real = realpath(program->image, NULL);
+  if (real)
+    fprintf(out, "code-of %s\n", real);
+  free(real);
+}
+
+/* Writes the addresses to a file. */
+static bool put_file(const char *path, const char *code, size_t size)
+{
+  char part[PATH_MAX + 64];
   snprintf(part, sizeof part, "%s.%s", path, "XXXXXX"); /* ranks of one job write the same file */
   int fd = mkstemp(part);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
@@ -186,8 +194,18 @@ static bool put_file(FILE *out, const char *directory, const char *code, size_t 
   written = file && fclose(file) == 0 && written && rename(part, path) == 0;
   if (!written && fd >= 0)
     remove(part);
-  fprintf(out, "code-file %s\n", path);
   return written;
+}
+
+/* Puts the addresses into the text, or into a file if they are too long for the environment. */
+static bool put_code(FILE *out, const char *directory, const char *code, size_t size)
+{
+  char path[PATH_MAX + 32];
+  snprintf(path, sizeof path, "%s/code" FILTER_SUFFIX, directory);
+  if (size <= TEXT_MAX)
+    return fwrite(code, 1, size, out) == size;
+  fprintf(out, "code-file %s\n", path);
+  return put_file(path, code, size);
 }
 
 static void warn_missing(const struct resolver *resolver, const struct program *program, char *message, size_t size)
@@ -198,12 +216,31 @@ static void warn_missing(const struct resolver *resolver, const struct program *
       continue;
     snprintf(message, size, "filter: %s '%.*s' is not in '%.300s' or its libraries%s", item->line ? "line" : "function",
              (int)item->from.part.length, item->from.part.text, program->path[0] ? program->path : "COMMAND",
-             program->is_script || !program->module_count
-                 ? ": only those of a program are found, so name it instead of a script"
-             : item->line ? ": are there debug data (-g), and code at that line?"
-                          : ": it may be in one that is loaded while it runs, which a filter does not see");
+             item->line ? ": are there debug data (-g), and code at that line?"
+                        : ": it may be in one that is loaded while it runs, which a filter does not see");
     return;
   }
+}
+
+/* Finds what the filter names, as lines of code in memory that the caller frees.  Returns the resolver, also to be
+ * freed; NULL: not enough memory, or too many names. */
+static struct resolver *resolve(const struct program *program, const char *filter, char **code, size_t *size)
+{
+  struct resolver *resolver = calloc(1, sizeof *resolver);
+  FILE *out = resolver ? open_memstream(code, size) : NULL;
+  bool fine = out && collect(resolver, filter);
+  if (fine && resolver->count) {
+    resolver->out = out;
+    resolve_modules(resolver, program);
+  }
+  for (size_t i = 0; fine && i < resolver->count; i++)
+    if (!resolver->items[i].found)
+      fprintf(out, "code-missing %.*s\n", (int)resolver->items[i].from.part.length, resolver->items[i].from.part.text);
+  fine = out && fclose(out) == 0 && fine;
+  if (fine)
+    return resolver;
+  free(resolver);
+  return NULL;
 }
 
 enum launch_status code_filter_resolve(const struct program *program, const char *filter, const char *directory,
@@ -215,20 +252,15 @@ enum launch_status code_filter_resolve(const struct program *program, const char
   *text = NULL;
   if (!filter_text_check(filter, message, message_size))
     return LAUNCH_FAILED;
-  struct resolver *resolver = calloc(1, sizeof *resolver);
+  struct resolver *resolver = resolve(program, filter, &code, &size);
   FILE *out = open_memstream(text, &length);
-  if (resolver)
-    resolver->out = open_memstream(&code, &size);
-  bool fine = resolver && resolver->out && out && collect(resolver, filter);
-  if (fine && resolver->count)
-    resolve_modules(resolver, program);
-  if (resolver && resolver->out)
-    fine &= fclose(resolver->out) == 0;
-  if (fine)
+  bool fine = resolver && out, kept = true;
+  if (fine) {
     put_settings(out, filter);
-  bool kept = !fine || size <= TEXT_MAX || put_file(out, directory, code, size);
-  if (fine && size <= TEXT_MAX)
-    fwrite(code, 1, size, out);
+    if (resolver->count)
+      put_executable(out, program);
+    kept = put_code(out, directory, code, size);
+  }
   fine = out && fclose(out) == 0 && fine;
   if (!fine)
     snprintf(message, message_size, "filter: not enough memory, or more than %d functions and lines", ITEMS_MAX);
@@ -239,4 +271,16 @@ enum launch_status code_filter_resolve(const struct program *program, const char
   free(code);
   free(resolver);
   return fine && kept ? LAUNCH_OK : LAUNCH_FAILED;
+}
+
+bool code_filter_write(const struct program *program, const char *filter, const char *path)
+{
+  char *code = NULL, message[512];
+  size_t size = 0;
+  struct resolver *resolver =
+      filter_text_check(filter, message, sizeof message) ? resolve(program, filter, &code, &size) : NULL;
+  bool written = resolver && put_file(path, code, size);
+  free(code);
+  free(resolver);
+  return written;
 }

@@ -14,4 +14,8 @@
 enum launch_status code_filter_resolve(const struct program *program, const char *filter, const char *directory,
                                        char **text, char *message, size_t message_size);
 
+/* Writes what the filter names in the program to a file, for processes of which this is the executable.  Returns false
+ * on failure. */
+bool code_filter_write(const struct program *program, const char *filter, const char *path);
+
 #endif

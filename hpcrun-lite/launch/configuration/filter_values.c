@@ -4,91 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITEM_MAX = 512, NUMBER_MAX = 999999, SECONDS_MAX = 1000000000 };
+#include "common/filter_text.h"
 
-/* ---- lists ---- */
-
-bool filter_values_next(const char **at, char *item, size_t size)
-{
-  static const char spaces[] = " \t";
-  if (!*at)
-    return false;
-  const char *begin = *at + strspn(*at, spaces);
-  size_t length = strcspn(begin, ",");
-  *at = begin[length] ? begin + length + 1 : NULL;
-  while (length && strchr(spaces, begin[length - 1]))
-    length--;
-  snprintf(item, size, "%.*s", (int)length, begin);
-  return true;
-}
-
-/* ---- items ---- */
-
-static bool check_range(const char *item, char *message, size_t size)
-{
-  char *end;
-  bool digit = *item >= '0' && *item <= '9';
-  unsigned long from = strtoul(item, &end, 10), to = from;
-  if (digit && *end == '-') {
-    digit = end[1] >= '0' && end[1] <= '9';
-    to = strtoul(end + 1, &end, 10);
-  }
-  if (!digit || *end || from > NUMBER_MAX || to > NUMBER_MAX) {
-    snprintf(message, size, "'%.60s' is no number up to %d or range; write such as 0-3,8", item, NUMBER_MAX);
-    return false;
-  }
-  if (from > to)
-    snprintf(message, size, "range '%.60s' is empty; write the smaller number first", item);
-  return from <= to;
-}
-
-static bool check_construct(const char *item, char *message, size_t size)
-{
-  static const char *const kinds[] = {"parallel", "for",       "sections",   "single",  "masked",    "task",
-                                      "taskloop", "taskgroup", "taskwait",   "barrier", "critical",  "lock",
-                                      "ordered",  "teams",     "distribute", "atomic",  "task-exec", "user-region"};
-  const char *colon = strrchr(item, ':');
-  size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
-  if (colon && colon > item && digits && digits < 9 && !colon[1 + digits] && atoi(colon + 1) > 0)
-    return true;
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if (!strcmp(item, kinds[i]))
-      return true;
-  snprintf(
-      message, size,
-      "unknown construct '%.60s'; write FILE:LINE or one of parallel, for, sections, single, masked, task, taskloop, "
-      "taskgroup, taskwait, barrier, critical, lock, ordered, teams, distribute, atomic, task-exec, user-region",
-      item);
-  return false;
-}
-
-/* One item of a list of what is measured; with '!' before it, of what is not. */
-static bool check_pattern(enum setting setting, const char *item, char *message, size_t size)
-{
-  const char *pattern = item + (*item == '!');
-  if (*item == '!' && setting == SETTING_REGIONS)
-    snprintf(message, size, "'%.60s': '!' excludes functions, modules and constructs only; remove it", item);
-  else if (!*pattern)
-    snprintf(message, size, "nothing stands behind '!'; write such as !init*");
-  else if (setting == SETTING_CONSTRUCTS)
-    return check_construct(pattern, message, size);
-  return *pattern && (*item != '!' || setting != SETTING_REGIONS);
-}
-
-static bool check_item(enum setting setting, const char *item, char *message, size_t size)
-{
-  if (!*item) {
-    snprintf(message, size, "the list has an empty item; remove the comma before or behind it");
-    return false;
-  }
-  if (strlen(item) >= ITEM_MAX - 1) {
-    snprintf(message, size, "an item is longer than %d bytes; use a pattern with *", ITEM_MAX - 2);
-    return false;
-  }
-  if (setting == SETTING_RANKS || setting == SETTING_THREADS)
-    return check_range(item, message, size);
-  return check_pattern(setting, item, message, size);
-}
+enum { SECONDS_MAX = 1000000000 };
 
 /* ---- times ---- */
 
@@ -121,25 +39,26 @@ static bool is_time(enum setting setting)
 
 bool filter_values_check(enum setting setting, const char *text, char *message, size_t message_size)
 {
-  char item[ITEM_MAX];
-  if (is_time(setting)) {
-    if (!read_time(text))
-      snprintf(message, message_size, "'%.60s' is no time above 0; write such as 10 s, 250 ms or 1.5 min", text);
-    return read_time(text);
-  }
-  while (filter_values_next(&text, item, sizeof item))
-    if (!check_item(setting, item, message, message_size))
-      return false;
-  return true;
+  static const enum filter_key keys[SETTINGS] = {
+      [SETTING_FUNCTIONS] = FILTER_KEY_FUNCTIONS,   [SETTING_MODULES] = FILTER_KEY_MODULES,
+      [SETTING_CONSTRUCTS] = FILTER_KEY_CONSTRUCTS, [SETTING_RANKS] = FILTER_KEY_RANKS,
+      [SETTING_THREADS] = FILTER_KEY_THREADS,       [SETTING_REGIONS] = FILTER_KEY_REGIONS};
+  if (!is_time(setting))
+    return filter_text_check_list(keys[setting], (struct filter_part){text, strlen(text)}, message, message_size);
+  if (!read_time(text))
+    snprintf(message, message_size, "'%.60s' is no time above 0; write such as 10 s, 250 ms or 1.5 min", text);
+  return read_time(text);
 }
 
 /* Appends a list without the spaces around its commas. */
 static void append_list(char *text, size_t size, const char *list)
 {
-  char item[ITEM_MAX];
-  for (bool first = true; filter_values_next(&list, item, sizeof item); first = false) {
+  struct filter_part rest = {list, strlen(list)};
+  struct filter_item item;
+  for (bool first = true; filter_text_item(&rest, &item); first = false) {
     size_t at = strlen(text);
-    snprintf(text + at, size - at, "%s%s", first ? "" : ",", item);
+    snprintf(text + at, size - at, "%s%s%.*s", first ? "" : ",", item.excludes ? "!" : "", (int)item.part.length,
+             item.part.text);
   }
 }
 

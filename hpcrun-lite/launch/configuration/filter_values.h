@@ -7,10 +7,6 @@
 
 #include "hpcrun-lite/launch/configuration/setting.h"
 
-/* Copies the next item of a list without the spaces around it, and advances *at.  Returns false behind the last one.
- * An item that does not fit is cut off. */
-bool filter_values_next(const char **at, char *item, size_t size);
-
 /* Whether the setting of [filter] accepts the text; message: the reason and the remedy. */
 bool filter_values_check(enum setting setting, const char *text, char *message, size_t message_size);
 
