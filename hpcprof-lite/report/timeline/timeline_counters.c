@@ -12,7 +12,8 @@ static const char levels[] = " .:-=+*#%@";
 struct series {
   const char *name;
   bool event;
-  uint64_t sum, *cells; /* [column] */
+  uint64_t sum;
+  double *cells; /* [column] how many */
 };
 
 struct chart {
@@ -68,7 +69,7 @@ static struct series *series_of(struct chart *chart, const struct timeline_count
   for (uint32_t i = 0; i < chart->count; i++)
     if (chart->series[i].event == count->event && !strcmp(chart->series[i].name, count->name))
       return &chart->series[i];
-  uint64_t *cells = calloc(chart->rows->columns, sizeof *cells);
+  double *cells = calloc(chart->rows->columns, sizeof *cells);
   if (!cells || !array_reserve(&chart->series, &chart->room, (size_t)chart->count + 1, sizeof *chart->series)) {
     free(cells);
     return NULL;
@@ -80,6 +81,16 @@ static struct series *series_of(struct chart *chart, const struct timeline_count
 static uint64_t column_ns(const struct timeline_rows *rows, uint32_t column)
 {
   return timeline_cell_start(rows->from_ns, rows->to_ns, rows->columns, column);
+}
+
+/* The part of a count that belongs to the time from one moment to before another one. */
+static double share_within(const struct timeline_count *count, uint64_t from_ns, uint64_t to_ns)
+{
+  if (count->start_ns == count->end_ns)
+    return count->start_ns >= from_ns && count->start_ns < to_ns;
+  uint64_t begin = count->start_ns > from_ns ? count->start_ns : from_ns;
+  uint64_t end = count->end_ns < to_ns ? count->end_ns : to_ns;
+  return end > begin ? (double)(end - begin) / (double)(count->end_ns - count->start_ns) : 0;
 }
 
 static int add(void *context, uint32_t lane, const struct timeline_count *count)
@@ -94,11 +105,9 @@ static int add(void *context, uint32_t lane, const struct timeline_count *count)
   uint32_t column = share >= 1 ? rows->columns - 1 : (uint32_t)(share * rows->columns);
   while (column && column_ns(rows, column) > count->start_ns) /* where rounding went astray */
     column--;
-  for (; column < rows->columns && column_ns(rows, column) <= count->end_ns; column++) {
-    uint64_t part =
-        model_part(count->value, count->start_ns, count->end_ns, column_ns(rows, column), column_ns(rows, column + 1));
-    series->cells[column] = model_sum(series->cells[column], part);
-  }
+  for (; column < rows->columns && column_ns(rows, column) <= count->end_ns; column++)
+    series->cells[column] +=
+        (double)count->value * share_within(count, column_ns(rows, column), column_ns(rows, column + 1));
   series->sum = model_sum(series->sum, count->value);
   return 0;
 }
@@ -113,7 +122,7 @@ static int by_name(const void *a, const void *b)
 static double rate_of(const struct chart *chart, const struct series *series, uint32_t column)
 {
   uint64_t length_ns = column_ns(chart->rows, column + 1) - column_ns(chart->rows, column);
-  return length_ns ? (double)series->cells[column] * 1e9 / (double)length_ns : 0;
+  return length_ns ? series->cells[column] * 1e9 / (double)length_ns : 0;
 }
 
 static void number_text(uint64_t value, char text[16])
@@ -141,7 +150,7 @@ static void print_series(const struct report *report, const struct terminal *ter
   fprintf(report->stream, "%*s %s%s%s: %s%*s%s\n", (int)rows->label_width, "", terminal_bold(terminal), name,
           terminal_plain(terminal), sum, (int)gap, "", highest);
   for (uint32_t i = 0; i < rows->columns; i++)
-    end = series->cells[i] ? i + 1 : end;
+    end = series->cells[i] > 0 ? i + 1 : end;
   fprintf(report->stream, "%*s ", (int)rows->label_width, "");
   for (uint32_t i = 0; i < end; i++) {
     double share = most > 0 ? rate_of(chart, series, i) / most : 0;
