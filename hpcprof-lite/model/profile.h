@@ -86,9 +86,9 @@ struct profile_workspan {
 
 /* A moment that the program marked, or at which it began a phase, which lasts until the next one or the end. */
 struct profile_mark {
-  uint64_t at_ns;  /* since the start of the process */
-  uint32_t thread; /* index */
-  uint32_t name;   /* in the text; 0: none, a phase ends */
+  uint64_t at_ns;           /* since the start of the process */
+  uint32_t thread;          /* index */
+  uint32_t name;            /* in the text; 0: none, a phase ends */
   uint32_t phase, reserved; /* phase: 1, or 0 of a mark */
 };
 
@@ -124,6 +124,7 @@ struct profile_process {
   bool superseded; /* a live file exists beside the complete one: it was killed after it had written that */
   bool in_part;    /* all figures are those between from_ticks and to_ticks, also its start and those of its threads */
   bool of_whole;   /* its columns get roles with COLUMN_OF_WHOLE */
+  bool counts_about; /* in_part, and the part begins or ends between two readings of its counters */
   uint32_t pid, parent_pid, flags, cpus, threads_max, threads_registered;
   int32_t rank; /* MPI rank, -1 if it has none */
   uint64_t start_ns, wall_ns, cpu_ns, regions;

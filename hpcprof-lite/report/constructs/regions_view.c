@@ -276,8 +276,10 @@ static void print_entry(const struct layout *layout, const struct construct_entr
   fprintf(report->stream, "%*s%s%s\n", (int)indent, "", level, name);
   if (!layout->tree)
     print_uneven(layout, entry);
-  count_columns_text(&report->profile->constructs.counters, layout->tree ? entry->sum.counted_own : entry->sum.counted,
-                     entry->sum.unread > 0, &layout->terminal, report->stream);
+  if (!report->profile->range.traced)
+    count_columns_text(&report->profile->constructs.counters,
+                       layout->tree ? entry->sum.counted_own : entry->sum.counted, entry->sum.unread > 0,
+                       &layout->terminal, report->stream);
   if (report->per_thread)
     print_threads(layout, entry, indent + 2);
 }
