@@ -145,7 +145,8 @@ static void print_series(const struct report *report, const struct terminal *ter
   number_text(model_rounded(most), rate);
   unsigned width = (unsigned)snprintf(highest, sizeof highest, "at most %s/s", rate);
   unsigned used = (unsigned)strlen(sum) + 2 + width + 2;
-  unsigned shown = terminal_cut(terminal, series->name, rows->columns > used + 8 ? rows->columns - used : 8, name);
+  unsigned shown = terminal_cut(terminal, *series->name ? series->name : "(no name)",
+                                rows->columns > used + 8 ? rows->columns - used : 8, name);
   unsigned gap = rows->columns > shown + used - 2 ? rows->columns - (shown + used - 2) : 2;
   fprintf(report->stream, "%*s %s%s%s: %s%*s%s\n", (int)rows->label_width, "", terminal_bold(terminal), name,
           terminal_plain(terminal), sum, (int)gap, "", highest);
