@@ -9,7 +9,7 @@
 #include "hpcrun-lite/rt/core/rt.h"
 
 /* totals: what the thread has counted until now.  Unless `always` is set, counts are written no more often than each
- * millisecond, about; what is not is written with the next ones. */
+ * millisecond, about. */
 void trace_counts_put(struct thread_state *t, const uint64_t *totals, bool always);
 
 /* CTL, while the thread writes nothing: writes what counts_open() tells.  The thread's state stays the same, so that

@@ -201,6 +201,7 @@ void counts_start(struct thread_state *t)
   for (unsigned i = 0; i < rt.counter_count; i++)
     state->passed[i] = state->sampled[i] = state->traced[i] = state->totals[i];
   state->traced_at = state->written_at = rt_ticks();
+  state->held_at = 0;
   t->trace.attend = true;
 }
 
@@ -272,6 +273,7 @@ static void leave_out_of_trace(struct counts_state *state)
   for (unsigned i = 0; i < rt.counter_count; i++)
     state->traced[i] = state->totals[i];
   state->traced_at = rt_ticks();
+  state->held_at = 0;
 }
 
 bool counts_pass(struct thread_state *t, uint32_t record, uint64_t elapsed)
@@ -381,6 +383,7 @@ void counts_own_end(struct thread_state *t)
     state->passed[i] += own;
     state->sampled[i] += own;
     state->traced[i] += own;
+    state->held[i] += own;
   }
 }
 
