@@ -70,6 +70,6 @@ export async function loadCounters() {
     ["counter", "start_ns", "end_ns", "value"].map((name) => table.column(name).integers());
   for (let row = 0; row < table.rows; row++)
     counts[Number(numbers[row])].push({ start: Number(starts[row]), end: Number(ends[row]), value: Number(values[row]) });
-  return counts.map((list, row) => new Counter(names.text("name", row), names.text("event", row) === "1", list))
+  return counts.map((list, row) => new Counter(names.text("name", row) || "(no name)", names.text("event", row) === "1", list))
     .sort((a, b) => Number(b.event) - Number(a.event) || (a.name < b.name ? -1 : 1));
 }
