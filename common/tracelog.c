@@ -13,6 +13,7 @@ static unsigned operands_of(unsigned op)
   case TRACELOG_CHARGE:
     return 31;
   case TRACELOG_USER_COUNT:
+  case TRACELOG_EVENT_COUNT:
     return 15;
   default:
     return op < TRACELOG_START ? 3 | op : 0; /* the flags of a sample are the bits of its third to fifth operand */

@@ -45,8 +45,10 @@ enum tracelog_op {
   TRACELOG_HOLDER,     /* thread: it held the lock that the thread waits for in the next state */
   TRACELOG_CHARGE,     /* node, samples, ns, per busy, in use: what other threads waited for a lock that the context
                        released; see struct format_metric */
-  TRACELOG_USER_COUNT = 40 /* time since the last sample, node, string, value: the program counted that, by the counter
-                            of that name.  The clock of samples does not advance */
+  TRACELOG_USER_COUNT = 40, /* time since the last sample, node, string, value: the program counted that, by the counter
+                             of that name.  The clock of samples does not advance */
+  TRACELOG_EVENT_COUNT /* time since the last sample, duration, counter, count: the thread counted so many events of the
+                        process's counter of that number in that time until then.  The clock does not advance either */
 };
 
 enum tracelog_sample_kind { TRACELOG_WORKS, TRACELOG_OVERHEAD, TRACELOG_IDLE, TRACELOG_LOCKWAIT };

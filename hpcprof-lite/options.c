@@ -519,6 +519,7 @@ bool options_of_samples(const struct options *options)
       [OPTIONS_SUMMARY] = true,    [OPTIONS_TOPDOWN] = true,   [OPTIONS_BOTTOMUP] = true,    [OPTIONS_FLAT] = true,
       [OPTIONS_THREADS] = true,    [OPTIONS_REGIONS] = true,   [OPTIONS_REGION_TREE] = true, [OPTIONS_TASKS] = true,
       [OPTIONS_EFFICIENCY] = true, [OPTIONS_OVERHEADS] = true, [OPTIONS_ADVICE] = true,      [OPTIONS_SOURCE] = true,
+      [OPTIONS_USER_COUNTERS] = true,
   };
   bool report = options->format == OPTIONS_TEXT || options->format == OPTIONS_CSV || options->format == OPTIONS_JSON;
   return report && views[options->view];

@@ -11,6 +11,7 @@
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/construct/trace.h"
+#include "hpcrun-lite/rt/construct/trace_counts.h"
 #include "hpcrun-lite/rt/control/command.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/counts/counts.h"
@@ -187,6 +188,8 @@ static void end_counts(struct thread_state *t)
 {
   struct construct_interval open = construct_open_interval(t, rt_ticks());
   counts_end(t, open.record, open.ticks);
+  if (t->counts.on && t->trace.on && !rt_paused())
+    trace_counts_put(t, t->counts.totals, true);
   counts_stop(t);
 }
 

@@ -497,10 +497,12 @@ static void load_counters(struct build *build)
 {
   const char *names[COUNTERS_MAX];
   struct counter_names *counters = &build->times->counters;
-  build->counters = read_replaced(build->file) ? 0 : read_counters(build->file, names);
+  build->counters = read_counters(build->file, names);
   for (unsigned i = 0; i < build->counters; i++)
     if (counter_names_add(counters, names[i]) < i) /* twice the same: damaged */
       build->counters = counters->count = 0;
+  if (read_replaced(build->file)) /* of a part of the run they are not known */
+    build->counters = 0;
 }
 
 /* Reads the records of all threads; *all receives their number. */

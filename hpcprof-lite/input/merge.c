@@ -91,6 +91,8 @@ static int take_part(const struct profile_range *part, struct read_file *file, s
   int status = range_open(file, process, problems, range, &why);
   if (!status)
     range_take(*range, begin_ns, end_ns, process, problems);
+  if (!status)
+    status = user_marks_count(file, process);
   else if (status == ERR_INPUT)
     problems_add(problems, "%s: --from and --to cannot be used: %s", process->path, why);
   process->usable = !status;

@@ -25,12 +25,13 @@ struct read_file {
   struct file_tables tables;
   bool incomplete;               /* see read_incomplete() */
   const struct read_part *parts; /* see read_replace() */
-  uint32_t parts_count, columns;
+  uint32_t parts_count;
+  struct read_columns columns; /* of the parts */
 };
 
 /* ---- a part of the run ---- */
 
-void read_replace(struct read_file *file, const struct read_part *parts, uint32_t count, uint32_t columns)
+void read_replace(struct read_file *file, const struct read_part *parts, uint32_t count, struct read_columns columns)
 {
   file->parts = parts;
   file->parts_count = count;
@@ -49,6 +50,7 @@ void read_part_release(struct read_part *part)
   free(part->shares);
   free(part->constructs);
   free(part->tasks);
+  free(part->user_counts);
   free(part->nodes);
   *part = (struct read_part){0};
 }
@@ -346,7 +348,15 @@ void read_close(struct read_file *file)
 
 uint32_t read_columns_count(const struct read_file *file)
 {
-  return file->parts ? file->columns : file->tables.metrics.count;
+  uint32_t all = file->tables.metrics.count;
+  return file->parts ? file->columns.before + all - file->columns.from : all;
+}
+
+static const struct format_metric *metric_of(const struct read_file *file, uint32_t column)
+{
+  if (file->parts && column >= file->columns.before)
+    column += file->columns.from - file->columns.before;
+  return (const struct format_metric *)(const void *)file->tables.metrics.data + column;
 }
 
 struct read_column read_column(const struct read_file *file, uint32_t column)
@@ -355,7 +365,7 @@ struct read_column read_column(const struct read_file *file, uint32_t column)
       [COLUMN_SAMPLES] = "samples",   [COLUMN_WORK] = "work",         [COLUMN_OVERHEAD] = "overhead",
       [COLUMN_LOCKWAIT] = "lockwait", [COLUMN_PER_BUSY] = "per busy", [COLUMN_IN_USE] = "in use",
       [COLUMN_SHARES] = "shares"};
-  const struct format_metric *metric = (const struct format_metric *)file->tables.metrics.data + column;
+  const struct format_metric *metric = metric_of(file, column);
   struct read_column found = {.role = metric->role, .period = metric->period};
   if (found.role < COLUMN_STORED && fixed[found.role]) { /* a fixed meaning, which does not need the strings */
     found.name = fixed[found.role];
@@ -363,6 +373,7 @@ struct read_column read_column(const struct read_file *file, uint32_t column)
     return found;
   }
   found.role = COLUMN_EVENT;
+  found.counted = metric->role == FORMAT_ROLE_COUNTED;
   found.name =
       *file_tables_string(&file->tables, metric->name) ? file_tables_string(&file->tables, metric->name) : "event";
   found.unit = file_tables_string(&file->tables, metric->unit);
@@ -499,7 +510,7 @@ int read_values(struct read_file *file, uint32_t thread, struct problems *proble
   *values = NULL;
   *count = part ? part->values_count : 0;
   if (part)
-    return copy(part->values, *count, file->columns * sizeof **values, values);
+    return copy(part->values, *count, read_columns_count(file) * sizeof **values, values);
   if (!file->tables.metrics.count)
     return 0;
   if (read_table(file, thread, FORMAT_VALUES, file->tables.metrics.count * sizeof(uint64_t), problems, &table)) {
@@ -581,10 +592,9 @@ int read_constructs(struct read_file *file, uint32_t thread, struct problems *pr
 
 unsigned read_counters(const struct read_file *file, const char *names[COUNTERS_MAX])
 {
-  const struct format_metric *metrics = (const struct format_metric *)(const void *)file->tables.metrics.data;
   unsigned count = 0;
   for (uint32_t i = 0; i < read_columns_count(file) && count < COUNTERS_MAX; i++)
-    if (metrics[i].role == FORMAT_ROLE_COUNTED)
+    if (read_column(file, i).counted)
       names[count++] = read_column(file, i).name;
   return count;
 }
@@ -673,6 +683,11 @@ struct read_mark read_mark(const struct read_file *file, uint32_t mark)
 int read_user_counts(struct read_file *file, uint32_t thread, struct problems *problems,
                      struct read_user_count **counts, uint32_t *count)
 {
+  const struct read_part *part = part_of(file, thread);
+  if (part) {
+    *count = part->user_counts_count;
+    return copy(part->user_counts, *count, sizeof **counts, counts);
+  }
   struct file_table table = {0};
   int status = read_table(file, thread, FORMAT_USER_COUNTS, sizeof(struct format_user_count), problems, &table);
   *counts = status ? NULL : calloc((size_t)table.count + 1, sizeof **counts);

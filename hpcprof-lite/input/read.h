@@ -40,6 +40,7 @@ struct read_module {
 struct read_column {
   const char *name, *unit;
   uint32_t role;
+  bool counted; /* by -c: an event that was counted, not sampled */
   uint64_t period;
 };
 
@@ -180,6 +181,11 @@ int read_user_counts(struct read_file *file, uint32_t thread, struct problems *p
 
 /* ---- a part of the run ---- */
 
+/* Columns of a file that parts have: those before the first number, and those from the second one on. */
+struct read_columns {
+  uint32_t before, from;
+};
+
 /* Tables of a thread that take the place of those in the file. */
 struct read_part {
   uint32_t thread; /* index */
@@ -188,13 +194,14 @@ struct read_part {
   struct read_share *shares;
   struct read_construct *constructs;
   struct read_tasks *tasks;
+  struct read_user_count *user_counts;
   struct read_node *nodes; /* these are appended to the thread's tree */
-  uint32_t values_count, waits_count, shares_count, constructs_count, tasks_count, nodes_count;
+  uint32_t values_count, waits_count, shares_count, constructs_count, tasks_count, user_counts_count, nodes_count;
 };
 
-/* From now on the tables are those of the parts, sorted by thread, and values have only the first `columns` columns.
- * The parts belong to the caller and must stay. */
-void read_replace(struct read_file *file, const struct read_part *parts, uint32_t count, uint32_t columns);
+/* From now on the tables are those of the parts, sorted by thread, and values have only these columns.  The parts
+ * belong to the caller and must stay. */
+void read_replace(struct read_file *file, const struct read_part *parts, uint32_t count, struct read_columns columns);
 bool read_replaced(const struct read_file *file);
 void read_part_release(struct read_part *part);
 

@@ -300,13 +300,11 @@ static int user_column(struct stitch *stitch, uint32_t name, uint32_t *column)
   return status;
 }
 
-/* Adds what the thread counted by counters of the program.  Of a part of the run that is not known. */
+/* Adds what the thread counted by counters of the program. */
 static int add_user_counts(struct stitch *stitch, uint32_t position)
 {
   struct read_user_count *counts = NULL;
   uint32_t count = 0, column;
-  if (read_replaced(stitch->map.file))
-    return 0;
   int status = read_user_counts(stitch->map.file, stitch->map.process->threads[position].index, stitch->map.problems,
                                 &counts, &count);
   for (uint32_t i = 0; i < count && !status; i++) {

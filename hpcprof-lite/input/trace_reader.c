@@ -247,14 +247,16 @@ static void charge_event(const struct trace_cursor *cursor, const struct tracelo
 static void count_event(const struct trace_cursor *cursor, const struct tracelog_record *record,
                         struct trace_event *event)
 {
-  uint64_t time = shifted(model_sum(cursor->sample_clock, record->operand[0]), TRACELOG_SAMPLE_SHIFT);
-  uint64_t node = record->operand[1], name = record->operand[2];
-  *event = (struct trace_event){.kind = TRACE_EVENT_COUNT,
-                                .begin_ticks = time,
-                                .end_ticks = time,
-                                .node = node < UINT32_MAX ? (uint32_t)node : UINT32_MAX,
-                                .name = name < UINT32_MAX ? (uint32_t)name : UINT32_MAX,
-                                .value = record->operand[3]};
+  bool user = record->op == TRACELOG_USER_COUNT;
+  uint64_t clock = model_sum(cursor->sample_clock, record->operand[0]);
+  uint64_t node = user ? record->operand[1] : 0, duration = user ? 0 : record->operand[1], name = record->operand[2];
+  *event =
+      (struct trace_event){.kind = user ? TRACE_EVENT_USER_COUNT : TRACE_EVENT_EVENT_COUNT,
+                           .begin_ticks = shifted(clock - (duration < clock ? duration : clock), TRACELOG_SAMPLE_SHIFT),
+                           .end_ticks = shifted(clock, TRACELOG_SAMPLE_SHIFT),
+                           .node = node < UINT32_MAX ? (uint32_t)node : UINT32_MAX,
+                           .counter = name < UINT32_MAX ? (uint32_t)name : UINT32_MAX,
+                           .value = record->operand[3]};
 }
 
 /* Takes an operation that is no state.  Returns whether it is an event. */
@@ -283,6 +285,7 @@ static bool take_other(struct trace_cursor *cursor, const struct tracelog_record
     cursor->chunk_begun = true;
     return false;
   case TRACELOG_USER_COUNT:
+  case TRACELOG_EVENT_COUNT:
     count_event(cursor, record, event);
     return cursor->counts;
   default: /* TRACELOG_HOLDER */

@@ -32,7 +32,14 @@ bool trace_reader_has_states(const char *measurement, uint32_t thread);
 /* Returns how many bytes, decoded, must be read for a part of a thread's trace; an event takes 1 to 3. */
 uint64_t trace_reader_bytes(const struct trace_reader *reader, uint32_t thread, uint64_t from_ticks, uint64_t to_ticks);
 
-enum trace_event_kind { TRACE_EVENT_STATE, TRACE_EVENT_GAP, TRACE_EVENT_SAMPLE, TRACE_EVENT_CHARGE, TRACE_EVENT_COUNT };
+enum trace_event_kind {
+  TRACE_EVENT_STATE,
+  TRACE_EVENT_GAP,
+  TRACE_EVENT_SAMPLE,
+  TRACE_EVENT_CHARGE,
+  TRACE_EVENT_USER_COUNT,
+  TRACE_EVENT_EVENT_COUNT
+};
 
 /* Times are the time-stamp counter's.  States and gaps of a thread tile the time since its first one; what other events
  * tell comes before the end of the state in which it happened. */
@@ -52,8 +59,8 @@ struct trace_event {
   uint64_t last_ticks;                          /* of a sample: when the one before it was taken, or the stream began */
   uint64_t tool_ns, delay_ns;                   /* since then */
   uint64_t samples, ns, per_busy_ns, in_use_ns; /* of a charge */
-  /* COUNT: of a counter of the program */
-  uint32_t name; /* string of the process's file */
+  /* a count: of a counter of the program at that time, or of events in that interval */
+  uint32_t counter; /* string of the process's file, or number of the event in read_counters() */
   uint64_t value;
 };
 
@@ -67,7 +74,7 @@ struct trace_cursor {
   uint64_t state_clock, sample_clock;
   bool timed, begun, chunk_begun, started, no_memory;
   bool missing; /* a chunk before the one that is read is missing */
-  bool counts;  /* set by the caller after trace_cursor_open(): events of COUNT are wanted */
+  bool counts;  /* set by the caller after trace_cursor_open(): counts are wanted */
   uint32_t holder;
 };
 

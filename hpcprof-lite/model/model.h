@@ -23,6 +23,22 @@ static inline uint64_t model_rounded(double amount)
   return amount > 0 ? (uint64_t)(amount + 0.5) : 0;
 }
 
+/* How much of an amount belongs to the time from one moment to before another one, if it is evenly distributed from
+ * begin to end; where these are the same, all or nothing.  Parts of adjacent times add up to the amount. */
+static inline uint64_t model_part(uint64_t amount, uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
+{
+  if (begin >= end)
+    return begin >= from && begin < to ? amount : 0;
+  uint64_t low = from > begin ? from : begin, high = to < end ? to : end;
+  if (low >= high)
+    return 0;
+  double each = (double)amount / (double)(end - begin);
+  uint64_t before = low == begin ? 0 : model_rounded(each * (double)(low - begin));
+  uint64_t until = high == end ? amount : model_rounded(each * (double)(high - begin));
+  until = until < amount ? until : amount;
+  return until > before ? until - before : 0;
+}
+
 /* Returns a + b, or UINT64_MAX on overflow. */
 static inline uint64_t model_sum(uint64_t a, uint64_t b)
 {

@@ -124,6 +124,7 @@ struct profile_process {
   bool superseded; /* a live file exists beside the complete one: it was killed after it had written that */
   bool in_part;    /* all figures are those between from_ticks and to_ticks, also its start and those of its threads */
   bool of_whole;   /* its columns get roles with COLUMN_OF_WHOLE */
+  bool counts_about; /* in_part, and the part begins or ends between two readings of its counters */
   uint32_t pid, parent_pid, flags, cpus, threads_max, threads_registered;
   int32_t rank; /* MPI rank, -1 if it has none */
   uint64_t start_ns, wall_ns, cpu_ns, regions;

@@ -52,10 +52,12 @@ struct timeline_cell {
 
 typedef int timeline_visit(void *context, const struct timeline_interval *interval);
 
-/* A value that the program counted, by the counter of that name. */
+/* What was counted: a value of a counter of the program, at a time; or so many of an event of -c, in an interval. */
 struct timeline_count {
-  uint64_t at_ns, value;
+  uint64_t start_ns, end_ns; /* of a counter of the program, both are its time */
+  uint64_t value;
   const char *name;
+  bool event;
 };
 
 typedef int timeline_visit_count(void *context, const struct timeline_count *count);
@@ -74,7 +76,7 @@ struct timeline {
   /* Divides the time from one moment to another one, at least a ns for each, into cells of about equal length.  Sets
    * cells[lane * count + i].  Returns 0 or an error. */
   int (*cells)(void *source, uint64_t from_ns, uint64_t to_ns, uint32_t count, struct timeline_cell *cells);
-  /* Delivers what a lane counted, in order.  NULL: nothing.  Returns the same as each(). */
+  /* Delivers what a lane counted in the range, by its end.  NULL: nothing.  Returns the same as each(). */
   int (*counts)(void *source, uint32_t lane, timeline_visit_count *visit, void *context);
   void *source;
 };

@@ -315,6 +315,7 @@ static void get_bools(const void *record, struct profile_process *process)
   process->superseded = bytes[offsetof(struct profile_process, superseded)] == 1;
   process->in_part = bytes[offsetof(struct profile_process, in_part)] == 1;
   process->of_whole = bytes[offsetof(struct profile_process, of_whole)] == 1;
+  process->counts_about = bytes[offsetof(struct profile_process, counts_about)] == 1;
   process->workspan.known = bytes[offsetof(struct profile_process, workspan.known)] == 1;
   process->workspan.is_time = bytes[offsetof(struct profile_process, workspan.is_time)] == 1;
 }

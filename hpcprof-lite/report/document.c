@@ -56,12 +56,24 @@ void document_open(const struct report *report, bool json)
   fprintf(stream, "%u},\n", report->left_out);
 }
 
+/* Which counts of events a part of the run has. */
+static void print_counts_known(const struct report *report)
+{
+  bool about = false;
+  for (uint32_t i = 0; i < report->profile->processes_usable; i++)
+    about |= report->profile->processes[i].counts_about;
+  fputs("Counts of events are known for contexts, not for constructs", report->stream);
+  fputs(about ? ",\nand about right: the part begins or ends between two readings.\n" : ".\n", report->stream);
+}
+
 void document_range(const struct report *report)
 {
   const struct profile_range *range = &report->profile->range;
   if (range->run_ns)
     fprintf(report->stream, "Only from %.9g s to %.9g s of the run, which took %.9g s.\n", (double)range->from_ns / 1e9,
             (double)range->to_ns / 1e9, (double)range->run_ns / 1e9);
+  if (range->traced && report->profile->constructs.counters.count)
+    print_counts_known(report);
 }
 
 void document_close(const struct report *report, bool json)

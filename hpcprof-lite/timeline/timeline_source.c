@@ -251,27 +251,55 @@ static int each(void *context, uint32_t lane, timeline_visit *visit, void *visit
                             : each_of_lane(source, lane, visit, visit_context);
 }
 
-/* ---- counters of the program ---- */
+/* ---- counters ---- */
+
+/* The same, within a thread's life: clocks are rounded, and what was counted last is written after the end. */
+static uint64_t within(uint64_t ns, uint64_t start_ns, uint64_t end_ns)
+{
+  ns = ns > start_ns ? ns : start_ns;
+  return ns < end_ns ? ns : end_ns;
+}
+
+/* Sets *count to the part of what an event tells that lies in the lane.  Returns whether there is one. */
+static bool count_of(const struct lane_process *lanes, const struct timeline_lane *lane,
+                     const struct trace_event *event, struct timeline_count *count)
+{
+  const char *names[COUNTERS_MAX];
+  bool events = event->kind == TRACE_EVENT_EVENT_COUNT;
+  uint64_t life_start, life_end;
+  if (!events && event->kind != TRACE_EVENT_USER_COUNT)
+    return false;
+  if (events && event->counter >= read_counters(lanes->file, names))
+    return false; /* damaged */
+  lane_life(lanes, lane->thread, &life_start, &life_end);
+  uint64_t end_ns = within(lane_ns(lanes, event->end_ticks), life_start, life_end);
+  uint64_t start_ns = within(lane_ns(lanes, event->begin_ticks), life_start, life_end - 1);
+  *count = (struct timeline_count){.start_ns = within(start_ns, lane->start_ns, lane->end_ns),
+                                   .end_ns = within(events ? end_ns : start_ns, lane->start_ns, lane->end_ns),
+                                   .name = events ? names[event->counter] : read_string(lanes->file, event->counter),
+                                   .event = events};
+  count->value = model_part(event->value, start_ns, events ? end_ns : start_ns, lane->start_ns, lane->end_ns);
+  return count->value || (!events && start_ns >= lane->start_ns && start_ns < lane->end_ns);
+}
 
 static int counts(void *context, uint32_t number, timeline_visit_count *visit, void *visit_context)
 {
   struct timeline_source *source = context;
   const struct timeline_lane *lane = &source->timeline.lanes[number];
   const struct lane_process *lanes = &source->traced[lane->process].lanes;
+  const char *names[COUNTERS_MAX];
   struct trace_cursor cursor;
   struct trace_event event;
+  struct timeline_count count;
   int status = 0;
+  if (!lanes->process->marks.counts_count && !lanes->process->in_part && !read_counters(lanes->file, names))
+    return 0; /* without reading the trace */
   trace_cursor_open(&lanes->trace, lanes->process->threads[lane->thread].index, NULL, &cursor);
   trace_cursor_seek(&cursor, lane_ticks(lanes, lane->start_ns));
   cursor.counts = true;
-  while (!status && trace_cursor_next(&cursor, &event)) {
-    if (event.kind != TRACE_EVENT_COUNT)
-      continue;
-    const struct timeline_count count = {
-        .at_ns = lane_ns(lanes, event.begin_ticks), .value = event.value, .name = read_string(lanes->file, event.name)};
-    if (count.at_ns >= lane->start_ns && count.at_ns < lane->end_ns)
+  while (!status && trace_cursor_next(&cursor, &event))
+    if (count_of(lanes, lane, &event, &count))
       status = visit(visit_context, &count);
-  }
   if (!status && cursor.no_memory)
     status = ERR_NOMEM;
   trace_cursor_close(&cursor);

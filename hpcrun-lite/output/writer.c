@@ -15,6 +15,7 @@
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/construct/trace.h"
+#include "hpcrun-lite/rt/construct/trace_counts.h"
 #include "hpcrun-lite/rt/control/command.h"
 #include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/span/directive.h"
@@ -344,6 +345,8 @@ static void put_counts(struct thread_state *t, uint64_t now)
   const struct table *records = &t->counts.records;
   struct construct_interval open = construct_open_interval(t, now);
   bool known = counts_open(t, counted);
+  if (known)
+    trace_counts_open(t, counted);
   size_t fields = records->record_size / sizeof *rows;
   for (uint32_t first = 0; first < records->count; first += ROWS) {
     uint32_t count = records->count - first < ROWS ? records->count - first : ROWS;

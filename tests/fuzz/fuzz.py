@@ -20,10 +20,11 @@ from report import contents, golden_files
 
 MARK = b"---file-"  # between the files of a directory, see fuzz_directory.c
 # Targets, with the number of inputs in a short run: each takes some 3 s.
-TARGETS = {"measurement": 2000, "directory": 200, "graphlog": 1000, "trace": 600, "options": 1300, "elf": 1300, "dwarf": 250,
+TARGETS = {"measurement": 2000, "directory": 200, "graphlog": 1000, "trace": 600, "counts": 600, "options": 1300, "elf": 1300, "dwarf": 250,
            "configuration": 4000}
-# it differs only in its seeds: libdwarf runs in a child process, which libFuzzer does not see
-PROGRAM_OF = {"dwarf": "elf"}
+# these differ only in their seeds: libdwarf runs in a child process, which libFuzzer does not see; traces with counts
+# are beside a measurement with counters
+PROGRAM_OF = {"dwarf": "elf", "counts": "trace"}
 FLAGS = ["-timeout=20", "-rss_limit_mb=1024", "-malloc_limit_mb=1024", "-print_final_stats=1"]
 PROGRAM = """
 typedef long (*call_t)(long);
@@ -54,8 +55,9 @@ def seeds(target, directory):
                 for name, files in measurements.items()]
     if target == "graphlog":
         return [contents(file) for files in logs.values() for file in files]
-    if target == "trace":
-        return [contents(file) for files in traces.values() for file in files]
+    if target in ("trace", "counts"):
+        charts = [name for name in traces if name.startswith("charted")]
+        return [contents(file) for name in (charts if target == "counts" else traces) for file in traces[name]]
     if target == "options":
         return [line.replace(" ", "\n").encode() for line in (
             "--view topdown --root main --sort work_excl_s -f csv", "--view flat --max-rows 3 --percent-limit 1.5",
@@ -78,7 +80,7 @@ def settings(target):
     """The environment of a target."""
     chosen = dict(sanitized_build.TERSE if target == "dwarf" else sanitized_build.SETTINGS)
     chosen["ASAN_OPTIONS"] += ":handle_abort=1"
-    beside = "traced" if target == "trace" else "recorded"
+    beside = {"trace": "traced", "counts": "charted"}.get(target, "recorded")
     return {**chosen, "HPCPROF_FUZZ_MEASUREMENT": golden_files(".hpcrun", beside)[beside][0],
             "HPCPROF_FUZZ_DIRECTORY": os.path.join(tap.GOLDEN, "recorded")}
 

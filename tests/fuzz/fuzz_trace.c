@@ -79,10 +79,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
       {"threads", "-f", "csv", "--from", "100ms", "--to", "400ms"},
       {"topdown", "-f", "csv", "--from", "250ms"},
       {"regions", "-f", "csv", "--to", "500ms"},
+      {"timeline", "--from", "100ms"},
+      {"user-counters", "--from", "100ms"},
   };
   const char *arguments[16] = {"-q", "-j", "1", "-o", "/dev/null", "--view"};
   size_t count = 6;
-  for (const char *const *word = views[choice / 2 % 8]; *word; word++)
+  for (const char *const *word = views[choice / 2 % (sizeof views / sizeof *views)]; *word; word++)
     arguments[count++] = *word;
   arguments[count] = directory;
   fuzz_report(arguments);

@@ -95,6 +95,22 @@ def expected():
     table["traced.phases.csv"] = (("-q", "--view", "phases", "-f", "csv", "traced"), 0, "stdout")
     table["traced.part.csv"] = ((*timeline, "--from", "300ms", "--to", "440ms", "traced"), 0, "stdout")
     table["traced-hostile.err"] = ((*timeline, "traced-hostile"), 1, "stderr")
+    charts = {"csv": ("-f", "csv"), "json": ("-f", "json"), "txt": (), "process.txt": ("--lanes", "process"),
+              "part.txt": ("--from", "100ms", "--to", "384ms"),
+              "part.csv": ("-f", "csv", "--from", "100ms", "--to", "384ms")}
+    for suffix, how in charts.items():
+        table[f"charted.timeline.{suffix}"] = (("-q", "--view", "timeline", *how, "charted"), 0, "stdout")
+        table[f"charted-hostile.timeline.{suffix}"] = (("-q", "--view", "timeline", *how, "charted-hostile"), 1, "stdout")
+    table["charted-hostile.err"] = (("-q", "--view", "timeline", "-f", "csv", "charted-hostile"), 1, "stderr")
+    for name, status in (("charted", 0), ("charted-hostile", 1)):
+        for view in ("topdown", "flat", "regions", "region-tree", "user-counters"):
+            table[f"{name}.{view}.csv"] = (("-q", "--view", view, "-f", "csv", name), 0, "stdout")
+            table[f"{name}.{view}.part.csv"] = (("-q", "--view", view, "-f", "csv", "--from", "128ms", "--to", "384ms",
+                                                 name), status, "stdout")
+    for view in ("topdown", "regions", "tasks"):
+        for part, begin in (("part", "128ms"), ("cut", "100ms")):
+            table[f"charted.{view}.{part}.txt"] = (("-q", "--view", view, "--from", begin, "--to", "384ms", "charted"),
+                                                   0, "stdout")
     for name in BAD:
         arguments = ("-q", "--view", "topdown", "-f", "csv", name)
         table[f"{name}.topdown.csv"] = (arguments, 1, "stdout")

@@ -387,8 +387,118 @@ static void hostile_trace(void)
   save_as("traced-hostile", 3400, "trace");
 }
 
+/* ---- what was counted ---- */
+
+/* A context with page faults and instructions. */
+static uint32_t counting(uint32_t parent, uint32_t offset, uint64_t samples, uint64_t faults, uint64_t instructions)
+{
+  const uint64_t values[8] = {samples, steps_ns(samples), 0, 0, 0, 0, faults, instructions};
+  return compose_node(&compose, FORMAT_KIND_FRAME, 1, offset, parent, values);
+}
+
+static void begin_counted(uint32_t pid)
+{
+  begin(COMPOSE_PACKED, pid, true);
+  compose_metric(&compose, "page-faults", "", FORMAT_ROLE_COUNTED, 0);
+  compose_metric(&compose, "instructions", "", FORMAT_ROLE_COUNTED, 0);
+}
+
+static void put_counted(uint32_t thread, const uint64_t (*counts)[5], uint32_t count)
+{
+  compose_chunk(&compose, FORMAT_COUNTS, thread, 0, count, sizeof *counts, counts);
+}
+
+/* So many events of a counter until a step, in so many steps. */
+static void put_events(uint32_t thread, uint64_t until, uint64_t steps, uint64_t counter, uint64_t count)
+{
+  traced_op(&trace, thread, TRACELOG_EVENT_COUNT, 4,
+            (const uint64_t[]){(until - sampled[thread]) * SAMPLE_UNITS, steps * SAMPLE_UNITS, counter, count});
+}
+
+static void put_value(uint32_t thread, uint64_t at, uint64_t node, uint64_t name, uint64_t value)
+{
+  traced_op(&trace, thread, TRACELOG_USER_COUNT, 4,
+            (const uint64_t[]){(at - sampled[thread]) * SAMPLE_UNITS, node, name, value});
+}
+
+/* A region from step 8 to step 24, in which KERNEL has almost all page faults, and counts items. */
+static void counted_file(uint32_t pid, uint32_t *items)
+{
+  static const uint64_t first[][5] = {{132, 0}, {1200, 4000}}, second[][5] = {{3, 0}};
+  begin_counted(pid);
+  *items = compose_string(&compose, "items");
+  uint32_t main_frame = counting(0, 0x1000, 2, 112, 0);
+  uint32_t kernel = counting(main_frame, 0x2000, 2, 1220, 4000);
+  const struct format_user_count values[] = {
+      {.node = kernel, .name = *items, .count = 2, .sum = 12, .least = 5, .most = 7},
+      {.node = main_frame, .name = *items, .count = 1, .sum = 1, .least = 1, .most = 1}};
+  compose_chunk(&compose, FORMAT_USER_COUNTS, 1, 0, 2, sizeof *values, values);
+  compose_construct(&compose, 0, 0, 0, 0);
+  compose_construct(&compose, 0, FORMAT_DIRECTIVE_PARALLEL, REGION, 1);
+  put_counted(1, first, 2);
+  end_thread(1, 0, LIFE);
+  compose_construct(&compose, 0, 0, 0, 0);
+  put_counted(2, second, 1);
+  end_thread(2, 0, LIFE);
+  compose_end(&compose);
+}
+
+static void charted(void)
+{
+  enum { FAULTS, INSTRUCTIONS };
+  uint32_t items;
+  counted_file(3600, &items);
+  save("charted", 3600);
+  put_value(1, 2, MAIN, items, 1);
+  put_events(1, 4, 4, FAULTS, 100);
+  put_sample(1, TRACELOG_WORKS, 4, MAIN, 0);
+  put_events(1, 8, 4, FAULTS, 20);
+  put_state(1, TRACELOG_STATE, code_of(0, INSIDE), 8, 0);
+  put_value(1, 10, SETUP, items, 5);
+  put_events(1, 12, 4, FAULTS, 400);
+  put_events(1, 12, 4, INSTRUCTIONS, 1000);
+  put_sample(1, TRACELOG_WORKS, 12, SETUP, 0);
+  put_events(1, 20, 8, FAULTS, 800);
+  put_events(1, 20, 8, INSTRUCTIONS, 3000);
+  put_sample(1, TRACELOG_WORKS, 20, SETUP, 0);
+  put_value(1, 22, SETUP, items, 7);
+  put_state(1, TRACELOG_BEGUN, code_of(REGION, INSIDE), 16, 0);
+  put_events(1, 36, 12, FAULTS, 12);
+  put_sample(1, TRACELOG_WORKS, 36, MAIN, 0);
+  put_state(1, TRACELOG_STATE, code_of(0, INSIDE), LIFE - 24, 0);
+  put_events(2, 3, 3, FAULTS, 3);
+  put_state(2, TRACELOG_STATE, code_of(0, WAIT), LIFE, 0);
+  save_trace("charted", 3600, COMPOSE_PACKED);
+}
+
+/* Counters, strings and nodes that do not exist, durations and counts of any size. */
+static void charted_hostile(void)
+{
+  uint32_t items;
+  counted_file(3700, &items);
+  save("charted-hostile", 3700);
+  put_sample(1, TRACELOG_WORKS, 4, MAIN, 0);
+  put_events(1, 8, 4, 2, 100);
+  put_events(1, 8, 4, UINT64_MAX, 100);
+  put_events(1, 8, UINT64_MAX / SAMPLE_UNITS, 0, UINT64_MAX);
+  put_events(1, 8, 0, 0, UINT64_MAX);
+  put_events(1, UINT64_MAX / SAMPLE_UNITS, UINT64_MAX / SAMPLE_UNITS, 1, 1000);
+  put_value(1, 9, 9999, items, UINT64_MAX);
+  put_value(1, 9, UINT64_MAX, UINT64_MAX, 1);
+  put_value(1, UINT64_MAX / SAMPLE_UNITS, SETUP, items, UINT64_MAX);
+  put_sample(1, TRACELOG_WORKS, 12, 999, 0);
+  put_state(1, TRACELOG_STATE, code_of(0, INSIDE), 20, 0);
+  traced_byte(&trace, 1, 39 << 2 | TRACELOG_OTHER);
+  put_state(1, TRACELOG_STATE, code_of(0, INSIDE), 4, 0);
+  put_state(2, TRACELOG_STATE, code_of(0, INSIDE), 4, 0);
+  traced_byte(&trace, 2, TRACELOG_EVENT_COUNT << 2 | TRACELOG_OTHER); /* cut off */
+  save_trace("charted-hostile", 3700, COMPOSE_PACKED);
+}
+
 void golden_traces(void)
 {
+  charted();
+  charted_hostile();
   with_constructs();
   without_constructs();
   samples_only();

@@ -174,6 +174,18 @@ int user_marks_read(struct read_file *file, struct profile_process *process, str
   return status;
 }
 
+int user_marks_count(struct read_file *file, struct profile_process *process)
+{
+  struct names names = {.file = file, .marks = &process->marks};
+  free(process->marks.counts);
+  process->marks.counts = NULL;
+  process->marks.counts_count = 0;
+  int status = add_counts(&names, process);
+  free(names.strings);
+  free(names.offsets);
+  return status;
+}
+
 void user_marks_cut(struct profile_process *process, uint64_t from_ns, uint64_t to_ns)
 {
   struct profile_marks *marks = &process->marks;

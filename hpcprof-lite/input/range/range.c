@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/range/range.h"
 
+#include "hpcprof-lite/input/range/range_counts.h"
 #include "hpcprof-lite/input/range/range_thread.h"
 #include "hpcprof-lite/input/range/trace_sweep.h"
 
@@ -312,12 +313,14 @@ static int sweep(struct range *range, const struct profile_process *process, con
   return failed ? ERR_NOMEM : 0;
 }
 
-/* The columns that can be known from the trace: not those of events other than the first one. */
-static uint32_t columns_known(const struct read_file *file, bool timed)
+/* The columns that can be known from the trace: not those of sampled events other than the first one. */
+static struct read_columns columns_known(const struct read_file *file, bool timed)
 {
-  uint32_t count = read_columns_count(file), known = 0;
-  for (bool first = !timed; known < count; known++) {
-    if (read_column(file, known).role != COLUMN_EVENT)
+  struct read_columns known = {.from = read_columns_count(file)};
+  while (known.from && read_column(file, known.from - 1).counted)
+    known.from--;
+  for (bool first = !timed; known.before < known.from; known.before++) {
+    if (read_column(file, known.before).role != COLUMN_EVENT)
       continue;
     if (!first)
       break;
@@ -364,9 +367,11 @@ static int fill(struct range *range, struct read_file *file, const struct profil
     status = prepare(range);
   if (!status)
     status = sweep(range, process, trace, problems);
-  uint32_t columns = columns_known(file, timed);
+  const struct read_columns columns = columns_known(file, timed);
   for (uint32_t i = 0; i < range->count && !status; i++)
     status = range_thread_waits(&range->threads[i], range->threads, range->count, &range->parts[i]);
+  for (uint32_t i = 0; i < range->count && !status; i++)
+    status = range_counts_take(&range->threads[i], file, trace, problems, &range->parts[i]);
   for (uint32_t i = 0; i < range->count && !status; i++)
     status = range_thread_finish(&range->threads[i], file, columns, &range->parts[i]);
   if (!status)
@@ -495,6 +500,7 @@ void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, s
     process->cpu_ns = model_sum(process->cpu_ns, process->threads[i].cpu_ns);
     process->regions = model_sum(process->regions, from->regions);
     unknown += from->unknown;
+    process->counts_about |= from->counts_cut;
     gap_ticks += from->gap_ticks;
     dropped += process->threads[i].lost[LOSS_TRACE];
   }

@@ -113,6 +113,7 @@ void range_thread_release(struct range_thread *thread)
   free(thread->runtime_below);
   free(thread->codes);
   free(thread->sums);
+  free(thread->counted);
   free(thread->waits);
   free(thread->shares);
   free(thread->more_nodes);
@@ -298,20 +299,27 @@ static uint64_t cell(const struct range_sums *sums, uint32_t role, uint64_t stor
   return complete && amount.all ? range_share_of(stored, amount) : amount.in;
 }
 
-static int make_values(const struct range_thread *thread, const struct read_file *file, uint32_t columns,
+static int make_values(const struct range_thread *thread, const struct read_file *file, struct read_columns kept,
                        struct read_part *part)
 {
+  uint32_t counted = thread->columns - kept.from, columns = kept.before + counted;
   part->values = calloc((size_t)thread->values_count * columns + 1, sizeof *part->values);
   part->values_count = part->values ? thread->values_count : 0;
   uint32_t samples = MODEL_NONE;
-  for (uint32_t i = 0; i < columns; i++)
+  for (uint32_t i = 0; i < kept.before; i++)
     samples = read_column(file, i).role == COLUMN_SAMPLES ? i : samples;
   for (uint32_t i = 1; i < part->values_count; i++) {
     const uint64_t *stored = thread->values + (size_t)i * thread->columns;
     const struct range_sums *sums = &thread->sums[i];
     bool complete = samples != MODEL_NONE && stored[samples] == sums->samples.all;
-    for (uint32_t j = 0; j < columns; j++)
-      part->values[(size_t)i * columns + j] = cell(sums, read_column(file, j).role, stored[j], complete);
+    uint64_t *values = part->values + (size_t)i * columns;
+    for (uint32_t j = 0; j < kept.before; j++)
+      values[j] = cell(sums, read_column(file, j).role, stored[j], complete);
+    for (uint32_t j = 0; j < counted && j < thread->counters; j++) {
+      struct range_amount amount = thread->counted[(size_t)i * thread->counters + j];
+      values[kept.before + j] =
+          complete && amount.all ? range_share_of(stored[kept.from + j], amount) : amount.in;
+    }
   }
   return part->values ? 0 : ERR_NOMEM;
 }
@@ -559,7 +567,7 @@ static int make_tasks(struct range_thread *thread, struct read_part *part)
   return status;
 }
 
-int range_thread_finish(struct range_thread *thread, const struct read_file *file, uint32_t columns,
+int range_thread_finish(struct range_thread *thread, const struct read_file *file, struct read_columns columns,
                         struct read_part *part)
 {
   int status = make_values(thread, file, columns, part);

@@ -55,6 +55,9 @@ struct range_thread {
   uint32_t codes_count;
   struct open_state open;  /* with constructs, a lock that was waited for has the last code */
   struct range_sums *sums; /* [record of values] */
+  struct range_amount *counted; /* [record of values][counter] events of -c that are charged to a context */
+  unsigned counters;
+  bool counts_cut;         /* the part begins or ends between two readings */
   struct read_wait *waits; /* the places of the part; [0] is that of parked threads */
   struct range_share *shares;
   struct read_node *more_nodes; /* to be appended to the thread's tree */
@@ -100,9 +103,9 @@ void range_thread_share(struct range_thread *thread, const struct range_places *
 int range_thread_waits(struct range_thread *thread, const struct range_thread *all, uint32_t count,
                        struct read_part *part);
 
-/* Makes the other tables of the part, with so many columns of values.  The caller frees them with read_part_release().
+/* Makes the other tables of the part, with these columns of values.  The caller frees them with read_part_release().
  * Returns 0 or ERR_NOMEM. */
-int range_thread_finish(struct range_thread *thread, const struct read_file *file, uint32_t columns,
+int range_thread_finish(struct range_thread *thread, const struct read_file *file, struct read_columns columns,
                         struct read_part *part);
 
 /* The share of a figure of the run that a part gets. */

@@ -10,7 +10,8 @@ void count_columns_init(struct count_columns *columns, const struct profile *pro
                                            [COUNT_COLUMNS_TREE] = {"_incl", "_excl"},
                                            [COUNT_COLUMNS_SUM] = {""}};
   unsigned own = 0;
-  *columns = (struct count_columns){.counters = &profile->constructs.counters, .kind = kind};
+  *columns =
+      (struct count_columns){.counters = &profile->constructs.counters, .kind = kind, .unknown = profile->range.traced};
   for (; columns->count < fixed_count && columns->count < COUNT_COLUMNS_FIXED_MAX; columns->count++)
     columns->all[columns->count] = fixed[columns->count];
   columns->before = columns->count;
@@ -63,11 +64,20 @@ static void thread_cells(struct row_writer *writer, const struct construct_entry
   row_writer_optional(writer, entry->lines_count > 0, greatest);
 }
 
+static void no_cells(const struct count_columns *columns, struct row_writer *writer, unsigned of_each)
+{
+  if (columns->counters->count)
+    for (uint32_t i = 0; i < columns->counters->count * of_each + columns->ratios_count + 1; i++)
+      row_writer_empty(writer);
+}
+
 void count_columns_cells(const struct count_columns *columns, struct row_writer *writer,
                          const struct construct_entry *entry, const struct construct_line *line)
 {
   const struct construct_figures *figures = line ? &line->figures : &entry->sum;
-  if (!columns->counters->count)
+  if (columns->unknown)
+    no_cells(columns, writer, columns->kind == COUNT_COLUMNS_TREE ? 2 : 4);
+  if (columns->unknown || !columns->counters->count)
     return;
   if (entry->kind == DIRECTIVE_TASK) { /* task creations, which are no stretches of time */
     for (size_t i = columns->before; i < columns->count; i++)
@@ -91,6 +101,10 @@ void count_columns_cells(const struct count_columns *columns, struct row_writer 
 void count_columns_sums(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts,
                         uint64_t all_ns, uint64_t unread_ns)
 {
+  if (columns->unknown) {
+    no_cells(columns, writer, 1);
+    return;
+  }
   for (uint32_t i = 0; i < columns->counters->count; i++)
     row_writer_uint(writer, counts[i]);
   ratio_cells(columns, writer, counts);

@@ -18,6 +18,7 @@ enum { COUNT_COLUMNS_FIXED_MAX = 32, COUNT_COLUMNS_MAX = COUNT_COLUMNS_FIXED_MAX
 struct count_columns {
   const struct counter_names *counters;
   enum count_columns_kind kind;
+  bool unknown; /* figures are those of a part of the run: cells are empty */
   struct counter_ratio ratios[COUNTER_RATIOS_MAX];
   uint32_t ratios_count;
   char own[4 * COUNTERS_MAX][COUNTER_NAME_MAX + 8];

@@ -276,7 +276,7 @@ static void print_entry(const struct layout *layout, const struct construct_entr
   fprintf(report->stream, "%*s%s%s\n", (int)indent, "", level, name);
   if (!layout->tree)
     print_uneven(layout, entry);
-  if (entry->kind != DIRECTIVE_TASK)
+  if (entry->kind != DIRECTIVE_TASK && !report->profile->range.traced)
     count_columns_text(&report->profile->constructs.counters,
                        layout->tree ? entry->sum.counted_own : entry->sum.counted, entry->sum.unread > 0,
                        &layout->terminal, report->stream);

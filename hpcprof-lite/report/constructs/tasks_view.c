@@ -118,7 +118,9 @@ static void print_row(const struct report *report, const struct terminal *termin
   construct_text_name(terminal, &place, terminal_room(terminal, FIGURES_WIDTH), name);
   fprintf(report->stream, "%6s  %s\n", text, name);
   print_creation(report, terminal, row);
-  count_columns_text(&report->profile->constructs.counters, row->counted, row->unread_ns > 0, terminal, report->stream);
+  if (!report->profile->range.traced)
+    count_columns_text(&report->profile->constructs.counters, row->counted, row->unread_ns > 0, terminal,
+                       report->stream);
   print_short(report, terminal, row);
 }
 

@@ -14,8 +14,8 @@ static int add(struct lane_marks *marks, const struct lane_mark *mark)
 
 static int add_count(void *context, const struct timeline_count *count)
 {
-  return add(context, &(struct lane_mark){.start_ns = count->at_ns,
-                                          .end_ns = count->at_ns,
+  return add(context, &(struct lane_mark){.start_ns = count->end_ns,
+                                          .end_ns = count->end_ns,
                                           .value = count->value,
                                           .name = count->name,
                                           .kind = LANE_COUNT});

@@ -3,6 +3,7 @@
 #include "common/array.h"
 #include "hpcprof-lite/model/construct_tree.h"
 #include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/report/html/counter_tables.h"
 #include "hpcprof-lite/report/html/html_page.h"
 #include "hpcprof-lite/report/html/html_table.h"
 #include "hpcprof-lite/report/row_writer.h"
@@ -239,6 +240,8 @@ int interval_tables_write(const struct report *report, FILE *output)
     status = html_table_write(&tables.intervals, output);
   for (size_t i = 0; i < sizeof parts / sizeof *parts && !status; i++)
     status = write_part(&tables, &parts[i], output);
+  if (!status)
+    status = counter_tables_write(report, tables.from_ns, tables.to_ns, output);
   html_table_release(&tables.intervals);
   index_release(&tables.index);
   free(tables.states);

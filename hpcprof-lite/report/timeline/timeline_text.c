@@ -4,6 +4,7 @@
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/report/timeline/phases_view.h"
 #include "hpcprof-lite/report/timeline/state_chart.h"
+#include "hpcprof-lite/report/timeline/timeline_counters.h"
 #include "hpcprof-lite/report/timeline/timeline_marks.h"
 #include "hpcprof-lite/report/timeline/timeline_rows.h"
 
@@ -34,6 +35,8 @@ static const char legend[] = "Each letter says what a thread did for most of a c
                              "  a smaller part.\n"
                              "Digits below a process or node: the tenths of its threads' time that are work;\n"
                              "  its letter is what most of that time is.\n"
+                             "Rows of counters, of all lines together: NAME: how many in all; their rate, in\n"
+                             "  ninths of the highest one: . : - = + * # % @, blank: none.\n"
                              "Total: of all lines; Mean: for each of them; Min, Max: the least and most, and\n"
                              "  the line that has it.  Work, Ovhd, Lock, Idle, Block, Core, Tool, Gap: work,\n"
                              "  overhead, lock wait, idle, blocked, core wait, tool, not recorded.\n";
@@ -45,6 +48,7 @@ struct drawing {
   struct timeline_rows rows;
   unsigned used;                /* bits: categories with a letter */
   bool on_path, partly_on_path; /* there are such marks */
+  bool counters;                /* there are rows of them */
 };
 
 static const struct profile_process *process_of(const struct drawing *drawing, uint32_t row)
@@ -300,6 +304,8 @@ static void print_meaning(const struct drawing *drawing)
   if (drawing->on_path || drawing->partly_on_path)
     print_note(drawing, "^ on the critical path%s%s", drawing->partly_on_path ? " for at least half of the column" : "",
                drawing->partly_on_path ? ", - for less" : "");
+  if (drawing->counters)
+    print_note(drawing, "Counters: their rate in each column, of all lines together: from . to @, the highest one.");
   print_doubts(drawing);
 }
 
@@ -337,8 +343,10 @@ int timeline_text(const struct report *report)
   int status = timeline_rows_read(report, timeline_rows_columns(report, drawing.terminal.width), &drawing.rows);
   if (!status) {
     print_rows(&drawing);
-    print_meaning(&drawing);
+    status = timeline_counters_print(report, &drawing.terminal, &drawing.rows, &drawing.counters);
   }
+  if (!status)
+    print_meaning(&drawing);
   status = status ? status : state_chart_text(report, &drawing.terminal, &drawing.rows);
   timeline_rows_release(&drawing.rows);
   if (status)

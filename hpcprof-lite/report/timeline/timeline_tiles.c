@@ -4,6 +4,7 @@
 #include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/report/timeline/state_chart.h"
+#include "hpcprof-lite/report/timeline/timeline_counters.h"
 #include "hpcprof-lite/report/timeline/timeline_rows.h"
 
 static void write_tile(const struct report *report, struct row_writer *writer, const struct timeline_cell *cell,
@@ -51,6 +52,42 @@ static void write_marks(const struct report *report)
   row_writer_end(&writer);
 }
 
+struct counts {
+  const struct report *report;
+  struct row_writer writer;
+};
+
+static int write_count(void *context, uint32_t lane, const struct timeline_count *count)
+{
+  struct counts *counts = context;
+  struct row_writer *writer = &counts->writer;
+  const struct timeline_lane *of = &counts->report->timeline->lanes[lane];
+  const struct profile_process *process = &counts->report->profile->processes[of->process];
+  row_writer_uint(writer, process->pid);
+  row_writer_optional(writer, process->rank >= 0, (uint64_t)process->rank);
+  row_writer_uint(writer, process->threads[of->thread].index);
+  row_writer_text(writer, count->name);
+  row_writer_ns(writer, count->start_ns);
+  row_writer_ns(writer, count->end_ns);
+  row_writer_uint(writer, count->value);
+  return ferror(writer->stream) ? ERR_INPUT : 0;
+}
+
+/* And one of what was counted, if anything was. */
+static int write_counters(const struct report *report)
+{
+  static const char *const columns[] = {"process", "rank", "thread", "name", "start_s", "end_s", "value"};
+  struct counts counts = {.report = report};
+  bool any;
+  int status = timeline_counters_any(report, &any);
+  if (status || !any)
+    return status;
+  row_writer_begin_array(&counts.writer, report->stream, "counters", columns, sizeof columns / sizeof *columns);
+  status = timeline_counters_each(report, write_count, &counts);
+  row_writer_end(&counts.writer);
+  return status;
+}
+
 int timeline_tiles(const struct report *report)
 {
   static const char *const columns[] = {"host",       "process",     "rank",       "thread",      "start_s",
@@ -76,6 +113,7 @@ int timeline_tiles(const struct report *report)
   row_writer_end(&writer);
   status = status ? status : state_chart_json(report, &rows);
   write_marks(report);
+  status = status ? status : write_counters(report);
   document_close(report, true);
   timeline_rows_release(&rows);
   return status;

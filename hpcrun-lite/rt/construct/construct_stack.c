@@ -1,12 +1,15 @@
 #include "hpcrun-lite/rt/construct/construct_stack.h"
 
+#include "hpcrun-lite/rt/construct/trace_counts.h"
 #include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/filter/filter.h"
 
 void construct_count_events(struct thread_state *t, uint64_t elapsed)
 {
   uint32_t counted = t->construct.counted;
-  counts_pass(t, counted ? counted - 1 : (uint32_t)(t->record->construct_open / FORMAT_TIMES), elapsed);
+  uint32_t record = counted ? counted - 1 : (uint32_t)(t->record->construct_open / FORMAT_TIMES);
+  if (counts_pass(t, record, elapsed) && t->trace.on)
+    trace_counts_put(t, t->counts.totals, false);
 }
 
 bool construct_start(struct thread_state *t)

@@ -327,7 +327,7 @@ enum { ENDS = 3 * PARTS * TRACELOG_RECORD_MAX }; /* room for the states at the e
 void trace_leave_window(struct thread_state *t)
 {
   struct stream *stream = &t->trace.stream, before = *stream;
-  if (stream_has_room(stream, ENDS))
+  if (stream_has_room(stream, ENDS + 2 * rt.counter_count * TRACELOG_RECORD_MAX))
     return;
   stream_leave(stream);
   if (window_next(t))

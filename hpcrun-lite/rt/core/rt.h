@@ -185,6 +185,10 @@ struct counts_state {
   uint64_t totals[COUNTERS_MAX];    /* counted by the thread, when last read */
   uint64_t passed[COUNTERS_MAX];    /* of these, what is in records, or left out */
   uint64_t sampled[COUNTERS_MAX];   /* likewise: in contexts */
+  uint64_t traced[COUNTERS_MAX];    /* likewise: in the trace */
+  uint64_t held[COUNTERS_MAX];      /* likewise: read, but not in the trace yet */
+  uint64_t traced_at, held_at;      /* ticks: when they were known to be those; held_at 0: nothing is held */
+  uint64_t written_at;              /* when counts were last written */
   uint64_t own_since[COUNTERS_MAX]; /* totals when the tool's own work began */
   uint64_t price, saved, random;    /* ticks that a read costs, and that are saved for reads */
   struct table records;

@@ -226,7 +226,9 @@ void counts_start(struct thread_state *t)
   state->random = rt_ticks() | 1;
   state->exact = state->on = true;
   for (unsigned i = 0; i < rt.counter_count; i++)
-    state->passed[i] = state->sampled[i] = state->totals[i];
+    state->passed[i] = state->sampled[i] = state->traced[i] = state->totals[i];
+  state->traced_at = state->written_at = rt_ticks();
+  state->held_at = 0;
   t->trace.attend = true;
 }
 
@@ -292,35 +294,48 @@ static void add_since(struct counts_state *state, uint64_t *into)
   }
 }
 
-void counts_pass(struct thread_state *t, uint32_t record, uint64_t elapsed)
+/* What was counted since then counts nowhere. */
+static void leave_out_of_trace(struct counts_state *state)
+{
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    state->traced[i] = state->totals[i];
+  state->traced_at = rt_ticks();
+  state->held_at = 0;
+}
+
+bool counts_pass(struct thread_state *t, uint32_t record, uint64_t elapsed)
 {
   struct counts_state *state = &t->counts;
   if (!state->on || !elapsed ||
       atomic_load_explicit(&rt.closed, memory_order_relaxed)) /* maybe no system calls either */
-    return;
+    return false;
   bool read = may_read(state, elapsed);
   if (rt_paused()) {
     state->was_paused = true;
     if (!read)
-      return;
+      return false;
     read_totals(t);
     add_since(state, NULL);
+    leave_out_of_trace(state);
     state->exact = true;
     state->was_paused = false;
-    return;
+    return false;
   }
   uint64_t *fields = record_at(t, record);
   if (fields && !(read && state->exact))
     *unread_of(fields) += elapsed;
   state->exact &= read;
   if (!read)
-    return;
+    return false;
   read_totals(t);
-  if (state->was_paused) /* what was counted in the pause is not known apart */
+  if (state->was_paused) { /* what was counted in the pause is not known apart */
     fields = NULL;
+    leave_out_of_trace(state);
+  }
   add_since(state, !fields ? NULL : state->exact ? exact_of(fields) : rest_of(fields));
   state->exact = true;
   state->was_paused = false;
+  return true;
 }
 
 void counts_end(struct thread_state *t, uint32_t record, uint64_t elapsed)
@@ -394,6 +409,8 @@ void counts_own_end(struct thread_state *t)
     uint64_t own = state->totals[i] - state->own_since[i];
     state->passed[i] += own;
     state->sampled[i] += own;
+    state->traced[i] += own;
+    state->held[i] += own;
   }
 }
 

@@ -27,8 +27,9 @@ void counts_stop(struct thread_state *t);
 void counts_init(struct thread_state *t);
 void counts_release(struct thread_state *t);
 
-/* The thread's time since the last boundary, so many ticks, goes to that record of its constructs. */
-void counts_pass(struct thread_state *t, uint32_t record, uint64_t elapsed);
+/* The thread's time since the last boundary, so many ticks, goes to that record of its constructs.  Returns whether its
+ * totals were brought up to date, and count. */
+bool counts_pass(struct thread_state *t, uint32_t record, uint64_t elapsed);
 
 /* The thread ends, so many ticks after the last boundary: what it has counted since goes to that record. */
 void counts_end(struct thread_state *t, uint32_t record, uint64_t elapsed);

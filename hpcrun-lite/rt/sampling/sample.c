@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <ucontext.h>
 
+#include "hpcrun-lite/rt/construct/trace_counts.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/filter/window.h"
 #include "hpcrun-lite/rt/counts/counts.h"
@@ -91,8 +92,11 @@ void sample_charge_blame(struct thread_state *t, uint32_t node, const struct bla
 static void put_trace(struct thread_state *t, unsigned event, enum tracelog_sample_kind kind, uint32_t node,
                       uint64_t weight)
 {
-  if (t->trace.on)
-    sample_trace_put(t, kind, node == CCT_NONE ? 0 : node, weight, rt.events[event].period);
+  if (!t->trace.on)
+    return;
+  if (t->counts.on)
+    trace_counts_put(t, t->counts.own_since, true);
+  sample_trace_put(t, kind, node == CCT_NONE ? 0 : node, weight, rt.events[event].period);
 }
 
 /* Adds what the thread has counted since the last sample, which was not waiting. */

@@ -151,9 +151,12 @@ export class LaneCanvas {
       if (interval && row.kind === "thread" && row.lanes[0] === interval.lane)
         this.#frame(interval.start, interval.end, top, view, this.text);
     }
-    if (!range)
-      return;
-    const from = this.x(range.from, view), to = this.x(range.to, view);
+    if (range)
+      this.drawRange(range, view);
+  }
+
+  drawRange(range, view) {
+    const { context } = this, from = this.x(range.from, view), to = this.x(range.to, view);
     context.globalAlpha = 0.45;
     context.fillStyle = this.ground;
     context.fillRect(0, 0, Math.max(0, from), this.height);

@@ -2,6 +2,7 @@
 import { element, fill } from "../dom.js";
 import { changeState, onState, stateValue } from "../page_state.js";
 import { LANE_HEIGHT, AxisCanvas, LaneCanvas } from "./lane_canvas.js";
+import { CounterChart } from "./counter_chart.js";
 import { LaneRows } from "./lane_rows.js";
 import { chosenRange } from "./range_sums.js";
 
@@ -12,9 +13,12 @@ export function secondsText(ns) {
   return (ns / 1e9).toFixed(9);
 }
 
-/* onpoint(position): the interval that is pointed at, or -1; onselect(position): the one that is selected. */
+/* counters: see counters.js; oncounter(counter, time, rate): the one that is pointed at, or null.
+ * onpoint(position): the interval that is pointed at, or -1; onselect(position): the one that is selected. */
 export class LanesView {
-  constructor(trace, phases, marks, { onpoint, onselect, onphase }) {
+  constructor(trace, phases, marks, { counters, onpoint, onselect, oncounter, onphase }) {
+    this.chart = counters.length ?
+      new CounterChart(counters, { onpoint: oncounter, onwheel: (event) => this.#wheel(event) }) : null;
     Object.assign(this, { trace, phases, marks, onpoint, onselect, onphase, rows: new LaneRows(trace) });
     this.view = { from: trace.from, to: trace.until };
     this.selected = -1; /* position of an interval */
@@ -51,7 +55,8 @@ export class LanesView {
     },
       this.inner);
     this.element = element(
-      "div", { class: "lanes" }, element("div", { class: "lanes-head" }, this.corner, this.axis.canvas), this.scroller);
+      "div", { class: "lanes" }, element("div", { class: "lanes-head" }, this.corner, this.axis.canvas), this.scroller,
+      this.chart?.element ?? null);
     const canvas = this.canvas.canvas;
     canvas.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
     canvas.addEventListener("pointerdown", (event) => this.#press(event));
@@ -162,6 +167,7 @@ export class LanesView {
     const marks = this.#shownMarks();
     this.canvas.drawMarks(this.view, marks);
     this.axis.drawAxis(this.view, this.#shownPhases(), range, marks);
+    this.chart?.draw(this.view, range);
   }
 
   /* Those of the process in which the selection is. */

@@ -2,10 +2,11 @@
  * thread for those who cannot see lanes. */
 import { element, fill } from "../dom.js";
 import { Grid } from "../grid.js";
-import { formatSeconds } from "../number_format.js";
+import { formatCount, formatSeconds } from "../number_format.js";
 import { laneCategories } from "./trace_data.js";
 import { constructTitle } from "./lane_colours.js";
 import { constructSums, contextSums, inclusiveInRange, stateSums } from "./range_sums.js";
+import { formatRate } from "./counter_chart.js";
 import { secondsText } from "./lanes_view.js";
 
 const MOST_INTERVALS = 100000; /* in the list of intervals: a table cannot be of any height */
@@ -69,6 +70,39 @@ export class ConstructTable {
     fill(note, this.rows.length ? "Seconds of all threads in the innermost construct." :
                                   "No thread was in a construct in this part.");
     grid.element.hidden = !this.rows.length;
+  }
+}
+
+/* What was counted in a part. */
+export class CounterTable {
+  constructor(counters) {
+    const row = (number) => this.rows[number];
+    Object.assign(this, { counters, rows: [] });
+    this.section = section("Counters", new Grid({
+      label: "Counters in the chosen part",
+      columns: [
+        textColumnOfRange("counter", "Counter", (number) => row(number).name, true),
+        textColumnOfRange("kind", "Counted by", (number) => row(number).event ? "-c" : "the program"),
+        { key: "count", title: "Count", help: "Of all threads", numeric: true,
+          value: (number) => row(number).count, text: (number) => formatCount(row(number).count) },
+        { key: "mean", title: "Mean rate", help: "A second", numeric: true,
+          value: (number) => row(number).mean, text: (number) => formatRate(row(number).mean) },
+        { key: "highest", title: "Highest rate", help: "In a 400th of the part", numeric: true,
+          value: (number) => row(number).highest, text: (number) => formatRate(row(number).highest) }
+      ]
+    }));
+    this.element = this.section.element;
+    fill(this.section.note, "Of all threads together. Where the part ends between two readings of an event's counter, " +
+      "what was counted between them is divided by time.");
+  }
+
+  show(from, to) {
+    this.rows = this.counters.map((counter) => {
+      const count = counter.between(from, to);
+      return { name: counter.name, event: counter.event, count, mean: to > from ? count / (to - from) * 1e9 : 0,
+        highest: to > from ? counter.rates(from, to, 400).reduce((most, rate) => Math.max(most, rate), 0) : 0 };
+    });
+    showRows(this.section.grid, this.rows.map((_, i) => i));
   }
 }
 

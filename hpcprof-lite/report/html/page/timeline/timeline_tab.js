@@ -3,11 +3,13 @@ import { element, fill } from "../dom.js";
 import { formatSeconds } from "../number_format.js";
 import { loadTable } from "../table_data.js";
 import { changeState, onState, stateValue } from "../page_state.js";
+import { formatRate } from "./counter_chart.js";
+import { loadCounters } from "./counters.js";
 import { colouring, colourings } from "./lane_colours.js";
 import { LaneSums } from "./lane_sums.js";
 import { LanesView, secondsText } from "./lanes_view.js";
 import { chosenRange, stateSums } from "./range_sums.js";
-import { IntervalTable, markTable, phaseTable, RangeTables } from "./timeline_grids.js";
+import { CounterTable, IntervalTable, markTable, phaseTable, RangeTables } from "./timeline_grids.js";
 import { laneCategories, loadTrace } from "./trace_data.js";
 
 const MOST_CULPRITS = 200000; /* intervals that are added up to tell who is to blame */
@@ -88,18 +90,21 @@ function contextText(trace, id) {
 }
 
 class TimelineTab {
-  constructor(trace, phases, marks) {
+  constructor(trace, phases, marks, counters) {
     const named = phases.filter((phase) => phase.named);
     Object.assign(this, { trace, phases, marks });
     this.wholeSums = stateSums(trace, trace.from, trace.end);
     this.categorySums = new LaneSums(trace, trace.categoryOf, laneCategories.length);
     this.lanes = new LanesView(trace, named.length ? named : phases, marks, {
+      counters,
+      oncounter: (counter, time, rate) => this.#describeCounter(counter, time, rate),
       onpoint: (position) => this.#describe(position),
       onselect: (position) => this.#select(position),
       onphase: (phase) => this.#describePhase(phase)
     });
     this.tables = new RangeTables(trace, this.categorySums,
       { onlane: (row) => this.#selectLane(trace.lanes[row]), oncontext: (id) => changeState({ context: id }, true) });
+    this.counters = counters.length ? new CounterTable(counters) : null;
     this.intervals = new IntervalTable(trace, (position) => this.lanes.select(position));
     this.legend = element("ul", { class: "legend lanes-legend" });
     this.details = element("dl", { class: "lane-details", "aria-live": "polite" });
@@ -129,7 +134,7 @@ class TimelineTab {
       this.lanes.element, this.legend, this.details,
       element("details", { class: "lanes-help" }, element("summary", {}, "Mouse and keyboard"),
         element("p", { class: "note", id: "lanes-keys" }, KEYS)),
-      element("div", { class: "range-tables" }, phaseSection, markSection, this.tables.threads.element, this.tables.contexts.element,
+      element("div", { class: "range-tables" }, phaseSection, markSection, this.counters?.element ?? null, this.tables.threads.element, this.tables.contexts.element,
         this.tables.constructs.element, this.intervals.element));
     for (const name of ["from", "to"])
       onState(name, () => this.#showRange());
@@ -181,6 +186,7 @@ class TimelineTab {
     fill(this.rangeText,
       range ? `Selected: ${secondsText(from)} to ${secondsText(to)} s, ${formatSeconds((to - from) / 1e9)}` :
               "The whole run");
+    this.counters?.show(from, to);
     this.tables.show(from, to);
     this.intervals.show(this.lane, from, to);
   }
@@ -209,6 +215,11 @@ class TimelineTab {
     ]);
   }
 
+  #describeCounter(counter, time, rate) {
+    if (counter)
+      this.#details([["Counter", counter.name], ["Time", secondsText(time) + " s"], ["Rate", formatRate(rate)]]);
+  }
+
   #details(items) {
     const pair = ([title, text]) => element("div", {}, element("dt", {}, title), element("dd", {}, text));
     fill(this.details, items.filter(([, text]) => text).map(pair));
@@ -234,7 +245,7 @@ class TimelineTab {
 export async function drawTimeline(tab) {
   const [trace, phases, about] = [await loadTrace(), await loadTable("phases"), await loadTable("about")];
   if (trace) {
-    new TimelineTab(trace, readPhases(phases), readMarks(await loadTable("marks"))).start(tab);
+    new TimelineTab(trace, readPhases(phases), readMarks(await loadTable("marks")), await loadCounters()).start(tab);
     return;
   }
   const row = about ? about.find("name", "timeline") : -1;

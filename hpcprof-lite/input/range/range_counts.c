@@ -1,0 +1,117 @@
+#include "hpcprof-lite/input/range/range_counts.h"
+
+#include <stdlib.h>
+
+struct counting {
+  struct range_thread *thread;
+  struct read_part *part;
+  struct index users;                        /* of part->user_counts, by context and name */
+  struct range_amount pending[COUNTERS_MAX]; /* since the last sample */
+};
+
+static uint64_t user_key(uint32_t node, uint32_t name)
+{
+  return index_hash(index_hash(1, node), name);
+}
+
+static struct read_user_count *user_count_of(const struct counting *counting, uint32_t node, uint32_t name)
+{
+  uint64_t key = user_key(node, name);
+  uint32_t slot;
+  for (uint32_t i = index_first(&counting->users, key, &slot); i; i = index_next(&counting->users, key, &slot)) {
+    struct read_user_count *at = &counting->part->user_counts[i - 1];
+    if (at->node == node && at->name == name)
+      return at;
+  }
+  return NULL;
+}
+
+/* Lists the contexts and counters that the file has, without values. */
+static int take_users(struct counting *counting, struct read_file *file, struct problems *problems)
+{
+  struct read_part *part = counting->part;
+  int status =
+      read_user_counts(file, counting->thread->record->index, problems, &part->user_counts, &part->user_counts_count);
+  for (uint32_t i = 0; i < part->user_counts_count && !status; i++) {
+    struct read_user_count *at = &part->user_counts[i];
+    at->count = at->sum = at->most = 0;
+    at->least = UINT64_MAX;
+    status = index_add(&counting->users, user_key(at->node, at->name), i + 1) ? 0 : ERR_NOMEM;
+  }
+  return status;
+}
+
+static void add_value(const struct counting *counting, const struct trace_event *event)
+{
+  const struct range_thread *thread = counting->thread;
+  struct read_user_count *at = user_count_of(counting, event->node, event->counter);
+  if (!at || event->end_ticks < thread->from || event->end_ticks >= thread->to)
+    return;
+  at->count++;
+  at->sum = model_sum(at->sum, event->value);
+  at->least = event->value < at->least ? event->value : at->least;
+  at->most = event->value > at->most ? event->value : at->most;
+}
+
+static bool is_between(uint64_t at, const struct trace_event *event)
+{
+  return at > event->begin_ticks && at < event->end_ticks;
+}
+
+static void add_events(struct counting *counting, const struct trace_event *event)
+{
+  struct range_thread *thread = counting->thread;
+  if (event->counter >= thread->counters)
+    return;
+  struct range_amount *pending = &counting->pending[event->counter];
+  pending->all = model_sum(pending->all, event->value);
+  pending->in =
+      model_sum(pending->in, model_part(event->value, event->begin_ticks, event->end_ticks, thread->from, thread->to));
+  thread->counts_cut |= is_between(thread->from, event) || is_between(thread->to, event);
+}
+
+/* A sample takes what was counted before it; that of a thread that waits is in its constructs only. */
+static void take_sample(struct counting *counting, const struct trace_event *event)
+{
+  struct range_thread *thread = counting->thread;
+  bool works = event->sample == TRACELOG_WORKS || event->sample == TRACELOG_OVERHEAD;
+  uint32_t value = works && event->node < thread->nodes_count ? thread->value_of[event->node] : 0;
+  for (unsigned i = 0; i < thread->counters; i++) {
+    struct range_amount *amount = &thread->counted[(size_t)value * thread->counters + i];
+    amount->in = model_sum(amount->in, counting->pending[i].in);
+    amount->all = model_sum(amount->all, counting->pending[i].all);
+    counting->pending[i] = (struct range_amount){0};
+  }
+}
+
+static void take_event(struct counting *counting, const struct trace_event *event)
+{
+  if (event->kind == TRACE_EVENT_USER_COUNT)
+    add_value(counting, event);
+  else if (event->kind == TRACE_EVENT_EVENT_COUNT)
+    add_events(counting, event);
+  else if (event->kind == TRACE_EVENT_SAMPLE)
+    take_sample(counting, event);
+}
+
+int range_counts_take(struct range_thread *thread, struct read_file *file, const struct trace_reader *trace,
+                      struct problems *problems, struct read_part *part)
+{
+  struct counting counting = {.thread = thread, .part = part};
+  const char *names[COUNTERS_MAX];
+  struct trace_cursor cursor;
+  struct trace_event event;
+  thread->counters = read_counters(file, names);
+  thread->counted = calloc((size_t)thread->values_count * thread->counters + COUNTERS_MAX, sizeof *thread->counted);
+  int status = thread->counted ? take_users(&counting, file, problems) : ERR_NOMEM;
+  if (!status && (thread->counters || part->user_counts_count)) {
+    trace_cursor_open(trace, thread->record->index, NULL, &cursor); /* damage is reported by the sweep */
+    cursor.counts = true;
+    while (trace_cursor_next(&cursor, &event))
+      take_event(&counting, &event);
+    status = cursor.no_memory ? ERR_NOMEM : 0;
+    trace_cursor_close(&cursor);
+  }
+  index_release(&counting.users);
+  return status;
+}

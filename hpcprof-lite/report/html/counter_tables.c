@@ -1,0 +1,139 @@
+#include "hpcprof-lite/report/html/counter_tables.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/report/html/html_page.h"
+#include "hpcprof-lite/report/html/html_table.h"
+#include "hpcprof-lite/report/row_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct drawn_counter {
+  const char *name;
+  bool event;
+  uint64_t *cells; /* [part of the time]; NULL while each count has a row */
+};
+
+struct counts {
+  uint64_t from_ns, to_ns;
+  struct drawn_counter *counters;
+  uint32_t count;
+  size_t room;
+  bool summed;
+  struct html_table table;
+};
+
+/* Returns MODEL_NONE without memory. */
+static uint32_t counter_of(struct counts *counts, const struct timeline_count *of)
+{
+  for (uint32_t i = 0; i < counts->count; i++)
+    if (counts->counters[i].event == of->event && !strcmp(counts->counters[i].name, of->name))
+      return i;
+  if (!array_reserve(&counts->counters, &counts->room, (size_t)counts->count + 1, sizeof *counts->counters))
+    return MODEL_NONE;
+  counts->counters[counts->count] = (struct drawn_counter){.name = of->name, .event = of->event};
+  return counts->count++;
+}
+
+static void add_row(struct counts *counts, uint32_t counter, uint64_t start_ns, uint64_t end_ns, uint64_t value)
+{
+  int64_t row[] = {counter, (int64_t)start_ns, (int64_t)end_ns, value < INT64_MAX ? (int64_t)value : INT64_MAX};
+  html_table_add_row(&counts->table, row);
+}
+
+static uint64_t cell_ns(const struct counts *counts, uint32_t cell)
+{
+  return timeline_cell_start(counts->from_ns, counts->to_ns, COUNTER_TABLES_CELLS, cell);
+}
+
+static int add_to_cells(struct counts *counts, struct drawn_counter *counter, const struct timeline_count *count)
+{
+  if (!counter->cells)
+    counter->cells = calloc(COUNTER_TABLES_CELLS, sizeof *counter->cells);
+  if (!counter->cells)
+    return ERR_NOMEM;
+  double share = (double)(count->start_ns - counts->from_ns) / (double)(counts->to_ns - counts->from_ns);
+  uint32_t cell = share >= 1 ? COUNTER_TABLES_CELLS - 1 : (uint32_t)(share * COUNTER_TABLES_CELLS);
+  while (cell && cell_ns(counts, cell) > count->start_ns) /* where rounding went astray */
+    cell--;
+  for (; cell < COUNTER_TABLES_CELLS && cell_ns(counts, cell) <= count->end_ns; cell++) {
+    uint64_t part =
+        model_part(count->value, count->start_ns, count->end_ns, cell_ns(counts, cell), cell_ns(counts, cell + 1));
+    counter->cells[cell] = model_sum(counter->cells[cell], part);
+  }
+  return 0;
+}
+
+/* Ends the walk with 1 where there are too many for rows. */
+static int add_count(void *context, const struct timeline_count *count)
+{
+  struct counts *counts = context;
+  uint32_t counter = counter_of(counts, count);
+  if (counter == MODEL_NONE)
+    return ERR_NOMEM;
+  if (counts->summed)
+    return add_to_cells(counts, &counts->counters[counter], count);
+  if (counts->table.rows == COUNTER_TABLES_ROOM)
+    return 1;
+  add_row(counts, counter, count->start_ns, count->end_ns, count->value);
+  return counts->table.no_memory ? ERR_NOMEM : 0;
+}
+
+static int add_counts(struct counts *counts, const struct timeline *timeline)
+{
+  static const char *const columns[] = {"counter", "start_ns", "end_ns", "value"};
+  int status = 0;
+  html_table_release(&counts->table);
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+    html_table_add_column(&counts->table, columns[i]);
+  for (uint32_t lane = 0; timeline->counts && lane < timeline->lanes_count && !status; lane++)
+    status = timeline->counts(timeline->source, lane, add_count, counts);
+  for (uint32_t i = 0; i < counts->count && counts->summed && !status; i++)
+    for (uint32_t cell = 0; cell < COUNTER_TABLES_CELLS && counts->counters[i].cells; cell++)
+      if (counts->counters[i].cells[cell])
+        add_row(counts, i, cell_ns(counts, cell), cell_ns(counts, cell + 1), counts->counters[i].cells[cell]);
+  return status ? status : counts->table.no_memory ? ERR_NOMEM : 0;
+}
+
+static int write_names(const struct counts *counts, FILE *output)
+{
+  static const char *const columns[] = {"name", "event"};
+  struct html_table table = {0};
+  struct row_writer writer;
+  FILE *csv = html_table_stream(&table);
+  if (!csv)
+    return ERR_NOMEM;
+  row_writer_begin(&writer, csv, false, columns, sizeof columns / sizeof *columns);
+  for (uint32_t i = 0; i < counts->count; i++) {
+    row_writer_text(&writer, counts->counters[i].name);
+    row_writer_uint(&writer, counts->counters[i].event);
+  }
+  row_writer_end(&writer);
+  html_page_close_table(output);
+  html_page_open_table(output, "timeline-counter-names");
+  int status = fclose(csv) || html_table_write(&table, output) ? ERR_NOMEM : 0;
+  html_table_release(&table);
+  return status;
+}
+
+int counter_tables_write(const struct report *report, uint64_t from_ns, uint64_t to_ns, FILE *output)
+{
+  struct counts counts = {.from_ns = from_ns, .to_ns = to_ns};
+  int status = add_counts(&counts, report->timeline);
+  if (status == 1) {
+    counts.summed = true;
+    status = add_counts(&counts, report->timeline);
+  }
+  if (!status)
+    status = write_names(&counts, output);
+  if (!status) {
+    html_page_close_table(output);
+    html_page_open_table(output, "timeline-counters");
+    status = html_table_write(&counts.table, output) ? ERR_NOMEM : 0;
+  }
+  html_table_release(&counts.table);
+  for (uint32_t i = 0; i < counts.count; i++)
+    free(counts.counters[i].cells);
+  free(counts.counters);
+  return status;
+}

@@ -1,0 +1,20 @@
+/* The tables of the HTML page about what was counted along the time, of all threads together (timeline/counters.js).
+ *
+ * Context: BATCH.  They follow those of the intervals:
+ *   timeline-counter-names  name, event (1: of -c; 0: a counter of the program)
+ *   timeline-counters       counter (a row of those), start_ns, end_ns, value: so much was counted in that time; where
+ *                           both are the same, at that time
+ * Of more than COUNTER_TABLES_ROOM counts, those in the same COUNTER_TABLES_CELLS-th of the time are added up.
+ */
+#ifndef HPCPROF_LITE_REPORT_HTML_COUNTER_TABLES_H
+#define HPCPROF_LITE_REPORT_HTML_COUNTER_TABLES_H
+
+#include "hpcprof-lite/report/report.h"
+
+enum { COUNTER_TABLES_ROOM = 200000, COUNTER_TABLES_CELLS = 1 << 14 };
+
+/* Writes them, after the element of another table, which it ends; the last one's stays open.  from_ns, to_ns: the life
+ * of all lanes.  Returns 0, ERR_INPUT or ERR_NOMEM. */
+int counter_tables_write(const struct report *report, uint64_t from_ns, uint64_t to_ns, FILE *output);
+
+#endif
