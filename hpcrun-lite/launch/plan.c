@@ -111,6 +111,7 @@ static void take_values(struct plan *plan, const struct setting_values *values)
   plan->level = text[SETTING_LEVEL];
   plan->trace_limit = setting_size(text[SETTING_TRACE_LIMIT]);
   plan->trace_keep = text[SETTING_TRACE_KEEP];
+  plan->memory_limit = setting_size(text[SETTING_MEMORY_LIMIT]);
 }
 
 enum launch_status plan_take_settings(struct plan *plan, const char *asked_for, char *message, size_t message_size)

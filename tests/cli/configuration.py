@@ -131,12 +131,14 @@ BAD = (
     ("[measure]\nlevel = off\npaused = no\n", ":2: level: 'off' contradicts paused = no"),
     ("[measure]\nlevel = summary\ntrace = samples\n", ":2: level: 'summary' contradicts trace = samples"),
     ("[program x]\nlevel = samples\ntrace = states\n", ":2: level: 'samples' contradicts trace = states"),
-    ("[measure]\ncounters = cycles\n", ":2: counters: not built yet", "remove the line"),
+    ("[measure]\ncounters = cycle\n", ":2: counters: ", "'cycle'", "--list-events"),
     ("[measure]\nlevel = off\nlevel = off\n", ":3: level: is given in line 2 already"),
     ("[measure]\nlevel = off\n[measure]\nlevel = off\n", ":4: level: is given in line 2 already"),
     ("[measure]\ntrace-limit = 1G\n", ":2: trace-limit: does not belong to [measure]; move it to [buffers]"),
     ("[filter]\nevents = wall\n", ":2: events: does not belong to [filter]; move it to [measure]"),
     ("[buffers]\ntrace-limit = 63K\n", ":2: trace-limit: '63K' is not a size of at least 64K"),
+    ("[buffers]\nmemory-limit = 1000K\n", ":2: memory-limit: '1000K' is neither a size of at least 2M", "'none'"),
+    ("[measure]\nmemory-limit = 4M\n", ":2: memory-limit: does not belong to [measure]; move it to [buffers]"),
     ("[buffers]\ntrace-keep = middle\n", ":2: trace-keep: unknown part 'middle'"),
     ("[measure]\nlevel = off\n  trace = off\n", ":3: ", "remove the spaces before 'trace = off'"),
     ("[measure]\nlevel = off\n  states\n", ":3: level: has one value"),
@@ -315,7 +317,7 @@ def lines_may_be_written_in_several_ways(directory):
     assert origin["[measure]", "events"] == "test.ini:5" and values["[measure]", "parallelism"] == "log"
     assert values["[program a b.x]", "skip-first"] == "1.5 min"
     exported = variables(directory, "--config", "test.ini")
-    assert exported["HPCRUN_LITE_FILTER"] == "functions operator==,a b,!c*,d\nthreads 1", exported
+    assert exported["HPCRUN_LITE_FILTER"] == "functions operator==,a b,!c*,d\nthreads 1\n", exported
     assert exported["HPCRUN_LITE_PROGRAMS"] == ("program a b.x\nFILTER=functions operator==,a b,!c*,d\nthreads 1\n"
                                                 "skip-first 90000000000\n"), exported
     write(directory, "")

@@ -58,6 +58,13 @@ static bool check_trace_limit(const struct check *check)
          refuse(check, "'%.100s' is not a size of at least 64K, such as 500M", check->text);
 }
 
+static bool check_memory_limit(const struct check *check)
+{
+  enum { LEAST = 2 << 20 };
+  return !strcmp(check->text, "none") || setting_size(check->text) >= LEAST ||
+         refuse(check, "'%.100s' is neither a size of at least 2M, such as 64M, nor 'none'", check->text);
+}
+
 static bool check_filter(enum setting setting, const struct check *check)
 {
   char reason[512] = "";
@@ -96,6 +103,8 @@ bool value_check(enum setting setting, const char *subject, const char *text, ch
     return check_word(&check, "level", levels);
   case SETTING_COUNTERS:
     return check_counters(&check);
+  case SETTING_MEMORY_LIMIT:
+    return check_memory_limit(&check);
   case SETTING_TRACE_LIMIT:
     return check_trace_limit(&check);
   case SETTING_TRACE_KEEP:
