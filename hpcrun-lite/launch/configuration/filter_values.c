@@ -34,7 +34,8 @@ static bool check_range(const char *item, char *message, size_t size)
     to = strtoul(end + 1, &end, 10);
   }
   if (!digit || *end || from > NUMBER_MAX || to > NUMBER_MAX) {
-    snprintf(message, size, "'%.60s' is no number up to %d or range; write such as 0-3,8", item, NUMBER_MAX);
+    snprintf(message, size, "'%.60s' is neither a number up to %d nor a range; write, for example, 0-3,8", item,
+             NUMBER_MAX);
     return false;
   }
   if (from > to)
@@ -69,7 +70,7 @@ static bool check_pattern(enum setting setting, const char *item, char *message,
   if (*item == '!' && setting == SETTING_REGIONS)
     snprintf(message, size, "'%.60s': '!' excludes functions, modules and constructs only; remove it", item);
   else if (!*pattern)
-    snprintf(message, size, "nothing stands behind '!'; write such as !init*");
+    snprintf(message, size, "nothing stands behind '!'; write, for example, !init*");
   else if (setting == SETTING_CONSTRUCTS)
     return check_construct(pattern, message, size);
   return *pattern && (*item != '!' || setting != SETTING_REGIONS);
@@ -124,7 +125,7 @@ bool filter_values_check(enum setting setting, const char *text, char *message, 
   char item[ITEM_MAX];
   if (is_time(setting)) {
     if (!read_time(text))
-      snprintf(message, message_size, "'%.60s' is no time above 0; write such as 10 s, 250 ms or 1.5 min", text);
+      snprintf(message, message_size, "'%.60s' is no time above 0; write, for example, 10 s, 250 ms or 1.5 min", text);
     return read_time(text);
   }
   while (filter_values_next(&text, item, sizeof item))
@@ -159,4 +160,18 @@ bool filter_values_text(const struct setting_layer *layer, char *text, size_t si
       append_list(text, size, value);
   }
   return strlen(text) + 1 < size;
+}
+
+enum setting filter_values_longest(const struct setting_layer *layer)
+{
+  enum setting longest = SETTING_FUNCTIONS;
+  size_t length = 0;
+  for (enum setting setting = 0; setting < SETTINGS; setting++) {
+    const char *value = setting_keys[setting].section == SECTION_FILTER ? layer->text[setting] : NULL;
+    if (value && strlen(value) > length) {
+      length = strlen(value);
+      longest = setting;
+    }
+  }
+  return longest;
 }

@@ -71,8 +71,11 @@ bool program_settings_text(const struct setting_layer *options, const struct con
     size_t at = strlen(text);
     setting_resolve(options, &program->layer, &configuration->common, &own);
     if (!write_section(&all, &own, program->name, section) || at + strlen(section) >= size) {
-      snprintf(message, message_size, "%.400s: [program %s]: more than %d bytes of settings; use shorter lists",
-               configuration->path, program->name, PROGRAM_SETTINGS_BYTES);
+      enum setting longest = filter_values_longest(&own.of);
+      snprintf(message, message_size,
+               "%.400s:%d: %s: [program %s] has more than %d bytes of settings; use patterns with * or shorter lists",
+               configuration->path, own.of.line[longest], setting_keys[longest].name, program->name,
+               PROGRAM_SETTINGS_BYTES);
       return false;
     }
     strcpy(text + at, section);

@@ -32,7 +32,7 @@ static bool check_word(const struct check *check, const char *what, const char *
   char all[128] = "";
   for (; *words && strcmp(*words, check->text) != 0; words++)
     snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", all[0] ? ", " : "", *words);
-  return *words || refuse(check, "unknown %s '%.100s' (%s)", what, check->text, all);
+  return *words || refuse(check, "unknown %s '%.100s'; write one of %s", what, check->text, all);
 }
 
 static bool check_events(const struct check *check)
