@@ -25,7 +25,7 @@ struct work {
   unsigned each;            /* threads that read a file of many threads */
   uint32_t done, files;     /* files of the slice: read, all     */
   pthread_mutex_t lock;     /* guards done and calls of progress */
-  atomic_bool failed;       /* out of memory                     */
+  atomic_bool failed;       /* out of memory, or to be ended     */
 };
 
 static void count_done(struct work *work)
@@ -33,7 +33,8 @@ static void count_done(struct work *work)
   if (!work->slice->progress)
     return;
   pthread_mutex_lock(&work->lock);
-  work->slice->progress(++work->done, work->files);
+  if (!work->slice->progress(++work->done, work->files))
+    atomic_store(&work->failed, true);
   pthread_mutex_unlock(&work->lock);
 }
 
@@ -340,7 +341,7 @@ int merge_finish(struct profile *profile)
 }
 
 int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,
-                void (*progress)(uint32_t done, uint32_t all), struct profile *profile)
+                bool (*progress)(uint32_t done, uint32_t all), struct profile *profile)
 {
   struct merge_slice all = {
       .paths = paths, .count = count, .slices = 1, .threads = threads, .baseline = baseline, .progress = progress};

@@ -10,10 +10,10 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import build
+from measured import build, preload_library
 from report import rows
 from screen_model import Terminal
-from tap import BUILD, LAUNCHER, REPORT, case, main, must, run, start, wait_until
+from tap import BUILD, LAUNCHER, REPORT, case, main, must, run, start, timed, wait_until
 
 SYNTHESIZE = os.path.join(BUILD, "tests", "synthesize")
 BAR = r"[WoL.bct]+"
@@ -159,6 +159,28 @@ def many_processes_are_one_picture(directory):
     last = threads[-1]
     assert f"{float(last['work_s']):.3f}" == re.search(r"^ +63:4 +(\S+)", text, re.M)[1], (text, last)
     assert screen.end() == 0
+
+
+@case
+def keys_are_obeyed_while_a_reading_lasts(directory):
+    """Each file takes 30 ms to open, so that a reading lasts 4.5 s and costs little CPU time."""
+    measured = os.path.join(directory, "ranks")
+    must(SYNTHESIZE, "--processes=150", "--threads=1", "--contexts=20", "--ranks", measured)
+    log = os.path.join(directory, "opened")
+    screen = live(measured, LD_PRELOAD=preload_library("slow_open.c"), OPENED=log)
+    screen.see("[1 Summary]", "150 processes")
+    first = os.path.getsize(log)
+    assert first >= 150, first
+    os.utime(glob.glob(measured + "/*")[0])
+    wait_until(lambda: os.path.getsize(log) > first, "the next reading")
+    screen.press("4")
+    screen.see("[4 Threads]", "1-19 of 150")
+    screen.press("3")
+    screen.see("[3 Contexts]")
+    timed(os.path.getsize(log) < 2 * first - 20, "keys were obeyed after the reading")
+    begin = time.monotonic()
+    assert screen.end() == 0
+    timed(time.monotonic() - begin < 2, "the reading was not ended by q")
 
 
 @case
