@@ -80,6 +80,24 @@ static bool still_runs(const char *path, uint32_t pid)
   return mapped;
 }
 
+/* Finds out how long the threads of a process that runs here have waited for a processor: a process stores that when a
+ * thread ends. */
+static void take_run_delays(struct profile_process *process)
+{
+  for (uint32_t i = 0; i < process->threads_count; i++) {
+    struct profile_thread *thread = &process->threads[i];
+    char name[64];
+    if (thread->end_ns || thread->run_delay_ns)
+      continue;
+    snprintf(name, sizeof name, "/proc/%" PRIu32 "/task/%" PRIu32 "/schedstat", process->pid, thread->tid);
+    FILE *file = fopen(name, "re");
+    if (file && fscanf(file, "%*s %" SCNu64, &thread->run_delay_ns) != 1)
+      thread->run_delay_ns = 0;
+    if (file)
+      fclose(file);
+  }
+}
+
 /* Restricts the process to the part of the run.  One that cannot be restricted is not usable. */
 static int take_part(const struct profile_range *part, struct read_file *file, struct profile_process *process,
                      struct problems *problems, struct range **range)
@@ -152,7 +170,10 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   if (status)
     return 0;
   process->usable = true;
-  process->running = process->unfinished && (in_snapshot(process->path) || still_runs(process->path, process->pid));
+  bool runs_here = process->unfinished && still_runs(process->path, process->pid);
+  process->running = runs_here || (process->unfinished && in_snapshot(process->path));
+  if (runs_here && !work->slice->part)
+    take_run_delays(process);
   process->superseded = has_stale_live_file(process->path);
   status = user_marks_read(file, process, problems);
   if (!status && work->slice->part)

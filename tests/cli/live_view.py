@@ -54,6 +54,11 @@ def figures(text, name):
     return [0.0 if word == "-" else float(word) for word in line[:-len(name)].split()]
 
 
+def part_of_core_wait(directory):
+    threads = rows("threads", directory)
+    return sum(float(row["core_wait_s"]) for row in threads) / sum(float(row["wall_s"]) for row in threads)
+
+
 @case
 def a_running_program_is_followed_to_its_end(directory):
     followed = Followed(directory)
@@ -92,6 +97,19 @@ def a_running_program_is_followed_to_its_end(directory):
     screen.read()
     assert screen.bytes == before, "nothing has changed, and nothing is drawn"
     assert screen.end() == 0
+
+
+@case
+def waiting_for_a_core_is_shown_while_the_program_runs(directory):
+    threads = 4 * len(os.sched_getaffinity(0))
+    followed = Followed(directory, threads)
+    screen = live(followed.run, "threads", columns=120)
+    text = screen.see("[4 Threads]", "Core")
+    wait_until(lambda: part_of_core_wait(followed.run) > 0.25, "waiting for a core")
+    text = screen.wait(lambda text: re.search(r"^ +1( +\d+\.\d+){5} +0\.[1-9]", text, re.M), "the column Core")
+    assert "c" in re.search(r" (\S+)$", re.search(r"^ +1 +\d.*$", text, re.M)[0])[1], text
+    screen.end()
+    followed.end()
 
 
 @case
