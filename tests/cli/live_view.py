@@ -375,6 +375,20 @@ def a_launched_program_prints_after_the_view(directory):
 
 
 @case
+def the_report_follows_the_view(directory):
+    screen = launch(directory, "-q", "--report", "-o", "run")
+    screen.see("running", "first")
+    for name in ("second", "end"):
+        open(os.path.join(directory, name), "w", encoding="ascii").close()
+    screen.see("ended")
+    assert screen.child.poll() is None and "1 process on" not in screen.screen.plain, screen.screen.plain
+    assert screen.end() == 7
+    said = screen.screen.plain.replace("\r\n", "\n")
+    assert said.index("ends with empty input\n") < said.index("1 process on ") < said.index("\nnext: "), said
+    assert os.path.getsize(os.path.join(directory, "run.html")) > 10000
+
+
+@case
 def output_that_is_redirected_is_left_alone(directory):
     with open(os.path.join(directory, "out"), "w", encoding="utf-8") as file:
         screen = launch(directory, "-q", "-o", "run", stdout=file)
