@@ -39,8 +39,8 @@ def compare_times(launcher, options):
             if not any(part.lower() in work.name.lower() for part in options.only or PROGRAMS):
                 continue
             ways = [costs.lite(200, "online", work.gcc, path) for path in (launcher, tap.LAUNCHER, launcher)]
-            before, now, again = (bench_runs for bench_runs in bench.rounds(work.command, ways, options.runs,
-                                                                           work.settings).values())
+            done = bench.rounds(work.command, ways, options.runs, work.settings)
+            before, now, again = (done[way] for way in ways)
             print(f"{work.name:28} {costs.quartiles([cost.cpu for cost in before])[1]:6.2f} {percent(now, before):>26} "
                   f"{percent(again, before):>26}", flush=True)
 
