@@ -148,8 +148,8 @@ static int set_frequency(const char *text, struct event *event, char *message, s
 {
   uint64_t frequency;
   if (!parse_number(text, &frequency) || frequency < 1 || frequency > FREQUENCY_MAX) {
-    snprintf(message, message_size, "bad frequency 'f%.20s' of event %s: f1 to f%d samples a second", text, event->name,
-             FREQUENCY_MAX);
+    snprintf(message, message_size, "bad frequency 'f%.20s' of event %s: write f1 to f%d (samples a second)", text,
+             event->name, FREQUENCY_MAX);
     return -1;
   }
   event->frequency = (uint32_t)frequency;
@@ -164,8 +164,9 @@ static int set_period(const char *text, struct event *event, char *message, size
   uint64_t most = is_time ? TIME_PERIOD_MAX_US : COUNT_PERIOD_MAX;
   uint64_t period;
   if (!parse_number(text, &period) || period < least || period > most) {
-    snprintf(message, message_size, "bad period '%.20s' of event %s: fN samples a second, or %llu to %llu %s", text,
-             event->name, (unsigned long long)least, (unsigned long long)most, is_time ? "microseconds" : "counts");
+    snprintf(message, message_size, "bad period '%.20s' of event %s: write fN (samples a second), or %llu to %llu (%s)",
+             text, event->name, (unsigned long long)least, (unsigned long long)most,
+             is_time ? "microseconds" : "counts");
     return -1;
   }
   event->frequency = 0;
@@ -225,7 +226,7 @@ int events_parse_list(const char *text, struct event *events, char *message, siz
     if (events_parse(one, &events[count], message, message_size) != 0)
       return -1;
     if (already_there(events, count, events[count].name)) {
-      snprintf(message, message_size, "event '%s' is given twice", events[count].name);
+      snprintf(message, message_size, "event '%s' is given twice: leave out one", events[count].name);
       return -1;
     }
     if (text[length] == '\0')

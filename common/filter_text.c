@@ -193,7 +193,7 @@ static bool check_range(struct filter_part item, char *message, size_t size)
   if (dash)
     to = (struct filter_part){dash + 1, item.length - from.length - 1};
   if (!filter_text_ns(from, &first) || !filter_text_ns(to, &last) || first > NUMBER_MAX || last > NUMBER_MAX)
-    return refuse(item, " is no number up to 999999 or range; write such as 0-3,8", message, size);
+    return refuse(item, " is no number up to 999999 or range; write, for example, 0-3,8", message, size);
   return first <= last || refuse(item, " is an empty range; write the smaller number first", message, size);
 }
 
@@ -219,7 +219,7 @@ static bool check_item(enum filter_key key, const struct filter_item *item, char
                   ": '!' excludes functions, modules and constructs only; remove it", message, size);
   if (!item->part.length) {
     snprintf(message, size, "%s",
-             item->excludes ? "nothing stands behind '!'; write such as !init*"
+             item->excludes ? "nothing stands behind '!'; write, for example, !init*"
                             : "the list has an empty item; remove the comma before or behind it");
     return false;
   }

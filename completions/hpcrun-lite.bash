@@ -8,7 +8,7 @@ _hpcrun_lite_command()
         case ${COMP_WORDS[i]} in
             --) echo $((i + 1)); return ;;
             -o | --output | -e | --event | -c | --count | -p | --parallelism | --work | --task-context | --omp-runtime | \
-                --trace-limit | --trace-keep | --scaling | --repeat | --scale-with | --config | --control)
+                --memory-limit | --trace-limit | --trace-keep | --scaling | --repeat | --scale-with | --config | --control)
                 [[ ${COMP_WORDS[i + 1]-} == = ]] && ((i++))
                 ((i += 2))
                 ;;
@@ -36,7 +36,7 @@ _hpcrun_lite()
 {
     local options='--output --overwrite --event --count --list-events --parallelism --work --task-context --omp-runtime
         --trace --trace-limit --trace-keep --paused --report --live --control --scaling --repeat --scale-with --config
-        --print-config --env --diagnose --quiet --verbose --version --help -o -e -c -p -t -q -v -h'
+        --memory-limit --print-config --env --diagnose --quiet --verbose --version --help -o -e -c -p -t -q -v -h'
     local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} values='' command
     COMPREPLY=()
     if [[ ${COMP_WORDS[1]-} == --control ]] && ((COMP_CWORD > 2)); then
@@ -90,7 +90,7 @@ _hpcrun_lite()
             mapfile -t COMPREPLY < <(compgen -d -- "$cur")
             return
             ;;
-        --trace-limit | --scaling | --repeat | --scale-with) return ;;
+        --memory-limit | --trace-limit | --scaling | --repeat | --scale-with) return ;;
     esac
     if [[ -n $values ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$values" -- "$cur")

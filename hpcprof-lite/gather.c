@@ -11,10 +11,11 @@
 
 enum { FILES_REPORTED = 16 }; /* files whose problems are reported one by one */
 
-static void show_progress(uint32_t done, uint32_t all)
+static bool show_progress(uint32_t done, uint32_t all)
 {
   if (done % 16 == 0 || done == all)
     fprintf(stderr, "\rreading %u of %u files%s", done, all, done == all ? "\r\033[K" : "");
+  return true;
 }
 
 /* Reports the problems of the files; beyond FILES_REPORTED files, only their number. */

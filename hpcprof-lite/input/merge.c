@@ -25,7 +25,7 @@ struct work {
   unsigned each;            /* threads that read a file of many threads */
   uint32_t done, files;     /* files of the slice: read, all     */
   pthread_mutex_t lock;     /* guards done and calls of progress */
-  atomic_bool failed;       /* out of memory                     */
+  atomic_bool failed;       /* out of memory, or to be ended     */
 };
 
 static void count_done(struct work *work)
@@ -33,7 +33,8 @@ static void count_done(struct work *work)
   if (!work->slice->progress)
     return;
   pthread_mutex_lock(&work->lock);
-  work->slice->progress(++work->done, work->files);
+  if (!work->slice->progress(++work->done, work->files))
+    atomic_store(&work->failed, true);
   pthread_mutex_unlock(&work->lock);
 }
 
@@ -77,6 +78,24 @@ static bool still_runs(const char *path, uint32_t pid)
   if (maps)
     fclose(maps);
   return mapped;
+}
+
+/* Finds out how long the threads of a process that runs here have waited for a processor: a process stores that when a
+ * thread ends. */
+static void take_run_delays(struct profile_process *process)
+{
+  for (uint32_t i = 0; i < process->threads_count; i++) {
+    struct profile_thread *thread = &process->threads[i];
+    char name[64];
+    if (thread->end_ns || thread->run_delay_ns)
+      continue;
+    snprintf(name, sizeof name, "/proc/%" PRIu32 "/task/%" PRIu32 "/schedstat", process->pid, thread->tid);
+    FILE *file = fopen(name, "re");
+    if (file && fscanf(file, "%*s %" SCNu64, &thread->run_delay_ns) != 1)
+      thread->run_delay_ns = 0;
+    if (file)
+      fclose(file);
+  }
 }
 
 /* Restricts the process to the part of the run.  One that cannot be restricted is not usable. */
@@ -153,7 +172,10 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   if (status)
     return 0;
   process->usable = true;
-  process->running = process->unfinished && (in_snapshot(process->path) || still_runs(process->path, process->pid));
+  bool runs_here = process->unfinished && still_runs(process->path, process->pid);
+  process->running = runs_here || (process->unfinished && in_snapshot(process->path));
+  if (runs_here && !work->slice->part)
+    take_run_delays(process);
   process->superseded = has_stale_live_file(process->path);
   status = user_marks_read(file, process, problems);
   if (!status && work->slice->part)
@@ -342,7 +364,7 @@ int merge_finish(struct profile *profile)
 }
 
 int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,
-                void (*progress)(uint32_t done, uint32_t all), struct profile *profile)
+                bool (*progress)(uint32_t done, uint32_t all), struct profile *profile)
 {
   struct merge_slice all = {
       .paths = paths, .count = count, .slices = 1, .threads = threads, .baseline = baseline, .progress = progress};

@@ -16,9 +16,10 @@
 #include "hpcprof-lite/model/profile.h"
 
 /* Merges all files on `threads` threads into *profile; idleness is counted against the baseline.  `progress` (may be
- * NULL) is called with the number of files done, by one thread at a time.  Returns 0 or ERR_NOMEM. */
+ * NULL) is called with the number of files done, by one thread at a time; if it returns false, merging ends as without
+ * memory. Returns 0 or ERR_NOMEM. */
 int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,
-                void (*progress)(uint32_t done, uint32_t all), struct profile *profile);
+                bool (*progress)(uint32_t done, uint32_t all), struct profile *profile);
 
 /* Which of the files merge_slice() reads: every `slices`-th, beginning with number `slice`. */
 struct merge_slice {
@@ -27,7 +28,7 @@ struct merge_slice {
   uint32_t slice, slices;
   unsigned threads;
   enum profile_baseline baseline;
-  void (*progress)(uint32_t done, uint32_t all); /* NULL: none; `all`: the files of this slice */
+  bool (*progress)(uint32_t done, uint32_t all); /* NULL: none; `all`: the files of this slice */
   const struct profile_range *part; /* NULL: all of the run; else what is merged is this part of it, from traces,
                                        and the contexts of the whole as columns with COLUMN_OF_WHOLE */
 };

@@ -33,8 +33,11 @@ struct live {
   uint64_t lookup_ns; /* CPU time for symbols that is not spread so far */
   char *signature;    /* of the files, when nothing was growing; else NULL */
   char note[READING_NOTE];
+  int status; /* of keys that were obeyed while reading */
   bool quit;
 };
+
+static struct live *the_view; /* for serve_keys(), whose caller knows none */
 
 /* ---- readings ---- */
 
@@ -112,6 +115,8 @@ static int refresh(struct live *live)
     return 0;
   if (!is_unchanged(live)) {
     status = read_again(live);
+    if (live->quit)
+      status = 0;
     lookup_ns = live->readings[live->current].lookup_ns;
     live->readings[live->current].lookup_ns = 0;
   }
@@ -193,18 +198,43 @@ static int obey(struct live *live, int key)
   return 0;
 }
 
+/* Waits at most so long for keys, and obeys them.  Returns their number; *status: 0 or ERR_NOMEM. */
+static int take_keys(struct live *live, unsigned milliseconds, int *status)
+{
+  char bytes[SCREEN_KEYS];
+  int count = screen_wait(milliseconds, bytes);
+  if (count < 0)
+    live->quit = true;
+  for (int i = 0; i < count && !*status && !live->quit; i++)
+    *status = obey(live, keys_take(&live->keys, bytes[i]));
+  return count;
+}
+
 /* Waits until a key is pressed or the next reading is due. */
 static int await(struct live *live)
 {
-  char bytes[SCREEN_KEYS];
   uint64_t now_ns = reading_now_ns(), wait_ns = live->due_ns > now_ns ? live->due_ns - now_ns : 0;
-  unsigned milliseconds = live->picture.frozen ? 3600000 : (unsigned)(wait_ns / 1000000) + 1;
-  int status = 0, count = screen_wait(milliseconds, bytes);
-  if (count < 0)
-    live->quit = true;
-  for (int i = 0; i < count && !status && !live->quit; i++)
-    status = obey(live, keys_take(&live->keys, bytes[i]));
+  int status = 0;
+  take_keys(live, live->picture.frozen ? 3600000 : (unsigned)(wait_ns / 1000000) + 1, &status);
   return status;
+}
+
+static void draw(struct live *live)
+{
+  live->page = pages_draw(&live->picture, &live->screen);
+  if (screen_show(&live->screen))
+    live->quit = true;
+}
+
+/* Obeys keys while a reading lasts, for the picture of the reading before it.  What they do to the picture holds for
+ * the next one, too.  Returns whether the reading is to go on. */
+static bool serve_keys(uint32_t done, uint32_t all)
+{
+  struct live *live = the_view;
+  (void)done, (void)all;
+  if (take_keys(live, 0, &live->status) > 0 && live->picture.reading && !live->quit)
+    draw(live);
+  return !live->quit && !live->status;
 }
 
 /* ---- the view ---- */
@@ -238,7 +268,8 @@ int live_run(const struct live_request *request, char *message, size_t size)
 {
   struct live live = {.source = {.directories = request->directories,
                                  .directories_count = request->directories_count,
-                                 .baseline = request->baseline},
+                                 .baseline = request->baseline,
+                                 .between = serve_keys},
                       .picture = {.directory = request->directories[0], .view = request->view, .of_interval = true},
                       .chosen = DEFAULT_INTERVAL};
   int status = check_directories(request, message, size);
@@ -250,14 +281,15 @@ int live_run(const struct live_request *request, char *message, size_t size)
     return ERR_INPUT;
   }
   live.picture.note = live.note;
+  the_view = &live;
   screen_set(&live.screen, 0, "Reading ...");
   screen_show(&live.screen);
   while (!live.quit && !status) {
     screen_changed(&live.screen);
     status = refresh(&live);
-    live.page = pages_draw(&live.picture, &live.screen);
-    if (screen_show(&live.screen))
-      live.quit = true;
+    if (!live.quit)
+      draw(&live);
+    status = status ? status : live.status;
     if (!status && !live.quit)
       status = await(&live);
   }

@@ -95,7 +95,7 @@ static int read_files(const struct reading_source *source, struct reading *readi
   uint32_t count = 0;
   int status = find_measurements(source->directories, source->directories_count, &problems, &paths, &count);
   if (!status)
-    status = merge_files(paths, count, 1, source->baseline, NULL, &reading->profile);
+    status = merge_files(paths, count, 1, source->baseline, source->between, &reading->profile);
   reading->files = count;
   if (!status)
     note_problems(reading);

@@ -18,6 +18,7 @@ struct reading_source {
   size_t directories_count;
   enum profile_baseline baseline;
   struct kept_symbols kept;
+  bool (*between)(uint32_t done, uint32_t all); /* called after each file; false: the reading ends with ERR_NOMEM */
 };
 
 enum { READING_NOTE = 512, READING_HOT = 8 };

@@ -51,6 +51,9 @@ const char *arguments_help(void)
          "                          compressed; SIZE may end in K, M or G; default: 1G\n"
          "      --trace-keep WHICH  beyond that, keep the first part or the last;\n"
          "                          default: first\n"
+         "      --memory-limit SIZE\n"
+         "                          most memory for the measurement in each process;\n"
+         "                          what does not fit is counted; default: none\n"
          "      --paused            start paused: the program starts measuring with\n"
          "                          hpcrun_lite_start() or omp_control_tool()\n"
          "      --report            when COMMAND has ended, print the summary of\n"
@@ -90,6 +93,7 @@ const char *arguments_help(void)
 
 enum {
   TRACE_LIMIT = 256,
+  MEMORY_LIMIT,
   TRACE_KEEP,
   WORK,
   TASK_CONTEXT,
@@ -129,6 +133,7 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"env", no_argument, NULL, ENV},
                                         {"diagnose", no_argument, NULL, DIAGNOSE},
                                         {"trace", optional_argument, NULL, 't'},
+                                        {"memory-limit", required_argument, NULL, MEMORY_LIMIT},
                                         {"trace-limit", required_argument, NULL, TRACE_LIMIT},
                                         {"trace-keep", required_argument, NULL, TRACE_KEEP},
                                         {"config", required_argument, NULL, CONFIG},
@@ -187,6 +192,8 @@ static enum setting setting_of(int option)
   switch (option) {
   case 'p':
     return SETTING_PARALLELISM;
+  case MEMORY_LIMIT:
+    return SETTING_MEMORY_LIMIT;
   case TRACE_LIMIT:
     return SETTING_TRACE_LIMIT;
   case TRACE_KEEP:

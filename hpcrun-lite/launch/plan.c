@@ -112,6 +112,7 @@ static void take_values(struct plan *plan, const struct setting_values *values)
   plan->level = text[SETTING_LEVEL];
   plan->trace_limit = setting_size(text[SETTING_TRACE_LIMIT]);
   plan->trace_keep = text[SETTING_TRACE_KEEP];
+  plan->memory_limit = setting_size(text[SETTING_MEMORY_LIMIT]);
 }
 
 enum launch_status plan_take_settings(struct plan *plan, const char *asked_for, char *message, size_t message_size)
@@ -123,8 +124,10 @@ enum launch_status plan_take_settings(struct plan *plan, const char *asked_for, 
   setting_resolve(&plan->options, NULL, &plan->configuration.common, &values);
   take_values(plan, &values);
   if (!filter_values_text(&values.of, filter, sizeof filter)) {
-    snprintf(message, message_size, "%.400s: [filter]: more than %zu bytes; use shorter lists",
-             plan->configuration.path, sizeof filter);
+    enum setting longest = filter_values_longest(&values.of);
+    snprintf(message, message_size,
+             "%.400s:%d: %s: [filter] has more than %zu bytes; use patterns with * or shorter lists",
+             plan->configuration.path, values.of.line[longest], setting_keys[longest].name, sizeof filter);
     return LAUNCH_FAILED;
   }
   if (!program_settings_text(&plan->options, &plan->configuration, programs, sizeof programs, message, message_size))
@@ -267,5 +270,7 @@ enum launch_status plan_work_out(struct plan *plan, char *message, size_t messag
   struct setting_values values;
   setting_resolve(&plan->options, NULL, &plan->configuration.common, &values);
   size_t at = name_place(plan, &values, SETTING_OMP_RUNTIME, message, message_size);
+  if (!at)
+    at = (size_t)snprintf(message, message_size, "option --omp-runtime: ");
   return runtime_choose(&plan->program, &request, &plan->choice, message + at, message_size - at);
 }

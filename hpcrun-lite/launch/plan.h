@@ -23,7 +23,7 @@ struct plan {
   struct configuration configuration;
   const char *output, *event_list, *task_context, *parallelism, *work, *runtime, *user_preload;
   const char *trace, *trace_keep;     /* NULL: no trace */
-  uint64_t trace_limit;               /* bytes */
+  uint64_t trace_limit, memory_limit; /* bytes; memory_limit 0: none */
   const char *filter;                 /* what is left out: see common/filter_text.h; "": nothing */
   bool overwrite, paused, for_script; /* for_script: --env */
   bool report, live;

@@ -206,12 +206,11 @@ static enum launch_status choose_file(const struct program *program, const char 
 {
   char reason[400];
   if (!realpath(path, choice->preload)) {
-    snprintf(message, message_size, "--omp-runtime '%.300s': no such library (give auto, exchange, keep or a file)",
-             path);
+    snprintf(message, message_size, "'%.300s': no such library; write auto, exchange, keep or a file", path);
     return LAUNCH_FAILED;
   }
   if (!can_serve(program, choice->preload, reason, sizeof reason)) {
-    snprintf(message, message_size, "--omp-runtime: %s; use --omp-runtime auto or keep", reason);
+    snprintf(message, message_size, "%s; use auto or keep", reason);
     return LAUNCH_FAILED;
   }
   choice->like_libgomp = choice->own == RUNTIME_GOMP;
@@ -245,7 +244,7 @@ static enum launch_status choose_exchange(const struct program *program, const s
 {
   char reason[400];
   if (!may_replace(program, request, reason, sizeof reason)) {
-    snprintf(message, message_size, "--omp-runtime exchange: %s; use --omp-runtime auto", reason);
+    snprintf(message, message_size, "exchange: %s; use auto", reason);
     return LAUNCH_FAILED;
   }
   choice->like_libgomp = true;

@@ -105,11 +105,12 @@ bool settings_apply(const struct plan *plan)
 {
   static char preload[PLAN_VALUE_BYTES], tools[PLAN_VALUE_BYTES];
   static const char *const adapter[] = {[GOMP_OFF] = "off", [GOMP_ON] = NULL, [GOMP_STATIC] = "static"};
-  char log[32], pid[32], limit[32], numa[PLAN_VALUE_BYTES / 64] = "";
+  char log[32], pid[32], limit[32], memory[32], numa[PLAN_VALUE_BYTES / 64] = "";
   plan_preload_value(plan, preload, sizeof preload);
   plan_tools_value(plan, tools, sizeof tools);
   snprintf(log, sizeof log, "%d", plan->log_level);
   snprintf(limit, sizeof limit, "%llu", (unsigned long long)plan->trace_limit);
+  snprintf(memory, sizeof memory, "%llu", (unsigned long long)plan->memory_limit);
   snprintf(pid, sizeof pid, "%ld", (long)getpid());
   bool traces = plan->trace || plan->programs; /* a program's own section may ask for what others do not need */
   if (!strcmp(plan->parallelism, "log") || plan->programs)
@@ -125,6 +126,7 @@ bool settings_apply(const struct plan *plan)
                   {"HPCRUN_LITE_PARALLELISM", plan->parallelism},
                   {"HPCRUN_LITE_WORK", plan->work},
                   {"HPCRUN_LITE_TRACE", plan->trace},
+                  {"HPCRUN_LITE_MEMORY_LIMIT", plan->memory_limit ? memory : NULL},
                   {"HPCRUN_LITE_TRACE_LIMIT", traces ? limit : NULL},
                   {"HPCRUN_LITE_TRACE_KEEP", traces ? plan->trace_keep : NULL},
                   {"HPCRUN_LITE_PAUSED", plan->paused ? "1" : "0"},

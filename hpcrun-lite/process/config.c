@@ -139,6 +139,7 @@ void config_read(void)
   config.trace = strcmp(trace, "states") == 0    ? RT_TRACE_STATES
                  : strcmp(trace, "samples") == 0 ? RT_TRACE_SAMPLES
                                                  : RT_TRACE_OFF;
+  config.memory_limit = strtoull(text("HPCRUN_LITE_MEMORY_LIMIT", "0"), NULL, 10);
   config.trace_limit = strtoull(text("HPCRUN_LITE_TRACE_LIMIT", "1073741824"), NULL, 10);
   config.trace_keep_last = strcmp(text("HPCRUN_LITE_TRACE_KEEP", "first"), "last") == 0;
   const char *level = text("HPCRUN_LITE_LEVEL", "samples");

@@ -24,6 +24,7 @@ struct config {
   bool graph_log;           /* -p log */
   enum work_unit work_unit; /* --work */
   enum rt_trace trace;      /* -t */
+  uint64_t memory_limit;    /* --memory-limit, bytes; 0: none */
   uint64_t trace_limit;     /* --trace-limit, bytes */
   bool trace_keep_last;     /* --trace-keep last */
   bool paused;              /* --paused, or level = off */

@@ -12,6 +12,7 @@
 #include "common/cpus.h"
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/libc.h"
+#include "hpcrun-lite/rt/core/budget.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
@@ -47,6 +48,7 @@ void process_examine(void)
 {
   process.other_tool = tool_in_executable();
   process.cpus = rt.cpus = (uint32_t)cpus_allowed();
+  budget_start(config.memory_limit);
   read_command();
 }
 

@@ -53,7 +53,7 @@ def measurements(directory):
 def help_names_every_option(directory):
     text = launch(directory, "--help").stdout
     for option in ("--output", "--overwrite", "--event", "--count", "--list-events", "--trace", "--parallelism", "--work", "--task-context",
-                   "--omp-runtime", "--paused", "--control", "--scaling", "--repeat", "--scale-with", "--config", "--print-config", "--env", "--diagnose", "-q", "-v", "--version", "--help"):
+                   "--omp-runtime", "--memory-limit", "--paused", "--control", "--scaling", "--repeat", "--scale-with", "--config", "--print-config", "--env", "--diagnose", "-q", "-v", "--version", "--help"):
         assert option in text, option
     assert launch(directory, "-h").stdout == text
     assert max(len(line) for line in text.splitlines()) <= 80
@@ -624,7 +624,7 @@ def a_symbol_that_libomp_lacks_forbids_the_exchange(directory):
     program = compile_c(directory, "lacks", source, "-fopenmp")
     assert runtime_settings(directory, program)[1] == ""
     for which in ("exchange", PRIVATE_LIBOMP):
-        fails(launch(directory, "--omp-runtime", which, program), 125, "libomp lacks GOMP_error", "--omp-runtime auto")
+        fails(launch(directory, "--omp-runtime", which, program), 125, "libomp lacks GOMP_error", "--omp-runtime", "use auto")
 
 
 @case

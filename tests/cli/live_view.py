@@ -12,10 +12,10 @@ import termios
 import time
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import build
+from measured import build, preload_library
 from report import rows
 from screen_model import Terminal
-from tap import BUILD, GOLDEN, LAUNCHER, REPORT, case, main, must, run, start, wait_until
+from tap import BUILD, GOLDEN, LAUNCHER, REPORT, case, main, must, run, start, timed, wait_until
 
 SYNTHESIZE = os.path.join(BUILD, "tests", "synthesize")
 BAR = r"[WoL.bct]+"
@@ -56,6 +56,11 @@ def figures(text, name):
     return [0.0 if word == "-" else float(word) for word in line[:-len(name)].split()]
 
 
+def part_of_core_wait(directory):
+    threads = rows("threads", directory)
+    return sum(float(row["core_wait_s"]) for row in threads) / sum(float(row["wall_s"]) for row in threads)
+
+
 @case
 def a_running_program_is_followed_to_its_end(directory):
     followed = Followed(directory)
@@ -94,6 +99,19 @@ def a_running_program_is_followed_to_its_end(directory):
     screen.read()
     assert screen.bytes == before, "nothing has changed, and nothing is drawn"
     assert screen.end() == 0
+
+
+@case
+def waiting_for_a_core_is_shown_while_the_program_runs(directory):
+    threads = 4 * len(os.sched_getaffinity(0))
+    followed = Followed(directory, threads)
+    screen = live(followed.run, "threads", columns=120)
+    text = screen.see("[4 Threads]", "Core")
+    wait_until(lambda: part_of_core_wait(followed.run) > 0.25, "waiting for a core")
+    text = screen.wait(lambda text: re.search(r"^ +1( +\d+\.\d+){5} +0\.[1-9]", text, re.M), "the column Core")
+    assert "c" in re.search(r" (\S+)$", re.search(r"^ +1 +\d.*$", text, re.M)[0])[1], text
+    screen.end()
+    followed.end()
 
 
 @case
@@ -168,6 +186,28 @@ def many_processes_are_one_picture(directory):
     last = threads[-1]
     assert f"{float(last['work_s']):.3f}" == re.search(r"^ +63:4 +(\S+)", text, re.M)[1], (text, last)
     assert screen.end() == 0
+
+
+@case
+def keys_are_obeyed_while_a_reading_lasts(directory):
+    """Each file takes 30 ms to open, so that a reading lasts 4.5 s and costs little CPU time."""
+    measured = os.path.join(directory, "ranks")
+    must(SYNTHESIZE, "--processes=150", "--threads=1", "--contexts=20", "--ranks", measured)
+    log = os.path.join(directory, "opened")
+    screen = live(measured, LD_PRELOAD=preload_library("slow_open.c"), OPENED=log)
+    screen.see("[1 Summary]", "150 processes")
+    first = os.path.getsize(log)
+    assert first >= 150, first
+    os.utime(glob.glob(measured + "/*")[0])
+    wait_until(lambda: os.path.getsize(log) > first, "the next reading")
+    screen.press("4")
+    screen.see("[4 Threads]", "1-19 of 150")
+    screen.press("3")
+    screen.see("[3 Contexts]")
+    timed(os.path.getsize(log) < 2 * first - 20, "keys were obeyed after the reading")
+    begin = time.monotonic()
+    assert screen.end() == 0
+    timed(time.monotonic() - begin < 2, "the reading was not ended by q")
 
 
 @case
@@ -391,6 +431,20 @@ def a_launched_program_prints_after_the_view(directory):
     said = screen.screen.plain.replace("\r\n", "\n")
     assert said.startswith("begins\nsecond phase\nends with empty input\n"), said
     assert not os.path.exists(output)
+
+
+@case
+def the_report_follows_the_view(directory):
+    screen = launch(directory, "-q", "--report", "-o", "run")
+    screen.see("running", "first")
+    for name in ("second", "end"):
+        open(os.path.join(directory, name), "w", encoding="ascii").close()
+    screen.see("ended")
+    assert screen.child.poll() is None and "1 process on" not in screen.screen.plain, screen.screen.plain
+    assert screen.end() == 7
+    said = screen.screen.plain.replace("\r\n", "\n")
+    assert said.index("ends with empty input\n") < said.index("1 process on ") < said.index("\nnext: "), said
+    assert os.path.getsize(os.path.join(directory, "run.html")) > 10000
 
 
 @case

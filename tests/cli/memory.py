@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """hpcprof-lite when each of its allocations in turn fails: it reports that, exits 1 and never crashes, and never
-presents an incomplete report as a complete one."""
+presents an incomplete report as a complete one.  A program whose measurement has a memory limit."""
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import preload_library
-from report import report as run_report
+from report import report as run_report, rows
 from tap import GOLDEN, LAUNCHER, Skip, case, compile_c, main, run
 
 # A view, its options, and the measurements.
@@ -93,6 +93,65 @@ def missing_memory_for_symbols_is_reported(directory):
                 same = [line.split(b",")[4] for line in done.stdout.splitlines()] == \
                        [line.split(b",")[4] for line in whole.splitlines()]
                 assert done.stderr or done.returncode == 0 and same, (number, settings, done)
+
+
+# Nearly each sample has a context of its own, of 60 frames.
+DEEP = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+static volatile unsigned sink;
+static void go(int depth, unsigned path);
+static __attribute__((noinline)) void leaf(void) { for (int i = 0; i < 300; i++) sink += i; }
+static __attribute__((noinline)) void left(int depth, unsigned path) { go(depth, path); sink++; }
+static __attribute__((noinline)) void right(int depth, unsigned path) { go(depth, path); sink++; }
+static __attribute__((noinline)) void go(int depth, unsigned path)
+{
+  if (!depth)
+    leaf();
+  else if (path & 1)
+    left(depth - 1, path >> 1 ^ path << 20);
+  else
+    right(depth - 1, path >> 1 ^ path << 20);
+  sink++;
+}
+int main(void)
+{
+  #pragma omp parallel
+  {
+    unsigned path = 1;
+    struct timespec now, begin;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    do {
+      for (int i = 0; i < 500; i++)
+        go(30, path = path * 1664525 + 1013904223);
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    } while ((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec < 400000000);
+  }
+  puts("unharmed");
+  return 0;
+}
+"""
+
+
+@case
+def beyond_the_memory_limit_losses_are_counted(directory):
+    program = compile_c(directory, "deep", DEEP, "-fopenmp", "-O1", "-g")
+    dropped = {}
+    for limit, options in (("none", ()), ("2M", ()), ("2M", ("-t", "-p", "log"))):
+        out = os.path.join(directory, f"measured{len(dropped)}")
+        done = run(LAUNCHER, "-e", "task-clock@f2000", "--memory-limit", limit, *options, "-o", out, program,
+                   OMP_NUM_THREADS="2")
+        assert done.returncode == 0 and done.stdout == "unharmed\n", done
+        threads, contexts = rows("threads", out), rows("flat", out)
+        counted, lost = (sum(int(row[name]) for row in threads) for name in ("samples", "dropped"))
+        held = int(contexts[0]["samples"])  # samples of waiting threads are in no context
+        assert held <= counted < held + 0.2 * (counted + lost), (limit, held, counted, lost)
+        dropped[limit, options] = lost / (counted + lost)
+        work = sum(float(row["work_s"]) for row in threads)
+        assert abs(work - float(contexts[0]["work_incl_s"])) < 1e-6, (limit, work, contexts[0])
+        assert ("raise --memory-limit" in run_report(out).stdout) == (limit != "none"), run_report(out).stdout
+    assert dropped["none", ()] < 0.1 and min(share for (limit, _), share in dropped.items() if limit == "2M") > 0.3, dropped
 
 
 main()

@@ -81,9 +81,9 @@ static bool enter_section(struct parse *parse, const char *line)
   char name[256];
   const char *bracket = strchr(line, ']'), *behind = bracket ? bracket + 1 + strspn(bracket + 1, spaces) : "";
   if (!bracket)
-    return fail(parse, "'[' without ']'; write such as [measure]");
+    return fail(parse, "'[' without ']'; write, for example, [measure]");
   if (*behind && (*behind != ';' || behind == bracket + 1))
-    return fail(parse, "there is text behind the name of a section; put it in a line of its own");
+    return fail(parse, "there is text behind the name of a section; put it in the next line");
   snprintf(name, sizeof name, "%.*s", (int)(bracket - line - 1), line + 1);
   parse->has_key = false;
   parse->layer = &parse->into->common;
@@ -121,7 +121,7 @@ static bool check_continuation(struct parse *parse, const char *line)
   snprintf(word, sizeof word, "%.*s", (int)length, line);
   const char *behind = line + length + strspn(line + length, spaces);
   if ((*line == '[' && is_section(line)) || (*behind == '=' && setting_find(word) != SETTINGS))
-    return fail(parse, "a line that begins with a space goes on with the one before; remove the spaces before '%.60s'",
+    return fail(parse, "a line that begins with a space continues the one before; remove the spaces before '%.60s'",
                 line);
   return true;
 }
@@ -132,8 +132,8 @@ static bool check_line(struct parse *parse, const char *line, size_t length, siz
   char copy[256];
   for (size_t i = 0; i < length; i++)
     if (((unsigned char)line[i] < ' ' && line[i] != '\t') || line[i] == 127)
-      return fail(parse, "byte %zu is a control character (0x%02x); a configuration file is plain text", i + 1,
-                  (unsigned char)line[i]);
+      return fail(parse, "byte %zu is a control character (0x%02x); remove it: a configuration file is plain text",
+                  i + 1, (unsigned char)line[i]);
   if (length > length_max || length >= sizeof copy)
     return fail(parse, "the line is longer than %zu bytes; a list may go on in lines that begin with a space",
                 length_max);
@@ -270,7 +270,8 @@ static int take_pair(void *user, const char *section, const char *name, const ch
   if (!check_place(parse, setting))
     return 0;
   if (parse->continued && !setting_keys[setting].list)
-    return fail(parse, "%s: has one value, and a line that begins with a space goes on with it; remove the line", name);
+    return fail(
+        parse, "%s: has one value, which no further line can continue; remove the line, or the spaces before it", name);
   if (!parse->continued && parse->layer->text[setting])
     return fail(parse, "%s: is given in line %d already; remove one of them", name, parse->layer->line[setting]);
   if (!*value)
@@ -287,7 +288,7 @@ static bool parse_text(struct parse *parse)
   if (bad > 0 && (!parse->failed || bad < parse->failed_line)) {
     parse->failed = false;
     parse->line = bad;
-    fail(parse, "neither [SECTION] nor KEY = VALUE; write comments behind '#'");
+    fail(parse, "the line is neither [SECTION] nor KEY = VALUE; write '#' before a comment");
   } else if (bad < 0)
     fail(parse, "not enough memory");
   return !parse->failed;
@@ -320,6 +321,9 @@ static int open_file(const char *path, bool restricted, char *message, size_t si
   if (!reason)
     return fd;
   fail_file(path, reason, message, size);
+  if (fd < 0 && errno != ELOOP)
+    snprintf(message + strlen(message), size - strlen(message),
+             "; name another file by --config, or use --config none");
   if (fd >= 0)
     close(fd);
   return -1;
@@ -354,7 +358,8 @@ bool configuration_read(const char *path, bool restricted, struct configuration 
   if (length < 0)
     return fail_file(path, strerror(error), message, message_size);
   if (length > FILE_MAX)
-    return fail_file(path, "is larger than 64 KB: this is no configuration file", message, message_size);
+    return fail_file(path, "is larger than 64 KB; name another file by --config, or use --config none", message,
+                     message_size);
   struct parse parse = {.into = configuration,
                         .text = text,
                         .end = text + length,

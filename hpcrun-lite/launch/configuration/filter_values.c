@@ -46,7 +46,7 @@ bool filter_values_check(enum setting setting, const char *text, char *message, 
   if (!is_time(setting))
     return filter_text_check_list(keys[setting], (struct filter_part){text, strlen(text)}, message, message_size);
   if (!read_time(text))
-    snprintf(message, message_size, "'%.60s' is no time above 0; write such as 10 s, 250 ms or 1.5 min", text);
+    snprintf(message, message_size, "'%.60s' is no time above 0; write, for example, 10 s, 250 ms or 1.5 min", text);
   return read_time(text);
 }
 
@@ -78,4 +78,18 @@ bool filter_values_text(const struct setting_layer *layer, char *text, size_t si
       append_list(text, size, value);
   }
   return strlen(text) + 1 < size;
+}
+
+enum setting filter_values_longest(const struct setting_layer *layer)
+{
+  enum setting longest = SETTING_FUNCTIONS;
+  size_t length = 0;
+  for (enum setting setting = 0; setting < SETTINGS; setting++) {
+    const char *value = setting_keys[setting].section == SECTION_FILTER ? layer->text[setting] : NULL;
+    if (value && strlen(value) > length) {
+      length = strlen(value);
+      longest = setting;
+    }
+  }
+  return longest;
 }

@@ -14,4 +14,7 @@ bool filter_values_check(enum setting setting, const char *text, char *message, 
  * Returns false if it does not fit. */
 bool filter_values_text(const struct setting_layer *layer, char *text, size_t size);
 
+/* The longest value of the filter, to be named if it does not fit. */
+enum setting filter_values_longest(const struct setting_layer *layer);
+
 #endif

@@ -20,7 +20,7 @@ static const char *value_of(const struct setting_values *values, enum setting se
   }
   if (setting == SETTING_PAUSED)
     return setting_is(values, setting, "yes") ? "1" : "0";
-  if (setting != SETTING_TRACE_LIMIT)
+  if (setting != SETTING_TRACE_LIMIT && setting != SETTING_MEMORY_LIMIT)
     return values->of.text[setting];
   snprintf(buffer, 32, "%llu", (unsigned long long)setting_size(values->of.text[setting]));
   return buffer;
@@ -39,6 +39,7 @@ static bool write_section(const struct setting_values *all, const struct setting
                    {SETTING_COUNTERS, "COUNT"},
                    {SETTING_WORK, "WORK"},
                    {SETTING_TRACE, "TRACE"},
+                   {SETTING_MEMORY_LIMIT, "MEMORY_LIMIT"},
                    {SETTING_TRACE_LIMIT, "TRACE_LIMIT"},
                    {SETTING_TRACE_KEEP, "TRACE_KEEP"},
                    {SETTING_PAUSED, "PAUSED"},
@@ -70,8 +71,11 @@ bool program_settings_text(const struct setting_layer *options, const struct con
     size_t at = strlen(text);
     setting_resolve(options, &program->layer, &configuration->common, &own);
     if (!write_section(&all, &own, program->name, section) || at + strlen(section) >= size) {
-      snprintf(message, message_size, "%.400s: [program %s]: more than %d bytes of settings; use shorter lists",
-               configuration->path, program->name, PROGRAM_SETTINGS_BYTES);
+      enum setting longest = filter_values_longest(&own.of);
+      snprintf(message, message_size,
+               "%.400s:%d: %s: [program %s] has more than %d bytes of settings; use patterns with * or shorter lists",
+               configuration->path, own.of.line[longest], setting_keys[longest].name, program->name,
+               PROGRAM_SETTINGS_BYTES);
       return false;
     }
     strcpy(text + at, section);

@@ -25,6 +25,7 @@ const struct setting_key setting_keys[SETTINGS] = {
     [SETTING_SKIP_FIRST] = {"skip-first", NULL, NULL, SECTION_FILTER},
     [SETTING_ONLY] = {"only", NULL, NULL, SECTION_FILTER},
     [SETTING_REGIONS] = {"regions", NULL, NULL, SECTION_FILTER, .list = true},
+    [SETTING_MEMORY_LIMIT] = {"memory-limit", "--memory-limit", "none", SECTION_BUFFERS},
     [SETTING_TRACE_LIMIT] = {"trace-limit", "--trace-limit", "1G", SECTION_BUFFERS},
     [SETTING_TRACE_KEEP] = {"trace-keep", "--trace-keep", "first", SECTION_BUFFERS},
 };

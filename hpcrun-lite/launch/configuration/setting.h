@@ -33,6 +33,7 @@ enum setting {
   SETTING_SKIP_FIRST,
   SETTING_ONLY,
   SETTING_REGIONS,
+  SETTING_MEMORY_LIMIT,
   SETTING_TRACE_LIMIT,
   SETTING_TRACE_KEEP,
   SETTINGS
@@ -82,7 +83,7 @@ void setting_resolve(const struct setting_layer *options, const struct setting_l
 /* Whether the value is that word. */
 bool setting_is(const struct setting_values *values, enum setting setting, const char *word);
 
-/* The bytes of a size, a number that may end in K, M or G; 0 if the text is none that fits. */
+/* The bytes of a size, a number that may end in K, M or G; 0 if the text is none that fits, such as 'none'. */
 uint64_t setting_size(const char *text);
 
 #endif

@@ -32,7 +32,7 @@ static bool check_word(const struct check *check, const char *what, const char *
   char all[128] = "";
   for (; *words && strcmp(*words, check->text) != 0; words++)
     snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", all[0] ? ", " : "", *words);
-  return *words || refuse(check, "unknown %s '%.100s' (%s)", what, check->text, all);
+  return *words || refuse(check, "unknown %s '%.100s'; write one of %s", what, check->text, all);
 }
 
 static bool check_events(const struct check *check)
@@ -56,6 +56,13 @@ static bool check_trace_limit(const struct check *check)
   enum { LEAST = 64 << 10 };
   return setting_size(check->text) >= LEAST ||
          refuse(check, "'%.100s' is not a size of at least 64K, such as 500M", check->text);
+}
+
+static bool check_memory_limit(const struct check *check)
+{
+  enum { LEAST = 2 << 20 };
+  return !strcmp(check->text, "none") || setting_size(check->text) >= LEAST ||
+         refuse(check, "'%.100s' is neither a size of at least 2M, such as 64M, nor 'none'", check->text);
 }
 
 static bool check_filter(enum setting setting, const struct check *check)
@@ -96,6 +103,8 @@ bool value_check(enum setting setting, const char *subject, const char *text, ch
     return check_word(&check, "level", levels);
   case SETTING_COUNTERS:
     return check_counters(&check);
+  case SETTING_MEMORY_LIMIT:
+    return check_memory_limit(&check);
   case SETTING_TRACE_LIMIT:
     return check_trace_limit(&check);
   case SETTING_TRACE_KEEP:

@@ -3,13 +3,21 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "hpcrun-lite/rt/core/budget.h"
 #include "hpcrun-lite/rt/core/mapped.h"
 #include "hpcrun-lite/rt/core/rt_process.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/core/touch.h"
 
 /* A handle names a chunk in 32 bits: block << 16 | offset in units of FORMAT_UNIT bytes.  Handle 0 means "none". */
-enum { UNIT = FORMAT_UNIT, BLOCK_SIZE = 1 << 20, KEPT_FIRST = 64 << 10, BLOCKS_MAX = 1 << 14, PAGE = 4096 };
+enum {
+  UNIT = FORMAT_UNIT,
+  BLOCK_SIZE = 1 << 20,
+  KEPT_FIRST = 64 << 10,
+  LIMIT_BLOCKS = 16, /* a memory limit has room for so many blocks at least */
+  BLOCKS_MAX = 1 << 14,
+  PAGE = 4096
+};
 
 struct block {
   _Atomic(uint8_t *) base;
@@ -49,6 +57,9 @@ static size_t block_size(size_t least, bool keep)
     usual = BLOCK_SIZE;
   else if (usual < BLOCK_SIZE)
     atomic_store(&table_size, 2 * usual); /* two threads may double at the same time and get blocks of one size */
+  size_t share = budget_limit() / LIMIT_BLOCKS / PAGE * PAGE;
+  if (share && usual > share)
+    usual = (unsigned)share;
   return least > usual ? (least + PAGE - 1) / PAGE * PAGE : usual;
 }
 
@@ -74,8 +85,8 @@ static uint8_t *map_kept(size_t size)
   return base;
 }
 
-/* Maps a new block of at least that size.  Returns its number, 0 without memory. */
-static unsigned block_new(size_t size, bool keep)
+/* Maps a new block of that size, which is block_size().  Returns its number, 0 without memory. */
+static unsigned map_block(size_t size, bool keep)
 {
   unsigned number = atomic_load(&block_count);
   do {
@@ -83,7 +94,7 @@ static unsigned block_new(size_t size, bool keep)
       return 0;
   } while (!atomic_compare_exchange_weak(&block_count, &number, number + 1));
   struct block *block = &blocks[number];
-  block->size = block_size(size, keep);
+  block->size = size;
   block->keep = keep;
   uint8_t *base = keep ? map_kept(block->size) : NULL;
   if (!base && (base = sys_map(block->size)))
@@ -92,6 +103,18 @@ static unsigned block_new(size_t size, bool keep)
     return 0;
   atomic_store(&block->used, 0);
   atomic_store_explicit(&block->base, base, memory_order_release);
+  return number;
+}
+
+/* The same for at least that size, within the memory limit. */
+static unsigned block_new(size_t least, bool keep)
+{
+  size_t size = block_size(least, keep);
+  if (!budget_take(size))
+    return 0;
+  unsigned number = map_block(size, keep);
+  if (!number)
+    budget_give(size);
   return number;
 }
 
@@ -187,6 +210,7 @@ void arena_reset(void)
       sys_unmap(base, blocks[i].size);
     atomic_store(&blocks[i].base, NULL);
   }
+  budget_reset();
   atomic_store(&block_count, 1);
   atomic_store(&newest[0], 0);
   atomic_store(&newest[1], 0);

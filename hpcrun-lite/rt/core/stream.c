@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/core/stream.h"
 
+#include "hpcrun-lite/rt/core/budget.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 enum { AGAIN_TICKS = 1 << 21 }; /* about a millisecond */
@@ -47,7 +48,9 @@ void stream_close(struct stream_file *file, struct stream *stream)
   stream_leave(stream); /* before it is unmapped: a forked child unmaps what it finds here */
   if (!chunk)
     return;
-  sys_unmap(chunk, sizeof *chunk + chunk->stored_size);
+  size_t size = sizeof *chunk + chunk->stored_size;
+  sys_unmap(chunk, size);
+  budget_give(size);
   if (stream->place < file->places)
     atomic_store(&file->in_use[stream->place], 0);
 }
@@ -116,10 +119,13 @@ static size_t window_size(const struct stream_file *file, const struct stream *s
 /* The next window, of that size unless the file has a limit. */
 static struct format_chunk *find_window(struct stream_file *file, struct stream *stream, size_t size, bool *lost)
 {
-  if (file->places)
-    return limited_window(file, stream, lost);
-  struct format_chunk *chunk = mapped_part(&file->file, size);
-  stream->ended = !chunk;
+  stream->ended = !budget_take(size);
+  if (stream->ended)
+    return NULL;
+  struct format_chunk *chunk = file->places ? limited_window(file, stream, lost) : mapped_part(&file->file, size);
+  stream->ended |= !file->places && !chunk;
+  if (!chunk)
+    budget_give(size);
   return chunk;
 }
 

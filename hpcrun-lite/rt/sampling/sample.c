@@ -69,23 +69,23 @@ static void charge_idleness(struct thread_state *t, uint32_t node, const struct 
     waiting_share(t, node, blame->waits[i].key, blame->waits[i].ns);
 }
 
-/* Charges all columns of a sample in one place: if there is no memory for the first one, the sample is lost and counted
- * once. */
-static void charge_time(struct thread_state *t, uint32_t node, unsigned column, const struct blame *blame)
+/* Charges all columns of a sample in one place.  Returns false if there is no memory for the first one: the sample is
+ * lost. */
+static bool charge_time(struct thread_state *t, uint32_t node, unsigned column, const struct blame *blame)
 {
-  if (node == CCT_NONE || !cct_add(t, node, METRIC_SAMPLES, blame->samples)) {
-    rt_lost(t, FORMAT_LOST_MEMORY);
-    return;
-  }
+  if (node == CCT_NONE || !cct_add(t, node, METRIC_SAMPLES, blame->samples))
+    return false;
   cct_add(t, node, column, blame->time_ns);
   charge_idleness(t, node, blame);
+  return true;
 }
 
 void sample_charge_blame(struct thread_state *t, uint32_t node, const struct blame *blame)
 {
   if (node != CCT_NONE)
     sample_trace_charge(t, node, blame);
-  charge_time(t, node, METRIC_LOCKWAIT, blame);
+  if (!charge_time(t, node, METRIC_LOCKWAIT, blame))
+    rt_lost(t, FORMAT_LOST_MEMORY);
 }
 
 /* A sample of the event that drives the categories, or of the first one if none measures time. */
@@ -115,14 +115,13 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
 {
   bool timed = (int)event == rt.time_event, overhead;
   bool counted = timed || (rt.time_event < 0 && event == 0);
-  if (counted)
-    t->record->samples++;
   struct blame share = {.samples = 1};
   if (timed) {
     blame_check(t, (uint64_t)context->uc_mcontext.gregs[REG_RIP]);
     share = blame_share(t, weight);
   }
   if (timed && charge_waiting(t, &share)) {
+    t->record->samples++;
     put_trace(t, event, t->activity.lockwait ? TRACELOG_LOCKWAIT : TRACELOG_IDLE, CCT_NONE, weight);
     charge_counts(t, CCT_NONE); /* those of waiting threads are in their constructs only */
     if (region_wanted(t))       /* other threads wait for the creation contexts of our regions */
@@ -137,10 +136,12 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
     span_sample(t, node, weight);
   if (counted)
     charge_counts(t, node);
-  if (timed)
-    charge_time(t, node, overhead ? METRIC_OVERHEAD : METRIC_WORK, &share);
-  else if (node == CCT_NONE || !cct_add(t, node, event_metric(event), weight) ||
-           (counted && !cct_add(t, node, METRIC_SAMPLES, 1)))
+  bool kept = timed ? charge_time(t, node, overhead ? METRIC_OVERHEAD : METRIC_WORK, &share)
+                    : node != CCT_NONE && cct_add(t, node, event_metric(event), weight) &&
+                          (!counted || cct_add(t, node, METRIC_SAMPLES, 1));
+  if (kept)
+    t->record->samples += counted;
+  else
     rt_lost(t, FORMAT_LOST_MEMORY);
 }
 
