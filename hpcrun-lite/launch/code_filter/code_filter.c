@@ -226,14 +226,14 @@ enum launch_status code_filter_resolve(const struct program *program, const char
     fine &= fclose(resolver->out) == 0;
   if (fine)
     put_settings(out, filter);
-  bool kept = !fine || size <= TEXT_MAX || put_file(out, directory, code, size);
-  if (fine && size <= TEXT_MAX)
+  bool apart = directory && size > TEXT_MAX, kept = !fine || !apart || put_file(out, directory, code, size);
+  if (fine && !apart)
     fwrite(code, 1, size, out);
   fine = out && fclose(out) == 0 && fine;
   if (!fine)
     snprintf(message, message_size, "filter: not enough memory, or more than %d functions and lines", ITEMS_MAX);
   else if (!kept)
-    snprintf(message, message_size, "filter: cannot write to '%.400s'", directory);
+    snprintf(message, message_size, "filter: cannot write to '%.400s'", directory ? directory : "");
   else
     warn_missing(resolver, program, message, message_size);
   free(code);

@@ -92,7 +92,8 @@ static void put_trace(struct thread_state *t, unsigned event, enum tracelog_samp
                       uint64_t weight)
 {
   if (t->trace.on)
-    sample_trace_put(t, kind, node == CCT_NONE ? 0 : node, weight, rt.events[event].period);
+    sample_trace_put(t, kind, node == CCT_NONE ? 0 : node, weight,
+                     __atomic_load_n(&rt.events[event].period, __ATOMIC_RELAXED));
 }
 
 /* Adds what the thread has counted since the last sample, which was not waiting. */
