@@ -254,6 +254,7 @@ void command_change_filter(void)
   if (!filter)
     return;
   reconfiguration_publish(filter);
+  filter_settings_record();
   for (uint32_t i = 0; i < blame_threads(); i++)
     if (blame_thread(i))
       reconfiguration_forget(blame_thread(i));
