@@ -297,7 +297,7 @@ struct filter_window filter_settings_window(const char *text)
 
 /* ---- notes ---- */
 
-/* A text that is cut where there is no room; always with a NUL at its end. */
+/* A text that ends in "..." where there is no room; always with a NUL at its end. */
 struct note {
   char *text;
   size_t at, size;
@@ -305,11 +305,14 @@ struct note {
 
 static void put(struct note *note, const char *text, size_t length)
 {
+  static const char more[] = "...";
   size_t room = note->size - note->at - 1;
-  length = length < room ? length : room;
-  memcpy(note->text + note->at, text, length);
-  note->at += length;
+  bool fits = length <= room;
+  memcpy(note->text + note->at, text, fits ? length : room);
+  note->at += fits ? length : room;
   note->text[note->at] = '\0';
+  if (!fits && note->size > sizeof more)
+    memcpy(note->text + note->size - sizeof more, more, sizeof more);
 }
 
 static void put_text(struct note *note, const char *text)

@@ -143,6 +143,8 @@ static void notes_name_all_filters_and_their_times(void **state)
   filter_publish(&again, 1000000000);
   filter_settings_note(note, sizeof note);
   assert_string_equal(note, "Filtered: only 5 ns (until 1.0 s)");
+  filter_settings_note(note, 20);
+  assert_string_equal(note, "Filtered: only 5...");
   assert_true(filter_settings_apply("", message, sizeof message));
 }
 

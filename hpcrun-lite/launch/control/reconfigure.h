@@ -1,4 +1,5 @@
-/* A configuration file for processes that run: what each of them can take of it, as a command (rt/control/reconfiguration.h).
+/* A configuration file for processes that run: what each of them can take of it, as a command
+ * (rt/control/reconfiguration.h).
  *
  * Keys that the file does not have stay as they are; the filter is taken as a whole.  Something that a running process
  * cannot change is refused, unless the file only repeats what is in force.
