@@ -322,13 +322,17 @@ def threads_and_rates_change_while_the_program_runs(directory):
     last = samples()
     changed = {thread for thread, count in last.items() if count != first[thread]}
     assert len(changed) == 1, (first, last)
-    assert program.command("config", write(path, "[measure]\nevents = task-clock@f1000\n")) == \
-        "events task-clock@f1000; filter: none"
-    more_samples(program)
+    assert program.command("config", write(path, "[measure]\nevents = task-clock@f50\n")) == \
+        "events task-clock@f50; filter: none"
+    before, cpu = program.status()["samples"], cpu_of(program.pid)
+    wait_until(lambda: cpu_of(program.pid) > cpu + 1, "a second of CPU time")
+    taken = program.status()["samples"] - before
+    cpu = cpu_of(program.pid) - cpu
+    assert 25 * cpu < taken < 100 * cpu, (taken, cpu) # 50 for each second; 500 before
     program.end()
     assert len({thread for thread, count in samples().items() if count > last[thread]}) == 2, (last, samples())
-    text = report("--view=summary", "--no-pager", program.output).stdout
-    assert "threads 1 (from" in " ".join(text.split()), text
+    text = " ".join(report("--view=summary", "--no-pager", program.output).stdout.split())
+    assert "threads 1 (from" in text, text
 
 
 @case
@@ -581,7 +585,7 @@ def many_threads_are_paused_and_sampled_again(directory):
     settings = os.path.join(directory, "settings.ini")
     for level in ("summary", "samples"):
         with open(settings, "w", encoding="ascii") as file:
-            file.write(f"level = {level}\n")
+            file.write(f"[measure]\nlevel = {level}\n")
         assert program.command("config", settings).startswith(f"level {level}")
     more_samples(program)
     assert program.command("stop").startswith("paused")
@@ -696,6 +700,14 @@ def ranks_of_a_job_hear_commands(directory):
     for command, answer in (("stop", ": paused\n"), ("status", ": paused for"), ("start", ": running\n")):
         done = control(output, command)
         assert done.returncode == 0 and done.stdout.count(answer) == 2, done
+    ranks = write(os.path.join(directory, "ranks.ini"), "[filter]\nranks = 1\nfunctions = !burn\n")
+    done = control(output, "config", ranks)
+    assert done.returncode == 0 and done.stdout.count("its rank is left out") == 1, done
+    assert done.stdout.count(": filter: functions !burn,ranks 1") == 2, done
+    states = control(output, "status").stdout
+    assert states.count(": paused for") == 1 and states.count(": running for") == 1, states
+    done = control(output, "config", write(ranks, "[measure]\n"))
+    assert done.stdout.count(": filter: none\n") == 2, done
     must(LAUNCHER, "--control", output, "snapshot", os.path.join(directory, "copy"))
     assert len({row["process"] for row in rows("threads", os.path.join(directory, "copy"))}) == 2
     pids = re.findall(r"process (\d+)", control(output, "status").stdout)
