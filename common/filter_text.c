@@ -197,39 +197,35 @@ static const char *check_items(const struct filter_line *line)
   return NULL;
 }
 
-static const char *check_line(const struct filter_line *line)
-{
-  struct filter_code_line code;
-  uint64_t ns;
-  switch (line->key) {
-  case FILTER_KEYS:
-    return "is no filter; there are threads, ranks, skip-first, only, regions, functions, modules and constructs";
-  case FILTER_KEY_SKIP_FIRST:
-  case FILTER_KEY_ONLY:
-    return filter_text_ns(line->value, &ns) && ns ? NULL : "takes a time above 0; write it in ns";
-  case FILTER_KEY_CODE:
-    return filter_text_code(line->value, &code) ? NULL : "is damaged; leave such lines to hpcrun-lite";
-  case FILTER_KEY_CODE_FILE:
-    return line->value.length ? NULL : "has no value; leave such lines to hpcrun-lite";
-  default:
-    return check_items(line);
-  }
-}
-
-const char *filter_text_wrong(const char *text, struct filter_line *line)
-{
-  const char *reason = NULL;
-  while (!reason && filter_text_next(&text, line))
-    reason = check_line(line);
-  return reason;
-}
-
 bool filter_text_check(const char *text, char *message, size_t message_size)
 {
   struct filter_line line;
-  const char *reason = filter_text_wrong(text, &line);
-  if (reason)
+  struct filter_code_line code;
+  uint64_t ns;
+  while (filter_text_next(&text, &line)) {
+    const char *reason = NULL;
+    switch (line.key) {
+    case FILTER_KEYS:
+      reason = "is no filter; there are threads, ranks, skip-first, only, regions, functions, modules and constructs";
+      break;
+    case FILTER_KEY_SKIP_FIRST:
+    case FILTER_KEY_ONLY:
+      reason = filter_text_ns(line.value, &ns) && ns ? NULL : "takes a time above 0; write it in ns";
+      break;
+    case FILTER_KEY_CODE:
+      reason = filter_text_code(line.value, &code) ? NULL : "is damaged; leave such lines to hpcrun-lite";
+      break;
+    case FILTER_KEY_CODE_FILE:
+      reason = line.value.length ? NULL : "has no value; leave such lines to hpcrun-lite";
+      break;
+    default:
+      reason = check_items(&line);
+    }
+    if (!reason)
+      continue;
     snprintf(message, message_size, "filter: '%.*s' %s", (int)(line.whole.length < 200 ? line.whole.length : 200),
              line.whole.text, reason);
-  return !reason;
+    return false;
+  }
+  return true;
 }

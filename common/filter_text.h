@@ -12,8 +12,7 @@
  *                               what the launcher found: addresses of functions and of lines, relative to the load bias
  *   code-file PATH              a file with further lines of code
  *
- * Context: CTL, also where a handler calls it, and the launcher.  Uses no heap and keeps no state; values are parts of
- * the text.
+ * Context: CTL (the library's start) and the launcher.  Uses no heap and keeps no state; values are parts of the text.
  */
 #ifndef COMMON_FILTER_TEXT_H
 #define COMMON_FILTER_TEXT_H
@@ -83,9 +82,6 @@ int filter_text_kind(struct filter_part name);
 
 /* Splits FILE:LINE; false if it is not of that form. */
 bool filter_text_line(struct filter_part place, struct filter_part *file, uint32_t *line);
-
-/* Why a line cannot be used, the first such one; NULL: the whole text can.  Async-signal-safe. */
-const char *filter_text_wrong(const char *text, struct filter_line *line);
 
 /* Whether the whole text can be used.  Otherwise the message has the line, the reason and the remedy. */
 bool filter_text_check(const char *text, char *message, size_t message_size);

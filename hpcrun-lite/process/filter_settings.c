@@ -249,11 +249,22 @@ bool filter_settings_apply(const char *text, char *message, size_t message_size)
 
 /* ---- while the program runs ---- */
 
+/* Whether each line is one that the commander writes; it has checked their values. */
+static bool is_whole(const char *text)
+{
+  struct filter_line line;
+  struct filter_code_line code;
+  while (filter_text_next(&text, &line))
+    if (line.key == FILTER_KEYS || line.key == FILTER_KEY_CODE_FILE || !line.value.length ||
+        (line.key == FILTER_KEY_CODE && !filter_text_code(line.value, &code)))
+      return false;
+  return true;
+}
+
 /* Reads a text that can be used. */
 static char *read_text(const char *path, uint64_t size, const char **reason)
 {
   struct sys_own file;
-  struct filter_line line;
   char *text = NULL;
   *reason = "its filter cannot be read";
   if (size > FILTER_FILE_MAX || sys_open_own(&file, path, false))
@@ -261,11 +272,8 @@ static char *read_text(const char *path, uint64_t size, const char **reason)
   if (sys_is_private(&file, size) && (text = allocate(size, 1)))
     *reason = sys_read_at(&file, 0, text, size) && !memchr(text, 0, size) ? NULL : *reason;
   sys_close_own(&file);
-  if (text && !*reason && filter_text_wrong(text, &line))
+  if (text && !*reason && !is_whole(text))
     *reason = "its filter is damaged";
-  for (const char *at = text; text && !*reason && filter_text_next(&at, &line);)
-    if (line.key == FILTER_KEY_CODE_FILE)
-      *reason = "its filter is damaged";
   if (!text || !*reason)
     return text;
   sys_unmap(text, size + 1);
