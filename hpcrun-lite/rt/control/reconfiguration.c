@@ -3,6 +3,7 @@
 #include "hpcrun-lite/rt/construct/construct_table.h"
 #include "hpcrun-lite/rt/control/answer.h"
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/task_creation.h"
 #include "hpcrun-lite/rt/sampling/times.h"
 
@@ -100,10 +101,8 @@ static bool take_event(const char *at, struct reconfiguration *change)
 /* Reads the filter from its file, whose name ends with the line. */
 static const char *take_filter(const char *at, size_t length, const char *control_path, struct reconfiguration *change)
 {
-  static struct filter nothing[16]; /* each published once */
-  static unsigned used;
   char path[4096 + 300];
-  const char *end = at + length, *reason = "there were too many changes of its filter";
+  const char *end = at + length, *reason = "there is not enough memory for its filter";
   const char *slash = strrchr(control_path, '/');
   size_t before = slash ? (size_t)(slash - control_path) + 1 : 0;
   uint64_t size = take_number(&at);
@@ -112,10 +111,7 @@ static const char *take_filter(const char *at, size_t length, const char *contro
   memcpy(path, control_path, before);
   memcpy(path + before, at, (size_t)(end - at));
   path[before + (size_t)(end - at)] = 0;
-  if (size)
-    change->filter = filter_settings_read(path, size, &reason);
-  else if (used < sizeof nothing / sizeof *nothing)
-    change->filter = &nothing[used++];
+  change->filter = size ? filter_settings_read(path, size, &reason) : sys_map(sizeof *change->filter);
   return change->filter ? NULL : reason;
 }
 
