@@ -41,8 +41,8 @@ _hpcrun_lite()
     COMPREPLY=()
     if [[ ${COMP_WORDS[1]-} == --control ]] && ((COMP_CWORD > 2)); then
         if ((COMP_CWORD == 3)); then
-            mapfile -t COMPREPLY < <(compgen -W 'status start stop flush snapshot config' -- "$cur")
-        else
+            mapfile -t COMPREPLY < <(compgen -W 'status start stop flush snapshot config mark' -- "$cur")
+        elif [[ ${COMP_WORDS[3]} != mark ]]; then
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         fi

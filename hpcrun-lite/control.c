@@ -36,7 +36,9 @@ static void configure_rt(void)
   rt.event_count = config.event_count;
   rt.task_creation = config.task_creation;
   rt.online = config.online;
-  rt.known_places = rt.task_creation || rt.online || filter.paths; /* a path in a region needs what is around it */
+  rt.rank = config.rank;
+  rt.known_places =
+      rt.task_creation || rt.online || filter_now()->paths; /* a path in a region needs what is around it */
   rt.work_unit = config.work_unit;
   rt_pause(config.paused);
   atomic_store(&rt.unsampled, config.unsampled);

@@ -104,10 +104,11 @@ bool measurement_flush(void)
   bool raised = raise_descriptor_limit(&before);
   atomic_store(&rt.flushing, true);
   quiesce_close(false);
+  command_change_filter();
   complete_span();
   for (struct thread_state *t = process.threads; t; t = t->next)
     times_thread(t, sys_cpu_ns_of(t->tid));
-  bool written = writer_flush();
+  bool written = arena_kept() && writer_flush();
   quiesce_reopen(true);
   atomic_store(&rt.flushing, false);
   if (rt_self)

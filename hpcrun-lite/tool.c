@@ -170,7 +170,7 @@ static void region_begin(const char *name, uint64_t inside)
   if (t->user_depth++ < RT_USER_REGIONS) {
     struct user_region *region = &t->user_regions[t->user_depth - 1];
     *region = (struct user_region){.followed = rt.online && !atomic_load(&rt.closed),
-                                   .wanted = filter.regions.length && filter_user_region(name)};
+                                   .wanted = filter_now()->regions.length && filter_user_region(name)};
     if (!atomic_load(&rt.closed))
       region->row = directive_user_row(t, name, &region->name);
     if (!stopped)

@@ -79,7 +79,7 @@ const char *arguments_help(void)
          "                          from, as a configuration file, and run nothing\n"
          "      --control DIR|PID   send COMMAND to processes that are being measured:\n"
          "                          status, start, stop, flush, snapshot [NEWDIR],\n"
-         "                          config FILE; see hpcrun-lite(1)\n"
+         "                          config FILE, mark NAME; see hpcrun-lite(1)\n"
          "      --env               print the settings as shell lines and run nothing\n"
          "      --diagnose          print what prevents measuring COMMAND well\n"
          "  -q, --quiet             print only failures on standard error\n"

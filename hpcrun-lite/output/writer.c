@@ -408,6 +408,19 @@ static uint32_t string_at(uint32_t known, const char *text)
   return known && !strcmp(table_at(modules_strings(), known), text) ? known : modules_string(text);
 }
 
+/* Where `hpcrun-lite --control` has changed the rates: since when, and what the rate was. */
+static int put_rate_change(char *to, size_t size, const struct event *event)
+{
+  const struct event *first = &config.events[event - rt.events];
+  double since_s = (double)atomic_load(&rt.rates_ns) / 1e9;
+  if (atomic_load(&rt.rates_ns) == 0)
+    return 0;
+  if (first->frequency)
+    return snprintf(to, size, " (from %.1f s on; %u a second at the start)", since_s, first->frequency);
+  return snprintf(to, size, " (from %.1f s on; one every %llu%s at the start)", since_s,
+                  (unsigned long long)first->period, first->clock == EVENT_COUNT ? "" : " ns");
+}
+
 static uint32_t process_notes(uint32_t before)
 {
   static char notes[4096], filtered[2048];
@@ -421,6 +434,7 @@ static uint32_t process_notes(uint32_t before)
   else
     at += snprintf(notes + at, sizeof notes - (size_t)at, "one sample every %llu%s",
                    (unsigned long long)main_event->period, main_event->clock == EVENT_COUNT ? "" : " ns");
+  at += put_rate_change(notes + at, sizeof notes - (size_t)at, main_event);
   const char *missing = process_openmp_missing();
   if (missing && missing != process_no_openmp && !*config.note)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
@@ -438,7 +452,7 @@ static uint32_t process_notes(uint32_t before)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.scaling);
   if (*config.numa && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.numa);
-  filter_settings_note(config.filter, filtered, sizeof filtered);
+  filter_settings_note(filtered, sizeof filtered);
   if (*filtered && (size_t)at < sizeof notes)
     snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", filtered);
   return string_at(before, notes);

@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/filter/filter.h"
 
 /* A line of code, and the list that it belongs to. */
@@ -26,13 +27,9 @@ struct lists {
   size_t count;
 };
 
-/* Functions and lines that the executable does not have, separated by commas. */
-static char missing[1024];
-
 static void *allocate(size_t count, size_t size)
 {
-  void *memory = mmap(NULL, (count + 1) * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return memory == MAP_FAILED ? NULL : memory;
+  return sys_map((count + 1) * size);
 }
 
 /* ---- addresses ---- */
@@ -98,15 +95,15 @@ static void sort_places(struct place *places, size_t count)
 }
 
 /* Makes the modules and their lists; what overlaps is joined. */
-static void make_lists(const struct lists *lists)
+static void make_lists(struct filter *filter, const struct lists *lists)
 {
   uint32_t codes = 0;
   for (size_t i = 0; i < lists->count; i++) {
     const struct place *place = &lists->places[i];
     bool same = i && !compare_parts(place->module, lists->places[i - 1].module);
     if (!same)
-      lists->modules[filter.known_count++].name = place->module;
-    struct filter_module *module = &lists->modules[filter.known_count - 1];
+      lists->modules[filter->known_count++].name = place->module;
+    struct filter_module *module = &lists->modules[filter->known_count - 1];
     uint32_t *first = &module->lists[place->list].first, *count = &module->lists[place->list].count;
     struct filter_code *last = *count ? &lists->code[codes - 1] : NULL;
     if (last && place->start <= last->end) {
@@ -118,8 +115,8 @@ static void make_lists(const struct lists *lists)
     lists->code[codes++] = (struct filter_code){place->start, place->end};
     ++*count;
   }
-  filter.code = lists->code;
-  filter.known = lists->modules;
+  filter->code = lists->code;
+  filter->known = lists->modules;
 }
 
 /* Maps the file that has further lines, as a text.  NULL: none, or it cannot be read. */
@@ -142,7 +139,7 @@ static const char *map_file(struct filter_part path)
   return text;
 }
 
-static bool take_code(const char *text, const char *further)
+static bool take_code(struct filter *filter, const char *text, const char *further)
 {
   enum { MODULES_MAX = UINT16_MAX - 1 };
   size_t inside = take_places(text, NULL);
@@ -158,9 +155,9 @@ static bool take_code(const char *text, const char *further)
   if (further)
     take_places(further, lists.places + inside);
   sort_places(lists.places, lists.count);
-  make_lists(&lists);
-  munmap(lists.places, (lists.count + 1) * sizeof *lists.places);
-  return filter.known_count <= MODULES_MAX;
+  make_lists(filter, &lists);
+  sys_unmap(lists.places, (lists.count + 1) * sizeof *lists.places);
+  return filter->known_count <= MODULES_MAX;
 }
 
 /* ---- settings ---- */
@@ -175,77 +172,124 @@ static bool includes(struct filter_part list)
   return false;
 }
 
-static void take_constructs(struct filter_part list)
+static void take_constructs(struct filter *filter, struct filter_part list)
 {
   struct filter_item item;
-  filter.constructs = true;
+  filter->constructs = true;
   while (filter_text_item(&list, &item)) {
     int kind = filter_text_kind(item.part);
     uint32_t bits = kind < 0 ? 0 : 1u << kind;
     if (kind == FORMAT_DIRECTIVE_TASK) /* and where it runs */
       bits |= 1u << FORMAT_CONSTRUCT_TASK_EXEC;
     if (item.excludes)
-      filter.kinds_excluded |= bits;
+      filter->kinds_excluded |= bits;
     else
-      filter.kinds_included |= bits;
-    filter.places_included |= !item.excludes && kind < 0;
+      filter->kinds_included |= bits;
+    filter->places_included |= !item.excludes && kind < 0;
   }
 }
 
-static void take_missing(const char *text)
+/* What a line other than those of code says. */
+static void take_line(struct filter *filter, const struct filter_line *line)
+{
+  switch (line->key) {
+  case FILTER_KEY_THREADS:
+    filter->threads = line->value;
+    break;
+  case FILTER_KEY_REGIONS:
+    filter->regions = line->value;
+    filter->needs |= FORMAT_FILTERED_REGION;
+    filter->paths = filter->constructs = true;
+    break;
+  case FILTER_KEY_MODULES:
+    filter->modules = line->value;
+    /* fall through */
+  case FILTER_KEY_FUNCTIONS:
+    filter->paths = true;
+    filter->needs |= includes(line->value) ? FORMAT_FILTERED_CODE : 0;
+    break;
+  case FILTER_KEY_CONSTRUCTS:
+    take_constructs(filter, line->value);
+    break;
+  default:
+    break;
+  }
+}
+
+/* Makes a filter from a text, which stays.  Returns false without memory. */
+static bool make(struct filter *filter, const char *text, const char *further)
 {
   struct filter_line line;
-  while (filter_text_next(&text, &line)) {
-    size_t at = strlen(missing);
-    if (line.key == FILTER_KEY_CODE_MISSING && at + line.value.length + 3 < sizeof missing)
-      snprintf(missing + at, sizeof missing - at, "%s%.*s", at ? ", " : "", (int)line.value.length, line.value.text);
-  }
+  *filter = (struct filter){.text = text};
+  for (const char *at = text; filter_text_next(&at, &line);)
+    take_line(filter, &line);
+  filter->further = further;
+  return take_code(filter, text, further);
 }
 
 bool filter_settings_apply(const char *text, char *message, size_t message_size)
 {
+  static struct filter made;
   struct filter_line line;
   const char *further = NULL;
-  filter = (struct filter){0};
-  missing[0] = '\0';
   for (const char *at = text; filter_text_next(&at, &line);) {
-    switch (line.key) {
-    case FILTER_KEY_THREADS:
-      filter.threads = line.value;
-      break;
-    case FILTER_KEY_REGIONS:
-      filter.regions = line.value;
-      filter.needs |= FORMAT_FILTERED_REGION;
-      filter.paths = filter.constructs = true;
-      break;
-    case FILTER_KEY_MODULES:
-      filter.modules = line.value;
-      /* fall through */
-    case FILTER_KEY_FUNCTIONS:
-      filter.paths = true;
-      filter.needs |= includes(line.value) ? FORMAT_FILTERED_CODE : 0;
-      break;
-    case FILTER_KEY_CONSTRUCTS:
-      take_constructs(line.value);
-      break;
-    case FILTER_KEY_CODE_FILE:
-      further = map_file(line.value);
-      if (!further) {
-        snprintf(message, message_size, "filter: cannot read '%.*s'", (int)line.value.length, line.value.text);
-        return false;
-      }
-      break;
-    default:
-      break;
-    }
+    if (line.key != FILTER_KEY_CODE_FILE)
+      continue;
+    further = map_file(line.value);
+    if (further)
+      continue;
+    snprintf(message, message_size, "filter: cannot read '%.*s'", (int)line.value.length, line.value.text);
+    return false;
   }
-  take_missing(text);
-  if (further)
-    take_missing(further);
-  if (take_code(text, further))
-    return true;
-  snprintf(message, message_size, "filter: not enough memory");
-  return false;
+  bool fine = make(&made, text, further);
+  atomic_store(&filter_current, &made);
+  if (!fine)
+    snprintf(message, message_size, "filter: not enough memory");
+  return fine;
+}
+
+/* ---- while the program runs ---- */
+
+/* Whether each line is one that the commander writes; it has checked their values. */
+static bool is_whole(const char *text)
+{
+  struct filter_line line;
+  struct filter_code_line code;
+  while (filter_text_next(&text, &line))
+    if (line.key == FILTER_KEYS || line.key == FILTER_KEY_CODE_FILE || !line.value.length ||
+        (line.key == FILTER_KEY_CODE && !filter_text_code(line.value, &code)))
+      return false;
+  return true;
+}
+
+/* Reads a text that can be used. */
+static char *read_text(const char *path, uint64_t size, const char **reason)
+{
+  struct sys_own file;
+  char *text = NULL;
+  *reason = "its filter cannot be read";
+  if (size > FILTER_FILE_MAX || sys_open_own(&file, path, false))
+    return NULL;
+  if (sys_is_private(&file, size) && (text = allocate(size, 1)))
+    *reason = sys_read_at(&file, 0, text, size) && !memchr(text, 0, size) ? NULL : *reason;
+  sys_close_own(&file);
+  if (text && !*reason && !is_whole(text))
+    *reason = "its filter is damaged";
+  if (!text || !*reason)
+    return text;
+  sys_unmap(text, size + 1);
+  return NULL;
+}
+
+struct filter *filter_settings_read(const char *path, uint64_t size, const char **reason)
+{
+  char *text = read_text(path, size, reason);
+  struct filter *made = text ? allocate(1, sizeof *made) : NULL;
+  if (text && !(made && make(made, text, NULL))) {
+    *reason = "there is not enough memory for its filter";
+    return NULL;
+  }
+  return made;
 }
 
 struct filter_window filter_settings_window(const char *text)
@@ -260,37 +304,152 @@ struct filter_window filter_settings_window(const char *text)
   return window;
 }
 
+/* ---- notes ---- */
+
+/* A text that ends in "..." where there is no room; always with a NUL at its end. */
+struct note {
+  char *text;
+  size_t at, size;
+};
+
+static void put(struct note *note, const char *text, size_t length)
+{
+  static const char more[] = "...";
+  size_t room = note->size - note->at - 1;
+  bool fits = length <= room;
+  memcpy(note->text + note->at, text, fits ? length : room);
+  note->at += fits ? length : room;
+  note->text[note->at] = '\0';
+  if (!fits && note->size > sizeof more)
+    memcpy(note->text + note->size - sizeof more, more, sizeof more);
+}
+
+static void put_text(struct note *note, const char *text)
+{
+  put(note, text, strlen(text));
+}
+
+static void put_number(struct note *note, uint64_t number)
+{
+  char digits[24];
+  size_t at = sizeof digits;
+  do
+    digits[--at] = (char)('0' + number % 10);
+  while ((number /= 10) != 0);
+  put(note, digits + at, sizeof digits - at);
+}
+
 /* A time in the largest unit in which it is a whole number. */
-static int put_time(char *to, size_t size, uint64_t ns)
+static void put_time(struct note *note, uint64_t ns)
 {
   static const struct {
     uint64_t ns;
     const char *name;
-  } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}};
+  } units[] = {{1000000000, " s"}, {1000000, " ms"}, {1000, " us"}, {1, " ns"}};
   unsigned unit = 0;
   while (ns % units[unit].ns)
     unit++;
-  return snprintf(to, size, "%llu %s", (unsigned long long)(ns / units[unit].ns), units[unit].name);
+  put_number(note, ns / units[unit].ns);
+  put_text(note, units[unit].name);
 }
 
-void filter_settings_note(const char *text, char *note, size_t size)
+/* A moment, to the tenth of a second. */
+static void put_moment(struct note *note, uint64_t ns)
+{
+  put_number(note, ns / 1000000000);
+  put_text(note, ".");
+  put_number(note, ns / 100000000 % 10);
+  put_text(note, " s");
+}
+
+/* What the user has said; false if that is nothing. */
+static bool put_settings(struct note *note, const char *text)
 {
   struct filter_line line;
-  size_t at = 0;
-  *note = '\0';
-  while (filter_text_next(&text, &line) && at + 1 < size) {
+  bool any = false;
+  while (text && filter_text_next(&text, &line)) {
     uint64_t ns;
     if (line.key >= FILTER_KEY_CODE)
       continue;
-    at += (size_t)snprintf(note + at, size - at, "%s", at ? "; " : "Filtered: ");
+    put_text(note, note->at ? "; " : "Filtered: ");
+    any = true;
     bool time = line.key == FILTER_KEY_SKIP_FIRST || line.key == FILTER_KEY_ONLY;
-    if (at < size && time && filter_text_ns(line.value, &ns)) {
-      at += (size_t)snprintf(note + at, size - at, "%s ", line.key == FILTER_KEY_ONLY ? "only" : "skip-first");
-      at += at < size ? (size_t)put_time(note + at, size - at, ns) : 0;
-    } else if (at < size) {
-      at += (size_t)snprintf(note + at, size - at, "%.*s", (int)line.whole.length, line.whole.text);
+    if (time && filter_text_ns(line.value, &ns)) {
+      put_text(note, line.key == FILTER_KEY_ONLY ? "only " : "skip-first ");
+      put_time(note, ns);
+    } else {
+      put(note, line.whole.text, line.whole.length);
     }
   }
-  if (at && at < size && missing[0])
-    snprintf(note + at, size - at, "\nNot in the program: %s", missing);
+  return any;
+}
+
+/* until: the filter that followed; NULL: none. */
+static void put_period(struct note *note, const struct filter *filter, const struct filter *until)
+{
+  if (filter->before) {
+    put_text(note, " (from ");
+    put_moment(note, filter->since_ns);
+  }
+  if (until) {
+    put_text(note, filter->before ? " to " : " (until ");
+    put_moment(note, until->since_ns);
+  }
+  if (filter->before || until)
+    put_text(note, filter->before && !until ? " on)" : ")");
+}
+
+/* The names that were not found. */
+static void put_missing(struct note *note, const struct filter *filter)
+{
+  const char *const texts[] = {filter->text, filter->further};
+  const char *separator = "\nNot in the program: ";
+  struct filter_line line;
+  for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
+    for (const char *at = texts[i]; at && filter_text_next(&at, &line);)
+      if (line.key == FILTER_KEY_CODE_MISSING) {
+        put_text(note, separator);
+        put(note, line.value.text, line.value.length);
+        separator = ", ";
+      }
+}
+
+void filter_settings_note(char *text, size_t size)
+{
+  struct note note = {.text = text, .size = size};
+  const struct filter *until = NULL, *last = filter_now();
+  *text = '\0';
+  for (;;) { /* from the first to the last; each knows the one before it */
+    const struct filter *filter = last;
+    while (filter->before != until)
+      filter = filter->before;
+    const struct filter *next = last;
+    while (next != filter && next->before != filter)
+      next = next->before;
+    if (put_settings(&note, filter->text))
+      put_period(&note, filter, next == filter ? NULL : next);
+    if (filter == last)
+      break;
+    until = filter;
+  }
+  if (note.at)
+    put_missing(&note, last);
+}
+
+void filter_settings_record(void)
+{
+  static const char mark[] = "\nFiltered: ";
+  static char text[4096], filtered[2048];
+  struct format_process *record = atomic_load(&rt.record);
+  if (!record)
+    return;
+  const char *notes = table_at(modules_strings(), record->notes), *end = strstr(notes, mark);
+  struct note note = {.text = text, .size = sizeof text};
+  put(&note, notes, end ? (size_t)(end - notes) : strlen(notes));
+  filter_settings_note(filtered, sizeof filtered);
+  put_text(&note, *filtered ? "\n" : "");
+  put_text(&note, filtered);
+  uint32_t string = modules_string(text);
+  if (string)
+    __atomic_store_n(&record->notes, string, __ATOMIC_RELEASE);
 }

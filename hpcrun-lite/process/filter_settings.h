@@ -1,6 +1,7 @@
 /* The filter of the process: from its text (common/filter_text.h) to what RT uses (rt/filter/filter.h).
  *
- * Context: CTL, once, before the program has threads.  The memory is mapped, and never released; the text must stay.
+ * Context: CTL, once, before the program has threads; filter_settings_read() and _record(), which rt/filter/filter.h
+ * declares, are called in the handler.  The memory is mapped, and never released; the text must stay.
  */
 #ifndef HPCRUN_LITE_PROCESS_FILTER_SETTINGS_H
 #define HPCRUN_LITE_PROCESS_FILTER_SETTINGS_H
@@ -18,8 +19,9 @@ struct filter_window {
 };
 struct filter_window filter_settings_window(const char *text);
 
-/* Writes the lines for reports, "Filtered: ..." without what the launcher has added, and "Not in the program: ..." with
- * the names that were not found by the last filter_settings_apply(); "" if nothing is filtered. */
-void filter_settings_note(const char *text, char *note, size_t size);
+/* Writes one line for reports, "Filtered: ...", without what the launcher has added; with the filters that were in
+ * force before, and until when; and one with the names that were not found.  "" if nothing was filtered.
+ * Async-signal-safe. */
+void filter_settings_note(char *note, size_t size);
 
 #endif

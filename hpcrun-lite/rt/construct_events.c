@@ -43,7 +43,7 @@ void construct_events_region_begin(struct thread_state *t, uint64_t region, bool
   met(t, construct_region_begin(t, kind, span_region_row(region), read));
   struct construct_place place = construct_region_place(t);
   uint32_t row = 0;
-  if (filter.constructs)
+  if (filter_now()->constructs)
     kind = construct_region_kind(t, &row);
   span_set_entry(region, (struct span_entry){
                              .begun = read, .owner = place.owner, .record = place.record, .kind = kind, .row = row});
@@ -68,7 +68,7 @@ void construct_events_implicit_begin(struct thread_state *t, uint64_t region, bo
   }
   struct span_entry entry = span_entry(region);
   struct construct_place place = {.owner = entry.owner, .record = entry.record};
-  place.around = filter.constructs && entry.row != span_region_row(region);
+  place.around = filter_now()->constructs && entry.row != span_region_row(region);
   construct_join(t, entry.kind, entry.row, place, task, entry.begun, now);
 }
 

@@ -156,7 +156,7 @@ void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, o
   codeptr = code_of_region(t, codeptr);
   uint64_t moment = rt.online ? work_clock_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
   uint32_t place = CCT_NONE, filtered = 0;
-  if (rt.known_places && !rt_stopped())
+  if (atomic_load_explicit(&rt.known_places, memory_order_relaxed) && !rt_stopped())
     place = task_creation_node(t, task_creation_known(task_data), enter_frame, (uint64_t)codeptr, &filtered);
   uint64_t handle = region_begin(t, enter_frame);
   if (handle)

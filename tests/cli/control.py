@@ -150,8 +150,7 @@ def level_summary_takes_no_samples_but_exact_times(directory):
     program = Running(directory, "regions").wait_sampled()
     settings = os.path.join(directory, "settings.ini")
     for level in ("summary", "samples", "summary", "off", "samples"):
-        with open(settings, "w", encoding="ascii") as file:
-            file.write(f"# a comment\n[measure]\nlevel = {level}\n")
+        write(settings, f"# a comment\n[measure]\nlevel = {level}\n")
         assert program.command("config", settings).split(";")[0] == f"level {level}", level
         status = program.status()
         assert status["level"] == level, status
@@ -169,30 +168,244 @@ def level_summary_takes_no_samples_but_exact_times(directory):
     timed(work > sampled, work, sampled) # the time without samples has exact work
 
 
+def write(path, text):
+    with open(path, "w", encoding="latin-1") as file:
+        file.write(text)
+    return path
+
+
 @case
 def what_cannot_change_is_refused_with_file_line_and_reason(directory):
+    """Before anything changes: also in a file that has something else that could."""
     program = Running(directory, "regions").wait_sampled()
     path = os.path.join(directory, "settings.ini")
-    for text, *parts in (("level = loud\n", ":1: level:", "off, summary or samples"),
-                         ("\nevents = cycles\n", ":2: events:", "from its start on"),
-                         ("level = states\n", ":1: level:", "-t"),
-                         ("[measure]\nparallelism = off\n", ":2: parallelism:", "task graph"),
-                         ("[filter]\nthreads = 0\n", ":1: [filter]:", "[measure] only"),
-                         ("nonsense\n", ":1: nonsense:", "is no setting"),
-                         ("colour = red\n", ":1: colour:", "it takes: level"),
-                         ("level = samples " + 2000 * "x" + "\n", ":1:", "too long"),
-                         ("\x01\xff\x00\x02", ":1:", "is no setting"),
-                         ("# nothing\n", "holds no setting")):
-        with open(path, "w", encoding="latin-1") as file:
-            file.write(text)
-        done = control(program.pid, "config", path)
+    change = "[filter]\nthreads = 0\n[measure]\npaused = yes\n" # the next line is number 5
+    for text, *parts in (("level = loud\n", ":5: level: unknown level"),
+                         ("\nevents = wall\n", ":6: events:", "has the events task-clock"),
+                         ("events = task-clock@f100,wall\n", ":5: events:", "such as task-clock@f50"),
+                         ("trace = states\n", ":5: trace:", "has trace = off", "-t at the start"),
+                         ("parallelism = off\n", ":5: parallelism:", "has parallelism = online", "task graph"),
+                         ("work = user\n", ":5: work:", "has work = cpu-time"),
+                         ("task-context = creation\n", ":5: task-context:", "has task-context = region"),
+                         ("counters = page-faults\n", ":5: counters:", "give -c at the start"),
+                         ("output = elsewhere\n", ":5: output:", "writes to"),
+                         ("omp-runtime = exchange\n", ":5: omp-runtime:", "already"),
+                         ("[filter]\nskip-first = 1 s\n", ":6: skip-first:", "from its start"),
+                         ("nonsense\n", ":5: neither"), ("colour = red\n", ":5: colour: unknown key"),
+                         ("work = cpu-time" + 2000 * " " + "\n", ":5:", "longer than"), ("\x01\xff\x00\x02", ":5:")):
+        done = control(program.pid, "config", write(path, change + text))
         assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1, (text, done)
         for part in parts:
             assert part in done.stderr, (text, part, done.stderr)
+    done = control(program.pid, "config", write(path, "level = states\n"))
+    assert done.returncode == 1 and ":1: level: stands before the first section" in done.stderr, done
+    done = control(program.pid, "config", write(path, "[measure]\nlevel = states\n"))
+    assert done.returncode == 1 and ":2: level:" in done.stderr and "-t at the start" in done.stderr, done
     done = control(program.pid, "config", os.path.join(directory, "none"))
-    assert done.returncode == 1 and "cannot read" in done.stderr, done
-    assert program.status()["level"] == "samples"
+    assert done.returncode == 1 and "No such file" in done.stderr, done
+    assert program.command("config", write(path, "# nothing\n")) == "all that the file says is in force already"
+    assert program.status()["state"] == "running" and not glob.glob(os.path.join(program.output, "*.filter"))
     program.end()
+    assert not [row for row in rows("summary", program.output) if row["item"] == "filtered"]
+
+
+@case
+def a_file_that_repeats_what_is_in_force_is_accepted(directory):
+    path = write(os.path.join(directory, "settings.ini"), f"""[measure]
+events = task-clock@f500
+parallelism = log
+work = cpu-time
+trace = states
+task-context = creation
+counters = page-faults
+level = all
+output = {directory}/regions
+[filter]
+functions = !main
+only = 100 min
+[buffers]
+trace-limit = 20M
+trace-keep = first
+[program another]
+work = user
+""")
+    with open(path, encoding="ascii") as file:
+        text = file.read()
+    started = write(os.path.join(directory, "start.ini"), text.replace("output", "#"))
+    program = Running(directory, "regions", "--config", started)
+    program.wait_sampled()
+    same = "all that the file says is in force already"
+    assert program.command("config", path) == same
+    assert program.command("config", write(path, text.replace("f500", "f200"))) == "events task-clock@f200"
+    assert program.command("config", path) == same
+    own = text.replace("f500", "f200").replace("[program another]\nwork = user",
+                                               "[program controlled-gcc]\nevents = task-clock@f300")
+    assert program.command("config", write(path, own)) == "events task-clock@f300"
+    program.end()
+
+
+# ---- filters ----
+
+class Phases(Running):
+    """The program of three phases, whose constructs are counted exactly."""
+    STEPS = 100
+
+    def wait_done(self, phase):
+        wait_until(lambda: os.path.exists(os.path.join(os.path.dirname(self.output), f"done{phase}")), "a phase")
+
+    def go(self, phase):
+        write(os.path.join(os.path.dirname(self.output), f"go{phase}"), "")
+
+    def snapshot(self, name):
+        """The work below left() and in what is filtered, until now."""
+        path = os.path.join(os.path.dirname(self.output), name)
+        must(LAUNCHER, "--control", self.output, "snapshot", path)
+        return self.work(path)
+
+    def work(self, path):
+        return [sum(float(row["work_incl_s"]) for row in rows("flat", path) if row["name"] == name)
+                for name in ("left", "[filtered]")]
+
+    def counts(self):
+        return {(row["kind"], row["name"]): int(row["executions"]) for row in rows("regions", self.output)
+                if row["thread"] == "SUM"}
+
+
+@case
+def filters_change_while_the_program_runs(directory):
+    for compiler in ("gcc", "clang"):
+        if not shutil.which(compiler):
+            continue
+        folder = os.path.join(directory, compiler)
+        os.mkdir(folder)
+        path = os.path.join(folder, "settings.ini")
+        program = Phases(folder, "phases", compiler=compiler).wait_sampled()
+        program.wait_done(0)
+        filtered = "functions !left,constructs !critical"
+        assert program.command("config", write(path, "[filter]\nfunctions = !left\nconstructs = !critical\n")) == \
+            f"filter: {filtered}", compiler
+        before = program.snapshot("first")
+        program.go(0)
+        program.wait_done(1)
+        between = program.snapshot("second")
+        assert before[0] > 0 and between[0] == before[0] and between[1] > before[1], (compiler, before, between)
+        assert program.command("config", write(path, "[measure]\nlevel = samples\n")) == "filter: none"
+        program.go(1)
+        program.wait_done(2)
+        program.go(2)
+        output, errors = program.process.communicate(timeout=60)
+        assert program.process.returncode == 0, (output, errors)
+        assert program.work(program.output)[0] > before[0], compiler
+        counts, all_steps = program.counts(), 3 * program.STEPS
+        assert counts["parallel", "kept"] == counts["parallel", "left"] == all_steps, (compiler, counts)
+        assert counts["for", "kept"] == all_steps, (compiler, counts)
+        assert counts["critical", "kept"] == 2 * program.STEPS * 2, (compiler, counts) # in two phases, of two threads
+        text = next(row["value"] for row in rows("summary", program.output) if row["item"] == "filtered")
+        assert re.fullmatch(r"functions !left; constructs !critical \(from [\d.]+ s to [\d.]+ s\)", text), text
+        snapshot = next(row["value"] for row in rows("summary", os.path.join(folder, "second"))
+                        if row["item"] == "filtered")
+        assert re.fullmatch(r"functions !left; constructs !critical \(from [\d.]+ s on\)", snapshot), snapshot
+        assert not glob.glob(os.path.join(program.output, "*.filter")), os.listdir(program.output)
+
+
+@case
+def a_filter_of_paths_takes_effect_at_once_one_of_constructs_at_the_next_region(directory):
+    program = Running(directory, "long").wait_sampled()
+    path = os.path.join(directory, "settings.ini")
+    more_samples(program)
+    assert program.command("config", write(path, "[filter]\nfunctions = !burn\n")) == "filter: functions !burn"
+    must(LAUNCHER, "--control", program.output, "stop")
+    first = {row["name"]: float(row["work_incl_s"]) for row in rows("flat", program.output)}
+    must(LAUNCHER, "--control", program.output, "start")
+    more_samples(program)
+    later = {row["name"]: float(row["work_incl_s"]) for row in rows("flat", program.output)}
+    assert later["burn"] == first["burn"] and later["[filtered]"] > first.get("[filtered]", 0), (first, later)
+    assert "filter: none" == program.command("config", write(path, "[measure]\n"))
+    answer = program.command("config", write(path, "[filter]\nconstructs = !for\n"))
+    assert answer.startswith("filter: constructs !for; the filter takes effect at the next parallel region"), answer
+    program.end()
+
+
+@case
+def threads_and_rates_change_while_the_program_runs(directory):
+    program = Running(directory, "regions").wait_sampled()
+    path = os.path.join(directory, "settings.ini")
+    more_samples(program)
+    samples = lambda: {row["thread"]: int(row["samples"]) for row in rows("threads", program.output)}
+    assert program.command("config", write(path, "[filter]\nthreads = 1\n")) == "filter: threads 1"
+    first = samples()
+    more_samples(program)
+    last = samples()
+    changed = {thread for thread, count in last.items() if count != first[thread]}
+    assert len(changed) == 1, (first, last)
+    assert program.command("config", write(path, "[measure]\nevents = task-clock@f50\n")) == \
+        "events task-clock@f50; filter: none"
+    before, cpu = program.status()["samples"], cpu_of(program.pid)
+    wait_until(lambda: cpu_of(program.pid) > cpu + 1, "a second of CPU time")
+    taken = program.status()["samples"] - before
+    cpu = cpu_of(program.pid) - cpu
+    assert 25 * cpu < taken < 100 * cpu, (taken, cpu) # 50 for each second; 500 before
+    program.end()
+    assert len({thread for thread, count in samples().items() if count > last[thread]}) == 2, (last, samples())
+    text = " ".join(report("--view=summary", "--no-pager", program.output).stdout.split())
+    assert "threads 1 (from" in text, text
+
+
+@case
+def a_damaged_filter_is_refused(directory):
+    """Written by somebody else than the commander: the process checks it, too."""
+    program = Running(directory, "regions").wait_sampled()
+    path = os.path.join(program.output, "x.filter")
+    for text, mode, part in (("nonsense 1\n", 0o600, "damaged"), ("code x 5 1 include function\n", 0o600, "damaged"),
+                             ("threads 0\n", 0o644, "cannot be read"), ("threads 0\0", 0o600, "cannot be read"),
+                             ("code-file /etc/passwd\n", 0o600, "damaged")):
+        os.chmod(write(path, text), mode)
+        answer = raw_command(program, f"config\nfilter {len(text)} x.filter")
+        assert part in answer, (text, answer)
+    for command in ("config\nfilter 9 ../x.filter", "config\nfilter 99 x.filter", "config\nevent 9 1 1",
+                    "config\nevent 0 0 0", "config\nnonsense"):
+        answer = raw_command(program, command)
+        assert not answer.startswith("threads="), (command, answer)
+    os.remove(path)
+    assert program.status()["state"] == "running"
+    program.end()
+    assert not [row for row in rows("summary", program.output) if row["item"] == "filtered"]
+
+
+def raw_command(program, text):
+    """Sends a command as the commander does, and returns the answer."""
+    number = int.from_bytes(os.urandom(4), "little") | 1
+    path = os.path.join(program.output, f"control-{os.uname().nodename}-{program.pid}")
+    encoded = text.encode()
+    with open(path, "wb") as file:
+        file.write((b"hpcctl01" + number.to_bytes(4, "little") + len(encoded).to_bytes(4, "little") + encoded)
+                   .ljust(8192, b"\0"))
+    os.chmod(path, 0o600)
+    answer = b""
+    def answered():
+        nonlocal answer
+        must(sys.executable, "-c", f"import ctypes, struct; b = ctypes.create_string_buffer(128); "
+             f"struct.pack_into('iiiiiiQ', b, 0, {int(signal.SIGURG)}, 0, -1, 0, 1, 0, {0x68706374 << 32 | number}); "
+             f"exit(ctypes.CDLL(None).syscall(129, {program.pid}, {int(signal.SIGURG)}, b) != 0)")
+        with open(path, "rb") as file:
+            answer = file.read()[4096:]
+        return int.from_bytes(answer[:4], "little") == number and int.from_bytes(answer[4:8], "little") >= 3
+    wait_until(answered, "an answer")
+    os.remove(path)
+    return answer[16:16 + int.from_bytes(answer[8:12], "little")].decode()
+
+
+@case
+def marks_are_on_the_timeline(directory):
+    program = Running(directory, "regions").wait_sampled()
+    long_name = 255 * "m"
+    for name in ("half way", "ü", long_name):
+        assert program.command("mark", name) == "marked"
+    for name, part in ((256 * "m", "has 256 bytes"), ("a\nb", "byte 2"), ("\x7f", "byte 1"), ("", "wrong arguments")):
+        done = control(program.output, "mark", name)
+        assert done.returncode == 125 and part in done.stderr and done.stderr.count("\n") == 1, (name, done)
+    program.end()
+    assert [row["name"] for row in rows("marks", program.output)] == ["half way", "ü", long_name]
 
 
 # ---- files ----
@@ -388,7 +601,7 @@ def many_threads_are_paused_and_sampled_again(directory):
     settings = os.path.join(directory, "settings.ini")
     for level in ("summary", "samples"):
         with open(settings, "w", encoding="ascii") as file:
-            file.write(f"level = {level}\n")
+            file.write(f"[measure]\nlevel = {level}\n")
         assert program.command("config", settings).startswith(f"level {level}")
     more_samples(program)
     assert program.command("stop").startswith("paused")
@@ -503,6 +716,14 @@ def ranks_of_a_job_hear_commands(directory):
     for command, answer in (("stop", ": paused\n"), ("status", ": paused for"), ("start", ": running\n")):
         done = control(output, command)
         assert done.returncode == 0 and done.stdout.count(answer) == 2, done
+    ranks = write(os.path.join(directory, "ranks.ini"), "[filter]\nranks = 1\nfunctions = !burn\n")
+    done = control(output, "config", ranks)
+    assert done.returncode == 0 and done.stdout.count("its rank is left out") == 1, done
+    assert done.stdout.count(": filter: functions !burn,ranks 1") == 2, done
+    states = control(output, "status").stdout
+    assert states.count(": paused for") == 1 and states.count(": running for") == 1, states
+    done = control(output, "config", write(ranks, "[measure]\n"))
+    assert done.stdout.count(": filter: none\n") == 2, done
     must(LAUNCHER, "--control", output, "snapshot", os.path.join(directory, "copy"))
     assert len({row["process"] for row in rows("threads", os.path.join(directory, "copy"))}) == 2
     pids = re.findall(r"process (\d+)", control(output, "status").stdout)

@@ -50,6 +50,45 @@ static void regions(void)
   }
 }
 
+/* Exact counts: in each step, each thread enters a critical section, and a loop is executed once. */
+static __attribute__((noinline)) void kept(void)
+{
+#pragma omp parallel
+  {
+#pragma omp critical
+    burn();
+#pragma omp for schedule(dynamic, 1)
+    for (int i = 0; i < 4; i++)
+      burn();
+  }
+}
+
+static __attribute__((noinline)) void left(void)
+{
+#pragma omp parallel
+  burn();
+}
+
+/* Three phases of 100 steps.  After each one, regions without content follow until the file goN exists. */
+static void phases(void)
+{
+  for (int phase = 0; phase < 3; phase++) {
+    char name[16];
+    for (int step = 0; step < 100; step++) {
+      kept();
+      left();
+    }
+    snprintf(name, sizeof name, "done%d", phase);
+    fclose(fopen(name, "w"));
+    snprintf(name, sizeof name, "go%d", phase);
+    while (!ended && access(name, F_OK) != 0) {
+#pragma omp parallel
+      sink = 0;
+      usleep(1000);
+    }
+  }
+}
+
 static void serial(void)
 {
   while (!ended)
@@ -96,6 +135,8 @@ int main(int argc, char **argv)
     long_region();
   else if (!strcmp(what, "serial") || !strcmp(what, "handler"))
     serial();
+  else if (!strcmp(what, "phases"))
+    phases();
   else if (!strcmp(what, "deaf"))
     deaf();
   else if (!strcmp(what, "sleeping"))

@@ -25,7 +25,8 @@ LAYERS = {
                            "hpcrun-lite/gomp/entries.h"},  # only a table
     "hpcrun-lite/launch/configuration": {"common", "hpcrun-lite/launch/configuration", "hpcrun-lite/launch/counters"},
     "hpcrun-lite/launch/live": {"hpcrun-lite/launch/live"},
-    "hpcrun-lite/launch/control": {"common", "hpcrun-lite/launch/control"},
+    "hpcrun-lite/launch/control": {"common", "hpcrun-lite/launch/control", "hpcrun-lite/launch/configuration",
+                                   "hpcrun-lite/launch/code_filter", "hpcrun-lite/launch/counters"},
     "hpcrun-lite/launch/series": {"hpcrun-lite/launch/series"},
     "hpcrun-lite/launch/code_filter": {"common", "hpcrun-lite/launch", "hpcrun-lite/launch/code_filter",
                                        "hpcprof-lite/symbols"},  # reads what reports read
@@ -78,8 +79,8 @@ RT_MAY_CALL = {
     # glibc: where a thread's rseq area is
     "__rseq_offset", "__rseq_size",
     # CTL: registers a thread that the runtime made without pthread_create; writes work and span on demand
-    "threads_adopt", "serial_moment",
-    "memchr",
+    "threads_adopt", "serial_moment", "filter_settings_read", "filter_settings_record",
+    "memchr", "strchr",
     "_GLOBAL_OFFSET_TABLE_",
 }
 

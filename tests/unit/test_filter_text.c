@@ -93,8 +93,8 @@ static void any_text_is_safe(void **state)
         assert_true(filter_settings_apply(copy, message, sizeof message));
         filter_thread(1);
         filter_user_region("x");
+        filter_settings_note(note, sizeof note);
       }
-      filter_settings_note(copy, note, sizeof note);
       free(copy);
     }
 }
@@ -130,7 +130,8 @@ static void settings_become_what_paths_need(void **state)
   static const char text[] = "threads 2,4-5\nregions solve, x y\nconstructs task,!critical\nskip-first 1500000\n"
                              "functions !a\ncode m 1 2 exclude function";
   assert_true(filter_settings_apply(text, message, sizeof message));
-  assert_true(filter.paths && filter.constructs && filter.needs == FORMAT_FILTERED_REGION);
+  const struct filter *filter = filter_now();
+  assert_true(filter->paths && filter->constructs && filter->needs == FORMAT_FILTERED_REGION);
   assert_true(filter_thread(2) && filter_thread(5) && !filter_thread(3) && !filter_thread(1));
   assert_true(filter_user_region("x y") && filter_user_region("solve") && !filter_user_region("sol"));
   assert_true(filter_construct(1, FORMAT_DIRECTIVE_CRITICAL, 0, 0, false));
@@ -139,11 +140,36 @@ static void settings_become_what_paths_need(void **state)
   assert_false(filter_construct(1, FORMAT_CONSTRUCT_TASK_EXEC, 0, 0, false));
   assert_true(filter_construct(0, FORMAT_DIRECTIVE_TASK, 0, 0, false)); /* outside the user region */
   assert_int_equal(filter_settings_window(text).skip_ns, 1500000);
-  filter_settings_note(text, note, sizeof note);
+  filter_settings_note(note, sizeof note);
   assert_string_equal(note, "Filtered: threads 2,4-5; regions solve, x y; constructs task,!critical; "
                             "skip-first 1500 us; functions !a");
   assert_true(filter_settings_apply("", message, sizeof message));
-  assert_true(!filter.paths && !filter.constructs && !filter.needs && filter_thread(1));
+  assert_true(!filter->paths && !filter->constructs && !filter->needs && filter_thread(1));
+}
+
+/* Filters of a running process, one after the other; the notes name each with its time. */
+static void notes_name_all_filters_and_their_times(void **state)
+{
+  (void)state;
+  char message[256], note[256];
+  static struct filter second, none, last, again;
+  assert_true(filter_settings_apply("", message, sizeof message));
+  second.text = "functions !a";
+  filter_publish(&second, 12340000000);
+  filter_settings_note(note, sizeof note);
+  assert_string_equal(note, "Filtered: functions !a (from 12.3 s on)");
+  filter_publish(&none, 15000000000);
+  last.text = "threads 1\nranks 0\ncode a 1 2 include function";
+  filter_publish(&last, 20000000000);
+  filter_settings_note(note, sizeof note);
+  assert_string_equal(note, "Filtered: functions !a (from 12.3 s to 15.0 s); threads 1; ranks 0 (from 20.0 s on)");
+  assert_true(filter_settings_apply("only 5", message, sizeof message));
+  filter_publish(&again, 1000000000);
+  filter_settings_note(note, sizeof note);
+  assert_string_equal(note, "Filtered: only 5 ns (until 1.0 s)");
+  filter_settings_note(note, 20);
+  assert_string_equal(note, "Filtered: only 5...");
+  assert_true(filter_settings_apply("", message, sizeof message));
 }
 
 static void overlapping_addresses_are_joined(void **state)
@@ -155,10 +181,11 @@ static void overlapping_addresses_are_joined(void **state)
                             "code a 0x18 0x28 include function\ncode a 0x28 0x30 include function\n"
                             "code a 0x12 0x13 exclude function\ncode a 0x50 0x60 include function",
                             message, sizeof message));
-  assert_int_equal(filter.known_count, 2);
-  assert_int_equal(filter.known[0].lists[FILTER_INCLUDED].count, 2);
-  assert_int_equal(filter.known[0].lists[FILTER_EXCLUDED].count, 1);
-  const struct filter_code *first = filter.code + filter.known[0].lists[FILTER_INCLUDED].first;
+  const struct filter *filter = filter_now();
+  assert_int_equal(filter->known_count, 2);
+  assert_int_equal(filter->known[0].lists[FILTER_INCLUDED].count, 2);
+  assert_int_equal(filter->known[0].lists[FILTER_EXCLUDED].count, 1);
+  const struct filter_code *first = filter->code + filter->known[0].lists[FILTER_INCLUDED].first;
   assert_true(first[0].start == 0x10 && first[0].end == 0x30 && first[1].start == 0x50);
 }
 
@@ -172,6 +199,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(any_text_is_safe),
       cmocka_unit_test(what_cannot_be_used_is_refused),
       cmocka_unit_test(settings_become_what_paths_need),
+      cmocka_unit_test(notes_name_all_filters_and_their_times),
       cmocka_unit_test(overlapping_addresses_are_joined),
   };
   return UNIT_RUN(argc, argv, "filter_text", tests, NULL, NULL);

@@ -197,13 +197,14 @@ static bool put_file(const char *path, const char *code, size_t size)
   return written;
 }
 
-/* Puts the addresses into the text, or into a file if they are too long for the environment. */
+/* Puts the addresses into the text, or into a file if there is a directory and they are too long for the environment.
+ */
 static bool put_code(FILE *out, const char *directory, const char *code, size_t size)
 {
   char path[PATH_MAX + 32];
-  snprintf(path, sizeof path, "%s/code" FILTER_SUFFIX, directory);
-  if (size <= TEXT_MAX)
+  if (!directory || size <= TEXT_MAX)
     return fwrite(code, 1, size, out) == size;
+  snprintf(path, sizeof path, "%s/code" FILTER_SUFFIX, directory);
   fprintf(out, "code-file %s\n", path);
   return put_file(path, code, size);
 }
@@ -265,7 +266,7 @@ enum launch_status code_filter_resolve(const struct program *program, const char
   if (!fine)
     snprintf(message, message_size, "filter: not enough memory, or more than %d functions and lines", ITEMS_MAX);
   else if (!kept)
-    snprintf(message, message_size, "filter: cannot write to '%.400s'", directory);
+    snprintf(message, message_size, "filter: cannot write to '%.400s'", directory ? directory : "");
   else
     warn_missing(resolver, program, message, message_size);
   free(code);

@@ -9,8 +9,8 @@
 #include "hpcrun-lite/launch/program.h"
 
 /* Checks a filter (common/filter_text.h) and makes its text for the process: with the addresses, or with the name of a
- * file in the directory if they are many.  Returns LAUNCH_OK, with a warning in message or "", or LAUNCH_FAILED with
- * the reason. */
+ * file in the directory if they are many (directory NULL: always with the addresses).  Returns LAUNCH_OK, with a
+ * warning in message or "", or LAUNCH_FAILED with the reason. */
 enum launch_status code_filter_resolve(const struct program *program, const char *filter, const char *directory,
                                        char **text, char *message, size_t message_size);
 

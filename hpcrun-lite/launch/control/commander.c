@@ -237,7 +237,7 @@ static void end(struct order *order)
           0);
 }
 
-bool commander_send(const struct targets *targets, const char *command, struct reply *replies)
+bool commander_send(const struct targets *targets, const char *const *commands, struct reply *replies)
 {
   struct order *orders = calloc(targets->count, sizeof *orders);
   uint64_t deadline = now_ms() + PATIENCE_MS;
@@ -245,9 +245,10 @@ bool commander_send(const struct targets *targets, const char *command, struct r
     return false;
   for (size_t i = 0; i < targets->count; i++) {
     orders[i] = (struct order){.target = &targets->items[i], .reply = &replies[i], .fd = -1};
+    if (!targets->items[i].here || !commands[i])
+      continue;
     replies[i] = (struct reply){.state = CONTROL_SILENT};
-    if (targets->items[i].here)
-      begin(&orders[i], targets, command, deadline);
+    begin(&orders[i], targets, commands[i], deadline);
   }
   deadline = now_ms() + PATIENCE_MS;
   for (bool waiting = true; waiting && now_ms() < deadline;) {

@@ -14,12 +14,12 @@
 #include "hpcrun-lite/launch/control/targets.h"
 
 struct reply {
-  enum control_state state; /* CONTROL_SILENT: no answer */
-  char text[512];           /* the answer's; of a process without one: why */
+  enum control_state state;        /* CONTROL_SILENT: no answer */
+  char text[CONTROL_TEXT_MAX + 1]; /* the answer's; of a process without one: why */
 };
 
-/* Sends the command to the `count` processes of this host.  Fills in a reply for each.  Returns false without memory.
- */
-bool commander_send(const struct targets *targets, const char *command, struct reply *replies);
+/* Sends each process of this host its command (NULL: none; its reply stays).  Fills in a reply for each.  Returns false
+ * without memory. */
+bool commander_send(const struct targets *targets, const char *const *commands, struct reply *replies);
 
 #endif

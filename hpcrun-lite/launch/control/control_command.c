@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "hpcrun-lite/launch/control/commander.h"
-#include "hpcrun-lite/launch/control/level_setting.h"
+#include "hpcrun-lite/launch/control/reconfigure.h"
 #include "hpcrun-lite/launch/control/snapshot.h"
 #include "hpcrun-lite/launch/control/targets.h"
 
@@ -15,9 +15,10 @@ enum { LINE_BYTES = 1024 };
 struct control {
   struct targets targets;
   struct reply *replies;
-  const char *which;  /* DIR or PID, as given */
-  char *const *words; /* COMMAND and its arguments */
-  char command[64];   /* for the processes */
+  const char **commands;  /* for each process; NULL: none */
+  struct change *changes; /* of config, in each process */
+  char *const *words;     /* COMMAND and its arguments */
+  char command[512];      /* for all processes */
   bool failed;
 };
 
@@ -73,22 +74,37 @@ static void print_flush(const struct reply *reply, char *line, size_t size)
              !strcmp(reply->text, "no OpenMP") ? "no OpenMP until now" : "-p off");
 }
 
-static void print_done(const struct control *control, const struct reply *reply, char *line, size_t size)
+static bool is(const struct control *control, const char *command)
 {
-  const char *command = control->command, *level = control->command + strlen("level ");
-  char done[64];
-  if (!strcmp(command, "status")) {
+  return !strcmp(control->words[0], command);
+}
+
+/* What a file has changed in that process. */
+static void print_config(const struct change *change, const struct reply *reply, char *line, size_t size)
+{
+  if (!change->command[0])
+    snprintf(line, size, "all that the file says is in force already");
+  else if (reply->state == CONTROL_PENDING)
+    snprintf(line, size,
+             "%s; the filter takes effect at the next parallel region that begins while no other thread is in one",
+             change->done);
+  else
+    print_change(change->done, reply->text, line, size);
+}
+
+static void print_done(const struct control *control, size_t i, char *line, size_t size)
+{
+  const struct reply *reply = &control->replies[i];
+  if (is(control, "status"))
     print_status(reply->text, line, size);
-  } else if (!strcmp(command, "flush")) {
+  else if (is(control, "config"))
+    print_config(&control->changes[i], reply, line, size);
+  else if (is(control, "mark"))
+    snprintf(line, size, "marked");
+  else if (is(control, "start") || is(control, "stop"))
+    print_change(is(control, "start") ? "running" : "paused", reply->text, line, size);
+  else
     print_flush(reply, line, size);
-  } else {
-    snprintf(done, sizeof done, "%s%s",
-             !strcmp(command, "start")  ? "running"
-             : !strcmp(command, "stop") ? "paused"
-                                        : "level ",
-             strncmp(command, "level ", strlen("level ")) ? "" : level);
-    print_change(done, reply->text, line, size);
-  }
 }
 
 /* Prints what each process of this host has answered. */
@@ -97,11 +113,11 @@ static void print_replies(struct control *control)
   for (size_t i = 0; i < control->targets.count; i++) {
     const struct target *target = &control->targets.items[i];
     const struct reply *reply = &control->replies[i];
-    char line[LINE_BYTES];
+    char line[LINE_BYTES + CONTROL_TEXT_MAX];
     if (!target->here)
       continue;
     if (reply->state == CONTROL_DONE || reply->state == CONTROL_PENDING) {
-      print_done(control, reply, line, sizeof line);
+      print_done(control, i, line, sizeof line);
       printf("process %ld: %s\n", (long)target->pid, line);
       continue;
     }
@@ -129,11 +145,6 @@ static void print_others(struct control *control)
   }
 }
 
-static bool is_snapshot(const struct control *control)
-{
-  return !strcmp(control->words[0], "snapshot");
-}
-
 /* Copies the directory, of which the processes have just written what they could. */
 static void copy_directory(struct control *control)
 {
@@ -150,16 +161,55 @@ static void copy_directory(struct control *control)
   control->failed = true;
 }
 
+/* Asks the processes what is in force, and works out what changes in each.  Returns false if one refuses: then nothing
+ * changes in any. */
+static bool work_out_changes(struct control *control)
+{
+  bool fine = true;
+  for (size_t i = 0; i < control->targets.count; i++)
+    control->commands[i] = "settings";
+  if (!commander_send(&control->targets, control->commands, control->replies))
+    return false;
+  for (size_t i = 0; i < control->targets.count; i++) {
+    const struct target *target = &control->targets.items[i];
+    struct change *change = &control->changes[i];
+    char message[LINE_BYTES];
+    control->commands[i] = NULL;
+    if (!target->here || control->replies[i].state != CONTROL_DONE)
+      continue;
+    if (!reconfigure_work_out(&control->targets, target, control->replies[i].text, change, message, sizeof message)) {
+      print_failure(message);
+      fine = false;
+    } else if (change->command[0]) {
+      control->commands[i] = change->command;
+    }
+    if (change->warning[0] && fine)
+      print_failure(change->warning);
+  }
+  return fine;
+}
+
 static int run(struct control *control)
 {
-  control->replies = calloc(control->targets.count, sizeof *control->replies);
-  if (!control->replies || !commander_send(&control->targets, control->command, control->replies)) {
+  size_t count = control->targets.count;
+  control->replies = calloc(count, sizeof *control->replies);
+  control->commands = calloc(count, sizeof *control->commands);
+  control->changes = calloc(count, sizeof *control->changes);
+  if (!control->replies || !control->commands || !control->changes) {
+    print_failure("not enough memory");
+    return 1;
+  }
+  for (size_t i = 0; i < count; i++)
+    control->commands[i] = control->command;
+  if (is(control, "config") && !work_out_changes(control))
+    return 1;
+  if (!commander_send(&control->targets, control->commands, control->replies)) {
     print_failure("not enough memory");
     return 1;
   }
   print_replies(control);
   print_others(control);
-  if (is_snapshot(control))
+  if (is(control, "snapshot"))
     copy_directory(control);
   if (fflush(stdout) != 0)
     print_failure("cannot write to standard output");
@@ -177,8 +227,25 @@ static const struct {
                 {"stop", 0, 0, ""},
                 {"flush", 0, 0, ""},
                 {"snapshot", 0, 1, " [NEWDIR]"},
-                {"config", 1, 1, " FILE"}};
-enum { COMMANDS = sizeof commands / sizeof *commands };
+                {"config", 1, 1, " FILE"},
+                {"mark", 1, 1, " NAME"}};
+enum { COMMANDS = sizeof commands / sizeof *commands, MARK_MAX = 255 };
+
+static bool check_mark(const char *name, char *message, size_t message_size)
+{
+  if (strlen(name) > MARK_MAX) {
+    snprintf(message, message_size, "option --control: mark: the name has %zu bytes; use at most %d", strlen(name),
+             MARK_MAX);
+    return false;
+  }
+  for (const char *at = name; *at; at++)
+    if ((unsigned char)*at < ' ' || *at == 127) {
+      snprintf(message, message_size, "option --control: mark: byte %zu of the name is a control character; remove it",
+               (size_t)(at - name) + 1);
+      return false;
+    }
+  return true;
+}
 
 bool control_command_check(char *const *words, char *message, size_t message_size)
 {
@@ -189,13 +256,14 @@ bool control_command_check(char *const *words, char *message, size_t message_siz
     if (strcmp(words[0], commands[i].name) != 0)
       continue;
     if (count >= commands[i].least && count <= commands[i].most && (!count || *words[1]))
-      return true;
+      return strcmp(words[0], "mark") != 0 || check_mark(words[1], message, message_size);
     snprintf(message, message_size, "option --control: wrong arguments; use: hpcrun-lite --control DIR|PID %s%s",
              commands[i].name, commands[i].what);
     return false;
   }
   snprintf(message, message_size,
-           "option --control needs a command (status, start, stop, flush, snapshot [NEWDIR], config FILE)%s%.40s%s",
+           "option --control needs a command (status, start, stop, flush, snapshot [NEWDIR], config FILE, mark "
+           "NAME)%s%.40s%s",
            words[0] ? "; there is no '" : "", words[0] ? words[0] : "", words[0] ? "'" : "");
   return false;
 }
@@ -203,24 +271,21 @@ bool control_command_check(char *const *words, char *message, size_t message_siz
 int control_command(const char *which, char *const *words)
 {
   static struct control control;
-  char message[LINE_BYTES] = "", level[32];
-  control.which = which;
+  char message[LINE_BYTES] = "";
   control.words = words;
-  if (!strcmp(words[0], "config")) {
-    if (!level_setting_read(words[1], level, sizeof level, message, sizeof message)) {
-      print_failure(message);
-      return 1;
-    }
-    snprintf(control.command, sizeof control.command, "level %s", level);
-  } else {
-    snprintf(control.command, sizeof control.command, "%s", is_snapshot(&control) ? "flush" : words[0]);
-  }
+  if (!strcmp(words[0], "mark"))
+    snprintf(control.command, sizeof control.command, "mark %s", words[1]);
+  else
+    snprintf(control.command, sizeof control.command, "%s", is(&control, "snapshot") ? "flush" : words[0]);
   int status = 1;
-  if (targets_find(&control.targets, which, message, sizeof message))
+  if ((!is(&control, "config") || reconfigure_read(words[1], message, sizeof message)) &&
+      targets_find(&control.targets, which, message, sizeof message))
     status = run(&control);
   else
     print_failure(message);
   free(control.replies);
+  free(control.commands);
+  reconfigure_release(control.changes, control.targets.count);
   targets_release(&control.targets);
   return status;
 }

@@ -19,8 +19,7 @@ enum { FILE_MAX_BYTES = 4 << 20 }; /* of a file in /proc */
 
 /* ---- /proc ---- */
 
-/* Reads a file of a process.  NULL with errno if it cannot be read; the caller frees it. */
-static char *read_proc(pid_t pid, const char *name, size_t *size)
+char *target_file(pid_t pid, const char *name, size_t *size)
 {
   char path[64];
   snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
@@ -54,7 +53,7 @@ bool target_exists(pid_t pid)
 static char state_of(pid_t pid)
 {
   size_t size;
-  char *text = read_proc(pid, "stat", &size), *end = text ? strrchr(text, ')') : NULL;
+  char *text = target_file(pid, "stat", &size), *end = text ? strrchr(text, ')') : NULL;
   char state = end && end[1] == ' ' ? end[2] : '?';
   free(text);
   return state;
@@ -66,26 +65,30 @@ bool target_stopped(pid_t pid)
   return state == 'T' || state == 't';
 }
 
-/* Copies the value of HPCRUN_LITE_DIR at the process's start.  Returns false with errno; ENOENT: it is not set. */
-static bool directory_of(pid_t pid, char *directory, size_t room)
+bool target_variable(pid_t pid, const char *name, char *value, size_t room)
 {
-  static const char name[] = "HPCRUN_LITE_DIR=";
-  size_t size;
+  size_t size, length = strlen(name);
   bool found = false;
-  char *text = read_proc(pid, "environ", &size);
+  char *text = target_file(pid, "environ", &size);
+  *value = '\0';
   for (const char *at = text; text && !found && at < text + size; at += strlen(at) + 1)
-    if (strncmp(at, name, sizeof name - 1) == 0)
-      found = snprintf(directory, room, "%s", at + sizeof name - 1) < (int)room;
+    if (strncmp(at, name, length) == 0 && at[length] == '=')
+      found = snprintf(value, room, "%s", at + length + 1) < (int)room;
   if (text && !found)
     errno = ENOENT;
   free(text);
   return found;
 }
 
+static bool directory_of(pid_t pid, char *directory, size_t room)
+{
+  return target_variable(pid, "HPCRUN_LITE_DIR", directory, room);
+}
+
 static bool has_library(pid_t pid)
 {
   size_t size;
-  char *text = read_proc(pid, "maps", &size);
+  char *text = target_file(pid, "maps", &size);
   bool found = text && strstr(text, "/libhpcrun-lite.so");
   free(text);
   return found;

@@ -31,6 +31,14 @@ bool targets_find(struct targets *targets, const char *which, char *message, siz
 
 void targets_release(struct targets *targets);
 
+/* Reads a file of a process in /proc, with a NUL at its end.  NULL with errno if it cannot be read; the caller frees
+ * it.
+ */
+char *target_file(pid_t pid, const char *name, size_t *size);
+
+/* Copies the value of a variable at the process's start.  Returns false with errno; ENOENT: it is not set. */
+bool target_variable(pid_t pid, const char *name, char *value, size_t room);
+
 /* Does the process exist; is it stopped by a signal? */
 bool target_exists(pid_t pid);
 bool target_stopped(pid_t pid);

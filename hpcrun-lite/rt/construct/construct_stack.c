@@ -24,7 +24,7 @@ bool construct_start(struct thread_state *t)
   }
   if (!state->records.count)
     table_publish(&state->records);
-  root->context_sought |= filter.constructs; /* those that it stands for have none */
+  root->context_sought |= filter_now()->constructs; /* those that it stands for have none */
   table_publish(&state->stack);
   bottom->at = root;
   bottom->frame = bottom;

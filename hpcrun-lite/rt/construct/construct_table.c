@@ -98,7 +98,7 @@ const struct construct_known *construct_look_up(struct thread_state *t, struct c
                                                 uint32_t parent, uint32_t kind, uint32_t directive, bool in_wait)
 {
   struct construct_known found = {.key = key};
-  if (filter.constructs && is_filtered(t, parent, kind, directive))
+  if (filter_now()->constructs && is_filtered(t, parent, kind, directive))
     return not_kept(t, parent);
   found.at = seek(t, parent, kind, directive, in_wait ? FORMAT_CONSTRUCT_IN_WAIT : 0, &found.record);
   if (!found.at) {
@@ -108,6 +108,13 @@ const struct construct_known *construct_look_up(struct thread_state *t, struct c
   found.tasks = tasks_of(t, found.at);
   *known = found;
   return known;
+}
+
+void construct_forget(struct thread_state *t)
+{
+  __builtin_memset(t->construct.known, 0, sizeof t->construct.known);
+  if (t->construct.records.count)
+    construct_record(t, 0)->context_sought |= filter_now()->constructs; /* as construct_start() */
 }
 
 struct format_construct *construct_find_link(struct thread_state *t, uint32_t kind, uint32_t directive, uint32_t owner,

@@ -43,6 +43,9 @@ static inline const struct construct_known *construct_find(struct thread_state *
   return known;
 }
 
+/* Another filter holds: records are looked up again. */
+void construct_forget(struct thread_state *t);
+
 /* Counts an execution, unless it has no record.  Either it begins now and the thread's time goes to
  * it (construct_count()), or it takes no time of its own. */
 static inline void construct_count(struct thread_state *t, const struct construct_known *known)

@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/control/answer.h"
+#include "hpcrun-lite/rt/control/reconfiguration.h"
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/sampling/times.h"
@@ -20,6 +23,8 @@ struct mode {
   bool paused, unsampled;
 };
 
+enum { MARK_MAX = 255 }; /* bytes of a mark's name */
+
 /* `busy` is held by the thread that uses the plain fields.  answered and pending are also read without it: a repeated
  * signal that sees an old value finds no new command. */
 static struct {
@@ -30,6 +35,9 @@ static struct {
   uint32_t under_way;        /* the command whose steps are counted */
   unsigned steps;
   _Atomic uint64_t ended_samples, ended_lost;
+  struct reconfiguration change;  /* of the command that is under way */
+  struct filter *_Atomic waiting; /* CTL will publish it; NULL: none */
+  atomic_bool rearm;              /* threads that follow arm their sources anew */
   struct control_command command;
   struct control_answer answer;
 } state = {.busy = ATOMIC_FLAG_INIT};
@@ -55,22 +63,12 @@ void command_finish(void)
 
 static void put_text(const char *text)
 {
-  size_t length = strlen(text), room = sizeof state.answer.text - state.answer.length;
-  length = length < room ? length : room;
-  memcpy(state.answer.text + state.answer.length, text, length);
-  state.answer.length += (uint32_t)length;
+  answer_text(&state.answer, text);
 }
 
 static void put_number(const char *name, uint64_t number)
 {
-  char digits[24];
-  unsigned at = sizeof digits - 1;
-  digits[at] = 0;
-  do
-    digits[--at] = (char)('0' + number % 10);
-  while ((number /= 10) != 0);
-  put_text(name);
-  put_text(digits + at);
+  answer_number(&state.answer, name, number);
 }
 
 static enum control_state refuse(const char *why)
@@ -165,10 +163,13 @@ static enum control_state status(void)
 static void follow(struct thread_state *t)
 {
   uint32_t cuts = atomic_load(&rt.cuts); /* first: a change that comes meanwhile is followed at the next signal */
-  if (atomic_load(&rt.unsampled))
+  bool quiet = atomic_load(&rt.unsampled) || !filter_thread(t->index);
+  if (quiet || atomic_load(&state.rearm))
     source_quiet(t);
-  else
+  if (!quiet)
     source_wake(t);
+  if (filter_now()->before)
+    reconfiguration_forget(t);
   if (rt.online && t->end_slot && !atomic_load(&rt.graph_suspended)) {
     construct_pause(t, rt_ticks());
     span_cut(t);
@@ -191,16 +192,18 @@ static unsigned ask_others(const struct thread_state *self)
   return missing;
 }
 
-static enum control_state change_mode(struct thread_state *t, struct mode mode)
+/* follow_anyway: all threads follow in any case. */
+static enum control_state change_mode(struct thread_state *t, struct mode mode, bool follow_anyway)
 {
   bool paused = atomic_load(&rt.paused_by) & RT_PAUSED_PROGRAM; /* a filter may pause it as well */
-  bool same = paused == mode.paused && atomic_load(&rt.unsampled) == mode.unsampled;
+  bool same = paused == mode.paused && atomic_load(&rt.unsampled) == mode.unsampled && !follow_anyway;
   if (state.steps == 0 && same) {
     put_text(rt_paused() && !mode.paused ? "filtered" : "already");
     return CONTROL_DONE;
   }
   if (state.steps++ == 0) {
     atomic_store(&rt.unsampled, mode.unsampled);
+    atomic_store(&state.rearm, state.change.rates);
     atomic_fetch_add(&rt.cuts, 1);
   }
   if (t->cuts != atomic_load(&rt.cuts))
@@ -214,6 +217,53 @@ static enum control_state change_mode(struct thread_state *t, struct mode mode)
   return CONTROL_DONE;
 }
 
+/* What is written to a change's answer goes to its end, and what waits for CTL is asked for. */
+static enum control_state ask_serial(void)
+{
+  atomic_store(&state.pending, state.command.id);
+  atomic_store(&rt.serial_wanted, true);
+  return CONTROL_PENDING;
+}
+
+/* New settings.  All that can be refused is refused before anything changes. */
+static enum control_state configure(struct thread_state *t, const char *text)
+{
+  struct reconfiguration *change = &state.change;
+  if (state.steps == 0) {
+    const char *reason = reconfiguration_read(text, state.path, change);
+    if (reason)
+      return refuse(reason);
+    if (change->rates)
+      reconfiguration_set_rates(change);
+    bool waits = change->filter && rt.ompt && rt.online && reconfiguration_is_structure(change->filter);
+    atomic_store(&state.waiting, waits ? change->filter : change->filter ? NULL : atomic_load(&state.waiting));
+    if (change->filter && !waits) {
+      reconfiguration_publish(change->filter);
+      filter_settings_record();
+    }
+  }
+  bool was_excluded = atomic_load(&rt.paused_by) & RT_PAUSED_RANK;
+  bool follow_anyway = change->rates || change->filter || change->excluded != was_excluded;
+  enum control_state reached = change_mode(t, (struct mode){change->paused, change->unsampled}, follow_anyway);
+  if (reached != CONTROL_DONE)
+    return reached;
+  rt_pause_at(RT_PAUSED_RANK, change->excluded, rt_ticks());
+  return change->filter && atomic_load(&state.waiting) == change->filter ? ask_serial() : reached;
+}
+
+void command_change_filter(void)
+{
+  struct filter *filter = atomic_exchange(&state.waiting, NULL);
+  if (!filter)
+    return;
+  reconfiguration_publish(filter);
+  filter_settings_record();
+  for (uint32_t i = 0; i < blame_threads(); i++)
+    if (blame_thread(i))
+      reconfiguration_forget(blame_thread(i));
+  atomic_fetch_add(&rt.cuts, 1); /* a filter of threads: each arms or disarms its own sources */
+}
+
 /* Tables that only CTL can write are written when the process is single-threaded. */
 static enum control_state flush(void)
 {
@@ -223,14 +273,13 @@ static enum control_state flush(void)
     put_text(rt.online ? "no OpenMP" : "no graph");
     return CONTROL_DONE;
   }
-  atomic_store(&state.pending, state.command.id);
-  atomic_store(&rt.serial_wanted, true);
-  return CONTROL_PENDING;
+  return ask_serial();
 }
 
 void command_flushed(bool written)
 {
   enum { TRIES = 1000 };
+  ask_others(NULL);
   struct sys_own file;
   uint32_t id = atomic_exchange(&state.pending, 0);
   for (int tries = 0; atomic_flag_test_and_set(&state.busy); tries++) {
@@ -240,8 +289,9 @@ void command_flushed(bool written)
   }
   if (id && read_command(&file)) {
     if (state.command.id == id) {
-      state.answer = (struct control_answer){.id = id, .state = written ? CONTROL_DONE : CONTROL_REFUSED};
-      put_text(written ? "written" : "the file cannot be written");
+      bool flush_only = !strcmp(state.command.text, "flush"), done = written || !flush_only;
+      state.answer = (struct control_answer){.id = id, .state = done ? CONTROL_DONE : CONTROL_REFUSED};
+      put_text(!flush_only ? "threads=0" : written ? "written" : "the file cannot be written");
       write_answer(&file);
     }
     sys_close_own(&file);
@@ -249,20 +299,36 @@ void command_flushed(bool written)
   atomic_flag_clear(&state.busy);
 }
 
+static enum control_state mark(struct thread_state *t, const char *name)
+{
+  if (!*name || strlen(name) > MARK_MAX)
+    return refuse("a mark has a name of 1 to 255 bytes");
+  marks_add(t, FORMAT_MARK, name);
+  return CONTROL_DONE;
+}
+
 static enum control_state carry_out(struct thread_state *t)
 {
+  static const char mark_word[] = "mark ", config_word[] = "config\n";
   const char *text = state.command.text;
   bool unsampled = atomic_load(&rt.unsampled);
   if (!strcmp(text, "status"))
     return status();
   if (!strcmp(text, "start"))
-    return change_mode(t, (struct mode){false, unsampled});
-  if (!strcmp(text, "stop") || !strcmp(text, "level off"))
-    return change_mode(t, (struct mode){true, unsampled});
-  if (!strcmp(text, "level summary") || !strcmp(text, "level samples"))
-    return change_mode(t, (struct mode){false, !strcmp(text, "level summary")});
+    return change_mode(t, (struct mode){false, unsampled}, false);
+  if (!strcmp(text, "stop"))
+    return change_mode(t, (struct mode){true, unsampled}, false);
   if (!strcmp(text, "flush"))
     return flush();
+  if (!strncmp(text, mark_word, sizeof mark_word - 1))
+    return mark(t, text + sizeof mark_word - 1);
+  if (!strncmp(text, config_word, sizeof config_word - 1))
+    return configure(t, text + sizeof config_word - 1);
+  if (!strcmp(text, "settings")) {
+    const struct filter *waiting = atomic_load(&state.waiting);
+    reconfiguration_put(&state.answer, waiting ? waiting : filter_now());
+    return CONTROL_DONE;
+  }
   return refuse("this process does not know the command: it was measured by another version of hpcrun-lite");
 }
 
@@ -282,8 +348,10 @@ static bool from_thread(const siginfo_t *info)
 static void serve(struct thread_state *t, const struct sys_own *file)
 {
   uint32_t id = state.command.id;
-  if (state.under_way != id)
+  if (state.under_way != id) {
     state.steps = 0;
+    state.change = (struct reconfiguration){0};
+  }
   state.under_way = id;
   state.answer = (struct control_answer){.id = id};
   state.answer.state = carry_out(t);

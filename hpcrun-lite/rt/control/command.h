@@ -29,7 +29,10 @@ bool command_signal(const siginfo_t *info);
 /* The same question for a signal that the program has waited for: nothing is carried out. */
 bool command_is_signal(const siginfo_t *info);
 
-/* CTL: completes the answer to a flush that was pending, if the commander still waits for it. */
+/* CTL, while the process is quiescent: publishes the filter that waits for that, if there is one. */
+void command_change_filter(void);
+
+/* CTL: completes the answer to a command that was pending, if the commander still waits for it. */
 void command_flushed(bool written);
 
 /* CTL: a thread has ended that had so many samples and losses. */

@@ -17,7 +17,7 @@
 enum { RT_PAUSES = 1024 };
 
 /* Why measuring is paused: any of these. */
-enum rt_pause_reason { RT_PAUSED_PROGRAM = 1, RT_PAUSED_WINDOW = 2 };
+enum rt_pause_reason { RT_PAUSED_PROGRAM = 1, RT_PAUSED_WINDOW = 2, RT_PAUSED_RANK = 4 };
 
 /* What is written to the trace. */
 enum rt_trace { RT_TRACE_OFF, RT_TRACE_SAMPLES, RT_TRACE_STATES };
@@ -34,8 +34,8 @@ enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
  *   thread that is preempted between reading it and adding its interval may add one that CTL writes as open;
  * - in_use, running_timers, lost: sums to which any thread adds; no other data depends on their order;
  * - flushing: written by CTL, together with graph_suspended;
- * - unsampled, cuts, serial_wanted: written by the thread that carries out a command (rt/control/command.h), the last
- *   one also by CTL;
+ * - unsampled, known_places, cuts, serial_wanted: written by the thread that carries out a command
+ * (rt/control/command.h), the last one also by CTL;
  * - pauses, paused_by, paused_at: see rt_pause(); log: written by any thread, relaxed; record: written by CTL. */
 struct rt_process {
   struct event events[EVENTS_MAX];
@@ -58,17 +58,19 @@ struct rt_process {
   enum work_unit work_unit;
   enum rt_trace trace;
   bool task_creation;                   /* tasks stand below the context that created them */
-  bool known_places;                    /* regions publish their creation context when they begin */
+  atomic_bool known_places;             /* regions publish their creation context when they begin */
   bool runtime_apart;                   /* the OpenMP runtime is a separate module, so its code can be distinguished */
   uint32_t ompt_module;                 /* of the runtime that calls us; 0: none, or the executable */
   uint64_t runtime_start, runtime_end;  /* its addresses */
   uint64_t adapter_start, adapter_size; /* of this tool's code that stands for the runtime's: hpcrun-lite/gomp */
+  int rank;                             /* MPI rank; -1 if there is none */
   bool forked;           /* child of fork(): the runtime does not know the regions that were open in the parent */
   bool wall;             /* the time event measures elapsed time */
   atomic_bool forking;   /* no samples while the process forks */
   atomic_uint paused_by; /* reasons for which it is paused now: enum rt_pause_reason */
   atomic_uint pauses;    /* how often measuring was paused or went on; odd: it is paused */
   _Atomic uint64_t paused_at[RT_PAUSES]; /* ticks of the latest changes: of the change n at n % RT_PAUSES */
+  _Atomic uint64_t rates_ns;             /* when rates of events were changed last, since the start; 0: never */
   atomic_bool unsampled;                 /* level summary: no thread is sampled */
   atomic_bool serial_wanted;             /* CTL is to be called when the process is single-threaded: serial_moment() */
   atomic_bool flushing;                  /* the graph is suspended for a flush only: see ompt.c */

@@ -1,9 +1,10 @@
 /* What is left out of a measurement: paths by their code and user regions, records of constructs, threads' samples.
  * (Ranks: process/config.c; time: rt/filter/window.h.)
  *
- * Context: RT; functions marked CTL are called by CTL, before the program has threads.  After that, `filter` and what
- * it points to do not change, except for `module_of`, which any thread writes, relaxed: every thread would write the
- * same.  Without a filter `filter` is zero, and nothing here is called.  Nothing can fail.
+ * Context: RT.  Readers take filter_now().  A new filter is published as a whole by CTL at the start, and by
+ * `hpcrun-lite --control` while the program runs; the one before is never freed, because any thread may still use it.
+ * What a filter points to does not change, except for `module_of`, which any thread writes, relaxed: every thread would
+ * write the same.  Without a filter all is zero, and nothing here is called.  Nothing can fail.
  *
  * A path has bits of enum format_filtered.  They are kept with the places where other paths begin: regions (field
  * `filtered`), and creation contexts of tasks. */
@@ -13,7 +14,8 @@
 #include "common/filter_text.h"
 #include "hpcrun-lite/rt/core/rt.h"
 
-enum { FILTER_MODULES = 256 }; /* in the load map; those beyond are looked up each time */
+enum { FILTER_FILE_MAX = 16 << 20 }; /* bytes of a file of the commander */
+enum { FILTER_MODULES = 256 };       /* in the load map; those beyond are looked up each time */
 
 /* Addresses from start to before end, relative to the module's load bias. */
 struct filter_code {
@@ -43,12 +45,31 @@ struct filter {
   uint32_t known_count;
   uint8_t module_of[FILTER_MODULES]; /* by index of the load map, see filter.c: 0 not known */
   uint16_t code_of[FILTER_MODULES];  /* the same: number in `known` + 1; 0: none */
+  const char *text;                  /* NULL: nothing is filtered */
+  const char *further;               /* the lines of a file that belong to it; NULL: none */
+  uint64_t since_ns;                 /* in force from then on, after the start of the process */
+  const struct filter *before;       /* NULL: none */
 };
 
-extern struct filter filter __attribute__((visibility("hidden")));
+extern struct filter *_Atomic filter_current __attribute__((visibility("hidden")));
+
+static inline struct filter *filter_now(void)
+{
+  return atomic_load_explicit(&filter_current, memory_order_acquire);
+}
+
+/* Publishes a filter; the present one is then before it. */
+void filter_publish(struct filter *made, uint64_t since_ns);
+
+/* A call from RT up to CTL, defined in process/filter_settings.c: makes a filter from a file of that size, which the
+ * commander has written for this process.  By system calls only, so that a handler may call it.  NULL with a reason. */
+struct filter *filter_settings_read(const char *path, uint64_t size, const char **reason);
+
+/* The same, after a change: the process's record in the files names all filters. */
+void filter_settings_record(void);
 
 /* Bits of a frame at that place in the program: enum format_filtered. */
-uint32_t filter_frame(uint32_t module, uint64_t offset);
+uint32_t filter_frame(struct filter *filter, uint32_t module, uint64_t offset);
 
 /* Whether samples of a thread are taken. */
 bool filter_thread(uint32_t index);

@@ -31,6 +31,7 @@ struct task_level {
 
 struct stack_reader {
   struct thread_state *t;
+  struct filter *filter; /* the one that holds for all of this path */
   struct frame *frames;
   int count;
   bool cut;
@@ -95,7 +96,8 @@ static void find_filtered(struct stack_reader *reader)
 {
   for (int i = 0; i < reader->count; i++) {
     struct frame *frame = &reader->frames[i];
-    frame->filtered = (uint8_t)(frame->runtime || frame->tool ? 0 : filter_frame(frame->module, frame->offset));
+    bool code = !frame->runtime && !frame->tool;
+    frame->filtered = (uint8_t)(code ? filter_frame(reader->filter, frame->module, frame->offset) : 0);
   }
 }
 
@@ -159,7 +161,7 @@ static void classify(struct stack_reader *reader)
   struct frame *innermost = &reader->frames[0];
   if (reader->interrupted && !innermost->runtime && !innermost->tool && !innermost->system)
     innermost->runtime = is_runtime_stub(reader, innermost->ip);
-  if (__builtin_expect(filter.paths, 0))
+  if (__builtin_expect(reader->filter->paths, 0))
     find_filtered(reader);
 }
 
@@ -178,7 +180,7 @@ static void add_frame(struct stack_reader *reader, const struct frame *frame)
 {
   if (frame->tool)
     return;
-  if (__builtin_expect(frame->filtered, 0))
+  if (__builtin_expect(frame->filtered, 0) && reader->filter->paths) /* not what a filter before found */
     enter_filtered(reader, frame->filtered);
   reader->node = child(reader, FORMAT_KIND_FRAME, frame->module, frame->offset);
   const struct thread_state *t = reader->t;
@@ -325,8 +327,8 @@ static void add_tail_caller(struct stack_reader *reader, const struct frame *cal
   if (!module || module->flags & (FORMAT_MODULE_RUNTIME | FORMAT_MODULE_TOOL))
     return;
   uint32_t offset = (uint32_t)(known->target - module->base);
-  if (__builtin_expect(filter.paths, 0))
-    enter_filtered(reader, filter_frame(index, offset));
+  if (__builtin_expect(reader->filter->paths, 0))
+    enter_filtered(reader, filter_frame(reader->filter, index, offset));
   reader->node = child(reader, FORMAT_KIND_FRAME, index, offset);
 }
 
@@ -577,17 +579,22 @@ static void walk(struct stack_reader *reader, const greg_t *registers)
 
 static struct stack_reader reader_of(struct thread_state *t)
 {
-  return (struct stack_reader){
-      .t = t, .frames = t->frames, .end_sp = UINT64_MAX, .task_region = CCT_NONE, .stop = CCT_NONE};
+  return (struct stack_reader){.t = t,
+                               .filter = filter_now(),
+                               .frames = t->frames,
+                               .end_sp = UINT64_MAX,
+                               .task_region = CCT_NONE,
+                               .stop = CCT_NONE};
 }
 
 /* The node to which something on a path is charged: with a filter that includes, another one if the path lacks what it
  * includes. */
-static uint32_t charged(struct thread_state *t, uint32_t node, uint32_t filtered)
+static uint32_t charged(const struct stack_reader *reader)
 {
-  if (__builtin_expect(!(filter.needs & ~filtered) || filtered & FORMAT_FILTERED_OUT, 1))
-    return node;
-  return cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_FILTERED, 0, 0});
+  uint32_t filtered = reader->filtered;
+  if (__builtin_expect(!(reader->filter->needs & ~filtered) || filtered & FORMAT_FILTERED_OUT, 1))
+    return reader->node;
+  return cct_child(reader->t, CCT_ROOT, (struct cct_key){FORMAT_KIND_FILTERED, 0, 0});
 }
 
 /* Before a stack is read whose path is charged: may the path have what a filter includes?  Otherwise it is not made. */
@@ -602,7 +609,7 @@ static void choose_path(struct stack_reader *reader)
     found |= reader->frames[i].filtered;
   for (unsigned i = 0; i < t->user_depth && i < RT_USER_REGIONS; i++)
     found |= t->user_regions[i].wanted ? FORMAT_FILTERED_REGION : 0;
-  if (reader->cut || (rt.task_creation && reader->tasks_count) || !(filter.needs & ~found) ||
+  if (reader->cut || (rt.task_creation && reader->tasks_count) || !(reader->filter->needs & ~found) ||
       found & FORMAT_FILTERED_OUT)
     return;
   reader->left_out = true;
@@ -614,10 +621,10 @@ uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bo
   struct stack_reader reader = reader_of(t);
   reader.interrupted = true;
   walk(&reader, registers);
-  if (__builtin_expect(filter.needs, 0))
+  if (__builtin_expect(reader.filter->needs, 0))
     choose_path(&reader);
   *overhead = read_stack(&reader);
-  return charged(t, reader.node, reader.filtered);
+  return charged(&reader);
 }
 
 struct call_site context_caller(struct thread_state *t)
@@ -641,10 +648,10 @@ uint32_t context_met(struct thread_state *t)
   struct stack_reader reader = reader_of(t);
   reader.caller = true;
   walk(&reader, NULL);
-  if (filter.needs)
+  if (reader.filter->needs)
     choose_path(&reader);
   read_stack(&reader);
-  return charged(t, reader.node, reader.filtered);
+  return charged(&reader);
 }
 
 /* The number of frames up to the one in which the address lies; 0: none. */
@@ -664,7 +671,7 @@ uint32_t context_call(struct thread_state *t, uint64_t inside)
   reader.frames += skipped;
   reader.count -= skipped;
   read_stack(&reader);
-  return charged(t, reader.node, reader.filtered);
+  return charged(&reader);
 }
 
 uint64_t context_frame_end(struct thread_state *t, uint64_t inside)

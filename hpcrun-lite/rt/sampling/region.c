@@ -401,7 +401,7 @@ uint32_t region_base(struct thread_state *t, uint64_t handle, uint32_t *filtered
   struct format_region *region = region_find(handle);
   if (!region)
     return CCT_NONE;
-  if (filter.paths && region_known(region))
+  if (filter_now()->paths && region_known(region))
     *filtered = region->filtered;
   for (unsigned i = 0; i < t->pending_count; i++)
     if (t->pending[i].region == (uint32_t)handle) {

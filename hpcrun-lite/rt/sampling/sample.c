@@ -96,7 +96,8 @@ static void put_trace(struct thread_state *t, unsigned event, enum tracelog_samp
     return;
   if (t->counts.on)
     trace_counts_put(t, t->counts.own_since, true);
-  sample_trace_put(t, kind, node == CCT_NONE ? 0 : node, weight, rt.events[event].period);
+  sample_trace_put(t, kind, node == CCT_NONE ? 0 : node, weight,
+                   __atomic_load_n(&rt.events[event].period, __ATOMIC_RELAXED));
 }
 
 /* Adds what the thread has counted since the last sample, which was not waiting. */

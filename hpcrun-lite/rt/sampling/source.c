@@ -38,7 +38,7 @@ static int open_event(struct sys_own *own, const struct event *event, int tid, u
     attr.sample_period = period;
   } else {
     attr.freq = 1;
-    attr.sample_freq = event->frequency;
+    attr.sample_freq = __atomic_load_n(&event->frequency, __ATOMIC_RELAXED);
   }
   return sys_perf_event_open(own, &attr, tid);
 }
@@ -139,10 +139,10 @@ static bool timer_start(struct thread_state *t, struct source *source, int clock
  * example, a program that does something every 5 ms would always be sampled at the same point. */
 static uint64_t own_period(const struct thread_state *t, const struct event *event)
 {
-  if (!event->frequency || event->clock == EVENT_COUNT)
-    return event->period;
-  uint64_t thousandth = event->period / 1000;
-  return event->period - thousandth * (10 + random_phase(t, event->period) % 31);
+  uint64_t period = __atomic_load_n(&event->period, __ATOMIC_RELAXED);
+  if (!__atomic_load_n(&event->frequency, __ATOMIC_RELAXED) || event->clock == EVENT_COUNT)
+    return period;
+  return period - period / 1000 * (10 + random_phase(t, period) % 31);
 }
 
 /* The handler accepts the event's signals from now on, since all other fields are set. */
@@ -179,7 +179,7 @@ static bool start_one(struct thread_state *t, struct source *source)
   case EVENT_COUNT:
     source->last = 0;
     source->first = false;
-    if (!perf_start(t, source, event->period))
+    if (!perf_start(t, source, source->nominal_period))
       return false;
     perf_armed(source);
     return true;

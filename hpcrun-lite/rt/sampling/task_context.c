@@ -35,10 +35,10 @@ static const struct task_context *at(uint32_t index)
   return table_at(&contexts, index);
 }
 
-static uint32_t find(uint32_t head, uint64_t origin, uint64_t detail)
+static uint32_t find(uint32_t head, uint64_t origin, uint64_t detail, uint32_t filtered)
 {
   uint32_t index = atomic_load_explicit(&heads[head], memory_order_acquire);
-  while (index && (at(index)->origin != origin || at(index)->detail != detail))
+  while (index && (at(index)->origin != origin || at(index)->detail != detail || at(index)->filtered != filtered))
     index = at(index)->next;
   return index;
 }
@@ -47,13 +47,13 @@ static uint32_t find(uint32_t head, uint64_t origin, uint64_t detail)
 static uint32_t intern(uint64_t origin, uint64_t detail, uint32_t filtered)
 {
   uint64_t hash = (origin * 0x9e3779b97f4a7c15ULL ^ detail) * 0xc2b2ae3d27d4eb4fULL;
-  uint32_t head = (uint32_t)(hash >> 40) % HEADS, index = find(head, origin, detail);
+  uint32_t head = (uint32_t)(hash >> 40) % HEADS, index = find(head, origin, detail, filtered);
   for (int i = 0; !index && i < LOCK_TRIES; i++) {
     if (atomic_flag_test_and_set_explicit(&lock, memory_order_acquire)) {
       sys_yield();
       continue;
     }
-    index = find(head, origin, detail);
+    index = find(head, origin, detail, filtered);
     struct task_context *context = index ? NULL : table_next(&contexts, &index);
     if (context) {
       *context = (struct task_context){origin, detail, atomic_load(&heads[head]), filtered};

@@ -111,3 +111,10 @@ const void *task_creation_caller(struct thread_state *t, uint32_t creator, const
     return NULL;
   return (const void *)stack->words[0].value;
 }
+
+void task_creation_forget(struct thread_state *t)
+{
+  struct stack *stacks = t->stacks_chunk ? arena_data(t->stacks_chunk) : NULL;
+  for (unsigned i = 0; stacks && i < STACKS; i++)
+    stacks[i].known = false;
+}

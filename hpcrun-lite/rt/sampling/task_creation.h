@@ -25,4 +25,7 @@ const void *task_creation_caller(struct thread_state *t, uint32_t creator, const
 uint32_t task_creation_node(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code,
                             uint32_t *filtered);
 
+/* Forgets the stacks that the calling thread keeps: another filter finds something else on them. */
+void task_creation_forget(struct thread_state *t);
+
 #endif

@@ -1,0 +1,366 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/launch/control/reconfigure.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/events.h"
+#include "common/filter_text.h"
+#include "hpcrun-lite/launch/configuration/configuration.h"
+#include "hpcrun-lite/launch/configuration/filter_values.h"
+#include "hpcrun-lite/launch/control/target_code.h"
+#include "hpcrun-lite/launch/counters/count_events.h"
+
+static struct configuration configuration;
+
+/* What is worked out for one process. */
+struct work {
+  const struct targets *targets;
+  const struct target *target;
+  const char *in_force;
+  struct setting_values values;
+  struct change *change;
+  char *message;
+  size_t message_size;
+};
+
+bool reconfigure_read(const char *path, char *message, size_t message_size)
+{
+  return configuration_read(path, false, &configuration, message, message_size);
+}
+
+/* ---- what is in force ---- */
+
+/* Copies the value of the next line with that key, from *at on. */
+static bool next_value(const char **at, const char *key, char *value, size_t size)
+{
+  size_t length = strlen(key);
+  while (**at) {
+    const char *line = *at, *end = strchrnul(line, '\n');
+    *at = *end ? end + 1 : end;
+    if (strncmp(line, key, length) == 0 && line[length] == ' ') {
+      snprintf(value, size, "%.*s", (int)(end - line - (ptrdiff_t)length - 1), line + length + 1);
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool value_of(const struct work *work, const char *key, char *value, size_t size)
+{
+  const char *at = work->in_force;
+  *value = '\0';
+  return next_value(&at, key, value, size);
+}
+
+/* ---- refusals ---- */
+
+static bool is_given(const struct work *work, enum setting setting)
+{
+  return work->values.of.line[setting] > 0;
+}
+
+/* Refuses a setting of the file; the level, if that implies it. */
+static bool refuse(const struct work *work, enum setting setting, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static bool refuse(const struct work *work, enum setting setting, const char *format, ...)
+{
+  int line = work->values.of.line[setting];
+  bool implied = is_given(work, SETTING_LEVEL) && work->values.of.line[SETTING_LEVEL] == line;
+  int length = snprintf(work->message, work->message_size, "%.400s:%d: %s: process %ld ", configuration.path, line,
+                        setting_keys[implied ? SETTING_LEVEL : setting].name, (long)work->target->pid);
+  va_list arguments;
+  va_start(arguments, format);
+  if (length > 0 && (size_t)length < work->message_size)
+    vsnprintf(work->message + length, work->message_size - (size_t)length, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+/* A setting that holds for the whole run. */
+static bool check_fixed(const struct work *work, enum setting setting, const char *in_force, const char *why)
+{
+  const char *wanted = work->values.of.text[setting];
+  if (strcmp(wanted, in_force) == 0)
+    return true;
+  return refuse(work, setting, "has %s = %s, and stays so: %s; remove the line", setting_keys[setting].name, in_force,
+                why);
+}
+
+static bool check_modes(const struct work *work)
+{
+  static const struct {
+    enum setting setting;
+    const char *why;
+  } fixed[] = {
+      {SETTING_PARALLELISM, "work and span need the task graph from the start on: give -p at the start"},
+      {SETTING_WORK, "the unit of work is one for the whole run"},
+      {SETTING_TRACE, "a timeline needs the threads' states from their starts on: give -t at the start"},
+      {SETTING_TASK_CONTEXT, "contexts of tasks are of one kind for the whole run"},
+  };
+  char value[64];
+  for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+    enum setting setting = fixed[i].setting;
+    bool implied_off = setting == SETTING_TRACE &&
+                       work->values.of.line[setting] == work->values.of.line[SETTING_LEVEL] &&
+                       setting_is(&work->values, setting, "off");
+    if (!is_given(work, setting) || implied_off) /* a level below that of the trace pauses, or takes no samples */
+      continue;
+    value_of(work, setting_keys[setting].name, value, sizeof value);
+    if (!check_fixed(work, setting, value, fixed[i].why))
+      return false;
+  }
+  return true;
+}
+
+static bool check_counters(const struct work *work)
+{
+  struct count_list wanted = {0};
+  char value[128], unused[512];
+  const char *at = work->in_force;
+  if (!is_given(work, SETTING_COUNTERS))
+    return true;
+  bool same = count_events_add(&wanted, work->values.of.text[SETTING_COUNTERS], unused, sizeof unused);
+  for (unsigned i = 0; i < wanted.count && same; i++)
+    same = next_value(&at, "counter", value, sizeof value) && strcmp(value, wanted.counters[i].name) == 0;
+  if (same && !next_value(&at, "counter", value, sizeof value))
+    return true;
+  return refuse(work, SETTING_COUNTERS, "has the columns of its counters from its start on: give -c at the start");
+}
+
+/* Settings of the whole launch, and of the trace's file: from the environment of the process. */
+static bool check_launch(const struct work *work)
+{
+  char value[PATH_MAX], real[PATH_MAX];
+  pid_t pid = work->target->pid;
+  if (is_given(work, SETTING_OUTPUT) &&
+      (!realpath(work->values.of.text[SETTING_OUTPUT], real) || strcmp(real, work->targets->directory) != 0))
+    return refuse(work, SETTING_OUTPUT, "writes to '%.300s', and goes on there; remove the line",
+                  work->targets->directory);
+  bool exchanged = target_variable(pid, "HPCRUN_LITE_RUNTIME", value, sizeof value) && *value;
+  bool exchange = setting_is(&work->values, SETTING_OMP_RUNTIME, "exchange");
+  bool keep = setting_is(&work->values, SETTING_OMP_RUNTIME, "keep");
+  if (is_given(work, SETTING_OMP_RUNTIME) && !setting_is(&work->values, SETTING_OMP_RUNTIME, "auto") &&
+      (exchange || keep ? exchanged != exchange : strcmp(value, work->values.of.text[SETTING_OMP_RUNTIME]) != 0))
+    return refuse(work, SETTING_OMP_RUNTIME, "has loaded its OpenMP runtime already; remove the line");
+  value_of(work, "trace", value, sizeof value);
+  if (!strcmp(value, "off")) /* nothing to limit */
+    return true;
+  bool known = target_variable(pid, "HPCRUN_LITE_TRACE_LIMIT", value, sizeof value) && *value;
+  uint64_t limit = known ? strtoull(value, NULL, 10) : setting_size(setting_keys[SETTING_TRACE_LIMIT].preset);
+  if (is_given(work, SETTING_TRACE_LIMIT) && setting_size(work->values.of.text[SETTING_TRACE_LIMIT]) != limit)
+    return refuse(work, SETTING_TRACE_LIMIT,
+                  "has a trace of at most %" PRIu64 " bytes, shared out at its start; remove the line", limit);
+  known = target_variable(pid, "HPCRUN_LITE_TRACE_KEEP", value, sizeof value) && *value;
+  return !is_given(work, SETTING_TRACE_KEEP) ||
+         check_fixed(work, SETTING_TRACE_KEEP, known ? value : setting_keys[SETTING_TRACE_KEEP].preset,
+                     "the trace's file is laid out at the start");
+}
+
+/* ---- changes ---- */
+
+static void add_command(struct work *work, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_command(struct work *work, const char *format, ...)
+{
+  char *command = work->change->command;
+  size_t at = strlen(command);
+  va_list arguments;
+  if (!at)
+    at = (size_t)snprintf(command, sizeof work->change->command, "config");
+  va_start(arguments, format);
+  command[at++] = '\n';
+  vsnprintf(command + at, sizeof work->change->command - at, format, arguments);
+  va_end(arguments);
+}
+
+static void add_done(struct work *work, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_done(struct work *work, const char *format, ...)
+{
+  char *done = work->change->done;
+  size_t at = strlen(done), size = sizeof work->change->done;
+  va_list arguments;
+  if (at && at + 3 < size)
+    at += (size_t)snprintf(done + at, size - at, "; ");
+  va_start(arguments, format);
+  vsnprintf(done + at, size - at, format, arguments);
+  va_end(arguments);
+}
+
+static void change_level(struct work *work)
+{
+  char unsampled[8], paused[8];
+  value_of(work, "unsampled", unsampled, sizeof unsampled);
+  value_of(work, "paused", paused, sizeof paused);
+  bool given = is_given(work, SETTING_LEVEL), off = setting_is(&work->values, SETTING_LEVEL, "off");
+  const char *summary = setting_is(&work->values, SETTING_LEVEL, "summary") ? "1" : "0";
+  const char *pause = setting_is(&work->values, SETTING_PAUSED, "yes") ? "1" : "0";
+  bool level = given && !off && strcmp(summary, unsampled) != 0;
+  bool pauses = is_given(work, SETTING_PAUSED) && strcmp(pause, paused) != 0;
+  if (level)
+    add_command(work, "level %s", *summary == '1' ? "summary" : "samples");
+  if (pauses)
+    add_command(work, "paused %s", pause);
+  if (given && (level || pauses))
+    add_done(work, "level %s", work->values.of.text[SETTING_LEVEL]);
+  if (pauses && !given)
+    add_done(work, "%s", *pause == '1' ? "paused" : "running");
+}
+
+/* Events of a process stay; their rates change. */
+static bool change_rates(struct work *work)
+{
+  struct event events[EVENTS_MAX];
+  char unused[512], value[160], names[512] = "", changed[512] = "";
+  const char *at = work->in_force;
+  int found = 0, index = 0, i;
+  if (!is_given(work, SETTING_EVENTS))
+    return true;
+  int count = events_parse_list(work->values.of.text[SETTING_EVENTS], events, unused, sizeof unused);
+  for (; next_value(&at, "event", value, sizeof value); index++) {
+    char *end = strchrnul(value, ' '), *rest = *end ? end + 1 : end;
+    *end = '\0';
+    uint64_t frequency = strtoull(rest, &rest, 10), period = strtoull(rest, NULL, 10);
+    snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? "," : "", value);
+    for (i = 0; i < count && strcmp(events[i].name, value) != 0; i++)
+      continue;
+    found += i < count;
+    if (i == count || (events[i].frequency == frequency && events[i].period == period))
+      continue;
+    add_command(work, "event %d %" PRIu32 " %" PRIu64, index, events[i].frequency, events[i].period);
+    snprintf(changed + strlen(changed), sizeof changed - strlen(changed), "%s%s", *changed ? "," : "", value);
+  }
+  if (found != index || count != index)
+    return refuse(work, SETTING_EVENTS,
+                  "has the events %s from its start on, and can change only their rates: write such as %s@f50", names,
+                  names);
+  if (*changed)
+    add_done(work, "events %s", work->values.of.text[SETTING_EVENTS]);
+  return true;
+}
+
+/* Keeps what counts from the start of the process.  buffer: the text of the setting. */
+static bool keep_time(struct work *work, enum setting setting, char buffer[64])
+{
+  const char *name = setting_keys[setting].name;
+  char key[32], value[64], one[96];
+  uint64_t ns;
+  struct setting_layer layer = {0};
+  snprintf(key, sizeof key, "filter %s", name);
+  bool known =
+      value_of(work, key, value, sizeof value) && filter_text_ns((struct filter_part){value, strlen(value)}, &ns);
+  if (known)
+    snprintf(buffer, 64, "%" PRIu64 ".%03" PRIu64 " us", ns / 1000, ns % 1000);
+  layer.text[setting] = work->values.of.text[setting];
+  snprintf(key, sizeof key, "%s %s", name, value);
+  if (is_given(work, setting) && (!known || !filter_values_text(&layer, one, sizeof one) || strcmp(one, key) != 0))
+    return refuse(work, setting, "has begun: the time counts from its start; remove the line, use 'stop' and 'start'");
+  work->values.of.text[setting] = known ? buffer : NULL;
+  return true;
+}
+
+/* Whether the filter leaves the process out, because of its rank. */
+static bool is_excluded(const struct work *work)
+{
+  const char *ranks = work->values.of.text[SETTING_RANKS];
+  char rank[16];
+  return ranks && value_of(work, "rank", rank, sizeof rank) &&
+         !filter_text_has((struct filter_part){ranks, strlen(ranks)}, strtoull(rank, NULL, 10));
+}
+
+/* Writes the filter to a file that only the owner of the process may read. */
+static bool write_filter(struct work *work, const char *text)
+{
+  char *path = work->change->file;
+  char process[64];
+  struct stat owner;
+  size_t length = strlen(text);
+  snprintf(process, sizeof process, "/proc/%ld", (long)work->target->pid);
+  snprintf(path, sizeof work->change->file, "%s/" CONTROL_PREFIX "%s-%ld-XXXXXX" FILTER_SUFFIX,
+           work->targets->directory, work->target->host, (long)work->target->pid);
+  int fd = mkstemps(path, (int)strlen(FILTER_SUFFIX));
+  errno = fd < 0 ? errno : ENOSPC; /* where less was written */
+  bool written =
+      fd >= 0 && write(fd, text, length) == (ssize_t)length &&
+      (stat(process, &owner) != 0 || owner.st_uid == geteuid() || fchown(fd, owner.st_uid, owner.st_gid) == 0);
+  if (!written)
+    snprintf(work->message, work->message_size, "cannot write the filter to '%.400s': %s", work->targets->directory,
+             strerror(errno));
+  if (fd < 0)
+    *path = '\0';
+  else
+    close(fd);
+  return written;
+}
+
+static bool change_filter(struct work *work)
+{
+  static char wanted[CONTROL_TEXT_MAX], present[CONTROL_TEXT_MAX];
+  char skip[64], only[64], line[CONTROL_TEXT_MAX], *text = NULL;
+  const char *at = work->in_force;
+  if (!keep_time(work, SETTING_SKIP_FIRST, skip) || !keep_time(work, SETTING_ONLY, only))
+    return false;
+  bool fits = filter_values_text(&work->values.of, wanted, sizeof wanted / 2);
+  for (*present = '\0'; next_value(&at, "filter", line, sizeof line);)
+    snprintf(present + strlen(present), sizeof present - strlen(present), "%s%s", *present ? "\n" : "", line);
+  if (fits && strcmp(wanted, present) == 0)
+    return true;
+  if (!fits) {
+    snprintf(work->message, work->message_size, "%.400s: the filter is too long; use patterns", configuration.path);
+    return false;
+  }
+  bool done = !*wanted || target_code_resolve(work->target->pid, wanted, &text, work->change->warning,
+                                              sizeof work->change->warning);
+  if (!done)
+    snprintf(work->message, work->message_size, "%s", work->change->warning);
+  done = done && (!text || write_filter(work, text));
+  const char *name = strrchr(work->change->file, '/');
+  add_command(work, "filter %zu %s", text ? strlen(text) : 0, name ? name + 1 : "-");
+  add_command(work, "excluded %d", is_excluded(work));
+  for (char *newline = wanted; (newline = strchr(newline, '\n')) != NULL; *newline = ',')
+    continue;
+  add_done(work, *wanted ? "filter: %.600s%s" : "filter: none", wanted,
+           is_excluded(work) ? " (paused: its rank is left out)" : "");
+  free(text);
+  return done;
+}
+
+/* ---- all of it ---- */
+
+/* The section of the file for the program that the process executes. */
+static const struct setting_layer *own_section(const struct target *target)
+{
+  char path[PATH_MAX];
+  if (!target_executable(target->pid, path, sizeof path))
+    return NULL;
+  for (unsigned i = 0; i < configuration.program_count; i++)
+    if (!strcmp(configuration.programs[i].name, strrchr(path, '/') + 1))
+      return &configuration.programs[i].layer;
+  return NULL;
+}
+
+bool reconfigure_work_out(const struct targets *targets, const struct target *target, const char *in_force,
+                          struct change *change, char *message, size_t message_size)
+{
+  struct work work = {targets, target, in_force, .change = change, .message = message, .message_size = message_size};
+  *change = (struct change){0};
+  setting_resolve(NULL, own_section(target), &configuration.common, &work.values);
+  if (!check_modes(&work) || !check_counters(&work) || !check_launch(&work))
+    return false;
+  change_level(&work);
+  return change_rates(&work) && change_filter(&work);
+}
+
+void reconfigure_release(struct change *changes, size_t count)
+{
+  for (size_t i = 0; changes && i < count; i++)
+    if (changes[i].file[0])
+      unlink(changes[i].file);
+  free(changes);
+  configuration_release(&configuration);
+}

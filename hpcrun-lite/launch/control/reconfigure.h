@@ -1,0 +1,37 @@
+/* A configuration file for processes that run: what each of them can take of it, as a command
+ * (rt/control/reconfiguration.h).
+ *
+ * Keys that the file does not have stay as they are; the filter is taken as a whole.  Something that a running process
+ * cannot change is refused, unless the file only repeats what is in force.
+ *
+ * Context: BATCH (the launcher).  The caller owns the list of changes; reconfigure_release() frees what it holds and
+ * removes the files of filters.
+ */
+#ifndef HPCRUN_LITE_LAUNCH_CONTROL_RECONFIGURE_H
+#define HPCRUN_LITE_LAUNCH_CONTROL_RECONFIGURE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/control_file.h"
+#include "hpcrun-lite/launch/control/targets.h"
+
+struct change {
+  char command[CONTROL_TEXT_MAX]; /* "": nothing changes */
+  char done[1024];                /* for the user */
+  char warning[512];              /* "": there is none */
+  char file[PATH_MAX + 320];      /* of the filter; "": there is none */
+};
+
+/* Reads the file.  Returns false with a message. */
+bool reconfigure_read(const char *path, char *message, size_t message_size);
+
+/* Works out what changes in a process, by what it says is in force.  Returns false with a message. */
+bool reconfigure_work_out(const struct targets *targets, const struct target *target, const char *in_force,
+                          struct change *change, char *message, size_t message_size);
+
+/* Frees the file that was read. */
+void reconfigure_release(struct change *changes, size_t count);
+
+#endif

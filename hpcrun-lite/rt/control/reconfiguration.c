@@ -1,0 +1,183 @@
+#include "hpcrun-lite/rt/control/reconfiguration.h"
+
+#include "hpcrun-lite/rt/construct/construct_table.h"
+#include "hpcrun-lite/rt/control/answer.h"
+#include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/sampling/task_creation.h"
+#include "hpcrun-lite/rt/sampling/times.h"
+
+/* ---- what is in force ---- */
+
+static void put_words(struct control_answer *answer, const char *key, const char *value)
+{
+  answer_text(answer, key);
+  answer_text(answer, value);
+  answer_text(answer, "\n");
+}
+
+static void put_events(struct control_answer *answer)
+{
+  for (unsigned i = 0; i < rt.event_count; i++) {
+    const struct event *event = &rt.events[i];
+    answer_text(answer, "event ");
+    answer_text(answer, event->name);
+    answer_number(answer, " ", __atomic_load_n(&event->frequency, __ATOMIC_RELAXED));
+    answer_number(answer, " ", __atomic_load_n(&event->period, __ATOMIC_RELAXED));
+    answer_text(answer, "\n");
+  }
+}
+
+static void put_filter(struct control_answer *answer, const char *text)
+{
+  static const char code[] = "code"; /* what the launcher has added */
+  while (text && *text) {
+    const char *newline = strchr(text, '\n'), *next = newline ? newline + 1 : text + strlen(text);
+    if (strncmp(text, code, sizeof code - 1) != 0) {
+      answer_text(answer, "filter ");
+      answer_bytes(answer, text, (size_t)(newline ? newline : next) - (size_t)text);
+      answer_text(answer, "\n");
+    }
+    text = next;
+  }
+}
+
+void reconfiguration_put(struct control_answer *answer, const struct filter *filter)
+{
+  static const char *const units[] = {[WORK_CPU_TIME] = "cpu-time",
+                                      [WORK_USER] = "user",
+                                      [WORK_INSTRUCTIONS] = "instructions",
+                                      [WORK_CYCLES] = "cycles"};
+  static const char *const traces[] = {
+      [RT_TRACE_OFF] = "off", [RT_TRACE_SAMPLES] = "samples", [RT_TRACE_STATES] = "states"};
+  put_words(answer, "parallelism ", !rt.online ? "off" : atomic_load(&rt.log) ? "log" : "online");
+  put_words(answer, "work ", units[rt.work_unit]);
+  put_words(answer, "trace ", traces[rt.trace]);
+  put_words(answer, "task-context ", rt.task_creation ? "creation" : "region");
+  put_words(answer, "unsampled ", atomic_load(&rt.unsampled) ? "1" : "0");
+  put_words(answer, "paused ", atomic_load(&rt.paused_by) & RT_PAUSED_PROGRAM ? "1" : "0");
+  if (rt.rank >= 0) {
+    answer_number(answer, "rank ", (uint64_t)rt.rank);
+    answer_text(answer, "\n");
+  }
+  put_events(answer);
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    put_words(answer, "counter ", rt.counters[i].name);
+  put_filter(answer, filter->text);
+}
+
+/* ---- a change ---- */
+
+/* Takes a word and the blank behind it. */
+static bool take_word(const char **at, const char *word)
+{
+  size_t length = strlen(word);
+  if (strncmp(*at, word, length) != 0)
+    return false;
+  *at += length;
+  return true;
+}
+
+static uint64_t take_number(const char **at)
+{
+  uint64_t number = 0;
+  for (; **at >= '0' && **at <= '9'; ++*at)
+    number = number * 10 + (uint64_t)(**at - '0');
+  *at += **at == ' ';
+  return number;
+}
+
+static bool take_event(const char *at, struct reconfiguration *change)
+{
+  uint64_t index = take_number(&at), frequency = take_number(&at), period = take_number(&at);
+  if (index >= rt.event_count || frequency > UINT32_MAX || (!frequency && !period))
+    return false;
+  change->rates = true;
+  change->events[index].frequency = (uint32_t)frequency;
+  change->events[index].period = period;
+  return true;
+}
+
+/* Reads the filter from its file, whose name ends with the line. */
+static const char *take_filter(const char *at, size_t length, const char *control_path, struct reconfiguration *change)
+{
+  char path[4096 + 300];
+  const char *end = at + length, *reason = "there is not enough memory for its filter";
+  const char *slash = strrchr(control_path, '/');
+  size_t before = slash ? (size_t)(slash - control_path) + 1 : 0;
+  uint64_t size = take_number(&at);
+  if (at > end || before + (size_t)(end - at) >= sizeof path || memchr(at, '/', (size_t)(end - at)))
+    return "its filter has no name that it can use";
+  memcpy(path, control_path, before);
+  memcpy(path + before, at, (size_t)(end - at));
+  path[before + (size_t)(end - at)] = 0;
+  change->filter = size ? filter_settings_read(path, size, &reason) : sys_map(sizeof *change->filter);
+  return change->filter ? NULL : reason;
+}
+
+static const char *take_line(const char *at, size_t length, const char *control_path, struct reconfiguration *change)
+{
+  if (take_word(&at, "level "))
+    change->unsampled = *at == 's' && at[1] == 'u';
+  else if (take_word(&at, "paused "))
+    change->paused = *at == '1';
+  else if (take_word(&at, "excluded "))
+    change->excluded = *at == '1';
+  else if (take_word(&at, "filter "))
+    return take_filter(at, length - strlen("filter "), control_path, change);
+  else if (!take_word(&at, "event ") || !take_event(at, change))
+    return "it was measured by another version of hpcrun-lite";
+  return NULL;
+}
+
+const char *reconfiguration_read(const char *text, const char *control_path, struct reconfiguration *change)
+{
+  const char *reason = NULL;
+  *change = (struct reconfiguration){.paused = atomic_load(&rt.paused_by) & RT_PAUSED_PROGRAM,
+                                     .unsampled = atomic_load(&rt.unsampled),
+                                     .excluded = atomic_load(&rt.paused_by) & RT_PAUSED_RANK};
+  for (unsigned i = 0; i < rt.event_count; i++) {
+    change->events[i].frequency = rt.events[i].frequency;
+    change->events[i].period = rt.events[i].period;
+  }
+  while (!reason && *text) {
+    const char *newline = strchr(text, '\n'), *end = newline ? newline : text + strlen(text);
+    reason = take_line(text, (size_t)(end - text), control_path, change);
+    text = newline ? newline + 1 : end;
+  }
+  return reason;
+}
+
+void reconfiguration_set_rates(const struct reconfiguration *change)
+{
+  for (unsigned i = 0; i < rt.event_count; i++) {
+    __atomic_store_n(&rt.events[i].frequency, change->events[i].frequency, __ATOMIC_RELAXED);
+    __atomic_store_n(&rt.events[i].period, change->events[i].period, __ATOMIC_RELAXED);
+  }
+  atomic_store(&rt.rates_ns, times_elapsed_ns());
+}
+
+/* ---- filters ---- */
+
+bool reconfiguration_is_structure(const struct filter *filter)
+{
+  return filter->constructs || filter_now()->constructs;
+}
+
+void reconfiguration_publish(struct filter *filter)
+{
+  if (filter->paths)
+    atomic_store(&rt.known_places, true);
+  filter_publish(filter, times_elapsed_ns());
+}
+
+void reconfiguration_forget(struct thread_state *t)
+{
+  bool limited = filter_now()->regions.length;
+  for (unsigned i = 0; i < t->user_depth && i < RT_USER_REGIONS; i++) {
+    struct user_region *region = &t->user_regions[i];
+    region->wanted = limited && region->name && filter_user_region(table_at(modules_strings(), region->name));
+  }
+  task_creation_forget(t);
+  construct_forget(t);
+}
