@@ -1,7 +1,8 @@
 """Counted events (-c): tasks with known page faults, threads with known context switches, by perf_event and by
-getrusage(); sums that must hold; ends of processes; refused events.
+getrusage(), grain by grain; sums that must hold; ends of processes; refused events.
 
 Usage: counters.py [-k CASE]"""
+import json
 import os
 import signal
 import sys
@@ -121,9 +122,86 @@ def events_that_cannot_be_counted_are_refused(directory):
         done = tap.run(*prefix, tap.LAUNCHER, "-c", events, "/bin/true", cwd=directory)
         assert done.returncode == 125 and what in done.stderr and len(done.stderr.splitlines()) == 1, done
     done = tap.run(tap.LAUNCHER, "-e", "page-faults", "-c", "page-faults", "/bin/true", cwd=directory)
-    assert done.returncode == 125 and "--event and to --count" in done.stderr, done
+    assert done.returncode == 125 and "is also sampled (--event)" in done.stderr, done
     listed = tap.must(tap.LAUNCHER, "--list-events")
     assert "page-faults " in listed and "instructions " in listed, listed
+
+
+def grains(run, *options):
+    return run.view("grains", *options)
+
+
+def lines(*marks):
+    """The line of each "/* mark */" in the program of grains."""
+    with open(os.path.join(tap.SOURCE, "tests", "counters", "counted_grains.c")) as source:
+        numbered = list(enumerate(source, 1))
+    return [str(next(number for number, line in numbered if f"/* {mark} */" in line)) for mark in marks]
+
+
+def measure_grains(directory, compiler, *form, prefix=(), options=COUNT):
+    run = Measurement(directory, build("counted_grains.c", compiler), *form, options=options + ("-p", "log"),
+                      prefix=prefix)
+    assert run.done.returncode == 0, run.done
+    return run
+
+
+@tap.case
+def each_grain_has_the_faults_of_its_pages(directory):
+    parent, child, critical = lines("parent", "child", "critical")
+    for compiler, prefix in combinations(COMPILERS, sources()):
+        run = measure_grains(directory, compiler, prefix=prefix)
+        rows = grains(run)
+        found = {}
+        for row in rows:
+            if row["kind"] == "task" and row["path"].startswith("0.2."):
+                found.setdefault(row["line"], []).append(int(row["page-faults"]))
+            elif row["kind"] == "chunk":
+                assert row["page-faults"] == row["first"], (compiler, prefix, row)
+        for line in (parent, child):
+            assert sorted(found[line]) == list(range(1, 13)), (compiler, prefix, found)
+        assert found[critical] == 12 * [7], (compiler, prefix, found)
+        assert sum(row["kind"] == "chunk" for row in rows) == 9, rows
+        for line in found:
+            of_grains = sum(int(row["page-faults"]) for row in rows if row["kind"] == "task" and row["line"] == line)
+            row, = (row for row in run.view("tasks") if row["line"] == line)
+            assert int(row["page-faults"]) == of_grains, (row, of_grains)
+
+
+@tap.case
+def groups_of_grains_have_least_mean_and_greatest(directory):
+    run = measure_grains(directory, "gcc")
+    child, = lines("child")
+    counts = sorted(int(row["page-faults"]) for row in grains(run) if row["line"] == child)
+    row, = (row for row in grains(run, "--grain-groups") if row["line"] == child)
+    shown = [float(row[f"page-faults{end}"]) for end in ("", "_min", "_mean", "_max")]
+    near(shown[2], sum(counts) / 24, 0.01, "mean")
+    assert len(counts) == 24 and shown[:2] + shown[3:] == [sum(counts), counts[0], counts[-1]], (shown, counts)
+    assert float(row["counted_pct"]) == 100, row
+    text = tap.must(tap.REPORT, "--view", "grains", run.output)
+    assert f"page-faults: {sum(counts)}, {counts[0]} to {counts[-1]} a grain" in text, text
+    assert "counted:" not in text, text
+    document = json.loads(tap.must(tap.REPORT, "--view", "grains", "-f", "json", run.output))
+    assert sorted(row["page-faults"] for row in document["rows"] if str(row["line"]) == child) == counts, document
+
+
+@tap.case
+def grains_that_were_not_read_have_no_count(directory):
+    run = measure_grains(directory, "gcc", "short")
+    rows = [row for row in grains(run) if row["kind"] == "task"]
+    counts = [int(row["page-faults"]) for row in rows if row["page-faults"]]
+    assert 0 < len(counts) < len(rows) == 60000, (len(counts), len(rows))
+    assert max(counts) < 10, sorted(set(counts))
+    near(sum(counts) / len(counts), 1 / 16, 0.25, "faults of the grains that were read")
+    row, = (row for row in grains(run, "--grain-groups") if row["kind"] == "task")
+    near(float(row["counted_pct"]), 100 * len(counts) / len(rows), 0.001, "part of the grains")
+    assert "% of the grains" in tap.must(tap.REPORT, "--view", "grains", run.output)
+
+
+@tap.case
+def a_log_without_counters_has_no_counts(directory):
+    run = measure_grains(directory, "gcc", options=("-e", "task-clock@f50"))
+    for row in grains(run) + grains(run, "--grain-groups"):
+        assert not [name for name in row if "faults" in name or "counted" in name], row
 
 
 tap.main()

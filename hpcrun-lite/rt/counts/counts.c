@@ -199,32 +199,21 @@ void counts_start(struct thread_state *t)
   state->random = rt_ticks() | 1;
   state->exact = state->on = true;
   for (unsigned i = 0; i < rt.counter_count; i++)
-    state->passed[i] = state->sampled[i] = state->totals[i];
+    state->passed[i] = state->sampled[i] = state->begun[i] = state->totals[i];
+  state->boundary = state->begun_at = rt_ticks();
+  state->counted = true;
+  state->fragments = atomic_load_explicit(&rt.log, memory_order_relaxed);
   t->trace.attend = true;
 }
 
 void counts_stop(struct thread_state *t)
 {
   t->counts.on = false;
+  t->counts.fragments &= t->counts.ended;
   close_group(&t->counts);
 }
 
-/* ---- records ---- */
-
-/* The thread's record of that index; NULL without memory. */
-static uint64_t *record_at(struct thread_state *t, uint32_t record)
-{
-  struct table *records = &t->counts.records;
-  uint32_t index;
-  while (records->count <= record) {
-    if (!table_next(records, &index)) {
-      rt_lost(t, FORMAT_LOST_DIRECTIVES);
-      return NULL;
-    }
-    table_publish(records);
-  }
-  return table_at(records, record);
-}
+/* ---- boundaries ---- */
 
 /* A random number below RUN. */
 static unsigned random_skip(struct counts_state *state)
@@ -256,6 +245,69 @@ static bool may_read(struct counts_state *state, uint64_t elapsed)
   return true;
 }
 
+/* A boundary at that moment.  Returns whether the totals are those of it.  Fragments and constructs that end in one
+ * callback have the same boundary, which is read once; what precedes the last boundary belongs to that one. */
+static bool pass_boundary(struct thread_state *t, uint64_t moment)
+{
+  enum { CALLBACK_TICKS = 60 }; /* as in span/graph.h */
+  struct counts_state *state = &t->counts;
+  if (state->ended || moment <= state->boundary + CALLBACK_TICKS)
+    return state->ended || state->was_read;
+  uint64_t elapsed = moment - state->boundary;
+  state->boundary = moment;
+  state->was_read = may_read(state, elapsed);
+  if (state->was_read)
+    read_totals(t);
+  return state->was_read;
+}
+
+/* ---- fragments ---- */
+
+/* In the handler, the totals are those before its own work. */
+static void begin_fragment(struct counts_state *state, bool read, uint64_t moment)
+{
+  const uint64_t *totals = state->own_depth ? state->own_since : state->totals;
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    state->begun[i] = totals[i];
+  state->begun_at = moment;
+  state->counted = read;
+}
+
+void counts_fragment_begin(struct thread_state *t, uint64_t moment)
+{
+  begin_fragment(&t->counts, t->counts.own_depth || pass_boundary(t, moment), moment);
+}
+
+bool counts_fragment_end(struct thread_state *t, uint64_t moment, uint64_t *counted)
+{
+  struct counts_state *state = &t->counts;
+  bool read = state->own_depth || pass_boundary(t, moment), known = read && state->counted;
+  const uint64_t *totals = state->own_depth ? state->own_since : state->totals;
+  if (rt_ever_paused() && moment > state->begun_at && rt_measured(state->begun_at, moment) != moment - state->begun_at)
+    known = false;
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    counted[i] = totals[i] > state->begun[i] ? totals[i] - state->begun[i] : 0;
+  begin_fragment(state, read, moment);
+  return known;
+}
+
+/* ---- records ---- */
+
+/* The thread's record of that index; NULL without memory. */
+static uint64_t *record_at(struct thread_state *t, uint32_t record)
+{
+  struct table *records = &t->counts.records;
+  uint32_t index;
+  while (records->count <= record) {
+    if (!table_next(records, &index)) {
+      rt_lost(t, FORMAT_LOST_DIRECTIVES);
+      return NULL;
+    }
+    table_publish(records);
+  }
+  return table_at(records, record);
+}
+
 static void add_since(struct counts_state *state, uint64_t *into)
 {
   for (unsigned i = 0; i < rt.counter_count; i++) {
@@ -271,12 +323,11 @@ void counts_pass(struct thread_state *t, uint32_t record, uint64_t elapsed)
   if (!state->on || !elapsed ||
       atomic_load_explicit(&rt.closed, memory_order_relaxed)) /* maybe no system calls either */
     return;
-  bool read = may_read(state, elapsed);
+  bool read = pass_boundary(t, t->record->construct_since);
   if (rt_paused()) {
     state->was_paused = true;
     if (!read)
       return;
-    read_totals(t);
     add_since(state, NULL);
     state->exact = true;
     state->was_paused = false;
@@ -288,7 +339,6 @@ void counts_pass(struct thread_state *t, uint32_t record, uint64_t elapsed)
   state->exact &= read;
   if (!read)
     return;
-  read_totals(t);
   if (state->was_paused) /* what was counted in the pause is not known apart */
     fields = NULL;
   add_since(state, !fields ? NULL : state->exact ? exact_of(fields) : rest_of(fields));
@@ -302,6 +352,7 @@ void counts_end(struct thread_state *t, uint32_t record, uint64_t elapsed)
   if (!state->on)
     return;
   read_totals(t);
+  state->ended = true;
   uint64_t *fields = rt_paused() ? NULL : record_at(t, record);
   if (fields && !state->exact)
     *unread_of(fields) += elapsed;
@@ -366,6 +417,7 @@ void counts_own_end(struct thread_state *t)
   for (unsigned i = 0; i < rt.counter_count; i++) {
     uint64_t own = state->totals[i] - state->own_since[i];
     state->passed[i] += own;
+    state->begun[i] += own;
     state->sampled[i] += own;
   }
 }
