@@ -153,7 +153,7 @@ def each_grain_has_the_faults_of_its_pages(directory):
         rows = grains(run)
         found = {}
         for row in rows:
-            if row["kind"] == "task" and row["path"].startswith("0.2."):
+            if row["kind"] == "task" and row["path"].startswith("0.3."):
                 found.setdefault(row["line"], []).append(int(row["page-faults"]))
             elif row["kind"] == "chunk":
                 assert row["page-faults"] == row["first"], (compiler, prefix, row)
