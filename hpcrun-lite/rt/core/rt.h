@@ -183,16 +183,17 @@ struct counts_state {
   bool counted;    /* of the fragment: its begin was read */
   bool ended;      /* `totals` are those of the thread's end */
   unsigned grouped, reopened, own_depth, skip;
-  struct sys_own own[COUNTERS_MAX]; /* by counter; fd -1: not in the group */
-  uint64_t raw[COUNTERS_MAX];       /* of the group, when last read */
-  uint64_t enabled, running;        /* likewise: ns */
-  uint64_t totals[COUNTERS_MAX];    /* counted by the thread, when last read */
-  uint64_t passed[COUNTERS_MAX];    /* of these, what is in records, or left out */
-  uint64_t sampled[COUNTERS_MAX];   /* likewise: in contexts */
-  uint64_t begun[COUNTERS_MAX];     /* totals when the fragment began, or a little before */
-  uint64_t own_since[COUNTERS_MAX]; /* totals when the tool's own work began */
-  uint64_t boundary, begun_at;      /* ticks: the last boundary; when the fragment began */
-  uint64_t price, saved, random;    /* ticks that a read costs, and that are saved for reads */
+  struct sys_own own[COUNTERS_MAX];                       /* by counter; fd -1: not in the group */
+  const struct perf_event_mmap_page *pages[COUNTERS_MAX]; /* of those whose register may be read, else NULL */
+  uint64_t raw[COUNTERS_MAX];                             /* of the group, when last read */
+  uint64_t enabled, running;                              /* likewise: ns */
+  uint64_t totals[COUNTERS_MAX];                          /* counted by the thread, when last read */
+  uint64_t passed[COUNTERS_MAX];                          /* of these, what is in records, or left out */
+  uint64_t sampled[COUNTERS_MAX];                         /* likewise: in contexts */
+  uint64_t begun[COUNTERS_MAX];                           /* totals when the fragment began, or a little before */
+  uint64_t own_since[COUNTERS_MAX];                       /* totals when the tool's own work began */
+  uint64_t boundary, begun_at;                            /* ticks: the last boundary; when the fragment began */
+  uint64_t price, saved, random;                          /* ticks that a read costs, and that are saved for reads */
   struct table records;
 };
 

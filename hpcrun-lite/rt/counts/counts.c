@@ -3,9 +3,11 @@
 
 #include <linux/perf_event.h>
 
+#include "hpcrun-lite/rt/core/counter_page.h"
 #include "hpcrun-lite/rt/core/touch.h"
 
 enum {
+  PAGE = 4096,
   RECORDS_FIRST = 16,
   READ_SHARE = 50,    /* reading may take a fiftieth of the time */
   SAVED_READS = 4096, /* reads for which time is saved at most */
@@ -70,12 +72,30 @@ static bool read_group(const struct counts_state *state, struct group_values *gr
          group->counters[0].id == leader->inode;
 }
 
+/* The same from the pages of the events, where the kernel lets the calling thread read all of the registers. */
+static bool read_pages(const struct counts_state *state, struct group_values *group)
+{
+  struct counter_reading reading = {0};
+  unsigned k = 0;
+  for (unsigned i = 0; i < rt.counter_count; i++) {
+    if (state->own[i].fd < 0)
+      continue;
+    if (!state->pages[i] || !counter_page_read(state->pages[i], rt_ticks(), counter_page_register, &reading) ||
+        !reading.timed)
+      return false;
+    group->counters[k++].value = reading.count;
+  }
+  group->enabled = reading.enabled_ns; /* all are counted at the same times */
+  group->running = reading.running_ns;
+  return true;
+}
+
 /* Adds what the group has counted since the last read.  Where it did not count all of the time, because the processor
  * has too few counters, the difference is scaled. */
 static void take_group(struct counts_state *state, const struct group_values *group, uint64_t *totals)
 {
   uint64_t enabled = group->enabled - state->enabled, running = group->running - state->running;
-  bool partly = running < enabled;
+  bool partly = running < enabled && group->enabled > state->enabled; /* clocks of a page and of read() differ a bit */
   for (unsigned i = 0, k = 0; i < rt.counter_count; i++) {
     if (state->own[i].fd < 0)
       continue;
@@ -114,14 +134,30 @@ static void take_usage(uint64_t *totals)
   }
 }
 
+static void drop_page(const struct perf_event_mmap_page **page)
+{
+  if (*page)
+    sys_unmap((void *)*page, PAGE);
+  *page = NULL;
+}
+
 static void close_group(struct counts_state *state)
 {
   for (unsigned i = COUNTERS_MAX; i-- > 0;)
     if (state->own[i].fd >= 0) {
+      drop_page(&state->pages[i]);
       sys_close_own(&state->own[i]);
       state->own[i].fd = -1;
     }
   state->grouped = 0;
+}
+
+/* Maps the page of an event if its register may be read. */
+static void map_page(struct counts_state *state, unsigned i)
+{
+  state->pages[i] = sys_perf_page(&state->own[i], PAGE);
+  if (state->pages[i] && !state->pages[i]->cap_user_rdpmc)
+    drop_page(&state->pages[i]);
 }
 
 static bool open_one(struct thread_state *t, unsigned i, const struct sys_own *leader)
@@ -151,6 +187,7 @@ static void open_group(struct thread_state *t)
       rt_lost(t, FORMAT_LOST_EVENTS);
       continue;
     }
+    map_page(state, i);
     leader = leader ? leader : &state->own[i];
     state->grouped++;
   }
@@ -171,7 +208,7 @@ static void read_totals(struct thread_state *t)
 {
   struct counts_state *state = &t->counts;
   struct group_values group;
-  if (state->grouped && read_group(state, &group))
+  if (state->grouped && (read_pages(state, &group) || read_group(state, &group)))
     take_group(state, &group, state->totals);
   else if (state->grouped)
     reopen_group(t);
