@@ -185,6 +185,24 @@ def groups_of_grains_have_least_mean_and_greatest(directory):
 
 
 @tap.case
+def views_are_sorted_by_counts(directory):
+    run = measure_grains(directory, "gcc")
+    for view, word, column in (("tasks", "page-faults", "page-faults"), ("tasks", "switches", "context-switches"),
+                               ("regions", "page-faults", "page-faults")):
+        rows = [int(row[column]) for row in run.view(view, "--sort", word) if row.get("thread", "SUM") == "SUM"]
+        assert rows == sorted(rows, reverse=True) and len(rows) > 2, (view, word, rows)
+    for word, column in (("page-faults", "page-faults_incl"), ("page-faults_excl", "page-faults_excl")):
+        below = {}
+        for row in run.view("region-tree", "--sort", word):
+            if row["thread"] == "SUM":
+                below.setdefault(row["parent_id"], []).append(int(row[column]))
+        assert max(map(len, below.values())) > 2, below
+        assert all(counts == sorted(counts, reverse=True) for counts in below.values()), (word, below)
+    done = tap.run(tap.REPORT, "--view", "tasks", "--sort", "cycles", run.output)
+    assert done.returncode == 2 and "page-faults, context-switches" in done.stderr, done
+
+
+@tap.case
 def grains_that_were_not_read_have_no_count(directory):
     run = measure_grains(directory, "gcc", "short")
     rows = [row for row in grains(run) if row["kind"] == "task"]
