@@ -107,6 +107,15 @@ def counting_survives_what_programs_do(directory):
 
 
 @tap.case
+def what_a_thread_does_when_the_process_ends_is_counted(directory):
+    for compiler, prefix in combinations(COMPILERS, sources()):
+        run = measure(directory, compiler, "exit", prefix=prefix)
+        counts = [int(row["page-faults"]) for row in run.view("regions")
+                  if row["kind"] == "parallel" and row["name"] == "exit_inside" and row["thread"] != "SUM"]
+        assert sum(count >= 300 for count in counts) == 1 and max(counts) < 400, (compiler, prefix, counts)
+
+
+@tap.case
 def without_counters_there_are_no_columns(directory):
     run = measure(directory, "gcc", options=("-e", "task-clock@f50"))
     for view in ("regions", "region-tree", "tasks"):

@@ -192,6 +192,7 @@ struct counts_state {
   uint64_t sampled[COUNTERS_MAX];                         /* likewise: in contexts */
   uint64_t begun[COUNTERS_MAX];                           /* totals when the fragment began, or a little before */
   uint64_t own_since[COUNTERS_MAX];                       /* totals when the tool's own work began */
+  uint64_t touched;                                       /* page faults of the tool, when last read */
   uint64_t boundary, begun_at;                            /* ticks: the last boundary; when the fragment began */
   uint64_t price, saved, random;                          /* ticks that a read costs, and that are saved for reads */
   struct table records;

@@ -5,6 +5,7 @@
 
 #include "hpcrun-lite/rt/core/counter_page.h"
 #include "hpcrun-lite/rt/core/touch.h"
+#include "hpcrun-lite/rt/counts/usage.h"
 
 enum {
   PAGE = 4096,
@@ -109,27 +110,25 @@ static void take_group(struct counts_state *state, const struct group_values *gr
   state->running = group->running;
 }
 
-static void take_usage(uint64_t *totals)
+/* touched: the tool's own of the faults. */
+static void take_usage(const struct sys_usage *usage, uint64_t touched, uint64_t *totals)
 {
-  struct sys_usage usage;
-  if (!sys_usage(&usage))
-    return;
-  uint64_t minor = usage.minor_faults - touch_faults();
+  uint64_t minor = usage->minor_faults - touched;
   for (unsigned i = 0; i < rt.counter_count; i++) {
     if (!rt.counters[i].usage)
       continue;
     switch ((enum counter_usage)rt.counters[i].config) {
     case COUNTER_PAGE_FAULTS:
-      totals[i] = minor + usage.major_faults;
+      totals[i] = minor + usage->major_faults;
       break;
     case COUNTER_MINOR_FAULTS:
       totals[i] = minor;
       break;
     case COUNTER_MAJOR_FAULTS:
-      totals[i] = usage.major_faults;
+      totals[i] = usage->major_faults;
       break;
     default:
-      totals[i] = usage.context_switches;
+      totals[i] = usage->context_switches;
     }
   }
 }
@@ -208,12 +207,15 @@ static void read_totals(struct thread_state *t)
 {
   struct counts_state *state = &t->counts;
   struct group_values group;
+  struct sys_usage usage;
   if (state->grouped && (read_pages(state, &group) || read_group(state, &group)))
     take_group(state, &group, state->totals);
   else if (state->grouped)
     reopen_group(t);
-  if (rt.counters_by_usage)
-    take_usage(state->totals);
+  if (rt.counters_by_usage && sys_usage(&usage)) {
+    state->touched = touch_faults();
+    take_usage(&usage, state->touched, state->totals);
+  }
 }
 
 /* ---- start and end ---- */
@@ -401,13 +403,16 @@ bool counts_open(const struct thread_state *t, uint64_t *counted)
   const struct counts_state *state = &t->counts;
   struct counts_state copy = *state;
   struct group_values group;
+  struct sys_usage usage;
   bool own = t == rt_self;
-  if (!state->on || rt_paused() || (rt.counters_by_usage && !own && !state->grouped))
+  if (!state->on || rt_paused())
+    return false;
+  if (rt.counters_by_usage && !(own ? sys_usage(&usage) : usage_of_thread(t->tid, &usage)))
     return false;
   if (state->grouped && read_group(state, &group))
     take_group(&copy, &group, copy.totals);
-  if (rt.counters_by_usage && own)
-    take_usage(copy.totals);
+  if (rt.counters_by_usage)
+    take_usage(&usage, own ? touch_faults() : state->touched, copy.totals);
   for (unsigned i = 0; i < rt.counter_count; i++)
     counted[i] = copy.totals[i] > state->passed[i] ? copy.totals[i] - state->passed[i] : 0;
   return true;
