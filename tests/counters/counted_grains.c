@@ -1,9 +1,10 @@
-/* Grains with known page faults: counted_grains [short].  The i-th task touches i new pages, and so does its child; a
- * task that enters a critical section 7 times touches 7; the chunk of iteration i touches i pages. */
+/* Grains with known page faults: counted_grains [short|awaited].  The i-th task touches i new pages, and so does its
+ * child; a task that enters a critical section 7 times touches 7; the chunk of iteration i touches i pages. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { PAGE = 4096, TASKS = 12, CHUNKS = 9, SECTIONS = 7, SHORT = 60000, EVERY = 16 };
 
@@ -67,6 +68,18 @@ static void chunks(void)
     touch(i);
 }
 
+/* A thread sleeps before each task that it gets. */
+static void awaited_tasks(void)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (int i = 0; i < TASKS; i++) {
+    usleep(3000);
+#pragma omp task /* awaited */
+    touch(1);
+  }
+}
+
 static void short_tasks(void)
 {
   static volatile double sum;
@@ -90,6 +103,10 @@ int main(int argc, char **argv)
     return 0;
   }
   warm_up();
+  if (argc > 1 && !strcmp(argv[1], "awaited")) {
+    awaited_tasks();
+    return 0;
+  }
   tasks(); /* the other first calls as well */
   tasks();
   chunks();

@@ -177,6 +177,16 @@ def each_grain_has_the_faults_of_its_pages(directory):
 
 
 @tap.case
+def what_a_thread_counts_while_it_waits_is_in_no_task(directory):
+    awaited, = lines("awaited")
+    for prefix in sources():
+        run = measure_grains(directory, "gcc", "awaited", prefix=("env", "OMP_WAIT_POLICY=passive") + prefix)
+        counts = [int(row["context-switches"]) for row in grains(run) if row["line"] == awaited]
+        assert len(counts) == 12, counts
+        tap.timed(sum(counts) < 6, counts)  # preemptions
+
+
+@tap.case
 def groups_of_grains_have_least_mean_and_greatest(directory):
     run = measure_grains(directory, "gcc")
     child, = lines("child")
