@@ -9,7 +9,7 @@ unsigned graphlog_operands(enum graphlog_op op)
       [GRAPHLOG_TASK_END] = 2,   [GRAPHLOG_TASK_DROP] = 2,    [GRAPHLOG_WAIT] = 4,    [GRAPHLOG_WAIT_END] = 3,
       [GRAPHLOG_GROUP] = 1,      [GRAPHLOG_SCOPE] = 1,        [GRAPHLOG_LOOP] = 2,    [GRAPHLOG_CHUNK] = 2,
       [GRAPHLOG_OFFER] = 4,      [GRAPHLOG_TAKE] = 4,         [GRAPHLOG_ACQUIRE] = 3, [GRAPHLOG_RELEASE] = 2,
-      [GRAPHLOG_LOOP_ALONE] = 2, [GRAPHLOG_CREATED] = 2};
+      [GRAPHLOG_LOOP_ALONE] = 2, [GRAPHLOG_CREATED] = 2,      [GRAPHLOG_COUNT] = 2};
   return op < GRAPHLOG_OPS ? counts[op] : 0;
 }
 

@@ -58,6 +58,7 @@ enum graphlog_op {
                           threads are too many loops behind */
   GRAPHLOG_CREATED,    /* back, ticks: the creation of the thread's task before its last `back` ones has taken so long;
                           what the thread has run meanwhile is left out */
+  GRAPHLOG_COUNT,      /* counter, amount: what the fragment of the next RUN has counted (-c) */
   GRAPHLOG_OPS
 };
 

@@ -36,7 +36,7 @@ static int arrange(struct job *job, struct construct_tree *tree, bool list)
                                     .depth = options->depth,
                                     .rows = options->max_rows,
                                     .in_order = list};
-  int status = options->sort ? construct_order(tree, options->sort) : 0;
+  int status = options->sort ? construct_order(tree, &job->profile.constructs.counters, options->sort) : 0;
   if (!status)
     status = construct_order_limit(tree, &limits, &job->shown, &job->report.left_out);
   set_limits(job, limits.percent);
@@ -108,5 +108,5 @@ int construct_gains(struct job *job)
 {
   int status = make_list(job);
   job->report.constructs = &job->construct_list;
-  return status ? status : construct_order(&job->construct_list, "gain_s");
+  return status ? status : construct_order(&job->construct_list, &job->profile.constructs.counters, "gain_s");
 }

@@ -19,9 +19,10 @@ struct pass {
   const struct profile_process *process;
   const struct grains_totals *totals;
   struct grain_limits limits;
-  uint32_t *directives; /* [directive of the process] row of the parallelism view */
-  char prefix[32];      /* of paths; "" if there is one process */
-  uint64_t key;         /* of the process, in hashes of paths */
+  uint32_t counters[COUNTERS_MAX]; /* [counter of the process] that of the run */
+  uint32_t *directives;            /* [directive of the process] row of the parallelism view */
+  char prefix[32];                 /* of paths; "" if there is one process */
+  uint64_t key;                    /* of the process, in hashes of paths */
   uint64_t fragments_done;
   uint64_t first_id, done, all, target; /* execution so far, of all grains, and as it is shown */
 };
@@ -119,6 +120,16 @@ static uint64_t path_key(const struct pass *pass, const struct grain *grain)
   return *pass->prefix ? index_hash(grain->path_hash, pass->key) : grain->path_hash;
 }
 
+/* Sets the counts of a row; those that the process does not have are not known. */
+static void set_counts(const struct pass *pass, const uint64_t *counts, struct grain_row *row)
+{
+  for (uint32_t i = 0; i < COUNTERS_MAX; i++)
+    row->counts[i] = GRAIN_UNKNOWN;
+  for (uint32_t i = 0; counts && i < pass->process->constructs.counters.count; i++)
+    if (pass->counters[i] < COUNTERS_MAX)
+      row->counts[pass->counters[i]] = counts[i];
+}
+
 static int tell_row(void *context, const struct grain *grain)
 {
   struct pass *pass = context;
@@ -138,8 +149,10 @@ static int tell_row(void *context, const struct grain *grain)
                           .create_instant = amount(pass, grain->create_instant),
                           .sync_instant = amount(pass, grain->sync_instant),
                           .slack = amount(pass, grain->slack)};
+  set_counts(pass, grain->counts, &row);
   uint64_t before = stream->has_reference ? grain_reference_next(&stream->job->grain_reference) : UINT64_MAX;
-  grain_metrics_compute(&pass->limits, before == UINT64_MAX ? NAN : (double)before, &row);
+  grain_metrics_compute(&pass->limits, before == UINT64_MAX ? NAN : (double)before,
+                        &stream->job->profile.constructs.counters, &row);
   return stream->row(stream->context, &row);
 }
 
@@ -210,6 +223,8 @@ static int pass_all(struct grain_stream *stream, const struct profile *profile,
     if (!recorded.has_log[i])
       continue;
     pass.limits = grain_limits_of(&stream->job->options.grain_limits, pass.process);
+    for (uint32_t k = 0; k < pass.process->constructs.counters.count; k++)
+      pass.counters[k] = counter_names_find(&profile->constructs.counters, pass.process->constructs.counters.names[k]);
     pass.key = process_number(profile, pass.process) + 1;
     if (recorded.count > 1)
       snprintf(pass.prefix, sizeof pass.prefix, "%" PRIu64 ":", pass.key - 1);

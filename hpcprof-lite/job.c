@@ -41,7 +41,7 @@ int job_no_memory(void)
 /* ---- --sort ---- */
 
 union column_names {
-  const char *tree[SORTING_NAMES_MAX], *constructs[CONSTRUCT_ORDER_COLUMNS_MAX];
+  const char *tree[SORTING_NAMES_MAX], *tasks[TASK_FIGURES_COLUMNS + COUNTERS_MAX];
 };
 
 /* Lists the columns by which the view can be sorted.  Returns 0 or ERR_NOMEM. */
@@ -59,12 +59,13 @@ static int list_columns(struct job *job, union column_names *names, struct sort_
     *columns = (struct sort_columns){overheads_columns, OVERHEADS_COLUMNS, false};
     return 0;
   case OPTIONS_TASKS:
-    *columns = (struct sort_columns){task_figures_columns, TASK_FIGURES_COLUMNS, false};
+    columns->names = names->tasks;
+    columns->count = task_figures_sort_columns(&job->profile, names->tasks);
     return 0;
   case OPTIONS_REGIONS:
   case OPTIONS_REGION_TREE:
-    columns->names = names->constructs;
-    columns->count = construct_order_columns(view == OPTIONS_REGIONS, names->constructs);
+    construct_order_columns(view == OPTIONS_REGIONS, &job->profile.constructs.counters, &job->sort_columns);
+    *columns = (struct sort_columns){job->sort_columns.names, job->sort_columns.count, false};
     return 0;
   default:
     columns->names = names->tree;

@@ -50,6 +50,20 @@ static struct grain_group *find(struct grain_groups *groups, const struct grain_
   return group;
 }
 
+static void add_counts(struct grain_group *group, const struct grain_row *row)
+{
+  for (uint32_t i = 0; i < COUNTERS_MAX; i++) {
+    struct grain_counts *counts = &group->counts[i];
+    uint64_t count = row->counts[i];
+    if (count == GRAIN_UNKNOWN)
+      continue;
+    counts->least = counts->grains && counts->least < count ? counts->least : count;
+    counts->most = counts->most > count ? counts->most : count;
+    counts->sum = model_sum(counts->sum, count);
+    counts->grains++;
+  }
+}
+
 int grain_groups_add(struct grain_groups *groups, const struct grain_row *row)
 {
   struct grain_group *group = find(groups, row);
@@ -66,6 +80,7 @@ int grain_groups_add(struct grain_groups *groups, const struct grain_row *row)
   group->problem_exec += row->problems ? row->exec : 0;
   group->critical_count += row->grain->critical;
   group->critical_exec += row->grain->critical ? row->exec : 0;
+  add_counts(group, row);
   return 0;
 }
 

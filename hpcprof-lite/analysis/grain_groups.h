@@ -22,6 +22,9 @@ struct grain_group {
   uint64_t problems[GRAIN_METRICS];           /* grains that have the problem */
   uint64_t problem_count, problem_exec;       /* grains that have any problem */
   uint64_t critical_count, critical_exec;
+  struct grain_counts {
+    uint64_t grains, sum, least, most; /* grains: whose count is known */
+  } counts[COUNTERS_MAX];
   uint64_t *histogram;
 };
 

@@ -37,7 +37,19 @@ static double balance(const struct grain_siblings *siblings)
   return (longest - (double)siblings->exec / (double)siblings->count) / longest;
 }
 
-void grain_metrics_compute(const struct grain_limits *limits, double reference, struct grain_row *row)
+/* Cycles that were not stalled, for each that was. */
+static double memory(const struct counter_names *counters, const struct grain_row *row)
+{
+  uint32_t cycles = counter_names_find(counters, "cycles");
+  uint32_t stalled = counter_names_find(counters, "stalled-cycles-backend");
+  if (cycles == counters->count || stalled == counters->count || row->counts[cycles] == GRAIN_UNKNOWN ||
+      row->counts[stalled] == GRAIN_UNKNOWN || !row->counts[stalled])
+    return NAN;
+  return fmax((double)row->counts[cycles] / (double)row->counts[stalled] - 1, 0);
+}
+
+void grain_metrics_compute(const struct grain_limits *limits, double reference, const struct counter_names *counters,
+                           struct grain_row *row)
 {
   static const bool low_is_bad[GRAIN_METRICS] = {
       [GRAIN_PARALLEL_BENEFIT] = true, [GRAIN_PARALLELISM] = true, [GRAIN_MEMORY] = true};
@@ -45,7 +57,7 @@ void grain_metrics_compute(const struct grain_limits *limits, double reference, 
   row->metric[GRAIN_PARALLEL_BENEFIT] = benefit(row);
   row->metric[GRAIN_PARALLELISM] = grain->parallelism == GRAIN_UNKNOWN ? NAN : (double)grain->parallelism;
   row->metric[GRAIN_SCATTER] = grain->siblings.scatter < 0 ? NAN : grain->siblings.scatter;
-  row->metric[GRAIN_MEMORY] = NAN; /* the log has no counters */
+  row->metric[GRAIN_MEMORY] = memory(counters, row);
   row->metric[GRAIN_DEVIATION] = reference > 0 ? (double)row->exec / reference : NAN;
   row->metric[GRAIN_BALANCE] = balance(&grain->siblings);
   row->problems = 0;

@@ -12,7 +12,8 @@
 struct grain_limits grain_limits_of(const struct grain_limits *limits, const struct profile_process *process);
 
 /* Fills in the metrics and problems of a row whose other fields are known.  reference: execution of the same grain in
- * the reference run, in the unit of row->exec, or NAN. */
-void grain_metrics_compute(const struct grain_limits *limits, double reference, struct grain_row *row);
+ * the reference run, in the unit of row->exec, or NAN.  counters: of the run. */
+void grain_metrics_compute(const struct grain_limits *limits, double reference, const struct counter_names *counters,
+                           struct grain_row *row);
 
 #endif

@@ -184,8 +184,10 @@ static uint32_t context_of(const struct construct_tree *tree, uint32_t directive
   return best ? tree->entries[best].context : MODEL_NONE;
 }
 
-static uint64_t figure(const struct task_row *row, enum column column)
+static uint64_t figure(const struct task_row *row, uint32_t column)
 {
+  if (column >= TASK_FIGURES_COLUMNS)
+    return row->counted[column - TASK_FIGURES_COLUMNS];
   switch (column) {
   case BY_INSTANCES:
     return row->created;
@@ -230,7 +232,7 @@ static double part(const struct task_row *row, enum column column)
   }
 }
 
-static int by_column(const struct task_row *x, const struct task_row *y, enum column column)
+static int by_column(const struct task_row *x, const struct task_row *y, uint32_t column)
 {
   int order;
   switch (column) {
@@ -258,7 +260,7 @@ static int by_column(const struct task_row *x, const struct task_row *y, enum co
 static int by_rank(const void *a, const void *b, void *argument)
 {
   const struct task_row *x = a, *y = b;
-  int order = by_column(x, y, *(const enum column *)argument);
+  int order = by_column(x, y, *(const uint32_t *)argument);
   if (!order)
     order = by_column(x, y, BY_EXEC);
   return order ? order : (x->directive > y->directive) - (x->directive < y->directive);
@@ -312,15 +314,27 @@ static int add_counts(const struct construct_tree *tree, const uint32_t *row_of,
   return fine ? 0 : ERR_NOMEM;
 }
 
+uint32_t task_figures_sort_columns(const struct profile *profile,
+                                   const char *names[TASK_FIGURES_COLUMNS + COUNTERS_MAX])
+{
+  const struct counter_names *counters = &profile->constructs.counters;
+  for (uint32_t i = 0; i < TASK_FIGURES_COLUMNS; i++)
+    names[i] = task_figures_columns[i];
+  for (uint32_t i = 0; i < counters->count; i++)
+    names[TASK_FIGURES_COLUMNS + i] = counters->names[i];
+  return TASK_FIGURES_COLUMNS + counters->count;
+}
+
 int task_figures_compute(const struct profile *profile, const struct names *names, const struct construct_tree *tree,
                          const char *sort, struct task_figures *result)
 {
-  enum column column = sort ? BY_KIND : BY_EXEC;
+  const char *columns[TASK_FIGURES_COLUMNS + COUNTERS_MAX];
+  uint32_t column = sort ? BY_KIND : BY_EXEC, columns_count = task_figures_sort_columns(profile, columns);
   size_t directives = (size_t)profile->workspan.directives_count + 1;
   *result = (struct task_figures){0};
-  while (sort && column < TASK_FIGURES_COLUMNS && strcmp(sort, task_figures_columns[column]))
+  while (sort && column < columns_count && strcmp(sort, columns[column]))
     column++;
-  if (column == TASK_FIGURES_COLUMNS)
+  if (column == columns_count)
     return ERR_INPUT;
   struct sums *sums = calloc(directives, sizeof *sums);
   uint32_t *row_of = calloc(directives, sizeof *row_of);

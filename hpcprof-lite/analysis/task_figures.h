@@ -37,7 +37,11 @@ struct task_figures {
   uint32_t count;
 };
 
-/* Fills *result.  tree: for the contexts.  sort: a column of the view, NULL = by exec_s.  Returns 0, ERR_INPUT if there
+/* Fills names[] with these, and the counted events; returns their number.  The names are the profile's. */
+uint32_t task_figures_sort_columns(const struct profile *profile,
+                                   const char *names[TASK_FIGURES_COLUMNS + COUNTERS_MAX]);
+
+/* Fills *result.  tree: for the contexts.  sort: one of these columns, NULL = by exec_s.  Returns 0, ERR_INPUT if there
  * is no such column, or ERR_NOMEM; task_figures_release() in every case. */
 int task_figures_compute(const struct profile *profile, const struct names *names, const struct construct_tree *tree,
                          const char *sort, struct task_figures *result);

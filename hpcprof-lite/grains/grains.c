@@ -410,7 +410,8 @@ static int tell_grain(struct grains *grains, const struct past_grain *grain)
                       .chunk_overhead = cut ? GRAIN_UNKNOWN : grain->overhead - 1,
                       .create_instant = grain->parent ? grain->instant : GRAIN_UNKNOWN,
                       .slack = GRAIN_UNKNOWN,
-                      .parallelism = grain->parallelism};
+                      .parallelism = grain->parallelism,
+                      .counts = past_grains_counts(&grains->past, grain)};
   past_grains_iterations(&grains->past, grain, &out.first, &out.last);
   if (grain->ran) {
     out.critical = grain->through >= grains->totals.span;
@@ -462,6 +463,8 @@ static int on_record(struct grains *grains, const struct tape_record *record)
     return on_clock(grains, record);
   case TAPE_RUN:
     return on_run(grains, record);
+  case TAPE_COUNT:
+    return past_grains_count(&grains->past, record);
   case TAPE_STRETCH:
     return on_stretch(grains, record);
   case TAPE_BEGIN:

@@ -24,10 +24,11 @@ enum live_grain_flag {
   LIVE_GRAIN_OF_LOOP = 64, /* a chunk of a worksharing loop, which runs in its parent */
   LIVE_GRAIN_LOOP_TASK = 128, /* of a taskloop */
   LIVE_GRAIN_CUT = 256,       /* not all that it did is in the part of the run that is reported */
-  LIVE_GRAIN_TAPED = 511,
-  LIVE_GRAIN_STARTED = 512,
-  LIVE_GRAIN_ENDED = 1024,
-  LIVE_GRAIN_WAITING = 2048
+  LIVE_GRAIN_UNCOUNTED = 512, /* the events of a fragment are not known */
+  LIVE_GRAIN_TAPED = 1023,
+  LIVE_GRAIN_STARTED = 1024,
+  LIVE_GRAIN_ENDED = 2048,
+  LIVE_GRAIN_WAITING = 4096
 };
 
 enum live_sync { LIVE_SYNC_TASKWAIT, LIVE_SYNC_GROUP, LIVE_SYNC_BARRIER, LIVE_SYNC_LOOP, LIVE_SYNC_CHILD };

@@ -14,6 +14,7 @@ enum { LEVELS_MAX = 48 };
 void past_grains_release(struct past_grains *past)
 {
   free(past->grains);
+  free(past->counts);
   free(past->loops);
 }
 
@@ -70,6 +71,8 @@ int past_grains_open(struct past_grains *past, const struct tape_record *record)
                                .thread = past->places[operand[10]].thread,
                                .parallelism = GRAIN_UNKNOWN};
   past->next_id -= tape_unzigzag(operand[2]);
+  if (index < past->counts_room)
+    past->counts[index] = (struct past_counts){0};
   if (!(grain->flags & LIVE_GRAIN_RANGE)) /* otherwise that follows */
     hash_path(past, grain);
   return 0;
@@ -113,6 +116,25 @@ int past_grains_loop(struct past_grains *past, const struct tape_record *record)
                                                .scatter = operand[6],
                                                .partial = operand[7]};
   return 0;
+}
+
+int past_grains_count(struct past_grains *past, const struct tape_record *record)
+{
+  uint64_t index = record->operand[0];
+  if (!array_reserve_zero(&past->counts, &past->counts_room, index + 1, sizeof *past->counts))
+    return ERR_NOMEM;
+  uint64_t *count = &past->counts[index].at[record->operand[1]];
+  *count = model_sum(*count, record->operand[2]);
+  return 0;
+}
+
+const uint64_t *past_grains_counts(const struct past_grains *past, const struct past_grain *grain)
+{
+  static const struct past_counts none;
+  size_t index = (size_t)(grain - past->grains);
+  if (!grain->ran || grain->flags & LIVE_GRAIN_UNCOUNTED)
+    return NULL;
+  return index < past->counts_room ? past->counts[index].at : none.at;
 }
 
 void past_grains_iterations(const struct past_grains *past, const struct past_grain *grain, uint64_t *first,

@@ -5,6 +5,7 @@
 #ifndef HPCPROF_LITE_GRAINS_PAST_GRAINS_H
 #define HPCPROF_LITE_GRAINS_PAST_GRAINS_H
 
+#include "common/counters.h"
 #include "hpcprof-lite/grains/live_grains.h"
 
 /* The longest text of a path. */
@@ -31,10 +32,16 @@ struct past_loop {
   bool partial; /* not all of its chunks were announced */
 };
 
+/* Events that a grain has counted. */
+struct past_counts {
+  uint64_t at[COUNTERS_MAX];
+};
+
 struct past_grains {
-  struct past_grain *grains; /* [grain] */
-  struct past_loop *loops;   /* [loop]  */
-  size_t grains_room, loops_room;
+  struct past_grain *grains;  /* [grain] */
+  struct past_counts *counts; /* [grain], without those behind the last one that has any */
+  struct past_loop *loops;    /* [loop]  */
+  size_t grains_room, counts_room, loops_room;
   const struct live_place *places;
   uint64_t next_id; /* of the grain that is opened next */
   char path[PAST_GRAIN_PATH_MAX];
@@ -42,12 +49,13 @@ struct past_grains {
 
 void past_grains_release(struct past_grains *past);
 
-/* Read TAPE_RELEASE, TAPE_MEMBER, TAPE_CREATED, TAPE_RANGE and TAPE_LOOP.  Return 0 or ERR_NOMEM. */
+/* Read TAPE_RELEASE, TAPE_MEMBER, TAPE_CREATED, TAPE_RANGE, TAPE_LOOP and TAPE_COUNT.  Return 0 or ERR_NOMEM. */
 int past_grains_open(struct past_grains *past, const struct tape_record *record);
 void past_grains_member(struct past_grains *past, const struct tape_record *record);
 void past_grains_created(struct past_grains *past, const struct tape_record *record);
 void past_grains_range(struct past_grains *past, const struct tape_record *record);
 int past_grains_loop(struct past_grains *past, const struct tape_record *record);
+int past_grains_count(struct past_grains *past, const struct tape_record *record);
 
 static inline struct past_grain *past_grain(struct past_grains *past, uint64_t index)
 {
@@ -57,6 +65,9 @@ static inline struct past_grain *past_grain(struct past_grains *past, uint64_t i
 /* Sets the iterations of a chunk, GRAIN_UNKNOWN where they are not known. */
 void past_grains_iterations(const struct past_grains *past, const struct past_grain *grain, uint64_t *first,
                             uint64_t *last);
+
+/* Returns what the grain has counted, by counter; NULL: not known. */
+const uint64_t *past_grains_counts(const struct past_grains *past, const struct past_grain *grain);
 
 /* Writes the path of a grain to past->path. */
 void past_grains_path(struct past_grains *past, const struct past_grain *grain);

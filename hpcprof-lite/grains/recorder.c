@@ -257,6 +257,17 @@ static void on_switch(struct recorder *recorder, const struct log_reader_record 
   grain->place = live_grains_place(&recorder->grains, next->thread, next->cpu);
 }
 
+/* Puts what the grain has counted in a fragment on the tape. */
+static void count_events(struct recorder *recorder, uint32_t index, const struct log_reader_record *next)
+{
+  uint32_t counters = recorder->process->constructs.counters.count;
+  if (counters && (!next->counts || next->cut))
+    at(recorder, index)->flags |= LIVE_GRAIN_UNCOUNTED;
+  for (uint32_t i = 0; i < counters && next->counts; i++)
+    if (next->counts[i])
+      TAPE_PUT(&recorder->tape, TAPE_COUNT, index, i, next->counts[i]);
+}
+
 static void on_run(struct recorder *recorder, const struct log_reader_record *next, uint64_t work)
 {
   uint32_t task_index = replay_running(recorder->replay, next->stream);
@@ -267,6 +278,8 @@ static void on_run(struct recorder *recorder, const struct log_reader_record *ne
   replay_take(recorder->replay, next);
   if (next->cut && index)
     at(recorder, index)->flags |= LIVE_GRAIN_CUT;
+  if (index && !next->outside)
+    count_events(recorder, index, next);
   if (runs && !next->outside)
     live_grain_run(&recorder->grains, index, live_grains_place(&recorder->grains, next->thread, next->cpu), work,
                    start);

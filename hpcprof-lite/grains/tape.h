@@ -26,6 +26,7 @@ enum tape_op {
   TAPE_RAISE,   /* clock, other: becomes the later of the two                     */
   TAPE_FREE,    /* clock: is not used any more                                    */
   TAPE_RUN,     /* grain, place, work, start: runs from clock `start` on          */
+  TAPE_COUNT,   /* grain, counter, amount: has counted that in a fragment         */
   TAPE_STRETCH, /* grain: ends a stretch (grain_schedule.h) with its last fragment */
   TAPE_BEGIN,   /* grain: is created                                              */
   TAPE_END,     /* grain: has ended                                               */

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/input/log_reader.h"
 
 #include "common/array.h"
+#include "common/counters.h"
 #include "common/format.h"
 #include "hpcprof-lite/input/stream_chunks.h"
 #include "hpcprof-lite/model/index.h"
@@ -33,6 +34,8 @@ struct stream {
   uint64_t begin_ticks;     /* when `record` happens: the key of the heap          */
   struct graphlog_record record;
   uint64_t created[OBJECT_KINDS]; /* the highest number of the objects that it created   */
+  uint64_t counts[COUNTERS_MAX];  /* of the next fragment, or of `record` if it is one   */
+  bool counted;                   /* whether these are known                             */
   bool timed, ended;              /* timed: the chunk has set the time                   */
   uint32_t waits_on;              /* the stream that must create an object, or NO_STREAM */
   uint32_t first_waiter, next_waiter;
@@ -115,9 +118,31 @@ static bool next_chunk(struct log_reader *reader, struct stream *stream)
 
 /* ---- records ---- */
 
-/* Moves the stream to its next record that tells more than the time or the CPU.  False at its end. */
+static bool is_fragment(enum graphlog_op op)
+{
+  return op == GRAPHLOG_RUN || op == GRAPHLOG_RUN_OTHER;
+}
+
+/* What precedes a fragment: keeps the events that it has counted. */
+static void take_count(struct stream *stream)
+{
+  const uint64_t *operand = stream->record.operand;
+  stream->counted = true;
+  if (operand[0] < COUNTERS_MAX)
+    stream->counts[operand[0]] = model_sum(stream->counts[operand[0]], operand[1]);
+}
+
+static void clear_counts(struct stream *stream)
+{
+  memset(stream->counts, 0, sizeof stream->counts);
+  stream->counted = false;
+}
+
+/* Moves the stream to its next record that tells more than the time, the CPU or counts.  False at its end. */
 static bool advance(struct log_reader *reader, struct stream *stream)
 {
+  if (stream->counted && is_fragment(stream->record.op))
+    clear_counts(stream);
   for (;;) {
     bool damaged;
     if (!graphlog_next(stream->bytes, stream->size, &stream->offset, &stream->record, &damaged)) {
@@ -141,10 +166,12 @@ static bool advance(struct log_reader *reader, struct stream *stream)
       stream->time_ticks = model_sum(stream->time_ticks, stream->record.operand[0]);
     else if (op == GRAPHLOG_CPU)
       stream->cpu = stream->record.operand[0] < NO_CPU ? (uint32_t)stream->record.operand[0] : NO_CPU;
+    else if (op == GRAPHLOG_COUNT)
+      take_count(stream);
     else
       break;
   }
-  bool runs = stream->record.op == GRAPHLOG_RUN || stream->record.op == GRAPHLOG_RUN_OTHER;
+  bool runs = is_fragment(stream->record.op);
   stream->begin_ticks = runs ? model_sum(stream->time_ticks, stream->record.operand[0]) : stream->time_ticks;
   if (runs)
     stream->time_ticks = model_sum(stream->begin_ticks, stream->record.operand[1]);
@@ -407,7 +434,7 @@ static void limit_fragment(struct log_reader_record *record, uint64_t work, uint
 static void limit(const struct profile_process *process, struct log_reader_record *record)
 {
   const uint64_t *operand = record->record.operand;
-  bool other = record->record.op == GRAPHLOG_RUN_OTHER, runs = other || record->record.op == GRAPHLOG_RUN;
+  bool other = record->record.op == GRAPHLOG_RUN_OTHER, runs = is_fragment(record->record.op);
   uint64_t work = operand[other ? 2 : 1], ticks = record->end_ticks - record->begin_ticks;
   if (other && process->workspan.is_time && work > ticks) /* the thread also ran before, in what looks like a gap */
     record->begin_ticks -= operand[0] < record->begin_ticks ? operand[0] : record->begin_ticks;
@@ -451,6 +478,8 @@ bool log_reader_next(struct log_reader *reader, struct log_reader_record *record
                                          .cpu = stream->cpu,
                                          .begin_ticks = stream->begin_ticks,
                                          .end_ticks = stream->time_ticks};
+    if (stream->counted && is_fragment(stream->record.op))
+      record->counts = stream->counts;
     if (reader->process)
       limit(reader->process, record);
     reader->returned = number;

@@ -29,7 +29,9 @@ struct log_reader_record {
   uint32_t thread;                 /* index of the thread in the process        */
   uint32_t cpu;                    /* on which the thread runs, UINT32_MAX: not known */
   uint64_t begin_ticks, end_ticks; /* when it happens; a fragment lasts, other records do not */
-  bool outside, cut; /* nothing of it, or of a fragment not all, is in the part of the run that is reported */
+  const uint64_t *counts; /* of a fragment: [COUNTERS_MAX] events counted in it, until the next record is read; NULL:
+                             not known */
+  bool outside, cut;      /* nothing of it, or of a fragment not all, is in the part of the run that is reported */
 };
 
 /* Opens the graph log of a measurement file.  *out is a reader for log_reader_close(), or NULL if there is no log.

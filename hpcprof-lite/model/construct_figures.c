@@ -150,7 +150,7 @@ void construct_times_join_rows(struct construct_times *times)
 
 /* ---- counted events ---- */
 
-static uint32_t find_counter(const struct counter_names *names, const char *name)
+uint32_t counter_names_find(const struct counter_names *names, const char *name)
 {
   uint32_t i = 0;
   while (i < names->count && strcmp(names->names[i], name) != 0)
@@ -162,7 +162,7 @@ uint32_t counter_names_add(struct counter_names *names, const char *name)
 {
   char cut[COUNTER_NAME_MAX];
   snprintf(cut, sizeof cut, "%s", name);
-  uint32_t found = find_counter(names, cut);
+  uint32_t found = counter_names_find(names, cut);
   if (found < names->count)
     return found;
   if (names->count == COUNTERS_MAX)
@@ -180,7 +180,8 @@ static bool ends_in(const char *text, const char *end)
 uint32_t counter_ratios(const struct counter_names *names, struct counter_ratio ratios[COUNTER_RATIOS_MAX])
 {
   static const char stalled[] = "stalled-cycles-";
-  uint32_t instructions = find_counter(names, "instructions"), cycles = find_counter(names, "cycles"), count = 0;
+  uint32_t instructions = counter_names_find(names, "instructions"), cycles = counter_names_find(names, "cycles"),
+           count = 0;
   for (uint32_t i = 0; i < names->count; i++) {
     const char *name = names->names[i];
     struct counter_ratio *ratio = &ratios[count];

@@ -125,6 +125,9 @@ struct construct_losses construct_losses(uint32_t kind, const struct construct_f
 void construct_losses_add(struct construct_losses *sum, const struct construct_losses *losses);
 uint64_t construct_losses_sum(const struct construct_losses *losses);
 
+/* Returns the number of a name, names->count if it is not there. */
+uint32_t counter_names_find(const struct counter_names *names, const char *name);
+
 /* Finds or adds a name.  Returns its number, COUNTERS_MAX if there is no room. */
 uint32_t counter_names_add(struct counter_names *names, const char *name);
 

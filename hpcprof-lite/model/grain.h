@@ -7,6 +7,8 @@
 #ifndef HPCPROF_LITE_MODEL_GRAIN_H
 #define HPCPROF_LITE_MODEL_GRAIN_H
 
+#include "common/counters.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -51,6 +53,7 @@ struct grain {
   bool critical;           /* on the critical path */
   uint64_t slack;          /* span - longest path through it; GRAIN_UNKNOWN: did nothing */
   struct grain_siblings siblings;
+  const uint64_t *counts; /* events, by counter of the process; valid during the call; NULL: not known */
 };
 
 /* Parallelism over the span, on any number of cores: of each slot how many pieces of grains touch it, and how many
@@ -128,8 +131,9 @@ struct grain_row {
   uint32_t creator;   /* likewise, of the construct in which it was created */
   uint32_t context;   /* row of the top-down view that created it, MODEL_NONE: not known */
   uint64_t exec, create, chunk_overhead, sync_overhead, create_instant, sync_instant, slack;
-  double metric[GRAIN_METRICS]; /* NAN: not known */
-  uint32_t problems;            /* bits: 1 << enum grain_metric */
+  uint64_t counts[COUNTERS_MAX]; /* events, by counter of the run; GRAIN_UNKNOWN: not known */
+  double metric[GRAIN_METRICS];  /* NAN: not known */
+  uint32_t problems;             /* bits: 1 << enum grain_metric */
 };
 
 /* ---- the graph of grains as it is drawn ----

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/grains_view.h"
 
 #include "hpcprof-lite/report/constructs/construct_text.h"
+#include "hpcprof-lite/report/constructs/count_columns.h"
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/parallelism.h"
@@ -93,6 +94,7 @@ static const char *const grain_columns[] = {"id",
 struct printer {
   const struct report *report;
   struct row_writer writer;
+  struct count_columns columns;
 };
 
 static int print_grain(void *context, const struct grain_row *row)
@@ -136,13 +138,16 @@ static int print_grain(void *context, const struct grain_row *row)
   uint_cell(writer, row->first_id + grain->sync_grain, grain->sync_number);
   amount_cell(printer->report, writer, row->sync_instant);
   uint_cell(writer, grain->siblings.chunks, grain->siblings.chunks);
+  count_columns_grain(&printer->columns, writer, row->counts);
   return ferror(writer->stream) ? -1 : 0;
 }
 
 static int print_grains(const struct report *report, bool json)
 {
   struct printer printer = {.report = report};
-  row_writer_begin(&printer.writer, report->stream, json, grain_columns, sizeof grain_columns / sizeof *grain_columns);
+  count_columns_init(&printer.columns, report->profile, COUNT_COLUMNS_GRAIN, grain_columns,
+                     sizeof grain_columns / sizeof *grain_columns);
+  row_writer_begin(&printer.writer, report->stream, json, printer.columns.all, printer.columns.count);
   int status = report->grains.each ? report->grains.each(report->grains.context, print_grain, &printer) : 0;
   row_writer_end(&printer.writer);
   return status;
@@ -178,7 +183,8 @@ static const char *const group_columns[] = {"kind",
                                             "work_deviation",
                                             "load_balance"};
 
-static void print_group_row(const struct report *report, struct row_writer *writer, const struct grain_group *group)
+static void print_group_row(const struct report *report, struct row_writer *writer, const struct count_columns *columns,
+                            const struct grain_group *group)
 {
   bool is_time = report->profile->workspan.is_time;
   row_writer_text(writer, grain_kind_names[group->kind]);
@@ -197,6 +203,7 @@ static void print_group_row(const struct report *report, struct row_writer *writ
   row_writer_work(writer, group->critical_exec, is_time);
   for (unsigned i = 0; i < GRAIN_METRICS; i++)
     row_writer_uint(writer, group->problems[i]);
+  count_columns_group(columns, writer, group);
 }
 
 /* The parallelism over the span, as one more array of the JSON. */
@@ -219,9 +226,12 @@ int grains_view_table(const struct report *report, bool json)
   document_open(report, json);
   if (report->grain_groups) {
     struct row_writer writer;
-    row_writer_begin(&writer, report->stream, json, group_columns, sizeof group_columns / sizeof *group_columns);
+    struct count_columns columns;
+    count_columns_init(&columns, report->profile, COUNT_COLUMNS_EACH, group_columns,
+                       sizeof group_columns / sizeof *group_columns);
+    row_writer_begin(&writer, report->stream, json, columns.all, columns.count);
     for (uint32_t i = 0; i < report->grain_groups->count; i++)
-      print_group_row(report, &writer, &report->grain_groups->groups[i]);
+      print_group_row(report, &writer, &columns, &report->grain_groups->groups[i]);
     row_writer_end(&writer);
     if (json && report->grain_curve)
       print_curve_array(report);
@@ -277,6 +287,7 @@ static void print_group(const struct report *report, const struct terminal *term
     if (group->problems[i])
       fprintf(report->stream, "%*" PRIu64 " grain%s: %s\n", FIGURES_WIDTH - 1, group->problems[i],
               group->problems[i] == 1 ? "" : "s", grain_metric_names[i]);
+  count_columns_group_text(&report->profile->constructs.counters, group, terminal, report->stream);
 }
 
 /* One digit or letter for each slot: 0 for none, otherwise 1 + the binary logarithm. */

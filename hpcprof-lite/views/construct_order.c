@@ -1,5 +1,6 @@
 #include "hpcprof-lite/views/construct_order.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@ enum key {
   KEY_EXECUTIONS,
   KEY_GAIN,
   KEY_NOTE,
+  KEY_COUNTED, /* events in an entry, by counter; then those without what is below it */
+  KEY_COUNTED_OWN = KEY_COUNTED + COUNTERS_MAX
 };
 
 /* Which of the two views has a column. */
@@ -52,15 +55,40 @@ static const struct {
                {"gain_s", KEY_GAIN, IN_BOTH},
                {"note", KEY_NOTE, IN_BOTH}};
 
-_Static_assert(sizeof columns / sizeof *columns <= CONSTRUCT_ORDER_COLUMNS_MAX, "room for all names");
+_Static_assert(sizeof columns / sizeof *columns + 2 * COUNTERS_MAX <= CONSTRUCT_ORDER_COLUMNS_MAX,
+               "room for all names");
 
-uint32_t construct_order_columns(bool list, const char *names[CONSTRUCT_ORDER_COLUMNS_MAX])
+void construct_order_columns(bool list, const struct counter_names *counters, struct construct_order_columns *known)
 {
-  uint32_t count = 0;
+  known->count = 0;
   for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
     if (columns[i].views & (list ? IN_LIST : IN_TREE))
-      names[count++] = columns[i].name;
-  return count;
+      known->names[known->count++] = columns[i].name;
+  for (uint32_t i = 0; i < counters->count; i++)
+    for (int own = 0; own < (list ? 1 : 2); own++) {
+      char *name = known->own[2 * i + (uint32_t)own];
+      const char *end = list ? "" : own ? "_excl" : "_incl";
+      snprintf(name, sizeof *known->own, "%s%s", counters->names[i], end);
+      known->names[known->count++] = name;
+    }
+}
+
+/* The key of a column; -1: there is none. */
+static int key_of(const struct counter_names *counters, const char *column)
+{
+  char name[COUNTER_NAME_MAX + 8];
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+    if (!strcmp(column, columns[i].name))
+      return columns[i].key;
+  for (uint32_t i = 0; i < counters->count; i++) {
+    size_t length = strlen(counters->names[i]);
+    snprintf(name, sizeof name, "%s_excl", counters->names[i]);
+    if (!strcmp(column, name))
+      return KEY_COUNTED_OWN + (int)i;
+    if (!strncmp(column, name, length) && (!column[length] || !strcmp(column + length, "_incl")))
+      return KEY_COUNTED + (int)i;
+  }
+  return -1;
 }
 
 struct sort {
@@ -72,6 +100,9 @@ struct sort {
 static uint64_t figure(const struct construct_entry *entry, int key)
 {
   uint64_t value;
+  if (key >= KEY_COUNTED)
+    return key < KEY_COUNTED_OWN ? entry->sum.counted[key - KEY_COUNTED]
+                                 : entry->sum.counted_own[key - KEY_COUNTED_OWN];
   switch (key) {
   case KEY_EXCLUSIVE:
     return construct_exclusive(entry->kind, &entry->sum);
@@ -143,11 +174,9 @@ static void arrange(const struct construct_tree *tree, const uint32_t *order, st
   }
 }
 
-int construct_order(struct construct_tree *tree, const char *column)
+int construct_order(struct construct_tree *tree, const struct counter_names *counters, const char *column)
 {
-  struct sort sort = {.tree = tree, .key = -1};
-  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-    sort.key = strcmp(column, columns[i].name) ? sort.key : columns[i].key;
+  struct sort sort = {.tree = tree, .key = key_of(counters, column)};
   if (sort.key < 0)
     return ERR_INPUT;
   if (!tree->count)

@@ -131,7 +131,16 @@ BAD = (
     ("[measure]\nlevel = off\npaused = no\n", ":2: level: 'off' contradicts paused = no"),
     ("[measure]\nlevel = summary\ntrace = samples\n", ":2: level: 'summary' contradicts trace = samples"),
     ("[program x]\nlevel = samples\ntrace = states\n", ":2: level: 'samples' contradicts trace = states"),
-    ("[measure]\ncounters = cycle\n", ":2: counters: ", "'cycle'", "--list-events"),
+    ("[measure]\ncounters = nonsense\n", ":2: counters: unknown event 'nonsense'", "--list-events"),
+    ("[measure]\ncounters = page-faults,\n nonsense\n", ":3: counters: unknown event 'nonsense'"),
+    ("[measure]\ncounters = page-faults,,minor-faults\n", ":2: counters: an empty name"),
+    ("[measure]\ncounters = page-faults@10\n", ":2: counters: ", "leave out '@'"),
+    ("[measure]\ncounters = page-faults, page-faults\n", ":2: counters: event 'page-faults' is given twice"),
+    ("[measure]\ncounters = task-clock\n", ":2: counters: task-clock is a time"),
+    ("[measure]\ncounters = none, page-faults\n", ":2: counters: 'none' stands alone"),
+    ("[measure]\ncounters = page-faults\nevents = page-faults\n", ":2: counters: event 'page-faults' is also sampled"),
+    ("[measure]\nlevel = off\n[program p]\ncounters = nonsense\n", ":4: counters: unknown event 'nonsense'"),
+    ("[filter]\ncounters = none\n", ":2: counters: does not belong to [filter]; move it to [measure]"),
     ("[measure]\nlevel = off\nlevel = off\n", ":3: level: is given in line 2 already"),
     ("[measure]\nlevel = off\n[measure]\nlevel = off\n", ":4: level: is given in line 2 already"),
     ("[measure]\ntrace-limit = 1G\n", ":2: trace-limit: does not belong to [measure]; move it to [buffers]"),
@@ -445,6 +454,42 @@ def a_section_holds_for_one_program_of_a_script(directory):
     assert sum(samples(run_path).values()) > 0
     measured(directory, "[program both.sh]\ntrace = states\n", "./both.sh")
     assert len([name for name in os.listdir(run_path) if name.endswith(".trace")]) == 1
+
+
+def counted(directory):
+    """The columns of counters in the view of tasks."""
+    header = must(REPORT, "--view", "tasks", "-f", "csv", directory).splitlines()[0].split(",")
+    return header[header.index("share_below_10us_pct") + 1:]
+
+
+@case
+def counters_are_a_setting_like_others(directory):
+    compile_c(directory, "work", WORK, "-fopenmp")
+    run_path, text = os.path.join(directory, "run"), "[measure]\ncounters = page-faults,\n context-switches\n"
+    measured(directory, text, "./work")
+    assert counted(run_path) == ["page-faults", "context-switches", "counted_pct"], counted(run_path)
+    measured(directory, text, "-c", "none", "./work")
+    assert counted(run_path) == [], counted(run_path)
+    measured(directory, text, "-c", "minor-faults", "./work")
+    assert counted(run_path) == ["minor-faults", "counted_pct"], counted(run_path)
+    for options, expected in (((), ("page-faults,context-switches", "test.ini:2")),
+                              (("-c", "none"), ("none", "option --count"))):
+        values, origin = in_force(printed(directory, "--config", "test.ini", *options))
+        found = values["[measure]", "counters"], origin["[measure]", "counters"]
+        assert found == expected, found
+
+
+@case
+def a_program_may_have_other_counters(directory):
+    compile_c(directory, "solver", WORK, "-fopenmp")
+    text = ("[measure]\ncounters = page-faults, context-switches\n[program mesher]\ncounters = minor-faults\n"
+            "[program writer]\ncounters = none\n[program sh]\ncounters = none\n")
+    for name, expected in (("solver", ["page-faults", "context-switches", "counted_pct"]),
+                           ("mesher", ["minor-faults", "counted_pct"]), ("writer", [])):
+        if name != "solver":
+            shutil.copy(os.path.join(directory, "solver"), os.path.join(directory, name))
+        measured(directory, text, "sh", "-c", f"./{name}; true")
+        assert counted(os.path.join(directory, "run")) == expected, (name, counted(os.path.join(directory, "run")))
 
 
 @case

@@ -64,6 +64,23 @@ static void short_tasks(void)
   }
 }
 
+/* The second thread touches pages, and is still in the region when the first one ends the process. */
+static void exit_inside(void)
+{
+  static volatile int touched;
+#pragma omp parallel num_threads(2)
+  if (omp_get_thread_num()) {
+    touch(300);
+    touched = 1;
+    for (;;)
+      pause();
+  } else {
+    while (!touched)
+      usleep(1000);
+    exit(0);
+  }
+}
+
 static void close_all(void)
 {
   for (int i = 3; i < 2000; i++)
@@ -79,6 +96,8 @@ int main(int argc, char **argv)
     sleepers();
   if (!strcmp(form, "short"))
     short_tasks();
+  if (!strcmp(form, "exit"))
+    exit_inside();
   if (!strcmp(form, "close")) {
     close_all();
     tasks(100);

@@ -1,7 +1,8 @@
 """Counted events (-c): tasks with known page faults, threads with known context switches, by perf_event and by
-getrusage(); sums that must hold; ends of processes; refused events.
+getrusage(), grain by grain; sums that must hold; ends of processes; refused events.
 
 Usage: counters.py [-k CASE]"""
+import json
 import os
 import signal
 import sys
@@ -121,6 +122,15 @@ def counting_survives_what_programs_do(directory):
 
 
 @tap.case
+def what_a_thread_does_when_the_process_ends_is_counted(directory):
+    for compiler, prefix in combinations(COMPILERS, sources()):
+        run = measure(directory, compiler, "exit", prefix=prefix)
+        counts = [int(row["page-faults"]) for row in run.view("regions")
+                  if row["kind"] == "parallel" and row["name"] == "exit_inside" and row["thread"] != "SUM"]
+        assert sum(count >= 300 for count in counts) == 1 and max(counts) < 400, (compiler, prefix, counts)
+
+
+@tap.case
 def without_counters_there_are_no_columns(directory):
     run = measure(directory, "gcc", options=("-e", "task-clock@f50"))
     for view in ("regions", "region-tree", "tasks"):
@@ -147,6 +157,111 @@ def half_of_the_descriptors_are_left_to_the_program(directory):
     for options in (("-e", "task-clock@f50"), COUNT):
         run = Measurement(directory, build("many_threads.c"), options=options, prefix=("prlimit", "--nofile=256"))
         assert run.done.returncode == 0 and int(run.done.stdout) >= 120, (options, run.done)
+
+
+def grains(run, *options):
+    return run.view("grains", *options)
+
+
+def lines(*marks):
+    """The line of each "/* mark */" in the program of grains."""
+    with open(os.path.join(tap.SOURCE, "tests", "counters", "counted_grains.c")) as source:
+        numbered = list(enumerate(source, 1))
+    return [str(next(number for number, line in numbered if f"/* {mark} */" in line)) for mark in marks]
+
+
+def measure_grains(directory, compiler, *form, prefix=(), options=COUNT):
+    run = Measurement(directory, build("counted_grains.c", compiler), *form, options=options + ("-p", "log"),
+                      prefix=prefix)
+    assert run.done.returncode == 0, run.done
+    return run
+
+
+@tap.case
+def each_grain_has_the_faults_of_its_pages(directory):
+    parent, child, critical = lines("parent", "child", "critical")
+    for compiler, prefix in combinations(COMPILERS, sources()):
+        run = measure_grains(directory, compiler, prefix=prefix)
+        rows = grains(run)
+        found = {}
+        for row in rows:
+            if row["kind"] == "task" and row["path"].startswith("0.3."):
+                found.setdefault(row["line"], []).append(int(row["page-faults"]))
+            elif row["kind"] == "chunk":
+                assert row["page-faults"] == row["first"], (compiler, prefix, row)
+        for line in (parent, child):
+            assert sorted(found[line]) == list(range(1, 13)), (compiler, prefix, found)
+        assert found[critical] == 12 * [7], (compiler, prefix, found)
+        assert sum(row["kind"] == "chunk" for row in rows) == 9, rows
+        for line in found:
+            of_grains = sum(int(row["page-faults"]) for row in rows if row["kind"] == "task" and row["line"] == line)
+            row, = (row for row in run.view("tasks") if row["line"] == line)
+            assert int(row["page-faults"]) == of_grains, (row, of_grains)
+
+
+@tap.case
+def what_a_thread_counts_while_it_waits_is_in_no_task(directory):
+    awaited, = lines("awaited")
+    for prefix in sources():
+        run = measure_grains(directory, "gcc", "awaited", prefix=("env", "OMP_WAIT_POLICY=passive") + prefix)
+        counts = [int(row["context-switches"]) for row in grains(run) if row["line"] == awaited]
+        assert len(counts) == 12, counts
+        tap.timed(sum(counts) < 6, counts)  # preemptions
+
+
+@tap.case
+def groups_of_grains_have_least_mean_and_greatest(directory):
+    run = measure_grains(directory, "gcc")
+    child, = lines("child")
+    counts = sorted(int(row["page-faults"]) for row in grains(run) if row["line"] == child)
+    row, = (row for row in grains(run, "--grain-groups") if row["line"] == child)
+    shown = [float(row[f"page-faults{end}"]) for end in ("", "_min", "_mean", "_max")]
+    near(shown[2], sum(counts) / 24, 0.01, "mean")
+    assert len(counts) == 24 and shown[:2] + shown[3:] == [sum(counts), counts[0], counts[-1]], (shown, counts)
+    assert float(row["counted_pct"]) == 100, row
+    text = tap.must(tap.REPORT, "--view", "grains", run.output)
+    assert f"page-faults: {sum(counts)}, {counts[0]} to {counts[-1]} a grain" in text, text
+    assert "counted:" not in text, text
+    document = json.loads(tap.must(tap.REPORT, "--view", "grains", "-f", "json", run.output))
+    assert sorted(row["page-faults"] for row in document["rows"] if str(row["line"]) == child) == counts, document
+
+
+@tap.case
+def views_are_sorted_by_counts(directory):
+    run = measure_grains(directory, "gcc")
+    for view, word, column in (("tasks", "page-faults", "page-faults"), ("tasks", "switches", "context-switches"),
+                               ("regions", "page-faults", "page-faults")):
+        rows = [int(row[column]) for row in run.view(view, "--sort", word) if row.get("thread", "SUM") == "SUM"]
+        assert rows == sorted(rows, reverse=True) and len(rows) > 2, (view, word, rows)
+    for word, column in (("page-faults", "page-faults_incl"), ("page-faults_excl", "page-faults_excl")):
+        below = {}
+        for row in run.view("region-tree", "--sort", word):
+            if row["thread"] == "SUM":
+                below.setdefault(row["parent_id"], []).append(int(row[column]))
+        assert max(map(len, below.values())) > 2, below
+        assert all(counts == sorted(counts, reverse=True) for counts in below.values()), (word, below)
+    done = tap.run(tap.REPORT, "--view", "tasks", "--sort", "cycles", run.output)
+    assert done.returncode == 2 and "page-faults, context-switches" in done.stderr, done
+
+
+@tap.case
+def grains_that_were_not_read_have_no_count(directory):
+    run = measure_grains(directory, "gcc", "short")
+    rows = [row for row in grains(run) if row["kind"] == "task"]
+    counts = [int(row["page-faults"]) for row in rows if row["page-faults"]]
+    assert 0 < len(counts) < len(rows) == 60000, (len(counts), len(rows))
+    assert max(counts) < 10, sorted(set(counts))
+    near(sum(counts) / len(counts), 1 / 16, 0.25, "faults of the grains that were read")
+    row, = (row for row in grains(run, "--grain-groups") if row["kind"] == "task")
+    near(float(row["counted_pct"]), 100 * len(counts) / len(rows), 0.001, "part of the grains")
+    assert "% of the grains" in tap.must(tap.REPORT, "--view", "grains", run.output)
+
+
+@tap.case
+def a_log_without_counters_has_no_counts(directory):
+    run = measure_grains(directory, "gcc", options=("-e", "task-clock@f50"))
+    for row in grains(run) + grains(run, "--grain-groups"):
+        assert not [name for name in row if "faults" in name or "counted" in name], row
 
 
 tap.main()

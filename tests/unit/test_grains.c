@@ -331,6 +331,75 @@ static bool read_grains(int status)
   return differs;
 }
 
+/* ---- counted events ---- */
+
+static uint64_t counted[8][2]; /* [grain]; GRAIN_UNKNOWN: not known */
+
+static int keep_counts(void *context, const struct grain *grain)
+{
+  (void)context;
+  for (int i = 0; i < 2; i++)
+    counted[grain->id][i] = grain->counts ? grain->counts[i] : GRAIN_UNKNOWN;
+  return 0;
+}
+
+static void expect_counts(uint64_t grain, uint64_t first, uint64_t second)
+{
+  assert_int_equal(counted[grain][0], first);
+  assert_int_equal(counted[grain][1], second);
+}
+
+static void read_counts(uint64_t from_ticks, uint64_t to_ticks, uint32_t counters)
+{
+  static struct profile_directive directives[ROWS];
+  char measurement[sizeof path + 8];
+  struct grains *found;
+  measurement_of(measurement);
+  struct profile_process process = {.path = measurement,
+                                    .from_ticks = from_ticks,
+                                    .to_ticks = to_ticks,
+                                    .constructs.counters.count = counters,
+                                    .workspan = {.known = true, .directives = directives, .directives_count = ROWS}};
+  memset(counted, 0, sizeof counted);
+  assert_int_equal(grains_open(&process, &problems, &found), 0);
+  assert_int_equal(grains_each(found, &(struct grains_visitor){.grain = keep_counts}), 0);
+  grains_close(found);
+  problems_release(&problems); /* the process states no work */
+}
+
+/* A count is known if that of each fragment is; numbers that no counter has are left out, and sums saturate. */
+static void test_counts_of_grains(void **state)
+{
+  (void)state;
+  begin();
+  struct name initial = implicit(1, none, 1), tasks[3];
+  put(1, GRAPHLOG_COUNT, 0, 5);
+  u(1, 10);
+  for (int i = 0; i < 3; i++)
+    tasks[i] = task(1, initial, 0);
+  put(1, GRAPHLOG_COUNT, 200, 9);
+  put(1, GRAPHLOG_COUNT, 1, 7);
+  u(1, 10);
+  put(1, GRAPHLOG_COUNT, 1, 0);
+  run_task(1, tasks[0], 10, initial);
+  run_task(1, tasks[1], 10, initial);
+  uint64_t middle = now;
+  put(1, GRAPHLOG_COUNT, 0, -1);
+  put(1, GRAPHLOG_COUNT, 0, -1);
+  run_task(1, tasks[2], 10, initial);
+  save(COMPOSE_PACKED);
+  read_counts(0, 0, 2);
+  expect_counts(1, 5, 7);
+  expect_counts(2, 0, 0);
+  expect_counts(3, GRAIN_UNKNOWN, GRAIN_UNKNOWN);
+  expect_counts(4, UINT64_MAX, 0);
+  read_counts(0, middle - 25, 2); /* in the first task */
+  expect_counts(1, 5, 7);
+  expect_counts(2, GRAIN_UNKNOWN, GRAIN_UNKNOWN);
+  read_counts(0, 0, 0);
+  expect_counts(2, 0, 0);
+}
+
 /* A log may name anything: what contradicts the graph is left out. */
 static void test_contradictions(void **state)
 {
@@ -479,6 +548,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_loops, end),
       cmocka_unit_test_teardown(test_waits, end),
       cmocka_unit_test_teardown(test_taskgroups_and_dependences, end),
+      cmocka_unit_test_teardown(test_counts_of_grains, end),
       cmocka_unit_test_teardown(test_contradictions, end),
       cmocka_unit_test_teardown(test_implicit_task_of_an_ended_region, end),
       cmocka_unit_test_teardown(test_loop_in_a_task, end),

@@ -6,9 +6,10 @@
 void count_columns_init(struct count_columns *columns, const struct profile *profile, enum count_columns_kind kind,
                         const char *const *fixed, size_t fixed_count)
 {
-  static const char *const endings[][4] = {[COUNT_COLUMNS_THREADS] = {"", "_min", "_mean", "_max"},
+  static const char *const endings[][4] = {[COUNT_COLUMNS_EACH] = {"", "_min", "_mean", "_max"},
                                            [COUNT_COLUMNS_TREE] = {"_incl", "_excl"},
-                                           [COUNT_COLUMNS_SUM] = {""}};
+                                           [COUNT_COLUMNS_SUM] = {""},
+                                           [COUNT_COLUMNS_GRAIN] = {""}};
   unsigned own = 0;
   *columns =
       (struct count_columns){.counters = &profile->constructs.counters, .kind = kind, .unknown = profile->range.traced};
@@ -23,7 +24,7 @@ void count_columns_init(struct count_columns *columns, const struct profile *pro
   columns->ratios_count = counter_ratios(columns->counters, columns->ratios);
   for (uint32_t i = 0; i < columns->ratios_count; i++)
     columns->all[columns->count++] = columns->ratios[i].name;
-  if (columns->counters->count)
+  if (columns->counters->count && kind != COUNT_COLUMNS_GRAIN)
     columns->all[columns->count++] = "counted_pct";
 }
 
@@ -111,6 +112,77 @@ void count_columns_sums(const struct count_columns *columns, struct row_writer *
   if (columns->counters->count)
     part_cell(writer, all_ns, unread_ns);
 }
+
+/* ---- grains ---- */
+
+void count_columns_grain(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts)
+{
+  for (uint32_t i = 0; i < columns->counters->count; i++)
+    row_writer_optional(writer, counts[i] != GRAIN_UNKNOWN, counts[i]);
+  for (uint32_t i = 0; i < columns->ratios_count; i++) {
+    const struct counter_ratio *ratio = &columns->ratios[i];
+    double value;
+    bool known = counts[ratio->of] != GRAIN_UNKNOWN && counts[ratio->per] != GRAIN_UNKNOWN;
+    if (known && counter_ratio_value(ratio, counts, &value))
+      row_writer_real(writer, value, 4);
+    else
+      row_writer_empty(writer);
+  }
+}
+
+/* Of how many of its grains the counts are known. */
+static uint64_t counted_grains(const struct counter_names *counters, const struct grain_group *group)
+{
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < counters->count; i++)
+    most = group->counts[i].grains > most ? group->counts[i].grains : most;
+  return most;
+}
+
+void count_columns_group(const struct count_columns *columns, struct row_writer *writer,
+                         const struct grain_group *group)
+{
+  uint64_t sums[COUNTERS_MAX];
+  for (uint32_t i = 0; i < columns->counters->count; i++) {
+    const struct grain_counts *counts = &group->counts[i];
+    sums[i] = counts->sum;
+    row_writer_optional(writer, counts->grains, counts->sum);
+    row_writer_optional(writer, counts->grains, counts->least);
+    if (counts->grains)
+      row_writer_real(writer, (double)counts->sum / (double)counts->grains, 2);
+    else
+      row_writer_empty(writer);
+    row_writer_optional(writer, counts->grains, counts->most);
+  }
+  ratio_cells(columns, writer, sums);
+  if (columns->counters->count)
+    row_writer_percent(writer, counted_grains(columns->counters, group), group->count);
+}
+
+void count_columns_group_text(const struct counter_names *counters, const struct grain_group *group,
+                              const struct terminal *terminal, FILE *stream)
+{
+  enum { ENTRY_MAX = COUNTER_NAME_MAX + 64 };
+  char text[(COUNTERS_MAX + 1) * ENTRY_MAX] = "", sum[16], least[16], most[16];
+  uint64_t counted = counted_grains(counters, group);
+  for (uint32_t i = 0; i < counters->count; i++) {
+    const struct grain_counts *counts = &group->counts[i];
+    if (!counts->grains)
+      continue;
+    terminal_whole_count(counts->sum, sum);
+    terminal_whole_count(counts->least, least);
+    terminal_whole_count(counts->most, most);
+    snprintf(text + strlen(text), ENTRY_MAX, "%s%s: %s, %s to %s a grain", *text ? "; " : "", counters->names[i], sum,
+             least, most);
+  }
+  if (counters->count && counted < group->count)
+    snprintf(text + strlen(text), ENTRY_MAX, "%scounted: %.1f %% of the grains", *text ? "; " : "",
+             100.0 * (double)counted / (double)group->count);
+  if (*text)
+    terminal_wrap(terminal, stream, "        ", "        ", text);
+}
+
+/* ---- text ---- */
 
 void count_columns_text(const struct counter_names *counters, const uint64_t *counts, bool estimated,
                         const struct terminal *terminal, FILE *stream)

@@ -1,4 +1,4 @@
-/* Columns and lines of counted events (-c) in the views of constructs.
+/* Columns and lines of counted events (-c) in the views of constructs and grains.
  *
  * Context: BATCH.  The structure holds the names of its columns; it must stay while rows are written.  Without counters
  * there are no columns.
@@ -6,14 +6,16 @@
 #ifndef HPCPROF_LITE_REPORT_CONSTRUCTS_COUNT_COLUMNS_H
 #define HPCPROF_LITE_REPORT_CONSTRUCTS_COUNT_COLUMNS_H
 
+#include "hpcprof-lite/analysis/grain_groups.h"
 #include "hpcprof-lite/model/construct_tree.h"
 #include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/terminal.h"
 
-/* Of each event: the sum, and over the threads the least, mean and greatest; inclusive and exclusive; or the sum. */
-enum count_columns_kind { COUNT_COLUMNS_THREADS, COUNT_COLUMNS_TREE, COUNT_COLUMNS_SUM };
+/* Of each event: the sum, and over the threads or grains the least, mean and greatest; inclusive and exclusive; the
+ * sum; or that of a grain, which is exact or not known. */
+enum count_columns_kind { COUNT_COLUMNS_EACH, COUNT_COLUMNS_TREE, COUNT_COLUMNS_SUM, COUNT_COLUMNS_GRAIN };
 
-enum { COUNT_COLUMNS_FIXED_MAX = 32, COUNT_COLUMNS_MAX = COUNT_COLUMNS_FIXED_MAX + 5 * COUNTERS_MAX + 1 };
+enum { COUNT_COLUMNS_FIXED_MAX = 40, COUNT_COLUMNS_MAX = COUNT_COLUMNS_FIXED_MAX + 5 * COUNTERS_MAX + 1 };
 
 struct count_columns {
   const struct counter_names *counters;
@@ -23,7 +25,7 @@ struct count_columns {
   uint32_t ratios_count;
   char own[4 * COUNTERS_MAX][COUNTER_NAME_MAX + 8];
   const char *all[COUNT_COLUMNS_MAX]; /* the view's own columns, then these */
-  size_t count, before; /* before: the view's own */
+  size_t count, before;               /* before: the view's own */
 };
 
 void count_columns_init(struct count_columns *columns, const struct profile *profile, enum count_columns_kind kind,
@@ -36,6 +38,15 @@ void count_columns_cells(const struct count_columns *columns, struct row_writer 
 /* Those of a row that has sums only.  all_ns: its time; unread_ns: that of which the counts are estimated. */
 void count_columns_sums(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts,
                         uint64_t all_ns, uint64_t unread_ns);
+
+/* Those of a grain, and of a group of grains. */
+void count_columns_grain(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts);
+void count_columns_group(const struct count_columns *columns, struct row_writer *writer,
+                         const struct grain_group *group);
+
+/* Prints the counts of a group in words, if there are any. */
+void count_columns_group_text(const struct counter_names *counters, const struct grain_group *group,
+                              const struct terminal *terminal, FILE *stream);
 
 /* Prints the counts in words below a row of text, if there are any. */
 void count_columns_text(const struct counter_names *counters, const uint64_t *counts, bool estimated,

@@ -90,7 +90,7 @@ int regions_view_table(const struct report *report, bool json)
   const struct construct_tree *list = report->constructs;
   struct row_writer writer;
   struct count_columns columns;
-  count_columns_init(&columns, report->profile, COUNT_COLUMNS_THREADS, region_columns,
+  count_columns_init(&columns, report->profile, COUNT_COLUMNS_EACH, region_columns,
                      sizeof region_columns / sizeof *region_columns);
   document_open(report, json);
   row_writer_begin(&writer, report->stream, json, columns.all, columns.count);

@@ -91,8 +91,15 @@ bool count_events_add(struct count_list *list, const char *names, char *message,
   if (!strcmp(names, "none"))
     return true;
   for (;; names++) {
-    size_t length = strcspn(names, ",");
-    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), names);
+    names += strspn(names, " ");
+    size_t length = strcspn(names, ","), used = length;
+    while (used && names[used - 1] == ' ')
+      used--;
+    snprintf(name, sizeof name, "%.*s", (int)(used < sizeof name ? used : sizeof name - 1), names);
+    if (!strcmp(name, "none")) {
+      snprintf(message, message_size, "'none' stands alone: leave it out, or the other events");
+      return false;
+    }
     if (!add_one(list, name, message, message_size))
       return false;
     names += length;

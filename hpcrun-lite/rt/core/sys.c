@@ -310,6 +310,22 @@ size_t sys_read_file(const char *path, char *text, size_t size_bytes)
   return got > 0 ? (size_t)got : 0;
 }
 
+bool sys_read_thread_file(int tid, const char *name, char *text, size_t size_bytes)
+{
+  char path[64] = "/proc/self/task/", digits[16];
+  unsigned length = 16, count = 0;
+  for (unsigned rest = (unsigned)tid; rest || !count; rest /= 10)
+    digits[count++] = (char)('0' + rest % 10);
+  while (count)
+    path[length++] = digits[--count];
+  while (*name && length + 1 < sizeof path)
+    path[length++] = *name++;
+  path[length] = 0;
+  size_t got = sys_read_file(path, text, size_bytes - 1);
+  text[got] = 0;
+  return got > 0;
+}
+
 bool sys_read_at(const struct sys_own *own, uint64_t offset, void *bytes, size_t size_bytes)
 {
   long got = -EINTR;

@@ -83,6 +83,8 @@ void *sys_map_file(void *at, const struct sys_own *own, uint64_t offset, size_t 
 void sys_unlink(const char *path);
 /* Reads the beginning of a file that is opened for that; returns the bytes read, 0 also on failure. */
 size_t sys_read_file(const char *path, char *text, size_t size_bytes);
+/* Reads /proc/self/task/TID and that name as text with a 0 at its end.  Returns false if nothing can be read. */
+bool sys_read_thread_file(int tid, const char *name, char *text, size_t size_bytes);
 bool sys_read_at(const struct sys_own *own, uint64_t offset, void *bytes, size_t size_bytes); /* all bytes or false */
 
 /* Returns how many bytes were written; if not all, *error is the reason. */

@@ -3,9 +3,12 @@
 
 #include <linux/perf_event.h>
 
+#include "hpcrun-lite/rt/core/counter_page.h"
 #include "hpcrun-lite/rt/core/touch.h"
+#include "hpcrun-lite/rt/counts/usage.h"
 
 enum {
+  PAGE = 4096,
   RECORDS_FIRST = 16,
   READ_SHARE = 50,    /* reading may take a fiftieth of the time */
   SAVED_READS = 4096, /* reads for which time is saved at most */
@@ -70,12 +73,30 @@ static bool read_group(const struct counts_state *state, struct group_values *gr
          group->counters[0].id == leader->inode;
 }
 
+/* The same from the pages of the events, where the kernel lets the calling thread read all of the registers. */
+static bool read_pages(const struct counts_state *state, struct group_values *group)
+{
+  struct counter_reading reading = {0};
+  unsigned k = 0;
+  for (unsigned i = 0; i < rt.counter_count; i++) {
+    if (state->own[i].fd < 0)
+      continue;
+    if (!state->pages[i] || !counter_page_read(state->pages[i], rt_ticks(), counter_page_register, &reading) ||
+        !reading.timed)
+      return false;
+    group->counters[k++].value = reading.count;
+  }
+  group->enabled = reading.enabled_ns; /* all are counted at the same times */
+  group->running = reading.running_ns;
+  return true;
+}
+
 /* Adds what the group has counted since the last read.  Where it did not count all of the time, because the processor
  * has too few counters, the difference is scaled. */
 static void take_group(struct counts_state *state, const struct group_values *group, uint64_t *totals)
 {
   uint64_t enabled = group->enabled - state->enabled, running = group->running - state->running;
-  bool partly = running < enabled;
+  bool partly = running < enabled && group->enabled > state->enabled; /* clocks of a page and of read() differ a bit */
   for (unsigned i = 0, k = 0; i < rt.counter_count; i++) {
     if (state->own[i].fd < 0)
       continue;
@@ -89,27 +110,25 @@ static void take_group(struct counts_state *state, const struct group_values *gr
   state->running = group->running;
 }
 
-static void take_usage(uint64_t *totals)
+/* touched: the tool's own of the faults. */
+static void take_usage(const struct sys_usage *usage, uint64_t touched, uint64_t *totals)
 {
-  struct sys_usage usage;
-  if (!sys_usage(&usage))
-    return;
-  uint64_t minor = usage.minor_faults - touch_faults();
+  uint64_t minor = usage->minor_faults - touched;
   for (unsigned i = 0; i < rt.counter_count; i++) {
     if (!rt.counters[i].usage)
       continue;
     switch ((enum counter_usage)rt.counters[i].config) {
     case COUNTER_PAGE_FAULTS:
-      totals[i] = minor + usage.major_faults;
+      totals[i] = minor + usage->major_faults;
       break;
     case COUNTER_MINOR_FAULTS:
       totals[i] = minor;
       break;
     case COUNTER_MAJOR_FAULTS:
-      totals[i] = usage.major_faults;
+      totals[i] = usage->major_faults;
       break;
     default:
-      totals[i] = usage.context_switches;
+      totals[i] = usage->context_switches;
     }
   }
 }
@@ -138,15 +157,31 @@ static unsigned take_descriptors(struct thread_state *t)
   return 0;
 }
 
+static void drop_page(const struct perf_event_mmap_page **page)
+{
+  if (*page)
+    sys_unmap((void *)*page, PAGE);
+  *page = NULL;
+}
+
 static void close_group(struct counts_state *state)
 {
   give_back(state->grouped);
   for (unsigned i = COUNTERS_MAX; i-- > 0;)
     if (state->own[i].fd >= 0) {
+      drop_page(&state->pages[i]);
       sys_close_own(&state->own[i]);
       state->own[i].fd = -1;
     }
   state->grouped = 0;
+}
+
+/* Maps the page of an event if its register may be read. */
+static void map_page(struct counts_state *state, unsigned i)
+{
+  state->pages[i] = sys_perf_page(&state->own[i], PAGE);
+  if (state->pages[i] && !state->pages[i]->cap_user_rdpmc)
+    drop_page(&state->pages[i]);
 }
 
 static bool open_one(struct thread_state *t, unsigned i, const struct sys_own *leader)
@@ -177,6 +212,7 @@ static void open_group(struct thread_state *t)
       rt_lost(t, FORMAT_LOST_EVENTS);
       continue;
     }
+    map_page(state, i);
     leader = leader ? leader : &state->own[i];
     state->grouped++;
   }
@@ -198,12 +234,15 @@ static void read_totals(struct thread_state *t)
 {
   struct counts_state *state = &t->counts;
   struct group_values group;
-  if (state->grouped && read_group(state, &group))
+  struct sys_usage usage;
+  if (state->grouped && (read_pages(state, &group) || read_group(state, &group)))
     take_group(state, &group, state->totals);
   else if (state->grouped)
     reopen_group(t);
-  if (rt.counters_by_usage)
-    take_usage(state->totals);
+  if (rt.counters_by_usage && sys_usage(&usage)) {
+    state->touched = touch_faults();
+    take_usage(&usage, state->touched, state->totals);
+  }
 }
 
 /* ---- start and end ---- */
@@ -226,34 +265,22 @@ void counts_start(struct thread_state *t)
   state->random = rt_ticks() | 1;
   state->exact = state->on = true;
   for (unsigned i = 0; i < rt.counter_count; i++)
-    state->passed[i] = state->sampled[i] = state->traced[i] = state->totals[i];
-  state->traced_at = state->written_at = rt_ticks();
+    state->passed[i] = state->sampled[i] = state->traced[i] = state->begun[i] = state->totals[i];
+  state->boundary = state->begun_at = state->traced_at = state->written_at = rt_ticks();
   state->held_at = 0;
+  state->counted = true;
+  state->fragments = atomic_load_explicit(&rt.log, memory_order_relaxed);
   t->trace.attend = true;
 }
 
 void counts_stop(struct thread_state *t)
 {
   t->counts.on = false;
+  t->counts.fragments &= t->counts.ended;
   close_group(&t->counts);
 }
 
-/* ---- records ---- */
-
-/* The thread's record of that index; NULL without memory. */
-static uint64_t *record_at(struct thread_state *t, uint32_t record)
-{
-  struct table *records = &t->counts.records;
-  uint32_t index;
-  while (records->count <= record) {
-    if (!table_next(records, &index)) {
-      rt_lost(t, FORMAT_LOST_DIRECTIVES);
-      return NULL;
-    }
-    table_publish(records);
-  }
-  return table_at(records, record);
-}
+/* ---- boundaries ---- */
 
 /* A random number below RUN. */
 static unsigned random_skip(struct counts_state *state)
@@ -285,6 +312,69 @@ static bool may_read(struct counts_state *state, uint64_t elapsed)
   return true;
 }
 
+/* A boundary at that moment.  Returns whether the totals are those of it.  Fragments and constructs that end in one
+ * callback have the same boundary, which is read once; what precedes the last boundary belongs to that one. */
+static bool pass_boundary(struct thread_state *t, uint64_t moment)
+{
+  enum { CALLBACK_TICKS = 60 }; /* as in span/graph.h */
+  struct counts_state *state = &t->counts;
+  if (state->ended || moment <= state->boundary + CALLBACK_TICKS)
+    return state->ended || state->was_read;
+  uint64_t elapsed = moment - state->boundary;
+  state->boundary = moment;
+  state->was_read = may_read(state, elapsed);
+  if (state->was_read)
+    read_totals(t);
+  return state->was_read;
+}
+
+/* ---- fragments ---- */
+
+/* In the handler, the totals are those before its own work. */
+static void begin_fragment(struct counts_state *state, bool read, uint64_t moment)
+{
+  const uint64_t *totals = state->own_depth ? state->own_since : state->totals;
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    state->begun[i] = totals[i];
+  state->begun_at = moment;
+  state->counted = read;
+}
+
+void counts_fragment_begin(struct thread_state *t, uint64_t moment)
+{
+  begin_fragment(&t->counts, t->counts.own_depth || pass_boundary(t, moment), moment);
+}
+
+bool counts_fragment_end(struct thread_state *t, uint64_t moment, uint64_t *counted)
+{
+  struct counts_state *state = &t->counts;
+  bool read = state->own_depth || pass_boundary(t, moment), known = read && state->counted;
+  const uint64_t *totals = state->own_depth ? state->own_since : state->totals;
+  if (rt_ever_paused() && moment > state->begun_at && rt_measured(state->begun_at, moment) != moment - state->begun_at)
+    known = false;
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    counted[i] = totals[i] > state->begun[i] ? totals[i] - state->begun[i] : 0;
+  begin_fragment(state, read, moment);
+  return known;
+}
+
+/* ---- records ---- */
+
+/* The thread's record of that index; NULL without memory. */
+static uint64_t *record_at(struct thread_state *t, uint32_t record)
+{
+  struct table *records = &t->counts.records;
+  uint32_t index;
+  while (records->count <= record) {
+    if (!table_next(records, &index)) {
+      rt_lost(t, FORMAT_LOST_DIRECTIVES);
+      return NULL;
+    }
+    table_publish(records);
+  }
+  return table_at(records, record);
+}
+
 static void add_since(struct counts_state *state, uint64_t *into)
 {
   for (unsigned i = 0; i < rt.counter_count; i++) {
@@ -309,12 +399,11 @@ bool counts_pass(struct thread_state *t, uint32_t record, uint64_t elapsed)
   if (!state->on || !elapsed ||
       atomic_load_explicit(&rt.closed, memory_order_relaxed)) /* maybe no system calls either */
     return false;
-  bool read = may_read(state, elapsed);
+  bool read = pass_boundary(t, t->record->construct_since);
   if (rt_paused()) {
     state->was_paused = true;
     if (!read)
       return false;
-    read_totals(t);
     add_since(state, NULL);
     leave_out_of_trace(state);
     state->exact = true;
@@ -327,7 +416,6 @@ bool counts_pass(struct thread_state *t, uint32_t record, uint64_t elapsed)
   state->exact &= read;
   if (!read)
     return false;
-  read_totals(t);
   if (state->was_paused) { /* what was counted in the pause is not known apart */
     fields = NULL;
     leave_out_of_trace(state);
@@ -344,6 +432,7 @@ void counts_end(struct thread_state *t, uint32_t record, uint64_t elapsed)
   if (!state->on)
     return;
   read_totals(t);
+  state->ended = true;
   uint64_t *fields = rt_paused() ? NULL : record_at(t, record);
   if (fields && !state->exact)
     *unread_of(fields) += elapsed;
@@ -355,13 +444,16 @@ bool counts_open(const struct thread_state *t, uint64_t *counted)
   const struct counts_state *state = &t->counts;
   struct counts_state copy = *state;
   struct group_values group;
+  struct sys_usage usage;
   bool own = t == rt_self;
-  if (!state->on || rt_paused() || (rt.counters_by_usage && !own && !state->grouped))
+  if (!state->on || rt_paused())
+    return false;
+  if (rt.counters_by_usage && !(own ? sys_usage(&usage) : usage_of_thread(t->tid, &usage)))
     return false;
   if (state->grouped && read_group(state, &group))
     take_group(&copy, &group, copy.totals);
-  if (rt.counters_by_usage && own)
-    take_usage(copy.totals);
+  if (rt.counters_by_usage)
+    take_usage(&usage, own ? touch_faults() : state->touched, copy.totals);
   for (unsigned i = 0; i < rt.counter_count; i++)
     counted[i] = copy.totals[i] > state->passed[i] ? copy.totals[i] - state->passed[i] : 0;
   return true;
@@ -408,6 +500,7 @@ void counts_own_end(struct thread_state *t)
   for (unsigned i = 0; i < rt.counter_count; i++) {
     uint64_t own = state->totals[i] - state->own_since[i];
     state->passed[i] += own;
+    state->begun[i] += own;
     state->sampled[i] += own;
     state->traced[i] += own;
     state->held[i] += own;

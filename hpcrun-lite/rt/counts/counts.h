@@ -31,6 +31,12 @@ void counts_release(struct thread_state *t);
  * totals were brought up to date, and count. */
 bool counts_pass(struct thread_state *t, uint32_t record, uint64_t elapsed);
 
+/* A fragment (span/graph.h) begins at that moment, unless another one does before it ends; it ends.
+ * counts_fragment_end() sets counted[rt.counter_count], and returns false if a boundary of the fragment was left out,
+ * or measuring was paused in it. */
+void counts_fragment_begin(struct thread_state *t, uint64_t moment);
+bool counts_fragment_end(struct thread_state *t, uint64_t moment, uint64_t *counted);
+
 /* The thread ends, so many ticks after the last boundary: what it has counted since goes to that record. */
 void counts_end(struct thread_state *t, uint32_t record, uint64_t elapsed);
 

@@ -103,16 +103,8 @@ void times_refresh(struct thread_state *t)
 /* The number after the first space of /proc/self/task/TID/schedstat. */
 uint64_t times_run_delay_ns(int tid)
 {
-  char path[64] = "/proc/self/task/", digits[16], text[64];
-  unsigned length = 16, count = 0;
-  for (unsigned rest = (unsigned)tid; rest || !count; rest /= 10)
-    digits[count++] = (char)('0' + rest % 10);
-  while (count)
-    path[length++] = digits[--count];
-  for (const char *tail = "/schedstat"; *tail; tail++)
-    path[length++] = *tail;
-  path[length] = 0;
-  text[sys_read_file(path, text, sizeof text - 1)] = 0;
+  char text[64];
+  sys_read_thread_file(tid, "/schedstat", text, sizeof text);
   const char *at = text;
   while (*at && *at != ' ')
     at++;

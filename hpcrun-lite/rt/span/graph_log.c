@@ -6,6 +6,7 @@
 
 #include "hpcrun-lite/rt/core/stream.h"
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/counts/counts.h"
 
 enum { NO_CPU = UINT32_MAX };
 
@@ -199,6 +200,8 @@ static void creation_switch(struct thread_state *t, uint64_t name)
 void graph_log_put(struct thread_state *t, enum graphlog_op op, unsigned count, const uint64_t *operands)
 {
   struct graph_log_stream *log = &t->log;
+  if (t->counts.fragments)
+    counts_fragment_begin(t, log->moment);
   if (op == GRAPHLOG_SWITCH && log->creation.caller)
     creation_switch(t, operands[0] << 32 | operands[1]);
   put_cpu(t);
@@ -209,10 +212,27 @@ void graph_log_put(struct thread_state *t, enum graphlog_op op, unsigned count, 
   append(t, op, count, operands);
 }
 
+/* What the fragment that ends at that moment has counted.  Counters that stood still are left out, but one is logged.
+ */
+static void put_counts(struct thread_state *t, uint64_t moment)
+{
+  uint64_t counted[COUNTERS_MAX];
+  bool logged = false;
+  if (!counts_fragment_end(t, moment, counted))
+    return;
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    if (counted[i] || (i + 1 == rt.counter_count && !logged)) {
+      append(t, GRAPHLOG_COUNT, 2, (const uint64_t[]){i, counted[i]});
+      logged = true;
+    }
+}
+
 void graph_log_put_run(struct thread_state *t, uint64_t moment, uint64_t work)
 {
   struct graph_log_stream *log = &t->log;
   uint64_t begin = log->moment > log->now ? log->moment : log->now, end = work_clock_is_time() ? moment : rt_ticks();
+  if (t->counts.fragments)
+    put_counts(t, end);
   if (work_clock_is_time() && t->work.since > begin)
     begin = t->work.since;
   if (end < begin)

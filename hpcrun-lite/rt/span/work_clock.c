@@ -4,9 +4,10 @@
 #include <stddef.h>
 #include <sys/rseq.h>
 
+#include "hpcrun-lite/rt/core/counter_page.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-enum { PAGE = 4096, RECENT_TICKS = 5000, TRIES = 100 };
+enum { PAGE = 4096, RECENT_TICKS = 5000 };
 static const uint64_t always_switched = 1; /* an indicator that always shows a switch */
 
 /* Nanoseconds of a tick of the time-stamp counter, with 32 bits of fraction, and the interval in which they were
@@ -187,28 +188,15 @@ void work_clock_rebase(struct thread_state *t)
 
 /* ---- hardware counters ---- */
 
-/* Reads a counter in user mode, by the kernel's protocol (linux/perf_event.h, struct perf_event_mmap_page): under a
- * sequence lock, the sum of what the kernel had counted when it switched the thread in, and what the register has
- * counted since.  *idle_ns: for how long the event has existed without being counted.  Returns false if the register
- * may not be read, or does not belong to the event now. */
-static bool read_register(const struct perf_event_mmap_page *page, uint64_t *count, uint64_t *idle_ns)
+/* Reads the counter without a system call.  *idle_ns: for how long the event has existed without being counted. */
+static bool read_page(const struct perf_event_mmap_page *page, uint64_t *count, uint64_t *idle_ns)
 {
-  for (int i = 0; i < TRIES; i++) {
-    uint32_t sequence = __atomic_load_n(&page->lock, __ATOMIC_ACQUIRE);
-    uint32_t index = __atomic_load_n(&page->index, __ATOMIC_RELAXED);
-    if (!page->cap_user_rdpmc || !index)
-      return false;
-    unsigned unused = 64u - __atomic_load_n(&page->pmc_width, __ATOMIC_RELAXED);
-    int64_t offset = __atomic_load_n(&page->offset, __ATOMIC_RELAXED);
-    *idle_ns =
-        __atomic_load_n(&page->time_enabled, __ATOMIC_RELAXED) - __atomic_load_n(&page->time_running, __ATOMIC_RELAXED);
-    uint64_t now = (uint64_t)__builtin_ia32_rdpmc((int)index - 1);
-    *count = (uint64_t)(offset + ((int64_t)(now << (unused & 63)) >> (unused & 63)));
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (__atomic_load_n(&page->lock, __ATOMIC_RELAXED) == sequence && !(sequence & 1))
-      return true;
-  }
-  return false;
+  struct counter_reading reading;
+  if (!counter_page_read(page, 0, counter_page_register, &reading))
+    return false;
+  *count = reading.count;
+  *idle_ns = reading.enabled_ns - reading.running_ns;
+  return true;
 }
 
 /* If the hardware did not count all the time, or the counter cannot be read, it is unknown which fragment has lost
@@ -219,7 +207,7 @@ uint64_t work_clock_count(struct thread_state *t)
   uint64_t count, idle_ns = work->idle_ns;
   if (!work->page && work->own.fd < 0)
     return work->units;
-  bool known = work->page && read_register(work->page, &count, &idle_ns);
+  bool known = work->page && read_page(work->page, &count, &idle_ns);
   if (!known)
     known = sys_perf_read(&work->own, &count);
   if (!known || idle_ns != work->idle_ns)
@@ -240,7 +228,7 @@ static void start_counter(struct thread_state *t)
     rt_lost(t, FORMAT_LOST_EVENTS);
   uint64_t count;
   if (work->page)
-    read_register(work->page, &count, &work->idle_ns);
+    read_page(work->page, &count, &work->idle_ns);
 }
 
 /* ---- threads ---- */
