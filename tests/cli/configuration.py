@@ -327,7 +327,7 @@ def lines_may_be_written_in_several_ways(directory):
     assert origin["[measure]", "events"] == "test.ini:5" and values["[measure]", "parallelism"] == "log"
     assert values["[program a b.x]", "skip-first"] == "1.5 min"
     exported = variables(directory, "--config", "test.ini")
-    assert exported["HPCRUN_LITE_FILTER"] == "functions operator==,a b,!c*,d\nthreads 1\n", exported
+    assert exported["HPCRUN_LITE_FILTER"] == "functions operator==,a b,!c*,d\nthreads 1", exported
     assert exported["HPCRUN_LITE_PROGRAMS"] == ("program a b.x\nFILTER=functions operator==,a b,!c*,d\nthreads 1\n"
                                                 "skip-first 90000000000\n"), exported
     write(directory, "")

@@ -191,7 +191,7 @@ def what_cannot_change_is_refused_with_file_line_and_reason(directory):
                          ("output = elsewhere\n", ":5: output:", "writes to"),
                          ("omp-runtime = exchange\n", ":5: omp-runtime:", "already"),
                          ("[filter]\nskip-first = 1 s\n", ":6: skip-first:", "from its start"),
-                         ("nonsense\n", ":5: neither"), ("colour = red\n", ":5: colour: unknown key"),
+                         ("nonsense\n", ":5: the line is neither"), ("colour = red\n", ":5: colour: unknown key"),
                          ("work = cpu-time" + 2000 * " " + "\n", ":5:", "longer than"), ("\x01\xff\x00\x02", ":5:")):
         done = control(program.pid, "config", write(path, change + text))
         assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1, (text, done)

@@ -231,13 +231,13 @@ def views_are_sorted_by_counts(directory):
     run = measure_grains(directory, "gcc")
     for view, word, column in (("tasks", "page-faults", "page-faults"), ("tasks", "switches", "context-switches"),
                                ("regions", "page-faults", "page-faults")):
-        rows = [int(row[column]) for row in run.view(view, "--sort", word) if row.get("thread", "SUM") == "SUM"]
+        rows = [int(row[column] or 0) for row in run.view(view, "--sort", word) if row.get("thread", "SUM") == "SUM"]
         assert rows == sorted(rows, reverse=True) and len(rows) > 2, (view, word, rows)
     for word, column in (("page-faults", "page-faults_incl"), ("page-faults_excl", "page-faults_excl")):
         below = {}
         for row in run.view("region-tree", "--sort", word):
             if row["thread"] == "SUM":
-                below.setdefault(row["parent_id"], []).append(int(row[column]))
+                below.setdefault(row["parent_id"], []).append(int(row[column] or 0))
         assert max(map(len, below.values())) > 2, below
         assert all(counts == sorted(counts, reverse=True) for counts in below.values()), (word, below)
     done = tap.run(tap.REPORT, "--view", "tasks", "--sort", "cycles", run.output)

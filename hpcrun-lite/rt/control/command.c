@@ -192,13 +192,19 @@ static unsigned ask_others(const struct thread_state *self)
   return missing;
 }
 
+/* The filter's skip-first or only pauses measuring now. */
+static bool time_is_filtered(void)
+{
+  return atomic_load(&rt.paused_by) & RT_PAUSED_WINDOW;
+}
+
 /* follow_anyway: all threads follow in any case. */
 static enum control_state change_mode(struct thread_state *t, struct mode mode, bool follow_anyway)
 {
   bool paused = atomic_load(&rt.paused_by) & RT_PAUSED_PROGRAM; /* a filter may pause it as well */
   bool same = paused == mode.paused && atomic_load(&rt.unsampled) == mode.unsampled && !follow_anyway;
   if (state.steps == 0 && same) {
-    put_text(rt_paused() && !mode.paused ? "filtered" : "already");
+    put_text(!mode.paused && time_is_filtered() ? "filtered" : "already");
     return CONTROL_DONE;
   }
   if (state.steps++ == 0) {
@@ -212,7 +218,7 @@ static enum control_state change_mode(struct thread_state *t, struct mode mode, 
     return CONTROL_AGAIN;
   rt_pause(mode.paused);
   put_number("threads=", ask_others(t));
-  if (rt_paused() && !mode.paused)
+  if (!mode.paused && time_is_filtered())
     put_text(" filtered");
   return CONTROL_DONE;
 }
