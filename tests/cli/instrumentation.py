@@ -79,7 +79,7 @@ def values_are_in_the_trace_one_by_one(directory):
     output, _ = measured(directory, "sums", "2", options=("-t",))
     found = collections.defaultdict(list)
     path = os.path.join(directory, "perfetto")
-    must("hpcprof-lite", "timeline", "-f", "perfetto", "-o", path, output)
+    must(REPORT, "timeline", "-f", "perfetto", "-o", path, output)
     for event in formats._load(path)["traceEvents"]:
         if event["ph"] == "C" and event["name"] != "working threads":
             found[event["name"]].append(event["args"]["value"])
@@ -117,7 +117,7 @@ def marks_and_phases_have_the_times_of_the_program(directory):
     shown = rows("phases", output)
     assert [(row["kind"], row["name"], row["start_s"], row["end_s"]) for row in shown] == [
         ("user", row["name"], row["start_s"], row["end_s"]) for row in phases]
-    assert "there is no trace" in run("hpcprof-lite", "timeline", output).stderr
+    assert "there is no trace" in run(REPORT, "timeline", output).stderr
 
 
 @case

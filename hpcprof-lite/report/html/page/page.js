@@ -61,7 +61,7 @@ async function startPage() {
       onclick: () => changeState({ tab: tab.name }) }, tab.title);
     tab.panel = element("main", { role: "tabpanel", id: "panel-" + tab.name, "aria-labelledby": "tab-" + tab.name, tabindex: "-1" });
   }
-  const subtitle = element("p", { class: "subtitle" }), filtered = element("p", { class: "notice range-notice", id: "filtered", hidden: true }), notice = new RangeNotice(() => chosenTab().name);
+  const subtitle = element("p", { class: "subtitle" }), filtered = element("p", { class: "notice page-notice", id: "filtered", hidden: true }), notice = new RangeNotice(() => chosenTab().name);
   fill(document.getElementById("page"),
     element("header", {}, element("h1", {}, document.title), subtitle,
       element("nav", { role: "tablist", "aria-label": "Views", onkeydown: tabKey }, tabs.map((tab) => tab.button))),

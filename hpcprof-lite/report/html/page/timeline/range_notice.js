@@ -27,7 +27,7 @@ export class RangeNotice {
   /* tab(): the name of the tab that is shown. */
   constructor(tab) {
     this.text = element("span");
-    this.element = element("div", { class: "notice range-notice", role: "status", hidden: true }, this.text,
+    this.element = element("div", { class: "notice page-notice range-notice", role: "status", hidden: true }, this.text,
       element("button", { type: "button", onclick: () => changeState({ from: "", to: "" }) }, "Show the whole run"));
     for (const name of ["from", "to", "tab", "tree", "context"])
       onState(name, this.follow ??= () => this.#show(tab()));
