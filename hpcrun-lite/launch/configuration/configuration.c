@@ -389,10 +389,11 @@ static void user_path(char *path, size_t size)
     snprintf(path, size, "%s/.config/%s", home, file);
 }
 
+/* In a folder that the user may not search there is no file: HOME may be that of another user (setpriv, su). */
 static bool exists(const char *path)
 {
   struct stat status;
-  return *path && (lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR));
+  return *path && (lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR && errno != EACCES));
 }
 
 bool configuration_find(const char *asked_for, struct configuration *configuration, char *message, size_t message_size)
