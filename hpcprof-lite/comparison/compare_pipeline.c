@@ -436,7 +436,7 @@ int compare_pipeline(struct job *job, struct comparison *comparison)
   struct gate_side now = {comparison->runs[COMPARE_NEW], comparison->counts[COMPARE_NEW]};
   if (!status)
     status = check_conditions(job, comparison, &base, &now);
-  for (uint32_t i = 0; i < result->gates_count; i++)
+  for (uint32_t i = 0; i < result->gates_count && !status; i++)
     result->gates[i].other_filter = !same_filter;
   return status;
 }
