@@ -580,6 +580,8 @@ void writer_process(void)
     record.wall_ns = end_ns;
   if (rt.online && rt.ompt)
     put_graph(&record);
+  else if (rt.online) /* user regions have rows, too */
+    put_directives();
   put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof record, &record);
   put_table(&writer.common, region_table());
   put_table(&writer.common, marks_table());

@@ -25,6 +25,17 @@ int main(int count, char **arguments)
   return 0;
 }
 """
+REGION = """
+#include "hpcrun-lite.h"
+int main(void)
+{
+  for (int i = 0; i < 3; i++) {
+    hpcrun_lite_region_begin("setup");
+    hpcrun_lite_region_end();
+  }
+  return 0;
+}
+"""
 CLOCKS = 50e-6  # s by which the counter, scaled to ns, and the program's clock may differ in these short runs
 
 
@@ -264,6 +275,16 @@ def fortran_says_the_same(directory):
         assert sum(int(row["items_excl"]) for row in tree if row["name"] == "leaf") == 5050, "it is the caller's"
         kernel = next(row for row in tree if row["name"] == "kernel")
         assert kernel["kind"] == "user-region" and float(kernel["work_incl_s"]) > 0, kernel
+
+
+@case
+def regions_have_names_without_openmp(directory):
+    program = compile_c(directory, "region", REGION, f"-I{INCLUDE}")
+    for name, tool in ("without", "enabled"), ("disabled", "disabled"):
+        output = os.path.join(directory, name)
+        must(LAUNCHER, "-q", "-o", output, program, OMP_TOOL=tool)
+        row, = (row for row in rows("regions", output) if row["thread"] == "SUM")
+        assert (row["kind"], row["name"], row["exec_count"]) == ("user-region", "setup", "3"), row
 
 
 @case
