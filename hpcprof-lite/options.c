@@ -406,7 +406,7 @@ static int parse_time(const char *option, const char *text, uint64_t *ns, char *
       return 0;
     }
   snprintf(message, size,
-           "option '%s' needs a time since the begin of the run, such as 1.5, 1.5s, 1500ms or 20us, not '%s'", option,
+           "option '%s' needs a time since the start of the run, such as 1.5, 1.5s, 1500ms or 20us, not '%s'", option,
            text);
   return ERR_INPUT;
 }

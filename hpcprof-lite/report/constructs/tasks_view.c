@@ -133,7 +133,9 @@ void tasks_view_text(const struct report *report)
     return;
   }
   if (!tasks->count) {
-    fprintf(report->stream, "The program created no explicit tasks.\n");
+    fprintf(report->stream, report->filtered && *report->filtered
+                                ? "No explicit tasks were recorded; the filter may have left them out.\n"
+                                : "The program created no explicit tasks.\n");
     return;
   }
   terminal_init(&terminal, report->stream);

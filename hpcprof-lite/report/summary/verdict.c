@@ -39,6 +39,14 @@ static void print_reason(const struct report *report, const struct terminal *ter
   fputs(terminal_plain(terminal), report->stream);
 }
 
+/* Whether the CPU time would have been enough for samples. */
+static bool has_time_for_samples(const struct report *report)
+{
+  uint32_t work = report->columns->work;
+  uint64_t period_ns = work == MODEL_NONE ? 0 : report->columns->columns[work].period;
+  return period_ns && report->totals->cpu_ns / MODEL_FEW_SAMPLES > period_ns;
+}
+
 /* Too few samples, or too many that were lost. */
 static void print_samples(const struct report *report, const struct terminal *terminal)
 {
@@ -46,11 +54,19 @@ static void print_samples(const struct report *report, const struct terminal *te
   uint64_t lost = run->lost[LOSS_MEMORY], all = model_sum(run->samples, lost);
   const char *event = run->by_wall ? "wall" : "task-clock";
   char percent[CELL];
-  if (run->unsampled)
+  if (run->unsampled && run->samples)
+    print_reason(report, terminal,
+                 "the level became summary while the program ran: work, overhead and functions are those of the samples "
+                 "before, and lack the rest; times of constructs and waiting are exact");
+  else if (run->unsampled)
     terminal_wrap(
         terminal, report->stream, "", "  ",
         "No samples were taken, because the level is summary: times of constructs and waiting are exact, work "
         "is the rest, and no time is shown for single functions");
+  else if (!run->samples && has_time_for_samples(report))
+    print_reason(report, terminal,
+                 "nothing was sampled, although the program used CPU time: measuring was paused (--paused, level off), "
+                 "or a filter leaves out all threads or the whole time");
   else if (!run->samples)
     print_reason(report, terminal,
                  "nothing was sampled, because the program %s. Measure again: hpcrun-lite -e %s@f1000 COMMAND%s",
