@@ -341,19 +341,19 @@ static void put_constructs(struct thread_state *t, uint64_t now)
 static void put_counts(struct thread_state *t, uint64_t now)
 {
   enum { ROWS = 16, FIELDS = 2 * COUNTERS_MAX + 1 };
-  uint64_t rows[ROWS * FIELDS], counted[COUNTERS_MAX];
+  uint64_t rows[ROWS * FIELDS], totals[COUNTERS_MAX];
   const struct table *records = &t->counts.records;
   struct construct_interval open = construct_open_interval(t, now);
-  bool known = counts_open(t, counted);
+  bool known = counts_open(t, totals);
   if (known)
-    trace_counts_open(t, counted);
+    trace_counts_open(t, totals);
   size_t fields = records->record_size / sizeof *rows;
   for (uint32_t first = 0; first < records->count; first += ROWS) {
     uint32_t count = records->count - first < ROWS ? records->count - first : ROWS;
     for (uint32_t i = 0; i < count; i++) {
       memcpy(&rows[i * fields], table_at(records, first + i), records->record_size);
       if (known && first + i == open.record)
-        counts_add_open(t, &rows[i * fields], counted, open.ticks);
+        counts_add_open(t, &rows[i * fields], totals, open.ticks);
     }
     put(&writer.threads, FORMAT_COUNTS, t->index, first, count, records->record_size, rows);
   }

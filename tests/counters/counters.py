@@ -121,6 +121,21 @@ def counting_survives_what_programs_do(directory):
     assert sum(int(row.split(",")[names.index("page-faults")]) for row in rows[1:]) == 1000, rows
 
 
+def paused_halfway(directory, compiler, form):
+    os.makedirs(directory, exist_ok=True)
+    run = measure(directory, compiler, form, options=("-t", *COUNT))
+    row, = (row for row in run.view("regions") if row["kind"] == "parallel" and row["thread"] == "2" and
+            row["name"].startswith("pause_halfway"))
+    near(int(row["page-faults"]), 500, 0.1, f"{compiler} {form}")
+    assert float(row["counted_pct"]) < 90, row
+
+
+@tap.case
+def what_is_counted_in_a_pause_is_left_out_by_time(directory):
+    for compiler, form in (("gcc", "pause"), ("clang", "pause"), ("gcc", "pause-inside"), ("clang", "pause-inside")):
+        tap.again(paused_halfway, os.path.join(directory, compiler + form), compiler, form)
+
+
 @tap.case
 def what_a_thread_does_when_the_process_ends_is_counted(directory):
     for compiler, prefix in combinations(COMPILERS, sources()):
