@@ -90,10 +90,14 @@ def short_tasks_are_estimated(directory):
 
 
 @tap.case
-def contexts_have_the_counts_between_samples(directory):
-    run = measure(directory, "gcc", options=("-e", "task-clock@f1000", "-c", "page-faults"))
-    root = run.tree()[0]
-    assert root.value("page-faults_incl") <= 2000 and root.value("page-faults_incl") > 100, root.row
+def contexts_add_up_to_the_threads_count(directory):
+    for compiler, prefix, rate in combinations(COMPILERS, sources(), ("f1000", "f50")):
+        run = measure(directory, compiler, "sleep", prefix=prefix,
+                      options=("-e", f"task-clock@{rate}", *COUNT[2:]))
+        total, = sums(run, view="region-tree", kind="program")
+        root, = (row for row in run.view("topdown") if row["kind"] == "root")
+        for name in ("page-faults_incl", "context-switches_incl"):
+            assert root[name] == total[name] and int(total[name]) >= 20, (compiler, prefix, rate, name, root, total)
 
 
 @tap.case

@@ -175,12 +175,12 @@ struct credit {
 /* The thread's counters of -c: see counts/counts.h. */
 struct counts_state {
   bool on;
-  bool exact;      /* since `passed`, all boundaries were read and measuring was not paused */
-  bool saving;     /* boundaries are left out */
-  bool was_read;   /* the counters were read at the last boundary */
-  bool fragments;  /* counts of fragments are logged */
-  bool counted;    /* of the fragment: its begin was read */
-  bool ended;      /* `totals` are those of the thread's end */
+  bool exact;     /* since `passed`, all boundaries were read and measuring was not paused */
+  bool saving;    /* boundaries are left out */
+  bool was_read;  /* the counters were read at the last boundary */
+  bool fragments; /* counts of fragments are logged */
+  bool counted;   /* of the fragment: its begin was read */
+  bool ended;     /* `totals` are those of the thread's end */
   unsigned grouped, reopened, own_depth, skip;
   struct sys_own own[COUNTERS_MAX];                       /* by counter; fd -1: not in the group */
   const struct perf_event_mmap_page *pages[COUNTERS_MAX]; /* of those whose register may be read, else NULL */
@@ -197,7 +197,7 @@ struct counts_state {
   uint64_t own_since[COUNTERS_MAX]; /* totals when the tool's own work began */
   uint64_t touched;                 /* page faults of the tool, when last read */
   uint64_t boundary, begun_at;      /* ticks: the last boundary; when the fragment began */
-  uint64_t passed_at;               /* ticks: when the totals were `passed` */
+  uint64_t passed_at, sampled_at;   /* ticks: when the totals were `passed`; `sampled` */
   uint64_t price, saved, random;    /* ticks that a read costs, and that are saved for reads */
   struct table records;
 };

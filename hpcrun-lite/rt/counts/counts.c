@@ -266,7 +266,8 @@ void counts_start(struct thread_state *t)
   state->exact = state->on = true;
   for (unsigned i = 0; i < rt.counter_count; i++)
     state->passed[i] = state->sampled[i] = state->traced[i] = state->begun[i] = state->totals[i];
-  state->boundary = state->begun_at = state->traced_at = state->written_at = state->passed_at = rt_ticks();
+  state->boundary = state->begun_at = state->traced_at = state->written_at = state->passed_at = state->sampled_at =
+      rt_ticks();
   state->held_at = 0;
   state->counted = true;
   state->fragments = atomic_load_explicit(&rt.log, memory_order_relaxed);
@@ -506,14 +507,14 @@ void counts_own_end(struct thread_state *t)
   }
 }
 
-bool counts_sampled(struct thread_state *t, uint64_t *counted)
+void counts_sampled(struct thread_state *t, const uint64_t *totals, uint64_t *counted)
 {
   struct counts_state *state = &t->counts;
-  if (!state->on)
-    return false;
+  uint64_t now = rt_ticks();
   for (unsigned i = 0; i < rt.counter_count; i++) {
-    counted[i] = state->own_since[i] > state->sampled[i] ? state->own_since[i] - state->sampled[i] : 0;
-    state->sampled[i] = state->own_since[i];
+    counted[i] = totals[i] > state->sampled[i] ? totals[i] - state->sampled[i] : 0;
+    counted[i] = counts_measured(counted[i], state->sampled_at, now);
+    state->sampled[i] = totals[i];
   }
-  return true;
+  state->sampled_at = now;
 }

@@ -3,7 +3,8 @@
  * Context: RT, in callbacks and the handler of the thread itself, inside rt_enter() or with `inside` raised; functions
  * marked CTL are called by CTL.  A thread reads its counters where construct_pass() adds its time to a record, and
  * gives the difference since the last read to the same record.  Records of FORMAT_COUNTS have the indices of the
- * thread's constructs.  In a sample, the difference since the last sample goes to the sampled context.
+ * thread's constructs.  In a sample, the difference since the last sample goes to the sampled context; if
+ * the thread waits, and at its end, to that of the open construct.
  *
  * All counters of perf_event are one group, which one system call reads; others come from getrusage().  Reading may
  * take READ_SHARE of the thread's time.  Where constructs are too short for that, a random part of the boundaries is
@@ -60,8 +61,7 @@ void counts_own_end(struct thread_state *t);
  * reads.  Otherwise counts_own_end() must follow. */
 bool counts_leave_out(struct thread_state *t);
 
-/* Sets counted[rt.counter_count] to what the thread has counted since the last call, until counts_own_begin().  Returns
- * false if it does not count. */
-bool counts_sampled(struct thread_state *t, uint64_t *counted);
+/* Sets counted[rt.counter_count] to what the thread has counted since the last call, with these totals now. */
+void counts_sampled(struct thread_state *t, const uint64_t *totals, uint64_t *counted);
 
 #endif
