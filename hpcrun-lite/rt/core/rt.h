@@ -41,8 +41,7 @@ enum {
   RT_FRAMES_MAX = 1024,     /* frames of one unwind: deeper stacks are cut at the outer end */
   RT_PENDING_MAX = 64,      /* sampled regions of one thread whose creation context is not known */
   RT_FRAGMENT_SAMPLES = 16, /* distinct contexts sampled in one fragment */
-  RT_USER_REGIONS = 16,     /* user regions open at once in one thread */
-  RT_USER_COUNT_HEADS = 64  /* lists of a thread's sums of counters */
+  RT_USER_REGIONS = 16      /* user regions open at once in one thread */
 };
 
 struct frame {
@@ -402,10 +401,10 @@ struct thread_state {
   } fragment_samples[RT_FRAGMENT_SAMPLES]; /* samples in the current fragment */
   struct row_cache row_cache[16];
   struct user_region user_regions[RT_USER_REGIONS];
-  unsigned user_depth;                            /* may exceed RT_USER_REGIONS: further ones are not kept */
-  struct table user_counts;                       /* see marks/marks.h */
-  uint32_t user_count_heads[RT_USER_COUNT_HEADS]; /* record + 1; 0: none */
-  struct table totals;                            /* by row: see span/directive.c */
+  unsigned user_depth;      /* may exceed RT_USER_REGIONS: further ones are not kept */
+  struct table user_counts; /* see marks/marks.h */
+  struct table user_heads;  /* of their lists, by node: record + 1, 0: none */
+  struct table totals;      /* by row: see span/directive.c */
   struct credit critical_path_credits[32];
   struct instance_share instance_shares[8];
   struct unreported_ends unreported;
