@@ -277,22 +277,12 @@ static uint64_t in_unit(uint64_t work)
   return work_clock_is_time() ? ticks_ns(work) : work;
 }
 
-/* The parts of an interval until now, without the pauses of measuring: it is idle first, and parked at last. */
-static struct waiting_interval without_pauses(struct waiting_interval open, uint64_t now)
-{
-  uint64_t parked = now - open.parked, runtime = parked - open.runtime;
-  return (struct waiting_interval){.idle = rt_measured_between(runtime - open.idle, runtime),
-                                   .runtime = rt_measured_between(runtime, parked),
-                                   .ending = rt_measured_between(parked - open.ending, parked),
-                                   .parked = rt_measured_between(parked, now)};
-}
-
 /* The waiting places, with the wait that has not ended. */
 static void put_waits(struct thread_state *t, uint64_t now)
 {
   struct format_wait rows[16];
   enum { ROWS = sizeof rows / sizeof *rows };
-  struct waiting_interval open = without_pauses(waiting_open_interval(t, now), now);
+  struct waiting_interval open = waiting_open_interval(t, now);
   for (uint32_t first = 0; first < t->waits.count; first += ROWS) {
     uint32_t count = t->waits.count - first < ROWS ? t->waits.count - first : ROWS;
     for (uint32_t i = 0; i < count; i++) {
@@ -323,7 +313,7 @@ static void put_constructs(struct thread_state *t, uint64_t now)
   struct format_construct rows[16];
   enum { ROWS = sizeof rows / sizeof *rows };
   const struct table *records = &t->construct.records;
-  struct waiting_interval wait = without_pauses(waiting_open_interval(t, now), now);
+  struct waiting_interval wait = waiting_open_interval(t, now);
   struct construct_interval open = construct_open_interval(t, now);
   if (open.column != FORMAT_TIME_WAIT || !open.record)
     wait = (struct waiting_interval){0};

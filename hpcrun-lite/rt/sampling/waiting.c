@@ -191,16 +191,15 @@ static uint64_t idle_at_region_end(const struct region_end *end, uint64_t since)
   return arriving + ending < end->end - since ? arriving + ending : end->end - since;
 }
 
-/* Adds an interval to a place, without the pauses of measuring.  It is idle first. */
-static void add_interval(struct thread_state *t, struct format_wait *wait, uint64_t since, uint64_t idle, uint64_t end)
+/* Adds an interval to a place. */
+static void add_interval(struct thread_state *t, struct format_wait *wait, uint64_t idle, uint64_t runtime)
 {
-  uint64_t runtime = rt_measured_between(since + idle, end), measured = rt_measured_between(since, since + idle);
-  wait->idle += measured;
+  wait->idle += idle;
   wait->runtime += runtime;
   wait->count++;
   wait->since = 0;
   t->waited_runtime = runtime;
-  t->idle_ticks -= end - since - measured; /* rt_set_idle() adds the whole interval */
+  t->idle_ticks -= runtime; /* rt_set_idle() adds the whole interval */
 }
 
 /* The idle part of an interval that ends now.  task: it ends because a task begins. */
@@ -222,7 +221,7 @@ static uint64_t turn_busy(struct thread_state *t, bool task)
   uint64_t since = t->idle_since, now = rt_set_idle(t, false);
   if (t->waiting) {
     uint64_t idle = idle_part(innermost(t), since, now, task);
-    add_interval(t, t->waiting, since, idle, now);
+    add_interval(t, t->waiting, idle, now - since - idle);
     trace_wait(t, now, t->waiting, now - since - idle);
   }
   t->barrier_left = now;
@@ -250,7 +249,7 @@ static bool park_since_region_end(struct thread_state *t, const struct region_te
   if (end.end > since) {
     uint64_t idle = idle_at_region_end(&end, since);
     t->idle_ticks += end.end - since;
-    add_interval(t, t->waiting, since, idle, end.end);
+    add_interval(t, t->waiting, idle, end.end - since - idle);
     trace_wait(t, end.end, t->waiting, end.end - since - idle);
     t->idle_since = end.end;
   } else {
@@ -491,13 +490,12 @@ uint64_t waiting_lock_end(struct thread_state *t)
   uint64_t ticks = now - since, cost = t->lock_cost ? t->lock_cost : LOCK_COST_MOST;
   cost = cost < ticks ? cost : ticks;
   t->lock_cost = cost;
-  uint64_t measured = rt_measured_between(since, now);
-  uint64_t runtime = ticks > LOCK_COST_FACTOR * cost && cost < measured ? cost : measured;
-  wait->idle += measured - runtime;
+  uint64_t runtime = ticks > LOCK_COST_FACTOR * cost ? cost : ticks;
+  wait->idle += ticks - runtime;
   wait->runtime += runtime;
   wait->count++;
   wait->since = 0;
-  t->lockwait_ticks -= ticks - (measured - runtime);
+  t->lockwait_ticks -= runtime;
   t->lock_runtime = runtime;
   trace_wait(t, now, wait, runtime);
   return now;
