@@ -389,7 +389,7 @@ struct format_mark {
 struct format_user_count {
   uint32_t node, name;              /* name: string */
   uint64_t count, sum, least, most; /* values; their sum, at most UINT64_MAX; the smallest and the largest one */
-  uint32_t next, reserved;          /* next: while the program runs, of the same hash, + 1 */
+  uint32_t next, reserved;          /* next: while the program runs, of the same node, + 1 */
 };
 
 /* The index of a trace. */

@@ -74,7 +74,7 @@ static bool take_sample(const siginfo_t *info, ucontext_t *context)
     return handler_sample_on(info, context, top);
   if (t->inside) /* the sample is only counted, as one in the tool, which needs little room */
     return sample_signal(info, context);
-  bool sample = own_signal_is_sample(info);
+  bool sample = own_signal_absorb(info);
   if (sample)
     rt_lost(t, FORMAT_LOST_MEMORY);
   return sample;
@@ -84,7 +84,7 @@ static bool take_sample(const siginfo_t *info, ucontext_t *context)
  */
 static bool take_command(const siginfo_t *info, const ucontext_t *context)
 {
-  return little_room(context) ? command_is_signal(info) : command_signal(info);
+  return little_room(context) ? command_absorb(info) : command_signal(info);
 }
 
 /* Calls the program's handler with the mask that the kernel would set. */

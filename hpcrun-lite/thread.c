@@ -188,7 +188,7 @@ static void end_counts(struct thread_state *t)
 {
   struct construct_interval open = construct_open_interval(t, rt_ticks());
   counts_end(t, open.record, open.ticks);
-  if (t->counts.on && t->trace.on && !rt_paused())
+  if (t->counts.on && t->trace.on)
     trace_counts_put(t, t->counts.totals, true);
   counts_stop(t);
 }

@@ -118,7 +118,7 @@ static int wait_past_samples(const sigset_t *set, siginfo_t *info, const struct 
   uint64_t end = sys_monotonic_ns() + (uint64_t)left.tv_sec * 1000000000u + (uint64_t)left.tv_nsec;
   for (;;) {
     int number = real(set, info, timeout ? &left : NULL);
-    bool own = number == SAMPLE_SIGNAL && own_signal_is_sample(info); /* once: a command's file may be gone then */
+    bool own = number == SAMPLE_SIGNAL && own_signal_absorb(info); /* once: a command's file may be gone then */
     if (number == SAMPLE_SIGNAL && !own && own_signal_view.in_kernel) {
       own_signal_end_pending();
       own_signal_unblock();

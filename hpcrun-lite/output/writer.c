@@ -25,6 +25,7 @@
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/critical_path.h"
+#include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/sampling/region.h"
@@ -338,22 +339,19 @@ static void put_constructs(struct thread_state *t, uint64_t now)
 }
 
 /* Counts of constructs, with those of the interval that has not ended. */
-static void put_counts(struct thread_state *t, uint64_t now)
+static void put_counts(struct thread_state *t, uint64_t now, const uint64_t *totals, bool known)
 {
   enum { ROWS = 16, FIELDS = 2 * COUNTERS_MAX + 1 };
-  uint64_t rows[ROWS * FIELDS], counted[COUNTERS_MAX];
+  uint64_t rows[ROWS * FIELDS];
   const struct table *records = &t->counts.records;
   struct construct_interval open = construct_open_interval(t, now);
-  bool known = counts_open(t, counted);
-  if (known)
-    trace_counts_open(t, counted);
   size_t fields = records->record_size / sizeof *rows;
   for (uint32_t first = 0; first < records->count; first += ROWS) {
     uint32_t count = records->count - first < ROWS ? records->count - first : ROWS;
     for (uint32_t i = 0; i < count; i++) {
       memcpy(&rows[i * fields], table_at(records, first + i), records->record_size);
       if (known && first + i == open.record)
-        counts_add_open(t, &rows[i * fields], counted, open.ticks);
+        counts_add_open(t, &rows[i * fields], totals, open.ticks);
     }
     put(&writer.threads, FORMAT_COUNTS, t->index, first, count, records->record_size, rows);
   }
@@ -363,6 +361,8 @@ static void put_counts(struct thread_state *t, uint64_t now)
 static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
 {
   uint64_t now = rt_ticks(); /* before the life time is taken, which waits do not exceed */
+  uint64_t totals[COUNTERS_MAX];
+  bool counted = counts_open(t, totals);
   times_thread(t, cpu_ns);
   waiting_end_trace(t, now, ended);
   uint64_t delay_ns = times_run_delay_ns(t->tid);
@@ -374,13 +374,17 @@ static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
     t->record->work = in_unit(t->total_work);
   }
   put(&writer.threads, FORMAT_THREAD, t->index, 0, 1, sizeof *t->record, t->record);
-  if (t->nodes.count > 1) {
+  if (rt.counter_count)
+    sample_charge_open_counts(t, totals);
+  if (t->nodes.count > 1 || t->values.count > 1) {
     put_table(&writer.threads, &t->nodes);
     put_table(&writer.threads, &t->values);
   }
   put_waits(t, now);
   put_constructs(t, now);
-  put_counts(t, now);
+  if (counted)
+    trace_counts_open(t, totals);
+  put_counts(t, now, totals, counted);
   put_table(&writer.threads, &t->shares);
   put_table(&writer.threads, &t->user_counts);
   if (writer.threads.used >= FLUSH_SIZE)
@@ -394,8 +398,8 @@ void writer_thread(struct thread_state *t, uint64_t cpu_ns)
 
 bool writer_thread_ended(struct thread_state *t, uint64_t cpu_ns)
 {
-  bool sampled =
-      t->nodes.count > 1 || t->record->samples || t->user_counts.count; /* a sample of an idle thread is in no node */
+  bool sampled = t->nodes.count > 1 || t->record->samples || t->user_counts.count ||
+                 t->counts.records.count; /* a sample of an idle thread is in no node */
   put_thread(t, cpu_ns, true);
   if (sampled)
     flush(false);

@@ -94,13 +94,13 @@ bool own_signal_awaited(const sigset_t *set)
   return true;
 }
 
-bool own_signal_is_sample(const siginfo_t *info)
+bool own_signal_absorb(const siginfo_t *info)
 {
   if (info->si_signo == SAMPLE_SIGNAL && window_signal(info)) {
     window_pass();
     return true;
   }
-  return info->si_signo == SAMPLE_SIGNAL && rt_thread() && (source_of(rt_thread(), info) || command_is_signal(info));
+  return info->si_signo == SAMPLE_SIGNAL && rt_thread() && (source_of(rt_thread(), info) || command_absorb(info));
 }
 
 void own_signal_begin_pending(void)

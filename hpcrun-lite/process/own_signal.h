@@ -51,7 +51,7 @@ bool own_signal_awaited(const sigset_t *set);
 
 /* Is this signal, taken out of a wait, the tool's: a sample of the calling thread, a command, or the timer of a filter?
  * The timer's work is done. */
-bool own_signal_is_sample(const siginfo_t *info);
+bool own_signal_absorb(const siginfo_t *info);
 
 /* A signal of the program is pending that the thread blocks, from now on in the kernel's mask, too; and it no longer
  * is. Meanwhile the thread's timers stand still: the kernel drops a signal that is sent while a sample is pending. */

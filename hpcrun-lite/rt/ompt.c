@@ -55,7 +55,7 @@ void ompt_on_thread_end(ompt_data_t *thread_data)
 }
 
 /* CTL reads the graph for a moment while the process goes on: the callback of a thread that leaves its last region just
- * then waits for that, for a bounded time.  Ends like graph_enter(). */
+ * then waits for that, for a bounded time; what it gives up is counted as a loss.  Ends like graph_enter(). */
 static bool enter_after_flush(struct thread_state *t) __attribute__((noinline));
 static bool enter_after_flush(struct thread_state *t)
 {
@@ -68,6 +68,8 @@ static bool enter_after_flush(struct thread_state *t)
   if (!atomic_load(&rt.graph_suspended))
     return true;
   rt_inside_dec(t);
+  if (atomic_load(&rt.flushing))
+    rt_lost(t, FORMAT_LOST_GRAPH);
   return false;
 }
 

@@ -1,6 +1,7 @@
 /* Programs with known page faults and context switches: counted_tasks FORM. */
 #define _GNU_SOURCE
 #include <omp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "hpcrun-lite.h"
 
 enum { PAGE = 4096, TASKS = 10, SHORT = 40000, EVERY = 16 };
 
@@ -81,6 +84,30 @@ static void exit_inside(void)
   }
 }
 
+/* One thread touches 1,000 pages at a steady pace; the other one pauses measuring for the middle half of them.  inside:
+ * the first one meets a construct in the pause. */
+static void pause_halfway(bool inside)
+{
+  static volatile int step;
+#pragma omp parallel num_threads(2)
+  if (omp_get_thread_num()) {
+    for (; step < 100; step++) {
+      usleep(2000);
+      touch(10);
+      if (inside && step == 50)
+#pragma omp critical
+        touch(1);
+    }
+  } else {
+    while (step < 25)
+      usleep(500);
+    hpcrun_lite_stop();
+    while (step < 75)
+      usleep(500);
+    hpcrun_lite_start();
+  }
+}
+
 static void close_all(void)
 {
   for (int i = 3; i < 2000; i++)
@@ -98,6 +125,8 @@ int main(int argc, char **argv)
     short_tasks();
   if (!strcmp(form, "exit"))
     exit_inside();
+  if (!strncmp(form, "pause", 5))
+    pause_halfway(!strcmp(form, "pause-inside"));
   if (!strcmp(form, "close")) {
     close_all();
     tasks(100);

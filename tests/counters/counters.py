@@ -90,10 +90,14 @@ def short_tasks_are_estimated(directory):
 
 
 @tap.case
-def contexts_have_the_counts_between_samples(directory):
-    run = measure(directory, "gcc", options=("-e", "task-clock@f1000", "-c", "page-faults"))
-    root = run.tree()[0]
-    assert root.value("page-faults_incl") <= 2000 and root.value("page-faults_incl") > 100, root.row
+def contexts_add_up_to_the_threads_count(directory):
+    for compiler, prefix, rate in combinations(COMPILERS, sources(), ("f1000", "f50")):
+        run = measure(directory, compiler, "sleep", prefix=prefix,
+                      options=("-e", f"task-clock@{rate}", *COUNT[2:]))
+        total, = sums(run, view="region-tree", kind="program")
+        root, = (row for row in run.view("topdown") if row["kind"] == "root")
+        for name in ("page-faults_incl", "context-switches_incl"):
+            assert root[name] == total[name] and int(total[name]) >= 20, (compiler, prefix, rate, name, root, total)
 
 
 @tap.case
@@ -119,6 +123,21 @@ def counting_survives_what_programs_do(directory):
     rows = tap.run(tap.REPORT, "-q", "--view", "tasks", "-f", "csv", killed.output).stdout.splitlines()
     names = rows[0].split(",")
     assert sum(int(row.split(",")[names.index("page-faults")]) for row in rows[1:]) == 1000, rows
+
+
+def paused_halfway(directory, compiler, form):
+    os.makedirs(directory, exist_ok=True)
+    run = measure(directory, compiler, form, options=("-t", *COUNT))
+    row, = (row for row in run.view("regions") if row["kind"] == "parallel" and row["thread"] == "2" and
+            row["name"].startswith("pause_halfway"))
+    near(int(row["page-faults"]), 500, 0.1, f"{compiler} {form}")
+    assert float(row["counted_pct"]) < 90, row
+
+
+@tap.case
+def what_is_counted_in_a_pause_is_left_out_by_time(directory):
+    for compiler, form in (("gcc", "pause"), ("clang", "pause"), ("gcc", "pause-inside"), ("clang", "pause-inside")):
+        tap.again(paused_halfway, os.path.join(directory, compiler + form), compiler, form)
 
 
 @tap.case

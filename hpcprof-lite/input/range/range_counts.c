@@ -70,18 +70,24 @@ static void add_events(struct counting *counting, const struct trace_event *even
   thread->counts_cut |= is_between(thread->from, event) || is_between(thread->to, event);
 }
 
-/* A sample takes what was counted before it; that of a thread that waits is in its constructs only. */
-static void take_sample(struct counting *counting, const struct trace_event *event)
+/* What was counted since the last sample belongs to a node. */
+static void charge(struct counting *counting, uint32_t node)
 {
   struct range_thread *thread = counting->thread;
-  bool works = event->sample == TRACELOG_WORKS || event->sample == TRACELOG_OVERHEAD;
-  uint32_t value = works && event->node < thread->nodes_count ? thread->value_of[event->node] : 0;
+  uint32_t value = node < thread->nodes_count ? thread->value_of[node] : 0;
   for (unsigned i = 0; i < thread->counters; i++) {
     struct range_amount *amount = &thread->counted[(size_t)value * thread->counters + i];
     amount->in = model_sum(amount->in, counting->pending[i].in);
     amount->all = model_sum(amount->all, counting->pending[i].all);
     counting->pending[i] = (struct range_amount){0};
   }
+}
+
+/* A sample takes what was counted before it; that of a thread that waits is the root's. */
+static void take_sample(struct counting *counting, const struct trace_event *event)
+{
+  bool works = event->sample == TRACELOG_WORKS || event->sample == TRACELOG_OVERHEAD;
+  charge(counting, works ? event->node : 0);
 }
 
 static void take_event(struct counting *counting, const struct trace_event *event)
@@ -109,6 +115,7 @@ int range_counts_take(struct range_thread *thread, struct read_file *file, const
     cursor.counts = true;
     while (trace_cursor_next(&cursor, &event))
       take_event(&counting, &event);
+    charge(&counting, 0);
     status = cursor.no_memory ? ERR_NOMEM : 0;
     trace_cursor_close(&cursor);
   }

@@ -4,11 +4,11 @@
 #include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/filter/filter.h"
 
-void construct_count_events(struct thread_state *t, uint64_t elapsed)
+void construct_count_events(struct thread_state *t, uint64_t measured, uint64_t elapsed)
 {
   uint32_t counted = t->construct.counted;
   uint32_t record = counted ? counted - 1 : (uint32_t)(t->record->construct_open / FORMAT_TIMES);
-  if (counts_pass(t, record, elapsed) && t->trace.on)
+  if (counts_pass(t, record, measured, elapsed) && t->trace.on)
     trace_counts_put(t, t->counts.totals, false);
 }
 

@@ -17,8 +17,8 @@ static inline void construct_go_on(struct thread_state *t, enum format_construct
   t->record->construct_open = construct_code(top->record, column);
 }
 
-/* Gives what the thread has counted in that time to the record to which the time goes. */
-void construct_count_events(struct thread_state *t, uint64_t elapsed) __attribute__((noinline));
+/* Gives what the thread has counted in that time, of which some was measured, to the record to which the time goes. */
+void construct_count_events(struct thread_state *t, uint64_t measured, uint64_t elapsed) __attribute__((noinline));
 
 /* Adds the time until now to the running counter.  Returns it. */
 static inline uint64_t construct_pass(struct thread_state *t, uint64_t now)
@@ -30,7 +30,7 @@ static inline uint64_t construct_pass(struct thread_state *t, uint64_t now)
   if (__builtin_expect(t->trace.attend, false)) {
     trace_state(t, now, t->record->construct_open);
     if (t->counts.on)
-      construct_count_events(t, now > since ? now - since : 0);
+      construct_count_events(t, passed, now > since ? now - since : 0);
   }
   return passed;
 }

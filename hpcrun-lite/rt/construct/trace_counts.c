@@ -1,6 +1,7 @@
 #include "hpcrun-lite/rt/construct/trace_counts.h"
 
 #include "hpcrun-lite/rt/construct/trace.h"
+#include "hpcrun-lite/rt/counts/counts.h"
 
 enum { APART_TICKS = 1 << 21 }; /* between counts in the trace, outside samples: about a millisecond */
 
@@ -9,9 +10,10 @@ static void put(struct thread_state *t, const uint64_t *before, uint64_t since, 
 {
   uint64_t clock = until >> TRACELOG_SAMPLE_SHIFT, begin = since >> TRACELOG_SAMPLE_SHIFT;
   for (unsigned i = 0; i < rt.counter_count; i++) {
+    uint64_t counted = totals[i] > before[i] ? counts_measured(totals[i] - before[i], since, until) : 0;
     const uint64_t operands[] = {clock > t->trace.sample_clock ? clock - t->trace.sample_clock : 0,
-                                 clock > begin ? clock - begin : 0, i, totals[i] - before[i]};
-    if (totals[i] > before[i])
+                                 clock > begin ? clock - begin : 0, i, counted};
+    if (counted)
       trace_put_op(t, TRACELOG_EVENT_COUNT, sizeof operands / sizeof *operands, operands);
   }
 }
@@ -64,14 +66,12 @@ void trace_counts_put(struct thread_state *t, const uint64_t *totals, bool alway
   set_traced(state, totals, now);
 }
 
-void trace_counts_open(struct thread_state *t, const uint64_t *counted)
+void trace_counts_open(struct thread_state *t, const uint64_t *totals)
 {
   const struct counts_state *state = &t->counts;
-  uint64_t totals[COUNTERS_MAX], now = rt_ticks();
+  uint64_t now = rt_ticks();
   if (!t->trace.on || __atomic_load_n(&t->inside, __ATOMIC_ACQUIRE))
     return;
-  for (unsigned i = 0; i < rt.counter_count; i++)
-    totals[i] = state->passed[i] + counted[i];
   bool held = has_held(state, now);
   if (held)
     put(t, state->traced, state->traced_at, state->held, state->held_at);

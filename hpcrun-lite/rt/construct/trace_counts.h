@@ -14,6 +14,6 @@ void trace_counts_put(struct thread_state *t, const uint64_t *totals, bool alway
 
 /* CTL, while the thread writes nothing: writes what counts_open() tells.  The thread's state stays the same, so that
  * this part of the trace can be taken back. */
-void trace_counts_open(struct thread_state *t, const uint64_t *counted);
+void trace_counts_open(struct thread_state *t, const uint64_t *totals);
 
 #endif

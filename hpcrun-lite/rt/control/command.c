@@ -108,12 +108,16 @@ static void write_answer(const struct sys_own *file)
 /* ---- commands ---- */
 
 /* Losses in records of threads and of the process, except those that are none of samples or structure. */
+static bool is_loss(unsigned kind)
+{
+  return kind != FORMAT_LOST_IN_TOOL && kind != FORMAT_LOST_RATE && kind != FORMAT_LOST_WRITES;
+}
+
 static uint64_t losses(const uint64_t *lost)
 {
   uint64_t sum = 0;
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
-    if (i != FORMAT_LOST_IN_TOOL && i != FORMAT_LOST_RATE && i != FORMAT_LOST_WRITES)
-      sum += lost[i];
+    sum += is_loss(i) ? lost[i] : 0;
   return sum;
 }
 
@@ -147,8 +151,7 @@ static enum control_state status(void)
     lost += losses(record->lost);
   }
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
-    if (i != FORMAT_LOST_UNKNOWN && i != FORMAT_LOST_IN_TOOL && i != FORMAT_LOST_RATE && i != FORMAT_LOST_WRITES)
-      process_lost += atomic_load(&rt.lost[i]);
+    process_lost += is_loss(i) && i != FORMAT_LOST_UNKNOWN ? atomic_load(&rt.lost[i]) : 0; /* of no measured thread */
   put_number("paused=", rt_paused());
   put_number(" summary=", atomic_load(&rt.unsampled));
   put_number(" samples=", samples);
@@ -415,7 +418,7 @@ bool command_signal(const siginfo_t *info)
   return true;
 }
 
-bool command_is_signal(const siginfo_t *info)
+bool command_absorb(const siginfo_t *info)
 {
   return from_commander(info) ? on_commander(info, false) : from_thread(info);
 }

@@ -27,7 +27,7 @@ void command_finish(void);
 bool command_signal(const siginfo_t *info);
 
 /* The same question for a signal that the program has waited for: nothing is carried out. */
-bool command_is_signal(const siginfo_t *info);
+bool command_absorb(const siginfo_t *info);
 
 /* CTL, while the process is quiescent: publishes the filter that waits for that, if there is one. */
 void command_change_filter(void);

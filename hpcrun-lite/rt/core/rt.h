@@ -41,8 +41,7 @@ enum {
   RT_FRAMES_MAX = 1024,     /* frames of one unwind: deeper stacks are cut at the outer end */
   RT_PENDING_MAX = 64,      /* sampled regions of one thread whose creation context is not known */
   RT_FRAGMENT_SAMPLES = 16, /* distinct contexts sampled in one fragment */
-  RT_USER_REGIONS = 16,     /* user regions open at once in one thread */
-  RT_USER_COUNT_HEADS = 64  /* lists of a thread's sums of counters */
+  RT_USER_REGIONS = 16      /* user regions open at once in one thread */
 };
 
 struct frame {
@@ -175,13 +174,12 @@ struct credit {
 /* The thread's counters of -c: see counts/counts.h. */
 struct counts_state {
   bool on;
-  bool exact;      /* all boundaries since `passed` were read */
-  bool saving;     /* boundaries are left out */
-  bool was_paused; /* since `passed` */
-  bool was_read;   /* the counters were read at the last boundary */
-  bool fragments;  /* counts of fragments are logged */
-  bool counted;    /* of the fragment: its begin was read */
-  bool ended;      /* `totals` are those of the thread's end */
+  bool exact;     /* since `passed`, all boundaries were read and measuring was not paused */
+  bool saving;    /* boundaries are left out */
+  bool was_read;  /* the counters were read at the last boundary */
+  bool fragments; /* counts of fragments are logged */
+  bool counted;   /* of the fragment: its begin was read */
+  bool ended;     /* `totals` are those of the thread's end */
   unsigned grouped, reopened, own_depth, skip;
   struct sys_own own[COUNTERS_MAX];                       /* by counter; fd -1: not in the group */
   const struct perf_event_mmap_page *pages[COUNTERS_MAX]; /* of those whose register may be read, else NULL */
@@ -198,6 +196,7 @@ struct counts_state {
   uint64_t own_since[COUNTERS_MAX]; /* totals when the tool's own work began */
   uint64_t touched;                 /* page faults of the tool, when last read */
   uint64_t boundary, begun_at;      /* ticks: the last boundary; when the fragment began */
+  uint64_t passed_at, sampled_at;   /* ticks: when the totals were `passed`; `sampled` */
   uint64_t price, saved, random;    /* ticks that a read costs, and that are saved for reads */
   struct table records;
 };
@@ -402,10 +401,10 @@ struct thread_state {
   } fragment_samples[RT_FRAGMENT_SAMPLES]; /* samples in the current fragment */
   struct row_cache row_cache[16];
   struct user_region user_regions[RT_USER_REGIONS];
-  unsigned user_depth;                            /* may exceed RT_USER_REGIONS: further ones are not kept */
-  struct table user_counts;                       /* see marks/marks.h */
-  uint32_t user_count_heads[RT_USER_COUNT_HEADS]; /* record + 1; 0: none */
-  struct table totals;                            /* by row: see span/directive.c */
+  unsigned user_depth;      /* may exceed RT_USER_REGIONS: further ones are not kept */
+  struct table user_counts; /* see marks/marks.h */
+  struct table user_heads;  /* of their lists, by node: record + 1, 0: none */
+  struct table totals;      /* by row: see span/directive.c */
   struct credit critical_path_credits[32];
   struct instance_share instance_shares[8];
   struct unreported_ends unreported;

@@ -266,7 +266,8 @@ void counts_start(struct thread_state *t)
   state->exact = state->on = true;
   for (unsigned i = 0; i < rt.counter_count; i++)
     state->passed[i] = state->sampled[i] = state->traced[i] = state->begun[i] = state->totals[i];
-  state->boundary = state->begun_at = state->traced_at = state->written_at = rt_ticks();
+  state->boundary = state->begun_at = state->traced_at = state->written_at = state->passed_at = state->sampled_at =
+      rt_ticks();
   state->held_at = 0;
   state->counted = true;
   state->fragments = atomic_load_explicit(&rt.log, memory_order_relaxed);
@@ -358,6 +359,15 @@ bool counts_fragment_end(struct thread_state *t, uint64_t moment, uint64_t *coun
   return known;
 }
 
+/* ---- pauses ---- */
+
+uint64_t counts_measured(uint64_t counted, uint64_t since, uint64_t until)
+{
+  uint64_t elapsed = until > since ? until - since : 0;
+  uint64_t measured = rt_measured_between(since, until);
+  return measured == elapsed ? counted : rt_scale(counted, measured, elapsed);
+}
+
 /* ---- records ---- */
 
 /* The thread's record of that index; NULL without memory. */
@@ -375,97 +385,87 @@ static uint64_t *record_at(struct thread_state *t, uint32_t record)
   return table_at(records, record);
 }
 
-static void add_since(struct counts_state *state, uint64_t *into)
+/* Gives what was counted until that moment, when the totals were read, to a record; NULL: there is no memory for it. */
+static void add_since(struct counts_state *state, uint64_t *fields, uint64_t moment)
 {
+  uint64_t *into = !fields ? NULL : state->exact ? exact_of(fields) : rest_of(fields);
   for (unsigned i = 0; i < rt.counter_count; i++) {
     if (into && state->totals[i] > state->passed[i])
-      into[i] += state->totals[i] - state->passed[i];
+      into[i] += counts_measured(state->totals[i] - state->passed[i], state->passed_at, moment);
     state->passed[i] = state->totals[i];
   }
+  state->passed_at = moment;
 }
 
-/* What was counted since then counts nowhere. */
-static void leave_out_of_trace(struct counts_state *state)
-{
-  for (unsigned i = 0; i < rt.counter_count; i++)
-    state->traced[i] = state->totals[i];
-  state->traced_at = rt_ticks();
-  state->held_at = 0;
-}
-
-bool counts_pass(struct thread_state *t, uint32_t record, uint64_t elapsed)
+bool counts_pass(struct thread_state *t, uint32_t record, uint64_t measured, uint64_t elapsed)
 {
   struct counts_state *state = &t->counts;
   if (!state->on || !elapsed ||
       atomic_load_explicit(&rt.closed, memory_order_relaxed)) /* maybe no system calls either */
     return false;
-  bool read = pass_boundary(t, t->record->construct_since);
-  if (rt_paused()) {
-    state->was_paused = true;
-    if (!read)
-      return false;
-    add_since(state, NULL);
-    leave_out_of_trace(state);
-    state->exact = true;
-    state->was_paused = false;
-    return false;
-  }
-  uint64_t *fields = record_at(t, record);
-  if (fields && !(read && state->exact))
-    *unread_of(fields) += elapsed;
-  state->exact &= read;
+  uint64_t moment = t->record->construct_since, *fields = record_at(t, record);
+  bool read = pass_boundary(t, moment);
+  state->exact &= read && measured == elapsed;
+  if (fields && !state->exact)
+    *unread_of(fields) += measured;
   if (!read)
     return false;
-  if (state->was_paused) { /* what was counted in the pause is not known apart */
-    fields = NULL;
-    leave_out_of_trace(state);
-  }
-  add_since(state, !fields ? NULL : state->exact ? exact_of(fields) : rest_of(fields));
+  add_since(state, fields, moment);
   state->exact = true;
-  state->was_paused = false;
   return true;
 }
 
-void counts_end(struct thread_state *t, uint32_t record, uint64_t elapsed)
+/* Was measuring paused since the totals were `passed`? */
+static bool was_paused(const struct counts_state *state, uint64_t now)
+{
+  return now > state->passed_at && rt_measured_between(state->passed_at, now) != now - state->passed_at;
+}
+
+void counts_end(struct thread_state *t, uint32_t record, uint64_t measured)
 {
   struct counts_state *state = &t->counts;
   if (!state->on)
     return;
+  uint64_t now = rt_ticks(), *fields = record_at(t, record);
   read_totals(t);
   state->ended = true;
-  uint64_t *fields = rt_paused() ? NULL : record_at(t, record);
+  state->exact &= !was_paused(state, now);
   if (fields && !state->exact)
-    *unread_of(fields) += elapsed;
-  add_since(state, !fields ? NULL : state->exact ? exact_of(fields) : rest_of(fields));
+    *unread_of(fields) += measured;
+  add_since(state, fields, now);
 }
 
-bool counts_open(const struct thread_state *t, uint64_t *counted)
+bool counts_open(const struct thread_state *t, uint64_t *totals)
 {
   const struct counts_state *state = &t->counts;
   struct counts_state copy = *state;
   struct group_values group;
   struct sys_usage usage;
   bool own = t == rt_self;
-  if (!state->on || rt_paused())
+  for (unsigned i = 0; i < rt.counter_count; i++)
+    totals[i] = state->passed[i];
+  if (!state->on || (state->grouped && !read_group(state, &group)) ||
+      (rt.counters_by_usage && !(own ? sys_usage(&usage) : usage_of_thread(t->tid, &usage))))
     return false;
-  if (rt.counters_by_usage && !(own ? sys_usage(&usage) : usage_of_thread(t->tid, &usage)))
-    return false;
-  if (state->grouped && read_group(state, &group))
+  if (state->grouped)
     take_group(&copy, &group, copy.totals);
   if (rt.counters_by_usage)
     take_usage(&usage, own ? touch_faults() : state->touched, copy.totals);
   for (unsigned i = 0; i < rt.counter_count; i++)
-    counted[i] = copy.totals[i] > state->passed[i] ? copy.totals[i] - state->passed[i] : 0;
+    totals[i] = copy.totals[i] > totals[i] ? copy.totals[i] : totals[i];
   return true;
 }
 
-void counts_add_open(const struct thread_state *t, uint64_t *fields, const uint64_t *counted, uint64_t elapsed)
+void counts_add_open(const struct thread_state *t, uint64_t *fields, const uint64_t *totals, uint64_t measured)
 {
-  if (!t->counts.exact)
-    *unread_of(fields) += elapsed;
-  uint64_t *into = t->counts.exact ? exact_of(fields) : rest_of(fields);
+  const struct counts_state *state = &t->counts;
+  uint64_t now = rt_ticks();
+  bool exact = state->exact && !was_paused(state, now);
+  uint64_t *into = exact ? exact_of(fields) : rest_of(fields);
+  if (!exact)
+    *unread_of(fields) += measured;
   for (unsigned i = 0; i < rt.counter_count; i++)
-    into[i] += counted[i];
+    into[i] += counts_measured(totals[i] - state->passed[i], state->passed_at, now);
 }
 
 /* ---- the tool's own events, and samples ---- */
@@ -507,14 +507,14 @@ void counts_own_end(struct thread_state *t)
   }
 }
 
-bool counts_sampled(struct thread_state *t, uint64_t *counted)
+void counts_sampled(struct thread_state *t, const uint64_t *totals, uint64_t *counted)
 {
   struct counts_state *state = &t->counts;
-  if (!state->on)
-    return false;
+  uint64_t now = rt_ticks();
   for (unsigned i = 0; i < rt.counter_count; i++) {
-    counted[i] = state->own_since[i] > state->sampled[i] ? state->own_since[i] - state->sampled[i] : 0;
-    state->sampled[i] = state->own_since[i];
+    counted[i] = totals[i] > state->sampled[i] ? totals[i] - state->sampled[i] : 0;
+    counted[i] = counts_measured(counted[i], state->sampled_at, now);
+    state->sampled[i] = totals[i];
   }
-  return true;
+  state->sampled_at = now;
 }

@@ -3,13 +3,16 @@
  * Context: RT, in callbacks and the handler of the thread itself, inside rt_enter() or with `inside` raised; functions
  * marked CTL are called by CTL.  A thread reads its counters where construct_pass() adds its time to a record, and
  * gives the difference since the last read to the same record.  Records of FORMAT_COUNTS have the indices of the
- * thread's constructs.  In a sample, the difference since the last sample goes to the sampled context.
+ * thread's constructs.  In a sample, the difference since the last sample goes to the sampled context; if
+ * the thread waits, and at its end, to that of the open construct.
  *
  * All counters of perf_event are one group, which one system call reads; others come from getrusage().  Reading may
  * take READ_SHARE of the thread's time.  Where constructs are too short for that, a random part of the boundaries is
  * left out.  A count is exact where a construct's time began and ended at boundaries that were read.  What was counted
  * in a stretch of time with boundaries left out is kept apart: hpcprof-lite divides it by the rates that were measured
  * in the same constructs.  So the counts of a thread's records always add up to what the thread has counted.
+ *
+ * Counts between two reads are divided by time where measuring was paused in between, and are not exact then.
  *
  * What the tool's own code counts is left out where that may be many events: in samples, where it unwinds a stack, and
  * when it gets memory.  The program may close a descriptor of the tool: then the group is opened again, and the
@@ -27,9 +30,12 @@ void counts_stop(struct thread_state *t);
 void counts_init(struct thread_state *t);
 void counts_release(struct thread_state *t);
 
-/* The thread's time since the last boundary, so many ticks, goes to that record of its constructs.  Returns whether its
- * totals were brought up to date, and count. */
-bool counts_pass(struct thread_state *t, uint32_t record, uint64_t elapsed);
+/* The thread's time since the last boundary, so many ticks, of which some were measured, goes to that record of its
+ * constructs.  Returns whether its totals were brought up to date. */
+bool counts_pass(struct thread_state *t, uint32_t record, uint64_t measured, uint64_t elapsed);
+
+/* What was counted between two moments, without its share in the pauses of measuring, by time. */
+uint64_t counts_measured(uint64_t counted, uint64_t since, uint64_t until);
 
 /* A fragment (span/graph.h) begins at that moment, unless another one does before it ends; it ends.
  * counts_fragment_end() sets counted[rt.counter_count], and returns false if a boundary of the fragment was left out,
@@ -37,14 +43,15 @@ bool counts_pass(struct thread_state *t, uint32_t record, uint64_t elapsed);
 void counts_fragment_begin(struct thread_state *t, uint64_t moment);
 bool counts_fragment_end(struct thread_state *t, uint64_t moment, uint64_t *counted);
 
-/* The thread ends, so many ticks after the last boundary: what it has counted since goes to that record. */
-void counts_end(struct thread_state *t, uint32_t record, uint64_t elapsed);
+/* The thread ends, so many measured ticks after the last boundary: what it has counted since goes to that record. */
+void counts_end(struct thread_state *t, uint32_t record, uint64_t measured);
 
-/* CTL: what a thread, which may be running, has counted since the last read.  Returns false if it is not known. */
-bool counts_open(const struct thread_state *t, uint64_t *counted);
+/* CTL: sets totals[rt.counter_count] to what a thread, which may be running, has counted.  Returns false if what it has
+ * counted since the last read is not known: then the totals are those of that read. */
+bool counts_open(const struct thread_state *t, uint64_t *totals);
 
-/* CTL: adds the open interval to the fields of a record: so many ticks, and what counts_open() tells. */
-void counts_add_open(const struct thread_state *t, uint64_t *fields, const uint64_t *counted, uint64_t elapsed);
+/* CTL: adds the open interval to the fields of a record: so many measured ticks, and what counts_open() tells. */
+void counts_add_open(const struct thread_state *t, uint64_t *fields, const uint64_t *totals, uint64_t measured);
 
 /* Code of the tool that may count many events itself: they are left out.  Calls may nest. */
 void counts_own_begin(struct thread_state *t);
@@ -54,8 +61,7 @@ void counts_own_end(struct thread_state *t);
  * reads.  Otherwise counts_own_end() must follow. */
 bool counts_leave_out(struct thread_state *t);
 
-/* Sets counted[rt.counter_count] to what the thread has counted since the last call, until counts_own_begin().  Returns
- * false if it does not count. */
-bool counts_sampled(struct thread_state *t, uint64_t *counted);
+/* Sets counted[rt.counter_count] to what the thread has counted since the last call, with these totals now. */
+void counts_sampled(struct thread_state *t, const uint64_t *totals, uint64_t *counted);
 
 #endif

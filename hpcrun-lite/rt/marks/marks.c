@@ -7,7 +7,7 @@
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/times.h"
 
-enum { MARKS_FIRST = 64, COUNTS_FIRST = 16, TRIES = 100000 };
+enum { MARKS_FIRST = 64, COUNTS_FIRST = 16, HEADS_FIRST = 64, TRIES = 100000 };
 
 static struct table marks; /* struct format_mark; added to under the lock */
 static atomic_flag lock = ATOMIC_FLAG_INIT;
@@ -26,11 +26,13 @@ void marks_start_thread(struct thread_state *t)
 {
   table_init(&t->user_counts, FORMAT_USER_COUNTS, ARENA_USER_COUNTS, t->index, sizeof(struct format_user_count),
              COUNTS_FIRST);
+  table_init(&t->user_heads, FORMAT_FREE, ARENA_USER_HEADS, t->index, sizeof(uint64_t), HEADS_FIRST);
 }
 
 void marks_release_thread(struct thread_state *t)
 {
   table_release(&t->user_counts);
+  table_release(&t->user_heads);
 }
 
 bool marks_any(void)
@@ -76,7 +78,8 @@ void marks_add(struct thread_state *t, enum format_mark_kind kind, const char *n
   if ((name && !string) || !append(t, kind, string))
     rt_lost(t, FORMAT_LOST_MARKS);
   if (!stopped)
-    times_refresh(t); /* a reader needs the length of a tick, also of a process that is killed before its first sample */
+    times_refresh(
+        t); /* a reader needs the length of a tick, also of a process that is killed before its first sample */
 }
 
 /* ---- counters ---- */
@@ -115,19 +118,33 @@ static bool counter_add(uint32_t name)
   return counter_known(name);
 }
 
-/* Finds or adds the record of a context and a counter.  Lists of the records of one hash end with UINT32_MAX. */
+/* Where the list of a context's records begins; each has another counter.  NULL without memory. */
+static uint64_t *head_of(struct thread_state *t, uint32_t node)
+{
+  uint32_t index;
+  while (t->user_heads.count <= node) {
+    if (!table_next(&t->user_heads, &index))
+      return NULL;
+    table_publish(&t->user_heads);
+  }
+  return table_at(&t->user_heads, node);
+}
+
+/* Finds or adds the record of a context and a counter.  A list of records, by index + 1, ends with 0. */
 static struct format_user_count *count_of(struct thread_state *t, uint32_t node, uint32_t name)
 {
-  uint64_t hash = ((uint64_t)node << 32 | name) * 0x9e3779b97f4a7c15ULL;
-  uint32_t *head = &t->user_count_heads[hash >> 32 & (RT_USER_COUNT_HEADS - 1)], index;
-  for (index = *head; index; index = count_at(t, index - 1)->next)
-    if (count_at(t, index - 1)->node == node && count_at(t, index - 1)->name == name)
+  uint64_t *head = head_of(t, node);
+  uint32_t index;
+  if (!head)
+    return NULL;
+  for (index = (uint32_t)*head; index; index = count_at(t, index - 1)->next)
+    if (count_at(t, index - 1)->name == name)
       return count_at(t, index - 1);
   bool room = t->user_counts.count < MARKS_COUNTS_MAX && counter_add(name);
   struct format_user_count *made = room ? table_next(&t->user_counts, &index) : NULL;
   if (!made)
     return NULL;
-  *made = (struct format_user_count){.node = node, .name = name, .least = UINT64_MAX, .next = *head};
+  *made = (struct format_user_count){.node = node, .name = name, .least = UINT64_MAX, .next = (uint32_t)*head};
   table_publish(&t->user_counts);
   *head = index + 1;
   return made;
@@ -137,8 +154,7 @@ static struct format_user_count *count_of(struct thread_state *t, uint32_t node,
 static void trace_count(struct thread_state *t, uint32_t node, uint32_t name, uint64_t value)
 {
   uint64_t clock = rt_ticks() >> TRACELOG_SAMPLE_SHIFT;
-  const uint64_t operands[] = {clock > t->trace.sample_clock ? clock - t->trace.sample_clock : 0, node, name,
-                               value};
+  const uint64_t operands[] = {clock > t->trace.sample_clock ? clock - t->trace.sample_clock : 0, node, name, value};
   trace_put_op(t, TRACELOG_USER_COUNT, 4, operands);
 }
 

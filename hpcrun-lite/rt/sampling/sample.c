@@ -100,15 +100,31 @@ static void put_trace(struct thread_state *t, unsigned event, enum tracelog_samp
                    __atomic_load_n(&rt.events[event].period, __ATOMIC_RELAXED));
 }
 
-/* Adds what the thread has counted since the last sample, which was not waiting. */
-static void charge_counts(struct thread_state *t, uint32_t node)
+/* Adds what the thread, with these totals now, has counted since the last sample. */
+static void charge_counts(struct thread_state *t, uint32_t node, const uint64_t *totals)
 {
   uint64_t counted[COUNTERS_MAX];
-  if (!t->counts.on || !counts_sampled(t, counted) || node == CCT_NONE)
-    return;
+  counts_sampled(t, totals, counted);
   for (unsigned i = 0; i < rt.counter_count; i++)
-    if (counted[i])
-      cct_add(t, node, rt.count_metric + i, counted[i]);
+    if (counted[i] && !cct_add(t, node, rt.count_metric + i, counted[i]))
+      rt_lost(t, FORMAT_LOST_MEMORY);
+}
+
+/* The context of the construct that is open; the root if it is not known. */
+static uint32_t open_context(const struct thread_state *t)
+{
+  uint64_t record = t->record->construct_open / FORMAT_TIMES;
+  const struct table *records = &t->construct.records;
+  return record < records->count ? ((const struct format_construct *)table_at(records, (uint32_t)record))->node
+                                 : CCT_ROOT;
+}
+
+void sample_charge_open_counts(struct thread_state *t, const uint64_t *totals)
+{
+  if (t != rt_self && __atomic_load_n(&t->inside, __ATOMIC_ACQUIRE))
+    return;
+  charge_counts(t, open_context(t), totals);
+  cct_add(t, CCT_ROOT, rt.count_metric, 0); /* of parts of the run, the root has what follows the last sample */
 }
 
 /* Charges one sample to the interrupted context.  A sample of the time event is also added to the running fragment. */
@@ -124,8 +140,9 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
   if (timed && charge_waiting(t, &share)) {
     t->record->samples++;
     put_trace(t, event, t->activity.lockwait ? TRACELOG_LOCKWAIT : TRACELOG_IDLE, CCT_NONE, weight);
-    charge_counts(t, CCT_NONE); /* those of waiting threads are in their constructs only */
-    if (region_wanted(t))       /* other threads wait for the creation contexts of our regions */
+    if (t->counts.on)
+      charge_counts(t, open_context(t), t->counts.own_since);
+    if (region_wanted(t)) /* other threads wait for the creation contexts of our regions */
       context_publish_open(t);
     return;
   }
@@ -135,8 +152,8 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
     put_trace(t, event, overhead ? TRACELOG_OVERHEAD : TRACELOG_WORKS, node, weight);
   if (timed && rt.online && node != CCT_NONE)
     span_sample(t, node, weight);
-  if (counted)
-    charge_counts(t, node);
+  if (counted && t->counts.on)
+    charge_counts(t, node == CCT_NONE ? open_context(t) : node, t->counts.own_since);
   bool kept = timed ? charge_time(t, node, overhead ? METRIC_OVERHEAD : METRIC_WORK, &share)
                     : node != CCT_NONE && cct_add(t, node, event_metric(event), weight) &&
                           (!counted || cct_add(t, node, METRIC_SAMPLES, 1));

@@ -117,8 +117,8 @@ struct team {
   const void *code;
   uint64_t name;  /* in the graph log */
   uint64_t begun; /* ticks at its begin, and its place: see construct/construct.h */
-  uint32_t construct_owner, construct_record, construct_kind; /* kind: see span_set_entry() */
-  struct phase phases[2];                                     /* by parity, since threads may be one phase apart */
+  uint32_t construct_owner, construct_record, construct_kind, construct_row; /* row 0: not set */
+  struct phase phases[2]; /* by parity, since threads may be one phase apart */
   struct shared_construct loops[SHARED_LOOPS];
 };
 

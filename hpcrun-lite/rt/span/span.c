@@ -247,19 +247,18 @@ uint32_t span_region_row(uint64_t region)
   return team ? team->row : 0;
 }
 
-enum { KIND_BITS = 8 };
-
 void span_set_entry(uint64_t region, struct span_entry entry)
 {
   struct team *team = graph_open_team(region);
   if (!team)
     return;
   team->begun = entry.begun;
-  uint32_t kind = entry.row << KIND_BITS | entry.kind;
-  if (team->construct_owner != entry.owner || team->construct_record != entry.record || team->construct_kind != kind) {
+  if (team->construct_owner != entry.owner || team->construct_record != entry.record ||
+      team->construct_kind != entry.kind || team->construct_row != entry.row) {
     team->construct_owner = entry.owner;
     team->construct_record = entry.record;
-    team->construct_kind = kind;
+    team->construct_kind = entry.kind;
+    team->construct_row = entry.row;
   }
 }
 
@@ -268,9 +267,8 @@ struct span_entry span_entry(uint64_t region)
   const struct team *team = graph_open_team(region);
   if (!team)
     return (struct span_entry){0};
-  uint32_t kind = team->construct_kind, row = kind >> KIND_BITS;
-  return (struct span_entry){team->begun, team->construct_owner, team->construct_record, kind & ((1 << KIND_BITS) - 1),
-                             row ? row : team->row};
+  return (struct span_entry){team->begun, team->construct_owner, team->construct_record, team->construct_kind,
+                             team->construct_row ? team->construct_row : team->row};
 }
 
 void span_team_size(uint64_t region, uint32_t threads)
