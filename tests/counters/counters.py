@@ -85,7 +85,7 @@ def short_tasks_are_estimated(directory):
     run = measure(directory, "gcc", "short")
     row, = (row for row in run.view("tasks") if row["instances"] == "40000")
     assert float(row["counted_pct"]) < 100, row
-    near(int(row["page-faults"]), 2500, 0.25, "estimated")
+    tap.timed(1875 <= int(row["page-faults"]) <= 3125, row["page-faults"])  # tasks that are read depend on load
     assert "about" in tap.must(tap.REPORT, "--view", "tasks", run.output)
 
 
