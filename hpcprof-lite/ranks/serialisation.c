@@ -312,6 +312,7 @@ static void get_bools(const void *record, struct profile_process *process)
   process->usable = bytes[offsetof(struct profile_process, usable)] == 1;
   process->unfinished = bytes[offsetof(struct profile_process, unfinished)] == 1;
   process->running = bytes[offsetof(struct profile_process, running)] == 1;
+  process->copied = bytes[offsetof(struct profile_process, copied)] == 1;
   process->superseded = bytes[offsetof(struct profile_process, superseded)] == 1;
   process->in_part = bytes[offsetof(struct profile_process, in_part)] == 1;
   process->of_whole = bytes[offsetof(struct profile_process, of_whole)] == 1;

@@ -51,6 +51,11 @@ static void print_samples(const struct report *report, const struct terminal *te
         terminal, report->stream, "", "  ",
         "No samples were taken, because the level is summary: times of constructs and waiting are exact, work "
         "is the rest, and no time is shown for single functions");
+  else if (!run->samples && run->paused)
+    print_reason(report, terminal,
+                 "nothing was sampled, because measuring was paused from the start to the end. Resume it: "
+                 "hpcrun-lite --control DIR resume, or hpcrun_lite_start() in the program; or measure again without "
+                 "level = off or --paused");
   else if (!run->samples)
     print_reason(report, terminal,
                  "nothing was sampled, because the program %s. Measure again: hpcrun-lite -e %s@f1000 COMMAND%s",
