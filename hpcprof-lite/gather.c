@@ -45,7 +45,9 @@ static void report_incomplete(const struct profile_process *process)
     job_print_error("%s is complete; the .live file beside it, left over from a kill, is not read", process->path);
   if (process->unfinished && process->usable)
     job_print_error("%s: process %u %s: reported up to its last sample, after %.3f s%s", process->path, process->pid,
-                    process->running ? "is still running" : "was killed, or could not write its file",
+                    process->copied    ? "was running when the snapshot was taken"
+                    : process->running ? "is still running"
+                                       : "was killed, or could not write its file",
                     (double)process->wall_ns / 1e9,
                     process->lost[LOSS_UNKEPT] ? ", except for tables that could not be kept on disk" : "");
   else if (process->unfinished)

@@ -96,6 +96,7 @@ int user_counters_pipeline(struct job *job)
   for (uint32_t i = 0; i < job->profile.processes_usable; i++)
     if (job->profile.processes[i].marks.counts_count)
       return 0;
-  job_print_error("the program has counted nothing: call hpcrun_lite_counter() (hpcrun-lite.h)");
+  job_print_error("the program has counted nothing%s: call hpcrun_lite_counter() (hpcrun-lite.h)",
+                  job->options.limited ? " between --from and --to" : "");
   return EXIT_INPUT;
 }

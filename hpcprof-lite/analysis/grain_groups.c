@@ -50,8 +50,18 @@ static struct grain_group *find(struct grain_groups *groups, const struct grain_
   return group;
 }
 
+struct counters_present grain_groups_present(const uint64_t counts[COUNTERS_MAX])
+{
+  uint64_t known = 0;
+  for (uint32_t i = 0; i < COUNTERS_MAX; i++)
+    known |= (uint64_t)(counts[i] != GRAIN_UNKNOWN) << i;
+  return counters_present_of(known);
+}
+
 static void add_counts(struct grain_group *group, const struct grain_row *row)
 {
+  struct counters_present present = grain_groups_present(row->counts);
+  counters_present_add(&group->present, &present);
   for (uint32_t i = 0; i < COUNTERS_MAX; i++) {
     struct grain_counts *counts = &group->counts[i];
     uint64_t count = row->counts[i];

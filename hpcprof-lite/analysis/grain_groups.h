@@ -7,6 +7,7 @@
 #ifndef HPCPROF_LITE_ANALYSIS_GRAIN_GROUPS_H
 #define HPCPROF_LITE_ANALYSIS_GRAIN_GROUPS_H
 
+#include "hpcprof-lite/model/construct_figures.h"
 #include "hpcprof-lite/model/grain.h"
 #include "hpcprof-lite/model/index.h"
 
@@ -25,6 +26,7 @@ struct grain_group {
   struct grain_counts {
     uint64_t grains, sum, least, most; /* grains: whose count is known */
   } counts[COUNTERS_MAX];
+  struct counters_present present; /* in its grains */
   uint64_t *histogram;
 };
 
@@ -40,6 +42,9 @@ int grain_groups_add(struct grain_groups *groups, const struct grain_row *row);
 
 /* Computes the quantiles, and sorts the groups by the time that grains with problems hold, then by all their time. */
 void grain_groups_finish(struct grain_groups *groups);
+
+/* Which counts of a grain are known. */
+struct counters_present grain_groups_present(const uint64_t counts[COUNTERS_MAX]);
 
 void grain_groups_release(struct grain_groups *groups);
 

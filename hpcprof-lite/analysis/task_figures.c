@@ -306,6 +306,8 @@ static int add_counts(const struct construct_tree *tree, const uint32_t *row_of,
     task_of[i] = entry->kind == CONSTRUCT_TASK_EXEC ? row_of[entry->directive] : task_of[entry->parent];
     if (entry->kind == CONSTRUCT_TASK_EXEC && task_of[i])
       add(&result->rows[task_of[i] - 1].unread_ns, entry->sum.unread);
+    if (task_of[i])
+      counters_present_add(&result->rows[task_of[i] - 1].present, &entry->sum.present);
     for (unsigned k = 0; k < COUNTERS_MAX && task_of[i]; k++)
       add(&result->rows[task_of[i] - 1].counted[k], entry->sum.counted_own[k]);
   }

@@ -27,9 +27,10 @@ struct task_row {
   double below_1us, below_10us; /* parts of the ended ones */
   double cost_ns;        /* what creating one takes, or else the way from the end of one to the next; 0: not known */
   bool cost_of_creation; /* it is the former */
-  uint64_t counted[COUNTERS_MAX]; /* while they ran, without the tasks that ran inside them */
-  uint64_t unread_ns;             /* time of which these are estimated, with the tasks inside */
-  double below_cost;              /* part of the ended ones that ran for less */
+  uint64_t counted[COUNTERS_MAX];  /* while they ran, without the tasks that ran inside them */
+  struct counters_present present; /* of them */
+  uint64_t unread_ns;              /* time of which these are estimated, with the tasks inside */
+  double below_cost;               /* part of the ended ones that ran for less */
 };
 
 struct task_figures {

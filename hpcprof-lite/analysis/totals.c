@@ -136,6 +136,7 @@ int totals_compute(const struct profile *profile, const struct tree_columns *col
       sleeping_ns = model_sum(sleeping_ns, totals->blocked_ns - others_ns);
     add_openmp(totals, process, baseline);
     totals->unsampled = (totals->unsampled || totals->processes == 1) && profile_unsampled(process);
+    totals->paused = totals->paused || profile_paused(process);
     totals->by_wall = totals->by_wall || profile_by_wall(process);
   }
   totals->work_ns -= totals->work_ns < sleeping_ns ? totals->work_ns : sleeping_ns;

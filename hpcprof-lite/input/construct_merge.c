@@ -39,9 +39,12 @@ static void merge_counters(struct profile *profile, uint32_t process)
 {
   struct construct_times *own = &profile->processes[process].constructs;
   uint32_t map[COUNTERS_MAX];
+  uint64_t known = 0;
   for (uint32_t i = 0; i < own->counters.count; i++) {
     map[i] = counter_names_add(&profile->constructs.counters, own->counters.names[i]);
-    if (map[i] == COUNTERS_MAX)
+    if (map[i] < COUNTERS_MAX)
+      known |= UINT64_C(1) << map[i];
+    else
       problems_add(&profile->problems[process],
                    "%s: counts of constructs by event '%s' left out: the runs count more than %d events; report them "
                    "separately",
@@ -49,6 +52,7 @@ static void merge_counters(struct profile *profile, uint32_t process)
   }
   for (uint32_t i = 0; i < own->rows_count && own->counters.count; i++) {
     struct construct_figures *figures = &own->rows[i].figures, before = *figures;
+    figures->present = counters_present_of(known);
     memset(figures->counted, 0, sizeof figures->counted);
     memset(figures->counted_own, 0, sizeof figures->counted_own);
     for (uint32_t k = 0; k < own->counters.count; k++)

@@ -173,7 +173,8 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
     return 0;
   process->usable = true;
   bool runs_here = process->unfinished && still_runs(process->path, process->pid);
-  process->running = runs_here || (process->unfinished && in_snapshot(process->path));
+  process->copied = process->unfinished && !runs_here && in_snapshot(process->path);
+  process->running = runs_here || process->copied;
   if (runs_here && !work->slice->part)
     take_run_delays(process);
   process->superseded = has_stale_live_file(process->path);
@@ -360,6 +361,8 @@ int merge_finish(struct profile *profile)
   int status = sort_processes(profile);
   if (!status)
     status = span_merge(profile);
+  if (!status)
+    status = catalog_distinguish(&profile->catalog);
   return status ? status : construct_merge(profile);
 }
 

@@ -113,7 +113,7 @@ static void draw_foot(const struct picture *picture, struct screen *screen, unsi
 {
   char text[LINE], line[TERMINAL_TEXT_MAX + 32], fitted[TERMINAL_TEXT_MAX], where[64] = "";
   const struct terminal *terminal = &screen->terminal;
-  if (rows > fit)
+  if (rows > fit && fit)
     snprintf(where, sizeof where, "%u-%u of %u  ", picture->top + 1,
              picture->top + fit < rows ? picture->top + fit : rows, rows);
   snprintf(text, sizeof text, "%sq quit  ? help  1-4 page  r sort  space freeze  +/- interval", where);

@@ -32,7 +32,9 @@ static bool put(const char *text, size_t length)
 {
   while (length) {
     ssize_t written = write(STDOUT_FILENO, text, length);
-    if (written < 0 && errno != EINTR && errno != EAGAIN)
+    if (written < 0 && errno == EAGAIN) /* another program has made the terminal non-blocking */
+      poll(&(struct pollfd){.fd = STDOUT_FILENO, .events = POLLOUT}, 1, -1);
+    else if (written < 0 && errno != EINTR)
       return false;
     text += written > 0 ? written : 0;
     length -= written > 0 ? (size_t)written : 0;

@@ -2,6 +2,7 @@
 
 #include "common/array.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,6 +135,33 @@ int catalog_add_column(struct catalog *catalog, const struct catalog_column *col
   if (status)
     *number = MODEL_NONE;
   return status;
+}
+
+/* Whether a column of views has the name of that counter. */
+static bool is_taken(const struct catalog *catalog, uint32_t counter)
+{
+  const char *name = catalog->columns[counter].name;
+  uint32_t role = catalog->columns[counter].role;
+  bool taken = !strcmp(name, "critical_path");
+  for (uint32_t i = 0; i < catalog->columns_count && !taken; i++)
+    taken =
+        i != counter && (catalog->columns[i].role ^ role) % COLUMN_OF_WHOLE && !strcmp(catalog->columns[i].name, name);
+  return taken;
+}
+
+int catalog_distinguish(struct catalog *catalog)
+{
+  for (uint32_t i = 0; i < catalog->columns_count; i++) {
+    struct catalog_column *column = &catalog->columns[i];
+    char *name;
+    if (column->role % COLUMN_OF_WHOLE != COLUMN_USER || !is_taken(catalog, i))
+      continue;
+    if (asprintf(&name, "%s_user", column->name) < 0)
+      return ERR_NOMEM;
+    free(column->name);
+    column->name = name;
+  }
+  return 0;
 }
 
 static int by_module(const void *a, const void *b, void *catalog)

@@ -34,6 +34,7 @@ void construct_figures_add(struct construct_figures *sum, const struct construct
     add(&sum->counted[i], figures->counted[i]);
     add(&sum->counted_own[i], figures->counted_own[i]);
   }
+  counters_present_add(&sum->present, &figures->present);
 }
 
 /* The rest of an amount without a part of it, which may exceed it where sums were limited. */
@@ -201,10 +202,40 @@ uint32_t counter_ratios(const struct counter_names *names, struct counter_ratio 
   return count;
 }
 
-bool counter_ratio_value(const struct counter_ratio *ratio, const uint64_t *counts, double *value)
+/* The bit of a program that counts one of them without the other. */
+static uint64_t apart_bit(uint32_t counter, uint32_t without_it)
 {
+  return UINT64_C(1) << (counter * COUNTERS_MAX + without_it);
+}
+
+struct counters_present counters_present_of(uint64_t known)
+{
+  struct counters_present present = {.known = known};
+  for (uint32_t i = 0; i < COUNTERS_MAX; i++)
+    for (uint32_t k = 0; k < COUNTERS_MAX; k++)
+      if (known >> i & 1 && !(known >> k & 1))
+        present.apart |= apart_bit(i, k);
+  return present;
+}
+
+void counters_present_add(struct counters_present *sum, const struct counters_present *present)
+{
+  sum->known |= present->known;
+  sum->apart |= present->apart;
+}
+
+bool counters_present_has(const struct counters_present *present, uint32_t counter)
+{
+  return present->known >> counter & 1;
+}
+
+bool counter_ratio_value(const struct counter_ratio *ratio, const uint64_t *counts,
+                         const struct counters_present *present, double *value)
+{
+  uint64_t apart = apart_bit(ratio->of, ratio->per) | apart_bit(ratio->per, ratio->of);
+  bool together = counters_present_has(present, ratio->of) && !(present->apart & apart);
   *value = counts[ratio->per] ? (double)counts[ratio->of] / (double)counts[ratio->per] * ratio->factor : 0;
-  return counts[ratio->per] > 0;
+  return together && counts[ratio->per] > 0;
 }
 
 void construct_times_release(struct construct_times *times)

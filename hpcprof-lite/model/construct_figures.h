@@ -47,6 +47,13 @@ struct counter_names {
   uint32_t count;
 };
 
+/* Which counters of the run the programs of a figure have counted: programs of one launch may count different events.
+ * Bits by counter; apart: bit i * COUNTERS_MAX + k is set if one of them counted i without k. */
+struct counters_present {
+  uint64_t known, apart;
+};
+_Static_assert(COUNTERS_MAX *COUNTERS_MAX <= 64, "a bit for each pair of counters");
+
 struct construct_node {
   uint32_t parent; /* a smaller number */
   uint32_t kind;
@@ -70,6 +77,7 @@ struct construct_figures {
   /* Events counted in it, with the constructs in it and without; and the time, with that of the constructs in it, of
    * which the counts are estimated. */
   uint64_t counted[COUNTERS_MAX], counted_own[COUNTERS_MAX], unread;
+  struct counters_present present;
   uint64_t cut; /* rows of a part of the run: chosen, unended, and the body of a lock are not known */
 };
 
@@ -143,8 +151,18 @@ struct counter_ratio {
 enum { COUNTER_RATIOS_MAX = COUNTERS_MAX };
 uint32_t counter_ratios(const struct counter_names *names, struct counter_ratio ratios[COUNTER_RATIOS_MAX]);
 
-/* Sets *value; false where it is not defined. */
-bool counter_ratio_value(const struct counter_ratio *ratio, const uint64_t *counts, double *value);
+/* Sets *value; false where it is not defined, or its parts were not counted by the same programs. */
+bool counter_ratio_value(const struct counter_ratio *ratio, const uint64_t *counts,
+                         const struct counters_present *present, double *value);
+
+/* The counters of that mask, counted by the same program. */
+struct counters_present counters_present_of(uint64_t known);
+
+/* Adds those of another program. */
+void counters_present_add(struct counters_present *sum, const struct counters_present *present);
+
+/* Whether any program has counted it. */
+bool counters_present_has(const struct counters_present *present, uint32_t counter);
 
 /* Node 0. */
 extern const struct construct_node construct_outside;

@@ -117,6 +117,11 @@ static struct note find_note(const struct profile_process *process, const char *
   return (struct note){0};
 }
 
+bool profile_paused(const struct profile_process *process)
+{
+  return find_note(process, PROFILE_NOTE_PAUSED).text;
+}
+
 static bool same(struct note a, struct note b)
 {
   return a.text && b.text && a.length == b.length && !memcmp(a.text, b.text, a.length);

@@ -120,7 +120,8 @@ struct profile_process {
   char *path;
   bool usable;     /* false: nothing could be read */
   bool unfinished; /* it was killed or still runs: its figures extend to its last sample */
-  bool running;    /* unfinished, and it still runs on this machine */
+  bool running;    /* unfinished, and it still runs on this machine, or its file was copied */
+  bool copied;     /* running when its file was copied (--control snapshot) */
   bool superseded; /* a live file exists beside the complete one: it was killed after it had written that */
   bool in_part;    /* all figures are those between from_ticks and to_ticks, also its start and those of its threads */
   bool of_whole;   /* its columns get roles with COLUMN_OF_WHOLE */
@@ -176,6 +177,9 @@ bool profile_by_wall(const struct profile_process *process);
 /* Whether no samples were taken of the process, as its notes say (level = summary). */
 bool profile_unsampled(const struct profile_process *process);
 
+/* Whether measuring was paused all the time, as its notes say. */
+bool profile_paused(const struct profile_process *process);
+
 /* Writes what filters of the measurement have left out, as the notes of the processes say, each filter once, and the
  * names that none of its processes has found.  Returns false, and an empty text, if there is none. */
 bool profile_filtered(const struct profile *profile, char *text, size_t size);
@@ -184,6 +188,7 @@ bool profile_filtered(const struct profile *profile, char *text, size_t size);
 enum { PROFILE_FILTERED_MAX = 4096 }; /* bytes that are enough for what people write */
 #define PROFILE_NOTE_FILTERED "Filtered: "
 #define PROFILE_NOTE_MISSING "Not in the program: "
+#define PROFILE_NOTE_PAUSED "Paused: "
 
 /* Frees everything that the profile owns, but not the structure. */
 void profile_release(struct profile *profile);

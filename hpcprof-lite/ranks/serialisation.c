@@ -14,7 +14,7 @@ enum { BLOCK_BYTES = 8, COMPRESSION_LEVEL = 1 };
 _Static_assert(sizeof(struct profile_process) == 1328 && sizeof(struct profile_thread) == 416, "see below");
 _Static_assert(sizeof(struct profile_directive) == 72 && sizeof(struct context_share) == 24, "see below");
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct catalog_column) == 32, "see below");
-_Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 248, "see below");
+_Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 264, "see below");
 _Static_assert(sizeof(struct profile_mark) == 24 && sizeof(struct profile_user_count) == 40, "see below");
 _Static_assert(sizeof(struct construct_tasks) == 3016 && sizeof(struct construct_times) == 832, "see below");
 
@@ -312,6 +312,7 @@ static void get_bools(const void *record, struct profile_process *process)
   process->usable = bytes[offsetof(struct profile_process, usable)] == 1;
   process->unfinished = bytes[offsetof(struct profile_process, unfinished)] == 1;
   process->running = bytes[offsetof(struct profile_process, running)] == 1;
+  process->copied = bytes[offsetof(struct profile_process, copied)] == 1;
   process->superseded = bytes[offsetof(struct profile_process, superseded)] == 1;
   process->in_part = bytes[offsetof(struct profile_process, in_part)] == 1;
   process->of_whole = bytes[offsetof(struct profile_process, of_whole)] == 1;

@@ -33,7 +33,8 @@ bool parallelism_cut(const struct report *report)
 static const char *reason_of(const struct profile_process *process)
 {
   static const char *const others[] = {
-      "Scaling: ", "NUMA: ", "counted: ", "counts are scaled: ", PROFILE_NOTE_FILTERED, PROFILE_NOTE_MISSING};
+      "Scaling: ",          "NUMA: ",           "counted: ", "counts are scaled: ", PROFILE_NOTE_FILTERED,
+      PROFILE_NOTE_MISSING, PROFILE_NOTE_PAUSED};
   for (const char *at = process->notes; (at = strchr(at, '\n'));) {
     bool other = false;
     at++;

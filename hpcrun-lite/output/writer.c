@@ -456,6 +456,8 @@ static uint32_t process_notes(uint32_t before)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.scaling);
   if (*config.numa && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.numa);
+  if (config.paused && atomic_load(&rt.pauses) == 1 && (size_t)at < sizeof notes)
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "\nPaused: measuring was paused from the start to the end");
   filter_settings_note(filtered, sizeof filtered);
   if (*filtered && (size_t)at < sizeof notes)
     snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", filtered);

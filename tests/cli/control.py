@@ -456,6 +456,8 @@ def a_snapshot_is_a_measurement_of_its_own(directory):
     more_samples(program)
     copy = os.path.join(directory, "copy")
     assert "copy; read it with: hpcprof-lite " in must(LAUNCHER, "--control", program.output, "snapshot", copy)
+    inside = run(LAUNCHER, "--control", program.output, "snapshot", os.path.join(program.output, "inside"))
+    assert inside.returncode != 0 and "lies in the measurement" in inside.stderr, inside
     again = must(LAUNCHER, "--control", program.output, "snapshot")
     assert again.rstrip().endswith("regions-snapshot"), again
     refused = control(program.output, "snapshot", copy)
@@ -467,6 +469,7 @@ def a_snapshot_is_a_measurement_of_its_own(directory):
     assert 0 < taken[0] < whole[0] and 0 < taken[1] < whole[1], (taken, whole)
     summary = report("--view=summary", "--no-pager", copy)
     assert summary.returncode == 0 and "still running" in summary.stdout and "killed" not in summary.stdout, summary
+    assert "was running when the snapshot was taken" in summary.stderr, summary
     assert "graph log" not in summary.stderr and "last flush" in summary.stdout, summary
     part, all_work = (float(rows("parallelism", path)[0]["work"]) for path in (copy, program.output))
     assert 0 < part < all_work, (part, all_work)

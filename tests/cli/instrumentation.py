@@ -219,6 +219,45 @@ def counters_of_many_processes_leave_room_for_events(directory):
     assert listed.count("\ncounter-") == 2 * 3 * 25, listed  # of all threads, and of each
 
 
+NAMES = """
+#include <stdio.h>
+#include "hpcrun-lite.h"
+int main(void)
+{
+  volatile double sum = 0;
+  hpcrun_lite_phase("before");
+  hpcrun_lite_counter("page-faults", 5);
+  hpcrun_lite_counter("critical_path", 7);
+  for (int i = 0; i < 60000000; i++)
+    sum += i;
+  return 0;
+}
+"""
+
+
+@case
+def counters_do_not_take_the_names_of_other_columns(directory):
+    program, output = compile_c(directory, "names", NAMES, "-I", INCLUDE), os.path.join(directory, "measurement")
+    must(LAUNCHER, "-q", "-t", "-c", "page-faults", "-o", output, program)
+    for view in "topdown", "flat":
+        names = must(REPORT, "--view", view, "-f", "csv", output).splitlines()[0].split(",")
+        assert len(set(names)) == len(names) and {"page-faults_user_incl", "critical_path_user_incl"} < set(names), names
+    assert table(must(REPORT, "--view", "flat", "-f", "csv", "--sort", "page-faults_user_incl", output))
+    assert len(rows("user-counters", output)) == 4, "a line of each, and of its thread"
+    text = must(REPORT, "--view", "user-counters", output)
+    assert "\n    page-faults\n" in text and max(map(len, text.splitlines())) <= 80, text
+    done = run(REPORT, "--view", "user-counters", "--from", "0.02", output)
+    assert done.returncode == 1 and "counted nothing between --from and --to" in done.stderr, done
+
+
+@case
+def a_run_that_was_paused_to_its_end_says_so(directory):
+    program, output = compile_c(directory, "names", NAMES, "-I", INCLUDE), os.path.join(directory, "measurement")
+    must(LAUNCHER, "-q", "--paused", "-o", output, program)
+    text = " ".join(must(REPORT, output).split())
+    assert "because measuring was paused from the start to the end" in text and "too little" not in text, text
+
+
 @case
 def negative_values_are_refused_and_sums_do_not_wrap(directory):
     output, _ = measured(directory, "bad")

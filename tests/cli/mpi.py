@@ -323,6 +323,20 @@ def a_rank_that_dies_ends_the_job(directory):
 
 
 @tap.case
+def programs_of_one_job_have_own_addresses_of_a_filter(directory):
+    output, settings = os.path.join(directory, "job"), os.path.join(directory, "filter.ini")
+    with open(settings, "w") as file:
+        file.write("[filter]\nfunctions = !*e*\n")  # more addresses than an environment holds
+    own = [tap.compile_c(directory, name, "int main(void) { return 0; }\n", "-fopenmp") for name in ("one", "other")]
+    launch = (tap.LAUNCHER, "-q", "--config", settings, "-o", output)
+    done = mpirun(1, *launch, own[0], ":", "-n", "1", *launch, own[1], cwd=directory)
+    assert done.returncode == 0, done
+    texts = [open(path).read() for path in glob.glob(os.path.join(output, "code.*.filter"))]
+    assert len(texts) == 2 and all(sum(program + " " in text for text in texts) == 1 for program in
+                                   map(os.path.basename, own)), [text[:200] for text in texts]
+
+
+@tap.case
 def without_mpi_the_first_rank_does_all_the_work(_):
     alone = report("--view", "topdown", "-f", "csv", "basic", cwd=tap.GOLDEN)
     # like a launcher that this MPI does not know: Open MPI does not see a job

@@ -204,12 +204,3 @@ void user_marks_cut(struct profile_process *process, uint64_t from_ns, uint64_t 
   }
   marks->marks_count = kept;
 }
-
-uint32_t user_marks_name(const struct read_file *file, const struct profile_marks *marks, uint32_t string)
-{
-  const char *name = read_string(file, string);
-  for (uint32_t at = 1; at < marks->text_size; at += (uint32_t)strlen(marks->text + at) + 1)
-    if (!strcmp(marks->text + at, name))
-      return at;
-  return 0;
-}

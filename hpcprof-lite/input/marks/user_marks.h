@@ -18,7 +18,4 @@ void user_marks_cut(struct profile_process *process, uint64_t from_ns, uint64_t 
 /* Adds the counts of a part of the run, by which those of the file have been replaced.  Returns 0 or ERR_NOMEM. */
 int user_marks_count(struct read_file *file, struct profile_process *process);
 
-/* Returns the name in the process's text of a string in its file; 0 if it has none. */
-uint32_t user_marks_name(const struct read_file *file, const struct profile_marks *marks, uint32_t string);
-
 #endif

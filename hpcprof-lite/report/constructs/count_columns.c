@@ -28,11 +28,12 @@ void count_columns_init(struct count_columns *columns, const struct profile *pro
     columns->all[columns->count++] = "counted_pct";
 }
 
-static void ratio_cells(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts)
+static void ratio_cells(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts,
+                        const struct counters_present *present)
 {
   for (uint32_t i = 0; i < columns->ratios_count; i++) {
     double value;
-    if (counter_ratio_value(&columns->ratios[i], counts, &value))
+    if (counter_ratio_value(&columns->ratios[i], counts, present, &value))
       row_writer_real(writer, value, 4);
     else
       row_writer_empty(writer);
@@ -40,29 +41,34 @@ static void ratio_cells(const struct count_columns *columns, struct row_writer *
 }
 
 /* The part of a time in which counts are exact. */
-static void part_cell(struct row_writer *writer, uint64_t all_ns, uint64_t unread_ns)
+static void part_cell(struct row_writer *writer, const struct counters_present *present, uint64_t all_ns,
+                      uint64_t unread_ns)
 {
-  if (all_ns)
+  if (all_ns && present->known)
     row_writer_percent(writer, all_ns - (unread_ns < all_ns ? unread_ns : all_ns), all_ns);
   else
     row_writer_empty(writer);
 }
 
-/* The least, mean and greatest count of the threads that have a row. */
+/* The least, mean and greatest count of the threads that have a row and counted it. */
 static void thread_cells(struct row_writer *writer, const struct construct_entry *entry, uint32_t counter)
 {
   uint64_t least = UINT64_MAX, greatest = 0;
+  uint32_t lines = 0;
   for (uint32_t i = 0; i < entry->lines_count; i++) {
     uint64_t count = entry->lines[i].figures.counted[counter];
+    if (!counters_present_has(&entry->lines[i].figures.present, counter))
+      continue;
+    lines++;
     least = count < least ? count : least;
     greatest = count > greatest ? count : greatest;
   }
-  row_writer_optional(writer, entry->lines_count > 0, least);
-  if (entry->lines_count)
-    row_writer_real(writer, (double)entry->sum.counted[counter] / entry->lines_count, 2);
+  row_writer_optional(writer, lines > 0, least);
+  if (lines)
+    row_writer_real(writer, (double)entry->sum.counted[counter] / lines, 2);
   else
     row_writer_empty(writer);
-  row_writer_optional(writer, entry->lines_count > 0, greatest);
+  row_writer_optional(writer, lines > 0, greatest);
 }
 
 static void no_cells(const struct count_columns *columns, struct row_writer *writer, unsigned of_each)
@@ -86,31 +92,32 @@ void count_columns_cells(const struct count_columns *columns, struct row_writer 
     return;
   }
   for (uint32_t i = 0; i < columns->counters->count; i++) {
-    row_writer_uint(writer, figures->counted[i]);
+    bool has = counters_present_has(&figures->present, i);
+    row_writer_optional(writer, has, figures->counted[i]);
     if (columns->kind == COUNT_COLUMNS_TREE)
-      row_writer_uint(writer, figures->counted_own[i]);
+      row_writer_optional(writer, has, figures->counted_own[i]);
     else if (!line)
       thread_cells(writer, entry, i);
     else
       for (int k = 0; k < 3; k++)
         row_writer_empty(writer);
   }
-  ratio_cells(columns, writer, figures->counted);
-  part_cell(writer, construct_exec(figures), figures->unread);
+  ratio_cells(columns, writer, figures->counted, &figures->present);
+  part_cell(writer, &figures->present, construct_exec(figures), figures->unread);
 }
 
 void count_columns_sums(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts,
-                        uint64_t all_ns, uint64_t unread_ns)
+                        const struct counters_present *present, uint64_t all_ns, uint64_t unread_ns)
 {
   if (columns->unknown) {
     no_cells(columns, writer, 1);
     return;
   }
   for (uint32_t i = 0; i < columns->counters->count; i++)
-    row_writer_uint(writer, counts[i]);
-  ratio_cells(columns, writer, counts);
+    row_writer_optional(writer, counters_present_has(present, i), counts[i]);
+  ratio_cells(columns, writer, counts, present);
   if (columns->counters->count)
-    part_cell(writer, all_ns, unread_ns);
+    part_cell(writer, present, all_ns, unread_ns);
 }
 
 /* ---- grains ---- */
@@ -119,15 +126,8 @@ void count_columns_grain(const struct count_columns *columns, struct row_writer 
 {
   for (uint32_t i = 0; i < columns->counters->count; i++)
     row_writer_optional(writer, counts[i] != GRAIN_UNKNOWN, counts[i]);
-  for (uint32_t i = 0; i < columns->ratios_count; i++) {
-    const struct counter_ratio *ratio = &columns->ratios[i];
-    double value;
-    bool known = counts[ratio->of] != GRAIN_UNKNOWN && counts[ratio->per] != GRAIN_UNKNOWN;
-    if (known && counter_ratio_value(ratio, counts, &value))
-      row_writer_real(writer, value, 4);
-    else
-      row_writer_empty(writer);
-  }
+  struct counters_present present = grain_groups_present(counts);
+  ratio_cells(columns, writer, counts, &present);
 }
 
 /* Of how many of its grains the counts are known. */
@@ -154,7 +154,7 @@ void count_columns_group(const struct count_columns *columns, struct row_writer 
       row_writer_empty(writer);
     row_writer_optional(writer, counts->grains, counts->most);
   }
-  ratio_cells(columns, writer, sums);
+  ratio_cells(columns, writer, sums, &group->present);
   if (columns->counters->count)
     row_writer_percent(writer, counted_grains(columns->counters, group), group->count);
 }
@@ -184,8 +184,9 @@ void count_columns_group_text(const struct counter_names *counters, const struct
 
 /* ---- text ---- */
 
-void count_columns_text(const struct counter_names *counters, const uint64_t *counts, bool estimated,
-                        const struct terminal *terminal, FILE *stream)
+void count_columns_text(const struct counter_names *counters, const uint64_t *counts,
+                        const struct counters_present *present, bool estimated, const struct terminal *terminal,
+                        FILE *stream)
 {
   enum { ENTRY_MAX = COUNTER_NAME_MAX + 64 };
   char text[2 * COUNTERS_MAX * ENTRY_MAX] = "", number[32];
@@ -193,12 +194,14 @@ void count_columns_text(const struct counter_names *counters, const uint64_t *co
   uint32_t ratios_count = counter_ratios(counters, ratios);
   double value;
   for (uint32_t i = 0; i < counters->count; i++) {
+    if (!counters_present_has(present, i))
+      continue;
     terminal_whole_count(counts[i], number);
     snprintf(text + strlen(text), ENTRY_MAX, "%s%s: %s%s", *text ? "; " : "", counters->names[i],
              estimated ? "about " : "", number);
   }
   for (uint32_t i = 0; i < ratios_count; i++)
-    if (counter_ratio_value(&ratios[i], counts, &value))
+    if (counter_ratio_value(&ratios[i], counts, present, &value))
       snprintf(text + strlen(text), ENTRY_MAX + 32, "; %.120s: %.2f", ratios[i].name, value);
   if (*text)
     terminal_wrap(terminal, stream, "        ", "        ", text);

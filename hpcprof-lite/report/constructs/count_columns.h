@@ -35,9 +35,10 @@ void count_columns_init(struct count_columns *columns, const struct profile *pro
 void count_columns_cells(const struct count_columns *columns, struct row_writer *writer,
                          const struct construct_entry *entry, const struct construct_line *line);
 
-/* Those of a row that has sums only.  all_ns: its time; unread_ns: that of which the counts are estimated. */
+/* Those of a row that has sums only, of the counters that are present.  all_ns: its time; unread_ns: that of which the
+ * counts are estimated. */
 void count_columns_sums(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts,
-                        uint64_t all_ns, uint64_t unread_ns);
+                        const struct counters_present *present, uint64_t all_ns, uint64_t unread_ns);
 
 /* Those of a grain, and of a group of grains. */
 void count_columns_grain(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts);
@@ -49,7 +50,8 @@ void count_columns_group_text(const struct counter_names *counters, const struct
                               const struct terminal *terminal, FILE *stream);
 
 /* Prints the counts in words below a row of text, if there are any. */
-void count_columns_text(const struct counter_names *counters, const uint64_t *counts, bool estimated,
-                        const struct terminal *terminal, FILE *stream);
+void count_columns_text(const struct counter_names *counters, const uint64_t *counts,
+                        const struct counters_present *present, bool estimated, const struct terminal *terminal,
+                        FILE *stream);
 
 #endif

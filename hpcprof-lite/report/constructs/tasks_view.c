@@ -57,8 +57,8 @@ int tasks_view_table(const struct report *report, bool json)
   row_writer_begin(&writer, report->stream, json, columns.all, columns.count);
   for (uint32_t i = 0; i < report->tasks.count; i++) {
     row_cells(&writer, &report->tasks.rows[i]);
-    count_columns_sums(&columns, &writer, report->tasks.rows[i].counted, report->tasks.rows[i].exec_ns,
-                       report->tasks.rows[i].unread_ns);
+    count_columns_sums(&columns, &writer, report->tasks.rows[i].counted, &report->tasks.rows[i].present,
+                       report->tasks.rows[i].exec_ns, report->tasks.rows[i].unread_ns);
   }
   row_writer_end(&writer);
   document_close(report, json);
@@ -119,7 +119,7 @@ static void print_row(const struct report *report, const struct terminal *termin
   fprintf(report->stream, "%6s  %s\n", text, name);
   print_creation(report, terminal, row);
   if (!report->profile->range.traced)
-    count_columns_text(&report->profile->constructs.counters, row->counted, row->unread_ns > 0, terminal,
+    count_columns_text(&report->profile->constructs.counters, row->counted, &row->present, row->unread_ns > 0, terminal,
                        report->stream);
   print_short(report, terminal, row);
 }

@@ -152,7 +152,7 @@ int user_counters_table(const struct report *report, bool json)
 static void print_counter(const struct report *report, const struct terminal *terminal, const char *name,
                           const struct user_counter *counter)
 {
-  enum { BESIDE_NAME = 72 };
+  enum { BESIDE_NAME = 72, BELOW = 4 };
   const struct profile_user_count *sums = &counter->sums;
   const uint64_t figures[] = {sums->count, sums->sum, sums->least, sums->sum / sums->count, sums->most};
   char text[16], least[16], most[16], fitting[TERMINAL_TEXT_MAX];
@@ -162,8 +162,11 @@ static void print_counter(const struct report *report, const struct terminal *te
   }
   terminal_count(counter->least_sum, least);
   terminal_count(counter->most_sum, most);
-  terminal_cut(terminal, name, terminal_room(terminal, BESIDE_NAME), fitting);
-  fprintf(report->stream, " %7" PRIu32 " %8s %8s  %s\n", counter->threads, least, most, fitting);
+  unsigned room = terminal_room(terminal, BESIDE_NAME);
+  bool beside = strlen(name) <= room;
+  terminal_cut(terminal, name, beside ? room : terminal_room(terminal, BELOW), fitting);
+  fprintf(report->stream, " %7" PRIu32 " %8s %8s%s%s\n", counter->threads, least, most, beside ? "  " : "\n    ",
+          fitting);
 }
 
 void user_counters_text(const struct report *report)

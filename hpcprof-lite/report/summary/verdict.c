@@ -55,18 +55,24 @@ static void print_samples(const struct report *report, const struct terminal *te
   const char *event = run->by_wall ? "wall" : "task-clock";
   char percent[CELL];
   if (run->unsampled && run->samples)
-    print_reason(report, terminal,
-                 "the level became summary while the program ran: work, overhead and functions are those of the samples "
-                 "before, and lack the rest; times of constructs and waiting are exact");
+    print_reason(
+        report, terminal,
+        "the level became summary while the program ran: work, overhead and functions are those of the samples "
+        "before, and lack the rest; times of constructs and waiting are exact");
   else if (run->unsampled)
     terminal_wrap(
         terminal, report->stream, "", "  ",
         "No samples were taken, because the level is summary: times of constructs and waiting are exact, work "
         "is the rest, and no time is shown for single functions");
+  else if (!run->samples && run->paused)
+    print_reason(report, terminal,
+                 "nothing was sampled, because measuring was paused from the start to the end. Start it: "
+                 "hpcrun-lite --control DIR start, or hpcrun_lite_start() in the program; or measure again without "
+                 "level = off or --paused");
   else if (!run->samples && has_time_for_samples(report))
     print_reason(report, terminal,
-                 "nothing was sampled, although the program used CPU time: measuring was paused (--paused, level off), "
-                 "or a filter leaves out all threads or the whole time");
+                 "nothing was sampled, although the program used CPU time: a filter leaves out all threads "
+                 "or the whole time");
   else if (!run->samples)
     print_reason(report, terminal,
                  "nothing was sampled, because the program %s. Measure again: hpcrun-lite -e %s@f1000 COMMAND%s",

@@ -73,6 +73,19 @@ static bool contradicts(const char *level, enum setting setting, const char *imp
   return setting != SETTING_TRACE || strcmp(level, "samples") != 0 || strcmp(given, "samples") != 0;
 }
 
+/* The setting that has no effect at the level "summary", which takes no samples; SETTINGS: none.  The default of one is
+ * none, because --print-config writes it. */
+static enum setting without_effect(const struct setting_layer *layer)
+{
+  static const enum setting of_samples[] = {SETTING_EVENTS, SETTING_FUNCTIONS};
+  for (size_t i = 0; i < sizeof of_samples / sizeof *of_samples; i++) {
+    const char *text = layer->text[of_samples[i]], *preset = setting_keys[of_samples[i]].preset;
+    if (text && (!preset || strcmp(text, preset) != 0))
+      return of_samples[i];
+  }
+  return SETTINGS;
+}
+
 bool setting_expand_level(struct setting_layer *layer, const char *file, char *message, size_t message_size)
 {
   const char *name = layer->text[SETTING_LEVEL];
@@ -86,6 +99,13 @@ bool setting_expand_level(struct setting_layer *layer, const char *file, char *m
     const char *text;
   } implied[] = {
       {SETTING_PAUSED, level->paused}, {SETTING_TRACE, level->trace}, {SETTING_PARALLELISM, level->parallelism}};
+  enum setting unused = strcmp(name, "summary") ? SETTINGS : without_effect(layer);
+  if (unused != SETTINGS) {
+    snprintf(message, message_size,
+             "%s:%d: level: 'summary' takes no samples, which %s in line %d is about; remove one of them", file,
+             layer->line[SETTING_LEVEL], setting_keys[unused].name, layer->line[unused]);
+    return false;
+  }
   for (size_t i = 0; i < sizeof implied / sizeof *implied; i++) {
     enum setting setting = implied[i].setting;
     const char *given = layer->text[setting];

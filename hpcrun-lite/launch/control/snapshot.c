@@ -82,9 +82,19 @@ static int copy_pass(int directory, int copy, const char *suffix, unsigned *copi
 {
   int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
   DIR *entries = again >= 0 ? fdopendir(again) : NULL;
-  if (!entries)
-    return errno;
-  for (struct dirent *entry; !error && (entry = readdir(entries));) {
+  if (!entries) {
+    error = errno;
+    if (again >= 0)
+      close(again);
+    return error;
+  }
+  while (!error) {
+    errno = 0;
+    struct dirent *entry = readdir(entries);
+    if (!entry) {
+      error = errno;
+      break;
+    }
     if (!ends_in(entry->d_name, suffix) || strstr(entry->d_name, ".packing") || strstr(entry->d_name, ".flush.flush"))
       continue;
     error = copy_file(directory, copy, entry->d_name);
@@ -121,8 +131,28 @@ static int copy_all(int directory, int copy)
   return !error && !copied ? ENOENT : error;
 }
 
+/* Whether the copy would lie in the measurement, or in a folder of it. */
+static bool lies_in(const char *copy, const char *directory)
+{
+  char parent[PATH_MAX], real[PATH_MAX], whole[PATH_MAX];
+  snprintf(parent, sizeof parent, "%s", copy);
+  for (size_t length = strlen(parent); length > 1 && parent[length - 1] == '/';)
+    parent[--length] = '\0';
+  char *slash = strrchr(parent, '/');
+  if (slash)
+    slash[1] = '\0';
+  if (!realpath(slash ? parent : ".", real) || !realpath(directory, whole))
+    return false;
+  size_t length = strlen(whole);
+  return !strncmp(real, whole, length) && (!real[length] || real[length] == '/');
+}
+
 bool snapshot_take(const char *directory, const char *copy, char *message, size_t message_size)
 {
+  if (lies_in(copy, directory)) {
+    snprintf(message, message_size, "'%.400s' lies in the measurement; give a directory outside it", copy);
+    return false;
+  }
   int from = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), to = -1, error = from < 0 ? errno : 0;
   if (!error && mkdir(copy, 0700) != 0) {
     snprintf(message, message_size, "cannot create '%.400s': %s", copy, strerror(errno));

@@ -169,10 +169,12 @@ static bool find_process(struct targets *targets, pid_t pid, char *message, size
 {
   const char *why = "is not measured: start it with hpcrun-lite";
   if (directory_of(pid, targets->directory, sizeof targets->directory)) {
+    if (has_library(pid) && add(targets, pid, targets->host))
+      return true;
     if (has_library(pid))
-      return add(targets, pid, targets->host);
+      why = "cannot be listed: not enough memory";
   } else if (errno == EACCES || errno == EPERM) {
-    why = "belongs to another user";
+    why = "may not be read: it belongs to another user, or does not allow that (/proc/PID/environ)";
   } else if (!target_exists(pid)) {
     why = "does not exist";
   }

@@ -65,6 +65,10 @@ static bool add_one(struct count_list *list, const char *name, char *message, si
              "'%.80s': counting has no rate or period: leave out '@' and what follows, or sample with -e", name);
     return false;
   }
+  if (!strcmp(name, "none")) {
+    snprintf(message, message_size, "'none' stands alone, and counts nothing: remove it, or the other events");
+    return false;
+  }
   if (strlen(name) >= sizeof counter.name || !*name) {
     snprintf(message, message_size, "%s: see hpcrun-lite --list-events",
              *name ? "a name is too long" : "an empty name");

@@ -85,7 +85,9 @@ static bool copy_output(int file, int terminal, off_t *at)
       return length == 0;
     for (ssize_t done = 0; done < length;) {
       ssize_t written = write(terminal, block + done, (size_t)(length - done));
-      if (written < 0 && errno != EINTR && errno != EAGAIN)
+      if (written < 0 && errno == EAGAIN) /* another program has made the terminal non-blocking */
+        poll(&(struct pollfd){.fd = terminal, .events = POLLOUT}, 1, -1);
+      else if (written < 0 && errno != EINTR)
         return false;
       done += written > 0 ? written : 0;
     }
@@ -157,8 +159,10 @@ void viewer_redirect(const struct viewer *viewer)
 void viewer_finish(struct viewer *viewer, bool end)
 {
   int status = 0;
+  void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* the keeper may have been killed */
   while (end && write(viewer->command_runs, "", 1) < 0 && errno == EINTR)
     ;
+  signal(SIGPIPE, before);
   close(viewer->command_runs);
   while (waitpid(viewer->keeper, &status, 0) < 0 && errno == EINTR)
     ;
