@@ -594,7 +594,9 @@ static void take_lone_sample(struct lane *lane, const struct trace_event *event)
                                         [TRACELOG_LOCKWAIT] = TIMELINE_LOCK_WAIT};
   uint64_t now = at_ns(lane, event->end_ticks),
            weight = event->weight && lane->of->period_ns ? event->weight : lane->of->period_ns;
-  struct lane_interval state = {.category = categories[event->sample], .record = MODEL_NONE, .node = event->node};
+  bool waits = event->sample == TRACELOG_IDLE || event->sample == TRACELOG_LOCKWAIT; /* the node has its counts only */
+  struct lane_interval state = {
+      .category = categories[event->sample], .record = MODEL_NONE, .node = waits ? 0 : event->node};
   uint64_t slack = weight / 2;
   if (weight && now > lane->at_ns + weight + slack)
     add(lane, gap, now - weight);

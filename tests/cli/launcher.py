@@ -100,7 +100,7 @@ def words_of_options_are_checked(directory):
 def without_samples_there_is_a_remedy(directory):
     for event, reason, remedy in (("task-clock", "the program used too little CPU time", "or -e wall"),
                                   ("wall", "the program ran too briefly", "-e wall@f1000")):
-        assert launch(directory, "-q", "--overwrite", "-o", "none", "--paused", "-e", event, "true").returncode == 0
+        assert launch(directory, "-q", "--overwrite", "-o", "none", "-e", event + "@f1", "true").returncode == 0
         text = must(REPORT, os.path.join(directory, "none"))
         assert reason in text and remedy in " ".join(text.split()) and max(map(len, text.splitlines())) <= 80, text
 

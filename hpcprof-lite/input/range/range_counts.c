@@ -83,13 +83,6 @@ static void charge(struct counting *counting, uint32_t node)
   }
 }
 
-/* A sample takes what was counted before it; that of a thread that waits is the root's. */
-static void take_sample(struct counting *counting, const struct trace_event *event)
-{
-  bool works = event->sample == TRACELOG_WORKS || event->sample == TRACELOG_OVERHEAD;
-  charge(counting, works ? event->node : 0);
-}
-
 static void take_event(struct counting *counting, const struct trace_event *event)
 {
   if (event->kind == TRACE_EVENT_USER_COUNT)
@@ -97,7 +90,7 @@ static void take_event(struct counting *counting, const struct trace_event *even
   else if (event->kind == TRACE_EVENT_EVENT_COUNT)
     add_events(counting, event);
   else if (event->kind == TRACE_EVENT_SAMPLE)
-    take_sample(counting, event);
+    charge(counting, event->node); /* it takes what was counted before it */
 }
 
 int range_counts_take(struct range_thread *thread, struct read_file *file, const struct trace_reader *trace,

@@ -139,9 +139,10 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
   }
   if (timed && charge_waiting(t, &share)) {
     t->record->samples++;
-    put_trace(t, event, t->activity.lockwait ? TRACELOG_LOCKWAIT : TRACELOG_IDLE, CCT_NONE, weight);
+    uint32_t node = t->counts.on ? open_context(t) : CCT_NONE; /* of what was counted */
+    put_trace(t, event, t->activity.lockwait ? TRACELOG_LOCKWAIT : TRACELOG_IDLE, node, weight);
     if (t->counts.on)
-      charge_counts(t, open_context(t), t->counts.own_since);
+      charge_counts(t, node, t->counts.own_since);
     if (region_wanted(t)) /* other threads wait for the creation contexts of our regions */
       context_publish_open(t);
     return;
