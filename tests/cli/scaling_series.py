@@ -288,7 +288,7 @@ def fewer_threads_than_asked_for_are_said(directory):
     binary = compile_c(directory, "one", source, "-fopenmp", "-I", INCLUDE)
     must(LAUNCHER, "-q", "-o", "run", "--scaling", "1,3", binary, cwd=directory)
     text = shown("-q", "--scaling", os.path.join(directory, "run"))
-    assert "With 3 threads asked for, at most 1 were in use at once." in text, text
+    assert "With 3 threads asked for, at most 1 was in use at once." in text, text
 
 
 @case

@@ -95,8 +95,8 @@ static void print_used(const struct report *report)
       fprintf(report->stream, "The machine was busy: %" PRIu32 " thread%s waited %.1f %% of the time for a core.\n",
               point->threads, point->threads == 1 ? "" : "s", 100 * point->core_wait);
     if (point->used_least != point->threads || point->used_most != point->threads)
-      fprintf(report->stream, "With %" PRIu32 " threads asked for, at most %" PRIu32 " were in use at once.\n",
-              point->threads, point->used_most);
+      fprintf(report->stream, "With %" PRIu32 " thread%s asked for, at most %" PRIu32 " %s in use at once.\n",
+              point->threads, point->threads == 1 ? "" : "s", point->used_most, point->used_most == 1 ? "was" : "were");
   }
 }
 
