@@ -5,71 +5,18 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import build
+from measured import Running, build, control, cpu_of, write
 from report import report, rows
 from tap import (LAUNCHER, OTHER_USER, Skip, case, main, must, need_root, run, small_disk, start, timed, wait_until)
 
-TICK = os.sysconf("SC_CLK_TCK")
 MPIRUN = shutil.which("mpirun.openmpi")
 # Open MPI also runs as root, with more ranks than cores, and does not look for other machines.
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
-
-
-def cpu_of(pid):
-    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
-
-
-def control(which, *command, **how):
-    return run(LAUNCHER, "--control", str(which), *command, **how)
-
-
-class Running:
-    """A program that is measured until end()."""
-
-    def __init__(self, directory, what, *options, compiler="gcc", threads=2, prefix=(), **settings):
-        self.output = os.path.join(directory, what)
-        self.process = start(*prefix, LAUNCHER, "-o", self.output, "-e", "task-clock@f500", *options, "--",
-                             build("controlled.c", compiler), what, cwd=directory,
-                             **{"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive", **settings})
-        self.pid = self.process.pid
-
-    def wait_sampled(self, count=1):
-        wait_until(lambda: len(glob.glob(os.path.join(self.output, "*.live"))) >= count, "live files")
-        wait_until(lambda: self.status()["samples"] > 0, "samples")
-        return self
-
-    def command(self, *words):
-        """The answer for the process, which must be the only one, and succeed."""
-        done = control(self.output, *words)
-        assert done.returncode == 0 and done.stderr == "", done
-        lines = [line for line in done.stdout.splitlines() if line.startswith("process")]
-        assert len(lines) == 1 and lines[0].startswith(f"process {self.pid}: "), done
-        return lines[0].split(": ", 1)[1]
-
-    def status(self):
-        done = control(self.pid, "status")
-        match = re.match(r"process \d+: (\w+) for ([\d.]+) s of ([\d.]+) s, level (\w+), (\d+) threads?, (\d+) samples, "
-                         r"(\d+) lost\n$", done.stdout)
-        if not match:
-            return {"samples": 0, "error": done}
-        return {"state": match[1], "since": float(match[2]), "elapsed": float(match[3]), "level": match[4],
-                "threads": int(match[5]), "samples": int(match[6]), "lost": int(match[7])}
-
-    def end(self):
-        os.kill(self.pid, signal.SIGTERM)
-        output, errors = self.process.communicate(timeout=60)
-        assert self.process.returncode == 0, (self.process.returncode, errors)
-        assert not glob.glob(os.path.join(self.output, "control-*")), os.listdir(self.output)
-        assert not glob.glob(os.path.join(self.output, "*.flush")), os.listdir(self.output)
-        return output
 
 
 def more_samples(program, least=20):
@@ -166,12 +113,6 @@ def level_summary_takes_no_samples_but_exact_times(directory):
     work = float(rows("parallelism", program.output)[0]["work"])
     sampled = sum(float(row["work_s"]) for row in threads)
     timed(work > sampled, work, sampled) # the time without samples has exact work
-
-
-def write(path, text):
-    with open(path, "w", encoding="latin-1") as file:
-        file.write(text)
-    return path
 
 
 @case
