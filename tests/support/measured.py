@@ -213,6 +213,21 @@ def control(which, *command, **how):
     return tap.run(tap.LAUNCHER, "--control", str(which), *command, **how)
 
 
+def control_id():
+    """A number of a command, as common/control_file.h makes them."""
+    number = int.from_bytes(os.urandom(4), "little") | 0xff
+    return number & ~0xff | (number * 2654435769 & 0xffffffff) >> 24
+
+
+def send_control_signal(pid, number, thread=None):
+    """Sends SIGURG as a commander does, to the process or one of its threads: rt_sigqueueinfo, rt_tgsigqueueinfo."""
+    urgent = int(signal.SIGURG)
+    target = f"129, {pid}" if thread is None else f"297, {pid}, {thread}"
+    tap.must(sys.executable, "-c", f"import ctypes, struct; b = ctypes.create_string_buffer(128); "
+             f"struct.pack_into('iiiiiiQ', b, 0, {urgent}, 0, -1, 0, 1, 0, {0x68706374 << 32 | number}); "
+             f"exit(ctypes.CDLL(None).syscall({target}, {urgent}, b) != 0)")
+
+
 def cpu_of(pid):
     """The CPU time of a process in seconds."""
     with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
