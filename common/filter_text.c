@@ -197,6 +197,16 @@ static bool check_range(struct filter_part item, char *message, size_t size)
   return first <= last || refuse(item, " is an empty range; write the smaller number first", message, size);
 }
 
+/* A '[' that is closed nowhere is a mistake; in "operator[]" the set is empty, and its characters are ordinary ones. */
+static bool check_pattern(struct filter_part item, char *message, size_t size)
+{
+  bool open = false;
+  for (size_t i = 0; i < item.length; i++)
+    open = item.text[i] == '[' || (open && item.text[i] != ']');
+  return !open ||
+         refuse(item, " has '[' without ']'; write, for example, [a-z], or [[] for that character", message, size);
+}
+
 static bool check_construct(struct filter_part item, char *message, size_t size)
 {
   struct filter_part file;
@@ -225,6 +235,8 @@ static bool check_item(enum filter_key key, const struct filter_item *item, char
   }
   if (numbers)
     return check_range(item->part, message, size);
+  if (key == FILTER_KEY_FUNCTIONS || key == FILTER_KEY_MODULES)
+    return check_pattern(item->part, message, size);
   return key != FILTER_KEY_CONSTRUCTS || check_construct(item->part, message, size);
 }
 

@@ -166,6 +166,9 @@ BAD = (
     ("[filter]\nranks = -1\n", ":2: ranks: '-1' is no number"),
     ("[filter]\nfunctions = a,,b\n", ":2: functions: the list has an empty item"),
     ("[filter]\nfunctions = a,\n  !\n", ":3: functions: nothing stands behind '!'"),
+    ("[filter]\nfunctions = a, [b-\n", ":2: functions: '[b-' has '[' without ']'; write", "[[]"),
+    ("[filter]\nfunctions = a,\n  ![b]*[c\n", ":3: functions: '[b]*[c' has '[' without ']'"),
+    ("[filter]\nmodules = lib[\n", ":2: modules: 'lib[' has '[' without ']'"),
     ("[filter]\nconstructs = for, loop\n", ":2: constructs: unknown construct 'loop'"),
     ("[filter]\nconstructs = a.c:0\n", ":2: constructs: unknown construct 'a.c:0'"),
     ("[filter]\nregions = a, !b\n", ":2: regions: '!b': '!' excludes functions, modules and constructs only"),
@@ -194,6 +197,8 @@ BAD = (
 def bad_files_are_refused(directory):
     for text, *parts in BAD:
         refused(directory, text, *parts)
+    write(directory, "[filter]\nfunctions = operator[], [[]*, [a-z], []], [!]], x]\n")
+    assert "functions = operator[],[[]*,[a-z],[]],[!]],x]" in printed(directory, "--config", "test.ini")
     # also what an option replaces
     refused(directory, "[measure]\nwork = seconds\n", ":2: work: ", options=["--work", "user"])
 
