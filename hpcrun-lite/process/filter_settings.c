@@ -353,12 +353,13 @@ static void put_time(struct note *note, uint64_t ns)
   put_text(note, units[unit].name);
 }
 
-/* A moment, to the tenth of a second. */
+/* A moment, to the millisecond. */
 static void put_moment(struct note *note, uint64_t ns)
 {
   put_number(note, ns / 1000000000);
   put_text(note, ".");
-  put_number(note, ns / 100000000 % 10);
+  for (uint64_t digit = 100000000; digit >= 1000000; digit /= 10)
+    put_number(note, ns / digit % 10);
   put_text(note, " s");
 }
 

@@ -157,19 +157,40 @@ static void notes_name_all_filters_and_their_times(void **state)
   second.text = "functions !a";
   filter_publish(&second, 12340000000);
   filter_settings_note(note, sizeof note);
-  assert_string_equal(note, "Filtered: functions !a (from 12.3 s on)");
+  assert_string_equal(note, "Filtered: functions !a (from 12.340 s on)");
   filter_publish(&none, 15000000000);
   last.text = "threads 1\nranks 0\ncode a 1 2 include function";
   filter_publish(&last, 20000000000);
   filter_settings_note(note, sizeof note);
-  assert_string_equal(note, "Filtered: functions !a (from 12.3 s to 15.0 s); threads 1; ranks 0 (from 20.0 s on)");
+  assert_string_equal(note,
+                      "Filtered: functions !a (from 12.340 s to 15.000 s); threads 1; ranks 0 (from 20.000 s on)");
   assert_true(filter_settings_apply("only 5", message, sizeof message));
   filter_publish(&again, 1000000000);
   filter_settings_note(note, sizeof note);
-  assert_string_equal(note, "Filtered: only 5 ns (until 1.0 s)");
+  assert_string_equal(note, "Filtered: only 5 ns (until 1.000 s)");
   filter_settings_note(note, 20);
   assert_string_equal(note, "Filtered: only 5...");
   assert_true(filter_settings_apply("", message, sizeof message));
+}
+
+static void reports_name_a_filter_of_several_processes_once(void **state)
+{
+  (void)state;
+  static char notes[][128] = {"Filtered: ranks 0 (from 1.125 s to 1.222 s); functions !a (from 5.0 s on)",
+                              "Filtered: ranks 0 (from 1.098 s to 2.1 s); functions !a (from 5.9 s on)",
+                              "Filtered: ranks 0 (from 1.125 s to 3.0 s); functions !a (from 5.0 s on)",
+                              "Filtered: ranks 0 (from 1.125 s to 1.222 s); functions !b (from 5.0 s on)",
+                              "Filtered: ranks 0 (from 1.125 s to 1.222 s); functions !a (from 5.0 s",
+                              "x"};
+  char text[512], expected[512];
+  for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+    struct profile_process processes[] = {{.usable = true, .notes = notes[0]}, {.usable = true, .notes = notes[i]}};
+    const struct profile profile = {.processes = processes, .processes_count = 2};
+    assert_true(profile_filtered(&profile, text, sizeof text));
+    snprintf(expected, sizeof expected, i == 2 || i == 3 || i == 4 ? "%s; in other processes: %s" : "%s", notes[0] + 10,
+             notes[i] + (i < 5 ? 10 : 0));
+    assert_string_equal(text, expected);
+  }
 }
 
 static void overlapping_addresses_are_joined(void **state)
@@ -200,6 +221,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(what_cannot_be_used_is_refused),
       cmocka_unit_test(settings_become_what_paths_need),
       cmocka_unit_test(notes_name_all_filters_and_their_times),
+      cmocka_unit_test(reports_name_a_filter_of_several_processes_once),
       cmocka_unit_test(overlapping_addresses_are_joined),
   };
   return UNIT_RUN(argc, argv, "filter_text", tests, NULL, NULL);
