@@ -11,6 +11,7 @@
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/filter/filter.h"
+#include "hpcrun-lite/rt/span/directive.h"
 
 /* A line of code, and the list that it belongs to. */
 struct place {
@@ -400,22 +401,43 @@ static void put_period(struct note *note, const struct filter *filter, const str
     put_text(note, filter->before && !until ? " on)" : ")");
 }
 
-/* The names that were not found. */
-static void put_missing(struct note *note, const struct filter *filter)
+/* Whether a user region of that name has begun. */
+static bool has_begun(struct filter_part name)
 {
-  const char *const texts[] = {filter->text, filter->further};
-  const char *separator = "\nNot in the program: ";
-  struct filter_line line;
-  for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
-    for (const char *at = texts[i]; at && filter_text_next(&at, &line);)
-      if (line.key == FILTER_KEY_CODE_MISSING) {
-        put_text(note, separator);
-        put(note, line.value.text, line.value.length);
-        separator = ", ";
-      }
+  const struct table *rows = directive_table();
+  for (uint32_t i = 0; i < rows->count; i++) {
+    const struct format_directive *row = table_at(rows, i);
+    const char *text = row->kind == FORMAT_DIRECTIVE_USER_REGION ? table_at(modules_strings(), row->name) : NULL;
+    if (text && strlen(text) == name.length && !memcmp(text, name.text, name.length))
+      return true;
+  }
+  return false;
 }
 
-void filter_settings_note(char *text, size_t size)
+static void put_missing(struct note *note, struct filter_part name, unsigned count)
+{
+  put_text(note, count ? ", " : "\nNot in the program: ");
+  put(note, name.text, name.length);
+}
+
+/* The names that were not found; ended: so user regions that have not begun will not. */
+static void put_all_missing(struct note *note, const struct filter *filter, bool ended)
+{
+  const char *const texts[] = {filter->text, filter->further};
+  struct filter_part regions = ended ? filter->regions : (struct filter_part){0};
+  struct filter_line line;
+  struct filter_item item;
+  unsigned count = 0;
+  for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
+    for (const char *at = texts[i]; at && filter_text_next(&at, &line);)
+      if (line.key == FILTER_KEY_CODE_MISSING)
+        put_missing(note, line.value, count++);
+  while (filter_text_item(&regions, &item))
+    if (!has_begun(item.part))
+      put_missing(note, item.part, count++);
+}
+
+void filter_settings_note(char *text, size_t size, bool ended)
 {
   struct note note = {.text = text, .size = size};
   const struct filter *until = NULL, *last = filter_now();
@@ -434,7 +456,7 @@ void filter_settings_note(char *text, size_t size)
     until = filter;
   }
   if (note.at)
-    put_missing(&note, last);
+    put_all_missing(&note, last, ended);
 }
 
 void filter_settings_record(void)
@@ -447,7 +469,7 @@ void filter_settings_record(void)
   const char *notes = table_at(modules_strings(), record->notes), *end = strstr(notes, mark);
   struct note note = {.text = text, .size = sizeof text};
   put(&note, notes, end ? (size_t)(end - notes) : strlen(notes));
-  filter_settings_note(filtered, sizeof filtered);
+  filter_settings_note(filtered, sizeof filtered, false);
   put_text(&note, *filtered ? "\n" : "");
   put_text(&note, filtered);
   uint32_t string = modules_string(text);
