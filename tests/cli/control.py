@@ -333,6 +333,8 @@ def a_filter_of_paths_takes_effect_at_once_one_of_constructs_at_the_next_region(
     later = {row["name"]: float(row["work_incl_s"]) for row in rows("flat", program.output)}
     assert later["burn"] == first["burn"] and later["[filtered]"] > first.get("[filtered]", 0), (first, later)
     assert "filter: none" == program.command("config", write(path, "[measure]\n"))
+    done = control(program.pid, "config", write(path, "[filter]\nfunctions = !nowhere\n"))
+    assert done.returncode == 0 and "'nowhere' is not in '" in done.stderr and "/controlled-gcc'" in done.stderr, done
     answer = program.command("config", write(path, "[filter]\nconstructs = !for\n"))
     assert answer.startswith("filter: constructs !for; the filter takes effect at the next parallel region"), answer
     program.end()
