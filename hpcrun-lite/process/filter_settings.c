@@ -167,7 +167,7 @@ static bool take_code(struct filter *filter, const char *text, const char *furth
 static bool includes(struct filter_part list)
 {
   struct filter_item item;
-  while (filter_text_item(&list, &item))
+  while (filter_list_item(&list, &item))
     if (!item.excludes)
       return true;
   return false;
@@ -177,7 +177,7 @@ static void take_constructs(struct filter *filter, struct filter_part list)
 {
   struct filter_item item;
   filter->constructs = true;
-  while (filter_text_item(&list, &item)) {
+  while (filter_list_item(&list, &item)) {
     int kind = filter_text_kind(item.part);
     uint32_t bits = kind < 0 ? 0 : 1u << kind;
     if (kind == FORMAT_DIRECTIVE_TASK) /* and where it runs */
@@ -407,8 +407,7 @@ static bool has_begun(struct filter_part name)
   const struct table *rows = directive_table();
   for (uint32_t i = 0; i < rows->count; i++) {
     const struct format_directive *row = table_at(rows, i);
-    const char *text = row->kind == FORMAT_DIRECTIVE_USER_REGION ? table_at(modules_strings(), row->name) : NULL;
-    if (text && strlen(text) == name.length && !memcmp(text, name.text, name.length))
+    if (row->kind == FORMAT_DIRECTIVE_USER_REGION && filter_list_is(name, table_at(modules_strings(), row->name)))
       return true;
   }
   return false;
@@ -432,7 +431,7 @@ static void put_all_missing(struct note *note, const struct filter *filter, bool
     for (const char *at = texts[i]; at && filter_text_next(&at, &line);)
       if (line.key == FILTER_KEY_CODE_MISSING)
         put_missing(note, line.value, count++);
-  while (filter_text_item(&regions, &item))
+  while (filter_list_item(&regions, &item))
     if (!has_begun(item.part))
       put_missing(note, item.part, count++);
 }

@@ -51,10 +51,10 @@ static void patterns_match_whole_names(void **state)
 static void lists_have_numbers_and_ranges(void **state)
 {
   (void)state;
-  assert_true(filter_text_has(part("0-3, 8"), 3));
-  assert_true(filter_text_has(part("0-3, 8"), 8));
-  assert_false(filter_text_has(part("0-3, 8"), 4));
-  assert_false(filter_text_has(part("99999999999999999999"), 1));
+  assert_true(filter_list_has(part("0-3, 8"), 3));
+  assert_true(filter_list_has(part("0-3, 8"), 8));
+  assert_false(filter_list_has(part("0-3, 8"), 4));
+  assert_false(filter_list_has(part("99999999999999999999"), 1));
 }
 
 static void lines_of_code_are_read_from_their_end(void **state)

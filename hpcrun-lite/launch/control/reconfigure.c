@@ -278,7 +278,7 @@ static bool is_excluded(const struct work *work)
   const char *ranks = work->values.of.text[SETTING_RANKS];
   char rank[16];
   return ranks && value_of(work, "rank", rank, sizeof rank) &&
-         !filter_text_has((struct filter_part){ranks, strlen(ranks)}, strtoull(rank, NULL, 10));
+         !filter_list_has((struct filter_part){ranks, strlen(ranks)}, strtoull(rank, NULL, 10));
 }
 
 /* Writes the filter to a file that only the owner of the process may read. */
