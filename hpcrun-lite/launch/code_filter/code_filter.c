@@ -29,7 +29,15 @@ struct interval {
 
 enum { SORTS = 4 }; /* bits: excludes, construct */
 
+/* The names of one function. */
+struct names {
+  const char *texts[6];
+  size_t count, rooms;
+  char base[SYMBOLS_NAME_MAX], room[3][SYMBOLS_NAME_MAX];
+};
+
 struct resolver {
+  struct names names;
   struct item items[ITEMS_MAX];
   size_t count;
   const char *module; /* base name */
@@ -64,21 +72,37 @@ static bool collect(struct resolver *resolver, const char *filter)
   return room;
 }
 
-static bool matches_name(struct filter_part pattern, const char *name)
+/* Adds a name and its form without scopes and parameters to `names`. */
+static void add_name(struct names *names, const char *name)
 {
-  char plain[SYMBOLS_NAME_MAX];
-  return name && (pattern_matches(pattern.text, pattern.length, name) ||
-                  (symbols_plain(name, plain, sizeof plain) && pattern_matches(pattern.text, pattern.length, plain)));
+  if (!name)
+    return;
+  names->texts[names->count++] = name;
+  char *plain = names->room[names->rooms];
+  if (symbols_plain(name, plain, sizeof names->room[0])) {
+    names->texts[names->count++] = plain;
+    names->rooms++;
+  }
 }
 
-/* By its readable name with or without scopes and parameters, its linkage name, or as a part of a function that the
- * compiler has made a function of its own. */
-static bool matches_function(struct filter_part pattern, const struct symbols_place *place)
+/* What a pattern may match: the readable name with or without scopes and parameters, the linkage name, or the name of
+ * the function of which the compiler has made this part a function of its own. */
+static void find_names(struct names *names, const struct symbols_place *place)
 {
-  char base[SYMBOLS_NAME_MAX] = "";
   const char *raw = place->raw ? place->raw : place->function;
-  return matches_name(pattern, place->function) || matches_name(pattern, place->raw) ||
-         (symbols_outlined(raw, base, sizeof base) != SYMBOLS_ORDINARY && *base && matches_name(pattern, base));
+  names->count = names->rooms = 0;
+  add_name(names, place->function);
+  add_name(names, place->raw);
+  if (symbols_outlined(raw, names->base, sizeof names->base) != SYMBOLS_ORDINARY && *names->base)
+    add_name(names, names->base);
+}
+
+static bool matches_function(struct filter_part pattern, const struct names *names)
+{
+  for (size_t i = 0; i < names->count; i++)
+    if (pattern_matches(pattern.text, pattern.length, names->texts[i]))
+      return true;
+  return false;
 }
 
 static bool matches_line(const struct item *item, const struct symbols_place *place)
@@ -88,16 +112,6 @@ static bool matches_line(const struct item *item, const struct symbols_place *pl
     return false;
   const char *end = place->file + length - item->file.length;
   return !memcmp(end, item->file.text, item->file.length) && (end == place->file || end[-1] == '/');
-}
-
-static bool matches(const struct item *item, const struct symbols_place *places, int count)
-{
-  if (item->line)
-    return matches_line(item, &places[count - 1]);
-  for (int i = 0; i < count; i++)
-    if (matches_function(item->from.part, &places[i]))
-      return true;
-  return false;
 }
 
 /* ---- a module ---- */
@@ -116,12 +130,17 @@ static bool visit(void *context, uint64_t from, uint64_t to, const struct symbol
 {
   struct resolver *resolver = context;
   bool found[SORTS] = {false};
-  for (size_t i = 0; i < resolver->count; i++) {
-    struct item *item = &resolver->items[i];
-    unsigned sort = (item->from.excludes ? 1 : 0) | (item->line ? 2 : 0);
-    if ((found[sort] && item->found) || !matches(item, places, count))
-      continue;
-    found[sort] = item->found = true;
+  for (int place = 0; place < count; place++) {
+    find_names(&resolver->names, &places[place]);
+    for (size_t i = 0; i < resolver->count; i++) {
+      struct item *item = &resolver->items[i];
+      unsigned sort = (item->from.excludes ? 1 : 0) | (item->line ? 2 : 0);
+      if (found[sort] && item->found)
+        continue;
+      if (item->line ? place == count - 1 && matches_line(item, &places[place])
+                     : matches_function(item->from.part, &resolver->names))
+        found[sort] = item->found = true;
+    }
   }
   for (unsigned sort = 0; sort < SORTS; sort++) {
     struct interval *open = &resolver->open[sort];
