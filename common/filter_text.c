@@ -20,109 +20,39 @@ static const char *const keys[FILTER_KEYS] = {
     [FILTER_KEY_CODE_MISSING] = "code-missing",
 };
 
-static bool is_blank(char c)
-{
-  return c == ' ' || c == '\t' || c == '\r';
-}
-
-static struct filter_part trimmed(const char *text, const char *end)
-{
-  while (text < end && is_blank(*text))
-    text++;
-  while (end > text && is_blank(end[-1]))
-    end--;
-  return (struct filter_part){text, (size_t)(end - text)};
-}
-
-static bool is_text(struct filter_part part, const char *text)
-{
-  return strlen(text) == part.length && !memcmp(part.text, text, part.length);
-}
-
 bool filter_text_next(const char **at, struct filter_line *line)
 {
   while (**at) {
     const char *end = *at + strcspn(*at, "\n");
-    line->whole = trimmed(*at, end);
+    line->whole = filter_list_trim(*at, end);
     *at = *end ? end + 1 : end;
     if (!line->whole.length)
       continue;
     const char *word = line->whole.text, *stop = word + line->whole.length, *behind = word;
-    while (behind < stop && !is_blank(*behind))
+    while (behind < stop && !filter_list_blank(*behind))
       behind++;
     unsigned key = 0;
-    while (key < FILTER_KEYS && !is_text((struct filter_part){word, (size_t)(behind - word)}, keys[key]))
+    while (key < FILTER_KEYS && !filter_list_is((struct filter_part){word, (size_t)(behind - word)}, keys[key]))
       key++;
     line->key = (enum filter_key)key;
-    line->value = trimmed(behind, stop);
+    line->value = filter_list_trim(behind, stop);
     return true;
   }
   return false;
 }
 
-bool filter_text_item(struct filter_part *rest, struct filter_item *item)
-{
-  if (!rest->text)
-    return false;
-  const char *end = rest->text + rest->length, *comma = rest->length ? memchr(rest->text, ',', rest->length) : NULL;
-  struct filter_part part = trimmed(rest->text, comma ? comma : end);
-  *rest = comma ? (struct filter_part){comma + 1, (size_t)(end - comma - 1)} : (struct filter_part){0};
-  item->excludes = part.length && *part.text == '!';
-  item->part = item->excludes ? trimmed(part.text + 1, part.text + part.length) : part;
-  return true;
-}
-
-/* A number in decimal, or in hexadecimal with "0x".  Returns how many bytes it has, 0: it is none, or too large. */
-static size_t number_at(struct filter_part part, uint64_t *number)
-{
-  bool hexadecimal = part.length > 2 && part.text[0] == '0' && part.text[1] == 'x';
-  size_t first = hexadecimal ? 2 : 0, at = first;
-  uint64_t base = hexadecimal ? 16 : 10;
-  *number = 0;
-  for (; at < part.length; at++) {
-    char c = part.text[at];
-    unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
-    if (digit >= base)
-      break;
-    if (*number > (UINT64_MAX - digit) / base)
-      return 0;
-    *number = *number * base + digit;
-  }
-  return at > first ? at : 0;
-}
-
-static bool range_at(struct filter_part part, uint64_t *from, uint64_t *to)
-{
-  size_t length = number_at(part, from);
-  *to = *from;
-  if (!length || length == part.length)
-    return length;
-  struct filter_part rest = {part.text + length + 1, part.length - length - 1};
-  return part.text[length] == '-' && number_at(rest, to) == rest.length && rest.length && *from <= *to;
-}
-
-bool filter_text_has(struct filter_part list, uint64_t number)
-{
-  struct filter_item item;
-  uint64_t from, to;
-  while (filter_text_item(&list, &item))
-    if (range_at(item.part, &from, &to) && number >= from && number <= to)
-      return true;
-  return false;
-}
-
 bool filter_text_ns(struct filter_part value, uint64_t *ns)
 {
-  return value.length && number_at(value, ns) == value.length;
+  return value.length && filter_list_number(value, ns) == value.length;
 }
 
 /* Takes the last word off. */
 static struct filter_part last_word(struct filter_part *part)
 {
   const char *end = part->text + part->length, *word = end;
-  while (word > part->text && !is_blank(word[-1]))
+  while (word > part->text && !filter_list_blank(word[-1]))
     word--;
-  *part = trimmed(part->text, word);
+  *part = filter_list_trim(part->text, word);
   return (struct filter_part){word, (size_t)(end - word)};
 }
 
@@ -131,10 +61,10 @@ bool filter_text_code(struct filter_part value, struct filter_code_line *code)
   struct filter_part what = last_word(&value), how = last_word(&value), end = last_word(&value),
                      start = last_word(&value);
   code->module = value; /* its name may have blanks */
-  code->construct = is_text(what, "construct");
-  code->excludes = is_text(how, "exclude");
-  return value.length && (code->construct || is_text(what, "function")) &&
-         (code->excludes || is_text(how, "include")) && filter_text_ns(start, &code->start) &&
+  code->construct = filter_list_is(what, "construct");
+  code->excludes = filter_list_is(how, "exclude");
+  return value.length && (code->construct || filter_list_is(what, "function")) &&
+         (code->excludes || filter_list_is(how, "include")) && filter_text_ns(start, &code->start) &&
          filter_text_ns(end, &code->end) && code->start < code->end;
 }
 
@@ -153,7 +83,7 @@ static const char *const kind_names[FORMAT_CONSTRUCT_KINDS] = {
 int filter_text_kind(struct filter_part name)
 {
   for (int kind = 0; kind < FORMAT_CONSTRUCT_KINDS; kind++)
-    if (kind_names[kind] && is_text(name, kind_names[kind]))
+    if (kind_names[kind] && filter_list_is(name, kind_names[kind]))
       return kind;
   return -1;
 }
@@ -168,7 +98,7 @@ bool filter_text_line(struct filter_part place, struct filter_part *file, uint32
     return false;
   struct filter_part digits = {colon + 1, (size_t)(place.text + place.length - colon - 1)};
   *file = (struct filter_part){place.text, (size_t)(colon - place.text)};
-  bool valid = digits.length && number_at(digits, &number) == digits.length && number && number <= UINT32_MAX;
+  bool valid = digits.length && filter_list_number(digits, &number) == digits.length && number && number <= UINT32_MAX;
   *line = valid ? (uint32_t)number : 0;
   return valid;
 }
@@ -195,6 +125,16 @@ static bool check_range(struct filter_part item, char *message, size_t size)
   if (!filter_text_ns(from, &first) || !filter_text_ns(to, &last) || first > NUMBER_MAX || last > NUMBER_MAX)
     return refuse(item, " is no number up to 999999 or range; write, for example, 0-3,8", message, size);
   return first <= last || refuse(item, " is an empty range; write the smaller number first", message, size);
+}
+
+/* A '[' that is closed nowhere is a mistake; in "operator[]" the set is empty, and its characters are ordinary ones. */
+static bool check_pattern(struct filter_part item, char *message, size_t size)
+{
+  bool open = false;
+  for (size_t i = 0; i < item.length; i++)
+    open = item.text[i] == '[' || (open && item.text[i] != ']');
+  return !open ||
+         refuse(item, " has '[' without ']'; write, for example, [a-z], or [[] for that character", message, size);
 }
 
 static bool check_construct(struct filter_part item, char *message, size_t size)
@@ -225,13 +165,15 @@ static bool check_item(enum filter_key key, const struct filter_item *item, char
   }
   if (numbers)
     return check_range(item->part, message, size);
+  if (key == FILTER_KEY_FUNCTIONS || key == FILTER_KEY_MODULES)
+    return check_pattern(item->part, message, size);
   return key != FILTER_KEY_CONSTRUCTS || check_construct(item->part, message, size);
 }
 
 bool filter_text_check_list(enum filter_key key, struct filter_part list, char *message, size_t message_size)
 {
   struct filter_item item;
-  while (filter_text_item(&list, &item))
+  while (filter_list_item(&list, &item))
     if (!check_item(key, &item, message, message_size))
       return false;
   return true;

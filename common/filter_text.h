@@ -23,6 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/filter_list.h"
+
 /* The file with further lines of code, in the directory of the measurement, ends in: */
 #define FILTER_SUFFIX ".filter"
 
@@ -42,21 +44,9 @@ enum filter_key {
   FILTER_KEYS /* another word */
 };
 
-/* A part of the text: a line's value, or an item of a list. */
-struct filter_part {
-  const char *text;
-  size_t length;
-};
-
 struct filter_line {
   enum filter_key key;
   struct filter_part whole, value;
-};
-
-/* An item of a list; excludes: '!' stood before it, which is not part of it. */
-struct filter_item {
-  struct filter_part part;
-  bool excludes;
 };
 
 /* A line "code ...". */
@@ -68,13 +58,6 @@ struct filter_code_line {
 
 /* Takes the next line that is not empty; false at the end. */
 bool filter_text_next(const char **at, struct filter_line *line);
-
-/* Takes the next item of a list that is separated by commas, which may be empty; false at the end.  *rest begins as the
- * list. */
-bool filter_text_item(struct filter_part *rest, struct filter_item *item);
-
-/* Whether a list of numbers and ranges has the number. */
-bool filter_text_has(struct filter_part list, uint64_t number);
 
 /* A number of ns; false if it is none. */
 bool filter_text_ns(struct filter_part value, uint64_t *ns);

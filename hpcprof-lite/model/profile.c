@@ -127,6 +127,43 @@ static bool same(struct note a, struct note b)
   return a.text && b.text && a.length == b.length && !memcmp(a.text, b.text, a.length);
 }
 
+/* Takes a moment in seconds off, which stands behind that word in a note of a filter: "(from 1.5 s to 2.0 s)". */
+static bool take_moment(struct note *note, const char *word, double *moment_s)
+{
+  size_t skip = strlen(word);
+  char number[32];
+  if (note->length <= skip || strncmp(note->text, word, skip) != 0)
+    return false;
+  size_t length = strspn(note->text + skip, "0123456789.");
+  snprintf(number, sizeof number, "%.*s", (int)length, note->text + skip);
+  *moment_s = strtod(number, NULL);
+  *note = (struct note){note->text + skip + length, note->length - skip - length};
+  return length;
+}
+
+/* Whether two processes had the same filters at about the same times: each hears a command at its own moment, and
+ * counts from its own start. */
+static bool same_filter(struct note a, struct note b)
+{
+  static const char *const words[] = {"(from ", "(until ", " to "};
+  enum { APART_S = 1 };
+  double first_s, second_s;
+  while (a.length && b.length) {
+    bool moments = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words && !moments; i++) {
+      struct note rest = a, others = b;
+      moments = take_moment(&rest, words[i], &first_s) && take_moment(&others, words[i], &second_s);
+      a = moments ? rest : a;
+      b = moments ? others : b;
+    }
+    if (moments ? first_s > second_s + APART_S || second_s > first_s + APART_S : *a.text != *b.text)
+      return false;
+    a = moments ? a : (struct note){a.text + 1, a.length - 1};
+    b = moments ? b : (struct note){b.text + 1, b.length - 1};
+  }
+  return a.text && b.text && a.length == b.length;
+}
+
 /* Takes the next name of a list. */
 static bool next_name(struct note *list, struct note *name)
 {
@@ -146,7 +183,7 @@ static bool in_no_program(const struct profile *profile, struct note filter, str
 {
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     struct note list = find_note(&profile->processes[i], PROFILE_NOTE_MISSING), other;
-    bool missing = !same(filter, find_note(&profile->processes[i], PROFILE_NOTE_FILTERED));
+    bool missing = !same_filter(filter, find_note(&profile->processes[i], PROFILE_NOTE_FILTERED));
     while (!missing && next_name(&list, &other))
       missing = same(name, other);
     if (!missing)
@@ -169,7 +206,7 @@ bool profile_filtered(const struct profile *profile, char *text, size_t size)
     struct note filter = find_note(&profile->processes[i], PROFILE_NOTE_FILTERED), name;
     bool known = !filter.text;
     for (uint32_t before = 0; before < i && !known; before++)
-      known = same(filter, find_note(&profile->processes[before], PROFILE_NOTE_FILTERED));
+      known = same_filter(filter, find_note(&profile->processes[before], PROFILE_NOTE_FILTERED));
     if (known)
       continue;
     append(text, size, *text ? "; in other processes: " : "", filter);

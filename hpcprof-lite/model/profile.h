@@ -180,8 +180,9 @@ bool profile_unsampled(const struct profile_process *process);
 /* Whether measuring was paused all the time, as its notes say. */
 bool profile_paused(const struct profile_process *process);
 
-/* Writes what filters of the measurement have left out, as the notes of the processes say, each filter once, and the
- * names that none of its processes has found.  Returns false, and an empty text, if there is none. */
+/* Writes what filters of the measurement have left out, as the notes of the processes say, each filter once (with the
+ * times of its first process), and the names that none of its processes has found.  Returns false, and an empty text,
+ * if there is none. */
 bool profile_filtered(const struct profile *profile, char *text, size_t size);
 
 /* How the lines of notes begin from which that follows. */

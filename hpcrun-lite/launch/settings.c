@@ -136,6 +136,7 @@ bool settings_apply(const struct plan *plan)
                   {"HPCRUN_LITE_PID", plan->for_script ? NULL : pid},
                   {"HPCRUN_LITE_GOMP", adapter[plan->choice.adapter]},
                   {"HPCRUN_LITE_RUNTIME", plan->choice.preload[0] != '\0' ? plan->choice.preload : NULL},
+                  {"HPCRUN_LITE_OMP_RUNTIME", plan->runtime},
                   {"HPCRUN_LITE_FILTER", plan->filter[0] != '\0' ? plan->filter : NULL},
                   {"HPCRUN_LITE_LAUNCHER", plan->filter[0] != '\0' || plan->programs ? plan->launcher : NULL},
                   {"HPCRUN_LITE_NUMA", numa[0] != '\0' ? numa : NULL},

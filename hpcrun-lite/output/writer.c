@@ -425,7 +425,7 @@ static int put_rate_change(char *to, size_t size, const struct event *event)
                   (unsigned long long)first->period, first->clock == EVENT_COUNT ? "" : " ns");
 }
 
-static uint32_t process_notes(uint32_t before)
+static uint32_t process_notes(uint32_t before, bool ended)
 {
   static char notes[4096], filtered[2048];
   const struct event *main_event = &rt.events[rt.time_event < 0 ? 0 : rt.time_event];
@@ -458,7 +458,7 @@ static uint32_t process_notes(uint32_t before)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.numa);
   if (config.paused && atomic_load(&rt.pauses) == 1 && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\nPaused: measuring was paused from the start to the end");
-  filter_settings_note(filtered, sizeof filtered);
+  filter_settings_note(filtered, sizeof filtered, ended);
   if (*filtered && (size_t)at < sizeof notes)
     snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", filtered);
   return string_at(before, notes);
@@ -541,7 +541,7 @@ static struct format_process process_facts(void)
       .host = modules_string(writer.host),
       .command = modules_string(process.command),
       .runtime = modules_string(process.runtime),
-      .notes = process_notes(0),
+      .notes = process_notes(0, false),
       .start_ticks = process.start_ticks,
   };
 }
@@ -565,14 +565,14 @@ void writer_runtime(void)
   if (!writer.process)
     return;
   writer.process->runtime = modules_string(process.runtime);
-  writer.process->notes = process_notes(writer.process->notes);
+  writer.process->notes = process_notes(writer.process->notes, false);
 }
 
 void writer_process(void)
 {
   struct format_process record = writer.process ? *writer.process : process_facts();
   record.runtime = string_at(record.runtime, process.runtime);
-  record.notes = process_notes(record.notes);
+  record.notes = process_notes(record.notes, true);
   record.threads = process.thread_count;
   record.regions = process.finished_regions;
   times_process(&record);

@@ -111,7 +111,7 @@ static bool rank_wanted(void)
   bool wanted = true;
   while (config.rank >= 0 && filter_text_next(&at, &line))
     if (line.key == FILTER_KEY_RANKS)
-      wanted = filter_text_has(line.value, (uint64_t)config.rank);
+      wanted = filter_list_has(line.value, (uint64_t)config.rank);
   return wanted;
 }
 

@@ -11,6 +11,7 @@
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/filter/filter.h"
+#include "hpcrun-lite/rt/span/directive.h"
 
 /* A line of code, and the list that it belongs to. */
 struct place {
@@ -166,7 +167,7 @@ static bool take_code(struct filter *filter, const char *text, const char *furth
 static bool includes(struct filter_part list)
 {
   struct filter_item item;
-  while (filter_text_item(&list, &item))
+  while (filter_list_item(&list, &item))
     if (!item.excludes)
       return true;
   return false;
@@ -176,7 +177,7 @@ static void take_constructs(struct filter *filter, struct filter_part list)
 {
   struct filter_item item;
   filter->constructs = true;
-  while (filter_text_item(&list, &item)) {
+  while (filter_list_item(&list, &item)) {
     int kind = filter_text_kind(item.part);
     uint32_t bits = kind < 0 ? 0 : 1u << kind;
     if (kind == FORMAT_DIRECTIVE_TASK) /* and where it runs */
@@ -353,12 +354,13 @@ static void put_time(struct note *note, uint64_t ns)
   put_text(note, units[unit].name);
 }
 
-/* A moment, to the tenth of a second. */
+/* A moment, to the millisecond. */
 static void put_moment(struct note *note, uint64_t ns)
 {
   put_number(note, ns / 1000000000);
   put_text(note, ".");
-  put_number(note, ns / 100000000 % 10);
+  for (uint64_t digit = 100000000; digit >= 1000000; digit /= 10)
+    put_number(note, ns / digit % 10);
   put_text(note, " s");
 }
 
@@ -399,22 +401,42 @@ static void put_period(struct note *note, const struct filter *filter, const str
     put_text(note, filter->before && !until ? " on)" : ")");
 }
 
-/* The names that were not found. */
-static void put_missing(struct note *note, const struct filter *filter)
+/* Whether a user region of that name has begun. */
+static bool has_begun(struct filter_part name)
 {
-  const char *const texts[] = {filter->text, filter->further};
-  const char *separator = "\nNot in the program: ";
-  struct filter_line line;
-  for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
-    for (const char *at = texts[i]; at && filter_text_next(&at, &line);)
-      if (line.key == FILTER_KEY_CODE_MISSING) {
-        put_text(note, separator);
-        put(note, line.value.text, line.value.length);
-        separator = ", ";
-      }
+  const struct table *rows = directive_table();
+  for (uint32_t i = 0; i < rows->count; i++) {
+    const struct format_directive *row = table_at(rows, i);
+    if (row->kind == FORMAT_DIRECTIVE_USER_REGION && filter_list_is(name, table_at(modules_strings(), row->name)))
+      return true;
+  }
+  return false;
 }
 
-void filter_settings_note(char *text, size_t size)
+static void put_missing(struct note *note, struct filter_part name, unsigned count)
+{
+  put_text(note, count ? ", " : "\nNot in the program: ");
+  put(note, name.text, name.length);
+}
+
+/* The names that were not found; ended: so user regions that have not begun will not. */
+static void put_all_missing(struct note *note, const struct filter *filter, bool ended)
+{
+  const char *const texts[] = {filter->text, filter->further};
+  struct filter_part regions = ended ? filter->regions : (struct filter_part){0};
+  struct filter_line line;
+  struct filter_item item;
+  unsigned count = 0;
+  for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
+    for (const char *at = texts[i]; at && filter_text_next(&at, &line);)
+      if (line.key == FILTER_KEY_CODE_MISSING)
+        put_missing(note, line.value, count++);
+  while (filter_list_item(&regions, &item))
+    if (!has_begun(item.part))
+      put_missing(note, item.part, count++);
+}
+
+void filter_settings_note(char *text, size_t size, bool ended)
 {
   struct note note = {.text = text, .size = size};
   const struct filter *until = NULL, *last = filter_now();
@@ -433,7 +455,7 @@ void filter_settings_note(char *text, size_t size)
     until = filter;
   }
   if (note.at)
-    put_missing(&note, last);
+    put_all_missing(&note, last, ended);
 }
 
 void filter_settings_record(void)
@@ -446,7 +468,7 @@ void filter_settings_record(void)
   const char *notes = table_at(modules_strings(), record->notes), *end = strstr(notes, mark);
   struct note note = {.text = text, .size = sizeof text};
   put(&note, notes, end ? (size_t)(end - notes) : strlen(notes));
-  filter_settings_note(filtered, sizeof filtered);
+  filter_settings_note(filtered, sizeof filtered, false);
   put_text(&note, *filtered ? "\n" : "");
   put_text(&note, filtered);
   uint32_t string = modules_string(text);

@@ -20,8 +20,8 @@ struct filter_window {
 struct filter_window filter_settings_window(const char *text);
 
 /* Writes one line for reports, "Filtered: ...", without what the launcher has added; with the filters that were in
- * force before, and until when; and one with the names that were not found.  "" if nothing was filtered.
- * Async-signal-safe. */
-void filter_settings_note(char *note, size_t size);
+ * force before, and until when; and one with the names that were not found, at the process's end also those of user
+ * regions that have not begun.  "" if nothing was filtered.  Async-signal-safe. */
+void filter_settings_note(char *note, size_t size, bool ended);
 
 #endif

@@ -30,7 +30,7 @@ static bool is_needed(const char *text, const char *executable)
   while (filter_text_next(&text, &line)) {
     names |= line.key == FILTER_KEY_FUNCTIONS;
     if (line.key == FILTER_KEY_CONSTRUCTS)
-      while (filter_text_item(&line.value, &item))
+      while (filter_list_item(&line.value, &item))
         names |= filter_text_kind(item.part) < 0;
     if (line.key == FILTER_KEY_CODE_OF && strlen(executable) == line.value.length &&
         !memcmp(executable, line.value.text, line.value.length))

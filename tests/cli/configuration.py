@@ -131,6 +131,8 @@ BAD = (
     ("[measure]\nlevel = off\npaused = no\n", ":2: level: 'off' contradicts paused = no"),
     ("[measure]\nlevel = summary\nevents = wall\n", ":2: level: 'summary' takes no samples, which events in line 3"),
     ("[measure]\nlevel = summary\n[filter]\nfunctions = f\n", ":2: level: 'summary' takes no samples"),
+    ("[measure]\nlevel = summary\n[filter]\nmodules = f\n", ":2: level: 'summary' takes no samples, which modules"),
+    ("[program x]\nthreads = 1\nlevel = summary\n", ":3: level: 'summary' takes no samples, which threads in line 2"),
     ("[measure]\ncounters = page-faults, none\n", ":2: counters: 'none' stands alone"),
     ("[measure]\nlevel = summary\ntrace = samples\n", ":2: level: 'summary' contradicts trace = samples"),
     ("[program x]\nlevel = samples\ntrace = states\n", ":2: level: 'samples' contradicts trace = states"),
@@ -164,6 +166,9 @@ BAD = (
     ("[filter]\nranks = -1\n", ":2: ranks: '-1' is no number"),
     ("[filter]\nfunctions = a,,b\n", ":2: functions: the list has an empty item"),
     ("[filter]\nfunctions = a,\n  !\n", ":3: functions: nothing stands behind '!'"),
+    ("[filter]\nfunctions = a, [b-\n", ":2: functions: '[b-' has '[' without ']'; write", "[[]"),
+    ("[filter]\nfunctions = a,\n  ![b]*[c\n", ":3: functions: '[b]*[c' has '[' without ']'"),
+    ("[filter]\nmodules = lib[\n", ":2: modules: 'lib[' has '[' without ']'"),
     ("[filter]\nconstructs = for, loop\n", ":2: constructs: unknown construct 'loop'"),
     ("[filter]\nconstructs = a.c:0\n", ":2: constructs: unknown construct 'a.c:0'"),
     ("[filter]\nregions = a, !b\n", ":2: regions: '!b': '!' excludes functions, modules and constructs only"),
@@ -192,6 +197,8 @@ BAD = (
 def bad_files_are_refused(directory):
     for text, *parts in BAD:
         refused(directory, text, *parts)
+    write(directory, "[filter]\nfunctions = operator[], [[]*, [a-z], []], [!]], x]\n")
+    assert "functions = operator[],[[]*,[a-z],[]],[!]],x]" in printed(directory, "--config", "test.ini")
     # also what an option replaces
     refused(directory, "[measure]\nwork = seconds\n", ":2: work: ", options=["--work", "user"])
 
@@ -459,6 +466,18 @@ def a_section_holds_for_one_program_of_a_script(directory):
     assert len([name for name in os.listdir(run_path) if name.endswith(".trace")]) == 1
 
 
+@case
+def keys_and_levels_of_a_program_win_over_those_of_all(directory):
+    compile_c(directory, "solver", WORK, "-fopenmp")
+    for text, sampled in (("[measure]\nlevel = summary\n[program solver]\nevents = task-clock@f200\n", True),
+                          ("[measure]\nlevel = summary\n[program solver]\nfunctions = main\n", True),
+                          ("[measure]\nlevel = summary\n[program solver]\nwork = cpu-time\n", False),
+                          ("[measure]\nevents = wall\ntrace = states\n[program solver]\nlevel = summary\n", False),
+                          ("[filter]\nfunctions = main\n[program solver]\nlevel = summary\n", False)):
+        measured(directory, text, "./solver")
+        assert (sum(samples(os.path.join(directory, "run")).values()) > 0) == sampled, (text, sampled)
+
+
 def counted(directory):
     """The columns of counters in the view of tasks."""
     header = must(REPORT, "--view", "tasks", "-f", "csv", directory).splitlines()[0].split(",")
@@ -497,7 +516,7 @@ def a_program_may_have_other_counters(directory):
 
 @case
 def an_inner_launch_does_not_inherit_settings(directory):
-    write(directory, "[measure]\nlevel = summary\n[filter]\nthreads = 1\n[program env]\npaused = yes\n")
+    write(directory, "[measure]\nlevel = summary\n[filter]\nranks = 1\n[program env]\npaused = yes\n")
     inner = f"{LAUNCHER} --config none -q -o inner env"
     done = launch(directory, "--config", "test.ini", "-q", "-o", "outer", "sh", "-c", inner)
     assert done.returncode == 0, done

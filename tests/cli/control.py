@@ -130,7 +130,9 @@ def what_cannot_change_is_refused_with_file_line_and_reason(directory):
                          ("task-context = creation\n", ":5: task-context:", "has task-context = region"),
                          ("counters = page-faults\n", ":5: counters:", "give -c at the start"),
                          ("output = elsewhere\n", ":5: output:", "writes to"),
-                         ("omp-runtime = exchange\n", ":5: omp-runtime:", "already"),
+                         ("omp-runtime = exchange\n", ":5: omp-runtime:", "has omp-runtime = auto", "already"),
+                         ("omp-runtime = keep\n", ":5: omp-runtime:", "has omp-runtime = auto"),
+                         ("[buffers]\nmemory-limit = 2M\n", ":6: memory-limit:", "has memory-limit = none"),
                          ("[filter]\nskip-first = 1 s\n", ":6: skip-first:", "from its start"),
                          ("nonsense\n", ":5: the line is neither"), ("colour = red\n", ":5: colour: unknown key"),
                          ("work = cpu-time" + 2000 * " " + "\n", ":5:", "longer than"), ("\x01\xff\x00\x02", ":5:")):
@@ -161,14 +163,20 @@ task-context = creation
 counters = page-faults
 level = all
 output = {directory}/regions
+omp-runtime = auto
 [filter]
 functions = !main
 only = 100 min
 [buffers]
 trace-limit = 20M
 trace-keep = first
+memory-limit = 512M
 [program another]
 work = user
+[program controlled-gcc]
+trace-limit = 4M
+trace-keep = last
+memory-limit = 256M
 """)
     with open(path, encoding="ascii") as file:
         text = file.read()
@@ -179,9 +187,13 @@ work = user
     assert program.command("config", path) == same
     assert program.command("config", write(path, text.replace("f500", "f200"))) == "events task-clock@f200"
     assert program.command("config", path) == same
-    own = text.replace("f500", "f200").replace("[program another]\nwork = user",
+    own = text.replace("f500", "f200").replace("[program controlled-gcc]",
                                                "[program controlled-gcc]\nevents = task-clock@f300")
     assert program.command("config", write(path, own)) == "events task-clock@f300"
+    for key, here, other in (("trace-limit", "4M", "20M"), ("trace-keep", "last", "first"),
+                             ("memory-limit", "256M", "512M")):
+        done = control(program.pid, "config", write(path, text.replace(f"{key} = {here}", f"{key} = {other}")))
+        assert done.returncode == 1 and f": {key}: process {program.pid} has {key} = " in done.stderr, done
     program.end()
 
 
@@ -262,6 +274,8 @@ def a_filter_of_paths_takes_effect_at_once_one_of_constructs_at_the_next_region(
     later = {row["name"]: float(row["work_incl_s"]) for row in rows("flat", program.output)}
     assert later["burn"] == first["burn"] and later["[filtered]"] > first.get("[filtered]", 0), (first, later)
     assert "filter: none" == program.command("config", write(path, "[measure]\n"))
+    done = control(program.pid, "config", write(path, "[filter]\nfunctions = !nowhere\n"))
+    assert done.returncode == 0 and "'nowhere' is not in '" in done.stderr and "/controlled-gcc'" in done.stderr, done
     answer = program.command("config", write(path, "[filter]\nconstructs = !for\n"))
     assert answer.startswith("filter: constructs !for; the filter takes effect at the next parallel region"), answer
     program.end()

@@ -51,10 +51,10 @@ static void patterns_match_whole_names(void **state)
 static void lists_have_numbers_and_ranges(void **state)
 {
   (void)state;
-  assert_true(filter_text_has(part("0-3, 8"), 3));
-  assert_true(filter_text_has(part("0-3, 8"), 8));
-  assert_false(filter_text_has(part("0-3, 8"), 4));
-  assert_false(filter_text_has(part("99999999999999999999"), 1));
+  assert_true(filter_list_has(part("0-3, 8"), 3));
+  assert_true(filter_list_has(part("0-3, 8"), 8));
+  assert_false(filter_list_has(part("0-3, 8"), 4));
+  assert_false(filter_list_has(part("99999999999999999999"), 1));
 }
 
 static void lines_of_code_are_read_from_their_end(void **state)
@@ -93,7 +93,7 @@ static void any_text_is_safe(void **state)
         assert_true(filter_settings_apply(copy, message, sizeof message));
         filter_thread(1);
         filter_user_region("x");
-        filter_settings_note(note, sizeof note);
+        filter_settings_note(note, sizeof note, false);
       }
       free(copy);
     }
@@ -140,9 +140,11 @@ static void settings_become_what_paths_need(void **state)
   assert_false(filter_construct(1, FORMAT_CONSTRUCT_TASK_EXEC, 0, 0, false));
   assert_true(filter_construct(0, FORMAT_DIRECTIVE_TASK, 0, 0, false)); /* outside the user region */
   assert_int_equal(filter_settings_window(text).skip_ns, 1500000);
-  filter_settings_note(note, sizeof note);
+  filter_settings_note(note, sizeof note, false);
   assert_string_equal(note, "Filtered: threads 2,4-5; regions solve, x y; constructs task,!critical; "
                             "skip-first 1500 us; functions !a");
+  filter_settings_note(note, sizeof note, true);
+  assert_true(strstr(note, "\nNot in the program: solve, x y"));
   assert_true(filter_settings_apply("", message, sizeof message));
   assert_true(!filter->paths && !filter->constructs && !filter->needs && filter_thread(1));
 }
@@ -156,20 +158,41 @@ static void notes_name_all_filters_and_their_times(void **state)
   assert_true(filter_settings_apply("", message, sizeof message));
   second.text = "functions !a";
   filter_publish(&second, 12340000000);
-  filter_settings_note(note, sizeof note);
-  assert_string_equal(note, "Filtered: functions !a (from 12.3 s on)");
+  filter_settings_note(note, sizeof note, false);
+  assert_string_equal(note, "Filtered: functions !a (from 12.340 s on)");
   filter_publish(&none, 15000000000);
   last.text = "threads 1\nranks 0\ncode a 1 2 include function";
   filter_publish(&last, 20000000000);
-  filter_settings_note(note, sizeof note);
-  assert_string_equal(note, "Filtered: functions !a (from 12.3 s to 15.0 s); threads 1; ranks 0 (from 20.0 s on)");
+  filter_settings_note(note, sizeof note, false);
+  assert_string_equal(note,
+                      "Filtered: functions !a (from 12.340 s to 15.000 s); threads 1; ranks 0 (from 20.000 s on)");
   assert_true(filter_settings_apply("only 5", message, sizeof message));
   filter_publish(&again, 1000000000);
-  filter_settings_note(note, sizeof note);
-  assert_string_equal(note, "Filtered: only 5 ns (until 1.0 s)");
-  filter_settings_note(note, 20);
+  filter_settings_note(note, sizeof note, false);
+  assert_string_equal(note, "Filtered: only 5 ns (until 1.000 s)");
+  filter_settings_note(note, 20, false);
   assert_string_equal(note, "Filtered: only 5...");
   assert_true(filter_settings_apply("", message, sizeof message));
+}
+
+static void reports_name_a_filter_of_several_processes_once(void **state)
+{
+  (void)state;
+  static char notes[][128] = {"Filtered: ranks 0 (from 1.125 s to 1.222 s); functions !a (from 5.0 s on)",
+                              "Filtered: ranks 0 (from 1.098 s to 2.1 s); functions !a (from 5.9 s on)",
+                              "Filtered: ranks 0 (from 1.125 s to 3.0 s); functions !a (from 5.0 s on)",
+                              "Filtered: ranks 0 (from 1.125 s to 1.222 s); functions !b (from 5.0 s on)",
+                              "Filtered: ranks 0 (from 1.125 s to 1.222 s); functions !a (from 5.0 s",
+                              "x"};
+  char text[512], expected[1024];
+  for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+    struct profile_process processes[] = {{.usable = true, .notes = notes[0]}, {.usable = true, .notes = notes[i]}};
+    const struct profile profile = {.processes = processes, .processes_count = 2};
+    assert_true(profile_filtered(&profile, text, sizeof text));
+    snprintf(expected, sizeof expected, i == 2 || i == 3 || i == 4 ? "%s; in other processes: %s" : "%s", notes[0] + 10,
+             notes[i] + (i < 5 ? 10 : 0));
+    assert_string_equal(text, expected);
+  }
 }
 
 static void overlapping_addresses_are_joined(void **state)
@@ -200,6 +223,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(what_cannot_be_used_is_refused),
       cmocka_unit_test(settings_become_what_paths_need),
       cmocka_unit_test(notes_name_all_filters_and_their_times),
+      cmocka_unit_test(reports_name_a_filter_of_several_processes_once),
       cmocka_unit_test(overlapping_addresses_are_joined),
   };
   return UNIT_RUN(argc, argv, "filter_text", tests, NULL, NULL);

@@ -67,7 +67,7 @@ static bool collect(struct resolver *resolver, const char *filter)
   bool room = true;
   while (filter_text_next(&filter, &line))
     if (line.key == FILTER_KEY_FUNCTIONS || line.key == FILTER_KEY_CONSTRUCTS)
-      while (room && filter_text_item(&line.value, &item))
+      while (room && filter_list_item(&line.value, &item))
         room = add_item(resolver, &item, line.key == FILTER_KEY_CONSTRUCTS);
   return room;
 }

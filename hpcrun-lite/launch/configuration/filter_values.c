@@ -55,7 +55,7 @@ static void append_list(char *text, size_t size, const char *list)
 {
   struct filter_part rest = {list, strlen(list)};
   struct filter_item item;
-  for (bool first = true; filter_text_item(&rest, &item); first = false) {
+  for (bool first = true; filter_list_item(&rest, &item); first = false) {
     size_t at = strlen(text);
     snprintf(text + at, size - at, "%s%s%.*s", first ? "" : ",", item.excludes ? "!" : "", (int)item.part.length,
              item.part.text);

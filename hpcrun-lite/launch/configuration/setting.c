@@ -73,16 +73,13 @@ static bool contradicts(const char *level, enum setting setting, const char *imp
   return setting != SETTING_TRACE || strcmp(level, "samples") != 0 || strcmp(given, "samples") != 0;
 }
 
-/* The setting that has no effect at the level "summary", which takes no samples; SETTINGS: none.  The default of one is
- * none, because --print-config writes it. */
+/* The setting that has no effect at the level "summary", which takes no samples; SETTINGS: none. */
 static enum setting without_effect(const struct setting_layer *layer)
 {
-  static const enum setting of_samples[] = {SETTING_EVENTS, SETTING_FUNCTIONS};
-  for (size_t i = 0; i < sizeof of_samples / sizeof *of_samples; i++) {
-    const char *text = layer->text[of_samples[i]], *preset = setting_keys[of_samples[i]].preset;
-    if (text && (!preset || strcmp(text, preset) != 0))
+  static const enum setting of_samples[] = {SETTING_FUNCTIONS, SETTING_MODULES, SETTING_THREADS, SETTING_EVENTS};
+  for (size_t i = 0; i < sizeof of_samples / sizeof *of_samples; i++)
+    if (layer->text[of_samples[i]])
       return of_samples[i];
-  }
   return SETTINGS;
 }
 
@@ -100,7 +97,8 @@ bool setting_expand_level(struct setting_layer *layer, const char *file, char *m
   } implied[] = {
       {SETTING_PAUSED, level->paused}, {SETTING_TRACE, level->trace}, {SETTING_PARALLELISM, level->parallelism}};
   enum setting unused = strcmp(name, "summary") ? SETTINGS : without_effect(layer);
-  if (unused != SETTINGS) {
+  const char *preset = unused == SETTINGS ? NULL : setting_keys[unused].preset;
+  if (unused != SETTINGS && !(preset && !strcmp(layer->text[unused], preset))) { /* --print-config writes the default */
     snprintf(message, message_size,
              "%s:%d: level: 'summary' takes no samples, which %s in line %d is about; remove one of them", file,
              layer->line[SETTING_LEVEL], setting_keys[unused].name, layer->line[unused]);
@@ -130,11 +128,14 @@ bool setting_is(const struct setting_values *values, enum setting setting, const
   return text && strcmp(text, word) == 0;
 }
 
-/* Options may contradict a file's level: it becomes the one that says what is in force. */
-static void adapt_level(struct setting_values *values)
+/* Options may contradict a file's level, and keys of a program the level of all: it becomes the one that says what is
+ * in force. */
+static void adapt_level(struct setting_values *values, const struct setting_layer *program)
 {
   const char **level = &values->of.text[SETTING_LEVEL], *was = *level;
-  bool asks_samples = values->source[SETTING_EVENTS] == SOURCE_OPTION || setting_is(values, SETTING_TRACE, "samples");
+  bool program_samples = program && !program->text[SETTING_LEVEL] && without_effect(program) != SETTINGS;
+  bool asks_samples = program_samples || values->source[SETTING_EVENTS] == SOURCE_OPTION ||
+                      setting_is(values, SETTING_TRACE, "samples");
   bool states = setting_is(values, SETTING_TRACE, "states"), log = setting_is(values, SETTING_PARALLELISM, "log");
   bool stays = (!strcmp(was, "off") && setting_is(values, SETTING_PAUSED, "yes")) ||
                (!strcmp(was, "summary") && !asks_samples && !states);
@@ -158,5 +159,5 @@ void setting_resolve(const struct setting_layer *options, const struct setting_l
         values->source[setting] = i == 0 ? SOURCE_OPTION : SOURCE_FILE;
       }
   }
-  adapt_level(values);
+  adapt_level(values, program);
 }

@@ -83,14 +83,16 @@ static bool refuse(const struct work *work, enum setting setting, const char *fo
   return false;
 }
 
+static bool refuse_fixed(const struct work *work, enum setting setting, const char *in_force, const char *why)
+{
+  return refuse(work, setting, "has %s = %.300s, and stays so: %s; remove the line", setting_keys[setting].name,
+                in_force, why);
+}
+
 /* A setting that holds for the whole run. */
 static bool check_fixed(const struct work *work, enum setting setting, const char *in_force, const char *why)
 {
-  const char *wanted = work->values.of.text[setting];
-  if (strcmp(wanted, in_force) == 0)
-    return true;
-  return refuse(work, setting, "has %s = %s, and stays so: %s; remove the line", setting_keys[setting].name, in_force,
-                why);
+  return !strcmp(work->values.of.text[setting], in_force) || refuse_fixed(work, setting, in_force, why);
 }
 
 static bool check_modes(const struct work *work)
@@ -134,33 +136,39 @@ static bool check_counters(const struct work *work)
   return refuse(work, SETTING_COUNTERS, "has the columns of its counters from its start on: give -c at the start");
 }
 
-/* Settings of the whole launch, and of the trace's file: from the environment of the process. */
+/* Refuses another limit than that of the process, in bytes; 0: none. */
+static bool check_limit(const struct work *work, enum setting setting, const char *why)
+{
+  char value[64], in_force[64] = "none";
+  value_of(work, setting_keys[setting].name, value, sizeof value);
+  uint64_t limit = strtoull(value, NULL, 10);
+  if (limit)
+    snprintf(in_force, sizeof in_force, "%" PRIu64, limit);
+  return !is_given(work, setting) || setting_size(work->values.of.text[setting]) == limit ||
+         refuse_fixed(work, setting, in_force, why);
+}
+
+/* Settings of the whole launch, and limits. */
 static bool check_launch(const struct work *work)
 {
   char value[PATH_MAX], real[PATH_MAX];
-  pid_t pid = work->target->pid;
   if (is_given(work, SETTING_OUTPUT) &&
       (!realpath(work->values.of.text[SETTING_OUTPUT], real) || strcmp(real, work->targets->directory) != 0))
     return refuse(work, SETTING_OUTPUT, "writes to '%.300s', and goes on there; remove the line",
                   work->targets->directory);
-  bool exchanged = target_variable(pid, "HPCRUN_LITE_RUNTIME", value, sizeof value) && *value;
-  bool exchange = setting_is(&work->values, SETTING_OMP_RUNTIME, "exchange");
-  bool keep = setting_is(&work->values, SETTING_OMP_RUNTIME, "keep");
-  if (is_given(work, SETTING_OMP_RUNTIME) && !setting_is(&work->values, SETTING_OMP_RUNTIME, "auto") &&
-      (exchange || keep ? exchanged != exchange : strcmp(value, work->values.of.text[SETTING_OMP_RUNTIME]) != 0))
-    return refuse(work, SETTING_OMP_RUNTIME, "has loaded its OpenMP runtime already; remove the line");
+  target_variable(work->target->pid, "HPCRUN_LITE_OMP_RUNTIME", value, sizeof value);
+  if (is_given(work, SETTING_OMP_RUNTIME) &&
+      !check_fixed(work, SETTING_OMP_RUNTIME, value, "its OpenMP runtime is loaded already"))
+    return false;
+  if (!check_limit(work, SETTING_MEMORY_LIMIT, "the memory that it has taken counts from the start"))
+    return false;
   value_of(work, "trace", value, sizeof value);
   if (!strcmp(value, "off")) /* nothing to limit */
     return true;
-  bool known = target_variable(pid, "HPCRUN_LITE_TRACE_LIMIT", value, sizeof value) && *value;
-  uint64_t limit = known ? strtoull(value, NULL, 10) : setting_size(setting_keys[SETTING_TRACE_LIMIT].preset);
-  if (is_given(work, SETTING_TRACE_LIMIT) && setting_size(work->values.of.text[SETTING_TRACE_LIMIT]) != limit)
-    return refuse(work, SETTING_TRACE_LIMIT,
-                  "has a trace of at most %" PRIu64 " bytes, shared out at its start; remove the line", limit);
-  known = target_variable(pid, "HPCRUN_LITE_TRACE_KEEP", value, sizeof value) && *value;
-  return !is_given(work, SETTING_TRACE_KEEP) ||
-         check_fixed(work, SETTING_TRACE_KEEP, known ? value : setting_keys[SETTING_TRACE_KEEP].preset,
-                     "the trace's file is laid out at the start");
+  value_of(work, "trace-keep", value, sizeof value);
+  return check_limit(work, SETTING_TRACE_LIMIT, "the trace's file is shared out at the start") &&
+         (!is_given(work, SETTING_TRACE_KEEP) ||
+          check_fixed(work, SETTING_TRACE_KEEP, value, "the trace's file is laid out at the start"));
 }
 
 /* ---- changes ---- */
@@ -270,7 +278,7 @@ static bool is_excluded(const struct work *work)
   const char *ranks = work->values.of.text[SETTING_RANKS];
   char rank[16];
   return ranks && value_of(work, "rank", rank, sizeof rank) &&
-         !filter_text_has((struct filter_part){ranks, strlen(ranks)}, strtoull(rank, NULL, 10));
+         !filter_list_has((struct filter_part){ranks, strlen(ranks)}, strtoull(rank, NULL, 10));
 }
 
 /* Writes the filter to a file that only the owner of the process may read. */

@@ -64,7 +64,7 @@ bool target_code_resolve(pid_t pid, const char *filter, char **text, char *messa
   static char last_path[PATH_MAX], *last_filter, *last_text;
   char path[PATH_MAX];
   size_t size;
-  target_executable(pid, path, sizeof path);
+  bool known = target_executable(pid, path, sizeof path);
   message[0] = '\0';
   if (last_text && !strcmp(path, last_path) && !strcmp(filter, last_filter))
     return (*text = strdup(last_text)) != NULL;
@@ -77,6 +77,8 @@ bool target_code_resolve(pid_t pid, const char *filter, char **text, char *messa
   }
   free(maps);
   bool found = code_filter_resolve(&program, filter, NULL, text, message, message_size) == LAUNCH_OK;
+  if (found && !known) /* the process has just ended: nothing can be found in it, and nothing is missing */
+    message[0] = '\0';
   for (size_t i = 0; i < program.module_count; i++)
     free(program.modules[i]);
   free(program.modules);

@@ -12,6 +12,8 @@ void trace_start(const char *path, enum rt_trace what, uint64_t limit, bool keep
 {
   bool started = stream_start(&file, path, FORMAT_TRACE, limit, keep_last);
   rt.trace = started ? what : RT_TRACE_OFF;
+  rt.trace_limit = limit;
+  rt.trace_keep_last = keep_last;
   if (!started)
     rt_lost(NULL, FORMAT_LOST_TRACE);
   for (unsigned i = 0; i < HOLDERS; i++)

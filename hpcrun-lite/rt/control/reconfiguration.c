@@ -2,6 +2,7 @@
 
 #include "hpcrun-lite/rt/construct/construct_table.h"
 #include "hpcrun-lite/rt/control/answer.h"
+#include "hpcrun-lite/rt/core/budget.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/task_creation.h"
@@ -13,6 +14,12 @@ static void put_words(struct control_answer *answer, const char *key, const char
 {
   answer_text(answer, key);
   answer_text(answer, value);
+  answer_text(answer, "\n");
+}
+
+static void put_number(struct control_answer *answer, const char *key, uint64_t number)
+{
+  answer_number(answer, key, number);
   answer_text(answer, "\n");
 }
 
@@ -56,10 +63,13 @@ void reconfiguration_put(struct control_answer *answer, const struct filter *fil
   put_words(answer, "task-context ", rt.task_creation ? "creation" : "region");
   put_words(answer, "unsampled ", atomic_load(&rt.unsampled) ? "1" : "0");
   put_words(answer, "paused ", atomic_load(&rt.paused_by) & RT_PAUSED_PROGRAM ? "1" : "0");
-  if (rt.rank >= 0) {
-    answer_number(answer, "rank ", (uint64_t)rt.rank);
-    answer_text(answer, "\n");
+  put_number(answer, "memory-limit ", budget_limit());
+  if (rt.trace != RT_TRACE_OFF) {
+    put_number(answer, "trace-limit ", rt.trace_limit);
+    put_words(answer, "trace-keep ", rt.trace_keep_last ? "last" : "first");
   }
+  if (rt.rank >= 0)
+    put_number(answer, "rank ", (uint64_t)rt.rank);
   put_events(answer);
   for (unsigned i = 0; i < rt.counter_count; i++)
     put_words(answer, "counter ", rt.counters[i].name);

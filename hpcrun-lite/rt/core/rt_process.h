@@ -57,6 +57,8 @@ struct rt_process {
   atomic_bool log; /* the operations that compute them are also logged to a file */
   enum work_unit work_unit;
   enum rt_trace trace;
+  uint64_t trace_limit; /* bytes; of the trace, as trace_keep_last */
+  bool trace_keep_last;
   bool task_creation;                   /* tasks stand below the context that created them */
   atomic_bool known_places;             /* regions publish their creation context when they begin */
   bool runtime_apart;                   /* the OpenMP runtime is a separate module, so its code can be distinguished */

@@ -18,50 +18,20 @@ void filter_publish(struct filter *made, uint64_t since_ns)
 /* What is known of a module. */
 enum { OF_SEEN = 1, OF_EXCLUDED = 2, OF_INCLUDED = 4 };
 
-static const char *base_name(const char *path)
-{
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
-static bool is_text(struct filter_part part, const char *text)
-{
-  return strlen(text) == part.length && !memcmp(part.text, text, part.length);
-}
-
-/* Takes the next item of a list, without blanks around it and '!' before it, which CTL has checked. */
-static bool next_item(struct filter_part *rest, struct filter_item *item)
-{
-  const char *at = rest->text, *end = at + rest->length;
-  while (at < end && (*at == ' ' || *at == '\t' || *at == ','))
-    at++;
-  item->excludes = at < end && *at == '!';
-  at += item->excludes;
-  while (at < end && (*at == ' ' || *at == '\t'))
-    at++;
-  const char *stop = at;
-  while (stop < end && *stop != ',')
-    stop++;
-  *rest = (struct filter_part){stop, (size_t)(end - stop)};
-  while (stop > at && (stop[-1] == ' ' || stop[-1] == '\t'))
-    stop--;
-  item->part = (struct filter_part){at, (size_t)(stop - at)};
-  return stop > at;
-}
-
 /* Finds out what the filter knows of a module: by its name, and which addresses. */
 static uint8_t examine(struct filter *filter, uint32_t module, uint16_t *code)
 {
-  const char *name = base_name(modules_path(table_at(modules_table(), module)));
+  const char *path = modules_path(table_at(modules_table(), module)), *slash = strrchr(path, '/');
+  const char *name = slash ? slash + 1 : path;
   struct filter_part rest = filter->modules;
   struct filter_item item;
   uint8_t of = OF_SEEN;
-  while (next_item(&rest, &item))
+  while (filter_list_item(&rest, &item))
     if (pattern_matches(item.part.text, item.part.length, name))
       of |= item.excludes ? OF_EXCLUDED : OF_INCLUDED;
   *code = 0;
   for (uint32_t i = 0; i < filter->known_count && !*code; i++)
-    if (is_text(filter->known[i].name, name))
+    if (filter_list_is(filter->known[i].name, name))
       *code = (uint16_t)(i + 1);
   if (module < FILTER_MODULES) {
     __atomic_store_n(&filter->code_of[module], *code, __ATOMIC_RELAXED);
@@ -108,36 +78,18 @@ uint32_t filter_frame(struct filter *filter, uint32_t module, uint64_t offset)
   return of & OF_INCLUDED || listed(filter, known, FILTER_INCLUDED, offset) ? FORMAT_FILTERED_CODE : 0;
 }
 
-/* Decimal numbers and ranges, which CTL has checked. */
-static uint64_t number(const char **at, const char *end)
-{
-  uint64_t value = 0;
-  for (; *at < end && **at >= '0' && **at <= '9'; ++*at)
-    value = value * 10 + (uint64_t)(**at - '0');
-  return value;
-}
-
 bool filter_thread(uint32_t index)
 {
-  struct filter_part rest = filter_now()->threads;
-  struct filter_item item;
-  if (!rest.length)
-    return true;
-  while (next_item(&rest, &item)) {
-    const char *at = item.part.text, *end = at + item.part.length;
-    uint64_t from = number(&at, end), to = at < end && *at++ == '-' ? number(&at, end) : from;
-    if (index >= from && index <= to)
-      return true;
-  }
-  return false;
+  struct filter_part threads = filter_now()->threads;
+  return !threads.length || filter_list_has(threads, index);
 }
 
 bool filter_user_region(const char *name)
 {
   struct filter_part rest = filter_now()->regions;
   struct filter_item item;
-  while (next_item(&rest, &item))
-    if (is_text(item.part, name))
+  while (filter_list_item(&rest, &item))
+    if (filter_list_is(item.part, name))
       return true;
   return false;
 }
