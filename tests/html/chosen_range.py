@@ -88,7 +88,7 @@ def the_part_can_be_removed_and_changed(directory):
 def other_tabs_say_what_they_show_of_a_part(directory):
     part = "0.100000000", "0.350000000"
     rows = intervals("traced", "--from", part[0], "--to", part[1])
-    label = "Seconds of constructs in the chosen part of the run"
+    label = "Time of constructs in the chosen part of the run"
     with Browser() as browser:
         path = page(directory, "traced")
         browser.open(path, f"#tab=constructs&from={part[0]}&to={part[1]}")

@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from browser import CHROMIUM, Browser, need_browser
 from report import report
 from tap import BUILD, GOLDEN, INCLUDE, LAUNCHER, REPORT, case, compile_c, main, must
-from traced_pages import CELLS, NAMES, TITLES, intervals, ns, page, quiet, shown_ns, topdown
+from traced_pages import CELLS, NAMES, SHOWN, TITLES, intervals, ns, page, quiet, seconds_ns, shown_ns, topdown
 
 INTERVALS = """loadTrace().then((trace) => trace.lanes.flatMap((lane) =>
     Array.from({ length: lane.end - lane.first }, (_, i) => {
@@ -25,7 +25,7 @@ INTERVALS = """loadTrace().then((trace) => trace.lanes.flatMap((lane) =>
       return [lane.process, lane.rank, lane.thread, secondsText(at.start), secondsText(at.end), at.kind,
         at.category.key, known(at.context), known(at.construct), at.name, known(at.waitFor), known(at.critical)];
     })))"""
-THREADS = "Seconds of each thread in the chosen part"
+THREADS = "Time of each thread in the chosen part"
 CONTEXTS = "Contexts with most time in the chosen part"
 CONSTRUCTS = "Constructs with most time in the chosen part"
 LISTED = "Intervals of the selected thread in the chosen part"
@@ -33,6 +33,16 @@ LABELS = "[...document.querySelectorAll('.lanes-label')].map((label) => label.te
 DETAILS = "Object.fromEntries([...document.querySelectorAll('.lane-details > div')].map((pair) => [...pair.children]" \
           ".map((part) => part.textContent)))"
 VIEW = "new URLSearchParams(location.hash.slice(1)).get('view')"
+
+
+# columns of pixels with a line of marks: below the names of marks, and across the axis and the phases
+CROSSED = """(() => {
+  const canvas = document.querySelector('.lanes-axis'), ratio = devicePixelRatio, { width, height } = canvas;
+  const image = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, width, height).data.buffer);
+  const line = pixelColours(['--accent'])[0], columns = (from, to) => Array.from({ length: width }, (_, x) => x)
+    .filter((x) => [from, to].every((y) => image[Math.round(y * ratio) * width + x] === line)).length;
+  return [columns(61, 63), columns(12, 33)];
+})()"""
 
 
 def synthetic(directory, *options):
@@ -100,7 +110,7 @@ def check_sums(browser, rows, places):
              if amount}
     assert found == dict(contexts), (found, contexts)
     titles, cells = browser.evaluate(TITLES % CONTEXTS), browser.evaluate(CELLS % CONTEXTS)
-    shown = sorted((one[0], round(float(one[titles.index("Work")] or 0) * 1e9)) for one in cells)
+    shown = sorted((one[0], seconds_ns(one[titles.index("Work")])) for one in cells)
     ids = {id for id, _ in contexts}
     assert shown == sorted((places[id], contexts[id, "work"]) for id in ids), (shown, contexts)
     titles = browser.evaluate(TITLES % CONSTRUCTS)
@@ -211,7 +221,7 @@ def intervals_are_reached_by_keyboard_and_by_links(directory):
             browser.key("ArrowRight")
         browser.key("ArrowLeft")
         listed = browser.evaluate(CELLS % LISTED)
-        assert [cells[0] for cells in listed] == [row[3] for row in rows], listed
+        assert [cells[0] for cells in listed] == [row[3] + " s" for row in rows], listed
         fragment = browser.evaluate("location.hash")
         assert f"lane={rows[0][0]}.2" in fragment and f"at={rows[-2][3]}" in fragment, fragment
         browser.key("[")
@@ -425,6 +435,12 @@ def marks_and_phases_of_the_program_are_shown_with_their_names(directory):
         names = [cells[1] for cells in browser.evaluate(CELLS % "Phases")]
         assert names[:3] == ["setup", "solve", "output"], names
         assert browser.evaluate("document.querySelector('.lanes-axis').classList.contains('with-marks')")
+        below, crossed = browser.evaluate(CROSSED)
+        assert below and not crossed, (below, crossed)
+        titles, cells = browser.evaluate(TITLES % "Phases"), browser.evaluate(SHOWN % "Phases")
+        assert titles[2:5] == ["Start (s)", "Time", "Work %"], titles
+        for row in cells:
+            assert re.fullmatch(r"\d+\.\d{6}", row[2]) and re.fullmatch(r"[\d.]+\xa0(s|ms|\xb5s|ns)", row[3]), row
         quiet(browser)
 
 

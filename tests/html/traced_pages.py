@@ -7,8 +7,9 @@ from browser import need_browser
 from report import report
 from tap import GOLDEN
 
-CELLS = """[...document.querySelectorAll('[aria-label="%s"] .grid-row')].map(
+SHOWN = """[...document.querySelectorAll('[aria-label="%s"] .grid-row')].map(
     (row) => [...row.querySelectorAll('.grid-cell')].map((cell) => cell.textContent))"""
+CELLS = SHOWN.replace("cell.textContent", "cell.title || cell.textContent")  # in full
 TITLES = "[...document.querySelectorAll('[aria-label=\"%s\"] .grid-title')].map((title) => title.textContent)"
 NAMES = {"Work": "work", "Overhead": "overhead", "Lock wait": "lock_wait", "Idle": "idle",
          "Blocked in calls": "blocked", "Ready, without a core": "core_wait", "This tool": "tool",
@@ -36,9 +37,13 @@ def ns(row):
     return round((float(row[4]) - float(row[3])) * 1e9)
 
 
+def seconds_ns(text):
+    return round(float(text.removesuffix(" s") or 0) * 1e9)
+
+
 def shown_ns(cells, titles):
     """The amounts of a grid's row by category; empty ones are 0."""
-    return {NAMES[title]: round(float(cells[titles.index(title)] or 0) * 1e9) for title in titles if title in NAMES}
+    return {NAMES[title]: seconds_ns(cells[titles.index(title)]) for title in titles if title in NAMES}
 
 
 def quiet(browser):

@@ -102,7 +102,7 @@ class RangeSection {
     if (!trace)
       return;
     if (!this.table) {
-      this.table = new ConstructTable(trace, "Seconds of constructs in the chosen part of the run");
+      this.table = new ConstructTable(trace, "Time of constructs in the chosen part of the run");
       fill(this.element, this.table.element);
     }
     this.table.show(stateSums(trace, range.from, range.to));

@@ -16,6 +16,7 @@ const FIRST_ROWS = 40; /* are in the document even while their tab is hidden */
  *   numeric               aligned to the right, and sorted from the largest at first
  *   wide                  takes the room that is left, which otherwise the first column does
  *   node(row)             instead of text: an element
+ *   full(row)             what the text is short for, shown where one points at the cell
  * Options: label; columns; rows (numbers of rows, in their first order); tree, a TreeRows, instead of rows;
  * onselect(row); onsort(key, descending), which tells that the user wants another order. */
 export class Grid {
@@ -115,8 +116,8 @@ export class Grid {
         cell.append(column.node(row));
       else
         cell.append(column.text(row));
-      if (!column.numeric && !column.node)
-        cell.title = column.text(row);
+      if (column.full || (!column.numeric && !column.node))
+        cell.title = (column.full ?? column.text)(row);
       return cell;
     }));
     made.style.top = position * ROW_HEIGHT + "px";

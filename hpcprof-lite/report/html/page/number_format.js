@@ -16,6 +16,11 @@ export function formatSeconds(seconds) {
   return significant(seconds * 1e9) + "\u00a0ns";
 }
 
+/* A moment of the run to a microsecond, as in the text reports: for columns whose title has the unit. */
+export function formatMoment(seconds) {
+  return seconds.toFixed(6);
+}
+
 /* Seconds with three decimals, as in the text reports: for columns, where the units have to be equal. */
 export function formatColumnSeconds(seconds) {
   return Number.isFinite(seconds) ? seconds.toFixed(3) : "";

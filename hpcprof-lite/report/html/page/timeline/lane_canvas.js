@@ -80,8 +80,9 @@ export class LaneCanvas {
     return image;
   }
 
-  /* rows: { row, top } with `top` in pixels of the style sheet; view: from, to in ns; marks: see #mark. */
-  draw(trace, rows, view, sums, marks) {
+  /* rows: { row, top } with `top` in pixels of the style sheet; view: from, to in ns; marked: see #mark; marks: of the
+   * program, whose lines leave the names of regions readable. */
+  draw(trace, rows, view, sums, marked, marks) {
     const { context, ratio } = this;
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.fillStyle = this.ground;
@@ -90,22 +91,23 @@ export class LaneCanvas {
       if (picture)
         context.putImageData(this.#picture(row, view, sums), 0, Math.round((top + MARGIN) * ratio));
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.drawMarks(view, marks, 0, this.height);
     for (const { row, top } of rows)
       if (row.master)
         this.#regionNames(trace, row.lanes[0], top, view);
-    this.#mark(trace, rows, view, marks);
+    this.#mark(trace, rows, view, marked);
   }
 
   x(time, view) {
     return (time - view.from) / (view.to - view.from) * this.width;
   }
 
-  /* Lines of marks, over all lanes. */
-  drawMarks(view, marks) {
+  /* Lines of marks, from one height to another one. */
+  drawMarks(view, marks, top, bottom) {
     this.context.fillStyle = this.accent;
     for (const x of new Set(marks.map((mark) => Math.round(this.x(mark.at, view)))))
       if (x >= 0 && x < this.width)
-        this.context.fillRect(x, 0, 1, this.height);
+        this.context.fillRect(x, top, 1, bottom - top);
   }
 
   /* Names of regions, as far as they have room: the region in the middle of each pixel counts. */
@@ -141,7 +143,7 @@ export class LaneCanvas {
     this.context.fillText(text, begin + 6, top + LANE_HEIGHT / 2);
   }
 
-  /* marks: range { from, to } or null; interval { lane, start, end } or null; blame, null or { process, from, to,
+  /* range { from, to } or null; interval { lane, start, end } or null; blame, null or { process, from, to,
    * states }, the states of those to blame. */
   #mark(trace, rows, view, { range, interval, blame }) {
     const { context } = this;
@@ -216,7 +218,6 @@ export class AxisCanvas extends LaneCanvas {
         context.fillText(text, x + 4, 10);
     }
     phases.forEach((phase, number) => this.#phase(phase, number, view));
-    this.drawMarks(view, marks);
     this.#markNames(view, marks);
     if (range) {
       const from = Math.max(0, this.x(range.from, view)), to = Math.min(this.width, this.x(range.to, view));
@@ -225,17 +226,21 @@ export class AxisCanvas extends LaneCanvas {
     }
   }
 
-  /* Below the phases, each as far as the next mark leaves room. */
+  /* Below the phases: the names that the one before leaves room for, with a line beside them.  The other marks have a
+   * line below the names. */
   #markNames(view, marks) {
     let free = 0;
-    this.context.fillStyle = this.text;
-    for (const mark of marks) {
+    const named = marks.filter((mark) => {
       const x = this.x(mark.at, view), width = this.context.measureText(mark.name).width;
-      if (x < free || x >= this.width || x + 4 + width > this.width + 4)
-        continue;
-      this.context.fillText(mark.name, x + 4, 54);
+      if (x < free || x + 4 + width > this.width)
+        return false;
+      this.context.fillStyle = this.text;
+      this.context.fillText(mark.name, x + 4, 53);
       free = x + 8 + width;
-    }
+      return true;
+    });
+    this.drawMarks(view, named, 46, this.height);
+    this.drawMarks(view, marks, 60, this.height);
   }
 
   #phase(phase, number, view) {

@@ -163,9 +163,8 @@ export class LanesView {
     if (!this.sums || !this.canvas.measure() || !this.axis.measure())
       return;
     const range = this.dragged ?? chosenRange();
-    this.canvas.draw(this.trace, shown, this.view, this.sums, this.#marks(range));
     const marks = this.#shownMarks();
-    this.canvas.drawMarks(this.view, marks);
+    this.canvas.draw(this.trace, shown, this.view, this.sums, this.#marked(range), marks);
     this.axis.drawAxis(this.view, this.#shownPhases(), range, marks);
     this.chart?.draw(this.view, range);
   }
@@ -174,7 +173,8 @@ export class LanesView {
   #shownPhases() {
     const lane = this.rows.shown[this.row].lanes[0];
     const of = lane.rank === "" ? "process" : "rank";
-    fill(this.corner, "Phases" + (this.trace.title(lane) === lane.thread ? "" : `, ${of} ${this.trace.processTitle(lane)}`));
+    const process = this.trace.title(lane) === lane.thread ? "" : `, ${of} ${this.trace.processTitle(lane)}`;
+    fill(this.corner, "Phases" + process, this.marks.length ? element("div", { class: "lanes-marks" }, "Marks") : null);
     return this.phases.filter((phase) => phase.process === lane.process);
   }
 
@@ -219,7 +219,7 @@ export class LanesView {
 
   /* ---- the selected interval, and who is to blame for it ---- */
 
-  #marks(range) {
+  #marked(range) {
     const at = this.pointed >= 0 ? this.pointed : this.selected, lane = at >= 0 ? this.trace.laneOf(at) : null;
     if (!lane)
       return { range, interval: null, blame: null };

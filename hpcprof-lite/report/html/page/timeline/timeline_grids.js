@@ -2,7 +2,7 @@
  * thread for those who cannot see lanes. */
 import { element, fill } from "../dom.js";
 import { Grid } from "../grid.js";
-import { formatCount, formatSeconds } from "../number_format.js";
+import { formatCount, formatMoment, formatSeconds } from "../number_format.js";
 import { laneCategories } from "./trace_data.js";
 import { constructTitle } from "./lane_colours.js";
 import { constructSums, contextSums, inclusiveInRange, stateSums } from "./range_sums.js";
@@ -12,9 +12,18 @@ import { secondsText } from "./lanes_view.js";
 const MOST_INTERVALS = 100000; /* in the list of intervals: a table cannot be of any height */
 const WORK = 0, OVERHEAD = 1, LOCK_WAIT = 2, IDLE = 3;
 
-/* A column of seconds, from an array of rows that have ns. */
+/* A column of times, each with its unit, from an array of rows that have ns. */
 function timeColumn(key, title, help, ns) {
-  return { key, title, help, numeric: true, value: ns, text: (row) => (ns(row) ? secondsText(ns(row)) : "") };
+  const full = (row) => (ns(row) ? secondsText(ns(row)) + " s" : "");
+  return { key, title, help, numeric: true, value: ns, full, text: (row) => (ns(row) ? formatSeconds(ns(row) / 1e9) : "") };
+}
+
+/* A column of moments since the start of the run. */
+function momentColumn(key, title, ns) {
+  return {
+    key, title: title + " (s)", help: "Since the start of the run", numeric: true, value: ns,
+    full: (row) => secondsText(ns(row)) + " s", text: (row) => formatMoment(ns(row) / 1e9)
+  };
 }
 
 function textColumnOfRange(key, title, text, wide = false) {
@@ -34,7 +43,7 @@ function total(ns) {
 /* A column for each category that the trace has.  ns(row): an amount for each of laneCategories. */
 function categoryColumns(trace, ns) {
   return laneCategories.filter((_, number) => trace.categoryOf.includes(number))
-    .map((category) => timeColumn(category.key, category.title, "Seconds",
+    .map((category) => timeColumn(category.key, category.title, `Time of the category ${category.title}`,
            (row) => ns(row)[laneCategories.indexOf(category)]));
 }
 
@@ -44,7 +53,7 @@ function section(title, grid) {
   return { element: element("section", { class: "card" }, element("h2", {}, title), note, grid.element), note, grid };
 }
 
-/* Seconds of each construct in a part. */
+/* The time of each construct in a part. */
 export class ConstructTable {
   constructor(trace, label) {
     const row = (number) => this.rows[number];
@@ -67,7 +76,7 @@ export class ConstructTable {
                   .map(([number, ns]) => ({ number, ns, title: constructTitle(trace, number) }))
                   .sort((a, b) => total(b.ns) - total(a.ns));
     showRows(grid, this.rows.map((_, i) => i));
-    fill(note, this.rows.length ? "Seconds of all threads in the innermost construct." :
+    fill(note, this.rows.length ? "The time of all threads, by the innermost construct." :
                                   "No thread was in a construct in this part.");
     grid.element.hidden = !this.rows.length;
   }
@@ -112,7 +121,7 @@ export class RangeTables {
     Object.assign(this, { trace, sums });
     this.threadRows = trace.lanes.map(() => new Float64Array(laneCategories.length));
     this.threads = section("Threads", new Grid({
-      label: "Seconds of each thread in the chosen part",
+      label: "Time of each thread in the chosen part",
       onselect: onlane,
       columns: [
         textColumnOfRange("thread", "Thread", (row) => trace.title(trace.lanes[row])),
@@ -160,9 +169,9 @@ export class RangeTables {
                          .sort((a, b) => total(b.ns) - total(a.ns));
     showRows(this.contexts.grid, this.contextRows.map((_, i) => i));
     this.constructs.show(sums);
-    fill(this.threads.note, "Seconds in each category.");
+    fill(this.threads.note, "The time of each category.");
     fill(this.contexts.note, this.contextRows.length ?
-        "Seconds of the context itself, and of others that waited for it. Contexts come from samples: time in which " +
+        "The time of the context itself, and that of others that waited for it. Contexts come from samples: time in which " +
           "none was taken is in no row." :
         "No sample was taken in this part.");
     this.contexts.grid.element.hidden = !this.contextRows.length;
@@ -200,10 +209,11 @@ export function phaseTable(trace, allPhases, onselect) {
         numeric: true
       },
       textColumnOfRange("name", "Phase", (row) => (phase(row).indent ? "\u2514 " : "") + phase(row).title, true),
-      timeColumn("start", "Start", "Seconds since the start of the run", (row) => phase(row).from),
-      timeColumn("time", "Time", "Seconds", (row) => phase(row).to - phase(row).from), {
-        key: "efficiency",
-        title: "Efficiency %",
+      momentColumn("start", "Start", (row) => phase(row).from),
+      timeColumn("time", "Time", "How long it lasted", (row) => phase(row).to - phase(row).from), {
+        key: "work",
+        title: "Work %",
+        help: "Work in percent of all threads' time in the phase: its parallel efficiency",
         text: (row) => (phase(row).efficiency ? Number(phase(row).efficiency).toFixed(1) : ""),
         value: (row) => Number(phase(row).efficiency || NaN),
         numeric: true
@@ -225,7 +235,7 @@ export function markTable(trace, marks, onselect) {
     columns: [
       ...(several ? [textColumnOfRange("process", "Process", (row) => trace.processTitle(marks[row]))] : []),
       textColumnOfRange("name", "Mark", (row) => marks[row].name, true),
-      timeColumn("time", "Time", "Seconds since the start of the run", (row) => marks[row].at),
+      momentColumn("start", "Start", (row) => marks[row].at),
       textColumnOfRange("thread", "Thread", (row) => marks[row].thread)
     ]
   }));
@@ -242,20 +252,8 @@ export class IntervalTable {
       label: "Intervals of the selected thread in the chosen part",
       onselect,
       columns: [
-        {
-          key: "start_s",
-          title: "Begin",
-          numeric: true,
-          text: (row) => secondsText(at(row).start),
-          value: (row) => at(row).start
-        },
-        {
-          key: "duration",
-          title: "Duration",
-          numeric: true,
-          text: (row) => formatSeconds((at(row).end - at(row).start) / 1e9),
-          value: (row) => at(row).end - at(row).start
-        },
+        momentColumn("start_s", "Begin", (row) => at(row).start),
+        timeColumn("duration", "Duration", "How long it lasted", (row) => at(row).end - at(row).start),
         textColumnOfRange("category", "Category", (row) => at(row).category.title),
         textColumnOfRange(
           "construct", "Construct", (row) => [at(row).kind, at(row).place || at(row).name].filter(Boolean).join(" ")),

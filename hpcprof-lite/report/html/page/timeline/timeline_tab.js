@@ -1,6 +1,6 @@
 /* The timeline: lanes of threads, details of an interval, and tables of the chosen part. */
 import { element, fill } from "../dom.js";
-import { formatSeconds } from "../number_format.js";
+import { formatPercent, formatSeconds } from "../number_format.js";
 import { loadTable } from "../table_data.js";
 import { changeState, onState, stateValue } from "../page_state.js";
 import { formatRate } from "./counter_chart.js";
@@ -211,7 +211,7 @@ class TimelineTab {
     this.#details([
       ["Phase", phase.named ? phase.title : `${phase.number}: ${phase.title}`], ["Begin", secondsText(phase.from) + " s"],
       ["Duration", formatSeconds((phase.to - phase.from) / 1e9)],
-      ["Efficiency", phase.efficiency ? phase.efficiency + " %" : ""], ["Worst context", phase.context]
+      ["Work", phase.efficiency ? formatPercent(Number(phase.efficiency)) : ""], ["Worst context", phase.context]
     ]);
   }
 
