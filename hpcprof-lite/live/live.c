@@ -26,6 +26,7 @@ struct live {
   unsigned current;   /* which of them is shown */
   unsigned chosen;    /* of intervals */
   unsigned page;      /* rows of a page */
+  unsigned page_top;  /* picture.top of the page that the help covers */
   unsigned misses;    /* readings in a row that lacked a process */
   uint64_t read_ns;   /* when the last reading ended; CLOCK_MONOTONIC */
   uint64_t due_ns;    /* when the next one begins */
@@ -133,6 +134,16 @@ static void choose_page(struct live *live, enum pages_view view)
   live->picture.top = 0;
 }
 
+/* Shows the help, or again the page that it covers, where that was. */
+static void switch_help(struct live *live)
+{
+  struct picture *picture = &live->picture;
+  picture->help = !picture->help;
+  if (picture->help)
+    live->page_top = picture->top;
+  picture->top = picture->help ? 0 : live->page_top;
+}
+
 /* Longer or shorter intervals, from the last reading on. */
 static void choose_interval(struct live *live, bool longer)
 {
@@ -184,10 +195,9 @@ static int obey(struct live *live, int key)
     choose_page(live, (enum pages_view)(page - pages));
   else if (key == 'q')
     live->quit = true;
-  else if (key == '?') {
-    live->picture.help = !live->picture.help;
-    live->picture.top = 0;
-  } else if (key == ' ')
+  else if (key == '?')
+    switch_help(live);
+  else if (key == ' ')
     live->picture.frozen = !live->picture.frozen;
   else if (key == '+' || key == '-')
     choose_interval(live, key == '+');
