@@ -60,25 +60,91 @@ static void print_process(const struct report *report, const struct terminal *te
   fprintf(report->stream, "%s\n", fitted);
 }
 
-/* Prints what the samples of each process stand for; equal ones once. */
-static void print_events(const struct report *report, const struct terminal *terminal)
+/* ---- what samples stand for ---- */
+
+enum { SOURCES_SHOWN = 8, PROCESSES_NAMED = 3, NAME_MAX_SHOWN = 64, OWNERS_TEXT = 512 };
+
+/* What the samples of some processes stand for: a line of their notes. */
+struct source {
+  const char *text;
+  int length;
+  uint32_t count, named[PROCESSES_NAMED]; /* processes, of which the first ones are named */
+};
+
+struct sources {
+  struct source shown[SOURCES_SHOWN];
+  uint32_t count;
+  uint32_t others; /* processes with other lines than those */
+};
+
+/* Adds a process to the others with the same line. */
+static void add_source(struct sources *sources, uint32_t number, const char *text, int length)
+{
+  uint32_t i = 0;
+  while (i < sources->count &&
+         (sources->shown[i].length != length || memcmp(sources->shown[i].text, text, length) != 0))
+    i++;
+  if (i == SOURCES_SHOWN) {
+    sources->others++;
+    return;
+  }
+  struct source *source = &sources->shown[i];
+  if (i == sources->count)
+    sources->shown[sources->count++] = (struct source){.text = text, .length = length};
+  if (source->count < PROCESSES_NAMED)
+    source->named[source->count] = number;
+  source->count++;
+}
+
+static void find_sources(const struct profile *profile, struct sources *sources)
 {
   static const char start[] = "event: ";
-  const char *last = "";
+  const size_t skip = sizeof start - 1;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const char *notes = profile->processes[i].usable ? profile->processes[i].notes : "";
+    if (!strncmp(notes, start, skip))
+      add_source(sources, i, notes + skip, (int)strcspn(notes + skip, "\n"));
+  }
+}
+
+/* Writes which processes they are: " of solver (process 4711), solver (process 4712) and 62 more". */
+static void name_owners(const struct profile *profile, const struct source *source, char out[OWNERS_TEXT])
+{
+  int at = 0;
+  for (uint32_t i = 0; i < source->count && i < PROCESSES_NAMED; i++) {
+    const struct profile_process *process = &profile->processes[source->named[i]];
+    int word = (int)strcspn(process->command, " "), base = word;
+    while (base > 0 && process->command[base - 1] != '/')
+      base--;
+    int length = word - base < NAME_MAX_SHOWN ? word - base : NAME_MAX_SHOWN;
+    at += snprintf(out + at, (size_t)(OWNERS_TEXT - at), "%s%.*s (%s %" PRIu32 ")", i ? ", " : " of ", length,
+                   process->command + base, process->rank >= 0 ? "rank" : "process",
+                   process->rank >= 0 ? (uint32_t)process->rank : process->pid);
+  }
+  if (source->count > PROCESSES_NAMED)
+    snprintf(out + at, (size_t)(OWNERS_TEXT - at), " and %" PRIu32 " more", source->count - PROCESSES_NAMED);
+}
+
+/* Prints what samples stand for: for each group of processes, and one amount of time only where it is that of all. */
+static void print_events(const struct report *report, const struct terminal *terminal)
+{
   const struct tree_columns *columns = report->columns;
   uint64_t period = columns->work == MODEL_NONE ? 0 : columns->columns[columns->work].period;
-  char text[1024];
-  for (uint32_t i = 0; i < report->profile->processes_count; i++) {
-    const struct profile_process *process = &report->profile->processes[i];
-    size_t length = process->usable ? strcspn(process->notes, "\n") : 0;
-    if (!length || strncmp(process->notes, start, strlen(start)) != 0 ||
-        (strlen(last) >= length && !strncmp(process->notes, last, length)))
-      continue;
-    last = process->notes;
-    snprintf(text, sizeof text, "Samples: %.*s", (int)(length - strlen(start)), last + strlen(start));
+  struct sources sources = {0};
+  char owners[OWNERS_TEXT] = "", text[OWNERS_TEXT + 1024];
+  find_sources(report->profile, &sources);
+  for (uint32_t i = 0; i < sources.count; i++) {
+    const struct source *source = &sources.shown[i];
+    if (sources.count > 1)
+      name_owners(report->profile, source, owners);
+    snprintf(text, sizeof text, "Samples%s: %.*s", owners, source->length, source->text);
     terminal_wrap(terminal, report->stream, "", "  ", text);
   }
-  if (period && !report->totals->unsampled)
+  if (sources.others)
+    fprintf(report->stream, "Samples of %" PRIu32 " more process%s: other rates\n", sources.others,
+            sources.others == 1 ? "" : "es");
+  bool changed = sources.count && memchr(sources.shown->text, '(', (size_t)sources.shown->length);
+  if (period && sources.count <= 1 && !changed && !report->totals->unsampled)
     fprintf(report->stream, "One sample for every %.3f ms of a thread's time.\n", (double)period / 1e6);
 }
 

@@ -304,6 +304,9 @@ def threads_and_rates_change_while_the_program_runs(directory):
     assert len({thread for thread, count in samples().items() if count > last[thread]}) == 2, (last, samples())
     text = " ".join(report("--view=summary", "--no-pager", program.output).stdout.split())
     assert "threads 1 (from" in text, text
+    text = " ".join(report("--view=threads", "--no-pager", program.output).stdout.split())
+    assert re.search(r"Samples: task-clock, 50 samples .*\(from [\d.]+ s on; 500 a second", text), text
+    assert "One sample for" not in text, text
 
 
 @case
