@@ -20,6 +20,7 @@ struct layout {
   bool narrow;     /* columns are omitted because of the width   */
   uint32_t events; /* further events that are shown              */
   bool few;        /* some figure is marked                      */
+  bool unsampled;  /* times of processes without samples are in  */
 };
 
 /* What the first columns hold where no time was measured. */
@@ -83,6 +84,8 @@ static void layout_init(const struct report *report, struct layout *layout)
                             .critical = shown.critical,
                             .events = shown.events,
                             .decimals = shown.decimals};
+  for (uint32_t i = 0; i < report->profile->processes_usable; i++)
+    layout->unsampled |= profile_unsampled(&report->profile->processes[i]);
   terminal_init(&layout->terminal, report->stream);
   fit_columns(layout);
   uint32_t deepest = 0;
@@ -103,7 +106,8 @@ static void weight_text(const struct layout *layout, uint64_t value, char out[CE
 /* Returns the mark of a figure that is based on few samples; `value`: the weight that they stand for. */
 static char few_mark(struct layout *layout, const struct report *report, uint64_t value, uint64_t samples)
 {
-  if (report->columns->samples == MODEL_NONE || !value || samples >= MODEL_FEW_SAMPLES)
+  bool exact = !samples && layout->unsampled;
+  if (report->columns->samples == MODEL_NONE || !value || exact || samples >= MODEL_FEW_SAMPLES)
     return ' ';
   layout->few = true;
   return '*';

@@ -3,6 +3,7 @@
 settings of single programs."""
 import glob
 import os
+import re
 import shutil
 import stat
 import sys
@@ -440,7 +441,9 @@ def without_samples_times_are_known_and_reports_say_so(directory):
         parts = sum(float(cell[name] or 0) for name in ("work_s", "overhead_s", "lockwait_s", "idle_s", "tool_s",
                                                        "core_wait_s", "blocked_s"))
         assert abs(parts - float(cell["wall_s"])) < 0.1 * float(cell["wall_s"]), cell
-    assert "[not sampled]" in must(REPORT, "topdown", run_path)
+    for view in ("topdown", "bottomup", "flat"):
+        text = must(REPORT, view, run_path)
+        assert re.search(r"^ +[\d.]+ .*\[not sampled\]", text, re.M) and "*" not in text, text
     assert "parallel" in must(REPORT, "regions", run_path) and "No samples" in must(REPORT, "advice", run_path)
 
 
@@ -458,7 +461,10 @@ def a_section_holds_for_one_program_of_a_script(directory):
     traces = [name for name in os.listdir(run_path) if name.endswith(".trace")]
     assert len(traces) == 1, traces
     notes = must(REPORT, "threads", run_path)
-    assert "Samples: wall, 100 samples a second" in notes and "Samples: task-clock, 200 samples" in notes, notes
+    notes = " ".join(notes.split())
+    assert re.search(r"Samples of solver \(process \d+\): wall, 100 samples a second", notes), notes
+    assert re.search(r"Samples of sh \(process \d+\), mesher \(process \d+\),? .*: task-clock, 200 samples", notes), notes
+    assert "One sample for" not in notes, notes
     # the program that is launched, and a script by its own name
     measured(directory, "[measure]\nlevel = off\n[program solver]\nlevel = samples\n", "./solver")
     assert sum(samples(run_path).values()) > 0
