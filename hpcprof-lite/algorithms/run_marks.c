@@ -37,6 +37,26 @@ static void add_process(const struct profile *profile, uint32_t number, uint64_t
   }
 }
 
+/* Sorts the positions of marks by process, by counting. */
+static void sort_by_process(struct run_marks *marks, uint32_t processes)
+{
+  for (uint32_t i = 0; i < marks->count; i++)
+    marks->begins[marks->marks[i].process + 1]++;
+  for (uint32_t i = 0; i < processes; i++)
+    marks->begins[i + 1] += marks->begins[i];
+  for (uint32_t i = 0; i < marks->count; i++) /* each ends where the next one begins: one too far */
+    marks->by_process[marks->begins[marks->marks[i].process]++] = i;
+  for (uint32_t i = processes; i > 0; i--)
+    marks->begins[i] = marks->begins[i - 1];
+  marks->begins[0] = 0;
+}
+
+const uint32_t *run_marks_of(const struct run_marks *marks, uint32_t process, uint32_t *count)
+{
+  *count = marks ? marks->begins[process + 1] - marks->begins[process] : 0;
+  return marks ? marks->by_process + marks->begins[process] : NULL;
+}
+
 int run_marks_read(const struct profile *profile, uint64_t from_ns, uint64_t to_ns, struct run_marks *marks)
 {
   uint64_t begin_ns = UINT64_MAX;
@@ -48,17 +68,22 @@ int run_marks_read(const struct profile *profile, uint64_t from_ns, uint64_t to_
     all += process->marks.marks_count;
   }
   marks->marks = calloc(all + 1, sizeof *marks->marks);
-  if (!marks->marks)
+  marks->by_process = calloc(all + 1, sizeof *marks->by_process);
+  marks->begins = calloc((size_t)profile->processes_count + 2, sizeof *marks->begins);
+  if (!marks->marks || !marks->by_process || !marks->begins)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < profile->processes_usable; i++)
     add_process(profile, i, profile->processes[i].start_ns - begin_ns, from_ns, to_ns, marks);
   qsort(marks->marks, marks->count, sizeof *marks->marks, by_start);
+  sort_by_process(marks, profile->processes_count);
   return 0;
 }
 
 void run_marks_release(struct run_marks *marks)
 {
   free(marks->marks);
+  free(marks->by_process);
+  free(marks->begins);
   *marks = (struct run_marks){0};
 }
 
@@ -88,12 +113,13 @@ int run_marks_time(struct run_marks *marks, const struct timeline *timeline)
   struct passing passing = {.phases = calloc((size_t)marks->count + 1, sizeof *passing.phases)};
   int status = passing.phases ? 0 : ERR_NOMEM;
   for (uint32_t lane = 0; lane < timeline->lanes_count && !status; lane++) {
-    uint32_t process = timeline->lanes[lane].process;
+    uint32_t count;
+    const uint32_t *of = run_marks_of(marks, timeline->lanes[lane].process, &count);
     passing.count = passing.next = 0;
-    for (uint32_t i = 0; i < marks->count; i++)
-      if (marks->marks[i].phase && marks->marks[i].process == process) {
-        marks->marks[i].timed = true;
-        passing.phases[passing.count++] = &marks->marks[i];
+    for (uint32_t i = 0; i < count; i++)
+      if (marks->marks[of[i]].phase) {
+        marks->marks[of[i]].timed = true;
+        passing.phases[passing.count++] = &marks->marks[of[i]];
       }
     if (passing.count)
       status = timeline->each(timeline->source, lane, add_interval, &passing);

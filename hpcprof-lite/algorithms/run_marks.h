@@ -21,12 +21,17 @@ struct run_mark {
 struct run_marks {
   struct run_mark *marks; /* by start, process and end */
   uint32_t count, phases;
+  uint32_t *by_process; /* positions in marks, by process, and then as there */
+  uint32_t *begins;     /* [process] where those of the process begin in by_process; one more: their number */
 };
 
 /* Collects the marks from one time to before another one, and the phases of which a part lies there, cut to it.
  * Returns 0 or ERR_NOMEM; run_marks_release() in any case. */
 int run_marks_read(const struct profile *profile, uint64_t from_ns, uint64_t to_ns, struct run_marks *marks);
 void run_marks_release(struct run_marks *marks);
+
+/* The positions of the marks of a process, in the order of time; *count: their number.  marks may be NULL. */
+const uint32_t *run_marks_of(const struct run_marks *marks, uint32_t process, uint32_t *count);
 
 /* Finds out what the threads did in the phases: of processes with lanes.  Returns 0 or what the timeline returns. */
 int run_marks_time(struct run_marks *marks, const struct timeline *timeline);

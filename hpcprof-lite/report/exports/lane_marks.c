@@ -33,11 +33,13 @@ int lane_marks_read(const struct report *report, uint32_t lane, struct lane_mark
 {
   const struct timeline_lane *of = &report->timeline->lanes[lane];
   uint32_t thread = report->profile->processes[of->process].threads[of->thread].index;
+  uint32_t count;
+  const uint32_t *positions = run_marks_of(report->marks, of->process, &count);
   int status = 0;
   *marks = (struct lane_marks){0};
-  for (uint32_t i = 0; report->marks && i < report->marks->count && !status; i++) {
-    const struct run_mark *mark = &report->marks->marks[i];
-    if (mark->process == of->process && mark->thread == thread)
+  for (uint32_t i = 0; i < count && !status; i++) {
+    const struct run_mark *mark = &report->marks->marks[positions[i]];
+    if (mark->thread == thread)
       status = add(marks, &(struct lane_mark){.start_ns = mark->start_ns,
                                               .end_ns = mark->end_ns,
                                               .name = mark->name,

@@ -186,11 +186,11 @@ static void write_phases(struct writer *writer)
   const struct report *report = writer->report;
   uint32_t named = MODEL_NONE;
   for (uint32_t i = 0; i < report->timeline->lanes_count; i++) {
-    uint32_t process = report->timeline->lanes[writer->lanes.order[i]].process;
-    for (uint32_t k = 0; timeline_first_of_process(&writer->lanes, i) && report->marks && k < report->marks->count;
-         k++) {
-      const struct run_mark *phase = &report->marks->marks[k];
-      if (!phase->phase || phase->process != process || phase->end_ns == phase->start_ns)
+    uint32_t process = report->timeline->lanes[writer->lanes.order[i]].process, count;
+    const uint32_t *marks = run_marks_of(report->marks, process, &count);
+    for (uint32_t k = 0; timeline_first_of_process(&writer->lanes, i) && k < count; k++) {
+      const struct run_mark *phase = &report->marks->marks[marks[k]];
+      if (!phase->phase || phase->end_ns == phase->start_ns)
         continue;
       writer->pid = writer->lanes.pids[process];
       writer->tid = TRACK;

@@ -10,11 +10,17 @@ enum { LINES_MAX = 50, BESIDE_NAME = 65 }; /* names that are shown; columns besi
 
 static uint32_t threads_of(const struct report *report, const struct run_mark *phase)
 {
-  uint32_t threads = report->profile->processes[phase->process].threads_max;
-  for (uint32_t i = 0; i < report->phases_count; i++)
-    if (report->phases[i].process == phase->process)
-      threads = report->phases[i].threads;
-  return threads;
+  uint32_t low = 0, high = report->phases_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (report->phases[middle].process < phase->process)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low < report->phases_count && report->phases[low].process == phase->process)
+    return report->phases[low].threads;
+  return report->profile->processes[phase->process].threads_max;
 }
 
 void user_phases_rows(const struct report *report, struct row_writer *writer)
