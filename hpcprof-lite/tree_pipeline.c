@@ -213,7 +213,7 @@ static int add_statistics(struct job *job)
 {
   struct problems problems = {0};
   for (uint32_t i = 0; i < job->profile.processes_count; i++)
-    if (job->profile.processes[i].running) { /* a second reading would find more samples than the first */
+    if (job->profile.processes[i].running && !job->profile.processes[i].copied) { /* a second reading would find more */
       job_print_error("a process is still running: statistics of threads and ranks are omitted");
       return 0;
     }

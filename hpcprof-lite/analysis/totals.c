@@ -119,7 +119,8 @@ int totals_compute(const struct profile *profile, const struct tree_columns *col
     if (!process->usable)
       continue;
     totals->processes++;
-    totals->running += process->running;
+    totals->running += process->running && !process->copied;
+    totals->copied += process->copied;
     totals->unfinished += process->unfinished && !process->running;
     uint64_t stop_ns = model_sum(process->start_ns, process->wall_ns);
     begin_ns = process->start_ns < begin_ns ? process->start_ns : begin_ns;

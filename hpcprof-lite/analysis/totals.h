@@ -12,7 +12,7 @@ struct totals {
   char *command; /* the commands of all processes, "a; b; c and 5 more" */
   char *hosts;   /* their hosts, "a, b, c and 5 more" */
   uint32_t processes, threads, threads_max;
-  uint32_t unfinished, running; /* processes that were killed; that still run */
+  uint32_t unfinished, running, copied; /* processes that were killed; still run; ran when a snapshot was taken */
   uint64_t elapsed_ns, cpu_ns, regions;
   uint64_t samples;
   uint64_t work_ns; /* without the time of blocking calls, which contexts contain if time was sampled as it elapses */

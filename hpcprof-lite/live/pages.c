@@ -47,6 +47,8 @@ static const char *state_of(const struct reading *reading)
     return "waiting";
   if (reading->growing)
     return "running";
+  if (reading->totals.copied)
+    return "snapshot";
   return reading->totals.unfinished ? "ended (killed)" : "ended";
 }
 

@@ -125,9 +125,9 @@ static bool is_growing(const struct reading *before, const struct reading *readi
   bool unfinished = false;
   for (uint32_t i = 0; i < reading->profile.processes_count; i++) {
     const struct profile_process *process = &reading->profile.processes[i];
-    if (process->running)
+    if (process->running && !process->copied)
       return true;
-    unfinished |= process->usable && process->unfinished;
+    unfinished |= process->usable && process->unfinished && !process->copied;
   }
   return unfinished && (!before || interval_any(&before->profile, &reading->profile));
 }

@@ -76,7 +76,8 @@ void parallelism_missing(const struct report *report, const char *what, const ch
   const struct profile_process *process = unreported(report);
   if (parallelism_cut(report)) {
     fprintf(report->stream,
-            report->totals->running
+            report->totals->copied ? "%s were not known when the snapshot was taken.\n"
+            : report->totals->running
                 ? "%s are not known yet: the process is still running.\n"
                 : "%s are not known, because the process was killed, or could not\nwrite its file.\n",
             what);

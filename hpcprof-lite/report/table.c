@@ -456,6 +456,9 @@ static void summary_health(const struct report *report, struct row_writer *write
               parallelism_cut(report) ? "work and span are not known" : "reported up to the last sample");
   if (report->totals->running)
     fact_uint(writer, "health", "processes that still run", report->totals->running, "reported up to the last sample");
+  if (report->totals->copied)
+    fact_uint(writer, "health", "processes that were running when the snapshot was taken", report->totals->copied,
+              "reported up to the last sample");
   for (unsigned i = 0; i < LOSS_MAX; i++)
     if (loss_name(i))
       fact_uint(writer, "health", loss_name(i), report->totals->lost[i],

@@ -11,7 +11,9 @@ import time
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Running, build, control, control_id, cpu_of, send_control_signal, write
 from report import report, rows
-from tap import (LAUNCHER, OTHER_USER, Skip, case, main, must, need_root, run, small_disk, start, timed, wait_until)
+from screen_model import Terminal
+from tap import (LAUNCHER, OTHER_USER, REPORT, Skip, case, main, must, need_root, run, small_disk, start, timed,
+                 wait_until)
 
 MPIRUN = shutil.which("mpirun.openmpi")
 # Open MPI also runs as root, with more ranks than cores, and does not look for other machines.
@@ -424,7 +426,14 @@ def a_snapshot_is_a_measurement_of_its_own(directory):
                     for path in (copy, program.output))
     assert 0 < taken[0] < whole[0] and 0 < taken[1] < whole[1], (taken, whole)
     summary = report("--view=summary", "--no-pager", copy)
-    assert summary.returncode == 0 and "still running" in summary.stdout and "killed" not in summary.stdout, summary
+    text = " ".join(summary.stdout.split())
+    assert summary.returncode == 0 and "1 process was running when the snapshot was taken: reported" in text, summary
+    assert "still running" not in text and "killed" not in text, summary
+    facts = {row["item"]: row["value"] for row in rows("summary", copy)}
+    assert facts["processes that were running when the snapshot was taken"] == "1", facts
+    screen = Terminal(REPORT, "--live", copy)
+    assert re.search(r"copy: snapshot [\d.]+ s$", screen.see("Whole run:").splitlines()[0]), screen.screen.text()
+    assert screen.end() == 0
     assert "was running when the snapshot was taken" in summary.stderr, summary
     assert "graph log" not in summary.stderr and "last flush" in summary.stdout, summary
     part, all_work = (float(rows("parallelism", path)[0]["work"]) for path in (copy, program.output))

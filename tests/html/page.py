@@ -103,6 +103,16 @@ def names_never_become_markup(directory):
 
 
 @case
+def a_killed_process_is_named(directory):
+    need_browser()
+    with Browser() as browser:
+        browser.open(page(directory, "killed")[0])
+        text = browser.evaluate("document.getElementById('panel-summary').textContent")
+        assert "1 process that was killed or could not write its file (" in text, text
+        quiet(browser)
+
+
+@case
 def a_filter_of_the_measurement_is_named(directory):
     need_browser()
     with Browser() as browser:

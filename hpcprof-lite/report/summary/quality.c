@@ -178,7 +178,7 @@ static void print_unsampled(struct quality *quality)
 static void print_unfinished(struct quality *quality)
 {
   const struct report *report = quality->report;
-  uint32_t killed = report->totals->unfinished, running = report->totals->running;
+  uint32_t killed = report->totals->unfinished, running = report->totals->running, copied = report->totals->copied;
   if (killed)
     print_hint(quality, "%" PRIu32 " process%s killed, or could not write %s: reported up to %s last sample", killed,
                killed == 1 ? " was" : "es were", killed == 1 ? "its file" : "their files",
@@ -186,12 +186,16 @@ static void print_unfinished(struct quality *quality)
   if (running)
     print_hint(quality, "%" PRIu32 " process%s still running: reported up to %s last sample", running,
                running == 1 ? " is" : "es are", running == 1 ? "its" : "their");
-  if (!killed && !running)
+  if (copied)
+    print_hint(quality, "%" PRIu32 " process%s running when the snapshot was taken: reported up to %s last sample",
+               copied, copied == 1 ? " was" : "es were", copied == 1 ? "its" : "their");
+  if (!killed && !running && !copied)
     return;
   if (parallelism_cut(report))
     print_hint(quality,
-               running ? "Work and span are known when a process has ended, or after: hpcrun-lite --control DIR flush"
-                       : "Work and span are not known, because the process was killed or could not write its file");
+               running  ? "Work and span are known when a process has ended, or after: hpcrun-lite --control DIR flush"
+               : copied ? "Work and span were not known when the snapshot was taken"
+                        : "Work and span are not known, because the process was killed or could not write its file");
   else if (report->profile->workspan.known)
     print_hint(quality, "Work and span are those of the last flush");
 }

@@ -250,7 +250,7 @@ void verdict_print(const struct report *report, const struct terminal *terminal)
 {
   const struct totals *run = report->totals;
   char program[PART], elapsed[CELL], threads[PART], share[PART], limit[2 * PART], text[8 * PART];
-  bool whole = !run->unfinished && !run->running && !report->profile->range.run_ns;
+  bool whole = !run->unfinished && !run->running && !run->copied && !report->profile->range.run_ns;
   program_text(report, program);
   terminal_seconds(run->elapsed_ns, terminal_decimals(run->elapsed_ns), elapsed);
   threads_text(report, threads);

@@ -144,6 +144,13 @@ function limitText(items) {
   return parts.length ? `Most of the critical path: ${parts.join(", ")}.` : "";
 }
 
+/* "samples dropped" of one sample, "processes that were killed" of one process. */
+function singular(item) {
+  const words = { processes: "process", were: "was", run: "runs", their: "its" };
+  return item.startsWith("processes") ? item.replace(/\b(processes|were|run|their)\b/g, (word) => words[word]) :
+                                        item.replace(/^(\w+)s\b/, "$1");
+}
+
 function health(items, about) {
   const lost = items.rows("health").filter((row) => row.number > 0);
   const missing = [];
@@ -151,7 +158,7 @@ function health(items, about) {
     if (about.text("item", row) === "missing")
       missing.push(element("li", {}, `${about.text("name", row)}: ${about.text("value", row)}`));
   return element("section", { class: "card" }, element("h2", {}, "How well it was measured"),
-    lost.length ? element("ul", {}, lost.map((row) => element("li", {}, `${formatCount(row.number)} ${row.number === 1 ? row.item.replace(/^(\w+)s\b/, "$1") : row.item}`, row.note ? ` (${row.note})` : "")))
+    lost.length ? element("ul", {}, lost.map((row) => element("li", {}, `${formatCount(row.number)} ${row.number === 1 ? singular(row.item) : row.item}`, row.note ? ` (${row.note})` : "")))
       : element("p", {}, "Nothing was lost."),
     items.rows("modules").length ? element("p", {}, "Without symbols: " + items.rows("modules").map((row) => `${row.item} (${formatSeconds(row.number)})`).join(", ")) : null,
     missing.length ? [element("h3", {}, "Not in this report"), element("ul", {}, missing)] : null);
