@@ -1,11 +1,15 @@
 #include "hpcprof-lite/symbols/symbols.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "hpcprof-lite/symbols/symbols_cursor.h"
 #include "hpcprof-lite/symbols/symbols_dwarf.h"
@@ -418,4 +422,19 @@ int symbols_visit(const struct symbols *symbols,
   }
   free(starts);
   return fine ? 0 : SYMBOLS_NOMEM;
+}
+
+int symbols_vdso(char path[SYMBOLS_VDSO_PATH])
+{
+  const Elf64_Ehdr *image = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+  if (!image)
+    return -1;
+  size_t size = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize; /* the section headers come last */
+  int fd = memfd_create("vdso", MFD_CLOEXEC);
+  if (fd >= 0 && write(fd, image, size) != (ssize_t)size) {
+    close(fd);
+    fd = -1;
+  }
+  snprintf(path, SYMBOLS_VDSO_PATH, "/proc/%d/fd/%d", (int)getpid(), fd); /* also for a child */
+  return fd;
 }

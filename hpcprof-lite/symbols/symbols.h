@@ -57,6 +57,13 @@ enum symbols_flag {
   SYMBOLS_SEPARATE = 16    /* some of it comes from a separate debug file          */
 };
 
+enum { SYMBOLS_VDSO_PATH = 64 };
+
+/* Copies the kernel's vdso, code without a file, into a file in memory, and writes its path.  It is that of this
+ * process, and of the measured one while the kernel is the same, which the build id tells.  Returns the descriptor,
+ * which the caller closes when the path is no longer used, or -1. */
+int symbols_vdso(char path[SYMBOLS_VDSO_PATH]);
+
 /* Opens a module's file and its separate debug files.  Returns 0 or a negative enum symbols_error.  Also after a
  * failure *out is for symbols_lookup(), with what could be read, and for symbols_free(); it is NULL only with
  * SYMBOLS_NOMEM. message receives one line, empty on success.  A file without debug information is not a failure. */

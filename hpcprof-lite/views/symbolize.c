@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The addresses of one module, from `begin` to before `end`, and the symbols found for them. */
 struct module_job {
@@ -167,23 +168,26 @@ static uint32_t wanted_offsets(const struct resolver *resolver, const struct mod
   return count;
 }
 
-/* Opens the symbols of the job's module, whose names then own them, unless they are kept.  Returns 0 and what
- * symbols_open() has returned, or ERR_NOMEM. */
-static int open_symbols(const struct resolver *resolver, const struct module_job *job, int *opened)
+/* Opens the symbols of the job's module from a file, whose names then own them, unless they are kept.  Returns 0 and
+ * what symbols_open() has returned, or ERR_NOMEM. */
+static int open_symbols(const struct resolver *resolver, const struct module_job *job, const char *path, int *opened)
 {
   const struct catalog_module *module = &resolver->profile->catalog.modules[job->module];
   struct names_module *found = &resolver->names->modules[job->module];
-  uint32_t *wanted, count = wanted_offsets(resolver, job, module->path, &wanted);
+  uint32_t *wanted, count = wanted_offsets(resolver, job, path, &wanted);
   if (!wanted)
     return ERR_NOMEM;
-  struct symbols_request request = {.path = module->path,
+  struct symbols_request request = {.path = path,
                                     .build_id = module->build_id,
                                     .build_id_size = module->build_id_size,
                                     .offsets = wanted,
                                     .offset_count = count};
   char message[512] = "";
   *opened = symbols_open(&request, &found->symbols, message, sizeof message);
+  if (module->flags & MODULE_VDSO) /* of another kernel: there is nothing to do about it */
+    *message = '\0';
   found->message = *message ? strdup(message) : NULL;
+  request.path = module->path;
   int status = !found->symbols || *opened == SYMBOLS_NOMEM || (*message && !found->message) ? ERR_NOMEM : 0;
   if (!status && resolver->kept) {
     char *copy = found->message ? strdup(found->message) : NULL;
@@ -216,20 +220,15 @@ static bool take_kept(const struct resolver *resolver, const struct module_job *
   return true;
 }
 
-static int resolve_job(struct resolver *resolver, struct module_job *job)
+/* Finds the places of the job's addresses; path: the module's file. */
+static int resolve_module(struct resolver *resolver, struct module_job *job, const char *path)
 {
-  const struct catalog_module *module = &resolver->profile->catalog.modules[job->module];
   struct names_module *found = &resolver->names->modules[job->module];
-  if (module->flags & (MODULE_TOOL | MODULE_RUNTIME))
-    return 0;
-  found->looked_up = true;
-  if (module->flags & (MODULE_VDSO | MODULE_ANON) || module->path[0] != '/')
-    return 0;
-  int opened, status = take_kept(resolver, job, &opened) ? 0 : open_symbols(resolver, job, &opened);
+  int opened, status = take_kept(resolver, job, &opened) ? 0 : open_symbols(resolver, job, path, &opened);
   if (status)
     return status;
   bool unusable = opened == SYMBOLS_MISMATCH || opened == SYMBOLS_UNREADABLE;
-  struct bounds *bounds = unusable ? NULL : bounds_open(module->path);
+  struct bounds *bounds = unusable ? NULL : bounds_open(path);
   for (uint32_t i = job->begin; i < job->end && !status; i++) {
     struct symbols_place places[STEPS_MAX];
     int known = steps_look_up(found, bounds, resolver->offsets[i], places);
@@ -237,6 +236,25 @@ static int resolve_job(struct resolver *resolver, struct module_job *job)
     status = add_places(job, places, (size_t)known);
   }
   bounds_free(bounds);
+  return status;
+}
+
+static int resolve_job(struct resolver *resolver, struct module_job *job)
+{
+  const struct catalog_module *module = &resolver->profile->catalog.modules[job->module];
+  struct names_module *found = &resolver->names->modules[job->module];
+  char path[SYMBOLS_VDSO_PATH];
+  if (module->flags & (MODULE_TOOL | MODULE_RUNTIME))
+    return 0;
+  found->looked_up = true;
+  if (!(module->flags & MODULE_VDSO))
+    return module->flags & MODULE_ANON || module->path[0] != '/' ? 0 : resolve_module(resolver, job, module->path);
+  int image = module->build_id_size ? symbols_vdso(path) : -1;
+  if (image < 0)
+    return 0;
+  int status = resolve_module(resolver, job, path);
+  close(image);
+  found->looked_up = !found->named; /* that it has no source lines is no defect of the measurement */
   return status;
 }
 

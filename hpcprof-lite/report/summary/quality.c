@@ -130,7 +130,7 @@ static void print_modules(struct quality *quality, bool unnamed)
     if (module->unnamed != unnamed)
       continue;
     terminal_percent(module->weight, whole, percent);
-    terminal_fit(quality->terminal, file->name, 24, name);
+    terminal_fit(quality->terminal, file->flags & MODULE_VDSO ? "code of the kernel (vdso)" : file->name, 28, name);
     const char *remedy = last && remedy_of(last) != remedy_of(file) ? remedy_of(last) : "";
     length += (size_t)snprintf(text + length, sizeof text - length, "%s%s%.100s %s %%",
                                last      ? remedy
