@@ -10,6 +10,9 @@
 enum {
   HEAD = 3, /* lines above a page */
   NARROW = 60,
+  BAR_LINES = 4,     /* at most, of a bar with its legend, but on narrow terminals */
+  FIXED_LINES = 5,   /* of the summary: an empty one, three headings, how many threads are left out */
+  THREADS_LEAST = 8, /* in the summary, of which more are shown where there is room */
   LINE = 1024
 };
 
@@ -154,7 +157,11 @@ static void print_bar(const struct picture *picture, const struct terminal *term
 static void print_summary(const struct picture *picture, const struct terminal *terminal, FILE *stream, unsigned fit)
 {
   const struct reading *reading = picture->reading;
-  uint32_t rows = fit < 24 ? 3 : fit < 32 ? 5 : READING_HOT, threads = fit < 48 ? 8 : 24;
+  uint32_t rows = fit < 24 ? 3 : fit < 32 ? 5 : READING_HOT;
+  uint32_t functions = reading->functions_count < rows ? reading->functions_count : rows;
+  uint32_t contexts = reading->hot_count < rows ? reading->hot_count : rows;
+  uint32_t used = (reading->has_interval ? 2 : 1) * BAR_LINES + FIXED_LINES + functions + contexts;
+  uint32_t threads = fit > used + THREADS_LEAST ? fit - used : THREADS_LEAST;
   if (reading->has_interval)
     print_bar(picture, terminal, stream, true);
   print_bar(picture, terminal, stream, false);
@@ -162,10 +169,10 @@ static void print_summary(const struct picture *picture, const struct terminal *
   struct cells cells = {reading, terminal, stream, picture->of_interval && reading->has_interval, 0};
   cells.longest = cells_longest(&cells);
   cells_functions_heading(&cells);
-  for (uint32_t i = 0; i < reading->functions_count && i < rows; i++)
+  for (uint32_t i = 0; i < functions; i++)
     cells_function(&cells, i);
   cells_hot_heading(&cells);
-  for (uint32_t i = 0; i < reading->hot_count && i < rows; i++)
+  for (uint32_t i = 0; i < contexts; i++)
     cells_hot(&cells, i);
   cells_threads_heading(&cells);
   for (uint32_t i = 0; i < reading->threads_count && i < threads; i++)

@@ -147,6 +147,10 @@ def keys_freeze_scroll_sort_and_explain(directory):
     screen.see("20-38 of 64")
     screen.press("+")
     screen.wait(lambda text: re.search(r"every ([2-9]|\d\d+)", text.splitlines()[0]), "a longer interval")
+    screen.resize(80, 60)
+    screen.press("1")
+    text = screen.see("[1 Summary]", " more: key 4", "\nq quit")  # all fits, and there is no room for many more
+    assert 24 < len(re.findall(rf"^ +\d+( +\d+\.\d+){{4}} {BAR}$", text, re.M)) < 50, text
     assert screen.end() == 0
     followed.end()
 
