@@ -159,6 +159,7 @@ static enum control_state status(void)
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
     process_lost += is_loss(i) && i != FORMAT_LOST_UNKNOWN ? atomic_load(&rt.lost[i]) : 0; /* of no measured thread */
   put_number("paused=", rt_paused());
+  put_number(" by=", atomic_load(&rt.paused_by));
   put_number(" summary=", atomic_load(&rt.unsampled));
   put_number(" samples=", samples);
   put_number(" threads=", threads);
