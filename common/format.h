@@ -135,6 +135,8 @@ struct format_process {
   uint64_t tick_scale;  /* nanoseconds of a tick of the time-stamp counter, times 2^32 */
   uint64_t start_ticks; /* the counter at the process's start */
   uint64_t cost_fork, cost_task, cost_join; /* ns that the burdened clock adds, see doc/format.md */
+  uint64_t paused_ns;                       /* of wall_ns: measuring was paused */
+  uint64_t unsampled_ns; /* of wall_ns: no samples were taken, as the level was summary; without pauses */
 };
 
 /* The meaning of a column of the value table; its role decides how it is reported. */
@@ -251,6 +253,9 @@ struct format_thread {
   uint64_t construct_since;        /* time-stamp counter: when the open interval of FORMAT_CONSTRUCTS began; 0: none */
   uint64_t construct_open;         /* to what it belongs: record * FORMAT_TIMES + enum format_construct_time */
   uint64_t blocked_since;          /* likewise: since when the thread sleeps in a call of the program; 0: it does not */
+  uint64_t paused_ns;              /* of wall_ns: measuring was paused */
+  uint64_t unsampled_ns;           /* no samples were taken (level = summary) and it did not wait; without pauses */
+  uint64_t unsampled_cpu_ns, unsampled_delay_ns; /* CPU time at that level, and of run_delay_ns; without pauses */
 };
 
 /* Why a thread waits. */

@@ -165,8 +165,10 @@ static int print(struct job *job)
     status = view->drawing(&job->report);
   else
     view->text(&job->report);
-  if (job->options.view != OPTIONS_SUMMARY) /* which has it among the facts of the run */
+  if (job->options.view != OPTIONS_SUMMARY) { /* which has it among the facts of the run */
+    legend_pauses(&job->report);
     legend_filtered(&job->report);
+  }
   return status;
 }
 

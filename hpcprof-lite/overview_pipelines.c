@@ -206,7 +206,7 @@ static int read_one_thread(const struct job *job, char *directory, struct job *o
     return status;
   tree_columns_init(&other->profile.catalog, &other->columns);
   if (totals_compute(&other->profile, &other->columns, job->options.baseline, &other->totals) ||
-      efficiency_compute(&other->profile, other->totals.elapsed_ns, &efficiency))
+      efficiency_compute(&other->profile, other->totals.measured_ns, &efficiency))
     return job_no_memory();
   if (efficiency.threads != 1 || !efficiency.split.known || strcmp(other->totals.command, job->totals.command) != 0)
     return job_different_runs(job->options.directories[0], directory);

@@ -130,7 +130,7 @@ int tree_begin(struct job *job, bool needs_tree)
     tree_columns_keep_critical(&job->columns);
     job->report.log_differs = job->profile.range.log_differs;
   }
-  if (!status && efficiency_compute(&job->profile, job->totals.elapsed_ns, &job->report.efficiency))
+  if (!status && efficiency_compute(&job->profile, job->totals.measured_ns, &job->report.efficiency))
     status = job_no_memory();
   return status;
 }

@@ -52,7 +52,10 @@ void quiesce_publish_regions(void)
 
 void quiesce_close(bool ends)
 {
-  atomic_store(&rt.waits_ended, ends);
+  if (ends)
+    atomic_fetch_or(&rt.waits, RT_WAITS_ENDED);
+  else
+    atomic_fetch_and(&rt.waits, ~(unsigned)RT_WAITS_ENDED);
   atomic_store(&rt.closed, true);
   atomic_store(&rt.graph_suspended, true);
   sys_barrier_all();

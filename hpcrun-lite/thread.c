@@ -15,10 +15,12 @@
 #include "hpcrun-lite/rt/control/command.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/counts/counts.h"
+#include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/sampling/source.h"
+#include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/thread_state.h"
 
@@ -145,6 +147,7 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   own_signal_block(); /* a first period may be shorter than the delivery of a signal (under a debugger): see
                          end_initial_period() */
   source_start(t);
+  times_unsampled(t, atomic_load(&rt.unsampled) && filter_thread(t->index));
   if (rt.online)
     start_graph(t, handed);
   counts_start(t);

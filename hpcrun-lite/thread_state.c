@@ -83,6 +83,7 @@ static bool record_new(struct thread_state *t)
   t->record->tid = (uint32_t)t->tid;
   t->record->start_ns = sys_monotonic_ns() - process.start_ns;
   t->record->construct_since = rt_ticks();
+  t->measured_since = rt_measured_clock(t->record->construct_since);
   __atomic_store_n(&t->record_chunk->count, 1, __ATOMIC_RELEASE);
   return true;
 }

@@ -15,7 +15,8 @@ struct run {
   const struct profile_process *first; /* the first with OpenMP, or NULL */
   uint32_t threads_max;
   uint64_t begin_ns, end_ns;
-  bool is_reference; /* gives the work at one thread for other runs */
+  double wall, paused; /* sums over its processes, ns */
+  bool is_reference;   /* gives the work at one thread for other runs */
   struct sums sums;
 };
 
@@ -32,7 +33,8 @@ static double larger(double a, double b)
 /* Adds one process.  Returns false if it has no OpenMP threads, or the times of its regions are not known. */
 static bool add_process(const struct profile_process *process, struct sums *sums)
 {
-  double total = (double)process->threads_max * (double)process->wall_ns;
+  double elapsed = (double)profile_measured_ns(process->wall_ns, process->paused_ns);
+  double total = (double)process->threads_max * elapsed;
   double idle = 0, lock = 0, overhead = 0, work = 0, lived = 0, regions = 0, tool = 0;
   bool openmp = false;
   for (uint32_t i = 0; i < process->threads_count; i++) {
@@ -44,7 +46,7 @@ static bool add_process(const struct profile_process *process, struct sums *sums
     lock += (double)thread->lockwait_ns;
     overhead += (double)thread->overhead_ns;
     work += (double)thread->work_ns;
-    lived += (double)thread->wall_ns;
+    lived += (double)profile_measured_ns(thread->wall_ns, thread->paused_ns);
     tool += (double)thread->tool_ns;
     regions += (double)thread->region_ns;
   }
@@ -53,7 +55,7 @@ static bool add_process(const struct profile_process *process, struct sums *sums
     return false;
   idle += larger(0, total - lived);
   total = larger(total - tool, 0.01 * total); /* the program's time */
-  double serial = (double)process->wall_ns - smaller((double)process->wall_ns, regions);
+  double serial = elapsed - smaller(elapsed, regions);
   sums->total += total;
   sums->idle += idle;
   sums->serial += smaller(idle, serial * (double)(process->threads_max - 1));
@@ -97,6 +99,8 @@ static uint32_t find_runs(const struct profile *profile, struct run *runs)
     uint64_t end_ns = process->start_ns + process->wall_ns;
     run->begin_ns = process->start_ns < run->begin_ns ? process->start_ns : run->begin_ns;
     run->end_ns = end_ns > run->end_ns ? end_ns : run->end_ns;
+    run->wall += (double)process->wall_ns;
+    run->paused += (double)process->paused_ns;
     if (!add_process(process, &run->sums))
       continue;
     run->first = run->first ? run->first : process;
@@ -231,6 +235,7 @@ int efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struc
     runs[i].is_reference = runs[i].first && is_reference(runs, count, &runs[i]);
   for (uint32_t i = 0; i < count; i++) {
     double own = runs[i].end_ns > runs[i].begin_ns ? (double)(runs[i].end_ns - runs[i].begin_ns) : 0;
+    own *= runs[i].wall > 0 ? 1 - runs[i].paused / runs[i].wall : 1; /* the measured part */
     all += own;
     if (runs[i].is_reference)
       continue;

@@ -92,7 +92,8 @@ static void add_program(const struct counting *counting, struct overheads *resul
     uint64_t team = counting->largest[i] ? counting->largest[i] : 1, all;
     if (!process->constructs.rows_count)
       continue;
-    add(&row->total_ns, __builtin_mul_overflow(team, process->wall_ns, &all) ? UINT64_MAX : all);
+    uint64_t measured_ns = profile_measured_ns(process->wall_ns, process->paused_ns);
+    add(&row->total_ns, __builtin_mul_overflow(team, measured_ns, &all) ? UINT64_MAX : all);
   }
   result->count++;
 }

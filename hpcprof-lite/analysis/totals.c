@@ -99,7 +99,8 @@ static void add_openmp(struct totals *totals, const struct profile_process *proc
     return;
   totals->baseline = !totals->openmp_processes || totals->baseline == most ? most : 0;
   totals->openmp_processes++;
-  add(&totals->baseline_ns, __builtin_mul_overflow(process->wall_ns, most, &product) ? UINT64_MAX : product);
+  uint64_t measured_ns = profile_measured_ns(process->wall_ns, process->paused_ns);
+  add(&totals->baseline_ns, __builtin_mul_overflow(measured_ns, most, &product) ? UINT64_MAX : product);
   for (uint32_t i = 0; i < process->threads_count; i++) {
     const struct profile_thread *thread = &process->threads[i];
     if (!(thread->flags & THREAD_OPENMP))
@@ -111,7 +112,7 @@ static void add_openmp(struct totals *totals, const struct profile_process *proc
 int totals_compute(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
                    struct totals *totals)
 {
-  uint64_t begin_ns = UINT64_MAX, end_ns = 0, sleeping_ns = 0;
+  uint64_t begin_ns = UINT64_MAX, end_ns = 0, sleeping_ns = 0, walls_ns = 0, pauses_ns = 0;
   struct distinct hosts;
   *totals = (struct totals){0};
   for (uint32_t i = 0; i < profile->processes_count; i++) {
@@ -127,6 +128,8 @@ int totals_compute(const struct profile *profile, const struct tree_columns *col
     end_ns = stop_ns > end_ns ? stop_ns : end_ns;
     totals->threads_max = process->threads_max > totals->threads_max ? process->threads_max : totals->threads_max;
     add(&totals->cpu_ns, process->cpu_ns);
+    add(&walls_ns, process->wall_ns);
+    add(&pauses_ns, process->paused_ns);
     add(&totals->regions, process->regions);
     for (unsigned j = 0; j < LOSS_MAX; j++)
       add(&totals->lost[j], process->lost[j]);
@@ -142,6 +145,9 @@ int totals_compute(const struct profile *profile, const struct tree_columns *col
   }
   totals->work_ns -= totals->work_ns < sleeping_ns ? totals->work_ns : sleeping_ns;
   totals->elapsed_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
+  totals->measured_ns = totals->elapsed_ns;
+  if (pauses_ns)
+    totals->measured_ns -= (uint64_t)((double)totals->elapsed_ns * ((double)pauses_ns / (double)walls_ns));
   if (columns->work == MODEL_NONE && columns->overhead == MODEL_NONE)
     totals->work_ns = totals->overhead_ns = 0;
   totals->command = totals_command(profile);

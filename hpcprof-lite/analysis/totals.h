@@ -14,12 +14,13 @@ struct totals {
   uint32_t processes, threads, threads_max;
   uint32_t unfinished, running, copied; /* processes that were killed; still run; ran when a snapshot was taken */
   uint64_t elapsed_ns, cpu_ns, regions;
+  uint64_t measured_ns; /* elapsed, without the pauses; of several processes without their mean share of pauses */
   uint64_t samples;
   uint64_t work_ns; /* without the time of blocking calls, which contexts contain if time was sampled as it elapses */
   uint64_t overhead_ns, lockwait_ns, idle_ns, lockwait_sampled_ns;
   uint64_t lost[LOSS_MAX];
   uint64_t caused_lock_ns, caused_idle_ns; /* charged to contexts */
-  uint64_t baseline_ns;                    /* of processes with OpenMP: sum of elapsed time x baseline */
+  uint64_t baseline_ns;                    /* of processes with OpenMP: sum of measured time x baseline */
   uint32_t openmp_processes;
   uint32_t baseline;                          /* threads or cores of each such process, 0 if they differ */
   uint64_t openmp_wall_ns;                    /* of OpenMP threads: life time */

@@ -184,13 +184,16 @@ struct outside {
 
 static struct outside find_outside(const struct profile_process *process, enum profile_baseline baseline)
 {
-  double wall = (double)process->wall_ns, threads = process->threads_max, lived = 0;
+  double wall = (double)profile_measured_ns(process->wall_ns, process->paused_ns), threads = process->threads_max,
+         lived = 0;
   struct outside outside = {0};
   if (baseline == BASELINE_SHARED || (baseline == BASELINE_CORE && process->cpus < process->threads_max) ||
       !(process->flags & PROCESS_OMPT))
     return outside;
-  for (uint32_t i = 0; i < process->threads_count; i++)
-    lived += process->threads[i].flags & THREAD_OPENMP ? (double)process->threads[i].wall_ns : 0;
+  for (uint32_t i = 0; i < process->threads_count; i++) {
+    const struct profile_thread *thread = &process->threads[i];
+    lived += thread->flags & THREAD_OPENMP ? (double)profile_measured_ns(thread->wall_ns, thread->paused_ns) : 0;
+  }
   outside.missing_ns = threads * wall > lived ? threads * wall - lived : 0;
   if (baseline == BASELINE_THREAD)
     return outside;

@@ -183,6 +183,10 @@ static void take_thread(const struct format_thread *record, struct profile_threa
       .tool_ns = record->tool_ns,
       .cpu_ns = record->cpu_ns,
       .wall_ns = record->wall_ns,
+      .paused_ns = record->paused_ns < record->wall_ns ? record->paused_ns : record->wall_ns,
+      .unsampled_ns = record->unsampled_ns,
+      .unsampled_cpu_ns = record->unsampled_cpu_ns,
+      .unsampled_delay_ns = record->unsampled_delay_ns,
       .blocked_ns = record->blocked_ns,
       .region_ns = record->region_ns,
       .regions = record->regions,
@@ -261,6 +265,8 @@ static int take_process(struct read_file *file, struct profile_process *process,
   process->flags = record.flags;
   process->start_ns = record.start_ns;
   process->wall_ns = record.wall_ns;
+  process->paused_ns = record.paused_ns < record.wall_ns ? record.paused_ns : record.wall_ns;
+  process->unsampled_ns = record.unsampled_ns < record.wall_ns ? record.unsampled_ns : record.wall_ns;
   process->cpu_ns = record.cpu_ns;
   process->cpus = record.cpus;
   process->threads_max = record.threads_max;

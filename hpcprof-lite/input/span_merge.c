@@ -249,6 +249,7 @@ static int sum_processes(struct profile *profile, const struct profile_process *
 {
   struct profile_workspan *workspan = &profile->workspan;
   uint64_t begin = UINT64_MAX, end = 0;
+  double wall = 0, paused = 0;
   *workspan = (struct profile_workspan){.known = true,
                                         .unit = strdup(chosen->workspan.unit),
                                         .is_time = chosen->workspan.is_time,
@@ -267,6 +268,8 @@ static int sum_processes(struct profile *profile, const struct profile_process *
     profile->span_threads += process->threads_max > UINT32_MAX - profile->span_threads ? 0 : process->threads_max;
     workspan->unseen |= process->workspan.unseen;
     add(&workspan->work, process->workspan.work);
+    wall += (double)process->wall_ns;
+    paused += (double)process->paused_ns;
   }
   if (profile->range.limited) {
     uint64_t from = model_sum(profile->range.begin_ns, profile->range.from_ns);
@@ -275,6 +278,8 @@ static int sum_processes(struct profile *profile, const struct profile_process *
     end = end < to ? end : to;
   }
   profile->span_elapsed_ns = end > begin ? end - begin : 0;
+  if (paused > 0 && !profile->range.limited)
+    profile->span_elapsed_ns = (uint64_t)((double)profile->span_elapsed_ns * (1 - paused / wall));
   return 0;
 }
 

@@ -48,9 +48,10 @@ static int intern_column(struct stitch *stitch, const struct catalog_column *wan
   column.role |= stitch->map.process->of_whole ? COLUMN_OF_WHOLE : 0;
   int status = catalog_add_column(stitch->map.catalog, &column, number);
   if (status == ERR_INPUT && wanted->role == COLUMN_USER)
-    problems_add(stitch->map.problems,
-                 "%s: contexts do not have the program's counter '%s': the run has more than %d; see view user-counters",
-                 stitch->map.process->path, wanted->name, CATALOG_COLUMNS_USER);
+    problems_add(
+        stitch->map.problems,
+        "%s: contexts do not have the program's counter '%s': the run has more than %d; see view user-counters",
+        stitch->map.process->path, wanted->name, CATALOG_COLUMNS_USER);
   else if (status == ERR_INPUT)
     problems_add(stitch->map.problems, "%s: event '%s' is one more than the %d that can be reported: left out",
                  stitch->map.process->path, wanted->name, CATALOG_COLUMNS_MAX - CATALOG_COLUMNS_OWN);
@@ -247,19 +248,25 @@ static int add_waits(struct stitch *stitch, uint32_t position)
   return status;
 }
 
-/* What a thread without samples worked in the part of its life that is in no other category: it had no processor in the
- * same share of it as in its whole life. */
-static uint64_t unsampled_work(const struct profile_thread *thread, uint64_t rest_ns)
+/* What a thread worked while it was not sampled, in the part of its life that is in no other category: it had no
+ * processor in the same share of it as in all of that time.  With samples of elapsed time, all of it is work. */
+static uint64_t unsampled_work(const struct profile_thread *thread, uint64_t rest_ns, bool by_wall, bool unsampled)
 {
-  double ran = (double)thread->cpu_ns, wanted = ran + (double)thread->run_delay_ns;
+  uint64_t cpu_ns = unsampled ? thread->cpu_ns : thread->unsampled_cpu_ns;
+  uint64_t delay_ns = unsampled ? thread->run_delay_ns : thread->unsampled_delay_ns;
+  if (!unsampled)
+    rest_ns = rest_ns < thread->unsampled_ns ? rest_ns : thread->unsampled_ns;
+  if (by_wall)
+    return rest_ns;
+  double ran = (double)cpu_ns, wanted = ran + (double)delay_ns;
   uint64_t work_ns = wanted > 0 ? (uint64_t)((double)rest_ns * (ran / wanted)) : 0;
-  return work_ns < thread->cpu_ns ? work_ns : thread->cpu_ns;
+  return work_ns < cpu_ns ? work_ns : cpu_ns;
 }
 
 /* Splits the part of a thread's life that is in no category so far: it waited for a processor, as far as the kernel
  * says so, or it slept in a call that is not intercepted, as far as it slept at all.  With samples of elapsed time,
- * work contains the time of blocking calls.  Returns the work of that part, which is only known here without samples.
- */
+ * work contains the time of blocking calls.  Returns the work of that part, which is only known here while no samples
+ * are taken; unsampled: none were. */
 static uint64_t split_rest(struct profile_thread *thread, bool by_wall, bool unsampled)
 {
   uint64_t waits_ns = model_sum(thread->idle_ns, thread->lockwait_ns);
@@ -269,9 +276,10 @@ static uint64_t split_rest(struct profile_thread *thread, bool by_wall, bool uns
     add(&waits_ns, thread->blocked_ns);
     add(&known_ns, thread->blocked_ns);
   }
-  uint64_t rest_ns = thread->wall_ns > known_ns ? thread->wall_ns - known_ns : 0;
+  uint64_t measured_ns = profile_measured_ns(thread->wall_ns, thread->paused_ns);
+  uint64_t rest_ns = measured_ns > known_ns ? measured_ns - known_ns : 0;
   uint64_t slept_ns = thread->wall_ns > ran_ns ? thread->wall_ns - ran_ns : 0;
-  uint64_t work_ns = unsampled ? unsampled_work(thread, rest_ns) : 0;
+  uint64_t work_ns = unsampled_work(thread, rest_ns, by_wall, unsampled);
   rest_ns -= work_ns;
   thread->core_wait_ns = rest_ns < thread->run_delay_ns ? rest_ns : thread->run_delay_ns;
   rest_ns -= thread->core_wait_ns;

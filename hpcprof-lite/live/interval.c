@@ -66,6 +66,7 @@ static void subtract_thread(struct profile_thread *thread, const struct profile_
   subtract(&thread->tool_ns, before->tool_ns);
   subtract(&thread->cpu_ns, before->cpu_ns);
   subtract(&thread->wall_ns, before->wall_ns);
+  subtract(&thread->paused_ns, before->paused_ns);
   subtract(&thread->run_delay_ns, before->run_delay_ns);
   subtract(&thread->core_wait_ns, before->core_wait_ns);
   subtract(&thread->blocked_ns, before->blocked_ns);
@@ -95,6 +96,8 @@ static int subtract_process(struct profile_process *process, const struct profil
   if (!before)
     return 0;
   subtract(&process->wall_ns, before->wall_ns);
+  subtract(&process->paused_ns, before->paused_ns);
+  subtract(&process->unsampled_ns, before->unsampled_ns);
   subtract(&process->cpu_ns, before->cpu_ns);
   subtract(&process->regions, before->regions);
   for (unsigned i = 0; i < LOSS_MAX; i++)

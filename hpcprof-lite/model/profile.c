@@ -1,5 +1,6 @@
 #include "hpcprof-lite/model/profile.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -120,6 +121,36 @@ static struct note find_note(const struct profile_process *process, const char *
 bool profile_paused(const struct profile_process *process)
 {
   return find_note(process, PROFILE_NOTE_PAUSED).text;
+}
+
+/* For how long the process was paused, or not sampled. */
+static uint64_t lacking_ns(const struct profile_process *process, bool paused)
+{
+  if (!process->usable)
+    return 0;
+  return paused ? process->paused_ns : profile_unsampled(process) ? 0 : process->unsampled_ns;
+}
+
+bool profile_pauses(const struct profile *profile, bool paused, char *text, size_t size)
+{
+  enum { SHOWN = 4 };
+  uint32_t found = 0;
+  size_t at = 0;
+  text[0] = '\0';
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    uint64_t ns = lacking_ns(process, paused);
+    char name[32] = "";
+    if (!ns || found++ >= SHOWN || at >= size)
+      continue;
+    if (profile->processes_usable > 1)
+      snprintf(name, sizeof name, " in process %" PRIu32, process->pid);
+    at += (size_t)snprintf(text + at, size - at, "%s%.3f s of %.3f s%s", found > 1 ? ", " : "", (double)ns / 1e9,
+                           (double)process->wall_ns / 1e9, name);
+  }
+  if (found > SHOWN && at < size)
+    snprintf(text + at, size - at, ", and in %" PRIu32 " more", found - SHOWN);
+  return found;
 }
 
 static bool same(struct note a, struct note b)

@@ -34,6 +34,9 @@ struct profile_thread {
   uint64_t lockwait_sampled_ns;
   uint64_t idle_ns, lockwait_ns;
   uint64_t tool_ns, cpu_ns, wall_ns;
+  uint64_t paused_ns;    /* of wall_ns: measuring was paused; all other times but cpu_ns and run_delay_ns lack it */
+  uint64_t unsampled_ns; /* at level summary, without pauses: the time in which it did not wait */
+  uint64_t unsampled_cpu_ns, unsampled_delay_ns; /* likewise: its CPU time, and run_delay_ns */
   uint64_t run_delay_ns; /* it was ready to run and waited for a processor, whatever else it did */
   uint64_t core_wait_ns; /* the part of that in none of the other categories */
   uint64_t blocked_ns, region_ns, regions;
@@ -129,8 +132,9 @@ struct profile_process {
   uint32_t pid, parent_pid, flags, cpus, threads_max, threads_registered;
   int32_t rank; /* MPI rank, -1 if it has none */
   uint64_t start_ns, wall_ns, cpu_ns, regions;
-  uint64_t start_ticks;          /* time-stamp counter at the start */
-  uint64_t from_ticks, to_ticks; /* of work and span, or of all: from here to before there; 0, 0: of the whole run */
+  uint64_t paused_ns, unsampled_ns; /* of wall_ns: measuring was paused; it was not, but the level was summary */
+  uint64_t start_ticks;             /* time-stamp counter at the start */
+  uint64_t from_ticks, to_ticks;    /* of work and span, or of all: from here to before there; 0, 0: of the whole run */
   char *host, *command, *runtime, *notes;
   uint64_t lost[LOSS_MAX];
   struct profile_thread *threads;
@@ -163,7 +167,7 @@ struct profile {
   const uint32_t *span_rows;        /* the directive_map of that process */
   uint32_t span_processes;          /* number of processes with a span in the same unit */
   uint32_t span_threads;            /* sum of their threads_max */
-  uint64_t span_elapsed_ns;         /* from the first one's start to the last one's end */
+  uint64_t span_elapsed_ns;         /* from the first one's start to the last one's end, without pauses */
   struct construct_times constructs; /* of the run, see input/construct_merge.h: its nodes; rows are the processes' */
   struct profile_range range;        /* what --from and --to leave of the run */
 };
@@ -179,6 +183,17 @@ bool profile_unsampled(const struct profile_process *process);
 
 /* Whether measuring was paused all the time, as its notes say. */
 bool profile_paused(const struct profile_process *process);
+
+/* The measured part of an elapsed time. */
+static inline uint64_t profile_measured_ns(uint64_t wall_ns, uint64_t paused_ns)
+{
+  return wall_ns > paused_ns ? wall_ns - paused_ns : 0;
+}
+
+/* Writes for how long measuring was paused (else: for how long no samples were taken, of processes that had some), such
+ * as "2.600 s of 3.650 s", of several processes with their numbers.  Returns false, and an empty text, if never. */
+enum { PROFILE_PAUSES_MAX = 512 }; /* bytes that are enough */
+bool profile_pauses(const struct profile *profile, bool paused, char *text, size_t size);
 
 /* Writes what filters of the measurement have left out, as the notes of the processes say, each filter once (with the
  * times of its first process), and the names that none of its processes has found.  Returns false, and an empty text,

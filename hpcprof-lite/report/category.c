@@ -148,12 +148,13 @@ static void print_sum(const struct report *report, uint64_t all)
   if (!run->openmp_processes || !all || report->columns->idleness == MODEL_NONE)
     return;
   const char *what = report->baseline == BASELINE_CORE ? "core" : "thread";
-  terminal_seconds(run->elapsed_ns, terminal_decimals(run->elapsed_ns), elapsed);
+  terminal_seconds(run->measured_ns, terminal_decimals(run->measured_ns), elapsed);
   terminal_seconds(run->baseline_ns, terminal_decimals(run->baseline_ns), whole);
   if (run->openmp_processes == 1 && run->processes == 1)
     snprintf(of, sizeof of, "%" PRIu32 " %s%s x %s s", run->baseline, what, run->baseline == 1 ? "" : "s", elapsed);
   else
-    snprintf(of, sizeof of, "%s s (%ss x elapsed)", whole, what);
+    snprintf(of, sizeof of, "%s s (%ss x %s)", whole, what,
+             run->measured_ns < run->elapsed_ns ? "measured time" : "elapsed");
   terminal_seconds(all, terminal_decimals(all), seconds);
   terminal_percent(all, run->baseline_ns, percent);
   fprintf(report->stream, "  %-10s %10s  100.0  = %s %% of %s\n", "sum", seconds, percent, of);

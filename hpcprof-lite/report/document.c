@@ -47,6 +47,11 @@ void document_open(const struct report *report, bool json)
     named_seconds(stream, "from_s", report->profile->range.from_ns);
     named_seconds(stream, "to_s", report->profile->range.to_ns);
   }
+  char pauses[PROFILE_PAUSES_MAX];
+  profile_pauses(report->profile, true, pauses, sizeof pauses);
+  named_filter(stream, "paused", pauses);
+  profile_pauses(report->profile, false, pauses, sizeof pauses);
+  named_filter(stream, "not_sampled", pauses);
   named_filter(stream, "filtered", report->filtered);
   if (report->comparison && report->comparison->has_base) {
     named_filter(stream, "filtered_base", report->comparison->filtered[COMPARE_BASE]);

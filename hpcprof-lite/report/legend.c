@@ -25,6 +25,24 @@ void legend_omitted(const struct report *report)
     fprintf(report->stream, "%" PRIu32 " row%s omitted.\n", report->left_out, plural);
 }
 
+static void print_pauses(const struct report *report, bool paused, const char *before, const char *after)
+{
+  struct terminal terminal;
+  char text[PROFILE_PAUSES_MAX], line[2 * PROFILE_PAUSES_MAX];
+  if (!profile_pauses(report->profile, paused, text, sizeof text))
+    return;
+  terminal_init(&terminal, report->stream);
+  snprintf(line, sizeof line, "%s%s%s", before, text, after);
+  terminal_wrap(&terminal, report->stream, "", "  ", line);
+}
+
+void legend_pauses(const struct report *report)
+{
+  print_pauses(report, true, "Measuring was paused for ", ": times and shares are those of the measured time");
+  print_pauses(report, false, "No samples were taken for ",
+               ", as the level was summary: the work of that time is in [not sampled]");
+}
+
 void legend_filtered(const struct report *report)
 {
   struct terminal terminal;

@@ -10,6 +10,9 @@ void legend_print(const struct report *report, const char *line, const char *ful
 /* Prints how many rows were left out, if any, and how to see them. */
 void legend_omitted(const struct report *report);
 
+/* Prints for how long measuring was paused, or no samples were taken, if ever. */
+void legend_pauses(const struct report *report);
+
 /* Prints what a filter of the measurement has left out, if there was one. */
 void legend_filtered(const struct report *report);
 

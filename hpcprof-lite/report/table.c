@@ -226,10 +226,12 @@ int table_threads(const struct report *report, bool json)
 {
   static const char *const columns[] = {"process", "rank",   "thread",      "host",       "samples", "dropped",
                                         "partial", "work_s", "overhead_s",  "lockwait_s", "idle_s",  "cpu_s",
-                                        "wall_s",  "tool_s", "core_wait_s", "blocked_s"};
+                                        "wall_s",  "tool_s", "core_wait_s", "blocked_s",  "paused_s"};
   struct row_writer writer;
+  char pauses[PROFILE_PAUSES_MAX];
+  bool paused = profile_pauses(report->profile, true, pauses, sizeof pauses);
   document_open(report, json);
-  row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns);
+  row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns - !paused);
   bool time = tree_has_time(report->columns);
   for (uint32_t i = 0; i < report->thread_count; i++) {
     const struct profile_process *process;
@@ -255,6 +257,8 @@ int table_threads(const struct report *report, bool json)
     row_writer_ns(&writer, thread->tool_ns);
     row_writer_ns(&writer, thread->core_wait_ns);
     row_writer_ns(&writer, thread->blocked_ns);
+    if (paused)
+      row_writer_ns(&writer, thread->paused_ns);
   }
   row_writer_end(&writer);
   document_close(report, json);
@@ -331,8 +335,16 @@ static void fact_ns(struct row_writer *writer, const char *section, const char *
   row_writer_text(writer, note);
 }
 
-static void summary_filter(const struct report *report, struct row_writer *writer)
+/* What was not measured. */
+static void summary_limits(const struct report *report, struct row_writer *writer)
 {
+  char pauses[PROFILE_PAUSES_MAX];
+  if (profile_pauses(report->profile, true, pauses, sizeof pauses)) {
+    fact_text(writer, "run", "paused", pauses, "times and shares are those of the measured time");
+    fact_ns(writer, "run", "measured", report->totals->measured_ns, "elapsed, without pauses");
+  }
+  if (profile_pauses(report->profile, false, pauses, sizeof pauses))
+    fact_text(writer, "run", "not sampled", pauses, "the level was summary");
   if (report->filtered && *report->filtered)
     fact_text(writer, "run", "filtered", report->filtered, "left out by a filter of the measurement");
 }
@@ -354,7 +366,7 @@ static void summary_run(const struct report *report, struct row_writer *writer)
   if (!report->profile->range.traced || report->profile->constructs.nodes_count) /* else they are not known */
     fact_uint(writer, "run", "regions", run->regions, "parallel regions begun");
   fact_uint(writer, "run", "samples", run->samples, NULL);
-  summary_filter(report, writer);
+  summary_limits(report, writer);
   fact_ns(writer, "categories", "work", run->work_ns, "sampled");
   fact_ns(writer, "categories", "overhead", run->overhead_ns, "sampled, and exact during waits");
   fact_ns(writer, "categories", "lock wait", run->lockwait_ns, "exact");
@@ -369,8 +381,9 @@ static void summary_run(const struct report *report, struct row_writer *writer)
   fact_ns(writer, "categories", "tool", run->tool_ns, "time of this tool");
   if (run->openmp_processes)
     fact_ns(writer, "categories", "threads x elapsed", run->baseline_ns,
-            report->baseline == BASELINE_CORE ? "cores of each OpenMP process x its elapsed time"
-                                              : "most threads of each OpenMP process x its elapsed time");
+            run->measured_ns < run->elapsed_ns  ? "cores or most threads of each OpenMP process x measured time"
+            : report->baseline == BASELINE_CORE ? "cores of each OpenMP process x its elapsed time"
+                                                : "most threads of each OpenMP process x its elapsed time");
   for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++) {
     row_writer_text(writer, "efficiency");
     row_writer_text(writer, efficiency_name(i));

@@ -575,8 +575,8 @@ static bool spent(const struct build *build, uint32_t node)
   return false;
 }
 
-/* What the values of the root are: of samples without a stack, work that no sample saw (level = summary), or only
- * waiting, which is charged there: see input/exact_waits.h. */
+/* What the values of the root are: of samples without a stack, work of a time without samples (level = summary), or
+ * only waiting, which is charged there: see input/exact_waits.h. */
 static const char *root_name(const struct build *build)
 {
   uint32_t samples = build->columns->samples;
@@ -584,9 +584,10 @@ static const char *root_name(const struct build *build)
     return tree_unseen_waiting;
   bool unsampled = false;
   for (uint32_t i = 0; i < build->profile->processes_count; i++)
-    unsampled |= build->profile->processes[i].usable && profile_unsampled(&build->profile->processes[i]);
-  return unsampled && samples != MODEL_NONE && !contexts_get(build->contexts, 0, samples) ? "[not sampled]"
-                                                                                          : "[unwind cut short]";
+    unsampled |= build->profile->processes[i].usable &&
+                 (profile_unsampled(&build->profile->processes[i]) || build->profile->processes[i].unsampled_ns);
+  bool cut_short = samples == MODEL_NONE || contexts_get(build->contexts, 0, samples);
+  return !unsampled ? "[unwind cut short]" : cut_short ? "[not sampled, or unwind cut short]" : "[not sampled]";
 }
 
 /* Visits all contexts.  Those that were deferred, because their row depends on the bodies found, come last. */

@@ -277,12 +277,22 @@ static uint64_t in_unit(uint64_t work)
   return work_clock_is_time() ? ticks_ns(work) : work;
 }
 
+/* The parts of an interval until now, without the pauses of measuring: it is idle first, and parked at last. */
+static struct waiting_interval without_pauses(struct waiting_interval open, uint64_t now)
+{
+  uint64_t parked = now - open.parked, runtime = parked - open.runtime;
+  return (struct waiting_interval){.idle = rt_measured_between(runtime - open.idle, runtime),
+                                   .runtime = rt_measured_between(runtime, parked),
+                                   .ending = rt_measured_between(parked - open.ending, parked),
+                                   .parked = rt_measured_between(parked, now)};
+}
+
 /* The waiting places, with the wait that has not ended. */
 static void put_waits(struct thread_state *t, uint64_t now)
 {
   struct format_wait rows[16];
   enum { ROWS = sizeof rows / sizeof *rows };
-  struct waiting_interval open = waiting_open_interval(t, now);
+  struct waiting_interval open = without_pauses(waiting_open_interval(t, now), now);
   for (uint32_t first = 0; first < t->waits.count; first += ROWS) {
     uint32_t count = t->waits.count - first < ROWS ? t->waits.count - first : ROWS;
     for (uint32_t i = 0; i < count; i++) {
@@ -313,7 +323,7 @@ static void put_constructs(struct thread_state *t, uint64_t now)
   struct format_construct rows[16];
   enum { ROWS = sizeof rows / sizeof *rows };
   const struct table *records = &t->construct.records;
-  struct waiting_interval wait = waiting_open_interval(t, now);
+  struct waiting_interval wait = without_pauses(waiting_open_interval(t, now), now);
   struct construct_interval open = construct_open_interval(t, now);
   if (open.column != FORMAT_TIME_WAIT || !open.record)
     wait = (struct waiting_interval){0};
@@ -365,9 +375,7 @@ static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
   bool counted = counts_open(t, totals);
   times_thread(t, cpu_ns);
   waiting_end_trace(t, now, ended);
-  uint64_t delay_ns = times_run_delay_ns(t->tid);
-  if (delay_ns) /* otherwise it may be that it cannot be read: the last sample's stays */
-    t->record->run_delay_ns = delay_ns;
+  times_thread_delay(t);
   t->record->end_ns = ended ? t->record->start_ns + t->record->wall_ns : 0;
   if (rt.online) {
     writer.ns_per_tick = (double)times_ticks_to_ns(1u << 30) / (1u << 30);
@@ -429,8 +437,8 @@ static uint32_t process_notes(uint32_t before, bool ended)
 {
   static char notes[4096], filtered[2048];
   const struct event *main_event = &rt.events[rt.time_event < 0 ? 0 : rt.time_event];
-  int at = snprintf(notes, sizeof notes, "event: %s, ", atomic_load(&rt.unsampled) ? "none" : main_event->name);
-  if (atomic_load(&rt.unsampled))
+  int at = snprintf(notes, sizeof notes, "event: %s, ", atomic_load(&rt.sampled) ? main_event->name : "none");
+  if (!atomic_load(&rt.sampled))
     at += snprintf(notes + at, sizeof notes - (size_t)at, "because the level is summary");
   else if (main_event->frequency)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "%u sample%s a second for each thread", main_event->frequency,
@@ -582,6 +590,8 @@ void writer_process(void)
     record.regions += t->record->regions;
     end_ns = thread_end_ns > end_ns ? thread_end_ns : end_ns;
   }
+  if (end_ns && rt_paused() && record.wall_ns > end_ns)
+    record.paused_ns -= record.wall_ns - end_ns < record.paused_ns ? record.wall_ns - end_ns : record.paused_ns;
   if (end_ns)
     record.wall_ns = end_ns;
   if (rt.online && rt.ompt)

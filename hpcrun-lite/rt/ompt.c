@@ -190,7 +190,7 @@ void ompt_on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, in
   t->forking = false;
   uint64_t now = rt_ticks();
   if (--t->region_depth == 0 && !t->base_region)
-    t->region_ticks += now - t->region_since;
+    t->region_ticks += rt_measured_between(t->region_since, now);
   if (t->unrecorded_regions) {
     t->unrecorded_regions--;
     return;

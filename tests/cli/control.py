@@ -35,6 +35,7 @@ def stop_outlasts_the_time_that_a_filter_skips(directory):
         file.write("[filter]\nskip-first = 1500 ms\n")
     program = Running(directory, "regions", "--config", settings)
     wait_until(lambda: "state" in program.status(), "an answer")
+    assert " s by skip-first or only, level off," in control(program.pid, "status").stdout
     assert program.command("stop") == "paused" and program.command("stop") == "paused already"
     wait_until(lambda: program.status()["elapsed"] > 2, "the skipped time")
     status = program.status()
@@ -61,6 +62,7 @@ def samples_stop_and_go_on(directory):
     assert program.command("stop") == "paused already"
     paused = program.status()
     assert paused["state"] == "paused" and paused["level"] == "off", paused
+    assert " s by a command, an option or the program, level off," in control(program.pid, "status").stdout
     time.sleep(0.5)
     after = program.status()
     assert after["samples"] == paused["samples"] and after["since"] >= 0.4, (paused, after)
@@ -112,9 +114,8 @@ def level_summary_takes_no_samples_but_exact_times(directory):
     program.end()
     threads = rows("threads", program.output)
     assert sum(int(row["samples"]) for row in threads) >= before["samples"]
-    work = float(rows("parallelism", program.output)[0]["work"])
-    sampled = sum(float(row["work_s"]) for row in threads)
-    timed(work > sampled, work, sampled) # the time without samples has exact work
+    row, = (row for row in rows("topdown", program.output) if row["name"].startswith("[not sampled"))
+    assert float(row["work_excl_s"]) > 0, row
 
 
 @case
@@ -261,6 +262,33 @@ def filters_change_while_the_program_runs(directory):
                         if row["item"] == "filtered")
         assert re.fullmatch(r"functions !left; constructs !critical \(from [\d.]+ s on\)", snapshot), snapshot
         assert not glob.glob(os.path.join(program.output, "*.filter")), os.listdir(program.output)
+
+
+@case
+def work_at_level_summary_is_not_sampled_but_known(directory):
+    """At summary in the middle of the run, or at its end: the report has the work of both."""
+    for what, levels in (("middle", ("summary", "samples")), ("end", ("samples", "summary"))):
+        folder = os.path.join(directory, what)
+        os.makedirs(folder)
+        settings = os.path.join(folder, "level.ini")
+        program = Phases(folder, "phases", compiler="clang").wait_sampled()
+        for phase, level in enumerate(levels):
+            program.wait_done(phase)
+            program.command("config", write(settings, f"[measure]\nlevel = {level}\n"))
+            program.go(phase)
+        program.wait_done(2)
+        program.go(2)
+        program.process.communicate(timeout=60)
+        work, total, busy = (sum(float(row[column]) for row in rows("threads", program.output))
+                             for column in ("work_s", "cpu_s", "overhead_s"))
+        tree = rows("topdown", program.output)
+        missing, = (float(row["work_excl_s"]) for row in tree if row["name"].startswith("[not sampled"))
+        parts = {row["metric"]: row["value"] for row in rows("efficiency", program.output)}
+        assert abs(float(tree[0]["work_incl_s"]) - work) < 1e-6 and abs(float(parts["work"]) - work) < 1e-6, (tree, parts)
+        timed(abs(work + busy - total) < 0.1 * total + 0.02, what, work, busy, total)
+        timed(abs(missing - work / 3) < 0.15 * work / 3 + 0.02, what, missing, work) # of three equal phases
+        text = " ".join(report("--view=summary", "--no-pager", program.output).stdout.split())
+        assert "No samples were taken for" in text and "level was summary" in text, text
 
 
 @case

@@ -3,6 +3,7 @@
  * sandboxed: may not set timers, and prints "done" after 0.6 s
  * awaits: waits for SIGURG, which nobody sends, for 0.6 s, and prints what it got
  * exits: ends within a region of two threads, after 0.8 s
+ * waits: likewise, while the second thread waits at a barrier
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -63,8 +64,25 @@ static int exits(void)
   return 1;
 }
 
+static int waits(void)
+{
+  double until = wall_clock() + 0.8;
+#pragma omp parallel num_threads(2)
+  {
+    while (omp_get_thread_num() == 0 && wall_clock() < until)
+      burn(0.0005);
+    if (omp_get_thread_num() == 0)
+      exit(0);
+#pragma omp barrier
+  }
+  return 1;
+}
+
 int main(int argc, char **argv)
 {
   const char *what = argc > 1 ? argv[1] : "";
-  return !strcmp(what, "sandboxed") ? sandboxed() : !strcmp(what, "awaits") ? awaits() : exits();
+  return !strcmp(what, "sandboxed") ? sandboxed()
+         : !strcmp(what, "awaits")  ? awaits()
+         : !strcmp(what, "waits")   ? waits()
+                                    : exits();
 }

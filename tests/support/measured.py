@@ -260,8 +260,8 @@ class Running:
 
     def status(self):
         done = control(self.pid, "status")
-        match = re.match(r"process \d+: (\w+) for ([\d.]+) s of ([\d.]+) s, level (\w+), (\d+) threads?, (\d+) samples, "
-                         r"(\d+) lost\n$", done.stdout)
+        match = re.match(r"process \d+: (\w+) for ([\d.]+) s of ([\d.]+) s(?: by .*)?, level (\w+), (\d+) threads?, "
+                         r"(\d+) samples, (\d+) lost\n$", done.stdout)
         if not match:
             return {"samples": 0, "error": done}
         return {"state": match[1], "since": float(match[2]), "elapsed": float(match[3]), "level": match[4],

@@ -196,7 +196,7 @@ static void after_the_end_nothing_is_counted(void **state)
   fork_region();
   waiting_begin(worker, FORMAT_WAIT_BARRIER, barrier);
   waiting_lock_begin(master, lock);
-  atomic_store(&rt.waits_ended, true);
+  atomic_store(&rt.waits, RT_WAITS_ENDED);
   waiting_end(worker);
   waiting_begin(worker, FORMAT_WAIT_TASKS, tasks);
   waiting_task(worker, false);
@@ -205,7 +205,7 @@ static void after_the_end_nothing_is_counted(void **state)
   waiting_lock_end(master);
   waiting_begin(master, FORMAT_WAIT_BARRIER, barrier);
   waiting_lock_begin(worker, lock);
-  atomic_store(&rt.waits_ended, false);
+  atomic_store(&rt.waits, 0);
   assert_true(worker->activity.idle && !worker->activity.lockwait);
   assert_true(master->activity.lockwait && !master->activity.idle);
   assert_int_equal(worker->waiting->kind, FORMAT_WAIT_BARRIER);
@@ -365,6 +365,28 @@ static void the_fastest_acquisition_did_not_wait(void **state)
   assert_int_equal(wait->count, 5);
 }
 
+/* Measuring is paused for the second half of the waits. */
+static void waits_are_without_pauses(void **state)
+{
+  (void)state;
+  enum { SEARCH = 5000 }; /* more than the search for a task takes */
+  uint64_t now = rt_ticks();
+  worker->lock_cost = 1;
+  rt_pause_at(RT_PAUSED_PROGRAM, true, now - 5 * second);
+  rt_pause_at(RT_PAUSED_PROGRAM, false, now);
+  assert_near(acquire_for(10 * second), 5 * second - 1);
+  assert_int_equal(worker->lockwait_ticks, place_at(worker, FORMAT_WAIT_LOCK, lock)->idle);
+  fork_region();
+  uint64_t before = worker->idle_ticks;
+  waiting_begin(worker, FORMAT_WAIT_TASKS, tasks);
+  worker->idle_since = rt_ticks() - 10 * second;
+  waiting_end(worker);
+  assert_near(place_at(worker, FORMAT_WAIT_TASKS, tasks)->idle, 5 * second - SEARCH);
+  assert_near(worker->idle_ticks - before, 5 * second - SEARCH);
+  atomic_store(&rt.pauses, 0);
+  atomic_store(&rt.waits, 0);
+}
+
 static void a_lock_within_a_barrier_is_apart(void **state)
 {
   (void)state;
@@ -500,6 +522,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(nested_waits_count_once, setup, teardown),
       cmocka_unit_test_setup_teardown(a_wait_within_a_wait_ends_an_interval, setup, teardown),
       cmocka_unit_test_setup_teardown(the_fastest_acquisition_did_not_wait, setup, teardown),
+      cmocka_unit_test_setup_teardown(waits_are_without_pauses, setup, teardown),
       cmocka_unit_test_setup_teardown(a_lock_within_a_barrier_is_apart, setup, teardown),
       cmocka_unit_test_setup_teardown(parked_workers_forget_open_waits, setup, teardown),
       cmocka_unit_test_setup_teardown(places_without_room_count_as_parked, setup, teardown),

@@ -152,7 +152,8 @@ static double find_blocking(struct advice_run *run)
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_thread *initial = initial_thread(&profile->processes[i]);
     double own_s = initial ? advice_seconds(initial->blocked_ns) : 0;
-    double rest_s = fmax(0, advice_seconds(profile->processes[i].wall_ns) - own_s);
+    const struct profile_process *process = &profile->processes[i];
+    double rest_s = fmax(0, advice_seconds(profile_measured_ns(process->wall_ns, process->paused_ns)) - own_s);
     run->by_process[i] = fmin(own_s, rest_s);
     blocked_s = fmax(blocked_s, own_s);
   }

@@ -455,6 +455,11 @@ static void take_waits(const struct read_part *part, double tick_ns, struct prof
   thread->lockwait_ns = model_rounded((double)locked * tick_ns);
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+  return a < b ? a : b;
+}
+
 /* from_ns, to_ns: the part, since the start of the process. */
 static void take_thread(const struct range *range, const struct range_thread *from, const struct read_part *part,
                         const struct profile_process *process, uint64_t from_ns, uint64_t to_ns,
@@ -468,6 +473,8 @@ static void take_thread(const struct range *range, const struct range_thread *fr
   thread->start_ns = (low < to_ns ? low : to_ns) - from_ns;
   thread->end_ns = thread->end_ns && end_ns <= to_ns ? thread->start_ns + life.in : 0;
   thread->wall_ns = life.in;
+  thread->paused_ns = smaller(thread->paused_ns, model_rounded((double)from->gap_ticks * tick));
+  thread->unsampled_ns = thread->unsampled_cpu_ns = 0; /* when that was is not known */
   thread->samples = from->samples;
   thread->samples_idle = from->samples_idle;
   thread->samples_lockwait = from->samples_lockwait;
@@ -493,11 +500,13 @@ void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, s
   uint64_t to_ns = model_rounded((double)(process->to_ticks - process->start_ticks) * tick_ns(process));
   to_ns = (double)to_ns + 2 * tick_ns(process) < (double)process->wall_ns ? to_ns : process->wall_ns;
   from_ns = from_ns < to_ns ? from_ns : to_ns;
-  process->cpu_ns = process->regions = 0;
+  uint64_t paused_ns = 0;
+  process->cpu_ns = process->regions = process->unsampled_ns = 0;
   for (uint32_t i = 0; i < range->count; i++) {
     const struct range_thread *from = &range->threads[i];
     take_thread(range, from, &range->parts[i], process, from_ns, to_ns, &process->threads[i]);
     process->cpu_ns = model_sum(process->cpu_ns, process->threads[i].cpu_ns);
+    paused_ns = process->threads[i].paused_ns > paused_ns ? process->threads[i].paused_ns : paused_ns;
     process->regions = model_sum(process->regions, from->regions);
     unknown += from->unknown;
     process->counts_about |= from->counts_cut;
@@ -508,6 +517,7 @@ void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, s
   process->start_ns = process->start_ns > begin_ns ? process->start_ns : begin_ns; /* it may have ended before */
   process->start_ns = process->start_ns < end_ns ? process->start_ns : end_ns;
   process->wall_ns = to_ns - from_ns;
+  process->paused_ns = smaller(paused_ns, process->wall_ns);
   process->workspan.known = false;
   process->in_part = true;
   if (unknown)

@@ -117,6 +117,7 @@ static void print_run(const struct summary *summary)
     print_wrapped(summary, "CPU time was sampled by timers, because perf_event was not permitted; hpcrun-lite "
                            "--diagnose COMMAND tells how to permit it, for finer rates");
   print_notes(summary);
+  legend_pauses(summary->report);
   legend_filtered(summary->report);
 }
 
@@ -140,7 +141,7 @@ static void print_efficiency(const struct summary *summary)
 static void print_hot(const struct summary *summary)
 {
   const struct report *report = summary->report;
-  if (report->totals->unsampled)
+  if (!report->totals->samples)
     return;
   uint64_t whole = tree_spent(report->flat, report->columns, 0, true);
   char text[LINE];

@@ -54,12 +54,7 @@ static void print_samples(const struct report *report, const struct terminal *te
   uint64_t lost = run->lost[LOSS_MEMORY], all = model_sum(run->samples, lost);
   const char *event = run->by_wall ? "wall" : "task-clock";
   char percent[CELL];
-  if (run->unsampled && run->samples)
-    print_reason(
-        report, terminal,
-        "the level became summary while the program ran: work, overhead and functions are those of the samples "
-        "before, and lack the rest; times of constructs and waiting are exact");
-  else if (run->unsampled)
+  if (run->unsampled)
     terminal_wrap(
         terminal, report->stream, "", "  ",
         "No samples were taken, because the level is summary: times of constructs and waiting are exact, work "
@@ -197,8 +192,8 @@ static void share_text(const struct report *report, char out[PART])
                       : others                              ? "all threads'"
                       : run->threads == 1                   ? "its"
                                                             : "their";
-  int length =
-      snprintf(out, PART, "; %.0f %% of %s time was work", 100 * (double)ns[TIMELINE_WORK] / (double)all, whose);
+  int length = snprintf(out, PART, "; %.0f %% of %s %stime was work", 100 * (double)ns[TIMELINE_WORK] / (double)all,
+                        whose, run->measured_ns < run->elapsed_ns ? "measured " : "");
   for (unsigned i = TIMELINE_BLOCKED; i <= TIMELINE_CORE_WAIT; i++)
     if (ns[i] > all / MUCH)
       length += snprintf(out + length, PART - (size_t)length, ", %.0f %% %s", 100 * (double)ns[i] / (double)all,

@@ -159,6 +159,7 @@ static enum control_state status(void)
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
     process_lost += is_loss(i) && i != FORMAT_LOST_UNKNOWN ? atomic_load(&rt.lost[i]) : 0; /* of no measured thread */
   put_number("paused=", rt_paused());
+  put_number(" by=", atomic_load(&rt.paused_by));
   put_number(" summary=", atomic_load(&rt.unsampled));
   put_number(" samples=", samples);
   put_number(" threads=", threads);
@@ -172,7 +173,8 @@ static enum control_state status(void)
 static void follow(struct thread_state *t)
 {
   uint32_t cuts = atomic_load(&rt.cuts); /* first: a change that comes meanwhile is followed at the next signal */
-  bool quiet = atomic_load(&rt.unsampled) || !filter_thread(t->index);
+  bool unsampled = atomic_load(&rt.unsampled), quiet = unsampled || !filter_thread(t->index);
+  times_unsampled(t, unsampled && filter_thread(t->index));
   if (quiet || atomic_load(&state.rearm))
     source_quiet(t);
   if (!quiet)
@@ -217,7 +219,7 @@ static enum control_state change_mode(struct thread_state *t, struct mode mode, 
     return CONTROL_DONE;
   }
   if (state.steps++ == 0) {
-    atomic_store(&rt.unsampled, mode.unsampled);
+    times_process_unsampled(mode.unsampled);
     atomic_store(&state.rearm, state.change.rates);
     atomic_fetch_add(&rt.cuts, 1);
   }

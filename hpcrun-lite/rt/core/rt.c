@@ -14,16 +14,36 @@ void rt_begin(void)
 
 enum { PAUSE_TRIES = 100 };
 
+/* The ticks of all pauses until `now`, of which the last change was number changes - 1.  A pause before the process's
+ * start counts from there. */
+static uint64_t paused_after(uint32_t changes, uint64_t now)
+{
+  if (!changes)
+    return 0;
+  uint64_t at = atomic_load(&rt.paused_at[(changes - 1) % RT_PAUSES]);
+  uint64_t ended = atomic_load(&rt.paused_until[(changes - 1) % RT_PAUSES]);
+  at = at > rt.start_ticks ? at : rt.start_ticks;
+  return ended + (changes % 2 && now > at ? now - at : 0);
+}
+
+uint64_t rt_measured_clock(uint64_t now)
+{
+  return now - paused_after(atomic_load(&rt.pauses), now);
+}
+
 void rt_pause_at(enum rt_pause_reason reason, bool pause, uint64_t moment)
 {
-  if (pause)
+  if (pause) {
+    atomic_fetch_or(&rt.waits, RT_WAITS_PAUSED);
     atomic_fetch_or(&rt.paused_by, reason);
-  else
+  } else {
     atomic_fetch_and(&rt.paused_by, ~(unsigned)reason);
+  }
   for (int i = 0; i < PAUSE_TRIES; i++) { /* again, as another thread may add or remove a reason meanwhile */
     uint32_t changes = atomic_load(&rt.pauses);
     if (changes % 2 == (atomic_load(&rt.paused_by) != 0))
       return;
+    atomic_store(&rt.paused_until[changes % RT_PAUSES], paused_after(changes, moment));
     atomic_store(&rt.paused_at[changes % RT_PAUSES], moment);
     atomic_compare_exchange_strong(&rt.pauses, &changes, changes + 1); /* otherwise another thread did the same */
   }

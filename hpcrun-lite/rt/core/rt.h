@@ -357,7 +357,14 @@ struct thread_state {
   bool forking;                          /* begins a region; its implicit task in it has not begun */
   uint64_t region_since, region_ticks;   /* as master of outermost regions */
   uint64_t blocked_since, blocked_ticks; /* in blocking calls of the program */
-  uint64_t contradicted_at;              /* changes + 1 at the last sample, if that contradicted the state */
+  uint64_t measured_since;               /* the measured clock when it began */
+  struct {
+    bool on;                   /* it is at level summary */
+    uint64_t ticks;            /* in which it did not wait there; less those before, if it is there now */
+    uint64_t cpu_ns, delay_ns; /* its CPU time there, and how long it waited for a processor */
+    uint64_t since, since_cpu_ns, since_delay_ns; /* ticks, and both clocks, when that began */
+  } unsampled;                                    /* see sampling/times.h */
+  uint64_t contradicted_at;                       /* changes + 1 at the last sample, if that contradicted the state */
 
   uint32_t index;
   int tid;
@@ -449,6 +456,10 @@ void rt_pause_at(enum rt_pause_reason reason, bool pause, uint64_t moment);
 /* How many ticks of an interval were measured.  Of pauses so long ago that RT_PAUSES others have followed, nothing is
  * known: then all was measured up to the next one, or nothing, as it was then. */
 uint64_t rt_measured(uint64_t since, uint64_t now) __attribute__((noinline));
+
+/* A clock that stands still while measuring is paused: its differences are measured ticks, whatever the number of
+ * pauses. */
+uint64_t rt_measured_clock(uint64_t now);
 
 /* Was measuring ever paused? */
 static inline bool rt_ever_paused(void)

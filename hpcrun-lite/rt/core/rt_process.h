@@ -19,6 +19,10 @@ enum { RT_PAUSES = 1024 };
 /* Why measuring is paused: any of these. */
 enum rt_pause_reason { RT_PAUSED_PROGRAM = 1, RT_PAUSED_WINDOW = 2, RT_PAUSED_RANK = 4 };
 
+/* ENDED: the process ends, waits are no longer counted, and agree with its files.  PAUSED: measuring was ever paused.
+ */
+enum rt_waits { RT_WAITS_ENDED = 1, RT_WAITS_PAUSED = 2 };
+
 /* What is written to the trace. */
 enum rt_trace { RT_TRACE_OFF, RT_TRACE_SAMPLES, RT_TRACE_STATES };
 
@@ -30,13 +34,14 @@ enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
  * threads.  The atomic fields:
  *
  * - closed, forking, graph_suspended: written by CTL, sequentially consistent, and paired with thread_state.inside (see
- *   rt_stopped()); waits_ended: written by CTL together with these, but waits read it relaxed, without `inside`: a
- *   thread that is preempted between reading it and adding its interval may add one that CTL writes as open;
+ *   rt_stopped()); waits: written by CTL together with these, and rt_pause_at(), but waits read it relaxed, without
+ * `inside`: a thread that is preempted between reading it and adding its interval may add one that CTL writes as open;
  * - in_use, running_timers, lost: sums to which any thread adds; no other data depends on their order;
  * - flushing: written by CTL, together with graph_suspended;
- * - unsampled, known_places, cuts, serial_wanted: written by the thread that carries out a command
- * (rt/control/command.h), the last one also by CTL;
- * - pauses, paused_by, paused_at: see rt_pause(); log: written by any thread, relaxed; record: written by CTL. */
+ * - unsampled, sampled, unsampled_ticks, known_places, cuts, serial_wanted: written by the thread that carries out a
+ * command (rt/control/command.h), the last one also by CTL;
+ * - pauses, paused_by, paused_at, paused_until: see rt_pause(); log: written by any thread, relaxed; record: written by
+ * CTL. */
 struct rt_process {
   struct event events[EVENTS_MAX];
   unsigned event_count;
@@ -71,17 +76,21 @@ struct rt_process {
   atomic_bool forking;   /* no samples while the process forks */
   atomic_uint paused_by; /* reasons for which it is paused now: enum rt_pause_reason */
   atomic_uint pauses;    /* how often measuring was paused or went on; odd: it is paused */
-  _Atomic uint64_t paused_at[RT_PAUSES]; /* ticks of the latest changes: of the change n at n % RT_PAUSES */
-  _Atomic uint64_t rates_ns;             /* when rates of events were changed last, since the start; 0: never */
-  atomic_bool unsampled;                 /* level summary: no thread is sampled */
-  atomic_bool serial_wanted;             /* CTL is to be called when the process is single-threaded: serial_moment() */
-  atomic_bool flushing;                  /* the graph is suspended for a flush only: see ompt.c */
-  atomic_uint cuts;                      /* how often all threads were asked to end their intervals: rt/control */
-  atomic_bool graph_suspended;           /* callbacks leave the graph alone: CTL reads its tables */
-  atomic_bool waits_ended;               /* the process ends: waits are no longer counted, and agree with its files */
-  atomic_bool closed;                    /* measuring has ended: handlers and callbacks return at once */
-  atomic_uint module_generation;         /* incremented by every dlclose() */
-  uint32_t epoch; /* base of region generations: handles of the parent process do not match in a child */
+  _Atomic uint64_t paused_at[RT_PAUSES];    /* ticks of the latest changes: of the change n at n % RT_PAUSES */
+  _Atomic uint64_t paused_until[RT_PAUSES]; /* likewise: ticks of all pauses that had ended by that change */
+  uint64_t start_ticks;                     /* start of the process */
+  _Atomic uint64_t rates_ns;                /* when rates of events were changed last, since the start; 0: never */
+  atomic_bool unsampled;                    /* level summary: no thread is sampled */
+  atomic_bool sampled;                      /* it was not always so */
+  _Atomic uint64_t unsampled_ticks;         /* measured ticks at level summary; less those before, if it is that now */
+  atomic_bool serial_wanted;     /* CTL is to be called when the process is single-threaded: serial_moment() */
+  atomic_bool flushing;          /* the graph is suspended for a flush only: see ompt.c */
+  atomic_uint cuts;              /* how often all threads were asked to end their intervals: rt/control */
+  atomic_bool graph_suspended;   /* callbacks leave the graph alone: CTL reads its tables */
+  atomic_uint waits;             /* enum rt_waits: what makes waits different; 0: nothing */
+  atomic_bool closed;            /* measuring has ended: handlers and callbacks return at once */
+  atomic_uint module_generation; /* incremented by every dlclose() */
+  uint32_t epoch;                /* base of region generations: handles of the parent process do not match in a child */
   _Atomic uint64_t lost[FORMAT_LOST_MAX]; /* losses of the process; those of threads are in their records */
   struct format_process *_Atomic record;  /* the process's record, which samples keep up to date; NULL: none */
 

@@ -116,7 +116,7 @@ static void unblocked(struct thread_state *t, bool inside)
     blame_in_use(1);
   rt_set_flag(&t->activity.blocked, false);
   uint64_t now = rt_ticks();
-  t->blocked_ticks += now - t->blocked_since;
+  t->blocked_ticks += rt_measured_between(t->blocked_since, now);
   trace_slept(t, now, inside);
   t->changes++;
 }

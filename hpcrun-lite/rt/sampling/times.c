@@ -7,7 +7,7 @@
 enum { THREAD_TICKS = 1 << 25, PROCESS_TICKS = 1 << 30 };
 
 static struct {
-  uint64_t ns, ticks, cpu_ns;
+  uint64_t ns, ticks, cpu_ns, measured;
 } start;
 static _Atomic uint64_t process_due; /* time-stamp counter; the thread that advances it writes the record */
 
@@ -16,6 +16,10 @@ void times_start(uint64_t start_ns, uint64_t start_ticks, uint64_t start_cpu_ns)
   start.ns = start_ns;
   start.ticks = start_ticks;
   start.cpu_ns = start_cpu_ns;
+  rt.start_ticks = start_ticks;
+  start.measured = rt_measured_clock(start_ticks);
+  atomic_store(&rt.sampled, !atomic_load(&rt.unsampled));
+  atomic_store(&rt.unsampled_ticks, atomic_load(&rt.unsampled) ? -start.measured : 0);
   times_keep(NULL);
 }
 
@@ -45,12 +49,57 @@ uint64_t times_ticks_to_ns(uint64_t ticks)
   return rt_scale(ticks, rate.ns, rate.ticks);
 }
 
-/* Ticks spent in a state, including the current interval if it lasts. */
+/* Measured ticks spent in a state, including the current interval if it lasts. */
 static uint64_t state_ticks(const uint64_t *sum, const uint64_t *since, const bool *lasts)
 {
   uint64_t began = __atomic_load_n(since, __ATOMIC_ACQUIRE), ticks = __atomic_load_n(sum, __ATOMIC_ACQUIRE);
-  int64_t more = __atomic_load_n(lasts, __ATOMIC_ACQUIRE) ? (int64_t)(rt_ticks() - began) : 0;
-  return ticks + (more > 0 ? (uint64_t)more : 0);
+  return ticks + (__atomic_load_n(lasts, __ATOMIC_ACQUIRE) ? rt_measured_between(began, rt_ticks()) : 0);
+}
+
+/* The measured ticks until now in which the thread did not wait, but for a constant.  What the runtime did within waits
+ * is no part of them, and neither are blocking calls, unless samples of elapsed time would count them as work. */
+static uint64_t busy_clock(const struct thread_state *t)
+{
+  const struct activity *is = &t->activity;
+  uint64_t waits = state_ticks(&t->idle_ticks, &t->idle_since, &is->idle) +
+                   state_ticks(&t->lockwait_ticks, &t->lock_since, &is->lockwait);
+  for (uint32_t i = 0; i < t->waits.count; i++)
+    waits += ((const struct format_wait *)table_at(&t->waits, i))->runtime;
+  if (!rt.wall)
+    waits += state_ticks(&t->blocked_ticks, &t->blocked_since, &is->blocked);
+  return rt_measured_clock(rt_ticks()) - waits;
+}
+
+/* What a clock of the thread has advanced since it is at level summary, without the share of pauses. */
+static uint64_t unsampled_part(const struct thread_state *t, uint64_t clock_ns, uint64_t since_ns)
+{
+  uint64_t now = rt_ticks(), since = t->unsampled.since, passed = now > since ? now - since : 0;
+  if (!t->unsampled.on || clock_ns <= since_ns || !passed)
+    return 0;
+  return rt_scale(clock_ns - since_ns, rt_measured_between(since, now), passed);
+}
+
+void times_unsampled(struct thread_state *t, bool unsampled)
+{
+  if (t->unsampled.on == unsampled)
+    return;
+  uint64_t cpu_ns = sys_thread_cpu_ns(), delay_ns = times_run_delay_ns(t->tid), busy = busy_clock(t);
+  t->unsampled.cpu_ns += unsampled_part(t, cpu_ns, t->unsampled.since_cpu_ns);
+  t->unsampled.delay_ns += unsampled_part(t, delay_ns, t->unsampled.since_delay_ns);
+  t->unsampled.ticks += unsampled ? -busy : busy;
+  t->unsampled.since_cpu_ns = cpu_ns;
+  t->unsampled.since_delay_ns = delay_ns;
+  t->unsampled.since = rt_ticks();
+  t->unsampled.on = unsampled;
+}
+
+void times_process_unsampled(bool unsampled)
+{
+  uint64_t measured = rt_measured_clock(rt_ticks());
+  if (atomic_exchange(&rt.unsampled, unsampled) != unsampled)
+    atomic_fetch_add(&rt.unsampled_ticks, unsampled ? -measured : measured);
+  if (!unsampled)
+    atomic_store(&rt.sampled, true);
 }
 
 void times_thread(struct thread_state *t, uint64_t cpu_ns)
@@ -61,12 +110,25 @@ void times_thread(struct thread_state *t, uint64_t cpu_ns)
   uint64_t now_ns = sys_monotonic_ns();
   struct rate rate = rate_at(now_ns);
   record->wall_ns = now_ns - start.ns - record->start_ns;
+  uint64_t measured = rt_scale(rt_measured_clock(start.ticks + rate.ticks) - t->measured_since, rate.ns, rate.ticks);
+  record->paused_ns = rt_ever_paused() && record->wall_ns > measured ? record->wall_ns - measured : 0;
   if (cpu_ns > t->cpu_start_ns)
     record->cpu_ns = cpu_ns - t->cpu_start_ns;
   record->idle_ns = rt_scale(state_ticks(&t->idle_ticks, &t->idle_since, &is->idle), rate.ns, rate.ticks);
   record->lockwait_ns = rt_scale(state_ticks(&t->lockwait_ticks, &t->lock_since, &is->lockwait), rate.ns, rate.ticks);
   record->blocked_ns = rt_scale(state_ticks(&t->blocked_ticks, &t->blocked_since, &is->blocked), rate.ns, rate.ticks);
   record->region_ns = rt_scale(state_ticks(&t->region_ticks, &t->region_since, &open), rate.ns, rate.ticks);
+  int64_t busy = (int64_t)(t->unsampled.ticks + (t->unsampled.on ? busy_clock(t) : 0));
+  record->unsampled_ns = busy > 0 ? rt_scale((uint64_t)busy, rate.ns, rate.ticks) : 0;
+  record->unsampled_cpu_ns = t->unsampled.cpu_ns + unsampled_part(t, cpu_ns, t->unsampled.since_cpu_ns);
+}
+
+void times_thread_delay(struct thread_state *t)
+{
+  uint64_t delay_ns = times_run_delay_ns(t->tid);
+  if (delay_ns) /* otherwise it may be that it cannot be read: the last sample's stays */
+    t->record->run_delay_ns = delay_ns;
+  t->record->unsampled_delay_ns = t->unsampled.delay_ns + unsampled_part(t, delay_ns, t->unsampled.since_delay_ns);
 }
 
 void times_process(struct format_process *process)
@@ -74,6 +136,10 @@ void times_process(struct format_process *process)
   process->wall_ns = sys_monotonic_ns() - start.ns;
   process->cpu_ns = sys_process_cpu_ns() - start.cpu_ns;
   process->tick_scale = times_ticks_to_ns(1ull << 32);
+  uint64_t now = rt_ticks(), measured = rt_measured_clock(now);
+  uint64_t unsampled = atomic_load(&rt.unsampled_ticks) + (atomic_load(&rt.unsampled) ? measured : 0);
+  process->paused_ns = times_ticks_to_ns(now - start.ticks - (measured - start.measured));
+  process->unsampled_ns = (int64_t)unsampled > 0 ? times_ticks_to_ns(unsampled) : 0;
   process->threads_max = (uint32_t)atomic_load(&rt.in_use_max);
   if (!process->threads_max)
     process->threads_max = 1;

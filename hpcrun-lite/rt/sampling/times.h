@@ -18,6 +18,9 @@ void times_keep(struct format_process *process);
 /* Brings a thread's record up to date.  cpu_ns: its CPU clock; 0: not known.  The thread may be running. */
 void times_thread(struct thread_state *t, uint64_t cpu_ns);
 
+/* The same for how long it waited for a processor, which takes a system call more. */
+void times_thread_delay(struct thread_state *t);
+
 /* Brings times and losses of the process's record up to date. */
 void times_process(struct format_process *process);
 
@@ -29,6 +32,13 @@ static inline void times_refresh_at(struct thread_state *t, uint64_t ticks)
   if (__builtin_expect(ticks >= t->record_due, 0))
     times_refresh(t);
 }
+
+/* The thread is at level summary from now on (not sampled), or no longer.  The work of that time is known from its
+ * length, which excludes waiting and pauses. */
+void times_unsampled(struct thread_state *t, bool unsampled);
+
+/* The same for the process. */
+void times_process_unsampled(bool unsampled);
 
 /* Elapsed time since the process's start. */
 uint64_t times_elapsed_ns(void);

@@ -134,7 +134,7 @@ static inline void trace_wait(struct thread_state *t, uint64_t now, const struct
 /* CTL writes the state in which the thread is until the end of the process, and what follows is not counted. */
 static inline bool ended(void)
 {
-  return __builtin_expect(atomic_load_explicit(&rt.waits_ended, memory_order_relaxed), false);
+  return __builtin_expect(atomic_load_explicit(&rt.waits, memory_order_relaxed) & RT_WAITS_ENDED, false);
 }
 
 /* ---- idleness ---- */
@@ -202,6 +202,22 @@ static void add_interval(struct thread_state *t, struct format_wait *wait, uint6
   t->idle_ticks -= runtime; /* rt_set_idle() adds the whole interval */
 }
 
+/* Takes the pauses of measuring out of an interval that was added to a place (NULL: only to the thread). */
+static void leave_out_pauses(struct thread_state *t, struct format_wait *wait, uint64_t since, uint64_t idle,
+                             uint64_t end) __attribute__((noinline, cold));
+static void leave_out_pauses(struct thread_state *t, struct format_wait *wait, uint64_t since, uint64_t idle,
+                             uint64_t end)
+{
+  uint64_t paused_idle = idle - rt_measured(since, since + idle);
+  uint64_t paused_runtime = end - since - idle - rt_measured(since + idle, end);
+  t->idle_ticks -= paused_idle;
+  if (!wait)
+    return;
+  wait->idle -= paused_idle;
+  wait->runtime -= paused_runtime;
+  t->waited_runtime -= paused_runtime;
+}
+
 /* The idle part of an interval that ends now.  task: it ends because a task begins. */
 static uint64_t idle_part(const struct wait_open *open, uint64_t since, uint64_t now, bool task)
 {
@@ -222,7 +238,11 @@ static uint64_t turn_busy(struct thread_state *t, bool task)
   if (t->waiting) {
     uint64_t idle = idle_part(innermost(t), since, now, task);
     add_interval(t, t->waiting, idle, now - since - idle);
-    trace_wait(t, now, t->waiting, now - since - idle);
+    if (__builtin_expect(rt_ever_paused(), 0))
+      leave_out_pauses(t, t->waiting, since, idle, now);
+    trace_wait(t, now, t->waiting, t->waited_runtime);
+  } else if (__builtin_expect(rt_ever_paused(), 0)) {
+    leave_out_pauses(t, NULL, since, now - since, now);
   }
   t->barrier_left = now;
   return now;
@@ -250,7 +270,9 @@ static bool park_since_region_end(struct thread_state *t, const struct region_te
     uint64_t idle = idle_at_region_end(&end, since);
     t->idle_ticks += end.end - since;
     add_interval(t, t->waiting, idle, end.end - since - idle);
-    trace_wait(t, end.end, t->waiting, end.end - since - idle);
+    if (__builtin_expect(rt_ever_paused(), 0))
+      leave_out_pauses(t, t->waiting, since, idle, end.end);
+    trace_wait(t, end.end, t->waiting, t->waited_runtime);
     t->idle_since = end.end;
   } else {
     t->waiting->since = 0;
@@ -479,10 +501,8 @@ uint64_t waiting_lock_begin(struct thread_state *t, const void *code)
   return now;
 }
 
-uint64_t waiting_lock_end(struct thread_state *t)
+static inline uint64_t end_lock(struct thread_state *t)
 {
-  if (ended())
-    return 0;
   uint64_t since = t->lock_since, now = rt_set_lockwait(t, false);
   struct format_wait *wait = t->waiting_lock;
   if (!now || !wait)
@@ -499,6 +519,32 @@ uint64_t waiting_lock_end(struct thread_state *t)
   t->lock_runtime = runtime;
   trace_wait(t, now, wait, runtime);
   return now;
+}
+
+/* The same where the process has ended, or measuring was ever paused, whose pauses are taken out.  The thread waits
+ * first. */
+static uint64_t end_lock_otherwise(struct thread_state *t) __attribute__((noinline, cold));
+static uint64_t end_lock_otherwise(struct thread_state *t)
+{
+  struct format_wait *wait = t->waiting_lock;
+  uint64_t since = t->lock_since, now = ended() ? 0 : end_lock(t);
+  if (!now || !wait)
+    return now;
+  uint64_t acquiring = now - t->lock_runtime;
+  uint64_t paused = acquiring - since - rt_measured(since, acquiring);
+  uint64_t paused_runtime = t->lock_runtime - rt_measured(acquiring, now);
+  t->lockwait_ticks -= paused;
+  wait->idle -= paused;
+  wait->runtime -= paused_runtime;
+  t->lock_runtime -= paused_runtime;
+  return now;
+}
+
+uint64_t waiting_lock_end(struct thread_state *t)
+{
+  if (__builtin_expect(atomic_load_explicit(&rt.waits, memory_order_relaxed), 0))
+    return end_lock_otherwise(t);
+  return end_lock(t);
 }
 
 uint64_t waiting_lock_key(const struct thread_state *t)

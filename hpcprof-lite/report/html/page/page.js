@@ -61,11 +61,12 @@ async function startPage() {
       onclick: () => changeState({ tab: tab.name }) }, tab.title);
     tab.panel = element("main", { role: "tabpanel", id: "panel-" + tab.name, "aria-labelledby": "tab-" + tab.name, tabindex: "-1" });
   }
-  const subtitle = element("p", { class: "subtitle" }), filtered = element("p", { class: "notice page-notice", id: "filtered", hidden: true }), notice = new RangeNotice(() => chosenTab().name);
+  const subtitle = element("p", { class: "subtitle" }), filtered = element("p", { class: "notice page-notice", id: "filtered", hidden: true }),
+    pauses = element("p", { class: "notice page-notice", id: "pauses", hidden: true }), notice = new RangeNotice(() => chosenTab().name);
   fill(document.getElementById("page"),
     element("header", {}, element("h1", {}, document.title), subtitle,
       element("nav", { role: "tablist", "aria-label": "Views", onkeydown: tabKey }, tabs.map((tab) => tab.button))),
-    filtered, notice.element, tabs.map((tab) => tab.panel));
+    filtered, pauses, notice.element, tabs.map((tab) => tab.panel));
   onState("tab", showTab);
   showTab();
   const summary = await loadTable("summary");
@@ -73,6 +74,10 @@ async function startPage() {
     const items = summaryItems(summary), filter = items.text("run", "filtered");
     filtered.hidden = !filter;
     fill(filtered, "Filtered: " + filter);
+    const paused = items.text("run", "paused"), unsampled = items.text("run", "not sampled");
+    pauses.hidden = !paused && !unsampled;
+    fill(pauses, [paused ? `Measuring was paused for ${paused}: times and shares are those of the measured time.` : "",
+      unsampled ? `No samples were taken for ${unsampled}, as the level was summary.` : ""].join(" "));
     const threads = items.text("run", "threads_max") || items.text("run", "threads"), processes = items.number("run", "processes");
     fill(subtitle, [items.text("run", "hosts"), `${formatSeconds(items.number("run", "elapsed"))} elapsed`,
       processes > 1 ? `${formatCount(processes)} processes with up to ${threads} thread${threads === "1" ? "" : "s"}`
