@@ -186,6 +186,19 @@ def names_are_cut_and_losses_are_counted(directory):
     assert "marks or counter values not kept" in report(output).stdout
 
 
+HARDLY = """
+#include <hpcrun-lite.h>
+#include <time.h>
+int main(void)
+{
+  hpcrun_lite_start();
+  hpcrun_lite_stop();
+  while (clock() < CLOCKS_PER_SEC / 5)
+    ;
+}
+"""
+
+
 @case
 def while_paused_marks_are_kept_and_values_are_not(directory):
     output, _ = measured(directory, "pause")
@@ -256,6 +269,20 @@ def a_run_that_was_paused_to_its_end_says_so(directory):
     must(LAUNCHER, "-q", "--paused", "-o", output, program)
     text = " ".join(must(REPORT, output).split())
     assert "because measuring was paused from the start to the end" in text and "too little" not in text, text
+
+
+@case
+def a_run_that_was_hardly_measured_is_not_called_filtered(directory):
+    program = compile_c(directory, "hardly", HARDLY, "-I", INCLUDE)
+    config = os.path.join(directory, "config.ini")
+    with open(config, "w", encoding="ascii") as file:
+        file.write("[filter]\nskip-first = 1000 s\n")
+    for options, why in ((("--paused",), "perhaps because measuring was paused"),
+                         (("--config", config), "a filter leaves out all threads or the whole time")):
+        output = os.path.join(directory, f"run{len(options)}")
+        must(LAUNCHER, "-q", "-e", "task-clock@f1000", *options, "-o", output, program)
+        text = " ".join(must(REPORT, output).split())
+        assert f"although the program used CPU time{',' if len(options) == 1 else ':'} {why}" in text, text
 
 
 @case
