@@ -386,6 +386,7 @@ static int parse_threads(const char *text, struct options *options, char *messag
   uint32_t count;
   if (parse_count("-j", text, &count, message, size))
     return ERR_INPUT;
+  options->has_threads = true;
   options->threads = count < THREADS_MAX ? count : THREADS_MAX;
   return 0;
 }
