@@ -476,6 +476,27 @@ def a_snapshot_is_a_measurement_of_its_own(directory):
     assert report("timeline", copy).returncode == 0
     assert os.stat(copy).st_mode & 0o777 == 0o700
     must(LAUNCHER, "--overwrite", "-o", copy, "true")
+    with open(os.path.join(copy, "snapshot"), "w", encoding="ascii") as file:
+        file.write("hpcrun-lite snapshots are fine\n")
+    refused = run(LAUNCHER, "--overwrite", "-o", copy, "true")
+    assert refused.returncode == 125 and "files that are not measurements" in refused.stderr, refused
+
+
+@case
+def a_snapshot_knows_which_process_was_killed(directory):
+    killed = Running(directory, "regions").wait_sampled()
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.process.communicate(timeout=60)
+    os.rename(killed.output, os.path.join(directory, "killed"))
+    program = Running(directory, "regions").wait_sampled()
+    for name in glob.glob(os.path.join(directory, "killed", "*.live")):
+        shutil.copy(name, program.output)
+    copy = os.path.join(directory, "copy")
+    must(LAUNCHER, "--control", program.output, "snapshot", copy)
+    program.end()
+    lines = report("flat", copy).stderr.splitlines()
+    for pid, why in ((killed.pid, "was killed"), (program.pid, "was running when the snapshot was taken")):
+        assert any(f"process {pid}" in line and why in line for line in lines), (pid, why, lines)
 
 
 @case
