@@ -174,6 +174,15 @@ static void print_unsampled(struct quality *quality)
     print_hint(quality, "With -e wall, time in blocking calls that cannot be interrupted is charged when they return");
 }
 
+/* Whether the running processes are those of a snapshot. */
+static bool were_copied(const struct report *report)
+{
+  bool copied = false;
+  for (uint32_t i = 0; i < report->profile->processes_count; i++)
+    copied |= report->profile->processes[i].usable && report->profile->processes[i].copied;
+  return copied;
+}
+
 /* Processes that were killed or still run: they are known up to their last samples. */
 static void print_unfinished(struct quality *quality)
 {
@@ -184,8 +193,12 @@ static void print_unfinished(struct quality *quality)
                killed == 1 ? " was" : "es were", killed == 1 ? "its file" : "their files",
                killed == 1 ? "its" : "their");
   if (running)
-    print_hint(quality, "%" PRIu32 " process%s still running: reported up to %s last sample", running,
-               running == 1 ? " is" : "es are", running == 1 ? "its" : "their");
+    print_hint(quality, "%" PRIu32 " process%s: reported up to %s last sample", running,
+               were_copied(report) ? running == 1 ? " was running when the snapshot was taken"
+                                   : "es were running when the snapshot was taken"
+               : running == 1      ? " is still running"
+                                   : "es are still running",
+               running == 1 ? "its" : "their");
   if (!killed && !running)
     return;
   if (parallelism_cut(report))
