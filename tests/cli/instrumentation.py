@@ -240,6 +240,7 @@ int main(void)
   volatile double sum = 0;
   hpcrun_lite_phase("before");
   hpcrun_lite_counter("page-faults", 5);
+  hpcrun_lite_counter("page-faults_user", 6);
   hpcrun_lite_counter("critical_path", 7);
   for (int i = 0; i < 60000000; i++)
     sum += i;
@@ -256,7 +257,7 @@ def counters_do_not_take_the_names_of_other_columns(directory):
         names = must(REPORT, "--view", view, "-f", "csv", output).splitlines()[0].split(",")
         assert len(set(names)) == len(names) and {"page-faults_user_incl", "critical_path_user_incl"} < set(names), names
     assert table(must(REPORT, "--view", "flat", "-f", "csv", "--sort", "page-faults_user_incl", output))
-    assert len(rows("user-counters", output)) == 4, "a line of each, and of its thread"
+    assert len(rows("user-counters", output)) == 6, "a line of each, and of its thread"
     text = must(REPORT, "--view", "user-counters", output)
     assert "\n    page-faults\n" in text and max(map(len, text.splitlines())) <= 80, text
     done = run(REPORT, "--view", "user-counters", "--from", "0.02", output)
