@@ -663,7 +663,7 @@ def a_commander_that_was_killed_blocks_no_other(directory):
 def hostile_control_files_change_nothing(directory):
     program = Running(directory, "handler").wait_sampled()
     path = os.path.join(program.output, f"control-{os.uname().nodename}-{program.pid}")
-    head = b"hpcctl01"[::1]
+    head = b"hpcctl01"
     for content in (b"", b"\0" * 8192, os.urandom(8192), os.urandom(100000), head + b"\xff" * 8184,
                     head + (7).to_bytes(4, "little") + (4).to_bytes(4, "little") + b"st\0p" + b"\0" * 8172):
         with open(path, "wb") as file:
