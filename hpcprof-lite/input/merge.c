@@ -63,8 +63,7 @@ static bool ran_at_snapshot(const struct profile_process *process)
                : open(marker, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
   bool ran = false;
-  if (file && fgets(line, sizeof line, file) &&
-      !strncmp(line, READ_SNAPSHOT_TITLE, sizeof READ_SNAPSHOT_TITLE - 1)) {
+  if (file && fgets(line, sizeof line, file) && !strncmp(line, READ_SNAPSHOT_TITLE, sizeof READ_SNAPSHOT_TITLE - 1)) {
     const char *host = line + sizeof READ_SNAPSHOT_TITLE - 1;
     line[strcspn(line, "\n")] = '\0';
     ran = !process->host || strcmp(host, process->host) != 0;

@@ -48,9 +48,10 @@ static int intern_column(struct stitch *stitch, const struct catalog_column *wan
   column.role |= stitch->map.process->of_whole ? COLUMN_OF_WHOLE : 0;
   int status = catalog_add_column(stitch->map.catalog, &column, number);
   if (status == ERR_INPUT && wanted->role == COLUMN_USER)
-    problems_add(stitch->map.problems,
-                 "%s: contexts do not have the program's counter '%s': the run has more than %d; see view user-counters",
-                 stitch->map.process->path, wanted->name, CATALOG_COLUMNS_USER);
+    problems_add(
+        stitch->map.problems,
+        "%s: contexts do not have the program's counter '%s': the run has more than %d; see view user-counters",
+        stitch->map.process->path, wanted->name, CATALOG_COLUMNS_USER);
   else if (status == ERR_INPUT)
     problems_add(stitch->map.problems, "%s: event '%s' is one more than the %d that can be reported: left out",
                  stitch->map.process->path, wanted->name, CATALOG_COLUMNS_MAX - CATALOG_COLUMNS_OWN);

@@ -13,7 +13,7 @@ struct timeline_source {
   struct timeline timeline;
   struct traced *traced; /* [position of the process] */
   uint32_t count;
-  uint64_t start_ns;         /* of the run: CLOCK_REALTIME */
+  uint64_t start_ns; /* of the run: CLOCK_REALTIME */
   struct timeline_counter {
     const char *name;
     bool event;
@@ -724,14 +724,13 @@ int timeline_source_open(const struct timeline_input *input, struct timeline_sou
   *out = source;
   if (!source)
     return ERR_NOMEM;
-  *source = (struct timeline_source){
-      .input = *input,
-      .timeline = {.from_ns = input->from_ns,
-                   .to_ns = input->to_ns,
-                   .each = each,
-                   .cells = cells,
-                   .counts = counts,
-                   .source = source}};
+  *source = (struct timeline_source){.input = *input,
+                                     .timeline = {.from_ns = input->from_ns,
+                                                  .to_ns = input->to_ns,
+                                                  .each = each,
+                                                  .cells = cells,
+                                                  .counts = counts,
+                                                  .source = source}};
   pthread_mutex_init(&source->lock, NULL);
   pthread_mutex_init(&source->preparing, NULL);
   int status = open_all(source);
