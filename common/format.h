@@ -24,6 +24,7 @@
 #define FORMAT_PART_SUFFIX ".part"        /* packed, but not complete yet */
 #define FORMAT_FLUSH_SUFFIX ".flush"      /* work and span as of the last flush, beside .live */
 #define FORMAT_SNAPSHOT_MARKER "snapshot" /* a file in a directory that was copied while processes ran */
+#define FORMAT_SNAPSHOT_TITLE "hpcrun-lite snapshot on " /* how it begins */
 #define FORMAT_GRAPH_SUFFIX ".graph"      /* of the graph log */
 #define FORMAT_TRACE_SUFFIX ".trace"      /* of the trace */
 #define FORMAT_INDEX_SUFFIX ".index"      /* of the index of a trace, which hpcprof-lite --index writes */

@@ -88,18 +88,28 @@ static const struct option long_options[] = {
     {0},
 };
 
-static const char *const view_names[] = {
-    [OPTIONS_SUMMARY] = "summary",         [OPTIONS_TOPDOWN] = "topdown",
-    [OPTIONS_BOTTOMUP] = "bottomup",       [OPTIONS_FLAT] = "flat",
-    [OPTIONS_THREADS] = "threads",         [OPTIONS_EFFICIENCY] = "efficiency",
-    [OPTIONS_PARALLELISM] = "parallelism", [OPTIONS_CRITICAL_PATH] = "critical-path",
-    [OPTIONS_WHATIF] = "whatif",           [OPTIONS_SPEEDUP] = "speedup",
-    [OPTIONS_REGIONS] = "regions",         [OPTIONS_REGION_TREE] = "region-tree",
-    [OPTIONS_OVERHEADS] = "overheads",     [OPTIONS_TASKS] = "tasks",
-    [OPTIONS_TIMELINE] = "timeline",       [OPTIONS_PHASES] = "phases",
-    [OPTIONS_ADVICE] = "advice",           [OPTIONS_GRAINS] = "grains",
-    [OPTIONS_GRAIN_GRAPH] = "grain-graph", [OPTIONS_MARKS] = "marks",
-    [OPTIONS_USER_COUNTERS] = "user-counters", [OPTIONS_SOURCE] = "source"};
+static const char *const view_names[] = {[OPTIONS_SUMMARY] = "summary",
+                                         [OPTIONS_TOPDOWN] = "topdown",
+                                         [OPTIONS_BOTTOMUP] = "bottomup",
+                                         [OPTIONS_FLAT] = "flat",
+                                         [OPTIONS_THREADS] = "threads",
+                                         [OPTIONS_EFFICIENCY] = "efficiency",
+                                         [OPTIONS_PARALLELISM] = "parallelism",
+                                         [OPTIONS_CRITICAL_PATH] = "critical-path",
+                                         [OPTIONS_WHATIF] = "whatif",
+                                         [OPTIONS_SPEEDUP] = "speedup",
+                                         [OPTIONS_REGIONS] = "regions",
+                                         [OPTIONS_REGION_TREE] = "region-tree",
+                                         [OPTIONS_OVERHEADS] = "overheads",
+                                         [OPTIONS_TASKS] = "tasks",
+                                         [OPTIONS_TIMELINE] = "timeline",
+                                         [OPTIONS_PHASES] = "phases",
+                                         [OPTIONS_ADVICE] = "advice",
+                                         [OPTIONS_GRAINS] = "grains",
+                                         [OPTIONS_GRAIN_GRAPH] = "grain-graph",
+                                         [OPTIONS_MARKS] = "marks",
+                                         [OPTIONS_USER_COUNTERS] = "user-counters",
+                                         [OPTIONS_SOURCE] = "source"};
 
 const char *options_view_name(enum options_view view)
 {
@@ -386,6 +396,7 @@ static int parse_threads(const char *text, struct options *options, char *messag
   uint32_t count;
   if (parse_count("-j", text, &count, message, size))
     return ERR_INPUT;
+  options->has_threads = true;
   options->threads = count < THREADS_MAX ? count : THREADS_MAX;
   return 0;
 }
@@ -516,9 +527,9 @@ bool options_of_log(const struct options *options)
 bool options_of_samples(const struct options *options)
 {
   static const bool views[OPTIONS_SOURCE + 1] = {
-      [OPTIONS_SUMMARY] = true,    [OPTIONS_TOPDOWN] = true,   [OPTIONS_BOTTOMUP] = true,    [OPTIONS_FLAT] = true,
-      [OPTIONS_THREADS] = true,    [OPTIONS_REGIONS] = true,   [OPTIONS_REGION_TREE] = true, [OPTIONS_TASKS] = true,
-      [OPTIONS_EFFICIENCY] = true, [OPTIONS_OVERHEADS] = true, [OPTIONS_ADVICE] = true,      [OPTIONS_SOURCE] = true,
+      [OPTIONS_SUMMARY] = true,       [OPTIONS_TOPDOWN] = true,   [OPTIONS_BOTTOMUP] = true,    [OPTIONS_FLAT] = true,
+      [OPTIONS_THREADS] = true,       [OPTIONS_REGIONS] = true,   [OPTIONS_REGION_TREE] = true, [OPTIONS_TASKS] = true,
+      [OPTIONS_EFFICIENCY] = true,    [OPTIONS_OVERHEADS] = true, [OPTIONS_ADVICE] = true,      [OPTIONS_SOURCE] = true,
       [OPTIONS_USER_COUNTERS] = true,
   };
   bool report = options->format == OPTIONS_TEXT || options->format == OPTIONS_CSV || options->format == OPTIONS_JSON;

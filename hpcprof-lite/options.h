@@ -86,6 +86,7 @@ struct options {
   size_t conditions_room;
   double percent_limit;     /* below 0: the default of view and format   */
   uint32_t max_rows, depth; /* 0 = no limit                          */
+  bool has_threads;
   unsigned threads;
   const char **source_paths; /* of --source-path, in order */
   uint32_t source_paths_count;

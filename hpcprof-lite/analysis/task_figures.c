@@ -304,8 +304,8 @@ static int add_counts(const struct construct_tree *tree, const uint32_t *row_of,
   for (uint32_t i = 1; i < tree->count && task_of; i++) {
     const struct construct_entry *entry = &tree->entries[i];
     task_of[i] = entry->kind == CONSTRUCT_TASK_EXEC ? row_of[entry->directive] : task_of[entry->parent];
-    if (entry->kind == CONSTRUCT_TASK_EXEC && task_of[i])
-      add(&result->rows[task_of[i] - 1].unread_ns, entry->sum.unread);
+    if (task_of[i])
+      add(&result->rows[task_of[i] - 1].unread_ns, entry->sum.unread_own);
     if (task_of[i])
       counters_present_add(&result->rows[task_of[i] - 1].present, &entry->sum.present);
     for (unsigned k = 0; k < COUNTERS_MAX && task_of[i]; k++)

@@ -260,7 +260,7 @@ static void add_counts(const struct build *build, const struct thread *thread, u
   const uint64_t *counts = &thread->counts[(size_t)record * (2 * build->counters + 1)];
   for (unsigned i = 0; i < build->counters; i++)
     figures->counted[i] = figures->counted_own[i] = counts[i];
-  figures->unread = to_ns(build, counts[2 * build->counters]);
+  figures->unread = figures->unread_own = to_ns(build, counts[2 * build->counters]);
 }
 
 /* The parent of a record in its own thread; 0 also if its time is elsewhere in the tree than its parent's. */

@@ -9,6 +9,7 @@
 #include "hpcprof-lite/model/workers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -50,15 +51,31 @@ static bool has_stale_live_file(const char *path)
   return exists;
 }
 
-/* Whether the file is in a snapshot of a running process, by hpcrun-lite --control: it marks that directory. */
-static bool in_snapshot(const char *path)
+/* Whether the file is in a snapshot, by hpcrun-lite --control, that was taken while the process ran: the marker there
+ * lists the processes of its host.  Those of other hosts may have run. */
+static bool ran_at_snapshot(const struct profile_process *process)
 {
-  const char *slash = strrchr(path, '/');
-  char *marker = NULL;
-  bool found = asprintf(&marker, "%.*s" READ_SNAPSHOT_MARKER, slash ? (int)(slash - path + 1) : 0, path) >= 0 &&
-               access(marker, F_OK) == 0;
+  const char *slash = strrchr(process->path, '/');
+  char *marker = NULL, line[300];
+  int length = slash ? (int)(slash - process->path + 1) : 0;
+  int fd = asprintf(&marker, "%.*s" READ_SNAPSHOT_MARKER, length, process->path) < 0
+               ? -1
+               : open(marker, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+  bool ran = false;
+  if (file && fgets(line, sizeof line, file) && !strncmp(line, READ_SNAPSHOT_TITLE, sizeof READ_SNAPSHOT_TITLE - 1)) {
+    const char *host = line + sizeof READ_SNAPSHOT_TITLE - 1;
+    line[strcspn(line, "\n")] = '\0';
+    ran = !process->host || strcmp(host, process->host) != 0;
+    while (!ran && fgets(line, sizeof line, file))
+      ran = strtoul(line, NULL, 10) == process->pid;
+  }
+  if (file)
+    fclose(file);
+  else if (fd >= 0)
+    close(fd);
   free(marker);
-  return found;
+  return ran;
 }
 
 /* Whether the process still runs on this machine: then it has its file mapped, or has just removed it at its end. */
@@ -173,7 +190,7 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
     return 0;
   process->usable = true;
   bool runs_here = process->unfinished && still_runs(process->path, process->pid);
-  process->copied = process->unfinished && !runs_here && in_snapshot(process->path);
+  process->copied = process->unfinished && !runs_here && ran_at_snapshot(process);
   process->running = runs_here || process->copied;
   if (runs_here && !work->slice->part)
     take_run_delays(process);

@@ -18,6 +18,7 @@
 #define READ_SUFFIX ".hpcrun"
 #define READ_LIVE_SUFFIX ".live"        /* of a process that runs, or did not end in order */
 #define READ_SNAPSHOT_MARKER "snapshot" /* in a directory that was copied while processes ran */
+#define READ_SNAPSHOT_TITLE "hpcrun-lite snapshot on " /* how it begins */
 #define READ_PART_SUFFIX ".part"        /* the threads of such a process that have ended   */
 #define READ_LAUNCH "launch"            /* the file that identifies the run of a directory */
 

@@ -228,6 +228,7 @@ static int check_live(const struct options *options, char *message, size_t size)
       {options->per_thread, "--per-thread", "key 4 shows the threads"},
       {options->legend, "--legend", "key ? explains"},
       {options->index, "--index", "an index needs a run that has ended"},
+      {options->has_threads, "-j", "files that change are read one after another"},
   };
   if (!options->live)
     return 0;

@@ -144,8 +144,8 @@ static bool is_taken(const struct catalog *catalog, uint32_t counter)
   uint32_t role = catalog->columns[counter].role;
   bool taken = !strcmp(name, "critical_path");
   for (uint32_t i = 0; i < catalog->columns_count && !taken; i++)
-    taken =
-        i != counter && (catalog->columns[i].role ^ role) % COLUMN_OF_WHOLE && !strcmp(catalog->columns[i].name, name);
+    taken = i != counter && (catalog->columns[i].role ^ role) != COLUMN_OF_WHOLE && /* that is the same counter */
+            !strcmp(catalog->columns[i].name, name);
   return taken;
 }
 
@@ -154,12 +154,12 @@ int catalog_distinguish(struct catalog *catalog)
   for (uint32_t i = 0; i < catalog->columns_count; i++) {
     struct catalog_column *column = &catalog->columns[i];
     char *name;
-    if (column->role % COLUMN_OF_WHOLE != COLUMN_USER || !is_taken(catalog, i))
-      continue;
-    if (asprintf(&name, "%s_user", column->name) < 0)
-      return ERR_NOMEM;
-    free(column->name);
-    column->name = name;
+    while (column->role % COLUMN_OF_WHOLE == COLUMN_USER && is_taken(catalog, i)) {
+      if (asprintf(&name, "%s_user", column->name) < 0)
+        return ERR_NOMEM;
+      free(column->name);
+      column->name = name;
+    }
   }
   return 0;
 }

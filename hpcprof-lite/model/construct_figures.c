@@ -30,6 +30,7 @@ void construct_figures_add(struct construct_figures *sum, const struct construct
   add(&sum->task, figures->task);
   add(&sum->cut, figures->cut);
   add(&sum->unread, figures->unread);
+  add(&sum->unread_own, figures->unread_own);
   for (unsigned i = 0; i < COUNTERS_MAX; i++) {
     add(&sum->counted[i], figures->counted[i]);
     add(&sum->counted_own[i], figures->counted_own[i]);

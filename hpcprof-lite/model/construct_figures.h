@@ -74,9 +74,9 @@ struct construct_figures {
   uint64_t wait_spare; /* of `wait`: at the end of sections of which the thread executed none */
   uint64_t body;       /* own_body, and all of the constructs in it that did not run in waits */
   uint64_t task;       /* all of the constructs that ran while this one waited */
-  /* Events counted in it, with the constructs in it and without; and the time, with that of the constructs in it, of
-   * which the counts are estimated. */
-  uint64_t counted[COUNTERS_MAX], counted_own[COUNTERS_MAX], unread;
+  /* Events counted in it, with the constructs in it and without; and the time of which the counts are estimated, with that
+   * of the constructs in it and without. */
+  uint64_t counted[COUNTERS_MAX], counted_own[COUNTERS_MAX], unread, unread_own;
   struct counters_present present;
   uint64_t cut; /* rows of a part of the run: chosen, unended, and the body of a lock are not known */
 };

@@ -58,7 +58,10 @@ struct timeline_count {
   uint64_t value;
   const char *name;
   bool event;
+  uint32_t counter; /* number of the name among those of the run: below TIMELINE_COUNTERS_MAX */
 };
+
+enum { TIMELINE_COUNTERS_MAX = 64 };
 
 typedef int timeline_visit_count(void *context, const struct timeline_count *count);
 

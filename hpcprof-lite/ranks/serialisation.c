@@ -14,7 +14,7 @@ enum { BLOCK_BYTES = 8, COMPRESSION_LEVEL = 1 };
 _Static_assert(sizeof(struct profile_process) == 1344 && sizeof(struct profile_thread) == 448, "see below");
 _Static_assert(sizeof(struct profile_directive) == 72 && sizeof(struct context_share) == 24, "see below");
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct catalog_column) == 32, "see below");
-_Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 264, "see below");
+_Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 272, "see below");
 _Static_assert(sizeof(struct profile_mark) == 24 && sizeof(struct profile_user_count) == 40, "see below");
 _Static_assert(sizeof(struct construct_tasks) == 3016 && sizeof(struct construct_times) == 832, "see below");
 

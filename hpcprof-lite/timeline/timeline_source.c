@@ -13,7 +13,12 @@ struct timeline_source {
   struct timeline timeline;
   struct traced *traced; /* [position of the process] */
   uint32_t count;
-  uint64_t start_ns;         /* of the run: CLOCK_REALTIME */
+  uint64_t start_ns; /* of the run: CLOCK_REALTIME */
+  struct timeline_counter {
+    const char *name;
+    bool event;
+  } counters[TIMELINE_COUNTERS_MAX]; /* those that the tables of the files have */
+  uint32_t counters_count;
   bool *reported;            /* [lane] what is damaged in it */
   pthread_mutex_t lock;      /* of problems */
   pthread_mutex_t preparing; /* of what is prepared when a lane is read */
@@ -253,6 +258,33 @@ static int each(void *context, uint32_t lane, timeline_visit *visit, void *visit
 
 /* ---- counters ---- */
 
+/* Returns MODEL_NONE if there is no such counter.  The table is short, whatever the files contain. */
+static uint32_t counter_find(const struct timeline_source *source, const char *name, bool event)
+{
+  for (uint32_t i = 0; i < source->counters_count; i++)
+    if (source->counters[i].event == event && !strcmp(source->counters[i].name, name))
+      return i;
+  return MODEL_NONE;
+}
+
+static void counter_add(struct timeline_source *source, const char *name, bool event)
+{
+  if (source->counters_count < TIMELINE_COUNTERS_MAX && counter_find(source, name, event) == MODEL_NONE)
+    source->counters[source->counters_count++] = (struct timeline_counter){.name = name, .event = event};
+}
+
+/* Numbers the counters of a process. */
+static void number_counters(struct timeline_source *source, const struct lane_process *lanes)
+{
+  const char *names[COUNTERS_MAX];
+  const struct profile_marks *marks = lanes->process ? &lanes->process->marks : NULL;
+  unsigned events = lanes->file ? read_counters(lanes->file, names) : 0;
+  for (unsigned i = 0; i < events; i++)
+    counter_add(source, names[i], true);
+  for (uint32_t i = 0; marks && i < marks->counts_count; i++)
+    counter_add(source, marks->text + marks->counts[i].name, false);
+}
+
 /* The same, within a thread's life: clocks are rounded, and what was counted last is written after the end. */
 static uint64_t within(uint64_t ns, uint64_t start_ns, uint64_t end_ns)
 {
@@ -261,9 +293,10 @@ static uint64_t within(uint64_t ns, uint64_t start_ns, uint64_t end_ns)
 }
 
 /* Sets *count to the part of what an event tells that lies in the lane.  Returns whether there is one. */
-static bool count_of(const struct lane_process *lanes, const struct timeline_lane *lane,
+static bool count_of(const struct timeline_source *source, const struct timeline_lane *lane,
                      const struct trace_event *event, struct timeline_count *count)
 {
+  const struct lane_process *lanes = &source->traced[lane->process].lanes;
   const char *names[COUNTERS_MAX];
   bool events = event->kind == TRACE_EVENT_EVENT_COUNT;
   uint64_t life_start, life_end;
@@ -271,13 +304,18 @@ static bool count_of(const struct lane_process *lanes, const struct timeline_lan
     return false;
   if (events && event->counter >= read_counters(lanes->file, names))
     return false; /* damaged */
+  const char *name = events ? names[event->counter] : read_string(lanes->file, event->counter);
+  uint32_t counter = counter_find(source, name, events);
+  if (counter == MODEL_NONE)
+    return false; /* damaged */
   lane_life(lanes, lane->thread, &life_start, &life_end);
   uint64_t end_ns = within(lane_ns(lanes, event->end_ticks), life_start, life_end);
   uint64_t start_ns = within(lane_ns(lanes, event->begin_ticks), life_start, life_end - 1);
   *count = (struct timeline_count){.start_ns = within(start_ns, lane->start_ns, lane->end_ns),
                                    .end_ns = within(events ? end_ns : start_ns, lane->start_ns, lane->end_ns),
-                                   .name = events ? names[event->counter] : read_string(lanes->file, event->counter),
-                                   .event = events};
+                                   .name = name,
+                                   .event = events,
+                                   .counter = counter};
   count->value = model_part(event->value, start_ns, events ? end_ns : start_ns, lane->start_ns, lane->end_ns);
   return count->value || (!events && start_ns >= lane->start_ns && start_ns < lane->end_ns);
 }
@@ -292,13 +330,13 @@ static int counts(void *context, uint32_t number, timeline_visit_count *visit, v
   struct trace_event event;
   struct timeline_count count;
   int status = 0;
-  if (!lanes->process->marks.counts_count && !lanes->process->in_part && !read_counters(lanes->file, names))
+  if (!lanes->process->marks.counts_count && !read_counters(lanes->file, names))
     return 0; /* without reading the trace */
   trace_cursor_open(&lanes->trace, lanes->process->threads[lane->thread].index, NULL, &cursor);
   trace_cursor_seek(&cursor, lane_ticks(lanes, lane->start_ns));
   cursor.counts = true;
   while (!status && trace_cursor_next(&cursor, &event))
-    if (count_of(lanes, lane, &event, &count))
+    if (count_of(source, lane, &event, &count))
       status = visit(visit_context, &count);
   if (!status && cursor.no_memory)
     status = ERR_NOMEM;
@@ -674,6 +712,8 @@ static int open_all(struct timeline_source *source)
     prepare_all(&opening);
   for (uint32_t i = 0; i < source->count && !source->input.later; i++)
     problems_append(source->input.problems, &source->traced[i].problems);
+  for (uint32_t i = 0; i < source->count; i++)
+    number_counters(source, &source->traced[i].lanes);
   int status = atomic_load(&opening.status);
   return status ? status : list_lanes(source);
 }
@@ -684,9 +724,13 @@ int timeline_source_open(const struct timeline_input *input, struct timeline_sou
   *out = source;
   if (!source)
     return ERR_NOMEM;
-  *source = (struct timeline_source){
-      .input = *input,
-      .timeline = {.from_ns = input->from_ns, .to_ns = input->to_ns, .each = each, .cells = cells, .counts = counts, .source = source}};
+  *source = (struct timeline_source){.input = *input,
+                                     .timeline = {.from_ns = input->from_ns,
+                                                  .to_ns = input->to_ns,
+                                                  .each = each,
+                                                  .cells = cells,
+                                                  .counts = counts,
+                                                  .source = source}};
   pthread_mutex_init(&source->lock, NULL);
   pthread_mutex_init(&source->preparing, NULL);
   int status = open_all(source);

@@ -23,17 +23,25 @@ static uint64_t weigh(const struct tree *tree, const struct tree_columns *column
   return tree_weight(tree, columns, row, !limits->by_excl);
 }
 
-/* Whether both the weight of a row and its share of the critical path are below the limit. */
+/* Whether a cell is below that share of a column's sum. */
+static bool is_below(uint64_t cell, uint64_t sum, double percent)
+{
+  return !cell || (double)cell < (double)sum * percent / 100;
+}
+
+/* Whether the weight of a row and its shares of the critical path and of counted events are all below the limit. */
 static bool is_light(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits,
                      uint32_t row)
 {
   uint64_t (*cell)(const struct tree *, uint32_t, uint32_t) = limits->by_excl ? tree_excl : tree_incl;
-  uint64_t critical = cell(tree, row, columns->critical), span = tree_incl(tree, 0, columns->critical);
-  bool off_path = !critical || (double)critical < (double)span * limits->percent / 100;
+  bool light = is_below(cell(tree, row, columns->critical), tree_incl(tree, 0, columns->critical), limits->percent);
   if (limits->critical_path)
-    return off_path;
-  return off_path && (double)weigh(tree, columns, limits, row) <
-                         (double)tree_weight(tree, columns, 0, true) * limits->percent / 100;
+    return light;
+  for (uint32_t i = 0; i < columns->count && light; i++)
+    if (columns->columns[i].role % COLUMN_OF_WHOLE == COLUMN_EVENT)
+      light = is_below(cell(tree, row, i), tree_incl(tree, 0, i), limits->percent);
+  return light && (double)weigh(tree, columns, limits, row) <
+                      (double)tree_weight(tree, columns, 0, true) * limits->percent / 100;
 }
 
 /* Whether nothing was counted in a row and below it. */

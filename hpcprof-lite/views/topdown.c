@@ -575,8 +575,8 @@ static bool spent(const struct build *build, uint32_t node)
   return false;
 }
 
-/* What the values of the root are: of samples without a stack, work of a time without samples (level = summary), or
- * only waiting, which is charged there: see input/exact_waits.h. */
+/* What the values of the root are, but for counts of the time after the last sample: of samples without a stack, work of
+ * a time without samples (level = summary), or only waiting, which is charged there: see input/exact_waits.h. */
 static const char *root_name(const struct build *build)
 {
   uint32_t samples = build->columns->samples;
@@ -590,17 +590,39 @@ static const char *root_name(const struct build *build)
   return !unsampled ? "[unwind cut short]" : cut_short ? "[not sampled, or unwind cut short]" : "[not sampled]";
 }
 
+/* Adds the values of the root to a row: those of events counted by -c, or all others. */
+static int add_root_values(struct build *build, bool counted, const char *name)
+{
+  uint32_t row = MODEL_NONE;
+  for (uint32_t i = 0; i < build->columns->count; i++) {
+    uint64_t value = contexts_get(build->contexts, 0, build->columns->source[i]);
+    if (!value || (build->columns->columns[i].role % COLUMN_OF_WHOLE == COLUMN_EVENT) != counted)
+      continue;
+    row = row == MODEL_NONE ? add_plain(build, 0, ROW_PARTIAL, name) : row;
+    if (row == MODEL_NONE)
+      return ERR_NOMEM;
+    tree_value(build->tree, row, i, value);
+  }
+  if (build->row_of && row != MODEL_NONE)
+    build->row_of[0] = row;
+  return 0;
+}
+
+/* Without a sample there, what was counted in the root is what followed the last one. */
+static int visit_root(struct build *build)
+{
+  const char *name = root_name(build);
+  int status = add_root_values(build, true, spent(build, 0) ? name : "[counted after the last sample]");
+  return status ? status : add_root_values(build, false, name);
+}
+
 /* Visits all contexts.  Those that were deferred, because their row depends on the bodies found, come last. */
 static int visit_all(struct build *build)
 {
   struct item root = {.entry = MODEL_NONE, .site = MODEL_NONE, .call = MODEL_NONE, .outline = MODEL_NONE, .top = true};
   int status = push_children(build, &root);
-  if (!status && has_values(build, 0)) {
-    uint32_t row = add_plain(build, 0, ROW_PARTIAL, root_name(build));
-    if (row == MODEL_NONE)
-      return ERR_NOMEM;
-    add_values(build, 0, row);
-  }
+  if (!status && has_values(build, 0))
+    status = visit_root(build);
   size_t next = 0;
   while (!status && (build->stack.count || next < build->deferred.count)) {
     struct item item;

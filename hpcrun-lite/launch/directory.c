@@ -67,10 +67,18 @@ static bool ends_in(const char *name, const char *suffix)
 }
 
 /* What hpcrun-lite --control leaves: the mark of a snapshot; a command that its process has not heard. */
-static bool is_of_control(const char *name, off_t size)
+static bool is_of_control(int directory, const char *name, off_t size)
 {
-  bool command = strncmp(name, CONTROL_PREFIX, strlen(CONTROL_PREFIX)) == 0 && size == CONTROL_FILE_SIZE;
-  return command || (strcmp(name, FORMAT_SNAPSHOT_MARKER) == 0 && size == 0);
+  char title[sizeof FORMAT_SNAPSHOT_TITLE] = "";
+  if (strncmp(name, CONTROL_PREFIX, strlen(CONTROL_PREFIX)) == 0 && size == CONTROL_FILE_SIZE)
+    return true;
+  int marker = strcmp(name, FORMAT_SNAPSHOT_MARKER)
+                   ? -1
+                   : openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  bool read_it = marker >= 0 && read(marker, title, sizeof title - 1) > 0;
+  if (marker >= 0)
+    close(marker);
+  return read_it && strcmp(title, FORMAT_SNAPSHOT_TITLE) == 0;
 }
 
 static bool is_measurement(int directory, const char *name)
@@ -84,7 +92,7 @@ static bool is_measurement(int directory, const char *name)
     named |= ends_in(name, suffixes[i]);
   if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
     return false;
-  return named || is_of_control(name, status.st_size);
+  return named || is_of_control(directory, name, status.st_size);
 }
 
 bool directory_holds_profiles(const char *path)

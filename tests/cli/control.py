@@ -472,6 +472,23 @@ def a_snapshot_is_a_measurement_of_its_own(directory):
 
 
 @case
+def a_snapshot_knows_which_process_was_killed(directory):
+    killed = Running(directory, "regions").wait_sampled()
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.process.communicate(timeout=60)
+    os.rename(killed.output, os.path.join(directory, "killed"))
+    program = Running(directory, "regions").wait_sampled()
+    for name in glob.glob(os.path.join(directory, "killed", "*.live")):
+        shutil.copy(name, program.output)
+    copy = os.path.join(directory, "copy")
+    must(LAUNCHER, "--control", program.output, "snapshot", copy)
+    program.end()
+    lines = report("flat", copy).stderr.splitlines()
+    for pid, why in ((killed.pid, "was killed"), (program.pid, "was running when the snapshot was taken")):
+        assert any(f"process {pid}" in line and why in line for line in lines), (pid, why, lines)
+
+
+@case
 def a_snapshot_on_a_full_disk_leaves_nothing(directory):
     program = Running(directory, "regions").wait_sampled()
     with small_disk(directory, "20k") as small:
@@ -498,14 +515,15 @@ def a_full_disk_is_named_and_the_program_goes_on(directory):
 
 @case
 def only_files_of_control_are_replaced_with_a_directory(directory):
-    for name, size, replaced in (("control-host-17", 8192, True), ("control-data.txt", 100, False),
-                                 ("snapshot", 0, True), ("snapshot", 1, False)):
+    for name, data, replaced in (("control-host-17", bytes(8192), True), ("control-data.txt", bytes(100), False),
+                                 ("snapshot", b"hpcrun-lite snapshot on host\n17\n", True), ("snapshot", b"", False),
+                                 ("snapshot", b"hpcrun-lite snapshots are fine\n", False)):
         output = os.path.join(directory, "old")
         must(LAUNCHER, "-q", "-o", output, "true")
         with open(os.path.join(output, name), "wb") as file:
-            file.write(bytes(size))
+            file.write(data)
         done = run(LAUNCHER, "-q", "--overwrite", "-o", output, "true")
-        assert (done.returncode == 0) == replaced, (name, size, done)
+        assert (done.returncode == 0) == replaced, (name, data, done)
         shutil.rmtree(output)
 
 

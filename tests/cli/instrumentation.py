@@ -186,6 +186,19 @@ def names_are_cut_and_losses_are_counted(directory):
     assert "marks or counter values not kept" in report(output).stdout
 
 
+HARDLY = """
+#include <hpcrun-lite.h>
+#include <time.h>
+int main(void)
+{
+  hpcrun_lite_start();
+  hpcrun_lite_stop();
+  while (clock() < CLOCKS_PER_SEC / 5)
+    ;
+}
+"""
+
+
 @case
 def while_paused_marks_are_kept_and_values_are_not(directory):
     output, _ = measured(directory, "pause")
@@ -227,6 +240,7 @@ int main(void)
   volatile double sum = 0;
   hpcrun_lite_phase("before");
   hpcrun_lite_counter("page-faults", 5);
+  hpcrun_lite_counter("page-faults_user", 6);
   hpcrun_lite_counter("critical_path", 7);
   for (int i = 0; i < 60000000; i++)
     sum += i;
@@ -243,7 +257,7 @@ def counters_do_not_take_the_names_of_other_columns(directory):
         names = must(REPORT, "--view", view, "-f", "csv", output).splitlines()[0].split(",")
         assert len(set(names)) == len(names) and {"page-faults_user_incl", "critical_path_user_incl"} < set(names), names
     assert table(must(REPORT, "--view", "flat", "-f", "csv", "--sort", "page-faults_user_incl", output))
-    assert len(rows("user-counters", output)) == 4, "a line of each, and of its thread"
+    assert len(rows("user-counters", output)) == 6, "a line of each, and of its thread"
     text = must(REPORT, "--view", "user-counters", output)
     assert "\n    page-faults\n" in text and max(map(len, text.splitlines())) <= 80, text
     done = run(REPORT, "--view", "user-counters", "--from", "0.02", output)
@@ -256,6 +270,20 @@ def a_run_that_was_paused_to_its_end_says_so(directory):
     must(LAUNCHER, "-q", "--paused", "-o", output, program)
     text = " ".join(must(REPORT, output).split())
     assert "because measuring was paused from the start to the end" in text and "too little" not in text, text
+
+
+@case
+def a_run_that_was_hardly_measured_is_not_called_filtered(directory):
+    program = compile_c(directory, "hardly", HARDLY, "-I", INCLUDE)
+    config = os.path.join(directory, "config.ini")
+    with open(config, "w", encoding="ascii") as file:
+        file.write("[filter]\nskip-first = 1000 s\n")
+    for options, why in ((("--paused",), "perhaps because measuring was paused"),
+                         (("--config", config), "a filter leaves out all threads or the whole time")):
+        output = os.path.join(directory, f"run{len(options)}")
+        must(LAUNCHER, "-q", "-e", "task-clock@f1000", *options, "-o", output, program)
+        text = " ".join(must(REPORT, output).split())
+        assert f"although the program used CPU time{',' if len(options) == 1 else ':'} {why}" in text, text
 
 
 @case

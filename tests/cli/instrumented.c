@@ -1,6 +1,6 @@
 /* A program that marks, counts and names phases: what it did is known, and it prints when.
  *
- *     instrumented sums|marks|many|names|pause|killed|processes|control|bad [N]
+ *     instrumented sums|marks|all|many|names|pause|killed|processes|control|bad [N]
  */
 #include <omp.h>
 #include <signal.h>

@@ -395,7 +395,7 @@ def what_cannot_be_shown_is_refused(directory):
     for options, said in ((("-f", "csv"), "--format"), (("-o", "x"), "--output"), (("--sort", "work"), "--sort"),
                           (("--from", "1"), "--from and --to"), (("--merge",), "--merge"), (("--lines",), "--lines"),
                           (("--scaling",), "--scaling"), (("--max-rows", "3"), "--max-rows"),
-                          (("--legend",), "--legend"), (("--root", "f"), "--root")):
+                          (("--legend",), "--legend"), (("--root", "f"), "--root"), (("-j", "2"), "-j")):
         done = run(REPORT, "--live", *options, "run", cwd=directory)
         assert done.returncode == 2 and f"--live cannot be used with {said}: " in done.stderr, done
     done = run(REPORT, "--live", "regions", "run", cwd=directory)

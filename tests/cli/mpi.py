@@ -331,7 +331,7 @@ def programs_of_one_job_have_own_addresses_of_a_filter(directory):
     launch = (tap.LAUNCHER, "-q", "--config", settings, "-o", output)
     done = mpirun(1, *launch, own[0], ":", "-n", "1", *launch, own[1], cwd=directory)
     assert done.returncode == 0, done
-    texts = [open(path).read() for path in glob.glob(os.path.join(output, "code.*.filter"))]
+    texts = [open(path).read() for path in glob.glob(os.path.join(output, "code-*.filter"))]
     assert len(texts) == 2 and all(sum(program + " " in text for text in texts) == 1 for program in
                                    map(os.path.basename, own)), [text[:200] for text in texts]
 

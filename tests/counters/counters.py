@@ -101,6 +101,17 @@ def contexts_add_up_to_the_threads_count(directory):
 
 
 @tap.case
+def what_follows_the_last_sample_has_a_row(directory):
+    for compiler in COMPILERS:
+        run = measure(directory, compiler, options=("-e", "task-clock@f1", *COUNT[2:]))  # too rare for a sample
+        for view in ("topdown", "flat"):
+            rows = {row["name"]: int(row["page-faults_excl"]) for row in run.view(view)}
+            assert rows["[counted after the last sample]"] > 0, (compiler, view, rows)
+            assert not rows.get("[waiting that no sample saw]"), (compiler, view, rows)
+            assert "[counted a" in tap.must(tap.REPORT, "-q", "--view", view, run.output), (compiler, view)
+
+
+@tap.case
 def events_of_runs_that_are_too_many_are_reported(directory):
     names = ("page-faults,minor-faults,major-faults,context-switches,cpu-migrations,alignment-faults,emulation-faults",
              "perf::PAGE-FAULTS,perf::MINOR-FAULTS")

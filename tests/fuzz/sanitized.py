@@ -11,9 +11,8 @@ import tap
 UNITS = ("read", "merge", "ranks", "serialisation", "hostile_files", "replay", "log_reader", "workspan", "symbols",
          "symbols_damage", "format", "causes", "efficiency", "construct_rows", "trace_reader", "lane", "compare",
          "condition", "significance")
-# The other cases of golden.py run the same code on the same files.
-SCRIPTS = (("golden", "golden.py", "-k", "output_is_as_expected"), ("golden", "golden_figures.py"),
-           ("golden", "golden_figures_constructs.py"), ("cli", "hpcprof.py"))
+SCRIPTS = (("golden", "golden.py"), ("golden", "golden_figures.py"), ("golden", "golden_figures_constructs.py"),
+           ("cli", "hpcprof.py"))
 REPORT = "hpcprof-lite/hpcprof-lite"
 
 
@@ -34,8 +33,7 @@ def add(name, *command, **settings):
 for unit in UNITS:
     add(unit, sanitized_build.program(f"tests/test_{unit}"),
         **sanitized_build.TERSE if unit.startswith("symbols") else sanitized_build.SETTINGS)
-for folder, script, *which in SCRIPTS:
-    add(script.removesuffix(".py"), sys.executable, os.path.join(tap.TESTS, folder, script), *which,
-        **sanitized_build.SETTINGS)
+for folder, script in SCRIPTS:
+    add(script.removesuffix(".py"), sys.executable, os.path.join(tap.TESTS, folder, script), **sanitized_build.SETTINGS)
 
 tap.main()

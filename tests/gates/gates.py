@@ -78,7 +78,8 @@ RT_MAY_CALL = {
     "_dl_find_object", "getauxval", "__errno_location",
     # glibc: where a thread's rseq area is
     "__rseq_offset", "__rseq_size",
-    # CTL: registers a thread that the runtime made without pthread_create; writes work and span on demand
+    # CTL: registers a thread that the runtime made without pthread_create; writes work and span on demand; reads and
+    # records the filter that a command changes
     "threads_adopt", "serial_moment", "filter_settings_read", "filter_settings_record",
     "memchr", "strchr",
     "_GLOBAL_OFFSET_TABLE_",

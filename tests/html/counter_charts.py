@@ -94,7 +94,7 @@ def pages_without_counters_have_no_charts(directory):
         assert not browser.evaluate("document.querySelectorAll('.counters, [aria-label^=Counters]').length")
         browser.open(page(directory, "charted-hostile"), "#tab=timeline")
         drawn(browser)
-        assert len(browser.evaluate(LABELS)) == 4, browser.evaluate(LABELS)
+        assert len(browser.evaluate(LABELS)) == 3, browser.evaluate(LABELS)
         quiet(browser)
 
 

@@ -5,7 +5,7 @@ import ctypes
 import struct
 import zlib
 
-PROCESS, STRINGS, METRICS, MODULES, THREAD, NODES, VALUES, GRAPH_LOG = 1, 2, 3, 4, 6, 7, 8, 11  # tables
+PROCESS, STRINGS, METRICS, MODULES, THREAD, NODES, VALUES, GRAPH_LOG, USER_COUNTS = 1, 2, 3, 4, 6, 7, 8, 11, 19  # tables
 LIVE, ZSTD = 1, 2  # flags
 PAGE = 4096
 HEAD = struct.Struct("<8sHHIIIIIQI20x")

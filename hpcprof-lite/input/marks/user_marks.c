@@ -131,6 +131,8 @@ static int add_count(struct names *names, size_t *room, uint32_t first, uint32_t
     return ERR_NOMEM;
   while (at < marks->counts_count && marks->counts[at].name != name)
     at++;
+  if (at == marks->counts_count && at - first == CATALOG_COLUMNS_MAX)
+    return 0; /* damaged: a process has fewer counters */
   if (at == marks->counts_count) {
     if (!array_reserve(&marks->counts, room, (size_t)marks->counts_count + 1, sizeof *marks->counts))
       return ERR_NOMEM;
@@ -155,7 +157,7 @@ static int add_counts(struct names *names, const struct profile_process *process
     uint32_t count = 0, first = names->marks->counts_count, thread = process->threads[i].index;
     status = read_user_counts(names->file, thread, &ignored, &counts, &count);
     for (uint32_t k = 0; k < count && !status; k++)
-      if (counts[k].count && names->marks->counts_count - first < CATALOG_COLUMNS_MAX)
+      if (counts[k].count)
         status = add_count(names, &room, first, thread, &counts[k]);
     free(counts);
   }

@@ -26,18 +26,21 @@ static struct read_user_count *user_count_of(const struct counting *counting, ui
   return NULL;
 }
 
-/* Lists the contexts and counters that the file has, without values. */
+/* Lists the contexts and counters that the file has, each once, without values. */
 static int take_users(struct counting *counting, struct read_file *file, struct problems *problems)
 {
   struct read_part *part = counting->part;
-  int status =
-      read_user_counts(file, counting->thread->record->index, problems, &part->user_counts, &part->user_counts_count);
-  for (uint32_t i = 0; i < part->user_counts_count && !status; i++) {
-    struct read_user_count *at = &part->user_counts[i];
-    at->count = at->sum = at->most = 0;
-    at->least = UINT64_MAX;
-    status = index_add(&counting->users, user_key(at->node, at->name), i + 1) ? 0 : ERR_NOMEM;
+  uint32_t all, kept = 0;
+  int status = read_user_counts(file, counting->thread->record->index, problems, &part->user_counts, &all);
+  for (uint32_t i = 0; !status && i < all; i++) {
+    struct read_user_count at = {
+        .node = part->user_counts[i].node, .name = part->user_counts[i].name, .least = UINT64_MAX};
+    if (user_count_of(counting, at.node, at.name))
+      continue;
+    part->user_counts[kept++] = at;
+    status = index_add(&counting->users, user_key(at.node, at.name), kept) ? 0 : ERR_NOMEM;
   }
+  part->user_counts_count = kept;
   return status;
 }
 

@@ -317,8 +317,7 @@ static int make_values(const struct range_thread *thread, const struct read_file
       values[j] = cell(sums, read_column(file, j).role, stored[j], complete);
     for (uint32_t j = 0; j < counted && j < thread->counters; j++) {
       struct range_amount amount = thread->counted[(size_t)i * thread->counters + j];
-      values[kept.before + j] =
-          complete && amount.all ? range_share_of(stored[kept.from + j], amount) : amount.in;
+      values[kept.before + j] = complete && amount.all ? range_share_of(stored[kept.from + j], amount) : amount.in;
     }
   }
   return part->values ? 0 : ERR_NOMEM;

@@ -53,8 +53,8 @@ struct range_thread {
   /* sums */
   struct range_code *codes; /* [code] */
   uint32_t codes_count;
-  struct open_state open;  /* with constructs, a lock that was waited for has the last code */
-  struct range_sums *sums; /* [record of values] */
+  struct open_state open;       /* with constructs, a lock that was waited for has the last code */
+  struct range_sums *sums;      /* [record of values] */
   struct range_amount *counted; /* [record of values][counter] events of -c that are charged to a context */
   unsigned counters;
   bool counts_cut;         /* the part begins or ends between two readings */

@@ -279,7 +279,7 @@ static void print_entry(const struct layout *layout, const struct construct_entr
   if (entry->kind != DIRECTIVE_TASK && !report->profile->range.traced)
     count_columns_text(&report->profile->constructs.counters,
                        layout->tree ? entry->sum.counted_own : entry->sum.counted, &entry->sum.present,
-                       entry->sum.unread > 0, &layout->terminal, report->stream);
+                       (layout->tree ? entry->sum.unread_own : entry->sum.unread) > 0, &layout->terminal, report->stream);
   if (report->per_thread)
     print_threads(layout, entry, indent + 2);
 }

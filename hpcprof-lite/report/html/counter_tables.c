@@ -1,6 +1,5 @@
 #include "hpcprof-lite/report/html/counter_tables.h"
 
-#include "common/array.h"
 #include "hpcprof-lite/report/html/html_page.h"
 #include "hpcprof-lite/report/html/html_table.h"
 #include "hpcprof-lite/report/row_writer.h"
@@ -11,28 +10,27 @@
 struct drawn_counter {
   const char *name;
   bool event;
+  uint32_t number; /* in the table of names */
   uint64_t *cells; /* [part of the time]; NULL while each count has a row */
 };
 
 struct counts {
   uint64_t from_ns, to_ns;
-  struct drawn_counter *counters;
+  struct drawn_counter counters[TIMELINE_COUNTERS_MAX]; /* [counter] */
+  uint32_t order[TIMELINE_COUNTERS_MAX];                /* [number in the table of names] */
   uint32_t count;
-  size_t room;
   bool summed;
   struct html_table table;
 };
 
-/* Returns MODEL_NONE without memory. */
-static uint32_t counter_of(struct counts *counts, const struct timeline_count *of)
+static struct drawn_counter *counter_of(struct counts *counts, const struct timeline_count *of)
 {
-  for (uint32_t i = 0; i < counts->count; i++)
-    if (counts->counters[i].event == of->event && !strcmp(counts->counters[i].name, of->name))
-      return i;
-  if (!array_reserve(&counts->counters, &counts->room, (size_t)counts->count + 1, sizeof *counts->counters))
-    return MODEL_NONE;
-  counts->counters[counts->count] = (struct drawn_counter){.name = of->name, .event = of->event};
-  return counts->count++;
+  struct drawn_counter *counter = &counts->counters[of->counter];
+  if (!counter->name) {
+    *counter = (struct drawn_counter){.name = of->name, .event = of->event, .number = counts->count};
+    counts->order[counts->count++] = of->counter;
+  }
+  return counter;
 }
 
 static void add_row(struct counts *counts, uint32_t counter, uint64_t start_ns, uint64_t end_ns, uint64_t value)
@@ -68,14 +66,12 @@ static int add_to_cells(struct counts *counts, struct drawn_counter *counter, co
 static int add_count(void *context, const struct timeline_count *count)
 {
   struct counts *counts = context;
-  uint32_t counter = counter_of(counts, count);
-  if (counter == MODEL_NONE)
-    return ERR_NOMEM;
+  struct drawn_counter *counter = counter_of(counts, count);
   if (counts->summed)
-    return add_to_cells(counts, &counts->counters[counter], count);
+    return add_to_cells(counts, counter, count);
   if (counts->table.rows == COUNTER_TABLES_ROOM)
     return 1;
-  add_row(counts, counter, count->start_ns, count->end_ns, count->value);
+  add_row(counts, counter->number, count->start_ns, count->end_ns, count->value);
   return counts->table.no_memory ? ERR_NOMEM : 0;
 }
 
@@ -88,10 +84,12 @@ static int add_counts(struct counts *counts, const struct timeline *timeline)
     html_table_add_column(&counts->table, columns[i]);
   for (uint32_t lane = 0; timeline->counts && lane < timeline->lanes_count && !status; lane++)
     status = timeline->counts(timeline->source, lane, add_count, counts);
-  for (uint32_t i = 0; i < counts->count && counts->summed && !status; i++)
-    for (uint32_t cell = 0; cell < COUNTER_TABLES_CELLS && counts->counters[i].cells; cell++)
-      if (counts->counters[i].cells[cell])
-        add_row(counts, i, cell_ns(counts, cell), cell_ns(counts, cell + 1), counts->counters[i].cells[cell]);
+  for (uint32_t i = 0; i < counts->count && counts->summed && !status; i++) {
+    const uint64_t *cells = counts->counters[counts->order[i]].cells;
+    for (uint32_t cell = 0; cell < COUNTER_TABLES_CELLS && cells; cell++)
+      if (cells[cell])
+        add_row(counts, i, cell_ns(counts, cell), cell_ns(counts, cell + 1), cells[cell]);
+  }
   return status ? status : counts->table.no_memory ? ERR_NOMEM : 0;
 }
 
@@ -105,8 +103,8 @@ static int write_names(const struct counts *counts, FILE *output)
     return ERR_NOMEM;
   row_writer_begin(&writer, csv, false, columns, sizeof columns / sizeof *columns);
   for (uint32_t i = 0; i < counts->count; i++) {
-    row_writer_text(&writer, counts->counters[i].name);
-    row_writer_uint(&writer, counts->counters[i].event);
+    row_writer_text(&writer, counts->counters[counts->order[i]].name);
+    row_writer_uint(&writer, counts->counters[counts->order[i]].event);
   }
   row_writer_end(&writer);
   html_page_close_table(output);
@@ -132,8 +130,7 @@ int counter_tables_write(const struct report *report, uint64_t from_ns, uint64_t
     status = html_table_write(&counts.table, output) ? ERR_NOMEM : 0;
   }
   html_table_release(&counts.table);
-  for (uint32_t i = 0; i < counts.count; i++)
+  for (uint32_t i = 0; i < TIMELINE_COUNTERS_MAX; i++)
     free(counts.counters[i].cells);
-  free(counts.counters);
   return status;
 }

@@ -2,7 +2,6 @@
 
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/document.h"
-#include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/report/text.h"

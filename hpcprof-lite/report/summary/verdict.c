@@ -47,6 +47,19 @@ static bool has_time_for_samples(const struct report *report)
   return period_ns && report->totals->cpu_ns / MODEL_FEW_SAMPLES > period_ns;
 }
 
+/* Why there are none although the program used CPU time; that samples were lost is reported after this. */
+static void print_no_samples(const struct report *report, const struct terminal *terminal)
+{
+  if (report->filtered && *report->filtered)
+    print_reason(report, terminal,
+                 "nothing was sampled, although the program used CPU time: a filter leaves out all threads "
+                 "or the whole time");
+  else if (!report->totals->lost[LOSS_MEMORY])
+    print_reason(report, terminal,
+                 "nothing was sampled, although the program used CPU time, perhaps because measuring was paused most "
+                 "of the time (--paused, level = off, --control DIR stop, hpcrun_lite_stop()): measure more of it");
+}
+
 /* Too few samples, or too many that were lost. */
 static void print_samples(const struct report *report, const struct terminal *terminal)
 {
@@ -65,9 +78,7 @@ static void print_samples(const struct report *report, const struct terminal *te
                  "hpcrun-lite --control DIR start, or hpcrun_lite_start() in the program; or measure again without "
                  "level = off or --paused");
   else if (!run->samples && has_time_for_samples(report))
-    print_reason(report, terminal,
-                 "nothing was sampled, although the program used CPU time: a filter leaves out all threads "
-                 "or the whole time");
+    print_no_samples(report, terminal);
   else if (!run->samples)
     print_reason(report, terminal,
                  "nothing was sampled, because the program %s. Measure again: hpcrun-lite -e %s@f1000 COMMAND%s",

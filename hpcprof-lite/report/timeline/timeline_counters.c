@@ -1,7 +1,5 @@
 #include "hpcprof-lite/report/timeline/timeline_counters.h"
 
-#include "common/array.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +11,12 @@ struct series {
   const char *name;
   bool event;
   uint64_t sum;
-  double *cells; /* [column] how many */
+  double *cells; /* [column] how many; NULL: nothing was counted */
 };
 
 struct chart {
   const struct timeline_rows *rows;
-  struct series *series;
-  uint32_t count;
-  size_t room;
+  struct series series[TIMELINE_COUNTERS_MAX]; /* [counter] */
 };
 
 /* ---- reading ---- */
@@ -64,18 +60,14 @@ int timeline_counters_any(const struct report *report, bool *any)
 
 /* ---- the chart ---- */
 
+/* Returns NULL without memory. */
 static struct series *series_of(struct chart *chart, const struct timeline_count *count)
 {
-  for (uint32_t i = 0; i < chart->count; i++)
-    if (chart->series[i].event == count->event && !strcmp(chart->series[i].name, count->name))
-      return &chart->series[i];
-  double *cells = calloc(chart->rows->columns, sizeof *cells);
-  if (!cells || !array_reserve(&chart->series, &chart->room, (size_t)chart->count + 1, sizeof *chart->series)) {
-    free(cells);
-    return NULL;
-  }
-  chart->series[chart->count] = (struct series){.name = count->name, .event = count->event, .cells = cells};
-  return &chart->series[chart->count++];
+  struct series *series = &chart->series[count->counter];
+  if (!series->cells)
+    *series = (struct series){
+        .name = count->name, .event = count->event, .cells = calloc(chart->rows->columns, sizeof *series->cells)};
+  return series->cells ? series : NULL;
 }
 
 static uint64_t column_ns(const struct timeline_rows *rows, uint32_t column)
@@ -115,6 +107,8 @@ static int add(void *context, uint32_t lane, const struct timeline_count *count)
 static int by_name(const void *a, const void *b)
 {
   const struct series *x = a, *y = b;
+  if (!x->cells || !y->cells)
+    return !x->cells - !y->cells;
   return x->event != y->event ? y->event - x->event : strcmp(x->name, y->name);
 }
 
@@ -166,13 +160,12 @@ int timeline_counters_print(const struct report *report, const struct terminal *
 {
   struct chart chart = {.rows = rows};
   int status = rows->to_ns > rows->from_ns && rows->columns ? timeline_counters_each(report, add, &chart) : 0;
-  if (!status && chart.count)
-    qsort(chart.series, chart.count, sizeof *chart.series, by_name);
-  for (uint32_t i = 0; i < chart.count && !status; i++)
-    print_series(report, terminal, &chart, &chart.series[i]);
-  *any = chart.count > 0;
-  for (uint32_t i = 0; i < chart.count; i++)
+  qsort(chart.series, TIMELINE_COUNTERS_MAX, sizeof *chart.series, by_name);
+  *any = chart.series[0].cells;
+  for (uint32_t i = 0; i < TIMELINE_COUNTERS_MAX && chart.series[i].cells; i++) {
+    if (!status)
+      print_series(report, terminal, &chart, &chart.series[i]);
     free(chart.series[i].cells);
-  free(chart.series);
+  }
   return status;
 }

@@ -63,7 +63,7 @@ void user_phases_rows(const struct report *report, struct row_writer *writer)
 /* The executions of all phases of one name. */
 struct named {
   const char *name;
-  uint64_t start_ns, total_ns, whole_ns, least_ns, most_ns, count;
+  uint64_t start_ns, total_ns, whole_ns, count;
   uint64_t ns[TIMELINE_CATEGORIES];
   bool timed;
 };
@@ -72,16 +72,10 @@ static void add_phase(const struct report *report, const struct run_mark *phase,
 {
   uint64_t time_ns = phase->end_ns - phase->start_ns;
   if (!named->count++) {
-    *named = (struct named){.name = phase->name,
-                            .start_ns = phase->start_ns,
-                            .least_ns = UINT64_MAX,
-                            .count = 1,
-                            .timed = phase->timed};
+    *named = (struct named){.name = phase->name, .start_ns = phase->start_ns, .count = 1, .timed = phase->timed};
   }
   named->total_ns = model_sum(named->total_ns, time_ns);
   named->whole_ns = model_sum(named->whole_ns, time_ns * threads_of(report, phase));
-  named->least_ns = time_ns < named->least_ns ? time_ns : named->least_ns;
-  named->most_ns = time_ns > named->most_ns ? time_ns : named->most_ns;
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
     named->ns[i] = model_sum(named->ns[i], phase->ns[i]);
 }

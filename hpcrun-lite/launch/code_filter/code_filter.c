@@ -231,7 +231,7 @@ static bool put_code(FILE *out, const char *directory, const char *code, size_t 
   char path[PATH_MAX + 64];
   if (!directory || size <= TEXT_MAX)
     return fwrite(code, 1, size, out) == size;
-  snprintf(path, sizeof path, "%s/code.%016" PRIx64 FILTER_SUFFIX, directory, hash(code, size));
+  snprintf(path, sizeof path, "%s/code-%016" PRIx64 FILTER_SUFFIX, directory, hash(code, size));
   fprintf(out, "code-file %s\n", path);
   return put_file(path, code, size);
 }

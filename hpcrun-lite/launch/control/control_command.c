@@ -181,7 +181,7 @@ static void copy_directory(struct control *control)
   if (!given)
     snapshot_default_name(control->targets.directory, name, sizeof name);
   const char *copy = given ? given : name;
-  if (snapshot_take(control->targets.directory, copy, message, sizeof message)) {
+  if (snapshot_take(&control->targets, copy, message, sizeof message)) {
     printf("snapshot: %s; read it with: hpcprof-lite %s\n", copy, copy);
     return;
   }

@@ -117,17 +117,26 @@ static void remove_copy(int copy, const char *path)
   rmdir(path);
 }
 
-static int copy_all(int directory, int copy)
+/* Writes which processes of this host run.  Returns 0 or errno. */
+static int write_marker(int copy, const struct targets *targets)
+{
+  int marker = openat(copy, FORMAT_SNAPSHOT_MARKER, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (marker < 0)
+    return errno;
+  int error = dprintf(marker, FORMAT_SNAPSHOT_TITLE "%s\n", targets->host) < 0 ? errno : 0;
+  for (size_t i = 0; i < targets->count && !error; i++)
+    if (targets->items[i].here && dprintf(marker, "%ld\n", (long)targets->items[i].pid) < 0)
+      error = errno;
+  return close(marker) != 0 && !error ? errno : error;
+}
+
+static int copy_all(int directory, int copy, const struct targets *targets)
 {
   unsigned copied = 0;
   int error = 0;
   for (unsigned i = 0; i < PASSES && !error; i++)
     error = copy_pass(directory, copy, passes[i], &copied);
-  int marker = error ? -1 : openat(copy, FORMAT_SNAPSHOT_MARKER, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  if (marker >= 0)
-    close(marker);
-  else if (!error)
-    error = errno;
+  error = error ? error : write_marker(copy, targets);
   return !error && !copied ? ENOENT : error;
 }
 
@@ -147,8 +156,9 @@ static bool lies_in(const char *copy, const char *directory)
   return !strncmp(real, whole, length) && (!real[length] || real[length] == '/');
 }
 
-bool snapshot_take(const char *directory, const char *copy, char *message, size_t message_size)
+bool snapshot_take(const struct targets *targets, const char *copy, char *message, size_t message_size)
 {
+  const char *directory = targets->directory;
   if (lies_in(copy, directory)) {
     snprintf(message, message_size, "'%.400s' lies in the measurement; give a directory outside it", copy);
     return false;
@@ -162,7 +172,7 @@ bool snapshot_take(const char *directory, const char *copy, char *message, size_
   if (!error && (to = open(copy, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
     error = errno;
   if (!error)
-    error = copy_all(from, to);
+    error = copy_all(from, to, targets);
   if (error) {
     snprintf(message, message_size,
              error == ENOENT ? "nothing was measured yet into '%.400s'%s"
