@@ -230,21 +230,37 @@ static void append(char *text, size_t size, const char *before, struct note note
   snprintf(text + at, size - at, "%s%.*s", before, (int)note.length, note.text);
 }
 
+/* Appends what the filter named and no program has. */
+static void append_missing(const struct profile *profile, const struct profile_process *process, struct note filter,
+                           char *text, size_t size)
+{
+  struct note list = find_note(process, PROFILE_NOTE_MISSING), name;
+  for (unsigned count = 0; next_name(&list, &name);)
+    if (in_no_program(profile, filter, name))
+      append(text, size, count++ ? ", " : "; found in no program: ", name);
+}
+
 bool profile_filtered(const struct profile *profile, char *text, size_t size)
 {
+  enum { SHOWN = 8 };
+  struct note shown[SHOWN];
+  unsigned count = 0, more = 0;
   text[0] = '\0';
   for (uint32_t i = 0; i < profile->processes_count; i++) {
-    struct note filter = find_note(&profile->processes[i], PROFILE_NOTE_FILTERED), name;
+    struct note filter = find_note(&profile->processes[i], PROFILE_NOTE_FILTERED);
     bool known = !filter.text;
-    for (uint32_t before = 0; before < i && !known; before++)
-      known = same_filter(filter, find_note(&profile->processes[before], PROFILE_NOTE_FILTERED));
-    if (known)
+    for (unsigned before = 0; before < count && !known; before++)
+      known = same_filter(filter, shown[before]);
+    more += !known && count == SHOWN;
+    if (known || count == SHOWN)
       continue;
+    shown[count++] = filter;
     append(text, size, *text ? "; in other processes: " : "", filter);
-    struct note list = find_note(&profile->processes[i], PROFILE_NOTE_MISSING);
-    for (unsigned count = 0; next_name(&list, &name);)
-      if (in_no_program(profile, filter, name))
-        append(text, size, count++ ? ", " : "; found in no program: ", name);
+    append_missing(profile, &profile->processes[i], filter, text, size);
+  }
+  if (more) {
+    size_t at = strlen(text);
+    snprintf(text + at, size - at, "; others in %u more process%s", more, more == 1 ? "" : "es");
   }
   return *text;
 }

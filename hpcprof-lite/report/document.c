@@ -67,8 +67,9 @@ static void print_counts_known(const struct report *report)
   bool about = false;
   for (uint32_t i = 0; i < report->profile->processes_usable; i++)
     about |= report->profile->processes[i].counts_about;
-  fputs("Counts of events are known for contexts, not for constructs", report->stream);
-  fputs(about ? ",\nand about right: the part begins or ends between two readings.\n" : ".\n", report->stream);
+  fputs("In a part of the run, counts of events are known for contexts only", report->stream);
+  fputs(about ? ",\nand are estimates: it begins or ends between two readings of the counters.\n" : ".\n",
+        report->stream);
 }
 
 void document_range(const struct report *report)
