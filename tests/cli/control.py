@@ -5,71 +5,18 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import build
+from measured import Running, build, control, control_id, cpu_of, send_control_signal, write
 from report import report, rows
 from tap import (LAUNCHER, OTHER_USER, Skip, case, main, must, need_root, run, small_disk, start, timed, wait_until)
 
-TICK = os.sysconf("SC_CLK_TCK")
 MPIRUN = shutil.which("mpirun.openmpi")
 # Open MPI also runs as root, with more ranks than cores, and does not look for other machines.
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
-
-
-def cpu_of(pid):
-    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
-
-
-def control(which, *command, **how):
-    return run(LAUNCHER, "--control", str(which), *command, **how)
-
-
-class Running:
-    """A program that is measured until end()."""
-
-    def __init__(self, directory, what, *options, compiler="gcc", threads=2, prefix=(), **settings):
-        self.output = os.path.join(directory, what)
-        self.process = start(*prefix, LAUNCHER, "-o", self.output, "-e", "task-clock@f500", *options, "--",
-                             build("controlled.c", compiler), what, cwd=directory,
-                             **{"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive", **settings})
-        self.pid = self.process.pid
-
-    def wait_sampled(self, count=1):
-        wait_until(lambda: len(glob.glob(os.path.join(self.output, "*.live"))) >= count, "live files")
-        wait_until(lambda: self.status()["samples"] > 0, "samples")
-        return self
-
-    def command(self, *words):
-        """The answer for the process, which must be the only one, and succeed."""
-        done = control(self.output, *words)
-        assert done.returncode == 0 and done.stderr == "", done
-        lines = [line for line in done.stdout.splitlines() if line.startswith("process")]
-        assert len(lines) == 1 and lines[0].startswith(f"process {self.pid}: "), done
-        return lines[0].split(": ", 1)[1]
-
-    def status(self):
-        done = control(self.pid, "status")
-        match = re.match(r"process \d+: (\w+) for ([\d.]+) s of ([\d.]+) s, level (\w+), (\d+) threads?, (\d+) samples, "
-                         r"(\d+) lost\n$", done.stdout)
-        if not match:
-            return {"samples": 0, "error": done}
-        return {"state": match[1], "since": float(match[2]), "elapsed": float(match[3]), "level": match[4],
-                "threads": int(match[5]), "samples": int(match[6]), "lost": int(match[7])}
-
-    def end(self):
-        os.kill(self.pid, signal.SIGTERM)
-        output, errors = self.process.communicate(timeout=60)
-        assert self.process.returncode == 0, (self.process.returncode, errors)
-        assert not glob.glob(os.path.join(self.output, "control-*")), os.listdir(self.output)
-        assert not glob.glob(os.path.join(self.output, "*.flush")), os.listdir(self.output)
-        return output
 
 
 def more_samples(program, least=20):
@@ -166,12 +113,6 @@ def level_summary_takes_no_samples_but_exact_times(directory):
     work = float(rows("parallelism", program.output)[0]["work"])
     sampled = sum(float(row["work_s"]) for row in threads)
     timed(work > sampled, work, sampled) # the time without samples has exact work
-
-
-def write(path, text):
-    with open(path, "w", encoding="latin-1") as file:
-        file.write(text)
-    return path
 
 
 @case
@@ -388,25 +329,23 @@ def a_damaged_filter_is_refused(directory):
 
 def raw_command(program, text):
     """Sends a command as the commander does, and returns the answer."""
-    number = int.from_bytes(os.urandom(4), "little") | 1
+    number = control_id()
     path = os.path.join(program.output, f"control-{os.uname().nodename}-{program.pid}")
     encoded = text.encode()
     with open(path, "wb") as file:
-        file.write((b"hpcctl01" + number.to_bytes(4, "little") + len(encoded).to_bytes(4, "little") + encoded)
+        file.write((b"hpcctl02" + number.to_bytes(4, "little") + len(encoded).to_bytes(4, "little") + bytes(8) + encoded)
                    .ljust(8192, b"\0"))
     os.chmod(path, 0o600)
     answer = b""
     def answered():
         nonlocal answer
-        must(sys.executable, "-c", f"import ctypes, struct; b = ctypes.create_string_buffer(128); "
-             f"struct.pack_into('iiiiiiQ', b, 0, {int(signal.SIGURG)}, 0, -1, 0, 1, 0, {0x68706374 << 32 | number}); "
-             f"exit(ctypes.CDLL(None).syscall(129, {program.pid}, {int(signal.SIGURG)}, b) != 0)")
+        send_control_signal(program.pid, number)
         with open(path, "rb") as file:
             answer = file.read()[4096:]
         return int.from_bytes(answer[:4], "little") == number and int.from_bytes(answer[4:8], "little") >= 3
     wait_until(answered, "an answer")
     os.remove(path)
-    return answer[16:16 + int.from_bytes(answer[8:12], "little")].decode()
+    return answer[24:24 + int.from_bytes(answer[8:12], "little")].decode()
 
 
 @case
@@ -534,19 +473,17 @@ def only_files_of_control_are_replaced_with_a_directory(directory):
 
 @case
 def the_programs_own_signals_reach_it(directory):
-    """Also those that look like the commander's, without a command."""
+    """Also those that look like the commander's; but none of a commander's whose command is over."""
     program = Running(directory, "handler").wait_sampled()
     for _ in range(3):
         assert program.status()["state"] == "running"
     program.command("stop")
     program.command("start")
-    forged = (f"import ctypes, struct; b = ctypes.create_string_buffer(128); "
-              f"struct.pack_into('iiiiiiQ', b, 0, {int(signal.SIGURG)}, 0, -1, 0, 1, 0, 0x6870637400000001); "
-              f"exit(ctypes.CDLL(None).syscall(129, {program.pid}, {int(signal.SIGURG)}, b) != 0)")
     os.kill(program.pid, signal.SIGURG)
     time.sleep(0.3)
-    must(sys.executable, "-c", forged)
-    time.sleep(0.3)
+    for number in (1, control_id()):
+        send_control_signal(program.pid, number)
+        time.sleep(0.3)
     assert program.end() == "SIGURG 2\n"
 
 
@@ -658,15 +595,13 @@ def a_commander_that_was_killed_blocks_no_other(directory):
 def hostile_control_files_change_nothing(directory):
     program = Running(directory, "handler").wait_sampled()
     path = os.path.join(program.output, f"control-{os.uname().nodename}-{program.pid}")
-    head = b"hpcctl01"[::1]
+    head, number = b"hpcctl02", control_id()
     for content in (b"", b"\0" * 8192, os.urandom(8192), os.urandom(100000), head + b"\xff" * 8184,
-                    head + (7).to_bytes(4, "little") + (4).to_bytes(4, "little") + b"st\0p" + b"\0" * 8172):
+                    head + number.to_bytes(4, "little") + (4).to_bytes(4, "little") + bytes(8) + b"st\0p" + bytes(8164)):
         with open(path, "wb") as file:
             file.write(content)
         os.chmod(path, 0o600)
-        must(sys.executable, "-c", f"import ctypes, struct; b = ctypes.create_string_buffer(128); "
-             f"struct.pack_into('iiiiiiQ', b, 0, {int(signal.SIGURG)}, 0, -1, 0, 1, 0, 0x6870637400000007); "
-             f"exit(ctypes.CDLL(None).syscall(129, {program.pid}, {int(signal.SIGURG)}, b) != 0)")
+        send_control_signal(program.pid, number)
         time.sleep(0.1)
         assert program.status()["state"] == "running", content[:20]
     os.symlink("/etc/passwd", path)

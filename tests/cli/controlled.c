@@ -1,16 +1,20 @@
 /* A program that runs until SIGTERM, and then ends in order.  What it does meanwhile is the argument. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <omp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t ended, urgent;
+static volatile sig_atomic_t ended, urgent, woken;
 static volatile double sink;
 
 static void on_end(int number)
@@ -117,12 +121,39 @@ static void sleeping(void)
   printf("interrupted %d\n", interrupted);
 }
 
+static void on_wake(int number)
+{
+  (void)number;
+  woken = 1;
+}
+
+/* Sleeps in that call until SIGUSR1; each interruption is counted. */
+static void asleep(const char *call)
+{
+  int interrupted = 0;
+  sigset_t none;
+  sigemptyset(&none);
+  while (!woken) {
+    int result = !strcmp(call, "poll")        ? poll(NULL, 0, -1)
+                 : !strcmp(call, "select")    ? select(0, NULL, NULL, NULL, NULL)
+                 : !strcmp(call, "nanosleep") ? nanosleep(&(struct timespec){.tv_sec = 1000}, NULL)
+                 : !strcmp(call, "pause")     ? pause()
+                                              : sigsuspend(&none);
+    interrupted += result < 0 && errno == EINTR;
+  }
+  printf("%s: interrupted %d\n", call, interrupted);
+  fflush(stdout);
+  regions();
+}
+
 int main(int argc, char **argv)
 {
   const char *what = argc > 1 ? argv[1] : "regions";
   struct sigaction end = {.sa_handler = on_end}, handler = {.sa_handler = on_urgent, .sa_flags = SA_RESTART};
   sigset_t all;
+  struct sigaction wake = {.sa_handler = on_wake};
   sigaction(SIGTERM, &end, NULL);
+  sigaction(SIGUSR1, &wake, NULL);
   if (!strcmp(what, "handler"))
     sigaction(SIGURG, &handler, NULL);
   if (!strcmp(what, "blocked")) {
@@ -141,7 +172,13 @@ int main(int argc, char **argv)
     deaf();
   else if (!strcmp(what, "sleeping"))
     sleeping();
-  else
+  else if (!strcmp(what, "asleep"))
+    asleep(argc > 2 ? argv[2] : "poll");
+  else if (!strcmp(what, "workers")) {
+#pragma omp parallel
+    burn();
+    asleep("poll");
+  } else
     regions();
   if (child > 0) {
     kill(child, SIGTERM);

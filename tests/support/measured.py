@@ -3,6 +3,8 @@ import functools
 import glob
 import itertools
 import os
+import re
+import signal
 import sys
 import threading
 import time
@@ -197,3 +199,78 @@ def no_runtime(nodes):
         if node.name.startswith(("_start", "__libc_start")):  # a sample may fall into libc's start or exit
             assert all(child.name != "main" for child in node.children), node.path()
         assert not os.path.basename(node.module).startswith(("libomp.", "libgomp.", "libhpcrun-lite.")), node.path()
+
+
+# ---- programs that run until they are told to end, and commands to them ----
+
+def write(path, text):
+    with open(path, "w", encoding="latin-1") as file:
+        file.write(text)
+    return path
+
+
+def control(which, *command, **how):
+    return tap.run(tap.LAUNCHER, "--control", str(which), *command, **how)
+
+
+def control_id():
+    """A number of a command, as common/control_file.h makes them."""
+    number = int.from_bytes(os.urandom(4), "little") | 0xff
+    return number & ~0xff | (number * 2654435769 & 0xffffffff) >> 24
+
+
+def send_control_signal(pid, number, thread=None):
+    """Sends SIGURG as a commander does, to the process or one of its threads: rt_sigqueueinfo, rt_tgsigqueueinfo."""
+    urgent = int(signal.SIGURG)
+    target = f"129, {pid}" if thread is None else f"297, {pid}, {thread}"
+    tap.must(sys.executable, "-c", f"import ctypes, struct; b = ctypes.create_string_buffer(128); "
+             f"struct.pack_into('iiiiiiQ', b, 0, {urgent}, 0, -1, 0, 1, 0, {0x68706374 << 32 | number}); "
+             f"exit(ctypes.CDLL(None).syscall({target}, {urgent}, b) != 0)")
+
+
+def cpu_of(pid):
+    """The CPU time of a process in seconds."""
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Running:
+    """A program that is measured until end()."""
+
+    def __init__(self, directory, what, *options, compiler="gcc", threads=2, prefix=(), **settings):
+        self.output = os.path.join(directory, what)
+        self.process = tap.start(*prefix, tap.LAUNCHER, "-o", self.output, "-e", "task-clock@f500", *options, "--",
+                                 build("controlled.c", compiler), what, cwd=directory,
+                                 **{"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive", **settings})
+        self.pid = self.process.pid
+
+    def wait_sampled(self, count=1):
+        tap.wait_until(lambda: len(glob.glob(os.path.join(self.output, "*.live"))) >= count, "live files")
+        tap.wait_until(lambda: self.status()["samples"] > 0, "samples")
+        return self
+
+    def command(self, *words):
+        """The answer for the process, which must be the only one, and succeed."""
+        done = control(self.output, *words)
+        assert done.returncode == 0 and done.stderr == "", done
+        lines = [line for line in done.stdout.splitlines() if line.startswith("process")]
+        assert len(lines) == 1 and lines[0].startswith(f"process {self.pid}: "), done
+        return lines[0].split(": ", 1)[1]
+
+    def status(self):
+        done = control(self.pid, "status")
+        match = re.match(r"process \d+: (\w+) for ([\d.]+) s of ([\d.]+) s, level (\w+), (\d+) threads?, (\d+) samples, "
+                         r"(\d+) lost\n$", done.stdout)
+        if not match:
+            return {"samples": 0, "error": done}
+        return {"state": match[1], "since": float(match[2]), "elapsed": float(match[3]), "level": match[4],
+                "threads": int(match[5]), "samples": int(match[6]), "lost": int(match[7])}
+
+    def end(self):
+        os.kill(self.pid, signal.SIGTERM)
+        output, errors = self.process.communicate(timeout=60)
+        assert self.process.returncode == 0, (self.process.returncode, errors)
+        assert not glob.glob(os.path.join(self.output, "control-*")), os.listdir(self.output)
+        assert not glob.glob(os.path.join(self.output, "*.flush")), os.listdir(self.output)
+        return output

@@ -20,9 +20,11 @@ enum { POLL_MS = 1, REPEAT_MS = 50, PATIENCE_MS = 2000 };
 /* The command to one process. */
 struct order {
   const struct target *target;
+  const char *command;
   struct reply *reply;
   int fd; /* of the control file, which is locked; -1: over */
   uint32_t id;
+  bool behind; /* the file has a deferred command, of that id, which has to be carried out first */
   char path[PATH_MAX + 320];
   unsigned signals;   /* sent */
   uint64_t signalled; /* when, in ms */
@@ -56,16 +58,26 @@ static bool still_named(const struct order *order)
          opened.st_ino == named.st_ino;
 }
 
+/* The owner of the process, which alone may read the file.  Returns false if the process is gone. */
+static bool find_owner(const struct order *order, struct stat *process)
+{
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%ld", (long)order->target->pid);
+  return stat(path, process) == 0;
+}
+
 /* Opens and locks the file; another commander may hold it for as long as a command takes.  Returns 0, errno, or EBUSY.
  */
 static int lock_file(struct order *order, uint64_t deadline)
 {
   for (;;) {
-    struct stat status;
+    struct stat status, owner;
     order->fd = open(order->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
     if (order->fd < 0)
       return errno;
-    if (fstat(order->fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid())
+    if (fstat(order->fd, &status) != 0 || !S_ISREG(status.st_mode))
+      return EPERM;
+    if (status.st_uid != geteuid() && !(find_owner(order, &owner) && status.st_uid == owner.st_uid))
       return EPERM;
     if (flock(order->fd, LOCK_EX | LOCK_NB) == 0 && still_named(order))
       return 0;
@@ -77,14 +89,21 @@ static int lock_file(struct order *order, uint64_t deadline)
   }
 }
 
-/* The owner of the process, which alone may read the file. */
 static bool give_to_owner(const struct order *order)
 {
-  char path[64];
   struct stat process;
-  snprintf(path, sizeof path, "/proc/%ld", (long)order->target->pid);
-  return stat(path, &process) != 0 || process.st_uid == geteuid() ||
+  return !find_owner(order, &process) || process.st_uid == geteuid() ||
          fchown(order->fd, process.st_uid, process.st_gid) == 0;
+}
+
+/* The deferred command that the process has not carried out yet. */
+static bool read_waiting(const struct order *order, struct control_command *command)
+{
+  struct control_answer answer;
+  return pread(order->fd, command, sizeof *command, 0) == (ssize_t)sizeof *command && command->magic == CONTROL_MAGIC &&
+         command->deferred && control_id(command->id) == command->id && command->length < sizeof command->text &&
+         pread(order->fd, &answer, sizeof answer, CONTROL_ANSWER_OFFSET) == (ssize_t)sizeof answer &&
+         answer.id != command->id;
 }
 
 /* Writes the command; the rest of the file is zero.  Returns 0 or errno. */
@@ -117,27 +136,44 @@ static uint32_t new_id(void)
   uint32_t id = 0;
   if (getrandom(&id, sizeof id, 0) != (ssize_t)sizeof id)
     id = (uint32_t)now_ms() ^ (uint32_t)getpid() << 16;
-  return id | 1;
+  return control_id(id);
 }
 
-static void begin(struct order *order, const struct targets *targets, const char *command, uint64_t deadline)
+/* Whether a command has its whole effect without an answer. */
+static bool can_be_deferred(const char *command)
+{
+  return !strcmp(command, "start") || !strcmp(command, "stop") || !strncmp(command, "mark ", strlen("mark "));
+}
+
+/* Puts the command into the file, unless another one has to be carried out first. */
+static void put_command(struct order *order)
+{
+  struct control_command waiting;
+  struct reply *reply = order->reply;
+  bool waits = read_waiting(order, &waiting);
+  snprintf(reply->waiting, sizeof reply->waiting, "%.*s", waits ? (int)waiting.length : 0, waiting.text);
+  order->behind = waits && !can_be_deferred(order->command);
+  order->id = order->behind ? waiting.id : new_id();
+  int error = order->behind ? 0 : write_command(order, order->command);
+  if (!error && !give_to_owner(order))
+    error = errno;
+  if (!error)
+    return;
+  remove_file(order);
+  give_up(order, "cannot write its control file", error);
+}
+
+static void begin(struct order *order, const struct targets *targets, uint64_t deadline)
 {
   snprintf(order->path, sizeof order->path, "%s/" CONTROL_PREFIX "%s-%ld", targets->directory, order->target->host,
            (long)order->target->pid);
-  order->id = new_id();
   int error = lock_file(order, deadline);
   if (error) {
     give_up(order, error == EBUSY ? "another command is under way: repeat this one" : "cannot create its control file",
             error == EBUSY ? 0 : error);
     return;
   }
-  error = write_command(order, command);
-  if (!error && !give_to_owner(order))
-    error = errno;
-  if (error) {
-    remove_file(order);
-    give_up(order, "cannot write its control file", error);
-  }
+  put_command(order);
 }
 
 /* ---- signals ---- */
@@ -199,6 +235,11 @@ static bool follow(struct order *order)
 {
   struct control_answer answer;
   enum control_state state = read_answer(order, &answer);
+  if (order->behind && state != CONTROL_SILENT) {
+    put_command(order);
+    order->signals = 0;
+    return order->fd >= 0;
+  }
   if (state == CONTROL_DONE || state == CONTROL_REFUSED) {
     take_answer(order, &answer);
     remove_file(order);
@@ -217,24 +258,51 @@ static bool follow(struct order *order)
   return false;
 }
 
+/* Leaves the command in the file for a process that sleeps.  Returns false if it is over: the process has just woken.
+ */
+static bool defer(struct order *order)
+{
+  const uint32_t deferred = 1;
+  struct control_answer answer;
+  bool marked = pwrite(order->fd, &deferred, sizeof deferred, offsetof(struct control_command, deferred)) ==
+                (ssize_t)sizeof deferred;
+  enum control_state state = read_answer(order, &answer);
+  if (state != CONTROL_DONE && state != CONTROL_REFUSED) {
+    send_signal(order); /* the process may have begun it before it was marked */
+    order->reply->deferred = marked;
+    return marked;
+  }
+  take_answer(order, &answer);
+  remove_file(order);
+  return false;
+}
+
 /* The time is up.  A process that cannot hear finds the withdrawn command, and removes the file. */
 static void end(struct order *order)
 {
-  bool pending = order->reply->state == CONTROL_PENDING, exists = target_exists(order->target->pid);
-  if (!pending && exists && write_command(order, CONTROL_WITHDRAWN) == 0) {
-    close(order->fd);
-    order->fd = -1;
-  } else {
+  static const char *const why[] = {
+      [TARGET_STOPPED] = "does not answer: it is stopped; kill -CONT continues it",
+      [TARGET_ASLEEP] = "sleeps in a system call: repeat the command when it runs",
+      [TARGET_BLOCKING] = "does not answer within 2 s: SIGURG is blocked, by a system call that libc does not see, or "
+                          "while hpcrun-lite is busy in it",
+      [TARGET_HEARING] = "does not answer within 2 s: hpcrun-lite is busy in it, does not measure it any more, or the "
+                         "program takes SIGURG by sigwait()"};
+  struct reply *reply = order->reply;
+  unsigned threads;
+  if (reply->state == CONTROL_PENDING || !target_exists(order->target->pid)) {
     remove_file(order);
-  }
-  if (pending)
+    if (reply->state != CONTROL_PENDING)
+      give_up(order, "has ended", 0);
     return;
-  give_up(order,
-          !exists                              ? "has ended"
-          : target_stopped(order->target->pid) ? "does not answer: it is stopped; kill -CONT continues it"
-                                               : "does not answer within 2 s: it blocks SIGURG by itself, is busy in a "
-                                                 "system call, or is no longer measured",
-          0);
+  }
+  enum target_state state = target_state(order->target->pid, SIGURG, &threads);
+  reply->asleep = state == TARGET_ASLEEP ? threads : 0;
+  bool defers = reply->asleep && can_be_deferred(order->command);
+  if (defers && !defer(order) && order->fd < 0)
+    return;
+  if (!order->behind && !reply->deferred && write_command(order, CONTROL_WITHDRAWN) != 0)
+    remove_file(order);
+  give_up(order, why[state], 0);
 }
 
 bool commander_send(const struct targets *targets, const char *const *commands, struct reply *replies)
@@ -244,11 +312,11 @@ bool commander_send(const struct targets *targets, const char *const *commands, 
   if (!orders)
     return false;
   for (size_t i = 0; i < targets->count; i++) {
-    orders[i] = (struct order){.target = &targets->items[i], .reply = &replies[i], .fd = -1};
+    orders[i] = (struct order){.target = &targets->items[i], .command = commands[i], .reply = &replies[i], .fd = -1};
     if (!targets->items[i].here || !commands[i])
       continue;
     replies[i] = (struct reply){.state = CONTROL_SILENT};
-    begin(&orders[i], targets, commands[i], deadline);
+    begin(&orders[i], targets, deadline);
   }
   deadline = now_ms() + PATIENCE_MS;
   for (bool waiting = true; waiting && now_ms() < deadline;) {

@@ -107,6 +107,21 @@ static void print_done(const struct control *control, size_t i, char *line, size
     print_flush(reply, line, size);
 }
 
+/* What a command comes to in a process that sleeps. */
+static void print_asleep(const struct control *control, const struct reply *reply, char *line, size_t size)
+{
+  const char *waiting = reply->waiting;
+  size_t length = (size_t)snprintf(line, size, "asleep in a system call");
+  if (is(control, "status"))
+    snprintf(line + length, size - length, ", %u thread%s%s%s%s", reply->asleep, reply->asleep == 1 ? "" : "s",
+             *waiting ? "; '" : "", waiting, *waiting ? "' takes effect when it wakes" : "");
+  else if (reply->deferred)
+    snprintf(line + length, size - length, "; the command takes effect when it wakes%s%s%s",
+             *waiting ? ", in place of '" : "", waiting, *waiting ? "'" : "");
+  else
+    snprintf(line + length, size - length, "; what it has recorded can be read, work and span as of its last flush");
+}
+
 /* Prints what each process of this host has answered. */
 static void print_replies(struct control *control)
 {
@@ -116,8 +131,12 @@ static void print_replies(struct control *control)
     char line[LINE_BYTES + CONTROL_TEXT_MAX];
     if (!target->here)
       continue;
-    if (reply->state == CONTROL_DONE || reply->state == CONTROL_PENDING) {
-      print_done(control, i, line, sizeof line);
+    bool asleep = reply->asleep && (reply->deferred || is(control, "status") || !strcmp(control->command, "flush"));
+    if (asleep || reply->state == CONTROL_DONE || reply->state == CONTROL_PENDING) {
+      if (asleep)
+        print_asleep(control, reply, line, sizeof line);
+      else
+        print_done(control, i, line, sizeof line);
       printf("process %ld: %s\n", (long)target->pid, line);
       continue;
     }

@@ -59,10 +59,53 @@ static char state_of(pid_t pid)
   return state;
 }
 
-bool target_stopped(pid_t pid)
+/* Whether that line of /proc/PID/task/TID/status, a mask of signals in hexadecimal digits, has the signal. */
+static bool mask_has(const char *status, const char *line, int number)
 {
-  char state = state_of(pid);
-  return state == 'T' || state == 't';
+  const char *at = strstr(status, line);
+  return at && strtoull(at + strlen(line), NULL, 16) >> (number - 1) & 1;
+}
+
+struct thread_signals {
+  char state;
+  bool blocked, pending;
+};
+
+static bool read_thread(pid_t pid, const char *tid, int number, struct thread_signals *thread)
+{
+  char name[64];
+  size_t size;
+  snprintf(name, sizeof name, "task/%.20s/status", tid);
+  char *text = target_file(pid, name, &size), *state = text ? strstr(text, "\nState:\t") : NULL;
+  if (state)
+    *thread = (struct thread_signals){state[strlen("\nState:\t")], mask_has(text, "\nSigBlk:\t", number),
+                                      mask_has(text, "\nSigPnd:\t", number) || mask_has(text, "\nShdPnd:\t", number)};
+  free(text);
+  return state && thread->state != 'Z' && thread->state != 'X';
+}
+
+enum target_state target_state(pid_t pid, int number, unsigned *threads)
+{
+  char path[64], state = state_of(pid);
+  bool asleep = true, blocking = true, pending = false;
+  snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+  DIR *entries = opendir(path);
+  *threads = 0;
+  for (struct dirent *entry; entries && (entry = readdir(entries));) {
+    struct thread_signals thread;
+    if (!isdigit((unsigned char)entry->d_name[0]) || !read_thread(pid, entry->d_name, number, &thread))
+      continue;
+    ++*threads;
+    asleep &= thread.state == 'S' || thread.state == 'D';
+    blocking &= thread.blocked;
+    pending |= thread.pending && (thread.blocked || thread.state == 'D');
+  }
+  if (entries)
+    closedir(entries);
+  return state == 'T' || state == 't' ? TARGET_STOPPED
+         : asleep && pending          ? TARGET_ASLEEP
+         : *threads > 0 && blocking   ? TARGET_BLOCKING
+                                      : TARGET_HEARING;
 }
 
 bool target_variable(pid_t pid, const char *name, char *value, size_t room)

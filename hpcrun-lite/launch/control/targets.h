@@ -39,8 +39,18 @@ char *target_file(pid_t pid, const char *name, size_t *size);
 /* Copies the value of a variable at the process's start.  Returns false with errno; ENOENT: it is not set. */
 bool target_variable(pid_t pid, const char *name, char *value, size_t room);
 
-/* Does the process exist; is it stopped by a signal? */
+/* Does the process exist? */
 bool target_exists(pid_t pid);
-bool target_stopped(pid_t pid);
+
+enum target_state {
+  TARGET_STOPPED,  /* by a signal */
+  TARGET_ASLEEP,   /* all threads sleep, and one of them has the signal to receive when it wakes */
+  TARGET_BLOCKING, /* no thread can receive the signal now */
+  TARGET_HEARING
+};
+
+/* What its threads do with signals of that number, which was sent to the process and to its threads.  threads: how many
+ * there are. */
+enum target_state target_state(pid_t pid, int number, unsigned *threads);
 
 #endif

@@ -42,23 +42,6 @@ static struct {
   struct control_answer answer;
 } state = {.busy = ATOMIC_FLAG_INIT};
 
-void command_start(const char *path)
-{
-  size_t length = strlen(path);
-  __builtin_memset(&state, 0, sizeof state);
-  atomic_flag_clear(&state.busy);
-  atomic_store(&rt.serial_wanted, false);
-  if (length < sizeof state.path)
-    memcpy(state.path, path, length + 1);
-}
-
-void command_finish(void)
-{
-  if (state.path[0])
-    sys_unlink(state.path);
-  state.path[0] = 0;
-}
-
 /* ---- the answer's text ---- */
 
 static void put_text(const char *text)
@@ -93,6 +76,29 @@ static bool read_command(struct sys_own *file)
   }
   sys_close_own(file);
   return false;
+}
+
+void command_start(const char *path)
+{
+  struct sys_own file;
+  size_t length = strlen(path);
+  __builtin_memset(&state, 0, sizeof state);
+  atomic_flag_clear(&state.busy);
+  atomic_store(&rt.serial_wanted, false);
+  if (length < sizeof state.path)
+    memcpy(state.path, path, length + 1);
+  if (!read_command(&file))
+    return;
+  if (state.command.deferred) /* by a process that was killed, and had the same id */
+    sys_unlink(state.path);
+  sys_close_own(&file);
+}
+
+void command_finish(void)
+{
+  if (state.path[0])
+    sys_unlink(state.path);
+  state.path[0] = 0;
 }
 
 static void write_answer(const struct sys_own *file)
@@ -217,7 +223,7 @@ static enum control_state change_mode(struct thread_state *t, struct mode mode, 
   }
   if (t->cuts != atomic_load(&rt.cuts))
     follow(t);
-  if (ask_others(t) && state.steps < STEPS_MAX)
+  if (ask_others(t) && state.steps < STEPS_MAX && !state.command.deferred)
     return CONTROL_AGAIN;
   rt_pause(mode.paused);
   put_number("threads=", ask_others(t));
@@ -345,7 +351,9 @@ static enum control_state carry_out(struct thread_state *t)
 
 static bool from_commander(const siginfo_t *info)
 {
-  return info->si_code == SI_QUEUE && (uint64_t)info->si_value.sival_ptr >> 32 == CONTROL_SIGNAL;
+  uint64_t value = (uint64_t)info->si_value.sival_ptr;
+  return info->si_code == SI_QUEUE && value == control_signal_value(control_id((uint32_t)value)) && rt_home.ours &&
+         (atomic_load(&rt.closed) || rt.pid == sys_pid()); /* closed: a sandbox may forbid system calls */
 }
 
 static bool from_thread(const siginfo_t *info)
@@ -369,56 +377,59 @@ static void serve(struct thread_state *t, const struct sys_own *file)
   write_answer(file);
 }
 
-/* The commander's signal.  Returns false if there is no command for this process: the signal is the program's. */
-static bool hear(uint32_t id, bool act)
+/* The commander's signal of that id. */
+static void hear(uint32_t id, bool act)
 {
   struct sys_own file;
-  if (!read_command(&file))
-    return false;
   struct thread_state *t = rt_thread();
-  bool ours = state.command.id == id, withdrawn = ours && !strcmp(state.command.text, CONTROL_WITHDRAWN);
-  if (withdrawn) {
-    atomic_store(&state.answered, id);
+  if (!read_command(&file))
+    return;
+  bool waits = state.command.id != atomic_load(&state.answered) && (state.command.id == id || state.command.deferred);
+  if (waits && !strcmp(state.command.text, CONTROL_WITHDRAWN)) {
+    atomic_store(&state.answered, state.command.id);
     sys_unlink(state.path);
-  } else if (act && ours && t && rt_enter(t)) {
+  } else if (act && waits && t && rt_enter(t)) {
     if (!rt_stopped())
       serve(t, &file);
     rt_leave(t);
   }
   sys_close_own(&file);
-  return true;
 }
 
-static bool on_commander(const siginfo_t *info, bool act)
+/* Also an old signal, which has been pending since its command was over. */
+static void on_commander(const siginfo_t *info, bool act)
 {
-  uint32_t id = (uint32_t)(uint64_t)info->si_value.sival_ptr;
-  if (rt_home.ours && (atomic_load(&rt.closed) || id == atomic_load(&state.answered)))
-    return true; /* closed: a sandbox may forbid system calls */
-  if (!rt_home.ours || rt.pid != sys_pid())
-    return false;
-  if (atomic_flag_test_and_set(&state.busy))
-    return true;
-  bool ours = hear(id, act);
+  if (atomic_load(&rt.closed) || atomic_flag_test_and_set(&state.busy))
+    return;
+  hear((uint32_t)(uint64_t)info->si_value.sival_ptr, act);
   atomic_flag_clear(&state.busy);
-  return ours;
 }
 
-bool command_signal(const siginfo_t *info)
+/* Follows a change of which the signal was dropped, too, because another one was pending. */
+static void catch_up(void)
 {
-  if (from_commander(info))
-    return on_commander(info, true);
-  if (!from_thread(info))
-    return false;
   struct thread_state *t = rt_thread();
   if (t && t->cuts != atomic_load(&rt.cuts) && rt_enter(t)) {
     if (!rt_stopped())
       follow(t);
     rt_leave(t);
   }
-  return true;
+}
+
+bool command_signal(const siginfo_t *info)
+{
+  bool commander = from_commander(info), ours = commander || from_thread(info);
+  if (commander)
+    on_commander(info, true);
+  if (ours)
+    catch_up();
+  return ours;
 }
 
 bool command_absorb(const siginfo_t *info)
 {
-  return from_commander(info) ? on_commander(info, false) : from_thread(info);
+  bool commander = from_commander(info);
+  if (commander)
+    on_commander(info, false);
+  return commander || from_thread(info);
 }
