@@ -457,9 +457,15 @@ def a_full_disk_is_named_and_the_program_goes_on(directory):
 
 
 @case
-def only_files_of_control_are_replaced_with_a_directory(directory):
+def only_files_of_the_tool_are_replaced_with_a_directory(directory):
     for name, size, replaced in (("control-host-17", 8192, True), ("control-data.txt", 100, False),
-                                 ("snapshot", 0, True), ("snapshot", 1, False)):
+                                 ("snapshot", 0, True), ("snapshot", 1, False),
+                                 ("control-host-17-a1B2c3.filter", 5, True), ("code-0123456789abcdef.filter", 5, True),
+                                 ("code.0123456789abcdef.filter", 5, True),
+                                 ("code.0123456789abcdef.filter.a1B2c3", 5, True),
+                                 ("my-host-17-12ab.flush", 5, True), ("host-17-12ab.flush.flush", 5, True),
+                                 ("code-review.filter", 5, False), ("low.filter", 5, False),
+                                 ("notes.flush", 5, False), ("my-notes.flush", 5, False), ("-17-12.flush", 5, False)):
         output = os.path.join(directory, "old")
         must(LAUNCHER, "-q", "-o", output, "true")
         with open(os.path.join(output, name), "wb") as file:
