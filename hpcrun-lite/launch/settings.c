@@ -5,16 +5,25 @@
 #include <string.h>
 #include <unistd.h>
 
-static void print_quoted(const char *text)
+static void print_quoted(const char *text, FILE *out)
 {
-  putchar('\'');
+  putc('\'', out);
   for (; *text; text++) {
     if (*text == '\'')
-      fputs("'\\''", stdout);
+      fputs("'\\''", out);
     else
-      putchar(*text);
+      putc(*text, out);
   }
-  putchar('\'');
+  putc('\'', out);
+}
+
+void settings_print_word(const char *word, FILE *out)
+{
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
+  if (*word && !word[strspn(word, plain)])
+    fputs(word, out);
+  else
+    print_quoted(word, out);
 }
 
 /* Sets or prints one variable; value NULL: unsets it, if it is set. */
@@ -26,7 +35,7 @@ static bool apply(const struct plan *plan, const char *name, const char *value)
     return (value ? setenv(name, value, 1) : unsetenv(name)) == 0;
   printf(value ? "export %s=" : "unset %s", name);
   if (value)
-    print_quoted(value);
+    print_quoted(value, stdout);
   putchar('\n');
   return true;
 }

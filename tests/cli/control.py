@@ -707,11 +707,17 @@ def processes_of_other_hosts_are_named_with_the_command(directory):
     program = Running(directory, "regions").wait_sampled()
     with open(os.path.join(program.output, "far-away-17-1234abcd.live"), "wb"):
         pass
+    settings = write(os.path.join(directory, "it's new.ini"), "[measure]\npaused = no\n")
+    for words, shown in ((("status",), "status"), (("mark", "step 1"), "mark 'step 1'"),
+                         (("config", settings), "config '" + settings.replace("'", "'\\''") + "'")):
+        done = control(program.output, *words)
+        assert done.returncode == 0 and f"process {program.pid}: " in done.stdout, done
+        assert done.stderr == (f"hpcrun-lite: processes on host far-away hear commands only there: hpcrun-lite "
+                               f"--control {program.output} {shown}\n"), done
+    program.process.kill()
+    program.process.wait()
     done = control(program.output, "status")
-    assert done.returncode == 1 and f"process {program.pid}: running" in done.stdout, done
-    assert "host far-away" in done.stderr and f"--control {program.output} status" in done.stderr, done
-    os.remove(os.path.join(program.output, "far-away-17-1234abcd.live"))
-    program.end()
+    assert done.returncode == 1 and "host far-away" in done.stderr and done.stdout == "", done
 
 
 @case

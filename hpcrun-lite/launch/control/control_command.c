@@ -9,6 +9,7 @@
 #include "hpcrun-lite/launch/control/reconfigure.h"
 #include "hpcrun-lite/launch/control/snapshot.h"
 #include "hpcrun-lite/launch/control/targets.h"
+#include "hpcrun-lite/launch/settings.h"
 
 enum { LINE_BYTES = 1024 };
 
@@ -161,19 +162,23 @@ static void print_replies(struct control *control)
       print_reply(control, i);
 }
 
-/* Prints once for each other host what is to be run there. */
+/* Prints once for each other host what is to be run there.  That is a failure if no process runs here: files of other
+ * hosts may be those of processes that were killed. */
 static void print_others(struct control *control)
 {
   const char *before = "";
   for (size_t i = 0; i < control->targets.count; i++) {
     const struct target *target = &control->targets.items[i];
-    char line[PATH_MAX + LINE_BYTES];
     if (target->here || !strcmp(before, target->host))
       continue;
-    snprintf(line, sizeof line, "processes on host %s hear commands only there: hpcrun-lite --control %s %s",
-             target->host, control->targets.directory, control->words[0]);
-    print_failure(line);
-    control->failed = true;
+    fprintf(stderr, "hpcrun-lite: processes on host %s hear commands only there: hpcrun-lite --control ", target->host);
+    settings_print_word(control->targets.directory, stderr);
+    for (char *const *word = control->words; *word; word++) {
+      putc(' ', stderr);
+      settings_print_word(*word, stderr);
+    }
+    putc('\n', stderr);
+    control->failed |= !one_runs(control);
     before = target->host;
   }
 }
