@@ -5,25 +5,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static void print_quoted(const char *text, FILE *out)
+static void print_quoted(const char *text)
 {
-  putc('\'', out);
+  putchar('\'');
   for (; *text; text++) {
     if (*text == '\'')
-      fputs("'\\''", out);
+      fputs("'\\''", stdout);
     else
-      putc(*text, out);
+      putchar(*text);
   }
-  putc('\'', out);
-}
-
-void settings_print_word(const char *word, FILE *out)
-{
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
-  if (*word && !word[strspn(word, plain)])
-    fputs(word, out);
-  else
-    print_quoted(word, out);
+  putchar('\'');
 }
 
 /* Sets or prints one variable; value NULL: unsets it, if it is set. */
@@ -35,7 +26,7 @@ static bool apply(const struct plan *plan, const char *name, const char *value)
     return (value ? setenv(name, value, 1) : unsetenv(name)) == 0;
   printf(value ? "export %s=" : "unset %s", name);
   if (value)
-    print_quoted(value, stdout);
+    print_quoted(value);
   putchar('\n');
   return true;
 }

@@ -6,15 +6,10 @@
 #ifndef HPCRUN_LITE_LAUNCH_SETTINGS_H
 #define HPCRUN_LITE_LAUNCH_SETTINGS_H
 
-#include <stdio.h>
-
 #include "hpcrun-lite/launch/plan.h"
 
 /* Sets or prints all variables, and unsets what an outer launch has set and this one does not.  Returns false if memory
  * runs out. */
 bool settings_apply(const struct plan *plan);
-
-/* Prints a word of a command for a shell, quoted where that is necessary. */
-void settings_print_word(const char *word, FILE *out);
 
 #endif

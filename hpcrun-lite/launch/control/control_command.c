@@ -9,7 +9,6 @@
 #include "hpcrun-lite/launch/control/reconfigure.h"
 #include "hpcrun-lite/launch/control/snapshot.h"
 #include "hpcrun-lite/launch/control/targets.h"
-#include "hpcrun-lite/launch/settings.h"
 
 enum { LINE_BYTES = 1024 };
 
@@ -162,6 +161,20 @@ static void print_replies(struct control *control)
       print_reply(control, i);
 }
 
+/* Prints a word of a command for a shell on standard error, quoted where that is necessary. */
+static void print_word(const char *word)
+{
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
+  bool quoted = !*word || word[strspn(word, plain)];
+  fputs(quoted ? "'" : "", stderr);
+  for (; *word; word++)
+    if (*word == '\'')
+      fputs("'\\''", stderr);
+    else
+      putc(*word, stderr);
+  fputs(quoted ? "'" : "", stderr);
+}
+
 /* Prints once for each other host what is to be run there.  That is a failure if no process runs here: files of other
  * hosts may be those of processes that were killed. */
 static void print_others(struct control *control)
@@ -172,10 +185,10 @@ static void print_others(struct control *control)
     if (target->here || !strcmp(before, target->host))
       continue;
     fprintf(stderr, "hpcrun-lite: processes on host %s hear commands only there: hpcrun-lite --control ", target->host);
-    settings_print_word(control->targets.directory, stderr);
+    print_word(control->targets.directory);
     for (char *const *word = control->words; *word; word++) {
       putc(' ', stderr);
-      settings_print_word(*word, stderr);
+      print_word(*word);
     }
     putc('\n', stderr);
     control->failed |= !one_runs(control);
