@@ -66,11 +66,13 @@ static bool ends_in(const char *name, const char *suffix)
   return length > end && strcmp(name + length - end, suffix) == 0;
 }
 
-/* What hpcrun-lite --control leaves: the mark of a snapshot; a command that its process has not heard. */
+/* What hpcrun-lite --control leaves: the mark of a snapshot; a command that its process has not heard, or the filter of
+ * one. */
 static bool is_of_control(int directory, const char *name, off_t size)
 {
   char title[sizeof FORMAT_SNAPSHOT_TITLE] = "";
-  if (strncmp(name, CONTROL_PREFIX, strlen(CONTROL_PREFIX)) == 0 && size == CONTROL_FILE_SIZE)
+  if (strncmp(name, CONTROL_PREFIX, strlen(CONTROL_PREFIX)) == 0 &&
+      (size == CONTROL_FILE_SIZE || ends_in(name, FILTER_SUFFIX)))
     return true;
   int marker = strcmp(name, FORMAT_SNAPSHOT_MARKER)
                    ? -1
@@ -81,13 +83,39 @@ static bool is_of_control(int directory, const char *name, off_t size)
   return read_it && strcmp(title, FORMAT_SNAPSHOT_TITLE) == 0;
 }
 
+/* The addresses of a filter, code-HASH.filter; also half-written, with ".XXXXXX" at the end. */
+static bool is_code(const char *name)
+{
+  enum { HASH = 16 };
+  const char *hash = name + strlen("code-"), *end = hash + HASH;
+  return strncmp(name, "code-", strlen("code-")) == 0 &&
+         strspn(hash, "0123456789abcdef") == HASH && strncmp(end, FILTER_SUFFIX, strlen(FILTER_SUFFIX)) == 0 &&
+         (end[strlen(FILTER_SUFFIX)] == '\0' || end[strlen(FILTER_SUFFIX)] == '.');
+}
+
+/* HOST-PID-START.flush; also half-written, with that suffix twice. */
+static bool is_flush(const char *name)
+{
+  const char *at = name + strlen(name);
+  while (at > name && *at != '-')
+    at--;
+  size_t start = strspn(at + (*at == '-'), "0123456789abcdef");
+  const char *suffix = at + 1 + start;
+  if (at == name || !start ||
+      (strcmp(suffix, FORMAT_FLUSH_SUFFIX) != 0 && strcmp(suffix, FORMAT_FLUSH_SUFFIX FORMAT_FLUSH_SUFFIX) != 0))
+    return false;
+  const char *process = at;
+  while (process > name && process[-1] >= '0' && process[-1] <= '9')
+    process--;
+  return process < at && process > name + 1 && process[-1] == '-';
+}
+
 static bool is_measurement(int directory, const char *name)
 {
   struct stat status;
   static const char *const suffixes[] = {FORMAT_SUFFIX,       FORMAT_LIVE_SUFFIX,  FORMAT_PART_SUFFIX,
-                                         FORMAT_FLUSH_SUFFIX, FORMAT_GRAPH_SUFFIX, FORMAT_TRACE_SUFFIX,
-                                         FORMAT_INDEX_SUFFIX, FILTER_SUFFIX};
-  bool named = strcmp(name, MARKER) == 0;
+                                         FORMAT_GRAPH_SUFFIX, FORMAT_TRACE_SUFFIX, FORMAT_INDEX_SUFFIX};
+  bool named = strcmp(name, MARKER) == 0 || is_code(name) || is_flush(name);
   for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
     named |= ends_in(name, suffixes[i]);
   if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))

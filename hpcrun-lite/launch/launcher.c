@@ -48,13 +48,14 @@ static int fail(enum launch_status status, const char *message)
   return status;
 }
 
-/* Whether COMMAND is to start other programs: a script, or such as mpirun, which has the name of one as an argument. */
+/* Whether COMMAND may start other programs: a script, or such as mpirun, which has the name of one as an argument and
+ * does not use OpenMP itself. */
 static bool starts_others(const struct plan *plan)
 {
   static struct program other;
   char message[1024];
-  bool starts = plan->program.is_script || !plan->command[0];
-  for (char **argument = plan->command; !starts && argument[0] && argument[1]; argument++)
+  bool starts = plan->program.is_script || !plan->command[0], computes = plan->choice.own != RUNTIME_NONE;
+  for (char **argument = plan->command; !starts && !computes && argument[0] && argument[1]; argument++)
     starts = argument[1][0] != '-' && program_find(argument[1], &other, message, sizeof message) == LAUNCH_OK;
   return starts;
 }

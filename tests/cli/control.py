@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Running, build, control, control_id, cpu_of, send_control_signal, write
 from report import report, rows
 from screen_model import Terminal
-from tap import (LAUNCHER, OTHER_USER, REPORT, Skip, case, main, must, need_root, run, small_disk, start, timed,
+from tap import (LAUNCHER, OTHER_USER, REPORT, Skip, case, children, main, must, need_root, run, small_disk, start, timed,
                  wait_until)
 
 MPIRUN = shutil.which("mpirun.openmpi")
@@ -514,10 +514,18 @@ def a_full_disk_is_named_and_the_program_goes_on(directory):
 
 
 @case
-def only_files_of_control_are_replaced_with_a_directory(directory):
+def only_files_of_the_tool_are_replaced_with_a_directory(directory):
+    some = bytes(5)
     for name, data, replaced in (("control-host-17", bytes(8192), True), ("control-data.txt", bytes(100), False),
                                  ("snapshot", b"hpcrun-lite snapshot on host\n17\n", True), ("snapshot", b"", False),
-                                 ("snapshot", b"hpcrun-lite snapshots are fine\n", False)):
+                                 ("snapshot", b"hpcrun-lite snapshots are fine\n", False),
+                                 ("control-host-17-a1B2c3.filter", some, True),
+                                 ("code-0123456789abcdef.filter", some, True),
+                                 ("code-0123456789abcdef.filter.a1B2c3", some, True),
+                                 ("my-host-17-12ab.flush", some, True), ("host-17-12ab.flush.flush", some, True),
+                                 ("code-review.filter", some, False), ("low.filter", some, False),
+                                 ("notes.flush", some, False), ("my-notes.flush", some, False),
+                                 ("-17-12.flush", some, False)):
         output = os.path.join(directory, "old")
         must(LAUNCHER, "-q", "-o", output, "true")
         with open(os.path.join(output, name), "wb") as file:
@@ -596,6 +604,20 @@ def a_paused_program_without_files_hears_commands(directory):
     program.end()
 
 
+def is_pending(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+        masks = re.findall(r"(?:SigPnd|ShdPnd):\s*(\w+)", file.read())
+    return any(int(mask, 16) >> (signal.SIGURG - 1) & 1 for mask in masks)
+
+
+def has_answered(pid, path):
+    """Repeats the commander's signal, which may have met the tool at work."""
+    with open(path, "rb") as file:
+        content = file.read()
+    send_control_signal(pid, int.from_bytes(content[8:12], "little"))
+    return any(content[4096:4100])
+
+
 @case
 def forked_children_hear_commands(directory):
     program = Running(directory, "fork").wait_sampled(2)
@@ -603,6 +625,56 @@ def forked_children_hear_commands(directory):
     assert done.returncode == 0 and done.stdout.count(": paused\n") == 2, done
     done = control(program.output, "status")
     assert done.stdout.count(": paused for") == 2, done
+    program.end()
+
+
+@case
+def a_process_that_ends_meanwhile_is_no_failure(directory):
+    """Its parent, which goes on, has not waited for it."""
+    settings = write(os.path.join(directory, "settings.ini"), "[measure]\nlevel = summary\n")
+    for command in (("status",), ("config", settings)):
+        program = Running(directory, "fork").wait_sampled(2)
+        child, = children(program.pid)
+        os.kill(child, signal.SIGSTOP)
+        commander = start(LAUNCHER, "--control", program.output, *command)
+        wait_until(lambda: glob.glob(os.path.join(program.output, f"control-*-{child}")), "its control file")
+        os.kill(child, signal.SIGKILL)
+        output, errors = commander.communicate(timeout=60)
+        assert commander.returncode == 0 and errors == "", (command, output, errors)
+        lines = output.splitlines()
+        assert len(lines) == 2 and f"process {child}: has ended" in lines, lines
+        assert any(line.startswith(f"process {program.pid}: ") for line in lines), lines
+        program.end()
+        shutil.rmtree(program.output)
+
+
+@case
+def a_process_that_ends_and_was_the_only_one_is_named(directory):
+    program = Running(directory, "regions").wait_sampled()
+    os.kill(program.pid, signal.SIGSTOP)
+    commander = start(LAUNCHER, "--control", program.output, "stop")
+    wait_until(lambda: glob.glob(os.path.join(program.output, "control-*")), "its control file")
+    program.process.kill()
+    output, errors = commander.communicate(timeout=60)
+    assert commander.returncode == 1 and output == "", output
+    assert errors == f"hpcrun-lite: process {program.pid} has ended\n", errors
+
+
+@case
+def an_answer_of_the_last_moment_counts(directory):
+    """The commander is stopped until its time is up, and does not see before that the process has answered."""
+    program = Running(directory, "regions").wait_sampled()
+    os.kill(program.pid, signal.SIGSTOP)
+    commander = start(LAUNCHER, "--control", program.output, "status")
+    path, = wait_until(lambda: glob.glob(os.path.join(program.output, "control-*")), "its control file")
+    wait_until(lambda: is_pending(program.pid), "its signal")
+    os.kill(commander.pid, signal.SIGSTOP)
+    os.kill(program.pid, signal.SIGCONT)
+    wait_until(lambda: has_answered(program.pid, path), "an answer")
+    time.sleep(2)
+    os.kill(commander.pid, signal.SIGCONT)
+    output, errors = commander.communicate(timeout=60)
+    assert commander.returncode == 0 and f"process {program.pid}: running" in output, (output, errors)
     program.end()
 
 
@@ -695,11 +767,17 @@ def processes_of_other_hosts_are_named_with_the_command(directory):
     program = Running(directory, "regions").wait_sampled()
     with open(os.path.join(program.output, "far-away-17-1234abcd.live"), "wb"):
         pass
+    settings = write(os.path.join(directory, "it's new.ini"), "[measure]\npaused = no\n")
+    for words, shown in ((("status",), "status"), (("mark", "step 1"), "mark 'step 1'"),
+                         (("config", settings), "config '" + settings.replace("'", "'\\''") + "'")):
+        done = control(program.output, *words)
+        assert done.returncode == 0 and f"process {program.pid}: " in done.stdout, done
+        assert done.stderr == (f"hpcrun-lite: processes on host far-away hear commands only there: hpcrun-lite "
+                               f"--control {program.output} {shown}\n"), done
+    program.process.kill()
+    program.process.wait()
     done = control(program.output, "status")
-    assert done.returncode == 1 and f"process {program.pid}: running" in done.stdout, done
-    assert "host far-away" in done.stderr and f"--control {program.output} status" in done.stderr, done
-    os.remove(os.path.join(program.output, "far-away-17-1234abcd.live"))
-    program.end()
+    assert done.returncode == 1 and "host far-away" in done.stderr and done.stdout == "", done
 
 
 @case

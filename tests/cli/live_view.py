@@ -420,8 +420,19 @@ def what_cannot_be_shown_is_refused(directory):
     assert done.returncode == 125 and "cannot be used with --scaling" in done.stderr, done
 
 
-def launch(directory, *options, **how):
-    return Terminal(LAUNCHER, "--live", *options, build("followed.c", "gcc"), directory, "read", cwd=directory,
+# Runs a command without pidfd_open(), as on kernels before 5.3: a seccomp filter answers ENOSYS.
+WITHOUT_PIDFD = (sys.executable, "-c", """if True:
+    import ctypes, os, struct, sys
+    rules = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in (
+        (0x20, 0, 0, 0), (0x15, 0, 1, 434), (0x06, 0, 0, 0x50026), (0x06, 0, 0, 0x7fff0000))))
+    filter = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", 4, ctypes.addressof(rules)))
+    call = ctypes.CDLL(None).prctl
+    assert call(38, 1, 0, 0, 0) == 0 and call(22, 2, filter) == 0
+    os.execv(sys.argv[1], sys.argv[1:])""")
+
+
+def launch(directory, *options, wrapper=(), **how):
+    return Terminal(*wrapper, LAUNCHER, "--live", *options, build("followed.c", "gcc"), directory, "read", cwd=directory,
                     OMP_NUM_THREADS="2", **how)
 
 
@@ -472,8 +483,8 @@ def output_that_is_redirected_is_left_alone(directory):
 
 @case
 def a_signal_ends_program_and_view(directory):
-    for number in (signal.SIGINT, signal.SIGTERM):
-        screen = launch(directory, "-q", "--overwrite", "-o", "run")
+    for number, wrapper in ((signal.SIGINT, ()), (signal.SIGTERM, ()), (signal.SIGTERM, WITHOUT_PIDFD)):
+        screen = launch(directory, "-q", "--overwrite", "-o", "run", wrapper=wrapper)
         screen.see("running", "first")
         if number == signal.SIGINT:
             os.killpg(screen.child.pid, number)  # as a terminal does

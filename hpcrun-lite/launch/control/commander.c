@@ -48,6 +48,12 @@ static void give_up(struct order *order, const char *why, int error)
   order->fd = -1;
 }
 
+static void give_up_ended(struct order *order)
+{
+  give_up(order, "has ended", 0);
+  order->reply->ended = true;
+}
+
 /* ---- the file ---- */
 
 /* Whether the path still names the file that is open: another commander may have removed it. */
@@ -230,6 +236,18 @@ static void take_answer(struct order *order, const struct control_answer *answer
   snprintf(order->reply->text, sizeof order->reply->text, "%.*s", (int)answer->length, answer->text);
 }
 
+/* Takes the last answer to the command, if it is there.  Returns whether that ends the command. */
+static bool take_last(struct order *order)
+{
+  struct control_answer answer;
+  enum control_state state = read_answer(order, &answer);
+  if (order->behind || (state != CONTROL_DONE && state != CONTROL_REFUSED))
+    return false;
+  take_answer(order, &answer);
+  remove_file(order);
+  return true;
+}
+
 /* Looks for the answer and repeats the signal.  Returns whether to go on waiting. */
 static bool follow(struct order *order)
 {
@@ -240,21 +258,24 @@ static bool follow(struct order *order)
     order->signals = 0;
     return order->fd >= 0;
   }
-  if (state == CONTROL_DONE || state == CONTROL_REFUSED) {
-    take_answer(order, &answer);
-    remove_file(order);
+  if (take_last(order))
     return false;
-  }
   if (state == CONTROL_PENDING) {
     take_answer(order, &answer);
     return true;
   }
   bool due = !order->signals || state == CONTROL_AGAIN || now_ms() - order->signalled >= REPEAT_MS;
-  if (!due || send_signal(order))
+  if (!due)
     return true;
-  int error = errno;
+  bool exists = target_exists(order->target->pid);
+  if (exists && send_signal(order))
+    return true;
+  int error = exists ? errno : ESRCH;
   remove_file(order);
-  give_up(order, error == ESRCH ? "has ended" : "cannot be signalled", error == ESRCH ? 0 : error);
+  if (error == ESRCH)
+    give_up_ended(order);
+  else
+    give_up(order, "cannot be signalled", error);
   return false;
 }
 
@@ -263,18 +284,13 @@ static bool follow(struct order *order)
 static bool defer(struct order *order)
 {
   const uint32_t deferred = 1;
-  struct control_answer answer;
   bool marked = pwrite(order->fd, &deferred, sizeof deferred, offsetof(struct control_command, deferred)) ==
                 (ssize_t)sizeof deferred;
-  enum control_state state = read_answer(order, &answer);
-  if (state != CONTROL_DONE && state != CONTROL_REFUSED) {
-    send_signal(order); /* the process may have begun it before it was marked */
-    order->reply->deferred = marked;
-    return marked;
-  }
-  take_answer(order, &answer);
-  remove_file(order);
-  return false;
+  if (take_last(order))
+    return false;
+  send_signal(order); /* the process may have begun it before it was marked */
+  order->reply->deferred = marked;
+  return marked;
 }
 
 /* The time is up.  A process that cannot hear finds the withdrawn command, and removes the file. */
@@ -289,10 +305,12 @@ static void end(struct order *order)
                          "program takes SIGURG by sigwait()"};
   struct reply *reply = order->reply;
   unsigned threads;
+  if (take_last(order)) /* the answer has come since the last look */
+    return;
   if (reply->state == CONTROL_PENDING || !target_exists(order->target->pid)) {
     remove_file(order);
     if (reply->state != CONTROL_PENDING)
-      give_up(order, "has ended", 0);
+      give_up_ended(order);
     return;
   }
   enum target_state state = target_state(order->target->pid, SIGURG, &threads);

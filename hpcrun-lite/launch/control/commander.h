@@ -19,6 +19,7 @@
 struct reply {
   enum control_state state;        /* CONTROL_SILENT: no answer */
   char text[CONTROL_TEXT_MAX + 1]; /* the answer's; of a process without one: why */
+  bool ended;                      /* it ended before it could answer */
   unsigned asleep;                 /* the number of its threads, all of which sleep; 0: it does not sleep */
   bool deferred;                   /* asleep: the command takes effect when it wakes */
   char waiting[CONTROL_TEXT_MAX];  /* asleep: the command that waits for it from before; "": none */

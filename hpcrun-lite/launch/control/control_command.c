@@ -131,44 +131,76 @@ static void print_asleep(const struct control *control, const struct reply *repl
     snprintf(line + length, size - length, "; what it has recorded can be read, work and span as of its last flush");
 }
 
-/* Prints what each process of this host has answered. */
-static void print_replies(struct control *control)
+/* Whether a process of this host runs, or did until it had answered. */
+static bool one_runs(const struct control *control)
 {
-  for (size_t i = 0; i < control->targets.count; i++) {
-    const struct target *target = &control->targets.items[i];
-    const struct reply *reply = &control->replies[i];
-    char line[LINE_BYTES + CONTROL_TEXT_MAX];
-    if (!target->here)
-      continue;
-    bool asleep = reply->asleep && (reply->deferred || is(control, "status") || !strcmp(control->command, "flush"));
-    if (asleep || reply->state == CONTROL_DONE || reply->state == CONTROL_PENDING) {
-      if (asleep)
-        print_asleep(control, reply, line, sizeof line);
-      else
-        print_done(control, i, line, sizeof line);
-      printf("process %ld: %s\n", (long)target->pid, line);
-      continue;
-    }
-    snprintf(line, sizeof line, "process %ld %s%s", (long)target->pid,
-             reply->state == CONTROL_REFUSED ? "refuses: " : "", reply->text);
+  bool runs = false;
+  for (size_t i = 0; i < control->targets.count; i++)
+    runs |= control->targets.items[i].here && !control->replies[i].ended;
+  return runs;
+}
+
+static void print_reply(struct control *control, size_t i)
+{
+  const struct reply *reply = &control->replies[i];
+  long pid = control->targets.items[i].pid;
+  char line[LINE_BYTES + CONTROL_TEXT_MAX];
+  bool asleep = reply->asleep && (reply->deferred || is(control, "status") || !strcmp(control->command, "flush"));
+  if (asleep || reply->state == CONTROL_DONE || reply->state == CONTROL_PENDING) {
+    if (asleep)
+      print_asleep(control, reply, line, sizeof line);
+    else
+      print_done(control, i, line, sizeof line);
+    printf("process %ld: %s\n", pid, line);
+  } else if (reply->ended && (one_runs(control) || is(control, "snapshot"))) {
+    printf("process %ld: has ended\n", pid); /* its whole measurement is in its file */
+  } else {
+    snprintf(line, sizeof line, "process %ld %s%s", pid, reply->state == CONTROL_REFUSED ? "refuses: " : "",
+             reply->text);
     print_failure(line);
     control->failed = true;
   }
 }
 
-/* Prints once for each other host what is to be run there. */
+/* Prints what each process of this host has answered. */
+static void print_replies(struct control *control)
+{
+  for (size_t i = 0; i < control->targets.count; i++)
+    if (control->targets.items[i].here)
+      print_reply(control, i);
+}
+
+/* Prints a word of a command for a shell on standard error, quoted where that is necessary. */
+static void print_word(const char *word)
+{
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
+  bool quoted = !*word || word[strspn(word, plain)];
+  fputs(quoted ? "'" : "", stderr);
+  for (; *word; word++)
+    if (*word == '\'')
+      fputs("'\\''", stderr);
+    else
+      putc(*word, stderr);
+  fputs(quoted ? "'" : "", stderr);
+}
+
+/* Prints once for each other host what is to be run there.  That is a failure if no process runs here: files of other
+ * hosts may be those of processes that were killed. */
 static void print_others(struct control *control)
 {
   const char *before = "";
   for (size_t i = 0; i < control->targets.count; i++) {
     const struct target *target = &control->targets.items[i];
-    char line[PATH_MAX + LINE_BYTES];
     if (target->here || !strcmp(before, target->host))
       continue;
-    snprintf(line, sizeof line, "processes on host %s hear commands only there: hpcrun-lite --control %s %s",
-             target->host, control->targets.directory, control->words[0]);
-    print_failure(line);
-    control->failed = true;
+    fprintf(stderr, "hpcrun-lite: processes on host %s hear commands only there: hpcrun-lite --control ", target->host);
+    print_word(control->targets.directory);
+    for (char *const *word = control->words; *word; word++) {
+      putc(' ', stderr);
+      print_word(*word);
+    }
+    putc('\n', stderr);
+    control->failed |= !one_runs(control);
     before = target->host;
   }
 }
@@ -206,6 +238,10 @@ static bool work_out_changes(struct control *control)
     if (!target->here || control->replies[i].state != CONTROL_DONE)
       continue;
     if (!reconfigure_work_out(&control->targets, target, control->replies[i].text, change, message, sizeof message)) {
+      if (!target_exists(target->pid)) {
+        control->replies[i] = (struct reply){.ended = true, .text = "has ended"};
+        continue;
+      }
       print_failure(message);
       fine = false;
     } else if (change->command[0]) {

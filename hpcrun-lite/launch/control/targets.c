@@ -44,11 +44,6 @@ char *target_file(pid_t pid, const char *name, size_t *size)
   return text;
 }
 
-bool target_exists(pid_t pid)
-{
-  return kill(pid, 0) == 0 || errno == EPERM;
-}
-
 /* The letter of the state follows the command, which is in parentheses. */
 static char state_of(pid_t pid)
 {
@@ -106,6 +101,16 @@ enum target_state target_state(pid_t pid, int number, unsigned *threads)
          : asleep && pending          ? TARGET_ASLEEP
          : *threads > 0 && blocking   ? TARGET_BLOCKING
                                       : TARGET_HEARING;
+}
+
+bool target_exists(pid_t pid)
+{
+  unsigned threads = 1;
+  if (kill(pid, 0) != 0 && errno != EPERM)
+    return false;
+  if (state_of(pid) == 'Z') /* its first thread has ended, perhaps before the others */
+    target_state(pid, SIGURG, &threads);
+  return threads > 0;
 }
 
 bool target_variable(pid_t pid, const char *name, char *value, size_t room)
@@ -200,7 +205,7 @@ static bool add_running(struct targets *targets)
     char directory[PATH_MAX];
     pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? (pid_t)atoi(entry->d_name) : 0;
     if (pid > 0 && pid != getpid() && directory_of(pid, directory, sizeof directory) && stat(directory, &found) == 0 &&
-        found.st_dev == wanted.st_dev && found.st_ino == wanted.st_ino && state_of(pid) != 'Z' && has_library(pid))
+        found.st_dev == wanted.st_dev && found.st_ino == wanted.st_ino && target_exists(pid) && has_library(pid))
       done = add(targets, pid, targets->host);
   }
   if (entries)

@@ -39,7 +39,7 @@ char *target_file(pid_t pid, const char *name, size_t *size);
 /* Copies the value of a variable at the process's start.  Returns false with errno; ENOENT: it is not set. */
 bool target_variable(pid_t pid, const char *name, char *value, size_t room);
 
-/* Does the process exist? */
+/* Does the process run?  One that has ended, but was not waited for by its parent, does not. */
 bool target_exists(pid_t pid);
 
 enum target_state {

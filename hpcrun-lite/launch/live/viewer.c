@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FOLLOW_MS = 100 }; /* how often new output is shown after the view has ended */
+enum { FOLLOW_MS = 100 }; /* how often new output is shown after the view has ended, and that end is looked for */
 
 /* The stream on which the view is shown: standard output or, if that is no terminal, standard error. */
 static int find_terminal(void)
@@ -54,10 +54,12 @@ static bool wait_for_view(pid_t view, int command_runs)
 {
   struct pollfd ends[] = {{.fd = (int)syscall(SYS_pidfd_open, view, 0), .events = POLLIN},
                           {.fd = command_runs, .events = POLLIN}};
+  int timeout_ms = ends[0].fd < 0 ? FOLLOW_MS : -1; /* a sandbox or an old kernel may lack the call */
+  pid_t ended;
   bool runs = true;
-  while (ends[0].fd >= 0 && !(ends[0].revents & POLLIN)) {
+  while ((ended = waitpid(view, NULL, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
     char byte;
-    if (poll(ends, 2, -1) < 0 || !ends[1].revents)
+    if (poll(ends, 2, timeout_ms) <= 0 || !ends[1].revents)
       continue;
     if (read(command_runs, &byte, 1) == 1) {
       kill(view, SIGTERM);
@@ -66,8 +68,6 @@ static bool wait_for_view(pid_t view, int command_runs)
     runs = false;
     ends[1].fd = -1;
   }
-  while (waitpid(view, NULL, 0) < 0 && errno == EINTR)
-    ;
   if (ends[0].fd >= 0)
     close(ends[0].fd);
   return runs;
