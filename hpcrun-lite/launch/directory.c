@@ -88,8 +88,8 @@ static bool is_code(const char *name)
 {
   enum { HASH = 16 };
   const char *hash = name + strlen("code-"), *end = hash + HASH;
-  return strncmp(name, "code-", strlen("code-")) == 0 &&
-         strspn(hash, "0123456789abcdef") == HASH && strncmp(end, FILTER_SUFFIX, strlen(FILTER_SUFFIX)) == 0 &&
+  return strncmp(name, "code-", strlen("code-")) == 0 && strspn(hash, "0123456789abcdef") == HASH &&
+         strncmp(end, FILTER_SUFFIX, strlen(FILTER_SUFFIX)) == 0 &&
          (end[strlen(FILTER_SUFFIX)] == '\0' || end[strlen(FILTER_SUFFIX)] == '.');
 }
 
