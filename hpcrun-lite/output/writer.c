@@ -452,9 +452,7 @@ static uint32_t process_notes(uint32_t before, bool ended)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
   for (unsigned i = 0; i < rt.counter_count && (size_t)at < sizeof notes; i++)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "%s%s%s", i ? ", " : "\ncounted: ", rt.counters[i].name,
-                   rt.counters[i].usage       ? " (by getrusage)"
-                   : rt.counters[i].user_only ? " (in user mode only)"
-                                              : "");
+                   counters_how(&rt.counters[i]));
   if (atomic_load(&rt.counts_scaled) && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at,
                    "\ncounts are scaled: the processor could not count all events all the time");
