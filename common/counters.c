@@ -13,15 +13,23 @@ bool counters_as_usage(struct counter *counter)
       [COUNTER_MAJOR_FAULTS] = PERF_COUNT_SW_PAGE_FAULTS_MAJ,
       [COUNTER_CONTEXT_SWITCHES] = PERF_COUNT_SW_CONTEXT_SWITCHES,
   };
-  for (unsigned i = 0; i < COUNTER_USAGES && !counter->usage && counter->type == PERF_TYPE_SOFTWARE; i++)
+  bool other = counter->user_only || counter->kernel_only || counter->type != PERF_TYPE_SOFTWARE;
+  for (unsigned i = 0; i < COUNTER_USAGES && !counter->usage && !other; i++)
     if (counter->config == configs[i]) {
       counter->usage = true;
-      counter->user_only = false;
       counter->type = 0;
       counter->config = i;
       return true;
     }
   return counter->usage;
+}
+
+const char *counters_how(const struct counter *counter)
+{
+  return counter->usage         ? " (by getrusage)"
+         : counter->user_only   ? " (in user mode only)"
+         : counter->kernel_only ? " (in kernel mode only)"
+                                : "";
 }
 
 bool counters_format(const struct counter *counters, unsigned count, char *text, size_t text_size)
@@ -35,7 +43,10 @@ bool counters_format(const struct counter *counters, unsigned count, char *text,
     if (counter->config1)
       snprintf(config1, sizeof config1, "/%llx", (unsigned long long)counter->config1);
     used += (size_t)snprintf(text + used, text_size - used, "%s%s=%s/%llx%s%s", i ? "," : "", counter->name, type,
-                             (unsigned long long)counter->config, config1, counter->user_only ? "/user" : "");
+                             (unsigned long long)counter->config, config1,
+                             counter->user_only     ? "/user"
+                             : counter->kernel_only ? "/kernel"
+                                                    : "");
   }
   return used < text_size;
 }
@@ -53,9 +64,19 @@ static bool take_number(const char **at, const char *end, uint64_t *number)
   return true;
 }
 
+/* "user" or "kernel" at the end of the entry. */
+static bool take_mode(const char **at, const char *end, struct counter *counter)
+{
+  size_t length = (size_t)(end - *at);
+  counter->user_only = length == strlen("user") && !strncmp(*at, "user", length);
+  counter->kernel_only = length == strlen("kernel") && !strncmp(*at, "kernel", length);
+  *at = counter->user_only || counter->kernel_only ? end : *at;
+  return *at == end;
+}
+
 static bool parse_one(const char *text, const char *end, struct counter *counter)
 {
-  static const char usage[] = "usage/", user[] = "user";
+  static const char usage[] = "usage/";
   const char *equals = end;
   uint64_t type = 0;
   while (equals > text && equals[-1] != '=')
@@ -70,11 +91,9 @@ static bool parse_one(const char *text, const char *end, struct counter *counter
   counter->type = (uint32_t)type;
   if (!take_number(&equals, end, &counter->config) || (counter->usage && counter->config >= COUNTER_USAGES))
     return false;
-  counter->user_only = (size_t)(end - equals) >= sizeof user - 1 && !strncmp(equals, user, sizeof user - 1);
-  if (!counter->user_only && equals < end && !take_number(&equals, end, &counter->config1))
-    return false;
-  counter->user_only |= (size_t)(end - equals) >= sizeof user - 1 && !strncmp(equals, user, sizeof user - 1);
-  return equals + (counter->user_only ? sizeof user - 1 : 0) == end;
+  if (take_mode(&equals, end, counter))
+    return true;
+  return take_number(&equals, end, &counter->config1) && take_mode(&equals, end, counter);
 }
 
 unsigned counters_parse(const char *text, struct counter *counters)

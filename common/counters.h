@@ -1,8 +1,8 @@
 /* Counters of -c: what is counted for each thread, as the launcher passes it to the preloaded library.
  *
- * The text is "NAME=TYPE/CONFIG[/CONFIG1][/user],..." with numbers in hexadecimal: the kernel's numbers of an event,
- * and whether it counts in user mode only.  TYPE "usage" is a count that getrusage() tells; CONFIG is then an enum
- * counter_usage.  A name may contain '=', but no ','.
+ * The text is "NAME=TYPE/CONFIG[/CONFIG1][/user|/kernel],..." with numbers in hexadecimal: the kernel's numbers of an
+ * event, and whether it counts in one mode only.  TYPE "usage" is a count that getrusage() tells; CONFIG is then an
+ * enum counter_usage.  A name may contain '=', but no ','.
  *
  * Context: CTL (the library's start), RT (the structures) and the launcher.  Uses no heap and keeps no state.
  */
@@ -25,14 +25,18 @@ enum counter_usage {
 
 struct counter {
   char name[96];
-  bool usage;     /* from getrusage(): config is an enum counter_usage; otherwise from perf_event */
-  bool user_only; /* of perf_event: time in the kernel does not count */
+  bool usage;       /* from getrusage(): config is an enum counter_usage; otherwise from perf_event */
+  bool user_only;   /* of perf_event: time in the kernel does not count */
+  bool kernel_only; /* of perf_event: only time in the kernel counts */
   uint32_t type;
   uint64_t config, config1;
 };
 
 /* The same count from getrusage().  Returns false if it does not tell that event. */
 bool counters_as_usage(struct counter *counter);
+
+/* How it is counted, behind its name in a text: "" or " (...)". */
+const char *counters_how(const struct counter *counter);
 
 /* Writes the text of a list.  Returns false if there is no room. */
 bool counters_format(const struct counter *counters, unsigned count, char *text, size_t text_size);

@@ -11,6 +11,7 @@
 #include "hpcrun-lite/load_libunwind.h"
 #include "hpcrun-lite/lock.h"
 #include "hpcrun-lite/measurement.h"
+#include "hpcrun-lite/output/writer.h"
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/exit_line.h"
 #include "hpcrun-lite/process/filter_settings.h"
@@ -91,9 +92,10 @@ static void start_window(void)
 {
   struct filter_window window = filter_settings_window(config.filter);
   bool limited = window.skip_ns || window.only_ns;
-  if (limited && !window_start(window.skip_ns, window.only_ns, process.start_ns, process.start_ticks))
-    message_print(
-        "filter: the system gives no timer (limit of pending signals, ulimit -i): all of the run is measured");
+  if (!limited || window_start(window.skip_ns, window.only_ns, process.start_ns, process.start_ticks))
+    return;
+  message_print("filter: the system gives no timer (limit of pending signals, ulimit -i): all of the run is measured");
+  writer_notes();
 }
 
 bool control_start(void)

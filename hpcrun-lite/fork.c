@@ -4,6 +4,7 @@
 
 #include "hpcrun-lite/lock.h"
 #include "hpcrun-lite/measurement.h"
+#include "hpcrun-lite/output/writer.h"
 #include "hpcrun-lite/process/mxcsr.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/quiesce.h"
@@ -44,7 +45,8 @@ static void measure_child(const struct thread_state *old)
   process.forked = rt.forked = true;
   thread_forget_ended();
   measurement_begin();
-  window_continue();
+  if (!window_continue())
+    writer_notes();
   thread_start(old ? old->top_sp : 0, 0);
   if (rt_self && old) {
     if (old->activity.openmp)

@@ -13,6 +13,7 @@
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/ompt.h"
 #include "hpcrun-lite/rt/span/span.h"
@@ -90,6 +91,20 @@ __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool
   return &result;
 }
 
+/* Like rt_enter().  While CTL reads the tables and the process goes on, the thread waits, for a bounded time. */
+static bool enter(struct thread_state *t)
+{
+  enum { TRIES = 100000 };
+  for (int i = 0; rt_enter(t); i++) {
+    bool closed = atomic_load_explicit(&rt.closed, memory_order_relaxed);
+    if (__builtin_expect(!closed || !atomic_load(&rt.flushing) || i == TRIES, 1))
+      return true;
+    rt_leave(t);
+    sys_yield();
+  }
+  return false;
+}
+
 __attribute__((visibility("default"))) void hpcrun_lite_tool_start(const void *unused, uint64_t none)
 {
   (void)unused, (void)none;
@@ -105,10 +120,10 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_stop(const void *un
 __attribute__((visibility("default"))) void hpcrun_lite_tool_add_work(const void *inside, uint64_t units)
 {
   struct thread_state *t = rt_thread();
-  if (!t || !rt.online || rt.work_unit != WORK_USER || rt_paused() || !rt_enter(t))
+  if (!t || !rt.online || rt.work_unit != WORK_USER || rt_paused() || !enter(t))
     return;
   bool stopped = rt_stopped(); /* while the process forks nothing is unwound; the work counts */
-  if (!atomic_load(&rt.closed))
+  if (!rt_closed(t, FORMAT_LOST_GRAPH))
     span_add_work(t, stopped ? CCT_NONE : context_call(t, (uint64_t)inside), units);
   rt_leave(t);
 }
@@ -116,7 +131,7 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_add_work(const void
 static void mark(enum format_mark_kind kind, const char *name)
 {
   struct thread_state *t = rt_thread();
-  if (!t || !rt_enter(t)) {
+  if (!t || !enter(t)) {
     rt_lost(t, FORMAT_LOST_MARKS);
     return;
   }
@@ -142,7 +157,7 @@ static void count(const char *name, int64_t value, uint64_t inside)
   struct thread_state *t = rt_thread();
   if (!name)
     return;
-  if (!t || !rt_enter(t)) {
+  if (!t || !enter(t)) {
     rt_lost(t, FORMAT_LOST_MARKS);
     return;
   }
@@ -164,14 +179,15 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_fortran_counter(con
 static void region_begin(const char *name, uint64_t inside)
 {
   struct thread_state *t = rt_thread();
-  if (!t || !name || !rt_enter(t))
+  if (!t || !name || !enter(t))
     return;
   bool stopped = rt_stopped(); /* while the process forks nothing is unwound: the region is not part of contexts */
   if (t->user_depth++ < RT_USER_REGIONS) {
     struct user_region *region = &t->user_regions[t->user_depth - 1];
-    *region = (struct user_region){.followed = rt.online && !atomic_load(&rt.closed),
+    bool closed = rt_closed(t, FORMAT_LOST_GRAPH);
+    *region = (struct user_region){.followed = rt.online && !closed,
                                    .wanted = filter_now()->regions.length && filter_user_region(name)};
-    if (!atomic_load(&rt.closed))
+    if (!closed)
       region->row = directive_user_row(t, name, &region->name);
     if (!stopped)
       region->cfa = context_frame_end(t, inside);
@@ -200,9 +216,10 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_end(const vo
 {
   (void)unused, (void)none;
   struct thread_state *t = rt_thread();
-  if (!t || !t->user_depth || !rt_enter(t))
+  if (!t || !t->user_depth || !enter(t))
     return;
-  if (t->user_depth-- <= RT_USER_REGIONS && t->user_regions[t->user_depth].followed && !atomic_load(&rt.closed)) {
+  if (t->user_depth-- <= RT_USER_REGIONS && t->user_regions[t->user_depth].followed &&
+      !rt_closed(t, FORMAT_LOST_GRAPH)) {
     worksharing_user_end(t);
     construct_events_scope(t, FORMAT_DIRECTIVE_USER_REGION, 0, false);
   }

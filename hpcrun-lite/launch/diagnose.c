@@ -77,10 +77,7 @@ static void diagnose_counters(const struct plan *plan)
   for (unsigned i = 0; i < plan->counted.count; i++) {
     const struct counter *counter = &plan->counted.counters[i];
     size_t used = strlen(names);
-    snprintf(names + used, sizeof names - used, "%s%s%s", i ? ", " : "", counter->name,
-             counter->usage       ? " (by getrusage)"
-             : counter->user_only ? " (in user mode only)"
-                                  : "");
+    snprintf(names + used, sizeof names - used, "%s%s%s", i ? ", " : "", counter->name, counters_how(counter));
   }
   if (names[0])
     finding(true, "counters", "counted: %s", names);

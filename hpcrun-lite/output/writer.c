@@ -30,6 +30,7 @@
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/filter/window.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 enum { FLUSH_SIZE = 256 << 10, METRICS_FIRST = 16 };
@@ -452,9 +453,7 @@ static uint32_t process_notes(uint32_t before, bool ended)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
   for (unsigned i = 0; i < rt.counter_count && (size_t)at < sizeof notes; i++)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "%s%s%s", i ? ", " : "\ncounted: ", rt.counters[i].name,
-                   rt.counters[i].usage       ? " (by getrusage)"
-                   : rt.counters[i].user_only ? " (in user mode only)"
-                                              : "");
+                   counters_how(&rt.counters[i]));
   if (atomic_load(&rt.counts_scaled) && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at,
                    "\ncounts are scaled: the processor could not count all events all the time");
@@ -466,6 +465,9 @@ static uint32_t process_notes(uint32_t before, bool ended)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.numa);
   if (config.paused && atomic_load(&rt.pauses) == 1 && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\nPaused: measuring was paused from the start to the end");
+  if (window_failed() && (size_t)at < sizeof notes)
+    at += snprintf(notes + at, sizeof notes - (size_t)at,
+                   "\nskip-first and only had no effect: the system gave no timer (ulimit -i)");
   filter_settings_note(filtered, sizeof filtered, ended);
   if (*filtered && (size_t)at < sizeof notes)
     snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", filtered);
@@ -573,7 +575,13 @@ void writer_runtime(void)
   if (!writer.process)
     return;
   writer.process->runtime = modules_string(process.runtime);
-  writer.process->notes = process_notes(writer.process->notes, false);
+  writer_notes();
+}
+
+void writer_notes(void)
+{
+  if (writer.process)
+    writer.process->notes = process_notes(writer.process->notes, false);
 }
 
 void writer_process(void)

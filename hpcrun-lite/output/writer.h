@@ -25,6 +25,9 @@ void writer_begin(void);
 /* An OpenMP runtime has started: adds its description, and corrects the notes. */
 void writer_runtime(void);
 
+/* Something has changed that the notes state. */
+void writer_notes(void);
+
 /* Brings the record of a live thread up to date and writes it with its tables.  cpu_ns: the thread's clock, which the
  * caller reads while the thread exists: later it reads 0. */
 void writer_thread(struct thread_state *t, uint64_t cpu_ns);

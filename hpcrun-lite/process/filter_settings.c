@@ -11,6 +11,7 @@
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/filter/filter.h"
+#include "hpcrun-lite/rt/filter/window.h"
 #include "hpcrun-lite/rt/span/directive.h"
 
 /* A line of code, and the list that it belongs to. */
@@ -371,11 +372,11 @@ static bool put_settings(struct note *note, const char *text)
   bool any = false;
   while (text && filter_text_next(&text, &line)) {
     uint64_t ns;
-    if (line.key >= FILTER_KEY_CODE)
+    bool time = line.key == FILTER_KEY_SKIP_FIRST || line.key == FILTER_KEY_ONLY;
+    if (line.key >= FILTER_KEY_CODE || (time && window_failed()))
       continue;
     put_text(note, note->at ? "; " : "Filtered: ");
     any = true;
-    bool time = line.key == FILTER_KEY_SKIP_FIRST || line.key == FILTER_KEY_ONLY;
     if (time && filter_text_ns(line.value, &ns)) {
       put_text(note, line.key == FILTER_KEY_ONLY ? "only " : "skip-first ");
       put_time(note, ns);

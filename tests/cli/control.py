@@ -428,6 +428,18 @@ def a_killed_program_keeps_what_was_flushed(directory):
 
 
 @case
+def a_flush_loses_nothing_that_a_thread_says(directory):
+    program = Running(directory, "beside").wait_sampled()
+    for _ in range(12):
+        wait_until(lambda: program.command("flush") == "everything until now can be read", "a flush")
+    spoken = int(re.match(r"spoken (\d+)\n", program.end())[1])
+    counted = next(row for row in rows("user-counters", program.output) if row["counter"] == "values")
+    region = next(row for row in rows("regions", program.output) if row["name"] == "beside" and row["executions"])
+    assert len(rows("marks", program.output)) == spoken, (spoken, len(rows("marks", program.output)))
+    assert int(counted["sum"]) == 4 * spoken and int(region["executions"]) == spoken, (spoken, counted, region)
+
+
+@case
 def a_flush_in_a_region_is_pending_until_the_next_one(directory):
     program = Running(directory, "long").wait_sampled()
     began = time.monotonic()

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hpcrun-lite.h"
+
 static volatile sig_atomic_t ended, urgent, woken;
 static volatile double sink;
 
@@ -91,6 +93,34 @@ static void phases(void)
       usleep(1000);
     }
   }
+}
+
+/* Speaks of itself beside regions; sets how often. */
+static void *speak(void *count)
+{
+  for (long *spoken = count; !ended; ++*spoken) {
+    hpcrun_lite_region_begin("beside");
+    for (int i = 0; i < 4; i++)
+      hpcrun_lite_counter("values", 1);
+    hpcrun_lite_mark("round");
+    hpcrun_lite_region_end();
+    for (int i = 1; i < 5000; i++)
+      sink = i;
+  }
+  return NULL;
+}
+
+static void beside(void)
+{
+  long spoken = 0;
+  pthread_t thread;
+  pthread_create(&thread, NULL, speak, &spoken);
+  while (!ended) {
+#pragma omp parallel
+    sink = 0;
+  }
+  pthread_join(thread, NULL);
+  printf("spoken %ld\n", spoken);
 }
 
 static void serial(void)
@@ -172,6 +202,8 @@ int main(int argc, char **argv)
     deaf();
   else if (!strcmp(what, "sleeping"))
     sleeping();
+  else if (!strcmp(what, "beside"))
+    beside();
   else if (!strcmp(what, "asleep"))
     asleep(argc > 2 ? argv[2] : "poll");
   else if (!strcmp(what, "workers")) {

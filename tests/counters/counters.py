@@ -45,6 +45,18 @@ def a_task_that_touches_new_pages_has_as_many_faults(directory):
 
 
 @tap.case
+def an_event_may_be_counted_in_one_mode_only(directory):
+    """The program touches its pages in user mode."""
+    for mode, said, faults in (("k", "in kernel mode only", 0), ("u", "in user mode only", 1000)):
+        event = "PERF_COUNT_SW_PAGE_FAULTS:" + mode
+        if tap.run(tap.LAUNCHER, "-q", "--overwrite", "-c", event, "true", cwd=directory).returncode == 125:
+            raise tap.Skip(f"{event} cannot be counted here")
+        run = measure(directory, "gcc", options=("-c", event))
+        assert sum(int(row[event]) for row in run.view("tasks")) == faults, run.view("tasks")
+        assert f"{event} ({said})" in tap.must(tap.REPORT, "--view=summary", run.output), said
+
+
+@tap.case
 def each_thread_has_its_tasks_faults(directory):
     for row in measure(directory, "gcc").view("regions"):
         if row["kind"] == "task-exec" and row["thread"] != "SUM":
@@ -198,7 +210,8 @@ def events_that_cannot_be_counted_are_refused(directory):
     deny = sources()[1]
     for prefix, events, what in (((), "nonsense", "--list-events"), ((), "page-faults@5", "leave out '@'"),
                                  ((), "task-clock", "is a time"), ((), "cs,context-switches", "given twice"),
-                                 ((), "", "empty name"), (deny, "cpu-migrations", "forbidden")):
+                                 ((), "", "empty name"), (deny, "cpu-migrations", "forbidden"),
+                                 (deny, "PERF_COUNT_SW_PAGE_FAULTS:k", "forbidden")):
         done = tap.run(*prefix, tap.LAUNCHER, "-c", events, "/bin/true", cwd=directory)
         assert done.returncode == 125 and what in done.stderr and len(done.stderr.splitlines()) == 1, done
     done = tap.run(tap.LAUNCHER, "-e", "page-faults", "-c", "page-faults", "/bin/true", cwd=directory)

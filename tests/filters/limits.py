@@ -53,4 +53,16 @@ def shares_are_those_of_the_measured_time(directory):
     assert "Measuring was paused for" in text and "measured time was work" in text, text
 
 
+@tap.case
+def without_a_timer_all_is_measured(directory):
+    limit = ("bash", "-c", 'ulimit -i 0; exec "$@"', "bash")
+    run = Measurement(directory, build("limited.c"), "exits", prefix=limit,
+                      options=settings(directory, "only = 10 ms", "threads = 0-3"))
+    assert run.done.stderr.count("the system gives no timer") == 1, run.done
+    text = tap.must(tap.REPORT, "--view=summary", run.output)
+    assert "Filtered: threads 0-3\n" in text and "only had no effect" in text, text
+    row, = (row for row in run.view("regions") if row["kind"] == "parallel" and row["thread"] == "SUM")
+    assert float(row["exec_s"]) > 0.5, row
+
+
 tap.main()

@@ -284,6 +284,16 @@ def rt_has_no_floating_point(_):
     assert not found, found
 
 
+@tap.case
+def rt_uses_little_of_the_stack(_):
+    """It runs on the stack that a signal interrupts, also one of a coroutine; see little_room() of the handler."""
+    code = must("objdump", "-d", "--no-show-raw-insn", os.path.join(BUILD, "hpcrun-lite", "librt.a"))
+    by_ctl = {"usage_of_thread"}
+    large = {name: int(size, 16) for name, body in re.findall(r"^[0-9a-f]+ <(.+)>:\n((?:.+\n)*)", code, re.M)
+             for size in re.findall(r"\tsub +\$0x([0-9a-f]+),%rsp", body) if int(size, 16) > 1500}
+    assert set(large) == by_ctl, large
+
+
 def libgomp_table(directory):
     """What hpcrun-lite/gomp/entries.h says: the names of wrapped functions, and patterns with the reasons for others."""
     with open(os.path.join(directory, "table.c"), "w", encoding="utf-8") as file:

@@ -122,16 +122,19 @@ static void lists_of_counters_are_read_as_written(void **state)
                                         {.name = "FP_ARITH:SCALAR=2:u", .type = 4, .config = 0x1c7, .user_only = true},
                                         {.name = "x", .type = 10, .config = 1, .config1 = 0xff, .user_only = true},
                                         {.name = "y", .type = 10, .config1 = 1},
+                                        {.name = "z:k", .type = 4, .config = 3, .kernel_only = true},
                                         {.name = "cs", .usage = true, .config = COUNTER_CONTEXT_SWITCHES}};
   enum { COUNT = sizeof list / sizeof *list };
   struct counter read[COUNTERS_MAX];
   char text[COUNTERS_TEXT_MAX];
   assert_true(counters_format(list, COUNT, text, sizeof text));
-  assert_string_equal(text, "page-faults=1/2,FP_ARITH:SCALAR=2:u=4/1c7/user,x=a/1/ff/user,y=a/0/1,cs=usage/3");
+  assert_string_equal(text,
+                      "page-faults=1/2,FP_ARITH:SCALAR=2:u=4/1c7/user,x=a/1/ff/user,y=a/0/1,z:k=4/3/kernel,cs=usage/3");
   assert_int_equal(counters_parse(text, read), COUNT);
   for (unsigned i = 0; i < COUNT; i++) {
     assert_string_equal(read[i].name, list[i].name);
     assert_true(read[i].usage == list[i].usage && read[i].user_only == list[i].user_only);
+    assert_true(read[i].kernel_only == list[i].kernel_only);
     assert_true(read[i].type == list[i].type && read[i].config == list[i].config && read[i].config1 == list[i].config1);
   }
   assert_false(counters_format(list, COUNT, text, 40));
@@ -158,6 +161,8 @@ static void some_events_are_known_to_getrusage(void **state)
   assert_true(counters_as_usage(&faults) && faults.usage && faults.config == COUNTER_PAGE_FAULTS);
   assert_true(counters_as_usage(&faults));
   assert_false(counters_as_usage(&cycles));
+  struct counter in_kernel = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .kernel_only = true};
+  assert_false(counters_as_usage(&in_kernel));
 }
 
 int main(int argc, char **argv)

@@ -23,12 +23,13 @@ static int find_in_libpfm(const char *name, struct counter *counter)
     error = pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &request);
   if (error != PFM_SUCCESS)
     return error;
-  if (attributes.config2)
+  if (attributes.config2 || attributes.exclude_host)
     return PFM_ERR_NOTSUPP;
   counter->type = attributes.type;
   counter->config = attributes.config;
   counter->config1 = attributes.config1;
   counter->user_only = attributes.exclude_kernel;
+  counter->kernel_only = attributes.exclude_user;
   return PFM_SUCCESS;
 }
 
@@ -63,10 +64,6 @@ static bool add_one(struct count_list *list, const char *name, char *message, si
   if (strchr(name, '@')) {
     snprintf(message, message_size,
              "'%.80s': counting has no rate or period: leave out '@' and what follows, or sample with -e", name);
-    return false;
-  }
-  if (!strcmp(name, "none")) {
-    snprintf(message, message_size, "'none' stands alone, and counts nothing: remove it, or the other events");
     return false;
   }
   if (strlen(name) >= sizeof counter.name || !*name) {
@@ -122,6 +119,7 @@ static int open_counter(const struct counter *counter, int group)
                                        .config = counter->config,
                                        .config1 = counter->config1,
                                        .exclude_kernel = counter->user_only,
+                                       .exclude_user = counter->kernel_only,
                                        .exclude_hv = 1,
                                        .disabled = group < 0};
   long fd = syscall(SYS_perf_event_open, &attributes, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
@@ -152,7 +150,8 @@ static int settle_one(struct counter *counter)
     return 0;
   if (counters_as_usage(counter))
     return 0;
-  if (perf_check_obstacle(error) == PERF_DENIED && !counter->user_only && !happens_in_kernel(counter)) {
+  if (perf_check_obstacle(error) == PERF_DENIED && !counter->user_only && !counter->kernel_only &&
+      !happens_in_kernel(counter)) {
     counter->user_only = true;
     return try_counter(counter);
   }

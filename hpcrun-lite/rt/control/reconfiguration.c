@@ -111,7 +111,7 @@ static bool take_event(const char *at, struct reconfiguration *change)
 /* Reads the filter from its file, whose name ends with the line. */
 static const char *take_filter(const char *at, size_t length, const char *control_path, struct reconfiguration *change)
 {
-  char path[4096 + 300];
+  static char path[4096 + 300]; /* too large for the interrupted stack */
   const char *end = at + length, *reason = "there is not enough memory for its filter";
   const char *slash = strrchr(control_path, '/');
   size_t before = slash ? (size_t)(slash - control_path) + 1 : 0;

@@ -547,6 +547,16 @@ static inline void rt_lost(struct thread_state *t, enum format_loss loss)
     atomic_fetch_add_explicit(&rt.lost[loss], 1, memory_order_relaxed);
 }
 
+/* For code that records what the program says: has measuring ended, or does CTL read the tables?  Then nothing may be
+ * recorded, and if measuring goes on afterwards, it is counted as such a loss. */
+static inline bool rt_closed(struct thread_state *t, enum format_loss loss)
+{
+  bool closed = atomic_load(&rt.closed);
+  if (__builtin_expect(closed && atomic_load(&rt.flushing), 0))
+    rt_lost(t, loss);
+  return closed;
+}
+
 /* The data word of a task with that index. */
 static inline uint64_t rt_task_word(uint32_t index)
 {

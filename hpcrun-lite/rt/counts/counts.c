@@ -192,6 +192,7 @@ static bool open_one(struct thread_state *t, unsigned i, const struct sys_own *l
                                  .config = counter->config,
                                  .config1 = counter->config1,
                                  .exclude_kernel = counter->user_only,
+                                 .exclude_user = counter->kernel_only,
                                  .exclude_hv = 1,
                                  .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
                                                 PERF_FORMAT_TOTAL_TIME_RUNNING};

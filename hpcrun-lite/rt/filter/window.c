@@ -14,6 +14,8 @@ static struct {
 atomic_bool window_open;
 static atomic_flag passing = ATOMIC_FLAG_INIT; /* held by the thread that does what is due */
 
+static bool failed; /* there was no timer */
+
 /* Arms the timer for the next moment. */
 static bool arm(void)
 {
@@ -30,6 +32,14 @@ static bool arm(void)
   return window.timer >= 0;
 }
 
+/* All is measured from now on. */
+static bool give_up(void)
+{
+  failed = true;
+  window_stop();
+  return false;
+}
+
 bool window_start(uint64_t skip_ns, uint64_t only_ns, uint64_t start_ns, uint64_t start_ticks)
 {
   window.start_ns = start_ns;
@@ -38,27 +48,39 @@ bool window_start(uint64_t skip_ns, uint64_t only_ns, uint64_t start_ns, uint64_
   window.close_ns = only_ns ? start_ns + skip_ns + only_ns : 0;
   window.timer = -1;
   if (!arm())
-    return false;
+    return give_up();
   if (skip_ns)
     rt_pause_at(RT_PAUSED_WINDOW, true, 0); /* also before the start: a first sample stands for a whole period */
   return true;
 }
 
-void window_continue(void)
+bool window_continue(void)
 {
   atomic_flag_clear(&passing);
   window.timer = -1;
-  if (!arm() && window.open_ns) /* it would never begin */
+  if (arm())
+    return true;
+  if (window.open_ns) /* it would never begin */
     rt_pause_at(RT_PAUSED_WINDOW, false, rt_ticks());
+  return give_up();
+}
+
+bool window_failed(void)
+{
+  return failed;
 }
 
 void window_stop(void)
 {
+  enum { TRIES = 1000 };
+  for (int i = 0; i < TRIES && atomic_flag_test_and_set(&passing); i++)
+    sys_yield(); /* for a handler that may arm the timer */
   window.open_ns = window.close_ns = 0;
   atomic_store(&window_open, false);
   if (window.timer >= 0)
     sys_timer_stop(window.timer);
   window.timer = -1;
+  atomic_flag_clear(&passing);
 }
 
 bool window_signal(const siginfo_t *info)

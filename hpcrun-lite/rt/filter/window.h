@@ -13,10 +13,14 @@
  * there is no timer: then all of the process is measured. */
 bool window_start(uint64_t skip_ns, uint64_t only_ns, uint64_t start_ns, uint64_t start_ticks);
 
-/* CTL, in a forked child: it has no timer yet.  The moments are the parent's. */
-void window_continue(void);
+/* CTL, in a forked child: it has no timer yet.  The moments are the parent's.  Returns the same. */
+bool window_continue(void);
 
-/* CTL: measuring has ended early.  The timer sends no further signal, and nothing here makes system calls. */
+/* Has one of the two returned false? */
+bool window_failed(void);
+
+/* CTL: measuring has ended early.  The timer sends no further signal, and nothing here makes system calls afterwards.
+ */
 void window_stop(void);
 
 /* Is it the timer's signal?  The handler then calls window_pass(), which does what is due.  Any thread may call it. */

@@ -70,7 +70,7 @@ static bool append(struct thread_state *t, enum format_mark_kind kind, uint32_t 
 void marks_add(struct thread_state *t, enum format_mark_kind kind, const char *name)
 {
   bool stopped = rt_stopped();
-  if (atomic_load(&rt.closed))
+  if (rt_closed(t, FORMAT_LOST_MARKS))
     return;
   if (!stopped)
     arena_create_live_file(); /* the thread is the only one, or the file exists: see core/arena.h */
@@ -163,7 +163,7 @@ void marks_count(struct thread_state *t, const char *name, int64_t value, uint64
   if (rt_paused())
     return;
   bool stopped = rt_stopped(); /* while the process forks nothing is unwound: the value counts for the program */
-  if (atomic_load(&rt.closed))
+  if (rt_closed(t, FORMAT_LOST_MARKS))
     return;
   if (!stopped)
     arena_create_live_file();
