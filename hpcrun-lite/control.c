@@ -37,6 +37,7 @@ static void configure_rt(void)
   rt.event_count = config.event_count;
   rt.task_creation = config.task_creation;
   rt.online = config.online;
+  rt.program = config.program;
   rt.rank = config.rank;
   rt.known_places =
       rt.task_creation || rt.online || filter_now()->paths; /* a path in a region needs what is around it */

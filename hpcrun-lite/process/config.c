@@ -126,7 +126,8 @@ void config_read(void)
   config.first_pid = atoi(text("HPCRUN_LITE_PID", "0"));
   if (is_mpi_daemon() && config.first_pid != getpid())
     return;
-  find_own_section(executable());
+  config.program = executable();
+  find_own_section(config.program);
   config.note = text("HPCRUN_LITE_NOTE", "");
   config.scaling = text("HPCRUN_LITE_SCALING", "");
   config.numa = text("HPCRUN_LITE_NUMA", "");

@@ -19,6 +19,7 @@ struct config {
   unsigned counter_count;
   int verbosity;            /* 0 quiet, 1 normal, 2 verbose */
   int first_pid;            /* the process that the launcher became */
+  const char *program;      /* the name that was executed, without folders */
   int rank;                 /* MPI rank; -1 if there is none */
   bool online;              /* -p online, -p log */
   bool graph_log;           /* -p log */

@@ -156,6 +156,21 @@ def what_cannot_change_is_refused_with_file_line_and_reason(directory):
 
 
 @case
+def a_section_holds_for_the_name_that_was_executed(directory):
+    """That of a symbolic link, or of a script; also when its settings are changed."""
+    settings = write(os.path.join(directory, "settings.ini"), "[program linked]\nlevel = off\n[program script]\nlevel = off\n")
+    os.symlink(build("controlled.c", "gcc"), os.path.join(directory, "linked"))
+    os.chmod(write(os.path.join(directory, "script"), "#!/bin/bash\nwhile :; do :; done\n"), 0o755)
+    for name in "linked", "script":
+        program = start(LAUNCHER, "-q", "--config", settings, "-o", name + ".dir", "./" + name, "regions", cwd=directory)
+        wait_until(lambda pid=program.pid: control(pid, "status").returncode == 0, "an answer")
+        done = control(program.pid, "config", settings)
+        assert done.returncode == 0 and "all that the file says is in force already" in done.stdout, (name, done)
+        program.kill()
+        program.communicate()
+
+
+@case
 def a_file_that_repeats_what_is_in_force_is_accepted(directory):
     path = write(os.path.join(directory, "settings.ini"), f"""[measure]
 events = task-clock@f500

@@ -341,13 +341,12 @@ static bool change_filter(struct work *work)
 /* ---- all of it ---- */
 
 /* The section of the file for the program that the process executes. */
-static const struct setting_layer *own_section(const struct target *target)
+static const struct setting_layer *own_section(const struct work *work)
 {
-  char path[PATH_MAX];
-  if (!target_executable(target->pid, path, sizeof path))
-    return NULL;
+  char name[NAME_MAX + 1];
+  value_of(work, "program", name, sizeof name);
   for (unsigned i = 0; i < configuration.program_count; i++)
-    if (!strcmp(configuration.programs[i].name, strrchr(path, '/') + 1))
+    if (!strcmp(configuration.programs[i].name, name))
       return &configuration.programs[i].layer;
   return NULL;
 }
@@ -357,7 +356,7 @@ bool reconfigure_work_out(const struct targets *targets, const struct target *ta
 {
   struct work work = {targets, target, in_force, .change = change, .message = message, .message_size = message_size};
   *change = (struct change){0};
-  setting_resolve(NULL, own_section(target), &configuration.common, &work.values);
+  setting_resolve(NULL, own_section(&work), &configuration.common, &work.values);
   if (!check_modes(&work) || !check_counters(&work) || !check_launch(&work))
     return false;
   change_level(&work);

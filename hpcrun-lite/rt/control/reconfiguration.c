@@ -57,6 +57,7 @@ void reconfiguration_put(struct control_answer *answer, const struct filter *fil
                                       [WORK_CYCLES] = "cycles"};
   static const char *const traces[] = {
       [RT_TRACE_OFF] = "off", [RT_TRACE_SAMPLES] = "samples", [RT_TRACE_STATES] = "states"};
+  put_words(answer, "program ", rt.program);
   put_words(answer, "parallelism ", !rt.online ? "off" : atomic_load(&rt.log) ? "log" : "online");
   put_words(answer, "work ", units[rt.work_unit]);
   put_words(answer, "trace ", traces[rt.trace]);

@@ -70,6 +70,7 @@ struct rt_process {
   uint32_t ompt_module;                 /* of the runtime that calls us; 0: none, or the executable */
   uint64_t runtime_start, runtime_end;  /* its addresses */
   uint64_t adapter_start, adapter_size; /* of this tool's code that stands for the runtime's: hpcrun-lite/gomp */
+  const char *program;                  /* the name of its section of a configuration file */
   int rank;                             /* MPI rank; -1 if there is none */
   bool forked;           /* child of fork(): the runtime does not know the regions that were open in the parent */
   bool wall;             /* the time event measures elapsed time */
