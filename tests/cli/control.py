@@ -158,7 +158,8 @@ def what_cannot_change_is_refused_with_file_line_and_reason(directory):
 @case
 def a_section_holds_for_the_name_that_was_executed(directory):
     """That of a symbolic link, or of a script; also when its settings are changed."""
-    settings = write(os.path.join(directory, "settings.ini"), "[program linked]\nlevel = off\n[program script]\nlevel = off\n")
+    settings = write(os.path.join(directory, "settings.ini"), "[measure]\nlevel = samples\n"
+                     "[program linked]\nlevel = off\n[program script]\nlevel = off\n")
     os.symlink(build("controlled.c", "gcc"), os.path.join(directory, "linked"))
     os.chmod(write(os.path.join(directory, "script"), "#!/bin/bash\nwhile :; do :; done\n"), 0o755)
     for name in "linked", "script":
