@@ -425,8 +425,8 @@ static uint32_t string_at(uint32_t known, const char *text)
 static int put_rate_change(char *to, size_t size, const struct event *event)
 {
   const struct event *first = &config.events[event - rt.events];
-  double since_s = (double)atomic_load(&rt.rates_ns) / 1e9;
-  if (atomic_load(&rt.rates_ns) == 0)
+  double since_s = (double)atomic_load(&rt.rates_ns[event - rt.events]) / 1e9;
+  if (since_s == 0)
     return 0;
   if (first->frequency)
     return snprintf(to, size, " (from %.1f s on; %u a second at the start)", since_s, first->frequency);

@@ -162,10 +162,14 @@ const char *reconfiguration_read(const char *text, const char *control_path, str
 void reconfiguration_set_rates(const struct reconfiguration *change)
 {
   for (unsigned i = 0; i < rt.event_count; i++) {
-    __atomic_store_n(&rt.events[i].frequency, change->events[i].frequency, __ATOMIC_RELAXED);
-    __atomic_store_n(&rt.events[i].period, change->events[i].period, __ATOMIC_RELAXED);
+    uint32_t frequency = change->events[i].frequency;
+    uint64_t period = change->events[i].period;
+    if (rt.events[i].frequency == frequency && (frequency || rt.events[i].period == period))
+      continue;
+    __atomic_store_n(&rt.events[i].frequency, frequency, __ATOMIC_RELAXED);
+    __atomic_store_n(&rt.events[i].period, period, __ATOMIC_RELAXED);
+    atomic_store(&rt.rates_ns[i], times_elapsed_ns());
   }
-  atomic_store(&rt.rates_ns, times_elapsed_ns());
 }
 
 /* ---- filters ---- */

@@ -80,7 +80,7 @@ struct rt_process {
   _Atomic uint64_t paused_at[RT_PAUSES];    /* ticks of the latest changes: of the change n at n % RT_PAUSES */
   _Atomic uint64_t paused_until[RT_PAUSES]; /* likewise: ticks of all pauses that had ended by that change */
   uint64_t start_ticks;                     /* start of the process */
-  _Atomic uint64_t rates_ns;                /* when rates of events were changed last, since the start; 0: never */
+  _Atomic uint64_t rates_ns[EVENTS_MAX];    /* when the event's rate was changed last, since the start; 0: never */
   atomic_bool unsampled;                    /* level summary: no thread is sampled */
   atomic_bool sampled;                      /* it was not always so */
   _Atomic uint64_t unsampled_ticks;         /* measured ticks at level summary; less those before, if it is that now */
