@@ -1,6 +1,5 @@
 #include "hpcprof-lite/input/span_merge.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -280,7 +279,7 @@ static int sum_processes(struct profile *profile, const struct profile_process *
   }
   profile->span_elapsed_ns = end > begin ? end - begin : 0;
   if (paused > 0 && !profile->range.limited)
-    profile->span_elapsed_ns = (uint64_t)((double)profile->span_elapsed_ns * (1 - fmin(1, paused / wall)));
+    profile->span_elapsed_ns = (uint64_t)((double)profile->span_elapsed_ns * (1 - paused / wall));
   return 0;
 }
 

@@ -328,6 +328,7 @@ static void get_process(struct serialisation *message, const struct number_map *
   if (!record)
     return;
   memcpy(process, record, sizeof *process);
+  process->paused_ns = process->paused_ns < process->wall_ns ? process->paused_ns : process->wall_ns;
   get_bools(record, process);
   process->host = process->command = process->runtime = process->notes = NULL;
   process->threads = NULL;
