@@ -501,6 +501,22 @@ def a_snapshot_is_a_measurement_of_its_own(directory):
 
 
 @case
+def a_snapshot_says_how_long_was_measured(directory):
+    program = Running(directory, "regions").wait_sampled()
+    program.command("stop")
+    time.sleep(0.5)  # of the pause
+    program.command("start")
+    more_samples(program)
+    copy = os.path.join(directory, "copy")
+    must(LAUNCHER, "--control", program.output, "snapshot", copy)
+    text = " ".join(report("--view=summary", "--no-pager", copy).stdout.split())
+    measured, (paused, whole) = re.search(r"was measured for ([\d.]+) s", text), re.search(
+        r"paused for ([\d.]+) s of ([\d.]+) s", text).groups()
+    assert abs(float(measured[1]) - (float(whole) - float(paused))) < 0.002 and float(paused) > 0.4, text
+    program.end()
+
+
+@case
 def a_snapshot_knows_which_process_was_killed(directory):
     killed = Running(directory, "regions").wait_sampled()
     os.kill(killed.pid, signal.SIGKILL)
@@ -677,12 +693,18 @@ def a_process_that_ends_meanwhile_is_no_failure(directory):
         shutil.rmtree(program.output)
 
 
-@case
-def a_process_that_ends_and_was_the_only_one_is_named(directory):
+def command_to_a_stopped_program(directory):
+    """Returns the program and the commander, which has written its control file and waits."""
     program = Running(directory, "regions").wait_sampled()
     os.kill(program.pid, signal.SIGSTOP)
     commander = start(LAUNCHER, "--control", program.output, "stop")
-    wait_until(lambda: glob.glob(os.path.join(program.output, "control-*")), "its control file")
+    wait_until(lambda: glob.glob(os.path.join(program.output, "control-*")), "a control file")
+    return program, commander
+
+
+@case
+def a_process_that_ends_and_was_the_only_one_is_named(directory):
+    program, commander = command_to_a_stopped_program(directory)
     program.process.kill()
     output, errors = commander.communicate(timeout=60)
     assert commander.returncode == 1 and output == "", output
@@ -738,10 +760,7 @@ def commanders_take_turns(directory):
 
 @case
 def a_commander_that_was_killed_blocks_no_other(directory):
-    program = Running(directory, "regions").wait_sampled()
-    os.kill(program.pid, signal.SIGSTOP)
-    other = start(LAUNCHER, "--control", program.output, "stop")
-    wait_until(lambda: glob.glob(os.path.join(program.output, "control-*")), "a control file")
+    program, other = command_to_a_stopped_program(directory)
     time.sleep(0.2)
     other.kill()
     other.communicate()

@@ -258,7 +258,8 @@ void verdict_print(const struct report *report, const struct terminal *terminal)
   char program[PART], elapsed[CELL], threads[PART], share[PART], limit[2 * PART], text[8 * PART];
   bool whole = !run->unfinished && !run->running && !run->copied && !report->profile->range.run_ns;
   program_text(report, program);
-  terminal_seconds(run->elapsed_ns, terminal_decimals(run->elapsed_ns), elapsed);
+  uint64_t time_ns = whole ? run->elapsed_ns : run->measured_ns;
+  terminal_seconds(time_ns, terminal_decimals(time_ns), elapsed);
   threads_text(report, threads);
   share_text(report, share);
   limit_text(report, terminal, limit);
