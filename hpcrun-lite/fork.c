@@ -68,7 +68,7 @@ static void in_child(void)
   for (struct thread_state *t = process.threads; t; t = t->next) {
     graph_log_stop_thread(t);
     trace_stop_thread(t);
-    counts_stop(t); /* the parent's counters */
+    counts_forget(t);
   }
   if (known)
     old = *rt_self;

@@ -282,6 +282,12 @@ void counts_stop(struct thread_state *t)
   close_group(&t->counts);
 }
 
+void counts_forget(struct thread_state *t)
+{
+  memset(t->counts.pages, 0, sizeof t->counts.pages); /* the kernel does not copy them to the child */
+  counts_stop(t);
+}
+
 /* ---- boundaries ---- */
 
 /* A random number below RUN. */

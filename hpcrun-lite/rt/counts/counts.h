@@ -26,6 +26,9 @@
 void counts_start(struct thread_state *t);
 void counts_stop(struct thread_state *t);
 
+/* CTL: lets go of the counters of a parent's thread, in the child. */
+void counts_forget(struct thread_state *t);
+
 /* CTL: sets up the table of a new thread.  Nothing is allocated yet. */
 void counts_init(struct thread_state *t);
 void counts_release(struct thread_state *t);
