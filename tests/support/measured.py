@@ -201,7 +201,7 @@ def no_runtime(nodes):
         assert not os.path.basename(node.module).startswith(("libomp.", "libgomp.", "libhpcrun-lite.")), node.path()
 
 
-# ---- programs that run until they are told to end, and commands to them ----
+# ---- running programs, and commands to them ----
 
 def write(path, text):
     with open(path, "w", encoding="latin-1") as file:
