@@ -13,7 +13,6 @@
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/core/modules.h"
-#include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/ompt.h"
 #include "hpcrun-lite/rt/span/span.h"
@@ -91,16 +90,16 @@ __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool
   return &result;
 }
 
-/* Like rt_enter().  While CTL reads the tables and the process goes on, the thread waits, for a bounded time. */
+/* Like rt_enter(), but waits while CTL reads the tables for a flush. */
 static bool enter(struct thread_state *t)
 {
-  enum { TRIES = 100000 };
+  enum { FLUSHES = 10 };
   for (int i = 0; rt_enter(t); i++) {
     bool closed = atomic_load_explicit(&rt.closed, memory_order_relaxed);
-    if (__builtin_expect(!closed || !atomic_load(&rt.flushing) || i == TRIES, 1))
+    if (__builtin_expect(!closed || !atomic_load(&rt.flushing) || i == FLUSHES, 1))
       return true;
     rt_leave(t);
-    sys_yield();
+    rt_await_flush();
   }
   return false;
 }

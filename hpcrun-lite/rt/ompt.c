@@ -56,14 +56,11 @@ void ompt_on_thread_end(ompt_data_t *thread_data)
 
 /* CTL reads the graph for a moment while the process goes on: the callback of a thread that leaves its last region just
  * then waits for that, for a bounded time; what it gives up is counted as a loss.  Ends like graph_enter(). */
-static bool enter_after_flush(struct thread_state *t) __attribute__((noinline));
-static bool enter_after_flush(struct thread_state *t)
+static __attribute__((noinline)) bool enter_after_flush(struct thread_state *t)
 {
-  enum { TRIES = 100000 };
   if (!atomic_load(&rt.flushing))
     return false;
-  for (int i = 0; i < TRIES && atomic_load(&rt.flushing); i++)
-    sys_yield();
+  rt_await_flush();
   rt_inside_inc(t);
   if (!atomic_load(&rt.graph_suspended))
     return true;
@@ -138,8 +135,7 @@ static bool alone(const struct thread_state *t)
 }
 
 /* CTL wants to read the graph: it may, where a region begins while the process is single-threaded. */
-static void offer_serial_moment(const struct thread_state *t) __attribute__((noinline, cold));
-static void offer_serial_moment(const struct thread_state *t)
+static __attribute__((noinline, cold)) void offer_serial_moment(const struct thread_state *t)
 {
   if (alone(t))
     serial_moment();
@@ -294,8 +290,7 @@ static void creation_end(struct thread_state *t)
 }
 
 /* The same for an undeferred task, which begins. */
-static void creation_end_undeferred(struct thread_state *t) __attribute__((noinline));
-static void creation_end_undeferred(struct thread_state *t)
+static __attribute__((noinline)) void creation_end_undeferred(struct thread_state *t)
 {
   struct creation_time *creation = &t->log.undeferred;
   construct_creation(t, creation->directive, creation->timed, creation->sum, rt_ticks());
@@ -347,10 +342,8 @@ static void dependent_wait(struct thread_state *t, ompt_data_t *task_data, uint6
 }
 
 /* Apart, so that the callback costs nothing where nobody asks for it. */
-static void task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
-                        bool dependent, const void *codeptr) __attribute__((noinline));
-static void task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
-                        bool dependent, const void *codeptr)
+static __attribute__((noinline)) void task_create(ompt_data_t *task_data, const ompt_frame_t *frame,
+                                                  ompt_data_t *new_data, int flags, bool dependent, const void *codeptr)
 {
   struct thread_state *t = self();
   if (!t)
@@ -419,9 +412,8 @@ static uint32_t any_task_of(struct thread_state *t, ompt_data_t *data)
 }
 
 /* Updates the task graph. */
-static void graph_schedule(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next, uint64_t moment)
-    __attribute__((noinline));
-static void graph_schedule(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next, uint64_t moment)
+static __attribute__((noinline)) void graph_schedule(struct thread_state *t, ompt_data_t *prior, int status,
+                                                     ompt_data_t *next, uint64_t moment)
 {
   if (!graph_enter(t))
     return;
@@ -454,9 +446,8 @@ static void graph_schedule(struct thread_state *t, ompt_data_t *prior, int statu
 }
 
 /* A switch by which the thread turns idle or busy. */
-static void schedule_wait(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)
-    __attribute__((noinline));
-static void schedule_wait(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)
+static __attribute__((noinline)) void schedule_wait(struct thread_state *t, ompt_data_t *prior, int status,
+                                                    ompt_data_t *next)
 {
   uint64_t moment;
   if (status == ompt_taskwait_complete) {
@@ -637,9 +628,8 @@ void ompt_on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wait
   rt_inside_dec(t);
 }
 
-static void graph_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *codeptr)
-    __attribute__((noinline));
-static void graph_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *codeptr)
+static __attribute__((noinline)) void graph_acquired(struct thread_state *t, int kind, uint64_t wait_id,
+                                                     uint64_t moment, const void *codeptr)
 {
   if (!graph_enter(t))
     return;
@@ -690,8 +680,7 @@ void ompt_on_lock_init(int kind, unsigned hint, unsigned impl, uint64_t wait_id,
 }
 
 /* Charges the lock's blame to this context. */
-static void take_blame(struct thread_state *t, uint64_t wait_id) __attribute__((noinline));
-static void take_blame(struct thread_state *t, uint64_t wait_id)
+static __attribute__((noinline)) void take_blame(struct thread_state *t, uint64_t wait_id)
 {
   rt_inside_inc(t);
   struct blame blame = {0};
@@ -702,8 +691,7 @@ static void take_blame(struct thread_state *t, uint64_t wait_id)
   rt_inside_dec(t);
 }
 
-static void graph_released(struct thread_state *t, int kind, uint64_t wait_id, bool blamed) __attribute__((noinline));
-static void graph_released(struct thread_state *t, int kind, uint64_t wait_id, bool blamed)
+static __attribute__((noinline)) void graph_released(struct thread_state *t, int kind, uint64_t wait_id, bool blamed)
 {
   uint64_t moment = rt.online ? work_clock_moment(t) : 0;
   if (blamed)

@@ -107,3 +107,10 @@ void rt_jump(uint64_t sp)
     task = task->outer;
   rt_gomp_task = task;
 }
+
+void rt_await_flush(void)
+{
+  enum { TRIES = 100000 };
+  for (int i = 0; i < TRIES && atomic_load(&rt.flushing); i++)
+    sys_yield();
+}

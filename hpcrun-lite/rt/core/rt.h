@@ -547,6 +547,9 @@ static inline void rt_lost(struct thread_state *t, enum format_loss loss)
     atomic_fetch_add_explicit(&rt.lost[loss], 1, memory_order_relaxed);
 }
 
+/* Waits while CTL reads the tables for a flush, for a bounded time. */
+void rt_await_flush(void);
+
 /* For code that records what the program says: has measuring ended, or does CTL read the tables?  Then nothing may be
  * recorded, and if measuring goes on afterwards, it is counted as such a loss. */
 static inline bool rt_closed(struct thread_state *t, enum format_loss loss)

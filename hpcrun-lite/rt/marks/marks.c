@@ -78,8 +78,7 @@ void marks_add(struct thread_state *t, enum format_mark_kind kind, const char *n
   if ((name && !string) || !append(t, kind, string))
     rt_lost(t, FORMAT_LOST_MARKS);
   if (!stopped)
-    times_refresh(
-        t); /* a reader needs the length of a tick, also of a process that is killed before its first sample */
+    times_refresh(t); /* a reader needs the length of a tick, also if the process is killed before its first sample */
 }
 
 /* ---- counters ---- */
