@@ -274,3 +274,13 @@ class Running:
         assert not glob.glob(os.path.join(self.output, "control-*")), os.listdir(self.output)
         assert not glob.glob(os.path.join(self.output, "*.flush")), os.listdir(self.output)
         return output
+
+
+class Phased(Running):
+    """The program `phases`, which waits after each phase."""
+
+    def wait_done(self, phase):
+        tap.wait_until(lambda: os.path.exists(os.path.join(os.path.dirname(self.output), f"done{phase}")), "a phase")
+
+    def go(self, phase):
+        write(os.path.join(os.path.dirname(self.output), f"go{phase}"), "")
