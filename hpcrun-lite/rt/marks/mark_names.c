@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "common/hash.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
@@ -41,14 +42,6 @@ static void cut(const char *name, char out[MARK_NAME_BYTES + 1])
   out[length] = 0;
 }
 
-static uint64_t hash_of(const char *name)
-{
-  uint64_t hash = 1469598103934665603ULL; /* FNV-1a */
-  for (; *name; name++)
-    hash = (hash ^ (uint8_t)*name) * 1099511628211ULL;
-  return hash;
-}
-
 static uint32_t find(unsigned head, uint64_t hash, const char *name)
 {
   uint32_t index = atomic_load_explicit(&heads[head], memory_order_acquire);
@@ -81,7 +74,7 @@ uint32_t mark_names_find(const char *name)
 {
   char fitting[MARK_NAME_BYTES + 1];
   cut(name, fitting);
-  uint64_t hash = hash_of(fitting);
+  uint64_t hash = hash_bytes(HASH_START, fitting, strlen(fitting));
   unsigned head = (unsigned)(hash * 0x9e3779b97f4a7c15ULL >> 40) % HEADS;
   uint32_t string = *fitting ? find(head, hash, fitting) : 0;
   for (int i = 0; i < TRIES && !string && *fitting; i++) {

@@ -1,5 +1,8 @@
 #include "hpcrun-lite/rt/span/directive.h"
 
+#include <string.h>
+
+#include "common/hash.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/pool.h"
 #include "hpcrun-lite/rt/core/sys.h"
@@ -148,9 +151,7 @@ const void *directive_taskloop(uint32_t row)
 
 uint32_t directive_user_row(struct thread_state *t, const char *name, uint32_t *string)
 {
-  uint64_t hash = 1469598103934665603ULL; /* FNV-1a */
-  for (const char *at = name; *at; at++)
-    hash = (hash ^ (uint8_t)*at) * 1099511628211ULL;
+  uint64_t hash = hash_bytes(HASH_START, name, strlen(name));
   uint32_t row = directive_row(t, FORMAT_DIRECTIVE_USER_REGION, (const void *)hash);
   if (row && !__atomic_load_n(&row_at(row)->name, __ATOMIC_ACQUIRE))
     __atomic_store_n(&row_at(row)->name, modules_string(name), __ATOMIC_RELEASE);
