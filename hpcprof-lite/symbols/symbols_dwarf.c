@@ -2,8 +2,6 @@
 
 #include "common/array.h"
 
-#include <libdwarf/dwarf.h>
-#include <libdwarf/libdwarf.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>

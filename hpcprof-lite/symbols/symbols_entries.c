@@ -1,20 +1,18 @@
 #include "hpcprof-lite/symbols/symbols_entries.h"
 
-#include <libdwarf/dwarf.h>
-
 /* Gives libdwarf access to sections in memory.  Section number 0 means "none", as in ELF. */
-static int section_info(void *object, Dwarf_Half number, Dwarf_Obj_Access_Section *out, int *error)
+static int section_info(void *object, libdwarf_section_number number, Dwarf_Obj_Access_Section_a *out, int *error)
 {
   const struct symbols_bytes *sections = object;
   (void)error;
   if (number > SYMBOLS_SECTIONS)
     return DW_DLV_NO_ENTRY;
-  *out = (Dwarf_Obj_Access_Section){.name = number ? symbols_section_name(number - 1) : "",
-                                    .size = number ? sections[number - 1].size : 0};
+  *out = (Dwarf_Obj_Access_Section_a){.as_name = number ? symbols_section_name(number - 1) : "",
+                                      .as_size = number ? sections[number - 1].size : 0};
   return DW_DLV_OK;
 }
 
-static int load_section(void *object, Dwarf_Half number, Dwarf_Small **data, int *error)
+static int section_load(void *object, libdwarf_section_number number, Dwarf_Small **data, int *error)
 {
   const struct symbols_bytes *sections = object;
   (void)error;
@@ -24,10 +22,10 @@ static int load_section(void *object, Dwarf_Half number, Dwarf_Small **data, int
   return DW_DLV_OK;
 }
 
-static Dwarf_Endianness byte_order(void *object)
+static libdwarf_byte_order byte_order(void *object)
 {
   (void)object;
-  return DW_OBJECT_LSB;
+  return DW_END_little;
 }
 
 static Dwarf_Small word_size(void *object)
@@ -42,12 +40,27 @@ static Dwarf_Unsigned section_count(void *object)
   return SYMBOLS_SECTIONS + 1;
 }
 
-static const struct Dwarf_Obj_Access_Methods_s methods = {.get_section_info = section_info,
-                                                          .get_byte_order = byte_order,
-                                                          .get_length_size = word_size,
-                                                          .get_pointer_size = word_size,
-                                                          .get_section_count = section_count,
-                                                          .load_section = load_section};
+#ifdef DW_LIBDWARF_VERSION_MAJOR
+/* No section may be larger. */
+static Dwarf_Unsigned file_size(void *object)
+{
+  const struct symbols_bytes *sections = object;
+  Dwarf_Unsigned size = 1;
+  for (unsigned i = 0; i < SYMBOLS_SECTIONS; i++)
+    size += sections[i].size;
+  return size;
+}
+#endif
+
+static const Dwarf_Obj_Access_Methods_a access_methods = {.om_get_section_info = section_info,
+                                                          .om_get_byte_order = byte_order,
+                                                          .om_get_length_size = word_size,
+                                                          .om_get_pointer_size = word_size,
+                                                          .om_get_section_count = section_count,
+#ifdef DW_LIBDWARF_VERSION_MAJOR
+                                                          .om_get_filesize = file_size,
+#endif
+                                                          .om_load_section = section_load};
 
 /* Without an error handler libdwarf would abort.  This one does nothing, because functions return errors, too. */
 static void ignore_error(Dwarf_Error error, Dwarf_Ptr argument)
@@ -58,7 +71,8 @@ static void ignore_error(Dwarf_Error error, Dwarf_Ptr argument)
 
 bool symbols_debug_open(struct symbols_debug_file *file, const struct symbols_bytes sections[SYMBOLS_SECTIONS])
 {
-  file->access = (Dwarf_Obj_Access_Interface){.object = (void *)(uintptr_t)sections, .methods = &methods};
+  file->access =
+      (Dwarf_Obj_Access_Interface_a){.ai_object = (void *)(uintptr_t)sections, .ai_methods = &access_methods};
   return dwarf_object_init_b(&file->access, ignore_error, NULL, DW_GROUPNUMBER_BASE, &file->dwarf, NULL) == DW_DLV_OK;
 }
 
@@ -214,7 +228,7 @@ static void read_debug_ranges(const struct symbols_unit *unit, const struct symb
       base = list[i].dwr_addr2;
     else if (list[i].dwr_type == DW_RANGES_ENTRY && base < UINT64_MAX - 1)
       sink->take(sink->context, base + list[i].dwr_addr1, base + list[i].dwr_addr2);
-  dwarf_ranges_dealloc(unit->dwarf, list, count);
+  dwarf_dealloc_ranges(unit->dwarf, list, count);
 }
 
 /* Reads a list of .debug_rnglists. */

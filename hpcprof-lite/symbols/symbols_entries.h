@@ -6,14 +6,13 @@
 #ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_ENTRIES_H
 #define HPCPROF_LITE_SYMBOLS_SYMBOLS_ENTRIES_H
 
+#include "hpcprof-lite/symbols/libdwarf_versions.h"
 #include "hpcprof-lite/symbols/symbols_cursor.h"
 #include "hpcprof-lite/symbols/symbols_sections.h"
 
-#include <libdwarf/libdwarf.h>
-
 /* The DWARF of one file: that of the module, or the one to which dwz moved common parts. */
 struct symbols_debug_file {
-  Dwarf_Obj_Access_Interface access;
+  Dwarf_Obj_Access_Interface_a access;
   Dwarf_Debug dwarf;
   struct symbols_debug_file *shared; /* the file of dwz, NULL if there is none */
 };

@@ -1,6 +1,5 @@
 #include "hpcprof-lite/symbols/symbols_lines.h"
 
-#include <libdwarf/dwarf.h>
 #include <stdlib.h>
 
 /* Reads the header of a line program: moves the cursor to its opcodes, and fills in the number of the first special

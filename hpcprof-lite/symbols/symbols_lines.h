@@ -5,9 +5,8 @@
 #ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_LINES_H
 #define HPCPROF_LITE_SYMBOLS_SYMBOLS_LINES_H
 
+#include "hpcprof-lite/symbols/libdwarf_versions.h"
 #include "hpcprof-lite/symbols/symbols_cursor.h"
-
-#include <libdwarf/libdwarf.h>
 
 struct symbols_lines {
   Dwarf_Line_Context context;

@@ -276,7 +276,7 @@ const char *symbols_join(struct symbols_pool *pool, const char *first, const cha
 {
   const char *parts[] = {first ? first : "", second ? second : "", third ? third : ""};
   size_t start = parts[2][0] == '/' ? 2 : parts[1][0] == '/' ? 1 : 0, total = 2;
-  char path[SYMBOLS_NAME_MAX] = "";
+  char path[SYMBOLS_NAME_MAX];
   for (size_t i = start; i < 3; i++)
     total += strnlen(parts[i], SYMBOLS_NAME_MAX) + 1;
   if (total >= sizeof path)
