@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/format.h"
+#include "common/hash.h"
 
 static const char *const keys[FILTER_KEYS] = {
     [FILTER_KEY_THREADS] = "threads",
@@ -39,6 +40,16 @@ bool filter_text_next(const char **at, struct filter_line *line)
     return true;
   }
   return false;
+}
+
+uint64_t filter_text_hash(const char *text)
+{
+  struct filter_line line;
+  uint64_t hash = 0;
+  while (filter_text_next(&text, &line))
+    if (line.key < FILTER_KEY_CODE)
+      hash = hash_bytes(hash_bytes(hash, line.whole.text, line.whole.length), "\n", 1);
+  return hash;
 }
 
 bool filter_text_ns(struct filter_part value, uint64_t *ns)

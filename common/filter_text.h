@@ -19,14 +19,17 @@
 #ifndef COMMON_FILTER_TEXT_H
 #define COMMON_FILTER_TEXT_H
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "common/filter_list.h"
 
-/* The file with further lines of code, in the directory of the measurement, ends in: */
+/* Files in the directory of the measurement: all end in the suffix.  The one with further lines of code is named by the
+ * directory and a hash. */
 #define FILTER_SUFFIX ".filter"
+#define FILTER_CODE_FILE "%s/code-%016" PRIx64 FILTER_SUFFIX
 
 enum filter_key {
   FILTER_KEY_THREADS,
@@ -58,6 +61,9 @@ struct filter_code_line {
 
 /* Takes the next line that is not empty; false at the end. */
 bool filter_text_next(const char **at, struct filter_line *line);
+
+/* A hash of what the user has set, without what the launcher has found; 0: nothing. */
+uint64_t filter_text_hash(const char *text);
 
 /* A number of ns; false if it is none. */
 bool filter_text_ns(struct filter_part value, uint64_t *ns);

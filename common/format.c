@@ -211,7 +211,8 @@ static const struct {
                            "gaps in the timeline: raise --trace-limit or --memory-limit, make room on the disk; also "
                            "after a failed exec, or with a thread inside the tool at the end"},
     [FORMAT_LOST_MARKS] = {"marks or counter values not kept", "mark or counter value not kept",
-                           "too many names or marks (1,048,576 a process), a negative value, or no memory"},
+                           "too many names or marks (1,048,576 a process), a negative value, no memory, or a "
+                           "flush that took too long"},
 };
 
 const char *format_loss_name(unsigned loss)

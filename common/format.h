@@ -14,8 +14,10 @@
 #ifndef COMMON_FORMAT_H
 #define COMMON_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define FORMAT_MAGIC 0x6574696c72637068ULL /* "hpcrlite" */
 #define FORMAT_VERSION 1
@@ -30,6 +32,13 @@
 #define FORMAT_INDEX_SUFFIX ".index"      /* of the index of a trace, which hpcprof-lite --index writes */
 #define FORMAT_UNIT 64                    /* live chunks begin at multiples of this */
 #define FORMAT_PAYLOAD_MAX (256u << 20)   /* bytes of one decoded chunk; larger ones are refused */
+
+/* Does the name end in the suffix, with something before it? */
+static inline bool format_has_suffix(const char *name, const char *suffix)
+{
+  size_t length = strlen(name), end = strlen(suffix);
+  return length > end && strcmp(name + length - end, suffix) == 0;
+}
 
 /* Tables.  The owner of a process's table is 0, that of a thread's table the thread's index. */
 enum format_table {

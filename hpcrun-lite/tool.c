@@ -13,6 +13,7 @@
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/core/control_calls.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/ompt.h"
 #include "hpcrun-lite/rt/span/span.h"
@@ -22,7 +23,6 @@
 #include "hpcrun-lite/output/writer.h"
 #include "hpcrun-lite/thread.h"
 
-/* The one call from RT up to CTL (rt/ompt.h): measuring a thread needs memory and the control lock. */
 void threads_adopt(void)
 {
   thread_start(0, 0);

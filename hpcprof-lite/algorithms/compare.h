@@ -120,8 +120,8 @@ struct compare_result {
   bool has_base; /* false: only conditions were checked */
   const char *directory[COMPARE_SIDES];
   uint32_t runs[COMPARE_SIDES];
-  char filtered[COMPARE_SIDES][1024]; /* what the measurement of the first run left out; "": nothing */
-  const char *metric;                 /* the column of the figures */
+  char filtered[COMPARE_SIDES][PROFILE_FILTERED_MAX]; /* what the measurement of the first run left out; "": nothing */
+  const char *metric;                                 /* the column of the figures */
   const char *unit;
   struct compare_figure *figures; /* [row of the report's tree], or [row of a thread * columns + column] */
   size_t compared;                /* number of figures that were tested */

@@ -97,17 +97,11 @@ bool read_incomplete(const struct read_file *file)
   return file->incomplete;
 }
 
-static bool has_suffix(const char *path, const char *suffix)
-{
-  size_t length = strlen(path), end = strlen(suffix);
-  return length > end && !strcmp(path + length - end, suffix);
-}
-
 size_t read_stem(const char *path)
 {
   static const char *const suffixes[] = {READ_SUFFIX, READ_LIVE_SUFFIX, READ_PART_SUFFIX};
   for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-    if (has_suffix(path, suffixes[i]))
+    if (format_has_suffix(path, suffixes[i]))
       return strlen(path) - strlen(suffixes[i]);
   return strlen(path);
 }
@@ -296,7 +290,7 @@ static int open_tables(const char *path, struct problems *problems, struct read_
   struct read_file *file = calloc(1, sizeof *file);
   char *part = NULL, *flush = NULL;
   *out = file;
-  bool live = has_suffix(path, READ_LIVE_SUFFIX);
+  bool live = format_has_suffix(path, READ_LIVE_SUFFIX);
   if (!file || (live && asprintf(&part, "%.*s" READ_PART_SUFFIX, (int)read_stem(path), path) < 0))
     return ERR_NOMEM;
   if (live && asprintf(&flush, "%.*s" FORMAT_FLUSH_SUFFIX, (int)read_stem(path), path) < 0) {

@@ -223,11 +223,14 @@ static bool in_no_program(const struct profile *profile, struct note filter, str
   return true;
 }
 
-/* Appends to a text of `size` bytes what fits. */
+/* Appends to a text of `size` bytes what fits; "..." at its end stands for what does not. */
 static void append(char *text, size_t size, const char *before, struct note note)
 {
+  static const char cut[] = "...";
   size_t at = strlen(text);
-  snprintf(text + at, size - at, "%s%.*s", before, (int)note.length, note.text);
+  int length = snprintf(text + at, size - at, "%s%.*s", before, (int)note.length, note.text);
+  if (length >= 0 && (size_t)length >= size - at && size >= sizeof cut)
+    memcpy(text + size - sizeof cut, cut, sizeof cut);
 }
 
 /* Appends what the filter named and no program has. */
@@ -259,8 +262,9 @@ bool profile_filtered(const struct profile *profile, char *text, size_t size)
     append_missing(profile, &profile->processes[i], filter, text, size);
   }
   if (more) {
-    size_t at = strlen(text);
-    snprintf(text + at, size - at, "; others in %u more process%s", more, more == 1 ? "" : "es");
+    char others[64];
+    int length = snprintf(others, sizeof others, "others in %u more process%s", more, more == 1 ? "" : "es");
+    append(text, size, "; ", (struct note){others, (size_t)length});
   }
   return *text;
 }

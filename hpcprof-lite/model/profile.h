@@ -196,8 +196,8 @@ enum { PROFILE_PAUSES_MAX = 512 }; /* bytes that are enough */
 bool profile_pauses(const struct profile *profile, bool paused, char *text, size_t size);
 
 /* Writes what filters of the measurement have left out, as the notes of the processes say, each filter once (with the
- * times of its first process; at most eight), and the names that none of its processes has found.  Returns false, and
- * an empty text, if there is none. */
+ * times of its first process; at most eight), and the names that none of its processes has found.  What does not fit is
+ * "...".  Returns false, and an empty text, if there is none. */
 bool profile_filtered(const struct profile *profile, char *text, size_t size);
 
 /* How the lines of notes begin from which that follows. */

@@ -103,7 +103,7 @@ static bool is_mpi_daemon(void)
   return false;
 }
 
-/* Is a process of another rank measured?  One without a rank always is. */
+/* Does the filter of ranks let this process be measured?  One without a rank always is. */
 static bool rank_wanted(void)
 {
   const char *at = config.filter;

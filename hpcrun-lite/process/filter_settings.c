@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hpcrun-lite/rt/core/control_calls.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/filter/filter.h"
@@ -198,6 +199,12 @@ static void take_line(struct filter *filter, const struct filter_line *line)
   case FILTER_KEY_THREADS:
     filter->threads = line->value;
     break;
+  case FILTER_KEY_SKIP_FIRST:
+    filter->skip_first = line->value;
+    break;
+  case FILTER_KEY_ONLY:
+    filter->only = line->value;
+    break;
   case FILTER_KEY_REGIONS:
     filter->regions = line->value;
     filter->needs |= FORMAT_FILTERED_REGION;
@@ -222,7 +229,7 @@ static void take_line(struct filter *filter, const struct filter_line *line)
 static bool make(struct filter *filter, const char *text, const char *further)
 {
   struct filter_line line;
-  *filter = (struct filter){.text = text};
+  *filter = (struct filter){.text = text, .hash = filter_text_hash(text)};
   for (const char *at = text; filter_text_next(&at, &line);)
     take_line(filter, &line);
   filter->further = further;

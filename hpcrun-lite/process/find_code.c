@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/filter_text.h"
+#include "common/hash.h"
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/message.h"
@@ -50,22 +51,15 @@ static size_t copy_settings(const char *text, char *to, size_t size)
   return at;
 }
 
-static uint64_t hash(uint64_t value, const void *bytes, size_t size)
-{
-  for (size_t i = 0; i < size; i++)
-    value = (value ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u; /* FNV-1a */
-  return value;
-}
-
 /* The file of this version of the executable and this filter. */
 static void name_file(const char *executable, const char *settings, char *path, size_t size)
 {
   struct stat status = {0};
   stat(executable, &status);
-  uint64_t name = hash(0xcbf29ce484222325u, executable, strlen(executable) + 1);
-  name = hash(name, &status.st_mtim, sizeof status.st_mtim);
-  name = hash(name, settings, strlen(settings));
-  snprintf(path, size, "%s/code-%016llx" FILTER_SUFFIX, config.directory, (unsigned long long)name);
+  uint64_t hash = hash_bytes(HASH_START, executable, strlen(executable) + 1);
+  hash = hash_bytes(hash, &status.st_mtim, sizeof status.st_mtim);
+  hash = hash_bytes(hash, settings, strlen(settings));
+  snprintf(path, size, FILTER_CODE_FILE, config.directory, hash);
 }
 
 /* ---- the helper ---- */

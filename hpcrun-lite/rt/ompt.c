@@ -3,6 +3,7 @@
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/code_address.h"
+#include "hpcrun-lite/rt/core/control_calls.h"
 #include "hpcrun-lite/rt/construct_events.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"

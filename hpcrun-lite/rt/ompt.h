@@ -56,12 +56,4 @@ void ompt_creation_end(const struct creation_time *outer);
 /* The program, or omp_control_tool(), pauses or resumes measuring. */
 void ompt_pause(bool pause);
 
-/* A call from RT up to CTL, defined in flush.c: rt.serial_wanted is set, and no thread is in a parallel region.  The
- * calling thread is the initial one, and not inside. */
-void serial_moment(void);
-
-/* The other call from RT up to CTL, defined in tool.c: the calling thread begins to be measured.  Needed for a thread
- * that the runtime has created without calling the interposed pthread_create(): only its first callback shows it. */
-void threads_adopt(void);
-
 #endif

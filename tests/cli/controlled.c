@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -110,17 +111,28 @@ static void *speak(void *count)
   return NULL;
 }
 
-static void beside(void)
+/* Sets how often the process had another limit of descriptors than at its start. */
+static void *watch(void *count)
 {
-  long spoken = 0;
+  struct rlimit first, now;
+  getrlimit(RLIMIT_NOFILE, &first);
+  for (long *others = count; !ended; *others += now.rlim_cur != first.rlim_cur)
+    getrlimit(RLIMIT_NOFILE, &now);
+  return NULL;
+}
+
+/* A thread beside regions, which counts. */
+static void beside(void *(*run)(void *), const char *what)
+{
+  long count = 0;
   pthread_t thread;
-  pthread_create(&thread, NULL, speak, &spoken);
+  pthread_create(&thread, NULL, run, &count);
   while (!ended) {
 #pragma omp parallel
     sink = 0;
   }
   pthread_join(thread, NULL);
-  printf("spoken %ld\n", spoken);
+  printf("%s %ld\n", what, count);
 }
 
 static void serial(void)
@@ -203,7 +215,9 @@ int main(int argc, char **argv)
   else if (!strcmp(what, "sleeping"))
     sleeping();
   else if (!strcmp(what, "beside"))
-    beside();
+    beside(speak, "spoken");
+  else if (!strcmp(what, "watched"))
+    beside(watch, "other limits");
   else if (!strcmp(what, "asleep"))
     asleep(argc > 2 ? argv[2] : "poll");
   else if (!strcmp(what, "workers")) {

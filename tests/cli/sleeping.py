@@ -1,4 +1,4 @@
-"""hpcrun-lite --control: commands to programs that sleep, and the work at level summary, which needs an idle machine."""
+"""hpcrun-lite --control: commands to programs that sleep."""
 import contextlib
 import glob
 import os
@@ -8,9 +8,8 @@ import signal
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Phased, Running, build, control, control_id, cpu_of, send_control_signal, write
-from report import report, rows
-from tap import LAUNCHER, case, children, main, need_program, start, timed, wait_until
+from measured import Running, control, control_id, controlled, cpu_of, send_control_signal, write
+from tap import LAUNCHER, case, children, main, need_program, start, wait_until
 
 
 def is_held(pid):
@@ -32,7 +31,7 @@ def wake(pid):
 @case
 def a_command_takes_effect_when_the_program_wakes(directory):
     need_program("dash") # waits in sigsuspend()
-    output, program = os.path.join(directory, "calls"), build("controlled.c")
+    output, program = os.path.join(directory, "calls"), controlled()
     calls = ("poll", "select", "nanosleep", "pause", "sigsuspend")
     shell = start(LAUNCHER, "-o", output, "-e", "task-clock@f500", "dash", "-c",
                   "".join(f"{program} asleep {call} & " for call in calls) + "wait",
@@ -95,33 +94,6 @@ def workers_hear_for_a_thread_that_sleeps(directory):
         wake(program.pid)
         assert program.status()["samples"] < before["samples"] + 10, (before, program.status())
         assert program.end() == "poll: interrupted 1\nSIGURG 0\n"
-
-
-@case
-def work_at_level_summary_is_not_sampled_but_known(directory):
-    """At summary in the middle of the run, or at its end: the report has the work of both."""
-    for what, levels in (("middle", ("summary", "samples")), ("end", ("samples", "summary"))):
-        folder = os.path.join(directory, what)
-        os.makedirs(folder)
-        settings = os.path.join(folder, "level.ini")
-        program = Phased(folder, "phases", compiler="clang").wait_sampled()
-        for phase, level in enumerate(levels):
-            program.wait_done(phase)
-            program.command("config", write(settings, f"[measure]\nlevel = {level}\n"))
-            program.go(phase)
-        program.wait_done(2)
-        program.go(2)
-        program.process.communicate(timeout=60)
-        work, total, busy = (sum(float(row[column]) for row in rows("threads", program.output))
-                             for column in ("work_s", "cpu_s", "overhead_s"))
-        tree = rows("topdown", program.output)
-        missing, = (float(row["work_excl_s"]) for row in tree if row["name"].startswith("[not sampled"))
-        parts = {row["metric"]: row["value"] for row in rows("efficiency", program.output)}
-        assert abs(float(tree[0]["work_incl_s"]) - work) < 1e-6 and abs(float(parts["work"]) - work) < 1e-6, (tree, parts)
-        timed(abs(work + busy - total) < 0.1 * total + 0.02, what, work, busy, total)
-        timed(abs(missing - work / 3) < 0.15 * work / 3 + 0.02, what, missing, work) # of three equal phases
-        text = " ".join(report("--view=summary", "--no-pager", program.output).stdout.split())
-        assert "No samples were taken for" in text and "level was summary" in text, text
 
 
 if __name__ == "__main__":

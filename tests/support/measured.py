@@ -235,13 +235,18 @@ def cpu_of(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def controlled(compiler="gcc"):
+    """The program that commands are sent to."""
+    return build(os.path.join(tap.TESTS, "cli", "controlled.c"), compiler, name=f"controlled-{compiler}")
+
+
 class Running:
     """A program that is measured until end()."""
 
     def __init__(self, directory, what, *options, compiler="gcc", threads=2, prefix=(), **settings):
         self.output = os.path.join(directory, what)
         self.process = tap.start(*prefix, tap.LAUNCHER, "-o", self.output, "-e", "task-clock@f500", *options, "--",
-                                 build("controlled.c", compiler), what, cwd=directory,
+                                 controlled(compiler), what, cwd=directory,
                                  **{"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive", **settings})
         self.pid = self.process.pid
 

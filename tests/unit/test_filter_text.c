@@ -193,6 +193,13 @@ static void reports_name_a_filter_of_several_processes_once(void **state)
              notes[i] + (i < 5 ? 10 : 0));
     assert_string_equal(text, expected);
   }
+  struct profile_process processes[] = {{.usable = true, .notes = notes[0]}, {.usable = true, .notes = notes[3]}};
+  const struct profile profile = {.processes = processes, .processes_count = 2};
+  assert_true(profile_filtered(&profile, text, 100)); /* what is cut shows it */
+  snprintf(expected, sizeof expected, "%s; in other processes: %s", notes[0] + 10, notes[3] + 10);
+  assert_int_equal(strlen(text), 99);
+  assert_memory_equal(text, expected, 96);
+  assert_string_equal(text + 96, "...");
 }
 
 static void overlapping_addresses_are_joined(void **state)

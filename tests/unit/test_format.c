@@ -1,5 +1,6 @@
 /* The measurement format: packed data is read back unchanged, and damage is detected. */
 #include "common/format.h"
+#include "common/hash.h"
 #include "tests/support/unit.h"
 
 #include <libdeflate.h>
@@ -170,13 +171,27 @@ static void checksums_are_those_of_the_catalogue(void **state)
   assert_int_equal(libdeflate_crc32(0, "123456789", 9), 0xcbf43926);
 }
 
+/* The test vectors of FNV-1a by its authors. */
+static void hashes_are_those_of_the_authors(void **state)
+{
+  (void)state;
+  assert_true(hash_bytes(HASH_START, "", 0) == 0xcbf29ce484222325);
+  assert_true(hash_bytes(HASH_START, "foobar", 6) == 0x85944171f73967e8);
+  assert_true(hash_bytes(hash_bytes(HASH_START, "foo", 3), "bar", 3) == 0x85944171f73967e8);
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(checksums_are_those_of_the_catalogue), cmocka_unit_test(packed_chunks_come_back),
-      cmocka_unit_test(live_chunks_are_read_alike),           cmocka_unit_test(every_truncation_is_noticed),
-      cmocka_unit_test(every_flipped_bit_is_noticed),         cmocka_unit_test(reading_goes_on_behind_damage),
-      cmocka_unit_test(impossible_sizes_are_refused),         cmocka_unit_test(records_of_other_lengths_are_adapted),
+      cmocka_unit_test(checksums_are_those_of_the_catalogue),
+      cmocka_unit_test(hashes_are_those_of_the_authors),
+      cmocka_unit_test(packed_chunks_come_back),
+      cmocka_unit_test(live_chunks_are_read_alike),
+      cmocka_unit_test(every_truncation_is_noticed),
+      cmocka_unit_test(every_flipped_bit_is_noticed),
+      cmocka_unit_test(reading_goes_on_behind_damage),
+      cmocka_unit_test(impossible_sizes_are_refused),
+      cmocka_unit_test(records_of_other_lengths_are_adapted),
   };
   return UNIT_RUN(argc, argv, "format", tests, NULL, NULL);
 }

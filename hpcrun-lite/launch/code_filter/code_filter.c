@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/filter_text.h"
+#include "common/hash.h"
 #include "common/pattern.h"
 #include "hpcprof-lite/symbols/symbols.h"
 #include "hpcprof-lite/symbols/symbols_names.h"
@@ -216,14 +217,6 @@ static bool put_file(const char *path, const char *code, size_t size)
   return written;
 }
 
-static uint64_t hash(const char *text, size_t size)
-{
-  uint64_t value = 0xcbf29ce484222325u;
-  for (size_t i = 0; i < size; i++)
-    value = (value ^ (unsigned char)text[i]) * 0x100000001b3u; /* FNV-1a */
-  return value;
-}
-
 /* Puts the addresses into the text, or into a file if there is a directory and they are too long for the environment.
  * The programs of one job have files of their own. */
 static bool put_code(FILE *out, const char *directory, const char *code, size_t size)
@@ -231,7 +224,7 @@ static bool put_code(FILE *out, const char *directory, const char *code, size_t 
   char path[PATH_MAX + 64];
   if (!directory || size <= TEXT_MAX)
     return fwrite(code, 1, size, out) == size;
-  snprintf(path, sizeof path, "%s/code-%016" PRIx64 FILTER_SUFFIX, directory, hash(code, size));
+  snprintf(path, sizeof path, FILTER_CODE_FILE, directory, hash_bytes(HASH_START, code, size));
   fprintf(out, "code-file %s\n", path);
   return put_file(path, code, size);
 }

@@ -93,3 +93,11 @@ enum setting filter_values_longest(const struct setting_layer *layer)
   }
   return longest;
 }
+
+void filter_values_refuse(const struct setting_layer *layer, const char *path, char *message, size_t message_size)
+{
+  enum setting longest = filter_values_longest(layer);
+  snprintf(message, message_size,
+           "%.400s:%d: %s: [filter] has more than %d bytes; use patterns with * or shorter lists", path,
+           layer->line[longest], setting_keys[longest].name, FILTER_VALUES_BYTES);
+}

@@ -7,6 +7,8 @@
 
 #include "hpcrun-lite/launch/configuration/setting.h"
 
+enum { FILTER_VALUES_BYTES = 65536 }; /* room for the text of a filter */
+
 /* Whether the setting of [filter] accepts the text; message: the reason and the remedy. */
 bool filter_values_check(enum setting setting, const char *text, char *message, size_t message_size);
 
@@ -16,5 +18,8 @@ bool filter_values_text(const struct setting_layer *layer, char *text, size_t si
 
 /* The longest value of the filter, to be named if it does not fit. */
 enum setting filter_values_longest(const struct setting_layer *layer);
+
+/* Names the longest value of a filter whose text does not fit into FILTER_VALUES_BYTES.  path: of the configuration. */
+void filter_values_refuse(const struct setting_layer *layer, const char *path, char *message, size_t message_size);
 
 #endif

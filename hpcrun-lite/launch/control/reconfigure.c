@@ -259,9 +259,8 @@ static bool keep_time(struct work *work, enum setting setting, char buffer[64])
   char key[32], value[64], one[96];
   uint64_t ns;
   struct setting_layer layer = {0};
-  snprintf(key, sizeof key, "filter %s", name);
   bool known =
-      value_of(work, key, value, sizeof value) && filter_text_ns((struct filter_part){value, strlen(value)}, &ns);
+      value_of(work, name, value, sizeof value) && filter_text_ns((struct filter_part){value, strlen(value)}, &ns);
   if (known)
     snprintf(buffer, 64, "%" PRIu64 ".%03" PRIu64 " us", ns / 1000, ns % 1000);
   layer.text[setting] = work->values.of.text[setting];
@@ -306,22 +305,27 @@ static bool write_filter(struct work *work, const char *text)
   return written;
 }
 
+/* Whether the process has that filter already. */
+static bool is_in_force(const struct work *work, const char *filter)
+{
+  char hash[32];
+  value_of(work, "filter-hash", hash, sizeof hash);
+  return strtoull(hash, NULL, 10) == filter_text_hash(filter);
+}
+
 static bool change_filter(struct work *work)
 {
-  static char wanted[CONTROL_TEXT_MAX], present[CONTROL_TEXT_MAX];
-  char skip[64], only[64], line[CONTROL_TEXT_MAX], *text = NULL;
-  const char *at = work->in_force;
+  enum { SHOWN = 600 }; /* bytes of the filter, to the user */
+  static char wanted[FILTER_VALUES_BYTES];
+  char skip[64], only[64], *text = NULL;
   if (!keep_time(work, SETTING_SKIP_FIRST, skip) || !keep_time(work, SETTING_ONLY, only))
     return false;
-  bool fits = filter_values_text(&work->values.of, wanted, sizeof wanted / 2);
-  for (*present = '\0'; next_value(&at, "filter", line, sizeof line);)
-    snprintf(present + strlen(present), sizeof present - strlen(present), "%s%s", *present ? "\n" : "", line);
-  if (fits && strcmp(wanted, present) == 0)
-    return true;
-  if (!fits) {
-    snprintf(work->message, work->message_size, "%.400s: the filter is too long; use patterns", configuration.path);
+  if (!filter_values_text(&work->values.of, wanted, sizeof wanted)) {
+    filter_values_refuse(&work->values.of, configuration.path, work->message, work->message_size);
     return false;
   }
+  if (is_in_force(work, wanted))
+    return true;
   bool done = !*wanted || target_code_resolve(work->target->pid, wanted, &text, work->change->warning,
                                               sizeof work->change->warning);
   if (!done)
@@ -332,7 +336,7 @@ static bool change_filter(struct work *work)
   add_command(work, "excluded %d", is_excluded(work));
   for (char *newline = wanted; (newline = strchr(newline, '\n')) != NULL; *newline = ',')
     continue;
-  add_done(work, *wanted ? "filter: %.600s%s" : "filter: none", wanted,
+  add_done(work, *wanted ? "filter: %.*s%s%s" : "filter: none", SHOWN, wanted, strlen(wanted) > SHOWN ? "..." : "",
            is_excluded(work) ? " (paused: its rank is left out)" : "");
   free(text);
   return done;

@@ -22,12 +22,6 @@ static const char *const passes[] = {FORMAT_GRAPH_SUFFIX, FORMAT_TRACE_SUFFIX, F
 static const char *const of_running[] = {FORMAT_FLUSH_SUFFIX, FORMAT_LIVE_SUFFIX, FORMAT_PART_SUFFIX};
 enum { BLOCK_BYTES = 64 << 10, PASSES = sizeof passes / sizeof *passes, NUMBER_MAX = 100000 };
 
-static bool ends_in(const char *name, const char *suffix)
-{
-  size_t length = strlen(name), end = strlen(suffix);
-  return length > end && strcmp(name + length - end, suffix) == 0;
-}
-
 static bool is_zero(const char *block, size_t size)
 {
   return !block[0] && memcmp(block, block + 1, size - 1) == 0;
@@ -95,7 +89,8 @@ static int copy_pass(int directory, int copy, const char *suffix, unsigned *copi
       error = errno;
       break;
     }
-    if (!ends_in(entry->d_name, suffix) || strstr(entry->d_name, ".packing") || strstr(entry->d_name, ".flush.flush"))
+    if (!format_has_suffix(entry->d_name, suffix) || strstr(entry->d_name, ".packing") ||
+        strstr(entry->d_name, ".flush.flush"))
       continue;
     error = copy_file(directory, copy, entry->d_name);
     *copied += !error;

@@ -147,12 +147,11 @@ bool viewer_start(struct viewer *viewer, const char *reporter, const char *direc
 void viewer_redirect(const struct viewer *viewer)
 {
   int empty = isatty(STDIN_FILENO) ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
-  bool errors = isatty(STDERR_FILENO);
   if (empty >= 0)
     dup2(empty, STDIN_FILENO);
   if (isatty(STDOUT_FILENO))
     dup2(viewer->file, STDOUT_FILENO);
-  if (errors)
+  if (isatty(STDERR_FILENO))
     dup2(viewer->file, STDERR_FILENO);
 }
 

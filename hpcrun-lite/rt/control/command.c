@@ -6,6 +6,7 @@
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/control/answer.h"
 #include "hpcrun-lite/rt/control/reconfiguration.h"
+#include "hpcrun-lite/rt/core/control_calls.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"

@@ -3,6 +3,7 @@
 #include "hpcrun-lite/rt/construct/construct_table.h"
 #include "hpcrun-lite/rt/control/answer.h"
 #include "hpcrun-lite/rt/core/budget.h"
+#include "hpcrun-lite/rt/core/control_calls.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/task_creation.h"
@@ -35,18 +36,13 @@ static void put_events(struct control_answer *answer)
   }
 }
 
-static void put_filter(struct control_answer *answer, const char *text)
+static void put_part(struct control_answer *answer, const char *key, struct filter_part part)
 {
-  static const char code[] = "code"; /* what the launcher has added */
-  while (text && *text) {
-    const char *newline = strchr(text, '\n'), *next = newline ? newline + 1 : text + strlen(text);
-    if (strncmp(text, code, sizeof code - 1) != 0) {
-      answer_text(answer, "filter ");
-      answer_bytes(answer, text, (size_t)(newline ? newline : next) - (size_t)text);
-      answer_text(answer, "\n");
-    }
-    text = next;
-  }
+  if (!part.length)
+    return;
+  answer_text(answer, key);
+  answer_bytes(answer, part.text, part.length);
+  answer_text(answer, "\n");
 }
 
 void reconfiguration_put(struct control_answer *answer, const struct filter *filter)
@@ -74,7 +70,9 @@ void reconfiguration_put(struct control_answer *answer, const struct filter *fil
   put_events(answer);
   for (unsigned i = 0; i < rt.counter_count; i++)
     put_words(answer, "counter ", rt.counters[i].name);
-  put_filter(answer, filter->text);
+  put_number(answer, "filter-hash ", filter->hash); /* its text may be longer than an answer */
+  put_part(answer, "skip-first ", filter->skip_first);
+  put_part(answer, "only ", filter->only);
 }
 
 /* ---- a change ---- */

@@ -40,6 +40,8 @@ struct filter {
   uint32_t kinds_included, kinds_excluded;
   bool places_included; /* also by address */
   struct filter_part modules, threads, regions;
+  struct filter_part skip_first, only; /* as the text has them */
+  uint64_t hash;                       /* of what the user has set, see filter_text_hash() */
   const struct filter_code *code;
   const struct filter_module *known;
   uint32_t known_count;
@@ -60,13 +62,6 @@ static inline struct filter *filter_now(void)
 
 /* Publishes a filter; the present one is then before it. */
 void filter_publish(struct filter *made, uint64_t since_ns);
-
-/* A call from RT up to CTL, defined in process/filter_settings.c: makes a filter from a file of that size, which the
- * commander has written for this process.  By system calls only, so that a handler may call it.  NULL with a reason. */
-struct filter *filter_settings_read(const char *path, uint64_t size, const char **reason);
-
-/* The same, after a change: the process's record in the files names all filters. */
-void filter_settings_record(void);
 
 /* Bits of a frame at that place in the program: enum format_filtered. */
 uint32_t filter_frame(struct filter *filter, uint32_t module, uint64_t offset);
