@@ -155,6 +155,7 @@ void control_end_early(const char *why)
   }
   process.active = false;
   lock_drop();
+  lock_settle();
   rt_self = NULL;
 }
 

@@ -64,6 +64,7 @@ static void in_child(void)
   if (!locked)
     return;
   static struct thread_state old;
+  lock_inherit();
   bool measured = process.active && !process.finished, known = measured && rt_self;
   for (struct thread_state *t = process.threads; t; t = t->next) {
     graph_log_stop_thread(t);

@@ -7,6 +7,7 @@
 
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/mxcsr.h"
+#include "hpcrun-lite/rt/core/sys.h"
 
 enum { TAKEN_MAX = 8 };
 
@@ -19,6 +20,7 @@ struct saved_state {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic pthread_t owner; /* 0 = none */
+static atomic_uint users;       /* threads in lock_take() or lock_drop(), or between */
 
 /* One for each time that the owner has taken the lock, the innermost last. */
 static struct saved_state taken[TAKEN_MAX];
@@ -28,6 +30,7 @@ void lock_take(void)
 {
   sigset_t all, pending;
   struct saved_state saved;
+  atomic_fetch_add(&users, 1);
   sigfillset(&all);
   libc_sigmask(SIG_SETMASK, &all, &saved.mask);
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved.cancel);
@@ -68,6 +71,20 @@ void lock_drop(void)
   mxcsr_restore(saved.mxcsr);
   pthread_setcancelstate(saved.cancel, NULL);
   libc_sigmask(SIG_SETMASK, &saved.mask, NULL);
+  atomic_fetch_sub(&users, 1);
+}
+
+void lock_inherit(void)
+{
+  atomic_store(&users, taken_count);
+}
+
+void lock_settle(void)
+{
+  enum { WAIT_MAX_NS = 100000000 };
+  uint64_t deadline = sys_monotonic_ns() + WAIT_MAX_NS;
+  while (atomic_load(&users) && sys_monotonic_ns() < deadline)
+    sys_yield();
 }
 
 void lock_lend(void)

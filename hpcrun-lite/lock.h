@@ -17,6 +17,13 @@ void lock_take(void);
 /* Releases the lock and restores what the matching lock_take() saved. */
 void lock_drop(void);
 
+/* In a forked child: the threads that waited for the lock are the parent's. */
+void lock_inherit(void);
+
+/* Waits until the threads that wanted the lock until now have had it and left it, for a bounded time: the program may
+ * be about to forbid the system calls of that. */
+void lock_settle(void);
+
 /* Gives the holder its own signal mask and floating-point settings, and keeps the lock: an exec passes them on. */
 void lock_lend(void);
 

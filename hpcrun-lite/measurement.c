@@ -36,7 +36,9 @@ void measurement_begin(void)
   writer_begin();
 }
 
-/* Files take descriptors, and the program may have used up its limit.  Returns whether *before is to be restored. */
+/* Files take descriptors, and the program may have used up its limit.  Only where measuring ends, or an exec follows:
+ * other threads see the limit meanwhile.  A flush does without: a process that has no descriptor left cannot read the
+ * command either.  Returns whether *before is to be restored. */
 static bool raise_descriptor_limit(struct rlimit *before)
 {
   enum { NEEDED = 8 };
@@ -100,8 +102,6 @@ void measurement_take_back(void)
 
 bool measurement_flush(void)
 {
-  struct rlimit before;
-  bool raised = raise_descriptor_limit(&before);
   atomic_store(&rt.flushing, true);
   quiesce_close(false);
   command_change_filter();
@@ -113,8 +113,6 @@ bool measurement_flush(void)
   atomic_store(&rt.flushing, false);
   if (rt_self)
     span_begin_anew(rt_self); /* the time of writing is in no fragment */
-  if (raised)
-    setrlimit(RLIMIT_NOFILE, &before);
   return written;
 }
 

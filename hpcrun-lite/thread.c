@@ -68,7 +68,6 @@ static void keep_ended(struct thread_state *t)
   uint32_t handed = t->worker ? 0 : span_hand_over(t);
   if (!handed)
     return;
-  lock_take();
   struct ended *place = NULL;
   for (unsigned i = 0; i < sizeof ended / sizeof *ended && !place; i++)
     if (ended[i].handed && pthread_equal(ended[i].thread, pthread_self())) /* an earlier thread, never joined */
@@ -77,7 +76,6 @@ static void keep_ended(struct thread_state *t)
     place = &ended[ended_next++ % (sizeof ended / sizeof *ended)];
   uint32_t old = place->handed;
   *place = (struct ended){pthread_self(), handed};
-  lock_drop();
   span_forget(t, old);
 }
 
@@ -107,7 +105,8 @@ void thread_forget_ended(void)
 
 /* ---- start and end ---- */
 
-/* Registers the calling thread.  NULL where nothing is measured any more, or without memory. */
+/* Registers the calling thread, which is inside from then on.  NULL where nothing is measured any more, or without
+ * memory. */
 static struct thread_state *register_thread(void)
 {
   struct thread_state *t = NULL;
@@ -116,7 +115,9 @@ static struct thread_state *register_thread(void)
     arena_waive();
   if (!process.finished) {
     t = thread_state_new(++process.thread_count);
-    if (!t)
+    if (t)
+      t->inside = 1; /* CTL waits for its start */
+    else
       rt_lost(NULL, FORMAT_LOST_THREADS);
   }
   lock_drop();
@@ -141,7 +142,6 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   if (!t)
     return;
   thread_state_find_stack(t, top_sp);
-  t->inside = 1;
   rt_self = t;
   pthread_setspecific(end_key, &end_key);
   own_signal_block(); /* a first period may be shorter than the delivery of a signal (under a debugger): see
@@ -196,14 +196,10 @@ static void end_counts(struct thread_state *t)
   counts_stop(t);
 }
 
-void thread_stop(void)
+/* What follows is not sampled and is not the program's. */
+static void end_thread(struct thread_state *t)
 {
-  struct thread_state *t = rt_thread();
-  if (!t || !process.active)
-    return;
-  own_signal_block();                    /* as in thread_start() */
-  uint64_t cpu_ns = sys_thread_cpu_ns(); /* what follows is not sampled and is not the program's */
-  unsigned mxcsr = mxcsr_set_default();
+  uint64_t cpu_ns = sys_thread_cpu_ns();
   blame_unblocked(t); /* it was cancelled in a call */
   t->inside = 1;
   end_counts(t);
@@ -216,13 +212,21 @@ void thread_stop(void)
   rt_self = NULL;
   source_stop(t);
   blame_openmp_end(t);
-  rt_leave(t); /* no handler will come: a thread that waits for those inside need not wait for this one */
-  lock_take();
+  rt_leave(t);
   if (!process.finished)
     finish_thread(t, cpu_ns);
   else
     trace_stop_thread(t);
+}
+
+/* Under the lock as a whole, because control_end_early() gives up what the thread has: its counters and sources. */
+void thread_stop(void)
+{
+  struct thread_state *t = rt_thread();
+  if (!t || !process.active)
+    return;
+  lock_take();
+  if (process.active)
+    end_thread(t);
   lock_drop();
-  mxcsr_restore(mxcsr);
-  own_signal_unblock();
 }

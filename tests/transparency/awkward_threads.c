@@ -1,11 +1,18 @@
-/* Thousands of threads.  argv[1]: churn (argv[2] short ones, one after another), many (argv[2] at once), nest (regions
- * nested argv[2] deep). */
+/* Many threads.  argv[1]: churn (argv[2] short ones, one after another), many (argv[2] at once), nest (regions nested
+ * argv[2] deep), sandbox (argv[2] that end while all of them enter one). */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <omp.h>
 #include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "burn.h"
 
@@ -60,6 +67,45 @@ static int nest(int depth)
   return count;
 }
 
+static volatile int ending;
+
+/* One thread after another ends, in some milliseconds. */
+static void *until_the_end(void *number)
+{
+  while (!ending)
+    ;
+  for (volatile uintptr_t i = 20000 * (uintptr_t)number; i > 0; i--)
+    ;
+  return NULL;
+}
+
+#define FORBID(number)                                                                                                 \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+
+/* The sandbox kills whoever makes a system call that the end of a thread does not need. */
+static void sandbox(uintptr_t count)
+{
+  struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                               FORBID(SYS_clock_gettime),
+                               FORBID(SYS_close),
+                               FORBID(SYS_ioctl),
+                               FORBID(SYS_rt_sigpending),
+                               FORBID(SYS_rt_sigtimedwait),
+                               FORBID(SYS_timer_delete),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog filter = {sizeof code / sizeof *code, code};
+  pthread_t *threads = calloc(count, sizeof *threads);
+  for (uintptr_t i = 0; i < count; i++)
+    pthread_create(&threads[i], NULL, until_the_end, (void *)i);
+  burn(0.05);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  ending = 1;
+  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) != 0)
+    exit(3);
+  for (uintptr_t i = 0; i < count; i++)
+    pthread_join(threads[i], NULL);
+}
+
 int main(int argc, char **argv)
 {
   const char *which = argc > 1 ? argv[1] : "";
@@ -68,6 +114,8 @@ int main(int argc, char **argv)
     churn(count);
   else if (!strcmp(which, "many"))
     many(count);
+  else if (!strcmp(which, "sandbox"))
+    sandbox((uintptr_t)count);
   else if (!strcmp(which, "nest")) {
     omp_set_max_active_levels(20);
     for (int i = 0; i < 10; i++)

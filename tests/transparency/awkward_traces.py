@@ -64,6 +64,12 @@ def threads_by_the_thousand(directory):
 
 
 @tap.case
+def threads_end_while_all_enter_a_sandbox(directory):
+    for settings in range(3):
+        check(directory, settings, churn(), "sandbox", "16", said="seccomp")
+
+
+@tap.case
 def memory_does_not_grow_with_threads(directory):
     grown = []
     for count in ("1000", "5500"):

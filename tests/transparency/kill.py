@@ -67,8 +67,10 @@ class Victim:
         return cpu
 
     def kill_after(self, seconds):
+        """Kills the program after so many seconds, but not before it has worked: a few samples are of its start."""
         self.wait_begin()
         time.sleep(seconds)
+        tap.wait_until(lambda: cpu_of(self.process.pid) - self.before >= 0.3, "the program works")
         return self.kill()
 
 

@@ -2,13 +2,12 @@
 #ifndef TESTS_UNIT_RT_THREADS_H
 #define TESTS_UNIT_RT_THREADS_H
 
+#include "hpcrun-lite/rt/core/control_calls.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "tests/support/unit.h"
 
-/* CTL defines it; RT calls it for threads that the runtime has made without pthread_create(). */
-void threads_adopt(void);
 void threads_adopt(void)
 {
 }

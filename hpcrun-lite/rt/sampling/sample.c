@@ -228,6 +228,27 @@ static uint64_t measured_weight(const struct source *source, uint64_t weight)
   return ticks < now ? rt_scale(weight, rt_measured(now - ticks, now), ticks) : weight;
 }
 
+/* Weighs a sample and charges it.  entered: it has not interrupted the tool. */
+static void take(struct thread_state *t, struct source *source, bool entered, void *context)
+{
+  uint64_t began = rt_ticks(), weight = source_weight(t, source, entered), weighed = rt_ticks();
+  if (__builtin_expect(rt_ever_paused(), 0) && !(weight = measured_weight(source, weight)))
+    return; /* weighed, so that the time until now does not count later; then dropped */
+  if (!entered) {
+    count_in_tool(t, source, weight);
+    return;
+  }
+  counts_own_begin(t);
+  arena_create_live_file(); /* at the first sample: see core/arena.h */
+  if (in_own_code(t, context))
+    count_in_tool(t, source, weight);
+  else
+    charge(t, source->event, weight, context);
+  times_refresh(t);
+  source_sample_taken(t, source, began, times_ticks_to_ns(rt_ticks() - weighed));
+  counts_own_end(t);
+}
+
 bool sample_signal(const siginfo_t *info, void *context)
 {
   struct thread_state *t = rt_thread();
@@ -239,36 +260,18 @@ bool sample_signal(const siginfo_t *info, void *context)
   struct source *source = publish ? NULL : source_of(t, info);
   if (!source && !publish)
     return false;
-  if (source && source_too_early(source))
-    return true;
   int saved_errno = errno;
-  if (!rt_stopped() || publish) {
-    uint64_t began = rt_ticks();
-    uint64_t weight = source ? source_weight(t, source) : 0, weighed = rt_ticks();
-    if (source && __builtin_expect(rt_ever_paused(), 0))
-      weight = measured_weight(source, weight);
-    if (source && !weight && rt_ever_paused()) {
-      /* weighed, so that the time until now does not count later; then dropped */
-    } else if (rt_enter(t)) {
-      counts_own_begin(t);
-      if (publish)
-        context_publish_open(t);
-      else if (!rt_stopped()) {   /* CTL sets `closed` and waits for threads that are inside */
-        arena_create_live_file(); /* at the first sample: see core/arena.h */
-        if (in_own_code(t, context))
-          count_in_tool(t, source, weight);
-        else
-          charge(t, source->event, weight, context);
-        times_refresh(t);
-      }
-      if (source)
-        source_sample_taken(t, source, began, times_ticks_to_ns(rt_ticks() - weighed));
-      counts_own_end(t);
-      rt_leave(t);
-    } else if (source) {
-      count_in_tool(t, source, weight);
-    }
+  bool entered = rt_enter(t); /* before `closed` is tested: CTL sets it, waits for threads that are inside, and then
+                                 takes the source away */
+  if (!publish && !rt_stopped() && !source_too_early(source)) {
+    take(t, source, entered, context);
+  } else if (publish && entered) {
+    counts_own_begin(t);
+    context_publish_open(t);
+    counts_own_end(t);
   }
+  if (entered)
+    rt_leave(t);
   errno = saved_errno;
   return true;
 }

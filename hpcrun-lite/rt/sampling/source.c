@@ -396,26 +396,20 @@ static void end_initial_period(struct thread_state *t, struct source *source)
   work_clock_choose_indicator(t);
 }
 
-/* Re-arms the thread's event.  This takes long while other threads fork or map memory; it is done inside rt_enter(), so
- * that CTL waits for it before it ends measuring. */
+/* Re-arms the thread's event.  This takes long while other threads fork or map memory. */
 static void rearm(struct thread_state *t, struct source *source)
 {
   uint64_t began = source->last;
-  if (!rt_enter(t))
-    return;
-  if (!rt_stopped()) {
-    if (source->initial_period)
-      end_initial_period(t, source);
-    else
-      change_to_timer(t, source);
-    source->last = sys_thread_cpu_ns();
-    if ((int)source->event == rt.time_event && !rt_paused())
-      t->record->tool_ns += source->last - began;
-  }
-  rt_leave(t);
+  if (source->initial_period)
+    end_initial_period(t, source);
+  else
+    change_to_timer(t, source);
+  source->last = sys_thread_cpu_ns();
+  if ((int)source->event == rt.time_event && !rt_paused())
+    t->record->tool_ns += source->last - began;
 }
 
-uint64_t source_weight(struct thread_state *t, struct source *source)
+uint64_t source_weight(struct thread_state *t, struct source *source, bool entered)
 {
   uint64_t count;
   switch (rt.events[source->event].clock) {
@@ -423,7 +417,7 @@ uint64_t source_weight(struct thread_state *t, struct source *source)
     return time_weight(source, sys_monotonic_ns());
   case EVENT_CPU_TIME: {
     /* interrupted code of the tool may be reading the page (span/work_clock.c): then at the next sample */
-    bool may_unmap = source->how == SOURCE_PERF && !t->inside;
+    bool may_unmap = source->how == SOURCE_PERF && entered;
     uint64_t weight = time_weight(source, sys_thread_cpu_ns());
     if (may_unmap && (source->initial_period || switches_often(source, weight)))
       rearm(t, source);

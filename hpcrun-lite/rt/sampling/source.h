@@ -52,8 +52,8 @@ struct source *source_of(struct thread_state *t, const siginfo_t *info);
  * handles it. */
 extern const char source_request_publication;
 
-/* What the sample stands for, in the event's unit; begins the next interval.  May re-arm the thread's event, whose cost
- * counts as tool time. */
-uint64_t source_weight(struct thread_state *t, struct source *source);
+/* What the sample stands for, in the event's unit; begins the next interval.  The thread is inside.  entered: the
+ * sample has not interrupted the tool; then the thread's event may be re-armed, whose cost counts as tool time. */
+uint64_t source_weight(struct thread_state *t, struct source *source, bool entered);
 
 #endif
