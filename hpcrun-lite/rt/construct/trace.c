@@ -146,7 +146,7 @@ static inline uint64_t advance(struct thread_state *t, uint64_t now)
 
 /* As many changes of rt.pauses within one state make a gap, which is counted. */
 enum { STATE_PAUSES = 8 };
-_Static_assert(STATE_PAUSES <= RT_PAUSES, "their times are kept");
+_Static_assert((int)STATE_PAUSES <= (int)RT_PAUSES, "their times are kept");
 
 enum { PARTS = 4 }; /* a state and what belongs to it are no longer than so many records, however often it was paused */
 _Static_assert((1 + LEB128_MAX) + (2 + LEB128_MAX) + STATE_PAUSES * (1 + 2 * LEB128_MAX) + LEB128_MAX <=
@@ -198,7 +198,7 @@ static uint8_t *put_special(struct trace_stream *trace, uint8_t *at, const struc
   trace->holder = 0;
   if (unknown) {
     lost_before();
-    trace->pauses = changes - (STATE_PAUSES - 1); /* the oldest place may be written now: see rt_pause() */
+    trace->pauses = changes - (STATE_PAUSES - 1); /* of the latest, as many as a state may have */
   }
   for (; trace->pauses != changes; gap = trace->pauses % 2) {
     uint64_t change = atomic_load_explicit(&rt.paused_at[trace->pauses % RT_PAUSES], memory_order_relaxed);

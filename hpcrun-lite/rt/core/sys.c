@@ -83,25 +83,14 @@ uint64_t sys_thread_cpu_ns(void)
   return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-bool sys_switches(uint64_t *given_up, uint64_t *switched_out)
-{
-  enum { THREAD = 1 }; /* RUSAGE_THREAD */
-  struct rusage usage;
-  if (call6(SYS_getrusage, THREAD, (long)&usage, 0, 0, 0, 0) != 0)
-    return false;
-  *given_up = (uint64_t)usage.ru_nvcsw;
-  *switched_out = (uint64_t)usage.ru_nivcsw;
-  return true;
-}
-
 bool sys_usage(struct sys_usage *usage)
 {
   enum { THREAD = 1 }; /* RUSAGE_THREAD */
   struct rusage all;
   if (call3(SYS_getrusage, THREAD, (long)&all, 0) != 0)
     return false;
-  *usage = (struct sys_usage){(uint64_t)all.ru_minflt, (uint64_t)all.ru_majflt,
-                              (uint64_t)all.ru_nvcsw + (uint64_t)all.ru_nivcsw};
+  *usage = (struct sys_usage){(uint64_t)all.ru_minflt, (uint64_t)all.ru_majflt, (uint64_t)all.ru_nvcsw,
+                              (uint64_t)all.ru_nivcsw};
   return true;
 }
 

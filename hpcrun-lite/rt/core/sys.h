@@ -37,12 +37,10 @@ uint64_t sys_thread_cpu_ns(void);
 uint64_t sys_cpu_ns_of(int tid);
 uint64_t sys_process_cpu_ns(void);
 
-/* How often the calling thread gave up its processor, and was switched out.  Returns false where that is not known. */
-bool sys_switches(uint64_t *given_up, uint64_t *switched_out);
-
 /* What getrusage() tells of the calling thread.  Returns false if it cannot be asked. */
 struct sys_usage {
-  uint64_t minor_faults, major_faults, context_switches;
+  uint64_t minor_faults, major_faults;
+  uint64_t given_up, switched_out; /* how often the thread gave up its processor, and was switched out */
 };
 bool sys_usage(struct sys_usage *usage);
 

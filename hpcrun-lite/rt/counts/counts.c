@@ -2,6 +2,7 @@
 #include "hpcrun-lite/rt/counts/counts.h"
 
 #include <linux/perf_event.h>
+#include <string.h>
 
 #include "hpcrun-lite/rt/core/counter_page.h"
 #include "hpcrun-lite/rt/core/touch.h"
@@ -128,7 +129,7 @@ static void take_usage(const struct sys_usage *usage, uint64_t touched, uint64_t
       totals[i] = usage->major_faults;
       break;
     default:
-      totals[i] = usage->context_switches;
+      totals[i] = usage->given_up + usage->switched_out;
     }
   }
 }

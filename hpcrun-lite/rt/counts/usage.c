@@ -43,12 +43,9 @@ static bool line(const char *status, const char *key, uint64_t *value)
 bool usage_parse(const char *stat, const char *status, struct sys_usage *usage)
 {
   enum { MINOR_FAULTS = 10, MAJOR_FAULTS = 12 };
-  uint64_t given_up, taken;
-  if (!field(stat, MINOR_FAULTS, &usage->minor_faults) || !field(stat, MAJOR_FAULTS, &usage->major_faults) ||
-      !line(status, "voluntary_ctxt_switches:", &given_up) || !line(status, "nonvoluntary_ctxt_switches:", &taken))
-    return false;
-  usage->context_switches = given_up + taken;
-  return true;
+  return field(stat, MINOR_FAULTS, &usage->minor_faults) && field(stat, MAJOR_FAULTS, &usage->major_faults) &&
+         line(status, "voluntary_ctxt_switches:", &usage->given_up) &&
+         line(status, "nonvoluntary_ctxt_switches:", &usage->switched_out);
 }
 
 bool usage_of_thread(int tid, struct sys_usage *usage)

@@ -10,23 +10,29 @@ enum {
   ASK_TICKS = 1 << 21 /* and a file is opened no more often: about a millisecond */
 };
 
+static void keep_switches(struct trace_stream *trace, const struct sys_usage *usage)
+{
+  trace->given_up = usage->given_up;
+  trace->switched_out = usage->switched_out;
+}
+
 /* How much of that time, in which the thread did not run, it waited for a processor: all of it if the thread never gave
  * up its processor; otherwise a file tells. */
 static uint64_t delay_within(struct thread_state *t, uint64_t now, uint64_t ns)
 {
   struct trace_stream *trace = &t->trace;
-  uint64_t given_up = trace->given_up, switched_out = trace->switched_out;
-  bool stayed = sys_switches(&given_up, &switched_out) && given_up == trace->given_up;
-  if (stayed) {
-    bool waited = switched_out != trace->switched_out;
-    trace->switched_out = switched_out;
+  struct sys_usage usage;
+  bool known = sys_usage(&usage);
+  if (known && usage.given_up == trace->given_up) {
+    bool waited = usage.switched_out != trace->switched_out;
+    trace->switched_out = usage.switched_out;
     return waited ? ns : 0;
   }
   if (now - trace->asked_at < ASK_TICKS)
     return 0;
   trace->asked_at = now;
-  trace->given_up = given_up;
-  trace->switched_out = switched_out;
+  if (known)
+    keep_switches(trace, &usage);
   uint64_t all = times_run_delay_ns(t->tid), delay = all > trace->delay_ns ? all - trace->delay_ns : 0;
   return delay < ns ? delay : ns; /* a later sample states the rest */
 }
@@ -35,10 +41,12 @@ static uint64_t delay_within(struct thread_state *t, uint64_t now, uint64_t ns)
 static void forget_delay(struct thread_state *t, uint64_t now)
 {
   struct trace_stream *trace = &t->trace;
+  struct sys_usage usage;
   if (now - trace->asked_at < ASK_TICKS)
     return;
   trace->asked_at = now;
-  sys_switches(&trace->given_up, &trace->switched_out);
+  if (sys_usage(&usage))
+    keep_switches(trace, &usage);
   uint64_t all = times_run_delay_ns(t->tid);
   trace->delay_ns = all > trace->delay_ns ? all : trace->delay_ns;
 }

@@ -110,7 +110,7 @@ static void test_a_page_in_change_is_given_up(void **state)
 static void test_times_until_now(void **state)
 {
   (void)state;
-  struct counter_reading reading;
+  struct counter_reading reading = {0};
   compose(1, 48, 500, 42);
   page.time_enabled = 1000;
   page.time_running = 400;
