@@ -2,6 +2,7 @@
 
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/task_creation.h"
+#include "hpcrun-lite/rt/sampling/unwind.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
 
 const void *code_of_directive(const struct thread_state *t)
@@ -26,8 +27,18 @@ const void *code_of_caller(struct thread_state *t, const ompt_data_t *data, cons
   return found ? found : otherwise ? otherwise : code;
 }
 
-const void *code_of_region(const struct thread_state *t, const void *code)
+/* The address of a region whose code jumped into the runtime. */
+static __attribute__((noinline, cold)) const void *code_of_jump(struct thread_state *t, const void *code,
+                                                                uint64_t enter_frame)
+{
+  uint64_t function = rt_stopped() ? 0 : unwind_called(t, (uint64_t)code, enter_frame, t->frames);
+  return function ? (const char *)function + 1 : code;
+}
+
+const void *code_of_region(struct thread_state *t, const void *code, uint64_t enter_frame)
 {
   const struct region_team *league = code ? NULL : region_team((uint32_t)region_current(t));
-  return league ? (const void *)league->code : code_after_jump(code);
+  if (league)
+    return (const void *)league->code;
+  return code_in_runtime(code) ? code_of_jump(t, code, enter_frame) : code_after_jump(code);
 }

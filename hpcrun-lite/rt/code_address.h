@@ -47,8 +47,9 @@ static inline const void *code_of_construct(struct thread_state *t, const ompt_d
   return !code || code_in_runtime(code) ? code_of_caller(t, data, code, code_of_directive(t)) : code_after_jump(code);
 }
 
-/* The same for a region.  libomp tells no address for the one that it makes for each team of a league: it belongs to
- * that construct. */
-const void *code_of_region(const struct thread_state *t, const void *code);
+/* The same for a region: of code that jumped there, the first byte of the function that the runtime has called stands
+ * for the call.  libomp tells no address for the region that it makes for each team of a league: it belongs to that
+ * construct. */
+const void *code_of_region(struct thread_state *t, const void *code, uint64_t enter_frame);
 
 #endif

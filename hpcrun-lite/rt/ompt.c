@@ -3,8 +3,8 @@
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/code_address.h"
-#include "hpcrun-lite/rt/core/control_calls.h"
 #include "hpcrun-lite/rt/construct_events.h"
+#include "hpcrun-lite/rt/core/control_calls.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -152,8 +152,8 @@ void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, o
   if (__builtin_expect(atomic_load_explicit(&rt.serial_wanted, memory_order_relaxed), 0))
     offer_serial_moment(t);
   rt_inside_inc(t);
-  codeptr = code_of_region(t, codeptr);
   uint64_t moment = rt.online ? work_clock_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
+  codeptr = code_of_region(t, codeptr, enter_frame);
   uint32_t place = CCT_NONE, filtered = 0;
   if (atomic_load_explicit(&rt.known_places, memory_order_relaxed) && !rt_stopped())
     place = task_creation_node(t, task_creation_known(task_data), enter_frame, (uint64_t)codeptr, &filtered);

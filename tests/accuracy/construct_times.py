@@ -6,6 +6,7 @@ import collections
 import os
 import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement, build, combinations, libomps, near, tap
@@ -26,8 +27,8 @@ class Constructs:
     def __init__(self, directory, *command, options=OPTIONS, status=0, **settings):
         self.run = Measurement(directory, *command, options=options, **settings)
         assert self.run.done.returncode == status, self.run.done
-        self.regions, self.tree = self.run.view("regions"), self.run.view("region-tree")
-        self.overheads = self.run.view("overheads")
+        with ThreadPoolExecutor(2) as pool:
+            self.regions, self.tree, self.overheads = pool.map(self.run.view, ("regions", "region-tree", "overheads"))
 
     def row(self, kind, thread="SUM", name=None):
         """The only row of a kind of construct."""

@@ -1,4 +1,5 @@
 """Work is charged to full calling contexts: known paths, nested regions, tasks; GCC and clang, 2 to 64 threads."""
+import math
 import os
 import re
 import sys
@@ -75,6 +76,73 @@ def nested_regions_by_clang(directory):
 @tap.case
 def nested_regions_by_gcc(directory):
     check_nested(directory, "gcc")
+
+
+def check_jumps(directory, compiler, constructs, modes):
+    """Optimised, each construct here is the last act of the function around it, which jumps there and leaves no frame."""
+    source = """
+#include <omp.h>
+#include "leaf_work.h"
+NOINLINE void creator(void)
+{
+CONSTRUCTS
+  leaf_work(0.02);
+}
+int main(void)
+{
+  omp_set_max_active_levels(3);
+  creator();
+  return 0;
+}
+""".replace("CONSTRUCTS", "\n".join(f"#pragma omp {construct}" for construct in constructs))
+    lines = {number: line.split()[2].replace("teams", "parallel")
+             for number, line in enumerate(source.split("\n"), 1) if "#pragma" in line}
+    threads = math.prod(int(number) for number in re.findall(r"num_\w+\((\d)\)", " ".join(constructs)))
+    for level in ("-O0", "-O2"):
+        program = tap.compile_c(directory, "jumps" + level, source, "-fopenmp", level, compiler=compiler)
+        expected = [f"{kind} @ jumps{level}.c:{line}" for line, kind in lines.items()]
+        for mode in modes:
+            run = Measurement(directory, program, options=(*EVENT, *mode))
+            nodes = run.tree()
+            sums_hold(nodes)
+            no_runtime(nodes)
+            leaves = [node for node in nodes if node.name == "leaf_work"]
+            near(sum(node.value("work_incl_s") for node in leaves), 0.02 * threads, 2 * SHARE, f"work {level} {mode}")
+            for node in leaves:
+                places = [re.sub(r" \[.*", "", name) for name in node.path()]
+                assert places == ["main", "creator", *expected, "leaf_work"], (level, mode, node.path())
+            found = {row["line"] for row in run.view("parallelism") if row["kind"] == "parallel"}
+            regions = {str(line) for line, kind in lines.items() if kind == "parallel"}
+            assert "off" in mode or found == regions, (level, found)
+
+
+REGION = "parallel num_threads(2)"
+
+
+@tap.case
+def regions_entered_by_jumps_by_gcc(directory):
+    check_jumps(directory, "gcc", [REGION] * 3, [("-p", "off"), ("-p", "online")])
+
+
+@tap.case
+def regions_entered_by_jumps_by_clang(directory):
+    check_jumps(directory, "clang", [REGION] * 3, [("-p", "off"), ("-p", "online")])
+
+
+@tap.case
+def regions_entered_by_jumps_from_teams(directory):
+    check_jumps(directory, "clang", ["teams num_teams(2)", "parallel num_threads(1)"], [("-p", "off")])
+
+
+@tap.case
+def jumps_from_tasks_by_gcc(directory):
+    check_jumps(directory, "gcc", [REGION, "task", "task", REGION, REGION], [("--task-context", "creation")])
+    check_jumps(directory, "gcc", [REGION, "task if(0)", REGION, REGION], [("-p", "off"), ("-p", "online")])
+
+
+@tap.case
+def jumps_from_tasks_by_clang(directory):
+    check_jumps(directory, "clang", [REGION, "task", "task", REGION, REGION], [("--task-context", "creation")])
 
 
 def check_tasks(directory, compiler):

@@ -191,8 +191,8 @@ static void known_paths_are_used_at_once(void **state)
   (void)state;
   uint32_t creator = cct_child(&master, CCT_ROOT, frame(5));
   uint64_t handle = region_begin(&master, 1000);
-  region_publish(&master, region_entered(&master, 900, 1100), creator, 0);
-  assert_null(region_entered(&master, 1001, 1100));
+  region_publish(&master, region_entered(&master, 900, 1100).region, creator, 0);
+  assert_null(region_entered(&master, 1001, 1100).region);
   uint32_t base = region_base(&worker, handle, &filtered);
   assert_int_equal(cct_kind(&worker, base), FORMAT_KIND_LINK);
   assert_int_equal(worker.pending_count, 0);

@@ -9,7 +9,7 @@
  *
  * Layers, from the bottom: core, span, sampling, ompt.  No file includes or calls a higher layer.  struct thread_state
  * also declares the fields of the higher layers, because one block of memory holds the state of a thread; core does not
- * use them.  The only call from RT up to CTL is threads_adopt() (ompt.h).
+ * use them.  The calls from RT up to CTL are those of control_calls.h.
  *
  * State.  A thread's state is written by that thread alone: in its handler, its callbacks, and its start and end (CTL).
  * `inside` keeps these apart: a handler that finds it set does not touch the tables.  Other threads read published
@@ -79,10 +79,19 @@ struct module_cache {
   uint32_t index, generation;
 };
 
-/* A call instruction and the function that it calls; target 0: not known, or not in the program. */
+enum { RT_CALLS_LOG = 6 }; /* a cache has 2 to the power of this places */
+
+/* Of thread_state.calls: a call instruction and the function that it calls; target 0: not known, or not in the program.
+ * Of thread_state.functions: an address and the start of its function; target 0: not known. */
 struct call_cache {
   uint64_t ip, target;
 };
+
+/* The only place for an address in a cache. */
+static inline struct call_cache *call_cache_at(struct call_cache cache[1 << RT_CALLS_LOG], uint64_t ip)
+{
+  return &cache[ip * 0x9e3779b97f4a7c15ULL >> (64 - RT_CALLS_LOG)];
+}
 
 /* A subtree of this thread below a region whose creation context is not known yet. */
 struct pending_region {
@@ -147,7 +156,7 @@ struct trace_stream {
   uint64_t tool_ns, delay_ns;         /* written until now: of record->tool_ns; of waiting for a processor */
   uint64_t sampled_at, asked_at;      /* ticks: of the last sample; when a file was read for delay_ns */
   uint64_t sampled_tool_ns;           /* record->tool_ns at the last sample */
-  uint64_t given_up, switched_out;    /* see sys_switches(); when last asked for */
+  uint64_t given_up, switched_out;    /* see struct sys_usage; when last asked for */
 };
 
 /* What CTL found before it wrote the end of a trace: see sampling/waiting.h. */
@@ -423,10 +432,10 @@ struct thread_state {
   bool quiet;    /* the sources are disarmed: source_quiet() */
   uint32_t cuts; /* rt.cuts when the thread ended its interval last; other threads read it with acquire */
   struct module_cache modules[16];
-  struct call_cache calls[8], functions[8]; /* functions: of an address in a function, its start */
-  uint32_t code_generation;                 /* rt.module_generation for which both are valid */
-  struct frame *frames;                     /* RT_FRAMES_MAX frames */
-  void *walk;                               /* see sampling/unwind.c */
+  struct call_cache calls[1 << RT_CALLS_LOG], functions[1 << RT_CALLS_LOG];
+  uint32_t code_generation; /* rt.module_generation for which both are valid */
+  struct frame *frames;     /* RT_FRAMES_MAX frames */
+  void *walk;               /* see sampling/unwind.c */
   struct format_chunk *record_chunk, *frames_chunk, *walk_chunk, *self_chunk, *stacks_chunk;
   struct format_chunk *handler_stack; /* see hpcrun-lite/handler.c */
 
@@ -474,7 +483,7 @@ static inline uint64_t rt_measured_between(uint64_t since, uint64_t now)
   return __builtin_expect(rt_ever_paused(), 0) ? rt_measured(now - passed, now) : passed;
 }
 
-/* Is measuring paused by the program?  Then samples do not count. */
+/* Is measuring paused, for whatever reason?  Then samples do not count. */
 static inline bool rt_paused(void)
 {
   return atomic_load_explicit(&rt.pauses, memory_order_relaxed) % 2;

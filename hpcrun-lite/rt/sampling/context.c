@@ -18,6 +18,8 @@
  *   context;
  * - a task that is run during a wait: the task's frames follow, below their region;
  * - the end of the path: the user frame outside has called the runtime, which is working (overhead).
+ * Code that the runtime has called may have jumped into the runtime again and left no frame: then one run is several of
+ * these.
  *
  * The current task's exit frame tells the last case from the others: it lies in the run from which the runtime has
  * called user code. */
@@ -44,6 +46,7 @@ struct stack_reader {
   uint32_t entered;     /* entry of the innermost task read so far */
   bool interrupted;     /* the innermost frame is not that of a call */
   bool caller;          /* the path ends where user code called the runtime: the innermost run is that of a callback */
+  uint64_t code;        /* address of the construct that is to be created there; 0: none */
   struct format_region *target; /* only the creation context of this region is needed: the innermost run is its entry */
   uint32_t node;                /* of the frames read so far */
   uint32_t region_node;         /* node of the innermost parallel region on the path; CCT_NONE outside any */
@@ -212,11 +215,12 @@ static bool exit_in(const struct stack_reader *reader, int inner, int outer)
   return within(reader, reader->exit_frame, inner, outer);
 }
 
-/* The explicit task that the runtime has called from the run [inner, outer]; NULL if there is none. */
-static const struct task_level *called_task(const struct stack_reader *reader, int inner, int outer)
+/* The explicit task that the runtime has called from the part of a run between these stack pointers; NULL if there is
+ * none. */
+static const struct task_level *called_task(const struct stack_reader *reader, uint64_t sp_from, uint64_t sp_to)
 {
-  for (int i = 0; i < reader->tasks_count && inner > 0; i++)
-    if (within(reader, reader->tasks[i].exit_frame, inner, outer))
+  for (int i = 0; i < reader->tasks_count; i++)
+    if (reader->tasks[i].exit_frame >= sp_from && reader->tasks[i].exit_frame < sp_to)
       return &reader->tasks[i];
   return NULL;
 }
@@ -224,11 +228,8 @@ static const struct task_level *called_task(const struct stack_reader *reader, i
 /* The function of a frame: module << 32 | offset of its start. */
 static uint64_t function_of(struct stack_reader *reader, const struct frame *frame)
 {
-  struct call_cache *known =
-      &reader->t->functions[frame->ip % (sizeof reader->t->functions / sizeof *reader->t->functions)];
-  if (known->ip != frame->ip)
-    *known = (struct call_cache){frame->ip, unwind_function(reader->t, frame->ip)};
-  uint32_t inside = known->target ? (uint32_t)(frame->ip - known->target) : 0;
+  uint64_t start = unwind_function(reader->t, frame->ip);
+  uint32_t inside = start ? (uint32_t)(frame->ip - start) : 0;
   return (uint64_t)frame->module << 32 | (frame->offset - inside);
 }
 
@@ -265,11 +266,11 @@ static void enter_task(struct stack_reader *reader, const struct task_level *tas
 
 /* Enters a region.  If the run of runtime frames continues to an explicit task (run at the region's barrier), enters
  * that, too. */
-static void enter_region(struct stack_reader *reader, int inner, int outer)
+static void enter_region(struct stack_reader *reader, int inner, uint64_t sp_from, uint64_t sp_to)
 {
   reader->entered = 0;
   add_region(reader);
-  const struct task_level *task = called_task(reader, inner, outer);
+  const struct task_level *task = inner > 0 ? called_task(reader, sp_from, sp_to) : NULL;
   if (task)
     enter_task(reader, task, inner);
 }
@@ -315,38 +316,95 @@ static uint64_t call_target(uint64_t ip)
   return jump < STUB_BYTES ? stub_target(target + jump, code + jump) : target;
 }
 
-/* A function whose last act is to call the runtime may have jumped there and left no frame.  The call instruction of
- * its caller still names it. */
-static void add_tail_caller(struct stack_reader *reader, const struct frame *caller)
+/* Adds a function, unless it is one of the runtime or the tool. */
+static void add_function(struct stack_reader *reader, uint64_t address)
 {
-  struct call_cache *known = &reader->t->calls[caller->ip % (sizeof reader->t->calls / sizeof *reader->t->calls)];
-  if (known->ip != caller->ip)
-    *known = (struct call_cache){caller->ip, call_target(caller->ip)};
   uint32_t index;
-  const struct format_module *module = known->target ? modules_find(reader->t, known->target, &index) : NULL;
+  const struct format_module *module = address ? modules_find(reader->t, address, &index) : NULL;
   if (!module || module->flags & (FORMAT_MODULE_RUNTIME | FORMAT_MODULE_TOOL))
     return;
-  uint32_t offset = (uint32_t)(known->target - module->base);
+  uint32_t offset = (uint32_t)(address - module->base);
   if (__builtin_expect(reader->filter->paths, 0))
     enter_filtered(reader, filter_frame(reader->filter, index, offset));
   reader->node = child(reader, FORMAT_KIND_FRAME, index, offset);
 }
 
-/* Enters what the run [inner, outer] has called. */
-static void enter_run(struct stack_reader *reader, int inner, int outer)
+/* A function whose last act is to call the runtime may have jumped there and left no frame.  The call instruction of
+ * its caller still names it. */
+static void add_tail_caller(struct stack_reader *reader, const struct frame *caller)
 {
-  struct format_region *region = region_entered(reader->t, reader->frames[inner].sp, outer_sp(reader, outer));
+  struct call_cache *known = call_cache_at(reader->t->calls, caller->ip);
+  if (known->ip != caller->ip)
+    *known = (struct call_cache){caller->ip, call_target(caller->ip)};
+  add_function(reader, known->target);
+}
+
+/* Does an address stand for code that jumped into the runtime?  It is then behind the first byte of that code's
+ * function (code_address.h), or inside the runtime if that is not known. */
+static bool is_jump(const struct stack_reader *reader, uint64_t code)
+{
+  return code - rt.runtime_start < rt.runtime_end - rt.runtime_start ||
+         (code && unwind_function(reader->t, code - 1) == code - 1);
+}
+
+/* Adds the function that has jumped into the runtime from what the run has called. */
+static void add_jump(struct stack_reader *reader, uint64_t code)
+{
+  if (is_jump(reader, code))
+    add_function(reader, code - 1);
+}
+
+/* Enters what the run has called up to the last region that was entered in it, and returns that region; NULL if there
+ * is none.  base: the run begins in the thread's base region.  *sp_to: the end of what is left of the run. */
+static struct format_region *enter_outer(struct stack_reader *reader, int inner, bool base, uint64_t *sp_to)
+{
+  uint64_t low = reader->frames[inner].sp;
+  struct region_entry next = region_entered(reader->t, low, *sp_to);
+  bool jump = next.region && is_jump(reader, next.code);
+  uint64_t sp_from = next.region ? next.region->enter_frame : low;
+  if (base)
+    enter_region(reader, inner, sp_from, *sp_to);
+  else if (jump) /* only a task can have jumped */
+    enter_task(reader, called_task(reader, sp_from, *sp_to), inner);
+  if (jump)
+    add_function(reader, next.code - 1);
+  while (next.region) {
+    struct format_region *region = next.region;
+    *sp_to = region->enter_frame;
+    if (!next.more)
+      return region;
+    publish(reader, region);
+    next = region_entered(reader->t, low, *sp_to);
+    if (is_jump(reader, next.code)) {
+      enter_region(reader, inner, next.region->enter_frame, *sp_to);
+      add_function(reader, next.code - 1);
+    }
+  }
+  return NULL;
+}
+
+/* In a callback: has code that the runtime called from the run, inside a stack address, jumped there to create a
+ * construct? */
+static bool creates_by_jump(const struct stack_reader *reader, int inner, uint64_t sp_to)
+{
+  return reader->caller && reader->code && reader->exit_frame >= reader->frames[inner].sp && reader->exit_frame < sp_to;
+}
+
+/* Enters what a run has called up to its inner end, from that region on (NULL: none), or inside that stack address. */
+static void enter_run(struct stack_reader *reader, int inner, struct format_region *region, uint64_t sp_to)
+{
+  uint64_t low = reader->frames[inner].sp;
   if (region) {
     if (reader->cut && region_known(region)) /* the part that was cut off is known from an earlier sample */
       go_on_at(reader, region->link_node, region->filtered);
     publish(reader, region);
-    enter_region(reader, inner, outer);
+    enter_region(reader, inner, low, sp_to);
     return;
   }
   if (!reader->t->activity.openmp)
-    enter_region(reader, inner, outer);
+    enter_region(reader, inner, low, sp_to);
   else
-    enter_task(reader, called_task(reader, inner, outer), inner);
+    enter_task(reader, inner > 0 ? called_task(reader, low, sp_to) : NULL, inner);
 }
 
 /* Index of the outermost frame of the innermost run; -1 if there is none. */
@@ -378,13 +436,23 @@ static int enter_base(struct stack_reader *reader, int innermost)
     return -1;
   }
   go_on_at(reader, base, filtered);
-  bool last = outer >= 0 && outer == innermost, ends = last && !leads_to_user(reader, inner, outer);
-  enter_region(reader, reader->cut || outer < 0 ? 0 : inner, outer);
-  if (reader->cut)
-    reader->node = child(reader, FORMAT_KIND_PARTIAL, 0, 0);
-  if (reader->cut || outer < 0) /* no frame of the runtime at the outer end: read all */
+  if (reader->cut || outer < 0) { /* no frame of the runtime at the outer end: read all */
+    enter_region(reader, 0, 0, 0);
+    if (reader->cut)
+      reader->node = child(reader, FORMAT_KIND_PARTIAL, 0, 0);
     return reader->count - 1;
-  if (ends)
+  }
+  bool ends = outer == innermost && !leads_to_user(reader, inner, outer);
+  uint64_t sp_to = outer_sp(reader, outer);
+  struct format_region *region = enter_outer(reader, inner, true, &sp_to);
+  bool jumped = ends && creates_by_jump(reader, inner, sp_to);
+  if (region && ends && !jumped)
+    publish(reader, region);
+  else if (region)
+    enter_run(reader, inner, region, sp_to);
+  if (jumped)
+    add_jump(reader, reader->code);
+  else if (ends)
     reader->node = child(reader, FORMAT_KIND_RUNTIME, 0, 0);
   return ends ? -1 : inner - 1;
 }
@@ -397,12 +465,33 @@ static void enter_started_region(struct stack_reader *reader, int i)
   if (!reader->t->open_region || i + 1 >= reader->count || reader->frames[i + 1].runtime)
     return;
   uint64_t sp = reader->frames[i + 1].sp;
-  struct format_region *region = region_entered(reader->t, sp - ENTRY_BYTES, sp - ENTRY_BYTES + 1);
+  struct format_region *region = region_entered(reader->t, sp - ENTRY_BYTES, sp - ENTRY_BYTES + 1).region;
   if (!region)
     return;
   publish(reader, region);
   reader->entered = 0;
   add_region(reader);
+}
+
+/* Reads the run [inner, outer].  Returns whether the path ends in it. */
+static bool read_run(struct stack_reader *reader, int inner, int outer, int innermost)
+{
+  bool setting_up = !reader->t->activity.openmp && !reader->caller; /* it may be called back by libc */
+  bool ends = (outer == innermost || setting_up) && !leads_to_user(reader, inner, outer);
+  uint64_t sp_to = outer_sp(reader, outer);
+  struct format_region *region = enter_outer(reader, inner, false, &sp_to);
+  if (ends && !creates_by_jump(reader, inner, sp_to)) {
+    region = reader->target ? reader->target : region;
+    if (region)
+      publish(reader, region);
+    if (!reader->caller)
+      reader->node = child(reader, FORMAT_KIND_RUNTIME, 0, 0);
+    return true;
+  }
+  enter_run(reader, inner, region, sp_to);
+  if (ends)
+    add_jump(reader, reader->code);
+  return ends;
 }
 
 /* Reads frames from index i inwards.  Returns whether the path ends in the runtime. */
@@ -421,18 +510,8 @@ static bool read_frames(struct stack_reader *reader, int i, int innermost)
       i--;
     if (outer + 1 < reader->count)
       add_tail_caller(reader, &reader->frames[outer + 1]);
-    bool setting_up = !reader->t->activity.openmp && !reader->caller; /* it may be called back by libc */
-    if ((outer == innermost || setting_up) && !leads_to_user(reader, i, outer)) {
-      struct format_region *entered =
-          reader->target ? reader->target : region_entered(reader->t, reader->frames[i].sp, outer_sp(reader, outer));
-      if (entered)
-        publish(reader, entered);
-      if (!reader->caller)
-        reader->node = child(reader, FORMAT_KIND_RUNTIME, 0, 0);
+    if (read_run(reader, i--, outer, innermost))
       return true;
-    }
-    enter_run(reader, i, outer);
-    i--;
   }
   return false;
 }
@@ -462,6 +541,8 @@ static bool read_task(struct stack_reader *reader, int innermost)
   enter_task(reader, &reader->tasks[0], inner);
   if (reader->cut)
     reader->node = child(reader, FORMAT_KIND_PARTIAL, 0, 0);
+  else if (reader->caller && only_tool_inside(reader, inner - 1))
+    add_jump(reader, reader->code);
   return read_frames(reader, inner - 1, innermost);
 }
 
@@ -627,10 +708,11 @@ uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bo
   return charged(&reader);
 }
 
-struct call_site context_caller(struct thread_state *t)
+struct call_site context_caller(struct thread_state *t, uint64_t code)
 {
   struct stack_reader reader = reader_of(t);
   reader.caller = true;
+  reader.code = code;
   walk(&reader, NULL);
   read_stack(&reader);
   struct call_site site = {.node = reader.node, .entered = reader.entered, .filtered = reader.filtered};

@@ -24,14 +24,14 @@ struct call_site {
   int first, end; /* indices into the thread's frames: from that frame outwards, up to the next frame of the runtime */
 };
 
-/* In a callback: the context of the user frame that called the runtime. */
-struct call_site context_caller(struct thread_state *t);
+/* In a callback: the context of the user frame that called the runtime for a construct with that address. */
+struct call_site context_caller(struct thread_state *t, uint64_t code);
 
 /* The same, for what is charged to it: a node of kind filtered if the path lacks what a filter includes. */
 uint32_t context_met(struct thread_state *t);
 
-/* In a function of the tool that the program has called: the context of the call.  inside: 0, or an address in the frame
- * of a procedure of include/hpcrun_lite.f90: then the context of the call of that procedure. */
+/* In a function of the tool that the program has called: the context of the call.  inside: 0, or an address in the
+ * frame of a procedure of include/hpcrun_lite.f90: then the context of the call of that procedure. */
 uint32_t context_call(struct thread_state *t, uint64_t inside);
 
 /* The stack address at which the frame of that call ends (struct user_region); 0 if not known. */

@@ -312,12 +312,22 @@ struct format_region *region_innermost(const struct thread_state *t)
   return t->open_region ? at(t->open_region) : NULL;
 }
 
-struct format_region *region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to)
+struct region_entry region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to)
 {
-  for (uint32_t index = t->open_region; index; index = at(index)->next)
-    if (at(index)->enter_frame >= sp_from && at(index)->enter_frame < sp_to)
-      return at(index);
-  return NULL;
+  uint32_t inner = 0, outer = 0;
+  for (uint32_t index = t->open_region; index; index = at(index)->next) {
+    uint64_t enter_frame = at(index)->enter_frame;
+    if (enter_frame >= sp_from && enter_frame < sp_to) {
+      inner = inner ? inner : index;
+      outer = index;
+    } else if (outer && enter_frame >= sp_to) { /* the region that a runtime makes for a team may have none */
+      break;
+    }
+  }
+  if (!outer)
+    return (struct region_entry){0};
+  bool more = at(inner)->enter_frame < at(outer)->enter_frame;
+  return (struct region_entry){at(outer), region_team(outer)->code, more};
 }
 
 /* Does the node lie below a placeholder? */

@@ -89,9 +89,17 @@ uint64_t region_identity(const struct thread_state *t);
 /* The innermost open region of which this thread is the master; NULL if there is none. */
 struct format_region *region_innermost(const struct thread_state *t);
 
-/* The innermost open region of this thread that was entered from a frame between these stack pointers; NULL if
- * there is none. */
-struct format_region *region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to);
+/* An open region and the address from which it was entered; more: others inside it were entered between the same stack
+ * pointers. */
+struct region_entry {
+  struct format_region *region;
+  uint64_t code;
+  bool more;
+};
+
+/* The outermost open region of this thread that was entered from a frame between these stack pointers; all 0 if there
+ * is none. */
+struct region_entry region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to);
 
 /* The node below which frames belong that are inside a stack address, but not inside a region which was entered further
  * in: the creation context of the region around it, and what a filter found on it.  CCT_NONE if that is not known. */

@@ -65,7 +65,7 @@ static struct stack *find_stack(struct thread_state *t, uint32_t creator, uint64
   struct stack *stack = stack_at(t, enter_frame, code);
   if (!stack || same_stack(stack, &wanted))
     return stack;
-  struct call_site site = context_caller(t);
+  struct call_site site = context_caller(t, code);
   *stack = (struct stack){.of = wanted};
   stack->node = site.node;
   stack->entered = site.entered;

@@ -174,11 +174,13 @@ void unwind_flush(void)
     lib.flush_cache(space, 0, 0);
 }
 
-uint64_t unwind_function(const struct thread_state *t, uint64_t ip)
+uint64_t unwind_function(struct thread_state *t, uint64_t ip)
 {
   unw_proc_info_t info;
-  struct walk *walk = t->walk;
-  return space && search_tables(space, ip, &info, 0, walk) == 0 ? info.start_ip : 0;
+  struct call_cache *known = call_cache_at(t->functions, ip);
+  if (known->ip != ip)
+    *known = (struct call_cache){ip, space && search_tables(space, ip, &info, 0, t->walk) == 0 ? info.start_ip : 0};
+  return known->target;
 }
 
 /* Sets the range around a stack pointer that is certainly the thread's stack; empty if the thread runs on another
@@ -314,4 +316,20 @@ int unwind_here(const struct thread_state *t, uint64_t end_sp, struct frame *fra
                    :
                    : "rax");
   return unwind_walk(t, registers, end_sp, frames, cut);
+}
+
+/* libunwind numbers these registers as the machine does. */
+uint64_t unwind_called(struct thread_state *t, uint64_t code, uint64_t enter_frame, struct frame *frames)
+{
+  const uint8_t *end = (const uint8_t *)(uintptr_t)code;
+  unsigned number = (end[-1] & 7u) + (end[-3] == 0x41 ? 8 : 0); /* REX.B */
+  bool preserved = number == UNW_X86_64_RBX || (number >= UNW_X86_64_R12 && number <= UNW_X86_64_R15), cut;
+  if (end[-2] != 0xff || (end[-1] & 0xf8) != 0xd0 || !preserved)
+    return 0;
+  int last = unwind_here(t, enter_frame, frames, &cut) - 1;
+  struct walk *walk = t->walk;
+  unw_word_t called;
+  if (cut || frames[last].ip + 1 != code || lib.get_reg(&walk->cursor, (int)number, &called) != 0)
+    return 0;
+  return unwind_function(t, called) == called ? called : 0;
 }

@@ -50,7 +50,7 @@ void unwind_flush(void);
 size_t unwind_size(void);
 
 /* Start of the function that contains an address; 0 if its module does not say. */
-uint64_t unwind_function(const struct thread_state *t, uint64_t ip);
+uint64_t unwind_function(struct thread_state *t, uint64_t ip);
 
 /* Walks from the interrupted context outwards into frames[RT_FRAMES_MAX], innermost first.  Returns the number of
  * frames, at least 1.  *cut: the walk reached neither the thread's outermost frame nor a frame beyond end_sp. */
@@ -60,5 +60,10 @@ int unwind_walk(const struct thread_state *t, const greg_t *registers, uint64_t 
 /* The same from the caller's own frame. */
 int unwind_here(const struct thread_state *t, uint64_t end_sp, struct frame *frames, bool *cut)
     __attribute__((noinline));
+
+/* The function that was called by the instruction before `code`, if that is a call by a register that functions
+ * preserve; 0: not known.  code: the return address, in loaded code, of the function whose frame begins at enter_frame.
+ * Overwrites frames[RT_FRAMES_MAX]. */
+uint64_t unwind_called(struct thread_state *t, uint64_t code, uint64_t enter_frame, struct frame *frames);
 
 #endif
