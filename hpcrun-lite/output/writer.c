@@ -421,35 +421,48 @@ static uint32_t string_at(uint32_t known, const char *text)
   return known && !strcmp(table_at(modules_strings(), known), text) ? known : modules_string(text);
 }
 
-/* Where `hpcrun-lite --control` has changed the rates: since when, and what the rate was. */
-static int put_rate_change(char *to, size_t size, const struct event *event)
+enum { RATE_SIZE = 256 }; /* bytes of text; there are no names in it */
+
+/* Writes an event's rate; where `hpcrun-lite --control` has changed it, since when, and what it was. */
+static const char *rate_text(char text[RATE_SIZE], const struct event *event)
 {
   const struct event *first = &config.events[event - rt.events];
+  const char *unit = event->clock == EVENT_COUNT ? "" : " ns";
   double since_s = (double)atomic_load(&rt.rates_ns[event - rt.events]) / 1e9;
-  if (since_s == 0)
-    return 0;
-  if (first->frequency)
-    return snprintf(to, size, " (from %.1f s on; %u a second at the start)", since_s, first->frequency);
-  return snprintf(to, size, " (from %.1f s on; one every %llu%s at the start)", since_s,
-                  (unsigned long long)first->period, first->clock == EVENT_COUNT ? "" : " ns");
+  int at = event->frequency
+               ? snprintf(text, RATE_SIZE, "%u sample%s a second for each thread", event->frequency,
+                          event->frequency == 1 ? "" : "s")
+               : snprintf(text, RATE_SIZE, "one sample every %llu%s", (unsigned long long)event->period, unit);
+  if (since_s > 0 && first->frequency)
+    snprintf(text + at, RATE_SIZE - (size_t)at, " (from %.1f s on; %u a second at the start)", since_s,
+             first->frequency);
+  else if (since_s > 0)
+    snprintf(text + at, RATE_SIZE - (size_t)at, " (from %.1f s on; one every %llu%s at the start)", since_s,
+             (unsigned long long)first->period, unit);
+  return text;
+}
+
+/* Writes what was sampled: the event whose samples stand for time, or the first, and what has changed of the others.
+ * Returns the length. */
+static int put_events(char *notes, size_t size)
+{
+  const struct event *main_event = &rt.events[rt.time_event < 0 ? 0 : rt.time_event];
+  char text[RATE_SIZE];
+  if (!atomic_load(&rt.sampled))
+    return snprintf(notes, size, "event: none, because the level is summary");
+  int at = snprintf(notes, size, "event: %s, %s", main_event->name, rate_text(text, main_event));
+  for (const struct event *event = rt.events; event < rt.events + rt.event_count && (size_t)at < size; event++)
+    if (event != main_event && atomic_load(&rt.rates_ns[event - rt.events]))
+      at += snprintf(notes + at, size - (size_t)at, "\nRate of %s: %s", event->name, rate_text(text, event));
+  return at;
 }
 
 static uint32_t process_notes(uint32_t before, bool ended)
 {
   static char notes[4096], filtered[2048];
-  const struct event *main_event = &rt.events[rt.time_event < 0 ? 0 : rt.time_event];
-  int at = snprintf(notes, sizeof notes, "event: %s, ", atomic_load(&rt.sampled) ? main_event->name : "none");
-  if (!atomic_load(&rt.sampled))
-    at += snprintf(notes + at, sizeof notes - (size_t)at, "because the level is summary");
-  else if (main_event->frequency)
-    at += snprintf(notes + at, sizeof notes - (size_t)at, "%u sample%s a second for each thread", main_event->frequency,
-                   main_event->frequency == 1 ? "" : "s");
-  else
-    at += snprintf(notes + at, sizeof notes - (size_t)at, "one sample every %llu%s",
-                   (unsigned long long)main_event->period, main_event->clock == EVENT_COUNT ? "" : " ns");
-  at += put_rate_change(notes + at, sizeof notes - (size_t)at, main_event);
+  int at = put_events(notes, sizeof notes);
   const char *missing = process_openmp_missing();
-  if (missing && missing != process_no_openmp && !*config.note)
+  if (missing && missing != process_no_openmp && !*config.note && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
   for (unsigned i = 0; i < rt.counter_count && (size_t)at < sizeof notes; i++)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "%s%s%s", i ? ", " : "\ncounted: ", rt.counters[i].name,
