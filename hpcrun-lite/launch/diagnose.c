@@ -188,9 +188,9 @@ static const char *known_obstacle(const struct runtime_choice *choice)
   return NULL;
 }
 
-static void diagnose_attach(const struct plan *plan)
+static void diagnose_attach(struct plan *plan)
 {
-  char directory[PATH_MAX];
+  char directory[PATH_MAX], message[1024];
   const char *temporary = getenv("TMPDIR");
   const char *runtime = plan->choice.preload[0] ? plan->choice.preload : plan->choice.own_path;
   if (runtime[0] == '\0') {
@@ -211,9 +211,12 @@ static void diagnose_attach(const struct plan *plan)
     finding(false, "attach", "not tested: cannot create %s: %s", directory, strerror(errno));
     return;
   }
-  bool attaches = probe_attaches(plan, runtime, directory);
+  bool linked = plan_link_installation(plan, directory, "TMPDIR", message, sizeof message) == LAUNCH_OK;
+  bool attaches = linked && probe_attaches(plan, runtime, directory);
   nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-  if (attaches)
+  if (!linked)
+    finding(false, "attach", "not tested: %s", message);
+  else if (attaches)
     finding(true, "attach", "tested: the tool attaches to %s", runtime);
   else if (measures_libgomp(&plan->choice))
     finding(false, "attach", "tested: calls to %s do not reach the tool (another library defines its functions first)",
@@ -308,7 +311,7 @@ static void diagnose_modules(const struct program *program)
             program->module_count - 1, nameless.names);
 }
 
-int diagnose(const struct plan *plan, enum launch_status status, const char *message)
+int diagnose(struct plan *plan, enum launch_status status, const char *message)
 {
   const struct program *program = &plan->program;
   if (program->path[0] == '\0' || (status != LAUNCH_OK && !program->is_readable)) {

@@ -8,6 +8,6 @@
 #include "hpcrun-lite/launch/plan.h"
 
 /* Prints the findings.  status and message: of plan_work_out().  Returns 0 if the program would be measured, else 1. */
-int diagnose(const struct plan *plan, enum launch_status status, const char *message);
+int diagnose(struct plan *plan, enum launch_status status, const char *message);
 
 #endif

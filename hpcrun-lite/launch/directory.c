@@ -16,10 +16,12 @@
 #include "common/format.h"
 
 #define MARKER "launch"
+#define LINK "installation"
 #define MODE 0700
 #define NUMBER_MAX 100000   /* of default names that are tried */
 #define MARKER_WAIT_MS 2000 /* for a marker that another rank has created but not written yet */
 #define ID_BYTES 512
+#define LAUNCH_ID "launch=" /* begins the id of a launch that is no rank of a job */
 
 enum outcome { OUTCOME_OURS, OUTCOME_BUSY, OUTCOME_REFUSED };
 
@@ -29,7 +31,8 @@ struct attempt {
   const char *path;
   const char *id;
   bool overwrite;
-  bool locked, joined;
+  bool locked;
+  struct directory_origin origin;
   char *message;
   size_t message_size;
 };
@@ -57,13 +60,7 @@ static void make_id(char *id, size_t size, bool series)
   }
   clock_gettime(CLOCK_REALTIME, &now);
   gethostname(host, sizeof host - 1);
-  snprintf(id, size, "launch=%s.%ld.%lld.%09ld", host, (long)getpid(), (long long)now.tv_sec, now.tv_nsec);
-}
-
-static bool ends_in(const char *name, const char *suffix)
-{
-  size_t length = strlen(name), end = strlen(suffix);
-  return length > end && strcmp(name + length - end, suffix) == 0;
+  snprintf(id, size, LAUNCH_ID "%s.%ld.%lld.%09ld", host, (long)getpid(), (long long)now.tv_sec, now.tv_nsec);
 }
 
 /* What hpcrun-lite --control leaves: the mark of a snapshot; a command that its process has not heard, or the filter of
@@ -72,7 +69,7 @@ static bool is_of_control(int directory, const char *name, off_t size)
 {
   char title[sizeof FORMAT_SNAPSHOT_TITLE] = "";
   if (strncmp(name, CONTROL_PREFIX, strlen(CONTROL_PREFIX)) == 0 &&
-      (size == CONTROL_FILE_SIZE || ends_in(name, FILTER_SUFFIX)))
+      (size == CONTROL_FILE_SIZE || format_has_suffix(name, FILTER_SUFFIX)))
     return true;
   int marker = strcmp(name, FORMAT_SNAPSHOT_MARKER)
                    ? -1
@@ -117,8 +114,12 @@ static bool is_measurement(int directory, const char *name)
                                          FORMAT_GRAPH_SUFFIX, FORMAT_TRACE_SUFFIX, FORMAT_INDEX_SUFFIX};
   bool named = strcmp(name, MARKER) == 0 || is_code(name) || is_flush(name);
   for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-    named |= ends_in(name, suffixes[i]);
-  if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+    named |= format_has_suffix(name, suffixes[i]);
+  if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+    return false;
+  if (S_ISLNK(status.st_mode))
+    return strcmp(name, LINK) == 0;
+  if (!S_ISREG(status.st_mode))
     return false;
   return named || is_of_control(directory, name, status.st_size);
 }
@@ -130,10 +131,20 @@ bool directory_holds_profiles(const char *path)
   bool found = !entries; /* who reads them says why that fails */
   for (struct dirent *entry; entries && !found && (entry = readdir(entries));)
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-      found |= ends_in(entry->d_name, suffixes[i]);
+      found |= format_has_suffix(entry->d_name, suffixes[i]);
   if (entries)
     closedir(entries);
   return found;
+}
+
+bool directory_link(const char *directory, const char *target, char *path, size_t size)
+{
+  char present[PATH_MAX];
+  snprintf(path, size, "%.4000s/" LINK, directory);
+  if (symlink(target, path) == 0)
+    return true;
+  ssize_t length = errno == EEXIST ? readlink(path, present, sizeof present) : -1;
+  return length == (ssize_t)strlen(target) && memcmp(present, target, (size_t)length) == 0;
 }
 
 static enum content scan(int directory, bool remove, bool in_series);
@@ -226,8 +237,8 @@ static enum outcome refuse(const struct attempt *attempt, const char *reason)
 /* Decides by the id in the marker whose directory it is. */
 static enum outcome join(struct attempt *attempt, const char *id)
 {
-  attempt->joined = strcmp(id, attempt->id) == 0;
-  return attempt->joined ? OUTCOME_OURS : OUTCOME_BUSY;
+  attempt->origin.joined = strcmp(id, attempt->id) == 0;
+  return attempt->origin.joined ? OUTCOME_OURS : OUTCOME_BUSY;
 }
 
 static enum outcome claim(struct attempt *attempt, int directory)
@@ -266,6 +277,7 @@ static enum outcome try_directory(struct attempt *attempt)
 {
   struct stat status;
   bool created = mkdir(attempt->path, MODE) == 0;
+  attempt->origin.created = created;
   if (!created && errno != EEXIST)
     return refuse(attempt, errno == ENOENT ? "its parent directory does not exist" : strerror(errno));
   int directory = open(attempt->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -362,8 +374,8 @@ static enum launch_status take(struct attempt *attempt, const struct directory_r
   }
 }
 
-enum launch_status directory_take(const struct directory_request *request, char *path, size_t path_size, bool *joined,
-                                  char *message, size_t message_size)
+enum launch_status directory_take(const struct directory_request *request, char *path, size_t path_size,
+                                  struct directory_origin *origin, char *message, size_t message_size)
 {
   char id[ID_BYTES];
   struct attempt attempt = {
@@ -371,6 +383,21 @@ enum launch_status directory_take(const struct directory_request *request, char 
   make_id(id, sizeof id, request->series);
   id[strcspn(id, "\n")] = '\0';
   enum launch_status status = take(&attempt, request, path, path_size);
-  *joined = attempt.joined;
+  *origin = attempt.origin;
   return status;
+}
+
+void directory_give_back(const char *path, const struct directory_origin *origin)
+{
+  char id[ID_BYTES];
+  int directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (directory < 0)
+    return;
+  if (read_marker(directory, id, sizeof id) && strncmp(id, LAUNCH_ID, strlen(LAUNCH_ID)) == 0) {
+    unlinkat(directory, LINK, 0);
+    unlinkat(directory, MARKER, 0);
+    if (origin->created)
+      rmdir(path);
+  }
+  close(directory);
 }

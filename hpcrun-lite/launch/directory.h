@@ -21,12 +21,24 @@ struct directory_request {
   bool series; /* it is for the directories of several runs, named threads-..., which only this launch fills */
 };
 
-/* Creates, joins or replaces the directory and writes its absolute path.  *joined: another rank of the job has created
- * it.  Returns LAUNCH_OK, or LAUNCH_FAILED with a message. */
-enum launch_status directory_take(const struct directory_request *request, char *path, size_t path_size, bool *joined,
-                                  char *message, size_t message_size);
+struct directory_origin {
+  bool created; /* by this launch: there was nothing of that name */
+  bool joined;  /* another rank of the job has taken it */
+};
+
+/* Creates, joins or replaces the directory and writes its absolute path.  Returns LAUNCH_OK and sets *origin, or
+ * LAUNCH_FAILED with a message. */
+enum launch_status directory_take(const struct directory_request *request, char *path, size_t path_size,
+                                  struct directory_origin *origin, char *message, size_t message_size);
+
+/* Undoes what directory_take() did for a launch that will not use the directory, unless ranks of its job may use it. */
+void directory_give_back(const char *path, const struct directory_origin *origin);
 
 /* Whether a process has measured anything into the directory, or it cannot be read. */
 bool directory_holds_profiles(const char *path);
+
+/* Makes the entry `installation` of the directory a symbolic link to target, unless it is that already.  Writes the
+ * link's path.  Returns false if that fails, with errno. */
+bool directory_link(const char *directory, const char *target, char *path, size_t size);
 
 #endif

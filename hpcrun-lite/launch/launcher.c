@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/version.h"
 #include "hpcrun-lite/launch/arguments.h"
 #include "hpcrun-lite/launch/child.h"
 #include "hpcrun-lite/launch/code_filter/code_filter.h"
@@ -80,24 +81,31 @@ static int resolve_filter(struct plan *plan, bool prints)
 static int prepare(struct plan *plan)
 {
   char message[1024] = "";
-  bool joined;
+  struct directory_origin origin;
   struct directory_request request = {
       .output = plan->output, .overwrite = plan->overwrite, .series = plan->series.count > 0};
   enum launch_status status = plan_work_out(plan, message, sizeof message);
   if (status != LAUNCH_OK)
     return fail(status, message);
   request.command = plan->command[0] ? path_base(plan->command[0]) : "";
-  status = directory_take(&request, plan->directory, sizeof plan->directory, &joined, message, sizeof message);
+  status = directory_take(&request, plan->directory, sizeof plan->directory, &origin, message, sizeof message);
   if (status != LAUNCH_OK)
     return fail(status, message);
-  bool prints = plan->log_level > (joined ? 1 : 0); /* one rank of a job prints it */
+  status = plan_link_installation(plan, plan->directory, "-o", message, sizeof message);
+  if (status != LAUNCH_OK) {
+    directory_give_back(plan->directory, &origin);
+    return fail(status, message);
+  }
+  bool prints = plan->log_level > (origin.joined ? 1 : 0); /* one rank of a job prints it */
   if (plan->configuration.path[0] != '\0' && plan->log_level > 1) {
     snprintf(message, sizeof message, "settings from %.900s", plan->configuration.path);
     print_line(message);
   }
   int filtered = resolve_filter(plan, prints);
-  if (filtered)
+  if (filtered) {
+    directory_give_back(plan->directory, &origin);
     return filtered;
+  }
   if (plan->choice.say_note && prints)
     print_line(plan->choice.note);
   if (plan->choice.warning[0] != '\0' && prints)
@@ -238,11 +246,11 @@ static int measure_run(struct plan *plan, const char *series_directory, const st
                        bool *executed)
 {
   char message[1024] = "", path[PATH_MAX + sizeof run->directory];
-  bool joined;
+  struct directory_origin origin;
   struct directory_request request = {.output = path, .command = ""};
   snprintf(path, sizeof path, "%s/%s", series_directory, run->directory);
   enum launch_status taken =
-      directory_take(&request, plan->directory, sizeof plan->directory, &joined, message, sizeof message);
+      directory_take(&request, plan->directory, sizeof plan->directory, &origin, message, sizeof message);
   if (taken != LAUNCH_OK)
     return fail(taken, message);
   char **command = series_command(&plan->series, run, plan->command);
@@ -347,7 +355,7 @@ int main(int argc, char **argv)
     if (mode == MODE_LIST_EVENTS)
       count_events_print();
     else
-      fputs(mode == MODE_HELP ? arguments_help() : "hpcrun-lite " HPCRUN_VERSION "\n", stdout);
+      fputs(mode == MODE_HELP ? arguments_help() : "hpcrun-lite " VERSION_TEXT "\n", stdout);
     return fflush(stdout) == 0 ? 0 : LAUNCH_FAILED;
   }
   if (mode == MODE_CONFIG) {

@@ -1,5 +1,6 @@
 #include "hpcrun-lite/launch/plan.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 
 #include "hpcrun-lite/launch/configuration/filter_values.h"
 #include "hpcrun-lite/launch/configuration/program_settings.h"
+#include "hpcrun-lite/launch/directory.h"
 #include "hpcrun-lite/launch/perf_check.h"
 
 #ifndef LIBRARY_FROM_LAUNCHER
@@ -34,11 +36,6 @@ static enum launch_status find_installation(struct plan *plan, char *message, si
     snprintf(message, message_size, "incomplete installation: %.400s is missing; install it again", path);
     return LAUNCH_FAILED;
   }
-  if (strpbrk(plan->library, " :$;\t\n")) {
-    snprintf(message, message_size,
-             "installed in '%.400s': LD_PRELOAD cannot name a path with spaces, ':' or '$'; move it", plan->library);
-    return LAUNCH_FAILED;
-  }
   snprintf(path, sizeof path, "%s/hpcprof-lite", self);
   if ((plan->report || plan->live) && !realpath(path, plan->reporter)) {
     snprintf(message, message_size, "incomplete installation: %.400s is missing, which --report and --live need", path);
@@ -51,6 +48,44 @@ static enum launch_status find_installation(struct plan *plan, char *message, si
 }
 
 /* ---- list variables ---- */
+
+/* Can LD_PRELOAD name the path? */
+static bool preloadable(const char *path)
+{
+  return !strpbrk(path, " :$;\t\n");
+}
+
+enum launch_status plan_link_installation(struct plan *plan, const char *directory, const char *setting, char *message,
+                                          size_t message_size)
+{
+  char target[PATH_MAX], link[PATH_MAX];
+  bool exchanged = plan->choice.preload[0] && !strcmp(plan->choice.preload, plan->private_libomp);
+  if (plan->choice.preload[0] && !exchanged && !preloadable(plan->choice.preload)) {
+    snprintf(message, message_size,
+             "runtime '%.400s': LD_PRELOAD cannot name a path with spaces, ':' or '$'; copy it to another path",
+             plan->choice.preload);
+    return LAUNCH_FAILED;
+  }
+  if (preloadable(plan->library))
+    return LAUNCH_OK;
+  snprintf(target, sizeof target, "%.*s", (int)(path_base(plan->library) - plan->library - 1), plan->library);
+  if (!preloadable(directory)) {
+    snprintf(message, message_size,
+             "the paths %.300s (the installation) and %.300s have spaces, ':' or '$', which LD_PRELOAD cannot name; choose "
+             "another directory with %s",
+             target, directory, setting);
+    return LAUNCH_FAILED;
+  }
+  if (!directory_link(directory, target, link, sizeof link)) {
+    snprintf(message, message_size, "cannot create the link '%.400s': %s; choose another file system with %s", link,
+             strerror(errno), setting);
+    return LAUNCH_FAILED;
+  }
+  snprintf(plan->library, sizeof plan->library, "%.4000s/libhpcrun-lite.so", link);
+  if (exchanged)
+    snprintf(plan->choice.preload, sizeof plan->choice.preload, "%.4000s/omp/libomp.so.5", link);
+  return LAUNCH_OK;
+}
 
 /* Appends "SEPARATOR item", unless item is empty. */
 static void append_item(char *value, size_t size, const char *item, size_t item_length)
@@ -117,17 +152,14 @@ static void take_values(struct plan *plan, const struct setting_values *values)
 
 enum launch_status plan_take_settings(struct plan *plan, const char *asked_for, char *message, size_t message_size)
 {
-  static char filter[PLAN_VALUE_BYTES], programs[PLAN_VALUE_BYTES];
+  static char filter[FILTER_VALUES_BYTES], programs[PLAN_VALUE_BYTES];
   struct setting_values values;
   if (!configuration_find(asked_for, &plan->configuration, message, message_size))
     return LAUNCH_FAILED;
   setting_resolve(&plan->options, NULL, &plan->configuration.common, &values);
   take_values(plan, &values);
   if (!filter_values_text(&values.of, filter, sizeof filter)) {
-    enum setting longest = filter_values_longest(&values.of);
-    snprintf(message, message_size,
-             "%.400s:%d: %s: [filter] has more than %zu bytes; use patterns with * or shorter lists",
-             plan->configuration.path, values.of.line[longest], setting_keys[longest].name, sizeof filter);
+    filter_values_refuse(&values.of, plan->configuration.path, message, message_size);
     return LAUNCH_FAILED;
   }
   if (!program_settings_text(&plan->options, &plan->configuration, programs, sizeof programs, message, message_size))

@@ -1,4 +1,5 @@
 """The launcher: options, exit statuses, environment, directories, scripts, refusals, the OpenMP runtime, --diagnose."""
+import glob
 import os
 import re
 import shlex
@@ -62,7 +63,7 @@ def help_names_every_option(directory):
 @case
 def version_is_printed(directory):
     result = launch(directory, "--version")
-    assert result.returncode == 0 and result.stdout.startswith("hpcrun-lite "), result
+    assert result.returncode == 0 and re.fullmatch(r"hpcrun-lite \d+\.\d+\.\d+, build (\w+(-dirty)?)\n", result.stdout), result
 
 
 @case
@@ -989,10 +990,44 @@ def installation_can_be_moved(directory):
 
 
 @case
-def a_prefix_that_ld_preload_cannot_name_is_refused(directory):
-    moved = os.path.join(directory, "with space")
+def a_prefix_that_ld_preload_cannot_name_is_used_through_a_link(directory):
+    moved = os.path.join(directory, "with space: $ORIGIN")
     shutil.copytree(os.path.dirname(os.path.dirname(LAUNCHER)), moved, symlinks=True)
-    fails(run(os.path.join(moved, "bin", "hpcrun-lite"), "true", cwd=directory), 125, "move it")
+    launcher = os.path.join(moved, "bin", "hpcrun-lite")
+    report = os.path.join(moved, "bin", "hpcprof-lite")
+    program = compile_c(directory, "program", """
+        #include <omp.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        int main(void) {
+          #pragma omp parallel
+          { for (double end = omp_get_wtime() + 0.1; omp_get_wtime() < end;); }
+          puts(getenv("LD_PRELOAD"));
+          return 0;
+        }""", "-fopenmp")
+    for runtime, preloaded in (("auto", "libhpcrun-lite.so"), ("exchange", "omp/libomp.so.5")):
+        done = run(launcher, "-o", "measured", "--overwrite", "--omp-runtime", runtime, program, cwd=directory)
+        assert done.returncode == 0 and "OpenMP attached" in done.stderr, done
+        first, *others = done.stdout.strip().split(":")
+        assert first == os.path.join(os.path.realpath(directory), "measured", "installation", "libhpcrun-lite.so"), done
+        assert ([first] + others)[-1].endswith("/installation/" + preloaded), done
+        assert "parallel" in must(report, "regions", "measured", cwd=directory)
+    finds(run(launcher, "--diagnose", program, cwd=directory), "ok attach", "tested: the tool attaches")
+    os.mkdir(os.path.join(directory, "there already"))
+    said = run(launcher, "--diagnose", program, cwd=directory, TMPDIR=os.path.join(directory, "there already")).stdout
+    assert "choose another directory with TMPDIR" in " ".join(said.split()), said
+    series = run(launcher, "-o", "series", "--scaling=1,2", program, cwd=directory)
+    assert series.returncode == 0 and "threads-2" in os.listdir(os.path.join(directory, "series")), series
+    assert "2" in must(report, "--scaling", "series", cwd=directory)
+    done = run(launcher, "-o", "series", "--overwrite", program, cwd=directory)
+    assert done.returncode == 0, done
+    for output in "a b", "there already":
+        fails(run(launcher, "-o", output, program, cwd=directory), 125, "choose another directory with -o")
+    assert os.listdir(os.path.join(directory, "there already")) == []
+    runtime = os.path.join(moved, "libomp.so.5")
+    shutil.copy(glob.glob(os.path.join(moved, "lib", "**", "omp", "libomp.so.5"), recursive=True)[0], runtime)
+    fails(run(launcher, "-o", "x", "--omp-runtime", runtime, program, cwd=directory), 125, "copy it to another path")
+    assert not {"a b", "x"} & set(os.listdir(directory))
 
 
 main()
