@@ -61,15 +61,24 @@ static int find_points(const struct scaling_run *runs, uint32_t count, struct sc
   return 0;
 }
 
-static void fill_means(const struct scaling_run *runs, struct scaling_point *point, double *work_s)
+/* Whether each number of threads that was asked for made the program use more than the one before. */
+static bool threads_grow(const struct scaling *scaling)
+{
+  bool grow = true;
+  for (uint32_t i = 1; i < scaling->points_count; i++)
+    grow = grow && (!scaling->points[i].used_least || scaling->points[i].used_least > scaling->points[i - 1].used_most);
+  return grow;
+}
+
+static void fill_means(const struct scaling_run *runs, bool forecast, struct scaling_point *point, double *work_s)
 {
   *work_s = 0;
   for (uint32_t i = 0; i < point->runs; i++) {
     const struct scaling_run *run = &runs[point->first + i];
     *work_s += run->work_s / point->runs;
     point->core_wait += run->core_wait / point->runs;
-    point->forecast_base += run->forecast_base / point->runs;
-    point->forecast += run->forecast / point->runs;
+    point->forecast_base += forecast ? run->forecast_base / point->runs : NAN;
+    point->forecast += forecast ? run->forecast / point->runs : NAN;
     for (int factor = 0; factor < SCALING_FACTORS; factor++)
       point->factors[factor] += run->factors[factor] / point->runs;
   }
@@ -82,11 +91,11 @@ static void fill_points(const struct scaling_run *runs, struct scaling *scaling)
     const struct scaling_point *base = &scaling->points[0];
     struct scaling_point *point = &scaling->points[i];
     double p = (double)point->threads / base->threads, more = scaling->weak ? p : 1, work_s;
-    fill_means(runs, point, i ? &work_s : &base_work_s);
+    fill_means(runs, scaling->forecast, point, i ? &work_s : &base_work_s);
     work_s = i ? work_s : base_work_s;
     point->speedup = point->elapsed_s > 0 ? more * base->elapsed_s / point->elapsed_s : NAN;
     point->efficiency = point->speedup / p;
-    point->serial_fraction = scaling->weak ? NAN : scaling_serial_fraction(point->speedup, p);
+    point->serial_fraction = scaling->weak || !scaling->forecast ? NAN : scaling_serial_fraction(point->speedup, p);
     point->work_scaling = work_s > 0 && base_work_s > 0 ? more * base_work_s / work_s : NAN;
     point->whole_s = (scaling->weak ? 1 : point->threads) * point->elapsed_s;
   }
@@ -227,12 +236,16 @@ static bool is_charged(const struct scaling *scaling, uint32_t row)
 static int sort_rows(struct scaling *scaling)
 {
   enum { FOUR_TIMES = 1 };
+  uint32_t last = scaling->points_count - 1;
   struct key *keys = malloc(scaling->rows * sizeof *keys);
   if (!keys)
     return ERR_NOMEM;
   for (uint32_t row = 1; row < scaling->rows; row++)
     if (is_charged(scaling, row))
-      keys[scaling->contexts++] = (struct key){scaling->later_s[(size_t)row * SCALING_LATER + FOUR_TIMES], row};
+      keys[scaling->contexts++] =
+          (struct key){scaling->forecast ? scaling->later_s[(size_t)row * SCALING_LATER + FOUR_TIMES]
+                                         : loss_of(scaling, row, last)->loss_s,
+                       row};
   qsort(keys, scaling->contexts, sizeof *keys, by_loss);
   for (uint32_t i = 0; i < scaling->contexts; i++)
     scaling->order[i] = keys[i].row;
@@ -255,11 +268,13 @@ int scaling_compute(const struct scaling_run *runs, uint32_t count, bool weak, b
     status = scaling->losses && scaling->later_s && scaling->order ? 0 : ERR_NOMEM;
   }
   if (!status) {
+    scaling->forecast = threads_grow(scaling);
     fill_points(runs, scaling);
     for (uint32_t row = 1; row < rows; row++)
       fill_row(scaling, row, both);
     fill_program(runs, scaling, both);
-    extrapolate(scaling);
+    if (scaling->forecast)
+      extrapolate(scaling);
     status = sort_rows(scaling);
   }
   for (uint32_t i = 0; i < scaling->points_count && !status; i++) {

@@ -20,7 +20,8 @@
  *
  * Extrapolation: each loss grows with the number of threads on the straight line through the two largest numbers that
  * were measured.  For a program with a serial part and nothing else this is exact (Amdahl): its loss is the serial time
- * times P - 1.  As the line is linear in the losses, extrapolated losses of contexts add up, too.
+ * times P - 1.  As the line is linear in the losses, extrapolated losses of contexts add up, too.  A program that uses
+ * as many threads whatever is asked for is on no such line: nothing is forecast for it.
  */
 #ifndef HPCPROF_LITE_ANALYSIS_SCALING_H
 #define HPCPROF_LITE_ANALYSIS_SCALING_H
@@ -38,7 +39,7 @@ extern const unsigned scaling_later_factors[SCALING_LATER];
 
 /* A run; figures that are not known are NAN. */
 struct scaling_run {
-  uint32_t threads, used; /* asked for; most in use at once */
+  uint32_t threads, used; /* asked for; most in use at once, 0: not known */
   double elapsed_s, work_s;
   double core_wait;                /* the part of all threads' time that was spent waiting for a core */
   double factors[SCALING_FACTORS]; /* the efficiencies of analysis/efficiency.h */
@@ -70,14 +71,15 @@ struct scaling_later {
 struct scaling {
   uint32_t cores; /* on which each process could run; 0: not known, or of several ranks */
   bool weak;
-  bool timed;                   /* time was sampled in all runs, so that contexts are known */
+  bool forecast; /* the threads in use grow with those asked for; if not, there are no figures of more threads */
+  bool timed;    /* time was sampled in all runs, so that contexts are known */
   struct scaling_point *points; /* in the order of threads; [0] is the base */
   uint32_t points_count;
   const struct tree *tree;     /* the contexts of all runs */
   struct scaling_loss *losses; /* [row * points_count + point]; row 0 is the program */
-  double *later_s;             /* [row * SCALING_LATER + i] extrapolated losses */
+  double *later_s;             /* [row * SCALING_LATER + i] extrapolated losses, if forecast */
   uint32_t *order;             /* contexts that are charged with anything, the greatest loss on four times the threads
-                                  first */
+                                  (without a forecast: on the most) first */
   uint32_t contexts;           /* their number */
   uint32_t rows;               /* of tree */
   struct scaling_later later[SCALING_LATER];

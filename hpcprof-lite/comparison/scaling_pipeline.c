@@ -226,7 +226,7 @@ static void fill_runs(const struct job *runs, uint32_t count, const uint32_t *or
     const struct efficiency *efficiency = &run->report.efficiency;
     uint32_t threads = asked_threads(run);
     figures[i] = (struct scaling_run){.threads = threads,
-                                      .used = used_threads(&run->profile),
+                                      .used = run->totals.openmp_processes ? used_threads(&run->profile) : 0,
                                       .elapsed_s = (double)run->totals.elapsed_ns / 1e9,
                                       .work_s = tree_has_time(&run->columns) ? (double)run->totals.work_ns / 1e9 : NAN,
                                       .core_wait = core_wait(run, threads),

@@ -292,6 +292,29 @@ def fewer_threads_than_asked_for_are_said(directory):
 
 
 @case
+def programs_that_set_their_number_of_threads_have_no_forecast(directory):
+    """One uses two threads whatever is asked for.  Of one without OpenMP, nothing is known."""
+    source = PROGRAM.replace("#pragma omp parallel\n", "#pragma omp parallel num_threads(2)\n")
+    binary = compile_c(directory, "two", source, "-fopenmp", "-I", INCLUDE)
+    must(LAUNCHER, "-q", "-o", "run", "--scaling", "1,2,4", binary, cwd=directory)
+    place = os.path.join(directory, "run")
+    text = " ".join(shown("-q", "--scaling", place).split())
+    assert "There is no forecast: the program does not use more threads where more are asked for." in text, text
+    assert "est." not in text and "@" not in text.split("Lost with")[1].split("(the program)")[0], text
+    found = table(shown("-q", "--scaling", "-f", "csv", place))
+    assert {row["kind"] for row in found} == {"run", "context"}, found
+    for row in found[:3]:
+        assert row["threads_used"] == "2" and row["speedup"], row
+        assert not row["forecast"] and not row["forecast_base"] and not row["serial_fraction"], row
+    check_charges(place, found, 4, 1)
+    must(LAUNCHER, "-q", "-o", "none", "--scaling", "1,2", "sleep", "0.1", cwd=directory)
+    place = os.path.join(directory, "none")
+    assert "There is no forecast" not in shown("-q", "--scaling", place)
+    found = table(shown("-q", "--scaling", "-f", "csv", place))
+    assert not found[0]["threads_used"] and "estimate" in {row["kind"] for row in found}, found
+
+
+@case
 def runs_without_samples_of_time(directory):
     assert series(directory, "1,2", "-o", "run", "-e", "page-faults@1", program(directory)).returncode == 0
     place = os.path.join(directory, "run")

@@ -41,7 +41,7 @@ static void fill(struct plot *plot)
     mark(plot, scaling->points[i].threads, scaling->points[i].forecast, 'o');
   for (uint32_t i = 1; i < scaling->points_count; i++)
     mark(plot, scaling->points[i].threads, scaling->points[i].forecast_base, 'b');
-  for (int i = 0; i < SCALING_LATER; i++)
+  for (int i = 0; i < SCALING_LATER && scaling->forecast; i++)
     mark(plot, scaling->later[i].threads, scaling->later[i].speedup, '+');
   for (uint32_t i = 0; i < scaling->points_count; i++)
     mark(plot, scaling->points[i].threads, scaling->points[i].speedup, '*');
@@ -73,13 +73,15 @@ void scaling_plot(const struct report *report)
   const struct scaling *scaling = report->scaling;
   char numbers[WIDTH + 12];
   struct plot plot = {.scaling = scaling};
-  plot.most = (double)scaling->later[SCALING_LATER - 1].threads / scaling->points[0].threads;
+  plot.most = (double)(scaling->forecast ? scaling->later[SCALING_LATER - 1].threads
+                                         : scaling->points[scaling->points_count - 1].threads) /
+              scaling->points[0].threads;
   fill(&plot);
   memset(numbers, ' ', sizeof numbers);
   numbers[sizeof numbers - 1] = '\0';
   for (uint32_t i = 0; i < scaling->points_count; i++)
     label(&plot, scaling->points[i].threads, numbers);
-  for (int i = 0; i < SCALING_LATER; i++)
+  for (int i = 0; i < SCALING_LATER && scaling->forecast; i++)
     label(&plot, scaling->later[i].threads, numbers);
   for (int line = 0; line < HEIGHT; line++) {
     unsigned speedup = level(&plot, line);

@@ -68,7 +68,7 @@ static void print_speedups(const struct report *report, const struct terminal *t
     print_number(report, point->forecast, 9, 2);
     putc('\n', report->stream);
   }
-  for (int i = 0; i < SCALING_LATER; i++) {
+  for (int i = 0; i < SCALING_LATER && scaling->forecast; i++) {
     const struct scaling_later *later = &scaling->later[i];
     double p = (double)later->threads / scaling->points[0].threads;
     fprintf(report->stream, "%7" PRIu32 "%6s", later->threads, "est.");
@@ -94,10 +94,14 @@ static void print_used(const struct report *report)
     if (point->core_wait > CORE_WAIT_SHOWN)
       fprintf(report->stream, "The machine was busy: %" PRIu32 " thread%s waited %.1f %% of the time for a core.\n",
               point->threads, point->threads == 1 ? "" : "s", 100 * point->core_wait);
-    if (point->used_least != point->threads || point->used_most != point->threads)
+    if (point->used_most && (point->used_least != point->threads || point->used_most != point->threads))
       fprintf(report->stream, "With %" PRIu32 " thread%s asked for, at most %" PRIu32 " %s in use at once.\n",
               point->threads, point->threads == 1 ? "" : "s", point->used_most, point->used_most == 1 ? "was" : "were");
   }
+  if (!scaling->forecast)
+    fputs("There is no forecast: the program does not use more threads where more are\n"
+          "asked for.  If it takes their number as an argument, write {N} there.\n",
+          report->stream);
 }
 
 static void print_factors(const struct report *report, const struct terminal *terminal)
@@ -153,7 +157,7 @@ static void print_loss(const struct report *report, const struct terminal *termi
   putc(compare_is_significant(&loss->figure) ? '!' : ' ', report->stream);
   for (int part = 0; part < SCALING_PARTS; part++)
     print_share(report, scaling->timed ? loss->part_s[part] / whole_s : NAN);
-  for (int i = 0; i < SCALING_LATER; i++)
+  for (int i = 0; i < SCALING_LATER && scaling->forecast; i++)
     print_share(report, scaling_share(scaling, row, i));
   if (row)
     context_text(report, terminal, row, path);
@@ -178,7 +182,7 @@ static void print_contexts(const struct report *report, const struct terminal *t
           scaling->points[last].threads, scaling->weak ? "the elapsed time" : "all threads' time",
           terminal_plain(terminal));
   fprintf(report->stream, "%5s %5s%5s%5s%5s", "Loss", "Infl", "Over", "Lock", "Idle");
-  for (int i = 0; i < SCALING_LATER; i++) {
+  for (int i = 0; i < SCALING_LATER && scaling->forecast; i++) {
     snprintf(threads, sizeof threads, "@%" PRIu32, scaling->later[i].threads);
     fprintf(report->stream, "%5s", threads);
   }
@@ -200,8 +204,9 @@ static void print_legend(const struct report *report)
 {
   const struct scaling *scaling = report->scaling;
   char line[256], full[4096];
-  snprintf(line, sizeof line, "est., @N: loss extrapolated linearly to N threads%s; see --legend\n",
-           scaling->compared ? "; ! significant" : "");
+  snprintf(line, sizeof line, "%s%ssee --legend\n",
+           scaling->forecast ? "est., @N: loss extrapolated linearly to N threads; " : "",
+           scaling->compared ? "! significant; " : "");
   snprintf(full, sizeof full,
            "Speedup: %s\n"
            "Elapsed: the median of the runs; +-: half the distance from the shortest to\n"
@@ -215,7 +220,8 @@ static void print_legend(const struct report *report)
            "   Work.\n"
            "Loss: %s,\n"
            "   split into work inflation, runtime overhead, lock waiting and idleness that\n"
-           "   the context caused.  Contexts stand in the order of their loss @%" PRIu32 ".\n"
+           "   the context caused.  Contexts stand in the order of their loss @%" PRIu32 ",\n"
+           "   or on the most threads that were measured if there is no forecast.\n"
            "est., @N: estimates: each loss grows on the straight line through the two\n"
            "   largest numbers of threads that were measured.  What only begins beyond\n"
            "   them, such as the limit of memory bandwidth, is not in it.\n"
@@ -224,7 +230,8 @@ static void print_legend(const struct report *report)
            scaling->weak ? "P / B x elapsed time of the base / elapsed time (weak scaling)."
                          : "elapsed time of the base / elapsed time.",
            scaling->weak ? "elapsed time - that of the base, per thread" : "threads x elapsed time - that of the base",
-           scaling->later[1].threads, 100 * SIGNIFICANCE_LEVEL, scaling->compared);
+           scaling->points[scaling->points_count - 1].threads * scaling_later_factors[1], 100 * SIGNIFICANCE_LEVEL,
+           scaling->compared);
   legend_print(report, line, full);
 }
 
@@ -236,8 +243,8 @@ void scaling_view_text(const struct report *report)
   print_speedups(report, &terminal);
   print_used(report);
   putc('\n', report->stream);
-  fprintf(report->stream, "%sSpeedup%s: * measured, + estimated, forecast from the base b, from itself o\n",
-          terminal_bold(&terminal), terminal_plain(&terminal));
+  fprintf(report->stream, "%sSpeedup%s: * measured%s\n", terminal_bold(&terminal), terminal_plain(&terminal),
+          report->scaling->forecast ? ", + estimated, forecast from the base b, from itself o" : "");
   scaling_plot(report);
   putc('\n', report->stream);
   print_factors(report, &terminal);
@@ -298,7 +305,7 @@ static void run_row(const struct report *report, struct row_writer *writer, uint
   const struct scaling_point *point = &report->scaling->points[number];
   row_writer_text(writer, "run");
   row_writer_uint(writer, point->threads);
-  row_writer_uint(writer, point->used_most);
+  row_writer_optional(writer, point->used_most, point->used_most);
   row_writer_uint(writer, point->runs);
   row_writer_real(writer, point->elapsed_s, 9);
   row_writer_real(writer, point->least_s, 9);
@@ -383,12 +390,12 @@ int scaling_view_table(const struct report *report, bool json)
   row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns);
   for (uint32_t point = 0; point < scaling->points_count; point++)
     run_row(report, &writer, point);
-  for (int later = 0; later < SCALING_LATER; later++)
+  for (int later = 0; later < SCALING_LATER && scaling->forecast; later++)
     estimate_row(report, &writer, 0, later);
   for (uint32_t i = 0; i < report->rows_limit; i++) {
     for (uint32_t point = 0; point < scaling->points_count; point++)
       context_row(report, &writer, scaling->order[i], point);
-    for (int later = 0; later < SCALING_LATER; later++)
+    for (int later = 0; later < SCALING_LATER && scaling->forecast; later++)
       estimate_row(report, &writer, scaling->order[i], later);
   }
   row_writer_end(&writer);

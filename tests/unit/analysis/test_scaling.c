@@ -103,6 +103,30 @@ static void amdahl_is_exact(void **state)
   assert_int_equal(scaling.order[0], serial);
 }
 
+/* Threads in use must grow with every number that was asked for: 1, 2 and 2 do not.  Where they are not known, or are
+ * more, there is a forecast. */
+static void no_forecast_without_more_threads(void **state)
+{
+  static const uint32_t threads[] = {1, 2, 5}, used[][3] = {{1, 2, 2}, {4, 4, 4}, {2, 4, 10}, {0, 0, 0}};
+  uint32_t serial, parallel;
+  (void)state;
+  amdahl(threads, 3, &serial, &parallel);
+  for (int i = 0; i < 4; i++) {
+    for (int j = 0; j < 3; j++) {
+      runs[j].used = used[i][j];
+      runs[j].forecast = runs[j].forecast_base = 1;
+    }
+    assert_int_equal(scaling_compute(runs, 3, false, true, &tree, &scaling), 0);
+    assert_int_equal(scaling.forecast, i >= 2);
+    assert_int_equal(isnan(scaling.points[2].forecast) != 0, i < 2);
+    assert_int_equal(isnan(scaling.points[2].forecast_base) != 0, i < 2);
+    assert_int_equal(isnan(scaling.points[2].serial_fraction) != 0, i < 2);
+    near(scaling.points[2].speedup, 10 / (2 + 8.0 / 5));
+    assert_int_equal(scaling.order[0], serial); /* the greater loss, in either case */
+    scaling_release(&scaling);
+  }
+}
+
 static void another_base_than_one_thread(void **state)
 {
   static const uint32_t threads[] = {2, 4};
@@ -225,6 +249,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(amdahl_is_exact, setup, teardown),
+      cmocka_unit_test_setup_teardown(no_forecast_without_more_threads, setup, teardown),
       cmocka_unit_test_setup_teardown(another_base_than_one_thread, setup, teardown),
       cmocka_unit_test_setup_teardown(losses_add_up, setup, teardown),
       cmocka_unit_test_setup_teardown(weak_scaling, setup, teardown),

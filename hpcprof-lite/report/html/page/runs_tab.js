@@ -95,6 +95,7 @@ function scalingPlot(table) {
   const pick = (name) => runs.map((row) => table.number(name, row)), threads = pick("threads"), least = Math.min(...threads);
   const shown = runs.map((row) => `${table.text("threads", row)} thread${table.number("threads", row) === 1 ? "" : "s"}: ${formatSeconds(table.number("elapsed_s", row))}, speedup ` +
     `${significant(table.number("speedup", row))}, efficiency ${formatPercent(100 * table.number("efficiency", row))}`);
+  const forecast = rowsWhere(table, (row) => table.text("kind", row) === "estimate").length > 0;
   return element("section", { class: "card wide" }, element("h2", {}, "Speedup"),
     plotSpeedups({
       label: "Measured speedup over the number of threads", xTitle: "threads", yTitle: `speedup over ${least} thread${least === 1 ? "" : "s"}`,
@@ -103,7 +104,9 @@ function scalingPlot(table) {
         { title: "measured", x: threads, y: pick("speedup") }],
       points: runs.map((row) => ({ title: `${table.text("threads", row)} threads`, x: table.number("threads", row), y: table.number("speedup", row) })),
     }),
-    element("p", { class: "note" }, "Line: measured; dashed: forecast from the smallest run; grey: ideal."),
+    element("p", { class: "note" }, forecast ? "Line: measured; dashed: forecast from the smallest run; grey: ideal." :
+      "Line: measured; grey: ideal. There is no forecast: the program does not use more threads where more are asked for. " +
+      "If it takes their number as an argument, write {N} there."),
     element("ul", {}, shown.map((text) => element("li", {}, text))));
 }
 
