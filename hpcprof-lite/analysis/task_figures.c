@@ -303,13 +303,15 @@ static int add_counts(const struct construct_tree *tree, const uint32_t *row_of,
   uint32_t *task_of = calloc((size_t)tree->count + 1, sizeof *task_of); /* [entry] row + 1 of the innermost task */
   for (uint32_t i = 1; i < tree->count && task_of; i++) {
     const struct construct_entry *entry = &tree->entries[i];
+    const struct construct_counts *counts = construct_counts_of(&entry->sum);
     task_of[i] = entry->kind == CONSTRUCT_TASK_EXEC ? row_of[entry->directive] : task_of[entry->parent];
-    if (task_of[i])
-      add(&result->rows[task_of[i] - 1].unread_ns, entry->sum.unread_own);
-    if (task_of[i])
-      counters_present_add(&result->rows[task_of[i] - 1].present, &entry->sum.present);
-    for (unsigned k = 0; k < COUNTERS_MAX && task_of[i]; k++)
-      add(&result->rows[task_of[i] - 1].counted[k], entry->sum.counted_own[k]);
+    if (!task_of[i])
+      continue;
+    struct task_row *row = &result->rows[task_of[i] - 1];
+    add(&row->unread_ns, counts->unread_own);
+    counters_present_add(&row->present, &counts->present);
+    for (unsigned k = 0; k < COUNTERS_MAX; k++)
+      add(&row->counted[k], counts->counted_own[k]);
   }
   bool fine = task_of;
   free(task_of);

@@ -35,13 +35,15 @@ static int merge_nodes(struct profile *profile, struct profile_process *process,
 
 /* Gives the counts of a process the numbers that their events have in the run.  Of more events than there are numbers
  * the last ones are left out. */
-static void merge_counters(struct profile *profile, uint32_t process)
+static int merge_counters(struct profile *profile, uint32_t process)
 {
   struct construct_times *own = &profile->processes[process].constructs;
   uint32_t map[COUNTERS_MAX];
   uint64_t known = 0;
   for (uint32_t i = 0; i < own->counters.count; i++) {
     map[i] = counter_names_add(&profile->constructs.counters, own->counters.names[i]);
+    if (map[i] == MODEL_NONE)
+      return ERR_NOMEM;
     if (map[i] < COUNTERS_MAX)
       known |= UINT64_C(1) << map[i];
     else
@@ -50,17 +52,17 @@ static void merge_counters(struct profile *profile, uint32_t process)
                    "separately",
                    profile->processes[process].path, own->counters.names[i], COUNTERS_MAX);
   }
-  for (uint32_t i = 0; i < own->rows_count && own->counters.count; i++) {
-    struct construct_figures *figures = &own->rows[i].figures, before = *figures;
-    figures->present = counters_present_of(known);
-    memset(figures->counted, 0, sizeof figures->counted);
-    memset(figures->counted_own, 0, sizeof figures->counted_own);
+  for (uint32_t i = 0; i < own->rows_count && own->counts; i++) {
+    struct construct_counts *counts = own->rows[i].figures.counts, before = *counts;
+    *counts = (struct construct_counts){
+        .unread = before.unread, .unread_own = before.unread_own, .present = counters_present_of(known)};
     for (uint32_t k = 0; k < own->counters.count; k++)
       if (map[k] < COUNTERS_MAX) {
-        figures->counted[map[k]] = before.counted[k];
-        figures->counted_own[map[k]] = before.counted_own[k];
+        counts->counted[map[k]] = before.counted[k];
+        counts->counted_own[map[k]] = before.counted_own[k];
       }
   }
+  return 0;
 }
 
 /* Marks by process in the order of reports, then by construct; each has one. */
@@ -126,7 +128,7 @@ int construct_merge(struct profile *profile)
     struct construct_times *own = &profile->processes[i].constructs;
     if (!own->nodes_count)
       continue;
-    merge_counters(profile, i);
+    status = merge_counters(profile, i);
     if (!profile->constructs.nodes_count && construct_times_add(&profile->constructs, &index, &construct_outside))
       status = ERR_NOMEM;
     maps[i] = status ? NULL : calloc(own->nodes_count, sizeof **maps);

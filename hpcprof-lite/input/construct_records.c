@@ -218,6 +218,11 @@ static uint64_t to_ns(const struct build *build, uint64_t ticks)
   return model_rounded((double)ticks * build->process->workspan.tick_ns);
 }
 
+static void add(uint64_t *sum, uint64_t amount)
+{
+  *sum = model_sum(*sum, amount);
+}
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
   return a < b ? a : b;
@@ -251,23 +256,31 @@ static struct construct_figures own_figures(const struct build *build, const str
   return figures;
 }
 
-/* Adds what was counted in a record without the constructs in it. */
-static void add_counts(const struct build *build, const struct thread *thread, uint32_t record,
-                       struct construct_figures *figures)
-{
-  if (!thread->counts || thread->places[record].left_out)
-    return;
-  const uint64_t *counts = &thread->counts[(size_t)record * (2 * build->counters + 1)];
-  for (unsigned i = 0; i < build->counters; i++)
-    figures->counted[i] = figures->counted_own[i] = counts[i];
-  figures->unread = figures->unread_own = to_ns(build, counts[2 * build->counters]);
-}
-
 /* The parent of a record in its own thread; 0 also if its time is elsewhere in the tree than its parent's. */
 static uint32_t part_of(const struct thread *thread, uint32_t record)
 {
   uint32_t parent = thread->records[record].parent;
   return thread->places[record].top || parent >= record ? 0 : parent;
+}
+
+/* Sets sums[] to what was counted in the records of a thread. */
+static void sum_counts(const struct build *build, const struct thread *thread, struct construct_counts *sums)
+{
+  memset(sums, 0, thread->count * sizeof *sums);
+  for (uint32_t i = 0; i < thread->count && thread->counts; i++) {
+    const uint64_t *counts = &thread->counts[(size_t)i * (2 * build->counters + 1)];
+    if (thread->places[i].left_out)
+      continue;
+    for (unsigned k = 0; k < build->counters; k++)
+      sums[i].counted[k] = sums[i].counted_own[k] = counts[k];
+    sums[i].unread = sums[i].unread_own = to_ns(build, counts[2 * build->counters]);
+  }
+  for (uint32_t i = thread->count; i-- > 1;) {
+    struct construct_counts *into = &sums[part_of(thread, i)];
+    add(&into->unread, sums[i].unread);
+    for (unsigned k = 0; k < build->counters; k++)
+      add(&into->counted[k], sums[i].counted[k]);
+  }
 }
 
 /* Whether the nearest region around a record, or the record itself, was created by another thread. */
@@ -286,32 +299,31 @@ static int add_rows(struct build *build, uint32_t position)
 {
   struct thread *thread = &build->threads[position];
   struct construct_times *times = build->times;
-  size_t needed = (size_t)times->rows_count + thread->count;
+  uint32_t first = times->rows_count;
   struct construct_figures *figures = calloc((size_t)thread->count + 1, sizeof *figures);
-  if (!figures || !array_reserve(&times->rows, &times->rows_room, needed, sizeof *times->rows)) {
-    free(figures);
+  if (!figures)
     return ERR_NOMEM;
-  }
+  if (times->counts)
+    sum_counts(build, thread, &times->counts[first]);
   set_masters(thread);
   for (uint32_t i = 0; i < thread->count; i++)
     figures[i] = own_figures(build, &thread->records[i], &thread->places[i]);
-  for (uint32_t i = 0; i < thread->count; i++)
-    add_counts(build, thread, i, &figures[i]);
   for (uint32_t i = thread->count; i-- > 1;) {
     const struct read_construct *record = &thread->records[i];
     struct construct_figures *into = &figures[part_of(thread, i)];
     uint64_t all = construct_exec(&figures[i]);
     all -= record->kind == DIRECTIVE_LOCK ? least(figures[i].own_body, all) : 0; /* that is in another body, too */
     uint64_t *sum = record->in_wait && !thread->places[i].top ? &into->task : &into->body;
-    *sum = model_sum(*sum, all);
-    into->unread = model_sum(into->unread, figures[i].unread);
-    for (unsigned k = 0; k < build->counters; k++)
-      into->counted[k] = model_sum(into->counted[k], figures[i].counted[k]);
+    add(sum, all);
   }
-  for (uint32_t i = 0; i < thread->count; i++)
-    if (!thread->places[i].left_out && (!i || figures[i].count || construct_exec(&figures[i])))
-      times->rows[times->rows_count++] =
-          (struct construct_row){.node = thread->places[i].node, .thread = position, .figures = figures[i]};
+  for (uint32_t i = 0; i < thread->count; i++) {
+    if (thread->places[i].left_out || (i && !figures[i].count && !construct_exec(&figures[i])))
+      continue;
+    if (times->counts)
+      times->counts[times->rows_count] = times->counts[first + i];
+    times->rows[times->rows_count++] =
+        (struct construct_row){.node = thread->places[i].node, .thread = position, .figures = figures[i]};
+  }
   free(figures);
   return 0;
 }
@@ -334,11 +346,6 @@ static int add_places(struct build *build, uint32_t position, bool *met)
 }
 
 /* ---- tasks ---- */
-
-static void add(uint64_t *sum, uint64_t amount)
-{
-  *sum = model_sum(*sum, amount);
-}
 
 /* Sums of ticks over the threads; sums of moments wrap around. */
 struct task_sums {
@@ -493,16 +500,21 @@ static int load_counts(struct build *build, struct thread *thread, uint32_t inde
 }
 
 /* Sets the names of what is counted. */
-static void load_counters(struct build *build)
+static int load_counters(struct build *build)
 {
   const char *names[COUNTERS_MAX];
   struct counter_names *counters = &build->times->counters;
   build->counters = read_counters(build->file, names);
-  for (unsigned i = 0; i < build->counters; i++)
-    if (counter_names_add(counters, names[i]) < i) /* twice the same: damaged */
+  for (unsigned i = 0; i < build->counters; i++) {
+    uint32_t number = counter_names_add(counters, names[i]);
+    if (number == MODEL_NONE)
+      return ERR_NOMEM;
+    if (number < i) /* twice the same: damaged */
       build->counters = counters->count = 0;
+  }
   if (read_replaced(build->file)) /* of a part of the run they are not known */
     build->counters = 0;
+  return 0;
 }
 
 /* Reads the records of all threads; *all receives their number. */
@@ -529,16 +541,25 @@ static int load(struct build *build, size_t *all)
   }
   for (uint32_t i = 0; i < process->threads_count && !read_replaced(build->file); i++)
     add_open_interval(build, i); /* those of a part contain it */
-  load_counters(build);
-  for (uint32_t i = 0; i < process->threads_count; i++)
-    if (load_counts(build, &build->threads[i], process->threads[i].index))
-      return ERR_NOMEM;
-  return 0;
+  int status = load_counters(build);
+  for (uint32_t i = 0; i < process->threads_count && !status; i++)
+    status = load_counts(build, &build->threads[i], process->threads[i].index);
+  return status;
 }
 
-static int build_times(struct build *build)
+/* Makes room for a row of each record. */
+static int reserve_rows(struct construct_times *times, size_t records, bool counted)
 {
-  int status = add_node(build, &construct_outside) == MODEL_NONE ? ERR_NOMEM : place_all(build);
+  times->rows = malloc((records + 1) * sizeof *times->rows);
+  times->counts = counted ? malloc((records + 1) * sizeof *times->counts) : NULL;
+  return times->rows && (times->counts || !counted) ? 0 : ERR_NOMEM;
+}
+
+static int build_times(struct build *build, size_t records)
+{
+  int status = reserve_rows(build->times, records, build->counters > 0);
+  if (!status)
+    status = add_node(build, &construct_outside) == MODEL_NONE ? ERR_NOMEM : place_all(build);
   bool *met = status ? NULL : calloc((size_t)build->times->nodes_count + 1, sizeof *met);
   status = met ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < build->process->threads_count && !status; i++) {
@@ -547,8 +568,10 @@ static int build_times(struct build *build)
       status = add_places(build, i, met);
   }
   free(met);
-  if (!status)
+  if (!status) {
+    construct_times_set_counts(build->times);
     construct_times_join_rows(build->times);
+  }
   return status ? status : read_all_tasks(build);
 }
 
@@ -589,7 +612,7 @@ int construct_records_read(struct read_file *file, struct profile_process *proce
     problems_add(problems, "%s: the rate of the time-stamp counter is not known: times of constructs are left out",
                  process->path);
   if (!status && all && timed)
-    status = build_times(&build);
+    status = build_times(&build, all);
   report_faults(&build);
   release(&build);
   return status;

@@ -135,8 +135,7 @@ static bool find_dependency(struct node_map *map, struct node_place place, struc
 
 /* Finds or adds a context.  Threads that run the same code meet its contexts in much the same order: the context that
  * was added after the last one is tried first, which saves most searches.  What is below a filtered context belongs to
- * it.  If contexts are only looked up, one that
- * does not exist counts as the root. */
+ * it.  If contexts are only looked up, one that does not exist counts as the root. */
 static uint32_t add_context(struct node_map *map, uint32_t parent, enum context_kind kind, uint32_t module,
                             uint32_t offset)
 {

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/model/catalog.h"
 
 #include "common/array.h"
+#include "common/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,31 +138,126 @@ int catalog_add_column(struct catalog *catalog, const struct catalog_column *col
   return status;
 }
 
-/* Whether a column of views has the name of that counter. */
-static bool is_taken(const struct catalog *catalog, uint32_t counter)
+/* ---- names that differ ---- */
+
+/* Columns that files or programs name, in an order that does not depend on scheduling: events first.  The figures of a
+ * part of the run and those of the whole run are neighbours. */
+struct naming {
+  struct catalog *catalog;
+  uint32_t order[CATALOG_COLUMNS_MAX], count, events;
+  char *names[CATALOG_COLUMNS_MAX]; /* [position in order] */
+};
+
+static uint32_t role_of(const struct catalog_column *column)
 {
-  const char *name = catalog->columns[counter].name;
-  uint32_t role = catalog->columns[counter].role;
-  bool taken = !strcmp(name, "critical_path");
-  for (uint32_t i = 0; i < catalog->columns_count && !taken; i++)
-    taken = i != counter && (catalog->columns[i].role ^ role) != COLUMN_OF_WHOLE && /* that is the same counter */
-            !strcmp(catalog->columns[i].name, name);
+  return column->role % COLUMN_OF_WHOLE;
+}
+
+static bool has_free_name(const struct catalog_column *column)
+{
+  return role_of(column) == COLUMN_EVENT || role_of(column) == COLUMN_USER;
+}
+
+/* Compares columns without regard to whether they are of the whole run. */
+static int counted_compare(const struct catalog_column *a, const struct catalog_column *b)
+{
+  struct catalog_column first = *a, second = *b;
+  first.role = role_of(a);
+  second.role = role_of(b);
+  return column_compare(&first, &second);
+}
+
+static int by_counted(const void *a, const void *b, void *catalog)
+{
+  const struct catalog_column *columns = ((const struct catalog *)catalog)->columns;
+  return counted_compare(&columns[*(const uint32_t *)a], &columns[*(const uint32_t *)b]);
+}
+
+/* Whether a column of a view, or one of the first columns that were named, has that name. */
+static bool is_taken(const struct naming *naming, uint32_t count, const char *name)
+{
+  static const char *const of_views[] = {"critical_path", "file",   "line",       "function",   "directive",
+                                         "text",          "work_s", "overhead_s", "lockwait_s", "idleness_s"};
+  bool taken = false;
+  for (size_t i = 0; i < sizeof of_views / sizeof *of_views; i++)
+    taken |= !strcmp(of_views[i], name);
+  for (uint32_t i = 0; i < naming->catalog->columns_count; i++)
+    taken |= !has_free_name(&naming->catalog->columns[i]) && !strcmp(naming->catalog->columns[i].name, name);
+  for (uint32_t i = 0; i < count; i++)
+    taken |= !strcmp(naming->names[i], name);
   return taken;
+}
+
+/* Returns a copy as CSV shows it: '?' for control characters, U+FFFD for what is no UTF-8.  NULL if memory runs out. */
+static char *printable(const char *name)
+{
+  static const char replacement[] = "\xef\xbf\xbd";
+  char *copy = calloc(strlen(name) + 1, sizeof replacement - 1), *at = copy;
+  for (size_t length; copy && *name; name += length ? length : 1) {
+    length = utf8_length(name);
+    if (!length)
+      at = stpcpy(at, replacement);
+    else if ((unsigned char)*name < ' ' || *name == 127)
+      *at++ = '?';
+    else
+      at = mempcpy(at, name, length);
+  }
+  return copy;
+}
+
+/* Replaces *name, from the heap, by a free one.  Returns false if memory runs out. */
+static bool find_free(const struct naming *naming, uint32_t position, bool of_user, char **name)
+{
+  char *longer;
+  for (; of_user && is_taken(naming, naming->events, *name); *name = longer) {
+    if (asprintf(&longer, "%s_user", *name) < 0)
+      return false;
+    free(*name);
+  }
+  longer = NULL;
+  for (uint32_t i = 2; is_taken(naming, position, longer ? longer : *name); i++) {
+    free(longer);
+    if (asprintf(&longer, "%s (%u)", *name, i) < 0)
+      return false;
+  }
+  if (longer) {
+    free(*name);
+    *name = longer;
+  }
+  return true;
+}
+
+static bool name_column(struct naming *naming, uint32_t position)
+{
+  const struct catalog_column *column = &naming->catalog->columns[naming->order[position]],
+                              *before = position ? &naming->catalog->columns[naming->order[position - 1]] : NULL;
+  char **name = &naming->names[position];
+  if (before && !counted_compare(column, before)) {
+    *name = strdup(naming->names[position - 1]);
+    return *name != NULL;
+  }
+  *name = printable(column->name);
+  return *name && find_free(naming, position, role_of(column) == COLUMN_USER, name);
 }
 
 int catalog_distinguish(struct catalog *catalog)
 {
-  for (uint32_t i = 0; i < catalog->columns_count; i++) {
-    struct catalog_column *column = &catalog->columns[i];
-    char *name;
-    while (column->role % COLUMN_OF_WHOLE == COLUMN_USER && is_taken(catalog, i)) {
-      if (asprintf(&name, "%s_user", column->name) < 0)
-        return ERR_NOMEM;
-      free(column->name);
-      column->name = name;
+  struct naming naming = {.catalog = catalog};
+  for (uint32_t i = 0; i < catalog->columns_count; i++)
+    if (has_free_name(&catalog->columns[i])) {
+      naming.events += role_of(&catalog->columns[i]) == COLUMN_EVENT;
+      naming.order[naming.count++] = i;
     }
+  qsort_r(naming.order, naming.count, sizeof *naming.order, by_counted, catalog);
+  bool fits = true;
+  for (uint32_t i = 0; i < naming.count && fits; i++)
+    fits = name_column(&naming, i);
+  for (uint32_t i = 0; i < naming.count; i++) {
+    char **name = &catalog->columns[naming.order[i]].name;
+    free(fits ? *name : naming.names[i]);
+    *name = fits ? naming.names[i] : *name;
   }
-  return 0;
+  return fits ? 0 : ERR_NOMEM;
 }
 
 static int by_module(const void *a, const void *b, void *catalog)

@@ -14,6 +14,17 @@ static void add(uint64_t *sum, uint64_t amount)
   *sum = model_sum(*sum, amount);
 }
 
+static void add_counts(struct construct_counts *sum, const struct construct_counts *counts)
+{
+  add(&sum->unread, counts->unread);
+  add(&sum->unread_own, counts->unread_own);
+  for (unsigned i = 0; i < COUNTERS_MAX; i++) {
+    add(&sum->counted[i], counts->counted[i]);
+    add(&sum->counted_own[i], counts->counted_own[i]);
+  }
+  counters_present_add(&sum->present, &counts->present);
+}
+
 void construct_figures_add(struct construct_figures *sum, const struct construct_figures *figures)
 {
   add(&sum->count, figures->count);
@@ -29,13 +40,14 @@ void construct_figures_add(struct construct_figures *sum, const struct construct
   add(&sum->body, figures->body);
   add(&sum->task, figures->task);
   add(&sum->cut, figures->cut);
-  add(&sum->unread, figures->unread);
-  add(&sum->unread_own, figures->unread_own);
-  for (unsigned i = 0; i < COUNTERS_MAX; i++) {
-    add(&sum->counted[i], figures->counted[i]);
-    add(&sum->counted_own[i], figures->counted_own[i]);
-  }
-  counters_present_add(&sum->present, &figures->present);
+  if (figures->counts)
+    add_counts(sum->counts, figures->counts);
+}
+
+const struct construct_counts *construct_counts_of(const struct construct_figures *figures)
+{
+  static const struct construct_counts none;
+  return figures->counts ? figures->counts : &none;
 }
 
 /* The rest of an amount without a part of it, which may exceed it where sums were limited. */
@@ -128,6 +140,12 @@ uint32_t construct_times_add(struct construct_times *times, struct index *index,
   return times->nodes_count++;
 }
 
+void construct_times_set_counts(struct construct_times *times)
+{
+  for (uint32_t i = 0; i < times->rows_count; i++)
+    times->rows[i].figures.counts = times->counts ? &times->counts[i] : NULL;
+}
+
 static int by_node(const void *a, const void *b)
 {
   const struct construct_row *x = a, *y = b;
@@ -169,6 +187,10 @@ uint32_t counter_names_add(struct counter_names *names, const char *name)
     return found;
   if (names->count == COUNTERS_MAX)
     return COUNTERS_MAX;
+  if (!names->names)
+    names->names = calloc(COUNTERS_MAX, sizeof *names->names);
+  if (!names->names)
+    return MODEL_NONE;
   memcpy(names->names[names->count], cut, sizeof cut);
   return names->count++;
 }
@@ -244,5 +266,7 @@ void construct_times_release(struct construct_times *times)
   free(times->nodes);
   free(times->rows);
   free(times->tasks);
+  free(times->counts);
+  free(times->counters.names);
   *times = (struct construct_times){0};
 }

@@ -43,7 +43,7 @@ enum construct_kind { CONSTRUCT_TASK_EXEC = DIRECTIVE_KINDS, CONSTRUCT_DISTRIBUT
 enum { COUNTER_NAME_MAX = 96 };
 
 struct counter_names {
-  char names[COUNTERS_MAX][COUNTER_NAME_MAX];
+  char (*names)[COUNTER_NAME_MAX]; /* room for COUNTERS_MAX; NULL: none */
   uint32_t count;
 };
 
@@ -62,6 +62,13 @@ struct construct_node {
   uint32_t context;   /* calling context in which it was met; MODEL_NONE: not known.  Of the run's nodes only */
 };
 
+/* Events counted in a construct, with the constructs in it and without; and the time of which the counts are estimated,
+ * likewise. */
+struct construct_counts {
+  uint64_t counted[COUNTERS_MAX], counted_own[COUNTERS_MAX], unread, unread_own;
+  struct counters_present present;
+};
+
 /* What one thread did in a construct, or a sum over threads.  Recursive executions are parts of the outermost one. */
 struct construct_figures {
   uint64_t count;      /* executions by the thread */
@@ -74,11 +81,8 @@ struct construct_figures {
   uint64_t wait_spare; /* of `wait`: at the end of sections of which the thread executed none */
   uint64_t body;       /* own_body, and all of the constructs in it that did not run in waits */
   uint64_t task;       /* all of the constructs that ran while this one waited */
-  /* Events counted in it, with the constructs in it and without; and the time of which the counts are estimated, with that
-   * of the constructs in it and without. */
-  uint64_t counted[COUNTERS_MAX], counted_own[COUNTERS_MAX], unread, unread_own;
-  struct counters_present present;
-  uint64_t cut; /* rows of a part of the run: chosen, unended, and the body of a lock are not known */
+  uint64_t cut;        /* rows of a part of the run: chosen, unended, and the body of a lock are not known */
+  struct construct_counts *counts; /* in an array of the figures' owner; NULL: nothing was counted */
 };
 
 struct construct_row {
@@ -109,10 +113,10 @@ struct construct_times {
   size_t nodes_room;
   struct construct_row *rows; /* sorted by node and thread, each pair once */
   uint32_t rows_count;
-  size_t rows_room;
   struct construct_tasks *tasks; /* sorted by directive */
   uint32_t tasks_count;
-  struct counter_names counters; /* of the counts */
+  struct construct_counts *counts; /* of the rows; NULL: none */
+  struct counter_names counters;   /* of the counts */
 };
 
 /* Where the time of a construct went that was not used for work. */
@@ -120,8 +124,12 @@ struct construct_losses {
   uint64_t synchronisation, imbalance, limited_parallelism, management;
 };
 
-/* Adds the figures of another thread, or of another execution. */
+/* Adds the figures of another thread, or of another execution.  Counts are added to those of the sum, which must have
+ * some if the figures have. */
 void construct_figures_add(struct construct_figures *sum, const struct construct_figures *figures);
+
+/* Returns what was counted; zeros where nothing was. */
+const struct construct_counts *construct_counts_of(const struct construct_figures *figures);
 
 /* Returns the time in the construct; and that without the constructs in it.  The body of a lock is in the former only:
  * it overlaps with other constructs, and counts for the one around them. */
@@ -136,7 +144,7 @@ uint64_t construct_losses_sum(const struct construct_losses *losses);
 /* Returns the number of a name, names->count if it is not there. */
 uint32_t counter_names_find(const struct counter_names *names, const char *name);
 
-/* Finds or adds a name.  Returns its number, COUNTERS_MAX if there is no room. */
+/* Finds or adds a name.  Returns its number, COUNTERS_MAX if there is no room, MODEL_NONE without memory. */
 uint32_t counter_names_add(struct counter_names *names, const char *name);
 
 /* A figure that two counts give: counts[of] / counts[per] * factor. */
@@ -171,6 +179,9 @@ extern const struct construct_node construct_outside;
  * it holds all nodes but the first one, which must be construct_outside.  Returns its number, MODEL_NONE without
  * memory. */
 uint32_t construct_times_add(struct construct_times *times, struct index *index, const struct construct_node *node);
+
+/* Gives each row the counts at its position, if there are any. */
+void construct_times_set_counts(struct construct_times *times);
 
 /* Sorts rows by node and thread and adds up those of equal ones. */
 void construct_times_join_rows(struct construct_times *times);

@@ -125,6 +125,7 @@ void construct_tree_release(struct construct_tree *tree)
   free(tree->entries);
   free(tree->entry_of);
   free(tree->lines);
+  free(tree->counts);
   free(tree->threads);
   *tree = (struct construct_tree){0};
 }

@@ -8,12 +8,6 @@
 
 #include "hpcprof-lite/model/profile.h"
 
-/* The figures of a thread in a construct. */
-struct construct_line {
-  uint32_t thread; /* number in construct_tree.threads */
-  struct construct_figures figures;
-};
-
 struct construct_entry {
   uint32_t parent, end;     /* end: the entry after its last descendant; of a flat list, the next one */
   uint32_t depth, id;       /* id: number in the complete tree, in its default order */
@@ -21,9 +15,9 @@ struct construct_entry {
   uint32_t kind, directive; /* directive: the first one that is a copy of the same code; 0: not known */
   const char *name, *file;  /* file: "" if not known */
   uint32_t line;
-  uint32_t context;             /* id of a row of the top-down tree, MODEL_NONE if not known */
-  const char *note;             /* limits of the figures, or "" */
-  struct construct_line *lines; /* by thread; parts of construct_tree.lines */
+  uint32_t context;            /* id of a row of the top-down tree, MODEL_NONE if not known */
+  const char *note;            /* limits of the figures, or "" */
+  struct construct_row *lines; /* by thread; parts of construct_tree.lines */
   uint32_t lines_count;
   struct construct_figures sum; /* over the threads */
   uint32_t threads;             /* of the team in which it was executed */
@@ -40,7 +34,8 @@ struct construct_tree {
   struct construct_entry *entries; /* [0]: what is outside all constructs; then depth-first */
   uint32_t count;                  /* 0: not measured */
   uint32_t *entry_of;              /* [node of the run's constructs]; NULL in a flat list */
-  struct construct_line *lines;
+  struct construct_row *lines;     /* their threads are numbers in `threads` */
+  struct construct_counts *counts; /* of sums, and of lines; NULL: none */
   struct construct_thread *threads;
   uint32_t threads_count;
   bool several;    /* processes */

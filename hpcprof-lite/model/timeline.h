@@ -100,6 +100,18 @@ static inline uint64_t timeline_cell_start(uint64_t from_ns, uint64_t to_ns, uin
   return from_ns + length_ns / count * i + length_ns % count * i / count;
 }
 
+/* The cell that contains a moment from from_ns on; the last one if it is later. */
+static inline uint32_t timeline_cell_at(uint64_t from_ns, uint64_t to_ns, uint32_t count, uint64_t moment_ns)
+{
+  double share = to_ns > from_ns ? (double)(moment_ns - from_ns) / (double)(to_ns - from_ns) : 1;
+  uint32_t i = share >= 1 ? count - 1 : (uint32_t)(share * count);
+  while (i && timeline_cell_start(from_ns, to_ns, count, i) > moment_ns) /* where rounding went astray */
+    i--;
+  while (i + 1 < count && timeline_cell_start(from_ns, to_ns, count, i + 1) <= moment_ns)
+    i++;
+  return i;
+}
+
 /* Returns "work", "overhead", "lock_wait", ...: the names in CSV. */
 static inline const char *timeline_category_name(enum timeline_category category)
 {

@@ -11,19 +11,20 @@ enum { BLOCK_BYTES = 8, COMPRESSION_LEVEL = 1 };
 
 /* These fail when a field is added to a record.  A plain number is sent with the record; a pointer, a bool or the
  * number of a module needs code below. */
-_Static_assert(sizeof(struct profile_process) == 1344 && sizeof(struct profile_thread) == 448, "see below");
+_Static_assert(sizeof(struct profile_process) == 592 && sizeof(struct profile_thread) == 448, "see below");
 _Static_assert(sizeof(struct profile_directive) == 72 && sizeof(struct context_share) == 24, "see below");
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct catalog_column) == 32, "see below");
-_Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 272, "see below");
+_Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 120, "see below");
 _Static_assert(sizeof(struct profile_mark) == 24 && sizeof(struct profile_user_count) == 40, "see below");
-_Static_assert(sizeof(struct construct_tasks) == 3016 && sizeof(struct construct_times) == 832, "see below");
+_Static_assert(sizeof(struct construct_tasks) == 3016 && sizeof(struct construct_times) == 80, "see below");
+_Static_assert(sizeof(struct construct_counts) == 160, "see below");
 
 /* What sender and receiver must have in common. */
 struct layout {
-  uint32_t version, process, thread, directive, node, share, mark, module, column, construct, row, tasks;
+  uint32_t version, process, thread, directive, node, share, mark, module, column, construct, row, counts, tasks;
 };
 
-static const struct layout own_layout = {2,
+static const struct layout own_layout = {3,
                                          sizeof(struct profile_process),
                                          sizeof(struct profile_thread),
                                          sizeof(struct profile_directive),
@@ -34,6 +35,7 @@ static const struct layout own_layout = {2,
                                          sizeof(struct catalog_column),
                                          sizeof(struct construct_node),
                                          sizeof(struct construct_row),
+                                         sizeof(struct construct_counts),
                                          sizeof(struct construct_tasks)};
 
 void serialisation_release(struct serialisation *message)
@@ -183,6 +185,9 @@ static void put_constructs(struct serialisation *message, const struct construct
 {
   serialisation_put_array(message, times->nodes, times->nodes_count, sizeof *times->nodes);
   serialisation_put_array(message, times->rows, times->rows_count, sizeof *times->rows);
+  serialisation_put_number(message, times->counts ? times->rows_count : 0);
+  for (uint32_t i = 0; i < times->rows_count && times->counts; i++)
+    serialisation_put(message, times->rows[i].figures.counts, sizeof *times->counts);
   serialisation_put_array(message, times->tasks, times->tasks_count, sizeof *times->tasks);
   serialisation_put_array(message, times->counters.names, times->counters.count, sizeof *times->counters.names);
 }
@@ -262,10 +267,25 @@ static void get_counters(struct serialisation *message, struct counter_names *co
     fail(message, ERR_INPUT);
   for (uint32_t i = 0; i < count && !message->status; i++) {
     names[i][COUNTER_NAME_MAX - 1] = '\0';
-    if (counter_names_add(counters, names[i]) != i)
-      fail(message, ERR_INPUT);
+    uint32_t number = counter_names_add(counters, names[i]);
+    if (number != i)
+      fail(message, number == MODEL_NONE ? ERR_NOMEM : ERR_INPUT);
   }
   free(names);
+}
+
+/* Reads what was counted in the rows of a process, if anything was. */
+static void get_counts(struct serialisation *message, struct construct_times *times)
+{
+  uint32_t count;
+  times->counts = serialisation_own_array(message, &count, sizeof *times->counts);
+  if (count != times->rows_count) {
+    free(times->counts);
+    times->counts = NULL;
+  }
+  if (count && count != times->rows_count)
+    fail(message, ERR_INPUT);
+  construct_times_set_counts(times);
 }
 
 static void get_constructs(struct serialisation *message, struct profile_process *process)
@@ -274,6 +294,7 @@ static void get_constructs(struct serialisation *message, struct profile_process
   *times = (struct construct_times){0};
   times->nodes = serialisation_own_array(message, &times->nodes_count, sizeof *times->nodes);
   times->rows = serialisation_own_array(message, &times->rows_count, sizeof *times->rows);
+  get_counts(message, times);
   times->tasks = serialisation_own_array(message, &times->tasks_count, sizeof *times->tasks);
   get_counters(message, &times->counters);
   if (!message->status && !valid_constructs(times, process))

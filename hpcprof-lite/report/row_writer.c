@@ -1,27 +1,20 @@
 #include "hpcprof-lite/report/row_writer.h"
 
+#include "common/utf8.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-/* Length of the UTF-8 sequence that begins here in bytes, 0 if it is invalid. */
-static size_t sequence(const unsigned char *s)
+static bool quotes_text;
+
+void row_writer_quote_text(void)
 {
-  if (s[0] < 0x80)
-    return 1;
-  size_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-  if (s[0] < 0xc2 || s[0] > 0xf4)
-    return 0;
-  for (size_t i = 1; i < length; i++)
-    if ((s[i] & 0xc0) != 0x80)
-      return 0;
-  bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-  bool beyond = (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf4 && s[1] > 0x8f);
-  return overlong || beyond ? 0 : length;
+  quotes_text = true;
 }
 
 const char *row_writer_character(FILE *stream, const char *text)
 {
-  size_t length = sequence((const unsigned char *)text);
+  size_t length = utf8_length(text);
   if (!length)
     fputs_unlocked("\xef\xbf\xbd", stream);
   else if ((unsigned char)*text < ' ' || *text == 127)
@@ -31,12 +24,26 @@ const char *row_writer_character(FILE *stream, const char *text)
   return text + (length ? length : 1);
 }
 
+/* Length of the characters at the begin of a text that stand for themselves in JSON. */
+static size_t plain_json(const unsigned char *s)
+{
+  size_t length = 0;
+  while (s[length] >= ' ' && s[length] < 127 && s[length] != '"' && s[length] != '\\')
+    length++;
+  return length;
+}
+
 void row_writer_json_string(FILE *stream, const char *text)
 {
   const unsigned char *s = (const unsigned char *)text;
   putc_unlocked('"', stream);
-  while (*s) {
-    size_t length = sequence(s);
+  for (;;) {
+    size_t plain = plain_json(s);
+    fwrite_unlocked(s, 1, plain, stream);
+    s += plain;
+    if (!*s)
+      break;
+    size_t length = utf8_length((const char *)s);
     if (!length)
       fputs_unlocked("\xef\xbf\xbd", stream);
     else if (*s == '"' || *s == '\\')
@@ -61,11 +68,11 @@ static bool is_plain(const char *text)
 
 static void csv_string(FILE *stream, const char *text)
 {
-  if (is_plain(text)) {
+  if (!quotes_text && is_plain(text)) {
     fputs_unlocked(text, stream);
     return;
   }
-  bool quote = strpbrk(text, ",\"") || *text == ' ' || (*text && text[strlen(text) - 1] == ' ');
+  bool quote = quotes_text || strpbrk(text, ",\"") || *text == ' ' || (*text && text[strlen(text) - 1] == ' ');
   if (quote)
     putc_unlocked('"', stream);
   while (*text) {
@@ -129,7 +136,7 @@ static void close_cell(struct row_writer *writer)
 
 void row_writer_text(struct row_writer *writer, const char *text)
 {
-  if (!text || !*text) {
+  if ((!text || !*text) && (writer->json || !quotes_text)) {
     row_writer_empty(writer);
     return;
   }
@@ -137,7 +144,7 @@ void row_writer_text(struct row_writer *writer, const char *text)
   if (writer->json)
     row_writer_json_string(writer->stream, text);
   else
-    csv_string(writer->stream, text);
+    csv_string(writer->stream, text ? text : "");
   close_cell(writer);
 }
 
@@ -159,16 +166,20 @@ void row_writer_ns(struct row_writer *writer, uint64_t ns)
 }
 
 /* Tables can have millions of rows: printf() would take most of the time. */
-void row_writer_number(FILE *stream, uint64_t value, unsigned decimals)
+char *row_writer_digits(char *end, uint64_t value, unsigned decimals)
 {
-  char text[48];
-  size_t at = sizeof text;
   for (unsigned digits = 0; value || digits <= decimals; digits++, value /= 10) {
     if (digits == decimals && decimals)
-      text[--at] = '.';
-    text[--at] = (char)('0' + value % 10);
+      *--end = '.';
+    *--end = (char)('0' + value % 10);
   }
-  fwrite_unlocked(text + at, 1, sizeof text - at, stream);
+  return end;
+}
+
+void row_writer_number(FILE *stream, uint64_t value, unsigned decimals)
+{
+  char text[48], *end = text + sizeof text, *at = row_writer_digits(end, value, decimals);
+  fwrite_unlocked(at, 1, (size_t)(end - at), stream);
 }
 
 void row_writer_decimal(struct row_writer *writer, uint64_t value, unsigned decimals)

@@ -2,7 +2,7 @@
  *
  * Context: BATCH.  Cells are given in the order of the columns, exactly as many; each row is written as it comes.  Text
  * from measurements is hostile: what is no UTF-8 becomes U+FFFD, and in CSV control characters become '?', so that a
- * row is a line.
+ * row is a line.  CSV does not tell text from numbers: for a program that must know, all text can be quoted.
  */
 #ifndef HPCPROF_LITE_REPORT_ROW_WRITER_H
 #define HPCPROF_LITE_REPORT_ROW_WRITER_H
@@ -23,6 +23,9 @@ struct row_writer {
 
 /* Writes a character of a text, as in CSV.  Returns the address after it. */
 const char *row_writer_character(FILE *stream, const char *text);
+
+/* From now on, writers of this process quote the text in CSV, also where it is empty, and nothing else. */
+void row_writer_quote_text(void);
 
 /* Writes the CSV header.  In JSON: the columns, and the beginning of the array "rows" of an object that the caller
  * opened. */
@@ -51,7 +54,11 @@ void row_writer_optional(struct row_writer *writer, bool known, uint64_t value);
 /* Ends the array; the caller closes the object. */
 void row_writer_end(struct row_writer *writer);
 
-/* value / 10^decimals */
+/* Puts value / 10^decimals before `end`, without a NUL; returns where it begins.  For decimals below 20, it takes at
+ * most 21 bytes. */
+char *row_writer_digits(char *end, uint64_t value, unsigned decimals);
+
+/* The same, to a stream. */
 void row_writer_number(FILE *stream, uint64_t value, unsigned decimals);
 
 /* A JSON string with its quotes. */

@@ -101,8 +101,8 @@ static uint64_t figure(const struct construct_entry *entry, int key)
 {
   uint64_t value;
   if (key >= KEY_COUNTED)
-    return key < KEY_COUNTED_OWN ? entry->sum.counted[key - KEY_COUNTED]
-                                 : entry->sum.counted_own[key - KEY_COUNTED_OWN];
+    return key < KEY_COUNTED_OWN ? construct_counts_of(&entry->sum)->counted[key - KEY_COUNTED]
+                                 : construct_counts_of(&entry->sum)->counted_own[key - KEY_COUNTED_OWN];
   switch (key) {
   case KEY_EXCLUSIVE:
     return construct_exclusive(entry->kind, &entry->sum);

@@ -23,6 +23,15 @@ struct build {
   bool *used;                     /* [joined node] it has figures, or one below it has */
 };
 
+/* Gives figures a copy of their counts, counts[place], so that adding to it does not change the figures copied. */
+static void copy_counts(struct construct_figures *figures, struct construct_counts *counts, size_t place)
+{
+  if (!figures->counts)
+    return;
+  counts[place] = *figures->counts;
+  figures->counts = &counts[place];
+}
+
 /* ---- copies joined ---- */
 
 /* Numbers the threads of all processes that have times of constructs; first_of[process] receives the first one. */
@@ -71,14 +80,29 @@ static int join_nodes(struct build *build, uint32_t *map)
   return status;
 }
 
+/* Copies the counts of all rows; the sums' are before them. */
+static int copy_all_counts(struct build *build)
+{
+  size_t rows = build->joined.rows_count, sums = build->joined.nodes_count;
+  struct construct_counts *counts = calloc(sums + rows, sizeof *counts);
+  build->result->counts = counts;
+  for (size_t i = 0; i < rows && counts; i++)
+    copy_counts(&build->joined.rows[i].figures, counts, sums + i);
+  return counts ? 0 : ERR_NOMEM;
+}
+
 static int join_rows(struct build *build, const uint32_t *map, const uint32_t *first_of)
 {
+  const struct profile *profile = build->profile;
   struct construct_times *joined = &build->joined;
-  for (uint32_t i = 0; i < build->profile->processes_count; i++) {
-    const struct construct_times *own = &build->profile->processes[i].constructs;
-    size_t needed = (size_t)joined->rows_count + own->rows_count;
-    if (!array_reserve(&joined->rows, &joined->rows_room, needed, sizeof *joined->rows))
-      return ERR_NOMEM;
+  size_t rows = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++)
+    rows += profile->processes[i].constructs.rows_count;
+  joined->rows = rows < UINT32_MAX ? malloc((rows + 1) * sizeof *joined->rows) : NULL;
+  if (!joined->rows)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct construct_times *own = &profile->processes[i].constructs;
     for (uint32_t j = 0; j < own->rows_count; j++) {
       struct construct_row row = own->rows[j];
       row.node = map[row.node];
@@ -86,6 +110,8 @@ static int join_rows(struct build *build, const uint32_t *map, const uint32_t *f
       joined->rows[joined->rows_count++] = row;
     }
   }
+  if (profile->constructs.counters.count && copy_all_counts(build))
+    return ERR_NOMEM;
   construct_times_join_rows(joined);
   return 0;
 }
@@ -134,6 +160,8 @@ static int set_order(struct build *build)
   build->used = calloc((size_t)count + 1, sizeof *build->used);
   if (!build->sums || !build->order || !build->first_child || !build->first_row || !build->used)
     return ERR_NOMEM;
+  for (uint32_t i = 0; i < count && build->result->counts; i++)
+    build->sums[i].counts = &build->result->counts[i];
   for (uint32_t i = build->joined.rows_count; i-- > 0;) {
     build->first_row[build->joined.rows[i].node] = i;
     build->used[build->joined.rows[i].node] = true;
@@ -217,22 +245,25 @@ static int add_entry(struct build *build, uint32_t number, uint32_t parent)
                                     .lines = &result->lines[build->first_row[number]],
                                     .sum = build->sums[number],
                                     .threads = 1};
-  for (uint32_t i = build->first_row[number]; i < build->joined.rows_count && build->joined.rows[i].node == number; i++)
+  for (uint32_t i = build->first_row[number]; i < build->joined.rows_count && result->lines[i].node == number; i++)
     entry->lines_count++;
   entry->note = note_of(build->names, build->result->unseen, entry);
   result->count++;
   return entry->note ? 0 : ERR_NOMEM;
 }
 
-/* Adds all entries, depth-first. */
+/* Adds all entries, depth-first.  The rows become their lines. */
 static int add_entries(struct build *build)
 {
   struct construct_tree *result = build->result;
   uint32_t count = build->joined.nodes_count, depth = 0;
+  result->lines = build->joined.rows;
+  build->joined.rows = NULL;
+  result->entries = calloc((size_t)count + 1, sizeof *result->entries);
   uint32_t *next = calloc((size_t)count + 1, sizeof *next); /* [depth] position in `order` */
   uint32_t *open = calloc((size_t)count + 1, sizeof *open); /* [depth] entry */
   uint32_t *made = calloc((size_t)count + 1, sizeof *made); /* [joined node] entry; 0: it has none */
-  int status = next && open && made ? add_entry(build, 0, 0) : ERR_NOMEM;
+  int status = result->entries && next && open && made ? add_entry(build, 0, 0) : ERR_NOMEM;
   if (!status)
     next[0] = build->first_child[0];
   for (uint32_t node = 0; !status;) {
@@ -306,19 +337,6 @@ static int set_gains(const struct profile *profile, struct construct_tree *resul
   return status;
 }
 
-static int add_lines(struct build *build)
-{
-  struct construct_tree *result = build->result;
-  const struct construct_times *joined = &build->joined;
-  result->lines = calloc((size_t)joined->rows_count + 1, sizeof *result->lines);
-  result->entries = calloc((size_t)joined->nodes_count + 1, sizeof *result->entries);
-  if (!result->lines || !result->entries)
-    return ERR_NOMEM;
-  for (uint32_t i = 0; i < joined->rows_count; i++)
-    result->lines[i] = (struct construct_line){joined->rows[i].thread, joined->rows[i].figures};
-  return 0;
-}
-
 int construct_rows(const struct profile *profile, struct names *names, const struct tree *contexts,
                    const uint32_t *row_of_context, struct construct_tree *result)
 {
@@ -330,8 +348,6 @@ int construct_rows(const struct profile *profile, struct names *names, const str
   int status = join(&build);
   if (!status)
     status = set_order(&build);
-  if (!status)
-    status = add_lines(&build);
   if (!status)
     status = add_entries(&build);
   if (!status)
@@ -351,7 +367,7 @@ int construct_rows(const struct profile *profile, struct names *names, const str
 
 static int by_thread(const void *a, const void *b)
 {
-  const struct construct_line *x = a, *y = b;
+  const struct construct_row *x = a, *y = b;
   return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
@@ -400,8 +416,11 @@ static void join_entries(struct construct_tree *result)
   uint32_t kept = 0, lines = 0;
   for (uint32_t i = 0; i < result->count; i++) {
     struct construct_entry entry = result->entries[i];
-    struct construct_line *to = &result->lines[lines];
+    struct construct_row *to = &result->lines[lines];
     memcpy(to, entry.lines, entry.lines_count * sizeof *to);
+    for (uint32_t j = 0; j < entry.lines_count; j++)
+      copy_counts(&to[j].figures, result->counts, (size_t)result->count + lines + j);
+    copy_counts(&entry.sum, result->counts, i);
     lines += entry.lines_count;
     entry.lines = to;
     if (!kept || result->entries[kept - 1].region != entry.region) {
@@ -428,7 +447,9 @@ int construct_rows_flat(const struct construct_tree *tree, struct names *names, 
   result->entries = calloc(tree->count, sizeof *result->entries);
   result->lines = calloc((size_t)lines + 1, sizeof *result->lines);
   result->threads = calloc((size_t)tree->threads_count + 1, sizeof *result->threads);
-  if (!result->entries || !result->lines || !result->threads)
+  if (tree->counts)
+    result->counts = calloc((size_t)tree->count + lines, sizeof *result->counts);
+  if (!result->entries || !result->lines || !result->threads || (tree->counts && !result->counts))
     return ERR_NOMEM;
   result->count = tree->count;
   result->threads_count = tree->threads_count;

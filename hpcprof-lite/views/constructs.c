@@ -47,7 +47,7 @@ static int set_origins(struct names *names)
 {
   uint32_t count = names->functions_count;
   for (uint32_t i = 0; i < count; i++) {
-    char readable[SYMBOLS_NAME_MAX] = "";
+    char readable[SYMBOLS_NAME_MAX];
     struct names_function outlined = names->functions[i];
     if (outlined.unknown || symbols_outlined(outlined.raw, readable, sizeof readable) == SYMBOLS_ORDINARY || !*readable)
       continue;

@@ -44,6 +44,11 @@ static bool is_light(const struct tree *tree, const struct tree_columns *columns
                       (double)tree_weight(tree, columns, 0, true) * limits->percent / 100;
 }
 
+static bool follows(const struct tree *tree, const struct limits *limits, uint32_t row)
+{
+  return limits->lines_follow && tree->rows[row].kind == ROW_LINE;
+}
+
 /* Whether nothing was counted in a row and below it. */
 static bool is_empty(const struct tree *tree, uint32_t row)
 {
@@ -64,7 +69,7 @@ static int keep_heaviest(const struct tree *tree, const struct tree_columns *col
   uint32_t count = 0;
   for (uint32_t i = 1; i < tree->count; i++) {
     uint32_t row = tree->order[i];
-    if (shown[row])
+    if (shown[row] && !follows(tree, limits, row))
       candidates[count++] = (struct candidate){
           .weight = limits->in_order ? 0 : weigh(tree, columns, limits, row), .position = i, .row = row};
   }
@@ -90,7 +95,7 @@ int limits_apply(const struct tree *tree, const struct tree_columns *columns, co
     bool deep = limits->depth && here->depth > limits->depth;
     bool light = is_light(tree, columns, limits, row);
     bool empty = limits->part && is_empty(tree, row);
-    (*shown)[row] = (*shown)[here->parent] && !deep && !light && !empty;
+    (*shown)[row] = (*shown)[here->parent] && (follows(tree, limits, row) || (!deep && !light && !empty));
   }
   int status = limits->rows ? keep_heaviest(tree, columns, limits, *shown) : 0;
   *left_out = 0;

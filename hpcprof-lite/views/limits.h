@@ -15,6 +15,7 @@ struct limits {
   bool critical_path; /* weigh rows by their share of the critical path: hide rows that are not on it */
   bool part;          /* of a run: hide rows of contexts in which nothing happened then */
   bool in_order;      /* show the first rows in the order of the view instead of the heaviest: flat views */
+  bool lines_follow;  /* rows of kind line do not count, and are shown where the row above is */
 };
 
 /* Sets *shown to a new array, (*shown)[row], which the caller frees, and *left_out to the number of hidden rows.

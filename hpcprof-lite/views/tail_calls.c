@@ -47,9 +47,16 @@ static bool is_begin(const struct names_address *address)
 static bool is_tail(const struct jumps *jumps, uint32_t node)
 {
   const struct context_node *nodes = jumps->profile->contexts.nodes;
-  if (nodes[node].kind != CONTEXT_FRAME || nodes[nodes[node].parent].kind != CONTEXT_FRAME)
+  if (nodes[node].kind != CONTEXT_FRAME || !nodes[node].parent)
     return false;
   return is_begin(&jumps->names->addresses[jumps->names->address_of[node]]);
+}
+
+/* Whether it was called by a function, rather than by the runtime. */
+static bool is_called_tail(const struct jumps *jumps, uint32_t node)
+{
+  const struct context_node *nodes = jumps->profile->contexts.nodes;
+  return nodes[nodes[node].parent].kind == CONTEXT_FRAME && is_tail(jumps, node);
 }
 
 /* Collects from the contexts the outlined functions below calls, and functions without a frame. */
@@ -68,7 +75,7 @@ static int read_contexts(struct jumps *jumps)
   memset(jumps->tail, 0xff, addresses * sizeof *jumps->tail);
   for (uint32_t i = 1; i < contexts; i++) {
     uint32_t entry = nodes[i].parent, site = nodes[entry].parent;
-    if (is_tail(jumps, i)) {
+    if (is_called_tail(jumps, i)) {
       uint32_t *tail = &jumps->tail[names->address_of[entry]];
       *tail = *tail < names->address_of[i] ? *tail : names->address_of[i];
     }
@@ -84,7 +91,7 @@ static int read_contexts(struct jumps *jumps)
       continue;
     }
     merge_body(&jumps->body[site], function);
-    merge_body(&jumps->bodies[names->address_of[is_tail(jumps, site) ? nodes[site].parent : site]], function);
+    merge_body(&jumps->bodies[names->address_of[is_called_tail(jumps, site) ? nodes[site].parent : site]], function);
   }
   return 0;
 }

@@ -132,18 +132,37 @@ static void check_losses(const struct overheads *overheads)
   }
 }
 
+/* Counts of the process, as if the program had counted two events. */
+static void make_counts(struct profile *profile)
+{
+  struct construct_times *times = &profile->processes[0].constructs;
+  assert_int_equal(counter_names_add(&profile->constructs.counters, "cycles"), 0);
+  assert_int_equal(counter_names_add(&profile->constructs.counters, "instructions"), 1);
+  times->counts = calloc(times->rows_count, sizeof *times->counts);
+  assert_non_null(times->counts);
+  for (uint32_t i = 0; i < times->rows_count; i++)
+    times->counts[i] = (struct construct_counts){.counted = {chance(1000), chance(1000)},
+                                                 .counted_own = {chance(1000)},
+                                                 .unread = chance(1000),
+                                                 .present = counters_present_of(3)};
+  construct_times_set_counts(times);
+}
+
 /* What the lines of each thread add up to without constructs in constructs. */
 static void check_lines(const struct construct_tree *tree, bool hostile)
 {
   uint64_t sums[THREADS] = {0};
   for (uint32_t i = 0; i < tree->count; i++) {
     const struct construct_entry *entry = &tree->entries[i];
-    struct construct_figures sum = {0};
+    struct construct_counts counts = {0};
+    struct construct_figures sum = {.counts = &counts};
     for (uint32_t j = 0; j < entry->lines_count; j++) {
       sums[entry->lines[j].thread] += construct_exclusive(entry->kind, &entry->lines[j].figures);
       construct_figures_add(&sum, &entry->lines[j].figures);
       assert_true(!j || entry->lines[j - 1].thread < entry->lines[j].thread);
     }
+    assert_memory_equal(&counts, construct_counts_of(&entry->sum), sizeof counts);
+    sum.counts = entry->sum.counts;
     assert_memory_equal(&sum, &entry->sum, sizeof sum);
   }
   for (uint32_t thread = 0; thread < THREADS; thread++) {
@@ -208,6 +227,8 @@ static void test_random_trees(void **state)
     make_trees(hostile);
     write_trees();
     assert_int_equal(merge_files(paths, 1, 1, BASELINE_THREAD, NULL, &profile), 0);
+    if (round % 2)
+      make_counts(&profile);
     tree_columns_init(&profile.catalog, &columns);
     assert_int_equal(symbolize(&profile, 1, &names), 0);
     size_t rows = (size_t)profile.contexts.count + profile.workspan.directives_count + 1;

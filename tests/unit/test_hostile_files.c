@@ -18,7 +18,7 @@
 #define __has_feature(name) 0
 #endif
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-enum { STEP = 7 };
+enum { STEP = 17 };
 #else
 enum { STEP = 1 };
 #endif

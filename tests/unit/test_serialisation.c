@@ -162,9 +162,12 @@ static void dump_constructs(const struct profile *profile, struct lines *lines)
     for (uint32_t j = 0; j < times->rows_count; j++) {
       const struct construct_row *row = &times->rows[j];
       char line[LINE] = "row ";
+      const struct construct_counts *counts = construct_counts_of(&row->figures);
       put_construct(profile, row->node, line);
-      snprintf(line + strlen(line), 200, " %u %u %llu %llu", i, row->thread, (unsigned long long)row->figures.count,
-               (unsigned long long)construct_exec(&row->figures));
+      snprintf(line + strlen(line), 200, " %u %u %llu %llu %llu %llu %llx", i, row->thread,
+               (unsigned long long)row->figures.count, (unsigned long long)construct_exec(&row->figures),
+               (unsigned long long)counts->counted[0], (unsigned long long)counts->unread_own,
+               (unsigned long long)counts->present.known);
       add_line(lines, line);
     }
     for (uint32_t j = 0; j < times->tasks_count; j++) {

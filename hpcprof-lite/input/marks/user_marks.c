@@ -1,6 +1,7 @@
 #include "hpcprof-lite/input/marks/user_marks.h"
 
 #include "common/array.h"
+#include "hpcprof-lite/model/index.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,42 +9,10 @@
 /* Strings of the file that are in the text. */
 struct names {
   struct read_file *file;
-  uint32_t *strings, *offsets; /* by hash of the string, open addressing; string 0: free */
-  uint32_t room, count;        /* room: a power of two */
+  struct index offsets; /* by string + 1; only the empty one is at 0 */
   size_t text_room;
   struct profile_marks *marks;
 };
-
-static uint32_t slot_of(const struct names *names, uint32_t string)
-{
-  uint32_t slot = string * 2654435761u & (names->room - 1);
-  while (names->strings[slot] && names->strings[slot] != string)
-    slot = (slot + 1) & (names->room - 1);
-  return slot;
-}
-
-static int names_grow(struct names *names)
-{
-  struct names grown = *names;
-  grown.room = names->room ? 2 * names->room : 64;
-  grown.strings = calloc(grown.room, sizeof *grown.strings);
-  grown.offsets = calloc(grown.room, sizeof *grown.offsets);
-  if (!grown.strings || !grown.offsets) {
-    free(grown.strings);
-    free(grown.offsets);
-    return ERR_NOMEM;
-  }
-  for (uint32_t i = 0; i < names->room; i++)
-    if (names->strings[i]) {
-      uint32_t slot = slot_of(&grown, names->strings[i]);
-      grown.strings[slot] = names->strings[i];
-      grown.offsets[slot] = names->offsets[i];
-    }
-  free(names->strings);
-  free(names->offsets);
-  *names = grown;
-  return 0;
-}
 
 /* Appends a name to the text. */
 static int append(struct names *names, const char *name, uint32_t *offset)
@@ -67,16 +36,11 @@ static int name_of(struct names *names, uint32_t string, uint32_t *offset)
   *offset = 0;
   if (status || !*name)
     return status;
-  if (2 * (names->count + 1) > names->room && names_grow(names))
-    return ERR_NOMEM;
-  uint32_t slot = slot_of(names, string);
-  if (!names->strings[slot]) {
-    status = append(names, name, &names->offsets[slot]);
-    names->strings[slot] = status ? 0 : string;
-    names->count += !status;
-  }
-  *offset = names->offsets[slot];
-  return status;
+  *offset = index_find(&names->offsets, (uint64_t)string + 1);
+  if (*offset)
+    return 0;
+  status = append(names, name, offset);
+  return status || index_add(&names->offsets, (uint64_t)string + 1, *offset) ? status : ERR_NOMEM;
 }
 
 static int by_time(const void *a, const void *b)
@@ -171,8 +135,7 @@ int user_marks_read(struct read_file *file, struct profile_process *process, str
   int status = read_marks(&names, process, problems);
   if (!status)
     status = add_counts(&names, process);
-  free(names.strings);
-  free(names.offsets);
+  index_release(&names.offsets);
   return status;
 }
 
@@ -183,8 +146,7 @@ int user_marks_count(struct read_file *file, struct profile_process *process)
   process->marks.counts = NULL;
   process->marks.counts_count = 0;
   int status = add_counts(&names, process);
-  free(names.strings);
-  free(names.offsets);
+  index_release(&names.offsets);
   return status;
 }
 

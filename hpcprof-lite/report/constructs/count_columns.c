@@ -56,8 +56,9 @@ static void thread_cells(struct row_writer *writer, const struct construct_entry
   uint64_t least = UINT64_MAX, greatest = 0;
   uint32_t lines = 0;
   for (uint32_t i = 0; i < entry->lines_count; i++) {
-    uint64_t count = entry->lines[i].figures.counted[counter];
-    if (!counters_present_has(&entry->lines[i].figures.present, counter))
+    const struct construct_counts *counts = construct_counts_of(&entry->lines[i].figures);
+    uint64_t count = counts->counted[counter];
+    if (!counters_present_has(&counts->present, counter))
       continue;
     lines++;
     least = count < least ? count : least;
@@ -65,7 +66,7 @@ static void thread_cells(struct row_writer *writer, const struct construct_entry
   }
   row_writer_optional(writer, lines > 0, least);
   if (lines)
-    row_writer_real(writer, (double)entry->sum.counted[counter] / lines, 2);
+    row_writer_real(writer, (double)construct_counts_of(&entry->sum)->counted[counter] / lines, 2);
   else
     row_writer_empty(writer);
   row_writer_optional(writer, lines > 0, greatest);
@@ -79,9 +80,10 @@ static void no_cells(const struct count_columns *columns, struct row_writer *wri
 }
 
 void count_columns_cells(const struct count_columns *columns, struct row_writer *writer,
-                         const struct construct_entry *entry, const struct construct_line *line)
+                         const struct construct_entry *entry, const struct construct_row *line)
 {
   const struct construct_figures *figures = line ? &line->figures : &entry->sum;
+  const struct construct_counts *counts = construct_counts_of(figures);
   if (columns->unknown)
     no_cells(columns, writer, columns->kind == COUNT_COLUMNS_TREE ? 2 : 4);
   if (columns->unknown || !columns->counters->count)
@@ -92,18 +94,18 @@ void count_columns_cells(const struct count_columns *columns, struct row_writer 
     return;
   }
   for (uint32_t i = 0; i < columns->counters->count; i++) {
-    bool has = counters_present_has(&figures->present, i);
-    row_writer_optional(writer, has, figures->counted[i]);
+    bool has = counters_present_has(&counts->present, i);
+    row_writer_optional(writer, has, counts->counted[i]);
     if (columns->kind == COUNT_COLUMNS_TREE)
-      row_writer_optional(writer, has, figures->counted_own[i]);
+      row_writer_optional(writer, has, counts->counted_own[i]);
     else if (!line)
       thread_cells(writer, entry, i);
     else
       for (int k = 0; k < 3; k++)
         row_writer_empty(writer);
   }
-  ratio_cells(columns, writer, figures->counted, &figures->present);
-  part_cell(writer, &figures->present, construct_exec(figures), figures->unread);
+  ratio_cells(columns, writer, counts->counted, &counts->present);
+  part_cell(writer, &counts->present, construct_exec(figures), counts->unread);
 }
 
 void count_columns_sums(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts,

@@ -33,7 +33,7 @@ void count_columns_init(struct count_columns *columns, const struct profile *pro
 
 /* The cells of a row: of the sum over the threads where line is NULL. */
 void count_columns_cells(const struct count_columns *columns, struct row_writer *writer,
-                         const struct construct_entry *entry, const struct construct_line *line);
+                         const struct construct_entry *entry, const struct construct_row *line);
 
 /* Those of a row that has sums only, of the counters that are present.  all_ns: its time; unread_ns: that of which the
  * counts are estimated. */

@@ -59,7 +59,7 @@ static void last_cells(struct row_writer *writer, const struct construct_entry *
   row_writer_text(writer, sum ? entry->note : NULL);
 }
 
-static void thread_cell(struct row_writer *writer, const struct construct_tree *tree, const struct construct_line *line)
+static void thread_cell(struct row_writer *writer, const struct construct_tree *tree, const struct construct_row *line)
 {
   if (line)
     row_writer_uint(writer, tree->threads[line->thread].number);
@@ -69,7 +69,7 @@ static void thread_cell(struct row_writer *writer, const struct construct_tree *
 
 /* A row of a construct: of one thread, or NULL for the sum. */
 static void region_row(struct row_writer *writer, const struct construct_tree *tree,
-                       const struct construct_entry *entry, const struct construct_line *line,
+                       const struct construct_entry *entry, const struct construct_row *line,
                        const struct count_columns *columns)
 {
   const struct construct_figures *figures = line ? &line->figures : &entry->sum;
@@ -107,7 +107,7 @@ int regions_view_table(const struct report *report, bool json)
 }
 
 static void tree_row(struct row_writer *writer, const struct construct_tree *tree, uint32_t number,
-                     const struct construct_line *line, const struct count_columns *columns)
+                     const struct construct_row *line, const struct count_columns *columns)
 {
   const struct construct_entry *entry = &tree->entries[number];
   const struct construct_figures *figures = line ? &line->figures : &entry->sum;
@@ -225,7 +225,7 @@ static double body_and_tasks(const struct construct_figures *figures)
 
 /* Finds the thread that is farthest from the mean; false if that is less than a quarter away, or if the threads did
  * not take part equally often, so that they cannot be compared. */
-static bool find_uneven(const struct construct_entry *entry, double mean, const struct construct_line **found)
+static bool find_uneven(const struct construct_entry *entry, double mean, const struct construct_row **found)
 {
   double farthest = 0;
   for (uint32_t i = 0; i < entry->lines_count; i++) {
@@ -243,7 +243,7 @@ static bool find_uneven(const struct construct_entry *entry, double mean, const 
 static void print_uneven(const struct layout *layout, const struct construct_entry *entry)
 {
   const struct construct_tree *tree = layout->report->constructs;
-  const struct construct_line *line = NULL;
+  const struct construct_row *line = NULL;
   double sum = body_and_tasks(&entry->sum), mean = sum / (entry->lines_count + !entry->lines_count);
   if (!is_divided(entry->kind) || sum * 100 < (double)construct_exec(&entry->sum) || !find_uneven(entry, mean, &line))
     return;
@@ -263,6 +263,7 @@ static void print_entry(const struct layout *layout, const struct construct_entr
 {
   char name[TERMINAL_TEXT_MAX], level[16] = "";
   const struct report *report = layout->report;
+  const struct construct_counts *counts = construct_counts_of(&entry->sum);
   unsigned depth = layout->tree ? entry->depth * 2 : 0, most = name_width(layout, 0) / 3;
   unsigned indent = depth < most ? depth : most;
   struct construct_place place = {profile_directive_name(entry->kind), entry->name, entry->file, entry->line};
@@ -277,9 +278,9 @@ static void print_entry(const struct layout *layout, const struct construct_entr
   if (!layout->tree)
     print_uneven(layout, entry);
   if (entry->kind != DIRECTIVE_TASK && !report->profile->range.traced)
-    count_columns_text(&report->profile->constructs.counters,
-                       layout->tree ? entry->sum.counted_own : entry->sum.counted, &entry->sum.present,
-                       (layout->tree ? entry->sum.unread_own : entry->sum.unread) > 0, &layout->terminal, report->stream);
+    count_columns_text(&report->profile->constructs.counters, layout->tree ? counts->counted_own : counts->counted,
+                       &counts->present, (layout->tree ? counts->unread_own : counts->unread) > 0, &layout->terminal,
+                       report->stream);
   if (report->per_thread)
     print_threads(layout, entry, indent + 2);
 }

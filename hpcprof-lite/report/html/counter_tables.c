@@ -50,10 +50,7 @@ static int add_to_cells(struct counts *counts, struct drawn_counter *counter, co
     counter->cells = calloc(COUNTER_TABLES_CELLS, sizeof *counter->cells);
   if (!counter->cells)
     return ERR_NOMEM;
-  double share = (double)(count->start_ns - counts->from_ns) / (double)(counts->to_ns - counts->from_ns);
-  uint32_t cell = share >= 1 ? COUNTER_TABLES_CELLS - 1 : (uint32_t)(share * COUNTER_TABLES_CELLS);
-  while (cell && cell_ns(counts, cell) > count->start_ns) /* where rounding went astray */
-    cell--;
+  uint32_t cell = timeline_cell_at(counts->from_ns, counts->to_ns, COUNTER_TABLES_CELLS, count->start_ns);
   for (; cell < COUNTER_TABLES_CELLS && cell_ns(counts, cell) <= count->end_ns; cell++) {
     uint64_t part =
         model_part(count->value, count->start_ns, count->end_ns, cell_ns(counts, cell), cell_ns(counts, cell + 1));

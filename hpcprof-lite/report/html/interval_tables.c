@@ -44,13 +44,7 @@ static uint64_t bucket_ns(const struct tables *tables, uint32_t bucket)
 static int count_interval(void *context, const struct timeline_interval *interval)
 {
   struct tables *tables = context;
-  double share = (double)(interval->start_ns - tables->from_ns) / (double)(tables->to_ns - tables->from_ns);
-  uint32_t bucket = share >= 1 ? BUCKETS - 1 : (uint32_t)(share * BUCKETS);
-  while (bucket && bucket_ns(tables, bucket) > interval->start_ns) /* where rounding went astray */
-    bucket--;
-  while (bucket + 1 < BUCKETS && bucket_ns(tables, bucket + 1) <= interval->start_ns)
-    bucket++;
-  tables->begun[bucket]++;
+  tables->begun[timeline_cell_at(tables->from_ns, tables->to_ns, BUCKETS, interval->start_ns)]++;
   tables->found++;
   return 0;
 }

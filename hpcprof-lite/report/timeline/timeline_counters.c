@@ -93,10 +93,7 @@ static int add(void *context, uint32_t lane, const struct timeline_count *count)
   (void)lane;
   if (!series)
     return ERR_NOMEM;
-  double share = (double)(count->start_ns - rows->from_ns) / (double)(rows->to_ns - rows->from_ns);
-  uint32_t column = share >= 1 ? rows->columns - 1 : (uint32_t)(share * rows->columns);
-  while (column && column_ns(rows, column) > count->start_ns) /* where rounding went astray */
-    column--;
+  uint32_t column = timeline_cell_at(rows->from_ns, rows->to_ns, rows->columns, count->start_ns);
   for (; column < rows->columns && column_ns(rows, column) <= count->end_ns; column++)
     series->cells[column] +=
         (double)count->value * share_within(count, column_ns(rows, column), column_ns(rows, column + 1));

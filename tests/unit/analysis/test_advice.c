@@ -8,7 +8,7 @@
 enum { REGION = 1, INNER, ENTRIES, THREADS = 2 };
 static const uint64_t ms = 1000000;
 static struct construct_entry entries[ENTRIES];
-static struct construct_line lines[ENTRIES][THREADS];
+static struct construct_row lines[ENTRIES][THREADS];
 static struct construct_thread members[2 * THREADS];
 static struct construct_tree constructs;
 static struct profile_directive directives[2];
@@ -266,7 +266,7 @@ static void test_many_entries(void **state)
 {
   (void)state;
   struct construct_entry more[ENTRIES + 1];
-  struct construct_line enter = {.figures.enter = 60 * ms};
+  struct construct_row enter = {.figures.enter = 60 * ms};
   memcpy(more, entries, sizeof entries);
   more[ENTRIES] = entries[INNER];
   more[ENTRIES].parent = INNER;
@@ -374,7 +374,7 @@ static void test_one_long_thread(void **state)
 }
 
 /* Sets the figures of each thread to those of the first process's. */
-static void copy_process(struct profile_process *processes, struct construct_line copies[ENTRIES][2 * THREADS])
+static void copy_process(struct profile_process *processes, struct construct_row copies[ENTRIES][2 * THREADS])
 {
   processes[0] = processes[1] = process;
   profile.processes = processes;
@@ -396,7 +396,7 @@ static void test_several_processes(void **state)
 {
   (void)state;
   struct profile_process processes[2];
-  static struct construct_line copies[ENTRIES][2 * THREADS];
+  static struct construct_row copies[ENTRIES][2 * THREADS];
   copy_process(processes, copies);
   directives[1].iterations = 10; /* more than four for each of two threads */
   expect(ADVICE_IMBALANCE, 0.2, 20);
@@ -415,7 +415,7 @@ static void test_a_process_of_one_thread(void **state)
 {
   (void)state;
   struct profile_process processes[2];
-  static struct construct_line copies[ENTRIES][2 * THREADS];
+  static struct construct_row copies[ENTRIES][2 * THREADS];
   copy_process(processes, copies);
   processes[1].threads_max = 1;
   for (uint32_t i = 0; i < ENTRIES; i++) {
@@ -432,7 +432,7 @@ static void test_small_regions_of_processes(void **state)
 {
   (void)state;
   struct profile_process processes[2];
-  static struct construct_line copies[ENTRIES][2 * THREADS];
+  static struct construct_row copies[ENTRIES][2 * THREADS];
   entries[REGION].sum.executions = 300; /* of 2.3 ms each */
   entries[REGION].sum.enter = 400 * ms;
   lines[REGION][1].figures.enter = 400 * ms;

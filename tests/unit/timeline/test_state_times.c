@@ -9,7 +9,8 @@ static void groups_are_nodes_processes_and_threads(void **state)
   (void)state;
   struct profile_process processes[] = {{.host = "a", .rank = 0}, {.host = "a", .rank = 2}, {.host = "b", .rank = 1}};
   const struct profile profile = {.processes = processes, .processes_count = 3, .processes_usable = 3};
-  struct timeline_lane lanes[LANES] = {{0, 0}, {0, 1}, {1, 0}, {2, 0}, {2, 3}};
+  struct timeline_lane lanes[LANES] = {
+      {.thread = 0}, {.thread = 1}, {.process = 1}, {.process = 2}, {.process = 2, .thread = 3}};
   const struct timeline timeline = {.lanes = lanes, .lanes_count = LANES};
   struct state_times times[LANES] = {{{0}}};
   static const struct {
