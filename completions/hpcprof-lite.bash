@@ -68,7 +68,7 @@ _hpcprof_lite()
     fi
     case $previous in
         --view) values=$views ;;
-        -f | --format) values='text csv json html graphml dot perfetto firefox otf2 markdown junit' ;;
+        -f | --format) values='text csv json html folded speedscope pprof callgrind hatchet sqlite graphml dot perfetto firefox otf2 markdown junit' ;;
         --idleness) values='thread core shared' ;;
         --lanes) values='thread process node' ;;
         --colour) values=$metrics ;;

@@ -400,6 +400,10 @@ int grain_graph_pipeline(struct job *job)
   const struct options *options = &job->options;
   uint32_t count;
   int status = prepare(job, &count);
+  if (!status && !count && (options->format == OPTIONS_DOT || options->format == OPTIONS_GRAPHML)) {
+    job_print_error("there are no tasks and chunks to draw: record them with 'hpcrun-lite -p log'");
+    return EXIT_INPUT;
+  }
   if (!count || status)
     return status;
   struct grain_stream *stream = job->grain_stream;

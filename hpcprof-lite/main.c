@@ -1,4 +1,5 @@
 /* hpcprof-lite: chooses the view's pipeline.  Context: BATCH. */
+#include "common/version.h"
 #include "hpcprof-lite/comparison/compare_pipeline.h"
 #include "hpcprof-lite/comparison/gate.h"
 #include "hpcprof-lite/comparison/scaling_pipeline.h"
@@ -9,6 +10,7 @@
 #include "hpcprof-lite/invocation/consistency.h"
 #include "hpcprof-lite/live/live.h"
 #include "hpcprof-lite/output.h"
+#include "hpcprof-lite/page/database_pipeline.h"
 #include "hpcprof-lite/page/page_pipeline.h"
 #include "hpcprof-lite/overview_pipelines.h"
 #include "hpcprof-lite/report/advice_view.h"
@@ -26,6 +28,7 @@
 #include "hpcprof-lite/report/exports/graphml.h"
 #include "hpcprof-lite/report/exports/otf2.h"
 #include "hpcprof-lite/report/exports/perfetto.h"
+#include "hpcprof-lite/report/exports/profile/profile_exports.h"
 #include "hpcprof-lite/report/grains_view.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/marks/marks_view.h"
@@ -46,10 +49,6 @@
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
-
-#ifndef HPCPROF_VERSION
-#define HPCPROF_VERSION "0.1"
-#endif
 
 /* A view: whether it needs symbols and the top-down tree, the pipeline that fills the report (NULL: the efficiencies,
  * which every report has, are all), and what prints it as text, and as CSV or JSON, and as text that is read meanwhile.
@@ -87,8 +86,9 @@ static const struct view {
 
 /* Formats of single views. */
 static int (*const exports[])(const struct report *report) = {
-    [OPTIONS_GRAPHML] = graphml_write,       [OPTIONS_DOT] = dot_write,
-    [OPTIONS_PERFETTO] = perfetto_write,     [OPTIONS_FIREFOX] = firefox_write,
+    [OPTIONS_GRAPHML] = graphml_write,       [OPTIONS_DOT] = dot_write,           [OPTIONS_FOLDED] = folded_write,
+    [OPTIONS_SPEEDSCOPE] = speedscope_write, [OPTIONS_PPROF] = pprof_write,       [OPTIONS_CALLGRIND] = callgrind_write,
+    [OPTIONS_HATCHET] = hatchet_write,       [OPTIONS_PERFETTO] = perfetto_write, [OPTIONS_FIREFOX] = firefox_write,
     [OPTIONS_MARKDOWN] = gate_view_markdown, [OPTIONS_JUNIT] = gate_view_junit};
 
 /* Views of a comparison. */
@@ -135,6 +135,11 @@ static int page_view(struct job *job, enum options_view number, enum page_conten
   return status || content == PAGE_INTERVALS ? status : view->table(&job->report, json);
 }
 
+static int write_database(struct job *job, const char *path, char *message, size_t size)
+{
+  return database_write(job, page_view, path, message, size);
+}
+
 /* 0, ERR_INPUT if the input ends early, or ERR_NOMEM. */
 static int print(struct job *job)
 {
@@ -176,7 +181,8 @@ static int print(struct job *job)
 static int fill(struct job *job, struct comparison *comparison)
 {
   const struct view *view = &views[job->options.view];
-  if (job->options.format == OPTIONS_HTML) /* the page's tables have pipelines of their own */
+  if (job->options.format == OPTIONS_HTML ||
+      job->options.format == OPTIONS_SQLITE) /* tables have pipelines of their own */
     return tree_begin(job, true);
   if (job->options.compare)
     return compare_pipeline(job, comparison);
@@ -225,7 +231,9 @@ static int report_view(struct job *job, struct comparison *comparison)
     return EXIT_INPUT;
   int status = fill(job, comparison);
   if (!status)
-    status = options->format == OPTIONS_OTF2 ? output_directory(job, otf2_write) : output_report(job, print);
+    status = options->format == OPTIONS_OTF2     ? output_directory(job, otf2_write)
+             : options->format == OPTIONS_SQLITE ? output_file(job, write_database)
+                                                 : output_report(job, print);
   if (problems_print(&job->log_problems, stderr)) /* single grains are read while they are printed */
     job->status = EXIT_INPUT;
   return status ? status : gate_report(comparison->result.gates, comparison->result.gates_count);
@@ -268,7 +276,7 @@ int main(int argc, char **argv)
     status = EXIT_USAGE;
   } else if (job.options.help || job.options.version) {
     if (speaks)
-      fputs(job.options.help ? options_help() : "hpcprof-lite " HPCPROF_VERSION "\n", stdout);
+      fputs(job.options.help ? options_help() : "hpcprof-lite " VERSION_TEXT "\n", stdout);
     status = output_finish(stdout, "standard output");
   } else if (job.options.live) {
     job.ranks.size = 1;

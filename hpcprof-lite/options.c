@@ -116,86 +116,91 @@ const char *options_view_name(enum options_view view)
   return view_names[view];
 }
 
+static const char help_text[] = "Usage: hpcprof-lite [OPTION]... [VIEW] [DIR]...\n"
+                                "Report what hpcrun-lite has measured into DIR; without DIR, into the newest\n"
+                                "measurement directory in the current one.\n"
+                                "\n"
+                                "      --view VIEW         summary (default), topdown, bottomup, flat, threads,\n"
+                                "                          efficiency, parallelism, critical-path, whatif,\n"
+                                "                          speedup, regions, region-tree, overheads, tasks,\n"
+                                "                          grains, grain-graph, timeline, phases, marks,\n"
+                                "                          user-counters, advice or source\n"
+                                "  -f, --format FORMAT     text (default), csv or json; html: all views in one\n"
+                                "                          page; for other tools folded, speedscope, pprof,\n"
+                                "                          callgrind, hatchet (contexts) or sqlite (all views);\n"
+                                "                          of grain-graph graphml, dot or json; of timeline\n"
+                                "                          also perfetto, firefox or otf2; with --compare or\n"
+                                "                          --fail-if also markdown or junit\n"
+                                "  -o, --output FILE       write the report to FILE (otf2: to that new directory)\n"
+                                "      --idleness WHICH    count idleness against the most threads ever in use\n"
+                                "                          (thread, the default), the cores (core), or only the\n"
+                                "                          threads inside parallel regions (shared)\n"
+                                "      --what-if SELECTOR=FACTOR[,...]\n"
+                                "                          scenario of the whatif or parallelism view: the code\n"
+                                "                          that SELECTOR names (see --root; also @NAME) runs\n"
+                                "                          FACTOR times as fast; repeatable in whatif\n"
+                                "      --lines             show source lines as rows below their function\n"
+                                "      --root SELECTOR     show only what is called from FUNCTION, FILE:LINE,\n"
+                                "                          FILE:FROM-TO, or #ID (id of a topdown row); in\n"
+                                "                          grain-graph what is below the grain with that path; in\n"
+                                "                          source the lines of FUNCTION, FILE or FILE:LINES\n"
+                                "      --sort COLUMN       sort by a column, named as in the CSV output, or by a\n"
+                                "                          part of its name\n"
+                                "      --percent-limit P   omit rows below P percent of all threads' time\n"
+                                "                          (default: 0.5 in text of trees and regions, else 0)\n"
+                                "      --max-rows N        show only the N heaviest rows\n"
+                                "      --depth N           show only N levels below the root\n"
+                                "      --from TIME         show only what happened from TIME (1.5, 1500ms, 20us)\n"
+                                "                          of the run on (needs hpcrun-lite -t; -p log for\n"
+                                "                          parallelism, critical-path, whatif, speedup, grains\n"
+                                "                          and grain-graph)\n"
+                                "      --to TIME           show only what happened before TIME\n"
+                                "      --per-thread        rows for each thread in regions, region-tree (CSV and\n"
+                                "                          JSON always have them) and in the timeline as text\n"
+                                "      --index             store an index of the trace in DIR, with which the\n"
+                                "                          timeline is drawn at once from then on\n"
+                                "      --lanes WHICH       a line of the timeline for each thread (default),\n"
+                                "                          process or node\n"
+                                "      --grain-groups      show groups of grains in csv and json, as text does\n"
+                                "      --grain-limit NAME=VALUE\n"
+                                "                          what is a problem of a grain: parallel_benefit,\n"
+                                "                          instantaneous_parallelism, scatter,\n"
+                                "                          memory_utilisation, work_deviation, load_balance\n"
+                                "      --reference DIR     compare each grain's work to the same one's in DIR\n"
+                                "      --max-nodes N       fold the graph of grains to N nodes (default: 2000)\n"
+                                "      --unreduced         show all fragments of grains, and fold nothing\n"
+                                "      --colour METRIC     colour the grain graph by a metric of --grain-limit\n"
+                                "      --sources           html: embed the source lines that cost time\n"
+                                "  -I, --source-path DIR   where else to look for source files (repeatable)\n"
+                                "      --compare BASE[,BASE...]\n"
+                                "                          compare the runs in DIR... to those in BASE: summary,\n"
+                                "                          topdown, bottomup, flat, regions, parallelism, threads\n"
+                                "      --metric COLUMN     compare that column, named as in the CSV output; with\n"
+                                "                          -f folded write that metric\n"
+                                "      --fail-if 'METRIC [of SELECTOR] >|< LIMIT'\n"
+                                "                          exit with status 3 if that holds; LIMIT: +5% (against\n"
+                                "                          BASE), 70%, 2.5 s, 1000 and the like; repeatable\n"
+                                "      --scaling           show how the program scales over the runs in DIR...,\n"
+                                "                          which hpcrun-lite --scaling has measured; with view\n"
+                                "                          flat, by function instead of calling context\n"
+                                "      --live              follow the measurement in the terminal while it grows:\n"
+                                "                          summary (the first page), flat, topdown or threads;\n"
+                                "                          key ? explains, q quits\n"
+                                "      --legend            explain the columns of a text report\n"
+                                "      --merge             add up several runs, if DIRs are different ones\n"
+                                "      --no-pager          do not show text on a terminal with $PAGER (less)\n"
+                                "  -j, --threads N         use N threads (default: one for each core)\n"
+                                "  -q, --quiet             print only errors\n"
+                                "  -v, --verbose           print how many files are read\n"
+                                "      --version           print the version\n"
+                                "  -h, --help              print this help\n"
+                                "\n"
+                                "Exit status: 0; 1 if some input was unusable; 2 for a wrong command line; 3 if\n"
+                                "a --fail-if holds.\n";
+
 const char *options_help(void)
 {
-  return "Usage: hpcprof-lite [OPTION]... [VIEW] [DIR]...\n"
-         "Report what hpcrun-lite has measured into DIR; without DIR, into the newest\n"
-         "measurement directory in the current one.\n"
-         "\n"
-         "      --view VIEW         summary (default), topdown, bottomup, flat, threads,\n"
-         "                          efficiency, parallelism, critical-path, whatif,\n"
-         "                          speedup, regions, region-tree, overheads, tasks,\n"
-         "                          grains, grain-graph, timeline, phases, marks,\n"
-         "                          user-counters, advice or source\n"
-         "  -f, --format FORMAT     text (default), csv or json; html: all views in one\n"
-         "                          page; of grain-graph graphml, dot or json; of timeline\n"
-         "                          also perfetto, firefox or otf2; with --compare or\n"
-         "                          --fail-if also markdown or junit\n"
-         "  -o, --output FILE       write the report to FILE (otf2: to that new directory)\n"
-         "      --idleness WHICH    count idleness against the most threads ever in use\n"
-         "                          (thread, the default), the cores (core), or only the\n"
-         "                          threads inside parallel regions (shared)\n"
-         "      --what-if SELECTOR=FACTOR[,...]\n"
-         "                          scenario of the whatif or parallelism view: the code\n"
-         "                          that SELECTOR names (see --root; also @NAME) runs\n"
-         "                          FACTOR times as fast; repeatable in whatif\n"
-         "      --lines             show source lines as rows below their function\n"
-         "      --root SELECTOR     show only what is called from FUNCTION, FILE:LINE,\n"
-         "                          FILE:FROM-TO, or #ID (id of a topdown row); in\n"
-         "                          grain-graph what is below the grain with that path; in\n"
-         "                          source the lines of FUNCTION, FILE or FILE:LINES\n"
-         "      --sort COLUMN       sort by a column, named as in the CSV output, or by a\n"
-         "                          part of its name\n"
-         "      --percent-limit P   omit rows below P percent of all threads' time\n"
-         "                          (default: 0.5 in text of trees and regions, else 0)\n"
-         "      --max-rows N        show only the N heaviest rows\n"
-         "      --depth N           show only N levels below the root\n"
-         "      --from TIME         show only what happened from TIME (1.5, 1500ms, 20us)\n"
-         "                          of the run on (needs hpcrun-lite -t; -p log for\n"
-         "                          parallelism, critical-path, whatif, speedup, grains\n"
-         "                          and grain-graph)\n"
-         "      --to TIME           show only what happened before TIME\n"
-         "      --per-thread        rows for each thread in regions, region-tree (CSV and\n"
-         "                          JSON always have them) and in the timeline as text\n"
-         "      --index             store an index of the trace in DIR, with which the\n"
-         "                          timeline is drawn at once from then on\n"
-         "      --lanes WHICH       a line of the timeline for each thread (default),\n"
-         "                          process or node\n"
-         "      --grain-groups      show groups of grains in csv and json, as text does\n"
-         "      --grain-limit NAME=VALUE\n"
-         "                          what is a problem of a grain: parallel_benefit,\n"
-         "                          instantaneous_parallelism, scatter,\n"
-         "                          memory_utilisation, work_deviation, load_balance\n"
-         "      --reference DIR     compare each grain's work to the same one's in DIR\n"
-         "      --max-nodes N       fold the graph of grains to N nodes (default: 2000)\n"
-         "      --unreduced         show all fragments of grains, and fold nothing\n"
-         "      --colour METRIC     colour the grain graph by a metric of --grain-limit\n"
-         "      --sources           html: embed the source lines that cost time\n"
-         "  -I, --source-path DIR   where else to look for source files (repeatable)\n"
-         "      --compare BASE[,BASE...]\n"
-         "                          compare the runs in DIR... to those in BASE: summary,\n"
-         "                          topdown, bottomup, flat, regions, parallelism, threads\n"
-         "      --metric COLUMN     compare that column, named as in the CSV output\n"
-         "      --fail-if 'METRIC [of SELECTOR] >|< LIMIT'\n"
-         "                          exit with status 3 if that holds; LIMIT: +5% (against\n"
-         "                          BASE), 70%, 2.5 s, 1000 and the like; repeatable\n"
-         "      --scaling           show how the program scales over the runs in DIR...,\n"
-         "                          which hpcrun-lite --scaling has measured; with view\n"
-         "                          flat, by function instead of calling context\n"
-         "      --live              follow the measurement in the terminal while it grows:\n"
-         "                          summary (the first page), flat, topdown or threads;\n"
-         "                          key ? explains, q quits\n"
-         "      --legend            explain the columns of a text report\n"
-         "      --merge             add up several runs, if DIRs are different ones\n"
-         "      --no-pager          do not show text on a terminal with $PAGER (less)\n"
-         "  -j, --threads N         use N threads (default: one for each core)\n"
-         "  -q, --quiet             print only errors\n"
-         "  -v, --verbose           print how many files are read\n"
-         "      --version           print the version\n"
-         "  -h, --help              print this help\n"
-         "\n"
-         "Exit status: 0; 1 if some input was unusable; 2 for a wrong command line; 3 if\n"
-         "a --fail-if holds.\n";
+  return help_text;
 }
 
 static int fail(char *message, size_t size, const char *text, const char *value)
@@ -264,11 +269,23 @@ static int parse_view(const char *name, struct options *options, char *message, 
 
 static int parse_format(const char *name, struct options *options, char *message, size_t size)
 {
-  static const char *const formats[] = {
-      [OPTIONS_TEXT] = "text",       [OPTIONS_CSV] = "csv",   [OPTIONS_JSON] = "json",
-      [OPTIONS_GRAPHML] = "graphml", [OPTIONS_DOT] = "dot",   [OPTIONS_PERFETTO] = "perfetto",
-      [OPTIONS_FIREFOX] = "firefox", [OPTIONS_OTF2] = "otf2", [OPTIONS_MARKDOWN] = "markdown",
-      [OPTIONS_JUNIT] = "junit",     [OPTIONS_HTML] = "html"};
+  static const char *const formats[] = {[OPTIONS_TEXT] = "text",
+                                        [OPTIONS_CSV] = "csv",
+                                        [OPTIONS_JSON] = "json",
+                                        [OPTIONS_GRAPHML] = "graphml",
+                                        [OPTIONS_DOT] = "dot",
+                                        [OPTIONS_PERFETTO] = "perfetto",
+                                        [OPTIONS_FIREFOX] = "firefox",
+                                        [OPTIONS_OTF2] = "otf2",
+                                        [OPTIONS_MARKDOWN] = "markdown",
+                                        [OPTIONS_JUNIT] = "junit",
+                                        [OPTIONS_HTML] = "html",
+                                        [OPTIONS_FOLDED] = "folded",
+                                        [OPTIONS_SPEEDSCOPE] = "speedscope",
+                                        [OPTIONS_PPROF] = "pprof",
+                                        [OPTIONS_CALLGRIND] = "callgrind",
+                                        [OPTIONS_HATCHET] = "hatchet",
+                                        [OPTIONS_SQLITE] = "sqlite"};
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     if (strcmp(name, formats[i]))
       continue;
@@ -276,8 +293,8 @@ static int parse_format(const char *name, struct options *options, char *message
     return 0;
   }
   return fail(message, size,
-              "there is no format '%s': one of text, csv, json, html, graphml, dot, perfetto, firefox, otf2, markdown, "
-              "junit",
+              "there is no format '%s': one of text, csv, json, html, folded, speedscope, pprof, callgrind, hatchet, "
+              "sqlite, graphml, dot, perfetto, firefox, otf2, markdown, junit",
               name);
 }
 
@@ -524,6 +541,16 @@ bool options_of_log(const struct options *options)
          options->view == OPTIONS_GRAIN_GRAPH;
 }
 
+bool options_of_profile(const struct options *options)
+{
+  return options->format >= OPTIONS_FOLDED && options->format <= OPTIONS_SQLITE;
+}
+
+bool options_lines_are_places(const struct options *options)
+{
+  return options->format == OPTIONS_PPROF || options->format == OPTIONS_CALLGRIND;
+}
+
 bool options_of_samples(const struct options *options)
 {
   static const bool views[OPTIONS_SOURCE + 1] = {
@@ -532,7 +559,7 @@ bool options_of_samples(const struct options *options)
       [OPTIONS_EFFICIENCY] = true,    [OPTIONS_OVERHEADS] = true, [OPTIONS_ADVICE] = true,      [OPTIONS_SOURCE] = true,
       [OPTIONS_USER_COUNTERS] = true,
   };
-  bool report = options->format == OPTIONS_TEXT || options->format == OPTIONS_CSV || options->format == OPTIONS_JSON;
+  bool report = options->format <= OPTIONS_JSON || options_of_profile(options);
   return report && views[options->view];
 }
 

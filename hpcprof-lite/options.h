@@ -43,7 +43,13 @@ enum options_format {
   OPTIONS_JSON,
   OPTIONS_GRAPHML,
   OPTIONS_DOT,
-  OPTIONS_HTML, /* many views at once */
+  OPTIONS_HTML,   /* many views at once */
+  OPTIONS_FOLDED, /* from here on of the top-down tree */
+  OPTIONS_SPEEDSCOPE,
+  OPTIONS_PPROF,
+  OPTIONS_CALLGRIND,
+  OPTIONS_HATCHET,
+  OPTIONS_SQLITE,   /* with other views */
   OPTIONS_PERFETTO, /* from here on of the timeline */
   OPTIONS_FIREFOX,
   OPTIONS_OTF2,
@@ -80,7 +86,7 @@ struct options {
   enum timeline_grouping lanes;
   uint64_t from_ns, to_ns;      /* since the run's begin */
   const char *compare;          /* the base's directories, separated by commas; NULL: nothing is compared */
-  const char *metric;           /* column that is compared, NULL = the view's own */
+  const char *metric;           /* column that is compared or folded, NULL = the view's or the format's own */
   struct condition *conditions; /* of --fail-if, in order */
   uint32_t conditions_count;
   size_t conditions_room;
@@ -107,6 +113,12 @@ void options_release(struct options *options);
 const char *options_view_name(enum options_view view);
 
 const char *options_help(void);
+
+/* Whether the format is an export of the top-down tree. */
+bool options_of_profile(const struct options *options);
+
+/* Whether the format has source lines as places in functions, with --lines or not, instead of rows. */
+bool options_lines_are_places(const struct options *options);
 
 /* What --from and --to restrict in this view: figures of the graph log, or those of samples and constructs. */
 bool options_of_log(const struct options *options);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,14 +30,63 @@ static int printed(int status, FILE *stream, const char *name)
   return output_finish(stream, name);
 }
 
+/* ---- temporary files ---- */
+
+/* The file that is being written, if any, which must not stay when a signal ends this process; children leave it. */
+static const char *volatile unfinished;
+static pid_t owner;
+
+static void end_unfinished(int signal)
+{
+  const char *name = unfinished;
+  if (name && getpid() == owner)
+    unlink(name);
+  raise(signal); /* its action is the default again */
+}
+
+static void remove_if_ended(const char *name)
+{
+  static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+  const struct sigaction action = {.sa_handler = end_unfinished, .sa_flags = SA_RESETHAND};
+  struct sigaction present;
+  unfinished = name;
+  owner = getpid();
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+    if (!sigaction(signals[i], NULL, &present) && present.sa_handler == SIG_DFL)
+      sigaction(signals[i], &action, NULL);
+}
+
+/* Creates an empty file beside the one that it will replace.  Returns a descriptor, or -1 with errno; *temporary is its
+ * name from the heap, for release_temporary(), or NULL without memory. */
+static int create_temporary(const char *name, char **temporary)
+{
+  if (asprintf(temporary, "%s.XXXXXX", name) < 0)
+    *temporary = NULL;
+  int fd = *temporary ? mkostemp(*temporary, O_CLOEXEC) : -1;
+  mode_t mask = umask(0);
+  umask(mask);
+  if (fd >= 0) {
+    remove_if_ended(*temporary);
+    fchmod(fd, 0666 & ~mask);
+  }
+  return fd;
+}
+
+/* The file is renamed or removed. */
+static void release_temporary(char *temporary)
+{
+  unfinished = NULL;
+  free(temporary);
+}
+
 /* Writes the report to a temporary file, which is renamed when it is complete. */
 static int print_file(struct job *job, int (*print)(struct job *job))
 {
   const char *name = job->options.output;
   char *temporary;
-  if (asprintf(&temporary, "%s.XXXXXX", name) < 0)
+  int fd = create_temporary(name, &temporary);
+  if (!temporary)
     return job_no_memory();
-  int fd = mkostemp(temporary, O_CLOEXEC);
   FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
   int status = EXIT_INPUT;
   if (!stream) {
@@ -45,9 +95,6 @@ static int print_file(struct job *job, int (*print)(struct job *job))
       close(fd);
     goto out;
   }
-  mode_t mask = umask(0);
-  umask(mask);
-  fchmod(fd, 0666 & ~mask);
   job->report.stream = stream;
   status = printed(print(job), stream, name);
   if (fclose(stream) && !status)
@@ -59,7 +106,7 @@ static int print_file(struct job *job, int (*print)(struct job *job))
 out:
   if (status && fd >= 0)
     unlink(temporary);
-  free(temporary);
+  release_temporary(temporary);
   return status;
 }
 
@@ -100,13 +147,47 @@ int output_report(struct job *job, int (*print)(struct job *job))
   return status;
 }
 
-/* ---- directories ---- */
-
 static int cannot_write(const char *name, const char *why)
 {
   job_print_error("cannot write '%s': %s", name, why);
   return EXIT_INPUT;
 }
+
+/* Writes the report to a temporary file, which is renamed when it is complete. */
+static int fill_file(struct job *job, const char *name, output_file_writer *write)
+{
+  char *temporary, message[512] = "";
+  if (!is_plain_output(name))
+    return cannot_write(name, "it is not a regular file; choose another one with -o");
+  int fd = create_temporary(name, &temporary);
+  if (!temporary)
+    return job_no_memory();
+  int status = fd < 0 ? cannot_write(name, strerror(errno)) : 0;
+  if (fd >= 0) {
+    close(fd);
+    int written = write(job, temporary, message, sizeof message);
+    if (*message)
+      status = cannot_write(name, message);
+    else if (written)
+      status = written == ERR_NOMEM ? job_no_memory() : EXIT_INPUT;
+    else if (rename(temporary, name))
+      status = cannot_write(name, strerror(errno));
+    if (status)
+      unlink(temporary);
+  }
+  release_temporary(temporary);
+  return status;
+}
+
+int output_file(struct job *job, output_file_writer *write)
+{
+  char *linked = realpath(job->options.output, NULL); /* NULL: there is no such file yet */
+  int status = fill_file(job, linked ? linked : job->options.output, write);
+  free(linked);
+  return status;
+}
+
+/* ---- directories ---- */
 
 int output_is_new(const char *name)
 {

@@ -14,6 +14,12 @@ typedef int output_directory_writer(const struct report *report, const char *dir
 /* Writes the report to the directory of --output, which appears only when it is complete.  Returns the exit status. */
 int output_directory(struct job *job, output_directory_writer *write);
 
+/* Fills an empty file by its name.  Returns and tells the same. */
+typedef int output_file_writer(struct job *job, const char *path, char *message, size_t size);
+
+/* Writes the report to the file of --output, which appears only when it is complete.  Returns the exit status. */
+int output_file(struct job *job, output_file_writer *write);
+
 /* Returns the exit status: 0 if nothing has that name, or the failure, which it has printed. */
 int output_is_new(const char *name);
 

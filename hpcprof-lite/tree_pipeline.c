@@ -1,5 +1,6 @@
 #include "hpcprof-lite/tree_pipeline.h"
 
+#include "hpcprof-lite/report/exports/profile/tree_walk.h"
 #include "hpcprof-lite/views/construct_names.h"
 #include "hpcprof-lite/views/limits.h"
 #include "hpcprof-lite/views/sorting.h"
@@ -9,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Reports which modules could not be read, so that their rows have addresses instead of names, in the order of their
  * paths: their numbers depend on scheduling.  0, or ERR_NOMEM. */
@@ -241,6 +243,7 @@ int tree_limit(struct job *job)
                           .by_excl = options->view == OPTIONS_BOTTOMUP,
                           .part = job->profile.range.traced,
                           .critical_path = options->view == OPTIONS_CRITICAL_PATH,
+                          .lines_follow = options_lines_are_places(options),
                           .in_order = options->view == OPTIONS_FLAT || options->view == OPTIONS_REGIONS ||
                                       options->view == OPTIONS_PARALLELISM};
   job->report.percent_limit = limits.percent;
@@ -252,11 +255,31 @@ int tree_limit(struct job *job)
   return 0;
 }
 
+/* Whether folded stacks can have the metric that is wanted.  Returns 0 or the exit status. */
+static int choose_metric(struct job *job)
+{
+  struct tree_metrics metrics;
+  char names[1024] = "";
+  job->report.metric = job->options.metric;
+  tree_metrics_init(&job->report, &metrics);
+  if (!job->options.metric || tree_metrics_find(&metrics, job->options.metric) != MODEL_NONE)
+    return 0;
+  for (uint32_t i = 0; i < metrics.count; i++) {
+    size_t used = strlen(names);
+    snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", metrics.list[i].name);
+  }
+  job_print_error("cannot use '--metric %s': this run has %s", job->options.metric, names);
+  return EXIT_USAGE;
+}
+
 int tree_pipeline(struct job *job)
 {
+  job->report.no_statistics |= options_of_profile(&job->options);
   int status = derive(job, &job->report.tree);
   if (!status)
     status = tree_limit(job);
+  if (!status && job->options.format == OPTIONS_FOLDED)
+    status = choose_metric(job);
   if (status)
     return status;
   return wants_statistics(job) ? add_statistics(job) : 0;

@@ -96,9 +96,42 @@ static int check_source(const struct options *options, char *message, size_t siz
   return 0;
 }
 
+/* What the exports of the top-down tree can do. */
+static int check_profile(struct options *options, char *message, size_t size)
+{
+  if (!options_of_profile(options))
+    return 0;
+  if (options->has_view && options->view != OPTIONS_TOPDOWN)
+    return fail(
+        message, size,
+        "formats folded, speedscope, pprof, callgrind, hatchet and sqlite show calling contexts: leave out view "
+        "'%s'",
+        options_view_name(options->view));
+  options->view = OPTIONS_TOPDOWN;
+  if (options->sort)
+    return fail(message, size, "%s", "exports are in the order of the tree, and their viewers sort: leave out --sort");
+  if (options->compare)
+    return fail(message, size, "%s", "exports show one run: --compare needs text, csv, json or html");
+  if (options->metric && options->format != OPTIONS_FOLDED)
+    return fail(message, size, "%s", "only format folded has one metric: other exports have all, without --metric");
+  if (options->format == OPTIONS_SQLITE && !options->output)
+    return fail(message, size, "%s", "format sqlite is a database: it needs --output");
+  if (options->format == OPTIONS_SQLITE &&
+      (options->root_text || options->depth || options->max_rows || options->percent_limit >= 0))
+    return fail(message, size, "%s",
+                "format sqlite has all contexts: leave out --root, --depth, --max-rows and --percent-limit, and "
+                "restrict queries");
+  if (options->format == OPTIONS_SQLITE && options->conditions_count)
+    return fail(message, size, "%s", "format sqlite has no conditions: check --fail-if by a call of its own");
+  options->lines |= options_lines_are_places(options);
+  return 0;
+}
+
 /* Some formats imply the view. */
 static int check_export(struct options *options, char *message, size_t size)
 {
+  if (!options->has_view && (options->format == OPTIONS_GRAPHML || options->format == OPTIONS_DOT))
+    options->view = OPTIONS_GRAIN_GRAPH;
   if (options->format < OPTIONS_PERFETTO || options->format > OPTIONS_OTF2)
     return 0;
   if (options->has_view && options->view != OPTIONS_TIMELINE)
@@ -140,10 +173,10 @@ static int check_comparison(const struct options *options, char *message, size_t
   for (uint32_t i = 0; i < options->conditions_count; i++)
     if (condition_misuse(&options->conditions[i], options->compare, message, size))
       return ERR_INPUT;
-  if (options->metric && (!options->compare || summary))
+  if (options->metric && options->format != OPTIONS_FOLDED && (!options->compare || summary))
     return fail(message, size, "%s",
-                "--metric is the column to compare: it needs --compare and topdown, bottomup, "
-                "flat, regions, parallelism or threads");
+                "--metric is the column to compare or fold: it needs --compare and topdown, bottomup, "
+                "flat, regions, parallelism or threads; or -f folded");
   if (!options->compare)
     return 0;
   if (!options->directories_count)
@@ -300,7 +333,8 @@ int consistency_check(struct options *options, char *message, size_t size)
 {
   if (options->help || options->version)
     return 0;
-  if (check_export(options, message, size) || check_page(options, message, size))
+  if (check_export(options, message, size) || check_profile(options, message, size) ||
+      check_page(options, message, size))
     return ERR_INPUT;
   options->view_name = options_view_name(options->view);
   if (check_live(options, message, size))

@@ -3,6 +3,7 @@
 #include "hpcprof-lite/report/row_writer.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void named_uint(FILE *stream, const char *name, uint64_t value)
 {
@@ -61,15 +62,27 @@ void document_open(const struct report *report, bool json)
   fprintf(stream, "%u},\n", report->left_out);
 }
 
-/* Which counts of events a part of the run has. */
+static bool is_one_of(const char *view, const char *const *views, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    if (!strcmp(view, views[i]))
+      return true;
+  return false;
+}
+
+/* What a view of a part of the run lacks of the counts of events. */
 static void print_counts_known(const struct report *report)
 {
-  bool about = false;
+  static const char *const of_contexts[] = {"topdown", "bottomup", "flat", "critical-path", "source"};
+  static const char *const of_constructs[] = {"regions", "region-tree", "tasks"};
+  bool about = false, empty = !strcmp(report->view, "tasks") && !report->tasks.count;
   for (uint32_t i = 0; i < report->profile->processes_usable; i++)
     about |= report->profile->processes[i].counts_about;
-  fputs("In a part of the run, counts of events are known for contexts only", report->stream);
-  fputs(about ? ",\nand are estimates: it begins or ends between two readings of the counters.\n" : ".\n",
-        report->stream);
+  if (about && is_one_of(report->view, of_contexts, sizeof of_contexts / sizeof *of_contexts))
+    fputs("Counts of events are estimates: the part begins or ends between two readings of\nthe counters.\n",
+          report->stream);
+  if (!empty && is_one_of(report->view, of_constructs, sizeof of_constructs / sizeof *of_constructs))
+    fputs("Counts of events in a part of the run are known for contexts only.\n", report->stream);
 }
 
 void document_range(const struct report *report)

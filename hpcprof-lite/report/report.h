@@ -47,6 +47,7 @@ struct report {
   const struct tree_columns *columns;
   const struct totals *totals;
   const struct tree *tree;             /* the view's; the top-down tree in the summary */
+  const char *metric;                  /* in folded stacks, as --metric names it; NULL: the first one */
   const struct tree *flat;             /* flat view, in the summary */
   const struct source_blocks *source;  /* in the source view */
   const bool *shown;                   /* [row of tree, or of constructs] whether it is printed */

@@ -99,7 +99,7 @@ def bash_completes_reports(directory):
     assert offered("--reference", "fl") == ["fl-run"]
     assert offered("--vi") == ["--view"] and offered("--no") == ["--no-pager"]
     assert offered("--view", "gr") == offered("--view", "=", "gr") == ["grain-graph", "grains"]
-    assert {"advice", "summary"} < set(offered("--view", "=")) and offered("-f", "c") == ["csv"]
+    assert {"advice", "summary"} < set(offered("--view", "=")) and offered("-f", "cs") == ["csv"]
     assert offered("--lanes", "n") == ["node"] and offered("--colour", "sc") == ["scatter"]
     assert offered("--grain-limit", "sc") == ["scatter="] and offered("--idleness", "") == ["core", "shared", "thread"]
     assert offered("--depth", "") == offered("--sort", "f") == []

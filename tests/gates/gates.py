@@ -56,6 +56,7 @@ LAYERS = {
         "report/summary": "model views analysis report report/summary",
         "report/timeline": "model algorithms views analysis report report/timeline",
         "report/exports": "model algorithms views analysis report report/exports",
+        "report/exports/profile": "model algorithms views analysis report report/exports report/exports/profile",
         "report/html": "model analysis report report/html html_sources.h",
         "live": "model input symbols views analysis report live",
         "invocation": "model input report invocation options.h",  # it checks the options
@@ -63,7 +64,7 @@ LAYERS = {
     "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
                      "model algorithms input input/marks symbols views views/source replay grains timeline ranks analysis analysis/advice "
                      "report "
-                     "report/constructs report/source report/summary report/timeline report/exports report/marks report/comparison "
+                     "report/constructs report/source report/summary report/timeline report/exports report/exports/profile report/marks report/comparison "
                      "report/html live invocation comparison page".split())},
 }
 for pipelines in ("comparison", "page"):  # of which only main.c knows
@@ -78,12 +79,11 @@ RT_MAY_CALL = {
     "_dl_find_object", "getauxval", "__errno_location",
     # glibc: where a thread's rseq area is
     "__rseq_offset", "__rseq_size",
-    # CTL: registers a thread that the runtime made without pthread_create; writes work and span on demand; reads and
-    # records the filter that a command changes
-    "threads_adopt", "serial_moment", "filter_settings_read", "filter_settings_record",
     "memchr", "strchr",
     "_GLOBAL_OFFSET_TABLE_",
 }
+# And the functions of CTL: hpcrun-lite/rt/core/control_calls.h.
+CALLS_UP = {"threads_adopt", "serial_moment", "filter_settings_read", "filter_settings_record"}
 
 # The symbols that the library defines: interposed functions, the entry of OMPT, and what include/hpcrun-lite.h looks
 # up.
@@ -193,6 +193,7 @@ FORMAT_READERS = {"hpcprof-lite/input/file_tables.c", "hpcprof-lite/input/read.c
 
 # Files whose names a tool or a format prescribes, and what is not the project's own text.
 REPEATED = r"meson\.build|README\.md|.*\.(hpcrun|graph|trace)"
+DEBIAN = {"debian", "debian/tests", "debian/source"}  # its names are fixed
 NOT_SOURCES = {".git", "build", "build-deps", "__pycache__"}
 FOLDER_MOST = 30
 
@@ -211,7 +212,7 @@ def no_file_name_occurs_twice(_):
     places = collections.defaultdict(list)
     for folder, names in tree():
         for name in names:
-            if not re.fullmatch(REPEATED, name):
+            if folder not in DEBIAN and not re.fullmatch(REPEATED, name):
                 places[name].append(folder)
     repeated = {name: folders for name, folders in places.items() if len(folders) > 1}
     assert not repeated, repeated
@@ -257,7 +258,8 @@ def only_the_reader_includes_the_format(_):
 @tap.case
 def only_symbols_and_launcher_read_elf_and_dwarf(_):
     assert only_in(r"<(libelf|gelf)", r"hpcprof-lite/symbols|hpcrun-lite/launch") == []
-    assert only_in(r"<(dwarf|libdwarf)", r"hpcprof-lite/symbols/symbols_(dwarf\.c|(entries|lines)\.[ch])") == []
+    assert only_in(r"<(dwarf|libdwarf)", r"hpcprof-lite/symbols/libdwarf_versions\.h") == []
+    assert only_in(r"libdwarf_versions\.h", r"hpcprof-lite/symbols/symbols_(entries|lines)\.h") == []
 
 
 @tap.case
@@ -267,8 +269,19 @@ def only_the_transport_module_uses_mpi(_):
 
 
 @tap.case
+def only_modules_on_demand_use_the_libraries_of_exports(_):
+    assert only_in(r"#include <sqlite3\.h>", r"hpcprof-lite/report/exports/profile/sqlite_library\.c") == []
+    assert only_in(r"#include <otf2", r"hpcprof-lite/report/exports/otf2_library\.c") == []
+    assert not [name for name in needed(tap.REPORT) if "sqlite" in name or "otf2" in name]
+
+
+@tap.case
 def rt_calls_only_what_is_on_the_list(_):
-    assert undefined(os.path.join(BUILD, "hpcrun-lite", "librt.a")) <= RT_MAY_CALL
+    called = undefined(os.path.join(BUILD, "hpcrun-lite", "librt.a"))
+    with open(os.path.join(SOURCE, "hpcrun-lite", "rt", "core", "control_calls.h"), encoding="utf-8") as file:
+        declared = re.findall(r"(\w+)\(.*\);$", file.read(), re.M)
+    assert called - CALLS_UP <= RT_MAY_CALL and CALLS_UP <= called, (called, CALLS_UP)
+    assert sorted(declared) == sorted(CALLS_UP), declared
 
 
 # Arithmetic, comparisons and conversions, which depend on the program's floating-point control register; not moves.
@@ -330,6 +343,43 @@ def every_function_of_libgomp_is_wrapped_or_has_a_reason(directory):
 @tap.case
 def the_library_needs_only_libc(_):
     assert needed(tap.LIBRARY) <= {"libc.so.6", "ld-linux-x86-64.so.2"}
+
+
+def anchor(heading):
+    """As GitHub makes them."""
+    return re.sub(r"[^\w -]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def broken_links(folder, page):
+    """The links of a page to files or headings that are not there."""
+    def text(path):
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+    wrong = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", text(os.path.join(folder, page))):
+        name, _, heading = link.partition("#")
+        path = os.path.join(folder, name or page)
+        if re.match(r"\w+:", link):
+            continue
+        if not os.path.exists(path) or os.path.relpath(path, folder).startswith(".."):
+            wrong.append(f"{page}: {link}")
+        elif heading and heading not in map(anchor, re.findall(r"^#+ (.*)", text(path), re.M)):
+            wrong.append(f"{page}: {link}")
+    return wrong
+
+
+@tap.case
+def links_of_documents_lead_to_installed_ones(_):
+    """Also in the package, which takes all that is below share/."""
+    folder = os.path.join(os.path.dirname(tap.BIN), "share", "doc", "hpcrun-lite")
+    pages = [name for name in os.listdir(folder) if name.endswith(".md")]
+    wrong = [link for page in pages for link in broken_links(folder, page)]
+    assert not wrong, wrong
+    assert set(pages) == {name for name in os.listdir(os.path.join(SOURCE, "doc")) if name.endswith(".md")}
+    assert not (wrong := broken_links(SOURCE, "README.md")), wrong
+    with open(os.path.join(SOURCE, "debian", "hpcrun-lite.install"), encoding="utf-8") as file:
+        assert "usr/share" in file.read().split()
 
 
 tap.main()

@@ -107,11 +107,11 @@ class Browser:
         """Sets the colour scheme that the system prefers: light or dark."""
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
 
-    def open(self, path, fragment=""):
-        """Opens a file, and waits until the report has drawn itself."""
+    def open(self, path, fragment="", drawn="document.documentElement?.dataset.drawn"):
+        """Opens a file, and waits until it has drawn itself; drawn: what is true of a report then."""
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url="file://" + os.path.abspath(path) + fragment)
-        self.wait("document.documentElement?.dataset.drawn")
+        self.wait(drawn)
 
     def evaluate(self, script):
         """Returns the value of a script's expression."""

@@ -25,7 +25,7 @@ def graph_of(directory, run, *options):
     if not networkx:
         raise tap.Skip("no networkx")
     path = os.path.join(directory, "graph.graphml")
-    tap.must(tap.REPORT, "--view", "grain-graph", "-f", "graphml", "-o", path, *options, run.output)
+    tap.must(tap.REPORT, "-f", "graphml", "-o", path, *options, run.output)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         graph = networkx.read_graphml(path)
@@ -98,7 +98,7 @@ def drawings(directory):
     run = measure(directory, build("creation_times.c", "clang"), "recursive", "9", work="cpu-time")
     for options in ((), ("--max-nodes", "20"), ("--unreduced",), ("--colour", "load_balance")):
         path = os.path.join(directory, "graph.dot")
-        tap.must(tap.REPORT, "--view", "grain-graph", "-f", "dot", "-o", path, *options, run.output)
+        tap.must(tap.REPORT, "-f", "dot", "-o", path, *options, run.output)  # which implies the view
         done = tap.run("dot", "-Tpng", path, "-o", path + ".png")
         assert done.returncode == 0 and not done.stderr and os.path.getsize(path + ".png") > 1000, done.stderr
 
@@ -158,6 +158,13 @@ def without_space_for_temporary_files(directory):
     run = measure(directory, program("clang"), "fib", "2")
     done = report("--view", "grain-graph", "--unreduced", "-f", "json", run.output, TMPDIR="/dev/null")
     assert done.returncode == 1 and "TMPDIR" in done.stderr and "unreduced" not in done.stderr, done
+
+
+@tap.case
+def without_a_log_there_is_no_drawing(directory):
+    for form in "dot", "graphml":
+        done = report("-q", "-f", form, "-o", os.path.join(directory, form), os.path.join(tap.GOLDEN, "basic"))
+        assert done.returncode == 1 and "hpcrun-lite -p log" in done.stderr and not os.listdir(directory), done
 
 
 @tap.case

@@ -13,6 +13,7 @@ import functools
 import itertools
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -299,19 +300,22 @@ class FirefoxProfiler:
         os.mkdir(self.sessions)
         # its command "load" does the same, but gives up after half a second
         self.daemon = tap.start("node", FIREFOX, "--daemon", path, "--session", "s", stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL, PROFILER_CLI_SESSION_DIR=self.sessions)
+                                stderr=subprocess.DEVNULL, **self._variables())
         tap.wait_until(self._ready, "the Firefox Profiler has loaded the profile", seconds=180)
 
-    def _run(self, *arguments):
-        return tap.run("node", FIREFOX, *arguments, "--session", "s", timeout=60,
-                       PROFILER_CLI_SESSION_DIR=self.sessions)
+    def _variables(self):
+        return {"PROFILER_CLI_SESSION_DIR": self.sessions, "PROFILER_CLI_NO_SYMBOLICATE": "1"}
 
     def _ready(self):
+        """Read in the daemon's log: a command that comes too early deletes the socket, and none can come after it."""
         assert self.daemon.poll() is None, "it has ended"
-        return self._run("thread", "list").returncode == 0
+        log = pathlib.Path(self.sessions, "s.log")
+        said = log.read_text(encoding="utf-8") if log.exists() else ""
+        assert "Failed to load" not in said, said
+        return "Profile loaded successfully" in said
 
     def ask(self, *arguments):
-        done = self._run(*arguments, "--json")
+        done = tap.run("node", FIREFOX, *arguments, "--session", "s", "--json", timeout=60, **self._variables())
         assert done.returncode == 0, done
         return json.loads(done.stdout)
 

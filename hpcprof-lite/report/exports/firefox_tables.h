@@ -35,8 +35,8 @@ struct firefox_writer {
   uint32_t *first_stack;       /* [row] number of its first stack: one for each such category */
   uint32_t stacks;
   struct lane_marks marks; /* of the lane that is being written */
-  unsigned column; /* the present one, in a thread: for firefox.c */
-  uint32_t cells;  /* written of the present column */
+  unsigned column;         /* the present one, in a thread: for firefox.c */
+  uint32_t cells;          /* written of the present column */
 };
 
 /* Numbers everything, from the intervals of all lanes; writer->report and stream are set.  Returns 0, ERR_NOMEM or what

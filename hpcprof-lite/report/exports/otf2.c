@@ -1,16 +1,14 @@
 #include "hpcprof-lite/report/exports/otf2.h"
 
 #include "hpcprof-lite/report/exports/lane_marks.h"
+#include "hpcprof-lite/report/exports/loaded_module.h"
 #include "hpcprof-lite/report/exports/otf2_library.h"
 #include "hpcprof-lite/report/exports/string_table.h"
 #include "hpcprof-lite/report/exports/timeline_lanes.h"
 #include "hpcprof-lite/report/row_writer.h"
 
-#include <dlfcn.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Regions: the categories but work, then the constructs, of which the first one is the program. */
 enum { FIRST_CATEGORY = TIMELINE_WORK + 1, FIRST_CONSTRUCT = TIMELINE_CATEGORIES - FIRST_CATEGORY };
@@ -30,24 +28,7 @@ struct writer {
   bool no_memory;
 };
 
-/* Loads the module by its path relative to this program, so that both can be moved.  NULL with a message on failure. */
-static const struct otf2_library *load_library(char *message, size_t size)
-{
-  char path[PATH_MAX + sizeof OTF2_MODULE];
-  ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
-  char *slash = length > 0 ? memrchr(path, '/', (size_t)length) : NULL;
-  if (slash)
-    strcpy(slash + 1, OTF2_MODULE);
-  if (!slash || access(path, F_OK) != 0) {
-    snprintf(message, size, "this build has no OTF2 (install libotf2-trace-dev, then meson setup -Dotf2=enabled)");
-    return NULL;
-  }
-  void *module = dlopen(path, RTLD_NOW);
-  const struct otf2_library *library = module ? dlsym(module, OTF2_LIBRARY_SYMBOL) : NULL;
-  if (!library)
-    snprintf(message, size, "the OTF2 library cannot be loaded: %s", dlerror());
-  return library;
-}
+static const struct loaded_module module = {OTF2_MODULE, OTF2_LIBRARY_SYMBOL, "OTF2", "libotf2-trace-dev", "otf2"};
 
 /* ---- events ---- */
 
@@ -289,7 +270,7 @@ static int write_archive(struct writer *writer, const char *directory)
 
 int otf2_write(const struct report *report, const char *directory, char *message, size_t size)
 {
-  struct writer writer = {.report = report, .otf2 = load_library(message, size)};
+  struct writer writer = {.report = report, .otf2 = loaded_module_open(&module, message, size)};
   if (!writer.otf2)
     return ERR_INPUT;
   *message = '\0';

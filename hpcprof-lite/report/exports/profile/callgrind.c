@@ -1,0 +1,275 @@
+/* Callgrind's format (https://valgrind.org/docs/manual/cl-format.html): the call graph of functions, for KCachegrind.
+ *
+ * The format has no contexts: each row of the tree adds its own cost to its function, and its inclusive cost to the
+ * call that leads to it.  A function that is already on the path is written as NAME'2, as Callgrind itself does, so
+ * that the inclusive cost of NAME counts no time twice. */
+#include "common/array.h"
+#include "hpcprof-lite/report/exports/profile/frame_table.h"
+#include "hpcprof-lite/report/exports/profile/profile_exports.h"
+#include "hpcprof-lite/report/exports/string_table.h"
+#include "hpcprof-lite/report/row_writer.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EVENT_NAME_MAX = 64 };
+
+/* A function on the path: its frame, and whether it was on the path before. */
+struct place {
+  uint32_t frame;
+  bool again;
+};
+
+struct callgrind {
+  const struct report *report;
+  FILE *stream;
+  struct tree_metrics metrics;
+  struct frame_table frames;
+  struct string_table files;
+  uint32_t *active;     /* [frame] how often it is on the path */
+  bool *named;          /* [2 x frame + again] its name is written */
+  bool *costed;         /* [frame] it has a line of own costs */
+  bool *file_named;     /* [file] */
+  bool *module_named;   /* [module + 1] */
+  struct place *places; /* [depth] */
+  size_t places_room, files_room;
+  struct place present; /* the function whose costs are written */
+  bool any;             /* there is one */
+  bool elsewhere;       /* the last line was in another file */
+};
+
+static uint32_t line_of(const struct callgrind *callgrind, const struct place *place)
+{
+  return frame_table_line(&callgrind->frames, callgrind->report->tree, place->frame);
+}
+
+static const char *file_of(const struct callgrind *callgrind, const struct place *place)
+{
+  return frame_table_file(&callgrind->frames, callgrind->report->tree, place->frame);
+}
+
+static uint32_t module_of(const struct callgrind *callgrind, const struct place *place)
+{
+  return frame_table_module(&callgrind->frames, callgrind->report->tree, place->frame);
+}
+
+/* ---- names: "(number) name" where a name comes first, then "(number)" ---- */
+
+static void text(FILE *stream, const char *name)
+{
+  while (*name)
+    name = row_writer_character(stream, name);
+}
+
+static void number(struct callgrind *callgrind, const char *field, uint32_t value)
+{
+  fputs_unlocked(field, callgrind->stream);
+  putc_unlocked('(', callgrind->stream);
+  row_writer_number(callgrind->stream, value, 0);
+  putc_unlocked(')', callgrind->stream);
+}
+
+static void name(struct callgrind *callgrind, bool *named, const char *words)
+{
+  if (!*named) {
+    putc_unlocked(' ', callgrind->stream);
+    text(callgrind->stream, words);
+    *named = true;
+  }
+}
+
+static void write_module(struct callgrind *callgrind, const char *field, const struct place *place)
+{
+  uint32_t module = module_of(callgrind, place);
+  bool known = module != MODEL_NONE;
+  number(callgrind, field, known ? module + 2 : 1);
+  name(callgrind, &callgrind->module_named[known ? module + 1 : 0],
+       known ? callgrind->report->profile->catalog.modules[module].path : "???");
+  putc_unlocked('\n', callgrind->stream);
+}
+
+static bool write_file(struct callgrind *callgrind, const char *field, const char *path)
+{
+  uint32_t file = string_table_add(&callgrind->files, *path ? path : "???");
+  if (!array_reserve_zero(&callgrind->file_named, &callgrind->files_room, (size_t)file + 1, 1))
+    return false;
+  number(callgrind, field, file + 1);
+  name(callgrind, &callgrind->file_named[file], *path ? path : "???");
+  putc_unlocked('\n', callgrind->stream);
+  return true;
+}
+
+static void write_function(struct callgrind *callgrind, const char *field, const struct place *place)
+{
+  bool *named = &callgrind->named[2 * (size_t)place->frame + place->again], first = !*named;
+  number(callgrind, field, 2 * place->frame + place->again + 1);
+  name(callgrind, named, frame_table_name(&callgrind->frames, callgrind->report->tree, place->frame));
+  fputs_unlocked(first && place->again ? "'2\n" : "\n", callgrind->stream);
+}
+
+/* Makes a function the one whose costs follow. */
+static bool enter_function(struct callgrind *callgrind, const struct place *place)
+{
+  if (callgrind->any && !callgrind->elsewhere && callgrind->present.frame == place->frame &&
+      callgrind->present.again == place->again)
+    return true;
+  write_module(callgrind, "ob=", place);
+  bool written = write_file(callgrind, "fl=", file_of(callgrind, place));
+  write_function(callgrind, "fn=", place);
+  callgrind->present = *place;
+  callgrind->any = true;
+  callgrind->elsewhere = false;
+  return written;
+}
+
+/* ---- costs ---- */
+
+static void write_costs(struct callgrind *callgrind, uint32_t line, const uint64_t *values)
+{
+  row_writer_number(callgrind->stream, line, 0);
+  for (uint32_t i = 0; i < callgrind->metrics.count; i++) {
+    putc_unlocked(' ', callgrind->stream);
+    row_writer_number(callgrind->stream, values[i], 0);
+  }
+  putc_unlocked('\n', callgrind->stream);
+}
+
+static bool any_of(const struct callgrind *callgrind, const uint64_t *values)
+{
+  for (uint32_t i = 0; i < callgrind->metrics.count; i++)
+    if (values[i])
+      return true;
+  return false;
+}
+
+/* The cost of a line of the function above. */
+static int write_line(struct callgrind *callgrind, const struct walk_row *here, const struct place *place)
+{
+  if (!enter_function(callgrind, place))
+    return ERR_NOMEM;
+  if (here->row->file != file_of(callgrind, place)) {
+    callgrind->elsewhere = true;
+    if (!write_file(callgrind, "fi=", here->row->file))
+      return ERR_NOMEM;
+  }
+  write_costs(callgrind, here->row->line, here->excl);
+  return 0;
+}
+
+static int write_call(struct callgrind *callgrind, const struct walk_row *here, const struct place *caller,
+                      const struct place *callee)
+{
+  const char *file = file_of(callgrind, callee);
+  bool written = enter_function(callgrind, caller);
+  if (module_of(callgrind, callee) != module_of(callgrind, caller))
+    write_module(callgrind, "cob=", callee);
+  if (strcmp(file, file_of(callgrind, caller)) != 0)
+    written &= write_file(callgrind, "cfi=", file);
+  write_function(callgrind, "cfn=", callee);
+  fputs_unlocked("calls=1 ", callgrind->stream);
+  row_writer_number(callgrind->stream, line_of(callgrind, callee), 0);
+  putc_unlocked('\n', callgrind->stream);
+  write_costs(callgrind, line_of(callgrind, caller), here->incl);
+  return written ? 0 : ERR_NOMEM;
+}
+
+static int enter(void *context, const struct walk_row *here)
+{
+  struct callgrind *callgrind = context;
+  if (!any_of(callgrind, here->incl))
+    return 0;
+  if (!array_reserve(&callgrind->places, &callgrind->places_room, (size_t)here->depth + 1, sizeof *callgrind->places))
+    return ERR_NOMEM;
+  struct place *place = &callgrind->places[here->depth];
+  if (here->row->kind == ROW_LINE && here->depth)
+    return write_line(callgrind, here, place - 1);
+  uint32_t frame = callgrind->frames.frame_of[here->number];
+  *place = (struct place){.frame = frame, .again = callgrind->active[frame]++ > 0};
+  int status = here->depth ? write_call(callgrind, here, place - 1, place) : 0;
+  if (status || (callgrind->costed[frame] && !any_of(callgrind, here->excl)))
+    return status;
+  callgrind->costed[frame] = true; /* also if it is 0: callgrind_annotate wants a line of each function with calls */
+  if (!enter_function(callgrind, place))
+    return ERR_NOMEM;
+  write_costs(callgrind, line_of(callgrind, place), here->excl);
+  return 0;
+}
+
+static int leave(void *context, const struct walk_row *here)
+{
+  struct callgrind *callgrind = context;
+  if (any_of(callgrind, here->incl) && !(here->row->kind == ROW_LINE && here->depth))
+    callgrind->active[callgrind->frames.frame_of[here->number]]--;
+  return 0;
+}
+
+/* ---- the file ---- */
+
+/* Names of events are words of letters, digits and '_'; the full name follows a colon. */
+static void write_events(struct callgrind *callgrind)
+{
+  char names[CATALOG_COLUMNS_MAX + 1][EVENT_NAME_MAX];
+  for (uint32_t i = 0; i < callgrind->metrics.count; i++) {
+    const struct tree_metric *metric = &callgrind->metrics.list[i];
+    bool word = isalpha((unsigned char)*metric->name);
+    snprintf(names[i], sizeof names[i], "%s%.50s", word ? "" : "e_", metric->name);
+    for (char *c = names[i]; *c; c++)
+      *c = isalnum((unsigned char)*c) ? *c : '_';
+    for (uint32_t k = 0; k < i; k++)
+      if (!strcmp(names[k], names[i])) {
+        snprintf(names[i], sizeof names[i], "event_%u", i);
+        k = i;
+      }
+    fprintf(callgrind->stream, "event: %s : ", names[i]);
+    text(callgrind->stream, metric->name);
+    fprintf(callgrind->stream, "%s\n", metric->is_time ? " (ns)" : "");
+  }
+  fputs("events:", callgrind->stream);
+  for (uint32_t i = 0; i < callgrind->metrics.count; i++)
+    fprintf(callgrind->stream, " %s", names[i]);
+}
+
+static void write_header(struct callgrind *callgrind)
+{
+  FILE *stream = callgrind->stream;
+  fputs("# callgrind format\nversion: 1\ncreator: hpcprof-lite\ncmd: ", stream);
+  text(stream, callgrind->report->totals->command);
+  fputs("\npositions: line\n", stream);
+  write_events(callgrind);
+  fputs("\nsummary:", stream);
+  for (uint32_t i = 0; i < callgrind->metrics.count; i++) {
+    putc(' ', stream);
+    row_writer_number(stream, tree_incl(callgrind->report->tree, 0, callgrind->metrics.list[i].column), 0);
+  }
+  fputs("\n\n", stream);
+}
+
+int callgrind_write(const struct report *report)
+{
+  static const struct walk_visitor visitor = {enter, leave};
+  struct callgrind callgrind = {.report = report, .stream = report->stream};
+  tree_metrics_init(report, &callgrind.metrics);
+  int status = frame_table_init(report, &callgrind.frames);
+  size_t frames = (size_t)callgrind.frames.count + 1;
+  callgrind.active = calloc(frames, sizeof *callgrind.active);
+  callgrind.named = calloc(2 * frames, sizeof *callgrind.named);
+  callgrind.costed = calloc(frames, sizeof *callgrind.costed);
+  callgrind.module_named = calloc((size_t)report->profile->catalog.modules_count + 1, sizeof *callgrind.module_named);
+  if (!callgrind.active || !callgrind.named || !callgrind.costed || !callgrind.module_named)
+    status = ERR_NOMEM;
+  if (!status) {
+    write_header(&callgrind);
+    status = tree_walk(report, &callgrind.metrics, &visitor, &callgrind);
+    status = callgrind.files.failed ? ERR_NOMEM : status;
+  }
+  frame_table_release(&callgrind.frames);
+  string_table_release(&callgrind.files);
+  free(callgrind.active);
+  free(callgrind.named);
+  free(callgrind.costed);
+  free(callgrind.file_named);
+  free(callgrind.module_named);
+  free(callgrind.places);
+  return status;
+}

@@ -1,0 +1,88 @@
+/* Folded stacks: a line for each path, "main;solve;kernel 1200" (https://github.com/brendangregg/FlameGraph). */
+#include "hpcprof-lite/report/exports/profile/profile_exports.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/report/exports/profile/tree_walk.h"
+#include "hpcprof-lite/report/row_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NS_PER_US = 1000 };
+
+struct folded {
+  FILE *stream;
+  uint32_t metric;
+  uint64_t unit;       /* what a line counts */
+  uint64_t before;     /* sum of the paths so far */
+  char *path;          /* names of the open rows, with a ';' before each but the first */
+  size_t *end;         /* [depth] length of the path up to that row */
+  size_t room, levels; /* of path and end */
+};
+
+/* Appends a name; what separates frames and lines becomes another character. */
+static bool append(struct folded *folded, size_t at, const char *name, uint32_t depth)
+{
+  char *clean = NULL;
+  size_t size = 0;
+  FILE *stream = open_memstream(&clean, &size);
+  if (!stream)
+    return false;
+  if (depth)
+    putc_unlocked(';', stream);
+  for (const char *c = *name ? name : "(unknown)"; *c;) {
+    if (*c == ';') {
+      putc_unlocked(':', stream);
+      c++;
+    } else {
+      c = row_writer_character(stream, c);
+    }
+  }
+  bool fits = !fclose(stream) && clean && array_reserve(&folded->path, &folded->room, at + size, 1) &&
+              array_reserve(&folded->end, &folded->levels, (size_t)depth + 1, sizeof *folded->end);
+  if (fits) {
+    memcpy(folded->path + at, clean, size);
+    folded->end[depth] = at + size;
+  }
+  free(clean);
+  return fits;
+}
+
+/* Values are differences of rounded sums, so that roundings do not add up: of any part of the tree, the sum is right to
+ * one unit. */
+static int enter(void *context, const struct walk_row *here)
+{
+  struct folded *folded = context;
+  if (!here->incl[folded->metric])
+    return 0;
+  size_t at = here->depth ? folded->end[here->depth - 1] : 0;
+  if (!append(folded, at, here->row->name, here->depth))
+    return ERR_NOMEM;
+  uint64_t after = model_sum(folded->before, here->excl[folded->metric]);
+  uint64_t value = after / folded->unit - folded->before / folded->unit;
+  folded->before = after;
+  if (!value)
+    return 0;
+  fwrite_unlocked(folded->path, 1, folded->end[here->depth], folded->stream);
+  putc_unlocked(' ', folded->stream);
+  row_writer_number(folded->stream, value, 0);
+  putc_unlocked('\n', folded->stream);
+  return 0;
+}
+
+int folded_write(const struct report *report)
+{
+  static const struct walk_visitor visitor = {.enter = enter};
+  struct tree_metrics metrics;
+  tree_metrics_init(report, &metrics);
+  struct folded folded = {.stream = report->stream};
+  if (report->metric)
+    folded.metric = tree_metrics_find(&metrics, report->metric);
+  if (folded.metric == MODEL_NONE)
+    return ERR_INPUT;
+  folded.unit = metrics.list[folded.metric].is_time ? NS_PER_US : 1;
+  int status = tree_walk(report, &metrics, &visitor, &folded);
+  free(folded.path);
+  free(folded.end);
+  return status;
+}

@@ -1,0 +1,80 @@
+#include "hpcprof-lite/report/exports/profile/frame_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool same_frame(const struct tree_row *a, const struct tree_row *b)
+{
+  if (a->function != MODEL_NONE || b->function != MODEL_NONE)
+    return a->function == b->function && (a->kind == b->kind || (a->kind <= ROW_INLINED && b->kind <= ROW_INLINED));
+  return a->kind == b->kind && a->line == b->line && a->module == b->module && !strcmp(a->name, b->name) &&
+         !strcmp(a->file, b->file);
+}
+
+static uint64_t hash_of(const struct tree_row *row)
+{
+  if (row->function != MODEL_NONE)
+    return index_hash(1, row->function);
+  uint64_t hash = index_hash(index_hash(2, row->kind), row->line);
+  return index_hash_bytes(hash, row->name, strlen(row->name));
+}
+
+/* Finds or adds the frame of a row. */
+static void number_row(const struct tree *tree, uint32_t row, struct frame_table *table)
+{
+  uint64_t hash = hash_of(&tree->rows[row]);
+  uint32_t slot, found = index_first(&table->index, hash, &slot);
+  while (found && !same_frame(&tree->rows[table->first[found - 1]], &tree->rows[row]))
+    found = index_next(&table->index, hash, &slot);
+  if (!found) {
+    table->first[table->count] = row;
+    found = ++table->count;
+    index_add(&table->index, hash, found);
+  }
+  table->frame_of[row] = found - 1;
+}
+
+int frame_table_init(const struct report *report, struct frame_table *table)
+{
+  const struct tree *tree = report->tree;
+  *table = (struct frame_table){.frame_of = calloc((size_t)tree->count + 1, sizeof *table->frame_of),
+                                .first = calloc((size_t)tree->count + 1, sizeof *table->first)};
+  if (!table->frame_of || !table->first)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < tree->count; i++)
+    if (report->shown[tree->order[i]])
+      number_row(tree, tree->order[i], table);
+  table->first[table->count] = MODEL_NONE;
+  table->frame_of[tree->count] = table->count++;
+  return table->index.overflow ? ERR_NOMEM : 0;
+}
+
+void frame_table_release(struct frame_table *table)
+{
+  free(table->frame_of);
+  free(table->first);
+  index_release(&table->index);
+}
+
+const char *frame_table_name(const struct frame_table *table, const struct tree *tree, uint32_t frame)
+{
+  if (table->first[frame] == MODEL_NONE)
+    return "[omitted]";
+  const char *name = tree->rows[table->first[frame]].name;
+  return *name ? name : "(unknown)";
+}
+
+const char *frame_table_file(const struct frame_table *table, const struct tree *tree, uint32_t frame)
+{
+  return table->first[frame] == MODEL_NONE ? "" : tree->rows[table->first[frame]].file;
+}
+
+uint32_t frame_table_line(const struct frame_table *table, const struct tree *tree, uint32_t frame)
+{
+  return table->first[frame] == MODEL_NONE ? 0 : tree->rows[table->first[frame]].line;
+}
+
+uint32_t frame_table_module(const struct frame_table *table, const struct tree *tree, uint32_t frame)
+{
+  return table->first[frame] == MODEL_NONE ? MODEL_NONE : tree->rows[table->first[frame]].module;
+}

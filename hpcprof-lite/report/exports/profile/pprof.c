@@ -1,0 +1,280 @@
+/* The profile of pprof (https://github.com/google/pprof/blob/main/proto/profile.proto), for go tool pprof, Pyroscope
+ * and Parca.
+ *
+ * Each row with figures of its own is a sample.  A location is a function at a line: that of a row of kind line, or
+ * else that where the function is declared.  An inlined function is in one location with the function around it. */
+#include "hpcprof-lite/report/exports/profile/profile_exports.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/report/exports/profile/frame_table.h"
+#include "hpcprof-lite/report/exports/profile/protobuf_writer.h"
+#include "hpcprof-lite/report/exports/string_table.h"
+#include "hpcprof-lite/report/row_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The numbers of fields in profile.proto. */
+enum profile_field {
+  PROFILE_SAMPLE_TYPE = 1,
+  PROFILE_SAMPLE,
+  PROFILE_MAPPING,
+  PROFILE_LOCATION,
+  PROFILE_FUNCTION,
+  PROFILE_STRING,
+  PROFILE_TIME = 9,
+  PROFILE_DURATION,
+  PROFILE_COMMENT = 13,
+  PROFILE_DEFAULT_TYPE
+};
+enum { TYPE_NAME = 1, TYPE_UNIT };
+enum { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES };
+enum { MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_FUNCTIONS = 7, MAPPING_INLINED = 10 };
+enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_LINE = 4 };
+enum { LINE_FUNCTION = 1, LINE_LINE };
+enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE, FUNCTION_LINE };
+
+struct location {
+  uint32_t frame, line;
+  uint32_t outer; /* of an inlined function: number of the location around it + 1, else 0 */
+};
+
+/* A row on the path: its location's number + 1, and the depth of the caller + 1, 0 if there is none. */
+struct level {
+  uint32_t location, caller;
+};
+
+struct pprof {
+  const struct report *report;
+  struct tree_metrics metrics;
+  struct frame_table frames;
+  struct protobuf_writer writer;
+  struct protobuf_message message, inner;
+  struct string_table strings;
+  struct location *locations;
+  struct index location_index; /* locations + 1 */
+  struct level *levels;        /* [depth] */
+  size_t locations_room, levels_room;
+  uint32_t locations_count;
+};
+
+/* ---- samples ---- */
+
+/* Finds or adds a location.  Returns its number + 1, or 0 if memory runs out. */
+static uint32_t location_number(struct pprof *pprof, const struct location *wanted)
+{
+  uint64_t hash = index_hash(index_hash(index_hash(3, wanted->frame), wanted->line), wanted->outer);
+  uint32_t slot, found = index_first(&pprof->location_index, hash, &slot);
+  while (found && memcmp(&pprof->locations[found - 1], wanted, sizeof *wanted) != 0)
+    found = index_next(&pprof->location_index, hash, &slot);
+  if (found)
+    return found;
+  if (!array_reserve(&pprof->locations, &pprof->locations_room, (size_t)pprof->locations_count + 1,
+                     sizeof *pprof->locations))
+    return 0;
+  pprof->locations[pprof->locations_count++] = *wanted;
+  return index_add(&pprof->location_index, hash, pprof->locations_count) ? pprof->locations_count : 0;
+}
+
+static uint64_t value_of(uint64_t amount)
+{
+  return amount < INT64_MAX ? amount : INT64_MAX;
+}
+
+static void write_sample(struct pprof *pprof, const struct walk_row *here)
+{
+  struct protobuf_message *message = &pprof->message;
+  size_t size = 0;
+  uint32_t depth;
+  protobuf_clear(message);
+  for (depth = here->depth + 1; depth; depth = pprof->levels[depth - 1].caller)
+    size += protobuf_size(pprof->levels[depth - 1].location);
+  protobuf_open_array(message, SAMPLE_LOCATIONS, size);
+  for (depth = here->depth + 1; depth; depth = pprof->levels[depth - 1].caller)
+    protobuf_element(message, pprof->levels[depth - 1].location);
+  size = 0;
+  for (uint32_t i = 0; i < pprof->metrics.count; i++)
+    size += protobuf_size(value_of(here->excl[i]));
+  protobuf_open_array(message, SAMPLE_VALUES, size);
+  for (uint32_t i = 0; i < pprof->metrics.count; i++)
+    protobuf_element(message, value_of(here->excl[i]));
+  protobuf_write(&pprof->writer, PROFILE_SAMPLE, message);
+}
+
+static int enter(void *context, const struct walk_row *here)
+{
+  struct pprof *pprof = context;
+  if (!array_reserve(&pprof->levels, &pprof->levels_room, (size_t)here->depth + 1, sizeof *pprof->levels))
+    return ERR_NOMEM;
+  struct level *level = &pprof->levels[here->depth], *above = here->depth ? level - 1 : NULL;
+  struct location location = {.frame = pprof->frames.frame_of[here->number], .line = here->row->line};
+  level->caller = here->depth;
+  if (above && here->row->kind == ROW_LINE) {
+    const struct location *function = &pprof->locations[above->location - 1];
+    location = (struct location){.frame = function->frame, .line = here->row->line, .outer = function->outer};
+    level->caller = above->caller;
+  } else if (above && here->row->kind == ROW_INLINED) {
+    location.outer = above->location;
+    level->caller = above->caller;
+  }
+  level->location = location_number(pprof, &location);
+  if (!level->location)
+    return ERR_NOMEM;
+  bool any = false;
+  for (uint32_t i = 0; i < pprof->metrics.count; i++)
+    any |= here->excl[i] != 0;
+  if (any)
+    write_sample(pprof, here);
+  return pprof->writer.failed ? ERR_NOMEM : 0;
+}
+
+/* ---- what samples refer to ---- */
+
+static uint32_t string(struct pprof *pprof, const char *text)
+{
+  return string_table_add(&pprof->strings, text);
+}
+
+static void write_types(struct pprof *pprof)
+{
+  for (uint32_t i = 0; i < pprof->metrics.count; i++) {
+    const struct tree_metric *metric = &pprof->metrics.list[i];
+    protobuf_clear(&pprof->message);
+    protobuf_number(&pprof->message, TYPE_NAME, string(pprof, metric->name));
+    protobuf_number(&pprof->message, TYPE_UNIT,
+                    string(pprof, metric->is_time ? "nanoseconds"
+                                  : *metric->unit ? metric->unit
+                                                  : "count"));
+    protobuf_write(&pprof->writer, PROFILE_SAMPLE_TYPE, &pprof->message);
+  }
+}
+
+/* Modules with functions; the executable comes first.  Names, files and lines are known: nobody need look for them. */
+static void write_mappings(struct pprof *pprof, const bool *used)
+{
+  const struct catalog *catalog = &pprof->report->profile->catalog;
+  for (uint32_t i = 0; i < 2 * catalog->modules_count; i++) {
+    uint32_t module = i % catalog->modules_count;
+    bool program = catalog->modules[module].flags & MODULE_MAIN;
+    if (!used[module] || program != (i < catalog->modules_count))
+      continue;
+    protobuf_clear(&pprof->message);
+    protobuf_number(&pprof->message, MAPPING_ID, module + 1);
+    protobuf_number(&pprof->message, MAPPING_FILE, string(pprof, catalog->modules[module].path));
+    for (unsigned field = MAPPING_FUNCTIONS; field <= MAPPING_INLINED; field++)
+      protobuf_number(&pprof->message, field, true);
+    protobuf_write(&pprof->writer, PROFILE_MAPPING, &pprof->message);
+  }
+}
+
+/* An inlined function's lines end in those of the function around it. */
+static void write_locations(struct pprof *pprof, bool *used)
+{
+  const struct tree *tree = pprof->report->tree;
+  for (uint32_t i = 0; i < pprof->locations_count; i++) {
+    uint32_t module = frame_table_module(&pprof->frames, tree, pprof->locations[i].frame);
+    protobuf_clear(&pprof->message);
+    protobuf_number(&pprof->message, LOCATION_ID, i + 1);
+    if (module != MODEL_NONE) {
+      protobuf_number(&pprof->message, LOCATION_MAPPING, module + 1);
+      used[module] = true;
+    }
+    for (uint32_t number = i + 1; number; number = pprof->locations[number - 1].outer) {
+      protobuf_clear(&pprof->inner);
+      protobuf_number(&pprof->inner, LINE_FUNCTION, pprof->locations[number - 1].frame + 1);
+      protobuf_number(&pprof->inner, LINE_LINE, pprof->locations[number - 1].line);
+      protobuf_message(&pprof->message, LOCATION_LINE, &pprof->inner);
+    }
+    protobuf_write(&pprof->writer, PROFILE_LOCATION, &pprof->message);
+  }
+}
+
+static void write_functions(struct pprof *pprof)
+{
+  const struct tree *tree = pprof->report->tree;
+  for (uint32_t i = 0; i < pprof->frames.count; i++) {
+    uint32_t row = pprof->frames.first[i], function = row == MODEL_NONE ? MODEL_NONE : tree->rows[row].function;
+    const char *name = frame_table_name(&pprof->frames, tree, i);
+    protobuf_clear(&pprof->message);
+    protobuf_number(&pprof->message, FUNCTION_ID, i + 1);
+    protobuf_number(&pprof->message, FUNCTION_NAME, string(pprof, name));
+    protobuf_number(&pprof->message, FUNCTION_SYSTEM_NAME,
+                    string(pprof, function == MODEL_NONE ? name : pprof->report->names->functions[function].raw));
+    protobuf_number(&pprof->message, FUNCTION_FILE, string(pprof, frame_table_file(&pprof->frames, tree, i)));
+    protobuf_number(&pprof->message, FUNCTION_LINE, frame_table_line(&pprof->frames, tree, i));
+    protobuf_write(&pprof->writer, PROFILE_FUNCTION, &pprof->message);
+  }
+}
+
+static void write_run(struct pprof *pprof)
+{
+  const struct profile *profile = pprof->report->profile;
+  uint64_t start_ns = UINT64_MAX;
+  for (uint32_t i = 0; i < profile->processes_usable; i++)
+    start_ns = profile->processes[i].start_ns < start_ns ? profile->processes[i].start_ns : start_ns;
+  protobuf_clear(&pprof->message);
+  protobuf_number(&pprof->message, PROFILE_TIME, start_ns == UINT64_MAX ? 0 : value_of(start_ns));
+  protobuf_number(&pprof->message, PROFILE_DURATION, value_of(pprof->report->totals->elapsed_ns));
+  protobuf_number(&pprof->message, PROFILE_COMMENT, string(pprof, pprof->report->totals->command));
+  protobuf_number(&pprof->message, PROFILE_DEFAULT_TYPE, string(pprof, pprof->metrics.list[0].name));
+  protobuf_write_fields(&pprof->writer, &pprof->message);
+}
+
+/* The format wants UTF-8. */
+static int write_strings(struct pprof *pprof)
+{
+  for (uint32_t i = 0; i < pprof->strings.count; i++) {
+    char *clean = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&clean, &size);
+    for (const char *text = pprof->strings.texts[i]; stream && *text;)
+      text = row_writer_character(stream, text);
+    if (!stream || fclose(stream) || !clean) {
+      free(clean);
+      return ERR_NOMEM;
+    }
+    protobuf_clear(&pprof->message);
+    protobuf_bytes(&pprof->message, PROFILE_STRING, clean, size);
+    protobuf_write_fields(&pprof->writer, &pprof->message);
+    free(clean);
+  }
+  return 0;
+}
+
+static int write_profile(struct pprof *pprof)
+{
+  static const struct walk_visitor visitor = {.enter = enter};
+  bool *used = calloc((size_t)pprof->report->profile->catalog.modules_count + 1, sizeof *used);
+  int status = used ? 0 : ERR_NOMEM;
+  string(pprof, ""); /* number 0 */
+  write_types(pprof);
+  status = status ? status : tree_walk(pprof->report, &pprof->metrics, &visitor, pprof);
+  if (!status) {
+    write_locations(pprof, used);
+    write_mappings(pprof, used);
+    write_functions(pprof);
+    write_run(pprof);
+    status = write_strings(pprof);
+  }
+  free(used);
+  return status;
+}
+
+int pprof_write(const struct report *report)
+{
+  struct pprof pprof = {.report = report};
+  tree_metrics_init(report, &pprof.metrics);
+  protobuf_begin(&pprof.writer, report->stream);
+  int status = frame_table_init(report, &pprof.frames);
+  status = status ? status : write_profile(&pprof);
+  int ended = protobuf_end(&pprof.writer);
+  status = status ? status : pprof.strings.failed ? ERR_NOMEM : ended;
+  frame_table_release(&pprof.frames);
+  protobuf_release(&pprof.message);
+  protobuf_release(&pprof.inner);
+  string_table_release(&pprof.strings);
+  index_release(&pprof.location_index);
+  free(pprof.locations);
+  free(pprof.levels);
+  return status;
+}

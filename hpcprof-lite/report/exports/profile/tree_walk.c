@@ -1,0 +1,197 @@
+#include "hpcprof-lite/report/exports/profile/tree_walk.h"
+
+#include "hpcprof-lite/report/row_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHARACTER_MAX = 4 }; /* bytes of UTF-8 */
+
+static const struct tree_row omitted_row = {.parent = MODEL_NONE,
+                                            .first_child = MODEL_NONE,
+                                            .next = MODEL_NONE,
+                                            .kind = ROW_FILTERED,
+                                            .function = MODEL_NONE,
+                                            .module = MODEL_NONE,
+                                            .name = "[omitted]",
+                                            .file = ""};
+
+/* ---- metrics ---- */
+
+static bool is_taken(const struct tree_metrics *metrics, const char *name)
+{
+  for (uint32_t i = 0; i < metrics->count; i++)
+    if (!strcasecmp(metrics->list[i].name, name))
+      return true;
+  return false;
+}
+
+/* Writes the begin of a name, cut between characters. */
+static void write_plain(const char *name, char *plain, size_t size)
+{
+  FILE *stream = fmemopen(plain, size, "w");
+  while (stream && *name && (size_t)ftell(stream) + CHARACTER_MAX < size)
+    name = row_writer_character(stream, name);
+  if (stream)
+    fclose(stream);
+}
+
+/* Adds a metric.  Names differ here without regard to case, as those of columns in SQLite must: one that is taken, or
+ * after it was cut, gets a number. */
+static void add(struct tree_metrics *metrics, const char *name, const char *unit, uint32_t column)
+{
+  struct tree_metric metric = {.unit = unit, .is_time = !strcmp(unit, "ns"), .column = column};
+  char plain[100] = "";
+  if (column == MODEL_NONE)
+    return;
+  write_plain(name, plain, sizeof plain);
+  snprintf(metric.name, sizeof metric.name, "%s", plain);
+  for (unsigned i = 2; is_taken(metrics, metric.name); i++)
+    snprintf(metric.name, sizeof metric.name, "%s (%u)", plain, i);
+  metrics->list[metrics->count++] = metric;
+}
+
+void tree_metrics_init(const struct report *report, struct tree_metrics *metrics)
+{
+  const struct tree_columns *columns = report->columns;
+  const struct profile_workspan *workspan = &report->profile->workspan;
+  metrics->count = 0;
+  add(metrics, "work", "ns", columns->work);
+  add(metrics, "overhead", "ns", columns->overhead);
+  add(metrics, "lockwait", "ns", columns->lockwait);
+  add(metrics, "idleness", "ns", columns->idleness);
+  for (uint32_t i = 0; i < metrics->count; i++)
+    metrics->list[i].is_category = true;
+  add(metrics, "critical_path", workspan->is_time ? "ns" : workspan->unit ? workspan->unit : "", columns->critical);
+  add(metrics, "samples", "", columns->samples);
+  for (uint32_t i = 0; i < columns->events_count; i++) {
+    const struct catalog_column *event = &columns->columns[columns->events[i]];
+    add(metrics, event->name, event->unit, columns->events[i]);
+  }
+  if (!metrics->count) /* nothing was sampled */
+    metrics->list[metrics->count++] = (struct tree_metric){.name = "samples", .unit = "", .column = MODEL_NONE};
+}
+
+uint32_t tree_metrics_find(const struct tree_metrics *metrics, const char *name)
+{
+  for (uint32_t i = 0; i < metrics->count; i++) {
+    size_t length = strlen(metrics->list[i].name);
+    if (strncmp(name, metrics->list[i].name, length) != 0)
+      continue;
+    const char *rest = name + length;
+    if (!*rest || !strcmp(rest, "_excl") || !strcmp(rest, "_excl_s"))
+      return i;
+  }
+  return MODEL_NONE;
+}
+
+void tree_metrics_write(const struct tree_metric *metric, uint64_t value, FILE *stream)
+{
+  row_writer_number(stream, value, metric->is_time ? 9 : 0);
+}
+
+/* ---- the walk ---- */
+
+/* The rows from the root to the present one, each with three figures of every metric: exclusive, inclusive, and what
+ * of the inclusive one is not in a visited row yet. */
+struct path {
+  const struct report *report;
+  const struct tree_metrics *metrics;
+  const struct walk_visitor *visitor;
+  void *context;
+  struct walk_row *rows;
+  uint64_t *figures;
+  uint32_t open; /* number of rows */
+};
+
+static uint64_t *figures_at(const struct path *path, uint32_t level)
+{
+  return path->figures + (size_t)level * 3 * path->metrics->count;
+}
+
+static int leave(struct path *path, const struct walk_row *here)
+{
+  return path->visitor->leave ? path->visitor->leave(path->context, here) : 0;
+}
+
+/* Visits what is left of the innermost row as a row of its own. */
+static int visit_omitted(struct path *path)
+{
+  uint32_t count = path->metrics->count;
+  const uint64_t *rest = figures_at(path, path->open - 1) + 2 * (size_t)count;
+  bool any = false;
+  for (uint32_t i = 0; i < count; i++)
+    any |= rest[i] != 0;
+  if (!any)
+    return 0;
+  const struct walk_row here = {
+      .row = &omitted_row, .number = path->report->tree->count, .depth = path->open, .excl = rest, .incl = rest};
+  int status = path->visitor->enter(path->context, &here);
+  return status ? status : leave(path, &here);
+}
+
+static int close_row(struct path *path)
+{
+  int status = visit_omitted(path);
+  path->open--;
+  return status ? status : leave(path, &path->rows[path->open]);
+}
+
+static uint64_t difference(uint64_t a, uint64_t b)
+{
+  return a > b ? a - b : 0;
+}
+
+static int open_row(struct path *path, uint32_t number)
+{
+  const struct tree *tree = path->report->tree;
+  uint32_t count = path->metrics->count;
+  uint64_t *excl = figures_at(path, path->open), *incl = excl + count, *rest = incl + count;
+  uint64_t *above = path->open ? figures_at(path, path->open - 1) + 2 * (size_t)count : NULL;
+  for (uint32_t i = 0; i < count; i++) {
+    excl[i] = tree_excl(tree, number, path->metrics->list[i].column);
+    incl[i] = tree_incl(tree, number, path->metrics->list[i].column);
+    rest[i] = difference(incl[i], excl[i]);
+    if (above)
+      above[i] = difference(above[i], incl[i]);
+  }
+  struct walk_row *here = &path->rows[path->open];
+  *here =
+      (struct walk_row){.row = &tree->rows[number], .number = number, .depth = path->open, .excl = excl, .incl = incl};
+  path->open++;
+  return path->visitor->enter(path->context, here);
+}
+
+static int walk(struct path *path)
+{
+  const struct tree *tree = path->report->tree;
+  int status = 0;
+  for (uint32_t i = 0; i < tree->count && !status; i++) {
+    uint32_t number = tree->order[i];
+    if (!path->report->shown[number])
+      continue;
+    while (path->open > tree->rows[number].depth && !status)
+      status = close_row(path);
+    status = status ? status : open_row(path, number);
+    if (!status && path->report->stream && ferror(path->report->stream))
+      status = ERR_INPUT;
+  }
+  while (path->open && !status)
+    status = close_row(path);
+  return status;
+}
+
+int tree_walk(const struct report *report, const struct tree_metrics *metrics, const struct walk_visitor *visitor,
+              void *context)
+{
+  struct path path = {.report = report, .metrics = metrics, .visitor = visitor, .context = context};
+  size_t levels = 1;
+  for (uint32_t i = 0; i < report->tree->count; i++)
+    levels = report->tree->rows[i].depth + 1 > levels ? report->tree->rows[i].depth + 1 : levels;
+  path.rows = calloc(levels, sizeof *path.rows);
+  path.figures = calloc(levels * 3 * metrics->count, sizeof *path.figures);
+  int status = path.rows && path.figures ? walk(&path) : ERR_NOMEM;
+  free(path.rows);
+  free(path.figures);
+  return status;
+}

@@ -1,0 +1,54 @@
+/* The walk over the rows of a tree that all exports of profiles share, and the metrics that they export.
+ *
+ * Context: BATCH.  Rows come depth-first, as in the tree views, and only those that the report shows.  Where the rows
+ * below a row are not shown, one row named "[omitted]" stands for them, so that for every row and metric
+ * incl = excl + sum of incl of the rows below it.
+ */
+#ifndef HPCPROF_LITE_REPORT_EXPORTS_PROFILE_TREE_WALK_H
+#define HPCPROF_LITE_REPORT_EXPORTS_PROFILE_TREE_WALK_H
+
+#include "hpcprof-lite/report/report.h"
+
+enum { TREE_METRIC_NAME_MAX = 128 };
+
+struct tree_metric {
+  char name[TREE_METRIC_NAME_MAX]; /* of a category, critical_path, samples, or the event's */
+  const char *unit;                /* "ns", "" for a number, or what was counted */
+  bool is_time;                    /* the unit is "ns" */
+  bool is_category;                /* one of the four */
+  uint32_t column;                 /* of the tree; MODEL_NONE: all values are 0 */
+};
+
+struct tree_metrics {
+  struct tree_metric list[CATALOG_COLUMNS_MAX + 1];
+  uint32_t count; /* at least 1; their names differ, also without regard to case */
+};
+
+/* One row of the walk.  `number` is tree->count for omitted rows, whose `row` is not part of the tree. */
+struct walk_row {
+  const struct tree_row *row;
+  uint32_t number, depth;
+  const uint64_t *excl, *incl; /* [metric] */
+};
+
+struct walk_visitor {
+  int (*enter)(void *context, const struct walk_row *here);
+  int (*leave)(void *context, const struct walk_row *here); /* NULL: nothing is to be done */
+};
+
+/* Fills *metrics with all metrics that the report has: the four categories, the critical path, samples, events. */
+void tree_metrics_init(const struct report *report, struct tree_metrics *metrics);
+
+/* Returns the position of the metric with that name, or whose exclusive CSV column has that name; MODEL_NONE if there
+ * is none. */
+uint32_t tree_metrics_find(const struct tree_metrics *metrics, const char *name);
+
+/* Writes a value as in CSV: time in seconds. */
+void tree_metrics_write(const struct tree_metric *metric, uint64_t value, FILE *stream);
+
+/* Calls the visitor for each row.  Returns 0, the first error of the visitor, ERR_INPUT if the report's stream, if
+ * there is one, has failed, or ERR_NOMEM. */
+int tree_walk(const struct report *report, const struct tree_metrics *metrics, const struct walk_visitor *visitor,
+              void *context);
+
+#endif
