@@ -2,6 +2,7 @@
 import os
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement, build, tap
@@ -28,7 +29,9 @@ class Said:
         self.read()
 
     def read(self):
-        self.lines = {view: report("--view", view, self.run.output).stdout.splitlines() for view in VIEWS}
+        with ThreadPoolExecutor(2) as pool:
+            texts = pool.map(lambda view: report("--view", view, self.run.output).stdout, VIEWS)
+            self.lines = {view: text.splitlines() for view, text in zip(VIEWS, texts)}
         self.text = {view: " ".join(" ".join(lines).split()) for view, lines in self.lines.items()}
         self.facts = {(row["section"], row["item"]): row["value"] for row in self.run.view("summary")}
 

@@ -117,7 +117,9 @@ def check_times(output, text):
     assert all(row["start_s"] == row["end_s"] for row in found if row["kind"] == "mark")
     assert all(a["end_s"] == b["start_s"] for a, b in zip(phases, phases[1:])), "phases do not tile"
     assert [row["name"] for row in phases] == ["setup", "solve", "output"]
-    assert abs(float(phases[-1]["end_s"]) - float(phases[-1]["start_s"]) - 0.02) < 0.015
+    last_s = float(phases[-1]["end_s"]) - float(phases[-1]["start_s"])
+    assert last_s > 0.02 - CLOCKS, last_s
+    timed(last_s < 0.035, last_s)
     return phases
 
 

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """hpcprof-lite when each of its allocations in turn fails: it reports that, exits 1 and never crashes, and never
-presents an incomplete report as a complete one.  A program whose measurement has a memory limit."""
+presents an incomplete report as a complete one.  A program whose measurement has a memory limit.
+
+Usage: memory.py [--long] [-k CASE]     (--long: each allocation, instead of every third)"""
 import os
+import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -27,6 +30,14 @@ REPORTS = [("summary", (), "recorded"), ("topdown", ("-f", "csv"), "events"), ("
            ("regions", ("--compare", "constructs", "--fail-if", "elapsed > +5%"), "constructs2"),
            ("parallelism", ("--compare", "recorded", "--metric", "critical_path"), "recorded"),
            ("flat", ("--scaling", "alone", "-f", "csv"), "blame"), ("topdown", ("--scaling", "alone"), "blame")]
+
+# The settings under which allocations fail, and the distance of two that fail.
+FAILURES = (({}, 1), ({"FAIL_ALL": "1"}, 3)) if "--long" in sys.argv else (({}, 3), ({"FAIL_ALL": "1"}, 9))
+
+
+def numbers_of(count, step):
+    """Every so many of the allocations; which ones differs from run to run."""
+    return range(random.randint(1, step), count + 1, step)
 
 
 def report(preload, arguments, **how):
@@ -63,8 +74,8 @@ def missing_memory_is_reported(_):
             whole, count = allocations(preload, arguments)
             assert count > 50, (arguments, count)
             with ThreadPoolExecutor(2) as pool:
-                for settings, step in (({}, 1), ({"FAIL_ALL": "1"}, 3)):
-                    numbers = range(1, count + 1, step)
+                for settings, step in FAILURES:
+                    numbers = numbers_of(count, step)
                     reported = list(pool.map(lambda number: attempt(preload, arguments, whole, number, settings), numbers))
                     assert sum(reported) > len(numbers) // 2, (arguments, settings, sum(reported), count)
 
@@ -85,10 +96,10 @@ def missing_memory_for_symbols_is_reported(directory):
     whole, count = allocations(preload, arguments)
     assert b"main" in whole
     with ThreadPoolExecutor(2) as pool:
-        for settings, step in (({}, 1), ({"FAIL_ALL": "1"}, 3)):
+        for settings, step in FAILURES:
             for number, done in pool.map(
                     lambda n: (n, run_report(*arguments, text=False, LD_PRELOAD=preload, FAIL_AT=str(n), **settings)),
-                    range(1, count + 1, step)):
+                    numbers_of(count, step)):
                 assert done.returncode in (0, 1, 2), (number, settings, done)
                 same = [line.split(b",")[4] for line in done.stdout.splitlines()] == \
                        [line.split(b",")[4] for line in whole.splitlines()]

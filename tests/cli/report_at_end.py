@@ -36,7 +36,7 @@ def the_summary_is_printed_on_standard_error(directory):
     page = "hpcrun-lite-sh-measurements.html"
     assert last == f"hpcrun-lite: the whole report for a browser: {page}\n", done.stderr
     assert os.path.getsize(os.path.join(directory, page)) > 10000
-    assert first == "err\n" and "hpcrun-lite-sh-measurements" in line and "samples" in line, done.stderr
+    assert first == "err\n" and "hpcrun-lite-sh-measurements" in line and " sample" in line, done.stderr
     assert "".join(rest) == report and "1 process on" in report, done.stderr
     # neither the launcher nor hpcprof-lite is measured
     assert [len(files) for files in measurements(directory).values()] == [1], measurements(directory)

@@ -235,7 +235,8 @@ def moved_sources_are_found(directory):
         os.utime(file.name, (1, 1))
         done = report("--view", "source", "-f", "csv", "-I", os.path.join(directory, "other"), data)
         assert "1 source file is found by name only" in done.stderr, done.stderr
-        assert "1 source file is missing" in report("--view", "source", "-f", "csv", data).stderr
+        said = report("--view", "source", "-f", "csv", data).stderr  # those of a library with line numbers may miss, too
+        assert re.search(r"^hpcprof-lite: \d+ source file(s are| is) missing, such as ", said, re.M), said
     finally:
         os.rename(place + ".away", place)
 

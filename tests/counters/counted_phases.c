@@ -1,5 +1,6 @@
-/* First thread 2, which touches SOON new pages and ends.  It meets no construct.  Then three phases of two threads: one that touches no memory, one that touches 2 * PAGES new pages and counts 2 * ITEMS
- * values of 3, and again one like the first, which counts one value. */
+/* First thread 2, which touches SOON new pages and ends.  It meets no construct.  Then three phases of two threads: one
+ * that touches no memory, one that touches 2 * PAGES new pages and counts 2 * ITEMS values of 3, and again one like the
+ * first, which counts one value. */
 #define _GNU_SOURCE
 #include <hpcrun-lite.h>
 #include <omp.h>

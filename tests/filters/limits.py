@@ -50,7 +50,8 @@ def shares_are_those_of_the_measured_time(directory):
     assert split["thread_time"] < 0.601, split
     tap.timed(0.4 < split["parallel_efficiency"] < 0.6, split)
     text = " ".join(tap.run(tap.REPORT, run.output).stdout.split())
-    assert "Measuring was paused for" in text and "measured time was work" in text, text
+    assert "Measuring was paused for" in text, text
+    tap.timed("measured time was work" in text, text)
 
 
 @tap.case

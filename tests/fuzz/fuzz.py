@@ -19,9 +19,9 @@ import tap
 from report import contents, golden_files
 
 MARK = b"---file-"  # between the files of a directory, see fuzz_directory.c
-# Targets, with the number of inputs in a short run: each takes some 3 s.
-TARGETS = {"measurement": 2000, "directory": 200, "graphlog": 1000, "trace": 600, "counts": 600, "options": 1300, "elf": 1300, "dwarf": 250,
-           "configuration": 4000}
+# Targets, with the number of inputs in a short run: each takes some 2 to 5 s.
+TARGETS = {"measurement": 1000, "directory": 60, "graphlog": 170, "trace": 300, "counts": 300, "options": 650, "elf": 650,
+           "dwarf": 125, "configuration": 2000}
 # these differ only in their seeds: libdwarf runs in a child process, which libFuzzer does not see; traces with counts
 # are beside a measurement with counters
 PROGRAM_OF = {"dwarf": "elf", "counts": "trace"}
