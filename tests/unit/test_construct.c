@@ -113,6 +113,19 @@ static void a_region_has_four_parts_in_both_threads(void **state)
   assert_int_equal(lived(&two), 100);
 }
 
+static void a_worker_that_leaves_a_region_before_its_end_waits_no_longer(void **state)
+{
+  (void)state;
+  region(10);
+  construct_join(&two, PARALLEL, 1, construct_region_place(&one), &others, 10, 15);
+  construct_wait_begin(&two, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 20);
+  construct_wait_end(&two, 30);
+  two.trace.states = true;
+  construct_part(&two, false, 47);
+  assert_int_equal(two.trace.own, 17);
+  assert_times(record_of(&two, PARALLEL, 1), 5, 5, 10, 17);
+}
+
 static void an_end_that_is_not_known_is_counted(void **state)
 {
   (void)state;
@@ -437,6 +450,7 @@ int main(void)
 {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(a_region_has_four_parts_in_both_threads, setup),
+      cmocka_unit_test_setup(a_worker_that_leaves_a_region_before_its_end_waits_no_longer, setup),
       cmocka_unit_test_setup(an_end_that_is_not_known_is_counted, setup),
       cmocka_unit_test_setup(tasks_in_a_barrier_are_no_waiting, setup),
       cmocka_unit_test_setup(a_task_at_once_is_below_its_creation, setup),

@@ -121,6 +121,8 @@ static void settle(struct thread_state *t, struct construct_open *region, uint64
 {
   construct_cut_above(t, region);
   if (region->column != FORMAT_TIME_WAIT) {
+    if (region->column == FORMAT_TIME_EXIT && now > t->record->construct_since) /* it waits no longer */
+      trace_own(t, now - t->record->construct_since);
     construct_pass(t, now);
   } else if (t->region_end) {
     uint64_t own = t->waited_runtime;

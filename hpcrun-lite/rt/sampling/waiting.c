@@ -325,7 +325,7 @@ static void end_trace_in_wait(struct thread_state *t, uint64_t now, const uint64
 enum { PARKED_CONSTRUCT = FORMAT_TIME_WAIT, PARKED_PLACE = 1, OUTSIDE_CONSTRUCT = FORMAT_TIME_EXIT };
 
 /* Writes the time of a worker outside any region: before it was parked for the first time and once it is no longer, the
- * runtime works. */
+ * runtime works; likewise once it has left the barrier of a region that others have not ended. */
 static void end_trace_outside(struct thread_state *t, uint64_t now, uint64_t code)
 {
   if (t->activity.idle && !t->construct.ticks) {
@@ -335,6 +335,8 @@ static void end_trace_outside(struct thread_state *t, uint64_t now, uint64_t cod
     trace_state(t, t->barrier_left, code);
     trace_state(t, now, OUTSIDE_CONSTRUCT);
   } else {
+    if (!t->activity.idle && code % FORMAT_TIMES == FORMAT_TIME_EXIT)
+      trace_own(t, part_before(t->record->construct_since, now, now));
     trace_state(t, now, code);
   }
 }

@@ -622,6 +622,24 @@ static void test_changes_at_the_end(void **state)
   expect_state(4, TRACELOG_STATE, 0, 20);
 }
 
+/* A worker that has left its region's barrier waits no longer, though the region goes on. */
+static void test_behind_a_barrier_at_the_end(void **state)
+{
+  enum { BEHIND = 2 * FORMAT_TIMES + FORMAT_TIME_EXIT };
+  (void)state;
+  rt.online = true;
+  begin(true, 0, 0);
+  t.construct.ticks = (uint64_t[1]){0};
+  t.record->construct_open = BEHIND;
+  t.record->construct_since = 10 * UNIT_TICKS;
+  trace_state(&t, 10 * UNIT_TICKS, BEHIND - 1);
+  waiting_end_trace(&t, 27 * UNIT_TICKS, false);
+  decode();
+  assert_int_equal(found_count, 3);
+  expect_state(1, TRACELOG_STATE, BEHIND - 1, 10);
+  expect_state(2, TRACELOG_STATE_OWN, BEHIND, 17, 17);
+}
+
 /* At the end of the process, a window without room stays mapped: its thread may not have stopped. */
 static void test_windows_at_the_end(void **state)
 {
@@ -745,6 +763,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_a_sleep_that_ends_after_the_end, end),
       cmocka_unit_test_teardown(test_a_gap_without_room, end),
       cmocka_unit_test_teardown(test_changes_at_the_end, end),
+      cmocka_unit_test_teardown(test_behind_a_barrier_at_the_end, end),
       cmocka_unit_test_teardown(test_windows_at_the_end, end),
       cmocka_unit_test_teardown(test_the_last_window_at_the_end, end),
       cmocka_unit_test(test_numbers_that_are_none),
