@@ -299,9 +299,16 @@ def every_rank_builds_the_indexes_of_its_processes(directory):
     assert [len(part) for part in parts] == [2, 2, 2] and parts[0] | parts[1] | parts[2] == built, parts
 
 
+def opens_to_write(pid):
+    """Whether a process waits in openat(), for writing."""
+    with open(f"/proc/{pid}/syscall", encoding="ascii") as file:
+        call = file.read().split()
+    return call[0] == "257" and bool(int(call[3], 16) & os.O_WRONLY)
+
+
 def killed_rank(directory, victim):
-    """Kills a rank while the first one is blocked, because no process reads its report.  Returns mpirun's exit
-    status."""
+    """Kills a rank while the first one is blocked, because no process reads its report: all ranks have called
+    MPI_Init() then, before which mpirun may not see a rank die.  Returns mpirun's exit status."""
     pipe = os.path.join(directory, f"report-{victim}")
     os.mkfifo(pipe)
     script = f"echo $$ >{pipe}.$OMPI_COMM_WORLD_RANK.new; mv {pipe}.$OMPI_COMM_WORLD_RANK.new " \
@@ -309,9 +316,13 @@ def killed_rank(directory, victim):
     job = tap.start(MPIRUN, "-n", "3", "sh", "-c", script, "sh", tap.REPORT, "--view", "topdown", "-f", "csv", "-o",
                     pipe, "basic",
                     cwd=tap.GOLDEN, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **OPEN_MPI)
-    tap.wait_until(lambda: os.path.exists(f"{pipe}.{victim}"), f"rank {victim} begins")
-    with open(f"{pipe}.{victim}", encoding="ascii") as file:
-        os.kill(int(file.read()), signal.SIGKILL)
+    pids = []
+    for rank in range(3):
+        tap.wait_until(lambda: os.path.exists(f"{pipe}.{rank}"), f"rank {rank} begins")
+        with open(f"{pipe}.{rank}", encoding="ascii") as file:
+            pids.append(int(file.read()))
+    tap.wait_until(lambda: opens_to_write(pids[0]), "the first rank opens its report")
+    os.kill(pids[victim], signal.SIGKILL)
     return job.wait(timeout=60)
 
 
