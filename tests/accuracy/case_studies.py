@@ -9,7 +9,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, Others, build, clocks, idleness_of, lockwait_of, near, sum_of, sums_hold, tap, work_of
+from measured import Measurement, build, clocks, idleness_of, lockwait_of, near, sum_of, sums_hold, tap, work_of
 from report import report
 
 COLUMNS = ("work", "overhead", "lockwait", "idleness")
@@ -18,7 +18,7 @@ COLUMNS = ("work", "overhead", "lockwait", "idleness")
 class Case:
     def __init__(self, directory, mode, compiler, event="task-clock@f2000", **settings):
         program = build("case_studies.c", compiler)
-        with Others() as others:
+        with tap.Others() as others:
             self.run = Measurement(directory, program, mode, options=("-e", event), OMP_NUM_THREADS="2", **settings)
         assert self.run.done.returncode == 0, self.run.done
         self.nodes, self.clocks = self.run.tree(), clocks(self.run.done.stdout)

@@ -8,7 +8,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import (Measurement, Others, build, clocks, combinations, idleness_of, libomps, lockwait_of, near,
+from measured import (Measurement, build, clocks, combinations, idleness_of, libomps, lockwait_of, near,
                       no_losses, sums_hold, tap, work_of)
 
 PERIOD = 0.5e-3
@@ -157,7 +157,7 @@ def idleness_of_waiting_threads_is_charged_to_the_holder(directory):
 def locks_on_which_threads_sleep(directory):
     # Only samples of elapsed time see threads that sleep on a futex.
     for compiler in ("gcc", "clang"):
-        with Others() as others:
+        with tap.Others() as others:
             _, nodes, own = measure(directory, "lock", compiler, event="wall@f1000", KMP_LOCK_KIND="futex")
         charged(nodes[0].value("lockwait_incl_s"), own["long_wall"] + own["short_wall"], "all", 1e-3)
         if others.cores < 0.3:  # otherwise signals to a sleeping thread are delivered after the release

@@ -13,7 +13,7 @@ import tempfile
 
 sys.path[:0] = [os.path.join(sys.path[0], "..", folder) for folder in ("support", "advice")]
 import tap
-from measured import Measurement, Others, openmp_flags
+from measured import Measurement, openmp_flags
 
 NAMES = ("serial", "imbalance", "chunk-overhead", "task-overhead", "few-chunks", "region-overhead", "contention",
          "dependences", "creation", "oversubscription", "nesting", "blocking", "barrier")
@@ -28,7 +28,7 @@ def forecast(directory, program, name, mode):
 
 def compare(directory, program, compiler, name):
     """Prints a row and returns whether it is right."""
-    with Others() as others:
+    with tap.Others() as others:
         times = [[float(tap.must(program, name, how, **ENVIRONMENT)) for how in ("ill", "repaired")]
                  for _ in range(REPETITIONS)]
         rows = [forecast(directory, program, name, mode) for mode in ("online", "log")]

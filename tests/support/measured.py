@@ -50,29 +50,6 @@ def preload_library(source):
     return build(source, "gcc", "-shared", "-fPIC", name=os.path.splitext(source)[0] + ".so", openmp=False)
 
 
-class Others:
-    """Measures how much CPU time other processes take of the machine meanwhile, in cores."""
-
-    def __enter__(self):
-        self.began, self.all, self.own = time.monotonic(), self._all(), self._own()
-        return self
-
-    def __exit__(self, *unused):
-        elapsed = time.monotonic() - self.began
-        self.cores = max(self._all() - self.all - (self._own() - self.own), 0) / elapsed
-
-    @staticmethod
-    def _all():
-        with open("/proc/stat", encoding="ascii") as file:
-            user, nice, system, _, _, irq, softirq, steal = (int(field) for field in file.readline().split()[1:9])
-        return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
-
-    @staticmethod
-    def _own():
-        used = os.times()
-        return used.user + used.system + used.children_user + used.children_system
-
-
 class Node:
     """A row of the topdown view, with its children."""
 

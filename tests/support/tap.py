@@ -88,8 +88,41 @@ def timed(holds, *what):
         raise Off(*what)
 
 
+class Others:
+    """Measures how much CPU time other processes take of the machine meanwhile, in cores."""
+
+    def __enter__(self):
+        self.began, self.all, self.own = time.monotonic(), self._all(), self._own()
+        return self
+
+    def __exit__(self, *unused):
+        elapsed = time.monotonic() - self.began
+        self.cores = max(self._all() - self.all - (self._own() - self.own), 0) / elapsed
+
+    @staticmethod
+    def _all():
+        with open("/proc/stat", encoding="ascii") as file:
+            user, nice, system, _, _, irq, softirq, steal = (int(field) for field in file.readline().split()[1:9])
+        return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+
+    @staticmethod
+    def _own():
+        used = os.times()
+        return used.user + used.system + used.children_user + used.children_system
+
+
+def wait_for_quiet(seconds=10):
+    """Waits until other processes have used less than a tenth of a core for half a second, but no longer than that."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        with Others() as others:
+            time.sleep(0.5)
+        if others.cores < 0.1:
+            return
+
+
 def again(function, *arguments):
-    """Calls the function, up to TRIES times while it raises Off."""
+    """Calls the function, up to TRIES times while it raises Off; again only when the machine is quiet, if it gets so."""
     for left in reversed(range(TRIES)):
         try:
             return function(*arguments)
@@ -97,6 +130,7 @@ def again(function, *arguments):
             if not left:
                 raise
             print(f"# once more, {reason}", flush=True)
+            wait_for_quiet()
 
 
 def wait_until(holds, what, seconds=60):
