@@ -81,8 +81,9 @@ static bool record_new(struct thread_state *t)
   t->record = arena_data(t->record_chunk);
   t->record->index = t->index;
   t->record->tid = (uint32_t)t->tid;
-  t->record->start_ns = sys_monotonic_ns() - process.start_ns;
-  t->record->construct_since = rt_ticks();
+  struct sys_moment start = sys_moment();
+  t->record->start_ns = start.ns - process.start_ns;
+  t->record->construct_since = start.ticks;
   t->measured_since = rt_measured_clock(t->record->construct_since);
   __atomic_store_n(&t->record_chunk->count, 1, __ATOMIC_RELEASE);
   return true;

@@ -60,9 +60,10 @@ void process_reset(void)
   rt.pid = sys_own_pid();
   rt_begin();
   process.start_cpu_ns = sys_process_cpu_ns();
-  clock_gettime(CLOCK_REALTIME, &now);   /* the first call is slow */
-  process.start_ns = sys_monotonic_ns(); /* three clocks at one moment */
-  process.start_ticks = rt_ticks();
+  clock_gettime(CLOCK_REALTIME, &now); /* the first call is slow */
+  struct sys_moment start = sys_moment();
+  process.start_ns = start.ns;
+  process.start_ticks = start.ticks;
   clock_gettime(CLOCK_REALTIME, &now);
   process.start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
   process.threads = NULL;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -286,14 +287,26 @@ static void forks(void)
   spin(10);
 }
 
+enum { AT_ONCE = 4 };
+
+/* Ends when the others have begun. */
+static void *one_of_several(void *unused)
+{
+  static atomic_int begun;
+  int all = atomic_fetch_add(&begun, 1) / AT_ONCE * AT_ONCE + AT_ONCE;
+  do
+    spin(1);
+  while (atomic_load(&begun) < all);
+  return unused;
+}
+
 /* Threads without OpenMP; some at once. */
 static void threads(void)
 {
-  enum { AT_ONCE = 4 };
   for (int i = 0; i < 25; i++) {
     pthread_t all[AT_ONCE];
     for (int k = 0; k < AT_ONCE; k++)
-      pthread_create(&all[k], NULL, short_lived, NULL);
+      pthread_create(&all[k], NULL, one_of_several, NULL);
     for (int k = 0; k < AT_ONCE; k++)
       pthread_join(all[k], NULL);
   }

@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -50,11 +51,39 @@ static double ns_per_tick;
 
 static void calibrate(void)
 {
-  uint64_t ticks = rt_ticks(), ns = sys_monotonic_ns();
+  struct sys_moment begun = sys_moment();
   work_clock_calibrate();
   sys_sleep_ns(100000000);
   work_clock_calibrate();
-  ns_per_tick = (double)(sys_monotonic_ns() - ns) / (double)(rt_ticks() - ticks);
+  struct sys_moment now = sys_moment();
+  ns_per_tick = (double)(now.ns - begun.ns) / (double)(now.ticks - begun.ticks);
+}
+
+static void interrupt_for_50_us(int number)
+{
+  (void)number;
+  for (uint64_t end = sys_monotonic_ns() + 50000; sys_monotonic_ns() < end;)
+    ;
+}
+
+/* Interrupted 1000 times in a second, often between the two clocks. */
+static void clocks_are_read_at_one_moment(void **state)
+{
+  (void)state;
+  struct itimerval often = {{0, 1000}, {0, 1000}}, never = {0};
+  signal(SIGALRM, interrupt_for_50_us);
+  struct sys_moment now = sys_moment();
+  double furthest_ns = 0;
+  setitimer(ITIMER_REAL, &often, NULL);
+  for (uint64_t end = now.ns + 1000000000; now.ns < end;) {
+    struct sys_moment before = now;
+    now = sys_moment();
+    double apart_ns = (double)(now.ns - before.ns) - (double)(now.ticks - before.ticks) * ns_per_tick;
+    furthest_ns = apart_ns > furthest_ns ? apart_ns : -apart_ns > furthest_ns ? -apart_ns : furthest_ns;
+  }
+  setitimer(ITIMER_REAL, &never, NULL);
+  if (furthest_ns > 20000)
+    fail_msg("%.0f ns apart", furthest_ns);
 }
 
 enum { ROUNDS = 60, TRIES = 3 };
@@ -457,6 +486,7 @@ int main(int argc, char **argv)
 {
   calibrate();
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(clocks_are_read_at_one_moment),
       cmocka_unit_test_setup(by_a_page, setup),
       cmocka_unit_test_setup(without_a_register_the_kernel_is_asked, setup_page),
       cmocka_unit_test_setup(a_register_counts_from_its_offset, setup_page),

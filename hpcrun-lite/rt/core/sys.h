@@ -37,6 +37,12 @@ uint64_t sys_thread_cpu_ns(void);
 uint64_t sys_cpu_ns_of(int tid);
 uint64_t sys_process_cpu_ns(void);
 
+/* Elapsed time and the time-stamp counter at one moment: read again if the thread lost its processor in between. */
+struct sys_moment {
+  uint64_t ns, ticks;
+};
+struct sys_moment sys_moment(void);
+
 /* What getrusage() tells of the calling thread.  Returns false if it cannot be asked. */
 struct sys_usage {
   uint64_t minor_faults, major_faults;

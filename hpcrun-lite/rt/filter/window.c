@@ -89,22 +89,23 @@ bool window_signal(const siginfo_t *info)
 }
 
 /* The time-stamp counter at a moment that has passed. */
-static uint64_t ticks_at(uint64_t moment_ns, uint64_t now_ns, uint64_t now)
+static uint64_t ticks_at(uint64_t moment_ns, struct sys_moment now)
 {
-  return window.start_ticks + rt_scale(now - window.start_ticks, moment_ns - window.start_ns, now_ns - window.start_ns);
+  return window.start_ticks +
+         rt_scale(now.ticks - window.start_ticks, moment_ns - window.start_ns, now.ns - window.start_ns);
 }
 
 void window_pass(void)
 {
   if (!atomic_load(&window_open) || atomic_flag_test_and_set(&passing))
     return; /* the other thread arms the timer for what is due after it has looked */
-  uint64_t now_ns = sys_monotonic_ns(), now = rt_ticks();
-  if (window.open_ns && window.open_ns <= now_ns) {
-    rt_pause_at(RT_PAUSED_WINDOW, false, ticks_at(window.open_ns, now_ns, now));
+  struct sys_moment now = sys_moment();
+  if (window.open_ns && window.open_ns <= now.ns) {
+    rt_pause_at(RT_PAUSED_WINDOW, false, ticks_at(window.open_ns, now));
     window.open_ns = 0;
   }
-  if (!window.open_ns && window.close_ns && window.close_ns <= now_ns) {
-    rt_pause_at(RT_PAUSED_WINDOW, true, ticks_at(window.close_ns, now_ns, now));
+  if (!window.open_ns && window.close_ns && window.close_ns <= now.ns) {
+    rt_pause_at(RT_PAUSED_WINDOW, true, ticks_at(window.close_ns, now));
     window.close_ns = 0;
   }
   arm();

@@ -33,9 +33,10 @@ struct rate {
   uint64_t ns, ticks;
 };
 
-static struct rate rate_at(uint64_t now_ns)
+static struct rate rate_now(void)
 {
-  return (struct rate){now_ns - start.ns, rt_ticks() - start.ticks};
+  struct sys_moment now = sys_moment();
+  return (struct rate){now.ns - start.ns, now.ticks - start.ticks};
 }
 
 uint64_t times_elapsed_ns(void)
@@ -45,7 +46,7 @@ uint64_t times_elapsed_ns(void)
 
 uint64_t times_ticks_to_ns(uint64_t ticks)
 {
-  struct rate rate = rate_at(sys_monotonic_ns());
+  struct rate rate = rate_now();
   return rt_scale(ticks, rate.ns, rate.ticks);
 }
 
@@ -107,9 +108,8 @@ void times_thread(struct thread_state *t, uint64_t cpu_ns)
   struct format_thread *record = t->record;
   const struct activity *is = &t->activity;
   bool open = t->region_depth && !t->base_region;
-  uint64_t now_ns = sys_monotonic_ns();
-  struct rate rate = rate_at(now_ns);
-  record->wall_ns = now_ns - start.ns - record->start_ns;
+  struct rate rate = rate_now();
+  record->wall_ns = rate.ns - record->start_ns;
   uint64_t measured = rt_scale(rt_measured_clock(start.ticks + rate.ticks) - t->measured_since, rate.ns, rate.ticks);
   record->paused_ns = rt_ever_paused() && record->wall_ns > measured ? record->wall_ns - measured : 0;
   if (cpu_ns > t->cpu_start_ns)

@@ -13,16 +13,16 @@ static const uint64_t always_switched = 1; /* an indicator that always shows a s
 /* Nanoseconds of a tick of the time-stamp counter, with 32 bits of fraction, and the interval in which they were
  * measured.  Written by CTL, and before that by a thread that needs them, relaxed: any of the values is good enough. */
 static _Atomic uint64_t ns_per_tick, calibrated_ns;
-static uint64_t begun_ticks, begun_ns;
+static struct sys_moment begun;
 
 void work_clock_calibrate(void)
 {
-  if (!begun_ns) {
-    begun_ns = sys_monotonic_ns();
-    begun_ticks = rt_ticks();
+  struct sys_moment now = sys_moment();
+  if (!begun.ns) {
+    begun = now;
     return;
   }
-  uint64_t passed_ns = sys_monotonic_ns() - begun_ns, passed_ticks = rt_ticks() - begun_ticks;
+  uint64_t passed_ns = now.ns - begun.ns, passed_ticks = now.ticks - begun.ticks;
   if (passed_ticks == 0 || passed_ns < 2 * atomic_load_explicit(&calibrated_ns, memory_order_relaxed))
     return;
   atomic_store_explicit(&calibrated_ns, passed_ns, memory_order_relaxed);
