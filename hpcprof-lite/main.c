@@ -268,6 +268,7 @@ int main(int argc, char **argv)
   int status = EXIT_FINE;
   setlocale(LC_CTYPE, "");
   signal(SIGPIPE, SIG_IGN); /* a broken pipe shows as EPIPE */
+  signal(SIGCHLD, SIG_DFL); /* else nothing is known of children: who starts this program may ignore it */
   bool speaks = ranks_is_first();
   if (options_parse(argc, argv, &job.options, message, sizeof message) ||
       consistency_check(&job.options, message, sizeof message)) {

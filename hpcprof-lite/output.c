@@ -1,5 +1,6 @@
 #include "hpcprof-lite/output.h"
 
+#include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/invocation/pager.h"
 
 #include <errno.h>
@@ -79,6 +80,21 @@ static void release_temporary(char *temporary)
   free(temporary);
 }
 
+static int cannot_write(const char *name, const char *why)
+{
+  job_print_error("cannot write '%s': %s", name, why);
+  return EXIT_INPUT;
+}
+
+/* Why an existing file must not be replaced by the report; NULL: it may be. */
+static const char *obstacle(const char *name)
+{
+  struct stat status;
+  if (stat(name, &status) == 0 && S_ISDIR(status.st_mode))
+    return "it is a directory; name a file in it with -o";
+  return read_is_measured(name) ? "it is a file of a measurement; name another one with -o" : NULL;
+}
+
 /* Writes the report to a temporary file, which is renamed when it is complete. */
 static int print_file(struct job *job, int (*print)(struct job *job))
 {
@@ -130,16 +146,17 @@ static int print_paged(struct job *job, struct pager *pager, int (*print)(struct
 int output_report(struct job *job, int (*print)(struct job *job))
 {
   const char *name = job->options.output;
+  const char *why = name ? obstacle(name) : NULL;
   struct pager pager;
+  if (why)
+    return cannot_write(name, why);
   if (name && is_plain_output(name))
     return print_file(job, print);
   if (!name && !job->options.no_pager && job->options.format == OPTIONS_TEXT && pager_start(&pager))
     return print_paged(job, &pager, print);
   FILE *stream = name ? fopen(name, "we") : stdout;
-  if (!stream) {
-    job_print_error("cannot write '%s': %s", name, strerror(errno));
-    return EXIT_INPUT;
-  }
+  if (!stream)
+    return cannot_write(name, strerror(errno));
   job->report.stream = stream;
   int status = printed(print(job), stream, name ? name : "standard output");
   if (name && fclose(stream) && !status)
@@ -147,18 +164,15 @@ int output_report(struct job *job, int (*print)(struct job *job))
   return status;
 }
 
-static int cannot_write(const char *name, const char *why)
-{
-  job_print_error("cannot write '%s': %s", name, why);
-  return EXIT_INPUT;
-}
-
 /* Writes the report to a temporary file, which is renamed when it is complete. */
 static int fill_file(struct job *job, const char *name, output_file_writer *write)
 {
   char *temporary, message[512] = "";
-  if (!is_plain_output(name))
-    return cannot_write(name, "it is not a regular file; choose another one with -o");
+  const char *why = obstacle(name);
+  if (!why && !is_plain_output(name))
+    why = "it is not a regular file; name another one with -o";
+  if (why)
+    return cannot_write(name, why);
   int fd = create_temporary(name, &temporary);
   if (!temporary)
     return job_no_memory();
@@ -192,7 +206,7 @@ int output_file(struct job *job, output_file_writer *write)
 int output_is_new(const char *name)
 {
   struct stat stat;
-  return lstat(name, &stat) ? 0 : cannot_write(name, strerror(EEXIST));
+  return lstat(name, &stat) ? 0 : cannot_write(name, "it exists; name a directory that does not with -o");
 }
 
 static int remove_one(const char *path, const struct stat *stat, int kind, struct FTW *place)

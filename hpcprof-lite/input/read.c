@@ -3,9 +3,12 @@
 #include "common/format.h"
 #include "hpcprof-lite/input/file_tables.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 _Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_USER_REGION == FORMAT_KIND_USER_REGION, "same kinds");
 _Static_assert((int)CONTEXT_FILTERED == FORMAT_KIND_FILTERED, "same kinds");
@@ -104,6 +107,17 @@ size_t read_stem(const char *path)
     if (format_has_suffix(path, suffixes[i]))
       return strlen(path) - strlen(suffixes[i]);
   return strlen(path);
+}
+
+bool read_is_measured(const char *path)
+{
+  uint64_t magic = 0;
+  struct stat status;
+  int fd = stat(path, &status) == 0 && S_ISREG(status.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  bool measured = fd >= 0 && read(fd, &magic, sizeof magic) == sizeof magic && magic == FORMAT_MAGIC;
+  if (fd >= 0)
+    close(fd);
+  return measured;
 }
 
 /* Copies work and span from the record; without a unit they were not computed. */

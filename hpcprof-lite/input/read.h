@@ -22,6 +22,9 @@
 #define READ_PART_SUFFIX ".part"        /* the threads of such a process that have ended   */
 #define READ_LAUNCH "launch"            /* the file that identifies the run of a directory */
 
+/* Whether the file is one of a measurement, as its first bytes say. */
+bool read_is_measured(const char *path);
+
 /* See struct format_node. */
 enum { READ_NODE_WHAT_MAX = (1 << 24) - 1 };
 

@@ -330,7 +330,7 @@ def what_cannot_be_exported_is_refused(directory):
     output, there = measurement()[0], os.path.join(directory, "there")
     os.mkdir(there)
     assert "format otf2 is a directory: it needs --output" in refused(2, "-f", "otf2", output)
-    assert f"cannot write '{there}/': File exists" in refused(1, "-f", "otf2", "-o", there + "/", output)
+    assert f"cannot write '{there}/': it exists; name a directory that does not with -o" in refused(1, "-f", "otf2", "-o", there + "/", output)
     assert "No such file" in refused(1, "-f", "otf2", "-o", os.path.join(directory, "no", "where"), output)
     for form in "perfetto", "firefox", "otf2":
         name = os.path.join(directory, "new")

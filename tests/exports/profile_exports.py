@@ -4,6 +4,7 @@ import base64
 import collections
 import csv
 import functools
+import glob
 import io
 import json
 import os
@@ -524,6 +525,20 @@ def what_an_export_cannot_do_is_refused(directory):
     if os.path.exists(MODULE):
         assert "not a regular file" in refused(1, "-f", "sqlite", "-o", "/dev/null")
     assert not os.listdir(directory)
+
+
+@case
+def measurements_and_directories_are_not_replaced(directory):
+    copy = os.path.join(directory, "copy")
+    shutil.copytree(measurement(), copy)
+    kept = [path for path in glob.glob(os.path.join(copy, "*")) if path.endswith((".hpcrun", ".trace", ".graph"))]
+    before = [contents(path) for path in kept]
+    assert kept
+    for form in FORMATS if os.path.exists(MODULE) else TREES:
+        for path, why in [(path, "it is a file of a measurement; ") for path in kept] + [(copy, "it is a directory; ")]:
+            done = run(REPORT, "-q", "-f", form, "-o", path, copy)
+            assert done.returncode == 1 and done.stderr.count("\n") == 1 and why in done.stderr, done
+    assert [contents(path) for path in kept] == before
 
 
 @case
