@@ -190,9 +190,10 @@ static const char *known_obstacle(const struct runtime_choice *choice)
 
 static void diagnose_attach(struct plan *plan)
 {
-  char directory[PATH_MAX], message[1024];
-  const char *temporary = getenv("TMPDIR");
-  const char *runtime = plan->choice.preload[0] ? plan->choice.preload : plan->choice.own_path;
+  char directory[PATH_MAX], message[1024], runtime[PATH_MAX];
+  const char *temporary = getenv("TMPDIR"),
+             *tested = plan->choice.preload[0] ? plan->choice.preload : plan->choice.own_path;
+  snprintf(runtime, sizeof runtime, "%s", tested); /* what is tested may be a link to it, which is removed */
   if (runtime[0] == '\0') {
     finding(true, "attach", "nothing to attach to: samples and call paths only");
     return;
@@ -212,7 +213,7 @@ static void diagnose_attach(struct plan *plan)
     return;
   }
   bool linked = plan_link_installation(plan, directory, "TMPDIR", message, sizeof message) == LAUNCH_OK;
-  bool attaches = linked && probe_attaches(plan, runtime, directory);
+  bool attaches = linked && probe_attaches(plan, tested, directory);
   nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
   if (!linked)
     finding(false, "attach", "not tested: %s", message);

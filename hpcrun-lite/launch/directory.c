@@ -331,8 +331,7 @@ static enum launch_status take_default(struct attempt *attempt, const char *base
   return LAUNCH_FAILED;
 }
 
-/* Makes a path absolute, without slashes at its end, which would make open() follow a link. */
-static bool absolute_path(const char *given, char *path, size_t size)
+bool directory_absolute(const char *given, char *path, size_t size)
 {
   char current[PATH_MAX] = "";
   if (given[0] != '/' && !getcwd(current, sizeof current))
@@ -352,7 +351,7 @@ static enum launch_status take(struct attempt *attempt, const struct directory_r
 {
   char name[PATH_MAX], base[PATH_MAX];
   default_name(request, name, sizeof name);
-  if (!absolute_path(request->output[0] ? request->output : name, base, sizeof base)) {
+  if (!directory_absolute(request->output[0] ? request->output : name, base, sizeof base)) {
     snprintf(attempt->message, attempt->message_size,
              "cannot find '%.400s' in the current directory: %s; give an absolute path with -o",
              request->output[0] ? request->output : name, strerror(errno));

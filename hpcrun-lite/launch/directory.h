@@ -31,7 +31,12 @@ struct directory_origin {
 enum launch_status directory_take(const struct directory_request *request, char *path, size_t path_size,
                                   struct directory_origin *origin, char *message, size_t message_size);
 
-/* Undoes what directory_take() did for a launch that will not use the directory, unless ranks of its job may use it. */
+/* Makes a path absolute, without slashes at its end, which would make open() follow a link.  Returns false with errno.
+ */
+bool directory_absolute(const char *given, char *path, size_t size);
+
+/* Removes what directory_take() made for a launch that will not use the directory, unless ranks of its job may use it.
+ * What it has replaced is lost. */
 void directory_give_back(const char *path, const struct directory_origin *origin);
 
 /* Whether a process has measured anything into the directory, or it cannot be read. */

@@ -80,11 +80,15 @@ static int resolve_filter(struct plan *plan, bool prints)
 /* Works the plan out and takes the directory: of the measurement, or of a series of them. */
 static int prepare(struct plan *plan)
 {
-  char message[1024] = "";
+  char message[1024] = "", directory[PATH_MAX];
   struct directory_origin origin;
   struct directory_request request = {
       .output = plan->output, .overwrite = plan->overwrite, .series = plan->series.count > 0};
   enum launch_status status = plan_work_out(plan, message, sizeof message);
+  if (status != LAUNCH_OK)
+    return fail(status, message);
+  if (directory_absolute(plan->output[0] ? plan->output : ".", directory, sizeof directory))
+    status = plan_check_paths(plan, directory, "-o", message, sizeof message); /* before one is replaced */
   if (status != LAUNCH_OK)
     return fail(status, message);
   request.command = plan->command[0] ? path_base(plan->command[0]) : "";

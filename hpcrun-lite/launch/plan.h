@@ -57,6 +57,11 @@ enum launch_status plan_take_settings(struct plan *plan, const char *asked_for, 
 /* Works out everything but the directory.  Returns LAUNCH_OK, or the exit status of the launch with a message. */
 enum launch_status plan_work_out(struct plan *plan, char *message, size_t message_size);
 
+/* Whether LD_PRELOAD can name the runtime, and the installation by a link in that directory, which need not exist.
+ * setting: what chooses the directory, for messages.  Returns LAUNCH_OK, or LAUNCH_FAILED with a message. */
+enum launch_status plan_check_paths(const struct plan *plan, const char *directory, const char *setting, char *message,
+                                    size_t message_size);
+
 /* Where LD_PRELOAD cannot name the path of the installation, puts a link to it into a directory, and plans with that.
  * setting: what chooses the directory, for messages.  Returns LAUNCH_OK, or LAUNCH_FAILED with a message. */
 enum launch_status plan_link_installation(struct plan *plan, const char *directory, const char *setting, char *message,

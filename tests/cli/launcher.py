@@ -1013,6 +1013,8 @@ def a_prefix_that_ld_preload_cannot_name_is_used_through_a_link(directory):
         assert ([first] + others)[-1].endswith("/installation/" + preloaded), done
         assert "parallel" in must(report, "regions", "measured", cwd=directory)
     finds(run(launcher, "--diagnose", program, cwd=directory), "ok attach", "tested: the tool attaches")
+    finds(run(launcher, "--diagnose", "--omp-runtime", "exchange", program, cwd=directory), "ok attach",
+          f"tested: the tool attaches to {os.path.realpath(moved)}/")
     os.mkdir(os.path.join(directory, "there already"))
     said = run(launcher, "--diagnose", program, cwd=directory, TMPDIR=os.path.join(directory, "there already")).stdout
     assert "choose another directory with TMPDIR" in " ".join(said.split()), said
@@ -1028,6 +1030,12 @@ def a_prefix_that_ld_preload_cannot_name_is_used_through_a_link(directory):
     shutil.copy(glob.glob(os.path.join(moved, "lib", "**", "omp", "libomp.so.5"), recursive=True)[0], runtime)
     fails(run(launcher, "-o", "x", "--omp-runtime", runtime, program, cwd=directory), 125, "copy it to another path")
     assert not {"a b", "x"} & set(os.listdir(directory))
+    # what would be replaced stays
+    shutil.copytree(os.path.join(directory, "measured"), os.path.join(directory, "measured too"), symlinks=True)
+    for output, *options in (["measured too"], ["measured", "--omp-runtime", runtime]):
+        before = os.listdir(os.path.join(directory, output))
+        fails(run(launcher, "--overwrite", "-o", output, *options, program, cwd=directory), 125, "LD_PRELOAD")
+        assert os.listdir(os.path.join(directory, output)) == before, output
 
 
 main()
