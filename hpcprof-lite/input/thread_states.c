@@ -37,6 +37,7 @@ struct open_state thread_states_open(const struct profile_process *process, cons
   if (constructs) {
     state.code = (uint64_t)thread->construct_open * CONSTRUCT_TIMES + thread->construct_time;
     state.since = thread->construct_since;
+    state.left = !place && thread->construct_time == CONSTRUCT_TIME_EXIT;
   }
   if (constructs && place && waits[place - 1].kind == READ_WAIT_LOCK && !state.blocked) {
     state.lock = place; /* a lock that is waited for is no open construct */

@@ -554,7 +554,7 @@ static void add_own(struct lane *lane, const struct trace_event *event, struct l
                 state->category == TIMELINE_IDLE;
   struct lane_interval own = *state, first;
   own.category = TIMELINE_OVERHEAD;
-  own.in_wait = true;
+  own.in_wait = !set_up; /* otherwise the thread does not wait yet, or no longer */
   own.holder = 0;
   uint64_t length = event->own_ticks;
   bool lock = state->category == TIMELINE_LOCK_WAIT;
@@ -612,7 +612,10 @@ static void add_end(struct lane *lane)
   if (thread_states_go_on(&open, &lane->cursor)) {
     struct lane_interval state = state_of(lane, open.code);
     uint64_t since_ns = open.since ? at_ns(lane, open.since) : lane->at_ns;
-    state.category = open.blocked ? TIMELINE_BLOCKED : open.lock ? TIMELINE_LOCK_WAIT : state.category;
+    state.category = open.blocked ? TIMELINE_BLOCKED
+                     : open.lock  ? TIMELINE_LOCK_WAIT
+                     : open.left  ? TIMELINE_OVERHEAD
+                                  : state.category;
     if (since_ns >= lane->at_ns + THREAD_STATES_SLACK_NS)
       add(lane, gap, since_ns);
     add_state(lane, state, lane->end_ns);

@@ -62,9 +62,13 @@ void process_reset(void)
   process.start_cpu_ns = sys_process_cpu_ns();
   clock_gettime(CLOCK_REALTIME, &now); /* the first call is slow */
   struct sys_moment start = sys_moment();
+  clock_gettime(CLOCK_REALTIME, &now);
+  for (int again = 0; again < 3 && rt_ticks() - start.ticks > 3 * SYS_UNDISTURBED_TICKS; again++) {
+    start = sys_moment();
+    clock_gettime(CLOCK_REALTIME, &now);
+  }
   process.start_ns = start.ns;
   process.start_ticks = start.ticks;
-  clock_gettime(CLOCK_REALTIME, &now);
   process.start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
   process.threads = NULL;
   process.thread_count = 0;

@@ -112,7 +112,7 @@ class Others:
 
 
 def wait_for_quiet(seconds=10):
-    """Waits until other processes have used less than a tenth of a core for half a second, but no longer than that."""
+    """Waits until other processes use less than a tenth of a core, for half a second, but no longer than `seconds`."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         with Others() as others:
@@ -122,7 +122,7 @@ def wait_for_quiet(seconds=10):
 
 
 def again(function, *arguments):
-    """Calls the function, up to TRIES times while it raises Off; again only when the machine is quiet, if it gets so."""
+    """Calls the function, up to TRIES times while it raises Off.  Waits in between, see wait_for_quiet()."""
     for left in reversed(range(TRIES)):
         try:
             return function(*arguments)

@@ -88,7 +88,7 @@ int range_codes_of_constructs(const struct read_file *file, const struct read_co
       code->place = range_places_add(places, &at);
       code->stored = range_stored_find(stored, &at);
       code->lock = kind == READ_WAIT_LOCK;
-      code->parked = kind == READ_WAIT_PARKED;
+      code->own_apart = kind == READ_WAIT_PARKED || time == CONSTRUCT_TIME_EXIT;
       status = code->place == MODEL_NONE ? ERR_NOMEM : 0;
     }
   }
@@ -101,9 +101,8 @@ int range_code_of_place(const struct range_stored *stored, uint32_t number, stru
 {
   const struct read_wait *wait = &stored->waits[number];
   struct range_place at = {wait->kind, wait->module, wait->offset};
-  *code = (struct range_code){.place = range_places_add(places, &at),
-                              .stored = number,
-                              .lock = wait->kind == READ_WAIT_LOCK};
+  *code = (struct range_code){
+      .place = range_places_add(places, &at), .stored = number, .lock = wait->kind == READ_WAIT_LOCK};
   return code->place == MODEL_NONE ? ERR_NOMEM : 0;
 }
 

@@ -151,7 +151,6 @@ void range_thread_state(struct range_thread *thread, const struct range_places *
 {
   struct range_code *code = range_thread_code(thread, event->code);
   uint64_t own_all = event->own_ticks, ticks = inside(thread, event->begin_ticks, event->end_ticks);
-  uint64_t own = inside(thread, event->end_ticks - own_all, event->end_ticks);
   if (event->kind == TRACE_EVENT_GAP) {
     thread->gap_ticks = model_sum(thread->gap_ticks, ticks);
     return;
@@ -161,6 +160,8 @@ void range_thread_state(struct range_thread *thread, const struct range_places *
     thread->blocked_ticks = model_sum(thread->blocked_ticks, ticks);
   if (!code)
     return;
+  uint64_t own_from = code->own_apart ? event->begin_ticks : event->end_ticks - own_all;
+  uint64_t own = inside(thread, own_from, own_from + own_all);
   code->ticks = model_sum(code->ticks, ticks);
   code->own = model_sum(code->own, own);
   code->own_all = model_sum(code->own_all, own_all);
@@ -178,7 +179,7 @@ void range_thread_state(struct range_thread *thread, const struct range_places *
     return;
   struct read_wait *wait = &thread->waits[code->wait - 1];
   wait->idle = model_sum(wait->idle, ticks - own);
-  if (!code->parked) /* a new thread's own work is that before the runtime announced it, which counts nowhere */
+  if (!code->own_apart)
     wait->runtime = model_sum(wait->runtime, own);
   wait->count++;
 }

@@ -90,6 +90,7 @@ static bool pass_stage(struct source *source, const struct trace_sweep_thread *t
     set_state(source, TRACE_EVENT_STATE, since, thread->end);
     source->state.code = thread->open.code;
     source->state.blocked = thread->open.blocked;
+    source->state.own_ticks = thread->open.left ? thread->end - since : 0;
     return true;
   case LEAVES:
     source->stage = DONE;

@@ -80,10 +80,10 @@ uint64_t sys_monotonic_ns(void)
 
 struct sys_moment sys_moment(void)
 {
-  enum { TRIES = 4, UNDISTURBED = 4096 }; /* ticks, about a microsecond */
+  enum { TRIES = 4 };
   struct sys_moment moment = {0};
   uint64_t least = UINT64_MAX;
-  for (unsigned i = 0; i < TRIES && least > UNDISTURBED; i++) {
+  for (unsigned i = 0; i < TRIES && least > SYS_UNDISTURBED_TICKS; i++) {
     uint64_t before = __builtin_ia32_rdtsc(), ns = sys_monotonic_ns(), passed = __builtin_ia32_rdtsc() - before;
     if (passed < least)
       moment = (struct sys_moment){ns, before + passed / 2};

@@ -37,10 +37,12 @@ uint64_t sys_thread_cpu_ns(void);
 uint64_t sys_cpu_ns_of(int tid);
 uint64_t sys_process_cpu_ns(void);
 
-/* Elapsed time and the time-stamp counter at one moment: read again if the thread lost its processor in between. */
+/* Elapsed time and the time-stamp counter at one moment.  A thread that loses its processor between the two reads them
+ * again, up to three times; the pair that took least counts. */
 struct sys_moment {
   uint64_t ns, ticks;
 };
+enum { SYS_UNDISTURBED_TICKS = 4096 }; /* about a microsecond: reading a clock takes less, unless it is interrupted */
 struct sys_moment sys_moment(void);
 
 /* What getrusage() tells of the calling thread.  Returns false if it cannot be asked. */

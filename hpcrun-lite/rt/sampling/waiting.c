@@ -324,8 +324,8 @@ static void end_trace_in_wait(struct thread_state *t, uint64_t now, const uint64
 
 enum { PARKED_CONSTRUCT = FORMAT_TIME_WAIT, PARKED_PLACE = 1, OUTSIDE_CONSTRUCT = FORMAT_TIME_EXIT };
 
-/* Writes the time of a worker outside any region: before it was parked for the first time and once it is no longer, the
- * runtime works; likewise once it has left the barrier of a region that others have not ended. */
+/* Writes the time of a thread that is in no wait, or parked.  The runtime works before a worker is parked for the first
+ * time and once it is no longer, and once it has left the last barrier of a region that goes on. */
 static void end_trace_outside(struct thread_state *t, uint64_t now, uint64_t code)
 {
   if (t->activity.idle && !t->construct.ticks) {

@@ -78,6 +78,18 @@ static void test_new_workers(void **state)
   expect("overhead 2, idle 6, overhead/4* 7, idle/4 13, overhead/4 14, work 40");
 }
 
+/* A worker that has left the last barrier of a region that goes on does not wait: if that lasts, it lost its processor,
+ * as a sample tells afterwards. */
+static void test_behind_the_last_barrier(void **state)
+{
+  (void)state;
+  put(TRACELOG_STATE, LINK, WAIT, 4);
+  put_own(LINK * FORMAT_TIMES + EXIT, 16, 16);
+  sample_more(TRACELOG_WORKS, 24, 7, 4, 0, 16);
+  work(LIFE - 20);
+  expect("idle/4 4, core_wait/4 20, work:7 24, work 40");
+}
+
 /* How much of a wait was in the tool, the wait's place tells; not when. */
 static void test_the_tool_in_waits(void **state)
 {
@@ -303,6 +315,7 @@ int main(int argc, char **argv)
       lane_test(test_samples_do_not_overlap),
       lane_test(test_waits_have_the_runtime_at_their_end),
       lane_test(test_new_workers),
+      lane_test(test_behind_the_last_barrier),
       lane_test(test_the_tool_in_waits),
       lane_test(test_the_tool_in_other_waits),
       lane_test(test_sleep_between_two_samples),

@@ -131,6 +131,15 @@ static void test_a_state_that_began_later(void **state)
   expect_killed("work:1 5, blocked 10, gap 20, overhead/2:2 26, work/2 40");
 }
 
+/* A worker that had left the last barrier of its region did not wait. */
+static void test_killed_behind_the_last_barrier(void **state)
+{
+  (void)state;
+  put(TRACELOG_STATE, LINK, WAIT, 10);
+  open_since(LINK, EXIT, 10);
+  expect_killed("idle/4 10, overhead/4 40");
+}
+
 static void test_no_state_is_open(void **state)
 {
   (void)state;
@@ -314,6 +323,7 @@ int main(int argc, char **argv)
       lane_test(test_a_killed_process_that_slept),
       lane_test(test_a_killed_process_that_waited_for_a_lock),
       lane_test(test_a_state_that_began_later),
+      lane_test(test_killed_behind_the_last_barrier),
       lane_test(test_no_state_is_open),
       lane_test(test_a_killed_process_without_a_state),
       lane_test(test_a_killed_process_without_constructs),
