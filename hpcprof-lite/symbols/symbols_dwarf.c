@@ -159,8 +159,10 @@ static bool declaration_step(struct reader *r, const struct symbols_debug_file *
     function->decl_line = line_number(f.decl_line);
   if (function->decl_file == SYMBOLS_NONE && f.decl_file != UINT64_MAX)
     function->decl_file = file_number(r, table_of(r, *file, die), f.decl_file);
-  dwarf_dealloc_die(die);
   *offset = f.origin ? f.origin : f.specification;
+  if (!*offset && !function->decl_line)
+    *offset = symbols_entry_class(*file, die);
+  dwarf_dealloc_die(die);
   if (f.origin ? f.origin_shared : f.specification_shared)
     *file = (*file)->shared;
   return fine && *offset && *file;

@@ -201,6 +201,37 @@ bool symbols_entry_read(const struct symbols_debug_file *file, Dwarf_Die die, st
   return true;
 }
 
+static uint64_t reference_in(Dwarf_Die die, Dwarf_Half name)
+{
+  Dwarf_Attribute attribute;
+  bool shared = false;
+  if (dwarf_attr(die, name, &attribute, NULL) != DW_DLV_OK)
+    return 0;
+  uint64_t offset = reference_of(attribute, &shared);
+  dwarf_dealloc_attribute(attribute);
+  return shared ? 0 : offset;
+}
+
+uint64_t symbols_entry_class(const struct symbols_debug_file *file, Dwarf_Die die)
+{
+  enum { STEPS_MAX = 8 }; /* the parameter, pointer and qualifiers */
+  uint64_t offset = reference_in(die, DW_AT_object_pointer);
+  for (int i = 0; i < STEPS_MAX && offset; i++) {
+    Dwarf_Die next;
+    Dwarf_Half tag = 0;
+    if (dwarf_offdie_b(file->dwarf, offset, true, &next, NULL) != DW_DLV_OK)
+      return 0;
+    dwarf_tag(next, &tag, NULL);
+    bool found = tag == DW_TAG_structure_type || tag == DW_TAG_class_type;
+    uint64_t type = found ? offset : reference_in(next, DW_AT_type);
+    dwarf_dealloc_die(next);
+    if (found)
+      return offset;
+    offset = type;
+  }
+  return 0;
+}
+
 void symbols_entry_release(struct symbols_entry *f)
 {
   if (f->ranges_attribute)

@@ -43,6 +43,10 @@ bool symbols_debug_open(struct symbols_debug_file *file, const struct symbols_by
 bool symbols_entry_read(const struct symbols_debug_file *file, Dwarf_Die die, struct symbols_entry *entry);
 void symbols_entry_release(struct symbols_entry *entry);
 
+/* The offset of the class of which the entry is a method, by the type of its object pointer; 0: not known.  A class has
+ * a place in the source where methods that the compiler makes have none, such as those of GCC's lambdas. */
+uint64_t symbols_entry_class(const struct symbols_debug_file *file, Dwarf_Die die);
+
 /* Calls take() for each range of an entry of the unit; what it passes may be empty or nonsense. */
 void symbols_entry_ranges(const struct symbols_unit *unit, Dwarf_Die die, const struct symbols_entry *entry,
                           void (*take)(void *context, uint64_t low, uint64_t high), void *context);

@@ -35,6 +35,43 @@ def templates_by_clang(directory):
     check_templates(directory, "clang++")
 
 
+def check_lambdas(directory, compiler):
+    """Each has the line at which it begins; that of GCC has no place of its own in DWARF."""
+    source = """
+#include "leaf_work.h"
+template <typename F> NOINLINE static void twice(F body) { body(2); body(2); }
+int main()
+{
+  twice([](int n) { leaf_work(n * 0.02); });
+  twice([](int n) {
+    leaf_work(n * 0.04);
+  });
+  return 0;
+}
+"""
+    path = os.path.join(directory, "lambdas.cc")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(source)
+    program = os.path.join(directory, "lambdas")
+    tap.must(compiler, "-O2", "-g", "-fno-optimize-sibling-calls", "-I", tap.SUPPORT, path, "-o", program)
+    nodes = Measurement(directory, program).tree()
+    lambdas = [node for node in nodes if "operator()" in node.name]
+    assert {(os.path.basename(node.row["file"]), node.row["line"]) for node in lambdas} == {
+        ("lambdas.cc", "6"), ("lambdas.cc", "7")}, [(node.name, node.row) for node in lambdas]
+    for line, seconds in (("6", 0.08), ("7", 0.16)):  # each call may be inlined
+        near(sum(node.value("work_incl_s") for node in lambdas if node.row["line"] == line), seconds, 0.15, line)
+
+
+@tap.case
+def lambdas_by_gcc(directory):
+    check_lambdas(directory, "g++")
+
+
+@tap.case
+def lambdas_by_clang(directory):
+    check_lambdas(directory, "clang++")
+
+
 def check_places(directory, compiler, level):
     source = "construct_places.cc"
     lines = {mark: line_of(source, "// = " + mark) for mark in ("inlined", "taskloop", "nogroup", "blocks", "branch one",
