@@ -235,7 +235,8 @@ void construct_events_schedule(struct thread_state *t, struct construct_prior pr
     if (!ended && prior.number && ran)
       graph_task(prior.number)->ran = ran;
   } else if (running && !(running->flags & TASK_IMPLICIT)) {
-    construct_task_begin(t, NULL, next, running->scope.row, first, running->creator_thread != t->index, running->ran,
-                         now);
+    /* a task that was left inside a construct goes on in that one's scope */
+    construct_task_begin(t, NULL, next, explicit_task_row(running), first, running->creator_thread != t->index,
+                         running->ran, now);
   }
 }

@@ -67,6 +67,27 @@ static void untied(void)
   }
 }
 
+/* Tasks that are suspended inside a taskgroup, and continued wherever a thread is free. */
+static void untied_in_groups(void)
+{
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < 200; i++) {
+#pragma omp task untied
+    {
+#pragma omp taskgroup
+      {
+#pragma omp task
+        usleep(100);
+#pragma omp taskyield
+        usleep(100);
+#pragma omp taskyield
+        usleep(100);
+      }
+    }
+  }
+}
+
 /* Thread i has i units of the loop's work, 0 of the other constructs'. */
 static void loops(void)
 {
@@ -257,6 +278,7 @@ int main(int argc, char **argv)
                {"tasks", tasks},
                {"undeferred", undeferred},
                {"untied", untied},
+               {"untied_in_groups", untied_in_groups},
                {"loops", loops},
                {"nested_waits", nested_waits},
                {"locks", locks},

@@ -147,6 +147,20 @@ def untied_tasks_are_followed_from_thread_to_thread(directory):
 
 
 @tap.case
+def untied_tasks_that_go_on_in_a_taskgroup_have_their_own_rows(directory):
+    for program in each():
+        constructs = Constructs(directory, program, "untied_in_groups", "3")
+        check_sums(constructs)
+        counts = collections.Counter()
+        for row in constructs.regions:
+            if row["thread"] == "SUM" and row["kind"] in ("task", "task-exec", "taskgroup"):
+                assert row["file"] and row["exec_count"], row
+                counts[row["kind"], row["line"]] += int(row["exec_count"])
+        assert sorted(counts.values()) == [200] * 5, counts
+        assert [row["instances"] for row in constructs.run.view("tasks")] == ["200", "200"]
+
+
+@tap.case
 def worksharing_waits_at_its_own_barrier(directory):
     for program, threads in combinations(list(each()), (2, 4)):
         constructs = Constructs(directory, program, "loops", str(threads))

@@ -415,6 +415,11 @@ uint64_t explicit_task_code(const struct task *task)
   return task->batch ? at(task->batch)->code : 0;
 }
 
+uint32_t explicit_task_row(const struct task *task)
+{
+  return task->batch ? at(task->batch)->row : 0;
+}
+
 uint32_t explicit_task_directive(uint64_t word)
 {
   uint32_t task = rt_task_index(word), batch = word & RT_TASK_NEW ? batch_of(word) : task ? graph_task(task)->batch : 0;

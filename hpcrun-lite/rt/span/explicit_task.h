@@ -63,6 +63,9 @@ void explicit_task_publish(struct thread_state *t);
 /* The directive of the task of a data word, for handlers: also while the task is in constructs. */
 uint32_t explicit_task_directive(uint64_t word);
 
+/* The directive of a task, whatever construct is open in it; 0: an implicit one. */
+uint32_t explicit_task_row(const struct task *task);
+
 /* The address of the directive of a task that the thread runs; 0: an implicit one. */
 uint64_t explicit_task_code(const struct task *task);
 
