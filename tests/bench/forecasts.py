@@ -29,7 +29,7 @@ def forecast(directory, program, name, mode):
 def compare(directory, program, compiler, name):
     """Prints a row and returns whether it is right."""
     with tap.Others() as others:
-        times = [[float(tap.must(program, name, how, **ENVIRONMENT)) for how in ("ill", "repaired")]
+        times = [[float(tap.must(program, name, how, **ENVIRONMENT).split()[0]) for how in ("ill", "repaired")]
                  for _ in range(REPETITIONS)]
         rows = [forecast(directory, program, name, mode) for mode in ("online", "log")]
     ill, repaired = (statistics.median(column) for column in zip(*times))
