@@ -1,5 +1,7 @@
 /* A random program, by seed, and the work and span that the rules of OpenMP give it: random_form SEED THREADS [MASK]
- * prints both and runs the program. */
+ * prints both and runs the program.  MASK names the kinds of statements that are left out.  By default that is
+ * mutexinoutset: with it, libomp 14 to 19 now and then hangs or drops a task, also without a tool (1 of some
+ * 1,500 runs). */
 #include <omp.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,7 +20,7 @@ static struct statement {
 } all[MAX];
 
 static int made = 1;
-static long without; /* a mask of the kinds that are left out */
+static long without = 1 << MUTEX; /* a mask of the kinds that are left out */
 
 static int below(int n)
 {
@@ -267,7 +269,8 @@ int main(int argc, char **argv)
     return 2;
   srand48(atol(argv[1]));
   int threads = atoi(argv[2]);
-  without = argc > 3 ? atol(argv[3]) : 0;
+  if (argc > 3)
+    without = atol(argv[3]);
   omp_set_max_active_levels(9);
   struct task task = {0};
   struct statement program[3];

@@ -92,7 +92,7 @@ def sums_are_those_of_the_profile_with_the_log(directory):
 
 def check_random_program(directory, seed):
     """Threads outnumber processors: one that loses its processor while it begins or waits can be off by that time."""
-    timeline = traced(directory, span_program("random_form", compilers()[seed % 2]), str(seed), "3", str(1 << 6),
+    timeline = traced(directory, span_program("random_form", compilers()[seed % 2]), str(seed), "3",
                       options=("-p", "online"), **SETTINGS)
     check_tiling(timeline)
     tap.timed(not timeline.gaps(), seed, timeline.gaps()[:4])
