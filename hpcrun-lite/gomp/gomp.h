@@ -2,9 +2,9 @@
  * points are interposed: each wrapper reports the events of an OMPT runtime to rt/ompt.h, in the same order, and calls
  * libgomp's function.
  *
- * Context: CTL, in the program's threads, outside handlers.  State of a thread is in gomp_self, which the thread alone
- * writes.  Without memory, and for calls that it does not follow, the adapter calls libgomp's function as if there were
- * no wrapper.
+ * Context: CTL, in the program's threads, outside handlers.  State of a thread is in gomp_self and, where it is large,
+ * in gomp_self.memory; the thread alone writes both.  Without memory, and for calls that it does not follow, the
+ * adapter calls libgomp's function as if there were no wrapper.
  *
  * How functions of the program are called: libgomp is given the adapter's function, and a block that names the
  * program's function and its argument (regions.c, tasks.c).  All code that stands between the program and libgomp on a
@@ -65,15 +65,44 @@ struct gomp_caller {
   unsigned generation;
 };
 
-/* What the adapter knows of a thread. */
-struct gomp_thread {
+/* A parallel region (regions.c). */
+struct gomp_region {
+  void *reductions; /* first word of the program's block, which libgomp reads here (GOMP_parallel_reductions) */
+  void (*function)(void *);
+  void *data;
+  const struct gomp_runtime *runtime;
+  const struct gomp_thread *master;
+  const void *code; /* address in the program at which the region was entered */
+  int work;         /* the worksharing construct with which all threads begin; 0: none */
+  uint64_t count;   /* its iterations */
+  long increment;
+  bool league; /* of teams: all run one after another in the master */
+  ompt_data_t parallel;
+  ompt_data_t data_word; /* of the master's implicit task */
+  struct rt_gomp_task task, *creator;
+};
+
+/* The larger part of what the adapter knows of a thread.  Its own mapping, which the thread keeps until it ends, and
+ * which a forked child inherits. */
+enum { GOMP_STARTED_MAX = 8 };
+struct gomp_memory {
   struct rt_gomp_task initial; /* the task outside any region */
   ompt_data_t initial_data;
   struct rt_gomp_task worker; /* the implicit task of a thread that libgomp has created, in its outermost region */
   ompt_data_t worker_data;
-  bool waits;     /* a worker that has left its function: until its next region it waits at the end of this one */
-  uint32_t epoch; /* rt.epoch in which the thread was announced; 0: not yet */
   struct gomp_caller callers[GOMP_CALLERS];
+  struct gomp_region started[GOMP_STARTED_MAX]; /* open regions of GOMP_parallel_start(): code of GCC before 4.9 */
+  unsigned started_count;                       /* also counts those beyond GOMP_STARTED_MAX, which are not followed */
+};
+
+/* What the adapter knows of a thread.  Static thread-local storage is scarce: where auditors run (LD_AUDIT), the
+ * libraries of a program share less than 2 KB of it. */
+struct gomp_thread {
+  struct gomp_memory *memory; /* NULL: not needed yet, or given back */
+  uint32_t epoch;             /* rt.epoch in which the thread was announced; 0: not yet */
+  bool waits;         /* a worker that has left its function: until its next region it waits at the end of this one */
+  bool refused;       /* there was no memory: the thread is not followed */
+  uint8_t end_rounds; /* of destructors of thread-specific data, once the thread ends */
   const struct gomp_runtime *team; /* of a worker: the runtime that has created it */
   const void *allocated;           /* the task of libomp that the thread has allocated, and the ticks that it took */
   uint64_t allocation_ticks;
@@ -83,8 +112,8 @@ extern __thread struct gomp_thread gomp_self __attribute__((tls_model("initial-e
 /* Announces the calling thread.  worker: libgomp has created it.  Returns its state, or NULL if it is not measured. */
 struct thread_state *gomp_announce(struct thread_state *t, bool worker);
 
-/* Arranges for the end of the calling worker thread to be announced (regions.c). */
-void gomp_watch_end(void);
+/* The calling thread's memory, which its end gives back (regions.c).  NULL without memory, and after that end. */
+struct gomp_memory *gomp_memory(void);
 
 /* The calling thread's state, once it is known to be an OpenMP thread; NULL if it is not measured. */
 static inline struct thread_state *gomp_thread(void)

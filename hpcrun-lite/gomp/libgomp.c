@@ -351,8 +351,9 @@ static const struct gomp_runtime *find_runtime(const void *address, enum interfa
   if (_dl_find_object((void *)address, &object) != 0)
     object = (struct dl_find_object){0};
   const void *module = (const char *)object.dlfo_map_start + interface; /* a key: a page has room for both */
-  struct gomp_caller *entry = &gomp_self.callers[(uint64_t)module / 4096 % GOMP_CALLERS];
-  if (entry->runtime && entry->start == module && entry->generation == generation)
+  struct gomp_memory *memory = rt_thread() ? gomp_memory() : NULL;
+  struct gomp_caller *entry = memory ? &memory->callers[(uint64_t)module / 4096 % GOMP_CALLERS] : NULL;
+  if (entry && entry->runtime && entry->start == module && entry->generation == generation)
     return entry->runtime;
   const struct gomp_runtime *found = find_caller(module, generation);
   if (!found && (found = known_to_worker(object.dlfo_link_map, interface)))
@@ -363,7 +364,8 @@ static const struct gomp_runtime *find_runtime(const void *address, enum interfa
       return no_runtime();
     add_caller(module, generation, found);
   }
-  *entry = (struct gomp_caller){module, found, generation};
+  if (entry)
+    *entry = (struct gomp_caller){module, found, generation};
   return found;
 }
 
@@ -438,24 +440,23 @@ __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void
 
 struct thread_state *gomp_announce(struct thread_state *t, bool worker)
 {
-  if (!rt.ompt)
+  struct gomp_thread *self = &gomp_self;
+  struct gomp_memory *memory = rt.ompt ? gomp_memory() : NULL;
+  if (!memory)
     return NULL;
   if (!t || !t->activity.openmp)
     ompt_on_thread_begin(worker ? ompt_thread_worker : ompt_thread_initial, NULL);
   t = rt_thread();
   if (!t)
     return NULL;
-  struct gomp_thread *self = &gomp_self;
   self->epoch = rt.epoch;
   self->waits = false;
-  self->initial = (struct rt_gomp_task){.data = &self->initial_data, .flags = ompt_task_initial};
-  if (worker)
-    gomp_watch_end();
-  else if (rt.get_task_info) /* another runtime has announced the thread's task */
-    self->initial_data.value = rt_task_word(t->task);
-  else
-    ompt_on_implicit_task(ompt_scope_begin, NULL, &self->initial_data, 1, 1, ompt_task_initial);
+  memory->initial = (struct rt_gomp_task){.data = &memory->initial_data, .flags = ompt_task_initial};
+  if (!worker && rt.get_task_info) /* another runtime has announced the thread's task */
+    memory->initial_data.value = rt_task_word(t->task);
+  else if (!worker)
+    ompt_on_implicit_task(ompt_scope_begin, NULL, &memory->initial_data, 1, 1, ompt_task_initial);
   if (!rt_gomp_task)
-    gomp_run(&self->initial);
+    gomp_run(&memory->initial);
   return t;
 }

@@ -1,29 +1,17 @@
 /* Parallel regions, teams, and the threads that libgomp creates.  Context: CTL (gomp.h). */
+#include <limits.h>
 #include <pthread.h>
 #include <stddef.h>
 
 #include "hpcrun-lite/gomp/gomp.h"
 #include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/core/touch.h"
 
-/* A region while its master is in it, on the master's stack.  libgomp passes it to run_implicit() in each thread. */
-struct region {
-  void *reductions; /* first word of the program's block, which libgomp reads here (GOMP_parallel_reductions) */
-  void (*function)(void *);
-  void *data;
-  const struct gomp_runtime *runtime;
-  const struct gomp_thread *master;
-  const void *code; /* address in the program at which the region was entered */
-  int work;         /* the worksharing construct with which all threads begin; 0: none */
-  uint64_t count;   /* its iterations */
-  long increment;
-  bool league; /* of teams: all run one after another in the master */
-  ompt_data_t parallel;
-  ompt_data_t data_word; /* of the master's implicit task */
-  struct rt_gomp_task task, *creator;
-};
+/* A region is on its master's stack while that is in it; libgomp passes it to run_implicit() in each thread. */
 
 /* Reports the region's start, by its master. */
-static void region_enter(struct region *region, struct rt_gomp_task *creator, unsigned threads, const void *frame)
+static void region_enter(struct gomp_region *region, struct rt_gomp_task *creator, unsigned threads, const void *frame)
 {
   region->creator = creator;
   region->master = &gomp_self;
@@ -33,7 +21,7 @@ static void region_enter(struct region *region, struct rt_gomp_task *creator, un
 }
 
 /* Reports that the calling thread begins its part of the region, with the construct that the region begins with. */
-static void implicit_begin(const struct region *region, struct rt_gomp_task *task, ompt_data_t *data, int size,
+static void implicit_begin(const struct gomp_region *region, struct rt_gomp_task *task, ompt_data_t *data, int size,
                            int index, const void *frame)
 {
   ompt_data_t parallel = region->parallel;
@@ -59,7 +47,7 @@ static void arrive(struct rt_gomp_task *task)
 }
 
 /* Reports the region's end, by its master. */
-static void region_leave(struct region *region)
+static void region_leave(struct gomp_region *region)
 {
   struct rt_gomp_task *task = &region->task;
   gomp_wait_end(task, ompt_sync_region_barrier_implicit_parallel, NULL);
@@ -77,39 +65,70 @@ static void worker_leave(struct gomp_thread *self)
 {
   if (!self->waits)
     return;
+  ompt_data_t *word = &self->memory->worker_data;
   self->waits = false;
-  ompt_on_sync_region_wait(ompt_sync_region_barrier_implicit_parallel, ompt_scope_end, NULL, &self->worker_data, NULL);
-  ompt_on_implicit_task(ompt_scope_end, NULL, &self->worker_data, 0, 1, ompt_task_implicit);
-}
-
-static void on_worker_end(void *self)
-{
-  if (!rt_thread() || gomp_self.epoch != rt.epoch)
-    return;
-  worker_leave(self);
-  ompt_on_thread_end(NULL);
+  ompt_on_sync_region_wait(ompt_sync_region_barrier_implicit_parallel, ompt_scope_end, NULL, word, NULL);
+  ompt_on_implicit_task(ompt_scope_end, NULL, word, 0, 1, ompt_task_implicit);
 }
 
 static pthread_key_t end_key;
 static bool has_key;
 
-static void make_key(void)
+/* Destructors of the program's keys may call the runtime.  They run in rounds; the memory is kept until the last. */
+static void on_thread_end(void *memory)
 {
-  has_key = pthread_key_create(&end_key, on_worker_end) == 0;
+  struct gomp_thread *self = &gomp_self;
+  if (self->team && !self->end_rounds && rt_thread() && self->epoch == rt.epoch) {
+    worker_leave(self);
+    ompt_on_thread_end(NULL);
+  }
+  if (++self->end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+    pthread_setspecific(end_key, memory);
+    return;
+  }
+  gomp_run(NULL);
+  self->epoch = 0;
+  self->memory = NULL;
+  sys_unmap(memory, sizeof(struct gomp_memory));
 }
 
-void gomp_watch_end(void)
+static void make_key(void)
+{
+  has_key = pthread_key_create(&end_key, on_thread_end) == 0;
+}
+
+/* NULL without memory, or without a key: nothing would give the memory back. */
+static struct gomp_memory *map_memory(void)
 {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, make_key);
-  if (has_key)
-    pthread_setspecific(end_key, &gomp_self);
+  struct gomp_memory *memory = has_key ? sys_map(sizeof *memory) : NULL;
+  if (memory && pthread_setspecific(end_key, memory)) {
+    sys_unmap(memory, sizeof *memory);
+    return NULL;
+  }
+  if (memory)
+    touch_pages(memory, sizeof *memory);
+  return memory;
+}
+
+struct gomp_memory *gomp_memory(void)
+{
+  struct gomp_thread *self = &gomp_self;
+  bool ended = self->end_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS;
+  if (self->memory || self->refused || ended)
+    return self->memory;
+  self->memory = map_memory();
+  self->refused = !self->memory;
+  if (self->refused)
+    rt_lost(NULL, FORMAT_LOST_THREADS);
+  return self->memory;
 }
 
 /* The function that libgomp calls in the threads of a team. */
 GOMP_CODE static void run_implicit(void *argument)
 {
-  struct region *region = argument;
+  struct gomp_region *region = argument;
   struct gomp_thread *self = &gomp_self;
   bool master = region->master == self;
   struct thread_state *t = rt_thread();
@@ -123,12 +142,12 @@ GOMP_CODE static void run_implicit(void *argument)
   }
   void (*function)(void *) = region->function; /* the region may end while the thread is in it for the last time */
   void *data = region->data;
-  struct rt_gomp_task *task = master ? &region->task : &self->worker;
+  struct rt_gomp_task *task = master ? &region->task : &self->memory->worker;
   if (!master) {
     worker_leave(self);
-    gomp_run(&self->initial);
+    gomp_run(&self->memory->initial);
   }
-  implicit_begin(region, task, master ? &region->data_word : &self->worker_data, region->runtime->team_size(),
+  implicit_begin(region, task, master ? &region->data_word : &self->memory->worker_data, region->runtime->team_size(),
                  region->runtime->thread_number(), __builtin_frame_address(0));
   function(data);
   arrive(task);
@@ -144,7 +163,7 @@ GOMP_CODE void wrap_GOMP_parallel(void (*function)(void *), void *data, unsigned
     GOMP_NEXT(runtime, GOMP_parallel)(function, data, threads, flags);
     return;
   }
-  struct region region = {.function = function, .data = data, .runtime = runtime, .code = GOMP_CALLER};
+  struct gomp_region region = {.function = function, .data = data, .runtime = runtime, .code = GOMP_CALLER};
   region_enter(&region, creator, threads, __builtin_frame_address(0));
   GOMP_NEXT(runtime, GOMP_parallel)(run_implicit, &region, threads, flags);
   region_leave(&region);
@@ -155,7 +174,7 @@ GOMP_CODE unsigned wrap_GOMP_parallel_reductions(void (*function)(void *), void 
   GOMP_ENTER(runtime, creator);
   if (!creator)
     return GOMP_NEXT(runtime, GOMP_parallel_reductions)(function, data, threads, flags);
-  struct region region = {
+  struct gomp_region region = {
       .reductions = *(void **)data, .function = function, .data = data, .runtime = runtime, .code = GOMP_CALLER};
   region_enter(&region, creator, threads, __builtin_frame_address(0));
   unsigned result = GOMP_NEXT(runtime, GOMP_parallel_reductions)(run_implicit, &region, threads, flags);
@@ -171,13 +190,13 @@ GOMP_CODE void wrap_GOMP_parallel_sections(void (*function)(void *), void *data,
     GOMP_NEXT(runtime, GOMP_parallel_sections)(function, data, threads, count, flags);
     return;
   }
-  struct region region = {.function = function,
-                          .data = data,
-                          .runtime = runtime,
-                          .code = GOMP_CALLER,
-                          .work = ompt_work_sections,
-                          .count = count,
-                          .increment = 1};
+  struct gomp_region region = {.function = function,
+                               .data = data,
+                               .runtime = runtime,
+                               .code = GOMP_CALLER,
+                               .work = ompt_work_sections,
+                               .count = count,
+                               .increment = 1};
   region_enter(&region, creator, threads, __builtin_frame_address(0));
   GOMP_NEXT(runtime, GOMP_parallel_sections)(run_implicit, &region, threads, count, flags);
   region_leave(&region);
@@ -198,7 +217,7 @@ GOMP_CODE void wrap_GOMP_parallel_sections(void (*function)(void *), void *data,
       GOMP_NEXT(runtime, name)(function, data, threads, start, end, step, chunk, flags);                               \
       return;                                                                                                          \
     }                                                                                                                  \
-    struct region region = LOOP_REGION(start, end, step);                                                              \
+    struct gomp_region region = LOOP_REGION(start, end, step);                                                         \
     region_enter(&region, creator, threads, __builtin_frame_address(0));                                               \
     GOMP_NEXT(runtime, name)(run_implicit, &region, threads, start, end, step, chunk, flags);                          \
     region_leave(&region);                                                                                             \
@@ -214,7 +233,7 @@ GOMP_PARALLEL_LOOPS(PARALLEL_LOOP)
       GOMP_NEXT(runtime, name)(function, data, threads, start, end, step, flags);                                      \
       return;                                                                                                          \
     }                                                                                                                  \
-    struct region region = LOOP_REGION(start, end, step);                                                              \
+    struct gomp_region region = LOOP_REGION(start, end, step);                                                         \
     region_enter(&region, creator, threads, __builtin_frame_address(0));                                               \
     GOMP_NEXT(runtime, name)(run_implicit, &region, threads, start, end, step, flags);                                 \
     region_leave(&region);                                                                                             \
@@ -224,7 +243,7 @@ GOMP_PARALLEL_RUNTIME_LOOPS(PARALLEL_RUNTIME_LOOP)
 /* libgomp runs the teams of a league one after another, in the thread that meets the construct. */
 GOMP_CODE static void run_team(void *argument)
 {
-  struct region *region = argument;
+  struct gomp_region *region = argument;
   struct rt_gomp_task task;
   ompt_data_t data = {0};
   implicit_begin(region, &task, &data, region->runtime->team_count(), 0, __builtin_frame_address(0));
@@ -241,7 +260,8 @@ GOMP_CODE void wrap_GOMP_teams_reg(void (*function)(void *), void *data, unsigne
     GOMP_NEXT(runtime, GOMP_teams_reg)(function, data, teams, limit, flags);
     return;
   }
-  struct region region = {.function = function, .data = data, .runtime = runtime, .code = GOMP_CALLER, .league = true};
+  struct gomp_region region = {
+      .function = function, .data = data, .runtime = runtime, .code = GOMP_CALLER, .league = true};
   region_enter(&region, creator, teams, __builtin_frame_address(0));
   GOMP_NEXT(runtime, GOMP_teams_reg)(run_team, &region, teams, limit, flags);
   ompt_on_parallel_end(&region.parallel, creator->data, 0, region.code);
@@ -250,26 +270,23 @@ GOMP_CODE void wrap_GOMP_teams_reg(void (*function)(void *), void *data, unsigne
 
 /* ---- code of GCC before 4.9 ---- */
 
-/* It calls the region's function in the master itself, between the start and the end of the region.  These are
- * open regions of this kind; started_count also counts those beyond STARTED_MAX, which are not followed. */
-enum { STARTED_MAX = 8 };
-static __thread struct region started[STARTED_MAX] __attribute__((tls_model("initial-exec")));
-static __thread unsigned started_count __attribute__((tls_model("initial-exec")));
+/* It calls the region's function in the master itself, between the start and the end of the region. */
 
 /* NULL if the region is not followed: events are not reported (creator is NULL), or too many are open. */
-static struct region *start_region(struct region region, struct rt_gomp_task *creator, unsigned threads,
-                                   const void *frame)
+static struct gomp_region *start_region(struct gomp_region region, struct rt_gomp_task *creator, unsigned threads,
+                                        const void *frame)
 {
-  if (!creator || started_count++ >= STARTED_MAX)
+  struct gomp_memory *memory = gomp_self.memory;
+  if (!creator || memory->started_count++ >= GOMP_STARTED_MAX)
     return NULL;
-  struct region *made = &started[started_count - 1];
+  struct gomp_region *made = &memory->started[memory->started_count - 1];
   *made = region;
   region_enter(made, creator, threads, frame);
   return made;
 }
 
 /* The team is there: the master is in its implicit task. */
-static void enter_started(struct region *region)
+static void enter_started(struct gomp_region *region)
 {
   implicit_begin(region, &region->task, &region->data_word, region->runtime->team_size(), 0, NULL);
 }
@@ -277,8 +294,8 @@ static void enter_started(struct region *region)
 GOMP_CODE void wrap_GOMP_parallel_start(void (*function)(void *), void *data, unsigned threads)
 {
   GOMP_ENTER(runtime, creator);
-  struct region *region =
-      start_region((struct region){.function = function, .data = data, .runtime = runtime, .code = GOMP_CALLER},
+  struct gomp_region *region =
+      start_region((struct gomp_region){.function = function, .data = data, .runtime = runtime, .code = GOMP_CALLER},
                    creator, threads, __builtin_frame_address(0));
   if (!region) {
     GOMP_NEXT(runtime, GOMP_parallel_start)(function, data, threads);
@@ -291,14 +308,14 @@ GOMP_CODE void wrap_GOMP_parallel_start(void (*function)(void *), void *data, un
 GOMP_CODE void wrap_GOMP_parallel_sections_start(void (*function)(void *), void *data, unsigned threads, unsigned count)
 {
   GOMP_ENTER(runtime, creator);
-  struct region *region = start_region((struct region){.function = function,
-                                                       .data = data,
-                                                       .runtime = runtime,
-                                                       .code = GOMP_CALLER,
-                                                       .work = ompt_work_sections,
-                                                       .count = count,
-                                                       .increment = 1},
-                                       creator, threads, __builtin_frame_address(0));
+  struct gomp_region *region = start_region((struct gomp_region){.function = function,
+                                                                 .data = data,
+                                                                 .runtime = runtime,
+                                                                 .code = GOMP_CALLER,
+                                                                 .work = ompt_work_sections,
+                                                                 .count = count,
+                                                                 .increment = 1},
+                                            creator, threads, __builtin_frame_address(0));
   if (!region) {
     GOMP_NEXT(runtime, GOMP_parallel_sections_start)(function, data, threads, count);
     return;
@@ -312,8 +329,8 @@ GOMP_CODE void wrap_GOMP_parallel_sections_start(void (*function)(void *), void 
                              long chunk)                                                                               \
   {                                                                                                                    \
     GOMP_ENTER(runtime, creator);                                                                                      \
-    struct region *region =                                                                                            \
-        start_region((struct region)LOOP_REGION(start, end, step), creator, threads, __builtin_frame_address(0));      \
+    struct gomp_region *region =                                                                                       \
+        start_region((struct gomp_region)LOOP_REGION(start, end, step), creator, threads, __builtin_frame_address(0)); \
     if (!region) {                                                                                                     \
       GOMP_NEXT(runtime, name)(function, data, threads, start, end, step, chunk);                                      \
       return;                                                                                                          \
@@ -327,8 +344,8 @@ GOMP_CODE void wrap_GOMP_parallel_loop_runtime_start(void (*function)(void *), v
                                                      long end, long step)
 {
   GOMP_ENTER(runtime, creator);
-  struct region *region =
-      start_region((struct region)LOOP_REGION(start, end, step), creator, threads, __builtin_frame_address(0));
+  struct gomp_region *region =
+      start_region((struct gomp_region)LOOP_REGION(start, end, step), creator, threads, __builtin_frame_address(0));
   if (!region) {
     GOMP_NEXT(runtime, GOMP_parallel_loop_runtime_start)(function, data, threads, start, end, step);
     return;
@@ -340,11 +357,13 @@ GOMP_CODE void wrap_GOMP_parallel_loop_runtime_start(void (*function)(void *), v
 GOMP_CODE void wrap_GOMP_parallel_end(void)
 {
   GOMP_ENTER(runtime, task);
-  bool followed = task && started_count && started_count <= STARTED_MAX;
-  started_count -= task && started_count;
+  struct gomp_memory *memory = gomp_self.memory;
+  bool counted = task && memory->started_count, followed = counted && memory->started_count <= GOMP_STARTED_MAX;
+  if (counted)
+    memory->started_count--;
   if (followed)
     arrive(task);
   GOMP_NEXT(runtime, GOMP_parallel_end)();
   if (followed)
-    region_leave(&started[started_count]);
+    region_leave(&memory->started[memory->started_count]);
 }

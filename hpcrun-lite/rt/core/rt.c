@@ -96,7 +96,7 @@ bool rt_task_info(int level, int *flags, ompt_data_t **data, ompt_frame_t **fram
   return true;
 }
 
-/* Thread-local elements end the list; a jump never leaves them. */
+/* The elements that end the list are not on the stack: a jump never leaves them. */
 void rt_jump(uint64_t sp)
 {
   const struct thread_state *t = rt_self;
