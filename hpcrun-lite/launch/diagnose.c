@@ -188,36 +188,43 @@ static const char *known_obstacle(const struct runtime_choice *choice)
   return NULL;
 }
 
-static void diagnose_attach(struct plan *plan)
+/* Makes a directory for trials, with a link to the installation if one is needed.  Returns false after reporting. */
+static bool begin_trials(struct plan *plan, char directory[PATH_MAX])
 {
-  char directory[PATH_MAX], message[1024], runtime[PATH_MAX];
-  const char *temporary = getenv("TMPDIR"),
-             *tested = plan->choice.preload[0] ? plan->choice.preload : plan->choice.own_path;
-  snprintf(runtime, sizeof runtime, "%s", tested); /* what is tested may be a link to it, which is removed */
-  if (runtime[0] == '\0') {
-    finding(true, "attach", "nothing to attach to: samples and call paths only");
-    return;
-  }
-  const char *obstacle = known_obstacle(&plan->choice);
-  if (obstacle) {
-    finding(false, "attach",
-            "the tool does not attach to %s: workers' call paths lack the caller of their region, and work and span "
-            "are not known; %s",
-            runtime, obstacle);
-    return;
-  }
-  snprintf(directory, sizeof directory, "%s/hpcrun-lite-diagnose-XXXXXX",
-           temporary && temporary[0] ? temporary : "/tmp");
+  const char *temporary = getenv("TMPDIR");
+  char message[1024];
+  snprintf(directory, PATH_MAX, "%s/hpcrun-lite-diagnose-XXXXXX", temporary && temporary[0] ? temporary : "/tmp");
   if (!mkdtemp(directory)) {
     finding(false, "attach", "not tested: cannot create %s: %s", directory, strerror(errno));
-    return;
+    return false;
   }
-  bool linked = plan_link_installation(plan, directory, "TMPDIR", message, sizeof message) == LAUNCH_OK;
-  bool attaches = linked && probe_attaches(plan, tested, directory);
+  if (plan_link_installation(plan, directory, "TMPDIR", message, sizeof message) == LAUNCH_OK)
+    return true;
+  finding(false, "attach", "not tested: %s", message);
+  rmdir(directory);
+  return false;
+}
+
+static void end_trials(const char *directory)
+{
   nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-  if (!linked)
-    finding(false, "attach", "not tested: %s", message);
-  else if (attaches)
+}
+
+/* Returns whether the dynamic loader can load the program's auditors and what is preloaded. */
+static bool diagnose_auditors(const struct plan *plan)
+{
+  char message[1024];
+  if (!program_has_auditors(&plan->program))
+    return true;
+  bool fits = plan_check_auditors(plan, message, sizeof message) == LAUNCH_OK;
+  finding(fits, "auditors", "%s", fits ? "tested: LD_AUDIT leaves enough thread-local storage" : message);
+  return fits;
+}
+
+/* runtime: its path.  tested: what is tested, which may be a link to it. */
+static void diagnose_attach(const struct plan *plan, const char *runtime, const char *tested, const char *directory)
+{
+  if (probe_attaches(plan, tested, directory))
     finding(true, "attach", "tested: the tool attaches to %s", runtime);
   else if (measures_libgomp(&plan->choice))
     finding(false, "attach", "tested: calls to %s do not reach the tool (another library defines its functions first)",
@@ -225,6 +232,30 @@ static void diagnose_attach(struct plan *plan)
   else
     finding(false, "attach", "tested: %s does not start the tool (built without OMPT, or another tool comes first)",
             runtime);
+}
+
+/* What is tested by running something.  Returns false if the program would not start. */
+static bool diagnose_trials(struct plan *plan)
+{
+  char directory[PATH_MAX], runtime[PATH_MAX];
+  const char *tested = plan->choice.preload[0] ? plan->choice.preload : plan->choice.own_path;
+  const char *obstacle = known_obstacle(&plan->choice);
+  snprintf(runtime, sizeof runtime, "%s", tested); /* plan_link_installation() may replace it by a link */
+  bool attaches = runtime[0] != '\0' && !obstacle, starts = true;
+  if (runtime[0] == '\0')
+    finding(true, "attach", "nothing to attach to: samples and call paths only");
+  else if (obstacle)
+    finding(false, "attach",
+            "the tool does not attach to %s: workers' call paths lack the caller of their region, and work and span "
+            "are not known; %s",
+            runtime, obstacle);
+  if ((!attaches && !program_has_auditors(&plan->program)) || !begin_trials(plan, directory))
+    return true;
+  starts = diagnose_auditors(plan);
+  if (starts && attaches)
+    diagnose_attach(plan, runtime, tested, directory);
+  end_trials(directory);
+  return starts;
 }
 
 /* ---- code: unwinding and names ---- */
@@ -340,12 +371,12 @@ int diagnose(struct plan *plan, enum launch_status status, const char *message)
   surroundings_limits(timers);
   surroundings_directory(plan->output);
   surroundings_others(plan);
-  if (status == LAUNCH_OK && !program->has_thread_sanitizer) {
+  bool measured = status == LAUNCH_OK && !program->has_thread_sanitizer;
+  if (measured) {
     diagnose_runtime(plan);
-    diagnose_attach(plan);
+    measured = diagnose_trials(plan);
   }
   diagnose_modules(program);
-  bool measured = status == LAUNCH_OK && !program->has_thread_sanitizer;
   finding(measured, "verdict", "%s", measured ? "will be measured" : "will not be measured");
   return measured ? 0 : 1;
 }

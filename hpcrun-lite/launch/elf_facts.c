@@ -66,6 +66,13 @@ static void read_build_id(Elf_Data *data, struct elf_facts *facts)
   }
 }
 
+static void read_dynamic_section(Elf_Data *data, struct elf_facts *facts)
+{
+  GElf_Dyn entry;
+  for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++)
+    facts->names_auditors |= entry.d_tag == DT_AUDIT || entry.d_tag == DT_DEPAUDIT;
+}
+
 static void read_section(Elf *elf, Elf_Scn *section, size_t names, struct elf_facts *facts)
 {
   GElf_Shdr header;
@@ -74,6 +81,8 @@ static void read_section(Elf *elf, Elf_Scn *section, size_t names, struct elf_fa
   const char *name = elf_strptr(elf, names, header.sh_name);
   facts->has_sections = true;
   facts->has_symbols |= header.sh_type == SHT_SYMTAB;
+  if (header.sh_type == SHT_DYNAMIC)
+    read_dynamic_section(elf_getdata(section, NULL), facts);
   if (!name)
     return;
   facts->has_lines |= strcmp(name, ".debug_line") == 0 || strcmp(name, ".zdebug_line") == 0;

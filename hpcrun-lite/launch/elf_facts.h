@@ -20,6 +20,7 @@ struct elf_facts {
   bool has_unwind_index;      /* .eh_frame_hdr */
   bool has_symbols;           /* .symtab */
   bool has_lines;             /* .debug_line */
+  bool names_auditors;        /* libraries that the dynamic loader calls, as those of LD_AUDIT */
   char interpreter[PATH_MAX]; /* path of the dynamic loader, or "" */
   char debug_link[256];       /* name of the separate debug file, or "" */
   uint32_t build_id_size;

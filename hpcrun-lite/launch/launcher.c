@@ -96,6 +96,8 @@ static int prepare(struct plan *plan)
   if (status != LAUNCH_OK)
     return fail(status, message);
   status = plan_link_installation(plan, plan->directory, "-o", message, sizeof message);
+  if (status == LAUNCH_OK)
+    status = plan_check_auditors(plan, message, sizeof message);
   if (status != LAUNCH_OK) {
     directory_give_back(plan->directory, &origin);
     return fail(status, message);

@@ -136,6 +136,15 @@ void plan_preload_value(const struct plan *plan, char *value, size_t size)
   append_foreign_items(value, size, plan->user_preload, ": ", plan->library);
 }
 
+enum launch_status plan_check_auditors(const struct plan *plan, char *message, size_t message_size)
+{
+  static char preload[PLAN_VALUE_BYTES], user_preload[PLAN_VALUE_BYTES];
+  plan_preload_value(plan, preload, sizeof preload);
+  user_preload[0] = '\0';
+  append_foreign_items(user_preload, sizeof user_preload, plan->user_preload, ": ", plan->library);
+  return program_check_auditors(&plan->program, user_preload, preload, message, message_size);
+}
+
 void plan_tools_value(const struct plan *plan, char *value, size_t size)
 {
   value[0] = '\0';

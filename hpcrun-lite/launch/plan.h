@@ -67,6 +67,10 @@ enum launch_status plan_check_paths(const struct plan *plan, const char *directo
 enum launch_status plan_link_installation(struct plan *plan, const char *directory, const char *setting, char *message,
                                           size_t message_size);
 
+/* Can the command's auditors be loaded with what is preloaded (program_check_auditors())?  After the installation was
+ * linked. */
+enum launch_status plan_check_auditors(const struct plan *plan, char *message, size_t message_size);
+
 /* Writes the values of LD_PRELOAD and OMP_TOOL_LIBRARIES. */
 void plan_preload_value(const struct plan *plan, char *value, size_t size);
 void plan_tools_value(const struct plan *plan, char *value, size_t size);

@@ -15,6 +15,8 @@
 #define SCRIPT_DEPTH_MAX 5      /* nested interpreters: the kernel's limit */
 #define HEADER_BYTES 256        /* bytes that the kernel reads of a '#!' line */
 #define CAPABILITY_BYTES_MAX 64 /* more than any version of the attribute needs */
+#define PRELOAD_BYTES_MAX 65536 /* of the value of LD_PRELOAD or GLIBC_TUNABLES */
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
 const char *path_base(const char *path)
 {
@@ -251,20 +253,29 @@ static void read_list(struct program *program, int fd)
   fclose(list);
 }
 
-/* Starts "LOADER --list IMAGE", without variables that would make it print more or load auditors. */
-static pid_t start_loader(const struct program *program, const char *preload, int *output)
+/* Starts the program's loader for the image, with variables in the place of those that begin as the ones in without. */
+static pid_t start_loader(const struct program *program, bool list, const char *const *without, size_t without_count,
+                          char *const *variables, size_t count, int *output)
 {
-  static const char *const without[] = {"LD_PRELOAD=", "LD_DEBUG=", "LD_AUDIT="};
   char *arguments[] = {(char *)program->facts.interpreter, (char *)"--list", (char *)program->image, NULL};
-  char *setting = NULL;
-  size_t count;
-  char **environment = child_environment(without, sizeof without / sizeof *without, 1, &count);
+  char *trial[] = {arguments[0], arguments[2], NULL};
+  size_t kept;
+  char **environment = child_environment(without, without_count, count, &kept);
   if (!environment)
     return -1;
-  if (preload[0] != '\0' && asprintf(&setting, "LD_PRELOAD=%s", preload) > 0)
-    environment[count] = setting;
-  pid_t pid = child_start(arguments, environment, output);
+  memcpy(environment + kept, variables, count * sizeof *variables);
+  pid_t pid = child_start(list ? arguments : trial, environment, output);
   free(environment);
+  return pid;
+}
+
+/* Starts "LOADER --list IMAGE", without variables that would make it print more or load auditors. */
+static pid_t start_list(const struct program *program, const char *preload, int *output)
+{
+  static const char *const without[] = {"LD_PRELOAD=", "LD_DEBUG=", "LD_AUDIT="};
+  char *setting = NULL;
+  size_t count = preload[0] != '\0' && asprintf(&setting, "LD_PRELOAD=%s", preload) > 0;
+  pid_t pid = start_loader(program, true, without, LENGTH(without), &setting, count, output);
   free(setting);
   return pid;
 }
@@ -276,13 +287,67 @@ void program_list_modules(struct program *program, const char *preload)
   if (!program->modules || !program->is_readable)
     return;
   add_module(program, program->image);
-  pid_t pid = start_loader(program, preload, &output);
+  pid_t pid = start_list(program, preload, &output);
   if (pid < 0)
     return;
   program->is_complete = true;
   read_list(program, output);
   if (waitpid(pid, &status, 0) != pid || status != 0)
     program->is_complete = false;
+}
+
+/* ---- auditors ---- */
+
+#define MORE_STORAGE "glibc.rtld.optional_static_tls=4096"
+
+bool program_has_auditors(const struct program *program)
+{
+  const char *auditors = getenv("LD_AUDIT");
+  return (auditors && auditors[0] != '\0') || program->facts.names_auditors;
+}
+
+/* Does the loader load the program's libraries and auditors, and bind all symbols, with these preloaded?  It does not
+ * run the program. */
+static bool loads(const struct program *program, const char *preload, const char *tunables)
+{
+  static const char *const without[] = {"LD_DEBUG=", "LD_PRELOAD=", "GLIBC_TUNABLES="};
+  static char preloaded[PRELOAD_BYTES_MAX + 16], tuned[PRELOAD_BYTES_MAX + 16];
+  char discarded[4096];
+  char *variables[] = {(char *)"LD_TRACE_LOADED_OBJECTS=1", (char *)"LD_WARN=1", (char *)"LD_BIND_NOW=1", preloaded,
+                       tuned};
+  int output, status = -1;
+  snprintf(preloaded, sizeof preloaded, "LD_PRELOAD=%s", preload);
+  snprintf(tuned, sizeof tuned, "GLIBC_TUNABLES=%s", tunables);
+  pid_t pid = start_loader(program, false, without, LENGTH(without), variables, LENGTH(variables), &output);
+  if (pid < 0)
+    return false;
+  while (read(output, discarded, sizeof discarded) > 0)
+    ;
+  close(output);
+  return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+enum launch_status program_check_auditors(const struct program *program, const char *user_preload, const char *preload,
+                                          char *message, size_t message_size)
+{
+  const char *own = getenv("GLIBC_TUNABLES");
+  static char tunables[PRELOAD_BYTES_MAX];
+  own = own ? own : "";
+  if (!program->is_readable || !program_has_auditors(program) || loads(program, preload, own) ||
+      !loads(program, user_preload, own))
+    return LAUNCH_OK;
+  snprintf(tunables, sizeof tunables, "%s%s" MORE_STORAGE, own, own[0] ? ":" : "");
+  if (loads(program, preload, tunables))
+    snprintf(message, message_size,
+             "'%.400s' cannot be measured with its auditors (LD_AUDIT): they leave too little static thread-local "
+             "storage; set GLIBC_TUNABLES=" MORE_STORAGE,
+             program->path);
+  else
+    snprintf(message, message_size,
+             "'%.400s' cannot be measured with its auditors (LD_AUDIT): the dynamic loader fails; measure it without "
+             "them",
+             program->path);
+  return LAUNCH_FAILED;
 }
 
 void program_release(struct program *program)

@@ -40,6 +40,13 @@ enum launch_status program_check_preload(const struct program *program, char *me
  * loader fails or does not find all of them, is_complete is false. */
 void program_list_modules(struct program *program, const char *preload);
 
+/* Can the program's auditors (LD_AUDIT, and those that it names) be loaded with what is preloaded?  They leave little
+ * thread-local storage.  Has the dynamic loader load everything, without running the program.  Returns LAUNCH_OK, also
+ * if there are no auditors or the program does not start with them alone; or LAUNCH_FAILED with the remedy. */
+enum launch_status program_check_auditors(const struct program *program, const char *user_preload, const char *preload,
+                                          char *message, size_t message_size);
+bool program_has_auditors(const struct program *program);
+
 void program_release(struct program *program);
 
 /* The part of a path after its last '/'. */

@@ -340,6 +340,19 @@ def every_function_of_libgomp_is_wrapped_or_has_a_reason(directory):
     assert wrapped - names == newer, wrapped - names
 
 
+# Where auditors run (LD_AUDIT), the libraries of a program and the program's own share less than 2 KB, and a library
+# that finds no room ends the program.
+STATIC_STORAGE_MOST = 256
+
+
+@tap.case
+def the_library_takes_little_static_thread_local_storage(_):
+    segment = re.search(r"^ +TLS +(?:0x[0-9a-f]+ +){4}(0x[0-9a-f]+) +R +(0x[0-9a-f]+)$",
+                        must("readelf", "-lW", tap.LIBRARY), re.M)
+    size, alignment = (int(value, 16) for value in segment.groups())
+    assert 0 < size <= STATIC_STORAGE_MOST and alignment <= 16, segment.group()
+
+
 @tap.case
 def the_library_needs_only_libc(_):
     assert needed(tap.LIBRARY) <= {"libc.so.6", "ld-linux-x86-64.so.2"}

@@ -32,7 +32,7 @@ def check(directory, number, program, *arguments, kept=None, said=None, always=F
     """Runs the program in one setting, chosen by number, or with --long in all settings, several times.
 
     kept: the seconds of leaf_work, in all processes, that the report must show.  said: a message that the tool must
-    print. always: with --long, too, only in the setting that the number chooses."""
+    print. always: with --long, too, only in the setting that the number chooses.  Returns the last Measurement."""
     alone = tap.run(program, *arguments, cwd=directory, timeout=60, **settings)
     chosen = SETTINGS * ROUNDS if LONG and not always else (SETTINGS[number % len(SETTINGS)],)
     for setting in chosen:
@@ -46,6 +46,7 @@ def check(directory, number, program, *arguments, kept=None, said=None, always=F
             tap.timed(seen <= 1.6 * kept or setting[0] != "task-clock@f5000", (setting, arguments, seen, kept))
         if said is not None:
             assert any(said in line for line in own_lines(run.done.stderr)), (said, run.done.stderr)
+    return run
 
 
 def cases(rows, program_of):
