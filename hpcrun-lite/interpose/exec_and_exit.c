@@ -1,15 +1,18 @@
 /* Ends of the process image: _exit() and exec; and posix_spawn().  Context: CTL. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <unistd.h>
 
 #include "hpcrun-lite/control.h"
 #include "hpcrun-lite/exec.h"
+#include "hpcrun-lite/interpose/child_preload.h"
 #include "hpcrun-lite/interpose/interposed.h"
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/own_signal.h"
+#include "hpcrun-lite/rt/core/rt.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 INTERPOSED void _exit(int status)
@@ -41,13 +44,77 @@ static void end_exec(void)
   errno = saved_errno;
 }
 
-INTERPOSED int execve(const char *path, char *const argv[], char *const envp[])
+/* ---- a new program, in this process or another ---- */
+
+/* A call of libc that executes a program, with its arguments. */
+struct start {
+  enum libc_call call;
+  struct child_image image;
+  char *const *argv;
+  int flags;
+  pid_t *pid;
+  const posix_spawn_file_actions_t *actions;
+  const posix_spawnattr_t *attributes;
+};
+
+typedef int spawn_function(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+                           char *const[], char *const[]);
+
+static int call_libc(const struct start *start, char *const envp[])
 {
-  int (*real)(const char *, char *const[], char *const[]) = libc_real(LIBC_execve);
+  const struct child_image *image = &start->image;
+  void *real = libc_real(start->call);
+  switch (start->call) {
+  case LIBC_fexecve:
+    return ((int (*)(int, char *const[], char *const[]))real)(image->directory, start->argv, envp);
+  case LIBC_execveat:
+    return ((int (*)(int, const char *, char *const[], char *const[], int))real)(image->directory, image->path,
+                                                                                 start->argv, envp, start->flags);
+  case LIBC_posix_spawn:
+  case LIBC_posix_spawnp:
+    return ((spawn_function *)real)(start->pid, image->path, start->actions, start->attributes, start->argv, envp);
+  default:
+    return ((int (*)(const char *, char *const[], char *const[]))real)(image->path, start->argv, envp);
+  }
+}
+
+/* How much of the calling thread's stack the environment may take. */
+static size_t stack_room(void)
+{
+  enum { KEPT = 32 << 10, UNKNOWN = 2 << 10 };
+  const struct thread_state *t = rt_thread();
+  uint64_t here = (uint64_t)__builtin_frame_address(0);
+  if (!t || here < t->stack_low || here >= t->stack_high || here - t->stack_low < KEPT)
+    return UNKNOWN;
+  return (here - t->stack_low - KEPT) / 2 + UNKNOWN;
+}
+
+/* Calls libc with the environment that suits the program.  That is on the stack, since nothing frees other memory that
+ * a vfork() child gets in its parent.  Only a large environment on a small stack gets other memory. */
+static int start_program(const struct start *start, const struct child_image *examined, char *const envp[])
+{
+  size_t bytes = child_preload_bytes(examined, envp);
+  bool on_stack = bytes <= stack_room();
+  char *place[on_stack ? bytes / sizeof(char *) + 2 : 1];
+  void *memory = on_stack ? place : sys_map(bytes);
+  int result = call_libc(start, bytes && memory ? child_preload_change(memory, envp) : envp);
+  if (!on_stack && memory)
+    sys_unmap(memory, bytes);
+  return result;
+}
+
+static int execute(const struct start *start, const struct child_image *examined, char *const envp[])
+{
   begin_exec();
-  int result = real(path, argv, envp);
+  int result = start_program(start, examined, envp);
   end_exec();
   return result;
+}
+
+INTERPOSED int execve(const char *path, char *const argv[], char *const envp[])
+{
+  const struct start start = {.call = LIBC_execve, .image = {.directory = AT_FDCWD, .path = path}, .argv = argv};
+  return execute(&start, &start.image, envp);
 }
 
 INTERPOSED int execv(const char *path, char *const argv[])
@@ -57,11 +124,9 @@ INTERPOSED int execv(const char *path, char *const argv[])
 
 INTERPOSED int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-  int (*real)(const char *, char *const[], char *const[]) = libc_real(LIBC_execvpe);
-  begin_exec();
-  int result = real(file, argv, envp);
-  end_exec();
-  return result;
+  const struct start start = {
+      .call = LIBC_execvpe, .image = {.directory = AT_FDCWD, .path = file, .search = true}, .argv = argv};
+  return execute(&start, &start.image, envp);
 }
 
 INTERPOSED int execvp(const char *file, char *const argv[])
@@ -71,20 +136,17 @@ INTERPOSED int execvp(const char *file, char *const argv[])
 
 INTERPOSED int fexecve(int fd, char *const argv[], char *const envp[])
 {
-  int (*real)(int, char *const[], char *const[]) = libc_real(LIBC_fexecve);
-  begin_exec();
-  int result = real(fd, argv, envp);
-  end_exec();
-  return result;
+  const struct start start = {.call = LIBC_fexecve, .image = {.directory = fd}, .argv = argv};
+  return execute(&start, &start.image, envp);
 }
 
 INTERPOSED int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
 {
-  int (*real)(int, const char *, char *const[], char *const[], int) = libc_real(LIBC_execveat);
-  begin_exec();
-  int result = real(fd, path, argv, envp, flags);
-  end_exec();
-  return result;
+  const struct start start = {
+      .call = LIBC_execveat, .image = {.directory = fd, .path = path}, .argv = argv, .flags = flags};
+  bool itself = flags & AT_EMPTY_PATH && sys_readable((uint64_t)path) && !*path;
+  const struct child_image examined = {.directory = fd, .path = itself ? NULL : path};
+  return execute(&start, &examined, envp);
 }
 
 /* The list forms: their arguments become an array.  In execle(), envp follows the terminating null pointer. */
@@ -147,16 +209,11 @@ INTERPOSED int execle(const char *path, const char *first, ...)
 
 /* ---- children that do not call the fork handlers: they inherit the mask, too ---- */
 
-typedef int spawn_function(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
-                           char *const[], char *const[]);
-
-static int spawn(enum libc_call call, pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
-                 const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+static int spawn(const struct start *start, char *const envp[])
 {
-  spawn_function *real = (spawn_function *)libc_real(call);
   if (own_signal_view.blocked)
     own_signal_block();
-  int error = real(pid, file, actions, attributes, argv, envp);
+  int error = start_program(start, &start->image, envp);
   if (own_signal_view.blocked)
     own_signal_unblock();
   return error;
@@ -167,7 +224,13 @@ INTERPOSED int posix_spawn(pid_t *restrict pid, const char *restrict path,
                            const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
                            char *const envp[restrict])
 {
-  return spawn(LIBC_posix_spawn, pid, path, actions, attributes, argv, envp);
+  const struct start start = {.call = LIBC_posix_spawn,
+                              .image = {.directory = AT_FDCWD, .path = path},
+                              .argv = argv,
+                              .pid = pid,
+                              .actions = actions,
+                              .attributes = attributes};
+  return spawn(&start, envp);
 }
 
 INTERPOSED int posix_spawnp(pid_t *restrict pid, const char *restrict file,
@@ -175,5 +238,11 @@ INTERPOSED int posix_spawnp(pid_t *restrict pid, const char *restrict file,
                             const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
                             char *const envp[restrict])
 {
-  return spawn(LIBC_posix_spawnp, pid, file, actions, attributes, argv, envp);
+  const struct start start = {.call = LIBC_posix_spawnp,
+                              .image = {.directory = AT_FDCWD, .path = file, .search = true},
+                              .argv = argv,
+                              .pid = pid,
+                              .actions = actions,
+                              .attributes = attributes};
+  return spawn(&start, envp);
 }

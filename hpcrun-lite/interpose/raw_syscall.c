@@ -132,6 +132,11 @@ INTERPOSED long syscall(long number, ...)
   va_end(list);
   if (number == SYS_exit_group)
     control_finish();
+  if (number == SYS_execve)
+    return execve((const char *)arguments[0], (char *const *)arguments[1], (char *const *)arguments[2]);
+  if (number == SYS_execveat)
+    return execveat((int)arguments[0], (const char *)arguments[1], (char *const *)arguments[2],
+                    (char *const *)arguments[3], (int)arguments[4]);
   if (number == SYS_seccomp)
     sandbox_begins(arguments[0] == SECCOMP_SET_MODE_STRICT   ? SECCOMP_MODE_STRICT
                    : arguments[0] == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER

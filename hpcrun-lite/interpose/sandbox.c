@@ -15,8 +15,10 @@
 
 void sandbox_begins(unsigned long mode, const void *filter)
 {
-  if (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && filter))
-    control_end_early("the program restricts its system calls (seccomp)");
+  if (mode != SECCOMP_MODE_STRICT && (mode != SECCOMP_MODE_FILTER || !filter))
+    return;
+  control_end_early("the program restricts its system calls (seccomp)");
+  process.restricted |= !rt.pid || rt.pid == sys_pid();
 }
 
 void sandbox_traced(void)

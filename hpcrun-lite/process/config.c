@@ -12,6 +12,7 @@
 #include "hpcrun-lite/process/message.h"
 
 struct config config;
+struct preloaded preloaded;
 
 /* ---- the environment ---- */
 
@@ -74,12 +75,20 @@ static int rank(void)
 /* The launcher puts this library last, so that the user's tools come first. */
 static bool other_tools(void)
 {
-  Dl_info own;
   const char *list = text("OMP_TOOL_LIBRARIES", NULL);
-  if (!list || !dladdr(&config, &own) || !own.dli_fname)
-    return false;
-  size_t length = strlen(own.dli_fname);
-  return strncmp(list, own.dli_fname, length) != 0 || (list[length] != ':' && list[length] != '\0');
+  size_t length = strlen(preloaded.library);
+  return list && length &&
+         (strncmp(list, preloaded.library, length) != 0 || (list[length] != ':' && list[length] != '\0'));
+}
+
+static void find_preloaded(void)
+{
+  Dl_info own;
+  const char *runtime = getenv("HPCRUN_LITE_RUNTIME");
+  if (dladdr(&config, &own) && own.dli_fname && strlen(own.dli_fname) < sizeof preloaded.library)
+    strcpy(preloaded.library, own.dli_fname);
+  if (runtime && strlen(runtime) < sizeof preloaded.runtime)
+    strcpy(preloaded.runtime, runtime);
 }
 
 static enum work_unit work_unit(const char *name)
@@ -120,6 +129,7 @@ void config_read(void)
   char message[256];
   config = (struct config){.rank = -1, .note = "", .scaling = "", .numa = "", .filter = "", .launcher = ""};
   const char *directory = text("HPCRUN_LITE_DIR", NULL);
+  find_preloaded();
   if (!directory || getauxval(AT_SECURE)) /* not in a setuid program */
     return;
   config.verbosity = atoi(text("HPCRUN_LITE_LOG", "1"));

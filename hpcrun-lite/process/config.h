@@ -45,6 +45,12 @@ struct config {
 
 extern struct config config;
 
+/* What the launcher has put into LD_PRELOAD: the path of this library, as it stands there, and that of an OpenMP
+ * runtime or "".  Known also where nothing is measured. */
+extern struct preloaded {
+  char library[4096], runtime[4096];
+} preloaded;
+
 /* Reads the settings.  An error is reported on standard error and leaves directory NULL. */
 void config_read(void);
 

@@ -354,6 +354,17 @@ def the_library_takes_little_static_thread_local_storage(_):
 
 
 @tap.case
+def loaders_are_examined_for_the_version_that_the_library_needs(_):
+    with open(os.path.join(SOURCE, "common", "loader_version.h"), encoding="utf-8") as file:
+        named = re.search(r'LOADER_VERSION "GLIBC_([\d.]+)"', file.read()).group(1)
+    needs = must("readelf", "-V", "-W", tap.LIBRARY).split("section '.gnu.version_r'")[1]
+    versions = [tuple(map(int, version.split("."))) for version in re.findall(r"Name: GLIBC_([\d.]+)", needs)]
+    of_loader = needs.split("File: ld-linux-x86-64.so.2")[1].split("File:")[0]
+    assert f"Name: GLIBC_{named} " in of_loader, of_loader
+    assert max(versions) == tuple(map(int, named.split("."))), versions
+
+
+@tap.case
 def the_library_needs_only_libc(_):
     assert needed(tap.LIBRARY) <= {"libc.so.6", "ld-linux-x86-64.so.2"}
 

@@ -127,11 +127,19 @@ uint64_t sys_process_cpu_ns(void)
 /* For systems that forbid process_vm_readv (some containers).  rt_sigprocmask() copies the signal set before it checks
  * `how`, so a call with an invalid `how` returns EINVAL if the set is readable, and EFAULT otherwise.  The page may
  * still vanish between this test and the load; that risk is accepted. */
+static bool readable_word(uint64_t address)
+{
+  return call6(SYS_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) == -EINVAL;
+}
+
+bool sys_readable(uint64_t address)
+{
+  return readable_word(address & ~(uint64_t)7);
+}
+
 static bool peek_by_probe(uint64_t address, void *out, size_t size_bytes)
 {
-  uint64_t last = address + size_bytes - 8;
-  if (call6(SYS_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) != -EINVAL ||
-      call6(SYS_rt_sigprocmask, -1, (long)last, 0, 8, 0, 0) != -EINVAL)
+  if (!readable_word(address) || !readable_word(address + size_bytes - 8))
     return false;
   __builtin_memcpy(out, (const void *)address, size_bytes);
   return true;
@@ -299,6 +307,33 @@ static int open_own(struct sys_own *own, const char *path, int access, bool crea
 int sys_open_own(struct sys_own *own, const char *path, bool create)
 {
   return open_own(own, path, O_RDWR, create);
+}
+
+bool sys_open_program(struct sys_own *own, int directory, const char *path, uint64_t *size_bytes)
+{
+  enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+  struct stat facts;
+  int error = EBADF;
+  for (int i = 0; i < SYS_TRIES && error == EBADF; i++) {
+    if (call6(SYS_newfstatat, directory, (long)path, (long)&facts, 0, 0, 0) || !S_ISREG(facts.st_mode))
+      return false;
+    int fd = (int)call6(SYS_openat, directory, (long)path, FLAGS, 0, 0, 0);
+    if (fd < 0)
+      return false;
+    *own = (struct sys_own){.fd = fd, .device = facts.st_dev, .inode = facts.st_ino};
+    error = sys_move_own(own, SYS_HIGH_FD);
+  }
+  *size_bytes = (uint64_t)facts.st_size;
+  return !error;
+}
+
+bool sys_may_execute(const char *path)
+{
+  struct stat facts;
+  if (call6(SYS_newfstatat, AT_FDCWD, (long)path, (long)&facts, 0, 0, 0) || !S_ISREG(facts.st_mode))
+    return false;
+  long denied = call6(SYS_faccessat2, AT_FDCWD, (long)path, X_OK, AT_EACCESS, 0, 0);
+  return !(denied == -ENOSYS ? call3(SYS_faccessat, AT_FDCWD, (long)path, X_OK) : denied);
 }
 
 size_t sys_read_file(const char *path, char *text, size_t size_bytes)

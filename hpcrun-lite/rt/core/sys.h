@@ -58,6 +58,10 @@ void sys_populate(void *memory, size_t size_bytes);
 /* Copies bytes from an address that need not be mapped.  Returns false if it cannot be read. */
 bool sys_peek(uint64_t address, void *out, size_t size_bytes);
 
+/* Can the page of an address be read?  In contrast to sys_peek(), also in a process that has not called sys_own_pid().
+ */
+bool sys_readable(uint64_t address);
+
 /* How many descriptors the process may have. */
 uint64_t sys_descriptor_limit(void);
 
@@ -79,6 +83,10 @@ bool sys_is_own(const struct sys_own *own);        /* the descriptor is still th
 /* It is a regular file of that size, of the user that the calling thread runs as, and of nobody else. */
 bool sys_is_private(const struct sys_own *own, size_t size_bytes);
 int sys_close_own(const struct sys_own *own); /* 0 or errno */
+
+/* Opens a regular file for reading, below a directory's descriptor or AT_FDCWD.  Returns false if it cannot be read. */
+bool sys_open_program(struct sys_own *own, int directory, const char *path, uint64_t *size_bytes);
+bool sys_may_execute(const char *path); /* a regular file, and the process has the permission */
 
 /* Reserves disk space for a part of a file, so that a store to a mapping of it cannot fail.  Returns false on failure.
  */

@@ -1,0 +1,145 @@
+/* Starts a program in many ways, and prints how it ended.
+ *
+ * Usage: starter PROCESS WAY ENVIRONMENT FILE
+ *   PROCESS      self, fork, vfork, or thread: fork in a thread with a stack of 32 KB
+ *   ENVIRONMENT  own, none (no variable at all), null, twice (LD_PRELOAD occurs twice), large (20,000 more variables)
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *way, *file;
+static char **chosen;
+static char *argv[] = {(char *)"child", NULL};
+
+static int is(const char *name)
+{
+  return !strcmp(way, name);
+}
+
+static char **environment(const char *kind)
+{
+  enum { MORE = 20000 };
+  static char *none[] = {NULL};
+  size_t count = 0;
+  while (environ[count])
+    count++;
+  if (!strcmp(kind, "none"))
+    return none;
+  if (!strcmp(kind, "null"))
+    return NULL;
+  char **list = calloc(count + MORE + 2, sizeof *list);
+  memcpy(list, environ, count * sizeof *list);
+  if (!strcmp(kind, "twice"))
+    for (size_t i = 0, end = count; i < end; i++)
+      if (!strncmp(environ[i], "LD_PRELOAD=", 11))
+        list[count++] = environ[i];
+  if (!strcmp(kind, "large"))
+    for (int i = 0; i < MORE; i++)
+      list[count++] = (char *)"FILLER=1";
+  return list;
+}
+
+static void execute(void)
+{
+  int fd = is("fexecve") || is("execveat itself") || is("raw execveat") ? open(file, O_PATH | O_CLOEXEC) : -1;
+  if (is("execve"))
+    execve(file, argv, chosen);
+  if (is("execv"))
+    execv(file, argv);
+  if (is("execvp"))
+    execvp(file, argv);
+  if (is("execvpe"))
+    execvpe(file, argv, chosen);
+  if (is("execl"))
+    execl(file, "child", (char *)NULL);
+  if (is("execlp"))
+    execlp(file, "child", (char *)NULL);
+  if (is("execle"))
+    execle(file, "child", (char *)NULL, chosen);
+  if (is("execveat"))
+    execveat(AT_FDCWD, file, argv, chosen, 0);
+  if (is("execveat itself"))
+    execveat(fd, "", argv, chosen, AT_EMPTY_PATH);
+  if (is("fexecve"))
+    fexecve(fd, argv, chosen);
+  if (is("raw execve"))
+    syscall(SYS_execve, file, argv, chosen);
+  if (is("raw execveat"))
+    syscall(SYS_execveat, fd, "", argv, chosen, AT_EMPTY_PATH);
+  if (is("invalid")) {
+    char **bad = (char **)8, *wrong[] = {(char *)8, NULL};
+    int failed = execve((char *)8, argv, chosen) == -1 && errno == EFAULT;
+    failed += execve(file, argv, bad) == -1 && errno == EFAULT;
+    failed += execve(file, argv, wrong) == -1 && errno == EFAULT;
+    printf("%d of 3 calls failed\n", failed);
+    fflush(stdout);
+    _exit(0);
+  }
+  _exit(100 + errno % 50);
+}
+
+static int start(const char *process)
+{
+  pid_t pid = -1;
+  int status = -1;
+  if (is("system"))
+    return system(file);
+  if (is("popen")) {
+    char line[256];
+    FILE *output = popen(file, "r");
+    while (output && fgets(line, sizeof line, output))
+      fputs(line, stdout);
+    return output ? pclose(output) : -1;
+  }
+  if (is("posix_spawn"))
+    errno = posix_spawn(&pid, file, NULL, NULL, argv, chosen);
+  else if (is("posix_spawnp"))
+    errno = posix_spawnp(&pid, file, NULL, NULL, argv, chosen);
+  else if (!strcmp(process, "self"))
+    execute();
+  else if (!strcmp(process, "vfork"))
+    pid = vfork();
+  else
+    pid = fork();
+  if (!pid)
+    execute();
+  return pid > 0 && waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
+static void *start_in_thread(void *process)
+{
+  return (void *)(long)start(process);
+}
+
+int main(int argc, char **argument)
+{
+  if (argc != 5)
+    return 2;
+  way = argument[2];
+  file = argument[4];
+  chosen = environment(argument[3]);
+  long status;
+  if (!strcmp(argument[1], "thread")) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    void *result;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 32 << 10);
+    if (pthread_create(&thread, &attributes, start_in_thread, argument[1]) || pthread_join(thread, &result))
+      return 3;
+    status = (long)result;
+  } else {
+    status = start(argument[1]);
+  }
+  printf("status %ld\n", status);
+  return 0;
+}
