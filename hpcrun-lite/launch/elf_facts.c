@@ -250,6 +250,24 @@ out:
   return result;
 }
 
+bool elf_defines_version(const char *path, const char *version)
+{
+  struct dynamic_symbols *dynamic = calloc(1, sizeof *dynamic);
+  int fd = open_regular(path);
+  bool defines = !dynamic || fd < 0;
+  elf_version(EV_CURRENT);
+  if (!defines && (dynamic->elf = elf_begin(fd, ELF_C_READ, NULL)) && elf_kind(dynamic->elf) == ELF_K_ELF)
+    find_sections(dynamic);
+  for (size_t i = 0; i < VERSIONS_MAX && !defines; i++)
+    defines = dynamic->version[i] && !dynamic->library[i] && !strcmp(dynamic->version[i], version);
+  if (dynamic && dynamic->elf)
+    elf_end(dynamic->elf);
+  if (fd >= 0)
+    close(fd);
+  free(dynamic);
+  return defines;
+}
+
 static void visit_functions(Elf *elf, Elf_Scn *section, void (*visit)(void *context, const char *name), void *context)
 {
   GElf_Shdr header;

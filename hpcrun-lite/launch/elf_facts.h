@@ -41,6 +41,9 @@ int elf_facts_read(const char *path, struct elf_facts *facts);
  * if the file has no readable dynamic symbols. */
 int elf_symbols_visit(const char *path, void (*visit)(void *context, const struct elf_symbol *symbol), void *context);
 
+/* Does the file define the version of symbols?  True if the file cannot be read. */
+bool elf_defines_version(const char *path, const char *version);
+
 /* Calls visit with the name of every function that the file defines, exported or not; none if it is stripped. */
 void elf_functions_visit(const char *path, void (*visit)(void *context, const char *name), void *context);
 

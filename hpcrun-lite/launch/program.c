@@ -10,6 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "common/loader_version.h"
 #include "hpcrun-lite/launch/child.h"
 
 #define SCRIPT_DEPTH_MAX 5      /* nested interpreters: the kernel's limit */
@@ -204,6 +205,12 @@ enum launch_status program_check_preload(const struct program *program, char *me
   }
   if (strncmp(path_base(facts->interpreter), "ld-linux-x86-64", 15) != 0) {
     snprintf(message, message_size, "'%.300s' is loaded by %.100s, which is not glibc's loader: build it for glibc",
+             image, facts->interpreter);
+    return LAUNCH_FAILED;
+  }
+  if (!elf_defines_version(facts->interpreter, LOADER_VERSION)) {
+    snprintf(message, message_size,
+             "'%.300s' is loaded by %.100s, which is older than glibc 2.35: link it for the glibc of this system",
              image, facts->interpreter);
     return LAUNCH_FAILED;
   }

@@ -250,4 +250,13 @@ def addresses_that_the_kernel_refuses(directory):
     assert launched(directory, starter(), "fork", "invalid", "own", "/bin/true") == (0, alone.stdout)
 
 
+@tap.case
+def the_launcher_refuses_an_old_glibc(directory):
+    old = old_program(directory)
+    refused = tap.run(tap.LAUNCHER, "-o", os.path.join(directory, "refused"), old)
+    assert refused.returncode == 125 and "glibc 2.35" in refused.stderr, refused
+    diagnosed = tap.run(tap.LAUNCHER, "--diagnose", old)
+    assert diagnosed.returncode == 1 and "will not be measured" in diagnosed.stdout, diagnosed
+
+
 tap.main()
