@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/escape.h"
+
 enum { WIDTH = 80, INDENT = 13 };
 
 /* The length of the text's first line: up to the last space that fits; a word that does not fit is not broken. */
@@ -20,11 +22,12 @@ static size_t fitting(const char *text)
 
 void finding(bool good, const char *topic, const char *format, ...)
 {
-  static char text[3 * PATH_MAX];
+  static char unescaped[3 * PATH_MAX], text[2 * sizeof unescaped];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  vsnprintf(unescaped, sizeof unescaped, format, arguments);
   va_end(arguments);
+  escape_text(unescaped, text, sizeof text);
   const char *at = text;
   printf("%s %-9s ", good ? "ok" : "!!", topic);
   for (size_t take; *at; at += take, at += strspn(at, " ")) {

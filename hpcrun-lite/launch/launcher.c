@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/escape.h"
 #include "common/version.h"
 #include "hpcrun-lite/launch/arguments.h"
 #include "hpcrun-lite/launch/child.h"
@@ -32,15 +33,12 @@
 #include "hpcrun-lite/launch/plan.h"
 #include "hpcrun-lite/launch/settings.h"
 
-/* Prints one line: control characters, which paths may contain, become '?'. */
+/* Prints one line; what paths must not show is escaped. */
 static void print_line(const char *text)
 {
-  char line[2048];
-  int length = snprintf(line, sizeof line, "hpcrun-lite: %s", text);
-  for (int i = 0; i < length && line[i]; i++)
-    if ((unsigned char)line[i] < ' ' || line[i] == 127)
-      line[i] = '?';
-  fprintf(stderr, "%s\n", line);
+  char line[4096];
+  escape_text(text, line, sizeof line);
+  fprintf(stderr, "hpcrun-lite: %s\n", line);
 }
 
 static int fail(enum launch_status status, const char *message)

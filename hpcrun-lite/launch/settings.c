@@ -5,14 +5,27 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/escape.h"
+#include "common/utf8.h"
+
+/* A shell gets the text as it is; a terminal does not get what it must not show. */
 static void print_quoted(const char *text)
 {
   putchar('\'');
-  for (; *text; text++) {
-    if (*text == '\'')
+  for (size_t length; *text; text += length) {
+    length = utf8_length(text);
+    bool unsafe = *text != '\n' && (!length || escape_needed(utf8_code(text, length)));
+    length = length ? length : 1;
+    if (unsafe) {
+      fputs("'\"$(printf '", stdout);
+      for (size_t i = 0; i < length; i++)
+        printf("\\%03o", (unsigned char)text[i]);
+      fputs("')\"'", stdout);
+    } else if (*text == '\'') {
       fputs("'\\''", stdout);
-    else
-      putchar(*text);
+    } else {
+      fwrite(text, 1, length, stdout);
+    }
   }
   putchar('\'');
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/escape.h"
 #include "hpcrun-lite/process/libc.h"
 
 static struct stat stderr_at_start;
@@ -27,17 +28,15 @@ static bool stderr_replaced(void)
 
 void message_print(const char *format, ...)
 {
-  static char line[5000]; /* not on the stack, which may be small */
-  strcpy(line, "hpcrun-lite: ");
-  size_t at = strlen(line);
+  static const char prefix[] = "hpcrun-lite: ";
+  static char text[5000], line[sizeof prefix + sizeof text + 1024]; /* not on the stack, which may be small */
   va_list arguments;
   va_start(arguments, format);
-  int length = vsnprintf(line + at, sizeof line - at - 1, format, arguments);
+  int length = vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  at += length < 0 ? 0 : (size_t)length < sizeof line - at - 1 ? (size_t)length : sizeof line - at - 2;
-  for (size_t i = 0; i < at; i++) /* of a path: a message is one line */
-    if ((unsigned char)line[i] < ' ' || line[i] == 127)
-      line[i] = '?';
+  strcpy(line, prefix);
+  escape_text(length < 0 ? "" : text, line + strlen(line), sizeof line - strlen(line) - 1); /* room for the newline */
+  size_t at = strlen(line);
   line[at++] = '\n';
   if (stderr_replaced())
     return;

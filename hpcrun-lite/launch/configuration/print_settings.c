@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "common/escape.h"
+#include "common/utf8.h"
+
 enum { COLUMN = 40, LINE_MAX_BYTES = 190 /* libinih's limit is a little above */ };
 
 struct printer {
@@ -9,11 +12,14 @@ struct printer {
   const struct configuration *configuration;
 };
 
-/* Control characters, which a path may have, become '?'. */
+/* What a path must not show is escaped. */
 static void print_plain(FILE *stream, const char *text)
 {
-  for (; *text; text++)
-    fputc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text, stream);
+  char character[ESCAPE_MAX];
+  while (*text) {
+    text += escape_character(text, false, character);
+    fputs(character, stream);
+  }
 }
 
 /* Whether a file can contain the value as it is. */
@@ -25,6 +31,18 @@ static bool is_writable(const struct setting_key *key, const char *text)
       return false;
   return length && *text != ' ' && text[length - 1] != ' ' &&
          (key->list || strlen(key->name) + length < LINE_MAX_BYTES);
+}
+
+/* Whether the value can be printed as it is. */
+static bool is_shown(const char *text)
+{
+  size_t length = 1;
+  for (; *text && length; text += length) {
+    length = utf8_length(text);
+    if (length && escape_needed(utf8_code(text, length)))
+      return false;
+  }
+  return length;
 }
 
 /* Where the value comes from. */
@@ -71,16 +89,18 @@ static void print_setting(const struct printer *printer, const struct setting_va
     fprintf(stream, "# %s =%*s; not set\n", key->name, COLUMN - 4 - (int)strlen(key->name), "");
     return;
   }
-  bool writable = is_writable(key, text);
+  bool writable = is_writable(key, text), shown = is_shown(text);
   if (!writable)
     fputs("# (a file cannot contain this value) ", stream);
+  else if (!shown)
+    fputs("# (escaped here) ", stream);
   else if (values->source[setting] == SOURCE_FILE) {
     fputs("# ", stream);
     print_source(printer, values, setting);
     fputc('\n', stream);
   }
   int column = fprintf(stream, "%s = ", key->name);
-  if (!writable)
+  if (!writable || !shown)
     print_plain(stream, text);
   else if (key->list)
     column = print_list(stream, text, column);
@@ -106,7 +126,9 @@ static void print_section(const struct printer *printer, const struct setting_va
 static void print_program(const struct printer *printer, const struct setting_values *values, const char *name,
                           const struct setting_layer *layer)
 {
-  fprintf(printer->stream, "\n[program %s]\n", name);
+  fputs("\n[program ", printer->stream);
+  print_plain(printer->stream, name);
+  fputs("]\n", printer->stream);
   for (enum setting setting = 0; setting < SETTINGS; setting++)
     if (layer->text[setting])
       print_setting(printer, values, setting);

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/escape.h"
 #include "hpcrun-lite/launch/control/commander.h"
 #include "hpcrun-lite/launch/control/reconfigure.h"
 #include "hpcrun-lite/launch/control/snapshot.h"
 #include "hpcrun-lite/launch/control/targets.h"
 
-enum { LINE_BYTES = 1024 };
+enum { LINE_BYTES = 1024, SHOWN_BYTES = 2 * (LINE_BYTES + CONTROL_TEXT_MAX) };
 
 struct control {
   struct targets targets;
@@ -24,7 +25,9 @@ struct control {
 
 static void print_failure(const char *text)
 {
-  fprintf(stderr, "hpcrun-lite: %s\n", text);
+  char line[SHOWN_BYTES];
+  escape_text(text, line, sizeof line);
+  fprintf(stderr, "hpcrun-lite: %s\n", line);
 }
 
 /* ---- commands ---- */
@@ -144,14 +147,15 @@ static void print_reply(struct control *control, size_t i)
 {
   const struct reply *reply = &control->replies[i];
   long pid = control->targets.items[i].pid;
-  char line[LINE_BYTES + CONTROL_TEXT_MAX];
+  char line[LINE_BYTES + CONTROL_TEXT_MAX], shown[SHOWN_BYTES];
   bool asleep = reply->asleep && (reply->deferred || is(control, "status") || !strcmp(control->command, "flush"));
   if (asleep || reply->state == CONTROL_DONE || reply->state == CONTROL_PENDING) {
     if (asleep)
       print_asleep(control, reply, line, sizeof line);
     else
       print_done(control, i, line, sizeof line);
-    printf("process %ld: %s\n", pid, line);
+    escape_text(line, shown, sizeof shown);
+    printf("process %ld: %s\n", pid, shown);
   } else if (reply->ended && (one_runs(control) || is(control, "snapshot"))) {
     printf("process %ld: has ended\n", pid); /* its whole measurement is in its file */
   } else {
@@ -176,11 +180,11 @@ static void print_word(const char *word)
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
   bool quoted = !*word || word[strspn(word, plain)];
   fputs(quoted ? "'" : "", stderr);
-  for (; *word; word++)
-    if (*word == '\'')
-      fputs("'\\''", stderr);
-    else
-      putc(*word, stderr);
+  while (*word) {
+    char character[ESCAPE_MAX];
+    word += escape_character(word, false, character);
+    fputs(*character == '\'' ? "'\\''" : character, stderr);
+  }
   fputs(quoted ? "'" : "", stderr);
 }
 
@@ -193,7 +197,9 @@ static void print_others(struct control *control)
     const struct target *target = &control->targets.items[i];
     if (target->here || !strcmp(before, target->host))
       continue;
-    fprintf(stderr, "hpcrun-lite: processes on host %s hear commands only there: hpcrun-lite --control ", target->host);
+    char host[2 * sizeof target->host];
+    escape_text(target->host, host, sizeof host);
+    fprintf(stderr, "hpcrun-lite: processes on host %s hear commands only there: hpcrun-lite --control ", host);
     print_word(control->targets.directory);
     for (char *const *word = control->words; *word; word++) {
       putc(' ', stderr);
@@ -214,7 +220,9 @@ static void copy_directory(struct control *control)
     snapshot_default_name(control->targets.directory, name, sizeof name);
   const char *copy = given ? given : name;
   if (snapshot_take(&control->targets, copy, message, sizeof message)) {
-    printf("snapshot: %s; read it with: hpcprof-lite %s\n", copy, copy);
+    char shown[2 * sizeof name];
+    escape_text(copy, shown, sizeof shown);
+    printf("snapshot: %s; read it with: hpcprof-lite %s\n", shown, shown);
     return;
   }
   print_failure(message);
