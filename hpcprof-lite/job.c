@@ -1,5 +1,6 @@
 #include "hpcprof-lite/job.h"
 
+#include "common/escape.h"
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/invocation/runs.h"
 #include "hpcprof-lite/invocation/sort_column.h"
@@ -17,13 +18,11 @@
 void job_print_error(const char *format, ...)
 {
   va_list arguments;
-  char line[8192]; /* memory may be what is missing */
+  char text[8192], line[sizeof text + 1024]; /* memory may be what is missing */
   va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
+  vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  for (char *at = line; *at; at++)
-    if ((unsigned char)*at < ' ' || *at == 127)
-      *at = '?';
+  escape_text(text, line, sizeof line);
   fprintf(stderr, "hpcprof-lite: %s\n", line);
 }
 

@@ -61,15 +61,15 @@ static int check_directories(const struct options *options, const struct compari
     for (uint32_t i = 0; i < comparison->counts[side]; i++)
       for (uint32_t j = 0; j < i; j++)
         if (same_directory(comparison->directories[side][i], comparison->directories[side][j])) {
-          fprintf(stderr, "hpcprof-lite: --compare: '%s' is given twice on one side: each directory is one run\n",
-                  comparison->directories[side][i]);
+          job_print_error("--compare: '%s' is given twice on one side: each directory is one run",
+                          comparison->directories[side][i]);
           return EXIT_USAGE;
         }
   for (uint32_t i = 0; i < comparison->counts[COMPARE_BASE] && !options->quiet; i++)
     for (uint32_t j = 0; j < comparison->counts[COMPARE_NEW]; j++)
       if (same_directory(comparison->directories[COMPARE_BASE][i], comparison->directories[COMPARE_NEW][j]))
-        fprintf(stderr, "hpcprof-lite: --compare: '%s' is on both sides: it is compared with itself\n",
-                comparison->directories[COMPARE_BASE][i]);
+        job_print_error("--compare: '%s' is on both sides: it is compared with itself",
+                        comparison->directories[COMPARE_BASE][i]);
   return 0;
 }
 
@@ -239,10 +239,9 @@ static int find_metric(struct job *job, const struct comparison *comparison, str
 
 static int unknown_metric(const struct job *job)
 {
-  fprintf(stderr,
-          "hpcprof-lite: view '%s' cannot compare '%s': no such column, or it was not measured; -f csv shows the "
-          "columns, of which times and counts can be compared\n",
-          job->options.view_name, job->options.metric ? job->options.metric : "work");
+  job_print_error("view '%s' cannot compare '%s': no such column, or it was not measured; -f csv shows the "
+                  "columns, of which times and counts can be compared",
+                  job->options.view_name, job->options.metric ? job->options.metric : "work");
   return EXIT_USAGE;
 }
 
@@ -295,10 +294,8 @@ static int sort_by_figures(struct job *job, struct comparison *comparison, const
 
 static int bad_sort(const struct job *job)
 {
-  fprintf(
-      stderr,
-      "hpcprof-lite: view '%s' cannot be sorted by '%s': no such column, or it is empty; -f csv shows the columns\n",
-      job->options.view_name, job->options.sort);
+  job_print_error("view '%s' cannot be sorted by '%s': no such column, or it is empty; -f csv shows the columns",
+                  job->options.view_name, job->options.sort);
   return EXIT_USAGE;
 }
 

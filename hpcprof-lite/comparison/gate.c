@@ -168,7 +168,7 @@ static int measure_side(const struct gate_side *side, const struct condition *co
 
 static int fail(const struct condition *condition, const char *why)
 {
-  fprintf(stderr, "hpcprof-lite: --fail-if '%s' cannot be checked: %s\n", condition->text, why);
+  job_print_error("--fail-if '%s' cannot be checked: %s", condition->text, why);
   return EXIT_USAGE;
 }
 
@@ -178,8 +178,8 @@ static int check_measured(const struct condition *condition, const struct side_m
 {
   const struct job *unknown = now->unknown ? now->unknown : base ? base->unknown : NULL;
   if (unknown) {
-    fprintf(stderr, "hpcprof-lite: --fail-if '%s' cannot be checked: %s was measured without '%s'\n", condition->text,
-            unknown->options.directories[0], condition->metric);
+    job_print_error("--fail-if '%s' cannot be checked: %s was measured without '%s'", condition->text,
+                    unknown->options.directories[0], condition->metric);
     return EXIT_USAGE;
   }
   if (!now->last.matched && !(base && base->last.matched))
@@ -219,11 +219,9 @@ static int check_names(const struct condition *condition, const struct gate_side
 {
   for (uint32_t i = 0; i < side->count && condition->selector_text && !measured->last.matched; i++)
     if (!condition->selector.is_region && is_nameless(&side->runs[i])) {
-      fprintf(
-          stderr,
-          "hpcprof-lite: --fail-if '%s' cannot be checked: '%s' has no names, as its executable is stripped, gone or "
-          "another build: keep each build in a directory of its own\n",
-          condition->text, side->runs[i].options.directories[0]);
+      job_print_error("--fail-if '%s' cannot be checked: '%s' has no names, as its executable is stripped, gone or "
+                      "another build: keep each build in a directory of its own",
+                      condition->text, side->runs[i].options.directories[0]);
       return EXIT_USAGE;
     }
   return 0;
@@ -299,9 +297,9 @@ static int check_complete(const struct gate_side *side)
     const struct profile_process *process = cut_short(&side->runs[i].profile);
     if (!process)
       continue;
-    fprintf(stderr, "hpcprof-lite: --fail-if cannot be checked: process %u of '%s' %s: measure a complete run\n",
-            process->pid, side->runs[i].options.directories[0],
-            process->running ? "still runs" : "was killed, or could not write its file");
+    job_print_error("--fail-if cannot be checked: process %u of '%s' %s: measure a complete run", process->pid,
+                    side->runs[i].options.directories[0],
+                    process->running ? "still runs" : "was killed, or could not write its file");
     return EXIT_USAGE;
   }
   return 0;
@@ -338,7 +336,7 @@ int gate_report(const struct compare_gate *gates, uint32_t count)
       continue;
     status = EXIT_GATE;
     gate_view_text(&gates[i], text);
-    fprintf(stderr, "hpcprof-lite: --fail-if '%s' holds: %s\n", gates[i].condition->text, text);
+    job_print_error("--fail-if '%s' holds: %s", gates[i].condition->text, text);
   }
   return status;
 }

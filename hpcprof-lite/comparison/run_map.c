@@ -163,8 +163,8 @@ static void finish_list(struct job *run)
 
 static int not_measured(const struct job *run, const char *what)
 {
-  fprintf(stderr, "hpcprof-lite: view '%s' cannot be compared: %s was measured without %s; see hpcrun-lite -p\n",
-          run->options.view_name, run->options.directories[0], what);
+  job_print_error("view '%s' cannot be compared: %s was measured without %s; see hpcrun-lite -p",
+                  run->options.view_name, run->options.directories[0], what);
   return EXIT_INPUT;
 }
 

@@ -166,14 +166,12 @@ static int check_runs(const struct comparison *comparison)
   for (uint32_t i = 1; i < comparison->counts[COMPARE_NEW]; i++) {
     several |= asked_threads(&runs[i]) != asked_threads(&runs[0]);
     if (!same_program(&runs[0], &runs[i])) {
-      fprintf(stderr, "hpcprof-lite: '%s' and '%s' are runs of different programs: --scaling needs one\n", names[0],
-              names[i]);
+      job_print_error("'%s' and '%s' are runs of different programs: --scaling needs one", names[0], names[i]);
       return EXIT_USAGE;
     }
     if (is_weak(&runs[0]) != is_weak(&runs[i])) {
-      fprintf(stderr,
-              "hpcprof-lite: only one of '%s' and '%s' was measured with --scale-with: report each series alone\n",
-              names[0], names[i]);
+      job_print_error("only one of '%s' and '%s' was measured with --scale-with: report each series alone", names[0],
+                      names[i]);
       return EXIT_USAGE;
     }
   }
@@ -182,10 +180,9 @@ static int check_runs(const struct comparison *comparison)
     same = compare_same_filter(&runs[0], &runs[i], "--scaling");
   if (several)
     return 0;
-  fprintf(stderr,
-          "hpcprof-lite: --scaling needs runs with different numbers of threads, and '%s' and all others had %" PRIu32
-          "; measure with: hpcrun-lite --scaling 1,2,4 COMMAND\n",
-          names[0], asked_threads(&runs[0]));
+  job_print_error("--scaling needs runs with different numbers of threads, and '%s' and all others had %" PRIu32
+                  "; measure with: hpcrun-lite --scaling 1,2,4 COMMAND",
+                  names[0], asked_threads(&runs[0]));
   return EXIT_USAGE;
 }
 

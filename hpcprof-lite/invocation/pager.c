@@ -1,9 +1,11 @@
 #include "hpcprof-lite/invocation/pager.h"
 
+#include "common/escape.h"
 #include "hpcprof-lite/report/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,9 +99,12 @@ bool pager_start(struct pager *pager)
   if (!error)
     waitpid(pager->pid, NULL, 0);
   restore_keys(pager);
-  if (wanted)
-    fprintf(stderr, "hpcprof-lite: cannot run the pager '%s': %s; change PAGER, or use --no-pager\n", wanted,
+  if (wanted) {
+    char shown[PATH_MAX];
+    escape_text(wanted, shown, sizeof shown);
+    fprintf(stderr, "hpcprof-lite: cannot run the pager '%s': %s; change PAGER, or use --no-pager\n", shown,
             strerror(error ? error : ENOMEM));
+  }
   return false;
 }
 
@@ -112,7 +117,10 @@ bool pager_finish(struct pager *pager)
   restore_keys(pager);
   bool missing =
       WIFEXITED(status) && (WEXITSTATUS(status) == STATUS_NOT_EXECUTABLE || WEXITSTATUS(status) == STATUS_NOT_FOUND);
-  if (missing)
-    fprintf(stderr, "hpcprof-lite: the pager '%s' could not be run: change PAGER, or use --no-pager\n", pager->command);
+  if (missing) {
+    char shown[PATH_MAX];
+    escape_text(pager->command, shown, sizeof shown);
+    fprintf(stderr, "hpcprof-lite: the pager '%s' could not be run: change PAGER, or use --no-pager\n", shown);
+  }
   return !missing;
 }

@@ -1,7 +1,10 @@
 #include "hpcprof-lite/model/problems.h"
 
+#include "common/escape.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 void problems_add(struct problems *problems, const char *format, ...)
 {
@@ -9,13 +12,15 @@ void problems_add(struct problems *problems, const char *format, ...)
     return;
   va_list args;
   va_start(args, format);
-  char *line = NULL;
-  if (vasprintf(&line, format, args) < 0)
-    line = NULL;
+  char *text = NULL, *line = NULL;
+  if (vasprintf(&text, format, args) < 0)
+    text = NULL;
   va_end(args);
-  for (char *c = line; c && *c; c++)
-    if ((unsigned char)*c < ' ' || *c == 127)
-      *c = '?';
+  size_t size = text ? strlen(text) * ESCAPE_MAX + 1 : 0;
+  line = size ? malloc(size) : NULL;
+  if (line)
+    escape_text(text, line, size);
+  free(text);
   problems->lines[problems->count - 1] = line;
 }
 
