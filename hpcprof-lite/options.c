@@ -1,6 +1,7 @@
 #include "hpcprof-lite/options.h"
 
 #include "common/array.h"
+#include "common/escape.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -480,6 +481,10 @@ static bool take_plain(int option, struct options *options)
 
 static int parse_option(int option, struct options *options, char *message, size_t size)
 {
+  bool names = option == OPT_ROOT || option == OPT_SORT || option == OPT_METRIC || option == OPT_WHAT_IF ||
+               option == OPT_FAIL_IF;
+  if (names) /* of the program, as CSV shows them */
+    escape_undo(optarg);
   if (take_plain(option, options))
     return 0;
   switch (option) {

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/model/catalog.h"
 
 #include "common/array.h"
+#include "common/escape.h"
 #include "common/utf8.h"
 
 #include <stdio.h>
@@ -188,19 +189,13 @@ static bool is_taken(const struct naming *naming, uint32_t count, const char *na
   return taken;
 }
 
-/* Returns a copy as CSV shows it: '?' for control characters, U+FFFD for what is no UTF-8.  NULL if memory runs out. */
-static char *printable(const char *name)
+/* Returns a copy in which U+FFFD stands for what is no UTF-8.  NULL if memory runs out. */
+static char *valid_text(const char *name)
 {
-  static const char replacement[] = "\xef\xbf\xbd";
-  char *copy = calloc(strlen(name) + 1, sizeof replacement - 1), *at = copy;
+  char *copy = calloc(strlen(name) + 1, sizeof ESCAPE_INVALID - 1), *at = copy;
   for (size_t length; copy && *name; name += length ? length : 1) {
     length = utf8_length(name);
-    if (!length)
-      at = stpcpy(at, replacement);
-    else if ((unsigned char)*name < ' ' || *name == 127)
-      *at++ = '?';
-    else
-      at = mempcpy(at, name, length);
+    at = length ? mempcpy(at, name, length) : stpcpy(at, ESCAPE_INVALID);
   }
   return copy;
 }
@@ -236,7 +231,7 @@ static bool name_column(struct naming *naming, uint32_t position)
     *name = strdup(naming->names[position - 1]);
     return *name != NULL;
   }
-  *name = printable(column->name);
+  *name = valid_text(column->name);
   return *name && find_free(naming, position, role_of(column) == COLUMN_USER, name);
 }
 

@@ -92,7 +92,7 @@ uint32_t catalog_add_module(struct catalog *catalog, const char *path, const uin
  * Returns 0 and sets *number; ERR_INPUT if there are too many columns, or ERR_NOMEM, with *number = MODEL_NONE. */
 int catalog_add_column(struct catalog *catalog, const struct catalog_column *column, uint32_t *number);
 
-/* Makes names of events and of the program's counters printable and different.  One that another column has gets
+/* Makes names of events and of the program's counters valid UTF-8 and different.  One that another column has gets
  * "_user" if it is a counter's, and a number if it still looks like another one.  Returns 0 or ERR_NOMEM. */
 int catalog_distinguish(struct catalog *catalog);
 

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/row_writer.h"
 
+#include "common/escape.h"
 #include "common/utf8.h"
 
 #include <inttypes.h>
@@ -14,14 +15,10 @@ void row_writer_quote_text(void)
 
 const char *row_writer_character(FILE *stream, const char *text)
 {
-  size_t length = utf8_length(text);
-  if (!length)
-    fputs_unlocked("\xef\xbf\xbd", stream);
-  else if ((unsigned char)*text < ' ' || *text == 127)
-    putc_unlocked('?', stream);
-  else
-    fwrite_unlocked(text, 1, length, stream);
-  return text + (length ? length : 1);
+  char shown[ESCAPE_MAX];
+  size_t length = escape_character(text, true, shown);
+  fputs_unlocked(shown, stream);
+  return text + length;
 }
 
 /* Length of the characters at the begin of a text that stand for themselves in JSON. */
@@ -30,6 +27,36 @@ static size_t plain_json(const unsigned char *s)
   size_t length = 0;
   while (s[length] >= ' ' && s[length] < 127 && s[length] != '"' && s[length] != '\\')
     length++;
+  return length;
+}
+
+/* Writes a code point as the escapes of JSON, which are units of UTF-16. */
+static void json_escape(FILE *stream, uint32_t code)
+{
+  enum { FIRST_PAIR = 0x10000, HIGH = 0xd800, LOW = 0xdc00, LOW_BITS = 10 };
+  if (code < FIRST_PAIR) {
+    fprintf(stream, "\\u%04" PRIx32, code);
+    return;
+  }
+  code -= FIRST_PAIR;
+  fprintf(stream, "\\u%04" PRIx32 "\\u%04" PRIx32, HIGH + (code >> LOW_BITS), LOW + (code & ((1u << LOW_BITS) - 1)));
+}
+
+/* Writes the character that begins here, and returns its bytes. */
+static size_t json_character(FILE *stream, const char *text)
+{
+  size_t length = utf8_length(text);
+  if (!length) {
+    fputs_unlocked(ESCAPE_INVALID, stream);
+    return 1;
+  }
+  uint32_t code = utf8_code(text, length);
+  if (code == '"' || code == '\\')
+    fprintf(stream, "\\%c", (char)code);
+  else if (escape_needed(code))
+    json_escape(stream, code);
+  else
+    fwrite_unlocked(text, 1, length, stream);
   return length;
 }
 
@@ -43,16 +70,7 @@ void row_writer_json_string(FILE *stream, const char *text)
     s += plain;
     if (!*s)
       break;
-    size_t length = utf8_length((const char *)s);
-    if (!length)
-      fputs_unlocked("\xef\xbf\xbd", stream);
-    else if (*s == '"' || *s == '\\')
-      fprintf(stream, "\\%c", *s);
-    else if (*s < ' ' || *s == 127)
-      fprintf(stream, "\\u%04x", *s);
-    else
-      fwrite_unlocked(s, 1, length, stream);
-    s += length ? length : 1;
+    s += json_character(stream, (const char *)s);
   }
   putc_unlocked('"', stream);
 }
@@ -61,7 +79,7 @@ void row_writer_json_string(FILE *stream, const char *text)
 static bool is_plain(const char *text)
 {
   for (; *text; text++)
-    if (*text <= ' ' || *text >= 127 || *text == ',' || *text == '"')
+    if (*text <= ' ' || *text >= 127 || *text == ',' || *text == '"' || *text == '\\')
       return false;
   return true;
 }

@@ -1,8 +1,8 @@
 /* Rows of named cells as CSV (RFC 4180) or JSON.
  *
  * Context: BATCH.  Cells are given in the order of the columns, exactly as many; each row is written as it comes.  Text
- * from measurements is hostile: what is no UTF-8 becomes U+FFFD, and in CSV control characters become '?', so that a
- * row is a line.  CSV does not tell text from numbers: for a program that must know, all text can be quoted.
+ * from measurements is hostile: common/escape.h says which characters are escaped; so a row of CSV is a line.  JSON has
+ * escapes of its own.  CSV does not tell text from numbers: for a program that must know, all text can be quoted.
  */
 #ifndef HPCPROF_LITE_REPORT_ROW_WRITER_H
 #define HPCPROF_LITE_REPORT_ROW_WRITER_H
@@ -21,7 +21,7 @@ struct row_writer {
   uint64_t rows;
 };
 
-/* Writes a character of a text, as in CSV.  Returns the address after it. */
+/* Writes a character of a text, or its escape, as in CSV.  Returns the address after it. */
 const char *row_writer_character(FILE *stream, const char *text);
 
 /* From now on, writers of this process quote the text in CSV, also where it is empty, and nothing else. */

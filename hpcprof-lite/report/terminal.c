@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/terminal.h"
 
-#include "hpcprof-lite/report/row_writer.h"
+#include "common/escape.h"
+#include "common/utf8.h"
 
 #include <inttypes.h>
 #include <langinfo.h>
@@ -55,39 +56,39 @@ unsigned terminal_room(const struct terminal *terminal, unsigned used)
   return terminal->width > used + LEAST ? terminal->width - used : LEAST;
 }
 
-/* Decodes one code point; '?' if it is invalid or must not reach a terminal. */
-static uint32_t decode(const unsigned char **at)
+/* What is shown of the character that begins at *at: its code point or, unless `raw`, an escape.  Invalid bytes become
+ * '?'. */
+static size_t decode(const char **at, bool raw, uint32_t codes[ESCAPE_MAX])
 {
-  const unsigned char *s = *at;
-  unsigned length = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
-  uint32_t code = length == 1 ? s[0] : length == 2 ? s[0] & 0x1f : length == 3 ? s[0] & 0x0f : s[0] & 0x07;
-  for (unsigned i = 1; i < length; i++) {
-    if ((s[i] & 0xc0) != 0x80) {
-      length = 0;
-      break;
-    }
-    code = code << 6 | (s[i] & 0x3f);
+  size_t length = utf8_length(*at), count = 0;
+  uint32_t code = length ? utf8_code(*at, length) : '?';
+  char escape[ESCAPE_MAX] = "";
+  if (length && !raw && escape_needed(code))
+    escape_character(*at, false, escape);
+  while (escape[count]) {
+    codes[count] = (uint32_t)escape[count];
+    count++;
   }
+  if (!count)
+    codes[count++] = code;
   *at += length ? length : 1;
-  bool hidden = (code >= 0x200b && code <= 0x200f) || (code >= 0x202a && code <= 0x202e) ||
-                (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
-  bool invalid =
-      !length || code < ' ' || (code >= 127 && code < 160) || code > 0x10ffff || (code >= 0xd800 && code < 0xe000);
-  return hidden || invalid ? '?' : code;
+  return count;
 }
 
 static void read_glyphs(const struct terminal *terminal, const char *text, struct glyphs *glyphs)
 {
-  const unsigned char *at = (const unsigned char *)text;
+  uint32_t codes[ESCAPE_MAX];
   glyphs->count = 0;
   glyphs->dots = terminal->dots;
-  while (*at && glyphs->count < GLYPHS_MAX) {
-    uint32_t code = decode(&at);
-    bool shown = code < 127 || (terminal->utf8 && wcwidth((wchar_t)code) >= 1);
-    glyphs->code[glyphs->count++] = shown ? code : '?';
+  while (*text && glyphs->count + ESCAPE_MAX <= GLYPHS_MAX) {
+    size_t count = decode(&text, terminal->raw, codes);
+    for (size_t i = 0; i < count; i++) {
+      bool shown = codes[i] < 127 || terminal->raw || (terminal->utf8 && wcwidth((wchar_t)codes[i]) >= 1);
+      glyphs->code[glyphs->count++] = shown ? codes[i] : '?';
+    }
   }
-  if (*at)
-    glyphs->code[GLYPHS_MAX - 1] = ELLIPSIS;
+  if (*text)
+    glyphs->code[glyphs->count - 1] = ELLIPSIS;
 }
 
 static unsigned glyph_width(const struct glyphs *glyphs, size_t i)
@@ -95,7 +96,8 @@ static unsigned glyph_width(const struct glyphs *glyphs, size_t i)
   uint32_t code = glyphs->code[i];
   if (code == ELLIPSIS)
     return glyphs->dots ? 1 : 2;
-  return code < 127 ? 1 : (unsigned)wcwidth((wchar_t)code);
+  int width = code < 127 ? 1 : wcwidth((wchar_t)code);
+  return width < 1 ? 1 : (unsigned)width;
 }
 
 static unsigned glyphs_width(const struct glyphs *glyphs)
@@ -421,17 +423,29 @@ const char *terminal_plain(const struct terminal *terminal)
   return terminal->colour ? "\033[0m" : "";
 }
 
-/* How much of a text, in bytes, takes at most so many columns. */
+/* The columns that the character at *at takes; moves *at behind it. */
+static size_t columns_of(const struct terminal *terminal, const char **at)
+{
+  uint32_t codes[ESCAPE_MAX];
+  if (**at == TERMINAL_GLUE) {
+    ++*at;
+    return 1;
+  }
+  size_t count = decode(at, terminal->raw, codes);
+  int width = count == 1 && terminal->utf8 ? wcwidth((wchar_t)codes[0]) : 0;
+  return width > 1 ? (size_t)width : count;
+}
+
+/* How much of a text, in bytes, takes at most so many columns; one character in any case. */
 static size_t prefix_of(const struct terminal *terminal, const char *text, size_t length, size_t columns)
 {
-  const unsigned char *at = (const unsigned char *)text;
+  const char *at = text;
   size_t taken = 0;
   for (size_t used = 0; taken < length;) {
-    uint32_t code = decode(&at);
-    used += code < 127 || !terminal->utf8 || wcwidth((wchar_t)code) < 1 ? 1 : (size_t)wcwidth((wchar_t)code);
-    if (used > columns)
+    used += columns_of(terminal, &at);
+    if (taken && used > columns)
       break;
-    taken = (size_t)((const char *)at - text);
+    taken = (size_t)(at - text);
   }
   return taken < length ? taken : length;
 }
@@ -481,14 +495,19 @@ static bool needs_quote(char character)
 unsigned terminal_word(FILE *stream, const char *word, unsigned width, unsigned column)
 {
   while (*word) {
-    bool quoted = needs_quote(*word);
+    size_t length = utf8_length(word);
+    bool unsafe = !length || escape_needed(utf8_code(word, length)), quoted = unsafe || needs_quote(*word);
     if (column + 1 + quoted >= width) {
       fputs("\\\n", stream);
       column = 0;
     }
     if (quoted)
       putc('\\', stream);
-    word = row_writer_character(stream, word);
+    if (unsafe)
+      putc('?', stream);
+    else
+      fwrite(word, 1, length, stream);
+    word += length ? length : 1;
     column += 1 + quoted;
   }
   return column;

@@ -1,6 +1,6 @@
 /* Text on a terminal or in a file: its width, its abilities, and names that fit.
  *
- * Context: BATCH.  Names come from measured programs: control and direction characters are never passed on.
+ * Context: BATCH.  Names come from measured programs: what common/escape.h says must not be shown is escaped.
  */
 #ifndef HPCPROF_LITE_REPORT_TERMINAL_H
 #define HPCPROF_LITE_REPORT_TERMINAL_H
@@ -17,6 +17,7 @@ struct terminal {
   bool utf8; /* names may be shown in UTF-8                                                    */
   bool dots; /* ellipses may be UTF-8, too; not in a pipe, where tools count bytes */
   bool colour;
+  bool raw; /* text is only fitted: the writer that gets it escapes */
 };
 
 /* Finds out what the stream can show.  Unless it is a terminal with a known size: as many columns as COLUMNS says, or
@@ -46,7 +47,7 @@ void terminal_wrap(const struct terminal *terminal, FILE *stream, const char *fi
 /* The same of a text with line ends, each of whose lines is broken at spaces if it is too long. */
 void terminal_lines(const struct terminal *terminal, FILE *stream, const char *text);
 
-/* Writes a word of a command so that a shell reads it unchanged, but '?' for a control character.  What would reach
+/* Writes a word of a command so that a shell reads it unchanged, but '?' for what must not be shown.  What would reach
  * column `width` continues at the begin of the next line.  Returns the column after the word, which begins in
  * `column`. */
 unsigned terminal_word(FILE *stream, const char *word, unsigned width, unsigned column);

@@ -11,7 +11,7 @@ import sys
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import trace_formats as formats
 from measured import build, preload_library
-from report import rows, table
+from report import escaped, rows, table
 from tap import (BIN, BUILD, GOLDEN, LAUNCHER, LIBRARY, REPORT, Skip, case, main, must, run, shared_directory,
                  small_disk)
 
@@ -160,7 +160,7 @@ def otf2_print_reads_the_archive_and_its_sums_are_those_of_the_intervals(directo
 def otf2_defines_nodes_processes_and_threads(directory):
     archive = synthetic_otf2(directory, 21)
     text = must("otf2-print", "-G", archive)
-    shown = formats.clean(HOSTILE)
+    shown = escaped(HOSTILE)
     for expected_line in (f'SYSTEM_TREE_NODE                       0  Name: "n1{shown}"',
                           f'LOCATION_GROUP                         0  Name: "n1{shown}: rank 0: {shown}"',
                           'SYSTEM_TREE_NODE                       1  Name: "n2"',

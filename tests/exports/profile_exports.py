@@ -18,7 +18,7 @@ sys.path[1:1] = (os.path.join(sys.path[0], "..", folder) for folder in ("support
 import profile_formats as formats
 from browser import Browser, need_browser
 from measured import build
-from report import contents, rows
+from report import contents, escaped, original, rows, unescaped
 from tap import (BIN, BUILD, DEPS, GOLDEN, LAUNCHER, LIBRARY, REPORT, SOURCE, Skip, case, main, must, need_program, run,
                  shared_directory, small_disk, start)
 
@@ -52,7 +52,8 @@ def export(directory, form, source, *options):
 
 
 def clean(name, semicolon=":"):
-    return re.sub(r"[\x00-\x1f\x7f]", "?", name).replace(";", semicolon)
+    """The program's name; formats other than JSON have escapes in it."""
+    return unescaped(name).replace(";", semicolon)
 
 
 def ns(cell):
@@ -101,7 +102,8 @@ def check_stacks(stacks, wanted, metrics=CATEGORIES + ("critical_path",)):
 
 def check_folded(directory, source, metric, wanted, *options):
     """Values are differences of rounded sums: of any part of the tree, the sum is right to a microsecond."""
-    stacks = formats.folded(export(directory, "folded", source, "--metric", metric, *options), metric)
+    found = formats.folded(export(directory, "folded", source, "--metric", metric, *options), metric)
+    stacks = {tuple(map(clean, path)): values for path, values in found.items()}
     for path in wanted:
         for length in range(1, len(path) + 1):
             found, exact = (formats.below(kind, path[:length], metric) for kind in (stacks, wanted))
@@ -149,7 +151,7 @@ def values_of_all_contexts_are_those_of_csv(directory):
         wanted = check_all(directory, measurement(compiler))
         assert all(formats.total(wanted, metric) for metric in ("work", "overhead", "critical_path")), compiler
         names = {name for path in wanted for name in path}
-        assert {'"quoted", and:more', "line?feed?", "not \ufffd\ufffd UTF-8 \u00e9", "fn=(1) 12 34"} <= names, names
+        assert {'"quoted", and:more', "line\nfeed\x01", "not \ufffd\ufffd UTF-8 \u00e9", "fn=(1) 12 34"} <= names, names
         assert max(map(len, names)) > 200
         stitched = [path for path in wanted if path[-1] == "burn" and "kernel" in path and
                     any(name.startswith("parallel @ exported.c:") for name in path)]
@@ -212,29 +214,40 @@ def lines_and_inlined_functions_are_in_pprof_and_callgrind(directory):
             and frame["line"]], frames
 
 
-COUNTERS = {"samples_user": 6, "Work (2)": 8, '"a";b?': 10, '"a";b? (2)': 12, "line_user": 14}
+def with_names(stacks):
+    """The stacks with the program's own names of metrics."""
+    found = collections.defaultdict(collections.Counter)
+    for path, values in stacks.items():
+        for metric, value in values.items():
+            found[path][unescaped(metric)] += value
+    return found
+
+
+COUNTERS = {"samples_user": 6, "Work (2)": 8, '"a";b\n': 10, '"a";b\r': 12, "line_user": 14}
 
 
 @case
 def counters_of_the_program_are_metrics_with_names_of_their_own(directory):
-    """Each process counts once.  Other columns have the names of three, and two look the same."""
+    """Each process counts once.  Other columns have the names of two, and two need escapes."""
     source = measurement()
     for view in "topdown", "bottomup", "flat", "source":
-        header = next(csv.reader(io.StringIO(must(REPORT, "-q", "--view", view, "-f", "csv", source))))
+        header = list(map(original, next(csv.reader(io.StringIO(must(REPORT, "-q", "--view", view, "-f", "csv", source))))))
         assert len(header) == len(set(header)), (view, header)
         suffix = "" if view == "source" else "_excl"
         missing = {("Work" if name == "Work (2)" else name) + suffix for name in COUNTERS} - set(header)
         assert not missing, (view, missing)
     for form, reader in READERS.items():
-        stacks = reader(export(directory, form, source))
+        stacks = with_names(reader(export(directory, form, source)))
         assert {name: formats.total(stacks, name) for name in COUNTERS} == COUNTERS, form
         assert {path[1] for path, values in stacks.items() if values["Work (2)"]} == {"main"}, form
     own, *_ = formats.callgrind(export(directory, "callgrind", source))
+    own = with_names(own)
     assert {name: formats.total(own, name) for name in COUNTERS} == COUNTERS
     for name, value in COUNTERS.items():
-        assert formats.total(formats.folded(export(directory, "folded", source, "--metric", name)), "work") == value
+        for given in {name, escaped(name)}:  # the latter as CSV shows it
+            assert formats.total(formats.folded(export(directory, "folded", source, "--metric", given)), "work") == value
     if os.path.exists(MODULE):
-        columns = ", ".join('sum("{}_excl")'.format(name.replace('"', '""')) for name in COUNTERS)
+        columns = ", ".join('sum("{}_excl")'.format(escaped(name).replace('"', '""')) for name in COUNTERS)
         found = database(directory, source).execute(f"select {columns} from contexts").fetchone()
         assert found == tuple(COUNTERS.values()), found
 
@@ -391,13 +404,13 @@ def tables_of_the_database_are_those_of_csv(directory):
     for name, view in views.items():
         found, wanted = base.execute(f"select * from {name}").fetchall(), rows(view, source)
         assert len(found) == len(wanted) and (wanted or name == "advice" or name == "tasks"), name
-        shared = [column for column in (found[0].keys() if found else ()) if column in wanted[0]]
+        shared = [column for column in (found[0].keys() if found else ()) if unescaped(column) in wanted[0]]
         assert name == "contexts" or len(shared) == len(found[0].keys() if found else ()), name
         for row, expected in zip(found, wanted):
             for column in shared:
-                value = row[column]
-                assert (value == expected[column] if isinstance(value, str) else
-                        value == cell(expected[column])), (name, column, value, expected)
+                value, text = row[column], expected[unescaped(column)]
+                assert (unescaped(value) == text if isinstance(value, str) else
+                        value == cell(text)), (name, column, value, expected)
     assert len([column for column in base.execute("select * from contexts").fetchone().keys()]) == 30
     assert base.execute("pragma user_version").fetchone()[0] == 1
     assert base.execute("select typeof(name) from parallelism where name = '0012'").fetchone()[0] == "text"

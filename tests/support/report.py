@@ -3,6 +3,7 @@ import csv
 import glob
 import io
 import os
+import re
 
 import tap
 
@@ -16,9 +17,30 @@ def report(*arguments, **how):
     return tap.run(tap.REPORT, *arguments, **how)
 
 
+# What a terminal obeys, what is invisible, and what changes the order of what is shown: as common/escape.c has it.
+UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+                    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]")
+
+
+def escaped(text):
+    """A name as all formats but JSON and text have it."""
+    return re.sub(r"\\(?=u\{)|" + UNSAFE.pattern, lambda found: f"\\u{{{ord(found[0]):x}}}", text)
+
+
+def unescaped(text):
+    """The name again, without a mark."""
+    return re.sub(r"\\u\{([0-9a-f]+)\}", lambda found: chr(int(found[1], 16)), text)
+
+
+def original(cell):
+    """What stands in a cell of CSV, without its mark against formulas and its escapes."""
+    return unescaped(cell[1:] if cell.startswith("'") else cell)
+
+
 def table(text):
     """The rows of a report in CSV."""
-    return list(csv.DictReader(io.StringIO(text)))
+    return [{original(name): cell and original(cell) for name, cell in row.items()}
+            for row in csv.DictReader(io.StringIO(text))]
 
 
 def rows(view, *arguments, **how):

@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import uuid
 
+import report
 import tap
 
 WAITS = ("idle", "lock_wait")
@@ -42,8 +43,8 @@ def _ns(value, to_ns):
 
 
 def plain(lanes, figures):
-    """The figures of that name of all lanes, to be compared with those of another format: some have no control
-    characters in names."""
+    """The figures of that name of all lanes, to be compared with those of another format: some have escapes
+    in names."""
     found = []
     for lane in lanes:
         sums = collections.Counter()
@@ -54,7 +55,7 @@ def plain(lanes, figures):
 
 
 def clean(text):
-    return re.sub("[\x00-\x1f\x7f]", "?", text)
+    return report.unescaped(text)
 
 
 # ---- CSV ----

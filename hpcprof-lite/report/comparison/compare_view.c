@@ -59,8 +59,10 @@ void compare_view_tree(const struct report *report)
     largest.base = fmax(largest.base, result->figures[row].base);
     largest.now = fmax(largest.now, result->figures[row].now);
   }
+  char metric[TERMINAL_TEXT_MAX];
+  terminal_fit(&terminal, result->metric, terminal_room(&terminal, COMPARE_TEXT_WIDTH + 12), metric);
   fprintf(report->stream, "%s%10s%10s%10s%9s    %s (%s)%s\n", terminal_bold(&terminal), "Base", "New", "Diff", "Change",
-          of_constructs(report) ? "Construct" : "Name", result->metric, terminal_plain(&terminal));
+          of_constructs(report) ? "Construct" : "Name", metric, terminal_plain(&terminal));
   for (uint32_t i = of_constructs(report); i < tree->count; i++) {
     uint32_t row = tree->order[i];
     if (!report->shown[row])
@@ -235,7 +237,9 @@ void compare_view_summary(const struct report *report)
   print_items(report, &terminal, false);
   const struct compare_result *result = report->comparison;
   if (result->items_count && is_function(&result->items[result->items_count - 1])) {
-    fprintf(report->stream, "\n%sFunctions that changed most (%s)%s\n", terminal_bold(&terminal), result->metric,
+    char metric[TERMINAL_TEXT_MAX];
+    terminal_fit(&terminal, result->metric, terminal_room(&terminal, COMPARE_TEXT_WIDTH), metric);
+    fprintf(report->stream, "\n%sFunctions that changed most (%s)%s\n", terminal_bold(&terminal), metric,
             terminal_plain(&terminal));
     print_items(report, &terminal, true);
   }

@@ -72,6 +72,21 @@ static void markdown_text(FILE *stream, const char *text)
   }
 }
 
+/* Writes a text as code, which has no escapes. */
+static void markdown_code(FILE *stream, const char *text)
+{
+  putc('`', stream);
+  while (*text) {
+    if (*text == '`') {
+      putc('\'', stream);
+      text++;
+    } else {
+      text = row_writer_character(stream, text);
+    }
+  }
+  putc('`', stream);
+}
+
 static void markdown_item(FILE *stream, const struct compare_item *item)
 {
   char base[GATE_FIGURE], now[GATE_FIGURE], change[GATE_FIGURE];
@@ -96,8 +111,10 @@ static void markdown_items(FILE *stream, const struct compare_result *result)
       markdown_item(stream, &result->items[i]);
   if (functions > FUNCTIONS_MAX)
     fprintf(stream, "\n%" PRIu32 " more functions are omitted; `--view flat` shows all.\n", functions - FUNCTIONS_MAX);
-  fprintf(stream, "\nFunctions: `%s`. Significant: probability by chance below %g %%, two-sided, for %zu figures.\n",
-          result->metric, 100 * SIGNIFICANCE_LEVEL, result->compared);
+  fputs("\nFunctions: ", stream);
+  markdown_code(stream, result->metric);
+  fprintf(stream, ". Significant: probability by chance below %g %%, two-sided, for %zu figures.\n",
+          100 * SIGNIFICANCE_LEVEL, result->compared);
 }
 
 int gate_view_markdown(const struct report *report)

@@ -273,7 +273,7 @@ static void empty_cells(struct row_writer *writer, unsigned count)
 static void context_cells(const struct report *report, struct row_writer *writer, uint32_t number)
 {
   const struct tree_row *row = &report->scaling->tree->rows[number];
-  const struct terminal wide = {.width = PATH_WIDTH, .utf8 = true};
+  const struct terminal wide = {.width = PATH_WIDTH, .utf8 = true, .raw = true};
   char path[CALL_PATH_TEXT_MAX];
   if (!number) {
     empty_cells(writer, 4);

@@ -39,7 +39,7 @@ static void figure_cells(const struct report *report, struct row_writer *writer,
                          const struct phases_spread *spread, const struct phases_figures *figures, uint64_t time_ns)
 {
   char path[CALL_PATH_TEXT_MAX] = "";
-  struct terminal plain = {.width = CALL_PATH_TEXT_MAX, .utf8 = true};
+  struct terminal plain = {.width = CALL_PATH_TEXT_MAX, .utf8 = true, .raw = true};
   bool known = figures->context < report->tree->count;
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
     row_writer_ns(writer, figures->ns[i]);

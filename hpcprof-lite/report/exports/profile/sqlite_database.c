@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/exports/profile/sqlite_database.h"
 
 #include "common/array.h"
+#include "common/escape.h"
 #include "hpcprof-lite/report/exports/loaded_module.h"
 #include "hpcprof-lite/report/exports/profile/sqlite_library.h"
 #include "hpcprof-lite/report/exports/profile/tree_walk.h"
@@ -53,13 +54,16 @@ struct commands {
   unsigned columns;
 };
 
+/* A name from CSV has its escapes already. */
 static void put_name(FILE *stream, const char *name)
 {
+  char shown[ESCAPE_MAX];
   putc('"', stream);
   while (*name) {
     if (*name == '"')
       putc('"', stream);
-    name = row_writer_character(stream, name);
+    name += escape_character(name, false, shown);
+    fputs(shown, stream);
   }
   putc('"', stream);
 }
@@ -281,15 +285,15 @@ static int create_contexts(struct contexts_writer *writer)
 }
 
 /* Returns whether a text can be stored as it is. */
-static bool is_ascii(const char *text)
+static bool is_plain(const char *text)
 {
   for (; *text; text++)
-    if (*text < ' ' || *text == 127)
+    if (*text < ' ' || *text == 127 || *text == '\\')
       return false;
   return true;
 }
 
-/* Text that is no UTF-8 is stored as in CSV.  *clean must be freed when the row is inserted. */
+/* Other text is stored as in CSV.  *clean must be freed when the row is inserted. */
 static bool put_text(struct contexts_writer *writer, const char *text, char **clean)
 {
   const struct sqlite_library *library = writer->database->library;
@@ -298,7 +302,7 @@ static bool put_text(struct contexts_writer *writer, const char *text, char **cl
     library->null();
     return true;
   }
-  if (is_ascii(text)) {
+  if (is_plain(text)) {
     library->text(text, strlen(text));
     return true;
   }

@@ -1,11 +1,10 @@
 #include "hpcprof-lite/report/exports/profile/tree_walk.h"
 
+#include "common/utf8.h"
 #include "hpcprof-lite/report/row_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { CHARACTER_MAX = 4 }; /* bytes of UTF-8 */
 
 static const struct tree_row omitted_row = {.parent = MODEL_NONE,
                                             .first_child = MODEL_NONE,
@@ -26,14 +25,13 @@ static bool is_taken(const struct tree_metrics *metrics, const char *name)
   return false;
 }
 
-/* Writes the begin of a name, cut between characters. */
-static void write_plain(const char *name, char *plain, size_t size)
+/* Returns the length of a name, which is valid UTF-8, cut between characters. */
+static size_t cut_length(const char *name, size_t size)
 {
-  FILE *stream = fmemopen(plain, size, "w");
-  while (stream && *name && (size_t)ftell(stream) + CHARACTER_MAX < size)
-    name = row_writer_character(stream, name);
-  if (stream)
-    fclose(stream);
+  size_t length = 0;
+  while (name[length] && length + utf8_length(name + length) < size)
+    length += utf8_length(name + length);
+  return length;
 }
 
 /* Adds a metric.  Names differ here without regard to case, as those of columns in SQLite must: one that is taken, or
@@ -41,13 +39,13 @@ static void write_plain(const char *name, char *plain, size_t size)
 static void add(struct tree_metrics *metrics, const char *name, const char *unit, uint32_t column)
 {
   struct tree_metric metric = {.unit = unit, .is_time = !strcmp(unit, "ns"), .column = column};
-  char plain[100] = "";
+  enum { NAME_SIZE = 100 };
   if (column == MODEL_NONE)
     return;
-  write_plain(name, plain, sizeof plain);
-  snprintf(metric.name, sizeof metric.name, "%s", plain);
+  int length = (int)cut_length(name, NAME_SIZE);
+  snprintf(metric.name, sizeof metric.name, "%.*s", length, name);
   for (unsigned i = 2; is_taken(metrics, metric.name); i++)
-    snprintf(metric.name, sizeof metric.name, "%s (%u)", plain, i);
+    snprintf(metric.name, sizeof metric.name, "%.*s (%u)", length, name, i);
   metrics->list[metrics->count++] = metric;
 }
 
