@@ -56,8 +56,8 @@ _hpcprof_lite()
     local metrics='parallel_benefit instantaneous_parallelism scatter memory_utilisation work_deviation load_balance'
     local options='--view --format --output --idleness --what-if --lines --root --sort --percent-limit --max-rows
         --depth --from --to --per-thread --index --lanes --grain-groups --grain-limit --reference --max-nodes --unreduced
-        --colour --legend --merge --no-pager --compare --metric --fail-if --scaling --sources --source-path --live
-        --threads --quiet --verbose --version --help -f -o -I -j -q -v -h'
+        --colour --legend --raw-names --merge --no-pager --compare --metric --fail-if --scaling --sources --source-path
+        --live --threads --quiet --verbose --version --help -f -o -I -j -q -v -h'
     local cur=${COMP_WORDS[COMP_CWORD]} previous='' values=''
     COMPREPLY=()
     ((COMP_CWORD > 0)) && previous=${COMP_WORDS[COMP_CWORD - 1]}

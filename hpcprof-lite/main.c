@@ -33,6 +33,7 @@
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/marks/marks_view.h"
 #include "hpcprof-lite/report/parallelism.h"
+#include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/source/source_view.h"
 #include "hpcprof-lite/report/speedup_view.h"
 #include "hpcprof-lite/report/summary/summary.h"
@@ -229,6 +230,8 @@ static int report_view(struct job *job, struct comparison *comparison)
   const struct options *options = &job->options;
   if (options->format == OPTIONS_OTF2 && output_is_new(options->output))
     return EXIT_INPUT;
+  if (options->raw_names || options->format != OPTIONS_CSV) /* pages and databases are made from CSV, too */
+    row_writer_keep_names();
   int status = fill(job, comparison);
   if (!status)
     status = options->format == OPTIONS_OTF2     ? output_directory(job, otf2_write)

@@ -45,7 +45,8 @@ enum long_only {
   OPT_METRIC,
   OPT_SCALING,
   OPT_SOURCES,
-  OPT_LIVE
+  OPT_LIVE,
+  OPT_RAW_NAMES
 };
 
 static const struct option long_options[] = {
@@ -80,6 +81,7 @@ static const struct option long_options[] = {
     {"scaling", no_argument, NULL, OPT_SCALING},
     {"sources", no_argument, NULL, OPT_SOURCES},
     {"live", no_argument, NULL, OPT_LIVE},
+    {"raw-names", no_argument, NULL, OPT_RAW_NAMES},
     {"source-path", required_argument, NULL, 'I'},
     {"threads", required_argument, NULL, 'j'},
     {"quiet", no_argument, NULL, 'q'},
@@ -188,6 +190,8 @@ static const char help_text[] = "Usage: hpcprof-lite [OPTION]... [VIEW] [DIR]...
                                 "                          summary (the first page), flat, topdown or threads;\n"
                                 "                          key ? explains, q quits\n"
                                 "      --legend            explain the columns of a text report\n"
+                                "      --raw-names         csv: put no ' before names that spreadsheets could\n"
+                                "                          take for formulas\n"
                                 "      --merge             add up several runs, if DIRs are different ones\n"
                                 "      --no-pager          do not show text on a terminal with $PAGER (less)\n"
                                 "  -j, --threads N         use N threads (default: one for each core)\n"
@@ -454,6 +458,7 @@ static bool take_plain(int option, struct options *options)
                {OPT_SCALING, .flag = &options->scaling},
                {OPT_SOURCES, .flag = &options->sources},
                {OPT_LIVE, .flag = &options->live},
+               {OPT_RAW_NAMES, .flag = &options->raw_names},
                {OPT_NO_PAGER, .flag = &options->no_pager},
                {OPT_GRAIN_GROUPS, .flag = &options->grain_groups},
                {OPT_UNREDUCED, .flag = &options->unreduced},

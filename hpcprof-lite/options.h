@@ -63,7 +63,7 @@ struct options {
   const char *view_name;
   enum options_format format;
   const char *output;
-  bool lines, per_thread, legend, quiet, verbose, help, version;
+  bool lines, per_thread, legend, raw_names, quiet, verbose, help, version;
   bool has_baseline;
   enum profile_baseline baseline;
   bool has_root;

@@ -21,7 +21,7 @@ except ImportError:
 
 def csv(*arguments):
     """A report as a table."""
-    done = subprocess.run(["hpcprof-lite", "-q", "-f", "csv", *arguments], check=True, stdout=subprocess.PIPE,
+    done = subprocess.run(["hpcprof-lite", "-q", "-f", "csv", "--raw-names", *arguments], check=True, stdout=subprocess.PIPE,
                           text=True)
     return pandas.read_csv(io.StringIO(done.stdout))
 

@@ -6,11 +6,16 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool quotes_text;
+static bool quotes_text, keeps_names;
 
 void row_writer_quote_text(void)
 {
   quotes_text = true;
+}
+
+void row_writer_keep_names(void)
+{
+  keeps_names = true;
 }
 
 const char *row_writer_character(FILE *stream, const char *text)
@@ -84,15 +89,29 @@ static bool is_plain(const char *text)
   return true;
 }
 
+/* Whether a spreadsheet may take the text for a formula, also behind spaces; or it begins as one that is marked. */
+static bool needs_mark(const char *text)
+{
+  static const char *const begins[] = {"=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20"};
+  bool found = *text == '\'';
+  text += strspn(text, " ");
+  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+    found |= !strncmp(text, begins[i], strlen(begins[i]));
+  return found;
+}
+
 static void csv_string(FILE *stream, const char *text)
 {
-  if (!quotes_text && is_plain(text)) {
+  bool mark = !keeps_names && needs_mark(text);
+  if (!quotes_text && !mark && is_plain(text)) {
     fputs_unlocked(text, stream);
     return;
   }
   bool quote = quotes_text || strpbrk(text, ",\"") || *text == ' ' || (*text && text[strlen(text) - 1] == ' ');
   if (quote)
     putc_unlocked('"', stream);
+  if (mark)
+    putc_unlocked('\'', stream);
   while (*text) {
     if (*text == '"')
       putc_unlocked('"', stream);

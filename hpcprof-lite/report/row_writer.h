@@ -2,7 +2,9 @@
  *
  * Context: BATCH.  Cells are given in the order of the columns, exactly as many; each row is written as it comes.  Text
  * from measurements is hostile: common/escape.h says which characters are escaped; so a row of CSV is a line.  JSON has
- * escapes of its own.  CSV does not tell text from numbers: for a program that must know, all text can be quoted.
+ * escapes of its own.  In CSV, text that a spreadsheet could take for a formula gets a "'" before it, and so does text
+ * that begins with one; numbers never do.  CSV does not tell text from numbers: for a program that must know, all text
+ * can be quoted.
  */
 #ifndef HPCPROF_LITE_REPORT_ROW_WRITER_H
 #define HPCPROF_LITE_REPORT_ROW_WRITER_H
@@ -26,6 +28,9 @@ const char *row_writer_character(FILE *stream, const char *text);
 
 /* From now on, writers of this process quote the text in CSV, also where it is empty, and nothing else. */
 void row_writer_quote_text(void);
+
+/* From now on, writers of this process put no "'" before text in CSV. */
+void row_writer_keep_names(void);
 
 /* Writes the CSV header.  In JSON: the columns, and the beginning of the array "rows" of an object that the caller
  * opened. */
