@@ -36,6 +36,7 @@ static void configure_rt(void)
   memcpy(rt.events, config.events, sizeof rt.events);
   rt.event_count = config.event_count;
   rt.task_creation = config.task_creation;
+  rt.no_arguments = config.no_arguments;
   rt.online = config.online;
   rt.program = config.program;
   rt.rank = config.rank;

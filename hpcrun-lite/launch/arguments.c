@@ -56,6 +56,8 @@ const char *arguments_help(void)
          "                          what does not fit is counted; default: none\n"
          "      --paused            start paused: the program starts measuring with\n"
          "                          hpcrun_lite_start() or omp_control_tool()\n"
+         "      --no-arguments      store COMMAND without its arguments, which may hold\n"
+         "                          secrets\n"
          "      --report            when COMMAND has ended, print the summary of\n"
          "                          hpcprof-lite on standard error, and write all\n"
          "                          views to DIR.html, for a browser\n"
@@ -100,6 +102,7 @@ enum {
   RUNTIME,
   OVERWRITE,
   PAUSED,
+  NO_ARGUMENTS,
   ENV,
   DIAGNOSE,
   VERSION,
@@ -124,6 +127,7 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"task-context", required_argument, NULL, TASK_CONTEXT},
                                         {"omp-runtime", required_argument, NULL, RUNTIME},
                                         {"paused", no_argument, NULL, PAUSED},
+                                        {"no-arguments", no_argument, NULL, NO_ARGUMENTS},
                                         {"report", no_argument, NULL, REPORT},
                                         {"live", no_argument, NULL, LIVE},
                                         {"scaling", required_argument, NULL, SCALING},
@@ -251,6 +255,8 @@ static enum launch_status take_option(struct parser *parser, int option, const c
     return LAUNCH_OK;
   case PAUSED:
     return take_setting(parser, SETTING_PAUSED, "yes");
+  case NO_ARGUMENTS:
+    return take_setting(parser, SETTING_ARGUMENTS, "no");
   case 'q':
     parser->plan->log_level = 0;
     return LAUNCH_OK;

@@ -167,6 +167,7 @@ static void take_values(struct plan *plan, const struct setting_values *values)
   plan->output = text[SETTING_OUTPUT] ? text[SETTING_OUTPUT] : "";
   plan->overwrite = setting_is(values, SETTING_OVERWRITE, "yes");
   plan->paused = setting_is(values, SETTING_PAUSED, "yes");
+  plan->no_arguments = setting_is(values, SETTING_ARGUMENTS, "no");
   plan->level = text[SETTING_LEVEL];
   plan->trace_limit = setting_size(text[SETTING_TRACE_LIMIT]);
   plan->trace_keep = text[SETTING_TRACE_KEEP];

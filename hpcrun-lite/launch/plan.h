@@ -26,6 +26,7 @@ struct plan {
   uint64_t trace_limit, memory_limit; /* bytes; memory_limit 0: none */
   const char *filter;                 /* what is left out: see common/filter_text.h; "": nothing */
   bool overwrite, paused, for_script; /* for_script: --env */
+  bool no_arguments;                  /* COMMAND's are not stored */
   bool report, live;
   const char *level;         /* "summary": no samples are taken */
   const char *programs;      /* HPCRUN_LITE_PROGRAMS; NULL: no program has settings of its own */

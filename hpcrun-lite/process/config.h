@@ -29,6 +29,7 @@ struct config {
   uint64_t trace_limit;     /* --trace-limit, bytes */
   bool trace_keep_last;     /* --trace-keep last */
   bool paused;              /* --paused, or level = off */
+  bool no_arguments;        /* --no-arguments */
   bool unsampled;           /* level = summary */
   bool task_creation;       /* --task-context creation */
   const char *note;         /* the launcher's note on the OpenMP runtime, or "" */

@@ -28,7 +28,9 @@ static void read_command(void)
   size = fd < 0 ? 0 : real_read(fd, process.command, sizeof process.command - 1);
   if (fd >= 0)
     close(fd);
-  for (ssize_t i = 0; i + 1 < size; i++)
+  if (config.no_arguments) /* also not in memory, which an image of the process would have */
+    memset(process.command + strlen(process.command), 0, sizeof process.command - strlen(process.command));
+  for (ssize_t i = 0; i + 1 < size && !config.no_arguments; i++)
     if (!process.command[i])
       process.command[i] = ' ';
 }

@@ -131,6 +131,7 @@ def what_cannot_change_is_refused_with_file_line_and_reason(directory):
                          ("parallelism = off\n", ":5: parallelism:", "has parallelism = online", "task graph"),
                          ("work = user\n", ":5: work:", "has work = cpu-time"),
                          ("task-context = creation\n", ":5: task-context:", "has task-context = region"),
+                         ("arguments = no\n", ":5: arguments:", "has arguments = yes"),
                          ("counters = page-faults\n", ":5: counters:", "give -c at the start"),
                          ("output = elsewhere\n", ":5: output:", "writes to"),
                          ("omp-runtime = exchange\n", ":5: omp-runtime:", "has omp-runtime = auto", "already"),

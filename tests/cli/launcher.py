@@ -1,5 +1,7 @@
 """The launcher: options, exit statuses, environment, directories, scripts, refusals, the OpenMP runtime, --diagnose."""
+import collections
 import glob
+import json
 import os
 import re
 import shlex
@@ -10,6 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import build
+from measurement_file import chunks
 from tap import (DEPS, LAUNCHER, LIBRARY, OTHER_USER, REPORT, Skip, case, compile_c, main, must, need_program, need_root, run,
                  small_disk, start)
 
@@ -264,6 +267,73 @@ def messages_are_lines(directory):
     result = launch(directory, "-o", "a\nb", "true")
     assert result.returncode == 0 and re.fullmatch(r"hpcrun-lite: .*/a\\u\{a\}b: \d+ samples? .*\n", result.stderr), result
     fails(launch(directory, "-o", "a\nb", "true"), 125, "a\\u{a}b' holds measurements already")
+
+
+SECRETS = """
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+  volatile double sum = 0;
+  pid_t child = !strcmp(argv[1], "--kill") ? 0 : fork();
+#pragma omp parallel num_threads(2)
+  for (int i = 0; i < 30000000; i++)
+    sum += i;
+  if (!strcmp(argv[1], "--kill"))
+    raise(SIGKILL);
+  if (child)
+    waitpid(child, NULL, 0);
+  else
+    execl(argv[0], argv[0], "--kill", "--key=SeCrEt", (char *)NULL);
+  (void)argc;
+  return 0;
+}
+"""
+
+
+def stored_in(directory):
+    """All bytes of the files of a directory and of those below, also unpacked ones; how many files there are of each
+    kind."""
+    found, kinds = b"", collections.Counter()
+    for path in glob.glob(os.path.join(directory, "**"), recursive=True):
+        if os.path.isdir(path):
+            continue
+        kinds[os.path.splitext(path)[1]] += 1
+        with open(path, "rb") as file:
+            found += os.path.basename(path).encode() + file.read()
+        if path.endswith((".hpcrun", ".graph", ".trace")):
+            found += b"".join(chunk.data for chunk in chunks(path))
+    return found, kinds
+
+
+@case
+def arguments_are_not_stored_on_request(directory):
+    """Neither those of COMMAND, of processes that it forks, of programs that these execute, and of killed ones, nor in a
+    series; by the option, by a file, and for one program.  By default they are.  The environment never is."""
+    program = compile_c(directory, "secrets", SECRETS, "-fopenmp", "-g")
+    for name, text in ("all.ini", "[measure]\narguments = no\n"), ("one.ini", "[program secrets]\narguments = no\n"):
+        with open(os.path.join(directory, name), "w", encoding="ascii") as file:
+            file.write(text)
+    ways = {"stored": (), "option": ("--no-arguments",), "file": ("--config", "all.ini"), "section": ("--config", "one.ini")}
+    for name, how in ways.items():
+        launch(directory, "-q", "-t", "-p", "log", *how, "-o", name, program, "--password", "SeCrEt", SECRET="EnViRoNmEnT")
+        found, kinds = stored_in(os.path.join(directory, name))
+        assert b"EnViRoNmEnT" not in found, name
+        assert kinds[".hpcrun"] == 2 and kinds[".live"] == 1, (name, kinds)
+        assert program.encode() in found and (b"SeCrEt" in found) == (name == "stored"), name
+        assert (b"--password" in found) == (b"--key" in found) == (name == "stored"), name
+        for view in "summary", "topdown", "threads", "timeline", "phases":
+            done = run(REPORT, "--view", view, "-f", "json", name, cwd=directory)
+            assert ("SeCrEt" in done.stdout + done.stderr) == (name == "stored"), (name, view, done)
+            command = json.loads(done.stdout)["run"]["command"]
+            assert name == "stored" or command == program, (name, view, command)
+    for name, how in ("stored-series", ()), ("series", ("--no-arguments",)):
+        launch(directory, "-q", "--scaling", "1,2", "--scale-with", "SeCrEt,SeCrEtToo", *how, "-o", name,
+               "sh", "-c", "exec env >/dev/null", "{}")
+        found, kinds = stored_in(os.path.join(directory, name))
+        assert kinds[".hpcrun"] >= 2 and (b"SeCrEt" in found) == (name == "stored-series"), (name, kinds)
 
 
 @case

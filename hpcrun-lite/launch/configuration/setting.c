@@ -15,6 +15,7 @@ const struct setting_key setting_keys[SETTINGS] = {
     [SETTING_OUTPUT] = {"output", "--output", NULL, SECTION_MEASURE, .whole = true},
     [SETTING_OVERWRITE] = {"overwrite", "--overwrite", "no", SECTION_MEASURE, .whole = true},
     [SETTING_PAUSED] = {"paused", "--paused", "no", SECTION_MEASURE},
+    [SETTING_ARGUMENTS] = {"arguments", "--no-arguments", "yes", SECTION_MEASURE},
     [SETTING_LEVEL] = {"level", NULL, "samples", SECTION_MEASURE},
     [SETTING_COUNTERS] = {"counters", "--count", "none", SECTION_MEASURE, .list = true},
     [SETTING_FUNCTIONS] = {"functions", NULL, NULL, SECTION_FILTER, .list = true},

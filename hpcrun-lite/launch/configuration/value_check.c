@@ -98,6 +98,7 @@ bool value_check(enum setting setting, const char *subject, const char *text, ch
     return *text || refuse(&check, "a directory is needed");
   case SETTING_OVERWRITE:
   case SETTING_PAUSED:
+  case SETTING_ARGUMENTS:
     return check_word(&check, "answer", answers);
   case SETTING_LEVEL:
     return check_word(&check, "level", levels);

@@ -105,6 +105,7 @@ static bool check_modes(const struct work *work)
       {SETTING_WORK, "the unit of work is one for the whole run"},
       {SETTING_TRACE, "a timeline needs the threads' states from their starts on: give -t at the start"},
       {SETTING_TASK_CONTEXT, "contexts of tasks are of one kind for the whole run"},
+      {SETTING_ARGUMENTS, "the command line is stored at the start"},
   };
   char value[64];
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {

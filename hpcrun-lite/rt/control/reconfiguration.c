@@ -58,6 +58,7 @@ void reconfiguration_put(struct control_answer *answer, const struct filter *fil
   put_words(answer, "work ", units[rt.work_unit]);
   put_words(answer, "trace ", traces[rt.trace]);
   put_words(answer, "task-context ", rt.task_creation ? "creation" : "region");
+  put_words(answer, "arguments ", rt.no_arguments ? "no" : "yes");
   put_words(answer, "unsampled ", atomic_load(&rt.unsampled) ? "1" : "0");
   put_words(answer, "paused ", atomic_load(&rt.paused_by) & RT_PAUSED_PROGRAM ? "1" : "0");
   put_number(answer, "memory-limit ", budget_limit());

@@ -65,6 +65,7 @@ struct rt_process {
   uint64_t trace_limit; /* bytes; of the trace, as trace_keep_last */
   bool trace_keep_last;
   bool task_creation;                   /* tasks stand below the context that created them */
+  bool no_arguments;                    /* the command line is stored without its arguments */
   atomic_bool known_places;             /* regions publish their creation context when they begin */
   bool runtime_apart;                   /* the OpenMP runtime is a separate module, so its code can be distinguished */
   uint32_t ompt_module;                 /* of the runtime that calls us; 0: none, or the executable */
