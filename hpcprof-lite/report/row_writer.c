@@ -20,6 +20,10 @@ void row_writer_keep_names(void)
 
 const char *row_writer_character(FILE *stream, const char *text)
 {
+  if (*text >= ' ' && *text < 127 && *text != '\\') {
+    putc_unlocked(*text, stream);
+    return text + 1;
+  }
   char shown[ESCAPE_MAX];
   size_t length = escape_character(text, true, shown);
   fputs_unlocked(shown, stream);

@@ -1,20 +1,23 @@
 #include "hpcprof-lite/report/exports/dot.h"
 
+#include "common/escape.h"
 #include "hpcprof-lite/report/exports/graph_attributes.h"
-#include "hpcprof-lite/report/row_writer.h"
 
 #include <inttypes.h>
 
-/* A string of the DOT language; hostile names may contain anything. */
+/* A string of the DOT language, which drops a backslash that stands alone; hostile names may contain anything. */
 static void quoted(FILE *stream, const char *text)
 {
+  char shown[ESCAPE_MAX];
   fputc('"', stream);
   while (*text) {
-    if (*text == '"' || *text == '\\' || *text == '\n')
-      fputc('\\', stream);
-    if (*text == '\n')
-      fputc('n', stream);
-    text = *text == '\n' ? text + 1 : row_writer_character(stream, text);
+    if (*text == '\n') {
+      fputs("\\n", stream);
+      text++;
+      continue;
+    }
+    text += escape_character(text, true, shown);
+    fprintf(stream, "%s%s", *shown == '"' || *shown == '\\' ? "\\" : "", shown);
   }
   fputc('"', stream);
 }
