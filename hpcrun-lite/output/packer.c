@@ -13,7 +13,7 @@
 /* Both files, and a window in both forms: mapped, since the program's heap may be locked (its handler may have ended
  * the process inside malloc()). */
 struct packing {
-  const struct stream_file *file;
+  struct stream_file *file;
   struct sys_own from, to;
   uint8_t *window, *packed;
   size_t packed_size;
@@ -21,7 +21,7 @@ struct packing {
   int error;
 };
 
-static char packed_path[4096 + 320];
+static struct pinned_file packed_file;
 
 static bool pack_chunk(struct packing *packing, const struct format_chunk *head, uint64_t offset)
 {
@@ -56,24 +56,24 @@ static bool pack_chunks(struct packing *packing)
 /* Removes the packed file unless something was written to it.  Returns 0 or errno. */
 static int pack_files(struct packing *packing)
 {
-  int error = sys_open_own(&packing->from, stream_path(packing->file), false);
+  int error = pinned_open(&packing->file->file.at, &packing->from);
   if (error)
     return error;
-  error = sys_open_own(&packing->to, packed_path, true);
+  error = pinned_create(&packed_file, &packing->to);
   if (!error) {
     if (!pack_chunks(packing))
       error = packing->error ? packing->error : EIO;
     int closed = sys_close_own(&packing->to);
     error = error ? error : closed;
     if (error || !packing->written)
-      unlink(packed_path);
+      pinned_remove(&packed_file);
   }
   sys_close_own(&packing->from);
   return error;
 }
 
 /* Returns 0 or errno. */
-static int pack(const struct stream_file *file)
+static int pack(struct stream_file *file)
 {
   size_t packed_size = format_pack_bound(STREAM_WINDOW_MAX);
   struct packing packing = {
@@ -86,27 +86,28 @@ static int pack(const struct stream_file *file)
   if (error)
     return error;
   if (!packing.written)
-    return unlink(stream_path(file)) == 0 ? 0 : errno;
-  if (rename(packed_path, stream_path(file)) == 0)
-    return 0;
-  error = errno;
-  unlink(packed_path);
+    return pinned_remove(&file->file.at);
+  error = pinned_rename(&packed_file, file->file.at.path, &file->file.at);
+  if (error)
+    pinned_remove(&packed_file);
   return error;
 }
 
-void packer_run(const struct stream_file *file)
+void packer_run(struct stream_file *file)
 {
-  const char *path = stream_path(file), *suffix = strrchr(path, '.');
+  static char name[PINNED_PATH_BYTES];
+  const char *path = file->file.at.path, *suffix = strrchr(path, '.');
   if (!stream_length(file))
     return;
-  snprintf(packed_path, sizeof packed_path, "%.*s.packing%s", (int)(suffix - path), path, suffix);
-  int error = pack(file);
+  int length = snprintf(name, sizeof name, "%.*s.packing%s", (int)(suffix - path), path, suffix);
+  bool named = length < (int)sizeof name && pinned_name(&packed_file, name);
+  int error = named ? pack(file) : ENAMETOOLONG;
   if (error && config.verbosity)
-    message_print("cannot pack %s: %s; the file stays as it is", path, strerror(error));
+    message_print("cannot pack %s: %s; the file stays as it is", path, message_error(error));
 }
 
-void packer_discard(const struct stream_file *file)
+void packer_discard(struct stream_file *file)
 {
   if (stream_length(file))
-    unlink(stream_path(file));
+    pinned_remove(&file->file.at);
 }

@@ -9,9 +9,9 @@
 #include "hpcrun-lite/rt/core/stream.h"
 
 /* Replaces the file by its packed form, or removes it if it holds no record.  A failure is reported. */
-void packer_run(const struct stream_file *file);
+void packer_run(struct stream_file *file);
 
 /* Removes the file: the process leaves no measurement. */
-void packer_discard(const struct stream_file *file);
+void packer_discard(struct stream_file *file);
 
 #endif

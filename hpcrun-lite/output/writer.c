@@ -48,15 +48,16 @@ struct buffer {
 };
 
 static struct {
-  char path[4096 + 300], whole_path[4096 + 300]; /* while it is written, and afterwards */
+  struct pinned_file file, flush;                              /* flush: work and span as of the last flush */
+  char path[PINNED_PATH_BYTES], whole_path[PINNED_PATH_BYTES]; /* of the file while it is written, and afterwards */
   char host[256];
   struct table metrics, processes;
   struct format_process *process; /* the record in the live file, NULL = none */
   struct buffer common, threads;  /* common is written first: threads refer to it */
   off_t written, mark;
   struct shared shared, shared_mark;
-  bool exists, whole, failed, flushed; /* flushed: there is a .flush file */
-  double ns_per_tick;                  /* converts work that is counted in ticks */
+  bool exists, whole, failed;
+  double ns_per_tick; /* converts work that is counted in ticks */
   ZSTD_CCtx *zstd;
 } writer;
 
@@ -88,6 +89,7 @@ void writer_start(void)
   name_file(writer.path, sizeof writer.path, FORMAT_LIVE_SUFFIX);
   arena_keep(writer.path);
   name_file(writer.path, sizeof writer.path, FORMAT_PART_SUFFIX);
+  pinned_name(&writer.file, writer.path);
   name_file(writer.whole_path, sizeof writer.whole_path, FORMAT_SUFFIX);
 }
 
@@ -98,12 +100,11 @@ static bool live_file_stays(void)
   return arena_kept() && access(path, F_OK) == 0;
 }
 
-static void fail(const char *what, size_t lost)
+static void fail(const char *what, int error, size_t lost)
 {
-  int error = errno;
   atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], lost);
   if (!writer.failed && config.verbosity)
-    message_print("cannot %s %s: %s; measurements of process %d %s", what, writer.path, strerror(error), rt.pid,
+    message_print("cannot %s %s: %s; measurements of process %d %s", what, writer.path, message_error(error), rt.pid,
                   live_file_stays() ? "stay as they are, in its " FORMAT_LIVE_SUFFIX " file" : "are lost");
   writer.failed = true;
 }
@@ -130,7 +131,7 @@ static void append(bool last)
   if ((!writer.common.used && !writer.threads.used) || writer.failed)
     return;
   for (int i = 0; i < SYS_TRIES && error == EBADF; i++) {
-    error = sys_open_own(&file, writer.path, !writer.exists);
+    error = writer.exists ? pinned_open(&writer.file, &file) : pinned_create(&writer.file, &file);
     if (error)
       break;
     what = "write";
@@ -142,10 +143,8 @@ static void append(bool last)
   }
   if (!last && (error == EMFILE || error == ENFILE || error == EBADF))
     return; /* the program uses all descriptors, or has closed this one: the rest is kept for later */
-  if (error) {
-    errno = error;
-    fail(what, writer.common.used - writer.common.done + writer.threads.used - writer.threads.done);
-  }
+  if (error)
+    fail(what, error, writer.common.used - writer.common.done + writer.threads.used - writer.threads.done);
 }
 
 static bool reserve(struct buffer *buffer, size_t size)
@@ -633,22 +632,27 @@ static void put_span(void)
   put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof record, &record);
 }
 
-/* Writes a new file with the contents of the buffer, and gives it its name. */
+/* Writes a new file with the contents of the buffer, and gives it its name, in the place of the last one. */
 static bool write_flush(const struct buffer *buffer)
 {
-  static char path[sizeof writer.path], part[sizeof writer.path];
+  static struct pinned_file part; /* what cannot be removed after a failure is tried again */
+  static char path[sizeof writer.path];
   struct sys_own file;
   int error;
-  name_file(path, sizeof path, FORMAT_FLUSH_SUFFIX);
-  name_file(part, sizeof part, FORMAT_FLUSH_SUFFIX FORMAT_FLUSH_SUFFIX);
-  unlink(part);
-  if (sys_open_own(&file, part, true))
+  pinned_remove(&part);
+  name_file(path, sizeof path, FORMAT_FLUSH_SUFFIX FORMAT_FLUSH_SUFFIX);
+  if (!pinned_name(&part, path) || pinned_create(&part, &file))
     return false;
+  name_file(path, sizeof path, FORMAT_FLUSH_SUFFIX);
   bool whole = sys_write_at(&file, 0, buffer->bytes, buffer->used, &error) == buffer->used;
-  whole = sys_close_own(&file) == 0 && whole && rename(part, path) == 0;
-  if (!whole)
-    unlink(part);
-  return whole;
+  whole = sys_close_own(&file) == 0 && whole && pinned_rename(&part, path, &writer.flush) == 0;
+  if (!whole) {
+    pinned_remove(&part);
+    return false;
+  }
+  writer.flush = part;
+  part.inode = 0;
+  return true;
 }
 
 bool writer_flush(void)
@@ -665,37 +669,33 @@ bool writer_flush(void)
   if (writer.common.bytes)
     sys_unmap(writer.common.bytes, writer.common.capacity);
   writer.common = others;
-  writer.flushed |= written;
   return written;
-}
-
-/* The last flush is out of date. */
-static void remove_flush(void)
-{
-  static char path[sizeof writer.path];
-  name_file(path, sizeof path, FORMAT_FLUSH_SUFFIX);
-  if (writer.flushed)
-    unlink(path);
-  writer.flushed = false;
 }
 
 void writer_commit(void)
 {
   if (writer.failed)
     return;
-  if (rename(writer.path, writer.whole_path) != 0) {
-    fail("rename", 0);
+  int error = pinned_rename(&writer.file, writer.whole_path, NULL);
+  if (error) {
+    fail("rename", error, 0);
     return;
   }
   writer.whole = true;
-  remove_flush();
+  pinned_remove(&writer.flush); /* it is out of date */
   arena_remove();
+}
+
+/* Removes the file, if there is one. */
+static void remove_file(void)
+{
+  writer.exists = writer.exists && pinned_remove(&writer.file) != 0;
 }
 
 void writer_discard(void)
 {
-  writer.exists = writer.exists && unlink(writer.path) != 0;
-  remove_flush();
+  remove_file();
+  pinned_remove(&writer.flush);
   arena_remove();
 }
 
@@ -707,15 +707,28 @@ void writer_mark(void)
   writer.mark = writer.exists ? writer.written : -1;
 }
 
+/* Cuts the file off at the mark.  Returns 0 or errno. */
+static int cut_file(void)
+{
+  struct sys_own file;
+  int error = pinned_open(&writer.file, &file);
+  if (error)
+    return error;
+  error = sys_truncate(&file, (uint64_t)writer.mark);
+  sys_close_own(&file);
+  return error;
+}
+
 void writer_rewind(void)
 {
-  if (writer.whole && rename(writer.whole_path, writer.path) != 0)
-    fail("rewind", 0);
+  int error = writer.whole ? pinned_rename(&writer.file, writer.path, NULL) : 0;
+  if (error)
+    fail("rewind", error, 0);
   writer.whole = false;
   if (writer.mark < 0)
-    writer.exists = writer.exists && unlink(writer.path) != 0;
-  else if (truncate(writer.path, writer.mark) != 0)
-    fail("rewind", 0);
+    remove_file();
+  else if ((error = cut_file()) != 0)
+    fail("rewind", error, 0);
   writer.written = writer.mark < 0 ? 0 : writer.mark;
   writer.shared = writer.shared_mark;
   arena_restore();

@@ -10,6 +10,7 @@
 
 #include "hpcrun-lite/rt/core/control_calls.h"
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/core/pinned.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/filter/window.h"
@@ -122,15 +123,17 @@ static void make_lists(struct filter *filter, const struct lists *lists)
   filter->known = lists->modules;
 }
 
-/* Maps the file that has further lines, as a text.  NULL: none, or it cannot be read. */
+/* Maps the file that has further lines, as a text.  NULL: none, it is not ours, or it cannot be read. */
 static const char *map_file(struct filter_part path)
 {
   char name[4096];
   struct stat status;
   snprintf(name, sizeof name, "%.*s", (int)path.length, path.text);
-  int fd = open(name, O_RDONLY | O_CLOEXEC);
+  int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   char *text = NULL;
-  if (fd >= 0 && !fstat(fd, &status) && (text = allocate((size_t)status.st_size, 1))) {
+  bool ours =
+      fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_nlink == 1 && status.st_uid == geteuid();
+  if (ours && (text = allocate((size_t)status.st_size, 1))) {
     size_t at = 0;
     for (ssize_t got; at < (size_t)status.st_size; at += (size_t)got)
       if ((got = pread(fd, text + at, (size_t)status.st_size - at, (off_t)at)) <= 0)
@@ -275,11 +278,12 @@ static bool is_whole(const char *text)
 static char *read_text(const char *path, uint64_t size, const char **reason)
 {
   struct sys_own file;
+  struct sys_facts facts;
   char *text = NULL;
   *reason = "its filter cannot be read";
-  if (size > FILTER_FILE_MAX || sys_open_own(&file, path, false))
+  if (size > FILTER_FILE_MAX || pinned_find(path, &file))
     return NULL;
-  if (sys_is_private(&file, size) && (text = allocate(size, 1)))
+  if (sys_facts(&file, &facts) && !facts.shared && facts.size == size && (text = allocate(size, 1)))
     *reason = sys_read_at(&file, 0, text, size) && !memchr(text, 0, size) ? NULL : *reason;
   sys_close_own(&file);
   if (text && !*reason && !is_whole(text))

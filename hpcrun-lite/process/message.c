@@ -1,5 +1,6 @@
 #include "hpcrun-lite/process/message.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +13,11 @@
 
 static struct stat stderr_at_start;
 static bool stderr_known;
+
+const char *message_error(int error)
+{
+  return error == ESTALE ? "another file or directory has taken its place" : strerror(error);
+}
 
 void message_start(void)
 {

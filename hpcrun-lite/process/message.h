@@ -6,6 +6,9 @@
 #ifndef HPCRUN_LITE_PROCESS_MESSAGE_H
 #define HPCRUN_LITE_PROCESS_MESSAGE_H
 
+/* What an error of rt/core/pinned.h stands for. */
+const char *message_error(int error);
+
 /* Remembers which file standard error is. */
 void message_start(void);
 

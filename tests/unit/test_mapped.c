@@ -19,6 +19,7 @@ enum { PART = 64 << 10, THREADS = 4, ROUNDS = 40000 };
 
 static char directory[] = "/tmp/test-mapped-XXXXXX", path[64];
 static struct mapped_file file;
+static struct pinned_file pinned;
 static struct table table;
 
 static int setup(void **state)
@@ -247,7 +248,8 @@ static void test_a_descriptor_of_the_program_is_left_alone(void **state)
   int error, other = memfd_create("other", 0);
   char byte;
   (void)state;
-  assert_int_equal(sys_open_own(&own, path, true), 0);
+  assert_true(pinned_name(&pinned, path));
+  assert_int_equal(pinned_create(&pinned, &own), 0);
   assert_true(own.fd >= SYS_HIGH_FD);
   assert_int_equal(sys_write_at(&own, 0, "ours", 4, &error), 4);
   assert_int_equal(dup2(other, own.fd), own.fd);
@@ -320,7 +322,7 @@ static void write_once(void)
   struct stat status;
   int error;
   unlink(path);
-  if (sys_open_own(&own, path, true)) {
+  if (pinned_create(&pinned, &own)) {
     assert_int_equal(access(path, F_OK), -1);
     return;
   }

@@ -7,6 +7,7 @@
 #include "hpcrun-lite/rt/control/answer.h"
 #include "hpcrun-lite/rt/control/reconfiguration.h"
 #include "hpcrun-lite/rt/core/control_calls.h"
+#include "hpcrun-lite/rt/core/pinned.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
@@ -29,7 +30,7 @@ enum { MARK_MAX = 255 }; /* bytes of a mark's name */
 /* `busy` is held by the thread that uses the plain fields.  answered and pending are also read without it: a repeated
  * signal that sees an old value finds no new command. */
 static struct {
-  char path[4096 + 300];
+  char path[PINNED_PATH_BYTES];
   atomic_flag busy;
   _Atomic uint32_t answered; /* the last command that needs no further signal */
   _Atomic uint32_t pending;  /* the flush that CTL will answer; 0: none */
@@ -67,11 +68,12 @@ static enum control_state refuse(const char *why)
 static bool read_command(struct sys_own *file)
 {
   struct control_command *command = &state.command;
-  if (!state.path[0] || sys_open_own(file, state.path, false))
+  struct sys_facts facts;
+  if (!state.path[0] || pinned_find(state.path, file))
     return false;
-  if (sys_is_private(file, CONTROL_FILE_SIZE) && sys_read_at(file, 0, command, sizeof *command) &&
-      command->magic == CONTROL_MAGIC && command->length < sizeof command->text &&
-      !memchr(command->text, 0, command->length)) {
+  if (sys_facts(file, &facts) && !facts.shared && facts.size == CONTROL_FILE_SIZE &&
+      sys_read_at(file, 0, command, sizeof *command) && command->magic == CONTROL_MAGIC &&
+      command->length < sizeof command->text && !memchr(command->text, 0, command->length)) {
     command->text[command->length] = 0;
     return true;
   }
@@ -91,14 +93,17 @@ void command_start(const char *path)
   if (!read_command(&file))
     return;
   if (state.command.deferred) /* by a process that was killed, and had the same id */
-    sys_unlink(state.path);
+    pinned_remove_opened(state.path, &file);
   sys_close_own(&file);
 }
 
 void command_finish(void)
 {
-  if (state.path[0])
-    sys_unlink(state.path);
+  struct sys_own file;
+  if (read_command(&file)) {
+    pinned_remove_opened(state.path, &file);
+    sys_close_own(&file);
+  }
   state.path[0] = 0;
 }
 
@@ -390,7 +395,7 @@ static void hear(uint32_t id, bool act)
   bool waits = state.command.id != atomic_load(&state.answered) && (state.command.id == id || state.command.deferred);
   if (waits && !strcmp(state.command.text, CONTROL_WITHDRAWN)) {
     atomic_store(&state.answered, state.command.id);
-    sys_unlink(state.path);
+    pinned_remove_opened(state.path, &file);
   } else if (act && waits && t && rt_enter(t)) {
     if (!rt_stopped())
       serve(t, &file);

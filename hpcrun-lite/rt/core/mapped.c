@@ -4,37 +4,20 @@
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/core/touch.h"
 
-enum { TRIES = 100000 };
+enum { TRIES = 100000, PAGE = 4096 };
 
 enum file_state { FILE_NONE, FILE_MAKING, FILE_MADE, FILE_FAILED };
 
 bool mapped_start(struct mapped_file *file, const char *path)
 {
-  size_t length = __builtin_strlen(path);
-  bool fits = length < sizeof file->path;
-  if (fits)
-    __builtin_memcpy(file->path, path, length + 1);
+  bool fits = pinned_name(&file->at, path);
   atomic_store(&file->state, fits ? FILE_NONE : FILE_FAILED);
   atomic_store(&file->length, 0);
   return fits;
 }
 
-/* The first thread makes the file; others wait for it, for a bounded time, and open it. */
-static bool open_file(struct mapped_file *file, struct sys_own *opened)
-{
-  int none = FILE_NONE;
-  if (atomic_compare_exchange_strong(&file->state, &none, FILE_MAKING)) {
-    bool made = file->path[0] && sys_open_own(opened, file->path, true) == 0;
-    atomic_store(&file->state, made ? FILE_MADE : FILE_FAILED);
-    return made;
-  }
-  for (int i = 0; i < TRIES && atomic_load(&file->state) == FILE_MAKING; i++)
-    sys_yield();
-  return atomic_load(&file->state) == FILE_MADE && sys_open_own(opened, file->path, false) == 0;
-}
-
-/* Marks a part that was written but could not be mapped as unused, so that a reader skips it. */
-static void disown(const struct sys_own *opened, uint64_t offset, size_t size)
+/* Marks a part of the file as unused, so that a reader skips it. */
+static bool disown(const struct sys_own *opened, uint64_t offset, size_t size)
 {
   const struct format_chunk head = {.magic = FORMAT_MAGIC,
                                     .version = FORMAT_VERSION,
@@ -42,7 +25,38 @@ static void disown(const struct sys_own *opened, uint64_t offset, size_t size)
                                     .flags = FORMAT_LIVE,
                                     .stored_size = size - sizeof head};
   int error;
-  sys_write_at(opened, offset, &head, sizeof head, &error);
+  return sys_write_at(opened, offset, &head, sizeof head, &error) == sizeof head;
+}
+
+/* Makes the file.  One that cannot even hold its first header, on a full disk, is removed; the next part tries again.
+ */
+static bool make_file(struct mapped_file *file, struct sys_own *opened)
+{
+  const size_t head = sizeof(struct format_chunk);
+  if (!file->at.path[0] || pinned_create(&file->at, opened) != 0) {
+    atomic_store(&file->state, FILE_FAILED);
+    return false;
+  }
+  bool begun = sys_reserve(opened, 0, PAGE) && disown(opened, 0, PAGE);
+  if (!begun && sys_is_own(opened)) {
+    sys_close_own(opened);
+    pinned_remove(&file->at);
+    atomic_store(&file->state, FILE_NONE);
+    return false;
+  }
+  atomic_store(&file->state, FILE_MADE);
+  return true;
+}
+
+/* The first thread makes the file; others wait for it, for a bounded time, and open it. */
+static bool open_file(struct mapped_file *file, struct sys_own *opened)
+{
+  int none = FILE_NONE;
+  if (atomic_compare_exchange_strong(&file->state, &none, FILE_MAKING))
+    return make_file(file, opened);
+  for (int i = 0; i < TRIES && atomic_load(&file->state) == FILE_MAKING; i++)
+    sys_yield();
+  return atomic_load(&file->state) == FILE_MADE && pinned_open(&file->at, opened) == 0;
 }
 
 /* Reserves and maps one part; with `at`, writes what is there to it first and maps over it.  *written says whether the
@@ -122,7 +136,7 @@ bool mapped_made(const struct mapped_file *file)
 void mapped_remove(struct mapped_file *file)
 {
   if (atomic_exchange(&file->state, FILE_FAILED) == FILE_MADE)
-    sys_unlink(file->path);
+    pinned_remove(&file->at);
 }
 
 void mapped_renew(struct mapped_file *file)

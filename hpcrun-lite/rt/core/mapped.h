@@ -5,9 +5,10 @@
  * provides the structure and unmaps the parts.  The space of a part is reserved before the part is mapped, so a full
  * disk makes the function fail; without that, a later store would raise a signal.
  *
- * No descriptor stays open: each function opens the file by its path, at a descriptor number that programs do not use,
- * and closes it again, because a program may close descriptors that it does not know.  The first thread that needs the
- * file makes it.  If the program has put another file at that path, it is left alone. */
+ * No descriptor stays open: each function opens the file in its directory (rt/core/pinned.h), at a descriptor number
+ * that programs do not use, and closes it again, because a program may close descriptors that it does not know.  The
+ * first thread that needs the file makes it, with the header of an unused chunk: a file of ours has its magic from the
+ * start.  If another file has taken its name, that is left alone. */
 #ifndef HPCRUN_LITE_RT_CORE_MAPPED_H
 #define HPCRUN_LITE_RT_CORE_MAPPED_H
 
@@ -16,8 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hpcrun-lite/rt/core/pinned.h"
+
 struct mapped_file {
-  char path[4096 + 300]; /* "": no file */
+  struct pinned_file at;
   atomic_int state;
   _Atomic uint64_t length; /* bytes given to parts: whole pages */
 };
@@ -35,7 +38,8 @@ void mapped_remove(struct mapped_file *file);
 /* CTL: allows the file to be made again, after mapped_remove(). */
 void mapped_renew(struct mapped_file *file);
 
-/* Returns a new part of that size (whole pages), zeroed; NULL on failure. */
+/* Returns a new part of that size (whole pages), zeroed, but for the header of an unused chunk at the file's start;
+ * NULL on failure. */
 void *mapped_part(struct mapped_file *file, size_t size_bytes);
 
 /* Returns the part of that size at that offset, for files whose parts the caller chooses itself: new, or one that it

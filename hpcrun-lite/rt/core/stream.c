@@ -26,11 +26,6 @@ bool stream_start(struct stream_file *file, const char *path, enum format_table 
   return named;
 }
 
-const char *stream_path(const struct stream_file *file)
-{
-  return file->file.path;
-}
-
 uint64_t stream_length(const struct stream_file *file)
 {
   return atomic_load(&file->file.length);

@@ -44,8 +44,7 @@ struct stream {
  * long, or without memory: then the file gives no windows. */
 bool stream_start(struct stream_file *file, const char *path, enum format_table table, uint64_t limit, bool keep_last);
 
-/* CTL: the file's path, and its length. */
-const char *stream_path(const struct stream_file *file);
+/* CTL: the file's length. */
 uint64_t stream_length(const struct stream_file *file);
 
 /* Continues a stream of that owner in a new window, whose first bytes the caller writes to stream->at before it calls

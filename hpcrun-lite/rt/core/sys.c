@@ -173,14 +173,6 @@ bool sys_is_own(const struct sys_own *own)
   return own->fd >= 0 && is_at(own, own->fd);
 }
 
-bool sys_is_private(const struct sys_own *own, size_t size_bytes)
-{
-  struct stat facts;
-  return sys_is_own(own) && call3(SYS_fstat, own->fd, (long)&facts, 0) == 0 && S_ISREG(facts.st_mode) &&
-         facts.st_uid == (uid_t)call3(SYS_geteuid, 0, 0, 0) && !(facts.st_mode & 0077) &&
-         (size_t)facts.st_size == size_bytes;
-}
-
 int sys_close_own(const struct sys_own *own)
 {
   int error = sys_is_own(own) ? -(int)call3(SYS_close, own->fd, 0, 0) : 0;
@@ -276,37 +268,105 @@ bool sys_perf_read_group(const struct sys_own *own, void *values, size_t size_by
   return sys_is_own(own) && call3(SYS_read, own->fd, (long)values, (long)size_bytes) > 0;
 }
 
-/* access: O_RDWR or O_RDONLY. */
-static int open_own(struct sys_own *own, const char *path, int access, bool create)
+/* What a call relative to a directory has returned, as 0 or errno.  Where the program has taken the descriptor's number
+ * meanwhile, any error may be due to that. */
+static int error_in(const struct sys_own *directory, long result)
 {
-  bool made = false;
-  int error = EBADF;
-  for (int i = 0; i < SYS_TRIES && error == EBADF; i++) {
+  if (result >= 0)
+    return 0;
+  return directory && !sys_is_own(directory) ? EBADF : (int)-result;
+}
+
+/* Opens what the path, relative to that directory (NULL: it is absolute), names.  create: see sys_open_in(). */
+static int open_own(struct sys_own *own, const struct sys_own *directory, const char *path, int flags, bool *create)
+{
+  int error = EBADF, at = directory ? directory->fd : AT_FDCWD;
+  own->fd = -1;
+  for (int i = 0; i < SYS_TRIES && error == EBADF && (!directory || sys_is_own(directory)); i++) {
     struct stat facts = {0};
-    int flags = access | O_NOFOLLOW | O_CLOEXEC | (create && !made ? O_CREAT | O_EXCL : 0);
-    int fd = (int)call6(SYS_openat, AT_FDCWD, (long)path, flags, 0600, 0, 0);
+    int making = create && *create ? O_CREAT | O_EXCL : 0;
+    int fd = (int)call6(SYS_openat, at, (long)path, flags | making | O_NOFOLLOW | O_CLOEXEC, 0600, 0, 0);
     if (fd >= 0) {
-      made = create;
-      error = -(int)call6(SYS_newfstatat, AT_FDCWD, (long)path, (long)&facts, AT_SYMLINK_NOFOLLOW, 0, 0);
+      if (making)
+        *create = false;
+      error = error_in(directory, call6(SYS_newfstatat, at, (long)path, (long)&facts, AT_SYMLINK_NOFOLLOW, 0, 0));
       *own = (struct sys_own){.fd = fd, .device = facts.st_dev, .inode = facts.st_ino};
       if (error)
         close_fd(fd);
       else
         error = sys_move_own(own, SYS_HIGH_FD);
     } else {
-      error = -fd;
+      error = error_in(directory, fd);
     }
   }
   if (error)
     own->fd = -1;
-  if (error && made)
-    sys_unlink(path);
   return error;
 }
 
-int sys_open_own(struct sys_own *own, const char *path, bool create)
+int sys_open_directory(struct sys_own *own, const char *path)
 {
-  return open_own(own, path, O_RDWR, create);
+  return open_own(own, NULL, path, O_PATH | O_DIRECTORY, NULL);
+}
+
+int sys_open_in(struct sys_own *own, const struct sys_own *directory, const char *name, bool *create)
+{
+  return open_own(own, directory, name, O_RDWR | O_NONBLOCK, create);
+}
+
+/* ---- files by name ---- */
+
+static struct sys_facts facts_of(const struct stat *status)
+{
+  return (struct sys_facts){.device = status->st_dev,
+                            .inode = status->st_ino,
+                            .size = (uint64_t)status->st_size,
+                            .owner = status->st_uid,
+                            .single = S_ISREG(status->st_mode) && status->st_nlink == 1,
+                            .shared = (status->st_mode & 0077) != 0};
+}
+
+bool sys_facts(const struct sys_own *own, struct sys_facts *facts)
+{
+  struct stat status;
+  bool known = sys_is_own(own) && call3(SYS_fstat, own->fd, (long)&status, 0) == 0;
+  if (known)
+    *facts = facts_of(&status);
+  return known && facts->device == own->device && facts->inode == own->inode;
+}
+
+int sys_facts_in(const struct sys_own *directory, const char *name, struct sys_facts *facts)
+{
+  struct stat status;
+  if (directory && !sys_is_own(directory))
+    return EBADF;
+  int at = directory ? directory->fd : AT_FDCWD;
+  int error = error_in(directory, call6(SYS_newfstatat, at, (long)name, (long)&status, AT_SYMLINK_NOFOLLOW, 0, 0));
+  if (!error)
+    *facts = facts_of(&status);
+  return error;
+}
+
+int sys_unlink_in(const struct sys_own *directory, const char *name)
+{
+  return sys_is_own(directory) ? error_in(directory, call3(SYS_unlinkat, directory->fd, (long)name, 0)) : EBADF;
+}
+
+int sys_rename_in(const struct sys_own *directory, const char *name, const char *to)
+{
+  if (!sys_is_own(directory))
+    return EBADF;
+  return error_in(directory, call6(SYS_renameat, directory->fd, (long)name, directory->fd, (long)to, 0, 0));
+}
+
+int sys_truncate(const struct sys_own *own, uint64_t size_bytes)
+{
+  return sys_is_own(own) ? -(int)call3(SYS_ftruncate, own->fd, (long)size_bytes, 0) : EBADF;
+}
+
+unsigned sys_user(void)
+{
+  return (unsigned)call3(SYS_geteuid, 0, 0, 0);
 }
 
 bool sys_open_program(struct sys_own *own, int directory, const char *path, uint64_t *size_bytes)
@@ -340,7 +400,7 @@ size_t sys_read_file(const char *path, char *text, size_t size_bytes)
 {
   struct sys_own file;
   long got = 0;
-  if (open_own(&file, path, O_RDONLY, false))
+  if (open_own(&file, NULL, path, O_RDONLY, NULL))
     return 0;
   if (sys_is_own(&file))
     got = call6(SYS_pread64, file.fd, (long)text, (long)size_bytes, 0, 0, 0);
@@ -423,11 +483,6 @@ bool sys_reserve(const struct sys_own *own, uint64_t offset, size_t size_bytes)
 void *sys_map_file(void *at, const struct sys_own *own, uint64_t offset, size_t size_bytes)
 {
   return map_own(own, at, offset, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE | (at ? MAP_FIXED : 0));
-}
-
-void sys_unlink(const char *path)
-{
-  call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
 }
 
 void sys_timer_set(int timer, uint64_t first_ns, uint64_t period_ns)

@@ -75,14 +75,15 @@ bool sys_perf_read(const struct sys_own *own, uint64_t *count);
 /* Reads a group's values; they name their events, so that the caller sees whose they are. */
 bool sys_perf_read_group(const struct sys_own *own, void *values, size_t size_bytes);
 
-/* Opens a file for reading and writing at a high number: a new one (create; it must not exist), or an existing one.
+/* Opens a directory at a high number, for the functions below; links are not followed.  Returns 0 or errno. */
+int sys_open_directory(struct sys_own *own, const char *path);
+/* Opens a file of that directory for reading and writing at a high number; links are not followed.  Where *create is
+ * true, the file must not exist, and is made: *create is false once that is done, also if it cannot be opened then.
  * Returns 0 or errno. */
-int sys_open_own(struct sys_own *own, const char *path, bool create);
+int sys_open_in(struct sys_own *own, const struct sys_own *directory, const char *name, bool *create);
 int sys_move_own(struct sys_own *own, int lowest); /* to a number from `lowest` on; 0, or EBADF: closed */
 bool sys_is_own(const struct sys_own *own);        /* the descriptor is still the one that was opened */
-/* It is a regular file of that size, of the user that the calling thread runs as, and of nobody else. */
-bool sys_is_private(const struct sys_own *own, size_t size_bytes);
-int sys_close_own(const struct sys_own *own); /* 0 or errno */
+int sys_close_own(const struct sys_own *own);      /* 0 or errno */
 
 /* Opens a regular file for reading, below a directory's descriptor or AT_FDCWD.  Returns false if it cannot be read. */
 bool sys_open_program(struct sys_own *own, int directory, const char *path, uint64_t *size_bytes);
@@ -94,7 +95,21 @@ bool sys_reserve(const struct sys_own *own, uint64_t offset, size_t size_bytes);
 
 /* Maps a part of a file, shared, anywhere (at NULL) or in place of what is mapped at `at`.  NULL on failure. */
 void *sys_map_file(void *at, const struct sys_own *own, uint64_t offset, size_t size_bytes);
-void sys_unlink(const char *path);
+int sys_truncate(const struct sys_own *own, uint64_t size_bytes); /* 0 or errno */
+
+struct sys_facts {
+  uint64_t device, inode, size;
+  uint32_t owner;
+  bool single; /* a regular file with one name */
+  bool shared; /* others than the owner have rights to it */
+};
+bool sys_facts(const struct sys_own *own, struct sys_facts *facts);
+/* The same of what has that name in the directory (NULL: of a path), links not followed.  Returns 0 or errno. */
+int sys_facts_in(const struct sys_own *directory, const char *name, struct sys_facts *facts);
+int sys_unlink_in(const struct sys_own *directory, const char *name);                 /* 0 or errno */
+int sys_rename_in(const struct sys_own *directory, const char *name, const char *to); /* 0 or errno */
+unsigned sys_user(void);                                                              /* the effective user */
+
 /* Reads the beginning of a file that is opened for that; returns the bytes read, 0 also on failure. */
 size_t sys_read_file(const char *path, char *text, size_t size_bytes);
 /* Reads /proc/self/task/TID and that name as text with a 0 at its end.  Returns false if nothing can be read. */
