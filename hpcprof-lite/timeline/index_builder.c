@@ -1,15 +1,19 @@
 #include "hpcprof-lite/timeline/index_builder.h"
 
 #include "common/format.h"
+#include "common/owned_file.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/timeline/cell_sum.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -24,8 +28,8 @@ struct index_builder {
   struct index_builder_input input;
   struct timeline_index_lane *lanes;
   struct format_index head;
-  char *path, *temporary; /* the file, and where it is until it is complete */
-  int fd;
+  char *path, *temporary; /* the file, and its name in the directory until it is complete */
+  int directory, fd;
   pthread_mutex_t lock; /* of the file */
   atomic_int error;     /* errno of the first failed write */
 };
@@ -260,10 +264,18 @@ static bool put_guest(struct lane_builder *builder, uint32_t part, int *status)
 static void release(struct index_builder *building)
 {
   pthread_mutex_destroy(&building->lock);
+  if (building->directory >= 0)
+    close(building->directory);
   free(building->lanes);
   free(building->path);
   free(building->temporary);
   free(building);
+}
+
+static const char *name_of(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
 }
 
 static bool name_files(struct index_builder *building)
@@ -272,15 +284,46 @@ static bool name_files(struct index_builder *building)
   int stem = (int)read_stem(measurement);
   if (asprintf(&building->path, "%.*s" FORMAT_INDEX_SUFFIX, stem, measurement) < 0)
     building->path = NULL;
-  if (asprintf(&building->temporary, "%.*s-XXXXXX" FORMAT_INDEX_SUFFIX, stem, measurement) < 0)
+  int before = (int)(name_of(measurement) - measurement);
+  if (asprintf(&building->temporary, "%.*s-XXXXXX" FORMAT_INDEX_SUFFIX, stem - before, measurement + before) < 0)
     building->temporary = NULL;
   return building->path && building->temporary;
 }
 
 static void report(const struct index_builder *building, int error, struct problems *problems)
 {
-  problems_add(problems, "cannot store %s: %s; views of it read the whole trace; make the directory writable",
-               building->path, strerror(error));
+  if (error == EEXIST)
+    problems_add(problems, "cannot store %s: another file has that name; remove it; views read the whole trace",
+                 building->path);
+  else
+    problems_add(problems, "cannot store %s: %s; views of it read the whole trace; make the directory writable",
+                 building->path, strerror(error));
+}
+
+/* Opens the directory of the measurement: from then on its path may lead elsewhere.  Returns -1 with errno. */
+static int open_directory(const struct index_builder *building)
+{
+  char path[PATH_MAX];
+  size_t before = (size_t)(name_of(building->path) - building->path);
+  snprintf(path, sizeof path, "%.*s", (int)before, before ? building->path : "");
+  return open(before ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Whether the index's name is free, or that of an earlier index, of this user or the directory's. */
+static bool may_replace(const struct index_builder *building)
+{
+  struct stat directory;
+  uint64_t magic = 0;
+  const char *name = name_of(building->path);
+  int fd = owned_file_open(building->directory, name, O_RDONLY, geteuid());
+  if (fd < 0 && errno == ENOENT)
+    return true;
+  if (fd < 0 && fstat(building->directory, &directory) == 0)
+    fd = owned_file_open(building->directory, name, O_RDONLY, directory.st_uid);
+  bool index = fd >= 0 && pread(fd, &magic, sizeof magic, 0) == (ssize_t)sizeof magic && magic == FORMAT_MAGIC;
+  if (fd >= 0)
+    close(fd);
+  return index;
 }
 
 /* Creates the file beside its final place, with its head. */
@@ -288,7 +331,11 @@ static int create(struct index_builder *building, struct problems *problems)
 {
   struct lane_builder builder = {.building = building};
   int status = builder_init(&builder) ? 0 : ERR_NOMEM;
-  building->fd = status ? -1 : mkstemps(building->temporary, (int)strlen(FORMAT_INDEX_SUFFIX)); /* mode 0600 */
+  building->directory = status ? -1 : open_directory(building);
+  if (building->directory >= 0 && may_replace(building))
+    building->fd = owned_file_make(building->directory, building->temporary, strlen(FORMAT_INDEX_SUFFIX));
+  else if (building->directory >= 0)
+    errno = EEXIST;
   if (building->fd >= 0)
     put(&builder, 0, 0, &building->head, sizeof building->head);
   else if (!status)
@@ -307,7 +354,7 @@ int index_builder_open(const struct index_builder_input *input, struct problems 
   building->head = (struct format_index){.digest = input->key.digest,
                                          .cell_size = sizeof(struct timeline_index_cell),
                                          .critical_known = input->timeline->lanes[input->first].critical_known};
-  building->fd = -1;
+  building->directory = building->fd = -1;
   pthread_mutex_init(&building->lock, NULL);
   building->lanes = malloc((input->count + (size_t)1) * sizeof *building->lanes);
   int status = building->lanes && name_files(building) ? 0 : ERR_NOMEM;
@@ -338,12 +385,12 @@ int index_builder_close(struct index_builder *building, int status, struct probl
   if (close(building->fd))
     atomic_store(&building->error, errno);
   bool whole = !status && !atomic_load(&building->error);
-  if (whole && rename(building->temporary, building->path)) {
+  if (whole && renameat(building->directory, building->temporary, building->directory, name_of(building->path))) {
     atomic_store(&building->error, errno);
     whole = false;
   }
   if (!whole)
-    unlink(building->temporary);
+    unlinkat(building->directory, building->temporary, 0);
   if (!status && !whole)
     report(building, atomic_load(&building->error), problems);
   release(building);
