@@ -34,7 +34,7 @@ _hpcrun_lite_programs()
 
 _hpcrun_lite()
 {
-    local options='--output --overwrite --event --count --list-events --parallelism --work --task-context --omp-runtime
+    local options='--output --overwrite --trust-directory --event --count --list-events --parallelism --work --task-context --omp-runtime
         --trace --trace-limit --trace-keep --paused --no-arguments --report --live --control --scaling --repeat --scale-with
         --config --memory-limit --print-config --env --diagnose --quiet --verbose --version --help -o -e -c -p -t -q -v -h'
     local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} values='' command

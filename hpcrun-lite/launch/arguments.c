@@ -20,6 +20,8 @@ const char *arguments_help(void)
          "  -o, --output DIR        measurement directory; default:\n"
          "                          hpcrun-lite-COMMAND-measurements, then -2, -3, ...\n"
          "      --overwrite         replace the measurements in DIR\n"
+         "      --trust-directory   use DIR even if it is another user's, or others can\n"
+         "                          exchange it\n"
          "  -e, --event EVENT[@HOW] event to sample, repeatable: task-clock, wall, or a\n"
          "                          perf name such as cycles; HOW is fN (N samples a\n"
          "                          second) or a period (us, counts);\n"
@@ -101,6 +103,7 @@ enum {
   TASK_CONTEXT,
   RUNTIME,
   OVERWRITE,
+  TRUST_DIRECTORY,
   PAUSED,
   NO_ARGUMENTS,
   ENV,
@@ -119,6 +122,7 @@ enum {
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"overwrite", no_argument, NULL, OVERWRITE},
+                                        {"trust-directory", no_argument, NULL, TRUST_DIRECTORY},
                                         {"event", required_argument, NULL, 'e'},
                                         {"count", required_argument, NULL, 'c'},
                                         {"list-events", no_argument, NULL, LIST_EVENTS},
@@ -247,6 +251,9 @@ static enum launch_status take_option(struct parser *parser, int option, const c
   switch (option) {
   case OVERWRITE:
     return take_setting(parser, SETTING_OVERWRITE, "yes");
+  case TRUST_DIRECTORY:
+    parser->plan->trust_directory = true;
+    return LAUNCH_OK;
   case REPORT:
     parser->plan->report = true;
     return LAUNCH_OK;

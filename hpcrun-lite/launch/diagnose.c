@@ -12,6 +12,7 @@
 #include "hpcrun-lite/launch/child.h"
 #include "hpcrun-lite/launch/finding.h"
 #include "hpcrun-lite/launch/perf_check.h"
+#include "hpcrun-lite/launch/safety/safe_place.h"
 #include "hpcrun-lite/launch/surroundings.h"
 
 #define ATTACHED "using the OMPT interface" /* libomp prints it with OMP_TOOL_VERBOSE_INIT if a tool is active */
@@ -131,7 +132,7 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 /* The launcher's environment with the settings of a launch into directory. */
 static char **probe_environment(const struct plan *plan, const char *directory)
 {
-  static char preload[PLAN_VALUE_BYTES + 16], tools[PLAN_VALUE_BYTES + 32], place[PATH_MAX + 32];
+  static char preload[PLAN_VALUE_BYTES + 16], tools[PLAN_VALUE_BYTES + 32], place[PATH_MAX + 64];
   static const char *const without[] = {"LD_PRELOAD=", "OMP_TOOL_LIBRARIES=", "HPCRUN_LITE_", "OMP_TOOL_VERBOSE_INIT="};
   char *const settings[] = {preload,
                             tools,
@@ -191,18 +192,18 @@ static const char *known_obstacle(const struct runtime_choice *choice)
 /* Makes a directory for trials, with a link to the installation if one is needed.  Returns false after reporting. */
 static bool begin_trials(struct plan *plan, char directory[PATH_MAX])
 {
-  const char *temporary = getenv("TMPDIR");
-  char message[1024];
-  snprintf(directory, PATH_MAX, "%s/hpcrun-lite-diagnose-XXXXXX", temporary && temporary[0] ? temporary : "/tmp");
+  char place[PATH_MAX], message[1024];
+  if (!safe_place_temporary(false, place, sizeof place, message, sizeof message) ||
+      plan_make_preloadable(plan, message, sizeof message) != LAUNCH_OK) {
+    finding(false, "attach", "not tested: %s", message);
+    return false;
+  }
+  snprintf(directory, PATH_MAX, "%.4000s/hpcrun-lite-diagnose-XXXXXX", place);
   if (!mkdtemp(directory)) {
     finding(false, "attach", "not tested: cannot create %s: %s", directory, strerror(errno));
     return false;
   }
-  if (plan_link_installation(plan, directory, "TMPDIR", message, sizeof message) == LAUNCH_OK)
-    return true;
-  finding(false, "attach", "not tested: %s", message);
-  rmdir(directory);
-  return false;
+  return true;
 }
 
 static void end_trials(const char *directory)
@@ -240,7 +241,7 @@ static bool diagnose_trials(struct plan *plan)
   char directory[PATH_MAX], runtime[PATH_MAX];
   const char *tested = plan->choice.preload[0] ? plan->choice.preload : plan->choice.own_path;
   const char *obstacle = known_obstacle(&plan->choice);
-  snprintf(runtime, sizeof runtime, "%s", tested); /* plan_link_installation() may replace it by a link */
+  snprintf(runtime, sizeof runtime, "%s", tested); /* plan_make_preloadable() may replace it by a link */
   bool attaches = runtime[0] != '\0' && !obstacle, starts = true;
   if (runtime[0] == '\0')
     finding(true, "attach", "nothing to attach to: samples and call paths only");
@@ -369,7 +370,7 @@ int diagnose(struct plan *plan, enum launch_status status, const char *message)
   diagnose_counters(plan);
   surroundings_cores();
   surroundings_limits(timers);
-  surroundings_directory(plan->output);
+  surroundings_directory(plan->output, plan->trust_directory);
   surroundings_others(plan);
   bool measured = status == LAUNCH_OK && !program->has_thread_sanitizer;
   if (measured) {

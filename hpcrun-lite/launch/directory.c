@@ -11,16 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/control_file.h"
-#include "common/filter_text.h"
 #include "common/format.h"
+#include "common/owned_file.h"
+#include "hpcrun-lite/launch/safety/known_file.h"
+#include "hpcrun-lite/launch/safety/safe_place.h"
 
-#define MARKER "launch"
-#define LINK "installation"
 #define MODE 0700
 #define NUMBER_MAX 100000   /* of default names that are tried */
 #define MARKER_WAIT_MS 2000 /* for a marker that another rank has created but not written yet */
-#define ID_BYTES 512
 #define LAUNCH_ID "launch=" /* begins the id of a launch that is no rank of a job */
 
 enum outcome { OUTCOME_OURS, OUTCOME_BUSY, OUTCOME_REFUSED };
@@ -28,10 +26,10 @@ enum outcome { OUTCOME_OURS, OUTCOME_BUSY, OUTCOME_REFUSED };
 enum content { CONTENT_EMPTY, CONTENT_MEASUREMENTS, CONTENT_FOREIGN };
 
 struct attempt {
-  const char *path;
-  const char *id;
-  bool overwrite;
+  const char *path, *id;
+  bool overwrite, trust; /* trust: also a directory of another user */
   bool locked;
+  char foreign[2 * NAME_MAX + 2]; /* the first entry that is no file of a measurement */
   struct directory_origin origin;
   char *message;
   size_t message_size;
@@ -63,67 +61,6 @@ static void make_id(char *id, size_t size, bool series)
   snprintf(id, size, LAUNCH_ID "%s.%ld.%lld.%09ld", host, (long)getpid(), (long long)now.tv_sec, now.tv_nsec);
 }
 
-/* What hpcrun-lite --control leaves: the mark of a snapshot; a command that its process has not heard, or the filter of
- * one. */
-static bool is_of_control(int directory, const char *name, off_t size)
-{
-  char title[sizeof FORMAT_SNAPSHOT_TITLE] = "";
-  if (strncmp(name, CONTROL_PREFIX, strlen(CONTROL_PREFIX)) == 0 &&
-      (size == CONTROL_FILE_SIZE || format_has_suffix(name, FILTER_SUFFIX)))
-    return true;
-  int marker = strcmp(name, FORMAT_SNAPSHOT_MARKER)
-                   ? -1
-                   : openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  bool read_it = marker >= 0 && read(marker, title, sizeof title - 1) > 0;
-  if (marker >= 0)
-    close(marker);
-  return read_it && strcmp(title, FORMAT_SNAPSHOT_TITLE) == 0;
-}
-
-/* The addresses of a filter, code-HASH.filter; also half-written, with ".XXXXXX" at the end. */
-static bool is_code(const char *name)
-{
-  enum { HASH = 16 };
-  const char *hash = name + strlen("code-"), *end = hash + HASH;
-  return strncmp(name, "code-", strlen("code-")) == 0 && strspn(hash, "0123456789abcdef") == HASH &&
-         strncmp(end, FILTER_SUFFIX, strlen(FILTER_SUFFIX)) == 0 &&
-         (end[strlen(FILTER_SUFFIX)] == '\0' || end[strlen(FILTER_SUFFIX)] == '.');
-}
-
-/* HOST-PID-START.flush; also half-written, with that suffix twice. */
-static bool is_flush(const char *name)
-{
-  const char *at = name + strlen(name);
-  while (at > name && *at != '-')
-    at--;
-  size_t start = strspn(at + (*at == '-'), "0123456789abcdef");
-  const char *suffix = at + 1 + start;
-  if (at == name || !start ||
-      (strcmp(suffix, FORMAT_FLUSH_SUFFIX) != 0 && strcmp(suffix, FORMAT_FLUSH_SUFFIX FORMAT_FLUSH_SUFFIX) != 0))
-    return false;
-  const char *process = at;
-  while (process > name && process[-1] >= '0' && process[-1] <= '9')
-    process--;
-  return process < at && process > name + 1 && process[-1] == '-';
-}
-
-static bool is_measurement(int directory, const char *name)
-{
-  struct stat status;
-  static const char *const suffixes[] = {FORMAT_SUFFIX,       FORMAT_LIVE_SUFFIX,  FORMAT_PART_SUFFIX,
-                                         FORMAT_GRAPH_SUFFIX, FORMAT_TRACE_SUFFIX, FORMAT_INDEX_SUFFIX};
-  bool named = strcmp(name, MARKER) == 0 || is_code(name) || is_flush(name);
-  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-    named |= format_has_suffix(name, suffixes[i]);
-  if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-    return false;
-  if (S_ISLNK(status.st_mode))
-    return strcmp(name, LINK) == 0;
-  if (!S_ISREG(status.st_mode))
-    return false;
-  return named || is_of_control(directory, name, status.st_size);
-}
-
 bool directory_holds_profiles(const char *path)
 {
   static const char *const suffixes[] = {FORMAT_SUFFIX, FORMAT_LIVE_SUFFIX, FORMAT_PART_SUFFIX};
@@ -137,34 +74,49 @@ bool directory_holds_profiles(const char *path)
   return found;
 }
 
-bool directory_link(const char *directory, const char *target, char *path, size_t size)
+/* ---- what a directory holds ---- */
+
+/* Whether the name is that of a run of a series: threads-N or threads-N-N. */
+static bool is_run(const char *name)
 {
-  char present[PATH_MAX];
-  snprintf(path, size, "%.4000s/" LINK, directory);
-  if (symlink(target, path) == 0)
-    return true;
-  ssize_t length = errno == EEXIST ? readlink(path, present, sizeof present) : -1;
-  return length == (ssize_t)strlen(target) && memcmp(present, target, (size_t)length) == 0;
+  static const char digits[] = "0123456789";
+  const char *at = name + strlen("threads-");
+  size_t length = strncmp(name, "threads-", strlen("threads-")) ? 0 : strspn(at, digits);
+  at += length;
+  return length && (!*at || (*at == '-' && at[1] && !at[1 + strspn(at + 1, digits)]));
 }
 
-static enum content scan(int directory, bool remove, bool in_series);
+static enum content scan(struct attempt *attempt, int directory, const char *series_run, bool remove);
 
 /* Classifies the directory of one run of a series. */
-static enum content scan_run(int series, const char *name, bool remove)
+static enum content scan_run(struct attempt *attempt, int series, const char *name, bool remove)
 {
-  int directory =
-      strncmp(name, "threads-", 8) ? -1 : openat(series, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  enum content content = directory >= 0 ? scan(directory, remove, true) : CONTENT_FOREIGN;
+  struct stat status;
+  int directory = is_run(name) ? openat(series, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+  bool own = directory >= 0 && fstat(directory, &status) == 0 && status.st_uid == geteuid();
+  enum content content = own ? scan(attempt, directory, name, remove) : CONTENT_FOREIGN;
   if (directory >= 0)
     close(directory);
   if (content != CONTENT_FOREIGN && remove && unlinkat(series, name, AT_REMOVEDIR) != 0 && errno != ENOENT)
-    return CONTENT_FOREIGN;
+    content = CONTENT_FOREIGN;
   return content == CONTENT_EMPTY ? CONTENT_MEASUREMENTS : content;
 }
 
-/* Classifies the entries; remove: also deletes measurement files, and directories of the runs of a series.  An entry
- * that vanishes meanwhile is ignored. */
-static enum content scan(int directory, bool remove, bool in_series)
+/* Classifies one entry; remove: also deletes it.  One that vanishes meanwhile is ignored. */
+static enum content scan_entry(struct attempt *attempt, int directory, const char *series_run, const char *name,
+                               bool remove)
+{
+  struct stat status;
+  if (known_file_is(directory, name))
+    return !remove || unlinkat(directory, name, 0) == 0 || errno == ENOENT ? CONTENT_MEASUREMENTS : CONTENT_FOREIGN;
+  if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT)
+    return CONTENT_MEASUREMENTS;
+  return series_run ? CONTENT_FOREIGN : scan_run(attempt, directory, name, remove);
+}
+
+/* Classifies the entries, until one is foreign, which is noted.  remove: also deletes the files of measurements, and
+ * the directories of runs.  series_run: the name of a run's directory; NULL: it is the whole directory. */
+static enum content scan(struct attempt *attempt, int directory, const char *series_run, bool remove)
 {
   enum content content = CONTENT_EMPTY;
   int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -178,36 +130,30 @@ static enum content scan(int directory, bool remove, bool in_series)
   while (content != CONTENT_FOREIGN && (entry = readdir(entries))) {
     if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
       continue;
-    bool file = is_measurement(directory, entry->d_name);
-    content =
-        file || in_series ? file ? CONTENT_MEASUREMENTS : CONTENT_FOREIGN : scan_run(directory, entry->d_name, remove);
-    if (remove && file && content == CONTENT_MEASUREMENTS && unlinkat(directory, entry->d_name, 0) != 0 &&
-        errno != ENOENT)
-      content = CONTENT_FOREIGN;
+    content = scan_entry(attempt, directory, series_run, entry->d_name, remove);
+    if (content == CONTENT_FOREIGN && !attempt->foreign[0])
+      snprintf(attempt->foreign, sizeof attempt->foreign, "%s%s%s", series_run ? series_run : "", series_run ? "/" : "",
+               entry->d_name);
   }
   closedir(entries);
   return content;
 }
 
-/* Reads the marker; waits for its content if another process has just created it.  Returns false if it does not exist
- * or is not a regular file. */
-static bool read_marker(int directory, char *id, size_t size)
+/* ---- the marker ---- */
+
+/* Reads the marker; waits for its content if another process has just created it.  Returns false if there is none. */
+static bool read_marker(int directory, char id[KNOWN_FILE_ID_BYTES])
 {
   for (int waited_ms = 0;; waited_ms += 10) {
-    int fd = openat(directory, MARKER, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     struct stat status;
+    int fd = openat(directory, KNOWN_FILE_MARKER, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
       return false;
-    bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-    ssize_t length = regular ? read(fd, id, size - 1) : 0;
+    bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1;
+    bool marked = regular && known_file_read_marker(fd, id);
     close(fd);
-    if (!regular)
-      return false;
-    if (length > 0 || waited_ms >= MARKER_WAIT_MS) {
-      id[length > 0 ? length : 0] = '\0';
-      id[strcspn(id, "\n")] = '\0';
-      return true;
-    }
+    if (marked || !regular || status.st_size > 0 || waited_ms >= MARKER_WAIT_MS)
+      return marked;
     nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
   }
 }
@@ -215,18 +161,20 @@ static bool read_marker(int directory, char *id, size_t size)
 /* Returns 0, or errno: EEXIST if another process was first. */
 static int write_marker(int directory, const char *id)
 {
-  char text[ID_BYTES + 1];
+  char text[KNOWN_FILE_ID_BYTES + 1];
   int length = snprintf(text, sizeof text, "%s\n", id);
-  int fd = openat(directory, MARKER, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  int fd = openat(directory, KNOWN_FILE_MARKER, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0)
     return errno;
   int error = write(fd, text, (size_t)length) == length ? 0 : errno;
+  if (error)
+    owned_file_remove(directory, KNOWN_FILE_MARKER, fd);
   if (close(fd) != 0 && error == 0)
     error = errno;
-  if (error)
-    unlinkat(directory, MARKER, 0);
   return error;
 }
+
+/* ---- taking a directory ---- */
 
 static enum outcome refuse(const struct attempt *attempt, const char *reason)
 {
@@ -246,31 +194,59 @@ static enum outcome claim(struct attempt *attempt, int directory)
   int error = write_marker(directory, attempt->id);
   if (error == 0)
     return OUTCOME_OURS;
-  char id[ID_BYTES];
-  if (error == EEXIST && read_marker(directory, id, sizeof id))
+  char id[KNOWN_FILE_ID_BYTES];
+  if (error == EEXIST && read_marker(directory, id))
     return join(attempt, id);
   return refuse(attempt, strerror(error));
+}
+
+static enum outcome refuse_foreign(struct attempt *attempt, const char *rest)
+{
+  char reason[sizeof attempt->foreign + 128];
+  snprintf(reason, sizeof reason, "%s%s%s%s", attempt->foreign[0] ? "'" : "it cannot be read", attempt->foreign,
+           attempt->foreign[0] ? "' " : "", attempt->foreign[0] ? rest : "");
+  return refuse(attempt, reason);
+}
+
+/* Makes the directory private before it is used, as far as its file system has modes.  Returns false if others may
+ * write to it nevertheless. */
+static bool make_private(const struct attempt *attempt, int directory)
+{
+  struct stat status;
+  if (fstat(directory, &status) == 0 && !(status.st_mode & 0077))
+    return true;
+  fchmod(directory, MODE);
+  return attempt->trust || (fstat(directory, &status) == 0 && !(status.st_mode & 0022));
+}
+
+/* Empties a directory that holds measurements only, and takes it.  Nobody else can put a file into it meanwhile. */
+static enum outcome replace(struct attempt *attempt, int directory)
+{
+  if (!attempt->locked)
+    return refuse(attempt, "cannot be locked and so not replaced safely: remove it by hand");
+  if (scan(attempt, directory, NULL, false) == CONTENT_FOREIGN)
+    return refuse_foreign(attempt, "has come into it, and is no measurement: give another directory");
+  if (scan(attempt, directory, NULL, true) == CONTENT_FOREIGN)
+    return refuse_foreign(attempt, "cannot be removed: give another directory");
+  return claim(attempt, directory);
 }
 
 /* Decides whose directory it is.  The directory is locked if the file system can lock. */
 static enum outcome settle(struct attempt *attempt, int directory)
 {
-  char id[ID_BYTES];
-  bool marked = read_marker(directory, id, sizeof id);
+  char id[KNOWN_FILE_ID_BYTES];
+  bool marked = read_marker(directory, id);
   if (marked && join(attempt, id) == OUTCOME_OURS)
     return OUTCOME_OURS;
-  enum content content = scan(directory, false, false);
+  enum content content = scan(attempt, directory, NULL, false);
   if (content == CONTENT_FOREIGN)
-    return refuse(attempt, "holds files that are not measurements: give another directory");
-  if (content == CONTENT_EMPTY)
-    return claim(attempt, directory);
-  if (!attempt->overwrite)
+    return refuse_foreign(attempt, "is in it: it holds files that are not measurements; give another directory");
+  if (content != CONTENT_EMPTY && !attempt->overwrite)
     return OUTCOME_BUSY;
-  if (!attempt->locked)
-    return refuse(attempt, "cannot be locked and so not replaced safely: remove it by hand");
-  if (scan(directory, true, false) == CONTENT_FOREIGN)
-    return refuse(attempt, "its files cannot be removed: give another directory");
-  return claim(attempt, directory);
+  if (!make_private(attempt, directory))
+    return refuse(attempt, "others may write to it, and its mode cannot be changed: give another directory, or "
+                           "--trust-directory");
+  return content == CONTENT_EMPTY ? claim(attempt, directory) : replace(attempt, directory);
 }
 
 static enum outcome try_directory(struct attempt *attempt)
@@ -278,21 +254,41 @@ static enum outcome try_directory(struct attempt *attempt)
   struct stat status;
   bool created = mkdir(attempt->path, MODE) == 0;
   attempt->origin.created = created;
+  attempt->foreign[0] = '\0';
   if (!created && errno != EEXIST)
     return refuse(attempt, errno == ENOENT ? "its parent directory does not exist" : strerror(errno));
-  int directory = open(attempt->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  int directory = owned_file_directory(attempt->path);
   if (directory < 0)
     return refuse(attempt, errno == ELOOP || errno == ENOTDIR ? "exists and is not a directory (links are not followed)"
                                                               : strerror(errno));
   enum outcome outcome;
-  if (fstat(directory, &status) != 0 || (!created && geteuid() != 0 && status.st_uid != geteuid())) {
-    outcome = refuse(attempt, "belongs to another user: give another directory");
+  if (fstat(directory, &status) != 0 || (!attempt->trust && status.st_uid != geteuid())) {
+    outcome = refuse(attempt, "belongs to another user: give another directory, or --trust-directory");
+    if (created)
+      rmdir(attempt->path);
   } else {
     attempt->locked = flock(directory, LOCK_EX) == 0;
     outcome = settle(attempt, directory);
   }
   close(directory);
   return outcome;
+}
+
+/* Whether another user could exchange the directory of that path. */
+static bool check_place(const struct attempt *attempt, const char *path)
+{
+  char parent[PATH_MAX], reason[PATH_MAX];
+  if (attempt->trust)
+    return true;
+  snprintf(parent, sizeof parent, "%s", path);
+  char *slash = strrchr(parent, '/');
+  slash[slash == parent] = '\0';
+  if (safe_place_check(parent, reason, sizeof reason))
+    return true;
+  snprintf(attempt->message, attempt->message_size,
+           "-o '%.300s': another user could exchange it: %.400s; give another directory, or --trust-directory", path,
+           reason);
+  return false;
 }
 
 /* "hpcrun-lite-COMMAND-measurements[-JOB]", or -scaling; a job id or command with '/' cannot leave the current
@@ -346,6 +342,23 @@ bool directory_absolute(const char *given, char *path, size_t size)
   return true;
 }
 
+/* Replaces a path by its real one, without links.  A link in the place of the directory itself stays.  Returns false
+ * with errno. */
+static bool resolve(char *path, size_t size)
+{
+  char real[PATH_MAX], name[PATH_MAX];
+  struct stat status;
+  if (lstat(path, &status) == 0 && S_ISDIR(status.st_mode))
+    return realpath(path, real) && snprintf(path, size, "%s", real) < (int)size;
+  char *slash = strrchr(path, '/');
+  snprintf(name, sizeof name, "%s", slash + 1);
+  slash[slash == path] = '\0';
+  if (!realpath(path, real))
+    return false;
+  errno = ENAMETOOLONG;
+  return snprintf(path, size, "%s%s%s", real, real[1] ? "/" : "", name) < (int)size;
+}
+
 static enum launch_status take(struct attempt *attempt, const struct directory_request *request, char *path,
                                size_t path_size)
 {
@@ -357,6 +370,13 @@ static enum launch_status take(struct attempt *attempt, const struct directory_r
              request->output[0] ? request->output : name, strerror(errno));
     return LAUNCH_FAILED;
   }
+  attempt->path = request->output[0] ? request->output : name;
+  if (!resolve(base, sizeof base)) {
+    refuse(attempt, errno == ENOENT ? "its parent directory does not exist" : strerror(errno));
+    return LAUNCH_FAILED;
+  }
+  if (!check_place(attempt, base))
+    return LAUNCH_FAILED;
   if (request->output[0] == '\0')
     return take_default(attempt, base, path, path_size);
   snprintf(path, path_size, "%s", base);
@@ -376,9 +396,12 @@ static enum launch_status take(struct attempt *attempt, const struct directory_r
 enum launch_status directory_take(const struct directory_request *request, char *path, size_t path_size,
                                   struct directory_origin *origin, char *message, size_t message_size)
 {
-  char id[ID_BYTES];
-  struct attempt attempt = {
-      .id = id, .overwrite = request->overwrite, .message = message, .message_size = message_size};
+  char id[KNOWN_FILE_ID_BYTES];
+  struct attempt attempt = {.id = id,
+                            .overwrite = request->overwrite,
+                            .trust = request->trust,
+                            .message = message,
+                            .message_size = message_size};
   make_id(id, sizeof id, request->series);
   id[strcspn(id, "\n")] = '\0';
   enum launch_status status = take(&attempt, request, path, path_size);
@@ -388,13 +411,12 @@ enum launch_status directory_take(const struct directory_request *request, char 
 
 void directory_give_back(const char *path, const struct directory_origin *origin)
 {
-  char id[ID_BYTES];
-  int directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  char id[KNOWN_FILE_ID_BYTES];
+  int directory = owned_file_directory(path);
   if (directory < 0)
     return;
-  if (read_marker(directory, id, sizeof id) && strncmp(id, LAUNCH_ID, strlen(LAUNCH_ID)) == 0) {
-    unlinkat(directory, LINK, 0);
-    unlinkat(directory, MARKER, 0);
+  if (read_marker(directory, id) && strncmp(id, LAUNCH_ID, strlen(LAUNCH_ID)) == 0) {
+    unlinkat(directory, KNOWN_FILE_MARKER, 0);
     if (origin->created)
       rmdir(path);
   }

@@ -2,7 +2,10 @@
  *
  * A directory belongs to the launch that created the marker in it: the file `launch`, created with O_EXCL, which
  * contains the launch's id.  All ranks of one MPI job have the same id and so join the same directory.  A directory is
- * replaced only if it contains nothing but measurement files and the marker.
+ * replaced only if it contains nothing but files that hpcrun-lite has written: safety/known_file.h.
+ *
+ * Only a directory of the effective user is taken, in a place in which no other user can exchange it
+ * (safe_place.h), and it is made private.  The path is its real one, without links.
  *
  * Context: BATCH (the launcher).  Keeps no state in memory; the caller owns all memory.
  */
@@ -18,6 +21,7 @@ struct directory_request {
   const char *output;  /* the argument of -o; "": the default name */
   const char *command; /* COMMAND's name, for the default name; may be "" */
   bool overwrite;
+  bool trust;  /* --trust-directory: also a directory of another user, and in any place */
   bool series; /* it is for the directories of several runs, named threads-..., which only this launch fills */
 };
 
@@ -41,9 +45,5 @@ void directory_give_back(const char *path, const struct directory_origin *origin
 
 /* Whether a process has measured anything into the directory, or it cannot be read. */
 bool directory_holds_profiles(const char *path);
-
-/* Makes the entry `installation` of the directory a symbolic link to target, unless it is that already.  Writes the
- * link's path.  Returns false if that fails, with errno. */
-bool directory_link(const char *directory, const char *target, char *path, size_t size);
 
 #endif

@@ -59,61 +59,71 @@ static bool starts_others(const struct plan *plan)
   return starts;
 }
 
-/* Finds what the filter names.  Returns 0, or the exit status of a failure. */
-static int resolve_filter(struct plan *plan, bool prints)
+/* Works out all that can be refused, before a directory is taken or replaced.  warning: of the filter. */
+static enum launch_status work_out(struct plan *plan, struct code_filter *found, char *warning, char *message,
+                                   size_t message_size)
 {
-  char message[1024], *text;
-  if (!plan->filter[0] || !plan->command[0]) /* of --env: processes find it */
-    return 0;
-  enum launch_status status =
-      code_filter_resolve(&plan->program, plan->filter, plan->directory, &text, message, sizeof message);
-  if (status != LAUNCH_OK)
-    return fail(status, message);
-  if (message[0] != '\0' && prints && !starts_others(plan))
-    print_line(message);
-  plan->filter = text; /* until the launcher ends */
-  return 0;
+  enum launch_status status = plan_work_out(plan, message, message_size);
+  if (status == LAUNCH_OK)
+    status = plan_make_preloadable(plan, message, message_size);
+  if (status == LAUNCH_OK)
+    status = plan_check_auditors(plan, message, message_size);
+  if (status == LAUNCH_OK && plan->filter[0] && plan->command[0]) /* of --env: processes find it */
+    status = code_filter_find(&plan->program, plan->filter, found, message, message_size);
+  snprintf(warning, message_size, "%s", status == LAUNCH_OK && found->settings ? message : "");
+  return status;
 }
 
-/* Works the plan out and takes the directory: of the measurement, or of a series of them. */
-static int prepare(struct plan *plan)
+/* Takes the directory: of the measurement, or of a series of them. */
+static enum launch_status take_directory(struct plan *plan, const struct code_filter *found,
+                                         struct directory_origin *origin, char *message, size_t message_size)
 {
-  char message[1024] = "", directory[PATH_MAX];
-  struct directory_origin origin;
-  struct directory_request request = {
-      .output = plan->output, .overwrite = plan->overwrite, .series = plan->series.count > 0};
-  enum launch_status status = plan_work_out(plan, message, sizeof message);
-  if (status != LAUNCH_OK)
-    return fail(status, message);
-  if (directory_absolute(plan->output[0] ? plan->output : ".", directory, sizeof directory))
-    status = plan_check_paths(plan, directory, "-o", message, sizeof message); /* before one is replaced */
-  if (status != LAUNCH_OK)
-    return fail(status, message);
-  request.command = plan->command[0] ? path_base(plan->command[0]) : "";
-  status = directory_take(&request, plan->directory, sizeof plan->directory, &origin, message, sizeof message);
-  if (status != LAUNCH_OK)
-    return fail(status, message);
-  status = plan_link_installation(plan, plan->directory, "-o", message, sizeof message);
-  if (status == LAUNCH_OK)
-    status = plan_check_auditors(plan, message, sizeof message);
-  if (status != LAUNCH_OK) {
-    directory_give_back(plan->directory, &origin);
-    return fail(status, message);
-  }
-  bool prints = plan->log_level > (origin.joined ? 1 : 0); /* one rank of a job prints it */
+  struct directory_request request = {.output = plan->output,
+                                      .command = plan->command[0] ? path_base(plan->command[0]) : "",
+                                      .overwrite = plan->overwrite,
+                                      .trust = plan->trust_directory,
+                                      .series = plan->series.count > 0};
+  enum launch_status status =
+      directory_take(&request, plan->directory, sizeof plan->directory, origin, message, message_size);
+  if (status != LAUNCH_OK || !found->settings)
+    return status;
+  plan->filter = code_filter_text(found, plan->directory, message, message_size); /* until the launcher ends */
+  if (plan->filter)
+    return LAUNCH_OK;
+  directory_give_back(plan->directory, origin);
+  return LAUNCH_FAILED;
+}
+
+/* Prints what the user should know before COMMAND runs. */
+static void print_notes(const struct plan *plan, const char *warning, bool joined)
+{
+  char message[1024];
+  bool prints = plan->log_level > (joined ? 1 : 0); /* one rank of a job prints it */
   if (plan->configuration.path[0] != '\0' && plan->log_level > 1) {
     snprintf(message, sizeof message, "settings from %.900s", plan->configuration.path);
     print_line(message);
   }
-  int filtered = resolve_filter(plan, prints);
-  if (filtered) {
-    directory_give_back(plan->directory, &origin);
-    return filtered;
-  }
+  if (warning[0] != '\0' && prints && !starts_others(plan))
+    print_line(warning);
   if (plan->choice.say_note && prints)
     print_line(plan->choice.note);
   if (plan->choice.warning[0] != '\0' && prints)
     print_line(plan->choice.warning);
+}
+
+/* Works the plan out and takes the directory. */
+static int prepare(struct plan *plan)
+{
+  char message[1024] = "", warning[sizeof message];
+  struct directory_origin origin;
+  struct code_filter found = {0};
+  enum launch_status status = work_out(plan, &found, warning, message, sizeof message);
+  if (status == LAUNCH_OK)
+    status = take_directory(plan, &found, &origin, message, sizeof message);
+  code_filter_release(&found);
+  if (status != LAUNCH_OK)
+    return fail(status, message);
+  print_notes(plan, warning, origin.joined);
   return 0;
 }
 
@@ -251,7 +261,7 @@ static int measure_run(struct plan *plan, const char *series_directory, const st
 {
   char message[1024] = "", path[PATH_MAX + sizeof run->directory];
   struct directory_origin origin;
-  struct directory_request request = {.output = path, .command = ""};
+  struct directory_request request = {.output = path, .command = "", .trust = plan->trust_directory};
   snprintf(path, sizeof path, "%s/%s", series_directory, run->directory);
   enum launch_status taken =
       directory_take(&request, plan->directory, sizeof plan->directory, &origin, message, sizeof message);

@@ -8,8 +8,9 @@
 
 #include "hpcrun-lite/launch/configuration/filter_values.h"
 #include "hpcrun-lite/launch/configuration/program_settings.h"
-#include "hpcrun-lite/launch/directory.h"
+#include "hpcrun-lite/launch/safety/installation_link.h"
 #include "hpcrun-lite/launch/perf_check.h"
+#include "hpcrun-lite/launch/safety/safe_place.h"
 
 #ifndef LIBRARY_FROM_LAUNCHER
 #error "LIBRARY_FROM_LAUNCHER: path of the library's directory relative to the launcher's"
@@ -49,52 +50,27 @@ static enum launch_status find_installation(struct plan *plan, char *message, si
 
 /* ---- list variables ---- */
 
-/* Can LD_PRELOAD name the path? */
-static bool preloadable(const char *path)
-{
-  return !strpbrk(path, " :$;\t\n");
-}
-
 /* Does the program run on the private libomp? */
 static bool exchanged(const struct plan *plan)
 {
   return plan->choice.preload[0] && !strcmp(plan->choice.preload, plan->private_libomp);
 }
 
-enum launch_status plan_check_paths(const struct plan *plan, const char *directory, const char *setting, char *message,
-                                    size_t message_size)
+enum launch_status plan_make_preloadable(struct plan *plan, char *message, size_t message_size)
 {
-  if (plan->choice.preload[0] && !exchanged(plan) && !preloadable(plan->choice.preload)) {
+  char target[PATH_MAX], link[PATH_MAX];
+  bool private = exchanged(plan);
+  if (plan->choice.preload[0] && !private && !safe_place_nameable(plan->choice.preload)) {
     snprintf(message, message_size,
              "runtime '%.400s': LD_PRELOAD cannot name a path with spaces, ':' or '$'; copy it to another path",
              plan->choice.preload);
     return LAUNCH_FAILED;
   }
-  if (!preloadable(plan->library) && !preloadable(directory)) {
-    snprintf(
-        message, message_size,
-        "the paths %.*s (the installation) and %.300s have spaces, ':' or '$', which LD_PRELOAD cannot name; choose "
-        "another directory with %s",
-        (int)(path_base(plan->library) - plan->library - 1), plan->library, directory, setting);
-    return LAUNCH_FAILED;
-  }
-  return LAUNCH_OK;
-}
-
-enum launch_status plan_link_installation(struct plan *plan, const char *directory, const char *setting, char *message,
-                                          size_t message_size)
-{
-  char target[PATH_MAX], link[PATH_MAX];
-  bool private = exchanged(plan);
-  enum launch_status status = plan_check_paths(plan, directory, setting, message, message_size);
-  if (status != LAUNCH_OK || preloadable(plan->library))
-    return status;
+  if (safe_place_nameable(plan->library))
+    return LAUNCH_OK;
   snprintf(target, sizeof target, "%.*s", (int)(path_base(plan->library) - plan->library - 1), plan->library);
-  if (!directory_link(directory, target, link, sizeof link)) {
-    snprintf(message, message_size, "cannot create the link '%.400s': %s; choose another file system with %s", link,
-             strerror(errno), setting);
+  if (!installation_link(target, link, sizeof link, message, message_size))
     return LAUNCH_FAILED;
-  }
   snprintf(plan->library, sizeof plan->library, "%.4000s/libhpcrun-lite.so", link);
   if (private)
     snprintf(plan->choice.preload, sizeof plan->choice.preload, "%.4000s/omp/libomp.so.5", link);

@@ -27,7 +27,7 @@ struct plan {
   const char *filter;                 /* what is left out: see common/filter_text.h; "": nothing */
   bool overwrite, paused, for_script; /* for_script: --env */
   bool no_arguments;                  /* COMMAND's are not stored */
-  bool report, live;
+  bool report, live, trust_directory;
   const char *level;         /* "summary": no samples are taken */
   const char *programs;      /* HPCRUN_LITE_PROGRAMS; NULL: no program has settings of its own */
   const char *control;       /* DIR or PID of --control */
@@ -58,15 +58,9 @@ enum launch_status plan_take_settings(struct plan *plan, const char *asked_for, 
 /* Works out everything but the directory.  Returns LAUNCH_OK, or the exit status of the launch with a message. */
 enum launch_status plan_work_out(struct plan *plan, char *message, size_t message_size);
 
-/* Whether LD_PRELOAD can name the runtime, and the installation by a link in that directory, which need not exist.
- * setting: what chooses the directory, for messages.  Returns LAUNCH_OK, or LAUNCH_FAILED with a message. */
-enum launch_status plan_check_paths(const struct plan *plan, const char *directory, const char *setting, char *message,
-                                    size_t message_size);
-
-/* Where LD_PRELOAD cannot name the path of the installation, puts a link to it into a directory, and plans with that.
- * setting: what chooses the directory, for messages.  Returns LAUNCH_OK, or LAUNCH_FAILED with a message. */
-enum launch_status plan_link_installation(struct plan *plan, const char *directory, const char *setting, char *message,
-                                          size_t message_size);
+/* Whether LD_PRELOAD can name what is preloaded.  Where it cannot name the path of the installation, finds or makes a
+ * link to it (installation_link.h), and plans with that.  Returns LAUNCH_OK, or LAUNCH_FAILED with a message. */
+enum launch_status plan_make_preloadable(struct plan *plan, char *message, size_t message_size);
 
 /* Can the command's auditors be loaded with what is preloaded (program_check_auditors())?  After the installation was
  * linked. */

@@ -17,6 +17,7 @@
 #include "common/cpus.h"
 #include "hpcrun-lite/launch/finding.h"
 #include "hpcrun-lite/launch/perf_check.h"
+#include "hpcrun-lite/launch/safety/safe_place.h"
 
 enum {
   AS_LEAST = 1 << 30,       /* address space of the program and the tool */
@@ -258,7 +259,18 @@ static bool try_place(const char *place)
   return !failed;
 }
 
-void surroundings_directory(const char *output)
+/* Whether a launch would use a directory in that place, or the place does not exist.  Reports it otherwise. */
+static bool is_safe(const char *place)
+{
+  char real[PATH_MAX], reason[PATH_MAX];
+  if (!realpath(place, real) || safe_place_check(real, reason, sizeof reason))
+    return true;
+  finding(false, "directory", "another user could exchange it: %s; choose another place with -o, or --trust-directory",
+          reason);
+  return false;
+}
+
+void surroundings_directory(const char *output, bool trusted)
 {
   char place[PATH_MAX] = ".";
   struct statfs status;
@@ -269,6 +281,8 @@ void surroundings_directory(const char *output)
     length--;
   if (length > 0)
     snprintf(place, sizeof place, "%.*s", (int)(length > 1 ? length - 1 : 1), output);
+  if (!trusted && !is_safe(place))
+    return;
   rlim_t limit;
   if (below(RLIMIT_FSIZE, PART_BYTES, &limit)) { /* the trial would raise SIGXFSZ */
     finding(false, "directory", "not tested: files are limited to %ju bytes", (uintmax_t)limit);

@@ -13,8 +13,9 @@ void surroundings_cores(void);
 /* Limits that are too small for measuring.  timers: samples come from timers. */
 void surroundings_limits(bool timers);
 
-/* Tests the place where the measurement directory will be created; leaves nothing behind. */
-void surroundings_directory(const char *output);
+/* Tests the place where the measurement directory will be created; leaves nothing behind.  trusted: others may be able
+ * to exchange it. */
+void surroundings_directory(const char *output, bool trusted);
 
 /* Sanitizers in the program, other preloaded libraries and OpenMP tools. */
 void surroundings_others(const struct plan *plan);

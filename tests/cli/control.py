@@ -572,28 +572,6 @@ def a_full_disk_is_named_and_the_program_goes_on(directory):
         program.end()
 
 
-@case
-def only_files_of_the_tool_are_replaced_with_a_directory(directory):
-    some = bytes(5)
-    for name, data, replaced in (("control-host-17", bytes(8192), True), ("control-data.txt", bytes(100), False),
-                                 ("snapshot", b"hpcrun-lite snapshot on host\n17\n", True), ("snapshot", b"", False),
-                                 ("snapshot", b"hpcrun-lite snapshots are fine\n", False),
-                                 ("control-host-17-a1B2c3.filter", some, True),
-                                 ("code-0123456789abcdef.filter", some, True),
-                                 ("code-0123456789abcdef.filter.a1B2c3", some, True),
-                                 ("my-host-17-12ab.flush", some, True), ("host-17-12ab.flush.flush", some, True),
-                                 ("code-review.filter", some, False), ("low.filter", some, False),
-                                 ("notes.flush", some, False), ("my-notes.flush", some, False),
-                                 ("-17-12.flush", some, False)):
-        output = os.path.join(directory, "old")
-        must(LAUNCHER, "-q", "-o", output, "true")
-        with open(os.path.join(output, name), "wb") as file:
-            file.write(data)
-        done = run(LAUNCHER, "-q", "--overwrite", "-o", output, "true")
-        assert (done.returncode == 0) == replaced, (name, data, done)
-        shutil.rmtree(output)
-
-
 # ---- signals ----
 
 @case

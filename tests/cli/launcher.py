@@ -56,7 +56,7 @@ def measurements(directory):
 @case
 def help_names_every_option(directory):
     text = launch(directory, "--help").stdout
-    for option in ("--output", "--overwrite", "--event", "--count", "--list-events", "--trace", "--parallelism", "--work", "--task-context",
+    for option in ("--output", "--overwrite", "--trust-directory", "--event", "--count", "--list-events", "--trace", "--parallelism", "--work", "--task-context",
                    "--omp-runtime", "--memory-limit", "--paused", "--control", "--scaling", "--repeat", "--scale-with", "--config", "--print-config", "--env", "--diagnose", "-q", "-v", "--version", "--help"):
         assert option in text, option
     assert launch(directory, "-h").stdout == text
@@ -487,10 +487,9 @@ def directories_are_private(directory):
 def measurements_are_replaced_only_on_request(directory):
     assert launch(directory, "-q", "-o", "m", "true").returncode == 0
     fails(launch(directory, "-o", "m", "true"), 125, "holds measurements already", "--overwrite")
-    with open(os.path.join(directory, "m", "old.hpcrun"), "w", encoding="utf-8") as file:
-        file.write("old")
+    open(os.path.join(directory, "m", "host-1-2.part"), "w", encoding="utf-8").close()
     assert launch(directory, "-q", "--overwrite", "-o", "m/", "true").returncode == 0
-    assert "old.hpcrun" not in os.listdir(os.path.join(directory, "m"))
+    assert "host-1-2.part" not in os.listdir(os.path.join(directory, "m"))
 
 
 @case
@@ -512,7 +511,8 @@ def other_directories_are_never_touched(directory):
 
 @case
 def any_file_in_place_of_the_marker(directory):
-    """If `launch` is not a regular file, it is left alone and not read.  A file of any content does not match a job."""
+    """If `launch` is not a regular file, it is left alone and not read.  One with other contents than ours is foreign,
+    and one of another job does not match."""
     place = os.path.join(directory, "m")
     marker = os.path.join(place, "launch")
     made = (lambda: os.mkfifo(marker), lambda: os.symlink("/dev/zero", marker), lambda: os.symlink(marker, marker),
@@ -526,14 +526,15 @@ def any_file_in_place_of_the_marker(directory):
         assert os.lstat(marker).st_ino == before.st_ino
         shutil.rmtree(place)
     random_bytes = bytes(range(256)) * 40
-    for content in (b"x", b"\n", b"\0", random_bytes, b"launch=" + b"y" * 1000000, b"%s%n" * 100, b"PMIX_NAMESPACE=a1"):
+    for content, ours in ((b"x", False), (b"\n", False), (b"\0", False), (random_bytes, False),
+                          (b"launch=" + b"y" * 1000000, False), (b"%s%n" * 100, False), (b"PMIX_NAMESPACE=a1\n", True)):
         os.mkdir(place)
         with open(marker, "wb") as file:
             file.write(content)
-        fails(launch(directory, "-o", "m", "true"), 125, "holds measurements already")
+        fails(launch(directory, "-o", "m", "true"), 125, "holds measurements already" if ours else "not measurements")
         with open(marker, "rb") as file:
             assert file.read() == content
-        assert launch(directory, "-q", "--overwrite", "-o", "m", "true").returncode == 0
+        assert (launch(directory, "-q", "--overwrite", "-o", "m", "true").returncode == 0) == ours
         shutil.rmtree(place)
 
 
@@ -941,7 +942,7 @@ def diagnose_finds_limits(directory):
 def diagnose_finds_little_memory_for_perf(directory):
     need_root()
     need_program("setpriv")
-    os.chmod(directory, 0o777)
+    os.chmod(directory, 0o1777)
     if run(*OTHER_USER, "test", "-x", LAUNCHER).returncode != 0:
         raise Skip("other users cannot run the installed launcher")
     result = run("sh", "-c", 'ulimit -l 0; exec "$@"', "sh", *OTHER_USER, LAUNCHER, "--diagnose", "true", cwd=directory)
@@ -1061,8 +1062,11 @@ def installation_can_be_moved(directory):
 
 @case
 def a_prefix_that_ld_preload_cannot_name_is_used_through_a_link(directory):
+    """In a private directory: tests/safety/hostile_places.py attacks it."""
     moved = os.path.join(directory, "with space: $ORIGIN")
-    shutil.copytree(os.path.dirname(os.path.dirname(LAUNCHER)), moved, symlinks=True)
+    prefix, temporary = os.path.dirname(os.path.dirname(LAUNCHER)), os.path.join(directory, "tmp")
+    shutil.copytree(prefix, moved, symlinks=True)
+    os.mkdir(temporary, 0o700)
     launcher = os.path.join(moved, "bin", "hpcrun-lite")
     report = os.path.join(moved, "bin", "hpcprof-lite")
     program = compile_c(directory, "program", """
@@ -1075,37 +1079,43 @@ def a_prefix_that_ld_preload_cannot_name_is_used_through_a_link(directory):
           puts(getenv("LD_PRELOAD"));
           return 0;
         }""", "-fopenmp")
-    for runtime, preloaded in (("auto", "libhpcrun-lite.so"), ("exchange", "omp/libomp.so.5")):
-        done = run(launcher, "-o", "measured", "--overwrite", "--omp-runtime", runtime, program, cwd=directory)
+
+    def moved_launch(*arguments):
+        return run(launcher, *arguments, cwd=directory, TMPDIR=temporary)
+
+    runtimes = {"auto": "libhpcrun-lite.so"}
+    if os.path.exists(PRIVATE_LIBOMP): # scripts/setup fetches it
+        runtimes["exchange"] = "omp/libomp.so.5"
+    for runtime, preloaded in runtimes.items():
+        done = moved_launch("-o", "measured", "--overwrite", "--omp-runtime", runtime, program)
         assert done.returncode == 0 and "OpenMP attached" in done.stderr, done
         first, *others = done.stdout.strip().split(":")
-        assert first == os.path.join(os.path.realpath(directory), "measured", "installation", "libhpcrun-lite.so"), done
+        assert re.fullmatch(re.escape(os.path.realpath(temporary)) + r"/hpcrun-lite-\d+-[0-9a-f]{16}/installation/"
+                            "libhpcrun-lite.so", first), done
         assert ([first] + others)[-1].endswith("/installation/" + preloaded), done
         assert "parallel" in must(report, "regions", "measured", cwd=directory)
-    finds(run(launcher, "--diagnose", program, cwd=directory), "ok attach", "tested: the tool attaches")
-    finds(run(launcher, "--diagnose", "--omp-runtime", "exchange", program, cwd=directory), "ok attach",
-          f"tested: the tool attaches to {os.path.realpath(moved)}/")
-    os.mkdir(os.path.join(directory, "there already"))
-    said = run(launcher, "--diagnose", program, cwd=directory, TMPDIR=os.path.join(directory, "there already")).stdout
-    assert "choose another directory with TMPDIR" in " ".join(said.split()), said
-    series = run(launcher, "-o", "series", "--scaling=1,2", program, cwd=directory)
+        finds(moved_launch("--diagnose", "--omp-runtime", runtime, program), "ok attach", "tested: the tool attaches")
+    series = moved_launch("-o", "series", "--scaling=1,2", program)
     assert series.returncode == 0 and "threads-2" in os.listdir(os.path.join(directory, "series")), series
     assert "2" in must(report, "--scaling", "series", cwd=directory)
-    done = run(launcher, "-o", "series", "--overwrite", program, cwd=directory)
-    assert done.returncode == 0, done
-    for output in "a b", "there already":
-        fails(run(launcher, "-o", output, program, cwd=directory), 125, "choose another directory with -o")
-    assert os.listdir(os.path.join(directory, "there already")) == []
-    runtime = os.path.join(moved, "libomp.so.5")
-    shutil.copy(glob.glob(os.path.join(moved, "lib", "**", "omp", "libomp.so.5"), recursive=True)[0], runtime)
-    fails(run(launcher, "-o", "x", "--omp-runtime", runtime, program, cwd=directory), 125, "copy it to another path")
-    assert not {"a b", "x"} & set(os.listdir(directory))
-    # what would be replaced stays
-    shutil.copytree(os.path.join(directory, "measured"), os.path.join(directory, "measured too"), symlinks=True)
-    for output, *options in (["measured too"], ["measured", "--omp-runtime", runtime]):
-        before = os.listdir(os.path.join(directory, output))
-        fails(run(launcher, "--overwrite", "-o", output, *options, program, cwd=directory), 125, "LD_PRELOAD")
-        assert os.listdir(os.path.join(directory, output)) == before, output
+    assert moved_launch("-o", "series", "--overwrite", program).returncode == 0
+    assert moved_launch("-o", "a: $b", program).returncode == 0 # LD_PRELOAD does not name the measurement
+    assert len(os.listdir(temporary)) == 1 # all launches use the same link
+
+
+@case
+def a_runtime_that_ld_preload_cannot_name_is_refused_before_anything_is_replaced(directory):
+    need_private_libomp()
+    moved = os.path.join(directory, "with space")
+    os.mkdir(moved)
+    runtime = shutil.copy(PRIVATE_LIBOMP, moved)
+    program = compile_c(directory, "program", "int main(void) { return 0; }", "-fopenmp")
+    fails(launch(directory, "-o", "x", "--omp-runtime", runtime, program), 125, "copy it to another path")
+    assert "x" not in os.listdir(directory)
+    assert launch(directory, "-q", "-o", "measured", "true").returncode == 0
+    before = os.listdir(os.path.join(directory, "measured"))
+    fails(launch(directory, "--overwrite", "-o", "measured", "--omp-runtime", runtime, program), 125, "LD_PRELOAD")
+    assert os.listdir(os.path.join(directory, "measured")) == before
 
 
 main()

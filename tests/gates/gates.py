@@ -21,12 +21,13 @@ LAYERS = {
     **{folder: {"common"} | set(RT) | set(CTL[:i + 1]) for i, folder in enumerate(CTL)},
     "hpcrun-lite/launch": {"common", "hpcrun-lite/launch", "hpcrun-lite/launch/live", "hpcrun-lite/launch/series",
                            "hpcrun-lite/launch/configuration", "hpcrun-lite/launch/code_filter",
-                           "hpcrun-lite/launch/control", "hpcrun-lite/launch/counters",
+                           "hpcrun-lite/launch/control", "hpcrun-lite/launch/counters", "hpcrun-lite/launch/safety",
                            "hpcrun-lite/gomp/entries.h"},  # only a table
     "hpcrun-lite/launch/configuration": {"common", "hpcrun-lite/launch/configuration", "hpcrun-lite/launch/counters"},
     "hpcrun-lite/launch/live": {"hpcrun-lite/launch/live"},
     "hpcrun-lite/launch/control": {"common", "hpcrun-lite/launch/control", "hpcrun-lite/launch/configuration",
                                    "hpcrun-lite/launch/code_filter", "hpcrun-lite/launch/counters"},
+    "hpcrun-lite/launch/safety": {"common", "hpcrun-lite/launch/safety"},
     "hpcrun-lite/launch/series": {"hpcrun-lite/launch/series"},
     "hpcrun-lite/launch/code_filter": {"common", "hpcrun-lite/launch", "hpcrun-lite/launch/code_filter",
                                        "hpcprof-lite/symbols"},  # reads what reports read

@@ -127,7 +127,7 @@ def kernel_time_of_an_unprivileged_user(directory):
     # Another user may not be able to read the checkout, so the installation is moved.
     moved = os.path.join(directory, "moved")
     shutil.copytree(os.path.dirname(os.path.dirname(tap.LAUNCHER)), moved)
-    os.chmod(directory, 0o777)
+    os.chmod(directory, 0o1777)
     run = Measurement(directory, program, "kernel", options=("-e", "task-clock@f200"),
                       launcher=os.path.join(moved, "bin", "hpcrun-lite"),
                       prefix=tap.OTHER_USER)

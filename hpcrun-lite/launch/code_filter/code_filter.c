@@ -1,13 +1,16 @@
 #define _GNU_SOURCE
 #include "hpcrun-lite/launch/code_filter/code_filter.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/filter_text.h"
 #include "common/hash.h"
+#include "common/owned_file.h"
 #include "common/pattern.h"
 #include "hpcprof-lite/symbols/symbols.h"
 #include "hpcprof-lite/symbols/symbols_names.h"
@@ -203,30 +206,34 @@ static void put_executable(FILE *out, const struct program *program)
   free(real);
 }
 
-/* Writes the addresses to a file. */
-static bool put_file(const char *path, const char *code, size_t size)
+static bool write_all(int fd, const char *text, size_t size)
 {
-  char part[PATH_MAX + 64];
-  snprintf(part, sizeof part, "%s.%s", path, "XXXXXX"); /* ranks of one job write the same file */
-  int fd = mkstemp(part);
-  FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-  bool written = file && fwrite(code, 1, size, file) == size;
-  written = file && fclose(file) == 0 && written && rename(part, path) == 0;
-  if (!written && fd >= 0)
-    remove(part);
-  return written;
+  for (ssize_t done; size; text += done, size -= (size_t)done)
+    if ((done = write(fd, text, size)) <= 0)
+      return false;
+  return true;
 }
 
-/* Puts the addresses into the text, or into a file if there is a directory and they are too long for the environment.
- * The programs of one job have files of their own. */
-static bool put_code(FILE *out, const char *directory, const char *code, size_t size)
+/* Writes the addresses to a file, which gets its name when it is complete: ranks of one job write the same one. */
+static bool put_file(const char *path, const char *code, size_t size)
 {
-  char path[PATH_MAX + 64];
-  if (!directory || size <= TEXT_MAX)
-    return fwrite(code, 1, size, out) == size;
-  snprintf(path, sizeof path, FILTER_CODE_FILE, directory, hash_bytes(HASH_START, code, size));
-  fprintf(out, "code-file %s\n", path);
-  return put_file(path, code, size);
+  char place[PATH_MAX + 64], part[NAME_MAX + 1];
+  snprintf(place, sizeof place, "%s", path);
+  char *slash = strrchr(place, '/');
+  if (!slash)
+    return false;
+  *slash = '\0';
+  const char *name = slash + 1;
+  int directory = owned_file_directory(*place ? place : "/");
+  snprintf(part, sizeof part, "%.200s.XXXXXX", name);
+  int fd = directory < 0 ? -1 : owned_file_make(directory, part, 0);
+  bool written = fd >= 0 && write_all(fd, code, size);
+  written = fd >= 0 && close(fd) == 0 && written && renameat(directory, part, directory, name) == 0;
+  if (!written && fd >= 0)
+    unlinkat(directory, part, 0);
+  if (directory >= 0)
+    close(directory);
+  return written;
 }
 
 static void warn_missing(const struct resolver *resolver, const struct program *program, char *message, size_t size)
@@ -264,34 +271,55 @@ static struct resolver *resolve(const struct program *program, const char *filte
   return NULL;
 }
 
-enum launch_status code_filter_resolve(const struct program *program, const char *filter, const char *directory,
-                                       char **text, char *message, size_t message_size)
+enum launch_status code_filter_find(const struct program *program, const char *filter, struct code_filter *found,
+                                    char *message, size_t message_size)
 {
-  char *code = NULL;
-  size_t size = 0, length = 0;
+  size_t length = 0;
+  *found = (struct code_filter){0};
   message[0] = '\0';
-  *text = NULL;
   if (!filter_text_check(filter, message, message_size))
     return LAUNCH_FAILED;
-  struct resolver *resolver = resolve(program, filter, &code, &size);
-  FILE *out = open_memstream(text, &length);
-  bool fine = resolver && out, kept = true;
+  struct resolver *resolver = resolve(program, filter, &found->code, &found->code_size);
+  FILE *out = open_memstream(&found->settings, &length);
+  bool fine = resolver && out;
   if (fine) {
     put_settings(out, filter);
     if (resolver->count)
       put_executable(out, program);
-    kept = put_code(out, directory, code, size);
   }
   fine = out && fclose(out) == 0 && fine;
-  if (!fine)
-    snprintf(message, message_size, "filter: not enough memory, or more than %d functions and lines", ITEMS_MAX);
-  else if (!kept)
-    snprintf(message, message_size, "filter: cannot write to '%.400s'", directory ? directory : "");
-  else
+  if (fine)
     warn_missing(resolver, program, message, message_size);
-  free(code);
+  else
+    snprintf(message, message_size, "filter: not enough memory, or more than %d functions and lines", ITEMS_MAX);
   free(resolver);
-  return fine && kept ? LAUNCH_OK : LAUNCH_FAILED;
+  return fine ? LAUNCH_OK : LAUNCH_FAILED;
+}
+
+/* The programs of one job have files of their own. */
+char *code_filter_text(const struct code_filter *found, const char *directory, char *message, size_t message_size)
+{
+  char path[PATH_MAX + 64], *text = NULL;
+  bool in_text = !directory || found->code_size <= TEXT_MAX;
+  if (!in_text)
+    snprintf(path, sizeof path, FILTER_CODE_FILE, directory, hash_bytes(HASH_START, found->code, found->code_size));
+  if (!in_text && !put_file(path, found->code, found->code_size)) {
+    snprintf(message, message_size, "filter: cannot write '%.400s': %s", path, strerror(errno));
+    return NULL;
+  }
+  int length = in_text ? asprintf(&text, "%s%.*s", found->settings, (int)found->code_size, found->code)
+                       : asprintf(&text, "%scode-file %s\n", found->settings, path);
+  if (length >= 0)
+    return text;
+  snprintf(message, message_size, "filter: not enough memory");
+  return NULL;
+}
+
+void code_filter_release(struct code_filter *found)
+{
+  free(found->settings);
+  free(found->code);
+  *found = (struct code_filter){0};
 }
 
 bool code_filter_write(const struct program *program, const char *filter, const char *path)

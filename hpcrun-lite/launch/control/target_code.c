@@ -76,7 +76,10 @@ bool target_code_resolve(pid_t pid, const char *filter, char **text, char *messa
     add_mapped(&program, maps);
   }
   free(maps);
-  bool found = code_filter_resolve(&program, filter, NULL, text, message, message_size) == LAUNCH_OK;
+  struct code_filter code;
+  bool found = code_filter_find(&program, filter, &code, message, message_size) == LAUNCH_OK &&
+               (*text = code_filter_text(&code, NULL, message, message_size)) != NULL;
+  code_filter_release(&code);
   if (found && !known) /* the process has just ended: nothing can be found in it, and nothing is missing */
     message[0] = '\0';
   for (size_t i = 0; i < program.module_count; i++)

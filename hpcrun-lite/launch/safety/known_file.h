@@ -1,0 +1,41 @@
+/* The files of a measurement directory: how each is called, and how its contents show that hpcrun-lite has written it.
+ * This is the only description of them that decides what may be removed.
+ *
+ *   HOST-PID-START, then .hpcrun .live .part .graph .trace .index .flush      begins with FORMAT_MAGIC
+ *   the same while they are written: .packing.graph .packing.trace .flush.flush -XXXXXX.index
+ *   control-HOST-PID                      8192 bytes, begins with CONTROL_MAGIC
+ *   control-HOST-PID-XXXXXX.filter        a filter: each line can be used
+ *   code-HASH.filter, .XXXXXX behind it while it is written      lines of code only
+ *   launch                                the marker: one line NAME=VALUE, with a name that launches give it
+ *   snapshot                              the mark of a snapshot: a title with the host, then process ids
+ *   installation                          a symbolic link, by earlier versions
+ *
+ * HOST is a name, PID a number, START a number of hexadecimal digits, HASH has 16 of them, an X is a letter or digit.
+ * A file that is not complete yet (.part and the second line) may be empty.  All are regular files with one name that
+ * belong to the effective user, except the link, which also does.
+ *
+ * Context: BATCH (the launcher).  Keeps no state.
+ */
+#ifndef HPCRUN_LITE_LAUNCH_SAFETY_KNOWN_FILE_H
+#define HPCRUN_LITE_LAUNCH_SAFETY_KNOWN_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define KNOWN_FILE_MARKER "launch"
+enum { KNOWN_FILE_ID_BYTES = 512 }; /* of a launch's id, with a NUL at its end */
+
+/* Whether the entry of the directory is one of these. */
+bool known_file_is(int directory, const char *name);
+
+/* Whether the name is one of a process's measurement files with that suffix. */
+bool known_file_has_name(const char *name, const char *suffix);
+
+/* Takes HOST-PID-START and that suffix apart; HOST may contain '-'. */
+bool known_file_process(const char *name, const char *suffix, char *host, size_t host_size, pid_t *pid);
+
+/* Whether the text, of a regular file, is a marker; writes the id in it. */
+bool known_file_read_marker(int fd, char id[KNOWN_FILE_ID_BYTES]);
+
+#endif

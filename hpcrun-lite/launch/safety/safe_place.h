@@ -1,0 +1,24 @@
+/* Places in which another user cannot exchange a directory of this user for another one.
+ *
+ * That holds if each directory from the place up to / belongs to this user or to root, or has the sticky bit, and if
+ * others can write to it only with the sticky bit; for root this includes its group.
+ *
+ * Context: BATCH (the launcher).  Keeps no state.
+ */
+#ifndef HPCRUN_LITE_LAUNCH_SAFETY_SAFE_PLACE_H
+#define HPCRUN_LITE_LAUNCH_SAFETY_SAFE_PLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether the place, a path without links, is such a one.  Otherwise writes which directory is at fault, and why. */
+bool safe_place_check(const char *place, char *reason, size_t size);
+
+/* The real path of a safe place for what only this user may change: that of TMPDIR, or else /tmp.  nameable: it must
+ * be one that LD_PRELOAD can name.  Returns false with the reason. */
+bool safe_place_temporary(bool nameable, char *path, size_t size, char *reason, size_t reason_size);
+
+/* Can LD_PRELOAD name the path? */
+bool safe_place_nameable(const char *path);
+
+#endif
