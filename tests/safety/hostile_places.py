@@ -599,6 +599,124 @@ def another_file_in_the_place_of_ours_is_left_alone(directory):
     assert os.path.exists(path)  # it is left where it is, and nothing is lost
 
 
+# ---- commands ----
+
+def control_file(program):
+    return os.path.join(program.output, f"control-{HOST}-{program.pid}")
+
+
+def hostile_files(path, victim, owner):
+    """What an attacker puts in the place of a control file: (description, how)."""
+    def content(data, uid):
+        def make():
+            with open(path, "wb") as file:
+                file.write(data)
+            os.chown(path, uid, -1)
+        return make
+
+    yield "hard link", lambda: os.link(victim, path)
+    yield "link", lambda: os.symlink(victim, path)
+    yield "link to nothing", lambda: os.symlink(victim + "-not", path)
+    yield "FIFO", lambda: os.mkfifo(path)
+    yield "directory", lambda: os.mkdir(path)
+    yield "socket", lambda: socket.socket(socket.AF_UNIX).bind(path)
+    for data in (TEXT, bytes(8192), b"hpcctl01" + bytes(8184), os.urandom(8192), b""):
+        yield f"content {data[:9]}", content(data, owner)
+        if os.geteuid() == 0:
+            yield f"content {data[:9]} of root", content(data, 0)
+    if os.geteuid() == 0:
+        yield "our content of another user", content(CONTROL, 1234)
+
+
+def attack_control(program, owner, victim):
+    path = control_file(program)
+    for what, make in hostile_files(path, victim, owner):
+        make()
+        facts = os.lstat(path)
+        before = state(path), state(victim)
+        for command in (("status",), ("stop",), ("flush",), ("mark", "x")) if what == "hard link" else (("status",),):
+            done = control(program.output if what != "FIFO" else program.pid, *command)
+            assert done.returncode == 1 and path in done.stderr and "remove it" in done.stderr, (what, done)
+            assert (state(path), state(victim)) == before, (what, command)
+        os.rmdir(path) if stat.S_ISDIR(facts.st_mode) else os.unlink(path)
+        assert program.status()["state"] == "running", what
+
+
+def victim_in(directory, program):
+    """A file of root's on the same file system, which starts like a control file."""
+    victim = os.path.join(directory, "victim")
+    with open(victim, "wb") as file:
+        file.write(b"hpcctl02" + b"precious\n" * 1000)
+    os.chmod(victim, 0o600)
+    return victim
+
+
+@case
+def foreign_control_files_are_refused_untouched(directory):
+    program = Running(directory, "handler").wait_sampled()
+    attack_control(program, os.geteuid(), victim_in(directory, program))
+    program.end()
+
+
+@case
+def root_touches_no_foreign_control_file_of_a_user(directory):
+    need_root()
+    os.chmod(directory, 0o755)
+    user = User(directory, True)
+    binary = shutil.copy(controlled("gcc"), user.path("controlled"))
+    program = Running.__new__(Running)
+    program.output = user.path("m")
+    program.process = start(*OTHER_USER, user.launcher, "-o", program.output, "-e", "task-clock@f500", binary, "regions",
+                            cwd=user.place, OMP_NUM_THREADS="2", OMP_WAIT_POLICY="passive")
+    program.pid = program.process.pid
+    program.wait_sampled()
+    assert program.command("stop") == "paused" and program.command("start") == "running"
+    settings = write(os.path.join(directory, "settings.ini"), "[filter]\nthreads = 0\n")
+    assert "filter: threads 0" in program.command("config", settings)
+    attack_control(program, OTHER, victim_in(directory, program))
+    done = control(program.output, "snapshot", os.path.join(directory, "copy"))
+    assert done.returncode == 0, done
+    # a file of ours by name, but another file in truth, is not copied
+    os.link(os.path.join(directory, "victim"), user.path("m", f"{HOST}-9-9.hpcrun"))
+    done = control(program.output, "snapshot", os.path.join(directory, "second"))
+    assert done.returncode == 1 and not os.path.exists(os.path.join(directory, "second")), done
+    os.unlink(user.path("m", f"{HOST}-9-9.hpcrun"))
+    program.end()
+
+
+@case
+def root_writes_only_into_measurement_directories(directory):
+    """The environment of another user's process can name any directory."""
+    need_root()
+    os.chmod(directory, 0o755)
+    other_users_launcher()
+    library = glob.glob(os.path.join(shared_directory(), "prefix", "**", "libhpcrun-lite.so"), recursive=True)[0]
+    target = os.path.join(directory, "root's")
+    os.mkdir(target, 0o755)
+    process = start(*OTHER_USER, "env", f"LD_PRELOAD={library}", f"HPCRUN_LITE_DIR={target}", "sleep", "60", cwd="/")
+    wait_until(lambda: "libhpcrun-lite" in open(f"/proc/{process.pid}/maps", encoding="ascii").read() and
+               b"sleep" in open(f"/proc/{process.pid}/cmdline", "rb").read().split(b"\0")[0], "the library")
+    before = os.stat(target).st_mtime_ns
+    for which in (process.pid, target):
+        done = control(which, "status")
+        assert done.returncode == 1 and "marker" in done.stderr, done
+    assert os.stat(target).st_mtime_ns == before
+
+
+@case
+def a_new_control_file_belongs_to_the_process_only(directory):
+    """Its owner is that of the process, also while the process does not answer."""
+    need_root()
+    program = Running(directory, "regions").wait_sampled()
+    os.kill(program.pid, signal.SIGSTOP)
+    done = control(program.pid, "status")
+    facts = os.stat(control_file(program))
+    assert done.returncode == 1 and stat.S_IMODE(facts.st_mode) == 0o600 and facts.st_uid == 0 and facts.st_nlink == 1
+    os.kill(program.pid, signal.SIGCONT)
+    assert program.status()["state"] == "running"
+    program.end()
+
+
 # ---- the report's index ----
 
 @case

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/owned_file.h"
+
 enum { POLL_MS = 1, REPEAT_MS = 50, PATIENCE_MS = 2000 };
 
 /* The command to one process. */
@@ -22,10 +24,11 @@ struct order {
   const struct target *target;
   const char *command;
   struct reply *reply;
+  int at; /* the measurement directory */
   int fd; /* of the control file, which is locked; -1: over */
   uint32_t id;
-  bool behind; /* the file has a deferred command, of that id, which has to be carried out first */
-  char path[PATH_MAX + 320];
+  bool behind;        /* the file has a deferred command, of that id, which has to be carried out first */
+  char name[320];     /* of the file */
   unsigned signals;   /* sent */
   uint64_t signalled; /* when, in ms */
   unsigned next_thread;
@@ -56,50 +59,64 @@ static void give_up_ended(struct order *order)
 
 /* ---- the file ---- */
 
-/* Whether the path still names the file that is open: another commander may have removed it. */
-static bool still_named(const struct order *order)
+/* Makes the file, for the owner of the process, which alone may read it.  Returns 0 or errno. */
+static int make_file(struct order *order, uid_t user, gid_t group)
 {
-  struct stat opened, named;
-  return fstat(order->fd, &opened) == 0 && lstat(order->path, &named) == 0 && opened.st_dev == named.st_dev &&
-         opened.st_ino == named.st_ino;
+  order->fd = openat(order->at, order->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (order->fd < 0)
+    return errno;
+  if (user == geteuid() || fchown(order->fd, user, group) == 0)
+    return 0;
+  owned_file_remove(order->at, order->name, order->fd);
+  return EACCES;
 }
 
-/* The owner of the process, which alone may read the file.  Returns false if the process is gone. */
-static bool find_owner(const struct order *order, struct stat *process)
+/* Whether the file, which has no magic, is one that another commander has just made: then it is empty, and may still
+ * belong to that one. */
+static bool is_new(const struct order *order, uid_t user)
 {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%ld", (long)order->target->pid);
-  return stat(path, process) == 0;
+  struct stat status;
+  if (fstatat(order->at, order->name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+    return errno == ENOENT;
+  return S_ISREG(status.st_mode) && status.st_nlink == 1 && !status.st_size &&
+         (status.st_uid == geteuid() || status.st_uid == user);
 }
 
-/* Opens and locks the file; another commander may hold it for as long as a command takes.  Returns 0, errno, or EBUSY.
- */
-static int lock_file(struct order *order, uint64_t deadline)
+/* Opens the file of an earlier command.  Returns 0, errno, EAGAIN where that one has just begun or ended, or EPERM: it
+ * is no control file of the process. */
+static int open_file(struct order *order, uid_t user)
 {
-  for (;;) {
-    struct stat status, owner;
-    order->fd = open(order->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
-    if (order->fd < 0)
-      return errno;
-    if (fstat(order->fd, &status) != 0 || !S_ISREG(status.st_mode))
-      return EPERM;
-    if (status.st_uid != geteuid() && !(find_owner(order, &owner) && status.st_uid == owner.st_uid))
-      return EPERM;
-    if (flock(order->fd, LOCK_EX | LOCK_NB) == 0 && still_named(order))
+  uint64_t magic = 0;
+  order->fd = owned_file_open(order->at, order->name, O_RDWR, user);
+  int error = order->fd < 0 ? errno : 0;
+  if (!error && pread(order->fd, &magic, sizeof magic, 0) == (ssize_t)sizeof magic && magic == CONTROL_MAGIC)
+    return 0;
+  if (error && error != EPERM && error != ENOENT)
+    return error;
+  return is_new(order, user) ? EAGAIN : EPERM;
+}
+
+/* Opens and locks the file; another commander may hold it for as long as a command takes.  Returns 0, errno, EBUSY, or
+ * EPERM: what has its name is no control file of the process. */
+static int lock_file(struct order *order, uid_t user, gid_t group, uint64_t deadline)
+{
+  for (bool again = false;; again = true) {
+    int error = make_file(order, user, group);
+    if (error == EEXIST)
+      error = open_file(order, user);
+    if (error == EPERM && !again) /* another commander may have completed it between two looks at it */
+      error = EAGAIN;
+    if (!error && flock(order->fd, LOCK_EX | LOCK_NB) == 0 && owned_file_is(order->at, order->name, order->fd))
       return 0;
-    close(order->fd);
+    if (order->fd >= 0)
+      close(order->fd);
     order->fd = -1;
+    if (error && error != EAGAIN)
+      return error;
     if (now_ms() >= deadline)
-      return EBUSY;
+      return error ? EPERM : EBUSY;
     nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
   }
-}
-
-static bool give_to_owner(const struct order *order)
-{
-  struct stat process;
-  return !find_owner(order, &process) || process.st_uid == geteuid() ||
-         fchown(order->fd, process.st_uid, process.st_gid) == 0;
 }
 
 /* The deferred command that the process has not carried out yet. */
@@ -131,8 +148,7 @@ static int write_command(const struct order *order, const char *command)
 
 static void remove_file(struct order *order)
 {
-  if (still_named(order))
-    unlink(order->path);
+  owned_file_remove(order->at, order->name, order->fd);
   close(order->fd);
   order->fd = -1;
 }
@@ -161,25 +177,40 @@ static void put_command(struct order *order)
   order->behind = waits && !can_be_deferred(order->command);
   order->id = order->behind ? waiting.id : new_id();
   int error = order->behind ? 0 : write_command(order, order->command);
-  if (!error && !give_to_owner(order))
-    error = errno;
   if (!error)
     return;
   remove_file(order);
   give_up(order, "cannot write its control file", error);
 }
 
-static void begin(struct order *order, const struct targets *targets, uint64_t deadline)
+/* Why there is no control file. */
+static void refuse_file(struct order *order, const struct targets *targets, int error)
 {
-  snprintf(order->path, sizeof order->path, "%s/" CONTROL_PREFIX "%s-%ld", targets->directory, order->target->host,
-           (long)order->target->pid);
-  int error = lock_file(order, deadline);
-  if (error) {
-    give_up(order, error == EBUSY ? "another command is under way: repeat this one" : "cannot create its control file",
-            error == EBUSY ? 0 : error);
+  char why[sizeof order->reply->text];
+  if (error == EBUSY) {
+    give_up(order, "another command is under way: repeat this one", 0);
     return;
   }
-  put_command(order);
+  snprintf(why, sizeof why, "cannot create its control file '%.2000s/%s'%s", targets->directory, order->name,
+           error == EPERM ? ": another file has that name, which is left as it is; remove it" : "");
+  give_up(order, why, error == EPERM ? 0 : error);
+}
+
+static void begin(struct order *order, const struct targets *targets, uint64_t deadline)
+{
+  uid_t user;
+  gid_t group;
+  order->at = targets->at;
+  snprintf(order->name, sizeof order->name, CONTROL_PREFIX "%s-%ld", order->target->host, (long)order->target->pid);
+  if (!target_owner(order->target->pid, &user, &group)) {
+    give_up_ended(order);
+    return;
+  }
+  int error = lock_file(order, user, group, deadline);
+  if (error)
+    refuse_file(order, targets, error);
+  else
+    put_command(order);
 }
 
 /* ---- signals ---- */

@@ -357,7 +357,7 @@ int control_command(const char *which, char *const *words)
     print_failure(message);
   free(control.replies);
   free(control.commands);
-  reconfigure_release(control.changes, control.targets.count);
+  reconfigure_release(&control.targets, control.changes);
   targets_release(&control.targets);
   return status;
 }

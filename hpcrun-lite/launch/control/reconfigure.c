@@ -12,6 +12,7 @@
 
 #include "common/events.h"
 #include "common/filter_text.h"
+#include "common/owned_file.h"
 #include "hpcrun-lite/launch/configuration/configuration.h"
 #include "hpcrun-lite/launch/configuration/filter_values.h"
 #include "hpcrun-lite/launch/control/target_code.h"
@@ -281,28 +282,25 @@ static bool is_excluded(const struct work *work)
          !filter_list_has((struct filter_part){ranks, strlen(ranks)}, strtoull(rank, NULL, 10));
 }
 
-/* Writes the filter to a file that only the owner of the process may read. */
+/* Writes the filter to a new file that only the owner of the process may read. */
 static bool write_filter(struct work *work, const char *text)
 {
-  char *path = work->change->file;
-  char process[64];
-  struct stat owner;
+  struct change *change = work->change;
   size_t length = strlen(text);
-  snprintf(process, sizeof process, "/proc/%ld", (long)work->target->pid);
-  snprintf(path, sizeof work->change->file, "%s/" CONTROL_PREFIX "%s-%ld-XXXXXX" FILTER_SUFFIX,
-           work->targets->directory, work->target->host, (long)work->target->pid);
-  int fd = mkstemps(path, (int)strlen(FILTER_SUFFIX));
-  errno = fd < 0 ? errno : ENOSPC; /* where less was written */
-  bool written =
-      fd >= 0 && write(fd, text, length) == (ssize_t)length &&
-      (stat(process, &owner) != 0 || owner.st_uid == geteuid() || fchown(fd, owner.st_uid, owner.st_gid) == 0);
+  uid_t user = geteuid();
+  gid_t group = getegid();
+  bool exists = target_owner(work->target->pid, &user, &group);
+  snprintf(change->file, sizeof change->file, CONTROL_PREFIX "%s-%ld-XXXXXX" FILTER_SUFFIX, work->target->host,
+           (long)work->target->pid);
+  change->fd = owned_file_make(work->targets->at, change->file, strlen(FILTER_SUFFIX));
+  errno = change->fd < 0 ? errno : ENOSPC; /* where less was written */
+  bool written = change->fd >= 0 && write(change->fd, text, length) == (ssize_t)length &&
+                 (!exists || user == geteuid() || fchown(change->fd, user, group) == 0);
   if (!written)
     snprintf(work->message, work->message_size, "cannot write the filter to '%.400s': %s", work->targets->directory,
              strerror(errno));
-  if (fd < 0)
-    *path = '\0';
-  else
-    close(fd);
+  if (change->fd < 0)
+    change->file[0] = '\0';
   return written;
 }
 
@@ -332,8 +330,8 @@ static bool change_filter(struct work *work)
   if (!done)
     snprintf(work->message, work->message_size, "%s", work->change->warning);
   done = done && (!text || write_filter(work, text));
-  const char *name = strrchr(work->change->file, '/');
-  add_command(work, "filter %zu %s", text ? strlen(text) : 0, name ? name + 1 : "-");
+  const char *name = work->change->file;
+  add_command(work, "filter %zu %s", text ? strlen(text) : 0, *name ? name : "-");
   add_command(work, "excluded %d", is_excluded(work));
   for (char *newline = wanted; (newline = strchr(newline, '\n')) != NULL; *newline = ',')
     continue;
@@ -368,11 +366,13 @@ bool reconfigure_work_out(const struct targets *targets, const struct target *ta
   return change_rates(&work) && change_filter(&work);
 }
 
-void reconfigure_release(struct change *changes, size_t count)
+void reconfigure_release(const struct targets *targets, struct change *changes)
 {
-  for (size_t i = 0; changes && i < count; i++)
-    if (changes[i].file[0])
-      unlink(changes[i].file);
+  for (size_t i = 0; changes && i < targets->count; i++)
+    if (changes[i].file[0]) {
+      owned_file_remove(targets->at, changes[i].file, changes[i].fd);
+      close(changes[i].fd);
+    }
   free(changes);
   configuration_release(&configuration);
 }

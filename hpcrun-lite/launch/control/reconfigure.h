@@ -10,7 +10,6 @@
 #ifndef HPCRUN_LITE_LAUNCH_CONTROL_RECONFIGURE_H
 #define HPCRUN_LITE_LAUNCH_CONTROL_RECONFIGURE_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -21,7 +20,8 @@ struct change {
   char command[CONTROL_TEXT_MAX]; /* "": nothing changes */
   char done[1024];                /* for the user */
   char warning[512];              /* "": there is none */
-  char file[PATH_MAX + 320];      /* of the filter; "": there is none */
+  char file[336];                 /* of the filter; "": there is none */
+  int fd;                         /* of that file */
 };
 
 /* Reads the file.  Returns false with a message. */
@@ -31,7 +31,7 @@ bool reconfigure_read(const char *path, char *message, size_t message_size);
 bool reconfigure_work_out(const struct targets *targets, const struct target *target, const char *in_force,
                           struct change *change, char *message, size_t message_size);
 
-/* Frees the file that was read. */
-void reconfigure_release(struct change *changes, size_t count);
+/* Frees the file that was read, and the changes (NULL: none), one for each target. */
+void reconfigure_release(const struct targets *targets, struct change *changes);
 
 #endif

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "common/format.h"
+#include "common/owned_file.h"
+#include "hpcrun-lite/launch/safety/known_file.h"
 
 /* A process's tables move from .live to .part when a thread ends, and from both to .hpcrun at the end of the process.
  * Files are copied in the order of these moves, so that nothing is missed, and what was copied twice is the same
@@ -50,10 +52,16 @@ static int copy_bytes(int from, int to)
 /* Copies a file of the same name, in the place of an earlier copy.  One that has vanished meanwhile is left out. */
 static int copy_file(int directory, int copy, const char *name)
 {
+  struct stat status;
   int from = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
   if (from < 0)
     return errno == ENOENT ? 0 : errno;
-  int to = openat(copy, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fstat(from, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1) { /* 0: it has just vanished */
+    close(from);
+    return EPERM;
+  }
+  unlinkat(copy, name, 0);
+  int to = openat(copy, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   int error = to < 0 ? errno : copy_bytes(from, to);
   close(from);
   if (to >= 0 && close(to) != 0 && !error)
@@ -89,8 +97,7 @@ static int copy_pass(int directory, int copy, const char *suffix, unsigned *copi
       error = errno;
       break;
     }
-    if (!format_has_suffix(entry->d_name, suffix) || strstr(entry->d_name, ".packing") ||
-        strstr(entry->d_name, ".flush.flush"))
+    if (!known_file_has_name(entry->d_name, suffix))
       continue;
     error = copy_file(directory, copy, entry->d_name);
     *copied += !error;
@@ -101,21 +108,25 @@ static int copy_pass(int directory, int copy, const char *suffix, unsigned *copi
   return error;
 }
 
+/* Removes what was copied, and nothing else. */
 static void remove_copy(int copy, const char *path)
 {
   int again = openat(copy, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *entries = again >= 0 ? fdopendir(again) : NULL;
   for (struct dirent *entry; entries && (entry = readdir(entries));)
-    unlinkat(copy, entry->d_name, 0);
+    for (size_t i = 0; i < PASSES; i++)
+      if (known_file_has_name(entry->d_name, passes[i]))
+        unlinkat(copy, entry->d_name, 0);
   if (entries)
     closedir(entries);
+  unlinkat(copy, FORMAT_SNAPSHOT_MARKER, 0);
   rmdir(path);
 }
 
 /* Writes which processes of this host run.  Returns 0 or errno. */
 static int write_marker(int copy, const struct targets *targets)
 {
-  int marker = openat(copy, FORMAT_SNAPSHOT_MARKER, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  int marker = openat(copy, FORMAT_SNAPSHOT_MARKER, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (marker < 0)
     return errno;
   int error = dprintf(marker, FORMAT_SNAPSHOT_TITLE "%s\n", targets->host) < 0 ? errno : 0;
@@ -151,6 +162,22 @@ static bool lies_in(const char *copy, const char *directory)
   return !strncmp(real, whole, length) && (!real[length] || real[length] == '/');
 }
 
+/* Makes the directory of the copy, and opens it if it is that one: another user may be able to exchange it.  Returns -1
+ * with errno. */
+static int make_copy(const char *path)
+{
+  struct stat status;
+  if (mkdir(path, 0700) != 0)
+    return -1;
+  int copy = owned_file_directory(path);
+  if (copy >= 0 && fstat(copy, &status) == 0 && status.st_uid == geteuid() && !(status.st_mode & 0077))
+    return copy;
+  if (copy >= 0)
+    close(copy);
+  errno = EPERM;
+  return -1;
+}
+
 bool snapshot_take(const struct targets *targets, const char *copy, char *message, size_t message_size)
 {
   const char *directory = targets->directory;
@@ -158,28 +185,20 @@ bool snapshot_take(const struct targets *targets, const char *copy, char *messag
     snprintf(message, message_size, "'%.400s' lies in the measurement; give a directory outside it", copy);
     return false;
   }
-  int from = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), to = -1, error = from < 0 ? errno : 0;
-  if (!error && mkdir(copy, 0700) != 0) {
+  int to = make_copy(copy);
+  if (to < 0) {
     snprintf(message, message_size, "cannot create '%.400s': %s", copy, strerror(errno));
-    close(from);
     return false;
   }
-  if (!error && (to = open(copy, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
-    error = errno;
-  if (!error)
-    error = copy_all(from, to, targets);
+  int error = copy_all(targets->at, to, targets);
   if (error) {
     snprintf(message, message_size,
              error == ENOENT ? "nothing was measured yet into '%.400s'%s"
                              : "cannot copy '%.400s': %s; nothing stays of the copy",
              directory, error == ENOENT ? "" : strerror(error));
-    if (to >= 0)
-      remove_copy(to, copy);
+    remove_copy(to, copy);
   }
-  if (from >= 0)
-    close(from);
-  if (to >= 0)
-    close(to);
+  close(to);
   return !error;
 }
 

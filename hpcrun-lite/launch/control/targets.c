@@ -14,6 +14,8 @@
 
 #include "common/array.h"
 #include "common/format.h"
+#include "common/owned_file.h"
+#include "hpcrun-lite/launch/safety/known_file.h"
 
 enum { FILE_MAX_BYTES = 4 << 20 }; /* of a file in /proc */
 
@@ -113,6 +115,18 @@ bool target_exists(pid_t pid)
   return threads > 0;
 }
 
+bool target_owner(pid_t pid, uid_t *user, gid_t *group)
+{
+  char path[64];
+  struct stat process;
+  snprintf(path, sizeof path, "/proc/%ld", (long)pid);
+  if (stat(path, &process) != 0)
+    return false;
+  *user = process.st_uid;
+  *group = process.st_gid;
+  return true;
+}
+
 bool target_variable(pid_t pid, const char *name, char *value, size_t room)
 {
   size_t size, length = strlen(name);
@@ -157,36 +171,16 @@ static bool add(struct targets *targets, pid_t pid, const char *host)
   return true;
 }
 
-/* Takes HOST-PID-START.live apart; HOST may contain '-'. */
-static bool parse_name(const char *name, char *host, size_t host_size, pid_t *pid)
-{
-  char text[NAME_MAX + 1], *end;
-  size_t length = strlen(name), suffix = strlen(FORMAT_LIVE_SUFFIX);
-  if (length <= suffix || length >= sizeof text || strcmp(name + length - suffix, FORMAT_LIVE_SUFFIX) != 0)
-    return false;
-  snprintf(text, sizeof text, "%.*s", (int)(length - suffix), name);
-  char *start = strrchr(text, '-');
-  if (!start)
-    return false;
-  *start = '\0';
-  char *number = strrchr(text, '-');
-  if (!number || !isdigit((unsigned char)number[1]))
-    return false;
-  *number = '\0';
-  long value = strtol(number + 1, &end, 10);
-  *pid = (pid_t)value;
-  return !*end && value > 0 && value <= INT_MAX && snprintf(host, host_size, "%s", text) < (int)host_size;
-}
-
 /* The processes with live files.  Those of this host that are gone were killed. */
 static bool add_files(struct targets *targets)
 {
-  DIR *entries = opendir(targets->directory);
-  bool done = true;
+  int again = openat(targets->at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *entries = again >= 0 ? fdopendir(again) : NULL;
+  bool done = entries != NULL;
   for (struct dirent *entry; entries && done && (entry = readdir(entries));) {
     char host[256];
     pid_t pid;
-    if (parse_name(entry->d_name, host, sizeof host, &pid) &&
+    if (known_file_process(entry->d_name, FORMAT_LIVE_SUFFIX, host, sizeof host, &pid) &&
         (strcmp(host, targets->host) != 0 || (target_exists(pid) && has_library(pid))))
       done = add(targets, pid, host);
   }
@@ -199,7 +193,7 @@ static bool add_files(struct targets *targets)
 static bool add_running(struct targets *targets)
 {
   struct stat wanted, found;
-  DIR *entries = stat(targets->directory, &wanted) == 0 ? opendir("/proc") : NULL;
+  DIR *entries = fstat(targets->at, &wanted) == 0 ? opendir("/proc") : NULL;
   bool done = true;
   for (struct dirent *entry; entries && done && (entry = readdir(entries));) {
     char directory[PATH_MAX];
@@ -213,12 +207,39 @@ static bool add_running(struct targets *targets)
   return done;
 }
 
+/* Opens the directory, in which a launch has put its marker. */
+static bool open_directory(struct targets *targets, char *message, size_t message_size)
+{
+  char id[KNOWN_FILE_ID_BYTES];
+  struct stat status;
+  targets->at = owned_file_directory(targets->directory);
+  if (targets->at < 0) {
+    snprintf(message, message_size, "cannot open the measurement directory '%.400s': %s", targets->directory,
+             strerror(errno));
+    return false;
+  }
+  int marker =
+      fstat(targets->at, &status) == 0 ? owned_file_open(targets->at, KNOWN_FILE_MARKER, O_RDONLY, status.st_uid) : -1;
+  bool marked = marker >= 0 && known_file_read_marker(marker, id);
+  int error = marker < 0 ? errno : 0;
+  if (marker >= 0)
+    close(marker);
+  if (error == EACCES)
+    snprintf(message, message_size, "cannot read '%.400s': %s", targets->directory, strerror(error));
+  else if (!marked)
+    snprintf(message, message_size,
+             "no process that runs is measured into '%.400s': the marker of a launch (the file " KNOWN_FILE_MARKER
+             ") is not in it",
+             targets->directory);
+  return marked;
+}
+
 static bool find_process(struct targets *targets, pid_t pid, char *message, size_t message_size)
 {
   const char *why = "is not measured: start it with hpcrun-lite";
   if (directory_of(pid, targets->directory, sizeof targets->directory)) {
     if (has_library(pid) && add(targets, pid, targets->host))
-      return true;
+      return open_directory(targets, message, message_size);
     if (has_library(pid))
       why = "cannot be listed: not enough memory";
   } else if (errno == EACCES || errno == EPERM) {
@@ -245,7 +266,9 @@ static bool find_directory(struct targets *targets, const char *name, char *mess
              name, strerror(errno ? errno : ENOTDIR));
     return false;
   }
-  if (access(targets->directory, R_OK | W_OK | X_OK) != 0) {
+  if (!open_directory(targets, message, message_size))
+    return false;
+  if (faccessat(targets->at, ".", R_OK | W_OK | X_OK, AT_EACCESS) != 0) {
     snprintf(message, message_size, "cannot write to '%.400s', through which processes hear commands: %s", name,
              strerror(errno));
     return false;
@@ -266,6 +289,7 @@ bool targets_find(struct targets *targets, const char *which, char *message, siz
 {
   size_t digits = strspn(which, "0123456789");
   errno = 0;
+  targets->at = -1;
   if (gethostname(targets->host, sizeof targets->host - 1) != 0 || !targets->host[0])
     strcpy(targets->host, "localhost");
   if (!digits || which[digits])
@@ -279,5 +303,7 @@ bool targets_find(struct targets *targets, const char *which, char *message, siz
 
 void targets_release(struct targets *targets)
 {
+  if (targets->at >= 0)
+    close(targets->at);
   free(targets->items);
 }

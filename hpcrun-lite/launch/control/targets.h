@@ -1,7 +1,8 @@
 /* The measured processes that a command of --control is for.
  *
  * A process writes DIR/HOST-PID-START.live from its first sample on.  One of this host that has no file yet (it is
- * paused) is found in /proc, by its environment.
+ * paused) is found in /proc, by its environment.  That of another user can name any directory, so only one with the
+ * marker of a launch is used.
  *
  * Context: BATCH (the launcher).  The caller owns the list; targets_release() frees what it holds.
  */
@@ -21,6 +22,7 @@ struct target {
 
 struct targets {
   char directory[PATH_MAX]; /* the measurement directory */
+  int at;                   /* it is open: files are reached from here, whatever takes its name meanwhile */
   char host[256];           /* this one */
   struct target *items;
   size_t count, room;
@@ -38,6 +40,9 @@ char *target_file(pid_t pid, const char *name, size_t *size);
 
 /* Copies the value of a variable at the process's start.  Returns false with errno; ENOENT: it is not set. */
 bool target_variable(pid_t pid, const char *name, char *value, size_t room);
+
+/* The user that the process runs as, and its group.  Returns false if the process is gone. */
+bool target_owner(pid_t pid, uid_t *user, gid_t *group);
 
 /* Does the process run?  One that has ended, but was not waited for by its parent, does not. */
 bool target_exists(pid_t pid);
