@@ -78,6 +78,8 @@ void writer_start(void)
   writer.zstd = zstd;
   if (gethostname(writer.host, sizeof writer.host - 1) != 0 || !writer.host[0])
     strcpy(writer.host, "localhost");
+  name_file(writer.path, sizeof writer.path, FORMAT_PART_SUFFIX);
+  pinned_name(&writer.file, writer.path); /* first: it pins the directory */
   snprintf(writer.path, sizeof writer.path, "%s/" CONTROL_PREFIX "%s-%d", config.directory, writer.host, rt.pid);
   command_start(writer.path);
   name_file(writer.path, sizeof writer.path, FORMAT_GRAPH_SUFFIX);
@@ -89,7 +91,6 @@ void writer_start(void)
   name_file(writer.path, sizeof writer.path, FORMAT_LIVE_SUFFIX);
   arena_keep(writer.path);
   name_file(writer.path, sizeof writer.path, FORMAT_PART_SUFFIX);
-  pinned_name(&writer.file, writer.path);
   name_file(writer.whole_path, sizeof writer.whole_path, FORMAT_SUFFIX);
 }
 

@@ -12,8 +12,8 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Phased, Running, control, control_id, controlled, cpu_of, send_control_signal, write
 from report import report, rows
 from screen_model import Terminal
-from tap import (LAUNCHER, OTHER_USER, REPORT, Skip, case, children, main, must, need_root, run, small_disk, start, timed,
-                 wait_until)
+from tap import (LAUNCHER, LIBRARY, OTHER_USER, REPORT, Skip, case, children, main, must, need_program, need_root, run,
+                 small_disk, start, timed, wait_until)
 
 MPIRUN = shutil.which("mpirun.openmpi")
 # Open MPI also runs as root, with more ranks than cores, and does not look for other machines.
@@ -791,6 +791,27 @@ def hostile_control_files_change_nothing(directory):
             os.remove(path)
         assert program.status()["state"] == "running", content[:20]
     program.end()
+
+
+@case
+def a_command_for_an_earlier_process_of_that_number_is_removed(directory):
+    """One that was deferred, and whose process was killed: a process with the same number and host removes it when it
+    starts.  The number is 1 in a namespace of its own."""
+    need_root()
+    need_program("unshare")
+    must(LAUNCHER, "-q", "-o", "m", "true", cwd=directory)
+    output = os.path.join(directory, "m")
+    path = os.path.join(output, f"control-{os.uname().nodename}-1")
+    text = b"stop"
+    with open(path, "wb") as file:
+        file.write((b"hpcctl02" + control_id().to_bytes(4, "little") + len(text).to_bytes(4, "little") +
+                    (1).to_bytes(4, "little") + bytes(4) + text).ljust(8192, b"\0"))
+    os.chmod(path, 0o600)
+    done = run("unshare", "--pid", "--fork", "env", f"LD_PRELOAD={LIBRARY}", f"HPCRUN_LITE_DIR={output}", "HPCRUN_LITE_LOG=0",
+               "sh", "-c", 'test -e "$0" && echo left || echo removed', path)
+    if "Operation not permitted" in done.stderr:
+        raise Skip("may not make a namespace of processes")
+    assert done.stdout == "removed\n", done
 
 
 @case
