@@ -725,7 +725,9 @@ def an_index_takes_no_other_files_place(directory):
     must(LAUNCHER, "-q", "-t", "-e", "task-clock@f1000", "-o", "m", program, cwd=directory)
     path = glob.glob(os.path.join(directory, "m", "*.hpcrun"))[0].replace(".hpcrun", ".index")
     victim = write(os.path.join(directory, "victim"), "precious\n")
-    for make in (lambda: os.link(victim, path), lambda: os.symlink(victim, path), lambda: write(path, "notes\n"),
+    ours = write(os.path.join(directory, "ours"), OURS.decode("latin-1"))
+    for make in (lambda: os.link(victim, path), lambda: os.link(ours, path), lambda: os.symlink(ours, path),
+                 lambda: write(path, "notes\n"),
                  lambda: write(path, ""), lambda: os.mkfifo(path)):
         make()
         before = state(path), state(victim)
