@@ -21,7 +21,8 @@ enum {
   LIFE_BITS_MAX = 62, /* of the time in ns from the start of the process to the end of a lane: more than 100 years */
   SHIFT_MAX = 48,
   LEVELS_MAX = 40,
-  BYTES_A_CELL = 8 /* of the trace, for a cell of the first level */
+  BYTES_A_CELL = 8,       /* of the trace, for a cell of the first level */
+  WINDOW_BYTES = 64 << 10 /* of an earlier file, in which a chunk of an index is sought */
 };
 
 struct index_builder {
@@ -309,18 +310,37 @@ static int open_directory(const struct index_builder *building)
   return open(before ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* Whether the beginning of the file has a chunk of an index.  Its first one may be damaged, and is then replaced. */
+static bool is_index(int fd)
+{
+  static const uint64_t magic = FORMAT_MAGIC;
+  uint8_t bytes[WINDOW_BYTES];
+  ssize_t got = pread(fd, bytes, sizeof bytes, 0);
+  size_t size = got > 0 ? (size_t)got : 0;
+  const uint8_t *at = bytes;
+  while ((at = memmem(at, size - (size_t)(at - bytes), &magic, sizeof magic)) != NULL) {
+    struct format_chunk head;
+    if (size - (size_t)(at - bytes) < sizeof head)
+      return false;
+    memcpy(&head, at, sizeof head);
+    if (head.version == FORMAT_VERSION && head.table == FORMAT_INDEX)
+      return true;
+    at++;
+  }
+  return false;
+}
+
 /* Whether the index's name is free, or that of an earlier index, of this user or the directory's. */
 static bool may_replace(const struct index_builder *building)
 {
   struct stat directory;
-  uint64_t magic = 0;
   const char *name = name_of(building->path);
   int fd = owned_file_open(building->directory, name, O_RDONLY, geteuid());
   if (fd < 0 && errno == ENOENT)
     return true;
   if (fd < 0 && fstat(building->directory, &directory) == 0)
     fd = owned_file_open(building->directory, name, O_RDONLY, directory.st_uid);
-  bool index = fd >= 0 && pread(fd, &magic, sizeof magic, 0) == (ssize_t)sizeof magic && magic == FORMAT_MAGIC;
+  bool index = fd >= 0 && is_index(fd);
   if (fd >= 0)
     close(fd);
   return index;

@@ -725,7 +725,10 @@ def an_index_takes_no_other_files_place(directory):
     must(LAUNCHER, "-q", "-t", "-e", "task-clock@f1000", "-o", "m", program, cwd=directory)
     path = glob.glob(os.path.join(directory, "m", "*.hpcrun"))[0].replace(".hpcrun", ".index")
     victim = write(os.path.join(directory, "victim"), "precious\n")
-    ours = write(os.path.join(directory, "ours"), OURS.decode("latin-1"))
+    ours = os.path.join(directory, "ours")
+    must(REPORT, *INDEX, "m", cwd=directory)
+    os.rename(path, ours)
+    os.truncate(ours, os.path.getsize(ours) - 1)  # it has to be made anew
     for make in (lambda: os.link(victim, path), lambda: os.link(ours, path), lambda: os.symlink(ours, path),
                  lambda: write(path, "notes\n"),
                  lambda: write(path, ""), lambda: os.mkfifo(path)):
