@@ -197,7 +197,6 @@ FORMAT_READERS = {"hpcprof-lite/input/file_tables.c", "hpcprof-lite/input/read.c
 REPEATED = r"meson\.build|README\.md|.*\.(hpcrun|graph|trace)"
 DEBIAN = {"debian", "debian/tests", "debian/source"}  # its names are fixed
 NOT_SOURCES = {".git", "build", "build-deps", "__pycache__"}
-FOLDER_MOST = 30
 
 
 def tree():
@@ -218,12 +217,6 @@ def no_file_name_occurs_twice(_):
                 places[name].append(folder)
     repeated = {name: folders for name, folders in places.items() if len(folders) > 1}
     assert not repeated, repeated
-
-
-@tap.case
-def no_folder_has_too_many_files(_):
-    large = {folder: len(names) for folder, names in tree() if len(names) > FOLDER_MOST}
-    assert not large, large
 
 
 @tap.case
