@@ -6,11 +6,20 @@
  * function's time, so they are not measured. */
 #include "hpcrun-lite/gomp/gomp.h"
 
-/* Declares libomp's function.  A call from libomp jumps there. */
+/* Declares the runtime of this call, and libomp's function.  A call from libomp jumps there. */
 #define KMPC_ENTER(name, ...)                                                                                          \
-  __typeof__(&wrap_##name) next = GOMP_NEXT(gomp_find_libomp(GOMP_CALLER), name);                                      \
-  if ((uint64_t)GOMP_CALLER - rt.runtime_start < rt.runtime_end - rt.runtime_start)                                    \
+  const struct gomp_runtime *runtime = gomp_libomp(GOMP_CALLER);                                                       \
+  __typeof__(&wrap_##name) next = GOMP_NEXT(runtime, name);                                                            \
+  if (gomp_internal(GOMP_CALLER))                                                                                      \
   return next(__VA_ARGS__)
+
+/* A libomp that announces no chunks divides a taskloop in a team of several threads. */
+static inline void taskloop_chunks(const struct gomp_runtime *runtime, void *task, const uint64_t *first,
+                                   const uint64_t *last, int64_t step)
+{
+  if (runtime->no_chunks && runtime->team_size() > 1)
+    gomp_taskloop_chunks(task, first, last, step);
+}
 
 uint64_t gomp_allocation(const void *task)
 {
@@ -55,6 +64,7 @@ GOMP_CODE void wrap___kmpc_taskloop(void *place, int thread, void *task, int def
                                     int64_t step, int no_group, int schedule, uint64_t number, void *copy)
 {
   KMPC_ENTER(__kmpc_taskloop, place, thread, task, deferred, first, last, step, no_group, schedule, number, copy);
+  taskloop_chunks(runtime, task, first, last, step);
   const struct creation_time outer = ompt_creation_begin(GOMP_CALLER, gomp_allocation(task));
   next(place, thread, task, deferred, first, last, step, no_group, schedule, number, copy);
   ompt_creation_end(&outer);
@@ -66,6 +76,7 @@ GOMP_CODE void wrap___kmpc_taskloop_5(void *place, int thread, void *task, int d
 {
   KMPC_ENTER(__kmpc_taskloop_5, place, thread, task, deferred, first, last, step, no_group, schedule, number, modifier,
              copy);
+  taskloop_chunks(runtime, task, first, last, step);
   const struct creation_time outer = ompt_creation_begin(GOMP_CALLER, gomp_allocation(task));
   next(place, thread, task, deferred, first, last, step, no_group, schedule, number, modifier, copy);
   ompt_creation_end(&outer);

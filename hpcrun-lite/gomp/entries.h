@@ -126,6 +126,19 @@
 
 #define KMPC_CREATIONS(X) KMPC_TIMED(X) KMPC_UNWRAPPED(X)
 
+/* Functions of libomp that hand out the iterations of loops: wrapped for a libomp that announces no chunks (chunks.c).
+ */
+#define KMPC_CHUNKS(X) \
+  X(__kmpc_dispatch_init_4) X(__kmpc_dispatch_init_4u) X(__kmpc_dispatch_init_8) X(__kmpc_dispatch_init_8u) \
+  X(__kmpc_dispatch_next_4) X(__kmpc_dispatch_next_4u) X(__kmpc_dispatch_next_8) X(__kmpc_dispatch_next_8u) \
+  X(__kmpc_for_static_init_4) X(__kmpc_for_static_init_4u) X(__kmpc_for_static_init_8) X(__kmpc_for_static_init_8u) \
+  X(__kmpc_dist_dispatch_init_4) X(__kmpc_dist_dispatch_init_4u) X(__kmpc_dist_dispatch_init_8) \
+  X(__kmpc_dist_dispatch_init_8u) X(__kmpc_dist_for_static_init_4) X(__kmpc_dist_for_static_init_4u) \
+  X(__kmpc_dist_for_static_init_8) X(__kmpc_dist_for_static_init_8u)
+
+/* Task functions of taskloops that a libomp without chunks can be told apart by (chunks.c). */
+#define KMPC_TASKLOOPS 256
+
 /* X(name, reason).  A name that ends in * stands for all that begin so, if they are not wrapped. */
 #define GOMP_PLAIN(X) \
   X("GOMP_cancel", "what it ends is seen where it ends") \

@@ -22,7 +22,8 @@
 #define GOMP_NUMBER(name) GOMP_NUMBER_##name,
 #define GOMP_NUMBER_V1(name) GOMP_NUMBER_v1_##name,
 enum gomp_entry {
-  GOMP_WRAPPED(GOMP_NUMBER) KMPC_CREATIONS(GOMP_NUMBER) GOMP_LOCKS(GOMP_NUMBER) GOMP_LOCKS(GOMP_NUMBER_V1) GOMP_ENTRIES
+  GOMP_WRAPPED(GOMP_NUMBER) KMPC_CREATIONS(GOMP_NUMBER) KMPC_CHUNKS(GOMP_NUMBER) GOMP_LOCKS(GOMP_NUMBER)
+      GOMP_LOCKS(GOMP_NUMBER_V1) GOMP_ENTRIES
 };
 
 /* A libgomp, or another library that exports its interface. */
@@ -32,7 +33,8 @@ struct gomp_runtime {
   void (*register_reductions)(uintptr_t *);
   bool (*cancellation_point)(int);
   bool libomp;
-  bool silent; /* its calls cause no events here: it has OMPT, or the adapter is off */
+  bool no_chunks; /* a libomp that does not announce the chunks of loops: chunks.c does */
+  bool silent;    /* its calls cause no events here: it has OMPT, or the adapter is off */
 };
 
 /* The runtime to which a call from that address leads.  Never NULL: without any runtime the program ends, as it would
@@ -42,12 +44,31 @@ const struct gomp_runtime *gomp_find_runtime(const void *caller);
 /* The same for a call of libomp's interface. */
 const struct gomp_runtime *gomp_find_libomp(const void *caller);
 
+/* Is it a call from the runtime itself? */
+static inline bool gomp_internal(const void *caller)
+{
+  return (uint64_t)caller - rt.runtime_start < rt.runtime_end - rt.runtime_start;
+}
+
+/* Has the taskloop whose first task this is report the iterations of each task (chunks.c).  lower, upper: their bounds,
+ * in the task. */
+void gomp_taskloop_chunks(void *task, const uint64_t *lower, const uint64_t *upper, int64_t step);
+
 /* The ticks that the allocation of a task of libomp took, if it is the one that the thread allocated last; NULL: that
  * one. */
 uint64_t gomp_allocation(const void *task);
 
 /* The runtime in the program's global scope, to which all calls lead; NULL if there is none, or if it is silent. */
 extern const struct gomp_runtime *gomp_global;
+
+/* The libomp that was loaded when the program started, to which all calls of its interface lead; NULL if there was
+ * none. */
+extern const struct gomp_runtime *gomp_global_libomp;
+
+static inline const struct gomp_runtime *gomp_libomp(const void *caller)
+{
+  return __builtin_expect(gomp_global_libomp != NULL, 1) ? gomp_global_libomp : gomp_find_libomp(caller);
+}
 
 static inline const struct gomp_runtime *gomp_runtime(const void *caller)
 {

@@ -98,8 +98,51 @@ bind:                                   /* (%rsp): number of the entry; above it
 #define OLD_ENTRY_POINT(name) old_entry_point name;
 GOMP_WRAPPED(ENTRY_POINT)
 KMPC_CREATIONS(ENTRY_POINT)
+KMPC_CHUNKS(ENTRY_POINT)
 GOMP_LOCKS(VERSIONED_ENTRY_POINT)
 GOMP_LOCKS(OLD_ENTRY_POINT)
+
+/* gomp_taskloop_bodies: functions of 16 bytes, each of which stands for a task function of a taskloop, void (int thread,
+ * void *task).  It reports the task's iterations, and jumps to the task function. */
+        .balign 16
+        .type   taskloop_body, @function
+taskloop_body:                          /* %eax: number of the function */
+        .cfi_startproc
+        pushq   %rdi
+        .cfi_adjust_cfa_offset 8
+        pushq   %rsi
+        .cfi_adjust_cfa_offset 8
+        subq    $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        movl    %eax, %edi
+        movq    8(%rsp), %rsi
+        call    gomp_taskloop_task
+        addq    $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        popq    %rsi
+        .cfi_adjust_cfa_offset -8
+        popq    %rdi
+        .cfi_adjust_cfa_offset -8
+        jmp     *%rax
+        .cfi_endproc
+        .size   taskloop_body, . - taskloop_body
+
+        .balign 16
+        .globl  gomp_taskloop_bodies
+        .hidden gomp_taskloop_bodies, gomp_taskloop_task
+        .type   gomp_taskloop_bodies, @function
+gomp_taskloop_bodies:
+        .cfi_startproc
+        .set    number, 0
+        .rept   KMPC_TASKLOOPS
+        .balign 16
+        endbr64
+        movl    $number, %eax
+        jmp     taskloop_body
+        .set    number, number + 1
+        .endr
+        .cfi_endproc
+        .size   gomp_taskloop_bodies, . - gomp_taskloop_bodies
 
 /* void gomp_call_longs(void (*function)(long, ...), unsigned count, const long *arguments): calls a function that takes
  * any number of long. */

@@ -16,12 +16,14 @@
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 #define NAME(name) #name,
-static const char *const names[] = {GOMP_WRAPPED(NAME) KMPC_CREATIONS(NAME) GOMP_LOCKS(NAME) GOMP_LOCKS(NAME)};
+static const char *const names[] = {GOMP_WRAPPED(NAME) KMPC_CREATIONS(NAME) KMPC_CHUNKS(NAME) GOMP_LOCKS(NAME)
+                                        GOMP_LOCKS(NAME)};
 
 #define DECLARE(name) extern void wrap_##name(void);
 #define DECLARE_V1(name) extern void wrap_v1_##name(void);
 GOMP_WRAPPED(DECLARE)
 KMPC_TIMED(DECLARE)
+KMPC_CHUNKS(DECLARE)
 GOMP_LOCKS(DECLARE)
 GOMP_LOCKS(DECLARE_V1)
 
@@ -29,7 +31,7 @@ GOMP_LOCKS(DECLARE_V1)
 #define NO_WRAPPER(name) NULL,
 #define WRAPPER_V1(name) wrap_v1_##name,
 static void (*const wrappers[])(void) = {GOMP_WRAPPED(WRAPPER) KMPC_TIMED(WRAPPER) KMPC_UNWRAPPED(NO_WRAPPER)
-                                             GOMP_LOCKS(WRAPPER) GOMP_LOCKS(WRAPPER_V1)};
+                                             KMPC_CHUNKS(WRAPPER) GOMP_LOCKS(WRAPPER) GOMP_LOCKS(WRAPPER_V1)};
 
 extern void *gomp_targets[GOMP_ENTRIES]; /* jumps.S */
 
@@ -142,6 +144,7 @@ static void fill(struct gomp_runtime *runtime, void *handle, bool global)
   *(void **)&runtime->register_reductions = find(handle, "GOMP_taskgroup_reduction_register", NULL);
   *(void **)&runtime->cancellation_point = find(handle, "GOMP_cancellation_point", NULL);
   runtime->libomp = dlsym(handle, probes[LIBOMP]);
+  runtime->no_chunks = runtime->libomp && !dlsym(handle, "__kmpc_sections_init"); /* both came with version 15 */
   runtime->silent = !config.gomp || config.tool_disabled || runtime->libomp;
 }
 
@@ -376,7 +379,7 @@ const struct gomp_runtime *gomp_find_runtime(const void *caller)
 
 /* Addresses in the runtimes that were loaded when the program started; NULL: none.  All calls lead to them. */
 static void *at_start[2];
-static const struct gomp_runtime *libomp_at_start;
+const struct gomp_runtime *gomp_global_libomp;
 
 static __attribute__((constructor)) void find_global(void)
 {
@@ -384,7 +387,7 @@ static __attribute__((constructor)) void find_global(void)
   for (int i = ANY_RUNTIME; i <= LIBOMP && !sought; i++)
     at_start[i] = dlsym(RTLD_NEXT, probes[i]);
   if (!sought && at_start[LIBOMP]) /* it must be known before it has workers */
-    libomp_at_start = runtime_of(at_start[LIBOMP]);
+    gomp_global_libomp = runtime_of(at_start[LIBOMP]);
   sought = true;
 }
 
@@ -395,23 +398,37 @@ void gomp_note_libomp(const void *function)
 
 const struct gomp_runtime *gomp_find_libomp(const void *caller)
 {
-  return libomp_at_start ? libomp_at_start : find_runtime(caller, LIBOMP);
+  return find_runtime(caller, LIBOMP);
 }
 
 /* A call of libomp's interface.  Unless times of creation are wanted, it leads to libomp's own function, for good if
  * all calls do. */
 static void *bind_libomp(unsigned entry, const void *caller)
 {
-  void *next = gomp_find_libomp(caller)->next[entry], *wrapper = (void *)wrappers[entry];
+  void *next = gomp_libomp(caller)->next[entry], *wrapper = (void *)wrappers[entry];
   bool timed = atomic_load(&rt.log) && rt.get_task_info;
   bool internal = (uint64_t)caller - rt.runtime_start < rt.runtime_end - rt.runtime_start;
   if (timed && !wrapper && !internal)
     ompt_creation_undeferred(caller, gomp_allocation(NULL));
   if (timed)
     set_adapter_code();
-  if (libomp_at_start && (wrapper || !timed))
+  if (gomp_global_libomp && (wrapper || !timed))
     __atomic_store_n(&gomp_targets[entry], timed ? wrapper : next, __ATOMIC_RELAXED);
   return timed && wrapper ? wrapper : next;
+}
+
+/* A call of libomp's interface that hands out iterations.  It leads to libomp's own function, unless chunks are wanted
+ * and libomp does not announce them; where several runtimes can be called, to the wrapper, which finds the one. */
+static void *bind_chunks(unsigned entry, const void *caller)
+{
+  const struct gomp_runtime *runtime = gomp_libomp(caller);
+  bool wanted = rt.online && (runtime->no_chunks || !gomp_global_libomp);
+  void *target = wanted ? (void *)wrappers[entry] : runtime->next[entry];
+  if (wanted)
+    set_adapter_code();
+  if (wanted || gomp_global_libomp)
+    __atomic_store_n(&gomp_targets[entry], target, __ATOMIC_RELAXED);
+  return target;
 }
 
 /* The first call of an entry point.  Returns where this call and all later ones lead. */
@@ -424,6 +441,8 @@ __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void
   find_global();
   if (entry >= GOMP_NUMBER___kmpc_omp_task && entry <= GOMP_NUMBER___kmpc_omp_task_begin_if0)
     return bind_libomp(entry, caller);
+  if (entry >= GOMP_NUMBER___kmpc_dispatch_init_4 && entry <= GOMP_NUMBER___kmpc_dist_for_static_init_8u)
+    return bind_chunks(entry, caller);
   const struct gomp_runtime *global = at_start[ANY_RUNTIME] ? runtime_of(at_start[ANY_RUNTIME]) : NULL;
   if (global && global->silent)
     target = global->next[entry];

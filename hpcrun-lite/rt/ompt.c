@@ -563,15 +563,124 @@ void ompt_on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, omp
   rt_inside_dec(t);
 }
 
+/* ---- loops and their chunks ---- */
+
+static inline void chunk_begin(struct thread_state *t, uint32_t task, int kind, uint64_t start, uint64_t iterations)
+{
+  worksharing_chunk(t, task, kind, start, iterations);
+  construct_section(t);
+  if (graph_log_on() && t->trace.states)
+    construct_chunk(t, rt_ticks());
+}
+
+void ompt_chunks_unknown(void)
+{
+  if (!(__atomic_load_n(&rt.unseen, __ATOMIC_RELAXED) & OMPT_UNSEEN_CHUNKS))
+    __atomic_fetch_or(&rt.unseen, OMPT_UNSEEN_CHUNKS, __ATOMIC_RELAXED);
+}
+
+void ompt_loop_call(const void *caller, const void *lower, const void *upper, int64_t step, enum loop_bounds bounds)
+{
+  struct thread_state *t = self();
+  if (t)
+    t->loop_call = (struct loop_call){caller, lower, upper, step, bounds};
+}
+
+/* The chunk from `lower` to `upper`, as libomp announces it from version 15 on.  Clang's code counts up by 1. */
+static void ranged_chunk(struct thread_state *t, uint32_t task, int kind, uint64_t lower, uint64_t upper, int64_t step,
+                         enum loop_bounds bounds)
+{
+  bool up = step > 0, above = bounds == LOOP_BOUNDS_8U ? upper > lower : (int64_t)upper > (int64_t)lower;
+  uint64_t distance = up ? upper - lower : lower - upper, size = up ? (uint64_t)step : -(uint64_t)step;
+  bool any = size && (above == up || !distance);
+  uint64_t steps = size <= 1 ? distance : distance / size;
+  chunk_begin(t, task, kind, up ? lower : upper, any ? steps + 1 : 0);
+}
+
+static uint64_t bound(const void *at, enum loop_bounds bounds)
+{
+  const int32_t *narrow = at;
+  const uint64_t *wide = at;
+  if (bounds == LOOP_BOUNDS_8 || bounds == LOOP_BOUNDS_8U)
+    return *wide;
+  return bounds == LOOP_BOUNDS_4 ? (uint64_t)*narrow : (uint32_t)*narrow;
+}
+
+/* The thread's part of a static loop, or of sections. */
+static void only_chunk(struct thread_state *t, uint32_t task, int kind, const struct loop_call *call)
+{
+  if (kind == ompt_work_sections)
+    chunk_begin(t, task, ompt_dispatch_section, 0, 0);
+  else if (kind == ompt_work_distribute)
+    chunk_begin(t, task, ompt_dispatch_distribute_chunk, 0, 0);
+  else
+    ranged_chunk(t, task, ompt_dispatch_ws_loop_chunk, bound(call->lower, call->bounds),
+                 bound(call->upper, call->bounds), call->step, call->bounds);
+}
+
+static bool has_chunks(int kind)
+{
+  return kind == ompt_work_loop || kind == ompt_work_sections || kind == ompt_work_distribute ||
+         kind >= ompt_work_loop_static;
+}
+
+/* Takes the call by which the program has entered the loop that begins; its caller is NULL if it is not known. */
+static struct loop_call take_loop_call(struct thread_state *t, int kind)
+{
+  struct loop_call call = t->loop_call;
+  bool taskloop = kind == ompt_work_taskloop && graph_log_on() && !t->log.creation.caller;
+  t->loop_call.caller = NULL;
+  if (taskloop || (has_chunks(kind) && !call.caller))
+    ompt_chunks_unknown();
+  return has_chunks(kind) ? call : (struct loop_call){0};
+}
+
+void ompt_loop_chunk(uint64_t lower, uint64_t upper, int64_t step, enum loop_bounds bounds)
+{
+  struct thread_state *t = self();
+  if (!t || !rt.no_chunks || !graph_enter(t))
+    return;
+  ranged_chunk(t, t->task, ompt_dispatch_ws_loop_chunk, lower, upper, step, bounds);
+  rt_inside_dec(t);
+}
+
+void ompt_taskloop_chunk(uint64_t lower, uint64_t upper, int64_t step)
+{
+  struct thread_state *t = self();
+  if (!t || !rt.no_chunks || !graph_enter(t))
+    return;
+  if (t->running && !(t->running->flags & TASK_SERIAL)) /* newer ones do not announce those of undeferred tasks */
+    ranged_chunk(t, t->task, ompt_dispatch_taskloop_chunk, lower, upper, step, LOOP_BOUNDS_8U);
+  rt_inside_dec(t);
+}
+
+void ompt_distributed_loop(const void *caller)
+{
+  struct thread_state *t = self();
+  if (!t || !rt.no_chunks)
+    return;
+  t->loop_call = (struct loop_call){.caller = caller};
+  ompt_on_work(ompt_work_distribute, ompt_scope_begin, NULL, current_data(NULL), 0, caller);
+  if (!graph_enter(t))
+    return;
+  chunk_begin(t, t->task, ompt_dispatch_distribute_chunk, 0, 0);
+  rt_inside_dec(t);
+}
+
 void ompt_on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, uint64_t count,
                   const void *codeptr)
 {
   (void)parallel_data;
   struct thread_state *t = self();
+  struct loop_call call = {0};
+  if (t && __builtin_expect(rt.no_chunks, 0) && endpoint == ompt_scope_begin)
+    call = take_loop_call(t, kind);
   if (!t || !graph_enter(t))
     return;
   bool none = !codeptr && (kind == ompt_work_single_other || kind == ompt_work_scope);
-  if (endpoint == ompt_scope_begin && !none)
+  if (call.caller)
+    codeptr = call.caller;
+  else if (endpoint == ompt_scope_begin && !none)
     codeptr = code_of_construct(t, task_data, codeptr);
   uint32_t row = 0;
   if (kind == ompt_work_taskloop && endpoint == ompt_scope_end && t->log.creation.caller)
@@ -581,6 +690,8 @@ void ompt_on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_
   else
     worksharing_work_end(t, task_of(t, task_data), kind);
   construct_events_work(t, kind, row, endpoint == ompt_scope_begin);
+  if (call.lower && count)
+    only_chunk(t, task_of(t, task_data), kind, &call);
   rt_inside_dec(t);
 }
 
@@ -592,10 +703,7 @@ void ompt_on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int ki
     return;
   bool ranged = kind == ompt_dispatch_ws_loop_chunk || kind == ompt_dispatch_taskloop_chunk;
   const ompt_dispatch_chunk_t *chunk = ranged ? instance.ptr : NULL;
-  worksharing_chunk(t, task_of(t, task_data), kind, chunk ? chunk->start : 0, chunk ? chunk->iterations : 0);
-  construct_section(t);
-  if (graph_log_on() && t->trace.states)
-    construct_chunk(t, rt_ticks());
+  chunk_begin(t, task_of(t, task_data), kind, chunk ? chunk->start : 0, chunk ? chunk->iterations : 0);
   rt_inside_dec(t);
 }
 
@@ -789,8 +897,12 @@ int ompt_register(void)
   int missing = 0;
   for (unsigned i = 0; i < sizeof required / sizeof *required; i++)
     missing += rt.set_callback(required[i].event, required[i].callback) != ompt_set_always;
-  for (unsigned i = 0; rt.online && i < sizeof graph / sizeof *graph; i++)
-    if (rt.set_callback(graph[i].event, graph[i].callback) != ompt_set_always)
+  for (unsigned i = 0; rt.online && i < sizeof graph / sizeof *graph; i++) {
+    bool announced = rt.set_callback(graph[i].event, graph[i].callback) == ompt_set_always;
+    if (!announced && graph[i].event == ompt_callback_dispatch)
+      rt.no_chunks = true;
+    else if (!announced)
       rt.unseen |= 1u << i;
+  }
   return missing;
 }

@@ -42,6 +42,24 @@ void ompt_on_mutex_released(int kind, uint64_t wait_id, const void *codeptr);
 /* A flag of ompt_on_implicit_task(): one thread runs all implicit tasks of the region. */
 enum { OMPT_ONE_THREAD = 0x100 };
 
+/* Loops of a runtime that does not announce chunks (rt.no_chunks); otherwise these functions do nothing.
+ *
+ * ompt_loop_call(): the program enters a function of the runtime that announces a loop.  The thread's next loop is this
+ * one; its chunks are reported.  If `lower` is not NULL, lower and upper point to the bounds of the thread's only
+ * chunk, which the runtime has written when it announces the loop.
+ * ompt_loop_chunk(): a chunk of the thread's loop begins; upper: its last iteration.
+ * ompt_distributed_loop(): the thread begins its chunk of a loop that the runtime does not announce either.
+ * ompt_taskloop_chunk(): the current task runs these iterations of a taskloop.
+ * ompt_chunks_unknown(): there is a loop whose chunks are not reported. */
+void ompt_loop_call(const void *caller, const void *lower, const void *upper, int64_t step, enum loop_bounds bounds);
+void ompt_loop_chunk(uint64_t lower, uint64_t upper, int64_t step, enum loop_bounds bounds);
+void ompt_distributed_loop(const void *caller);
+void ompt_taskloop_chunk(uint64_t lower, uint64_t upper, int64_t step);
+void ompt_chunks_unknown(void);
+
+/* A bit of rt.unseen: chunks are not known. */
+enum { OMPT_UNSEEN_CHUNKS = 1 << 2 };
+
 /* A bit of rt.unseen: the program's code runs static loops and masked constructs without calling its runtime, and does
  * not say to which construct a barrier belongs. */
 enum { OMPT_UNSEEN_INLINED = 1 << 7 };

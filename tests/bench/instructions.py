@@ -30,7 +30,7 @@ from measured import build
 
 TABLE = os.path.join(tap.SCRIPT, "instructions.txt")
 TOLERANCE, OTHER_COMPILER, SLACK = 0.05, 0.30, 2  # shares, and instructions
-RUNTIME = "libomp-19"
+RUNTIME, OLD_RUNTIME = "libomp-19", "libomp-14"  # the old one announces no chunks
 OURS, UNWINDER = "libhpcrun-lite.so", "libunwind-x86_64.so"
 WRAPPERS = "???"  # the object of the adapter's section gomp_text, because valgrind only knows .text
 COUNTED = re.compile(r"hpcrun-lite/(rt|gomp)/")  # files
@@ -44,8 +44,8 @@ NAMES = (1000, 16000)  # enough to see what is searched for among all the others
 HARDLY_EVER = "task-clock@3600000000"  # practically only the samples that the program sends to itself
 TRIES = 3
 
-# Constructs by the program's compiler (GCC's programs run on libgomp) and -p, or trace for -t.  Those of one group are in
-# one run, in this order.  With -p off, dynamic1 calls no function of hpcrun-lite.
+# Constructs by the program's compiler (GCC's programs run on libgomp; old: clang's on OLD_RUNTIME) and -p, or trace for
+# -t.  Those of one group are in one run, in this order.  With -p off, dynamic1 calls no function of hpcrun-lite.
 GROUPS = {
     ("clang", "off"): ("task1", "region", "region2", "barrier2", "critical", "lock"),
     ("clang", "online"): ("task1", "region", "region2", "barrier2", "critical", "lock", "dynamic1", "doacross1",
@@ -53,9 +53,10 @@ GROUPS = {
     ("gcc", "off"): ("task1", "region2", "barrier2", "critical", "lock"),
     ("gcc", "online"): ("task1", "region2", "barrier2", "critical", "lock", "dynamic1", "depend1"),
     ("clang", "trace"): ("task1", "barrier2", "critical"),
+    ("old", "online"): ("dynamic1",),
 }
-EVENTS = {f"{construct} {mode}" + ", gcc" * (compiler == "gcc"): (compiler, mode, construct)
-          for (compiler, mode), constructs in GROUPS.items() for construct in constructs}
+EVENTS = {f"{construct} {mode}" + f", {program}" * (program != "clang"): (program, mode, construct)
+          for (program, mode), constructs in GROUPS.items() for construct in constructs}
 # Each construct with how few and how many of it.
 FORMS = {name: (name, *(NAMES if name in ("doacross1", "addresses1") else (FEW, MANY)))
          for constructs in GROUPS.values() for name in constructs}
@@ -122,8 +123,9 @@ def run(directory, program, arguments, mode, objects, samples=0, **settings):
 def constructs(compiler, mode, _):
     """The instructions and the queries of one construct, for each construct of a group; the last argument numbers the
     measurements of this group."""
-    program, names = build("construct_costs.c", compiler), GROUPS[compiler, mode]
-    settings = {} if compiler == "gcc" else {"LD_LIBRARY_PATH": os.path.join(tap.DEPS, RUNTIME)}
+    program, names = build("construct_costs.c", "gcc" if compiler == "gcc" else "clang"), GROUPS[compiler, mode]
+    runtime = OLD_RUNTIME if compiler == "old" else RUNTIME
+    settings = {} if compiler == "gcc" else {"LD_LIBRARY_PATH": os.path.join(tap.DEPS, runtime)}
     with tempfile.TemporaryDirectory() as directory:
         words = [str(word) for name in names for word in FORMS[name]]
         counts, _ = run(directory, program, ["marked", *words], mode, (OURS,), **settings)
@@ -153,8 +155,9 @@ def measure(directory, name, attempt=0):
 
 def needed():
     tap.need_program("valgrind", "clang", "readelf")
-    if not os.path.exists(os.path.join(tap.DEPS, RUNTIME, "libomp.so.5")):
-        raise tap.Skip(f"no {RUNTIME}")
+    for runtime in (RUNTIME, OLD_RUNTIME):
+        if not os.path.exists(os.path.join(tap.DEPS, runtime, "libomp.so.5")):
+            raise tap.Skip(f"no {runtime}")
 
 
 def table():

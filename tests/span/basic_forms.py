@@ -60,19 +60,10 @@ def closed_forms_by_gcc_with_2_and_4_threads(directory):
 
 
 @tap.case
-def closed_forms_on_every_runtime_that_announces_chunks(directory):
+def closed_forms_on_every_libomp(directory):
     binary = program("clang")
-    for form, library in combinations(list(FORMS), libomps(15, 16)):
+    for form, library in combinations(list(FORMS), libomps()):
         check(directory, binary, form, 3, "--omp-runtime", library)
-
-
-@tap.case
-def an_old_runtime_is_reported_not_to_announce_chunks(directory):
-    for library in libomps(14):
-        binary = program("clang")
-        _, rows = measure(directory, binary, "loops", 2, "--omp-runtime", library)
-        assert float(rows[0]["work"]) == 400 and float(rows[0]["span"]) >= 200, rows[0]
-        assert any("chunks" in row["note"] for row in rows if row["kind"] == "for"), rows
 
 
 @tap.case

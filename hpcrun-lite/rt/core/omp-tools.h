@@ -113,7 +113,12 @@ enum {
   ompt_work_scope = 8,
   ompt_work_loop_static = 10
 };
-enum { ompt_dispatch_ws_loop_chunk = 3, ompt_dispatch_taskloop_chunk = 4 };
+enum {
+  ompt_dispatch_section = 2,
+  ompt_dispatch_ws_loop_chunk = 3,
+  ompt_dispatch_taskloop_chunk = 4,
+  ompt_dispatch_distribute_chunk = 5
+};
 enum {
   ompt_dependence_type_in = 1,
   ompt_dependence_type_out = 2,

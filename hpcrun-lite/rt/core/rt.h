@@ -330,6 +330,14 @@ struct construct_state {
   struct table records, tasks, stack;
 };
 
+/* A call by which the program enters a loop: see ompt_loop_call() in rt/ompt.h.  caller NULL: none. */
+enum loop_bounds { LOOP_BOUNDS_4, LOOP_BOUNDS_4U, LOOP_BOUNDS_8, LOOP_BOUNDS_8U };
+struct loop_call {
+  const void *caller, *lower, *upper;
+  int64_t step;
+  enum loop_bounds bounds; /* the type of the loop's variable: bytes, unsigned */
+};
+
 struct thread_state {
   /* Fields of the callbacks, on one cache line.  Other threads read `activity`, `open_region`, `base_region`
    * and `waiting_key` relaxed, and `inside` with acquire.  A callback that changes `activity` need not be inside: if a
@@ -415,6 +423,7 @@ struct thread_state {
     uint32_t node;
     uint64_t weight;
   } fragment_samples[RT_FRAGMENT_SAMPLES]; /* samples in the current fragment */
+  struct loop_call loop_call;
   struct row_cache row_cache[16];
   struct user_region user_regions[RT_USER_REGIONS];
   unsigned user_depth;      /* may exceed RT_USER_REGIONS: further ones are not kept */

@@ -30,7 +30,7 @@ enum rt_trace { RT_TRACE_OFF, RT_TRACE_SAMPLES, RT_TRACE_STATES };
 enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
 
 /* CTL writes the plain fields before the first sample, and again in a forked child; all threads read them.  ompt,
- * unseen, runtime_apart, ompt_module and the entry points are written when the OpenMP runtime starts, before it has
+ * unseen, no_chunks, runtime_apart, ompt_module and the entry points are written when the OpenMP runtime starts, before it has
  * threads.  The atomic fields:
  *
  * - closed, forking, graph_suspended: written by CTL, sequentially consistent, and paired with thread_state.inside (see
@@ -57,7 +57,9 @@ struct rt_process {
   int pid;
   bool timers_for_cpu; /* CPU time is sampled by timers, because perf_event may not sample the kernel */
   bool ompt;
-  uint32_t unseen; /* bits: callbacks of the graph that the runtime does not provide */
+  uint32_t unseen; /* bits: callbacks of the graph that the runtime does not provide; that of chunks is set by any
+                      thread, relaxed */
+  bool no_chunks;  /* the runtime does not announce chunks; hpcrun-lite/gomp reports those of the calls that it sees */
   bool online;     /* work and span are computed */
   atomic_bool log; /* the operations that compute them are also logged to a file */
   enum work_unit work_unit;

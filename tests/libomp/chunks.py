@@ -1,0 +1,125 @@
+"""Chunks of clang's loops (chunk_forms.c): the same figures on every libomp, whether it announces chunks or its functions
+are wrapped for that, and none where neither is so."""
+import functools
+import os
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import Measurement, build, combinations, libomps, tap
+
+# The leagues' teams get their threads in spite of a machine with few cores.
+SETTINGS = {"OMP_CANCELLATION": "true", "OMP_THREAD_LIMIT": "8", "KMP_TEAMS_THREAD_LIMIT": "8",
+            "KMP_DEVICE_THREAD_LIMIT": "8"}
+CHUNKS = ("exec_s", "construct", "name", "line", "first")
+TASKS = ("path", "last") + CHUNKS  # helpers divide a large taskloop: of tasks without a range, the paths can differ
+REGIONS = ("kind", "name", "line", "thread", "exec_count", "section_count", "single_count", "executions", "note")
+PARALLELISM = ("kind", "name", "line", "instances", "work", "span", "critical_path", "iteration_parallelism", "lock_bound",
+               "note", "executions")
+
+# Ranges of chunks that follow from the source, for teams of three threads.  Of a static loop with a chunk size, each
+# thread's first chunk is announced: it has a range if there is no other.
+RANGES = {
+    "statics": [(0, 3), (4, 6), (7, 9)] + [(0, 0), (1, 1), (2, 2)],
+    "types": [(0, 1), (2, 3), (4, 5)] + [(i, i + 1) for i in range(0, 10, 2)] + [(0, 1), (2, 2), (3, 3)] +
+             [(i, i) for i in range(8)] + [(i, i) for i in range(5)],
+    "down": [(0, 4), (5, 8), (9, 12)] + [(i, min(i + 1, 8)) for i in range(0, 9, 2)],
+    "collapsed": [(i, min(i + 2, 19)) for i in range(0, 20, 3)],
+    "nested": [(0, 0), (1, 1)] + 2 * [(i, i + 1) for i in range(0, 8, 2)],
+    "empty": [],
+}
+
+
+def measure(directory, binary, form, library, *options):
+    run = Measurement(directory, binary, form, "3", options=("--work", "user", "--omp-runtime", library, *options),
+                      **SETTINGS)
+    assert run.done.returncode == 0 and run.done.stdout == "done\n" and "not followed" not in run.done.stderr, run.done
+    return run
+
+
+def columns(rows, names):
+    return sorted(tuple(row[name] for name in names) for row in rows)
+
+
+def figures(directory, form, library):
+    run = measure(directory, build("chunk_forms.c", "clang"), form, library, "-p", "log")
+    grains = [row for row in run.view("grains") if row["kind"] in ("task", "chunk")]
+    return {"chunks": columns((row for row in grains if row["construct"] != "task"), CHUNKS),
+            "tasks": columns((row if row["first"] else row | {"path": ""} for row in grains if row["construct"] == "task"),
+                             TASKS),
+            "regions": columns((row for row in run.view("regions") if row["thread"] == "SUM"), REGIONS),
+            "parallelism": columns(run.view("parallelism"), PARALLELISM)}
+
+
+def forms():
+    return tap.run(build("chunk_forms.c", "clang")).stdout.split()
+
+
+@tap.case
+def equal_figures_on_every_libomp(directory):
+    newest = libomps(19)
+    if not newest or not libomps(14):
+        raise tap.Skip("no libomp 14 and 19 in build-deps")
+    known = functools.lru_cache(maxsize=None)(lambda form: figures(directory, form, newest[0]))
+    for form in forms():
+        for library in libomps(14) + (libomps(15, 16) if "--long" in sys.argv[1:] else []):
+            got = figures(directory, form, library)
+            for view, expected in known(form).items():
+                assert got[view] == expected, (form, library, view, sorted(set(got[view]) ^ set(expected))[:10])
+
+
+@tap.case
+def ranges_follow_from_the_source(directory):
+    for form, library in combinations(list(RANGES), libomps()):
+        run = measure(directory, build("chunk_forms.c", "clang"), form, library, "-p", "log")
+        got = [(int(row["first"]), int(row["last"])) for row in run.view("grains")
+               if row["kind"] == "chunk" and row["last"]]
+        assert sorted(got) == sorted(RANGES[form]), (form, library, sorted(got))
+
+
+def loops(directory, *command, **settings):
+    """Rows of loops; settings: of Measurement()."""
+    options = ("-p", "online", "--work", "user", *settings.pop("options", ()))
+    run = Measurement(directory, *command, options=options, **settings)
+    assert run.done.returncode == 0 and run.done.stdout == "done\n", run.done
+    return [row for row in run.view("parallelism") if row["kind"] == "for"]
+
+
+@tap.case
+def gcc_code_on_an_old_libomp_is_marked(directory):
+    """libomp itself then calls the functions that hand out chunks."""
+    for library in libomps(14):
+        binary = build(os.path.join(tap.TESTS, "span", "basic_forms.c"), "gcc", name="basic_forms-gcc")
+        rows = loops(directory, binary, "loops", "2", options=("--omp-runtime", library))
+        assert [float(row["work"]) for row in rows] == [400] and float(rows[0]["span"]) >= 200, rows
+        assert "does not report chunks" in rows[0]["note"], rows
+
+
+def plugin(library):
+    version = os.path.basename(os.path.dirname(library))
+    return build("chunk_plugin.c", "clang", "-DPLUGIN", "-shared", "-fPIC", f"-Wl,-rpath,{os.path.dirname(library)}",
+                 name=f"plugin-{version}.so")
+
+
+@tap.case
+def a_libomp_that_is_loaded_late(directory):
+    """With RTLD_DEEPBIND its functions cannot be wrapped."""
+    host = build("chunk_plugin.c", openmp=False)
+    for library in libomps(14, 19):
+        rows = loops(directory, host, "local", plugin(library))
+        assert [(float(row["work"]), float(row["span"])) for row in rows] == [(40, 4)], (library, rows)
+        assert "chunks" not in rows[0]["note"], (library, rows)
+    for library in libomps(14):
+        rows = loops(directory, host, "deepbind", plugin(library))
+        assert [float(row["work"]) for row in rows] == [40] and "does not report chunks" in rows[0]["note"], rows
+
+
+@tap.case
+def two_libomps_in_a_process(directory):
+    """Chunks are reported once."""
+    host, both = build("chunk_plugin.c", openmp=False), [plugin(library) for library in libomps(14, 19)]
+    for plugins in (both, both[::-1]) if len(both) == 2 else ():
+        rows = loops(directory, host, "local", *plugins)
+        assert [(float(row["work"]), float(row["span"])) for row in rows] == 2 * [(40, 4)], rows
+
+
+tap.main()
