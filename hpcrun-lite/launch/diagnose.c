@@ -114,6 +114,10 @@ static void diagnose_runtime(const struct plan *plan)
     finding(choice->preload[0] != '\0', "runtime", "%s", choice->note);
   else if (measures_libgomp(choice))
     finding(true, "runtime", "%s: measured at the program's calls", choice->own_path);
+  else if (choice->own != RUNTIME_NONE && !choice->own_has_chunks)
+    finding(true, "runtime",
+            "%s is kept: it does not report chunks of loops, which are measured at the program's calls",
+            choice->own_path);
   else if (choice->own != RUNTIME_NONE)
     finding(true, "runtime", "%s is kept: it supports what is measured", choice->own_path);
   else if (choice->adapter != GOMP_STATIC)

@@ -107,6 +107,15 @@ static void collect_wanted(const struct program *program, struct wanted_list *wa
       elf_symbols_visit(program->modules[i], visit_wanted, wanted);
 }
 
+/* Does the runtime at path report the chunks of loops? */
+static bool has_chunks(const char *path)
+{
+  struct wanted_list none = {0};
+  struct offer offer = {.wanted = &none};
+  elf_symbols_visit(path, visit_offered, &offer);
+  return offer.has_chunks;
+}
+
 static const struct wanted_symbol *first_missing(const struct wanted_list *wanted)
 {
   for (size_t i = 0; i < wanted->count; i++)
@@ -130,7 +139,7 @@ static void find_own(const struct program *program, struct runtime_choice *choic
   elf_symbols_visit(choice->own_path, visit_offered, &offer);
   if (choice->own == RUNTIME_GOMP && offer.has_kmpc) /* LLVM installs its library by this name, too */
     choice->own = RUNTIME_LLVM;
-  choice->own_has_chunks = choice->own != RUNTIME_GOMP && offer.has_chunks;
+  choice->own_has_chunks = choice->own == RUNTIME_GOMP || offer.has_chunks;
 }
 
 /* Can the library at path serve the program?  If not, writes the reason. */
@@ -214,7 +223,9 @@ static enum launch_status choose_file(const struct program *program, const char 
     return LAUNCH_FAILED;
   }
   choice->like_libgomp = choice->own == RUNTIME_GOMP;
-  snprintf(choice->note, sizeof choice->note, "OpenMP runtime replaced: the program runs on %.400s", choice->preload);
+  bool unknown = choice->like_libgomp && !has_chunks(choice->preload);
+  snprintf(choice->note, sizeof choice->note, "OpenMP runtime replaced: the program runs on %.400s%s", choice->preload,
+           unknown ? ", which does not report the chunks of GCC's loops" : "");
   return LAUNCH_OK;
 }
 
@@ -227,17 +238,6 @@ static bool may_replace(const struct program *program, const struct runtime_requ
   return false;
 }
 
-static void replace(const struct runtime_request *request, struct runtime_choice *choice, const char *instead,
-                    const char *consequence)
-{
-  const char *version = request->private_version;
-  choice->say_note = true;
-  snprintf(choice->preload, sizeof choice->preload, "%s", request->private_libomp);
-  snprintf(choice->note, sizeof choice->note,
-           "OpenMP runtime replaced: the program runs on LLVM's libomp%s%s instead of %s; %s", version[0] ? " " : "",
-           version, instead, consequence);
-}
-
 /* Puts libomp in the place of libgomp, or of one that is loaded later. */
 static enum launch_status choose_exchange(const struct program *program, const struct runtime_request *request,
                                           struct runtime_choice *choice, char *message, size_t message_size)
@@ -247,27 +247,20 @@ static enum launch_status choose_exchange(const struct program *program, const s
     snprintf(message, message_size, "exchange: %s; use auto", reason);
     return LAUNCH_FAILED;
   }
+  const char *version = request->private_version, *blank = version[0] ? " " : "";
   choice->like_libgomp = true;
-  replace(request, choice, "libgomp",
-          "times differ: short critical sections take 4 to 30 times as long, and tiny tasks 8 times as long");
+  choice->say_note = true;
+  snprintf(choice->preload, sizeof choice->preload, "%s", request->private_libomp);
   if (choice->own == RUNTIME_NONE)
     snprintf(choice->note, sizeof choice->note, "LLVM's libomp%s%s is preloaded, for libraries that load libgomp later",
-             request->private_version[0] ? " " : "", request->private_version);
+             blank, version);
+  else
+    snprintf(choice->note, sizeof choice->note,
+             "OpenMP runtime replaced: the program runs on LLVM's libomp%s%s instead of libgomp; times differ: short "
+             "critical sections take 4 to 30 times as long, and tiny tasks 8 times as long",
+             blank, version);
   exchange_risks(program, path_base(choice->tool), choice->warning, sizeof choice->warning);
   return LAUNCH_OK;
-}
-
-/* A libomp that does not report the chunks of loops is replaced by the newest. */
-static void choose_newest(const struct program *program, const struct runtime_request *request,
-                          struct runtime_choice *choice)
-{
-  char reason[400] = "not all of its libraries were found";
-  choice->say_note = true;
-  if (program->is_complete && may_replace(program, request, reason, sizeof reason))
-    replace(request, choice, "its own libomp, which does not report chunks",
-            "times may differ. Use --omp-runtime keep to prevent this.");
-  else
-    snprintf(choice->note, sizeof choice->note, "stays on its own libomp, which does not report chunks: %s", reason);
 }
 
 /* libgomp is measured where it is called: warns of calls that are not seen. */
@@ -313,8 +306,6 @@ enum launch_status runtime_choose(const struct program *program, const struct ru
     keep_for_tool(choice);
   else if (exchange && !libomp)
     return choose_exchange(program, request, choice, message, message_size);
-  else if (!keep && choice->own == RUNTIME_LLVM && !choice->own_has_chunks)
-    choose_newest(program, request, choice);
   else if (keep && choice->own == RUNTIME_GOMP)
     snprintf(choice->note, sizeof choice->note, "libgomp is not measured (--omp-runtime keep)");
   return LAUNCH_OK;

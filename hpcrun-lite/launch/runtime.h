@@ -1,10 +1,10 @@
 /* Chooses the OpenMP runtime that the program runs on.
  *
- * GCC's libgomp has no OMPT: the adapter in the preloaded library measures it, unless the user chooses otherwise.
- * LLVM's libomp also implements libgomp's interface, so that a program built for libgomp can run on it, if the user
- * asks for that; the risks are printed (exchange.h).  A libomp that does not report chunks is replaced by the newest.
- * Libraries are exchanged only if libomp defines every symbol, with its version, that the program and its libraries
- * need from their runtime: otherwise each runtime would serve a part of the program.
+ * By default that is the program's own.  GCC's libgomp has no OMPT: the adapter in the preloaded library measures it,
+ * unless the user chooses otherwise.  LLVM's libomp also implements libgomp's interface, so that a program built for
+ * libgomp can run on it, if the user asks for that; the risks are printed (exchange.h).  It does so only if libomp
+ * defines every symbol, with its version, that the program and its libraries need from their runtime: otherwise each
+ * runtime would serve a part of the program.
  *
  * Context: BATCH (the launcher).  Keeps no state; the caller owns all memory.
  */
@@ -25,7 +25,7 @@ enum gomp_adapter { GOMP_OFF, GOMP_ON, GOMP_STATIC };
 struct runtime_choice {
   enum runtime_kind own; /* the runtime that the program would use without hpcrun-lite */
   char own_path[PATH_MAX];
-  bool own_has_chunks;    /* it reports the chunks of loops (LLVM's from version 15 on) */
+  bool own_has_chunks;    /* it reports the chunks of loops (LLVM's from version 15 on), or is libgomp */
   char tool[PATH_MAX];    /* the program's own OMPT tool, which is started instead of hpcrun-lite's; "": none */
   char preload[PATH_MAX]; /* the runtime to preload; "": the program keeps its own */
   bool like_libgomp;      /* `preload` takes the place of libgomp, and should resemble it */

@@ -870,8 +870,8 @@ def a_given_runtime_is_checked(directory):
 
 
 @case
-def an_old_libomp_is_replaced_and_a_new_one_stays(directory):
-    need_private_libomp()
+def programs_stay_on_their_own_libomp(directory):
+    """Also where another one is installed, and asked for in the place of libgomp."""
     source = """#include <stdio.h>
 extern int omp_get_max_threads(void);
 int main(void) { printf("%d\\n", omp_get_max_threads() > 0); return 0; }
@@ -882,9 +882,26 @@ int main(void) { printf("%d\\n", omp_get_max_threads() > 0); return 0; }
             raise Skip(f"no libomp {version} in build-deps")
         program = compile_c(directory, f"on{version}", source, os.path.join(place, "libomp.so.5"),
                             f"-Wl,-rpath,{place}")
+        for options in ((), ("--omp-runtime=keep",), ("--omp-runtime=exchange",)):
+            seen, said = runtime_settings(directory, *options, program)
+            assert seen["LD_PRELOAD"] == LIBRARY and said == "" and "HPCRUN_LITE_RUNTIME" not in seen, (seen, said)
         result = launch(directory, program)
         assert (result.returncode, result.stdout) == (0, "1\n"), result
-        assert ("instead of its own libomp" in result.stderr) == (version == 14), (version, result.stderr)
+        assert "replaced" not in result.stderr and "OpenMP attached (LLVM libomp)" in result.stderr, result.stderr
+        chunks = "does not report chunks of loops, which are measured at the program's calls"
+        finds(launch(directory, "--diagnose", program), f"ok runtime {place}/libomp.so.5 is kept", "ok attach tested",
+              chunks if version == 14 else "it supports what is measured")
+
+
+@case
+def an_old_libomp_in_the_place_of_libgomp_is_said_to_report_no_chunks(directory):
+    program = compile_c(directory, "gomp", GOMP_PROGRAM, "-fopenmp")
+    for version in (14, 19):
+        library = os.path.join(DEPS, f"libomp-{version}", "libomp.so.5")
+        if not os.path.exists(library):
+            raise Skip(f"no libomp {version} in build-deps")
+        result = launch(directory, "--diagnose", "--omp-runtime", library, program)
+        assert ("which does not report the chunks of GCC's loops" in found_in(result)) == (version == 14), result.stdout
 
 
 @case
