@@ -96,7 +96,7 @@ static bool same_schedule(void)
 /* ---- what the program calls ---- */
 
 struct calls {
-  bool taskloops, scans, teams, schedule, places;
+  bool taskloops, scans, teams, schedule, places, display_affinity, affinity_text;
 };
 
 /* Entry points of worksharing with memory for inclusive scans, conditional lastprivate or task reductions. */
@@ -124,6 +124,9 @@ static void visit_symbol(void *context, const struct elf_symbol *symbol)
   calls->schedule |= (strncmp(name, "GOMP_", 5) == 0 && strstr(name, "loop") && strstr(name, "runtime")) ||
                      strncmp(name, "omp_get_schedule", 16) == 0;
   calls->places |= strncmp(name, "omp_get_num_places", 18) == 0 || strncmp(name, "omp_get_place_num", 17) == 0;
+  calls->display_affinity |= strncmp(name, "omp_display_affinity", 20) == 0;
+  calls->affinity_text |=
+      strncmp(name, "omp_capture_affinity", 20) == 0 || strncmp(name, "omp_get_affinity_format", 23) == 0;
 }
 
 static void add_risk(char *risks, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -149,6 +152,19 @@ static void add_settings(char *risks, size_t size)
     add_risk(risks, size, "with %s, libomp prints in a form of its own (unset it)", setting);
 }
 
+static void add_affinity_calls(const struct calls *calls, char *risks, size_t size)
+{
+  static const char remedy[] = "set OMP_AFFINITY_FORMAT, without %A and %i, for the same text";
+  if (calls->display_affinity)
+    add_risk(risks, size,
+             "omp_display_affinity() prints on standard output on libomp, instead of on standard error, and in another "
+             "form (%s)",
+             remedy);
+  if (calls->affinity_text)
+    add_risk(risks, size, "omp_capture_affinity() and omp_get_affinity_format() return another text on libomp (%s)",
+             remedy);
+}
+
 static void add_calls(const struct calls *calls, char *risks, size_t size)
 {
   if (calls->taskloops)
@@ -165,6 +181,7 @@ static void add_calls(const struct calls *calls, char *risks, size_t size)
              "to static, with or without a chunk size)");
   if (calls->places)
     add_risk(risks, size, "omp_get_num_places() and omp_get_place_num() differ on libomp");
+  add_affinity_calls(calls, risks, size);
 }
 
 void exchange_risks(const struct program *program, const char *tool, char *risks, size_t size)

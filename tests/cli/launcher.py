@@ -746,8 +746,34 @@ def forms_of_gomp_program(directory):
         "    sum += i;", "  {\n    sum += i;\n#pragma omp scan inclusive(sum)\n    if (sum < 0) puts(\"x\");\n  }")
     places = GOMP_PROGRAM.replace("return 0", "return omp_get_num_places() == 99")
     schedule = GOMP_PROGRAM.replace("return 0", "omp_sched_t kind; int chunk; omp_get_schedule(&kind, &chunk); return 0")
-    forms = {"plain": GOMP_PROGRAM, "loop": loop, "teams": teams, "tasks": tasks, "scan": scan, "places": places, "schedule": schedule}
+    affinity = GOMP_PROGRAM.replace("return 0", 'omp_display_affinity(0); omp_display_affinity("%A\\n"); '
+                                    'omp_display_affinity("%n of %N"); return 0')
+    capture = GOMP_PROGRAM.replace("return 0", "char text[200]; omp_capture_affinity(text, 200, 0); puts(text); return 0")
+    form = GOMP_PROGRAM.replace("return 0", "char text[200]; omp_get_affinity_format(text, 200); puts(text); return 0")
+    forms = {"affinity": affinity, "capture": capture, "form": form, "plain": GOMP_PROGRAM, "loop": loop, "teams": teams, "tasks": tasks, "scan": scan, "places": places, "schedule": schedule}
     return {name: compile_c(directory, name, source, "-fopenmp") for name, source in forms.items()}
+
+
+@case
+def texts_of_affinity_differ_on_libomp(directory):
+    """As the risks of the exchange say, and not with the remedy that they name."""
+    need_private_libomp()
+    programs = forms_of_gomp_program(directory)
+
+    def texts(name, *options, **settings):
+        done = launch(directory, "-q", *options, programs[name], **settings)
+        assert done.returncode == 0, done
+        return done.stdout.removeprefix("4950\n").splitlines(), done.stderr.splitlines()
+
+    exchange = ("--omp-runtime", "exchange")
+    own, other = texts("affinity"), [lines for lines in texts("affinity", *exchange)]
+    assert own[0] == [] and "0 of 1" in own[1], own
+    assert "0 of 1" in other[0] and set(other[0]) != set(own[1]), (own, other)
+    for name in ("capture", "form"):
+        assert texts(name)[0] != texts(name, *exchange)[0], name
+        remedy = {"OMP_AFFINITY_FORMAT": "%n of %N in %P"}
+        own, other = (texts(name, *options, **remedy)[0] for options in ((), exchange))
+        assert [re.sub("[0-9]{2,}", "", line) for line in own] == [re.sub("[0-9]{2,}", "", line) for line in other], name
 
 
 @case
@@ -756,7 +782,8 @@ def risks_of_the_exchange_are_printed(directory):
     programs = forms_of_gomp_program(directory)
     risky = [("tasks", {}, "taskloops"), ("scan", {}, "scans"), ("teams", {}, "teams constructs"),
              ("loop", {}, "schedule(runtime)"), ("places", {}, "omp_get_num_places"),
-             ("schedule", {}, "schedule(runtime)")]
+             ("schedule", {}, "schedule(runtime)"), ("affinity", {}, "omp_display_affinity() prints on standard output"),
+             ("capture", {}, "omp_capture_affinity()"), ("form", {}, "omp_get_affinity_format()")]
     risky += [("loop", {"OMP_SCHEDULE": value}, "schedule(runtime)") for value in ("auto", "guided", "dynamic , 2", "x")]
     risky += [("plain", {name: value}, name) for name, value in (
         ("OMP_PROC_BIND", "true"), ("OMP_PROC_BIND", "spread"), ("OMP_PLACES", "cores"), ("OMP_PLACES", "x"),
