@@ -407,8 +407,7 @@ static void *bind_libomp(unsigned entry, const void *caller)
 {
   void *next = gomp_libomp(caller)->next[entry], *wrapper = (void *)wrappers[entry];
   bool timed = atomic_load(&rt.log) && rt.get_task_info;
-  bool internal = (uint64_t)caller - rt.runtime_start < rt.runtime_end - rt.runtime_start;
-  if (timed && !wrapper && !internal)
+  if (timed && !wrapper && !gomp_internal(caller))
     ompt_creation_undeferred(caller, gomp_allocation(NULL));
   if (timed)
     set_adapter_code();
@@ -422,12 +421,11 @@ static void *bind_libomp(unsigned entry, const void *caller)
 static void *bind_chunks(unsigned entry, const void *caller)
 {
   const struct gomp_runtime *runtime = gomp_libomp(caller);
-  bool wanted = rt.online && (runtime->no_chunks || !gomp_global_libomp);
+  bool wanted = !gomp_global_libomp || (rt.online && runtime->no_chunks);
   void *target = wanted ? (void *)wrappers[entry] : runtime->next[entry];
   if (wanted)
     set_adapter_code();
-  if (wanted || gomp_global_libomp)
-    __atomic_store_n(&gomp_targets[entry], target, __ATOMIC_RELAXED);
+  __atomic_store_n(&gomp_targets[entry], target, __ATOMIC_RELAXED);
   return target;
 }
 
