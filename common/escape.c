@@ -8,16 +8,22 @@
 static const struct {
   uint32_t first, last;
 } unsafe[] = {{0x00, 0x1f},       {0x7f, 0x9f}, {0xad, 0xad}, /* soft hyphen */
+              {0x34f, 0x34f},                                 /* combining grapheme joiner */
               {0x61c, 0x61c},                                 /* Arabic letter mark */
-              {0x180e, 0x180e},                               /* Mongolian vowel separator */
+              {0x115f, 0x1160},                               /* Hangul fillers */
+              {0x17b4, 0x17b5},                               /* Khmer inherent vowels */
+              {0x180b, 0x180f},                               /* Mongolian variation selectors and vowel separator */
               {0x200b, 0x200f},                               /* zero width; left-to-right and right-to-left mark */
               {0x2028, 0x202e},    /* line and paragraph separator; embeddings and overrides of direction */
               {0x2060, 0x206f},    /* word joiner, invisible operators; isolates of direction */
+              {0x3164, 0x3164},    /* Hangul filler */
+              {0xfe00, 0xfe0f},    /* variation selectors */
               {0xfeff, 0xfeff},    /* byte order mark */
+              {0xffa0, 0xffa0},    /* Hangul filler of half width */
               {0xfff9, 0xfffb},    /* interlinear annotations */
               {0x1bca0, 0x1bca3},  /* of shorthand */
               {0x1d173, 0x1d17a},  /* of musical notation */
-              {0xe0000, 0xe007f}}; /* tags */
+              {0xe0000, 0xe0fff}}; /* tags, variation selectors */
 
 bool escape_needed(uint32_t code)
 {

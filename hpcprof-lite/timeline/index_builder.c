@@ -330,7 +330,8 @@ static bool is_index(int fd)
   return false;
 }
 
-/* Whether the index's name is free, or that of an earlier index, of this user or the directory's. */
+/* Whether the index's name is free, or that of an earlier index, of this user or the directory's.  Otherwise sets
+ * errno, to EEXIST where it is that of another file. */
 static bool may_replace(const struct index_builder *building)
 {
   struct stat directory;
@@ -338,11 +339,13 @@ static bool may_replace(const struct index_builder *building)
   int fd = owned_file_open(building->directory, name, O_RDONLY, geteuid());
   if (fd < 0 && errno == ENOENT)
     return true;
-  if (fd < 0 && fstat(building->directory, &directory) == 0)
+  if (fd < 0 && errno == EPERM && fstat(building->directory, &directory) == 0)
     fd = owned_file_open(building->directory, name, O_RDONLY, directory.st_uid);
   bool index = fd >= 0 && is_index(fd);
   if (fd >= 0)
     close(fd);
+  if (!index && (fd >= 0 || errno == EPERM))
+    errno = EEXIST;
   return index;
 }
 
@@ -354,8 +357,6 @@ static int create(struct index_builder *building, struct problems *problems)
   building->directory = status ? -1 : open_directory(building);
   if (building->directory >= 0 && may_replace(building))
     building->fd = owned_file_make(building->directory, building->temporary, strlen(FORMAT_INDEX_SUFFIX));
-  else if (building->directory >= 0)
-    errno = EEXIST;
   if (building->fd >= 0)
     put(&builder, 0, 0, &building->head, sizeof building->head);
   else if (!status)

@@ -374,9 +374,10 @@ int diagnose(struct plan *plan, enum launch_status status, const char *message)
   diagnose_counters(plan);
   surroundings_cores();
   surroundings_limits(timers);
-  surroundings_directory(plan->output, plan->trust_directory);
+  const struct directory_request directory = plan_directory(plan);
+  bool accepted = surroundings_directory(&directory);
   surroundings_others(plan);
-  bool measured = status == LAUNCH_OK && !program->has_thread_sanitizer;
+  bool measured = accepted && status == LAUNCH_OK && !program->has_thread_sanitizer;
   if (measured) {
     diagnose_runtime(plan);
     measured = diagnose_trials(plan);

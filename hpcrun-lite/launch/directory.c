@@ -17,18 +17,17 @@
 #include "hpcrun-lite/launch/safety/safe_place.h"
 
 #define MODE 0700
-#define NUMBER_MAX 100000   /* of default names that are tried */
-#define MARKER_WAIT_MS 2000 /* for a marker that another rank has created but not written yet */
-#define LAUNCH_ID "launch=" /* begins the id of a launch that is no rank of a job */
+#define NUMBER_MAX 100000               /* of default names that are tried */
+#define MARKER_WAIT_MS 2000             /* for a marker that another rank has created but not written yet */
+#define LAUNCH_ID KNOWN_FILE_LAUNCH "=" /* begins the id of a launch that is no rank of a job */
 
 enum outcome { OUTCOME_OURS, OUTCOME_BUSY, OUTCOME_REFUSED };
 
 enum content { CONTENT_EMPTY, CONTENT_MEASUREMENTS, CONTENT_FOREIGN };
 
 struct attempt {
-  const char *path, *id;
-  bool overwrite, trust; /* trust: also a directory of another user */
-  bool locked;
+  const char *what, *path, *id;   /* what: the directory in messages */
+  bool overwrite, trust;          /* trust: also a directory of another user */
   char foreign[2 * NAME_MAX + 2]; /* the first entry that is no file of a measurement */
   struct directory_origin origin;
   char *message;
@@ -39,8 +38,7 @@ struct attempt {
  * mpirun's process id, so that a later job may have the same number, but not the same key.  A series is no rank. */
 static void make_id(char *id, size_t size, bool series)
 {
-  static const char *const job_variables[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid",
-                                              "PMI_JOBID"};
+  static const char *const job_variables[] = {KNOWN_FILE_JOBS};
   const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID");
   const char *key = getenv("OMPI_MCA_orte_precondition_transports");
   struct timespec now;
@@ -53,7 +51,7 @@ static void make_id(char *id, size_t size, bool series)
     }
   }
   if (job && step && getenv("SLURM_PROCID") && !series) {
-    snprintf(id, size, "SLURM=%s.%s", job, step);
+    snprintf(id, size, KNOWN_FILE_SLURM "=%s.%s", job, step);
     return;
   }
   clock_gettime(CLOCK_REALTIME, &now);
@@ -141,18 +139,19 @@ static enum content scan(struct attempt *attempt, int directory, const char *ser
 
 /* ---- the marker ---- */
 
-/* Reads the marker; waits for its content if another process has just created it.  Returns false if there is none. */
+/* Reads the user's marker; waits for its content if another process has just created it.  Returns false if there is
+ * none. */
 static bool read_marker(int directory, char id[KNOWN_FILE_ID_BYTES])
 {
   for (int waited_ms = 0;; waited_ms += 10) {
     struct stat status;
-    int fd = openat(directory, KNOWN_FILE_MARKER, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = owned_file_open(directory, KNOWN_FILE_MARKER, O_RDONLY, geteuid());
     if (fd < 0)
       return false;
-    bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1;
-    bool marked = regular && known_file_read_marker(fd, id);
+    bool marked = known_file_read_marker(fd, id);
+    bool empty = fstat(fd, &status) == 0 && !status.st_size;
     close(fd);
-    if (marked || !regular || status.st_size > 0 || waited_ms >= MARKER_WAIT_MS)
+    if (marked || !empty || waited_ms >= MARKER_WAIT_MS)
       return marked;
     nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
   }
@@ -178,8 +177,19 @@ static int write_marker(int directory, const char *id)
 
 static enum outcome refuse(const struct attempt *attempt, const char *reason)
 {
-  snprintf(attempt->message, attempt->message_size, "-o '%.400s': %s", attempt->path, reason);
+  snprintf(attempt->message, attempt->message_size, "%s '%.400s': %s", attempt->what, attempt->path, reason);
   return OUTCOME_REFUSED;
+}
+
+static enum outcome refuse_entry(const struct attempt *attempt, int error)
+{
+  char reason[128];
+  if (error == ENOENT)
+    return refuse(attempt, "its parent directory does not exist: create it");
+  if (error == ELOOP || error == ENOTDIR)
+    return refuse(attempt, "exists and is not a directory (links are not followed): give another directory");
+  snprintf(reason, sizeof reason, "%s: give another directory", strerror(error));
+  return refuse(attempt, reason);
 }
 
 /* Decides by the id in the marker whose directory it is. */
@@ -197,14 +207,15 @@ static enum outcome claim(struct attempt *attempt, int directory)
   char id[KNOWN_FILE_ID_BYTES];
   if (error == EEXIST && read_marker(directory, id))
     return join(attempt, id);
-  return refuse(attempt, strerror(error));
+  return refuse_entry(attempt, error);
 }
 
 static enum outcome refuse_foreign(struct attempt *attempt, const char *rest)
 {
   char reason[sizeof attempt->foreign + 128];
-  snprintf(reason, sizeof reason, "%s%s%s%s", attempt->foreign[0] ? "'" : "it cannot be read", attempt->foreign,
-           attempt->foreign[0] ? "' " : "", attempt->foreign[0] ? rest : "");
+  if (!attempt->foreign[0])
+    return refuse(attempt, "cannot be read: give another directory");
+  snprintf(reason, sizeof reason, "'%s' in it %s: give another directory", attempt->foreign, rest);
   return refuse(attempt, reason);
 }
 
@@ -222,59 +233,66 @@ static bool make_private(const struct attempt *attempt, int directory)
 /* Empties a directory that holds measurements only, and takes it.  Nobody else can put a file into it meanwhile. */
 static enum outcome replace(struct attempt *attempt, int directory)
 {
-  if (!attempt->locked)
-    return refuse(attempt, "cannot be locked and so not replaced safely: remove it by hand");
   if (scan(attempt, directory, NULL, false) == CONTENT_FOREIGN)
-    return refuse_foreign(attempt, "has come into it, and is no measurement: give another directory");
+    return refuse_foreign(attempt, "has just appeared, and is no file of a measurement");
   if (scan(attempt, directory, NULL, true) == CONTENT_FOREIGN)
-    return refuse_foreign(attempt, "cannot be removed: give another directory");
+    return refuse_foreign(attempt, "cannot be removed");
   return claim(attempt, directory);
 }
 
-/* Decides whose directory it is.  The directory is locked if the file system can lock. */
-static enum outcome settle(struct attempt *attempt, int directory)
+/* Decides whose directory it is, changing nothing.  OURS: it may be taken, or is this launch's already. */
+static enum outcome examine(struct attempt *attempt, int directory, enum content *content)
 {
   char id[KNOWN_FILE_ID_BYTES];
-  bool marked = read_marker(directory, id);
-  if (marked && join(attempt, id) == OUTCOME_OURS)
+  struct stat status;
+  if (fstat(directory, &status) != 0 || (!attempt->trust && status.st_uid != geteuid()))
+    return refuse(attempt, "belongs to another user: give another directory, or --trust-directory");
+  *content = CONTENT_MEASUREMENTS;
+  if (read_marker(directory, id) && join(attempt, id) == OUTCOME_OURS)
     return OUTCOME_OURS;
-  enum content content = scan(attempt, directory, NULL, false);
-  if (content == CONTENT_FOREIGN)
-    return refuse_foreign(attempt, "is in it: it holds files that are not measurements; give another directory");
-  if (content != CONTENT_EMPTY && !attempt->overwrite)
-    return OUTCOME_BUSY;
+  *content = scan(attempt, directory, NULL, false);
+  if (*content == CONTENT_FOREIGN)
+    return refuse_foreign(attempt, "is no file of a measurement");
+  return *content == CONTENT_EMPTY || attempt->overwrite ? OUTCOME_OURS : OUTCOME_BUSY;
+}
+
+/* Takes the directory, locked if the file system can lock. */
+static enum outcome settle(struct attempt *attempt, int directory)
+{
+  enum content content;
+  bool locked = flock(directory, LOCK_EX) == 0;
+  enum outcome outcome = examine(attempt, directory, &content);
+  if (outcome != OUTCOME_OURS)
+    return outcome;
+  bool replaced = content == CONTENT_MEASUREMENTS && !attempt->origin.joined;
+  if (replaced && !locked)
+    return refuse(attempt, "cannot be locked and so not replaced safely: remove it by hand");
   if (!make_private(attempt, directory))
     return refuse(attempt, "others may write to it, and its mode cannot be changed: give another directory, or "
                            "--trust-directory");
-  return content == CONTENT_EMPTY ? claim(attempt, directory) : replace(attempt, directory);
+  if (attempt->origin.joined)
+    return OUTCOME_OURS;
+  return replaced ? replace(attempt, directory) : claim(attempt, directory);
 }
 
 static enum outcome try_directory(struct attempt *attempt)
 {
-  struct stat status;
   bool created = mkdir(attempt->path, MODE) == 0;
-  attempt->origin.created = created;
+  attempt->origin = (struct directory_origin){.created = created};
   attempt->foreign[0] = '\0';
   if (!created && errno != EEXIST)
-    return refuse(attempt, errno == ENOENT ? "its parent directory does not exist" : strerror(errno));
+    return refuse_entry(attempt, errno);
   int directory = owned_file_directory(attempt->path);
   if (directory < 0)
-    return refuse(attempt, errno == ELOOP || errno == ENOTDIR ? "exists and is not a directory (links are not followed)"
-                                                              : strerror(errno));
-  enum outcome outcome;
-  if (fstat(directory, &status) != 0 || (!attempt->trust && status.st_uid != geteuid())) {
-    outcome = refuse(attempt, "belongs to another user: give another directory, or --trust-directory");
-    if (created)
-      rmdir(attempt->path);
-  } else {
-    attempt->locked = flock(directory, LOCK_EX) == 0;
-    outcome = settle(attempt, directory);
-  }
+    return refuse_entry(attempt, errno);
+  enum outcome outcome = settle(attempt, directory);
   close(directory);
+  if (created && outcome == OUTCOME_REFUSED)
+    rmdir(attempt->path);
   return outcome;
 }
 
-/* Whether another user could exchange the directory of that path. */
+/* Whether no other user can replace the directory of that path by another one. */
 static bool check_place(const struct attempt *attempt, const char *path)
 {
   char parent[PATH_MAX], reason[PATH_MAX];
@@ -283,11 +301,11 @@ static bool check_place(const struct attempt *attempt, const char *path)
   snprintf(parent, sizeof parent, "%s", path);
   char *slash = strrchr(parent, '/');
   slash[slash == parent] = '\0';
-  if (safe_place_check(parent, reason, sizeof reason))
+  if (safe_place_check(parent, false, reason, sizeof reason))
     return true;
   snprintf(attempt->message, attempt->message_size,
-           "-o '%.300s': another user could exchange it: %.400s; give another directory, or --trust-directory", path,
-           reason);
+           "%s '%.300s': another user could replace it: %.400s; give another directory, or --trust-directory",
+           attempt->what, path, reason);
   return false;
 }
 
@@ -327,7 +345,9 @@ static enum launch_status take_default(struct attempt *attempt, const char *base
   return LAUNCH_FAILED;
 }
 
-bool directory_absolute(const char *given, char *path, size_t size)
+/* Makes a path absolute, without slashes at its end, which would make open() follow a link.  Returns false with errno.
+ */
+static bool make_absolute(const char *given, char *path, size_t size)
 {
   char current[PATH_MAX] = "";
   if (given[0] != '/' && !getcwd(current, sizeof current))
@@ -359,54 +379,76 @@ static bool resolve(char *path, size_t size)
   return snprintf(path, size, "%s%s%s", real, real[1] ? "/" : "", name) < (int)size;
 }
 
-static enum launch_status take(struct attempt *attempt, const struct directory_request *request, char *path,
-                               size_t path_size)
+/* Works out the absolute path, without links.  Returns false with a message, also if another user could replace it. */
+static bool locate(struct attempt *attempt, const struct directory_request *request, char path[PATH_MAX])
 {
-  char name[PATH_MAX], base[PATH_MAX];
+  char name[PATH_MAX];
   default_name(request, name, sizeof name);
-  if (!directory_absolute(request->output[0] ? request->output : name, base, sizeof base)) {
-    snprintf(attempt->message, attempt->message_size,
-             "cannot find '%.400s' in the current directory: %s; give an absolute path with -o",
-             request->output[0] ? request->output : name, strerror(errno));
-    return LAUNCH_FAILED;
-  }
   attempt->path = request->output[0] ? request->output : name;
-  if (!resolve(base, sizeof base)) {
-    refuse(attempt, errno == ENOENT ? "its parent directory does not exist" : strerror(errno));
-    return LAUNCH_FAILED;
-  }
-  if (!check_place(attempt, base))
-    return LAUNCH_FAILED;
-  if (request->output[0] == '\0')
-    return take_default(attempt, base, path, path_size);
-  snprintf(path, path_size, "%s", base);
-  attempt->path = path;
-  switch (try_directory(attempt)) {
-  case OUTCOME_OURS:
-    return LAUNCH_OK;
-  case OUTCOME_BUSY:
+  if (!make_absolute(attempt->path, path, PATH_MAX)) {
     snprintf(attempt->message, attempt->message_size,
-             "-o '%.400s' holds measurements already: give another directory, or --overwrite", path);
-    return LAUNCH_FAILED;
-  default:
-    return LAUNCH_FAILED;
+             "cannot find '%.400s' in the current directory: %s; give an absolute path with -o", attempt->path,
+             strerror(errno));
+    return false;
   }
+  if (!resolve(path, PATH_MAX)) {
+    refuse_entry(attempt, errno);
+    return false;
+  }
+  return check_place(attempt, path);
+}
+
+static enum launch_status report(struct attempt *attempt, enum outcome outcome)
+{
+  if (outcome == OUTCOME_OURS)
+    return LAUNCH_OK;
+  if (outcome == OUTCOME_BUSY)
+    refuse(attempt, "holds measurements already: give another directory, or --overwrite");
+  return LAUNCH_FAILED;
+}
+
+static struct attempt begin(const struct directory_request *request, char id[KNOWN_FILE_ID_BYTES], char *message,
+                            size_t message_size)
+{
+  make_id(id, KNOWN_FILE_ID_BYTES, request->series);
+  id[strcspn(id, "\n")] = '\0';
+  return (struct attempt){.what = request->output[0] ? "-o" : "measurement directory",
+                          .id = id,
+                          .overwrite = request->overwrite,
+                          .trust = request->trust,
+                          .message = message,
+                          .message_size = message_size};
 }
 
 enum launch_status directory_take(const struct directory_request *request, char *path, size_t path_size,
                                   struct directory_origin *origin, char *message, size_t message_size)
 {
-  char id[KNOWN_FILE_ID_BYTES];
-  struct attempt attempt = {.id = id,
-                            .overwrite = request->overwrite,
-                            .trust = request->trust,
-                            .message = message,
-                            .message_size = message_size};
-  make_id(id, sizeof id, request->series);
-  id[strcspn(id, "\n")] = '\0';
-  enum launch_status status = take(&attempt, request, path, path_size);
+  char id[KNOWN_FILE_ID_BYTES], base[PATH_MAX];
+  struct attempt attempt = begin(request, id, message, message_size);
+  if (!locate(&attempt, request, base))
+    return LAUNCH_FAILED;
+  snprintf(path, path_size, "%s", base);
+  attempt.path = path;
+  enum launch_status status =
+      request->output[0] ? report(&attempt, try_directory(&attempt)) : take_default(&attempt, base, path, path_size);
   *origin = attempt.origin;
   return status;
+}
+
+enum launch_status directory_examine(const struct directory_request *request, char *message, size_t message_size)
+{
+  char id[KNOWN_FILE_ID_BYTES], path[PATH_MAX];
+  enum content content;
+  struct attempt attempt = begin(request, id, message, message_size);
+  if (!locate(&attempt, request, path))
+    return LAUNCH_FAILED;
+  int directory = request->output[0] ? owned_file_directory(path) : -1;
+  if (directory < 0)
+    return LAUNCH_OK;
+  attempt.path = path;
+  enum outcome outcome = examine(&attempt, directory, &content);
+  close(directory);
+  return report(&attempt, outcome);
 }
 
 void directory_give_back(const char *path, const struct directory_origin *origin)

@@ -4,7 +4,7 @@
  * contains the launch's id.  All ranks of one MPI job have the same id and so join the same directory.  A directory is
  * replaced only if it contains nothing but files that hpcrun-lite has written: safety/known_file.h.
  *
- * Only a directory of the effective user is taken, in a place in which no other user can exchange it
+ * Only a directory of the effective user is taken, in a place in which no other user can replace it
  * (safe_place.h), and it is made private.  The path is its real one, without links.
  *
  * Context: BATCH (the launcher).  Keeps no state in memory; the caller owns all memory.
@@ -35,9 +35,9 @@ struct directory_origin {
 enum launch_status directory_take(const struct directory_request *request, char *path, size_t path_size,
                                   struct directory_origin *origin, char *message, size_t message_size);
 
-/* Makes a path absolute, without slashes at its end, which would make open() follow a link.  Returns false with errno.
- */
-bool directory_absolute(const char *given, char *path, size_t size);
+/* Whether directory_take() would take the directory, as far as that shows without changing anything.  Returns
+ * LAUNCH_OK, or LAUNCH_FAILED with its message. */
+enum launch_status directory_examine(const struct directory_request *request, char *message, size_t message_size);
 
 /* Removes what directory_take() made for a launch that will not use the directory, unless ranks of its job may use it.
  * What it has replaced is lost. */

@@ -78,11 +78,7 @@ static enum launch_status work_out(struct plan *plan, struct code_filter *found,
 static enum launch_status take_directory(struct plan *plan, const struct code_filter *found,
                                          struct directory_origin *origin, char *message, size_t message_size)
 {
-  struct directory_request request = {.output = plan->output,
-                                      .command = plan->command[0] ? path_base(plan->command[0]) : "",
-                                      .overwrite = plan->overwrite,
-                                      .trust = plan->trust_directory,
-                                      .series = plan->series.count > 0};
+  struct directory_request request = plan_directory(plan);
   enum launch_status status =
       directory_take(&request, plan->directory, sizeof plan->directory, origin, message, message_size);
   if (status != LAUNCH_OK || !found->settings)
@@ -166,6 +162,32 @@ static int run_reporter(const char *const *arguments)
   return executed ? status : -1;
 }
 
+/* Writes the HTML report, first to a file of a new name.  Nobody has asked for the page by its name: what another user
+ * may have put there is replaced, and never written to. */
+static bool write_page(const struct plan *plan, const char *what, const char *directory, const char *page)
+{
+  static const char suffix[] = ".html";
+  char part[PATH_MAX + 64], line[2 * PATH_MAX];
+  snprintf(part, sizeof part, "%s.XXXXXX%s", directory, suffix);
+  int fd = mkstemps(part, sizeof suffix - 1);
+  if (fd >= 0) {
+    close(fd);
+    const char *const html[] = {plan->reporter, "-q", what, "-f", "html", "-o", part, "--", directory, NULL};
+    int status = run_reporter(html);
+    if (!status && rename(part, page) == 0)
+      return true;
+    int error = errno;
+    unlink(part);
+    if (status)
+      return false;
+    errno = error;
+  }
+  snprintf(line, sizeof line, "cannot write %s: %s; use hpcprof-lite -f html -o FILE %s", page, strerror(errno),
+           directory);
+  print_line(line);
+  return false;
+}
+
 /* Prints the summary of the run or series on standard error, and writes the HTML report beside the measurement. */
 static void show_report(const struct plan *plan)
 {
@@ -179,11 +201,10 @@ static void show_report(const struct plan *plan)
     return;
   }
   snprintf(page, sizeof page, "%s.html", directory);
-  const char *const html[] = {plan->reporter, "-q", what, "-f", "html", "-o", page, "--", directory, NULL};
   int status = run_reporter(summary);
   if (status < 0)
     print_line("cannot show the report: no process can be started for it; use hpcprof-lite DIR");
-  if (status || run_reporter(html) || !plan->log_level)
+  if (status || !write_page(plan, what, directory, page) || !plan->log_level)
     return;
   snprintf(line, sizeof line, "the whole report for a browser: %s", page);
   print_line(line);

@@ -77,6 +77,15 @@ enum launch_status plan_make_preloadable(struct plan *plan, char *message, size_
   return LAUNCH_OK;
 }
 
+struct directory_request plan_directory(const struct plan *plan)
+{
+  return (struct directory_request){.output = plan->output,
+                                    .command = plan->command[0] ? path_base(plan->command[0]) : "",
+                                    .overwrite = plan->overwrite,
+                                    .trust = plan->trust_directory,
+                                    .series = plan->series.count > 0};
+}
+
 /* Appends "SEPARATOR item", unless item is empty. */
 static void append_item(char *value, size_t size, const char *item, size_t item_length)
 {

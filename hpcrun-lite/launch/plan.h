@@ -13,6 +13,7 @@
 #include "common/events.h"
 #include "hpcrun-lite/launch/configuration/configuration.h"
 #include "hpcrun-lite/launch/counters/count_events.h"
+#include "hpcrun-lite/launch/directory.h"
 #include "hpcrun-lite/launch/program.h"
 #include "hpcrun-lite/launch/runtime.h"
 #include "hpcrun-lite/launch/series/series.h"
@@ -65,6 +66,9 @@ enum launch_status plan_make_preloadable(struct plan *plan, char *message, size_
 /* Can the command's auditors be loaded with what is preloaded (program_check_auditors())?  After the installation was
  * linked. */
 enum launch_status plan_check_auditors(const struct plan *plan, char *message, size_t message_size);
+
+/* The measurement directory that is asked for; the strings stay the plan's. */
+struct directory_request plan_directory(const struct plan *plan);
 
 /* Writes the values of LD_PRELOAD and OMP_TOOL_LIBRARIES. */
 void plan_preload_value(const struct plan *plan, char *value, size_t size);

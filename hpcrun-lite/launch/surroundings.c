@@ -17,7 +17,6 @@
 #include "common/cpus.h"
 #include "hpcrun-lite/launch/finding.h"
 #include "hpcrun-lite/launch/perf_check.h"
-#include "hpcrun-lite/launch/safety/safe_place.h"
 
 enum {
   AS_LEAST = 1 << 30,       /* address space of the program and the tool */
@@ -259,30 +258,10 @@ static bool try_place(const char *place)
   return !failed;
 }
 
-/* Whether a launch would use a directory in that place, or the place does not exist.  Reports it otherwise. */
-static bool is_safe(const char *place)
+/* Tests whether measurements in that place survive a kill. */
+static void test_place(const char *place)
 {
-  char real[PATH_MAX], reason[PATH_MAX];
-  if (!realpath(place, real) || safe_place_check(real, reason, sizeof reason))
-    return true;
-  finding(false, "directory", "another user could exchange it: %s; choose another place with -o, or --trust-directory",
-          reason);
-  return false;
-}
-
-void surroundings_directory(const char *output, bool trusted)
-{
-  char place[PATH_MAX] = ".";
   struct statfs status;
-  size_t length = strlen(output);
-  while (length > 1 && output[length - 1] == '/')
-    length--;
-  while (length > 0 && output[length - 1] != '/')
-    length--;
-  if (length > 0)
-    snprintf(place, sizeof place, "%.*s", (int)(length > 1 ? length - 1 : 1), output);
-  if (!trusted && !is_safe(place))
-    return;
   rlim_t limit;
   if (below(RLIMIT_FSIZE, PART_BYTES, &limit)) { /* the trial would raise SIGXFSZ */
     finding(false, "directory", "not tested: files are limited to %ju bytes", (uintmax_t)limit);
@@ -299,6 +278,25 @@ void surroundings_directory(const char *output, bool trusted)
     finding(true, "directory", "tested: %s, over %s; a local disk is faster (-o)", place, network);
   else
     finding(true, "directory", "tested: measurements in %s survive a kill", place);
+}
+
+bool surroundings_directory(const struct directory_request *request)
+{
+  char place[PATH_MAX] = ".", message[1024];
+  const char *output = request->output;
+  size_t length = strlen(output);
+  while (length > 1 && output[length - 1] == '/')
+    length--;
+  while (length > 0 && output[length - 1] != '/')
+    length--;
+  if (length > 0)
+    snprintf(place, sizeof place, "%.*s", (int)(length > 1 ? length - 1 : 1), output);
+  if (directory_examine(request, message, sizeof message) != LAUNCH_OK) {
+    finding(false, "directory", "%s", message);
+    return false;
+  }
+  test_place(place);
+  return true;
 }
 
 /* ---- what else is preloaded ---- */

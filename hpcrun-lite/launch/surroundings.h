@@ -13,9 +13,9 @@ void surroundings_cores(void);
 /* Limits that are too small for measuring.  timers: samples come from timers. */
 void surroundings_limits(bool timers);
 
-/* Tests the place where the measurement directory will be created; leaves nothing behind.  trusted: others may be able
- * to exchange it. */
-void surroundings_directory(const char *output, bool trusted);
+/* Examines the measurement directory, and tests the place where it is or will be created; leaves nothing behind.
+ * Returns false if a launch would refuse the directory. */
+bool surroundings_directory(const struct directory_request *request);
 
 /* Sanitizers in the program, other preloaded libraries and OpenMP tools. */
 void surroundings_others(const struct plan *plan);

@@ -49,13 +49,16 @@ static int copy_bytes(int from, int to)
   }
 }
 
-/* Copies a file of the same name, in the place of an earlier copy.  One that has vanished meanwhile is left out. */
+/* Copies a file of the same name, in the place of an earlier copy.  One that has vanished meanwhile is left out. EPERM:
+ * it is no file that a process has made. */
 static int copy_file(int directory, int copy, const char *name)
 {
   struct stat status;
   int from = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (from < 0 && errno == ENOENT)
+    return 0;
   if (from < 0)
-    return errno == ENOENT ? 0 : errno;
+    return errno == ELOOP ? EPERM : errno;
   if (fstat(from, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1) { /* 0: it has just vanished */
     close(from);
     return EPERM;
@@ -80,7 +83,8 @@ static void drop_running(int copy, const char *name)
   }
 }
 
-static int copy_pass(int directory, int copy, const char *suffix, unsigned *copied)
+/* Copies the files with that suffix.  failed: the name of the one for which an error is returned. */
+static int copy_pass(int directory, int copy, const char *suffix, unsigned *copied, char failed[NAME_MAX + 1])
 {
   int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
   DIR *entries = again >= 0 ? fdopendir(again) : NULL;
@@ -101,6 +105,8 @@ static int copy_pass(int directory, int copy, const char *suffix, unsigned *copi
       continue;
     error = copy_file(directory, copy, entry->d_name);
     *copied += !error;
+    if (error)
+      snprintf(failed, NAME_MAX + 1, "%s", entry->d_name);
     if (!error && !strcmp(suffix, FORMAT_SUFFIX))
       drop_running(copy, entry->d_name);
   }
@@ -136,12 +142,12 @@ static int write_marker(int copy, const struct targets *targets)
   return close(marker) != 0 && !error ? errno : error;
 }
 
-static int copy_all(int directory, int copy, const struct targets *targets)
+static int copy_all(int directory, int copy, const struct targets *targets, char failed[NAME_MAX + 1])
 {
   unsigned copied = 0;
   int error = 0;
   for (unsigned i = 0; i < PASSES && !error; i++)
-    error = copy_pass(directory, copy, passes[i], &copied);
+    error = copy_pass(directory, copy, passes[i], &copied, failed);
   error = error ? error : write_marker(copy, targets);
   return !error && !copied ? ENOENT : error;
 }
@@ -162,40 +168,53 @@ static bool lies_in(const char *copy, const char *directory)
   return !strncmp(real, whole, length) && (!real[length] || real[length] == '/');
 }
 
-/* Makes the directory of the copy, and opens it if it is that one: another user may be able to exchange it.  Returns -1
- * with errno. */
-static int make_copy(const char *path)
+/* Makes the directory of the copy, and opens it if it is that one: another user may be able to replace it.  Returns -1
+ * with a message. */
+static int make_copy(const char *path, char *message, size_t message_size)
 {
   struct stat status;
-  if (mkdir(path, 0700) != 0)
-    return -1;
-  int copy = owned_file_directory(path);
-  if (copy >= 0 && fstat(copy, &status) == 0 && status.st_uid == geteuid() && !(status.st_mode & 0077))
+  const char *why = "it is not private: give a directory in another place";
+  bool made = mkdir(path, 0700) == 0;
+  int copy = made ? owned_file_directory(path) : -1;
+  if (copy >= 0 && fstat(copy, &status) == 0 && status.st_uid == geteuid() && !(status.st_mode & 0022))
     return copy;
-  if (copy >= 0)
+  if (copy < 0)
+    why = strerror(errno);
+  else
     close(copy);
-  errno = EPERM;
+  if (made)
+    rmdir(path);
+  snprintf(message, message_size, "cannot create '%.400s': %s", path, why);
   return -1;
+}
+
+static void explain(int error, const char *directory, const char *failed, char *message, size_t message_size)
+{
+  if (error == ENOENT)
+    snprintf(message, message_size, "nothing was measured yet into '%.400s'", directory);
+  else if (error == EPERM && failed[0])
+    snprintf(message, message_size,
+             "'%.300s' in '%.400s' is a link, or has a second hard link: remove it; nothing stays of the copy", failed,
+             directory);
+  else
+    snprintf(message, message_size, "cannot copy '%.400s%s%.300s': %s; nothing stays of the copy", directory,
+             failed[0] ? "/" : "", failed, strerror(error));
 }
 
 bool snapshot_take(const struct targets *targets, const char *copy, char *message, size_t message_size)
 {
+  char failed[NAME_MAX + 1] = "";
   const char *directory = targets->directory;
   if (lies_in(copy, directory)) {
     snprintf(message, message_size, "'%.400s' lies in the measurement; give a directory outside it", copy);
     return false;
   }
-  int to = make_copy(copy);
-  if (to < 0) {
-    snprintf(message, message_size, "cannot create '%.400s': %s", copy, strerror(errno));
+  int to = make_copy(copy, message, message_size);
+  if (to < 0)
     return false;
-  }
-  int error = copy_all(targets->at, to, targets);
+  int error = copy_all(targets->at, to, targets, failed);
   if (error) {
-    snprintf(message, message_size,
-             error == ENOENT ? "nothing was measured yet into '%.400s'%s"
-                             : "cannot copy '%.400s': %s; nothing stays of the copy",
-             directory, error == ENOENT ? "" : strerror(error));
+    explain(error, directory, failed, message, message_size);
     remove_copy(to, copy);
   }
   close(to);

@@ -207,31 +207,40 @@ static bool add_running(struct targets *targets)
   return done;
 }
 
-/* Opens the directory, in which a launch has put its marker. */
-static bool open_directory(struct targets *targets, char *message, size_t message_size)
+/* Whether a launch has put its marker into the directory: one of this user, or of the directory's owner.  Returns 0,
+ * EACCES, or ENOENT. */
+static int find_marker(int directory)
 {
   char id[KNOWN_FILE_ID_BYTES];
   struct stat status;
+  int marker = owned_file_open(directory, KNOWN_FILE_MARKER, O_RDONLY, geteuid());
+  if (marker < 0 && errno == EPERM && fstat(directory, &status) == 0)
+    marker = owned_file_open(directory, KNOWN_FILE_MARKER, O_RDONLY, status.st_uid);
+  if (marker < 0)
+    return errno == EACCES ? EACCES : ENOENT;
+  bool marked = known_file_read_marker(marker, id);
+  close(marker);
+  return marked ? 0 : ENOENT;
+}
+
+/* Opens the measurement directory. */
+static bool open_directory(struct targets *targets, char *message, size_t message_size)
+{
   targets->at = owned_file_directory(targets->directory);
   if (targets->at < 0) {
     snprintf(message, message_size, "cannot open the measurement directory '%.400s': %s", targets->directory,
              strerror(errno));
     return false;
   }
-  int marker =
-      fstat(targets->at, &status) == 0 ? owned_file_open(targets->at, KNOWN_FILE_MARKER, O_RDONLY, status.st_uid) : -1;
-  bool marked = marker >= 0 && known_file_read_marker(marker, id);
-  int error = marker < 0 ? errno : 0;
-  if (marker >= 0)
-    close(marker);
+  int error = find_marker(targets->at);
   if (error == EACCES)
     snprintf(message, message_size, "cannot read '%.400s': %s", targets->directory, strerror(error));
-  else if (!marked)
+  else if (error)
     snprintf(message, message_size,
-             "no process that runs is measured into '%.400s': the marker of a launch (the file " KNOWN_FILE_MARKER
-             ") is not in it",
+             "'%.400s' is not a measurement directory (it has no valid file '" KNOWN_FILE_MARKER
+             "'): give the directory of -o, or a process id",
              targets->directory);
-  return marked;
+  return !error;
 }
 
 static bool find_process(struct targets *targets, pid_t pid, char *message, size_t message_size)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "common/escape.h"
 
 enum { FOLLOW_MS = 100 }; /* how often new output is shown after the view has ended, and that end is looked for */
 
@@ -45,7 +48,10 @@ static void run_view(const struct viewer *viewer, const char *reporter, const ch
   for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
     dup2(fd, streams[i]);
   execv(reporter, (char *const *)arguments);
-  fprintf(stderr, "hpcrun-lite: cannot run '%s' for --live: %s\n", reporter, strerror(errno));
+  char shown[PATH_MAX];
+  int error = errno;
+  escape_text(reporter, shown, sizeof shown);
+  fprintf(stderr, "hpcrun-lite: cannot run '%s' for --live: %s\n", shown, strerror(error));
   _exit(127);
 }
 

@@ -16,8 +16,6 @@
 #include "common/format.h"
 #include "common/owned_file.h"
 
-#define OLD_LINK "installation"
-
 enum { RANDOM = 6, HASH = 16, PID_DIGITS = 10, START_DIGITS = 16, TEXT_MAX = 64 << 20 };
 
 static const char digits[] = "0123456789", hexadecimal[] = "0123456789abcdef";
@@ -208,8 +206,7 @@ static bool is_snapshot_text(int fd)
 
 bool known_file_read_marker(int fd, char id[KNOWN_FILE_ID_BYTES])
 {
-  static const char *const names[] = {
-      "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid", "PMI_JOBID", "SLURM", "launch"};
+  static const char *const names[] = {KNOWN_FILE_JOBS, KNOWN_FILE_SLURM, KNOWN_FILE_LAUNCH};
   char *text = read_text(fd, KNOWN_FILE_ID_BYTES), *end = text ? strchr(text, '\n') : NULL;
   bool fine = false;
   for (size_t i = 0; end && !end[1] && i < sizeof names / sizeof *names; i++) {
@@ -265,10 +262,6 @@ static bool has_contents(int fd, const char *name)
 
 bool known_file_is(int directory, const char *name)
 {
-  struct stat status;
-  if (!strcmp(name, OLD_LINK))
-    return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode) &&
-           status.st_uid == geteuid();
   int fd = owned_file_open(directory, name, O_RDONLY, geteuid());
   bool known = fd >= 0 && has_contents(fd, name);
   if (fd >= 0)

@@ -6,13 +6,12 @@
  *   control-HOST-PID                      8192 bytes, begins with CONTROL_MAGIC
  *   control-HOST-PID-XXXXXX.filter        a filter: each line can be used
  *   code-HASH.filter, .XXXXXX behind it while it is written      lines of code only
- *   launch                                the marker: one line NAME=VALUE, with a name that launches give it
+ *   launch                                the marker: one line NAME=VALUE, NAME as listed below
  *   snapshot                              the mark of a snapshot: a title with the host, then process ids
- *   installation                          a symbolic link, by earlier versions
  *
  * HOST is a name, PID a number, START a number of hexadecimal digits, HASH has 16 of them, an X is a letter or digit.
  * A file that is not complete yet (.part and the second line) may be empty.  All are regular files with one name that
- * belong to the effective user, except the link, which also does.
+ * belong to the effective user.
  *
  * Context: BATCH (the launcher).  Keeps no state.
  */
@@ -24,6 +23,10 @@
 #include <sys/types.h>
 
 #define KNOWN_FILE_MARKER "launch"
+/* What the line of the marker may begin with: variables that name a job, and the others of directory.c. */
+#define KNOWN_FILE_JOBS "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid", "PMI_JOBID"
+#define KNOWN_FILE_SLURM "SLURM"
+#define KNOWN_FILE_LAUNCH "launch"
 enum { KNOWN_FILE_ID_BYTES = 512 }; /* of a launch's id, with a NUL at its end */
 
 /* Whether the entry of the directory is one of these. */

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool check_one(const char *path, char *reason, size_t size)
+static bool check_one(const char *path, bool exclusive, char *reason, size_t size)
 {
   struct stat status;
   if (lstat(path, &status) != 0 || !S_ISDIR(status.st_mode)) {
@@ -16,7 +16,7 @@ static bool check_one(const char *path, char *reason, size_t size)
     return false;
   }
   bool sticky = status.st_mode & S_ISVTX, root = geteuid() == 0;
-  if (status.st_uid != geteuid() && status.st_uid != 0 && !sticky)
+  if (status.st_uid != geteuid() && status.st_uid != 0 && (!sticky || exclusive))
     snprintf(reason, size, "'%.300s' belongs to uid %u", path, (unsigned)status.st_uid);
   else if ((status.st_mode & S_IWOTH) && !sticky)
     snprintf(reason, size, "all users may write to '%.300s', which has no sticky bit", path);
@@ -27,15 +27,15 @@ static bool check_one(const char *path, char *reason, size_t size)
   return false;
 }
 
-bool safe_place_check(const char *place, char *reason, size_t size)
+bool safe_place_check(const char *place, bool exclusive, char *reason, size_t size)
 {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s", place);
   errno = 0;
   for (char *slash; (slash = strrchr(path, '/')) != NULL && slash > path; *slash = '\0')
-    if (!check_one(path, reason, size))
+    if (!check_one(path, exclusive, reason, size))
       return false;
-  return check_one("/", reason, size);
+  return check_one("/", exclusive, reason, size);
 }
 
 bool safe_place_nameable(const char *path)
@@ -54,7 +54,7 @@ static bool take(const char *place, bool nameable, char *path, size_t size, char
     snprintf(reason, reason_size, "LD_PRELOAD cannot name '%.300s'", real);
     return false;
   }
-  return safe_place_check(real, reason, reason_size) && snprintf(path, size, "%s", real) < (int)size;
+  return safe_place_check(real, true, reason, reason_size) && snprintf(path, size, "%s", real) < (int)size;
 }
 
 bool safe_place_temporary(bool nameable, char *path, size_t size, char *reason, size_t reason_size)

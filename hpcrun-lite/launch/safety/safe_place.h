@@ -1,7 +1,8 @@
-/* Places in which another user cannot exchange a directory of this user for another one.
+/* Places in which another user cannot replace a directory of this user by another one.
  *
- * That holds if each directory from the place up to / belongs to this user or to root, or has the sticky bit, and if
- * others can write to it only with the sticky bit; for root this includes its group.
+ * That holds if each directory from the place up to / belongs to this user or to root, and if others can write to it
+ * only with the sticky bit; for root this includes its group.  The owner of a directory with the sticky bit can still
+ * rename what is in it.  Such a place is accepted where nothing that runs depends on it.
  *
  * Context: BATCH (the launcher).  Keeps no state.
  */
@@ -11,8 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the place, a path without links, is such a one.  Otherwise writes which directory is at fault, and why. */
-bool safe_place_check(const char *place, char *reason, size_t size);
+/* Whether the place, a path without links, is such a one.  exclusive: also the owner of a directory with the sticky bit
+ * must be this user or root.  Otherwise writes which directory is at fault, and why. */
+bool safe_place_check(const char *place, bool exclusive, char *reason, size_t size);
 
 /* The real path of a safe place for what only this user may change: that of TMPDIR, or else /tmp.  nameable: it must
  * be one that LD_PRELOAD can name.  Returns false with the reason. */
