@@ -76,7 +76,7 @@ int job_set_arguments(struct job *job);
 /* Returns the list for problems of the graph log that a view finds. */
 struct problems *job_log_problems(struct job *job);
 
-/* Prints one line on standard error; what names must not show is escaped. */
+/* Prints one line on standard error; characters that are unsafe on a terminal are escaped. */
 void job_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Print the reason of a failure that ends the invocation; each returns the exit status. */

@@ -316,7 +316,7 @@ static int check_effects(const struct options *options, char *message, size_t si
       [OPTIONS_SUMMARY] = true,       [OPTIONS_TOPDOWN] = true, [OPTIONS_BOTTOMUP] = true,  [OPTIONS_FLAT] = true,
       [OPTIONS_CRITICAL_PATH] = true, [OPTIONS_SOURCE] = true,  [OPTIONS_EFFICIENCY] = true};
   if (options->raw_names && options->format != OPTIONS_CSV)
-    return fail(message, size, "%s", "--raw-names is about text that spreadsheets read: it needs -f csv");
+    return fail(message, size, "%s", "--raw-names applies to CSV only: add -f csv, or leave it out");
   if (options->legend && options->format != OPTIONS_TEXT)
     return fail(message, size, "%s", "--legend explains the columns of a text report: other formats have no legend");
   if (options->legend && options->view == OPTIONS_ADVICE)

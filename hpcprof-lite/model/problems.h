@@ -17,7 +17,7 @@ struct problems {
   size_t count;              /* of all problems, also those without a line */
 };
 
-/* Adds one message.  What hostile names must not show is escaped. */
+/* Adds one message.  Characters that are unsafe on a terminal are escaped. */
 void problems_add(struct problems *problems, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Moves all problems of `from` behind those of `into`. */

@@ -93,7 +93,7 @@ static bool is_plain(const char *text)
   return true;
 }
 
-/* Whether a spreadsheet may take the text for a formula, also behind spaces; or it begins as one that is marked. */
+/* Whether a spreadsheet may take the text for a formula, also behind spaces; or it begins with the mark itself. */
 static bool needs_mark(const char *text)
 {
   static const char *const begins[] = {"=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20"};

@@ -222,7 +222,7 @@ static bool diagnose_auditors(const struct plan *plan)
   if (!program_has_auditors(&plan->program))
     return true;
   bool fits = plan_check_auditors(plan, message, sizeof message) == LAUNCH_OK;
-  finding(fits, "auditors", "%s", fits ? "tested: LD_AUDIT leaves enough thread-local storage" : message);
+  finding(fits, "auditors", "%s", fits ? "tested: they leave enough static thread-local storage" : message);
   return fits;
 }
 

@@ -33,7 +33,7 @@
 #include "hpcrun-lite/launch/plan.h"
 #include "hpcrun-lite/launch/settings.h"
 
-/* Prints one line; what paths must not show is escaped. */
+/* Prints one line; characters that are unsafe on a terminal are escaped. */
 static void print_line(const char *text)
 {
   char line[4096];

@@ -62,7 +62,7 @@ enum launch_status plan_make_preloadable(struct plan *plan, char *message, size_
   bool private = exchanged(plan);
   if (plan->choice.preload[0] && !private && !safe_place_nameable(plan->choice.preload)) {
     snprintf(message, message_size,
-             "runtime '%.400s': LD_PRELOAD cannot name a path with spaces, ':' or '$'; copy it to another path",
+             "runtime '%.400s': LD_PRELOAD cannot contain a path with spaces, ':', ';' or '$'; copy it to another path",
              plan->choice.preload);
     return LAUNCH_FAILED;
   }

@@ -346,13 +346,12 @@ enum launch_status program_check_auditors(const struct program *program, const c
   snprintf(tunables, sizeof tunables, "%s%s" MORE_STORAGE, own, own[0] ? ":" : "");
   if (loads(program, preload, tunables))
     snprintf(message, message_size,
-             "'%.400s' cannot be measured with its auditors (LD_AUDIT): they leave too little static thread-local "
-             "storage; set GLIBC_TUNABLES=" MORE_STORAGE,
+             "'%.400s' cannot be measured with its auditors: they leave too little static thread-local storage; "
+             "add " MORE_STORAGE " to GLIBC_TUNABLES",
              program->path);
   else
     snprintf(message, message_size,
-             "'%.400s' cannot be measured with its auditors (LD_AUDIT): the dynamic loader fails; measure it without "
-             "them",
+             "'%.400s' cannot be measured with its auditors: the dynamic loader fails; measure it without them",
              program->path);
   return LAUNCH_FAILED;
 }

@@ -8,7 +8,7 @@
 #include "common/escape.h"
 #include "common/utf8.h"
 
-/* A shell gets the text as it is; a terminal does not get what it must not show. */
+/* A shell gets the text as it is; for a terminal, characters that are unsafe there are escaped. */
 static void print_quoted(const char *text)
 {
   putchar('\'');

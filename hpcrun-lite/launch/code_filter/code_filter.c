@@ -304,7 +304,7 @@ char *code_filter_text(const struct code_filter *found, const char *directory, c
   if (!in_text)
     snprintf(path, sizeof path, FILTER_CODE_FILE, directory, hash_bytes(HASH_START, found->code, found->code_size));
   if (!in_text && !put_file(path, found->code, found->code_size)) {
-    snprintf(message, message_size, "filter: cannot write '%.400s': %s", path, strerror(errno));
+    snprintf(message, message_size, "filter: cannot write '%.400s': %s; give another directory with -o", path, strerror(errno));
     return NULL;
   }
   int length = in_text ? asprintf(&text, "%s%.*s", found->settings, (int)found->code_size, found->code)

@@ -12,7 +12,7 @@ struct printer {
   const struct configuration *configuration;
 };
 
-/* What a path must not show is escaped. */
+/* Characters that are unsafe on a terminal are escaped. */
 static void print_plain(FILE *stream, const char *text)
 {
   char character[ESCAPE_MAX];

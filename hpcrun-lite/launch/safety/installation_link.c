@@ -59,8 +59,8 @@ bool installation_link(const char *target, char *path, size_t size, char *messag
   uint64_t hash = hash_bytes(HASH_START, target, strlen(target));
   if (!safe_place_temporary(true, place, sizeof place, reason, sizeof reason)) {
     snprintf(message, message_size,
-             "the path %.300s (the installation) has spaces, ':' or '$', which LD_PRELOAD cannot name, and there is no "
-             "place for a link to it: %.400s; name a directory of yours in TMPDIR",
+             "LD_PRELOAD cannot contain the path of the installation, %.300s (spaces, ':', ';' or '$'), and there is no "
+             "place for a link to it: %.400s; set TMPDIR to a directory of yours",
              target, reason);
     return false;
   }
@@ -75,8 +75,8 @@ bool installation_link(const char *target, char *path, size_t size, char *messag
     return true;
   }
   snprintf(message, message_size,
-           "cannot put a link to the installation, whose path LD_PRELOAD cannot name, into '%.400s': %s; remove it, or "
-           "name a directory of yours in TMPDIR",
+           "cannot put a link to the installation, whose path LD_PRELOAD cannot contain, into '%.400s': %s; set TMPDIR to "
+           "a directory of yours",
            path, error == EPERM ? "it is not a directory that only you may change" : strerror(error));
   return false;
 }

@@ -51,7 +51,7 @@ static bool take(const char *place, bool nameable, char *path, size_t size, char
     return false;
   }
   if (nameable && !safe_place_nameable(real)) {
-    snprintf(reason, reason_size, "LD_PRELOAD cannot name '%.300s'", real);
+    snprintf(reason, reason_size, "LD_PRELOAD cannot contain '%.300s'", real);
     return false;
   }
   return safe_place_check(real, true, reason, reason_size) && snprintf(path, size, "%s", real) < (int)size;
