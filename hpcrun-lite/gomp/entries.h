@@ -136,6 +136,10 @@
   X(__kmpc_dist_dispatch_init_8u) X(__kmpc_dist_for_static_init_4) X(__kmpc_dist_for_static_init_4u) \
   X(__kmpc_dist_for_static_init_8) X(__kmpc_dist_for_static_init_8u)
 
+/* Functions of libomp that test a lock: wrapped, because releases 14 to 16 announce them as if they could wait
+ * (exclusion.c). */
+#define KMPC_TESTS(X) X(__kmpc_test_lock) X(__kmpc_test_nest_lock)
+
 /* Task functions of taskloops that a libomp without chunks can be told apart by (chunks.c). */
 #define KMPC_TASKLOOPS 256
 

@@ -226,3 +226,14 @@ LOCKS(, )
 LOCKS(, _)
 LOCKS(v1_, )
 LOCKS(v1_, _)
+
+/* ---- libomp's locks ---- */
+
+/* Left by a jump, so that libomp finds the program's address where it looks for it. */
+#define LOCK_TEST(name)                                                                                                \
+  GOMP_CODE int wrap_##name(void *place, int thread, void **lock)                                                      \
+  {                                                                                                                    \
+    ompt_lock_test();                                                                                                  \
+    return GOMP_NEXT(gomp_libomp(GOMP_CALLER), name)(place, thread, lock);                                             \
+  }
+KMPC_TESTS(LOCK_TEST)

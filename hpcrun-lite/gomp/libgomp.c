@@ -16,14 +16,15 @@
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 #define NAME(name) #name,
-static const char *const names[] = {GOMP_WRAPPED(NAME) KMPC_CREATIONS(NAME) KMPC_CHUNKS(NAME) GOMP_LOCKS(NAME)
-                                        GOMP_LOCKS(NAME)};
+static const char *const names[] = {GOMP_WRAPPED(NAME) KMPC_CREATIONS(NAME) KMPC_CHUNKS(NAME) KMPC_TESTS(NAME)
+                                        GOMP_LOCKS(NAME) GOMP_LOCKS(NAME)};
 
 #define DECLARE(name) extern void wrap_##name(void);
 #define DECLARE_V1(name) extern void wrap_v1_##name(void);
 GOMP_WRAPPED(DECLARE)
 KMPC_TIMED(DECLARE)
 KMPC_CHUNKS(DECLARE)
+KMPC_TESTS(DECLARE)
 GOMP_LOCKS(DECLARE)
 GOMP_LOCKS(DECLARE_V1)
 
@@ -31,7 +32,8 @@ GOMP_LOCKS(DECLARE_V1)
 #define NO_WRAPPER(name) NULL,
 #define WRAPPER_V1(name) wrap_v1_##name,
 static void (*const wrappers[])(void) = {GOMP_WRAPPED(WRAPPER) KMPC_TIMED(WRAPPER) KMPC_UNWRAPPED(NO_WRAPPER)
-                                             KMPC_CHUNKS(WRAPPER) GOMP_LOCKS(WRAPPER) GOMP_LOCKS(WRAPPER_V1)};
+                                             KMPC_CHUNKS(WRAPPER) KMPC_TESTS(WRAPPER) GOMP_LOCKS(WRAPPER)
+                                                 GOMP_LOCKS(WRAPPER_V1)};
 
 extern void *gomp_targets[GOMP_ENTRIES]; /* jumps.S */
 
@@ -416,17 +418,24 @@ static void *bind_libomp(unsigned entry, const void *caller)
   return timed && wrapper ? wrapper : next;
 }
 
+static void *bind_wrapper(unsigned entry)
+{
+  void *target = (void *)wrappers[entry];
+  set_adapter_code();
+  __atomic_store_n(&gomp_targets[entry], target, __ATOMIC_RELAXED);
+  return target;
+}
+
 /* A call of libomp's interface that hands out iterations.  It leads to libomp's own function, unless chunks are wanted
  * and libomp does not announce them; where several runtimes can be called, to the wrapper, which finds the one. */
 static void *bind_chunks(unsigned entry, const void *caller)
 {
   const struct gomp_runtime *runtime = gomp_libomp(caller);
   bool wanted = !gomp_global_libomp || (rt.online && runtime->no_chunks);
-  void *target = wanted ? (void *)wrappers[entry] : runtime->next[entry];
   if (wanted)
-    set_adapter_code();
-  __atomic_store_n(&gomp_targets[entry], target, __ATOMIC_RELAXED);
-  return target;
+    return bind_wrapper(entry);
+  __atomic_store_n(&gomp_targets[entry], runtime->next[entry], __ATOMIC_RELAXED);
+  return runtime->next[entry];
 }
 
 /* The first call of an entry point.  Returns where this call and all later ones lead. */
@@ -441,6 +450,8 @@ __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void
     return bind_libomp(entry, caller);
   if (entry >= GOMP_NUMBER___kmpc_dispatch_init_4 && entry <= GOMP_NUMBER___kmpc_dist_for_static_init_8u)
     return bind_chunks(entry, caller);
+  if (entry >= GOMP_NUMBER___kmpc_test_lock && entry <= GOMP_NUMBER___kmpc_test_nest_lock)
+    return bind_wrapper(entry);
   const struct gomp_runtime *global = at_start[ANY_RUNTIME] ? runtime_of(at_start[ANY_RUNTIME]) : NULL;
   if (global && global->silent)
     target = global->next[entry];

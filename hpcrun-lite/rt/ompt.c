@@ -718,13 +718,22 @@ static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *tas
   rt_inside_dec(t);
 }
 
+void ompt_lock_test(void)
+{
+  struct thread_state *t = self();
+  if (t)
+    t->tests_lock = true;
+}
+
 void ompt_on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr)
 {
   (void)hint, (void)impl;
   struct thread_state *t = self();
   if (!t)
     return;
-  if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) /* these never wait */
+  bool tests = t->tests_lock || kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock;
+  t->tests_lock = false;
+  if (tests)
     return;
   t->wait_id = wait_id;
   uint64_t moment = waiting_lock_begin(t, codeptr);

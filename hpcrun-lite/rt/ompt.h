@@ -57,6 +57,10 @@ void ompt_distributed_loop(const void *caller);
 void ompt_taskloop_chunk(uint64_t lower, uint64_t upper, int64_t step);
 void ompt_chunks_unknown(void);
 
+/* The thread enters a function of the runtime that acquires a lock only if that is free, which the runtime announces
+ * next, perhaps as one that waits. */
+void ompt_lock_test(void);
+
 /* A bit of rt.unseen: chunks are not known. */
 enum { OMPT_UNSEEN_CHUNKS = 1 << 2 };
 

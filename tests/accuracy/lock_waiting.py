@@ -128,8 +128,8 @@ def atomics_that_the_runtime_implements(directory):
 
 @tap.case
 def test_lock_is_not_waiting(directory):
-    for compiler in ("gcc", "clang"):
-        run, nodes, own = measure(directory, "tried", compiler)
+    for compiler, options in (("gcc", ()), ("clang", ()), *(("clang", ("--omp-runtime", each)) for each in libomps())):
+        run, nodes, own = measure(directory, "tried", compiler, options=options)
         busy = sum(nodes[0].value(f"{column}_incl_s") for column in ("work", "overhead"))
         charged(nodes[0].value("lockwait_incl_s"), 0.0, "tried")
         assert busy > own["long_cpu"], (busy, own)

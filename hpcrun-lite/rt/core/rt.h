@@ -371,6 +371,7 @@ struct thread_state {
   uint32_t region_depth;                 /* open regions that this thread has created */
   uint32_t live_slot;                    /* index in the table of live threads (sampling/blame.c) */
   bool worker;                           /* created by the OpenMP runtime */
+  bool tests_lock;                       /* its next acquisition of a lock does not wait: ompt_lock_test() */
   bool forking;                          /* begins a region; its implicit task in it has not begun */
   uint64_t region_since, region_ticks;   /* as master of outermost regions */
   uint64_t blocked_since, blocked_ticks; /* in blocking calls of the program */
