@@ -113,8 +113,10 @@ static size_t read_escape(const char *text, uint32_t *code)
 
 void escape_undo(char *text)
 {
-  char *to = text, character[5];
-  while (*text) {
+  char *to = strstr(text, "\\u{"), character[5];
+  if (!to) /* the text is not written to */
+    return;
+  for (text = to; *text;) {
     uint32_t code;
     size_t taken = read_escape(text, &code), length = taken ? encode(code, character) : 1;
     memcpy(to, taken ? character : text, length);

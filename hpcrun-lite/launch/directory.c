@@ -210,12 +210,14 @@ static enum outcome claim(struct attempt *attempt, int directory)
   return refuse_entry(attempt, error);
 }
 
-static enum outcome refuse_foreign(struct attempt *attempt, const char *rest)
+/* format: has a place for the name of the foreign entry. */
+static enum outcome refuse_foreign(struct attempt *attempt, const char *format) __attribute__((format(printf, 2, 0)));
+static enum outcome refuse_foreign(struct attempt *attempt, const char *format)
 {
   char reason[sizeof attempt->foreign + 128];
   if (!attempt->foreign[0])
     return refuse(attempt, "cannot be read: give another directory");
-  snprintf(reason, sizeof reason, "'%s' in it %s: give another directory", attempt->foreign, rest);
+  snprintf(reason, sizeof reason, format, attempt->foreign);
   return refuse(attempt, reason);
 }
 
@@ -234,9 +236,9 @@ static bool make_private(const struct attempt *attempt, int directory)
 static enum outcome replace(struct attempt *attempt, int directory)
 {
   if (scan(attempt, directory, NULL, false) == CONTENT_FOREIGN)
-    return refuse_foreign(attempt, "has just appeared, and is no file of a measurement");
+    return refuse_foreign(attempt, "'%s' has just appeared in it and is not a measurement: give another directory");
   if (scan(attempt, directory, NULL, true) == CONTENT_FOREIGN)
-    return refuse_foreign(attempt, "cannot be removed");
+    return refuse_foreign(attempt, "'%s' in it cannot be removed: give another directory");
   return claim(attempt, directory);
 }
 
@@ -252,7 +254,7 @@ static enum outcome examine(struct attempt *attempt, int directory, enum content
     return OUTCOME_OURS;
   *content = scan(attempt, directory, NULL, false);
   if (*content == CONTENT_FOREIGN)
-    return refuse_foreign(attempt, "is no file of a measurement");
+    return refuse_foreign(attempt, "holds files that are not measurements ('%s'): give another directory");
   return *content == CONTENT_EMPTY || attempt->overwrite ? OUTCOME_OURS : OUTCOME_BUSY;
 }
 
@@ -403,7 +405,9 @@ static enum launch_status report(struct attempt *attempt, enum outcome outcome)
   if (outcome == OUTCOME_OURS)
     return LAUNCH_OK;
   if (outcome == OUTCOME_BUSY)
-    refuse(attempt, "holds measurements already: give another directory, or --overwrite");
+    snprintf(attempt->message, attempt->message_size,
+             "%s '%.400s' holds measurements already: give another directory, or --overwrite", attempt->what,
+             attempt->path);
   return LAUNCH_FAILED;
 }
 

@@ -79,7 +79,7 @@ def a_program_that_an_auditor_leaves_no_room(directory):
         output = os.path.join(directory, "refused")
         refused = tap.run(tap.LAUNCHER, "-o", output, program, **settings)
         assert refused.returncode == 125 and refused.stdout == "" and not os.path.exists(output), refused
-        remedy = dict(re.findall(r"set (GLIBC_TUNABLES)=(\S+)$", refused.stderr.strip()))
+        remedy = {name: value for value, name in re.findall(r"add (\S+) to (GLIBC_TUNABLES)$", refused.stderr.strip())}
         assert remedy and len(refused.stderr.splitlines()) == 1, refused
         diagnosed = tap.run(tap.LAUNCHER, "--diagnose", program, **settings)
         assert diagnosed.returncode == 1 and "will not be measured" in diagnosed.stdout, diagnosed

@@ -153,7 +153,7 @@ def files_that_are_not_ours_are_never_replaced(directory):
     for user in users(directory):
         for number, (name, content) in enumerate(foreign_files()):
             directory_with(user, name, content, number % 3 == 0)
-            refused(user, "d", f"'{name}' ", "not measurements")
+            refused(user, "d", f"('{name}')", "not measurements")
             refused(user, "d", options=())
 
 
@@ -180,7 +180,7 @@ def only_regular_files_with_one_name_are_replaced(directory):
                 path = directory_with(user, name, b"", name != "launch")
                 os.unlink(path)
                 make(path)
-                refused(user, "d", f"'{name}' ", "not measurements")
+                refused(user, "d", f"('{name}')", "not measurements")
                 with open(outside, "rb") as file:
                     assert file.read() == OURS, kind
         path = directory_with(user, STEM + ".part", OURS, True)
@@ -229,7 +229,7 @@ def everything_that_we_write_is_replaced(directory):
 @case
 def what_a_launch_leaves_is_replaced(directory):
     """The files of a log and a trace, of a process that was killed, of a filter with many functions, of an index, of a
-    series; also those of an older version, with a link to the installation."""
+    series."""
     program = build("nested_regions.c", "gcc")
     for user in users(directory):
         shutil.copy(program, user.path("program"))
@@ -242,9 +242,10 @@ def what_a_launch_leaves_is_replaced(directory):
             assert any(name.endswith(suffix) for name in names), (suffix, names)
         os.symlink("/usr/lib", user.path("d", "installation"))
         os.lchown(user.path("d", "installation"), user.uid, -1)
+        refused(user, "d", "('installation')")
+        os.unlink(user.path("d", "installation"))
         user.measure("d", "--overwrite")
         assert all("true" not in name for name in os.listdir(user.path("d")))
-        assert not os.path.lexists(user.path("d", "installation")) and os.path.isdir("/usr/lib")
         many = ",\n  ".join(f"nothing_{number:04d}_of_that_name_is_in_the_program" for number in range(1000))
         write(user.path("many.ini"), f"[filter]\nfunctions = {many}\n")
         os.chmod(user.path("many.ini"), 0o644)
@@ -326,8 +327,8 @@ def places_in_which_others_can_exchange_the_directory_are_refused(directory):
             assert done.returncode == 125 and "--trust-directory" in done.stderr and done.stderr.count("\n") == 1, done
             assert user.path(inner.split("/")[0]) in done.stderr, (chain, done)
             assert os.listdir(user.path(inner)) == [], chain
-            told = user.launch("--diagnose", "-o", output, "true").stdout
-            assert "!! directory" in told and "--trust-directory" in told, told
+            told = user.launch("--diagnose", "-o", output, "true")
+            assert "!! directory" in told.stdout and "--trust-directory" in told.stdout and told.returncode == 1, told
             done = user.launch("--trust-directory", "-o", output, "true")
             assert done.returncode == 0, (chain, done)
 
@@ -360,6 +361,8 @@ def a_directory_of_another_user_is_used_only_when_it_is_trusted(directory):
             refused(user, name, *parts, options=())
             refused(user, name, *parts)
             if reachable:
+                told = user.launch("--diagnose", "-o", name, "true")
+                assert told.returncode == 1 and "!! directory" in told.stdout, told
                 done = user.launch("--trust-directory", "-o", name, "true")
                 assert done.returncode == 0, done
     user.put(user.path(".hpcrun-lite.ini"), b"[measure]\ntrust-directory = yes\n")
@@ -396,6 +399,40 @@ def a_directory_becomes_private_when_it_is_taken(directory):
         name = place(user, (0o755, user.uid))
         user.put(user.path(name, "README"), TEXT)
         refused(user, name, "README")
+        told = user.launch("--diagnose", "-o", name, "true")
+        assert told.returncode == 1 and "README" in told.stdout, told
+
+
+@case
+def a_directory_that_a_rank_joins_is_private_too(directory):
+    for user in users(directory):
+        name = place(user, (0o777, user.uid))
+        user.put(user.path(name, "launch"), b"PMI_JOBID=5\n")
+        done = user.launch("-o", name, "true", PMI_JOBID="5")
+        assert done.returncode == 0 and stat.S_IMODE(os.stat(user.path(name)).st_mode) == 0o700, done
+        if user.uid:
+            continue
+        name = place(user, (0o777, 0))
+        write(user.path(name, "launch"), "PMI_JOBID=5\n")
+        os.chown(user.path(name, "launch"), OTHER, -1)  # another user's marker
+        refused(user, name, "('launch')", options=(), PMI_JOBID="5")
+
+
+@case
+def the_page_of_a_report_is_not_written_through_what_has_its_name(directory):
+    program = build("nested_regions.c", "gcc")
+    for number, plant in enumerate((os.symlink, os.link)):
+        victim = os.path.join(directory, f"victim{number}")
+        write(victim, "precious")
+        output = f"m{number}"
+        plant(victim, os.path.join(directory, output + ".html"))
+        done = run(LAUNCHER, "-q", "-e", "task-clock@f1000", "-o", output, "--report", program, cwd=directory)
+        assert done.returncode == 0, done
+        with open(victim, encoding="ascii") as file:
+            assert file.read() == "precious"
+        page = os.lstat(os.path.join(directory, output + ".html"))
+        assert stat.S_ISREG(page.st_mode) and page.st_size > 10000
+        assert not glob.glob(os.path.join(directory, output + ".*.html"))
 
 
 # ---- the link to the installation ----
@@ -433,10 +470,12 @@ def no_link_in_a_measurement_directory_is_preloaded(directory):
             assert stat.S_ISDIR(facts.st_mode) and stat.S_IMODE(facts.st_mode) == 0o700 and facts.st_uid == os.geteuid()
             seen.add(path)
         assert len(seen) == 1  # all launches use the same
-    # a place that LD_PRELOAD cannot name, and one in which others can exchange it
+    # a place that LD_PRELOAD cannot name, one in which others can exchange it, and one whose owner can
     launcher = os.path.join(directory, "with space", "bin", "hpcrun-lite")
-    for mode, name in ((0o700, "tmp dir"), (0o777, "open")):
+    places = [(0o700, "tmp dir", -1), (0o777, "open", -1)] + [(0o1777, "sticky", OTHER)] * (os.geteuid() == 0)
+    for mode, name, owner in places:
         os.mkdir(os.path.join(directory, name))
+        os.chown(os.path.join(directory, name), owner, -1)
         os.chmod(os.path.join(directory, name), mode)
         path = preloaded(run(launcher, "-q", "-o", "m1", "--overwrite", *SHOW, cwd=directory,
                              TMPDIR=os.path.join(directory, name)))
@@ -699,7 +738,7 @@ def root_writes_only_into_measurement_directories(directory):
     before = os.stat(target).st_mtime_ns
     for which in (process.pid, target):
         done = control(which, "status")
-        assert done.returncode == 1 and "marker" in done.stderr, done
+        assert done.returncode == 1 and "not a measurement directory" in done.stderr, done
     assert os.stat(target).st_mtime_ns == before
 
 
