@@ -95,9 +95,10 @@ static enum content scan_run(struct attempt *attempt, int series, const char *na
   enum content content = own ? scan(attempt, directory, name, remove) : CONTENT_FOREIGN;
   if (directory >= 0)
     close(directory);
-  if (content != CONTENT_FOREIGN && remove && unlinkat(series, name, AT_REMOVEDIR) != 0 && errno != ENOENT)
-    content = CONTENT_FOREIGN;
-  return content == CONTENT_EMPTY ? CONTENT_MEASUREMENTS : content;
+  if (content != CONTENT_MEASUREMENTS) /* each run has a marker at least */
+    return CONTENT_FOREIGN;
+  bool removed = remove && (unlinkat(series, name, AT_REMOVEDIR) == 0 || errno == ENOENT);
+  return !remove || removed ? CONTENT_MEASUREMENTS : CONTENT_FOREIGN;
 }
 
 /* Classifies one entry; remove: also deletes it.  One that vanishes meanwhile is ignored. */
@@ -303,7 +304,7 @@ static bool check_place(const struct attempt *attempt, const char *path)
   snprintf(parent, sizeof parent, "%s", path);
   char *slash = strrchr(parent, '/');
   slash[slash == parent] = '\0';
-  if (safe_place_check(parent, false, reason, sizeof reason))
+  if (safe_place_check(parent, geteuid() == 0, reason, sizeof reason))
     return true;
   snprintf(attempt->message, attempt->message_size,
            "%s '%.300s': another user could replace it: %.400s; give another directory, or --trust-directory",

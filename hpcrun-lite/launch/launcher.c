@@ -12,6 +12,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "common/escape.h"
+#include "common/owned_file.h"
 #include "common/version.h"
 #include "hpcrun-lite/launch/arguments.h"
 #include "hpcrun-lite/launch/child.h"
@@ -162,14 +164,30 @@ static int run_reporter(const char *const *arguments)
   return executed ? status : -1;
 }
 
-/* Writes the HTML report, first to a file of a new name.  Nobody has asked for the page by its name: what another user
- * may have put there is replaced, and never written to. */
+/* Whether the name of the page is free, or that of an earlier page of this user.  Otherwise sets errno. */
+static bool may_replace_page(const char *page)
+{
+  static const char begin[] = "<!DOCTYPE html>", name[] = "content=\"hpcprof-lite\"";
+  char head[4096];
+  int fd = owned_file_open(AT_FDCWD, page, O_RDONLY, geteuid());
+  if (fd < 0) {
+    errno = errno == EPERM ? EEXIST : errno;
+    return errno == ENOENT;
+  }
+  ssize_t size = read(fd, head, sizeof head);
+  close(fd);
+  errno = EEXIST;
+  return size > 0 && !memcmp(head, begin, sizeof begin - 1) && memmem(head, (size_t)size, name, sizeof name - 1);
+}
+
+/* Writes the HTML report, first to a file of a new name.  Nobody has asked for the page by its name: another file of
+ * that name stays as it is. */
 static bool write_page(const struct plan *plan, const char *what, const char *directory, const char *page)
 {
   static const char suffix[] = ".html";
   char part[PATH_MAX + 64], line[2 * PATH_MAX];
   snprintf(part, sizeof part, "%s.XXXXXX%s", directory, suffix);
-  int fd = mkstemps(part, sizeof suffix - 1);
+  int fd = may_replace_page(page) ? mkstemps(part, sizeof suffix - 1) : -1;
   if (fd >= 0) {
     close(fd);
     const char *const html[] = {plan->reporter, "-q", what, "-f", "html", "-o", part, "--", directory, NULL};

@@ -1,8 +1,10 @@
 #include "hpcrun-lite/launch/settings.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/escape.h"
@@ -118,13 +120,16 @@ bool settings_apply(const struct plan *plan)
 {
   static char preload[PLAN_VALUE_BYTES], tools[PLAN_VALUE_BYTES];
   static const char *const adapter[] = {[GOMP_OFF] = "off", [GOMP_ON] = NULL, [GOMP_STATIC] = "static"};
-  char log[32], pid[32], limit[32], memory[32], numa[PLAN_VALUE_BYTES / 64] = "";
+  struct stat directory;
+  char log[32], pid[32], limit[32], memory[32], inode[32] = "", numa[PLAN_VALUE_BYTES / 64] = "";
   plan_preload_value(plan, preload, sizeof preload);
   plan_tools_value(plan, tools, sizeof tools);
   snprintf(log, sizeof log, "%d", plan->log_level);
   snprintf(limit, sizeof limit, "%llu", (unsigned long long)plan->trace_limit);
   snprintf(memory, sizeof memory, "%llu", (unsigned long long)plan->memory_limit);
   snprintf(pid, sizeof pid, "%ld", (long)getpid());
+  if (stat(plan->directory, &directory) == 0)
+    snprintf(inode, sizeof inode, "%ju", (uintmax_t)directory.st_ino);
   bool traces = plan->trace || plan->programs; /* a program's own section may ask for what others do not need */
   if (!strcmp(plan->parallelism, "log") || plan->programs)
     numa_note(numa, sizeof numa);
@@ -133,6 +138,7 @@ bool settings_apply(const struct plan *plan)
   } settings[] = {{"LD_PRELOAD", preload},
                   {"OMP_TOOL_LIBRARIES", tools},
                   {"HPCRUN_LITE_DIR", plan->directory},
+                  {"HPCRUN_LITE_DIR_INODE", inode[0] != '\0' ? inode : NULL},
                   {"HPCRUN_LITE_EVENTS", plan->event_list},
                   {"HPCRUN_LITE_COUNT", plan->counted.count ? plan->counted.text : NULL},
                   {"HPCRUN_LITE_TASKS", plan->task_context},

@@ -79,6 +79,7 @@ void writer_start(void)
   if (gethostname(writer.host, sizeof writer.host - 1) != 0 || !writer.host[0])
     strcpy(writer.host, "localhost");
   name_file(writer.path, sizeof writer.path, FORMAT_PART_SUFFIX);
+  pinned_expect(config.directory_inode);
   pinned_name(&writer.file, writer.path); /* first: it pins the directory */
   snprintf(writer.path, sizeof writer.path, "%s/" CONTROL_PREFIX "%s-%d", config.directory, writer.host, rt.pid);
   command_start(writer.path);

@@ -132,6 +132,7 @@ void config_read(void)
   find_preloaded();
   if (!directory || getauxval(AT_SECURE)) /* not in a setuid program */
     return;
+  config.directory_inode = strtoull(text("HPCRUN_LITE_DIR_INODE", "0"), NULL, 10);
   config.verbosity = atoi(text("HPCRUN_LITE_LOG", "1"));
   config.first_pid = atoi(text("HPCRUN_LITE_PID", "0"));
   if (is_mpi_daemon() && config.first_pid != getpid())

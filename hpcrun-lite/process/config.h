@@ -12,7 +12,8 @@
 #include "hpcrun-lite/rt/core/rt.h"
 
 struct config {
-  const char *directory; /* NULL: not launched by hpcrun-lite, do nothing */
+  const char *directory;    /* NULL: not launched by hpcrun-lite, do nothing */
+  uint64_t directory_inode; /* as the launcher has found it; 0: not known */
   struct event events[EVENTS_MAX];
   unsigned event_count;
   struct counter counters[COUNTERS_MAX]; /* -c */

@@ -24,13 +24,16 @@ static void read_command(void)
   ssize_t (*real_read)(int, void *, size_t) = libc_real(LIBC_read);
   ssize_t size = readlink("/proc/self/exe", process.executable, sizeof process.executable - 1);
   process.executable[size < 0 ? 0 : size] = '\0';
+  if (config.no_arguments) { /* a program can choose its first argument, too */
+    const char *slash = strrchr(process.executable, '/');
+    snprintf(process.command, sizeof process.command, "%s", slash ? slash + 1 : process.executable);
+    return;
+  }
   int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
   size = fd < 0 ? 0 : real_read(fd, process.command, sizeof process.command - 1);
   if (fd >= 0)
     close(fd);
-  if (config.no_arguments) /* also not in memory, which an image of the process would have */
-    memset(process.command + strlen(process.command), 0, sizeof process.command - strlen(process.command));
-  for (ssize_t i = 0; i + 1 < size && !config.no_arguments; i++)
+  for (ssize_t i = 0; i + 1 < size; i++)
     if (!process.command[i])
       process.command[i] = ' ';
 }

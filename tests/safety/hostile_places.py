@@ -116,7 +116,8 @@ def foreign_files():
     yield from ((name, content) for name in ("mesh.graph", "thesis.trace", "notes.index", "x.part", "y.hpcrun", "z.live")
                 for content in (TEXT, b""))
     for content in (b"", b"\n", b"x", b"launch=", b"launch=\n", b"launch=a", b"launch=a\nb\n", b"NAME=a\n", b"launch=a\0\n",
-                    b"launch=" + b"y" * 600 + b"\n", b"launch script\n", bytes(range(256))):
+                    b"launch=" + b"y" * 600 + b"\n", b"launch script\n", b"launch=$(date); exec ./start.sh\n", b"launch=a.1.2\n",
+                    b"PMI_JOBID=a b\n", b"SLURM=$(id)\n", bytes(range(256))):
         yield "launch", content
     for content in (b"", b"hpcrun-lite snapshots are fine\n", b"hpcrun-lite snapshot on host\nx\n",
                     b"hpcrun-lite snapshot on host\n17"):
@@ -130,7 +131,8 @@ def foreign_files():
     yield "control-host-17.filter", b"threads 0\n"
     for content in (b"", TEXT, b"code x\n", b"threads 0\n", b"code-missing x"):
         yield "code-0123456789abcdef.filter", content
-    yield "code-0123456789abcdef.filter.a1B2c3", TEXT
+    for content in (TEXT, b"my precious notes", b"\nsecond", b"code-missing x\nmy notes"):
+        yield "code-0123456789abcdef.filter.a1B2c3", content
     yield "code-0123456789abcdef.filter.a1B2", b"code-missing x\n"
     yield "code-review.filter", b"code-missing x\n"
     yield "README", TEXT
@@ -313,7 +315,7 @@ def places_in_which_others_can_exchange_the_directory_are_refused(directory):
                   ([(0o1770, mine)], True), ([(0o757, mine)], False), ([(0o777, mine), (0o700, mine)], False),
                   ([(0o770, mine), (0o700, mine), (0o700, mine)], mine != 0)]
         if os.geteuid() == 0:
-            places += [([(0o777, other)], False), ([(0o755, other), (0o755, mine)], False), ([(0o1777, other)], True),
+            places += [([(0o777, other)], False), ([(0o755, other), (0o755, mine)], False), ([(0o1777, other)], mine != 0),
                        ([(0o1777, root)], True), ([(0o755, root), (0o755, mine)], True),
                        ([(0o777, root), (0o755, mine)], False)]
         for chain, fine in places:
@@ -419,20 +421,36 @@ def a_directory_that_a_rank_joins_is_private_too(directory):
 
 
 @case
-def the_page_of_a_report_is_not_written_through_what_has_its_name(directory):
+def the_page_of_a_report_replaces_nothing_but_an_earlier_page(directory):
     program = build("nested_regions.c", "gcc")
-    for number, plant in enumerate((os.symlink, os.link)):
-        victim = os.path.join(directory, f"victim{number}")
-        write(victim, "precious")
-        output = f"m{number}"
-        plant(victim, os.path.join(directory, output + ".html"))
-        done = run(LAUNCHER, "-q", "-e", "task-clock@f1000", "-o", output, "--report", program, cwd=directory)
-        assert done.returncode == 0, done
-        with open(victim, encoding="ascii") as file:
-            assert file.read() == "precious"
-        page = os.lstat(os.path.join(directory, output + ".html"))
-        assert stat.S_ISREG(page.st_mode) and page.st_size > 10000
-        assert not glob.glob(os.path.join(directory, output + ".*.html"))
+
+    def measure(output):
+        done = run(LAUNCHER, "-e", "task-clock@f1000", "--overwrite", "-o", output, "--report", program, cwd=directory)
+        assert done.returncode == 0 and not glob.glob(os.path.join(directory, output + ".*.html")), done
+        return done.stderr
+
+    victim = write(os.path.join(directory, "victim"), "precious")
+    plants = (lambda path: os.symlink(victim, path), lambda path: os.link(victim, path), lambda path: write(path, "notes"),
+              os.mkdir, os.mkfifo, lambda path: write(path, "<!DOCTYPE html>\n<title>hpcprof-lite</title>"))
+    for number, plant in enumerate(plants):
+        path = os.path.join(directory, f"m{number}.html")
+        plant(path)
+        before = state(path), state(victim)
+        said = measure(f"m{number}")
+        assert f"cannot write m{number}.html" in said and "-f html -o FILE" in said, said
+        assert (state(path), state(victim)) == before
+    for _ in range(2):
+        measure("fine")
+        assert os.path.getsize(os.path.join(directory, "fine.html")) > 10000
+
+
+@case
+def a_directory_without_a_marker_is_no_run_of_a_series(directory):
+    for user in users(directory):
+        user.measure("d")
+        os.mkdir(user.path("d", "threads-4"))
+        os.chown(user.path("d", "threads-4"), user.uid, -1)
+        refused(user, "d", "threads-4")
 
 
 # ---- the link to the installation ----
@@ -614,6 +632,23 @@ def another_directory_in_its_place_gets_nothing(directory):
 
 
 @case
+def children_that_begin_later_do_not_use_it_either(directory):
+    """A child that is executed after the exchange knows the directory by its path, and by its inode."""
+    for number, make in enumerate((os.mkdir, lambda path: os.symlink("elsewhere", path))):
+        output = os.path.join(directory, f"m{number}")
+        os.makedirs(os.path.join(directory, "elsewhere"), exist_ok=True)
+        process = start(LAUNCHER, "-o", output, "-e", "task-clock@f1000", "sh", "-c",
+                        "echo ready; read x; timeout 0.2 yes >/dev/null; timeout 0.2 yes >/dev/null; true", stdin=-1,
+                        cwd=directory)
+        assert process.stdout.readline() == "ready\n"
+        os.rename(output, output + "-moved")
+        make(output)
+        process.communicate("\n", timeout=60)
+        assert os.listdir(os.path.join(directory, "elsewhere")) == []
+        assert os.path.islink(output) or os.listdir(output) == []
+
+
+@case
 def another_file_in_the_place_of_ours_is_left_alone(directory):
     """Also with a second name of our own file, and with files that will be made."""
     victim = write(os.path.join(directory, "victim"), "precious\n" * 10000)
@@ -740,6 +775,45 @@ def root_writes_only_into_measurement_directories(directory):
         done = control(which, "status")
         assert done.returncode == 1 and "not a measurement directory" in done.stderr, done
     assert os.stat(target).st_mtime_ns == before
+
+
+@case
+def root_gives_no_file_in_its_measurement_to_another_user(directory):
+    """Another user's process says that it is measured into the directory of a launch of root's."""
+    need_root()
+    os.chmod(directory, 0o755)
+    other_users_launcher()
+    library = glob.glob(os.path.join(shared_directory(), "prefix", "**", "libhpcrun-lite.so"), recursive=True)[0]
+    target = os.path.join(directory, "root's")
+    assert run(LAUNCHER, "-q", "-o", target, "true").returncode == 0
+    process = start(*OTHER_USER, "env", f"LD_PRELOAD={library}", f"HPCRUN_LITE_DIR={target}", "sleep", "60", cwd="/")
+    wait_until(lambda: "libhpcrun-lite" in open(f"/proc/{process.pid}/maps", encoding="ascii").read() and
+               b"sleep" in open(f"/proc/{process.pid}/cmdline", "rb").read().split(b"\0")[0], "the library")
+    write(os.path.join(directory, "filter.ini"), "[filter]\nthreads = 0\n")
+    before = sorted(os.listdir(target))
+    for which in (process.pid, target):
+        for words in (("status",), ("config", os.path.join(directory, "filter.ini"))):
+            done = control(which, *words)
+            assert done.returncode == 1 and "another user" in done.stdout + done.stderr, done
+            assert sorted(os.listdir(target)) == before
+
+
+@case
+def a_snapshot_skips_holes(directory):
+    program = Running(directory, "regions").wait_sampled()
+    sparse = os.path.join(program.output, f"{HOST}-1-ab.trace")
+    with open(sparse, "wb") as file:
+        file.truncate(1 << 43)
+    if os.stat(sparse).st_blocks:
+        raise Skip("files have no holes here")
+    done = control(program.output, "snapshot", os.path.join(directory, "copy"))
+    assert done.returncode == 0 and os.path.getsize(os.path.join(directory, "copy", f"{HOST}-1-ab.trace")) == 1 << 43, done
+    os.unlink(sparse)
+    os.link(glob.glob(os.path.join(program.output, "*.live"))[0], os.path.join(program.output, f"{HOST}-2-ab.live"))
+    done = control(program.output, "snapshot", os.path.join(directory, "second"))
+    assert done.returncode == 1 and "has a second hard link: remove it" in done.stderr, done
+    assert not os.path.exists(os.path.join(directory, "second"))
+    program.process.kill()
 
 
 @case

@@ -206,6 +206,10 @@ static void begin(struct order *order, const struct targets *targets, uint64_t d
     give_up_ended(order);
     return;
   }
+  if (user != targets->owner) {
+    give_up(order, "belongs to another user than the launch into that directory", 0);
+    return;
+  }
   int error = lock_file(order, user, group, deadline);
   if (error)
     refuse_file(order, targets, error);

@@ -35,13 +35,18 @@ static int copy_bytes(int from, int to)
   static char block[BLOCK_BYTES];
   off_t at = 0;
   for (;;) {
-    ssize_t got = pread(from, block, sizeof block, at);
+    off_t data = lseek(from, at, SEEK_DATA); /* past a hole, where the file system knows them */
+    bool ended = data < 0 && errno == ENXIO;
+    at = data > at ? data : at;
+    ssize_t got = ended ? 0 : pread(from, block, sizeof block, at);
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
       return errno;
-    if (got == 0)
-      return ftruncate(to, at) == 0 ? 0 : errno;
+    if (got == 0) {
+      off_t size = lseek(from, 0, SEEK_END);
+      return ftruncate(to, size > at ? size : at) == 0 ? 0 : errno;
+    }
     errno = ENOSPC; /* where less was written */
     if (!is_zero(block, (size_t)got) && pwrite(to, block, (size_t)got, at) != got)
       return errno;

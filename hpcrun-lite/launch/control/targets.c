@@ -207,9 +207,9 @@ static bool add_running(struct targets *targets)
   return done;
 }
 
-/* Whether a launch has put its marker into the directory: one of this user, or of the directory's owner.  Returns 0,
- * EACCES, or ENOENT. */
-static int find_marker(int directory)
+/* Whether a launch has put its marker into the directory: one of this user, or of the directory's owner, who is
+ * written. Returns 0, EACCES, or ENOENT. */
+static int find_marker(int directory, uid_t *owner)
 {
   char id[KNOWN_FILE_ID_BYTES];
   struct stat status;
@@ -218,7 +218,9 @@ static int find_marker(int directory)
     marker = owned_file_open(directory, KNOWN_FILE_MARKER, O_RDONLY, status.st_uid);
   if (marker < 0)
     return errno == EACCES ? EACCES : ENOENT;
-  bool marked = known_file_read_marker(marker, id);
+  bool marked = known_file_read_marker(marker, id) && fstat(marker, &status) == 0;
+  if (marked)
+    *owner = status.st_uid;
   close(marker);
   return marked ? 0 : ENOENT;
 }
@@ -232,7 +234,7 @@ static bool open_directory(struct targets *targets, char *message, size_t messag
              strerror(errno));
     return false;
   }
-  int error = find_marker(targets->at);
+  int error = find_marker(targets->at, &targets->owner);
   if (error == EACCES)
     snprintf(message, message_size, "cannot read '%.400s': %s", targets->directory, strerror(error));
   else if (error)

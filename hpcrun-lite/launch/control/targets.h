@@ -23,6 +23,7 @@ struct target {
 struct targets {
   char directory[PATH_MAX]; /* the measurement directory */
   int at;                   /* it is open: files are reached from here, whatever takes its name meanwhile */
+  uid_t owner;              /* of the launch's marker, and so of the processes that it has started */
   char host[256];           /* this one */
   struct target *items;
   size_t count, room;

@@ -58,10 +58,11 @@ bool installation_link(const char *target, char *path, size_t size, char *messag
   char place[PATH_MAX], reason[PATH_MAX + 64], number[16] = "";
   uint64_t hash = hash_bytes(HASH_START, target, strlen(target));
   if (!safe_place_temporary(true, place, sizeof place, reason, sizeof reason)) {
-    snprintf(message, message_size,
-             "LD_PRELOAD cannot contain the path of the installation, %.300s (spaces, ':', ';' or '$'), and there is no "
-             "place for a link to it: %.400s; set TMPDIR to a directory of yours",
-             target, reason);
+    snprintf(
+        message, message_size,
+        "LD_PRELOAD cannot contain the path of the installation, %.300s (spaces, ':', ';' or '$'), and there is no "
+        "place for a link to it: %.400s; set TMPDIR to a directory of yours",
+        target, reason);
     return false;
   }
   int error = EPERM;
@@ -74,9 +75,10 @@ bool installation_link(const char *target, char *path, size_t size, char *messag
     snprintf(path + strlen(path), size - strlen(path), "/" NAME);
     return true;
   }
-  snprintf(message, message_size,
-           "cannot put a link to the installation, whose path LD_PRELOAD cannot contain, into '%.400s': %s; set TMPDIR to "
-           "a directory of yours",
-           path, error == EPERM ? "it is not a directory that only you may change" : strerror(error));
+  snprintf(
+      message, message_size,
+      "cannot put a link to the installation, whose path LD_PRELOAD cannot contain, into '%.400s': %s; set TMPDIR to "
+      "a directory of yours",
+      path, error == EPERM ? "it is not a directory that only you may change" : strerror(error));
   return false;
 }

@@ -161,16 +161,15 @@ static bool has_size(int fd, off_t size)
   return fstat(fd, &status) == 0 && status.st_size == size;
 }
 
-/* unfinished: the last line may be cut off, and there need not be one. */
+/* unfinished: the last line may be cut off, or there is nothing yet. */
 static bool is_code_text(int fd, bool unfinished)
 {
   char *text = read_text(fd, TEXT_MAX), *end = text ? strrchr(text, '\n') : NULL;
   struct filter_line line;
   struct filter_code_line code;
-  bool fine = text && (unfinished || (end && !end[1])), any = unfinished;
-  if (text && !end)
-    *text = '\0';
-  else if (text)
+  bool any = text && !*text && unfinished;
+  bool fine = any || (end && (!end[1] || (unfinished && !strncmp(end + 1, "code", 4))));
+  if (end)
     end[1] = '\0';
   for (const char *at = text; fine && filter_text_next(&at, &line); any = true)
     fine = line.key == FILTER_KEY_CODE ? filter_text_code(line.value, &code)
@@ -204,14 +203,39 @@ static bool is_snapshot_text(int fd)
   return fine;
 }
 
+/* Whether the text, which ends at `end`, is HOST.PID.SECONDS.NANOSECONDS. */
+static bool is_launch(const char *text, const char *end)
+{
+  for (int fields = 0; fields < 3; fields++) {
+    const char *at = end;
+    while (at > text && at[-1] >= '0' && at[-1] <= '9')
+      at--;
+    if (at == end || at < text + 2 || at[-1] != '.' || (!fields && end - at != 9))
+      return false;
+    end = at - 1;
+  }
+  return true;
+}
+
+/* Whether it is the name of a job, in which there are no blanks, and nothing that a shell would take for more. */
+static bool is_job(const char *text, const char *end)
+{
+  for (const char *at = text; at < end; at++)
+    if (!isalnum((unsigned char)*at) && !strchr("._:@/+-,[]%", *at))
+      return false;
+  return text < end;
+}
+
 bool known_file_read_marker(int fd, char id[KNOWN_FILE_ID_BYTES])
 {
   static const char *const names[] = {KNOWN_FILE_JOBS, KNOWN_FILE_SLURM, KNOWN_FILE_LAUNCH};
   char *text = read_text(fd, KNOWN_FILE_ID_BYTES), *end = text ? strchr(text, '\n') : NULL;
   bool fine = false;
   for (size_t i = 0; end && !end[1] && i < sizeof names / sizeof *names; i++) {
-    size_t length = strlen(names[i]);
-    fine |= strncmp(text, names[i], length) == 0 && text[length] == '=' && text + length + 1 < end;
+    const char *value = text + strlen(names[i]) + 1;
+    bool launch = !strcmp(names[i], KNOWN_FILE_LAUNCH);
+    if (!strncmp(text, names[i], strlen(names[i])) && value[-1] == '=' && value < end)
+      fine |= launch ? is_launch(value, end) : is_job(value, end);
   }
   if (fine)
     snprintf(id, KNOWN_FILE_ID_BYTES, "%.*s", (int)(end - text), text);

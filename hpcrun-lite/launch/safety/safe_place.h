@@ -2,7 +2,7 @@
  *
  * That holds if each directory from the place up to / belongs to this user or to root, and if others can write to it
  * only with the sticky bit; for root this includes its group.  The owner of a directory with the sticky bit can still
- * rename what is in it.  Such a place is accepted where nothing that runs depends on it.
+ * rename what is in it: such a place is accepted for a measurement directory of an ordinary user only.
  *
  * Context: BATCH (the launcher).  Keeps no state.
  */

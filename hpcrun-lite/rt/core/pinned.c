@@ -7,7 +7,8 @@ enum { TRIES = 1000 }; /* where a program takes the numbers of descriptors again
 static struct {
   char path[PINNED_PATH_BYTES];
   uint64_t device, inode;
-  int error; /* why there is none */
+  uint64_t expected; /* inode; 0: any */
+  int error;         /* why there is none */
 } directory;
 
 static const char *name_of(const char *path)
@@ -36,6 +37,13 @@ static void pin(const char *path)
   directory.error = sys_facts_in(NULL, directory.path, &facts);
   directory.device = facts.device;
   directory.inode = facts.inode;
+  if (!directory.error && directory.expected && directory.inode != directory.expected)
+    directory.error = ESTALE;
+}
+
+void pinned_expect(uint64_t inode)
+{
+  directory.expected = inode;
 }
 
 /* Opens the directory, if it is still the same. */
