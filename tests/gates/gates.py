@@ -24,7 +24,7 @@ LAYERS = {
                            "hpcrun-lite/launch/control", "hpcrun-lite/launch/counters", "hpcrun-lite/launch/safety",
                            "hpcrun-lite/gomp/entries.h"},  # only a table
     "hpcrun-lite/launch/configuration": {"common", "hpcrun-lite/launch/configuration", "hpcrun-lite/launch/counters"},
-    "hpcrun-lite/launch/live": {"hpcrun-lite/launch/live"},
+    "hpcrun-lite/launch/live": {"common", "hpcrun-lite/launch/live"},
     "hpcrun-lite/launch/control": {"common", "hpcrun-lite/launch/control", "hpcrun-lite/launch/configuration",
                                    "hpcrun-lite/launch/code_filter", "hpcrun-lite/launch/counters",
                                    "hpcrun-lite/launch/safety"},
