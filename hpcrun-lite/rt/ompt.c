@@ -4,6 +4,7 @@
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/code_address.h"
 #include "hpcrun-lite/rt/construct_events.h"
+#include "hpcrun-lite/rt/core/arena.h"
 #include "hpcrun-lite/rt/core/control_calls.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
@@ -30,6 +31,16 @@ static struct thread_state *self(void)
   return t && t->activity.openmp ? t : NULL;
 }
 
+/* libomp of a plugin that was loaded with RTLD_DEEPBIND creates its threads by calls that the tool does not see. */
+static void create_live_file(struct thread_state *t)
+{
+  if (!rt_enter(t))
+    return;
+  if (!rt_stopped())
+    arena_create_live_file();
+  rt_leave(t);
+}
+
 void ompt_on_thread_begin(int type, ompt_data_t *thread_data)
 {
   (void)thread_data;
@@ -38,6 +49,8 @@ void ompt_on_thread_begin(int type, ompt_data_t *thread_data)
   struct thread_state *t = rt_thread();
   if (!t)
     return;
+  if (type != ompt_thread_worker)
+    create_live_file(t);
   blame_openmp_begin(t, type == ompt_thread_worker);
   if (type == ompt_thread_worker)
     waiting_park(t); /* until it takes part in a region */

@@ -114,6 +114,16 @@ def a_libomp_that_is_loaded_late(directory):
 
 
 @tap.case
+def tables_are_on_disk_before_an_unseen_thread(directory):
+    """With RTLD_DEEPBIND libomp calls libc's pthread_create.  A sample would make the file as well: there is none."""
+    host = build("chunk_plugin.c", openmp=False)
+    for library, mode in combinations(libomps(), ["online", "log"]):
+        run = Measurement(directory, host, "deepbind", plugin(library), options=("-p", mode, "-e", "task-clock@60000000"))
+        assert run.done.returncode == 0 and ": 0 samples of 2 threads" in run.done.stderr, run.done
+        assert "not kept on disk" not in run.done.stderr, run.done
+
+
+@tap.case
 def two_libomps_in_a_process(directory):
     """Chunks are reported once."""
     host, both = build("chunk_plugin.c", openmp=False), [plugin(library) for library in libomps(14, 19)]
