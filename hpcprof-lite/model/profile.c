@@ -84,6 +84,12 @@ const char *profile_directive_name(uint32_t kind)
   return names[kind];
 }
 
+const char *profile_chunks_note(const struct profile *profile)
+{
+  bool unseen = profile->workspan.known && profile->workspan.unseen & UNSEEN_CHUNKS;
+  return unseen ? "Chunks of loops are not known: all that one thread runs of a loop counts as one" : NULL;
+}
+
 bool profile_by_wall(const struct profile_process *process)
 {
   static const char wall[] = "event: wall,";

@@ -224,6 +224,9 @@ uint64_t profile_phase_end(const struct profile_process *process, uint32_t mark)
 /* Returns the static name of a kind of directives or constructs: "parallel", "for", … */
 const char *profile_directive_name(uint32_t kind);
 
+/* What limits the figures of a run with loops whose chunks are not known, as a sentence; NULL if there are none. */
+const char *profile_chunks_note(const struct profile *profile);
+
 /* The value of a process's time-stamp counter so many ns after another value.  Only the difference is a double: values
  * of the counter may exceed 2^53. */
 static inline uint64_t profile_ticks_after(const struct profile_process *process, uint64_t ticks, uint64_t ns)

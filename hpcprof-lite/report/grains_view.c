@@ -376,5 +376,6 @@ void grains_view_text(const struct report *report)
   if (report->grain_curve)
     print_curves(report, &terminal);
   print_legend(report, &terminal);
+  parallelism_chunks_note(report);
   parallelism_log_warning(report);
 }

@@ -90,6 +90,15 @@ void parallelism_missing(const struct report *report, const char *what, const ch
   fprintf(report->stream, "%s were not measured in this run; measure with\n  hpcrun-lite -p %s COMMAND\n", what, mode);
 }
 
+void parallelism_chunks_note(const struct report *report)
+{
+  struct terminal terminal;
+  const char *note = profile_chunks_note(report->profile);
+  terminal_init(&terminal, report->stream);
+  if (note)
+    terminal_wrap(&terminal, report->stream, "", "", note);
+}
+
 void parallelism_log_warning(const struct report *report)
 {
   if (report->log_differs)

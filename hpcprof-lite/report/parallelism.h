@@ -22,6 +22,9 @@ bool parallelism_cut(const struct report *report);
  * hpcrun-lite -p MODE. */
 void parallelism_missing(const struct report *report, const char *what, const char *mode);
 
+/* Prints that chunks of loops are not known, if so. */
+void parallelism_chunks_note(const struct report *report);
+
 /* Prints a warning if the graph log differs from the measurement; the details were printed on standard error. */
 void parallelism_log_warning(const struct report *report);
 

@@ -77,5 +77,6 @@ void speedup_view_text(const struct report *report)
                "Simulated: a list schedule of the recorded task graph, oldest work first, with\n"
                "one holder of a lock at a time, without the runtime's own cost.\n"
                "Measured: work / elapsed time of this run.\n");
+  parallelism_chunks_note(report);
   parallelism_log_warning(report);
 }

@@ -102,6 +102,7 @@ void whatif_view_text(const struct report *report)
              "in itself.",
              span, workspan->unit, workspan->span ? (double)workspan->work / (double)workspan->span : 0);
   terminal_wrap(&terminal, report->stream, "", "", text);
+  parallelism_chunks_note(report);
   if (!report->whatif.count)
     return;
   bool replayed = report->whatif.replayed;

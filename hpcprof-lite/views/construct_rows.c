@@ -197,6 +197,8 @@ static const char *note_of(struct names *names, uint32_t unseen, const struct co
     append_note(note, "this runtime does not report loops, sections and single");
   if (construct_is_region(entry->kind) && unseen & UNSEEN_WAITS)
     append_note(note, "this runtime does not report waits: waiting counts as body");
+  if (entry->kind == DIRECTIVE_FOR && unseen & UNSEEN_CHUNKS)
+    append_note(note, "this runtime does not report chunks");
   if (entry->kind == DIRECTIVE_SECTIONS && !entry->sum.chosen && !entry->sum.cut)
     append_note(note, "this runtime does not report single sections");
   if (entry->kind == DIRECTIVE_BARRIER && unseen & UNSEEN_INLINED)

@@ -6,6 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement, build, combinations, libomps, tap
+from report import report
 
 # The leagues' teams get their threads in spite of a machine with few cores.
 SETTINGS = {"OMP_CANCELLATION": "true", "OMP_THREAD_LIMIT": "8", "KMP_TEAMS_THREAD_LIMIT": "8",
@@ -111,6 +112,22 @@ def a_libomp_that_is_loaded_late(directory):
     for library in libomps(14):
         rows = loops(directory, host, "deepbind", plugin(library))
         assert [float(row["work"]) for row in rows] == [40] and "does not report chunks" in rows[0]["note"], rows
+
+
+@tap.case
+def views_that_depend_on_chunks_say_that_they_are_unknown(directory):
+    host = build("chunk_plugin.c", openmp=False)
+    for library, how in ((library, how) for library in libomps(14, 19) for how in ("local", "deepbind")):
+        run = Measurement(directory, host, how, plugin(library), options=("-p", "log"))
+        unknown = how == "deepbind" and library in libomps(14)
+        for view in ("summary", "speedup", "whatif", "grains", "advice"):
+            text = " ".join(report("--view", view, run.output).stdout.split())
+            assert ("Chunks of loops are not known" in text) == unknown, (library, how, view, text)
+        for form in ("graphml", "json", "dot"):
+            text = report("--view", "grain-graph", "-f", form, run.output).stdout
+            assert ("Chunks of loops are not known" in text) == unknown, (library, how, form, text)
+        notes = {row["note"] for row in run.view("regions") if row["kind"] == "for" and row["thread"] == "SUM"}
+        assert notes == {"this runtime does not report chunks" if unknown else ""}, (library, how, notes)
 
 
 @tap.case

@@ -20,6 +20,9 @@ static bool find_unfit(struct advice_run *run)
         input->threads
             ? "No OpenMP construct was timed: forecasts need -p online (the default)"
             : "No OpenMP construct was timed: forecasts need a program that uses OpenMP, and -p online (the default)");
+  const char *chunks = profile_chunks_note(input->profile);
+  if (chunks)
+    advice_add(run->advice, ADVICE_UNFIT, 0, "%s", chunks);
   if (input->tool_ns > input->all_ns / ADVICE_MUCH)
     advice_add(run->advice, ADVICE_UNFIT, 0,
                "This tool took %.0f %% of the threads' time: forecasts for short constructs are uncertain",

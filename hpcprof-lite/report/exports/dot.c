@@ -59,7 +59,7 @@ int dot_write(const struct report *report)
   const struct grain_graph *graph = report->grain_graph;
   FILE *stream = report->stream;
   struct graph_scale scale = graph_scale_of(graph);
-  char note[256];
+  char note[GRAPH_NOTE_MAX];
   fputs("digraph grains {\n", stream);
   if (graph) {
     graph_note(report, note, sizeof note);

@@ -360,6 +360,9 @@ void graph_note(const struct report *report, char *text, size_t size)
     used += snprintf(text + used, size - (size_t)used, "; %" PRIu64 " nodes were folded into others (--max-nodes)",
                      graph->folded);
   if (graph->lost)
-    snprintf(text + used, size - (size_t)used, "; left out: %" PRIu64 " ends of synchronisations and dependences",
-             graph->lost);
+    used += snprintf(text + used, size - (size_t)used,
+                     "; left out: %" PRIu64 " ends of synchronisations and dependences", graph->lost);
+  const char *chunks = profile_chunks_note(report->profile);
+  if (chunks)
+    snprintf(text + used, size - (size_t)used, ". %s", chunks);
 }

@@ -41,6 +41,8 @@ struct graph_scale {
   double lowest, highest; /* figures of the metric by which nodes are coloured */
 };
 
+enum { GRAPH_NOTE_MAX = 512 };
+
 struct graph_scale graph_scale_of(const struct grain_graph *graph); /* NULL is allowed */
 
 void graph_cells_of(const struct report *report, const struct graph_scale *scale, uint32_t node,
@@ -48,7 +50,7 @@ void graph_cells_of(const struct report *report, const struct graph_scale *scale
 void graph_look_of(const struct report *report, const struct graph_scale *scale, uint32_t node,
                    struct graph_look *look);
 
-/* What the graph shows, in a sentence or two. */
+/* What the graph shows, in a few sentences; size: GRAPH_NOTE_MAX. */
 void graph_note(const struct report *report, char *text, size_t size);
 
 #endif

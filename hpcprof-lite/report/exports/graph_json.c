@@ -29,7 +29,7 @@ int graph_json(const struct report *report, bool json)
   const struct grain_graph *graph = report->grain_graph;
   FILE *stream = report->stream;
   struct graph_scale scale = graph_scale_of(graph);
-  char note[256] = "";
+  char note[GRAPH_NOTE_MAX] = "";
   document_open(report, json);
   if (graph)
     graph_note(report, note, sizeof note);

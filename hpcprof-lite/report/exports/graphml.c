@@ -97,7 +97,7 @@ int graphml_write(const struct report *report)
   const struct grain_graph *graph = report->grain_graph;
   FILE *stream = report->stream;
   struct graph_scale scale = graph_scale_of(graph);
-  char note[256];
+  char note[GRAPH_NOTE_MAX];
   fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" xmlns:y=\"http://www.yworks.com/xml/graphml\">\n",
         stream);

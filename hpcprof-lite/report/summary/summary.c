@@ -110,6 +110,9 @@ static void print_run(const struct summary *summary)
            cpu, run->samples, plural(run->samples), event);
   print_wrapped(summary, text);
   print_runtime(summary);
+  const char *chunks = profile_chunks_note(summary->report->profile);
+  if (chunks)
+    print_wrapped(summary, chunks);
   uint32_t timers = 0;
   for (uint32_t i = 0; i < summary->report->profile->processes_count; i++)
     timers += (summary->report->profile->processes[i].flags & PROCESS_TIMERS) != 0;

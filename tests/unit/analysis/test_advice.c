@@ -135,6 +135,17 @@ static void test_unseen_loop(void **state)
   assert_non_null(strstr(advice.found[0].evidence, "collapse(2)"));
 }
 
+static void test_unknown_chunks(void **state)
+{
+  (void)state;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  assert_int_not_equal(advice.found[advice.count - 1].class, ADVICE_UNFIT);
+  profile.workspan.unseen = UNSEEN_CHUNKS;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  assert_int_equal(advice.found[advice.count - 1].class, ADVICE_UNFIT);
+  assert_non_null(strstr(advice.found[advice.count - 1].evidence, "Chunks of loops are not known"));
+}
+
 /* A runtime that does not count the sections. */
 static void test_sections(void **state)
 {
@@ -652,6 +663,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(test_unequal_work, begin, end),
       cmocka_unit_test_setup_teardown(test_few_pieces, begin, end),
       cmocka_unit_test_setup_teardown(test_unseen_loop, begin, end),
+      cmocka_unit_test_setup_teardown(test_unknown_chunks, begin, end),
       cmocka_unit_test_setup_teardown(test_sections, begin, end),
       cmocka_unit_test_setup_teardown(test_masked, begin, end),
       cmocka_unit_test_setup_teardown(test_waiting_that_cancels_out, begin, end),
