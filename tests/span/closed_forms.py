@@ -5,7 +5,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, source_file, tap
+from measured import Measurement, build, libomps, source_file, tap
 from report import check_spans
 
 # Programs for which the report is still wrong.
@@ -107,10 +107,10 @@ def program(source, compiler):
     return build(source + ".c", compiler)
 
 
-def measure(directory, binary, arguments, options, name):
+def measure(directory, binary, arguments, options, name, **settings):
     place = os.path.join(directory, name)
     os.mkdir(place)
-    run = Measurement(place, binary, *arguments, options=("-p", "log", "--work", "user", *options), **SETTINGS)
+    run = Measurement(place, binary, *arguments, options=("-p", "log", "--work", "user", *options), **SETTINGS, **settings)
     assert run.done.returncode == 0 and "not followed" not in run.done.stderr, (arguments, run.done)
     rows = run.view("parallelism")
     check_spans(rows)
@@ -156,10 +156,13 @@ def check_forms(directory, compiler, threads, *options):
 
 
 def check_any(directory, compiler, seeds, threads):
+    """On libomp 19: of a random program on libomp 14, the log lacks a part of an implicit task in 1 of some 250 runs on a
+    busy machine."""
     binary = program("random_form", compiler)
+    newest = {"LD_LIBRARY_PATH": os.path.dirname(library) for library in libomps(19) if compiler == "clang"}
 
     def check(number, seed):
-        output, got, _ = measure(directory, binary, (str(seed), str(threads)), (), f"{number}")
+        output, got, _ = measure(directory, binary, (str(seed), str(threads)), (), f"{number}", **newest)
         work, span = map(float, output.split())
         return "" if got == (work, span, span) else f"random_form {seed} {threads}: {got}, expected {work}, {span}"
     check_all(seeds, check)
