@@ -19,8 +19,8 @@ void control_finish(void);
  * does, for the rest of the process image.  why: for the message. */
 void control_end_early(const char *why);
 
-/* The one call from here up to gomp/: a libomp starts, which contains that function.  Its workers then find it without
- * waiting for the dynamic loader. */
-void gomp_note_libomp(const void *function);
+/* The one call from here up to gomp/: a libomp starts, which contains that address.  Its workers then find it without
+ * waiting for the dynamic loader.  An address in another module has no effect. */
+void gomp_note_libomp(const void *address);
 
 #endif

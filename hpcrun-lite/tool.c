@@ -79,6 +79,7 @@ __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool
   static bool asked;
   bool first = !asked, measured = control_start();
   asked = true;
+  gomp_note_libomp(__builtin_return_address(0)); /* also if nothing is measured: its calls lead here */
   ompt_start_tool_result_t *other = first ? start_next_tool(omp_version, runtime) : NULL;
   process.other_tool |= other != NULL;
   if (other || !measured || (first && config.other_tools))

@@ -201,6 +201,18 @@ static const struct gomp_runtime *runtime_in(const char *library, enum interface
   return found;
 }
 
+/* The libomp that contains an address; NULL: none does. */
+static const struct gomp_runtime *libomp_at(const void *address)
+{
+  struct dl_find_object object;
+  if (_dl_find_object((void *)address, &object) != 0)
+    return NULL;
+  if (!find_known(object.dlfo_link_map))
+    runtime_in(object.dlfo_link_map->l_name, LIBOMP);
+  const struct gomp_runtime *found = find_known(object.dlfo_link_map);
+  return found && found->libomp ? found : NULL;
+}
+
 /* Addresses in two modules.  one_first: that of `one` was loaded first. */
 struct order {
   const void *one, *other;
@@ -331,22 +343,70 @@ static const struct gomp_runtime *no_runtime(void)
   return &none;
 }
 
+/* The address in another module to which the loader has bound one of the module's references to functions of libomp,
+ * by the relocations of a table; preferably in a known libomp.  NULL: it has bound none yet. */
+static const void *bound_reference(const struct link_map *map, int64_t table, int64_t size)
+{
+  const ElfW(Rela) *entries = (const void *)dynamic_entry(map, table, 0);
+  const ElfW(Sym) *symbols = (const void *)dynamic_entry(map, DT_SYMTAB, 0);
+  const char *strings = (const char *)dynamic_entry(map, DT_STRTAB, 0);
+  const void *found = NULL;
+  uint64_t count = entries ? dynamic_entry(map, size, 0) / sizeof *entries : 0;
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t type = ELF64_R_TYPE(entries[i].r_info);
+    const ElfW(Sym) *symbol = &symbols[ELF64_R_SYM(entries[i].r_info)];
+    struct dl_find_object object;
+    if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) ||
+        strncmp(strings + symbol->st_name, "__kmpc_", 7) != 0)
+      continue;
+    void *target = *(void *const *)(map->l_addr + entries[i].r_offset);
+    bool apart = _dl_find_object(target, &object) == 0 && object.dlfo_link_map != map &&
+                 (uint64_t)target - (uint64_t)__start_gomp_text >= (uint64_t)(__stop_gomp_text - __start_gomp_text);
+    if (!apart)
+      continue;
+    found = target;
+    if (find_known(object.dlfo_link_map))
+      break;
+  }
+  return found;
+}
+
+/* The libomp to which the loader has bound the module's calls.  Its references to functions that have no wrapper show
+ * that: code that is run by a team has called some.  Does not call the loader if that libomp is known. */
+static const struct gomp_runtime *bound_libomp(const struct link_map *map)
+{
+  const struct gomp_runtime *own = map ? find_known(map) : NULL; /* libomp calls its own functions */
+  if (!map || (own && own->libomp))
+    return own;
+  const void *target = bound_reference(map, DT_JMPREL, DT_PLTRELSZ);
+  if (!target)
+    target = bound_reference(map, DT_RELA, DT_RELASZ);
+  return target ? libomp_at(target) : NULL;
+}
+
+/* The known libomp, if there is only one. */
+static const struct gomp_runtime *only_libomp(void)
+{
+  const struct known_runtime *only = NULL;
+  for (const struct known_runtime *i = atomic_load(&known); i; i = i->next) {
+    if (i->runtime.libomp && only && only->map != i->map)
+      return NULL;
+    if (i->runtime.libomp)
+      only = i;
+  }
+  return only ? &only->runtime : NULL;
+}
+
 /* A thread of a team must not wait for the loader: another thread may wait for the team, in a constructor, which the
- * loader runs with its lock held.  So a worker takes what is known: the runtime that its module names, or the first. */
+ * loader runs with its lock held.  So a worker takes what is known: the runtime that its module names, or that of its
+ * team; the only libomp.  Any thread that is not measured may be a worker of libomp. */
 static const struct gomp_runtime *known_to_worker(const struct link_map *map, enum interface interface)
 {
   const struct thread_state *t = rt_thread();
+  if (interface == LIBOMP)
+    return t && !t->worker ? NULL : only_libomp();
   const struct gomp_runtime *own = map ? needed_by(map) : NULL;
-  if (interface == ANY_RUNTIME)
-    return gomp_self.team && own ? own : gomp_self.team;
-  if (t && !t->worker)
-    return NULL;
-  if (own && own->libomp)
-    return own;
-  for (const struct known_runtime *i = atomic_load(&known); i; i = i->next)
-    if (i->runtime.libomp)
-      return &i->runtime;
-  return NULL;
+  return gomp_self.team && own ? own : gomp_self.team;
 }
 
 static const struct gomp_runtime *find_runtime(const void *address, enum interface interface)
@@ -361,6 +421,8 @@ static const struct gomp_runtime *find_runtime(const void *address, enum interfa
   if (entry && entry->runtime && entry->start == module && entry->generation == generation)
     return entry->runtime;
   const struct gomp_runtime *found = find_caller(module, generation);
+  if (!found && interface == LIBOMP && (found = bound_libomp(object.dlfo_link_map)))
+    add_caller(module, generation, found);
   if (!found && (found = known_to_worker(object.dlfo_link_map, interface)))
     return found;
   if (!found) {
@@ -393,9 +455,9 @@ static __attribute__((constructor)) void find_global(void)
   sought = true;
 }
 
-void gomp_note_libomp(const void *function)
+void gomp_note_libomp(const void *address)
 {
-  runtime_of(function);
+  libomp_at(address);
 }
 
 const struct gomp_runtime *gomp_find_libomp(const void *caller)

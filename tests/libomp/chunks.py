@@ -1,6 +1,7 @@
 """Chunks of clang's loops (chunk_forms.c): the same figures on every libomp, whether it announces chunks or its functions
 are wrapped for that, and none where neither is so."""
 import functools
+import itertools
 import os
 import sys
 
@@ -96,9 +97,18 @@ def gcc_code_on_an_old_libomp_is_marked(directory):
 
 
 def plugin(library):
-    version = os.path.basename(os.path.dirname(library))
-    return build("chunk_plugin.c", "clang", "-DPLUGIN", "-shared", "-fPIC", f"-Wl,-rpath,{os.path.dirname(library)}",
-                 name=f"plugin-{version}.so")
+    folder, name = os.path.split(library)
+    return build("chunk_plugin.c", "clang", "-DPLUGIN", "-shared", "-fPIC", f"-Wl,-rpath,{folder}", f"-L{folder}",
+                 name=f"plugin-{os.path.basename(folder)}-{name}.so")
+
+
+def renamed(library, directory):
+    """A copy with another SONAME, and a plugin that needs it: the loader takes libraries of one name for the same."""
+    found, name = os.path.join(directory, "libomq.so.5"), os.path.basename(library).encode()
+    with open(library, "rb") as source, open(found, "wb") as copy:
+        copy.write(source.read().replace(b"\0" + name + b"\0", b"\0libomq.so.5\0"))
+    os.symlink(found, os.path.join(directory, "libomp.so"))  # what the linker looks for
+    return plugin(found)
 
 
 @tap.case
@@ -112,6 +122,15 @@ def a_libomp_that_is_loaded_late(directory):
     for library in libomps(14):
         rows = loops(directory, host, "deepbind", plugin(library))
         assert [float(row["work"]) for row in rows] == [40] and "does not report chunks" in rows[0]["note"], rows
+
+
+def orders(directory):
+    """Plugins on libomp 14 and on a renamed libomp 19, in both orders; and how the host is started."""
+    found = libomps(14, 19)
+    if len(found) < 2:
+        raise tap.Skip("no libomp 14 and 19 in build-deps")
+    both = [plugin(found[0]), renamed(found[1], directory)]
+    return build("chunk_plugin.c", openmp=False), (both, both[::-1]), {"KMP_DUPLICATE_LIB_OK": "1"}
 
 
 @tap.case
@@ -143,10 +162,23 @@ def tables_are_on_disk_before_an_unseen_thread(directory):
 @tap.case
 def two_libomps_in_a_process(directory):
     """Chunks are reported once."""
-    host, both = build("chunk_plugin.c", openmp=False), [plugin(library) for library in libomps(14, 19)]
-    for plugins in (both, both[::-1]) if len(both) == 2 else ():
-        rows = loops(directory, host, "local", *plugins)
+    host, pairs, settings = orders(directory)
+    for plugins in pairs:
+        rows = loops(directory, host, "two", *plugins, **settings)
         assert [(float(row["work"]), float(row["span"])) for row in rows] == 2 * [(40, 4)], rows
+
+
+@tap.case
+def two_libomps_in_a_process_that_is_not_measured(directory):
+    """Each plugin's calls lead to its own libomp: without the launcher, with a filter of system calls, which ends
+    measuring, and without OMPT."""
+    host, pairs, settings = orders(directory)
+    launch = (tap.LAUNCHER, "--overwrite", "-o", os.path.join(directory, "filtered"), "-p", "online", "--")
+    ways = (("sums", (), {"LD_PRELOAD": tap.LIBRARY}), ("sums", (), {"LD_PRELOAD": tap.LIBRARY, "OMP_TOOL": "disabled"}),
+            ("filter", launch, {}))
+    for plugins, (how, before, more) in itertools.product(pairs, ways):
+        done = tap.run(*before, host, how, *plugins, **settings, **more)
+        assert (done.returncode, done.stdout) == (0, "done\n"), (plugins, how, more, done)
 
 
 tap.main()
