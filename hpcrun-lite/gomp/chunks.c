@@ -86,51 +86,53 @@ struct kmp_task {
   int32_t part; /* an untied task goes on with the function, and a part other than 0 */
 };
 
-/* What element i of gomp_taskloop_bodies stands for.  Written once; `count` is released after. */
+/* What element i of gomp_taskloop_bodies stands for.  A thread claims an element, writes it once, and releases `ready`;
+ * one that a fork leaves claimed stays unused. */
 struct taskloop_body {
   const void *function;
   size_t lower, upper; /* where the bounds are in the task */
   int64_t step;
+  atomic_bool claimed, ready;
 };
 static struct taskloop_body bodies[KMPC_TASKLOOPS];
-static atomic_uint count;
-static atomic_flag adding = ATOMIC_FLAG_INIT;
 
 extern const char gomp_taskloop_bodies[KMPC_TASKLOOPS][16] __attribute__((visibility("hidden")));
 
-static int find_body(const struct taskloop_body *wanted)
+static bool stands_for(struct taskloop_body *body, const struct taskloop_body *wanted)
 {
-  unsigned known = atomic_load_explicit(&count, memory_order_acquire);
-  for (unsigned i = 0; i < known; i++)
-    if (bodies[i].function == wanted->function && bodies[i].lower == wanted->lower &&
-        bodies[i].upper == wanted->upper && bodies[i].step == wanted->step)
-      return (int)i;
-  return -1;
+  return atomic_load_explicit(&body->ready, memory_order_acquire) && body->function == wanted->function &&
+         body->lower == wanted->lower && body->upper == wanted->upper && body->step == wanted->step;
 }
 
-static int add_body(const struct taskloop_body *wanted)
+static bool claim(struct taskloop_body *body, const struct taskloop_body *wanted)
 {
-  while (atomic_flag_test_and_set_explicit(&adding, memory_order_acquire))
-    __builtin_ia32_pause();
-  unsigned next = atomic_load_explicit(&count, memory_order_relaxed);
-  int found = find_body(wanted);
-  if (found < 0 && next < KMPC_TASKLOOPS) {
-    bodies[next] = *wanted;
-    atomic_store_explicit(&count, next + 1, memory_order_release);
-    found = (int)next;
-  }
-  atomic_flag_clear_explicit(&adding, memory_order_release);
-  return found;
+  if (atomic_load_explicit(&body->claimed, memory_order_relaxed) || atomic_exchange(&body->claimed, true))
+    return false;
+  body->function = wanted->function;
+  body->lower = wanted->lower;
+  body->upper = wanted->upper;
+  body->step = wanted->step;
+  atomic_store_explicit(&body->ready, true, memory_order_release);
+  return true;
+}
+
+/* Two threads may add the same body at a time; then two elements stand for it.  Returns -1 if all are in use. */
+static int find_body(const struct taskloop_body *wanted)
+{
+  for (int i = 0; i < KMPC_TASKLOOPS; i++)
+    if (stands_for(&bodies[i], wanted) || claim(&bodies[i], wanted))
+      return i;
+  return -1;
 }
 
 void gomp_taskloop_chunks(void *task, const uint64_t *lower, const uint64_t *upper, int64_t step)
 {
   struct kmp_task *first = task;
-  struct taskloop_body body = {first->function, (size_t)((const char *)lower - (const char *)task),
-                               (size_t)((const char *)upper - (const char *)task), step};
+  struct taskloop_body body = {.function = first->function,
+                               .lower = (size_t)((const char *)lower - (const char *)task),
+                               .upper = (size_t)((const char *)upper - (const char *)task),
+                               .step = step};
   int found = find_body(&body);
-  if (found < 0)
-    found = add_body(&body);
   if (found < 0)
     ompt_chunks_unknown();
   else
