@@ -123,7 +123,7 @@ static void attach(const struct gomp_runtime *runtime, void *handle)
     work_clock_calibrate();
   }
   set_adapter_code();
-  rt.unseen |= OMPT_UNSEEN_INLINED;
+  __atomic_fetch_or(&rt.unseen, OMPT_UNSEEN_INLINED, __ATOMIC_RELAXED); /* another runtime may have threads */
   rt.ompt = true;
   snprintf(name, sizeof name, "libgomp of GCC %s", release(handle));
   process_add_runtime(name);

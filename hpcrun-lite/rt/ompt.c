@@ -595,7 +595,7 @@ void ompt_chunks_unknown(void)
 void ompt_loop_call(const void *caller, const void *lower, const void *upper, int64_t step, enum loop_bounds bounds)
 {
   struct thread_state *t = self();
-  if (t)
+  if (t && rt.no_chunks)
     t->loop_call = (struct loop_call){caller, lower, upper, step, bounds};
 }
 
@@ -907,10 +907,12 @@ int ompt_register(void)
       {ompt_callback_nest_lock, (ompt_callback_t)ompt_on_nest_lock},
   };
   /* The order defines the bits of format_process.unseen: new callbacks belong at the end. */
+  enum { DISPATCH = 2 };
+  _Static_assert(OMPT_UNSEEN_CHUNKS == 1 << DISPATCH, "chunks are unseen where dispatch is not announced");
   static const struct registration graph[] = {
       {ompt_callback_sync_region, (ompt_callback_t)ompt_on_sync_region},
       {ompt_callback_work, (ompt_callback_t)ompt_on_work},
-      {ompt_callback_dispatch, (ompt_callback_t)ompt_on_dispatch},
+      [DISPATCH] = {ompt_callback_dispatch, (ompt_callback_t)ompt_on_dispatch},
       {ompt_callback_masked, (ompt_callback_t)on_masked},
       {ompt_callback_dependences, (ompt_callback_t)ompt_on_dependences},
       {ompt_callback_lock_init, (ompt_callback_t)ompt_on_lock_init},
@@ -921,10 +923,10 @@ int ompt_register(void)
     missing += rt.set_callback(required[i].event, required[i].callback) != ompt_set_always;
   for (unsigned i = 0; rt.online && i < sizeof graph / sizeof *graph; i++) {
     bool announced = rt.set_callback(graph[i].event, graph[i].callback) == ompt_set_always;
-    if (!announced && graph[i].event == ompt_callback_dispatch)
+    if (!announced && i == DISPATCH)
       rt.no_chunks = true;
     else if (!announced)
-      rt.unseen |= 1u << i;
+      __atomic_fetch_or(&rt.unseen, 1u << i, __ATOMIC_RELAXED);
   }
   return missing;
 }
