@@ -6,7 +6,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, combinations, libomps, tap
+from measured import Measurement, build, combinations, libomps, need_libomps, tap
 from report import report
 
 # The leagues' teams get their threads in spite of a machine with few cores.
@@ -58,9 +58,8 @@ def forms():
 
 @tap.case
 def equal_figures_on_every_libomp(directory):
+    need_libomps(14, 19)
     newest = libomps(19)
-    if not newest or not libomps(14):
-        raise tap.Skip("no libomp 14 and 19 in build-deps")
     known = functools.lru_cache(maxsize=None)(lambda form: figures(directory, form, newest[0]))
     for form in forms():
         for library in libomps(14) + (libomps(15, 16) if "--long" in sys.argv[1:] else []):
@@ -71,7 +70,7 @@ def equal_figures_on_every_libomp(directory):
 
 @tap.case
 def ranges_follow_from_the_source(directory):
-    for form, library in combinations(list(RANGES), libomps()):
+    for form, library in combinations(list(RANGES), need_libomps()):
         run = measure(directory, build("chunk_forms.c", "clang"), form, library, "-p", "log")
         got = [(int(row["first"]), int(row["last"])) for row in run.view("grains")
                if row["kind"] == "chunk" and row["last"]]
@@ -89,7 +88,7 @@ def loops(directory, *command, **settings):
 @tap.case
 def gcc_code_on_an_old_libomp_is_marked(directory):
     """libomp itself then calls the functions that hand out chunks."""
-    for library in libomps(14):
+    for library in need_libomps(14):
         binary = build(os.path.join(tap.TESTS, "span", "basic_forms.c"), "gcc", name="basic_forms-gcc")
         rows = loops(directory, binary, "loops", "2", options=("--omp-runtime", library))
         assert [float(row["work"]) for row in rows] == [400] and float(rows[0]["span"]) >= 200, rows
@@ -115,7 +114,7 @@ def renamed(library, directory):
 def a_libomp_that_is_loaded_late(directory):
     """With RTLD_DEEPBIND its functions cannot be wrapped."""
     host = build("chunk_plugin.c", openmp=False)
-    for library in libomps(14, 19):
+    for library in need_libomps(14, 19):
         rows = loops(directory, host, "local", plugin(library))
         assert [(float(row["work"]), float(row["span"])) for row in rows] == [(40, 4)], (library, rows)
         assert "chunks" not in rows[0]["note"], (library, rows)
@@ -126,9 +125,7 @@ def a_libomp_that_is_loaded_late(directory):
 
 def orders(directory):
     """Plugins on libomp 14 and on a renamed libomp 19, in both orders; and how the host is started."""
-    found = libomps(14, 19)
-    if len(found) < 2:
-        raise tap.Skip("no libomp 14 and 19 in build-deps")
+    found = need_libomps(14, 19)
     both = [plugin(found[0]), renamed(found[1], directory)]
     return build("chunk_plugin.c", openmp=False), (both, both[::-1]), {"KMP_DUPLICATE_LIB_OK": "1"}
 

@@ -141,6 +141,14 @@ def libomps(*versions):
     return [library for library in found if os.path.exists(library)]
 
 
+def need_libomps(*versions):
+    """The same; Skip where one of these versions, or each of all, is missing."""
+    found = libomps(*versions)
+    if not found or len(found) < len(versions):
+        raise tap.Skip(f"no libomp {' and '.join(map(str, versions))} in build-deps".replace("  ", " "))
+    return found
+
+
 def combinations(*lists):
     """Tuples with one value of each list: with --long all of them, otherwise the fewest in which every value occurs."""
     if "--long" in sys.argv[1:] or not all(lists):
