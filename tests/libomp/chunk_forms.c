@@ -290,6 +290,71 @@ static void undivided_taskloop(void)
   }
 }
 
+/* Clang's loops count up by 1.  Code of other compilers may pass any step, as these calls do; the schedules are libomp's
+ * numbers. */
+struct location {
+  int32_t reserved, flags, more[2];
+  const char *source;
+};
+enum { MONOTONIC_DYNAMIC = 35 | 1 << 29, STATIC = 34 };
+
+int32_t __kmpc_global_thread_num(struct location *);
+void __kmpc_barrier(struct location *, int32_t);
+void __kmpc_dispatch_init_4(struct location *, int32_t, int32_t, int32_t, int32_t, int32_t, int32_t);
+int __kmpc_dispatch_next_4(struct location *, int32_t, int32_t *, int32_t *, int32_t *, int32_t *);
+void __kmpc_dispatch_init_8u(struct location *, int32_t, int32_t, uint64_t, uint64_t, int64_t, int64_t);
+int __kmpc_dispatch_next_8u(struct location *, int32_t, int32_t *, uint64_t *, uint64_t *, int64_t *);
+void __kmpc_for_static_init_4(struct location *, int32_t, int32_t, int32_t *, int32_t *, int32_t *, int32_t *, int32_t,
+                              int32_t);
+void __kmpc_for_static_fini(struct location *, int32_t);
+
+static struct location location = {.flags = 2 | 512, .source = ";chunk_forms.c;steps;1;1;;"};
+
+static __attribute__((noinline)) void step_4(int32_t thread, int32_t lower, int32_t upper, int32_t step)
+{
+  int32_t last = 0, from, to, by;
+  __kmpc_dispatch_init_4(&location, thread, MONOTONIC_DYNAMIC, lower, upper, step, 2);
+  while (__kmpc_dispatch_next_4(&location, thread, &last, &from, &to, &by))
+    u(1);
+  __kmpc_barrier(&location, thread);
+}
+
+static __attribute__((noinline)) void step_8u(int32_t thread, uint64_t lower, uint64_t upper, int64_t step)
+{
+  int32_t last = 0;
+  uint64_t from, to;
+  int64_t by;
+  __kmpc_dispatch_init_8u(&location, thread, MONOTONIC_DYNAMIC, lower, upper, step, 2);
+  while (__kmpc_dispatch_next_8u(&location, thread, &last, &from, &to, &by))
+    u(1);
+  __kmpc_barrier(&location, thread);
+}
+
+static __attribute__((noinline)) void static_step(int32_t thread, int32_t lower, int32_t upper, int32_t step)
+{
+  int32_t last = 0, stride = 1;
+  __kmpc_for_static_init_4(&location, thread, STATIC, &last, &lower, &upper, &stride, step, 1);
+  u(1);
+  __kmpc_for_static_fini(&location, thread);
+  __kmpc_barrier(&location, thread);
+}
+
+static void steps(void)
+{
+#pragma omp parallel
+  {
+    int32_t thread = __kmpc_global_thread_num(&location);
+    step_4(thread, 0, 20, 3);
+    step_4(thread, 20, 0, -3);
+    step_4(thread, -5, -30, -2);
+    static_step(thread, 0, 20, 3);
+    static_step(thread, 20, 0, -3);
+    static_step(thread, -3, -40, -4);
+    step_8u(thread, ~0ul - 3, 10, -(1l << 62));
+    step_8u(thread, 3, ~0ul - 9, 1l << 61);
+  }
+}
+
 const struct form forms[] = {FORM(statics, PLAIN),
                              FORM(dynamics, PLAIN),
                              FORM(by_runtime, PLAIN),
@@ -307,4 +372,5 @@ const struct form forms[] = {FORM(statics, PLAIN),
                              FORM(taskloops, SINGLE),
                              FORM(many_tasks, SINGLE),
                              FORM(undivided_taskloop, PLAIN),
+                             FORM(steps, PLAIN),
                              {NULL, NULL, PLAIN}};

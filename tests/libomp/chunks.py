@@ -28,6 +28,9 @@ RANGES = {
     "collapsed": [(i, min(i + 2, 19)) for i in range(0, 20, 3)],
     "nested": [(0, 0), (1, 1)] + 2 * [(i, i + 1) for i in range(0, 8, 2)],
     "empty": [],
+    "steps": [(0, 3), (6, 9), (12, 15), (18, 18)] + [(0, 6), (9, 12), (15, 18)] + [(14, 20), (8, 11), (2, 5)] +
+             [(-15, -3), (-27, -19), (-39, -31)] +
+             [(3 + i * 2**61, 3 + (i + 1) * 2**61) for i in (-4, -2, 0, 2)],  # above 2^63 - 1 shown as negative
 }
 
 
@@ -70,7 +73,8 @@ def equal_figures_on_every_libomp(directory):
 
 @tap.case
 def ranges_follow_from_the_source(directory):
-    for form, library in combinations(list(RANGES), need_libomps()):
+    wrapped = [("steps", library) for library in libomps(14)]
+    for form, library in set(combinations(list(RANGES), need_libomps()) + wrapped):
         run = measure(directory, build("chunk_forms.c", "clang"), form, library, "-p", "log")
         got = [(int(row["first"]), int(row["last"])) for row in run.view("grains")
                if row["kind"] == "chunk" and row["last"]]
