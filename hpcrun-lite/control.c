@@ -81,7 +81,6 @@ static bool wanted(void)
 /* Installs the handler, and what runs at the ends of threads and of the process. */
 static bool install(void)
 {
-  libc_start();
   if (!thread_watch_ends() || !handler_install())
     return false;
   fork_start();
@@ -106,6 +105,7 @@ bool control_start(void)
   if (tried)
     return process.active;
   tried = true;
+  libc_start(); /* also if nothing is measured: later, a thread could wait for the loader */
   message_start();
   if (!wanted())
     return false;

@@ -99,19 +99,19 @@ def gcc_code_on_an_old_libomp_is_marked(directory):
         assert "does not report chunks" in rows[0]["note"], rows
 
 
-def plugin(library):
+def plugin(library, *flags):
     folder, name = os.path.split(library)
-    return build("chunk_plugin.c", "clang", "-DPLUGIN", "-shared", "-fPIC", f"-Wl,-rpath,{folder}", f"-L{folder}",
-                 name=f"plugin-{os.path.basename(folder)}-{name}.so")
+    return build("chunk_plugin.c", "clang", "-DPLUGIN", "-shared", "-fPIC", *flags, f"-Wl,-rpath,{folder}", f"-L{folder}",
+                 name="-".join(("plugin", os.path.basename(folder), name, *flags)) + ".so")
 
 
-def renamed(library, directory):
+def renamed(library, directory, *flags):
     """A copy with another SONAME, and a plugin that needs it: the loader takes libraries of one name for the same."""
     found, name = os.path.join(directory, "libomq.so.5"), os.path.basename(library).encode()
     with open(library, "rb") as source, open(found, "wb") as copy:
         copy.write(source.read().replace(b"\0" + name + b"\0", b"\0libomq.so.5\0"))
     os.symlink(found, os.path.join(directory, "libomp.so"))  # what the linker looks for
-    return plugin(found)
+    return plugin(found, *flags)
 
 
 @tap.case
@@ -127,10 +127,10 @@ def a_libomp_that_is_loaded_late(directory):
         assert [float(row["work"]) for row in rows] == [40] and "does not report chunks" in rows[0]["note"], rows
 
 
-def orders(directory):
+def orders(directory, *flags):
     """Plugins on libomp 14 and on a renamed libomp 19, in both orders; and how the host is started."""
     found = need_libomps(14, 19)
-    both = [plugin(found[0]), renamed(found[1], directory)]
+    both = [plugin(found[0], *flags), renamed(found[1], directory, *flags)]
     return build("chunk_plugin.c", openmp=False), (both, both[::-1]), {"KMP_DUPLICATE_LIB_OK": "1"}
 
 
@@ -180,6 +180,15 @@ def two_libomps_in_a_process_that_is_not_measured(directory):
     for plugins, (how, before, more) in itertools.product(pairs, ways):
         done = tap.run(*before, host, how, *plugins, **settings, **more)
         assert (done.returncode, done.stdout) == (0, "done\n"), (plugins, how, more, done)
+
+
+@tap.case
+def loops_in_constructors_that_are_not_measured(directory):
+    """No thread of the team waits for the loader."""
+    host, pairs, settings = orders(directory, "-DAT_LOAD")
+    for plugins in pairs:
+        done = tap.run(host, "sums", *plugins, LD_PRELOAD=tap.LIBRARY, KMP_BLOCKTIME="0", **settings)
+        assert (done.returncode, done.stdout) == (0, "done\n"), (plugins, done)
 
 
 tap.main()
