@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "hpcrun-lite/interpose/foreign_loader.h"
+#include "hpcrun-lite/interpose/sandbox.h"
 #include "hpcrun-lite/process/config.h"
-#include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 #define SEPARATORS ": " /* of the items of LD_PRELOAD */
@@ -30,9 +30,9 @@ static bool is_own(const char *item, size_t length)
   return equals(item, length, preloaded.library) || equals(item, length, preloaded.runtime);
 }
 
-/* Copies the items that are not the tool's, with the separators before them, and a NUL.  out NULL: only counts.
- * Returns the length; *own: whether items were left out. */
-static size_t copy_foreign(char *out, const char *value, bool *own)
+/* Copies the items that are not the tool's, with the separators before them, and a NUL, if all of that fits into `room`
+ * bytes.  Returns the length without the NUL; *own: whether items were left out. */
+static size_t copy_foreign(char *out, size_t room, const char *value, bool *own)
 {
   size_t used = 0;
   *own = false;
@@ -41,19 +41,20 @@ static size_t copy_foreign(char *out, const char *value, bool *own)
     bool kept = length && !is_own(value + gap, length);
     size_t from = used ? 0 : gap, bytes = gap + length - from;
     *own |= length && !kept;
-    if (kept && out)
+    if (kept && used + bytes < room)
       memcpy(out + used, value + from, bytes);
     used += kept ? bytes : 0;
     value += gap + length;
   }
-  if (out)
+  if (used < room)
     out[used] = '\0';
   return used;
 }
 
 /* ---- the environment ---- */
 
-/* The program's pointers may be invalid: then the kernel reports them.  page: the last one that was found readable. */
+/* The program's pointers may be invalid: then nothing is changed, and the kernel reports them.  page: the last one that
+ * was found readable. */
 static bool is_readable(uint64_t address, uint64_t *page)
 {
   if (address / PAGE_BYTES == *page)
@@ -64,60 +65,81 @@ static bool is_readable(uint64_t address, uint64_t *page)
   return true;
 }
 
+/* Is the text readable up to its NUL? */
+static bool is_readable_text(const char *text, uint64_t *page)
+{
+  while (is_readable((uint64_t)text, page)) {
+    size_t rest = PAGE_BYTES - (uint64_t)text % PAGE_BYTES;
+    if (memchr(text, 0, rest))
+      return true;
+    text += rest;
+  }
+  return false;
+}
+
 /* How a variable is to change: not at all, or without the tool's items; kept: the bytes of the others. */
 static bool has_own(const char *text, uint64_t *page, size_t *kept)
 {
   bool own = false;
-  if (is_readable((uint64_t)text, page) && is_readable((uint64_t)text + NAME, page) && !strncmp(text, variable, NAME))
-    *kept = copy_foreign(NULL, text + NAME, &own);
+  if (is_readable((uint64_t)text, page) && is_readable((uint64_t)text + NAME, page) && !strncmp(text, variable, NAME) &&
+      is_readable_text(text + NAME, page))
+    *kept = copy_foreign(NULL, 0, text + NAME, &own);
   return own;
 }
 
-struct change {
-  size_t count; /* variables */
-  size_t text;  /* bytes for changed ones */
-  bool own;     /* some have items of the tool */
-};
+/* Another thread may change the array meanwhile. */
+static const char *variable_at(char *const *at)
+{
+  return __atomic_load_n(at, __ATOMIC_RELAXED);
+}
 
-/* Returns false if the environment cannot be read. */
-static bool work_out(char *const envp[], struct change *change)
+/* Returns how many bytes the changed environment takes; 0 if nothing in it is to change, or if it cannot be read. */
+static size_t work_out(char *const envp[])
 {
   uint64_t array_page = NO_PAGE, text_page = NO_PAGE;
-  *change = (struct change){0};
-  for (;; change->count++) {
+  size_t bytes = 0;
+  for (bool changes = false;; envp++) {
     size_t kept = 0;
-    if (!is_readable((uint64_t)&envp[change->count], &array_page))
-      return false;
-    if (!envp[change->count])
-      return true;
-    bool own = has_own(envp[change->count], &text_page, &kept);
-    change->own |= own;
-    change->text += own && kept ? NAME + kept + 1 : 0;
+    if (!is_readable((uint64_t)envp, &array_page))
+      return 0;
+    const char *text = variable_at(envp);
+    bytes += sizeof *envp;
+    if (!text)
+      return changes ? bytes : 0;
+    bool own = has_own(text, &text_page, &kept);
+    changes |= own;
+    bytes += own && kept ? NAME + kept + 1 : 0;
   }
 }
 
-char *const *child_preload_change(void *memory, char *const envp[])
+char *const *child_preload_change(void *memory, size_t bytes, char *const envp[])
 {
-  struct change change;
-  char **list = memory;
-  uint64_t page = NO_PAGE;
-  if (!work_out(envp, &change))
-    return envp;
-  char *text = (char *)(list + change.count + 1);
-  for (size_t i = 0; i < change.count; i++) {
+  char **list = memory, *texts = (char *)memory + bytes; /* the array grows up, the texts grow down */
+  uint64_t array_page = NO_PAGE, text_page = NO_PAGE;
+  for (char *const *at = envp;; at++) {
     bool own;
     size_t kept = 0;
-    if (!has_own(envp[i], &page, &kept)) {
-      *list++ = envp[i];
-    } else if (kept) {
-      *list++ = text;
-      memcpy(text, variable, NAME);
-      copy_foreign(text + NAME, envp[i] + NAME, &own);
-      text += NAME + kept + 1;
+    if ((char *)(list + 1) > texts || !is_readable((uint64_t)at, &array_page))
+      return envp;
+    char *text = (char *)variable_at(at);
+    if (text && has_own(text, &text_page, &kept)) {
+      size_t length = NAME + kept + 1;
+      if (!kept)
+        continue;
+      if ((size_t)(texts - (char *)list) < length)
+        return envp;
+      texts -= length;
+      memcpy(texts, variable, NAME);
+      if (copy_foreign(texts + NAME, kept + 1, text + NAME, &own) != kept)
+        return envp;
+      text = texts;
+      if ((char *)(list + 1) > texts)
+        return envp;
     }
+    *list++ = text;
+    if (!text)
+      return memory;
   }
-  *list = NULL;
-  return memory;
 }
 
 /* ---- the program ---- */
@@ -182,8 +204,6 @@ static bool is_foreign(const struct child_image *image)
 
 size_t child_preload_bytes(const struct child_image *image, char *const envp[])
 {
-  struct change change;
-  if (process.restricted || !envp || !work_out(envp, &change) || !change.own || !is_foreign(image))
-    return 0;
-  return (change.count + 1) * sizeof *envp + change.text;
+  size_t bytes = sandbox_is_entered() || !envp ? 0 : work_out(envp);
+  return bytes && is_foreign(image) ? bytes : 0;
 }

@@ -19,7 +19,8 @@ struct child_image {
 /* How many bytes child_preload_change() needs for the environment; 0: it stays as it is. */
 size_t child_preload_bytes(const struct child_image *image, char *const envp[]);
 
-/* Makes the changed environment in that memory, which is aligned for pointers. */
-char *const *child_preload_change(void *memory, char *const envp[]);
+/* Makes the changed environment in that memory, of so many bytes and aligned for pointers.  Returns envp if another
+ * thread has changed that meanwhile, so that it does not fit. */
+char *const *child_preload_change(void *memory, size_t bytes, char *const envp[]);
 
 #endif

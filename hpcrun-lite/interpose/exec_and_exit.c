@@ -97,7 +97,7 @@ static int start_program(const struct start *start, const struct child_image *ex
   bool on_stack = bytes <= stack_room();
   char *place[on_stack ? bytes / sizeof(char *) + 2 : 1];
   void *memory = on_stack ? place : sys_map(bytes);
-  int result = call_libc(start, bytes && memory ? child_preload_change(memory, envp) : envp);
+  int result = call_libc(start, bytes && memory ? child_preload_change(memory, bytes, envp) : envp);
   if (!on_stack && memory)
     sys_unmap(memory, bytes);
   return result;

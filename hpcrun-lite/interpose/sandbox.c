@@ -13,12 +13,24 @@
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
+/* A child that lives in this memory (vfork) and has restricted itself.  It has the thread-local storage of the thread
+ * that has made it, which waits for it: the process itself and its other threads are not restricted. */
+static __thread int restricted_guest __attribute__((tls_model("initial-exec")));
+
 void sandbox_begins(unsigned long mode, const void *filter)
 {
   if (mode != SECCOMP_MODE_STRICT && (mode != SECCOMP_MODE_FILTER || !filter))
     return;
   control_end_early("the program restricts its system calls (seccomp)");
-  process.restricted |= !rt.pid || rt.pid == sys_pid();
+  if (!rt.pid || !rt_home.ours || rt.pid == sys_pid())
+    process.restricted = true;
+  else
+    restricted_guest = sys_pid();
+}
+
+bool sandbox_is_entered(void)
+{
+  return process.restricted || (restricted_guest && restricted_guest == sys_pid());
 }
 
 void sandbox_traced(void)

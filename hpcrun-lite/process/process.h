@@ -15,7 +15,7 @@ struct process {
   bool active;   /* measuring was started in this process image and has not been ended by control_end_early() */
   bool finished; /* the measurement is complete: nothing more is recorded */
   bool forked;
-  bool restricted;   /* it restricts its system calls (seccomp) */
+  bool restricted;   /* it restricts its system calls (seccomp), or its parent did before fork() */
   uint32_t cpus;     /* CPUs that the process may run on */
   uint64_t start_ns; /* CLOCK_MONOTONIC */
   uint64_t start_realtime_ns;

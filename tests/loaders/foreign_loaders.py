@@ -184,10 +184,10 @@ def scripts(directory):
         same(directory, "/bin/sh", "-c", f"env {os.path.basename(program)}; {path}; ({program})", PATH=PATH)
 
 
-def run_same_or_fail(directory, *command):
+def run_same_or_fail(directory, *command, **settings):
     """As same(); the child need not start."""
-    alone = tap.run(*command, cwd=directory)
-    assert launched(directory, *command) == (alone.returncode, alone.stdout), (command, alone)
+    alone = tap.run(*command, cwd=directory, **settings)
+    assert launched(directory, *command, **settings) == (alone.returncode, alone.stdout), (command, alone)
 
 
 @tap.case
@@ -213,8 +213,34 @@ def environments(directory):
     old = old_program(directory)
     for way in WITH_ENVIRONMENT:
         for process in processes(way):
-            for environment in ("none", "null", "twice", "large"):
-                run_same_or_fail(directory, starter(), process, way, environment, old)
+            for environment in ("twice", "large"):
+                same(directory, starter(), process, way, environment, old)
+
+
+@tap.case
+def an_environment_that_another_thread_changes(directory):
+    """The child may start with the tool's items, and fail; the process that starts it goes on."""
+    old = old_program(directory)
+    for _ in range(40):
+        done, _ = launched(directory, starter(), "self", "posix_spawn", "grows", old)
+        assert done == 0
+
+
+@tap.case
+def a_variable_without_an_end(directory):
+    """The kernel refuses it (EFAULT)."""
+    old = old_program(directory)
+    for way in ("execve", "posix_spawn"):
+        run_same_or_fail(directory, starter(), "fork", way, "cut", old)
+
+
+@tap.case
+def sandboxes(directory):
+    """No call of the tool is the reason that the child ends."""
+    for process in ("fork", "vfork", "clone"):
+        for way in ("execv", "execvp"):
+            run_same_or_fail(directory, starter(), process, way, "own", "true" if way == "execvp" else "/bin/true",
+                             SANDBOX="1")
 
 
 @tap.case

@@ -1,17 +1,25 @@
 /* Starts a program in many ways, and prints how it ended.
  *
  * Usage: starter PROCESS WAY ENVIRONMENT FILE
- *   PROCESS      self, fork, vfork, or thread: fork in a thread with a stack of 32 KB
- *   ENVIRONMENT  own, none (no variable at all), null, twice (LD_PRELOAD occurs twice), large (20,000 more variables)
+ *   PROCESS      self, fork, vfork, clone (a fork by a system call), or thread: fork in a thread with a stack of 32 KB
+ *   ENVIRONMENT  own, twice (LD_PRELOAD occurs twice), large (20,000 more variables), grows (another thread adds
+ *                variables to it, and removes them again), cut (the text of LD_PRELOAD runs into an unmapped page)
+ *   SANDBOX      in the environment: the child forbids calls that find a program, on pain of death
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,18 +33,42 @@ static int is(const char *name)
   return !strcmp(way, name);
 }
 
+/* LD_PRELOAD without an end. */
+static char *cut_text(void)
+{
+  enum { PAGE = 4096 };
+  static const char text[] = {'L', 'D', '_', 'P', 'R', 'E', 'L', 'O', 'A', 'D', '=', '/'};
+  char *page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  munmap(page + PAGE, PAGE);
+  return memcpy(page + PAGE - sizeof text, text, sizeof text);
+}
+
+static void *grow(void *end)
+{
+  enum { VARIABLES = 3000 };
+  for (char **list = end;;) {
+    for (int i = 0; i < VARIABLES; i++)
+      __atomic_store_n(&list[i], (char *)"FILLER=1", __ATOMIC_RELEASE);
+    for (int i = VARIABLES; i > 0; i--)
+      __atomic_store_n(&list[i - 1], NULL, __ATOMIC_RELEASE);
+  }
+  return NULL;
+}
+
+static void start_growing(char **end)
+{
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, grow, end))
+    _exit(3);
+}
+
 static char **environment(const char *kind)
 {
   enum { MORE = 20000 };
-  static char *none[] = {NULL};
   size_t count = 0;
   while (environ[count])
     count++;
-  if (!strcmp(kind, "none"))
-    return none;
-  if (!strcmp(kind, "null"))
-    return NULL;
-  char **list = calloc(count + MORE + 2, sizeof *list);
+  char **list = calloc(2 * count + MORE + 2, sizeof *list);
   memcpy(list, environ, count * sizeof *list);
   if (!strcmp(kind, "twice"))
     for (size_t i = 0, end = count; i < end; i++)
@@ -45,11 +77,31 @@ static char **environment(const char *kind)
   if (!strcmp(kind, "large"))
     for (int i = 0; i < MORE; i++)
       list[count++] = (char *)"FILLER=1";
+  if (!strcmp(kind, "cut"))
+    list[count++] = cut_text();
+  if (!strcmp(kind, "grows"))
+    start_growing(list + count);
   return list;
+}
+
+/* The child may execute programs; what looks for one ends it. */
+static void restrict_calls(void)
+{
+  struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_faccessat2, 2, 0),
+                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_newfstatat, 1, 0),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
+  struct sock_fprog filter = {sizeof code / sizeof *code, code};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+    _exit(99);
 }
 
 static void execute(void)
 {
+  if (getenv("SANDBOX"))
+    restrict_calls();
   int fd = is("fexecve") || is("execveat itself") || is("raw execveat") ? open(file, O_PATH | O_CLOEXEC) : -1;
   if (is("execve"))
     execve(file, argv, chosen);
@@ -108,6 +160,8 @@ static int start(const char *process)
     execute();
   else if (!strcmp(process, "vfork"))
     pid = vfork();
+  else if (!strcmp(process, "clone"))
+    pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
   else
     pid = fork();
   if (!pid)
