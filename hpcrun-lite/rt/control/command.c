@@ -100,7 +100,7 @@ void command_start(const char *path)
 void command_finish(void)
 {
   struct sys_own file;
-  if (read_command(&file)) {
+  if (state.path[0] && !pinned_find(state.path, &file)) { /* whatever is in it: a handler may be reading the command */
     pinned_remove_opened(state.path, &file);
     sys_close_own(&file);
   }

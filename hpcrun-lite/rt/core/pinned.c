@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-enum { TRIES = 1000 }; /* where a program takes the numbers of descriptors again and again */
+enum { TRIES = 100 }; /* where a program takes the numbers of descriptors again and again; also in handlers */
 
 static struct {
   char path[PINNED_PATH_BYTES];
@@ -66,37 +66,16 @@ static bool is_made(const struct pinned_file *file, const struct sys_facts *fact
   return facts->device == file->device && facts->inode == file->inode && facts->single && facts->owner == file->owner;
 }
 
-/* Removes a file that was made, but could not be opened. */
-static void take_back(const char *path)
+/* Opens a file of the directory.  EBADF: the program has taken the number of either descriptor meanwhile. */
+static int open_once(const char *path, bool *create, struct sys_own *opened)
 {
   struct sys_own at;
-  int error = EBADF;
-  for (int i = 0; i < TRIES && error == EBADF; i++) {
-    error = open_directory(path, &at);
-    if (!error) {
-      error = sys_unlink_in(&at, name_of(path));
-      sys_close_own(&at);
-    }
-  }
-}
-
-/* Opens a file of the directory.  The program may take the number of either descriptor meanwhile. */
-static int open_in(const char *path, bool create, struct sys_own *opened)
-{
-  struct sys_own at;
-  bool to_make = create;
-  int error = EBADF;
-  for (int i = 0; i < SYS_TRIES && error == EBADF; i++) {
-    error = open_directory(path, &at);
-    if (!error) {
-      error = sys_open_in(opened, &at, name_of(path), &to_make);
-      sys_close_own(&at);
-    }
-  }
+  opened->fd = -1;
+  int error = open_directory(path, &at);
   if (error)
-    opened->fd = -1;
-  if (error && create && !to_make)
-    take_back(path);
+    return error;
+  error = sys_open_in(opened, &at, name_of(path), create);
+  sys_close_own(&at);
   return error;
 }
 
@@ -114,10 +93,60 @@ bool pinned_name(struct pinned_file *file, const char *path)
   return true;
 }
 
+static int refuse(struct sys_own *opened)
+{
+  sys_close_own(opened);
+  opened->fd = -1;
+  return ESTALE;
+}
+
+/* Finds out which file was made, where the program has taken the directory's number just then.  It is empty, and this
+ * user's. */
+static int identify_made(const char *path, struct sys_own *made)
+{
+  struct sys_own at;
+  struct sys_facts facts;
+  int error = open_directory(path, &at);
+  if (error)
+    return error;
+  error = sys_facts_in(&at, name_of(path), &facts);
+  sys_close_own(&at);
+  if (error)
+    return error;
+  if (!facts.single || facts.size || facts.owner != sys_user())
+    return ESTALE;
+  made->device = facts.device;
+  made->inode = facts.inode;
+  return 0;
+}
+
+/* Makes the file in the first round that can, and opens that very file in a later one. */
+static int make(const char *path, struct sys_own *made, struct sys_own *opened)
+{
+  bool to_make = true;
+  int error = EBADF;
+  for (int i = 0; i < TRIES && error == EBADF; i++) {
+    bool making = to_make;
+    if (!making && !made->inode && (error = identify_made(path, made)))
+      continue;
+    error = open_once(path, &to_make, opened);
+    if (making && !to_make)
+      *made = *opened;
+    if (!error && (opened->device != made->device || opened->inode != made->inode))
+      error = refuse(opened);
+  }
+  if (error)
+    opened->fd = -1;
+  return error;
+}
+
 int pinned_create(struct pinned_file *file, struct sys_own *opened)
 {
   struct sys_facts facts;
-  int error = open_in(file->path, true, opened);
+  struct sys_own made = {.fd = -1};
+  int error = make(file->path, &made, opened);
+  if (error && made.inode)
+    pinned_remove_opened(file->path, &made);
   if (error)
     return error;
   file->device = opened->device;
@@ -131,18 +160,17 @@ static int open_existing(const char *path, const struct pinned_file *made, struc
 {
   struct sys_facts facts;
   int error = EBADF;
-  for (int i = 0; i < SYS_TRIES && error == EBADF; i++) {
-    error = open_in(path, false, opened);
+  for (int i = 0; i < TRIES && error == EBADF; i++) {
+    error = open_once(path, NULL, opened);
     if (!error && !sys_facts(opened, &facts))
       error = EBADF;
   }
-  if (error)
+  if (error) {
+    opened->fd = -1;
     return error;
-  if (made ? is_made(made, &facts) : facts.single && facts.owner == sys_user())
-    return 0;
-  sys_close_own(opened);
-  opened->fd = -1;
-  return ESTALE;
+  }
+  bool right = made ? is_made(made, &facts) : facts.single && facts.owner == sys_user();
+  return right ? 0 : refuse(opened);
 }
 
 int pinned_open(const struct pinned_file *file, struct sys_own *opened)
@@ -155,17 +183,20 @@ int pinned_find(const char *path, struct sys_own *opened)
   return open_existing(path, NULL, opened);
 }
 
-/* Removes the file if it is that one.  EBADF: the program has taken the directory's number. */
-static int remove_once(const struct pinned_file *file)
+/* Removes the file of that path if it is the one that was made, or the one that is open (made NULL).  EBADF: the
+ * program has taken the directory's number. */
+static int remove_once(const char *path, const struct pinned_file *made, const struct sys_own *opened)
 {
   struct sys_own at;
   struct sys_facts facts;
-  int error = open_directory(file->path, &at);
+  int error = open_directory(path, &at);
   if (error)
     return error;
-  error = sys_facts_in(&at, name_of(file->path), &facts);
-  if (!error)
-    error = is_made(file, &facts) ? sys_unlink_in(&at, name_of(file->path)) : ESTALE;
+  error = sys_facts_in(&at, name_of(path), &facts);
+  if (!error) {
+    bool right = made ? is_made(made, &facts) : facts.device == opened->device && facts.inode == opened->inode;
+    error = right ? sys_unlink_in(&at, name_of(path)) : ESTALE;
+  }
   sys_close_own(&at);
   return error;
 }
@@ -174,7 +205,7 @@ int pinned_remove(struct pinned_file *file)
 {
   int error = file->inode ? EBADF : ENOENT;
   for (int i = 0; i < TRIES && error == EBADF; i++)
-    error = remove_once(file);
+    error = remove_once(file->path, file, NULL);
   if (!error || error == ENOENT)
     file->inode = 0;
   return error;
@@ -182,13 +213,9 @@ int pinned_remove(struct pinned_file *file)
 
 void pinned_remove_opened(const char *path, const struct sys_own *opened)
 {
-  struct sys_own at;
-  struct sys_facts facts;
-  if (open_directory(path, &at))
-    return;
-  if (!sys_facts_in(&at, name_of(path), &facts) && facts.device == opened->device && facts.inode == opened->inode)
-    sys_unlink_in(&at, name_of(path));
-  sys_close_own(&at);
+  int error = EBADF;
+  for (int i = 0; i < TRIES && error == EBADF; i++)
+    error = remove_once(path, NULL, opened);
 }
 
 /* Whether the name is free, or that of the file that is to be replaced. */

@@ -3,8 +3,10 @@
  * or a link has taken its place, nothing is read or written there: the functions return ESTALE.
  *
  * A file that this process has created is known by its identity from then on: another file of its name, and one that
- * has got a second name, are neither used nor removed.  A file of another process is used only if it is a regular one
- * with one name and belongs to the user that the calling thread runs as; the caller checks its contents.
+ * has got a second name, are neither used nor removed.  Only if the program takes the directory's number in the moment
+ * of the creation, the next empty file of that name and this user counts as the one that was made.  A file of another
+ * process is used only if it is a regular one with one name and belongs to the user that the calling thread runs as;
+ * the caller checks its contents.
  *
  * Context: RT and CTL.  The first path pins its directory, before the process has threads; children made by fork keep
  * it.  No descriptor stays open.  Functions that return int return 0 or errno.  The caller owns the structures. */

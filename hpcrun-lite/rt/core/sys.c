@@ -185,6 +185,8 @@ int sys_close_own(const struct sys_own *own)
 int sys_move_own(struct sys_own *own, int lowest)
 {
   int moved = (int)call3(SYS_fcntl, own->fd, F_DUPFD_CLOEXEC, lowest);
+  if (moved == -EINVAL && lowest > SYS_HIGH_FD) /* beyond the limit */
+    moved = (int)call3(SYS_fcntl, own->fd, F_DUPFD_CLOEXEC, SYS_HIGH_FD);
   bool stayed = is_at(own, own->fd), arrived = moved >= 0 && is_at(own, moved);
   if (moved < 0)
     return stayed ? 0 : EBADF;
@@ -277,28 +279,41 @@ static int error_in(const struct sys_own *directory, long result)
   return directory && !sys_is_own(directory) ? EBADF : (int)-result;
 }
 
+/* A program that takes numbers takes the same ones again and again: each attempt uses others. */
+static int any_high_number(void)
+{
+  enum { NUMBERS = 64 };
+  return SYS_HIGH_FD + (int)(__builtin_ia32_rdtsc() / 16 % NUMBERS);
+}
+
+/* Identifies a file that has just been opened.  By name, because the program may have taken the descriptor's number. */
+static int identify(struct sys_own *own, const struct sys_own *directory, int at, const char *path)
+{
+  struct stat facts = {0};
+  int error = error_in(directory, call6(SYS_newfstatat, at, (long)path, (long)&facts, AT_SYMLINK_NOFOLLOW, 0, 0));
+  own->device = facts.st_dev;
+  own->inode = facts.st_ino;
+  if (error)
+    close_fd(own->fd);
+  return error;
+}
+
 /* Opens what the path, relative to that directory (NULL: it is absolute), names.  create: see sys_open_in(). */
 static int open_own(struct sys_own *own, const struct sys_own *directory, const char *path, int flags, bool *create)
 {
-  int error = EBADF, at = directory ? directory->fd : AT_FDCWD;
-  own->fd = -1;
-  for (int i = 0; i < SYS_TRIES && error == EBADF && (!directory || sys_is_own(directory)); i++) {
-    struct stat facts = {0};
-    int making = create && *create ? O_CREAT | O_EXCL : 0;
-    int fd = (int)call6(SYS_openat, at, (long)path, flags | making | O_NOFOLLOW | O_CLOEXEC, 0600, 0, 0);
-    if (fd >= 0) {
-      if (making)
-        *create = false;
-      error = error_in(directory, call6(SYS_newfstatat, at, (long)path, (long)&facts, AT_SYMLINK_NOFOLLOW, 0, 0));
-      *own = (struct sys_own){.fd = fd, .device = facts.st_dev, .inode = facts.st_ino};
-      if (error)
-        close_fd(fd);
-      else
-        error = sys_move_own(own, SYS_HIGH_FD);
-    } else {
-      error = error_in(directory, fd);
-    }
-  }
+  int at = directory ? directory->fd : AT_FDCWD, making = create && *create ? O_CREAT | O_EXCL : 0;
+  *own = (struct sys_own){.fd = -1};
+  if (directory && !sys_is_own(directory))
+    return EBADF;
+  int fd = (int)call6(SYS_openat, at, (long)path, flags | making | O_NOFOLLOW | O_CLOEXEC, 0600, 0, 0);
+  if (fd < 0)
+    return error_in(directory, fd);
+  if (making)
+    *create = false;
+  own->fd = fd;
+  int error = identify(own, directory, at, path);
+  if (!error)
+    error = sys_move_own(own, any_high_number());
   if (error)
     own->fd = -1;
   return error;
@@ -400,7 +415,10 @@ size_t sys_read_file(const char *path, char *text, size_t size_bytes)
 {
   struct sys_own file;
   long got = 0;
-  if (open_own(&file, NULL, path, O_RDONLY, NULL))
+  int error = EBADF;
+  for (int i = 0; i < SYS_TRIES && error == EBADF; i++)
+    error = open_own(&file, NULL, path, O_RDONLY, NULL);
+  if (error)
     return 0;
   if (sys_is_own(&file))
     got = call6(SYS_pread64, file.fd, (long)text, (long)size_bytes, 0, 0, 0);

@@ -75,11 +75,12 @@ bool sys_perf_read(const struct sys_own *own, uint64_t *count);
 /* Reads a group's values; they name their events, so that the caller sees whose they are. */
 bool sys_perf_read_group(const struct sys_own *own, void *values, size_t size_bytes);
 
-/* Opens a directory at a high number, for the functions below; links are not followed.  Returns 0 or errno. */
+/* Opens a directory at a high number, for the functions below; links are not followed.  Returns 0 or errno; EBADF if
+ * the program has reused a number: the caller tries again. */
 int sys_open_directory(struct sys_own *own, const char *path);
 /* Opens a file of that directory for reading and writing at a high number; links are not followed.  Where *create is
- * true, the file must not exist, and is made: *create is false once that is done, also if it cannot be opened then.
- * Returns 0 or errno. */
+ * true (NULL: it is not), the file must not exist, and is made: *create is false once that is done, also if it cannot
+ * be opened then; own->device and inode say which file it is (inode 0: unknown).  Returns as sys_open_directory(). */
 int sys_open_in(struct sys_own *own, const struct sys_own *directory, const char *name, bool *create);
 int sys_move_own(struct sys_own *own, int lowest); /* to a number from `lowest` on; 0, or EBADF: closed */
 bool sys_is_own(const struct sys_own *own);        /* the descriptor is still the one that was opened */
