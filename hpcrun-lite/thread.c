@@ -27,16 +27,25 @@
 /* ---- the end of a thread ---- */
 
 static pthread_key_t end_key;
+static void (*at_end)(bool);
 
 /* Destructors of the program's keys may run code.  They run in rounds; the tool's waits for the last round. */
 static void on_thread_end(void *unused)
 {
   static __thread unsigned char round __attribute__((tls_model("initial-exec")));
+  bool last = ++round >= PTHREAD_DESTRUCTOR_ITERATIONS;
   (void)unused;
-  if (rt_self && ++round < PTHREAD_DESTRUCTOR_ITERATIONS)
-    pthread_setspecific(end_key, &end_key);
-  else
+  if (at_end)
+    at_end(last);
+  if (last)
     thread_stop();
+  else
+    pthread_setspecific(end_key, &end_key);
+}
+
+void thread_call_at_end(void (*function)(bool))
+{
+  at_end = function;
 }
 
 bool thread_watch_ends(void)

@@ -14,6 +14,10 @@
 /* Prepares that the end of a measured thread calls thread_stop().  Returns false on failure. */
 bool thread_watch_ends(void);
 
+/* Has a function called in each round of destructors at the end of a thread that is, or was, measured.  last: no other
+ * destructor follows, unless it belongs to the same round. */
+void thread_call_at_end(void (*function)(bool last));
+
 /* The calling thread begins.  top_sp: the stack pointer of its outermost frame of interest, 0 if not known.  handed:
  * from thread_hand_over(), 0 if there is none. */
 void thread_start(uint64_t top_sp, uint32_t handed);

@@ -121,9 +121,8 @@ struct gomp_memory {
 struct gomp_thread {
   struct gomp_memory *memory; /* NULL: not needed yet, or given back */
   uint32_t epoch;             /* rt.epoch in which the thread was announced; 0: not yet */
-  bool waits;         /* a worker that has left its function: until its next region it waits at the end of this one */
-  bool refused;       /* there was no memory: the thread is not followed */
-  uint8_t end_rounds; /* of destructors of thread-specific data, once the thread ends */
+  bool waits;   /* a worker that has left its function: until its next region it waits at the end of this one */
+  bool refused; /* there was no memory: the thread is not followed */
   const struct gomp_runtime *team; /* of a worker: the runtime that has created it */
   const void *allocated;           /* the task of libomp that the thread has allocated, and the ticks that it took */
   uint64_t allocation_ticks;
@@ -133,7 +132,8 @@ extern __thread struct gomp_thread gomp_self __attribute__((tls_model("initial-e
 /* Announces the calling thread.  worker: libgomp has created it.  Returns its state, or NULL if it is not measured. */
 struct thread_state *gomp_announce(struct thread_state *t, bool worker);
 
-/* The calling thread's memory, which its end gives back (regions.c).  NULL without memory, and after that end. */
+/* The calling thread's memory, which its end gives back (regions.c).  NULL without memory, after that end, and where
+ * the thread is not measured. */
 struct gomp_memory *gomp_memory(void);
 
 /* The calling thread's state, once it is known to be an OpenMP thread; NULL if it is not measured. */

@@ -12,6 +12,7 @@
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/thread.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
@@ -416,7 +417,7 @@ static const struct gomp_runtime *find_runtime(const void *address, enum interfa
   if (_dl_find_object((void *)address, &object) != 0)
     object = (struct dl_find_object){0};
   const void *module = (const char *)object.dlfo_map_start + interface; /* a key: a page has room for both */
-  struct gomp_memory *memory = rt_thread() ? gomp_memory() : NULL;
+  struct gomp_memory *memory = gomp_memory();
   struct gomp_caller *entry = memory ? &memory->callers[(uint64_t)module / 4096 % GOMP_CALLERS] : NULL;
   if (entry && entry->runtime && entry->start == module && entry->generation == generation)
     return entry->runtime;
@@ -531,13 +532,13 @@ __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void
 struct thread_state *gomp_announce(struct thread_state *t, bool worker)
 {
   struct gomp_thread *self = &gomp_self;
-  struct gomp_memory *memory = rt.ompt ? gomp_memory() : NULL;
-  if (!memory)
+  if (!rt.ompt || thread_stopped() || (t && !gomp_memory()))
     return NULL;
   if (!t || !t->activity.openmp)
     ompt_on_thread_begin(worker ? ompt_thread_worker : ompt_thread_initial, NULL);
   t = rt_thread();
-  if (!t)
+  struct gomp_memory *memory = gomp_memory();
+  if (!t || !memory)
     return NULL;
   self->epoch = rt.epoch;
   self->waits = false;

@@ -1,14 +1,14 @@
 /* Parallel regions, teams, and the threads that libgomp creates.  Context: CTL (gomp.h). */
-#include <limits.h>
-#include <pthread.h>
 #include <stddef.h>
 
 #include "hpcrun-lite/gomp/gomp.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/core/touch.h"
+#include "hpcrun-lite/thread.h"
 
-/* A region is on its master's stack while that is in it; libgomp passes it to run_implicit() in each thread. */
+/* The structure of a region is on the stack of its master, the thread that has entered it, until that leaves it;
+ * libgomp passes it to run_implicit() in each thread. */
 
 /* Reports the region's start, by its master. */
 static void region_enter(struct gomp_region *region, struct rt_gomp_task *creator, unsigned threads, const void *frame)
@@ -71,57 +71,41 @@ static void worker_leave(struct gomp_thread *self)
   ompt_on_implicit_task(ompt_scope_end, NULL, word, 0, 1, ompt_task_implicit);
 }
 
-static pthread_key_t end_key;
-static bool has_key;
-
-/* Destructors of the program's keys may call the runtime.  They run in rounds; the memory is kept until the last. */
-static void on_thread_end(void *memory)
+/* Destructors of the program's keys may call the runtime: the memory is kept until the last round of them.  Not given
+ * back once measuring has ended early: a sandbox may forbid the call, and no thread gets memory then. */
+static void on_thread_end(bool last)
 {
   struct gomp_thread *self = &gomp_self;
-  if (self->team && !self->end_rounds && rt_thread() && self->epoch == rt.epoch) {
+  struct gomp_memory *memory = self->memory;
+  if (self->team && rt_thread() && self->epoch == rt.epoch) {
     worker_leave(self);
     ompt_on_thread_end(NULL);
   }
-  if (++self->end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
-    pthread_setspecific(end_key, memory);
+  if (!last || !memory)
     return;
-  }
   gomp_run(NULL);
   self->epoch = 0;
   self->memory = NULL;
-  sys_unmap(memory, sizeof(struct gomp_memory));
-}
-
-static void make_key(void)
-{
-  has_key = pthread_key_create(&end_key, on_thread_end) == 0;
-}
-
-/* NULL without memory, or without a key: nothing would give the memory back. */
-static struct gomp_memory *map_memory(void)
-{
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, make_key);
-  struct gomp_memory *memory = has_key ? sys_map(sizeof *memory) : NULL;
-  if (memory && pthread_setspecific(end_key, memory)) {
+  if (process.active)
     sys_unmap(memory, sizeof *memory);
-    return NULL;
-  }
-  if (memory)
-    touch_pages(memory, sizeof *memory);
-  return memory;
+}
+
+static __attribute__((constructor)) void watch_ends(void)
+{
+  thread_call_at_end(on_thread_end);
 }
 
 struct gomp_memory *gomp_memory(void)
 {
   struct gomp_thread *self = &gomp_self;
-  bool ended = self->end_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS;
-  if (self->memory || self->refused || ended)
+  if (self->memory || self->refused || !rt_thread())
     return self->memory;
-  self->memory = map_memory();
+  self->memory = sys_map(sizeof *self->memory);
   self->refused = !self->memory;
   if (self->refused)
     rt_lost(NULL, FORMAT_LOST_THREADS);
+  else
+    touch_pages(self->memory, sizeof *self->memory);
   return self->memory;
 }
 

@@ -170,6 +170,51 @@ static void churn(int rounds)
   printf("churn %ld\n", sum);
 }
 
+static int in_a_region;
+
+static void at_thread_end(void *value)
+{
+#pragma omp parallel num_threads(1)
+  ++*(int *)value;
+}
+
+static pthread_key_t late_key;
+
+static void *only_ends(void *unused)
+{
+  pthread_setspecific(late_key, &in_a_region);
+  return unused;
+}
+
+/* Threads whose only region is in a destructor of a key, made after the first region: their mappings go, too. */
+static void late_destructors(int threads)
+{
+  enum { USUAL = 200 };
+  long pages = 0, before = 0;
+  at_thread_end(&in_a_region);
+  pthread_key_create(&late_key, at_thread_end);
+  for (int i = 0; i < threads; i++) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, only_ends, NULL);
+    pthread_join(thread, NULL);
+    FILE *file = i == USUAL || i == threads - 1 ? fopen("/proc/self/statm", "r") : NULL;
+    if (file && fscanf(file, "%ld", &pages) == 1 && i == USUAL)
+      before = pages;
+    if (file)
+      fclose(file);
+  }
+  printf("%d regions, memory %s\n", in_a_region, pages - before < threads / 4 ? "stays" : "grows");
+}
+
+/* The program leaves no key of thread-specific data. */
+static void without_keys(int threads)
+{
+  pthread_key_t key;
+  while (!pthread_key_create(&key, NULL))
+    ;
+  printf("region %ld\n", guest_region(threads));
+}
+
 static void crowd(int size)
 {
   long sum = 0, number = 0;
@@ -304,6 +349,10 @@ int main(int argc, char **argv)
     forks(how, argv[3], argv[0]);
   else if (!strcmp(what, "churn"))
     churn(atoi(how));
+  else if (!strcmp(what, "destructors"))
+    late_destructors(atoi(how));
+  else if (!strcmp(what, "keys"))
+    without_keys(atoi(how));
   else if (!strcmp(what, "crowd"))
     crowd(atoi(how));
   else if (!strcmp(what, "leave"))

@@ -30,10 +30,19 @@ each("forks_before_the_first_region", *(f"forks before {end}" for end in ("exit"
 each("forks_between_regions", *(f"forks after {end}" for end in ("exit", "_exit", "exec")))
 each("forks_in_regions", *(f"forks inside {end}" for end in ("exit", "_exit", "exec")))
 each("threads_that_come_and_go", "churn 40", modes=MODES)
+each("threads_with_a_region_in_a_destructor_only", "destructors 2000", modes=MODES)
 each("a_team_of_1000_threads", "crowd 1000", modes=("online", "log"))
 each("measuring_ends_before_the_program", "sandbox", modes=MODES)
 each("longjmp_out_of_a_task", "jump", modes=("online",))
 each("ends_in_regions", "ends exit", "ends quick", "leave master", "leave worker", "leave abort", seen=False)
+
+
+@tap.case
+def a_program_that_uses_up_the_keys(directory):
+    """All threads of its team are followed: the dynamic loop and the critical section of each are in the report."""
+    same(directory, program(), "keys", "3", modes=("online",), **QUIET)
+    counts = {row["kind"]: int(row["instances"]) for row in rows("parallelism", os.path.join(directory, "measured-online"))}
+    assert counts.get("critical") == 40, counts
 
 
 def copied(directory, letter):
