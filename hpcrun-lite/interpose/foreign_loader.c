@@ -14,15 +14,18 @@
 enum {
   HEADER_BYTES = 256,    /* what the kernel reads of a file to recognize it */
   LOADER_BYTES = 1024,   /* longer paths are not examined: stacks may be small */
+  WINDOW_BYTES = 1024,   /* has room for the header and the table of program headers of nearly all programs */
   SCRIPTS_MAX = 5,       /* interpreters of interpreters: the kernel's limit */
   SEGMENTS_MAX = 128,    /* program headers; the limits only bound the work on damaged files */
   DYNAMIC_MAX = 1024,    /* entries of a dynamic section */
   DEFINITIONS_MAX = 1024 /* of versions */
 };
 
-/* A file while it is examined. */
+/* A file while it is examined.  Tables are read entry by entry from the window, a part of the file. */
 struct image {
   struct sys_own file;
+  uint64_t size, window_at, window_size;
+  char window[WINDOW_BYTES];
   union {
     char bytes[HEADER_BYTES + 1];
     Elf64_Ehdr elf;
@@ -30,13 +33,32 @@ struct image {
   } header;
 };
 
+/* Reads bytes, at most those of a window. */
+static bool read_part(struct image *image, uint64_t at, void *out, uint64_t bytes)
+{
+  if (at > image->size || bytes > image->size - at || bytes > WINDOW_BYTES)
+    return false;
+  if (at < image->window_at || at + bytes > image->window_at + image->window_size) {
+    uint64_t rest = image->size - at;
+    image->window_at = at;
+    image->window_size = rest < WINDOW_BYTES ? rest : WINDOW_BYTES;
+    if (!sys_read_at(&image->file, at, image->window, image->window_size)) {
+      image->window_size = 0;
+      return false;
+    }
+  }
+  memcpy(out, image->window + (at - image->window_at), bytes);
+  return true;
+}
+
 static bool open_image(struct image *image, int directory, const char *path)
 {
-  uint64_t size;
-  if (!sys_open_program(&image->file, directory, path, &size))
+  image->file.fd = -1;
+  image->window_at = image->window_size = 0;
+  if (!sys_open_program(&image->file, directory, path, &image->size))
     return false;
-  size = size < HEADER_BYTES ? size : HEADER_BYTES;
-  bool read = sys_read_at(&image->file, 0, image->header.bytes, size);
+  uint64_t size = image->size < HEADER_BYTES ? image->size : HEADER_BYTES;
+  bool read = read_part(image, 0, image->header.bytes, size);
   memset(image->header.bytes + size, 0, sizeof image->header.bytes - size);
   if (!read)
     sys_close_own(&image->file);
@@ -59,14 +81,14 @@ static bool is_native(const struct image *image)
 }
 
 /* Segment i of a native file. */
-static bool read_segment(const struct image *image, unsigned i, Elf64_Phdr *segment)
+static bool read_segment(struct image *image, unsigned i, Elf64_Phdr *segment)
 {
   const Elf64_Ehdr *elf = &image->header.elf;
   return i < elf->e_phnum && i < SEGMENTS_MAX &&
-         sys_read_at(&image->file, elf->e_phoff + (uint64_t)i * elf->e_phentsize, segment, sizeof *segment);
+         read_part(image, elf->e_phoff + (uint64_t)i * elf->e_phentsize, segment, sizeof *segment);
 }
 
-static bool find_segment(const struct image *image, uint32_t type, Elf64_Phdr *segment)
+static bool find_segment(struct image *image, uint32_t type, Elf64_Phdr *segment)
 {
   for (unsigned i = 0; read_segment(image, i, segment); i++)
     if (segment->p_type == type)
@@ -75,7 +97,7 @@ static bool find_segment(const struct image *image, uint32_t type, Elf64_Phdr *s
 }
 
 /* The place in the file of what is loaded at that address; 0: none. */
-static uint64_t place_of(const struct image *image, uint64_t address)
+static uint64_t place_of(struct image *image, uint64_t address)
 {
   Elf64_Phdr segment;
   for (unsigned i = 0; read_segment(image, i, &segment); i++)
@@ -90,48 +112,51 @@ struct dynamic {
   bool executable; /* linked as a program */
 };
 
-static void take_entry(const struct image *image, const Elf64_Dyn *entry, struct dynamic *dynamic)
+static void read_dynamic(struct image *image, struct dynamic *dynamic)
 {
-  if (entry->d_tag == DT_VERDEF)
-    dynamic->definitions = place_of(image, entry->d_un.d_ptr);
-  if (entry->d_tag == DT_STRTAB)
-    dynamic->strings = place_of(image, entry->d_un.d_ptr);
-  dynamic->executable |= entry->d_tag == DT_FLAGS_1 && entry->d_un.d_val & DF_1_PIE;
-}
-
-static void read_dynamic(const struct image *image, struct dynamic *dynamic)
-{
-  enum { ENTRIES = 32 };
   Elf64_Phdr segment;
-  Elf64_Dyn entries[ENTRIES];
+  Elf64_Dyn entry = {.d_tag = DT_NULL};
+  uint64_t definitions = 0, strings = 0;
   *dynamic = (struct dynamic){0};
   if (!find_segment(image, PT_DYNAMIC, &segment))
     return;
-  uint64_t all = segment.p_filesz / sizeof *entries;
-  for (uint64_t i = 0; i < all && i < DYNAMIC_MAX; i += ENTRIES) {
-    uint64_t count = all - i < ENTRIES ? all - i : ENTRIES;
-    if (!sys_read_at(&image->file, segment.p_offset + i * sizeof *entries, entries, count * sizeof *entries))
-      return;
-    for (uint64_t k = 0; k < count; k++) {
-      if (entries[k].d_tag == DT_NULL)
-        return;
-      take_entry(image, &entries[k], dynamic);
-    }
+  uint64_t count = segment.p_filesz / sizeof entry;
+  for (uint64_t i = 0; i < count && i < DYNAMIC_MAX; i++) {
+    if (!read_part(image, segment.p_offset + i * sizeof entry, &entry, sizeof entry) || entry.d_tag == DT_NULL)
+      break;
+    if (entry.d_tag == DT_VERDEF)
+      definitions = entry.d_un.d_ptr;
+    if (entry.d_tag == DT_STRTAB)
+      strings = entry.d_un.d_ptr;
+    dynamic->executable |= entry.d_tag == DT_FLAGS_1 && entry.d_un.d_val & DF_1_PIE;
   }
+  dynamic->definitions = definitions ? place_of(image, definitions) : 0;
+  dynamic->strings = strings ? place_of(image, strings) : 0;
+}
+
+/* The hash of a version's name, as the table of definitions has it. */
+static uint32_t hash_of(const char *name)
+{
+  uint32_t hash = 0;
+  for (; *name; name++) {
+    hash = (hash << 4) + (unsigned char)*name;
+    hash = (hash ^ (hash & 0xf0000000) >> 24) & 0x0fffffff;
+  }
+  return hash;
 }
 
 /* Does a loader define the version that the library needs, so that it is a glibc of that release or later? */
-static bool defines_version(const struct image *image, const struct dynamic *dynamic)
+static bool defines_version(struct image *image, const struct dynamic *dynamic)
 {
   uint64_t at = dynamic->definitions;
   Elf64_Verdef definition = {.vd_next = 1};
   for (unsigned i = 0; at && dynamic->strings && definition.vd_next && i < DEFINITIONS_MAX; i++) {
     char name[sizeof LOADER_VERSION];
     Elf64_Verdaux aux;
-    if (!sys_read_at(&image->file, at, &definition, sizeof definition) ||
-        !sys_read_at(&image->file, at + definition.vd_aux, &aux, sizeof aux))
+    if (!read_part(image, at, &definition, sizeof definition))
       return false;
-    if (sys_read_at(&image->file, dynamic->strings + aux.vda_name, name, sizeof name) &&
+    if (definition.vd_hash == hash_of(LOADER_VERSION) && read_part(image, at + definition.vd_aux, &aux, sizeof aux) &&
+        read_part(image, dynamic->strings + aux.vda_name, name, sizeof name) &&
         !memcmp(name, LOADER_VERSION, sizeof name))
       return true;
     at += definition.vd_next;
@@ -146,25 +171,23 @@ static bool is_musl(const char *path)
   return !strncmp(slash ? slash + 1 : path, musl, sizeof musl - 1);
 }
 
-/* Can the loader of a program not load the library? */
-static bool refuses(const char *path)
+/* Can the loader of a program not load the library?  It takes the program's place in `image`: stacks may be small. */
+static bool refuses(struct image *image, const char *path)
 {
-  struct image loader;
   struct dynamic dynamic;
   if (is_musl(path))
     return true;
-  if (!open_image(&loader, AT_FDCWD, path))
+  sys_close_own(&image->file);
+  if (!open_image(image, AT_FDCWD, path))
     return false;
-  bool native = is_native(&loader);
-  if (native)
-    read_dynamic(&loader, &dynamic);
-  bool loads = native && defines_version(&loader, &dynamic);
-  sys_close_own(&loader.file);
-  return !loads;
+  if (!is_native(image))
+    return true;
+  read_dynamic(image, &dynamic);
+  return !defines_version(image, &dynamic);
 }
 
 /* A program without a loader is static, or it is a loader that is itself run as a command. */
-static bool is_foreign_loader(const struct image *image)
+static bool is_foreign_loader(struct image *image)
 {
   struct dynamic dynamic;
   if (image->header.elf.e_type != ET_DYN)
@@ -174,7 +197,7 @@ static bool is_foreign_loader(const struct image *image)
 }
 
 /* Does a program for another machine have a loader? */
-static bool has_other_loader(const struct image *image)
+static bool has_other_loader(struct image *image)
 {
   bool small = image->header.elf.e_ident[EI_CLASS] == ELFCLASS32;
   const Elf64_Ehdr *elf = &image->header.elf;
@@ -184,14 +207,14 @@ static bool has_other_loader(const struct image *image)
   uint32_t type;
   if (image->header.elf.e_ident[EI_DATA] != ELFDATA2LSB)
     return false;
-  for (unsigned i = 0; i < count && i < SEGMENTS_MAX && sys_read_at(&image->file, at + i * size, &type, sizeof type);
-       i++)
+  for (unsigned i = 0; i < count && i < SEGMENTS_MAX && read_part(image, at + i * size, &type, sizeof type); i++)
     if (type == PT_INTERP)
       return true;
   return false;
 }
 
-static bool is_foreign_program(const struct image *image)
+/* Afterwards another file may be open in its place. */
+static bool is_foreign_program(struct image *image)
 {
   char loader[LOADER_BYTES];
   Elf64_Phdr segment;
@@ -200,10 +223,10 @@ static bool is_foreign_program(const struct image *image)
   if (!find_segment(image, PT_INTERP, &segment))
     return is_foreign_loader(image);
   if (!segment.p_filesz || segment.p_filesz > sizeof loader ||
-      !sys_read_at(&image->file, segment.p_offset, loader, segment.p_filesz))
+      !read_part(image, segment.p_offset, loader, segment.p_filesz))
     return false;
   loader[segment.p_filesz - 1] = '\0';
-  return refuses(loader);
+  return refuses(image, loader);
 }
 
 /* ---- scripts ---- */
