@@ -815,6 +815,16 @@ def a_command_for_an_earlier_process_of_that_number_is_removed(directory):
 
 
 @case
+def a_half_written_command_is_removed_at_the_end(directory):
+    output = os.path.join(directory, "m")
+    prefix = os.path.join(output, f"control-{os.uname().nodename}-")
+    for text in ("", "half"):
+        must(LAUNCHER, "-q", "--overwrite", "-o", output, "sh", "-c", f"umask 077; printf '{text}' >\"$0$$\"; test -e \"$0$$\"",
+             prefix)
+        assert not glob.glob(prefix + "*"), os.listdir(output)
+
+
+@case
 def what_is_not_measured_is_named(directory):
     ended = start("true")
     ended.communicate()
