@@ -9,7 +9,7 @@ import stat
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from tap import LAUNCHER, OTHER_USER, REPORT, case, compile_c, main, must, need_root, run
+from tap import LAUNCHER, OTHER_USER, REPORT, case, compile_c, main, must, need_root, other_users_launcher, run
 
 NO_FILE = {"HPCRUN_LITE_CONFIG": "", "XDG_CONFIG_HOME": "", "HOME": "/nonexistent"}
 WORK = """
@@ -221,7 +221,7 @@ def unreadable_files_are_refused(directory):
     need_root()
     os.chmod(directory, 0o755)
     path = write(directory, "[measure]\nlevel = off\n", mode=0o600)
-    done = run(*OTHER_USER, LAUNCHER, "--config", path, "true", cwd="/tmp")
+    done = run(*OTHER_USER, other_users_launcher(), "--config", path, "true", cwd="/tmp")
     assert done.returncode == 125 and "Permission denied" in done.stderr, done
 
 

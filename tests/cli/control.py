@@ -12,8 +12,8 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Phased, Running, control, control_id, controlled, cpu_of, send_control_signal, write
 from report import report, rows
 from screen_model import Terminal
-from tap import (LAUNCHER, LIBRARY, OTHER_USER, REPORT, Skip, case, children, main, must, need_program, need_root, run,
-                 small_disk, start, timed, wait_until)
+from tap import (LAUNCHER, LIBRARY, OTHER_USER, REPORT, Skip, case, children, main, must, need_program, need_root,
+                 other_users_launcher, run, small_disk, start, timed, wait_until)
 
 MPIRUN = shutil.which("mpirun.openmpi")
 # Open MPI also runs as root, with more ranks than cores, and does not look for other machines.
@@ -840,7 +840,7 @@ def what_is_not_measured_is_named(directory):
 def a_process_of_another_user_is_named(directory):
     need_root()
     program = Running(directory, "regions").wait_sampled()
-    done = run(*OTHER_USER, LAUNCHER, "--control", str(program.pid), "status")
+    done = run(*OTHER_USER, other_users_launcher(), "--control", str(program.pid), "status")
     assert done.returncode == 1 and "another user" in done.stderr, done
     program.end()
 

@@ -2,7 +2,6 @@
 """Attacks on the measurement directory: files in it that are not ours, links, directories that other users can exchange,
 and hard links to files of others.  As root and as an unprivileged user, where both can be attacked."""
 import contextlib
-import functools
 import glob
 import os
 import shutil
@@ -15,8 +14,8 @@ import sys
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Running, build, control, control_id, controlled, write
 from measurement_file import STRINGS, chunk
-from tap import (LAUNCHER, OTHER_USER, REPORT, Skip, case, compile_c, main, must, need_root, run, shared_directory, start,
-                 wait_until)
+from tap import (LAUNCHER, OTHER_USER, REPORT, Skip, case, compile_c, main, must, need_root, other_users_launcher, run,
+                 shared_directory, start, wait_until)
 
 OTHER = 65534
 HOST = socket.gethostname()
@@ -30,14 +29,6 @@ WHOLE = (".hpcrun", ".live", ".graph", ".trace", ".index", ".flush")
 UNFINISHED = (".part", ".packing.graph", ".packing.trace", ".flush.flush", "-a1B2c3.index")
 SIMILAR = ("mesh", "thesis", "notes", "a-b-c", "host-12", "12-ab", "-12-ab", "host-0-ab", "host-12x-ab", "host-12-xyz",
            "host-12-", "host--ab", "host-99999999999-ab", "host-12-ab.old")
-
-
-@functools.cache
-def other_users_launcher():
-    """An installation that every user can reach."""
-    moved = os.path.join(shared_directory(), "prefix")
-    shutil.copytree(os.path.dirname(os.path.dirname(LAUNCHER)), moved, symlinks=True)
-    return os.path.join(moved, "bin", "hpcrun-lite")
 
 
 class User:

@@ -313,6 +313,14 @@ def shared_directory():
     return directory
 
 
+@functools.lru_cache(maxsize=None)
+def other_users_launcher():
+    """The launcher in an installation that every user can reach: the checkout may be in a private directory."""
+    moved = os.path.join(shared_directory(), "prefix")
+    shutil.copytree(os.path.dirname(BIN), moved, symlinks=True)
+    return os.path.join(moved, "bin", "hpcrun-lite")
+
+
 def take(function):
     """Runs a case in an empty directory, and ends what it has started."""
     with tempfile.TemporaryDirectory(prefix="hpcrun-lite-test-") as directory:

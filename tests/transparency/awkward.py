@@ -1,6 +1,5 @@
 """Programs that do what is hard for profilers: the same output and status as alone, and a sound report."""
 import os
-import shutil
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
@@ -124,13 +123,9 @@ def kernel_time_is_charged_to_the_calling_function(directory):
 def kernel_time_of_an_unprivileged_user(directory):
     tap.need_root()
     program = build("awkward.c", openmp=False)
-    # Another user may not be able to read the checkout, so the installation is moved.
-    moved = os.path.join(directory, "moved")
-    shutil.copytree(os.path.dirname(os.path.dirname(tap.LAUNCHER)), moved)
     os.chmod(directory, 0o1777)
     run = Measurement(directory, program, "kernel", options=("-e", "task-clock@f200"),
-                      launcher=os.path.join(moved, "bin", "hpcrun-lite"),
-                      prefix=tap.OTHER_USER)
+                      launcher=tap.other_users_launcher(), prefix=tap.OTHER_USER)
     assert run.done.stdout == "done\n", run.done
     nodes = run.tree()
     near(work_of(nodes, "kernel_part"), 1.0, 0.15, "kernel_part")  # timers: at most 250 samples a second

@@ -173,8 +173,7 @@ def programs_of_32_bits_are_refused_and_run_unmeasured_as_children(directory):
 
 @tap.case
 def setuid_programs_are_refused_only_where_they_gain_privileges(directory):
-    if os.geteuid() != 0 or not shutil.which("setpriv"):
-        raise tap.Skip("needs root and setpriv")
+    tap.need_root()
     path = os.path.join(directory, "setuid")
     shutil.copy(program(), path)
     os.chmod(path, 0o4755)
@@ -182,11 +181,8 @@ def setuid_programs_are_refused_only_where_they_gain_privileges(directory):
     output = os.path.join(directory, "as_nobody")
     os.mkdir(output)
     os.chown(output, 65534, 65534)
-    other = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
-    reachable = tap.run(*other, tap.LAUNCHER, "--version")
-    if reachable.returncode != 0:
-        raise tap.Skip("another user cannot reach the installation")
-    refused = tap.run(*other, tap.LAUNCHER, "-o", os.path.join(output, "m"), path, "urgent", "blocked", cwd=output)
+    refused = tap.run(*tap.OTHER_USER, tap.other_users_launcher(), "-o", os.path.join(output, "m"), path, "urgent",
+                      "blocked", cwd=output)
     assert refused.returncode == 125 and "setuid" in refused.stderr, refused
     own = Measurement(directory, path, "urgent", "blocked")
     assert own.done.returncode == 0 and "1 thread" in own.done.stderr, own.done
