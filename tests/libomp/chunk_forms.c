@@ -350,8 +350,7 @@ static void steps(void)
     static_step(thread, 0, 20, 3);
     static_step(thread, 20, 0, -3);
     static_step(thread, -3, -40, -4);
-    step_8u(thread, ~0ul - 3, 10, -(1l << 62));
-    step_8u(thread, 3, ~0ul - 9, 1l << 61);
+    step_8u(thread, 3, (1ul << 63) - 9, 1l << 58);
   }
 }
 
