@@ -251,19 +251,36 @@ def what_a_launch_leaves_is_replaced(directory):
         assert not glob.glob(user.path("series", "threads-*"))
 
 
+def killed(directory, when):
+    """What a process leaves that is killed at some moment."""
+    program = Running(directory, "regions", "-t", "-p", "log")
+    when(program)
+    os.kill(program.pid, signal.SIGKILL)
+    program.process.communicate()
+    assert glob.glob(os.path.join(program.output, "*.live"))
+    return program.output
+
+
 @case
 def a_killed_process_leaves_what_is_replaced(directory):
-    for number in range(3):
-        program = Running(directory, "regions", "-t", "-p", "log", "--overwrite")
-        if number:
-            program.wait_sampled()
-        else:
-            wait_until(lambda: glob.glob(os.path.join(program.output, "*.live")), "a live file")
-        os.kill(program.pid, signal.SIGKILL)
-        program.process.communicate()
-        assert glob.glob(os.path.join(program.output, "*.live"))
-    done = run(LAUNCHER, "-q", "--overwrite", "-o", program.output, "true")
-    assert done.returncode == 0 and not glob.glob(os.path.join(program.output, "*.live")), done
+    output = killed(directory, Running.wait_sampled)
+    done = run(LAUNCHER, "-q", "--overwrite", "-o", output, "true")
+    assert done.returncode == 0 and not glob.glob(os.path.join(output, "*.live")), done
+
+
+@case
+def only_a_file_that_was_being_made_keeps_a_killed_measurement_from_being_replaced(directory):
+    """It is named; without it the others are replaced."""
+    output = killed(directory, lambda program: wait_until(
+        lambda: glob.glob(os.path.join(program.output, "*.live")), "a live file"))
+    for name in os.listdir(output):
+        with open(os.path.join(output, name), "rb") as file:
+            if name != "launch" and file.read(8) != OURS[:8]:
+                done = run(LAUNCHER, "-q", "--overwrite", "-o", output, "true")
+                assert done.returncode == 125 and "not measurements" in done.stderr, done
+                os.unlink(file.name)
+    done = run(LAUNCHER, "-q", "--overwrite", "-o", output, "true")
+    assert done.returncode == 0 and not glob.glob(os.path.join(output, "*.live")), done
 
 
 @case
