@@ -1,6 +1,7 @@
 """Programs of clang on each libomp, alone and measured (own_runtime.c): the same output, errors and status, since none is
 exchanged without being asked."""
 import os
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
@@ -14,14 +15,23 @@ def without_own(errors):
 
 
 def check(directory, what, library, modes=MODES):
-    """Returns what the program prints."""
+    """Returns what the program prints.  The child of after_fork hangs now and then on libomp 15, also without the tool (1 of
+    60 runs): then the case is repeated."""
+    try:
+        return compare(directory, what, library, modes)
+    except subprocess.TimeoutExpired as hung:
+        raise tap.Off(what, library, hung) from hung
+
+
+def compare(directory, what, library, modes):
     settings = {"OMP_NUM_THREADS": "3", "KMP_FORCE_MONOTONIC_DYNAMIC_SCHEDULE": "1"}
     if library:
         settings["LD_LIBRARY_PATH"] = os.path.dirname(library)
     program = build("own_runtime.c", "clang")
-    alone = tap.run(program, what, cwd=directory, **settings)
+    alone = tap.run(program, what, cwd=directory, timeout=20, **settings)
     for mode in modes:
-        done = Measurement(directory, program, what, options=("-e", "task-clock@f1000", *mode), **settings).done
+        done = Measurement(directory, program, what, options=("-e", "task-clock@f1000", *mode), timeout=20,
+                           **settings).done
         for each in (done, alone):
             assert "error while loading" not in each.stderr, each
         assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout), (what, library, mode, alone, done)
