@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Running, build, control, control_id, controlled, write
 from measurement_file import STRINGS, chunk
 from tap import (LAUNCHER, OTHER_USER, REPORT, Skip, case, compile_c, main, must, need_root, other_users_launcher, run,
-                 shared_directory, start, wait_until)
+                 start, wait_until)
 
 OTHER = 65534
 HOST = socket.gethostname()
@@ -546,7 +546,7 @@ def a_private_directory_that_is_not_ours_is_not_used(directory):
 
 @case
 def children_of_root_run_no_library_of_the_owner_of_the_directory(directory):
-    """The owner of a directory that root trusts puts links of every name of ours into it during the run."""
+    """The owner of a directory that root trusts replaces its entries during the run by links with names that hpcrun-lite uses."""
     need_root()
     temporary = os.path.join(directory, "tmp")
     os.mkdir(temporary, 0o700)
@@ -758,7 +758,7 @@ def root_touches_no_foreign_control_file_of_a_user(directory):
     attack_control(program, OTHER, victim_in(directory, program))
     done = control(program.output, "snapshot", os.path.join(directory, "copy"))
     assert done.returncode == 0, done
-    # a file of ours by name, but another file in truth, is not copied
+    # another file under the name of a measurement file is not copied
     os.link(os.path.join(directory, "victim"), user.path("m", f"{HOST}-9-9.hpcrun"))
     done = control(program.output, "snapshot", os.path.join(directory, "second"))
     assert done.returncode == 1 and not os.path.exists(os.path.join(directory, "second")), done
@@ -766,18 +766,24 @@ def root_touches_no_foreign_control_file_of_a_user(directory):
     program.end()
 
 
+def pretender(target):
+    """A process of another user with the library, whose environment names the directory."""
+    installation = os.path.dirname(os.path.dirname(other_users_launcher()))
+    library = glob.glob(os.path.join(installation, "**", "libhpcrun-lite.so"), recursive=True)[0]
+    process = start(*OTHER_USER, "env", f"LD_PRELOAD={library}", f"HPCRUN_LITE_DIR={target}", "sleep", "60", cwd="/")
+    wait_until(lambda: "libhpcrun-lite" in open(f"/proc/{process.pid}/maps", encoding="ascii").read() and
+               b"sleep" in open(f"/proc/{process.pid}/cmdline", "rb").read().split(b"\0")[0], "the library")
+    return process
+
+
 @case
 def root_writes_only_into_measurement_directories(directory):
     """The environment of another user's process can name any directory."""
     need_root()
     os.chmod(directory, 0o755)
-    other_users_launcher()
-    library = glob.glob(os.path.join(shared_directory(), "prefix", "**", "libhpcrun-lite.so"), recursive=True)[0]
     target = os.path.join(directory, "root's")
     os.mkdir(target, 0o755)
-    process = start(*OTHER_USER, "env", f"LD_PRELOAD={library}", f"HPCRUN_LITE_DIR={target}", "sleep", "60", cwd="/")
-    wait_until(lambda: "libhpcrun-lite" in open(f"/proc/{process.pid}/maps", encoding="ascii").read() and
-               b"sleep" in open(f"/proc/{process.pid}/cmdline", "rb").read().split(b"\0")[0], "the library")
+    process = pretender(target)
     before = os.stat(target).st_mtime_ns
     for which in (process.pid, target):
         done = control(which, "status")
@@ -787,16 +793,12 @@ def root_writes_only_into_measurement_directories(directory):
 
 @case
 def root_gives_no_file_in_its_measurement_to_another_user(directory):
-    """Another user's process says that it is measured into the directory of a launch of root's."""
+    """Another user's process claims that it is measured into the directory of root's launch."""
     need_root()
     os.chmod(directory, 0o755)
-    other_users_launcher()
-    library = glob.glob(os.path.join(shared_directory(), "prefix", "**", "libhpcrun-lite.so"), recursive=True)[0]
     target = os.path.join(directory, "root's")
     assert run(LAUNCHER, "-q", "-o", target, "true").returncode == 0
-    process = start(*OTHER_USER, "env", f"LD_PRELOAD={library}", f"HPCRUN_LITE_DIR={target}", "sleep", "60", cwd="/")
-    wait_until(lambda: "libhpcrun-lite" in open(f"/proc/{process.pid}/maps", encoding="ascii").read() and
-               b"sleep" in open(f"/proc/{process.pid}/cmdline", "rb").read().split(b"\0")[0], "the library")
+    process = pretender(target)
     write(os.path.join(directory, "filter.ini"), "[filter]\nthreads = 0\n")
     before = sorted(os.listdir(target))
     for which in (process.pid, target):

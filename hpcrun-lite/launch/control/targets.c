@@ -207,8 +207,8 @@ static bool add_running(struct targets *targets)
   return done;
 }
 
-/* Whether a launch has put its marker into the directory: one of this user, or of the directory's owner, who is
- * written. Returns 0, EACCES, or ENOENT. */
+/* Finds the marker that a launch has put into the directory: that of this user, or of the directory's owner.  Returns 0
+ * and sets *owner to its owner, or returns EACCES or ENOENT. */
 static int find_marker(int directory, uid_t *owner)
 {
   char id[KNOWN_FILE_ID_BYTES];

@@ -7,8 +7,8 @@
  *
  * No descriptor stays open: each function opens the file in its directory (rt/core/pinned.h), at a descriptor number
  * that programs do not use, and closes it again, because a program may close descriptors that it does not know.  The
- * first thread that needs the file makes it, with the header of an unused chunk: a file of ours has its magic from the
- * start.  If another file has taken its name, that is left alone. */
+ * first thread that needs the file makes it, and at once writes the header of an unused chunk: a file without magic was
+ * left by a process that was killed in between.  If another file has taken its name, that is left alone. */
 #ifndef HPCRUN_LITE_RT_CORE_MAPPED_H
 #define HPCRUN_LITE_RT_CORE_MAPPED_H
 
