@@ -47,15 +47,18 @@ static void make_id(char *id, size_t size, bool series)
     const char *value = getenv(job_variables[i]);
     if (value && value[0] != '\0') {
       snprintf(id, size, "%s=%s%s%s", job_variables[i], value, key ? "." : "", key ? key : "");
+      known_file_fit_job(strchr(id, '=') + 1);
       return;
     }
   }
   if (job && step && getenv("SLURM_PROCID") && !series) {
     snprintf(id, size, KNOWN_FILE_SLURM "=%s.%s", job, step);
+    known_file_fit_job(strchr(id, '=') + 1);
     return;
   }
   clock_gettime(CLOCK_REALTIME, &now);
-  gethostname(host, sizeof host - 1);
+  if (gethostname(host, sizeof host - 1) != 0 || !host[0])
+    strcpy(host, "localhost");
   snprintf(id, size, LAUNCH_ID "%s.%ld.%lld.%09ld", host, (long)getpid(), (long long)now.tv_sec, now.tv_nsec);
 }
 

@@ -453,6 +453,16 @@ def the_page_of_a_report_replaces_nothing_but_an_earlier_page(directory):
 
 
 @case
+def a_job_of_any_name_leaves_a_marker_that_is_known(directory):
+    for user in users(directory):
+        for number, name in enumerate(("kvs=1 (a) $x;~", "\u00e9", "a" * 600)):
+            for _ in range(2):  # the second rank joins
+                done = user.launch("-o", f"m{number}", "true", PMI_JOBID=name)
+                assert done.returncode == 0, (name, done)
+            user.measure(f"m{number}", "--overwrite")
+
+
+@case
 def a_directory_without_a_marker_is_no_run_of_a_series(directory):
     for user in users(directory):
         user.measure("d")

@@ -218,12 +218,24 @@ static bool is_launch(const char *text, const char *end)
 }
 
 /* Whether it is the name of a job, in which there are no blanks, and nothing that a shell would take for more. */
+static bool is_of_job(char letter)
+{
+  return isalnum((unsigned char)letter) || strchr("._:@/+-,[]%", letter);
+}
+
 static bool is_job(const char *text, const char *end)
 {
   for (const char *at = text; at < end; at++)
-    if (!isalnum((unsigned char)*at) && !strchr("._:@/+-,[]%", *at))
+    if (!is_of_job(*at))
       return false;
   return text < end;
+}
+
+void known_file_fit_job(char *name)
+{
+  for (; *name; name++)
+    if (!is_of_job(*name))
+      *name = '_';
 }
 
 bool known_file_read_marker(int fd, char id[KNOWN_FILE_ID_BYTES])

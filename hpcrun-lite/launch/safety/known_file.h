@@ -38,6 +38,9 @@ bool known_file_has_name(const char *name, const char *suffix);
 /* Takes HOST-PID-START and that suffix apart; HOST may contain '-'. */
 bool known_file_process(const char *name, const char *suffix, char *host, size_t host_size, pid_t *pid);
 
+/* Replaces what a marker's name of a job may not contain by '_'. */
+void known_file_fit_job(char *name);
+
 /* Whether the text, of a regular file, is a marker; writes the id in it. */
 bool known_file_read_marker(int fd, char id[KNOWN_FILE_ID_BYTES]);
 
