@@ -1,14 +1,15 @@
 #include "hpcprof-lite/job.h"
 
+#include "common/array.h"
 #include "common/escape.h"
 #include "hpcprof-lite/input/find.h"
+#include "hpcprof-lite/invocation/column_choice.h"
 #include "hpcprof-lite/invocation/runs.h"
 #include "hpcprof-lite/invocation/sort_column.h"
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/views/construct_order.h"
 #include "hpcprof-lite/views/sorting.h"
 #include "hpcprof-lite/views/symbolize.h"
-#include "hpcprof-lite/views/thread_order.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,9 +49,6 @@ static int list_columns(struct job *job, union column_names *names, struct sort_
 {
   enum options_view view = job->options.view;
   switch (view) {
-  case OPTIONS_THREADS:
-    *columns = (struct sort_columns){thread_order_columns, THREAD_ORDER_COLUMNS, false};
-    return 0;
   case OPTIONS_PARALLELISM:
     *columns = (struct sort_columns){workspan_columns, WORKSPAN_COLUMNS, false};
     return 0;
@@ -73,7 +71,7 @@ static int list_columns(struct job *job, union column_names *names, struct sort_
   }
 }
 
-int job_choose_sort(struct job *job)
+static int choose_old_sort(struct job *job)
 {
   union column_names names;
   struct sort_columns columns = {0};
@@ -90,6 +88,71 @@ int job_choose_sort(struct job *job)
   free(choice);
   job->options.sort = found;
   return found ? 0 : EXIT_USAGE;
+}
+
+/* Whether the view prefers exclusive figures. */
+static bool prefers_exclusive(const struct job *job)
+{
+  return job->options.view == OPTIONS_FLAT || job->options.view == OPTIONS_BOTTOMUP;
+}
+
+/* Sets *column to the column that a word of an option means.  refusal: what is wrong where there is none, with the view
+ * and the word.  Returns 0, or the exit status after printing it. */
+static int find_column(struct job *job, const char *option, const char *refusal, const char *word, uint32_t *column)
+{
+  char wrong[512];
+  struct column_choice choice;
+  column_choice_find(&job->table, word, prefers_exclusive(job), &choice);
+  *column = choice.column;
+  const char *names = choice.names ? choice.names : "not known";
+  snprintf(wrong, sizeof wrong, "view '%s' %s '%.200s'", job->options.view_name, refusal, word);
+  if (choice.column == MODEL_NONE)
+    job_print_error("%s: its columns are %s", wrong, names);
+  else if (choice.several && !job->options.quiet)
+    job_print_error("%s '%s' can mean %s: it is taken for %s", option, word, names,
+                    table_column(&job->table, choice.column)->name);
+  free(choice.names);
+  return choice.column == MODEL_NONE ? EXIT_USAGE : 0;
+}
+
+/* Finds the columns that --columns names. */
+static int choose_shown(struct job *job)
+{
+  size_t room = 0;
+  int status = 0;
+  for (const char *word = job->options.columns, *end; word && !status; word = *end ? end + 1 : NULL) {
+    end = strchrnul(word, ',');
+    char *copy = strndup(word, (size_t)(end - word));
+    uint32_t count = job->report.chosen_count;
+    bool fits = copy && array_reserve(&job->chosen, &room, (size_t)count + 1, sizeof *job->chosen);
+    status = fits ? find_column(job, "--columns", "has no column", copy, &job->chosen[count]) : job_no_memory();
+    job->report.chosen_count = count + 1;
+    free(copy);
+  }
+  job->report.chosen = job->chosen;
+  return status;
+}
+
+int job_choose_columns(struct job *job, table_maker *make)
+{
+  uint32_t column;
+  if (!make)
+    return choose_old_sort(job);
+  if (!job->options.sort && !job->options.columns)
+    return 0;
+  if (make(&job->report, &job->table))
+    return job_no_memory();
+  int status = job->options.sort ? find_column(job, "--sort", "cannot be sorted by", job->options.sort, &column) : 0;
+  if (!status && job->options.sort)
+    job->options.sort = table_column(&job->table, column)->name;
+  return status ? status : choose_shown(job);
+}
+
+int job_sort(struct job *job, void *rows, size_t count, size_t size)
+{
+  if (!job->options.sort)
+    return 0;
+  return table_sort(&job->table, table_number(&job->table, job->options.sort), rows, count, size);
 }
 
 /* ---- directories ---- */
@@ -235,6 +298,8 @@ void job_release(struct job *job)
   free(job->arguments);
   free(job->shown);
   free(job->thread_order);
+  free(job->chosen);
+  table_release(&job->table);
   free(job->row_of);
   free(job->factors);
   construct_tree_release(&job->constructs);

@@ -40,6 +40,8 @@ struct job {
   bool *shown;      /* [row] of the tree that is shown */
   struct statistics statistics;
   uint64_t *thread_order;
+  struct table table; /* of the view, where --sort or --columns name columns of it */
+  uint32_t *chosen;   /* by --columns */
   struct distribution distribution;
   struct hotspot hot[HOTSPOTS_MAX];
   uint32_t hot_critical[HOTSPOTS_CRITICAL_MAX];
@@ -84,8 +86,12 @@ int job_no_memory(void);
 int job_different_runs(const char *one, const char *other);
 int job_nothing_matches(const char *option, const char *text);
 
-/* Replaces the word of --sort by the name of the column of the view that it means.  Returns 0 or the exit status. */
-int job_choose_sort(struct job *job);
+/* Finds the columns that --sort and --columns mean in the view's table; the word of --sort is replaced by the name.
+ * Requires tree_begin().  Returns 0 or the exit status. */
+int job_choose_columns(struct job *job, table_maker *make);
+
+/* Sorts rows of the view's table, which are of that size, as --sort asks for.  Returns 0 or ERR_NOMEM. */
+int job_sort(struct job *job, void *rows, size_t count, size_t size);
 
 /* Completes the measurement directories of the command line: without any, takes the newest one.  `speaks`: this process
  * prints messages.  Returns 0, or the exit status if there is none, or if they hold different runs. */

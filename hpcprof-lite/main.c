@@ -38,6 +38,7 @@
 #include "hpcprof-lite/report/speedup_view.h"
 #include "hpcprof-lite/report/summary/summary.h"
 #include "hpcprof-lite/report/table.h"
+#include "hpcprof-lite/report/table_writer.h"
 #include "hpcprof-lite/report/text.h"
 #include "hpcprof-lite/report/threads.h"
 #include "hpcprof-lite/report/whatif_view.h"
@@ -60,12 +61,13 @@ static const struct view {
   void (*text)(const struct report *report);
   int (*table)(const struct report *report, bool json);
   int (*drawing)(const struct report *report);
+  table_maker *make;
 } views[] = {
     [OPTIONS_SUMMARY] = {true, summary_pipeline, summary_text, table_summary},
     [OPTIONS_TOPDOWN] = {true, tree_pipeline, text_tree, table_tree},
     [OPTIONS_BOTTOMUP] = {true, tree_pipeline, text_tree, table_tree},
     [OPTIONS_FLAT] = {true, tree_pipeline, text_tree, table_tree},
-    [OPTIONS_THREADS] = {false, threads_pipeline, threads_text, table_threads},
+    [OPTIONS_THREADS] = {false, threads_pipeline, threads_text, NULL, NULL, threads_table},
     [OPTIONS_EFFICIENCY] = {false, NULL, text_efficiency, table_efficiency},
     [OPTIONS_PARALLELISM] = {true, parallelism_pipeline, parallelism_text, parallelism_table},
     [OPTIONS_CRITICAL_PATH] = {true, tree_pipeline, text_critical_path, table_tree},
@@ -133,7 +135,7 @@ static int page_view(struct job *job, enum options_view number, enum page_conten
   int status = number == OPTIONS_SOURCE ? tree_prepare_again(job) : 0;
   if (!status && view->pipeline)
     status = view->pipeline(job);
-  return status || content == PAGE_INTERVALS ? status : view->table(&job->report, json);
+  return status || content == PAGE_INTERVALS ? status : view->make ? table_write(&job->report, view->make, json) : view->table(&job->report, json);
 }
 
 static int write_database(struct job *job, const char *path, char *message, size_t size)
@@ -164,7 +166,7 @@ static int print(struct job *job)
     return 0;
   }
   if (job->options.format != OPTIONS_TEXT)
-    return view->table(&job->report, json);
+    return view->make ? table_write(&job->report, view->make, json) : view->table(&job->report, json);
   document_range(&job->report);
   int status = 0;
   if (view->drawing)
@@ -196,7 +198,7 @@ static int fill(struct job *job, struct comparison *comparison)
   if (!status)
     status = job_check_efficiency(job);
   if (!status)
-    status = job_choose_sort(job);
+    status = job_choose_columns(job, view->make);
   return !status && view->pipeline ? view->pipeline(job) : status;
 }
 

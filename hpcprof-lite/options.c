@@ -22,6 +22,7 @@ enum long_only {
   OPT_LINES,
   OPT_ROOT,
   OPT_SORT,
+  OPT_COLUMNS,
   OPT_PERCENT,
   OPT_ROWS,
   OPT_DEPTH,
@@ -58,6 +59,7 @@ static const struct option long_options[] = {
     {"lines", no_argument, NULL, OPT_LINES},
     {"root", required_argument, NULL, OPT_ROOT},
     {"sort", required_argument, NULL, OPT_SORT},
+    {"columns", required_argument, NULL, OPT_COLUMNS},
     {"percent-limit", required_argument, NULL, OPT_PERCENT},
     {"max-rows", required_argument, NULL, OPT_ROWS},
     {"depth", required_argument, NULL, OPT_DEPTH},
@@ -471,7 +473,8 @@ static bool take_plain(int option, struct options *options)
                {OPT_COMPARE, .text = &options->compare},
                {OPT_METRIC, .text = &options->metric},
                {OPT_ROOT, .text = &options->root_text},
-               {OPT_SORT, .text = &options->sort}};
+               {OPT_SORT, .text = &options->sort},
+               {OPT_COLUMNS, .text = &options->columns}};
   for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
     if (plain[i].option != option)
       continue;
@@ -486,7 +489,7 @@ static bool take_plain(int option, struct options *options)
 
 static int parse_option(int option, struct options *options, char *message, size_t size)
 {
-  bool names = option == OPT_ROOT || option == OPT_SORT || option == OPT_METRIC || option == OPT_WHAT_IF ||
+  bool names = option == OPT_ROOT || option == OPT_SORT || option == OPT_COLUMNS || option == OPT_METRIC || option == OPT_WHAT_IF ||
                option == OPT_FAIL_IF;
   if (names) /* of the program, as CSV shows them */
     escape_undo(optarg);

@@ -76,6 +76,7 @@ struct options {
   uint32_t scenarios_count;
   size_t scenarios_room;
   const char *sort;      /* column, NULL = the view's own order       */
+  const char *columns;   /* that are shown, separated by commas; NULL: the view's own */
   const char *reference; /* measurement directory of the run that grains are compared to */
   struct grain_limits grain_limits;
   bool limits_given, grain_groups;

@@ -318,7 +318,8 @@ int summary_pipeline(struct job *job)
 
 int threads_pipeline(struct job *job)
 {
-  if (thread_order(&job->profile, job->options.sort, &job->thread_order, &job->report.thread_count))
+  if (thread_order(&job->profile, &job->thread_order, &job->report.thread_count) ||
+      job_sort(job, job->thread_order, job->report.thread_count, sizeof *job->thread_order))
     return job_no_memory();
   job->report.thread_order = job->thread_order;
   uint32_t most = job->options.max_rows;

@@ -190,7 +190,7 @@ static int compute(struct reading_source *source, struct reading *before, struct
   if (!status)
     status = build_rows(reading);
   if (!status)
-    status = thread_order(profile, NULL, &reading->threads, &reading->threads_count);
+    status = thread_order(profile, &reading->threads, &reading->threads_count);
   return status;
 }
 

@@ -26,6 +26,7 @@
 #include "hpcprof-lite/model/grain.h"
 #include "hpcprof-lite/model/names.h"
 #include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/model/table.h"
 #include "hpcprof-lite/model/timeline.h"
 #include "hpcprof-lite/model/tree.h"
 #include "hpcprof-lite/views/source/source_blocks.h"
@@ -41,6 +42,8 @@ struct grain_source {
 
 struct report {
   FILE *stream;
+  const uint32_t *chosen; /* numbers of the columns that --columns names, in order */
+  uint32_t chosen_count;  /* 0: it is not given */
   const char *view;
   const struct profile *profile;
   const struct names *names;
@@ -101,6 +104,10 @@ struct report {
   const struct scaling *scaling;     /* of --scaling, else NULL */
   struct compare_result *comparison; /* of --compare and --fail-if, else NULL */
 };
+
+/* Describes the table of a view, whose source reads the report.  Columns depend on the profile only: they are known
+ * before the report has rows.  Returns 0 or ERR_NOMEM; the table must be released in either case. */
+typedef int table_maker(const struct report *report, struct table *table);
 
 static inline const struct profile_thread *report_thread(const struct report *report, uint32_t i,
                                                          const struct profile_process **process)

@@ -84,33 +84,47 @@ void row_writer_json_string(FILE *stream, const char *text)
   putc_unlocked('"', stream);
 }
 
-/* Whether all characters of a text stand for themselves. */
-static bool is_plain(const char *text)
-{
-  for (; *text; text++)
-    if (*text <= ' ' || *text >= 127 || *text == ',' || *text == '"' || *text == '\\')
-      return false;
-  return true;
-}
-
 /* Whether a spreadsheet may take the text for a formula, also behind spaces; or it begins with the mark itself. */
 static bool needs_mark(const char *text)
 {
-  static const char *const begins[] = {"=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20"};
-  bool found = *text == '\'';
-  text += strspn(text, " ");
-  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-    found |= !strncmp(text, begins[i], strlen(begins[i]));
+  static const char *const wide[] = {"\uff1d", "\uff0b", "\uff0d", "\uff20"};
+  if (keeps_names)
+    return false;
+  if (*text == '\'')
+    return true;
+  while (*text == ' ')
+    text++;
+  if (*text && strchr("=+-@\t\r", *text))
+    return true;
+  bool found = false;
+  for (size_t i = 0; i < sizeof wide / sizeof *wide && *text == wide[0][0]; i++)
+    found |= !strncmp(text, wide[i], strlen(wide[i]));
   return found;
+}
+
+size_t row_writer_plain(const char *text, bool json, struct row_writer_marks *marks)
+{
+  const unsigned char *s = (const unsigned char *)text;
+  bool comma = false;
+  size_t length = 0;
+  for (; s[length] >= ' ' && s[length] < 127 && s[length] != '"' && s[length] != '\\'; length++)
+    comma |= s[length] == ',';
+  if (s[length])
+    return 0;
+  bool space = length && (s[0] == ' ' || s[length - 1] == ' ');
+  marks->quote = json || quotes_text || comma || space;
+  marks->mark = !json && needs_mark(text);
+  return length;
 }
 
 static void csv_string(FILE *stream, const char *text)
 {
-  bool mark = !keeps_names && needs_mark(text);
-  if (!quotes_text && !mark && is_plain(text)) {
+  struct row_writer_marks marks;
+  if (row_writer_plain(text, false, &marks) && !marks.quote && !marks.mark) {
     fputs_unlocked(text, stream);
     return;
   }
+  bool mark = needs_mark(text);
   bool quote = quotes_text || strpbrk(text, ",\"") || *text == ' ' || (*text && text[strlen(text) - 1] == ' ');
   if (quote)
     putc_unlocked('"', stream);
@@ -123,6 +137,14 @@ static void csv_string(FILE *stream, const char *text)
   }
   if (quote)
     putc_unlocked('"', stream);
+}
+
+void row_writer_put_text(FILE *stream, const char *text, bool json)
+{
+  if (json)
+    row_writer_json_string(stream, text);
+  else
+    csv_string(stream, text);
 }
 
 void row_writer_begin(struct row_writer *writer, FILE *stream, bool json, const char *const *columns,

@@ -69,4 +69,15 @@ void row_writer_number(FILE *stream, uint64_t value, unsigned decimals);
 /* A JSON string with its quotes. */
 void row_writer_json_string(FILE *stream, const char *text);
 
+/* What stands around a text: quotation marks, and in CSV the mark of text that is no formula. */
+struct row_writer_marks {
+  bool quote, mark;
+};
+
+/* Returns the length of a text whose characters all stand for themselves; 0 of any other. */
+size_t row_writer_plain(const char *text, bool json, struct row_writer_marks *marks);
+
+/* Writes a text as a cell. */
+void row_writer_put_text(FILE *stream, const char *text, bool json);
+
 #endif

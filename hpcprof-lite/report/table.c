@@ -222,49 +222,6 @@ int table_tree(const struct report *report, bool json)
   return 0;
 }
 
-int table_threads(const struct report *report, bool json)
-{
-  static const char *const columns[] = {"process", "rank",   "thread",      "host",       "samples", "dropped",
-                                        "partial", "work_s", "overhead_s",  "lockwait_s", "idle_s",  "cpu_s",
-                                        "wall_s",  "tool_s", "core_wait_s", "blocked_s",  "paused_s"};
-  struct row_writer writer;
-  char pauses[PROFILE_PAUSES_MAX];
-  bool paused = profile_pauses(report->profile, true, pauses, sizeof pauses);
-  document_open(report, json);
-  row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns - !paused);
-  bool time = tree_has_time(report->columns);
-  for (uint32_t i = 0; i < report->thread_count; i++) {
-    const struct profile_process *process;
-    const struct profile_thread *thread = report_thread(report, i, &process);
-    row_writer_uint(&writer, process->pid);
-    row_writer_optional(&writer, process->rank >= 0, (uint64_t)process->rank);
-    row_writer_uint(&writer, thread->index);
-    row_writer_text(&writer, process->host);
-    row_writer_uint(&writer, thread->samples);
-    if (report->profile->range.traced) { /* when that was is not known */
-      row_writer_empty(&writer);
-      row_writer_empty(&writer);
-    } else {
-      row_writer_uint(&writer, thread->lost[LOSS_MEMORY] + thread->lost[LOSS_IN_TOOL]);
-      row_writer_uint(&writer, thread->lost[LOSS_PARTIAL]);
-    }
-    time_cell(&writer, time ? 0 : MODEL_NONE, thread->work_ns);
-    time_cell(&writer, time ? 0 : MODEL_NONE, thread->overhead_ns);
-    row_writer_ns(&writer, thread->lockwait_ns);
-    row_writer_ns(&writer, thread->idle_ns);
-    row_writer_ns(&writer, thread->cpu_ns);
-    row_writer_ns(&writer, thread->wall_ns);
-    row_writer_ns(&writer, thread->tool_ns);
-    row_writer_ns(&writer, thread->core_wait_ns);
-    row_writer_ns(&writer, thread->blocked_ns);
-    if (paused)
-      row_writer_ns(&writer, thread->paused_ns);
-  }
-  row_writer_end(&writer);
-  document_close(report, json);
-  return 0;
-}
-
 static bool needs_comparison(int part)
 {
   return part == EFFICIENCY_WORK_ONE || part == EFFICIENCY_INFLATION;

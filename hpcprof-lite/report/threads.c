@@ -2,12 +2,74 @@
 
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/legend.h"
-#include "hpcprof-lite/report/terminal.h"
+#include "hpcprof-lite/report/text_table.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { CELL = 16, THREADS_WIDE = 84 };
+enum { CELL = TEXT_TABLE_FIGURE };
+
+/* ---- the table ---- */
+
+/* A row is an element of the report's order of threads. */
+static void fill(const void *context, const void *row, struct cell *cell)
+{
+  const struct report *report = context;
+  const uint64_t *number = row;
+  const struct profile_process *process = &report->profile->processes[*number >> 32];
+  const struct profile_thread *thread = &process->threads[(uint32_t)*number];
+  bool time = tree_has_time(report->columns),
+       traced = report->profile->range.traced; /* when samples were lost is not known */
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/threads.def"
+#undef COLUMN
+}
+
+static void fill_paused(const void *context, const void *row, struct cell *cell)
+{
+  const struct report *report = context;
+  const uint64_t *number = row;
+  const struct profile_thread *thread = &report->profile->processes[*number >> 32].threads[(uint32_t)*number];
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/threads_paused.def"
+#undef COLUMN
+}
+
+#define COLUMN COLUMN_ENTRY
+static const struct table_column columns[] = {
+#include "hpcprof-lite/report/threads.def"
+};
+static const struct table_column columns_paused[] = {
+#include "hpcprof-lite/report/threads_paused.def"
+};
+#undef COLUMN
+const struct schema threads_schema = SCHEMA(columns, fill);
+static const struct schema paused_schema = SCHEMA(columns_paused, fill_paused);
+
+static int each_thread(const void *source, table_take *take, void *to)
+{
+  const struct report *report = source;
+  int status = 0;
+  for (uint32_t i = 0; i < report->thread_count && !status; i++)
+    status = take(to, &report->thread_order[i]);
+  return status;
+}
+
+int threads_table(const struct report *report, struct table *table)
+{
+  char pauses[PROFILE_PAUSES_MAX];
+  table->each = each_thread;
+  table->source = report;
+  table->shown =
+      "thread samples idle_samples lockwait_samples dropped partial work_s overhead_s lockwait_s idle_s cpu_s "
+      "wall_s blocked_s";
+  int status = table_add(table, &threads_schema, report);
+  if (!status && profile_pauses(report->profile, true, pauses, sizeof pauses))
+    status = table_add(table, &paused_schema, report);
+  return status;
+}
+
+/* ---- text ---- */
 
 static const char line_legend[] = "Lock, Idle: how long the thread itself waited; see --legend\n";
 static const char full_legend[] = "Samples of idle and lock-waiting threads; Lost: lost or taken inside the tool;\n"
@@ -15,38 +77,6 @@ static const char full_legend[] = "Samples of idle and lock-waiting threads; Los
                                   "Work, Ovhd: sampled; Ovhd is time in the OpenMP runtime.\n"
                                   "Lock, Idle: how long the thread itself waited, wherever the cause is; timed\n"
                                   "exactly by the runtime's callbacks.\n";
-
-/* Seconds in 6 columns. */
-static void short_seconds(uint64_t ns, char out[CELL])
-{
-  double seconds = (double)ns / 1e9;
-  if (seconds > 999999) {
-    terminal_short_count(ns / 1000000000, out);
-    return;
-  }
-  snprintf(out, CELL, "%.*f", seconds < 999.995 ? 2 : seconds < 9999.95 ? 1 : 0, seconds);
-}
-
-static void print_thread(const struct report *report, const struct profile_thread *thread, bool blocked)
-{
-  const uint64_t times[] = {thread->work_ns, thread->overhead_ns, thread->lockwait_ns, thread->idle_ns,
-                            thread->cpu_ns,  thread->wall_ns,     thread->blocked_ns};
-  const uint64_t counts[] = {thread->samples_idle, thread->samples_lockwait,
-                             thread->lost[LOSS_MEMORY] + thread->lost[LOSS_IN_TOOL], thread->lost[LOSS_PARTIAL]};
-  char text[CELL];
-  size_t shown = sizeof times / sizeof *times - !blocked;
-  terminal_count(thread->samples, text);
-  fprintf(report->stream, "%6" PRIu32 "%9s", thread->index, text);
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-    terminal_short_count(counts[i], text);
-    fprintf(report->stream, " %4s", i >= 2 && report->profile->range.traced ? "-" : text);
-  }
-  for (size_t i = 0; i < shown; i++) {
-    short_seconds(times[i], text);
-    fprintf(report->stream, " %6s", i < 2 && !tree_has_time(report->columns) ? "-" : text);
-  }
-  putc('\n', report->stream);
-}
 
 static void print_process(const struct report *report, const struct terminal *terminal,
                           const struct profile_process *process)
@@ -150,29 +180,31 @@ static void print_events(const struct report *report, const struct terminal *ter
 
 static void print_all(const struct report *report)
 {
-  struct terminal terminal;
-  terminal_init(&terminal, report->stream);
-  print_events(report, &terminal);
-  bool blocked = terminal.width >= THREADS_WIDE;
-  fprintf(report->stream, "%15s%13s%19s%21s\n", "", "samples of:", "sampled s:", "exact s:");
-  category_heading(&terminal, report->stream,
-                   blocked ? "Thread  Samples Idle Lock Lost Part   Work   Ovhd   Lock   Idle    CPU   Wall  Block"
-                           : "Thread  Samples Idle Lock Lost Part   Work   Ovhd   Lock   Idle    CPU   Wall");
+  struct text_table text;
   const struct profile_process *last = NULL;
+  if (text_table_init(&text, report, threads_table)) {
+    text_table_release(&text);
+    return;
+  }
+  print_events(report, &text.terminal);
+  if (!report->chosen_count)
+    fprintf(report->stream, "%15s%13s%19s%21s\n", "", "samples of:", "sampled s:", "exact s:");
+  text_table_heading(&text);
   for (uint32_t i = 0; i < report->thread_count; i++) {
     const struct profile_process *process;
-    const struct profile_thread *thread = report_thread(report, i, &process);
+    report_thread(report, i, &process);
     if (process != last)
-      print_process(report, &terminal, process);
+      print_process(report, &text.terminal, process);
     last = process;
-    print_thread(report, thread, blocked);
+    text_table_row(&text, &report->thread_order[i]);
   }
   legend_print(report, line_legend, full_legend);
-  if (blocked && report->legend)
+  if (report->legend && text_table_shows(&text, "blocked_s"))
     fprintf(report->stream, "Block: time asleep outside OpenMP: calls known to wait, timed exactly (see\n"
                             "hpcrun-lite(1)), and the thread's time that no other column has.\n");
   if (report->left_out)
     fprintf(report->stream, "%" PRIu32 " thread%s omitted.\n", report->left_out, report->left_out == 1 ? "" : "s");
+  text_table_release(&text);
 }
 
 /* A figure of a thread in 8 columns. */
@@ -181,7 +213,7 @@ static void print_figure(const struct report *report, enum distribution_figure f
   char text[CELL];
   bool sampled = figure == DISTRIBUTION_WORK || figure == DISTRIBUTION_OVERHEAD;
   if (figure <= DISTRIBUTION_WALL)
-    short_seconds(value, text);
+    text_table_short_seconds(value, text);
   else
     terminal_short_count(value, text);
   fprintf(report->stream, " %7s", sampled && !tree_has_time(report->columns) ? "-" : text);
@@ -235,8 +267,8 @@ static void print_bins(const struct report *report, const struct terminal *termi
     uint64_t start =
         model_sum(distribution->quantiles[distribution->by][DISTRIBUTION_LEAST], distribution->bin_width * (uint64_t)i);
     uint64_t length = (uint64_t)distribution->bins[i] * BAR_MAX / most;
-    short_seconds(start, from);
-    short_seconds(model_sum(start, distribution->bin_width), to);
+    text_table_short_seconds(start, from);
+    text_table_short_seconds(model_sum(start, distribution->bin_width), to);
     fprintf(report->stream, "%9s to %8s %7" PRIu32 " ", from, to, distribution->bins[i]);
     for (uint64_t j = 0; j < length || (j == 0 && distribution->bins[i]); j++)
       putc('#', report->stream);

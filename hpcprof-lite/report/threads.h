@@ -4,6 +4,8 @@
 
 #include "hpcprof-lite/report/report.h"
 
+extern const struct schema threads_schema;
+int threads_table(const struct report *report, struct table *table);
 void threads_text(const struct report *report);
 
 #endif

@@ -15,8 +15,7 @@ extern const char *const thread_order_columns[THREAD_ORDER_COLUMNS];
 uint64_t thread_order_figure(const struct profile_thread *thread, size_t column);
 
 /* Sets *order to a new array of the threads of all usable processes, which the caller frees; an element is process <<
- * 32 | thread, both positions in the profile.  sort: a column of the threads view, NULL = by process and thread.
- * Returns 0, ERR_INPUT if there is no such column, or ERR_NOMEM. */
-int thread_order(const struct profile *profile, const char *sort, uint64_t **order, uint32_t *count);
+ * 32 | thread, both positions in the profile.  Returns 0 or ERR_NOMEM. */
+int thread_order(const struct profile *profile, uint64_t **order, uint32_t *count);
 
 #endif

@@ -39,7 +39,7 @@ static void add_row(struct counts *counts, uint32_t counter, uint64_t start_ns, 
   html_table_add_row(&counts->table, row);
 }
 
-static uint64_t cell_ns(const struct counts *counts, uint32_t cell)
+static uint64_t cell_start(const struct counts *counts, uint32_t cell)
 {
   return timeline_cell_start(counts->from_ns, counts->to_ns, COUNTER_TABLES_CELLS, cell);
 }
@@ -51,9 +51,9 @@ static int add_to_cells(struct counts *counts, struct drawn_counter *counter, co
   if (!counter->cells)
     return ERR_NOMEM;
   uint32_t cell = timeline_cell_at(counts->from_ns, counts->to_ns, COUNTER_TABLES_CELLS, count->start_ns);
-  for (; cell < COUNTER_TABLES_CELLS && cell_ns(counts, cell) <= count->end_ns; cell++) {
+  for (; cell < COUNTER_TABLES_CELLS && cell_start(counts, cell) <= count->end_ns; cell++) {
     uint64_t part =
-        model_part(count->value, count->start_ns, count->end_ns, cell_ns(counts, cell), cell_ns(counts, cell + 1));
+        model_part(count->value, count->start_ns, count->end_ns, cell_start(counts, cell), cell_start(counts, cell + 1));
     counter->cells[cell] = model_sum(counter->cells[cell], part);
   }
   return 0;
@@ -85,7 +85,7 @@ static int add_counts(struct counts *counts, const struct timeline *timeline)
     const uint64_t *cells = counts->counters[counts->order[i]].cells;
     for (uint32_t cell = 0; cell < COUNTER_TABLES_CELLS && cells; cell++)
       if (cells[cell])
-        add_row(counts, i, cell_ns(counts, cell), cell_ns(counts, cell + 1), cells[cell]);
+        add_row(counts, i, cell_start(counts, cell), cell_start(counts, cell + 1), cells[cell]);
   }
   return status ? status : counts->table.no_memory ? ERR_NOMEM : 0;
 }

@@ -4,7 +4,7 @@
 #include "hpcprof-lite/report/timeline/timeline_counters.h"
 #include "hpcprof-lite/report/timeline/timeline_tiles.h"
 
-struct table {
+struct intervals {
   const struct report *report;
   struct row_writer writer;
   uint32_t marks; /* written */
@@ -12,7 +12,7 @@ struct table {
 };
 
 /* Writes the marks and phases that begin until that time. */
-static void print_marks(struct table *table, uint64_t until_ns)
+static void print_marks(struct intervals *table, uint64_t until_ns)
 {
   struct row_writer *writer = &table->writer;
   const struct run_marks *marks = table->report->marks;
@@ -35,7 +35,7 @@ static void print_marks(struct table *table, uint64_t until_ns)
 
 static int print_count(void *context, uint32_t lane, const struct timeline_count *count)
 {
-  struct table *table = context;
+  struct intervals *table = context;
   struct row_writer *writer = &table->writer;
   const struct timeline_lane *of = &table->report->timeline->lanes[lane];
   const struct profile_process *process = &table->report->profile->processes[of->process];
@@ -54,7 +54,7 @@ static int print_count(void *context, uint32_t lane, const struct timeline_count
   return ferror(writer->stream) ? ERR_INPUT : 0;
 }
 
-static void context_cell(const struct table *table, struct row_writer *writer, uint32_t row)
+static void context_cell(const struct intervals *table, struct row_writer *writer, uint32_t row)
 {
   bool known = row < table->report->tree->count;
   row_writer_optional(writer, known, known ? table->report->tree->rows[row].id : 0);
@@ -62,7 +62,7 @@ static void context_cell(const struct table *table, struct row_writer *writer, u
 
 static int print_interval(void *context, const struct timeline_interval *interval)
 {
-  struct table *table = context;
+  struct intervals *table = context;
   struct row_writer *writer = &table->writer;
   const struct timeline *timeline = table->report->timeline;
   const struct timeline_lane *lane = &timeline->lanes[interval->lane];
@@ -95,7 +95,7 @@ int timeline_table(const struct report *report, bool json)
   static const char *const columns[] = {
       "process",   "rank", "thread",   "start_s",          "end_s", "kind", "category", "context_id",
       "construct", "name", "wait_for", "on_critical_path", "value"};
-  struct table table = {.report = report};
+  struct intervals table = {.report = report};
   if (json)
     return timeline_tiles(report);
   int status = timeline_counters_any(report, &table.counters);

@@ -114,7 +114,7 @@ static int end_table(struct sqlite_database *database, struct commands *commands
 /* ---- CSV ---- */
 
 /* What the cells of a column are, as bits: those that are empty and no text tell nothing. */
-enum { CELL_NUMBER = 1, CELL_TEXT = 2 };
+enum { KIND_NUMBER = 1, KIND_TEXT = 2 };
 
 struct csv_cell {
   size_t start; /* in the row's text */
@@ -162,7 +162,7 @@ static int read_row(FILE *csv, struct csv_row *row)
     if (c == ',' && !quoted)
       fits = fits && put_character(row, '\0') && begin_cell(row);
     else if (fits)
-      row->cells[row->count - 1].kind |= c == '"' ? CELL_TEXT : quoted ? 0 : CELL_NUMBER;
+      row->cells[row->count - 1].kind |= c == '"' ? KIND_TEXT : quoted ? 0 : KIND_NUMBER;
     if (fits && (doubled || (c != '"' && (c != ',' || quoted))))
       fits = put_character(row, (char)c);
   }
@@ -177,7 +177,7 @@ static void put_cell(const struct sqlite_library *library, const char *text, int
   long long whole = strtoll(text, &end, 10);
   if (!*text)
     library->null();
-  else if (kind & CELL_TEXT)
+  else if (kind & KIND_TEXT)
     library->text(text, strlen(text));
   else if (!*end && !errno)
     library->number(whole);

@@ -1,0 +1,254 @@
+#include "hpcprof-lite/model/table.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/model/model.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int table_add(struct table *table, const struct schema *schema, const void *context)
+{
+  assert(table->parts_count < TABLE_PARTS_MAX);
+  uint32_t *selected = realloc(table->selected, ((size_t)table->columns_count + schema->count + 1) * sizeof *selected);
+  if (!selected)
+    return ERR_NOMEM;
+  table->selected = selected;
+  struct table_part *part = &table->parts[table->parts_count++];
+  *part = (struct table_part){schema->columns, schema->count, schema->fill, context, false};
+  for (uint32_t i = 0; i < schema->count; i++)
+    if (!schema->columns[i].text_only) {
+      selected[table->selected_count++] = table->columns_count + i;
+      part->used = true;
+    }
+  table->columns_count += schema->count;
+  return 0;
+}
+
+/* Keeps memory until the table is released.  Returns it; NULL without memory. */
+static void *own(struct table *table, void *memory)
+{
+  if (memory && array_reserve(&table->owned, &table->owned_room, table->owned_count + 1, sizeof *table->owned))
+    return table->owned[table->owned_count++] = memory;
+  free(memory);
+  return NULL;
+}
+
+void *table_memory(struct table *table, size_t size)
+{
+  return own(table, calloc(1, size ? size : 1));
+}
+
+const char *table_name(struct table *table, const char *format, ...)
+{
+  va_list arguments;
+  char *name;
+  va_start(arguments, format);
+  int length = vasprintf(&name, format, arguments);
+  va_end(arguments);
+  return own(table, length < 0 ? NULL : name);
+}
+
+void table_release(struct table *table)
+{
+  for (size_t i = 0; i < table->owned_count; i++)
+    free(table->owned[i]);
+  free(table->owned);
+  free(table->selected);
+  *table = (struct table){0};
+}
+
+int table_select(struct table *table, const uint32_t *columns, uint32_t count)
+{
+  uint32_t *selected = malloc(((size_t)count + 1) * sizeof *selected), first = 0;
+  if (!selected)
+    return ERR_NOMEM;
+  memcpy(selected, columns, count * sizeof *selected);
+  free(table->selected);
+  table->selected = selected;
+  table->selected_count = count;
+  for (uint32_t i = 0; i < table->parts_count; first += table->parts[i++].count) {
+    table->parts[i].used = false;
+    for (uint32_t j = 0; j < count; j++)
+      table->parts[i].used |= columns[j] >= first && columns[j] < first + table->parts[i].count;
+  }
+  return 0;
+}
+
+const struct table_column *table_column(const struct table *table, uint32_t number)
+{
+  const struct table_part *part = table->parts;
+  assert(number < table->columns_count);
+  for (; number >= part->count; part++)
+    number -= part->count;
+  return &part->columns[number];
+}
+
+uint32_t table_number(const struct table *table, const char *name)
+{
+  uint32_t number = 0;
+  while (number < table->columns_count && strcmp(table_column(table, number)->name, name) != 0)
+    number++;
+  return number < table->columns_count ? number : MODEL_NONE;
+}
+
+void table_cells(const struct table *table, const void *row, struct cell *cells)
+{
+  for (uint32_t i = 0; i < table->parts_count; i++) {
+    const struct table_part *part = &table->parts[i];
+    part->fill(part->context, row, cells);
+    cells += part->count;
+  }
+}
+
+/* What takes the cells of the rows of a table. */
+struct taker {
+  const struct table *table;
+  struct cell *cells;
+  int (*take)(void *to, const struct cell *cells);
+  void *to;
+};
+
+static int take_row(void *to, const void *row)
+{
+  struct taker *taker = to;
+  struct cell *cells = taker->cells;
+  for (uint32_t i = 0; i < taker->table->parts_count; i++) {
+    const struct table_part *part = &taker->table->parts[i];
+    if (part->used)
+      part->fill(part->context, row, cells);
+    cells += part->count;
+  }
+  return taker->take(taker->to, taker->cells);
+}
+
+int table_each(const struct table *table, int (*take)(void *to, const struct cell *cells), void *to)
+{
+  struct taker taker = {table, calloc((size_t)table->columns_count + 1, sizeof *taker.cells), take, to};
+  int status = taker.cells ? table->each(table->source, take_row, &taker) : ERR_NOMEM;
+  free(taker.cells);
+  return status;
+}
+
+/* ---- sorting ---- */
+
+double cell_value(const struct cell *cell)
+{
+  static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+  switch (cell->kind) {
+  case CELL_NUMBER:
+    return (double)cell->whole / powers[cell->decimals];
+  case CELL_SIGNED:
+    return (double)cell->number;
+  case CELL_REAL:
+    return cell->real;
+  case CELL_PERCENT:
+    return cell->of ? 100.0 * (double)cell->whole / (double)cell->of : 0;
+  default:
+    return 0;
+  }
+}
+
+/* The smaller number first. */
+static int by_value(const struct cell *a, const struct cell *b)
+{
+  if (a->kind == CELL_NUMBER && b->kind == CELL_NUMBER && a->decimals == b->decimals)
+    return (a->whole > b->whole) - (a->whole < b->whole);
+  double x = cell_value(a), y = cell_value(b);
+  return (x > y) - (x < y);
+}
+
+static int by_text(const struct cell *a, const struct cell *b)
+{
+  if (a->kind == CELL_TEXT && b->kind == CELL_TEXT && a->by_number && b->by_number)
+    return (a->whole > b->whole) - (a->whole < b->whole);
+  return strcmp(a->kind == CELL_TEXT ? a->text : "", b->kind == CELL_TEXT ? b->text : "");
+}
+
+/* Returns the column before which the part ends, with the cells of that part. */
+static const struct table_part *find_part(const struct table *table, uint32_t *column)
+{
+  const struct table_part *part = table->parts;
+  for (; *column >= part->count; part++)
+    *column -= part->count;
+  return part;
+}
+
+int table_keys_init(struct table_keys *keys, const struct table *table, uint32_t column, const void *rows, size_t count,
+                    size_t size)
+{
+  assert(column < table->columns_count);
+  const struct table_part *part = find_part(table, &column);
+  bool file = part->columns[column].type == COLUMN_FILE;
+  struct cell *cells = calloc((size_t)part->count + 1, sizeof *cells);
+  *keys = (struct table_keys){.type = part->columns[column].type,
+                              .cells = calloc(count + 1, sizeof *keys->cells),
+                              .lines = file ? calloc(count + 1, sizeof *keys->lines) : NULL};
+  bool fits = cells && keys->cells && (!file || keys->lines);
+  for (size_t i = 0; i < count && fits; i++) {
+    part->fill(part->context, (const char *)rows + i * size, cells);
+    keys->cells[i] = cells[column];
+    if (file)
+      keys->lines[i] = cells[column + 1];
+  }
+  free(cells);
+  return fits ? 0 : ERR_NOMEM;
+}
+
+int table_keys_compare(const struct table_keys *keys, size_t a, size_t b)
+{
+  const struct cell *x = &keys->cells[a], *y = &keys->cells[b];
+  int order;
+  switch (keys->type) {
+  case COLUMN_ID:
+    return by_value(x, y);
+  case COLUMN_TEXT:
+    return by_text(x, y);
+  case COLUMN_FILE:
+    order = by_text(x, y);
+    return order ? order : by_value(&keys->lines[a], &keys->lines[b]);
+  case COLUMN_MIXED:
+    order = by_text(x, y);
+    return order ? order : by_value(y, x);
+  default:
+    return by_value(y, x);
+  }
+}
+
+void table_keys_release(struct table_keys *keys)
+{
+  free(keys->cells);
+  free(keys->lines);
+  *keys = (struct table_keys){0};
+}
+
+static int by_key(const void *a, const void *b, void *keys)
+{
+  const uint32_t *x = a, *y = b;
+  int order = table_keys_compare(keys, *x, *y);
+  return order ? order : (*x > *y) - (*x < *y);
+}
+
+int table_sort(const struct table *table, uint32_t column, void *rows, size_t count, size_t size)
+{
+  struct table_keys keys;
+  uint32_t *order = calloc(count + 1, sizeof *order);
+  char *copy = malloc(count * size + 1);
+  int status = table_keys_init(&keys, table, column, rows, count, size);
+  if (!order || !copy)
+    status = ERR_NOMEM;
+  for (uint32_t i = 0; i < count && !status; i++)
+    order[i] = i;
+  if (!status && count) {
+    qsort_r(order, count, sizeof *order, by_key, &keys);
+    memcpy(copy, rows, count * size);
+    for (size_t i = 0; i < count; i++)
+      memcpy((char *)rows + i * size, copy + order[i] * size, size);
+  }
+  table_keys_release(&keys);
+  free(order);
+  free(copy);
+  return status;
+}

@@ -1,0 +1,248 @@
+/* Tables: what the columns of a view are called, what they hold, and what its rows have in them.
+ *
+ * Context: BATCH.  Pure.  A view describes its table once; CSV, JSON, the page, the database, text, --sort, --metric,
+ * --columns, completions and the manual are made from that description.  Columns and contexts belong to the caller or,
+ * where they depend on the run, to the table.  Rows come from a source, one at a time: they need not be stored.
+ */
+#ifndef HPCPROF_LITE_MODEL_TABLE_H
+#define HPCPROF_LITE_MODEL_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a column holds.  Numbers are sorted in descending order, but those that name something; text in ascending order.
+ * This is also the type of the column in a database, whatever a run has in it. */
+enum column_type {
+  COLUMN_COUNT,
+  COLUMN_ID, /* a whole number that names something */
+  COLUMN_SECONDS,
+  COLUMN_AMOUNT, /* work: seconds, or a count of the unit of the run */
+  COLUMN_PERCENT,
+  COLUMN_RATIO, /* any other real number */
+  COLUMN_TEXT,
+  COLUMN_FILE, /* text; rows of one file are sorted by the column after it, the line */
+  COLUMN_MIXED /* text or numbers */
+};
+
+/* How text reports print a cell. */
+enum column_form {
+  FORM_PLAIN,         /* as in CSV */
+  FORM_COUNT,         /* terminal_count(), 8 columns */
+  FORM_WHOLE_COUNT,   /* terminal_whole_count(), 6 columns */
+  FORM_SHORT_COUNT,   /* terminal_short_count(), 4 columns */
+  FORM_SECONDS,       /* terminal_seconds() with the decimals of the table, 8 columns; of counts, as FORM_COUNT */
+  FORM_BRIEF_SECONDS, /* the same in 6 columns */
+  FORM_SHORT_SECONDS, /* in 6 columns, each with decimals of its own */
+  FORM_SHORT_TIME,    /* with its unit, 7 columns */
+  FORM_PERCENT,       /* terminal_percent(), 5 columns */
+  FORM_SHARE,         /* the same, and a dot for 0 */
+  FORM_RATIO,         /* two decimals, 8 columns */
+  FORM_REST           /* text that takes the rest of the line; of the last column */
+};
+
+struct table_column {
+  const char *name;    /* in CSV, JSON, databases, and in options */
+  const char *heading; /* in text; NULL: the name */
+  enum column_type type;
+  enum column_form form;
+  uint8_t width;    /* in text, with the spaces before it; 0: as wide as the heading and any number need */
+  uint8_t wide;     /* of a terminal on which text shows it unless --columns names it */
+  bool text_only;   /* not in other formats unless --columns names it */
+  const char *help; /* what it holds, for the manual and the page: a phrase without a full stop */
+};
+
+enum cell_kind {
+  CELL_EMPTY,
+  CELL_NUMBER,  /* whole / 10^decimals */
+  CELL_SIGNED,  /* the same of a number that may be negative */
+  CELL_REAL,    /* with that many decimals */
+  CELL_PERCENT, /* whole of `of`, with 4 decimals */
+  CELL_TEXT,
+  CELL_UNKNOWN /* empty, but a hyphen in text */
+};
+
+struct cell {
+  enum cell_kind kind;
+  uint8_t decimals;
+  bool by_number; /* of text: rows are sorted by `whole`, in ascending order */
+  union {
+    uint64_t whole;
+    int64_t number;
+    double real;
+    const char *brief; /* of a text, unless by_number: a shorter one for narrow lines; NULL: there is none */
+  };
+  union {
+    uint64_t of;
+    const char *text;
+  };
+};
+
+static inline struct cell cell_empty(void)
+{
+  return (struct cell){.kind = CELL_EMPTY};
+}
+
+static inline struct cell cell_count(uint64_t value)
+{
+  return (struct cell){.kind = CELL_NUMBER, .whole = value};
+}
+
+/* Empty unless known. */
+static inline struct cell cell_optional(bool known, uint64_t value)
+{
+  return (struct cell){.kind = known ? CELL_NUMBER : CELL_EMPTY, .whole = value};
+}
+
+static inline struct cell cell_signed(int64_t value)
+{
+  return (struct cell){.kind = CELL_SIGNED, .number = value};
+}
+
+static inline struct cell cell_ns(uint64_t ns)
+{
+  return (struct cell){.kind = CELL_NUMBER, .decimals = 9, .whole = ns};
+}
+
+static inline struct cell cell_optional_ns(bool known, uint64_t ns)
+{
+  return (struct cell){.kind = known ? CELL_NUMBER : CELL_EMPTY, .decimals = 9, .whole = ns};
+}
+
+/* Work in the unit of the run: time, or a count. */
+static inline struct cell cell_amount(uint64_t amount, bool is_time)
+{
+  return (struct cell){.kind = CELL_NUMBER, .decimals = is_time ? 9 : 0, .whole = amount};
+}
+
+static inline struct cell cell_real(double value, uint8_t decimals)
+{
+  return (struct cell){.kind = CELL_REAL, .decimals = decimals, .real = value};
+}
+
+static inline struct cell cell_optional_real(bool known, double value, uint8_t decimals)
+{
+  return (struct cell){.kind = known ? CELL_REAL : CELL_EMPTY, .decimals = decimals, .real = known ? value : 0};
+}
+
+/* 0 where the whole is 0 */
+static inline struct cell cell_percent(uint64_t part, uint64_t whole)
+{
+  return (struct cell){.kind = CELL_PERCENT, .decimals = 4, .whole = part, .of = whole};
+}
+
+/* NULL or "": empty.  The text must stay until the row has been taken. */
+static inline struct cell cell_text(const char *text)
+{
+  return (struct cell){.kind = text && *text ? CELL_TEXT : CELL_EMPTY, .text = text};
+}
+
+/* Text that stands for a number, by which rows are sorted. */
+static inline struct cell cell_label(const char *text, uint64_t number)
+{
+  return (struct cell){.kind = CELL_TEXT, .by_number = true, .whole = number, .text = text};
+}
+
+/* A place in the program: "for @ solve.c:42 (solve)", and the same without the function. */
+static inline struct cell cell_place(const char *text, const char *brief)
+{
+  return (struct cell){.kind = CELL_TEXT, .brief = brief, .text = text};
+}
+
+/* A hyphen in text unless known, else empty. */
+static inline struct cell cell_known(bool known, struct cell cell)
+{
+  return known ? cell : (struct cell){.kind = CELL_UNKNOWN};
+}
+
+/* The value of a cell that is no text, in the unit of its column; 0 if it is empty. */
+double cell_value(const struct cell *cell);
+
+/* Fills the cells of a row, one for each column of the part. */
+typedef void table_fill(const void *context, const void *row, struct cell *cells);
+
+/* Takes a row of the source.  Returns 0, or an error that ends the table. */
+typedef int table_take(void *to, const void *row);
+
+/* Some columns, and what fills them. */
+struct schema {
+  const struct table_column *columns;
+  uint32_t count;
+  table_fill *fill;
+};
+
+/* The lines of a file of columns, COLUMN(name, type, value, help, ...), as what fills them and as their descriptions.
+ * `value` is a struct cell made from what the function that fills them has; after `help`, further members of struct
+ * column may be set. */
+#define COLUMN_CELL(name, type, value, ...) *cell++ = (value);
+#define COLUMN_ENTRY(name_, type_, value, ...) {.name = name_, .type = COLUMN_##type_, .help = __VA_ARGS__},
+#define SCHEMA(columns, fill)                                                                                          \
+  {                                                                                                                    \
+    columns, sizeof(columns) / sizeof *(columns), fill                                                                 \
+  }
+
+/* A table has the columns of all its parts, in their order. */
+struct table_part {
+  const struct table_column *columns;
+  uint32_t count;
+  table_fill *fill;
+  const void *context;
+  bool used; /* a column of it is selected */
+};
+
+enum { TABLE_PARTS_MAX = 6 };
+
+struct table {
+  struct table_part parts[TABLE_PARTS_MAX];
+  uint32_t parts_count, columns_count;
+  int (*each)(const void *source, table_take *take, void *to); /* gives all rows to `take`, in order */
+  const void *source;
+  const char *shown;  /* names of the columns that text shows, in order, separated by spaces */
+  uint32_t *selected; /* numbers of the columns that formats other than text show, in order */
+  uint32_t selected_count;
+  void **owned;
+  size_t owned_count, owned_room;
+};
+
+/* Adds a part.  Its columns must live as long as the table.  Returns 0 or ERR_NOMEM. */
+int table_add(struct table *table, const struct schema *schema, const void *context);
+
+/* Memory that lives as long as the table, filled with zeros; NULL without memory. */
+void *table_memory(struct table *table, size_t size);
+
+/* A name that lives as long as the table; NULL without memory. */
+const char *table_name(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+void table_release(struct table *table);
+
+const struct table_column *table_column(const struct table *table, uint32_t number);
+
+/* Selects columns instead of all but those that are in text only.  Returns 0 or ERR_NOMEM. */
+int table_select(struct table *table, const uint32_t *columns, uint32_t count);
+
+/* The number of the column with exactly that name, or MODEL_NONE. */
+uint32_t table_number(const struct table *table, const char *name);
+
+/* Fills the cells of a row: as many as the table has columns. */
+void table_cells(const struct table *table, const void *row, struct cell *cells);
+
+/* Gives the cells of all rows to `take`; those of parts without a selected column are empty.  Returns 0, ERR_NOMEM, or
+ * what `take` or the source returned. */
+int table_each(const struct table *table, int (*take)(void *to, const struct cell *cells), void *to);
+
+/* Sorts rows of that size by a column; rows that are equal in it keep their order.  Returns 0 or ERR_NOMEM. */
+int table_sort(const struct table *table, uint32_t column, void *rows, size_t count, size_t size);
+
+/* What rows are sorted by: of row I the cell I of a column.  Text in it must last as long. */
+struct table_keys {
+  enum column_type type;
+  struct cell *cells, *lines; /* lines: of files */
+};
+
+/* Gets the keys of rows that lie one after another.  Returns 0 or ERR_NOMEM. */
+int table_keys_init(struct table_keys *keys, const struct table *table, uint32_t column, const void *rows, size_t count,
+                    size_t size);
+int table_keys_compare(const struct table_keys *keys, size_t a, size_t b);
+void table_keys_release(struct table_keys *keys);
+
+#endif

@@ -1,0 +1,184 @@
+#include "hpcprof-lite/report/table_writer.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/report/document.h"
+#include "hpcprof-lite/report/row_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for a number; printf() may need more for one that is not finite or very large. */
+enum { NUMBER_MAX = 400 };
+
+/* What has been made of a line, and where it goes.  The headers are what stands before the cells. */
+struct writer {
+  const struct table *table;
+  FILE *stream;
+  bool json;
+  char *line;
+  size_t size, room;
+  char *headers;       /* of all selected columns, one after another */
+  size_t *headers_end; /* [selected column] */
+  uint64_t rows;
+};
+
+static bool reserve(struct writer *writer, size_t size)
+{
+  return writer->size + size <= writer->room || array_reserve(&writer->line, &writer->room, writer->size + size, 1);
+}
+
+static void put(struct writer *writer, const char *text, size_t size)
+{
+  memcpy(writer->line + writer->size, text, size);
+  writer->size += size;
+}
+
+/* Writes what has been made of the line. */
+static void flush(struct writer *writer)
+{
+  fwrite_unlocked(writer->line, 1, writer->size, writer->stream);
+  writer->size = 0;
+}
+
+static void put_number(struct writer *writer, uint64_t value, unsigned decimals)
+{
+  char text[48], *end = text + sizeof text, *at = row_writer_digits(end, value, decimals);
+  put(writer, at, (size_t)(end - at));
+}
+
+/* Returns whether there was memory for a text. */
+static bool put_text(struct writer *writer, const char *text)
+{
+  struct row_writer_marks marks;
+  size_t length = row_writer_plain(text, writer->json, &marks);
+  if (!length) {
+    flush(writer);
+    row_writer_put_text(writer->stream, text, writer->json);
+    return true;
+  }
+  if (!reserve(writer, length + NUMBER_MAX))
+    return false;
+  put(writer, "\"", marks.quote);
+  put(writer, "'", marks.mark);
+  put(writer, text, length);
+  put(writer, "\"", marks.quote);
+  return true;
+}
+
+/* Puts a cell.  There is room for a number. */
+static bool put_cell(struct writer *writer, const struct cell *cell)
+{
+  switch (cell->kind) {
+  case CELL_TEXT:
+    return put_text(writer, cell->text);
+  case CELL_NUMBER:
+    put_number(writer, cell->whole, cell->decimals);
+    return true;
+  case CELL_SIGNED:
+    if (cell->number < 0)
+      put(writer, "-", 1);
+    put_number(writer, cell->number < 0 ? -(uint64_t)cell->number : (uint64_t)cell->number, 0);
+    return true;
+  case CELL_REAL:
+  case CELL_PERCENT:
+    writer->size += (size_t)snprintf(writer->line + writer->size, NUMBER_MAX, "%.*f", cell->decimals, cell_value(cell));
+    return true;
+  default:
+    if (writer->json)
+      put(writer, "null", 4);
+    return true;
+  }
+}
+
+static int write_row(void *to, const struct cell *cells)
+{
+  struct writer *writer = to;
+  const struct table *table = writer->table;
+  size_t header = 0;
+  if (writer->json && writer->rows)
+    putc_unlocked(',', writer->stream);
+  if (writer->json)
+    putc_unlocked('\n', writer->stream);
+  for (uint32_t i = 0; i < table->selected_count; i++) {
+    size_t end = writer->headers_end[i];
+    if (!reserve(writer, end - header + NUMBER_MAX))
+      return ERR_NOMEM;
+    put(writer, writer->headers + header, end - header);
+    header = end;
+    if (!put_cell(writer, &cells[table->selected[i]]))
+      return ERR_NOMEM;
+  }
+  if (!reserve(writer, 1))
+    return ERR_NOMEM;
+  put(writer, writer->json ? "}" : "\n", 1);
+  flush(writer);
+  writer->rows++;
+  return ferror(writer->stream) ? ERR_INPUT : 0;
+}
+
+/* Makes what stands before each cell of a row: a comma, and in JSON the name. */
+static int make_headers(struct writer *writer)
+{
+  const struct table *table = writer->table;
+  size_t size;
+  writer->headers_end = calloc((size_t)table->selected_count + 1, sizeof *writer->headers_end);
+  FILE *stream = open_memstream(&writer->headers, &size);
+  if (!stream)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < table->selected_count && writer->headers_end; i++) {
+    fputs(i ? "," : writer->json ? "{" : "", stream);
+    if (writer->json) {
+      row_writer_json_string(stream, table_column(table, table->selected[i])->name);
+      putc(':', stream);
+    }
+    fflush(stream);
+    writer->headers_end[i] = size;
+  }
+  return fclose(stream) || !writer->headers_end || !writer->headers ? ERR_NOMEM : 0;
+}
+
+/* Writes the names of the columns. */
+static void write_names(const struct writer *writer)
+{
+  const struct table *table = writer->table;
+  fputs(writer->json ? "\"columns\":[" : "", writer->stream);
+  for (uint32_t i = 0; i < table->selected_count; i++) {
+    if (i)
+      putc(',', writer->stream);
+    row_writer_put_text(writer->stream, table_column(table, table->selected[i])->name, writer->json);
+  }
+  fputs(writer->json ? "],\n" : "\n", writer->stream);
+}
+
+int table_write_rows(const struct table *table, FILE *stream, bool json, const char *name)
+{
+  struct writer writer = {.table = table, .stream = stream, .json = json};
+  int status = make_headers(&writer);
+  if (json) {
+    row_writer_json_string(stream, name);
+    fputs(":[", stream);
+  }
+  if (!status)
+    status = table_each(table, write_row, &writer);
+  fputs(json ? "\n]" : "", stream);
+  free(writer.headers);
+  free(writer.headers_end);
+  free(writer.line);
+  return status;
+}
+
+int table_write(const struct report *report, table_maker *make, bool json)
+{
+  struct table table = {0};
+  int status = make(report, &table);
+  if (!status && report->chosen_count)
+    status = table_select(&table, report->chosen, report->chosen_count);
+  if (!status) {
+    document_open(report, json);
+    write_names(&(struct writer){.table = &table, .stream = report->stream, .json = json});
+    status = table_write_rows(&table, report->stream, json, "rows");
+    document_close(report, json);
+  }
+  table_release(&table);
+  return status;
+}

@@ -1,0 +1,16 @@
+/* Tables as CSV and JSON.
+ *
+ * Context: BATCH.  Each row is written as it comes from the table's source, with the escapes of row_writer.h.
+ */
+#ifndef HPCPROF_LITE_REPORT_TABLE_WRITER_H
+#define HPCPROF_LITE_REPORT_TABLE_WRITER_H
+
+#include "hpcprof-lite/report/report.h"
+
+/* Writes the table of a view to the report's stream.  Returns 0, ERR_NOMEM, or what its source returned. */
+int table_write(const struct report *report, table_maker *make, bool json);
+
+/* Writes rows of a table, without what stands around them; in JSON as an array with that name. */
+int table_write_rows(const struct table *table, FILE *stream, bool json, const char *name);
+
+#endif

@@ -1,0 +1,247 @@
+#include "hpcprof-lite/report/text_table.h"
+
+#include "hpcprof-lite/model/model.h"
+#include "hpcprof-lite/report/category.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FUNCTION_LEAST = 20, TEXT_WIDTH = 24, NUMBER_WIDTH = 12 };
+
+/* ---- figures ---- */
+
+void text_table_short_seconds(uint64_t ns, char out[TEXT_TABLE_FIGURE])
+{
+  double seconds = (double)ns / 1e9;
+  int decimals = 0;
+  if (seconds > 999999) {
+    terminal_short_count(ns / 1000000000, out);
+    return;
+  }
+  if (seconds < 999.995)
+    decimals = 2;
+  else if (seconds < 9999.95)
+    decimals = 1;
+  snprintf(out, TEXT_TABLE_FIGURE, "%.*f", decimals, seconds);
+}
+
+static void brief_seconds(uint64_t ns, unsigned decimals, char out[TEXT_TABLE_FIGURE])
+{
+  if (!ns)
+    strcpy(out, ".");
+  else if (ns / 1000000000 > 999999)
+    terminal_short_count(ns / 1000000000, out);
+  else
+    snprintf(out, TEXT_TABLE_FIGURE, "%.*f", (int)decimals, (double)ns / 1e9);
+}
+
+/* As in CSV, if there is room. */
+static void plain_figure(const struct cell *cell, char out[TEXT_TABLE_FIGURE])
+{
+  if (cell->kind == CELL_TEXT)
+    snprintf(out, TEXT_TABLE_FIGURE, "%s", cell->text);
+  else if (cell->kind == CELL_NUMBER && !cell->decimals)
+    snprintf(out, TEXT_TABLE_FIGURE, "%" PRIu64, cell->whole);
+  else if (cell->kind == CELL_SIGNED)
+    snprintf(out, TEXT_TABLE_FIGURE, "%" PRId64, cell->number);
+  else
+    snprintf(out, TEXT_TABLE_FIGURE, "%.*f", cell->decimals < 6 ? cell->decimals : 6, cell_value(cell));
+}
+
+void text_table_figure(const struct text_table *text, const struct table_column *column, const struct cell *cell,
+                       char out[TEXT_TABLE_FIGURE])
+{
+  enum column_form form = column->form;
+  bool counts = form == FORM_SECONDS && cell->kind == CELL_NUMBER && !cell->decimals;
+  if (cell->kind == CELL_EMPTY || cell->kind == CELL_UNKNOWN) {
+    strcpy(out, cell->kind == CELL_EMPTY ? "" : "-");
+    return;
+  }
+  if (counts)
+    form = FORM_COUNT;
+  switch (form) {
+  case FORM_COUNT:
+    terminal_count(cell->whole, out);
+    break;
+  case FORM_WHOLE_COUNT:
+    terminal_whole_count(cell->whole, out);
+    break;
+  case FORM_SHORT_COUNT:
+    terminal_short_count(cell->whole, out);
+    break;
+  case FORM_SECONDS:
+    terminal_seconds(cell->whole, text->decimals, out);
+    break;
+  case FORM_BRIEF_SECONDS:
+    brief_seconds(cell->whole, text->decimals, out);
+    break;
+  case FORM_SHORT_SECONDS:
+    text_table_short_seconds(cell->whole, out);
+    break;
+  case FORM_SHORT_TIME:
+    terminal_short_time(cell->whole, out);
+    break;
+  case FORM_SHARE:
+  case FORM_PERCENT:
+    if (form == FORM_SHARE && !cell->whole)
+      strcpy(out, ".");
+    else
+      terminal_percent(cell->whole, cell->of, out);
+    break;
+  case FORM_RATIO: /* two decimals as long as they take 8 columns */
+    snprintf(out, TEXT_TABLE_FIGURE, cell_value(cell) < 99999.995 ? "%.2f" : "%.4g", cell_value(cell));
+    break;
+  default:
+    plain_figure(cell, out);
+  }
+}
+
+/* ---- layout ---- */
+
+static const char *heading_of(const struct table_column *column)
+{
+  return column->heading ? column->heading : column->name;
+}
+
+static bool is_text(const struct table_column *column)
+{
+  return column->type == COLUMN_TEXT || column->type == COLUMN_FILE;
+}
+
+static unsigned width_of(const struct table_column *column)
+{
+  unsigned heading = (unsigned)strlen(heading_of(column)) + 1;
+  if (column->width)
+    return column->width;
+  if (is_text(column))
+    return TEXT_WIDTH;
+  return heading > NUMBER_WIDTH ? heading : NUMBER_WIDTH;
+}
+
+/* Whether a column takes the rest of the line: text, as the last one. */
+static bool takes_rest(const struct text_table *text, uint32_t shown)
+{
+  const struct table_column *column = table_column(&text->table, text->shown[shown]);
+  return shown + 1 == text->shown_count && (column->form == FORM_REST || is_text(column));
+}
+
+/* Shows the columns that the view shows, but for those for which the terminal is too narrow. */
+static void show_usual(struct text_table *text)
+{
+  size_t length;
+  for (const char *name = text->table.shown; *name; name += length + (name[length] == ' ')) {
+    length = strcspn(name, " ");
+    for (uint32_t i = 0; i < text->table.columns_count; i++) {
+      const struct table_column *column = table_column(&text->table, i);
+      if (strlen(column->name) == length && !memcmp(column->name, name, length) && text->terminal.width >= column->wide)
+        text->shown[text->shown_count++] = i;
+    }
+  }
+}
+
+int text_table_init(struct text_table *text, const struct report *report, table_maker *make)
+{
+  *text = (struct text_table){.report = report};
+  terminal_init(&text->terminal, report->stream);
+  int status = make(report, &text->table);
+  text->cells = calloc((size_t)text->table.columns_count + 1, sizeof *text->cells);
+  text->shown = calloc((size_t)text->table.columns_count + report->chosen_count + 1, sizeof *text->shown);
+  if (status || !text->cells || !text->shown)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < report->chosen_count; i++)
+    text->shown[text->shown_count++] = report->chosen[i];
+  if (!report->chosen_count)
+    show_usual(text);
+  for (uint32_t i = 0; i < text->shown_count; i++)
+    text->rest_at += takes_rest(text, i) ? 2 : width_of(table_column(&text->table, text->shown[i]));
+  return 0;
+}
+
+void text_table_release(struct text_table *text)
+{
+  table_release(&text->table);
+  free(text->cells);
+  free(text->shown);
+}
+
+bool text_table_shows(const struct text_table *text, const char *name)
+{
+  for (uint32_t i = 0; i < text->shown_count; i++)
+    if (!strcmp(table_column(&text->table, text->shown[i])->name, name))
+      return true;
+  return false;
+}
+
+void text_table_heading(const struct text_table *text)
+{
+  char line[TERMINAL_TEXT_MAX];
+  size_t length = 0;
+  for (uint32_t i = 0; i < text->shown_count && length < sizeof line; i++) {
+    const struct table_column *column = table_column(&text->table, text->shown[i]);
+    char *at = line + length;
+    size_t room = sizeof line - length;
+    if (takes_rest(text, i))
+      length += (size_t)snprintf(at, room, "  %s", heading_of(column));
+    else if (is_text(column))
+      length += (size_t)snprintf(at, room, "  %-*s", (int)width_of(column) - 2, heading_of(column));
+    else
+      length += (size_t)snprintf(at, room, "%*s", (int)width_of(column), heading_of(column));
+  }
+  category_heading(&text->terminal, text->report->stream, line);
+}
+
+/* ---- rows ---- */
+
+unsigned text_table_room(const struct text_table *text, unsigned indent)
+{
+  return terminal_room(&text->terminal, text->rest_at + indent);
+}
+
+/* Prints the last column: a place without its function where there is no room for both. */
+static void print_rest(const struct text_table *text, const struct cell *cell, unsigned indent, const char *before)
+{
+  char fitted[TERMINAL_TEXT_MAX];
+  unsigned width = text_table_room(text, indent + (unsigned)strlen(before));
+  const char *whole = cell->kind == CELL_TEXT ? cell->text : "", *brief = cell->by_number ? NULL : cell->brief;
+  if (cell->kind == CELL_TEXT && brief && strlen(whole) > width && strlen(brief) + FUNCTION_LEAST > width)
+    whole = brief;
+  terminal_fit(&text->terminal, whole, width, fitted);
+  fprintf(text->report->stream, "  %*s%s%s\n", (int)indent, "", before, fitted);
+}
+
+/* Prints text in a column that is not the last one. */
+static void print_text(const struct text_table *text, const struct table_column *column, const struct cell *cell)
+{
+  char fitted[TERMINAL_TEXT_MAX];
+  unsigned room = width_of(column) - 2;
+  unsigned width = terminal_fit(&text->terminal, cell->kind == CELL_TEXT ? cell->text : "", room, fitted);
+  fprintf(text->report->stream, "  %s%*s", fitted, (int)(room - width), "");
+}
+
+void text_table_row_below(struct text_table *text, const void *row, unsigned indent, const char *before)
+{
+  FILE *stream = text->report->stream;
+  table_cells(&text->table, row, text->cells);
+  for (uint32_t i = 0; i < text->shown_count; i++) {
+    const struct table_column *column = table_column(&text->table, text->shown[i]);
+    const struct cell *cell = &text->cells[text->shown[i]];
+    char figure[TEXT_TABLE_FIGURE];
+    if (takes_rest(text, i)) {
+      print_rest(text, cell, indent, before);
+      return;
+    }
+    if (is_text(column)) {
+      print_text(text, column, cell);
+      continue;
+    }
+    text_table_figure(text, column, cell, figure);
+    fprintf(stream, "%*s", (int)width_of(column), figure);
+  }
+  putc('\n', stream);
+}
+
+void text_table_row(struct text_table *text, const void *row)
+{
+  text_table_row_below(text, row, 0, "");
+}

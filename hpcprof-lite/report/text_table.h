@@ -1,0 +1,50 @@
+/* Tables as text for people: aligned columns, and one column of text that takes the rest of the line.
+ *
+ * Context: BATCH.  The view prints what stands between rows: sentences, bars, further lines of a row.
+ */
+#ifndef HPCPROF_LITE_REPORT_TEXT_TABLE_H
+#define HPCPROF_LITE_REPORT_TEXT_TABLE_H
+
+#include "hpcprof-lite/model/table.h"
+#include "hpcprof-lite/report/report.h"
+#include "hpcprof-lite/report/terminal.h"
+
+enum { TEXT_TABLE_FIGURE = 32 }; /* bytes of a figure in a column of 31 or less */
+
+struct text_table {
+  const struct report *report;
+  struct terminal terminal;
+  struct table table;
+  uint32_t *shown; /* numbers of the columns, in order */
+  uint32_t shown_count;
+  struct cell *cells; /* of the row that was filled last */
+  unsigned decimals;  /* of seconds */
+  unsigned rest_at;   /* column at which the last one begins, if it takes the rest of the line */
+};
+
+/* Prepares the table of a view.  Returns 0 or ERR_NOMEM; the table must be released in either case. */
+int text_table_init(struct text_table *text, const struct report *report, table_maker *make);
+void text_table_release(struct text_table *text);
+
+/* Whether the table shows a column. */
+bool text_table_shows(const struct text_table *text, const char *name);
+
+/* Prints the headings. */
+void text_table_heading(const struct text_table *text);
+
+/* Prints a row.  indent: columns by which the text that takes the rest of the line is moved to the right; before: text
+ * that stands before it. */
+void text_table_row(struct text_table *text, const void *row);
+void text_table_row_below(struct text_table *text, const void *row, unsigned indent, const char *before);
+
+/* The columns of the line that are left for the last column. */
+unsigned text_table_room(const struct text_table *text, unsigned indent);
+
+/* Writes a cell as text shows it in a column. */
+void text_table_figure(const struct text_table *text, const struct table_column *column, const struct cell *cell,
+                       char out[TEXT_TABLE_FIGURE]);
+
+/* Seconds in 6 columns. */
+void text_table_short_seconds(uint64_t ns, char out[TEXT_TABLE_FIGURE]);
+
+#endif
