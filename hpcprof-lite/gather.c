@@ -141,7 +141,7 @@ static struct profile_range find_part(const struct options *options, char *const
 {
   struct profile_range part = {.from_ns = options->from_ns, .to_ns = options->to_ns};
   part.traced = options->limited && options_of_samples(options);
-  part.limited = part.traced || (options->limited && options_of_log(options));
+  part.limited = part.traced || (options->limited && options_view_has(options, HAS_LOG));
   if (options->limited)
     merge_find_run(paths, count, options->threads, &part.begin_ns, &part.run_ns);
   part.to_ns = part.to_ns < part.run_ns ? part.to_ns : part.run_ns;

@@ -51,60 +51,34 @@
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
 
-/* A view: whether it needs symbols and the top-down tree, the pipeline that fills the report (NULL: the efficiencies,
- * which every report has, are all), and what prints it as text, and as CSV or JSON, and as text that is read meanwhile.
- */
+/* The functions of a view. */
 static const struct view {
-  bool needs_tree;
-  int (*pipeline)(struct job *job);
-  void (*text)(const struct report *report);
-  int (*table)(const struct report *report, bool json);
-  int (*drawing)(const struct report *report);
-  table_maker *make;
+  int (*pipeline)(struct job *job);                     /* fills the report; NULL: it has all */
+  void (*text)(const struct report *report);            /* prints it as text, */
+  int (*table)(const struct report *report, bool json); /* and as CSV or JSON; */
+  int (*drawing)(const struct report *report);          /* as text that is read meanwhile */
+  void (*compared_text)(const struct report *report);
+  int (*compared_table)(const struct report *report, bool json);
+  table_maker *make;    /* describes its table */
+  enum pages_view live; /* its page in --live */
 } views[] = {
-    [OPTIONS_SUMMARY] = {true, summary_pipeline, summary_text, table_summary},
-    [OPTIONS_TOPDOWN] = {true, tree_pipeline, text_tree, table_tree},
-    [OPTIONS_BOTTOMUP] = {true, tree_pipeline, text_tree, table_tree},
-    [OPTIONS_FLAT] = {true, tree_pipeline, text_tree, table_tree},
-    [OPTIONS_THREADS] = {false, threads_pipeline, threads_text, NULL, NULL, threads_table},
-    [OPTIONS_EFFICIENCY] = {false, NULL, text_efficiency, table_efficiency},
-    [OPTIONS_PARALLELISM] = {true, parallelism_pipeline, parallelism_text, parallelism_table},
-    [OPTIONS_CRITICAL_PATH] = {true, tree_pipeline, text_critical_path, table_tree},
-    [OPTIONS_WHATIF] = {true, whatif_pipeline, whatif_view_text, whatif_view_table},
-    [OPTIONS_SPEEDUP] = {false, speedup_pipeline, speedup_view_text, speedup_view_table},
-    [OPTIONS_REGIONS] = {true, regions_pipeline, regions_view_text, regions_view_table},
-    [OPTIONS_REGION_TREE] = {true, region_tree_pipeline, regions_view_tree_text, regions_view_tree_table},
-    [OPTIONS_OVERHEADS] = {true, overheads_pipeline, overheads_view_text, overheads_view_table},
-    [OPTIONS_TASKS] = {true, tasks_pipeline, tasks_view_text, tasks_view_table},
-    [OPTIONS_TIMELINE] = {true, timeline_view_pipeline, NULL, timeline_table, timeline_text},
-    [OPTIONS_ADVICE] = {true, advice_pipeline, advice_view_text, advice_view_table},
-    [OPTIONS_PHASES] = {true, phases_pipeline, phases_view_text, phases_view_table},
-    [OPTIONS_GRAINS] = {true, grains_pipeline, grains_view_text, grains_view_table},
-    [OPTIONS_GRAIN_GRAPH] = {true, grain_graph_pipeline, NULL, graph_json},
-    [OPTIONS_MARKS] = {false, marks_pipeline, marks_view_text, marks_view_table},
-    [OPTIONS_USER_COUNTERS] = {false, user_counters_pipeline, user_counters_text, user_counters_table},
-    [OPTIONS_SOURCE] = {true, source_pipeline, source_view_text, source_view_table},
+#define VIEW(id, name, phrase, traits, ...) {__VA_ARGS__},
+#include "hpcprof-lite/views.def"
+#undef VIEW
 };
 
-/* Formats of single views. */
-static int (*const exports[])(const struct report *report) = {
-    [OPTIONS_GRAPHML] = graphml_write,       [OPTIONS_DOT] = dot_write,           [OPTIONS_FOLDED] = folded_write,
-    [OPTIONS_SPEEDSCOPE] = speedscope_write, [OPTIONS_PPROF] = pprof_write,       [OPTIONS_CALLGRIND] = callgrind_write,
-    [OPTIONS_HATCHET] = hatchet_write,       [OPTIONS_PERFETTO] = perfetto_write, [OPTIONS_FIREFOX] = firefox_write,
-    [OPTIONS_MARKDOWN] = gate_view_markdown, [OPTIONS_JUNIT] = gate_view_junit};
+/* Whether the report is about several runs, each of which is read alone. */
+static bool shows_several_runs(const struct options *options)
+{
+  return options->compare || options->scaling;
+}
 
-/* Views of a comparison. */
-static const struct {
-  void (*text)(const struct report *report);
-  int (*table)(const struct report *report, bool json);
-} compared_views[] = {[OPTIONS_SUMMARY] = {compare_view_summary, compare_view_summary_table},
-                      [OPTIONS_TOPDOWN] = {compare_view_tree, table_tree},
-                      [OPTIONS_BOTTOMUP] = {compare_view_tree, table_tree},
-                      [OPTIONS_FLAT] = {compare_view_tree, table_tree},
-                      [OPTIONS_REGIONS] = {compare_view_tree, compare_view_regions_table},
-                      [OPTIONS_PARALLELISM] = {compare_view_tree, compare_view_parallelism_table},
-                      [OPTIONS_THREADS] = {compare_threads_view_text, compare_threads_view_table}};
+static int write_table(const struct report *report, const struct view *view, bool json)
+{
+  return view->make ? table_write(report, view->make, json) : view->table(report, json);
+}
 
 /* Writes the CSV of a comparison or of a series into the page, in a job of its own. */
 static int page_comparison(struct job *job, enum options_view number)
@@ -119,7 +93,7 @@ static int page_comparison(struct job *job, enum options_view number)
   compared.report.stream = job->report.stream;
   if (status)
     return status;
-  return (job->options.scaling ? scaling_view_table : compared_views[number].table)(&compared.report, false);
+  return (job->options.scaling ? scaling_view_table : views[number].compared_table)(&compared.report, false);
 }
 
 /* Writes a view into the page; of intervals, only fills the report. */
@@ -135,7 +109,7 @@ static int page_view(struct job *job, enum options_view number, enum page_conten
   int status = number == OPTIONS_SOURCE ? tree_prepare_again(job) : 0;
   if (!status && view->pipeline)
     status = view->pipeline(job);
-  return status || content == PAGE_INTERVALS ? status : view->make ? table_write(&job->report, view->make, json) : view->table(&job->report, json);
+  return status || content == PAGE_INTERVALS ? status : write_table(&job->report, view, json);
 }
 
 static int write_database(struct job *job, const char *path, char *message, size_t size)
@@ -143,37 +117,56 @@ static int write_database(struct job *job, const char *path, char *message, size
   return database_write(job, page_view, path, message, size);
 }
 
+static int print_page(struct job *job)
+{
+  return page_write(job, page_view);
+}
+
+/* What writes a format of its own: of the report, of all views, into a new directory, or a file. */
+static const struct format {
+  int (*report)(const struct report *report);
+  int (*job)(struct job *job);
+  output_directory_writer *directory;
+  output_file_writer *file;
+} formats[] = {
+#define FORMAT(id, name, phrase, shows, traits, ...) {__VA_ARGS__},
+#include "hpcprof-lite/formats.def"
+#undef FORMAT
+};
+
+static void print_text(const struct job *job)
+{
+  const struct view *view = &views[job->options.view];
+  void (*text)(const struct report *report) = view->text;
+  if (job->options.scaling)
+    text = scaling_view_text;
+  else if (job->options.compare)
+    text = view->compared_text;
+  text(&job->report);
+}
+
 /* 0, ERR_INPUT if the input ends early, or ERR_NOMEM. */
 static int print(struct job *job)
 {
   const struct view *view = &views[job->options.view];
-  int (*const export)(const struct report *report) = exports[job->options.format];
-  if (job->options.format == OPTIONS_HTML)
-    return page_write(job, page_view);
-  if (export)
-    return export(&job->report);
-  bool json = job->options.format == OPTIONS_JSON;
-  if (job->options.scaling && job->options.format != OPTIONS_TEXT)
-    return scaling_view_table(&job->report, json);
-  if (job->options.scaling) {
-    scaling_view_text(&job->report);
-    return 0;
-  }
-  if (job->options.compare && job->options.format != OPTIONS_TEXT)
-    return compared_views[job->options.view].table(&job->report, json);
-  if (job->options.compare) {
-    compared_views[job->options.view].text(&job->report);
-    return 0;
-  }
-  if (job->options.format != OPTIONS_TEXT)
-    return view->make ? table_write(&job->report, view->make, json) : view->table(&job->report, json);
-  document_range(&job->report);
+  const struct format *format = &formats[job->options.format];
+  bool several = shows_several_runs(&job->options), json = job->options.format == OPTIONS_JSON;
   int status = 0;
-  if (view->drawing)
+  if (format->job)
+    return format->job(job);
+  if (format->report)
+    return format->report(&job->report);
+  if (job->options.format != OPTIONS_TEXT && job->options.scaling)
+    return scaling_view_table(&job->report, json);
+  if (job->options.format != OPTIONS_TEXT)
+    return several ? view->compared_table(&job->report, json) : write_table(&job->report, view, json);
+  if (!several)
+    document_range(&job->report);
+  if (!several && view->drawing)
     status = view->drawing(&job->report);
   else
-    view->text(&job->report);
-  if (job->options.view != OPTIONS_SUMMARY) { /* which has it among the facts of the run */
+    print_text(job);
+  if (!several && job->options.view != OPTIONS_SUMMARY) { /* which has it among the facts of the run */
     legend_pauses(&job->report);
     legend_filtered(&job->report);
   }
@@ -184,15 +177,15 @@ static int print(struct job *job)
 static int fill(struct job *job, struct comparison *comparison)
 {
   const struct view *view = &views[job->options.view];
-  if (job->options.format == OPTIONS_HTML ||
-      job->options.format == OPTIONS_SQLITE) /* tables have pipelines of their own */
+  const struct format *format = &formats[job->options.format];
+  if (format->job || format->file) /* all views, which have pipelines of their own */
     return tree_begin(job, true);
   if (job->options.compare)
     return compare_pipeline(job, comparison);
   if (job->options.scaling)
     return scaling_pipeline(job, comparison);
   bool conditions = job->options.conditions_count > 0;
-  int status = tree_begin(job, view->needs_tree || conditions);
+  int status = tree_begin(job, options_view_has(&job->options, HAS_TREE) || conditions);
   if (!status && conditions) /* before --root changes the tree */
     status = compare_conditions(job, comparison);
   if (!status)
@@ -200,12 +193,6 @@ static int fill(struct job *job, struct comparison *comparison)
   if (!status)
     status = job_choose_columns(job, view->make);
   return !status && view->pipeline ? view->pipeline(job) : status;
-}
-
-/* Whether the report is about several runs, each of which is read alone. */
-static bool shows_several_runs(const struct options *options)
-{
-  return options->compare || options->scaling;
 }
 
 /* Reads the measurements that the report is about: of a page about several runs the first of those that are compared,
@@ -230,15 +217,20 @@ static int read_measurements(struct job *job, struct comparison *comparison)
 static int report_view(struct job *job, struct comparison *comparison)
 {
   const struct options *options = &job->options;
-  if (options->format == OPTIONS_OTF2 && output_is_new(options->output))
+  const struct format *format = &formats[options->format];
+  if (format->directory && output_is_new(options->output))
     return EXIT_INPUT;
+  if (options_format_is(options, IS_BINARY) && !options->output && isatty(STDOUT_FILENO)) {
+    job_print_error("format %s is binary: write it to a file with --output", options_format_name(options->format));
+    return EXIT_USAGE;
+  }
   if (options->raw_names || options->format != OPTIONS_CSV) /* pages and databases are made from CSV, too */
     row_writer_keep_names();
   int status = fill(job, comparison);
-  if (!status)
-    status = options->format == OPTIONS_OTF2     ? output_directory(job, otf2_write)
-             : options->format == OPTIONS_SQLITE ? output_file(job, write_database)
-                                                 : output_report(job, print);
+  if (!status && format->directory)
+    status = output_directory(job, format->directory);
+  else if (!status)
+    status = format->file ? output_file(job, format->file) : output_report(job, print);
   if (problems_print(&job->log_problems, stderr)) /* single grains are read while they are printed */
     job->status = EXIT_INPUT;
   return status ? status : gate_report(comparison->result.gates, comparison->result.gates_count);
@@ -247,10 +239,6 @@ static int report_view(struct job *job, struct comparison *comparison)
 /* Follows the measurement in the terminal.  Returns the exit status. */
 static int show_live(struct job *job, bool speaks)
 {
-  static const enum pages_view pages[] = {[OPTIONS_SUMMARY] = PAGES_SUMMARY,
-                                          [OPTIONS_FLAT] = PAGES_FUNCTIONS,
-                                          [OPTIONS_TOPDOWN] = PAGES_CONTEXTS,
-                                          [OPTIONS_THREADS] = PAGES_THREADS};
   char message[512];
   int status = job_choose_directories(&job->options, speaks);
   if (status || !speaks)
@@ -258,7 +246,7 @@ static int show_live(struct job *job, bool speaks)
   const struct live_request request = {.directories = job->options.directories,
                                        .directories_count = job->options.directories_count,
                                        .baseline = job->options.baseline,
-                                       .view = pages[job->options.view]};
+                                       .view = views[job->options.view].live};
   status = live_run(&request, message, sizeof message);
   if (status == ERR_INPUT)
     job_print_error("%s", message);
@@ -281,8 +269,10 @@ int main(int argc, char **argv)
       job_print_error("%s", message);
     status = EXIT_USAGE;
   } else if (job.options.help || job.options.version) {
-    if (speaks)
-      fputs(job.options.help ? options_help() : "hpcprof-lite " VERSION_TEXT "\n", stdout);
+    if (speaks && job.options.help)
+      options_print_help(stdout);
+    else if (speaks)
+      puts("hpcprof-lite " VERSION_TEXT);
     status = output_finish(stdout, "standard output");
   } else if (job.options.live) {
     job.ranks.size = 1;

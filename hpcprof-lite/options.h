@@ -1,10 +1,12 @@
 /* The command line of hpcprof-lite.
  *
- * Context: BATCH.  Strings are those of argv.  An option or view that is not built yet is refused, never ignored.
+ * Context: BATCH.  Strings are those of argv.  Views, formats and options are described once, in
+ * views.def, formats.def and options.def.
  */
 #ifndef HPCPROF_LITE_OPTIONS_H
 #define HPCPROF_LITE_OPTIONS_H
 
+#include "common/command_line.h"
 #include "hpcprof-lite/algorithms/condition.h"
 #include "hpcprof-lite/model/grain.h"
 #include "hpcprof-lite/model/profile.h"
@@ -12,65 +14,82 @@
 #include "hpcprof-lite/model/timeline.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
+/* What a view has: which options have an effect on it. */
+enum options_trait {
+  HAS_TREE = 1 << 0,    /* needs symbols and the top-down tree */
+  HAS_SAMPLES = 1 << 1, /* --from and --to restrict figures of samples and constructs */
+  HAS_LOG = 1 << 2,     /* they restrict figures of the graph log */
+  HAS_TIME = 1 << 3,    /* is one run on the axis of time */
+  HAS_IDLENESS = 1 << 4,
+  HAS_ROOT = 1 << 5,
+  HAS_LINES = 1 << 6,
+  HAS_DEPTH = 1 << 7,
+  HAS_PERCENT = 1 << 8,
+  HAS_SORT = 1 << 9,
+  HAS_ROWS = 1 << 10,
+  HAS_LEGEND = 1 << 11,
+  HAS_PER_THREAD = 1 << 12,
+  HAS_SCENARIOS = 1 << 13,
+  HAS_COMPARE = 1 << 14,
+  HAS_SCALING = 1 << 15,
+  HAS_LIVE = 1 << 16,
+  HAS_COLUMNS = 1 << 17, /* its text is a table whose columns can be chosen */
+  HAS_TABLE = HAS_SORT | HAS_ROWS | HAS_LEGEND | HAS_COLUMNS,
+  HAS_CONTEXTS = HAS_ROOT | HAS_LINES | HAS_DEPTH | HAS_PERCENT | HAS_TABLE
+};
 enum options_view {
-  OPTIONS_SUMMARY,
-  OPTIONS_TOPDOWN,
-  OPTIONS_BOTTOMUP,
-  OPTIONS_FLAT,
-  OPTIONS_THREADS,
-  OPTIONS_EFFICIENCY,
-  OPTIONS_PARALLELISM,
-  OPTIONS_CRITICAL_PATH,
-  OPTIONS_WHATIF,
-  OPTIONS_SPEEDUP,
-  OPTIONS_REGIONS,
-  OPTIONS_REGION_TREE,
-  OPTIONS_OVERHEADS,
-  OPTIONS_TASKS,
-  OPTIONS_TIMELINE,
-  OPTIONS_PHASES,
-  OPTIONS_ADVICE,
-  OPTIONS_GRAINS,
-  OPTIONS_GRAIN_GRAPH,
-  OPTIONS_MARKS,
-  OPTIONS_USER_COUNTERS,
-  OPTIONS_SOURCE
+#define VIEW(id, ...) OPTIONS_##id,
+#include "hpcprof-lite/views.def"
+#undef VIEW
+  OPTIONS_VIEWS
+};
+
+/* What a format shows. */
+enum options_content {
+  SHOWS_VIEWS,    /* any view */
+  SHOWS_PAGE,     /* all views at once */
+  SHOWS_CONTEXTS, /* the top-down tree */
+  SHOWS_GRAPH,
+  SHOWS_TIMELINE,
+  SHOWS_CHECKS /* the summary with conditions or a comparison */
+};
+enum options_format_trait {
+  IS_LINES = 1 << 0,  /* source lines are places in functions, with --lines or not, instead of rows */
+  IS_BINARY = 1 << 1, /* not for a terminal */
+  IS_DATABASE = 1 << 2,
+  IS_DIRECTORY = 1 << 3
 };
 enum options_format {
-  OPTIONS_TEXT,
-  OPTIONS_CSV,
-  OPTIONS_JSON,
-  OPTIONS_GRAPHML,
-  OPTIONS_DOT,
-  OPTIONS_HTML,   /* many views at once */
-  OPTIONS_FOLDED, /* from here on of the top-down tree */
-  OPTIONS_SPEEDSCOPE,
-  OPTIONS_PPROF,
-  OPTIONS_CALLGRIND,
-  OPTIONS_HATCHET,
-  OPTIONS_SQLITE,   /* with other views */
-  OPTIONS_PERFETTO, /* from here on of the timeline */
-  OPTIONS_FIREFOX,
-  OPTIONS_OTF2,
-  OPTIONS_MARKDOWN, /* from here on of the summary, with conditions or a comparison */
-  OPTIONS_JUNIT
+#define FORMAT(id, ...) OPTIONS_##id,
+#include "hpcprof-lite/formats.def"
+#undef FORMAT
+  OPTIONS_FORMATS
+};
+
+enum options_given {
+#define OPTION(id, ...) GIVEN_##id,
+#define FLAG OPTION
+#include "hpcprof-lite/options.def"
+#undef FLAG
+#undef OPTION
+  OPTIONS_GIVEN
 };
 
 struct options {
   enum options_view view;
-  bool has_view;
+  bool given[OPTIONS_GIVEN];
   const char *view_name;
   enum options_format format;
   const char *output;
   bool lines, per_thread, legend, raw_names, quiet, verbose, help, version;
-  bool has_baseline;
   enum profile_baseline baseline;
   bool has_root;
   const char *root_text; /* of --root; in the graph of grains a path */
   struct selector root;
-  uint32_t max_nodes; /* of the graph of grains; 0: not given */
-  bool unreduced, has_colour;
+  uint32_t max_nodes; /* of the graph of grains */
+  bool unreduced;
   enum grain_metric colour;
   struct scenario *scenarios; /* of --what-if, in order */
   uint32_t scenarios_count;
@@ -79,11 +98,11 @@ struct options {
   const char *columns;   /* that are shown, separated by commas; NULL: the view's own */
   const char *reference; /* measurement directory of the run that grains are compared to */
   struct grain_limits grain_limits;
-  bool limits_given, grain_groups;
+  bool grain_groups;
   bool merge, no_pager, scaling, live;
   bool sources; /* embed source lines in the page */
   bool limited; /* --from or --to is given */
-  bool has_lanes, index;
+  bool index;
   enum timeline_grouping lanes;
   uint64_t from_ns, to_ns;      /* since the run's begin */
   const char *compare;          /* the base's directories, separated by commas; NULL: nothing is compared */
@@ -93,7 +112,6 @@ struct options {
   size_t conditions_room;
   double percent_limit;     /* below 0: the default of view and format   */
   uint32_t max_rows, depth; /* 0 = no limit                          */
-  bool has_threads;
   unsigned threads;
   const char **source_paths; /* of --source-path, in order */
   uint32_t source_paths_count;
@@ -112,17 +130,27 @@ int options_parse(int argc, char **argv, struct options *options, char *message,
 void options_release(struct options *options);
 
 const char *options_view_name(enum options_view view);
+const char *options_format_name(enum options_format format);
 
-const char *options_help(void);
+/* What views and formats show, one phrase each, for shells. */
+extern const char *const options_view_phrases[OPTIONS_VIEWS], *const options_format_phrases[OPTIONS_FORMATS];
 
-/* Whether the format is an export of the top-down tree. */
-bool options_of_profile(const struct options *options);
+/* Whether the view, or the format, has all these traits. */
+bool options_view_has(const struct options *options, unsigned traits);
+bool options_format_is(const struct options *options, unsigned traits);
 
-/* Whether the format has source lines as places in functions, with --lines or not, instead of rows. */
-bool options_lines_are_places(const struct options *options);
+enum options_content options_content(const struct options *options);
 
-/* What --from and --to restrict in this view: figures of the graph log, or those of samples and constructs. */
-bool options_of_log(const struct options *options);
+/* Lists the views that have a trait, and the formats that show something: "a, b or c" with `last` " or ". */
+void options_list_views(unsigned trait, const char *last, char *text, size_t size);
+void options_list_formats(enum options_content content, const char *last, char *text, size_t size);
+
+/* The description of the options, OPTIONS_GIVEN of them. */
+extern const struct command_option options_described[];
+
+void options_print_help(FILE *stream);
+
+/* Whether --from and --to restrict figures of samples and constructs in this report. */
 bool options_of_samples(const struct options *options);
 
 #endif

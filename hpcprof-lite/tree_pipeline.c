@@ -243,7 +243,7 @@ int tree_limit(struct job *job)
                           .by_excl = options->view == OPTIONS_BOTTOMUP,
                           .part = job->profile.range.traced,
                           .critical_path = options->view == OPTIONS_CRITICAL_PATH,
-                          .lines_follow = options_lines_are_places(options),
+                          .lines_follow = options_format_is(options, IS_LINES),
                           .in_order = options->view == OPTIONS_FLAT || options->view == OPTIONS_REGIONS ||
                                       options->view == OPTIONS_PARALLELISM};
   job->report.percent_limit = limits.percent;
@@ -274,7 +274,7 @@ static int choose_metric(struct job *job)
 
 int tree_pipeline(struct job *job)
 {
-  job->report.no_statistics |= options_of_profile(&job->options);
+  job->report.no_statistics |= options_content(&job->options) == SHOWS_CONTEXTS;
   int status = derive(job, &job->report.tree);
   if (!status)
     status = tree_limit(job);

@@ -3,247 +3,126 @@
 #include <stdio.h>
 #include <string.h>
 
-static int fail(char *message, size_t size, const char *text, const char *value)
+enum { LIST_BYTES = 320 };
+
+/* Something that is refused: whether it is asked for, and the words, with places for what write_words() knows. */
+struct refusal {
+  bool asked;
+  const char *words;
+};
+
+/* Writes the words of a refusal. */
+static void write_words(const struct options *options, const char *words, char *message, size_t size)
 {
-  snprintf(message, size, text, value);
-  return ERR_INPUT;
+  const struct {
+    const char *place, *text;
+    enum options_trait trait; /* of the views that are listed */
+  } places[] = {{"{view}", options_view_name(options->view), 0},
+                {"{root}", options->root_text, 0},
+                {"{base}", options->compare, 0},
+                {"{views with --scaling}", NULL, HAS_SCALING},
+                {"{views with --root}", NULL, HAS_ROOT},
+                {"{views with --depth}", NULL, HAS_DEPTH},
+                {"{views with --percent-limit}", NULL, HAS_PERCENT},
+                {"{formats}", NULL, 0}}; /* those that show the same */
+  char list[LIST_BYTES];
+  for (size_t used = 0; *words && used + 1 < size;) {
+    size_t i = 0, length = strcspn(words, "{");
+    used += (size_t)snprintf(message + used, size - used, "%.*s", (int)length, words);
+    words += length;
+    if (!*words || used + 1 >= size)
+      return;
+    while (strncmp(words, places[i].place, strlen(places[i].place)) != 0)
+      i++;
+    words += strlen(places[i].place);
+    if (places[i].trait)
+      options_list_views(places[i].trait, " or ", list, sizeof list);
+    else
+      options_list_formats(options_content(options), " and ", list, sizeof list);
+    used += (size_t)snprintf(message + used, size - used, "%s", places[i].text ? places[i].text : list);
+  }
 }
 
-static int parse_root(const char *text, struct options *options, char *message, size_t size)
+static int refuse(const struct options *options, const struct refusal *refusals, size_t count, char *message,
+                  size_t size)
 {
-  const char *wrong = selector_parse(text, &options->root);
+  for (size_t i = 0; i < count; i++)
+    if (refusals[i].asked) {
+      write_words(options, refusals[i].words, message, size);
+      return ERR_INPUT;
+    }
+  return 0;
+}
+
+/* Refuses what is asked for among an array of refusals. */
+#define REFUSE(refusals) refuse(options, refusals, sizeof(refusals) / sizeof *(refusals), message, size)
+
+/* What cannot be used with an option, and why. */
+struct conflict {
+  bool given;
+  const char *name, *why;
+};
+
+static int refuse_conflicts(const char *option, const struct conflict *conflicts, size_t count, char *message,
+                            size_t size)
+{
+  for (size_t i = 0; i < count; i++)
+    if (conflicts[i].given) {
+      snprintf(message, size, "%s cannot be used with %s: %s", option, conflicts[i].name, conflicts[i].why);
+      return ERR_INPUT;
+    }
+  return 0;
+}
+
+static int parse_root(struct options *options, char *message, size_t size)
+{
+  const char *wrong = selector_parse(options->root_text, &options->root);
   options->has_root = true;
   if (!wrong)
     return 0;
-  snprintf(message, size, "cannot use '--root %s': %s", text, wrong);
+  snprintf(message, size, "cannot use '--root %s': %s", options->root_text, wrong);
   return ERR_INPUT;
 }
 
-/* What only the graph of grains has. */
-static int check_graph(struct options *options, char *message, size_t size)
+/* What formats can show that imply a view, or all views; takes that view. */
+static int check_content(struct options *options, char *message, size_t size)
 {
-  bool graph = options->view == OPTIONS_GRAIN_GRAPH;
-  bool format = options->format == OPTIONS_GRAPHML || options->format == OPTIONS_DOT;
-  if (!graph && (options->max_nodes || options->unreduced || options->has_colour || format))
-    return fail(message, size,
-                "view '%s' is not drawn: --max-nodes, --unreduced, --colour, graphml and dot need grain-graph",
-                options->view_name);
-  if (graph && !format && options->format != OPTIONS_JSON)
-    return fail(message, size, "%s", "view 'grain-graph' is a drawing: it needs -f graphml, dot or json");
-  if (options->unreduced && options->max_nodes)
-    return fail(message, size, "%s", "--unreduced folds nothing: --max-nodes has no effect");
-  if (!options->max_nodes)
-    options->max_nodes = 2000;
-  return 0;
-}
-
-/* What only views have that show trees, or whose rows can be omitted. */
-static int check_rows(const struct options *options, bool constructs, char *message, size_t size)
-{
-  bool tree = options->view == OPTIONS_TOPDOWN || options->view == OPTIONS_BOTTOMUP || options->view == OPTIONS_FLAT ||
-              options->view == OPTIONS_CRITICAL_PATH;
-  bool source = options->view == OPTIONS_SOURCE;
-  if (source && options->lines)
-    return fail(message, size, "%s", "view 'source' always shows lines: --lines has no effect on it");
-  if (!tree && ((options->has_root && !source) || options->lines))
-    return fail(message, size,
-                "view '%s' shows no functions: --root needs topdown, bottomup, flat, critical-path or source, and "
-                "--lines one of the first four",
-                options->view_name);
-  if (!tree && options->depth && options->view != OPTIONS_REGION_TREE)
-    return fail(message, size,
-                "view '%s' has no levels: --depth needs topdown, bottomup, flat, critical-path or region-tree",
-                options->view_name);
-  if (!tree && options->percent_limit >= 0 && !constructs)
-    return fail(message, size,
-                "view '%s' omits no light rows: --percent-limit needs topdown, bottomup, flat, critical-path, "
-                "regions, region-tree, overheads or tasks",
-                options->view_name);
-  return 0;
-}
-
-static int check_times(const struct options *options, char *message, size_t size)
-{
-  if (!options->limited)
-    return 0;
-  if (options->from_ns >= options->to_ns) {
-    snprintf(message, size, "--from %.9g is not before --to %.9g", (double)options->from_ns / 1e9,
-             (double)options->to_ns / 1e9);
-    return ERR_INPUT;
-  }
-  if (options->reference)
-    return fail(message, size, "%s", "--reference compares whole runs: it cannot be used with --from and --to");
-  return 0;
-}
-
-/* What the view of source lines can do. */
-static int check_source(const struct options *options, char *message, size_t size)
-{
-  bool source = options->view == OPTIONS_SOURCE;
-  if (options->sources && options->format != OPTIONS_HTML)
-    return fail(message, size, "%s", "--sources embeds source lines in a page: it needs -f html");
-  if (options->source_paths_count && options->format == OPTIONS_HTML && !options->sources)
-    return fail(message, size, "%s", "the page holds no source text: --source-path needs --sources");
-  if (options->source_paths_count && !source && !options->sources)
-    return fail(message, size, "view '%s' shows no source text: --source-path needs source", options->view_name);
-  if (source && options->sort)
-    return fail(message, size, "%s", "view 'source' is in the order of lines: it cannot be sorted");
-  if (source && options->max_rows && options->format != OPTIONS_TEXT)
-    return fail(message, size, "%s", "csv and json of source lines are always complete: --max-rows needs text");
-  if (source && options->has_root && (options->root.is_id || options->root.is_region))
-    return fail(message, size, "view 'source' shows functions, files and lines, not '--root %s': give the name of one",
-                options->root.text);
-  return 0;
-}
-
-/* What the exports of the top-down tree can do. */
-static int check_profile(struct options *options, char *message, size_t size)
-{
-  if (!options_of_profile(options))
-    return 0;
-  if (options->has_view && options->view != OPTIONS_TOPDOWN)
-    return fail(
-        message, size,
-        "formats folded, speedscope, pprof, callgrind, hatchet and sqlite show calling contexts: leave out view "
-        "'%s'",
-        options_view_name(options->view));
-  options->view = OPTIONS_TOPDOWN;
-  if (options->sort)
-    return fail(message, size, "%s", "exports are in the order of the tree, and their viewers sort: leave out --sort");
-  if (options->compare)
-    return fail(message, size, "%s", "exports show one run: --compare needs text, csv, json or html");
-  if (options->metric && options->format != OPTIONS_FOLDED)
-    return fail(message, size, "%s", "only format folded has one metric: other exports have all, without --metric");
-  if (options->format == OPTIONS_SQLITE && !options->output)
-    return fail(message, size, "%s", "format sqlite is a database: it needs --output");
-  if (options->format == OPTIONS_SQLITE &&
-      (options->root_text || options->depth || options->max_rows || options->percent_limit >= 0))
-    return fail(message, size, "%s",
-                "format sqlite has all contexts: leave out --root, --depth, --max-rows and --percent-limit, and "
-                "restrict queries");
-  if (options->format == OPTIONS_SQLITE && options->conditions_count)
-    return fail(message, size, "%s", "format sqlite has no conditions: check --fail-if by a call of its own");
-  options->lines |= options_lines_are_places(options);
-  return 0;
-}
-
-/* Some formats imply the view. */
-static int check_export(struct options *options, char *message, size_t size)
-{
-  if (!options->has_view && (options->format == OPTIONS_GRAPHML || options->format == OPTIONS_DOT))
-    options->view = OPTIONS_GRAIN_GRAPH;
-  if (options->format < OPTIONS_PERFETTO || options->format > OPTIONS_OTF2)
-    return 0;
-  if (options->has_view && options->view != OPTIONS_TIMELINE)
-    return fail(message, size, "view '%s' is no timeline, which the formats perfetto, firefox and otf2 show",
-                options_view_name(options->view));
-  options->view = OPTIONS_TIMELINE;
-  if (options->sort || options->max_rows)
-    return fail(message, size, "%s", "formats perfetto, firefox and otf2 cannot be sorted or shortened");
-  if (options->format == OPTIONS_OTF2 && !options->output)
-    return fail(message, size, "%s", "format otf2 is a directory: it needs --output");
-  return 0;
-}
-
-/* What the page of all views can do. */
-static int check_page(const struct options *options, char *message, size_t size)
-{
-  if (options->format != OPTIONS_HTML)
-    return 0;
-  if (options->has_view && options->view != OPTIONS_SUMMARY)
-    return fail(message, size, "format html shows all views: leave out view '%s'", options_view_name(options->view));
-  if (options->limited)
-    return fail(message, size, "%s", "format html shows whole runs: it cannot be used with --from and --to");
-  if (options->conditions_count)
-    return fail(message, size, "%s", "format html shows no conditions: check --fail-if by a call of its own");
-  return 0;
-}
-
-/* What can be compared, and what only a comparison or a condition has. */
-static int check_comparison(const struct options *options, char *message, size_t size)
-{
-  bool tree = options->view == OPTIONS_TOPDOWN || options->view == OPTIONS_BOTTOMUP || options->view == OPTIONS_FLAT;
-  bool summary = options->view == OPTIONS_SUMMARY, threads = options->view == OPTIONS_THREADS;
-  if (options->format == OPTIONS_JUNIT && !options->conditions_count)
-    return fail(message, size, "%s", "format junit has a test for each --fail-if: give at least one");
-  if (options->format == OPTIONS_MARKDOWN && !options->conditions_count && !options->compare)
-    return fail(message, size, "%s", "format markdown shows a comparison: give --compare or --fail-if");
-  if (options->format >= OPTIONS_MARKDOWN && !summary)
-    return fail(message, size, "formats markdown and junit show the summary, not view '%s'", options->view_name);
-  for (uint32_t i = 0; i < options->conditions_count; i++)
-    if (condition_misuse(&options->conditions[i], options->compare, message, size))
-      return ERR_INPUT;
-  if (options->metric && options->format != OPTIONS_FOLDED && (!options->compare || summary))
-    return fail(message, size, "%s",
-                "--metric is the column to compare or fold: it needs --compare and topdown, bottomup, "
-                "flat, regions, parallelism or threads; or -f folded");
-  if (!options->compare)
-    return 0;
-  if (!options->directories_count)
-    return fail(message, size, "--compare '%s' needs the runs to compare to it: --compare BASE DIR", options->compare);
-  if (options->merge)
-    return fail(message, size, "%s", "--compare keeps runs apart: it cannot be used with --merge");
-  if (!summary && !tree && !threads && options->view != OPTIONS_REGIONS && options->view != OPTIONS_PARALLELISM)
-    return fail(message, size,
-                "view '%s' cannot be compared: use summary, topdown, bottomup, flat, regions, "
-                "parallelism or threads",
-                options->view_name);
-  if (options->limited)
-    return fail(message, size, "%s", "--compare compares whole runs: it cannot be used with --from and --to");
-  if (options->scenarios_count)
-    return fail(message, size, "%s", "--compare compares what was measured: it cannot be used with --what-if");
-  if (options->per_thread)
-    return fail(message, size, "%s", "--compare compares sums over threads: it cannot be used with --per-thread");
-  if (options->root_text && options->root.is_id)
-    return fail(message, size, "cannot use '--root %s' with --compare: the same context has another id in each run",
-                options->root_text);
-  return 0;
-}
-
-/* What --scaling can show, and what has no effect on it. */
-static int check_scaling(const struct options *options, char *message, size_t size)
-{
-  const struct {
-    bool given;
-    const char *name, *why;
-  } refused[] = {
-      {options->compare, "--compare", "--scaling compares runs with each other"},
-      {options->conditions_count, "--fail-if", "check conditions with --compare, or in a report of one run"},
-      {options->merge, "--merge", "--scaling keeps runs apart"},
-      {options->limited, "--from and --to", "--scaling compares whole runs"},
-      {options->scenarios_count, "--what-if", "--scaling shows what was measured"},
-      {options->per_thread, "--per-thread", "--scaling shows sums over threads"},
-      {options->has_baseline, "--idleness", "--scaling counts idleness against the threads of each run"},
-      {options->root_text, "--root", "--scaling shows the contexts of the whole program"},
-      {options->lines, "--lines", "--scaling shows functions and constructs"},
-      {options->sort, "--sort", "contexts are in the order of what they lose on more threads"},
-      {options->depth, "--depth", "contexts are in the order of what they lose; use --max-rows"},
-      {options->percent_limit >= 0, "--percent-limit", "contexts are in the order of what they lose; use --max-rows"},
+  static const enum options_view implied[] = {
+      [SHOWS_CONTEXTS] = OPTIONS_TOPDOWN, [SHOWS_GRAPH] = OPTIONS_GRAIN_GRAPH, [SHOWS_TIMELINE] = OPTIONS_TIMELINE};
+  enum options_content content = options_content(options);
+  bool contexts = content == SHOWS_CONTEXTS, timeline = content == SHOWS_TIMELINE, page = content == SHOWS_PAGE;
+  bool database = options_format_is(options, IS_DATABASE), omits = options->percent_limit >= 0;
+  bool other_view = options->given[GIVEN_VIEW] && (page || contexts || timeline) && options->view != implied[content];
+  const struct refusal refusals[] = {
+      {timeline && other_view, "view '{view}' is no timeline, which the formats {formats} show"},
+      {timeline && (options->sort || options->max_rows), "formats {formats} cannot be sorted or shortened"},
+      {contexts && other_view, "formats {formats} show calling contexts: leave out view '{view}'"},
+      {contexts && options->sort, "exports are in the order of the tree, and their viewers sort: leave out --sort"},
+      {contexts && options->compare, "exports show one run: --compare needs text, csv, json or html"},
+      {contexts && options->metric && options->format != OPTIONS_FOLDED,
+       "only format folded has one metric: other exports have all, without --metric"},
+      {options_format_is(options, IS_DIRECTORY) && !options->output, "format otf2 is a directory: it needs --output"},
+      {database && !options->output, "format sqlite is a database: it needs --output"},
+      {database && (options->root_text || options->depth || options->max_rows || omits),
+       "format sqlite has all contexts: leave out --root, --depth, --max-rows and --percent-limit, and restrict "
+       "queries"},
+      {database && options->conditions_count, "format sqlite has no conditions: check --fail-if by a call of its own"},
+      {page && other_view, "format html shows all views: leave out view '{view}'"},
+      {page && options->limited, "format html shows whole runs: it cannot be used with --from and --to"},
+      {page && options->conditions_count, "format html shows no conditions: check --fail-if by a call of its own"},
   };
-  if (!options->scaling)
-    return 0;
-  if (!options->directories_count)
-    return fail(message, size, "%s",
-                "--scaling needs the runs: the directory of hpcrun-lite --scaling, or several measurements");
-  if (options->view != OPTIONS_SUMMARY && options->view != OPTIONS_TOPDOWN && options->view != OPTIONS_FLAT)
-    return fail(message, size, "view '%s' has no --scaling: it needs summary, topdown or flat", options->view_name);
-  if (options->format > OPTIONS_JSON && options->format != OPTIONS_HTML)
-    return fail(message, size, "%s", "--scaling needs format text, csv, json or html");
-  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-    if (refused[i].given) {
-      snprintf(message, size, "--scaling cannot be used with %s: %s", refused[i].name, refused[i].why);
-      return ERR_INPUT;
-    }
+  if (REFUSE(refusals))
+    return ERR_INPUT;
+  if (contexts || timeline || (content == SHOWS_GRAPH && !options->given[GIVEN_VIEW]))
+    options->view = implied[content];
+  options->lines |= options_format_is(options, IS_LINES) && contexts;
   return 0;
 }
 
 /* What --live can show, and what has no effect on it. */
 static int check_live(const struct options *options, char *message, size_t size)
 {
-  const struct {
-    bool given;
-    const char *name, *why;
-  } refused[] = {
+  const struct conflict conflicts[] = {
       {options->format != OPTIONS_TEXT, "--format", "the live view is a picture in the terminal"},
       {options->output, "--output", "the live view is a picture in the terminal"},
       {options->compare, "--compare", "it shows one run"},
@@ -255,125 +134,214 @@ static int check_live(const struct options *options, char *message, size_t size)
       {options->root_text, "--root", "it shows the whole program"},
       {options->lines, "--lines", "it shows functions and contexts"},
       {options->sort, "--sort", "key r sorts"},
+      {options->columns, "--columns", "its pages have columns of their own"},
       {options->max_rows, "--max-rows", "it scrolls"},
       {options->depth, "--depth", "it scrolls"},
       {options->percent_limit >= 0, "--percent-limit", "it scrolls"},
       {options->per_thread, "--per-thread", "key 4 shows the threads"},
       {options->legend, "--legend", "key ? explains"},
       {options->index, "--index", "an index needs a run that has ended"},
-      {options->has_threads, "-j", "files that change are read one after another"},
+      {options->given[GIVEN_THREADS], "-j", "files that change are read one after another"},
   };
+  const struct refusal refusals[] = {{!options_view_has(options, HAS_LIVE),
+                                      "view '{view}' has no --live: it needs summary, flat, topdown or threads"}};
   if (!options->live)
     return 0;
-  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-    if (refused[i].given) {
-      snprintf(message, size, "--live cannot be used with %s: %s", refused[i].name, refused[i].why);
-      return ERR_INPUT;
-    }
-  if (options->view != OPTIONS_SUMMARY && options->view != OPTIONS_FLAT && options->view != OPTIONS_TOPDOWN &&
-      options->view != OPTIONS_THREADS)
-    return fail(message, size, "view '%s' has no --live: it needs summary, flat, topdown or threads",
-                options->view_name);
+  if (refuse_conflicts("--live", conflicts, sizeof conflicts / sizeof *conflicts, message, size))
+    return ERR_INPUT;
+  return REFUSE(refusals);
+}
+
+/* What --scaling can show, and what has no effect on it. */
+static int check_scaling(const struct options *options, char *message, size_t size)
+{
+  enum options_content content = options_content(options);
+  const struct refusal refusals[] = {
+      {!options->directories_count,
+       "--scaling needs the runs: the directory of hpcrun-lite --scaling, or several measurements"},
+      {!options_view_has(options, HAS_SCALING), "view '{view}' has no --scaling: it needs {views with --scaling}"},
+      {content != SHOWS_VIEWS && content != SHOWS_PAGE, "--scaling needs format text, csv, json or html"},
+  };
+  const struct conflict conflicts[] = {
+      {options->compare, "--compare", "--scaling compares runs with each other"},
+      {options->conditions_count, "--fail-if", "check conditions with --compare, or in a report of one run"},
+      {options->merge, "--merge", "--scaling keeps runs apart"},
+      {options->limited, "--from and --to", "--scaling compares whole runs"},
+      {options->scenarios_count, "--what-if", "--scaling shows what was measured"},
+      {options->per_thread, "--per-thread", "--scaling shows sums over threads"},
+      {options->given[GIVEN_IDLENESS], "--idleness", "--scaling counts idleness against the threads of each run"},
+      {options->root_text, "--root", "--scaling shows the contexts of the whole program"},
+      {options->lines, "--lines", "--scaling shows functions and constructs"},
+      {options->sort, "--sort", "contexts are in the order of what they lose on more threads"},
+      {options->columns, "--columns", "its columns are those of the series"},
+      {options->depth, "--depth", "contexts are in the order of what they lose; use --max-rows"},
+      {options->percent_limit >= 0, "--percent-limit", "contexts are in the order of what they lose; use --max-rows"},
+  };
+  if (!options->scaling)
+    return 0;
+  if (REFUSE(refusals))
+    return ERR_INPUT;
+  return refuse_conflicts("--scaling", conflicts, sizeof conflicts / sizeof *conflicts, message, size);
+}
+
+/* What only the graph of grains has, and what needs conditions or a comparison. */
+static int check_graph(const struct options *options, char *message, size_t size)
+{
+  bool graph = options->view == OPTIONS_GRAIN_GRAPH, drawn = options_content(options) == SHOWS_GRAPH;
+  bool checks = options_content(options) == SHOWS_CHECKS;
+  const struct refusal refusals[] = {
+      {!graph && (options->given[GIVEN_MAX_NODES] || options->unreduced || options->given[GIVEN_COLOUR] || drawn),
+       "view '{view}' is not drawn: --max-nodes, --unreduced, --colour, graphml and dot need grain-graph"},
+      {graph && !drawn && options->format != OPTIONS_JSON,
+       "view '{view}' is a drawing: it needs -f graphml, dot or json"},
+      {options->unreduced && options->given[GIVEN_MAX_NODES], "--unreduced folds nothing: --max-nodes has no effect"},
+      {options->format == OPTIONS_JUNIT && !options->conditions_count,
+       "format junit has a test for each --fail-if: give at least one"},
+      {options->format == OPTIONS_MARKDOWN && !options->conditions_count && !options->compare,
+       "format markdown shows a comparison: give --compare or --fail-if"},
+      {checks && options->view != OPTIONS_SUMMARY, "formats {formats} show the summary, not view '{view}'"},
+  };
+  return REFUSE(refusals);
+}
+
+/* What can be compared, and what only a comparison has. */
+static int check_comparison(const struct options *options, char *message, size_t size)
+{
+  bool compares = options->compare, column = compares && options->view != OPTIONS_SUMMARY;
+  const struct refusal metric[] = {{options->metric && options->format != OPTIONS_FOLDED && !column,
+                                    "--metric is the column to compare or fold: it needs --compare and topdown, "
+                                    "bottomup, flat, regions, parallelism or threads; or -f folded"}};
+  const struct refusal refusals[] = {
+      {!options->directories_count, "--compare '{base}' needs the runs to compare to it: --compare BASE DIR"},
+      {options->merge, "--compare keeps runs apart: it cannot be used with --merge"},
+      {!options_view_has(options, HAS_COMPARE),
+       "view '{view}' cannot be compared: use summary, topdown, bottomup, flat, regions, parallelism or threads"},
+      {options->limited, "--compare compares whole runs: it cannot be used with --from and --to"},
+      {options->scenarios_count, "--compare compares what was measured: it cannot be used with --what-if"},
+      {options->per_thread, "--compare compares sums over threads: it cannot be used with --per-thread"},
+      {options->root_text && options->root.is_id,
+       "cannot use '--root {root}' with --compare: the same context has another id in each run"},
+  };
+  int status = REFUSE(metric);
+  return status || !compares ? status : REFUSE(refusals);
+}
+
+/* What only views have that show trees, or whose rows can be omitted. */
+static int check_rows(const struct options *options, char *message, size_t size)
+{
+  bool lines = options->lines && !options_view_has(options, HAS_LINES);
+  bool root = options->has_root && !options_view_has(options, HAS_ROOT);
+  const struct refusal refusals[] = {
+      {lines && options->view == OPTIONS_SOURCE, "view 'source' always shows lines: --lines has no effect on it"},
+      {lines || root,
+       "view '{view}' shows no functions: --root needs {views with --root}, and --lines one of the first four"},
+      {options->depth && !options_view_has(options, HAS_DEPTH),
+       "view '{view}' has no levels: --depth needs {views with --depth}"},
+      {options->percent_limit >= 0 && !options_view_has(options, HAS_PERCENT),
+       "view '{view}' omits no light rows: --percent-limit needs {views with --percent-limit}"},
+  };
+  return REFUSE(refusals);
+}
+
+static int check_times(const struct options *options, char *message, size_t size)
+{
+  if (options->limited && options->from_ns >= options->to_ns) {
+    snprintf(message, size, "--from %.9g is not before --to %.9g", (double)options->from_ns / 1e9,
+             (double)options->to_ns / 1e9);
+    return ERR_INPUT;
+  }
   return 0;
 }
 
-/* Whether a timeline is shown as cells. */
-static bool drawn(const struct options *options)
-{
-  return options->format == OPTIONS_TEXT || options->format == OPTIONS_JSON;
-}
-
-/* What the views on the axis of time can do. */
-static int check_timeline(const struct options *options, char *message, size_t size)
+/* What the views on the axis of time and that of source lines can do. */
+static int check_order(const struct options *options, char *message, size_t size)
 {
   bool timeline = options->view == OPTIONS_TIMELINE, text = options->format == OPTIONS_TEXT;
-  if (options->has_lanes && !timeline)
-    return fail(message, size, "view '%s' has no lines for threads: --lanes needs timeline", options->view_name);
-  if (options->has_lanes && !drawn(options))
-    return fail(message, size, "%s", "--lanes joins lines of text or json: other formats have each thread");
-  if (options->index && !timeline)
-    return fail(message, size, "view '%s' stores no index: use --view timeline --index", options->view_name);
-  if (!timeline && options->view != OPTIONS_PHASES)
-    return 0;
-  if (options->directories_count > 1)
-    return fail(message, size, "view '%s' shows one run: give one measurement directory", options->view_name);
-  if (options->sort)
-    return fail(message, size, "view '%s' is in the order of time: it cannot be sorted", options->view_name);
-  if (options->has_baseline)
-    return fail(message, size, "view '%s' has exact times of idle threads: --idleness has no effect on it",
-                options->view_name);
-  if (options->max_rows && !timeline)
-    return fail(message, size, "view '%s' cannot be shortened", options->view_name);
-  if (options->max_rows && !text)
-    return fail(message, size, "%s", "csv and json of the timeline are always complete: --max-rows needs text");
-  return 0;
+  bool time = options_view_has(options, HAS_TIME), lanes = options->given[GIVEN_LANES];
+  bool source = options->view == OPTIONS_SOURCE;
+  const struct refusal refusals[] = {
+      {options->limited && options->reference,
+       "--reference compares whole runs: it cannot be used with --from and --to"},
+      {lanes && !timeline, "view '{view}' has no lines for threads: --lanes needs timeline"},
+      {lanes && !text && options->format != OPTIONS_JSON,
+       "--lanes joins lines of text or json: other formats have each thread"},
+      {options->index && !timeline, "view '{view}' stores no index: use --view timeline --index"},
+      {time && options->directories_count > 1, "view '{view}' shows one run: give one measurement directory"},
+      {time && options->sort, "view '{view}' is in the order of time: it cannot be sorted"},
+      {time && options->given[GIVEN_IDLENESS],
+       "view '{view}' has exact times of idle threads: --idleness has no effect on it"},
+      {time && options->max_rows && !timeline, "view '{view}' cannot be shortened"},
+      {time && options->max_rows && !text, "csv and json of the timeline are always complete: --max-rows needs text"},
+      {options->sources && options->format != OPTIONS_HTML,
+       "--sources embeds source lines in a page: it needs -f html"},
+      {options->source_paths_count && options->format == OPTIONS_HTML && !options->sources,
+       "the page holds no source text: --source-path needs --sources"},
+      {options->source_paths_count && !source && !options->sources,
+       "view '{view}' shows no source text: --source-path needs source"},
+      {source && options->sort, "view 'source' is in the order of lines: it cannot be sorted"},
+      {source && options->max_rows && !text, "csv and json of source lines are always complete: --max-rows needs text"},
+      {source && options->has_root && (options->root.is_id || options->root.is_region),
+       "view 'source' shows functions, files and lines, not '--root {root}': give the name of one"},
+  };
+  return REFUSE(refusals);
 }
 
-/* What explains a text, and what has no effect on a view. */
+/* What has no effect on a view. */
 static int check_effects(const struct options *options, char *message, size_t size)
 {
-  static const bool by_baseline[OPTIONS_SOURCE + 1] = {
-      [OPTIONS_SUMMARY] = true,       [OPTIONS_TOPDOWN] = true, [OPTIONS_BOTTOMUP] = true,  [OPTIONS_FLAT] = true,
-      [OPTIONS_CRITICAL_PATH] = true, [OPTIONS_SOURCE] = true,  [OPTIONS_EFFICIENCY] = true};
-  if (options->raw_names && options->format != OPTIONS_CSV)
-    return fail(message, size, "%s", "--raw-names applies to CSV only: add -f csv, or leave it out");
-  if (options->legend && options->format != OPTIONS_TEXT)
-    return fail(message, size, "%s", "--legend explains the columns of a text report: other formats have no legend");
-  if (options->legend && options->view == OPTIONS_ADVICE)
-    return fail(message, size, "view '%s' has no columns: --legend has no effect on it", options->view_name);
-  if (options->legend && (options->view == OPTIONS_MARKS || options->view == OPTIONS_USER_COUNTERS))
-    return fail(message, size, "view '%s' has no legend: its columns are in hpcprof-lite(1)", options->view_name);
-  if (options->has_baseline && !by_baseline[options->view])
-    return fail(message, size,
-                "view '%s' does not charge idleness to contexts: --idleness needs summary, topdown, bottomup, flat, "
-                "critical-path, source or efficiency",
-                options->view_name);
-  return 0;
+  bool grains = options->view == OPTIONS_GRAINS, graph = options->view == OPTIONS_GRAIN_GRAPH;
+  bool grain_options = options->reference || options->grain_groups || options->given[GIVEN_GRAIN_LIMIT];
+  bool rows = (options->sort && !options_view_has(options, HAS_SORT)) ||
+              (options->max_rows && !options_view_has(options, HAS_ROWS));
+  const struct refusal refusals[] = {
+      {options->columns && (options_content(options) != SHOWS_VIEWS || graph),
+       "--columns chooses columns of a view: it needs format text, csv or json, and not grain-graph"},
+      {options->columns && options->format == OPTIONS_TEXT && !options_view_has(options, HAS_COLUMNS),
+       "view '{view}' is no table as text: --columns needs -f csv or json"},
+      {options->raw_names && options->format != OPTIONS_CSV,
+       "--raw-names applies to CSV only: add -f csv, or leave it out"},
+      {options->legend && options->format != OPTIONS_TEXT,
+       "--legend explains the columns of a text report: other formats have no legend"},
+      {options->legend && options->view == OPTIONS_ADVICE,
+       "view '{view}' has no columns: --legend has no effect on it"},
+      {options->legend && !options_view_has(options, HAS_LEGEND),
+       "view '{view}' has no legend: its columns are in hpcprof-lite(1)"},
+      {options->given[GIVEN_IDLENESS] && !options_view_has(options, HAS_IDLENESS),
+       "view '{view}' does not charge idleness to contexts: --idleness needs summary, topdown, bottomup, flat, "
+       "critical-path, source or efficiency"},
+      {options->per_thread && !options_view_has(options, HAS_PER_THREAD) &&
+           !(options->view == OPTIONS_TIMELINE && options->format == OPTIONS_TEXT),
+       "--per-thread has no effect on this report: it needs regions, region-tree, or the timeline as text"},
+      {grain_options && !grains && !(graph && !options->grain_groups),
+       "view '{view}' shows no grains: --reference, --grain-limit and --grain-groups need grains"},
+      {options->scenarios_count && !options_view_has(options, HAS_SCENARIOS),
+       "view '{view}' shows no scenarios: --what-if needs whatif or parallelism"},
+      {options->scenarios_count > 1 && options->view == OPTIONS_PARALLELISM,
+       "view '{view}' shows one scenario: give --what-if once, or use whatif"},
+      {rows && !options->scaling, "view '{view}' cannot be sorted or shortened"},
+  };
+  return REFUSE(refusals);
 }
 
 int consistency_check(struct options *options, char *message, size_t size)
 {
+  const struct refusal merge[] = {{options->merge && options->directories_count < 2,
+                                   "--merge adds up several runs: give two or more measurement directories"}};
   if (options->help || options->version)
     return 0;
-  if (check_export(options, message, size) || check_profile(options, message, size) ||
-      check_page(options, message, size))
+  if (check_content(options, message, size) || check_live(options, message, size) ||
+      check_scaling(options, message, size) || REFUSE(merge))
     return ERR_INPUT;
   options->view_name = options_view_name(options->view);
-  if (check_live(options, message, size))
+  if (options->root_text && options->view != OPTIONS_GRAIN_GRAPH && parse_root(options, message, size))
     return ERR_INPUT;
-  if (check_scaling(options, message, size))
+  if (check_graph(options, message, size))
     return ERR_INPUT;
-  if (options->merge && options->directories_count < 2)
-    return fail(message, size, "%s", "--merge adds up several runs: give two or more measurement directories");
-  bool graph = options->view == OPTIONS_GRAIN_GRAPH;
-  if (options->root_text && !graph && parse_root(options->root_text, options, message, size))
+  for (uint32_t i = 0; i < options->conditions_count; i++)
+    if (condition_misuse(&options->conditions[i], options->compare, message, size))
+      return ERR_INPUT;
+  if (check_comparison(options, message, size) || check_rows(options, message, size) ||
+      check_times(options, message, size) || check_order(options, message, size))
     return ERR_INPUT;
-  if (check_graph(options, message, size) || check_comparison(options, message, size))
-    return ERR_INPUT;
-  bool regions = options->view == OPTIONS_REGIONS || options->view == OPTIONS_REGION_TREE;
-  bool constructs = regions || options->view == OPTIONS_OVERHEADS || options->view == OPTIONS_TASKS;
-  if (check_rows(options, constructs, message, size) || check_times(options, message, size) ||
-      check_timeline(options, message, size) || check_source(options, message, size) ||
-      check_effects(options, message, size))
-    return ERR_INPUT;
-  if (options->per_thread && !regions && !(options->view == OPTIONS_TIMELINE && options->format == OPTIONS_TEXT))
-    return fail(message, size, "%s",
-                "--per-thread has no effect on this report: it needs regions, region-tree, or the timeline as text");
-  bool fixed = options->view == OPTIONS_SUMMARY || options->view == OPTIONS_EFFICIENCY ||
-               options->view == OPTIONS_WHATIF || options->view == OPTIONS_SPEEDUP || options->view == OPTIONS_ADVICE ||
-               options->view == OPTIONS_GRAINS || graph;
-  fixed |= options->view == OPTIONS_MARKS || options->view == OPTIONS_USER_COUNTERS;
-  bool scenarios = options->view == OPTIONS_WHATIF || options->view == OPTIONS_PARALLELISM;
-  if (options->view != OPTIONS_GRAINS && !(graph && !options->grain_groups) &&
-      (options->reference || options->grain_groups || options->limits_given))
-    return fail(message, size, "view '%s' shows no grains: --reference, --grain-limit and --grain-groups need grains",
-                options->view_name);
-  if (options->scenarios_count && !scenarios)
-    return fail(message, size, "view '%s' shows no scenarios: --what-if needs whatif or parallelism",
-                options->view_name);
-  if (options->scenarios_count > 1 && options->view == OPTIONS_PARALLELISM)
-    return fail(message, size, "view '%s' shows one scenario: give --what-if once, or use whatif", options->view_name);
-  if (fixed && (options->sort || options->max_rows) && !options->scaling)
-    return fail(message, size, "view '%s' cannot be sorted or shortened", options->view_name);
-  return 0;
+  return check_effects(options, message, size);
 }

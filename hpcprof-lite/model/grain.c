@@ -7,12 +7,12 @@
 
 const char *const grain_kind_names[GRAIN_KINDS] = {
     [GRAIN_INITIAL] = "initial", [GRAIN_IMPLICIT] = "implicit", [GRAIN_TASK] = "task", [GRAIN_CHUNK] = "chunk"};
-const char *const grain_metric_names[GRAIN_METRICS] = {[GRAIN_PARALLEL_BENEFIT] = "parallel_benefit",
-                                                       [GRAIN_PARALLELISM] = "instantaneous_parallelism",
-                                                       [GRAIN_SCATTER] = "scatter",
-                                                       [GRAIN_MEMORY] = "memory_utilisation",
-                                                       [GRAIN_DEVIATION] = "work_deviation",
-                                                       [GRAIN_BALANCE] = "load_balance"};
+const char *const grain_metric_names[GRAIN_METRICS + 1] = {[GRAIN_PARALLEL_BENEFIT] = "parallel_benefit",
+                                                           [GRAIN_PARALLELISM] = "instantaneous_parallelism",
+                                                           [GRAIN_SCATTER] = "scatter",
+                                                           [GRAIN_MEMORY] = "memory_utilisation",
+                                                           [GRAIN_DEVIATION] = "work_deviation",
+                                                           [GRAIN_BALANCE] = "load_balance"};
 
 struct grain_limits grain_limits_default(void)
 {

@@ -101,7 +101,7 @@ enum grain_metric {
 };
 
 /* The names of the metrics, as options and columns have them. */
-extern const char *const grain_metric_names[GRAIN_METRICS];
+extern const char *const grain_metric_names[GRAIN_METRICS + 1]; /* ends in NULL */
 
 /* The names of the kinds of grains, as columns have them. */
 extern const char *const grain_kind_names[GRAIN_KINDS];

@@ -62,13 +62,21 @@ def the_first_operand_may_be_the_view(_):
 
 
 @case
-def a_directory_with_the_name_of_a_view_has_a_path(directory):
+def the_name_of_a_view_and_of_a_file_is_refused(directory):
+    """One line tells how to give either; with --view, all operands are directories."""
     measured(directory, "flat")
     measured(directory, "threads", golden="two")
-    same_report(directory, ("flat", "threads"), ("--view", "flat", "./threads"))  # only the first operand is a view
+    with open(os.path.join(directory, "topdown"), "w", encoding="ascii"):
+        pass
+    for words, name in ((("flat",), "flat"), (("flat", "./threads"), "flat"), (("topdown", "./flat"), "topdown"),
+                        (("./flat", "threads"), "threads"), (("summary", "flat"), "flat"),
+                        (("--merge", "./flat", "threads"), "threads")):
+        line = refused(*words, cwd=directory)
+        assert line.endswith(f"write --view {name} or ./{name}") and f"'{name}' is a view" in line, line
     same_report(directory, ("./flat",), ("--view", "summary", "./flat"))
     same_report(directory, ("--view", "threads", "flat"), ("--view", "threads", "./flat"))
-    assert "no DIR is given" in refused("threads", cwd=directory)  # it is the view, whatever files there are
+    same_report(directory, ("--view", "flat", "threads"), ("--view", "flat", "./threads"))
+    same_report(directory, ("summary", "./flat"), ("./flat",))
 
 
 @case
@@ -142,7 +150,7 @@ def a_view_stands_before_the_directory(directory):
         assert f"no directory '{words[-1]}': the view stands before DIR" in refused(*words, cwd=GOLDEN), words
     measured(directory, "flat")
     measured(directory, "run")
-    same_report(directory, ("--merge", "run", "flat"), ("--merge", "run", "./flat"))
+    assert "write --view flat or ./flat" in refused("--merge", "run", "flat", cwd=directory)
 
 
 @case

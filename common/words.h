@@ -1,0 +1,20 @@
+/* Lists of words, such as the values of an option: search, similar words, and the list as text.
+ *
+ * Context: any but RT.  Pure.  A list ends in NULL.
+ */
+#ifndef COMMON_WORDS_H
+#define COMMON_WORDS_H
+
+#include <stddef.h>
+
+/* Returns the place of the word in the list, or -1. */
+int words_find(const char *const *words, const char *word);
+
+/* Returns the word of the list that was probably meant: it differs by at most two characters, and by less than half of
+ * it.  NULL: there is none. */
+const char *words_similar(const char *const *words, const char *word);
+
+/* Writes "a, b or c" with `last` " or ". */
+void words_list(const char *const *words, const char *last, char *text, size_t size);
+
+#endif
