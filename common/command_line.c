@@ -20,7 +20,7 @@ void command_line_init(struct command_line *line, const char *first, const struc
     if (!options[i].letter)
       continue;
     *letters++ = options[i].letter;
-    for (int colons = 0; colons < kind; colons++) /* as many as getopt's number of the kind */
+    for (int colons = 0; colons < kind; colons++) /* the number of the kind is that of its colons */
       *letters++ = ':';
   }
 }

@@ -13,6 +13,7 @@
 enum command_value {
   COMMAND_FREE, /* nothing: it has no value, or any */
   COMMAND_WORDS,
+  COMMAND_EVENTS,       /* what can be sampled */
   COMMAND_LIMITS,       /* a word, then '=' and a number */
   COMMAND_WORD_OR_FILE, /* a word, or the name of a file */
   COMMAND_FILE,
@@ -28,7 +29,7 @@ struct command_option {
   enum command_value value;
   const char *const *words; /* of value; end in NULL */
   const char *brief;        /* what a shell shows beside the option; begins with '*' if that is repeatable */
-  const char *excludes;     /* options that make no sense beside it, separated by spaces; "*": all; NULL: none */
+  const char *excludes;     /* what a shell offers no more after it, as zsh has it: "--live --env"; NULL: nothing */
   const char *help;         /* one paragraph; a line that must end ends in '\n' */
 };
 

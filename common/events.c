@@ -1,5 +1,7 @@
 #include "common/events.h"
 
+#include "common/words.h"
+
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -85,6 +87,16 @@ static const struct cache_word cache_actions[] = {
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+_Static_assert(LENGTH(known_events) <= EVENTS_NAMES, "events_list() has room for all names and NULL");
+
+void events_list(const char *names[EVENTS_NAMES + 1])
+{
+  for (size_t i = 0; i < LENGTH(known_events); i++)
+    if (!known_events[i].canonical)
+      *names++ = known_events[i].name;
+  *names = NULL;
+}
 
 static bool find_known(const char *name, struct event *event)
 {
@@ -176,10 +188,14 @@ static int set_period(const char *text, struct event *event, char *message, size
 
 static int unknown_event(const char *name, char *message, size_t message_size)
 {
+  const char *names[EVENTS_NAMES + 1], *similar;
+  events_list(names);
   if (name[0] == '\0')
     snprintf(message, message_size, "empty event name: see hpcrun-lite(1) for names");
   else if (strchr(name, ':'))
     snprintf(message, message_size, "event '%.60s': modifiers after ':' are not supported", name);
+  else if ((similar = words_similar(names, name)))
+    snprintf(message, message_size, "unknown event '%.60s': did you mean '%s'?", name, similar);
   else
     snprintf(message, message_size,
              "unknown event '%.60s': see hpcrun-lite(1) for names; perf list shows the machine's", name);

@@ -8,7 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EVENTS_MAX 8 /* events measured at once */
+enum {
+  EVENTS_MAX = 8,   /* events measured at once */
+  EVENTS_NAMES = 32 /* room for the names of known events */
+};
 
 enum event_clock {
   EVENT_COUNT,    /* counts something: hardware or software event */
@@ -25,6 +28,9 @@ struct event {
                          given; 0 for a count event given by frequency */
   uint32_t frequency; /* requested samples a second; 0 if a period was given */
 };
+
+/* Lists the names of known events, without aliases; they end in NULL. */
+void events_list(const char *names[EVENTS_NAMES + 1]);
 
 /* Parses one EVENT[@HOW].  Returns 0, or -1 with a one-line message that says what is wrong and what is accepted. */
 int events_parse(const char *text, struct event *event, char *message, size_t message_size);

@@ -1,5 +1,6 @@
 #include "common/words.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,23 +12,33 @@ int words_find(const char *const *words, const char *word)
   return -1;
 }
 
-/* How many characters must be inserted, removed or replaced to make one word the other; of long words, many. */
+static unsigned least_of(unsigned one, unsigned other)
+{
+  return one < other ? one : other;
+}
+
+/* How many characters must be inserted, removed, replaced or swapped with the next one to make one word the other; of
+ * long words, many. */
 static unsigned edits(const char *word, const char *other)
 {
   enum { LONGEST = 24 };
-  unsigned row[LONGEST + 1];
+  unsigned rows[3][LONGEST + 1], *row = rows[0], *before = rows[1], *earlier = rows[2]; /* of one character each */
   size_t length = strlen(other);
   if (length > LONGEST)
     return LONGEST;
   for (size_t i = 0; i <= length; i++)
     row[i] = (unsigned)i;
-  for (unsigned line = 1; *word; word++, line++) {
-    unsigned corner = row[0];
-    row[0] = line;
+  for (size_t line = 0; word[line]; line++) {
+    unsigned *oldest = earlier;
+    earlier = before;
+    before = row;
+    row = oldest;
+    row[0] = (unsigned)line + 1;
     for (size_t i = 1; i <= length; i++) {
-      unsigned replaced = corner + (*word != other[i - 1]), least = row[i] < row[i - 1] ? row[i] : row[i - 1];
-      corner = row[i];
-      row[i] = replaced < least + 1 ? replaced : least + 1;
+      bool swapped = line && i > 1 && word[line] == other[i - 2] && word[line - 1] == other[i - 1];
+      row[i] = least_of(before[i - 1] + (word[line] != other[i - 1]), least_of(before[i], row[i - 1]) + 1);
+      if (swapped)
+        row[i] = least_of(row[i], earlier[i - 2] + 1);
     }
   }
   return row[length];

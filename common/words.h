@@ -10,8 +10,8 @@
 /* Returns the place of the word in the list, or -1. */
 int words_find(const char *const *words, const char *word);
 
-/* Returns the word of the list that was probably meant: it differs by at most two characters, and by less than half of
- * it.  NULL: there is none. */
+/* Returns the word of the list that was probably meant: it differs by at most two characters or swaps of two, and by
+ * less than half of it.  NULL: there is none. */
 const char *words_similar(const char *const *words, const char *word);
 
 /* Writes "a, b or c" with `last` " or ". */

@@ -2,7 +2,7 @@
 
 #include "hpcrun-lite/launch/live/viewer.h"
 
-#include <getopt.h>
+#include <assert.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,145 +11,19 @@
 
 #include "hpcrun-lite/launch/configuration/value_check.h"
 #include "hpcrun-lite/launch/control/control_command.h"
+#include "hpcrun-lite/launch/launch_options.h"
 
-const char *arguments_help(void)
+void arguments_print_help(FILE *stream)
 {
-  return "Usage: hpcrun-lite [OPTION]... [--] COMMAND [ARG]...\n"
-         "Run COMMAND and measure where its threads spend their time.\n"
-         "\n"
-         "  -o, --output DIR        measurement directory; default:\n"
-         "                          hpcrun-lite-COMMAND-measurements, then -2, -3, ...\n"
-         "      --overwrite         replace the measurements in DIR\n"
-         "      --trust-directory   use DIR even if another user owns it or could replace\n"
-         "                          it\n"
-         "  -e, --event EVENT[@HOW] event to sample, repeatable: task-clock, wall, or a\n"
-         "                          perf name such as cycles; HOW is fN (N samples a\n"
-         "                          second) or a period (us, counts);\n"
-         "                          default: task-clock@f200\n"
-         "  -c, --count EVENT,...   count events for each construct and calling context,\n"
-         "                          repeatable: page-faults, context-switches,\n"
-         "                          instructions, or another name of --list-events\n"
-         "      --list-events       print the events of -c, and which this machine can\n"
-         "                          count, and run nothing\n"
-         "  -p, --parallelism MODE  off; online: compute work, span and critical path\n"
-         "                          while the program runs; log: the same, and write the\n"
-         "                          whole task graph to disk; default: online\n"
-         "      --work UNIT         unit of work: cpu-time, instructions or cycles\n"
-         "                          (hardware counters), or user: only what the program\n"
-         "                          reports with hpcrun_lite_add_work();\n"
-         "                          default: cpu-time\n"
-         "      --task-context WHICH\n"
-         "                          region: a task's context is its parallel region;\n"
-         "                          creation: the call path that created it (costs more);\n"
-         "                          default: region\n"
-         "      --omp-runtime WHICH auto: measure the program's own runtime;\n"
-         "                          exchange: run programs built by GCC on libomp;\n"
-         "                          keep: do not measure libgomp;\n"
-         "                          FILE: use that library; default: auto\n"
-         "  -t, --trace[=WHAT]      also record what each thread does when: states, or\n"
-         "                          samples only; default: states\n"
-         "      --trace-limit SIZE  most bytes of it for each process, before they are\n"
-         "                          compressed; SIZE may end in K, M or G; default: 1G\n"
-         "      --trace-keep WHICH  beyond that, keep the first part or the last;\n"
-         "                          default: first\n"
-         "      --memory-limit SIZE\n"
-         "                          most memory for the measurement in each process;\n"
-         "                          what does not fit is counted; default: none\n"
-         "      --paused            start paused: the program starts measuring with\n"
-         "                          hpcrun_lite_start() or omp_control_tool()\n"
-         "      --no-arguments      store COMMAND without its arguments, which may hold\n"
-         "                          secrets\n"
-         "      --report            when COMMAND has ended, print the summary of\n"
-         "                          hpcprof-lite on standard error, and write all\n"
-         "                          views to DIR.html, for a browser\n"
-         "      --live              show the measurement on the terminal while COMMAND\n"
-         "                          runs, until key q (see hpcprof-lite --live); what\n"
-         "                          COMMAND prints on the terminal appears after that,\n"
-         "                          and is in DIR.output meanwhile\n"
-         "      --scaling N,N,...   run COMMAND once with each of these numbers of\n"
-         "                          threads, and measure each run into DIR/threads-N;\n"
-         "                          default DIR: hpcrun-lite-COMMAND-scaling\n"
-         "      --repeat N          of --scaling: run all of them N times\n"
-         "      --scale-with V,V,...\n"
-         "                          of --scaling: replace {} in COMMAND's arguments by one\n"
-         "                          of these values for each number of threads\n"
-         "      --config FILE       read settings from FILE; none: from no file; default:\n"
-         "                          ./.hpcrun-lite.ini, ~/.config/hpcrun-lite/config.ini;\n"
-         "                          its section [filter] limits what is measured to\n"
-         "                          functions, modules, constructs, threads, ranks or a\n"
-         "                          part of the run: see hpcrun-lite(1), doc/control.md\n"
-         "      --print-config      print the settings in force and where each comes\n"
-         "                          from, as a configuration file, and run nothing\n"
-         "      --control DIR|PID   send COMMAND to processes that are being measured:\n"
-         "                          status, start, stop, flush, snapshot [NEWDIR],\n"
-         "                          config FILE, mark NAME; see hpcrun-lite(1)\n"
-         "      --env               print the settings as shell lines and run nothing\n"
-         "      --diagnose          print what prevents measuring COMMAND well\n"
-         "  -q, --quiet             print only failures on standard error\n"
-         "  -v, --verbose           print more, also for child processes\n"
-         "      --version           print the version\n"
-         "  -h, --help              print this help\n"
-         "\n"
-         "The exit status is COMMAND's; 125: hpcrun-lite failed, 126: COMMAND cannot be\n"
-         "run, 127: COMMAND not found.  Read the measurements with: hpcprof-lite DIR\n";
+  fputs("Usage: hpcrun-lite [OPTION]... [--] COMMAND [ARG]...\n"
+        "Run COMMAND and measure where its threads spend their time.\n\n",
+        stream);
+  for (enum launch_option i = 0; i < LAUNCH_OPTIONS; i++)
+    command_line_print(stream, &launch_options[i], launch_options[i].help);
+  fputs("\nThe exit status is COMMAND's; 125: hpcrun-lite failed, 126: COMMAND cannot be\n"
+        "run, 127: COMMAND not found.  Read the measurements with: hpcprof-lite DIR\n",
+        stream);
 }
-
-enum {
-  TRACE_LIMIT = 256,
-  MEMORY_LIMIT,
-  TRACE_KEEP,
-  WORK,
-  TASK_CONTEXT,
-  RUNTIME,
-  OVERWRITE,
-  TRUST_DIRECTORY,
-  PAUSED,
-  NO_ARGUMENTS,
-  ENV,
-  DIAGNOSE,
-  VERSION,
-  REPORT,
-  LIVE,
-  SCALING,
-  REPEAT,
-  SCALE_WITH,
-  CONFIG,
-  PRINT_CONFIG,
-  CONTROL,
-  LIST_EVENTS
-};
-
-static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                        {"overwrite", no_argument, NULL, OVERWRITE},
-                                        {"trust-directory", no_argument, NULL, TRUST_DIRECTORY},
-                                        {"event", required_argument, NULL, 'e'},
-                                        {"count", required_argument, NULL, 'c'},
-                                        {"list-events", no_argument, NULL, LIST_EVENTS},
-                                        {"parallelism", required_argument, NULL, 'p'},
-                                        {"work", required_argument, NULL, WORK},
-                                        {"task-context", required_argument, NULL, TASK_CONTEXT},
-                                        {"omp-runtime", required_argument, NULL, RUNTIME},
-                                        {"paused", no_argument, NULL, PAUSED},
-                                        {"no-arguments", no_argument, NULL, NO_ARGUMENTS},
-                                        {"report", no_argument, NULL, REPORT},
-                                        {"live", no_argument, NULL, LIVE},
-                                        {"scaling", required_argument, NULL, SCALING},
-                                        {"repeat", required_argument, NULL, REPEAT},
-                                        {"scale-with", required_argument, NULL, SCALE_WITH},
-                                        {"control", required_argument, NULL, CONTROL},
-                                        {"env", no_argument, NULL, ENV},
-                                        {"diagnose", no_argument, NULL, DIAGNOSE},
-                                        {"trace", optional_argument, NULL, 't'},
-                                        {"memory-limit", required_argument, NULL, MEMORY_LIMIT},
-                                        {"trace-limit", required_argument, NULL, TRACE_LIMIT},
-                                        {"trace-keep", required_argument, NULL, TRACE_KEEP},
-                                        {"config", required_argument, NULL, CONFIG},
-                                        {"print-config", no_argument, NULL, PRINT_CONFIG},
-                                        {"quiet", no_argument, NULL, 'q'},
-                                        {"verbose", no_argument, NULL, 'v'},
-                                        {"version", no_argument, NULL, VERSION},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {0}};
 
 struct parser {
   struct plan *plan;
@@ -193,106 +67,81 @@ static enum launch_status take_events(const struct parser *parser, enum setting 
   return take_setting(parser, setting, list);
 }
 
-/* The setting that the option sets, or SETTINGS. */
-static enum setting setting_of(int option)
+static enum launch_status take_mode(const struct parser *parser, enum arguments_mode mode)
 {
-  switch (option) {
-  case 'p':
-    return SETTING_PARALLELISM;
-  case MEMORY_LIMIT:
-    return SETTING_MEMORY_LIMIT;
-  case TRACE_LIMIT:
-    return SETTING_TRACE_LIMIT;
-  case TRACE_KEEP:
-    return SETTING_TRACE_KEEP;
-  case WORK:
-    return SETTING_WORK;
-  case TASK_CONTEXT:
-    return SETTING_TASK_CONTEXT;
-  case RUNTIME:
-    return SETTING_OMP_RUNTIME;
-  case 'o':
-    return SETTING_OUTPUT;
-  default:
-    return SETTINGS;
-  }
+  *parser->mode = mode;
+  return LAUNCH_OK;
 }
 
-static enum launch_status take_value(const struct parser *parser, int option)
+static enum launch_status take_flag(bool *flag)
+{
+  *flag = true;
+  return LAUNCH_OK;
+}
+
+/* Takes an option that sets no setting. */
+static enum launch_status take_request(struct parser *parser, enum launch_option option)
 {
   struct plan *plan = parser->plan;
   bool taken = true;
   switch (option) {
-  case 'e':
-    return take_events(parser, SETTING_EVENTS);
-  case 'c':
-    return take_events(parser, SETTING_COUNTERS);
-  case SCALING:
+  case OPTION_TRUST_DIRECTORY:
+    return take_flag(&plan->trust_directory);
+  case OPTION_REPORT:
+    return take_flag(&plan->report);
+  case OPTION_LIVE:
+    return take_flag(&plan->live);
+  case OPTION_QUIET:
+    plan->log_level = 0;
+    return LAUNCH_OK;
+  case OPTION_VERBOSE:
+    plan->log_level = 2;
+    return LAUNCH_OK;
+  case OPTION_SCALING:
     taken = series_parse_threads(optarg, &plan->series, parser->message, parser->message_size);
     return taken ? LAUNCH_OK : LAUNCH_FAILED;
-  case REPEAT:
+  case OPTION_REPEAT:
     taken = series_parse_repeat(optarg, &plan->series, parser->message, parser->message_size);
     return taken ? LAUNCH_OK : LAUNCH_FAILED;
-  case SCALE_WITH:
+  case OPTION_SCALE_WITH:
     plan->series.values = optarg;
     return LAUNCH_OK;
-  case CONTROL:
+  case OPTION_CONFIG:
+    parser->config = optarg;
+    return *optarg ? LAUNCH_OK : fail(parser, "option --config: a file is needed, or none");
+  case OPTION_CONTROL:
     plan->control = optarg;
-    *parser->mode = MODE_CONTROL;
+    take_mode(parser, MODE_CONTROL);
     return *optarg ? LAUNCH_OK : fail(parser, "option --control needs a measurement directory or a process id");
+  case OPTION_ENV:
+    plan->for_script = true;
+    return take_mode(parser, MODE_ENV);
+  case OPTION_DIAGNOSE:
+    return take_mode(parser, MODE_DIAGNOSE);
   default:
-    return take_setting(parser, setting_of(option), optarg);
+    return take_mode(parser, MODE_CONFIG);
   }
 }
 
-static enum launch_status take_option(struct parser *parser, int option, const char *word)
+static enum launch_status take_option(struct parser *parser, enum launch_option option)
 {
-  switch (option) {
-  case OVERWRITE:
-    return take_setting(parser, SETTING_OVERWRITE, "yes");
-  case TRUST_DIRECTORY:
-    parser->plan->trust_directory = true;
-    return LAUNCH_OK;
-  case REPORT:
-    parser->plan->report = true;
-    return LAUNCH_OK;
-  case LIVE:
-    parser->plan->live = true;
-    return LAUNCH_OK;
-  case PAUSED:
-    return take_setting(parser, SETTING_PAUSED, "yes");
-  case NO_ARGUMENTS:
-    return take_setting(parser, SETTING_ARGUMENTS, "no");
-  case 'q':
-    parser->plan->log_level = 0;
-    return LAUNCH_OK;
-  case 'v':
-    parser->plan->log_level = 2;
-    return LAUNCH_OK;
-  case ENV:
-    parser->plan->for_script = true;
-    *parser->mode = MODE_ENV;
-    return LAUNCH_OK;
-  case DIAGNOSE:
-    *parser->mode = MODE_DIAGNOSE;
-    return LAUNCH_OK;
-  case 't':
-    return take_setting(parser, SETTING_TRACE, optarg ? optarg : "states");
-  case CONFIG:
-    parser->config = optarg;
-    return *optarg ? LAUNCH_OK : fail(parser, "option --config: a file is needed, or none");
-  case PRINT_CONFIG:
-    *parser->mode = MODE_CONFIG;
-    return LAUNCH_OK;
-  case ':':
-    return fail(parser, "option %.100s needs a value: see hpcrun-lite --help", word);
-  case '?':
-    if (optopt > 0 && optopt < 256)
-      return fail(parser, "unknown option -%c: see hpcrun-lite --help", optopt);
-    return fail(parser, "unknown option %.100s: see hpcrun-lite --help", word);
-  default:
-    return take_value(parser, option);
-  }
+  const struct launch_setting *set = &launch_settings[option];
+  if (set->setting == SETTINGS)
+    return take_request(parser, option);
+  assert(!strcmp(setting_keys[set->setting].option + 2, launch_options[option].name));
+  if (setting_keys[set->setting].list)
+    return take_events(parser, set->setting);
+  return take_setting(parser, set->setting, optarg ? optarg : set->word);
+}
+
+static enum launch_status fail_unknown(const struct parser *parser, const struct command_line *line, const char *word)
+{
+  const char *similar = command_line_similar(line, word);
+  if (optopt > 0 && optopt < 256)
+    return fail(parser, "unknown option -%c: see hpcrun-lite --help", optopt);
+  if (similar)
+    return fail(parser, "unknown option %.100s: did you mean --%s?", word, similar);
+  return fail(parser, "unknown option %.100s: see hpcrun-lite --help", word);
 }
 
 /* Whether the options go together, and with the settings in force. */
@@ -326,15 +175,22 @@ enum launch_status arguments_parse(int argc, char **argv, struct plan *plan, enu
                                    size_t message_size)
 {
   struct parser parser = {plan, mode, NULL, message, message_size};
+  struct command_line line;
   int option, count = 0;
+  command_line_init(&line, "+:", launch_options, LAUNCH_OPTIONS);
   opterr = 0;
-  while ((option = getopt_long(argc, argv, "+:o:e:c:p:t::qvh", options, NULL)) != -1) {
-    if (option == 'h' || option == VERSION || option == LIST_EVENTS) {
-      *mode = option == 'h' ? MODE_HELP : option == VERSION ? MODE_VERSION : MODE_LIST_EVENTS;
-      return LAUNCH_OK;
-    }
-    count++;
-    enum launch_status status = take_option(&parser, option, argv[optind - 1]);
+  for (; (option = command_line_next(&line, argc, argv)) != -1; count++) {
+    if (option == OPTION_HELP)
+      return take_mode(&parser, MODE_HELP);
+    if (option == OPTION_VERSION)
+      return take_mode(&parser, MODE_VERSION);
+    if (option == OPTION_LIST_EVENTS)
+      return take_mode(&parser, MODE_LIST_EVENTS);
+    if (option == -':')
+      return fail(&parser, "option %.100s needs a value: see hpcrun-lite --help", argv[optind - 1]);
+    if (option == -'?')
+      return fail_unknown(&parser, &line, argv[optind - 1]);
+    enum launch_status status = take_option(&parser, (enum launch_option)option);
     if (status != LAUNCH_OK)
       return status;
   }

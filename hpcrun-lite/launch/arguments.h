@@ -6,6 +6,7 @@
 #define HPCRUN_LITE_LAUNCH_ARGUMENTS_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "hpcrun-lite/launch/plan.h"
 
@@ -25,6 +26,6 @@ enum arguments_mode {
 enum launch_status arguments_parse(int argc, char **argv, struct plan *plan, enum arguments_mode *mode, char *message,
                                    size_t message_size);
 
-const char *arguments_help(void);
+void arguments_print_help(FILE *stream);
 
 #endif

@@ -407,8 +407,10 @@ int main(int argc, char **argv)
   if (mode == MODE_HELP || mode == MODE_VERSION || mode == MODE_LIST_EVENTS) {
     if (mode == MODE_LIST_EVENTS)
       count_events_print();
+    else if (mode == MODE_HELP)
+      arguments_print_help(stdout);
     else
-      fputs(mode == MODE_HELP ? arguments_help() : "hpcrun-lite " VERSION_TEXT "\n", stdout);
+      puts("hpcrun-lite " VERSION_TEXT);
     return fflush(stdout) == 0 ? 0 : LAUNCH_FAILED;
   }
   if (mode == MODE_CONFIG) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """hpcprof-lite's command line: selection, limits, sorting, output, and refusals."""
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
@@ -110,13 +111,50 @@ def sound_files_beside_damaged_ones(directory):
 
 
 @case
+def refusals_name_the_views_that_have_an_option(_):
+    """Exactly these accept it, whatever view is asked for."""
+    views = refused("--view", "nonsense", "basic").split("one of ")[1].split(", ")
+    for option in (["--idleness", "core"], ["--what-if", "f=2"], ["--root", "f"], ["--depth", "1"], ["--per-thread"],
+                   ["--percent-limit", "1"], ["--compare", "base"], ["--scaling"], ["--live"]):
+        accepted, named = set(), set()
+        for view in views:
+            drawn = ["-f", "json"] if view == "grain-graph" and option[0] not in ("--live", "--scaling") else []
+            line = golden_report("--view", view, *drawn, *option, "nowhere").stderr.decode()
+            if not re.match(f"hpcprof-lite: (view '{view}' |--per-thread has no effect)", line):
+                accepted.add(view)
+            elif " needs " in line or " use " in line:
+                told = re.split(" needs | use ", line)[-1 if option[0] != "--root" else 1]
+                named.add(frozenset(re.findall(r"[a-z-]+", told)) & set(views))
+        accepted -= {"grain-graph"} if option[0] == "--root" else set()  # there, it is the path of a grain
+        assert named == {frozenset(accepted)} and accepted, (option, accepted, named)
+
+
+@case
+def binary_output_is_not_for_a_terminal(_):
+    ours, its = os.openpty()
+    with start(REPORT, "-f", "pprof", os.path.join(GOLDEN, "basic"), stdout=its) as process:
+        os.close(its)
+        errors = process.communicate(timeout=60)[1]
+    os.close(ours)
+    assert process.returncode == 2 and "format pprof is binary: write it to a file with --output" in errors, errors
+    assert golden_report("-q", "-f", "pprof", "basic").stdout.startswith(b"\x1f\x8b")
+
+
+@case
 def the_command_line_is_checked(_):
     assert "no measurement directory" in refused()
     for name in ("x", "grape", "total"):
         assert f"there is no view '{name}': one of summary" in refused("--view", name, "basic")
     for name, meant in (("phase", "phases"), ("timelin", "timeline"), ("Flat", "flat"), ("graingraph", "grain-graph")):
         assert f"there is no view '{name}': did you mean '{meant}'?" in refused("--view", name, "basic")
-    assert "there is no format 'xml'" in refused("-f", "xml", "basic")
+    assert "there is no format 'xml': one of text, csv" in refused("-f", "xml", "basic")
+    for name, meant in (("jsn", "json"), ("Csv", "csv"), ("speedscop", "speedscope"), ("graphm", "graphml")):
+        assert f"there is no format '{name}': did you mean '{meant}'?" in refused("-f", name, "basic")
+    for name, meant in (("--veiw", "--view"), ("--formt=csv", "--format"), ("--max-row", None), ("--rot", "--root"),
+                        ("--percent-limits", "--percent-limit"), ("--no-such", None), ("-veiw", None)):
+        line = refused(name, "basic") if meant else golden_report(name, "basic").stderr.decode()
+        assert ("did you mean" in line) == bool(meant), line
+        assert not meant or f"unknown option '{name}': did you mean '{meant}'?" in line, line
     assert "thread, core or shared, not 'cores'" in refused("--idleness", "cores", "basic")
     for view in ("advice", "regions", "region-tree", "overheads", "tasks", "parallelism", "whatif", "speedup", "grains",
                  "threads"):

@@ -72,6 +72,8 @@ def version_is_printed(directory):
 @case
 def bad_options_end_in_125(directory):
     fails(launch(directory, "--no-such", "true"), 125, "--no-such")
+    for name, meant in (("--evnet", "--event"), ("--overwrit=x", "--overwrite"), ("--pasued", "--paused")):
+        fails(launch(directory, name, "true"), 125, f"unknown option {name}: did you mean {meant}?")
     fails(launch(directory, "-x", "true"), 125, "-x")
     fails(launch(directory, "-qx", "true"), 125, "-x")
     fails(launch(directory, "-o"), 125, "-o")
@@ -122,6 +124,11 @@ def every_form_of_an_option(directory):
 @case
 def unknown_events_are_refused(directory):
     fails(launch(directory, "-e", "nonsense", "true"), 125, "unknown event 'nonsense'")
+    for option in ("-e", "-c"):
+        for name, meant in (("cylces", "cycles"), ("branchmisses", "branch-misses"), ("page-fault", "page-faults")):
+            fails(launch(directory, option, name, "true"), 125, f"unknown event '{name}': did you mean '{meant}'?")
+    fails(launch(directory, "-e", "walk@f10", "true"), 125, "unknown event 'walk': did you mean 'wall'?")
+    fails(launch(directory, "-c", "LLC-load", "true"), 125, "did you mean 'LLC-loads'?")
     fails(launch(directory, "-e", "wall", "-e", "REALTIME@f10", "true"), 125, "twice")
     fails(launch(directory, "-e", "task-clock@f0", "true"), 125, "bad frequency")
     assert measurements(directory) == []

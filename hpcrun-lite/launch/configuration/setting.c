@@ -5,18 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const setting_modes[] = {"off", "online", "log", NULL};
+const char *const setting_units[] = {"cpu-time", "instructions", "cycles", "user", NULL};
+const char *const setting_traces[] = {"states", "samples", "off", NULL};
+const char *const setting_contexts[] = {"region", "creation", NULL};
+const char *const setting_parts[] = {"first", "last", NULL};
+const char *const setting_runtimes[] = {"auto", "exchange", "keep", NULL};
+static const char *const answers[] = {"yes", "no", NULL};
+static const char *const levels[] = {"off", "summary", "samples", "states", "all", NULL};
+
 const struct setting_key setting_keys[SETTINGS] = {
     [SETTING_EVENTS] = {"events", "--event", "task-clock@f200", SECTION_MEASURE, .list = true},
-    [SETTING_PARALLELISM] = {"parallelism", "--parallelism", "online", SECTION_MEASURE},
-    [SETTING_WORK] = {"work", "--work", "cpu-time", SECTION_MEASURE},
-    [SETTING_TRACE] = {"trace", "--trace", "off", SECTION_MEASURE},
-    [SETTING_TASK_CONTEXT] = {"task-context", "--task-context", "region", SECTION_MEASURE},
+    [SETTING_PARALLELISM] = {"parallelism", "--parallelism", "online", SECTION_MEASURE, "mode", setting_modes},
+    [SETTING_WORK] = {"work", "--work", "cpu-time", SECTION_MEASURE, "unit", setting_units},
+    [SETTING_TRACE] = {"trace", "--trace", "off", SECTION_MEASURE, "kind of trace", setting_traces},
+    [SETTING_TASK_CONTEXT] = {"task-context", "--task-context", "region", SECTION_MEASURE, "context", setting_contexts},
     [SETTING_OMP_RUNTIME] = {"omp-runtime", "--omp-runtime", "auto", SECTION_MEASURE, .whole = true},
     [SETTING_OUTPUT] = {"output", "--output", NULL, SECTION_MEASURE, .whole = true},
-    [SETTING_OVERWRITE] = {"overwrite", "--overwrite", "no", SECTION_MEASURE, .whole = true},
-    [SETTING_PAUSED] = {"paused", "--paused", "no", SECTION_MEASURE},
-    [SETTING_ARGUMENTS] = {"arguments", "--no-arguments", "yes", SECTION_MEASURE},
-    [SETTING_LEVEL] = {"level", NULL, "samples", SECTION_MEASURE},
+    [SETTING_OVERWRITE] = {"overwrite", "--overwrite", "no", SECTION_MEASURE, "answer", answers, .whole = true},
+    [SETTING_PAUSED] = {"paused", "--paused", "no", SECTION_MEASURE, "answer", answers},
+    [SETTING_ARGUMENTS] = {"arguments", "--no-arguments", "yes", SECTION_MEASURE, "answer", answers},
+    [SETTING_LEVEL] = {"level", NULL, "samples", SECTION_MEASURE, "level", levels},
     [SETTING_COUNTERS] = {"counters", "--count", "none", SECTION_MEASURE, .list = true},
     [SETTING_FUNCTIONS] = {"functions", NULL, NULL, SECTION_FILTER, .list = true},
     [SETTING_MODULES] = {"modules", NULL, NULL, SECTION_FILTER, .list = true},
@@ -28,7 +37,7 @@ const struct setting_key setting_keys[SETTINGS] = {
     [SETTING_REGIONS] = {"regions", NULL, NULL, SECTION_FILTER, .list = true},
     [SETTING_MEMORY_LIMIT] = {"memory-limit", "--memory-limit", "none", SECTION_BUFFERS},
     [SETTING_TRACE_LIMIT] = {"trace-limit", "--trace-limit", "1G", SECTION_BUFFERS},
-    [SETTING_TRACE_KEEP] = {"trace-keep", "--trace-keep", "first", SECTION_BUFFERS},
+    [SETTING_TRACE_KEEP] = {"trace-keep", "--trace-keep", "first", SECTION_BUFFERS, "part", setting_parts},
 };
 
 enum setting setting_find(const char *name)

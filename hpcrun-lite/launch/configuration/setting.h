@@ -47,11 +47,18 @@ struct setting_key {
   const char *option; /* NULL: there is none */
   const char *preset; /* NULL: not set unless something sets it */
   enum setting_section section;
-  bool list;  /* several values, separated by commas */
-  bool whole; /* holds for the whole launch: not in [program NAME] */
+  const char *what;         /* a value, if it is one of the words */
+  const char *const *words; /* end in NULL */
+  bool list;                /* several values, separated by commas */
+  bool whole;               /* holds for the whole launch: not in [program NAME] */
 };
 
 extern const struct setting_key setting_keys[SETTINGS];
+
+/* The words that settings have as values; end in NULL.  Those of runtimes may be replaced by a file. */
+extern const char *const setting_modes[],
+    *const setting_units[], *const setting_traces[], *const setting_contexts[], *const setting_parts[],
+                                                                                    *const setting_runtimes[];
 
 struct setting_layer {
   const char *text[SETTINGS]; /* NULL: not set here */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/events.h"
+#include "common/words.h"
 #include "hpcrun-lite/launch/configuration/filter_values.h"
 #include "hpcrun-lite/launch/counters/count_events.h"
 
@@ -26,13 +27,12 @@ static bool refuse(const struct check *check, const char *format, ...)
   return false;
 }
 
-/* Accepts one of the words; they end in NULL. */
-static bool check_word(const struct check *check, const char *what, const char *const *words)
+static bool check_word(const struct check *check, const struct setting_key *key)
 {
-  char all[128] = "";
-  for (; *words && strcmp(*words, check->text) != 0; words++)
-    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", all[0] ? ", " : "", *words);
-  return *words || refuse(check, "unknown %s '%.100s'; write one of %s", what, check->text, all);
+  char all[128];
+  words_list(key->words, ", ", all, sizeof all);
+  return words_find(key->words, check->text) >= 0 ||
+         refuse(check, "unknown %s '%.100s'; write one of %s", key->what, check->text, all);
 }
 
 static bool check_events(const struct check *check)
@@ -73,43 +73,22 @@ static bool check_filter(enum setting setting, const struct check *check)
 
 bool value_check(enum setting setting, const char *subject, const char *text, char *message, size_t message_size)
 {
-  static const char *const modes[] = {"off", "online", "log", NULL};
-  static const char *const units[] = {"cpu-time", "instructions", "cycles", "user", NULL};
-  static const char *const traces[] = {"states", "samples", "off", NULL};
-  static const char *const contexts[] = {"region", "creation", NULL};
-  static const char *const answers[] = {"yes", "no", NULL};
-  static const char *const levels[] = {"off", "summary", "samples", "states", "all", NULL};
-  static const char *const parts[] = {"first", "last", NULL};
   const struct check check = {subject, text, message, message_size};
+  if (setting_keys[setting].words)
+    return check_word(&check, &setting_keys[setting]);
   switch (setting) {
   case SETTING_EVENTS:
     return check_events(&check);
-  case SETTING_PARALLELISM:
-    return check_word(&check, "mode", modes);
-  case SETTING_WORK:
-    return check_word(&check, "unit", units);
-  case SETTING_TRACE:
-    return check_word(&check, "kind of trace", traces);
-  case SETTING_TASK_CONTEXT:
-    return check_word(&check, "context", contexts);
   case SETTING_OMP_RUNTIME:
     return *text || refuse(&check, "auto, exchange, keep or a library is needed");
   case SETTING_OUTPUT:
     return *text || refuse(&check, "a directory is needed");
-  case SETTING_OVERWRITE:
-  case SETTING_PAUSED:
-  case SETTING_ARGUMENTS:
-    return check_word(&check, "answer", answers);
-  case SETTING_LEVEL:
-    return check_word(&check, "level", levels);
   case SETTING_COUNTERS:
     return check_counters(&check);
   case SETTING_MEMORY_LIMIT:
     return check_memory_limit(&check);
   case SETTING_TRACE_LIMIT:
     return check_trace_limit(&check);
-  case SETTING_TRACE_KEEP:
-    return check_word(&check, "part", parts);
   default:
     return check_filter(setting, &check);
   }

@@ -9,9 +9,36 @@
 #include <unistd.h>
 
 #include "common/events.h"
+#include "common/words.h"
 #include "hpcrun-lite/launch/perf_check.h"
 
 /* ---- names ---- */
+
+const char *const count_events_names[] = {"page-faults",
+                                          "minor-faults",
+                                          "major-faults",
+                                          "context-switches",
+                                          "cpu-migrations",
+                                          "alignment-faults",
+                                          "emulation-faults",
+                                          "cycles",
+                                          "instructions",
+                                          "cache-references",
+                                          "cache-misses",
+                                          "branches",
+                                          "branch-misses",
+                                          "bus-cycles",
+                                          "ref-cycles",
+                                          "stalled-cycles-frontend",
+                                          "stalled-cycles-backend",
+                                          "L1-dcache-loads",
+                                          "L1-dcache-load-misses",
+                                          "LLC-loads",
+                                          "LLC-load-misses",
+                                          "dTLB-loads",
+                                          "dTLB-load-misses",
+                                          "iTLB-load-misses",
+                                          NULL};
 
 /* An event of the processor by its name in libpfm.  Returns libpfm's error, PFM_SUCCESS if there is none. */
 static int find_in_libpfm(const char *name, struct counter *counter)
@@ -51,6 +78,11 @@ static bool find_event(const char *name, struct counter *counter, char *message,
   if (error == PFM_SUCCESS) {
     snprintf(counter->name, sizeof counter->name, "%s", name);
     return true;
+  }
+  const char *similar = words_similar(count_events_names, name);
+  if (similar) {
+    snprintf(message, message_size, "unknown event '%.80s': did you mean '%s'?", name, similar);
+    return false;
   }
   snprintf(message, message_size,
            "unknown event '%.80s' (%s): hpcrun-lite --list-events has the names that this machine knows", name,
@@ -273,33 +305,9 @@ static void print_libpfm(void)
 
 void count_events_print(void)
 {
-  static const char *const names[] = {"page-faults",
-                                      "minor-faults",
-                                      "major-faults",
-                                      "context-switches",
-                                      "cpu-migrations",
-                                      "alignment-faults",
-                                      "emulation-faults",
-                                      "cycles",
-                                      "instructions",
-                                      "cache-references",
-                                      "cache-misses",
-                                      "branches",
-                                      "branch-misses",
-                                      "bus-cycles",
-                                      "ref-cycles",
-                                      "stalled-cycles-frontend",
-                                      "stalled-cycles-backend",
-                                      "L1-dcache-loads",
-                                      "L1-dcache-load-misses",
-                                      "LLC-loads",
-                                      "LLC-load-misses",
-                                      "dTLB-loads",
-                                      "dTLB-load-misses",
-                                      "iTLB-load-misses"};
   printf("Events of -c, and whether they can be counted here:\n");
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    print_event(names[i]);
+  for (size_t i = 0; count_events_names[i]; i++)
+    print_event(count_events_names[i]);
   if (count_events_hardware())
     printf("\nThis machine has no hardware counters that can be used (virtual machines often\n"
            "have none): only software events can be counted.\n");

@@ -14,6 +14,9 @@ struct count_list {
   char text[COUNTERS_TEXT_MAX]; /* for the preloaded library */
 };
 
+/* The names that --list-events tries; end in NULL. */
+extern const char *const count_events_names[];
+
 /* Adds the events of a comma-separated list; "none": there are none.  Returns false with a message that names the event
  * and the remedy. */
 bool count_events_add(struct count_list *list, const char *names, char *message, size_t message_size);
