@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The completions of bash and zsh: complete against --help, and what a shell makes of them."""
+"""The completions of bash and zsh and the manual: complete against --help, and what a shell makes of them."""
 import os
 import pty
 import re
@@ -8,7 +8,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from tap import BIN, LAUNCHER, REPORT, case, main, must, need_program, run, start
+from tap import BIN, LAUNCHER, REPORT, SOURCE, case, main, must, need_program, run, start
 
 SHARE = os.path.join(os.path.dirname(BIN), "share")
 PROGRAMS = {"hpcrun-lite": LAUNCHER, "hpcprof-lite": REPORT}
@@ -56,15 +56,69 @@ def every_option_of_help_is_completed_and_no_other(_):
         assert set(found) - {"-s", "-S", "-A", "-e"} == wanted - {"-e"}, (program, set(found) ^ wanted)
 
 
+def names_of(what):
+    """The views or formats, as the refusal of another one lists them."""
+    option = {"view": "--view", "format": "-f"}[what]
+    listed = run(REPORT, option, "nonsense", "nowhere").stderr.split("one of ")[1].strip().split(", ")
+    assert len(listed) > 15 and len(set(listed)) == len(listed), listed
+    return listed
+
+
 @case
-def every_view_and_format_is_completed(_):
-    for path in installed("hpcprof-lite"):
-        text = " ".join(text_of(path).split())
-        views = re.search(r"local views='([^']*)'", text)[1].split()
-        refused = run(REPORT, "--view", "nonsense", "nowhere").stderr
-        assert set(re.findall(r"[a-z-]+", refused.split("one of ")[1])) == set(views), refused
-        formats = run(REPORT, "-f", "nonsense", "nowhere").stderr.split("one of ")[1].strip().replace(",", "")
-        assert formats in text, formats
+def help_names_every_view_and_format(_):
+    text = must(REPORT, "--help")
+    for what, option, end in (("view", "--view VIEW", "-f, --format"), ("format", "--format FORMAT", "-o, --output")):
+        part = text[text.index(option):text.index(end)]
+        for name in names_of(what):
+            assert re.search(rf"(?<![\w-]){name}(?![\w-])", part), name
+
+
+# ---- the manual ----
+
+def manual(program):
+    return text_of(os.path.join(SOURCE, "doc", program + ".1")).splitlines()
+
+
+def words_of(arguments):
+    """What an argument consists of: what is in capitals."""
+    return set(re.findall(r"[A-Z]+", arguments))
+
+
+@case
+def the_manual_has_every_option_with_its_argument(_):
+    """In OPTIONS and in the synopsis, where an option may have its short name only."""
+    for program, path in PROGRAMS.items():
+        items = {}
+        for line in manual(program):
+            found = re.match(r"\.It (?:Fl ([a-zA-Z]) , )?Fl -([a-z-]+)(.*)", line)
+            if found:
+                items["--" + found[2]] = (found[1], words_of(re.sub(r"\b(Ar|Ns|Op|Fl)\b", "", found[3])))
+        described = {}
+        for line in must(path, "--help").splitlines():
+            found = re.match(r"  (?:-([a-zA-Z]), |    )--([a-z-]+)(.*)", line)
+            if found:
+                head = found[3] if line[25:26] != " " else line[:26]  # the paragraph begins in column 26
+                described["--" + found[2]] = (found[1], words_of(re.sub(r"^ *-[a-zA-Z],", "", head)))
+        described.update({"--fail-if": (None, {"CONDITION"})} if "--fail-if" in described else {})  # too long for a term
+        assert items == described, (program, {name for name in items.keys() | described.keys()
+                                              if items.get(name) != described.get(name)})
+        lines = manual(program)
+        synopsis = " ".join(lines[lines.index(".Sh SYNOPSIS"):lines.index(".Sh DESCRIPTION")])
+        for name, (letter, _) in items.items():
+            if name not in ("--help", "--version"):
+                short = rf"|Fl {letter}(?![\w-])|Fl qv" if letter else ""
+                assert re.search(rf"Fl {name[1:]}(?![\w-]){short}|\.Nm.*{name[1:]}", synopsis), (program, name)
+
+
+@case
+def the_manual_has_every_view_and_format(_):
+    lines = manual("hpcprof-lite")
+    views = lines[lines.index(".Sh REPORT VIEWS"):lines.index(".Sh COLUMNS")]
+    assert sorted(line[7:] for line in views if line.startswith(".It Cm ")) == sorted(names_of("view"))
+    formats = lines[lines.index(".It Fl f , Fl -format Ar FORMAT"):lines.index(".It Fl o , Fl -output Ar FILE")]
+    told = {word for line in formats if re.match(r"\.(It )?Cm ", line) for word in re.findall(r"(?<![.A-Z])[a-z][a-z0-9-]+", line)}
+    assert told & set(names_of("format")) == set(names_of("format")), set(names_of("format")) - told
+    assert told - set(names_of("format")) <= {"grain-graph", "topdown"}, told
 
 
 # ---- bash ----
@@ -78,6 +132,41 @@ def bash(directory, program, *words, more=""):
     done = run("bash", "--norc", "-u", "-c", script, cwd=directory)
     assert done.returncode == 0 and not done.stderr, done
     return [word for word in done.stdout.split("\n") if word]
+
+
+@case
+def every_view_and_format_is_completed(directory):
+    """By bash, and by zsh with what it shows."""
+    need_program("bash")
+    zsh = text_of(installed("hpcprof-lite")[1])
+    for option, what in (("--view", "view"), ("--format", "format")):
+        names = names_of(what)
+        assert sorted(bash(directory, "hpcprof-lite", option, "")) == sorted(names)
+        entry = next(line for line in zsh.splitlines() if f":{what}:((" in line)
+        phrases = dict(re.findall(r'([a-z0-9-]+)\\:"([^"]+)"', entry))
+        assert sorted(phrases) == sorted(names) and len(set(phrases.values())) == len(names), phrases
+    assert set(names_of("view")) <= set(bash(directory, "hpcprof-lite", ""))
+
+
+@case
+def bash_completes_every_option_that_has_words(directory):
+    """What completes the value of an option is what the option accepts."""
+    need_program("bash")
+    for option in ("--idleness", "--lanes", "--colour"):
+        words = bash(directory, "hpcprof-lite", option, "")
+        refused = run(REPORT, option, "nonsense", "nowhere").stderr
+        assert len(words) > 2 and set(words) == set(re.findall(r"[a-z_]+", refused.split("needs ")[1].split(", not")[0])) - {"or"}, \
+            (words, refused)
+    for option in ("--parallelism", "--work", "--task-context", "--trace-keep"):
+        words = bash(directory, "hpcrun-lite", option, "")
+        refused = run(LAUNCHER, option, "nonsense", "true").stderr
+        assert len(words) > 1 and refused.strip().endswith("write one of " + ", ".join(words)), (words, refused)
+    for option, event in (("-e", "cpu-clock"), ("-c", "LLC-loads")):
+        words = bash(directory, "hpcrun-lite", option, "")
+        assert event in words and "cycles" in words, words
+        for word in words:
+            done = run(LAUNCHER, option, word, "--print-config", cwd=directory)
+            assert done.returncode == 0, (option, word, done)
 
 
 @case
