@@ -156,12 +156,11 @@ void format_record(const struct format_view *view, uint32_t i, void *record, siz
   memset((uint8_t *)record + known, 0, record_size - known);
 }
 
+#define NAME(enumerator, name, type) name,
+
 const char *format_table_name(unsigned table)
 {
-  static const char *const names[FORMAT_TABLES] = {
-      "free",       "process", "strings",    "metrics",       "modules",   "regions",     "thread",
-      "nodes",      "values",  "directives", "contributions", "graph log", "waits",       "shares",
-      "constructs", "tasks",   "trace",      "index",         "marks",     "user counts", "counts"};
+  static const char *const names[FORMAT_TABLES] = {FORMAT_TABLE_LIST(NAME)};
   return table < FORMAT_TABLES ? names[table] : "unknown";
 }
 

@@ -40,50 +40,60 @@ static inline bool format_has_suffix(const char *name, const char *suffix)
   return length > end && strcmp(name + length - end, suffix) == 0;
 }
 
-/* Tables.  The owner of a process's table is 0, that of a thread's table the thread's index. */
-enum format_table {
-  FORMAT_FREE = 0,           /* live files only: memory that is not a table, skipped */
-  FORMAT_PROCESS = 1,        /* struct format_process: one record */
-  FORMAT_STRINGS = 2,        /* bytes: NUL-terminated strings, referred to by offset */
-  FORMAT_METRICS = 3,        /* struct format_metric: the meaning of a value record's columns */
-  FORMAT_MODULES = 4,        /* struct format_module: the load map */
-  FORMAT_REGIONS = 5,        /* struct format_region: instances of parallel regions */
-  FORMAT_THREAD = 6,         /* struct format_thread: one record for each thread */
-  FORMAT_NODES = 7,          /* struct format_node: a thread's calling-context tree */
-  FORMAT_VALUES = 8,         /* a record is uint64_t[number of metrics] */
-  FORMAT_DIRECTIVES = 9,     /* struct format_directive: constructs at code addresses; record 0 is the program */
-  FORMAT_CONTRIBUTIONS = 10, /* struct format_contribution: contributions to the span */
-  FORMAT_GRAPH_LOG = 11,     /* bytes: a part of a thread's stream (common/graphlog.h) */
-  FORMAT_WAITS = 12,         /* struct format_wait: a thread's waiting places; record 0: between regions */
-  FORMAT_SHARES = 13,        /* struct format_share: lists of shares, which values refer to */
-  FORMAT_CONSTRUCTS = 14,    /* struct format_construct: a thread's tree of constructs; record 0: outside all */
-  FORMAT_TASKS = 15,         /* struct format_tasks: a thread's figures of each task construct */
-  FORMAT_TRACE = 16,         /* bytes: a part of a thread's stream (common/tracelog.h) */
-  FORMAT_INDEX = 17,         /* bytes: a part of the index of a trace; owner 0: struct format_index */
-  FORMAT_MARKS = 18,         /* struct format_mark: what the program marked, in the order of time */
-  FORMAT_USER_COUNTS = 19,   /* struct format_user_count: a thread's sums of the program's counters */
-  FORMAT_COUNTS = 20,        /* a record is uint64_t[2 * number of counters + 1]: counts of a record of
-                                FORMAT_CONSTRUCTS, see doc/format.md */
-  FORMAT_TABLES
-};
+/* Tables: T(enumerator, name, type of a record, or of its numbers if that depends on the run).  The owner of a
+ * process's table is 0, that of a thread's table the thread's index. */
+#define FORMAT_TABLE_LIST(T)                                                                                           \
+  T(FREE, "free", uint8_t)                             /* live files only: memory that is not a table, skipped */      \
+  T(PROCESS, "process", struct format_process)         /* one record */                                                \
+  T(STRINGS, "strings", uint8_t)                       /* bytes: NUL-terminated strings, referred to by offset */      \
+  T(METRICS, "metrics", struct format_metric)          /* the meaning of a value record's columns */                   \
+  T(MODULES, "modules", struct format_module)          /* the load map */                                              \
+  T(REGIONS, "regions", struct format_region)          /* instances of parallel regions */                             \
+  T(THREAD, "thread", struct format_thread)            /* one record for each thread */                                \
+  T(NODES, "nodes", struct format_node)                /* a thread's calling-context tree */                           \
+  T(VALUES, "values", uint64_t)                        /* a record is uint64_t[number of metrics] */                   \
+  T(DIRECTIVES, "directives", struct format_directive) /* constructs at code addresses; record 0 is the program */     \
+  T(CONTRIBUTIONS, "contributions", struct format_contribution) /* contributions to the span */                        \
+  T(GRAPH_LOG, "graph log", uint8_t)                   /* bytes: a part of a thread's stream (common/graphlog.h) */    \
+  T(WAITS, "waits", struct format_wait)                /* a thread's waiting places; record 0: between regions */      \
+  T(SHARES, "shares", struct format_share)             /* lists of shares, which values refer to */                    \
+  T(CONSTRUCTS, "constructs", struct format_construct) /* a thread's tree of constructs; record 0: outside all */      \
+  T(TASKS, "tasks", struct format_tasks)               /* a thread's figures of each task construct */                 \
+  T(TRACE, "trace", uint8_t)                           /* bytes: a part of a thread's stream (common/tracelog.h) */    \
+  T(INDEX, "index", uint8_t)            /* bytes: a part of the index of a trace; owner 0: struct format_index */      \
+  T(MARKS, "marks", struct format_mark) /* what the program marked, in the order of time */                            \
+  T(USER_COUNTS, "user counts", struct format_user_count) /* a thread's sums of the program's counters */              \
+  T(COUNTS, "counts", uint64_t) /* a record is uint64_t[2 * number of counters + 1]: counts of a record of             \
+                            FORMAT_CONSTRUCTS, see doc/format.md */
+
+#define FORMAT_TABLE(enumerator, name, type) FORMAT_##enumerator,
+enum format_table { FORMAT_TABLE_LIST(FORMAT_TABLE) FORMAT_TABLES };
 
 enum format_flag {
   FORMAT_LIVE = 1, /* live form: payload not compressed, crc not used, room for more records than count */
   FORMAT_ZSTD = 2  /* payload is one zstd frame */
 };
 
+/* A record is described once, by the list of its fields: F(type, name), A(type, name, length of the array).  From the
+ * list come the structure, what hpcprof-lite keeps of it (model/profile.h), and the layouts that tests read and compare
+ * with doc/format.md (tests/support/record_layouts.c). */
+#define FORMAT_FIELD(type, name) type name;
+#define FORMAT_ARRAY(type, name, length) type name[length];
+
+#define FORMAT_CHUNK_FIELDS(F, A)                                                                                      \
+  F(uint64_t, magic)                                                                                                   \
+  F(uint16_t, version)                                                                                                 \
+  F(uint16_t, table)       /* enum format_table */                                                                     \
+  F(uint32_t, flags)       /* enum format_flag */                                                                      \
+  F(uint32_t, owner)       /* thread index, 0 for tables of the process */                                             \
+  F(uint32_t, first)       /* index of the chunk's first record within its table */                                    \
+  F(uint32_t, count)       /* records; live: stored with release order after the records are complete */               \
+  F(uint32_t, record_size) /* bytes */                                                                                 \
+  F(uint64_t, stored_size) /* bytes of payload that follow this header */                                              \
+  F(uint32_t, crc)         /* CRC-32 of this header with crc = 0, then of the payload */                               \
+  A(uint32_t, reserved, 5) /* 0 */
 struct format_chunk {
-  uint64_t magic;
-  uint16_t version;
-  uint16_t table;       /* enum format_table */
-  uint32_t flags;       /* enum format_flag */
-  uint32_t owner;       /* thread index, 0 for tables of the process */
-  uint32_t first;       /* index of the chunk's first record within its table */
-  uint32_t count;       /* records; live: stored with release order after the records are complete */
-  uint32_t record_size; /* bytes */
-  uint64_t stored_size; /* bytes of payload that follow this header */
-  uint32_t crc;         /* CRC-32 of this header with crc = 0, then of the payload */
-  uint32_t reserved[5]; /* 0 */
+  FORMAT_CHUNK_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* Loss and health counters of a process or thread, by index into `lost`.  Causes and remedies: doc/reliability.md. */
@@ -123,30 +133,37 @@ enum format_process_flag {
   FORMAT_PROCESS_ONLINE = 32    /* work and span were computed: known at its end */
 };
 
+#define FORMAT_PROCESS_FIELDS(F, A)                                                                                    \
+  F(uint32_t, pid)                                                                                                     \
+  F(uint32_t, parent_pid)                                                                                              \
+  F(int32_t, rank) /* MPI rank; -1 if there is none */                                                                 \
+  F(uint32_t, flags)                                                                                                   \
+  F(uint64_t, start_ns)    /* CLOCK_REALTIME at the start */                                                           \
+  F(uint64_t, wall_ns)     /* elapsed until the end of its last thread, or until the record was written */             \
+  F(uint64_t, cpu_ns)      /* CPU time of the whole process, user + system */                                          \
+  F(uint32_t, cpus)        /* CPUs that the process may run on */                                                      \
+  F(uint32_t, threads)     /* threads ever registered */                                                               \
+  F(uint32_t, threads_max) /* most OpenMP threads at once that were not blocked; 1 without OpenMP */                   \
+  F(uint32_t, host)        /* string: its name */                                                                      \
+  F(uint32_t, command)     /* string: command line */                                                                  \
+  F(uint32_t, runtime)     /* string: the OpenMP runtime's description; "": none is attached */                        \
+  F(uint32_t, notes)       /* string: lines on how it was measured, separated by '\n'; may be "" */                    \
+  F(uint32_t, reserved)                                                                                                \
+  F(uint64_t, regions) /* parallel regions begun */                                                                    \
+  A(uint64_t, lost, FORMAT_LOST_MAX)                                                                                   \
+  F(uint64_t, span)          /* longest chain of work, in `work_unit`; 0: not computed */                              \
+  F(uint64_t, span_burdened) /* likewise, with the costs below */                                                      \
+  F(uint32_t, work_unit)     /* string: "s" (the numbers are nanoseconds) or the counted unit; "": not computed */     \
+  F(uint32_t, unseen) /* bits: callbacks that the runtime lacks, in the order of graph[] in hpcrun-lite/rt/ompt.c */   \
+  F(uint64_t, tick_scale)   /* nanoseconds of a tick of the time-stamp counter, times 2^32 */                          \
+  F(uint64_t, start_ticks)  /* the counter at the process's start */                                                   \
+  F(uint64_t, cost_fork)    /* ns that the burdened clock adds for a region, see doc/format.md */                      \
+  F(uint64_t, cost_task)    /* likewise for a task */                                                                  \
+  F(uint64_t, cost_join)    /* likewise for a join */                                                                  \
+  F(uint64_t, paused_ns)    /* of wall_ns: measuring was paused */                                                     \
+  F(uint64_t, unsampled_ns) /* of wall_ns: no samples were taken, as the level was summary; without pauses */
 struct format_process {
-  uint32_t pid, parent_pid;
-  int32_t rank; /* MPI rank; -1 if there is none */
-  uint32_t flags;
-  uint64_t start_ns;    /* CLOCK_REALTIME at the start */
-  uint64_t wall_ns;     /* elapsed until the end of its last thread, or until the record was written */
-  uint64_t cpu_ns;      /* CPU time of the whole process, user + system */
-  uint32_t cpus;        /* CPUs that the process may run on */
-  uint32_t threads;     /* threads ever registered */
-  uint32_t threads_max; /* most OpenMP threads at once that were not blocked; 1 without OpenMP */
-  uint32_t host, command,
-      runtime;    /* strings: host name, command line, OpenMP runtime's description ("" if none is attached) */
-  uint32_t notes; /* string: lines on how it was measured, separated by '\n'; may be "" */
-  uint32_t reserved;
-  uint64_t regions; /* parallel regions begun */
-  uint64_t lost[FORMAT_LOST_MAX];
-  uint64_t span, span_burdened; /* longest chain of work, in `work_unit`; 0: not computed */
-  uint32_t work_unit;           /* string: "s" (the numbers are nanoseconds) or the counted unit; "": not computed */
-  uint32_t unseen;      /* bits: callbacks that the runtime lacks, in the order of graph[] in hpcrun-lite/rt/ompt.c */
-  uint64_t tick_scale;  /* nanoseconds of a tick of the time-stamp counter, times 2^32 */
-  uint64_t start_ticks; /* the counter at the process's start */
-  uint64_t cost_fork, cost_task, cost_join; /* ns that the burdened clock adds, see doc/format.md */
-  uint64_t paused_ns;                       /* of wall_ns: measuring was paused */
-  uint64_t unsampled_ns; /* of wall_ns: no samples were taken, as the level was summary; without pauses */
+  FORMAT_PROCESS_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* The meaning of a column of the value table; its role decides how it is reported. */
@@ -162,12 +179,14 @@ enum format_role {
   FORMAT_ROLE_COUNTED   /* counted between samples; also a column of FORMAT_COUNTS */
 };
 
+#define FORMAT_METRIC_FIELDS(F, A)                                                                                     \
+  F(uint32_t, name) /* string: "samples", "work", "overhead", or the event's name */                                   \
+  F(uint32_t, unit) /* string: "ns" or "" for counts */                                                                \
+  F(uint32_t, role) /* enum format_role */                                                                             \
+  F(uint32_t, reserved)                                                                                                \
+  F(uint64_t, period) /* nominal period of the event, in the event's unit */
 struct format_metric {
-  uint32_t name; /* string: "samples", "work", "overhead", or the event's name */
-  uint32_t unit; /* string: "ns" or "" for counts */
-  uint32_t role; /* enum format_role */
-  uint32_t reserved;
-  uint64_t period; /* nominal period of the event, in the event's unit */
+  FORMAT_METRIC_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 enum format_module_flag {
@@ -179,13 +198,16 @@ enum format_module_flag {
   FORMAT_MODULE_ANON = 32    /* code outside all modules (generated code): `base` is the start of its window */
 };
 
+#define FORMAT_MODULE_FIELDS(F, A)                                                                                     \
+  F(uint64_t, start)         /* address at which it is mapped */                                                       \
+  F(uint64_t, end)           /* likewise, of its end */                                                                \
+  F(uint64_t, base)          /* load bias: address − base = address in the ELF file = a node's offset */             \
+  F(uint32_t, path)          /* string */                                                                              \
+  F(uint32_t, flags)         /* enum format_module_flag */                                                             \
+  F(uint32_t, build_id_size) /* bytes; 0 if there is none */                                                           \
+  A(uint8_t, build_id, 20)
 struct format_module {
-  uint64_t start, end;    /* addresses mapped */
-  uint64_t base;          /* load bias: address − base = address in the ELF file = a node's offset */
-  uint32_t path;          /* string */
-  uint32_t flags;         /* enum format_module_flag */
-  uint32_t build_id_size; /* bytes; 0 if there is none */
-  uint8_t build_id[20];
+  FORMAT_MODULE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* An instance of a parallel region.  word = generation << 32 | running << 31 | users; the record is reused when users =
@@ -197,15 +219,17 @@ enum format_region_state {
   FORMAT_REGION_REQUESTED = 3    /* not known; its master was requested to publish it */
 };
 
+#define FORMAT_REGION_FIELDS(F, A)                                                                                     \
+  F(uint64_t, word)                                                                                                    \
+  F(uint64_t, enter_frame) /* stack address at which the owner entered the runtime */                                  \
+  F(uint32_t, owner)       /* thread index of the master */                                                            \
+  F(uint32_t, state)       /* enum format_region_state */                                                              \
+  F(uint32_t, link_node)                                                                                               \
+  F(uint32_t, next)     /* while the program runs: next open region of the owner, or next free record */               \
+  F(uint32_t, team)     /* threads */                                                                                  \
+  F(uint32_t, filtered) /* bits of enum format_filtered: of the path to the region; stored before `state` */
 struct format_region {
-  uint64_t word;
-  uint64_t enter_frame; /* stack address at which the owner entered the runtime */
-  uint32_t owner;       /* thread index of the master */
-  uint32_t state;       /* enum format_region_state */
-  uint32_t link_node;
-  uint32_t next;     /* while the program runs: next open region of the owner, or next free record */
-  uint32_t team;     /* threads */
-  uint32_t filtered; /* bits of enum format_filtered: of the path to the region; stored before `state` */
+  FORMAT_REGION_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* What a filter found on a path. */
@@ -235,37 +259,49 @@ enum format_kind {
 
 #define FORMAT_WHAT_MAX 0xffffffu
 
+#define FORMAT_NODE_FIELDS(F, A)                                                                                       \
+  F(uint32_t, kind_what) /* enum format_kind << 24 | what; together with offset one aligned 64-bit word */             \
+  F(uint32_t, offset)                                                                                                  \
+  F(uint32_t, parent) /* node index, smaller or larger than the node's own; without cycles */                          \
+  F(uint32_t, value)  /* index of the record in the value table, 0 = none */
 struct format_node {
-  uint32_t kind_what; /* enum format_kind << 24 | what; together with offset one aligned 64-bit word */
-  uint32_t offset;
-  uint32_t parent; /* node index, smaller or larger than the node's own; without cycles */
-  uint32_t value;  /* index of the record in the value table, 0 = none */
+  FORMAT_NODE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
+#define FORMAT_THREAD_FIELDS(F, A)                                                                                     \
+  F(uint32_t, index) /* from 1, in order of start, never reused within the process */                                  \
+  F(uint32_t, tid)                                                                                                     \
+  F(uint32_t, flags) /* enum format_thread_flag */                                                                     \
+  F(uint32_t, reserved)                                                                                                \
+  F(uint64_t, start_ns)            /* since the process's start */                                                     \
+  F(uint64_t, end_ns)              /* likewise; 0: still alive when written */                                         \
+  F(uint64_t, samples)             /* taken, all categories, of the event of FORMAT_ROLE_SAMPLES */                    \
+  F(uint64_t, samples_idle)        /* of these, samples of an idle thread */                                           \
+  F(uint64_t, samples_lockwait)    /* likewise, of one that waits for a lock */                                        \
+  F(uint64_t, idle_sampled_ns)     /* the time that samples_idle represent */                                          \
+  F(uint64_t, lockwait_sampled_ns) /* likewise, samples_lockwait */                                                    \
+  F(uint64_t, idle_ns)             /* exact, from the runtime's callbacks */                                           \
+  F(uint64_t, lockwait_ns)         /* likewise */                                                                      \
+  F(uint64_t, tool_ns)             /* of samples inside the tool, and for setting up events */                         \
+  F(uint64_t, cpu_ns)              /* of the thread */                                                                 \
+  F(uint64_t, wall_ns)             /* likewise */                                                                      \
+  F(uint64_t, regions)             /* parallel regions begun */                                                        \
+  A(uint64_t, lost, FORMAT_LOST_MAX)                                                                                   \
+  F(uint64_t, blocked_ns)       /* exact: OpenMP thread in calls of the program that are known to block */             \
+  F(uint64_t, region_ns)        /* exact: between begin and end of the outermost regions whose master the thread is */ \
+  F(uint64_t, work)             /* in the unit of the process; 0: not computed */                                      \
+  F(uint64_t, per_busy_ns)      /* sum over all contexts, see FORMAT_ROLE_PER_BUSY */                                  \
+  F(uint64_t, in_use_ns)        /* likewise, see FORMAT_ROLE_IN_USE */                                                 \
+  F(uint64_t, run_delay_ns)     /* time that the thread was ready to run and waited for a processor */                 \
+  F(uint64_t, construct_since)  /* time-stamp counter: when the open interval of FORMAT_CONSTRUCTS began; 0: none */   \
+  F(uint64_t, construct_open)   /* to what it belongs: record * FORMAT_TIMES + enum format_construct_time */           \
+  F(uint64_t, blocked_since)    /* likewise: since when the thread sleeps in a call of the program; 0: it does not */  \
+  F(uint64_t, paused_ns)        /* of wall_ns: measuring was paused */                                                 \
+  F(uint64_t, unsampled_ns)     /* no samples were taken (level = summary) and it did not wait; without pauses */      \
+  F(uint64_t, unsampled_cpu_ns) /* CPU time at that level, without pauses */                                           \
+  F(uint64_t, unsampled_delay_ns) /* likewise, of run_delay_ns */
 struct format_thread {
-  uint32_t index, tid; /* index: from 1, in order of start, never reused within the process */
-  uint32_t flags;      /* enum format_thread_flag */
-  uint32_t reserved;
-  uint64_t start_ns, end_ns;                     /* since the process's start; end 0 = still alive when written */
-  uint64_t samples;                              /* taken, all categories, of the event of FORMAT_ROLE_SAMPLES */
-  uint64_t samples_idle, samples_lockwait;       /* of these, samples of an idle or lock-waiting thread */
-  uint64_t idle_sampled_ns, lockwait_sampled_ns; /* the time that those samples represent */
-  uint64_t idle_ns, lockwait_ns;                 /* exact, from the runtime's callbacks */
-  uint64_t tool_ns;                              /* of samples inside the tool, and for setting up events */
-  uint64_t cpu_ns, wall_ns;                      /* of the thread */
-  uint64_t regions;                              /* parallel regions begun */
-  uint64_t lost[FORMAT_LOST_MAX];
-  uint64_t blocked_ns; /* exact: OpenMP thread in calls of the program that are known to block */
-  uint64_t region_ns;  /* exact: between begin and end of the outermost regions whose master the thread is */
-  uint64_t work;       /* in the unit of the process; 0: not computed */
-  uint64_t per_busy_ns, in_use_ns; /* sums over all contexts, see FORMAT_ROLE_PER_BUSY and FORMAT_ROLE_IN_USE */
-  uint64_t run_delay_ns;           /* time that the thread was ready to run and waited for a processor */
-  uint64_t construct_since;        /* time-stamp counter: when the open interval of FORMAT_CONSTRUCTS began; 0: none */
-  uint64_t construct_open;         /* to what it belongs: record * FORMAT_TIMES + enum format_construct_time */
-  uint64_t blocked_since;          /* likewise: since when the thread sleeps in a call of the program; 0: it does not */
-  uint64_t paused_ns;              /* of wall_ns: measuring was paused */
-  uint64_t unsampled_ns;           /* no samples were taken (level = summary) and it did not wait; without pauses */
-  uint64_t unsampled_cpu_ns, unsampled_delay_ns; /* CPU time at that level, and of run_delay_ns; without pauses */
+  FORMAT_THREAD_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* Why a thread waits. */
@@ -280,25 +316,32 @@ enum format_wait_kind {
 
 /* A place at which a thread waits: a construct at a code address.  Times are exact and in ticks of the time-stamp
  * counter; see doc/metrics.md for what counts as waiting, and what as work of the runtime. */
+#define FORMAT_WAIT_FIELDS(F, A)                                                                                       \
+  F(uint32_t, kind)           /* enum format_wait_kind */                                                              \
+  F(uint32_t, module)         /* 0: not known */                                                                       \
+  F(uint64_t, offset)         /* of the call instruction that enters the runtime, in the module */                     \
+  F(uint64_t, key)            /* the place in the running program */                                                   \
+  F(uint32_t, node)           /* the context in which the thread waited here first; 0: none */                         \
+  F(uint16_t, context_sought) /* while the program runs: that context was looked for */                                \
+  F(uint16_t, place)          /* likewise: the record's number */                                                      \
+  F(uint64_t, count)          /* intervals of waiting */                                                               \
+  F(uint64_t, idle)           /* ticks of waiting, without the runtime's own work */                                   \
+  F(uint64_t, runtime)        /* ticks of that work */                                                                 \
+  F(uint64_t, since)          /* the counter when the current interval began; 0: none */                               \
+  F(uint64_t, shared_ns)      /* sum over all shares that refer to this record */                                      \
+  F(uint64_t, tool_ns)        /* of `runtime`: sampled in the tool's own code */
 struct format_wait {
-  uint32_t kind, module;   /* enum format_wait_kind; module 0: not known */
-  uint64_t offset;         /* of the call instruction that enters the runtime, in the module */
-  uint64_t key;            /* the place in the running program */
-  uint32_t node;           /* the context in which the thread waited here first; 0: none */
-  uint16_t context_sought; /* while the program runs: that context was looked for */
-  uint16_t place;          /* likewise: the record's number */
-  uint64_t count;          /* intervals of waiting */
-  uint64_t idle, runtime;  /* ticks of waiting, and of the runtime's own work meanwhile */
-  uint64_t since;          /* the counter when the current interval began; 0: none */
-  uint64_t shared_ns;      /* sum over all shares that refer to this record */
-  uint64_t tool_ns;        /* of `runtime`: sampled in the tool's own code */
+  FORMAT_WAIT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* A part of the waiting at a place that the samples of a context saw: only the proportions of the shares of one place
  * count, since the amounts are in struct format_wait. */
+#define FORMAT_SHARE_FIELDS(F, A)                                                                                      \
+  F(uint32_t, wait) /* record of FORMAT_WAITS of the same thread */                                                    \
+  F(uint32_t, next) /* next record of the list, 0: none */                                                             \
+  F(uint64_t, ns)
 struct format_share {
-  uint32_t wait, next; /* record of FORMAT_WAITS of the same thread; next record of the list, 0: none */
-  uint64_t ns;
+  FORMAT_SHARE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 enum format_thread_flag {
@@ -332,11 +375,19 @@ enum format_directive_kind {
 };
 
 /* A construct at a code address: sums over its outermost instances.  Work and span in the unit of the process. */
+#define FORMAT_DIRECTIVE_FIELDS(F, A)                                                                                  \
+  F(uint32_t, kind)   /* enum format_directive_kind */                                                                 \
+  F(uint32_t, module) /* 0: not known */                                                                               \
+  F(uint64_t, offset) /* of the call instruction that enters the runtime, in the module */                             \
+  F(uint32_t, flags)  /* name: string, of a user region */                                                             \
+  F(uint32_t, name)   /* string, of a user region */                                                                   \
+  F(uint64_t, instances)                                                                                               \
+  F(uint64_t, work)                                                                                                    \
+  F(uint64_t, span)                                                                                                    \
+  F(uint64_t, iterations)                                                                                              \
+  F(uint64_t, lock_bound)
 struct format_directive {
-  uint32_t kind, module; /* enum format_directive_kind; module 0: not known */
-  uint64_t offset;       /* of the call instruction that enters the runtime, in the module */
-  uint32_t flags, name;  /* name: string, of a user region */
-  uint64_t instances, work, span, iterations, lock_bound;
+  FORMAT_DIRECTIVE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* What a thread's time in a construct is spent on. */
@@ -356,19 +407,25 @@ enum format_construct_flag {
 /* A construct as it nests in a thread; recursive executions are added to the outermost one.  Ticks of the time-stamp
  * counter, without those of the constructs inside; all ticks of a thread's records but those of a lock's body add up to
  * its life time. */
+#define FORMAT_CONSTRUCT_FIELDS(F, A)                                                                                  \
+  F(uint32_t, parent) /* record of the same thread */                                                                  \
+  F(uint32_t, kind)   /* enum format_directive_kind or FORMAT_CONSTRUCT_... */                                         \
+  F(uint32_t, directive)                                                                                               \
+  F(uint32_t, flags)                                                                                                   \
+  F(uint32_t, owner)          /* with FORMAT_CONSTRUCT_LINK */                                                         \
+  F(uint32_t, link)           /* likewise */                                                                           \
+  F(uint32_t, node)           /* the context of its first execution; 0: none */                                        \
+  F(uint32_t, context_sought) /* as in struct format_wait */                                                           \
+  F(uint64_t, count)          /* executions by this thread */                                                          \
+  F(uint64_t, chosen)         /* of single and, with libgomp, sections: blocks that this thread executed */            \
+  A(uint64_t, ticks, FORMAT_TIMES)                                                                                     \
+  F(uint64_t, wait_own)   /* of `wait`: after the last thread had arrived, the runtime's own time */                   \
+  F(uint64_t, wait_spare) /* of `wait`: at the end of sections of which the thread executed none */                    \
+  F(uint64_t, unended)    /* executions whose end the thread did not see: their `wait` and `exit` are incomplete */    \
+  F(uint32_t, next)       /* while the program runs: of the same hash, 0: none */                                      \
+  F(uint32_t, tasks)      /* while the program runs: record of FORMAT_TASKS + 1 */
 struct format_construct {
-  uint32_t parent; /* record of the same thread */
-  uint32_t kind;   /* enum format_directive_kind or FORMAT_CONSTRUCT_... */
-  uint32_t directive, flags;
-  uint32_t owner, link;          /* with FORMAT_CONSTRUCT_LINK */
-  uint32_t node, context_sought; /* the context of its first execution, 0: none; as in struct format_wait */
-  uint64_t count;                /* executions by this thread */
-  uint64_t chosen;               /* of single and, with libgomp, sections: blocks that this thread executed */
-  uint64_t ticks[FORMAT_TIMES];
-  uint64_t wait_own;    /* of `wait`: after the last thread had arrived, the runtime's own time */
-  uint64_t wait_spare;  /* of `wait`: at the end of sections of which the thread executed none */
-  uint64_t unended;     /* executions whose end the thread did not see: their `wait` and `exit` are incomplete */
-  uint32_t next, tasks; /* while the program runs: of the same hash, 0: none; record of FORMAT_TASKS + 1 */
+  FORMAT_CONSTRUCT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* Buckets of the histogram of a task's running time: eight for each factor of two.  A time of less than 8 ticks is its
@@ -376,97 +433,203 @@ struct format_construct {
 enum { FORMAT_TASK_BUCKETS = 360 };
 
 /* What a thread has seen of the tasks of a construct.  Ticks; sums of moments wrap around. */
+#define FORMAT_TASKS_FIELDS(F, A)                                                                                      \
+  F(uint32_t, directive)                                                                                               \
+  F(uint32_t, reserved)                                                                                                \
+  F(uint64_t, created)                        /* created by this thread */                                             \
+  F(uint64_t, undeferred)                     /* of these, with the property */                                        \
+  F(uint64_t, untied)                         /* likewise */                                                           \
+  F(uint64_t, dependent)                      /* likewise */                                                           \
+  F(uint64_t, created_at)                     /* sum of moments */                                                     \
+  F(uint64_t, create_ticks)                   /* time in the creation */                                               \
+  F(uint64_t, create_timed)                   /* of that many */                                                       \
+  F(uint64_t, started)                        /* begun by this thread */                                               \
+  F(uint64_t, started_at)                     /* sum of moments */                                                     \
+  F(uint64_t, elsewhere)                      /* of these, created by another thread */                                \
+  F(uint64_t, ended)                          /* ended in this thread */                                               \
+  F(uint64_t, ticks)                          /* their running times */                                                \
+  F(uint64_t, shortest)                       /* the shortest of these */                                              \
+  F(uint64_t, longest)                        /* the longest */                                                        \
+  F(uint64_t, suspended)                      /* how often this thread left one to run another task */                 \
+  A(uint32_t, histogram, FORMAT_TASK_BUCKETS) /* of the ended ones; does not wrap around */
 struct format_tasks {
-  uint32_t directive, reserved;
-  uint64_t created, undeferred, untied, dependent; /* created by this thread; of these with the property */
-  uint64_t created_at, create_ticks, create_timed; /* sum of moments; time in the creation, of that many */
-  uint64_t started, started_at, elsewhere;         /* begun by this thread; of these created by another one */
-  uint64_t ended, ticks, shortest, longest;        /* ended in this thread; their running times */
-  uint64_t suspended;                              /* how often this thread left one to run another task */
-  uint32_t histogram[FORMAT_TASK_BUCKETS];         /* of the ended ones; does not wrap around */
+  FORMAT_TASKS_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* A part of the process's span: work of a directive, with the context of a sample if it has one. */
+#define FORMAT_CONTRIBUTION_FIELDS(F, A)                                                                               \
+  F(uint32_t, directive)                                                                                               \
+  F(uint32_t, thread) /* 0: no context */                                                                              \
+  F(uint32_t, node)                                                                                                    \
+  F(uint32_t, reserved)                                                                                                \
+  F(uint64_t, amount)
 struct format_contribution {
-  uint32_t directive, thread, node, reserved; /* thread 0: no context */
-  uint64_t amount;
+  FORMAT_CONTRIBUTION_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 enum format_mark_kind { FORMAT_MARK, FORMAT_PHASE };
 
 /* A moment that the program marked, or at which it began a phase, which lasts until the next one or the end. */
+#define FORMAT_MARK_FIELDS(F, A)                                                                                       \
+  F(uint64_t, ticks)  /* time-stamp counter */                                                                         \
+  F(uint32_t, thread) /* index */                                                                                      \
+  F(uint32_t, kind)   /* enum format_mark_kind */                                                                      \
+  F(uint32_t, name)   /* string; 0: the phase ends */                                                                  \
+  F(uint32_t, reserved)
 struct format_mark {
-  uint64_t ticks;                        /* time-stamp counter */
-  uint32_t thread, kind, name, reserved; /* kind: enum format_mark_kind; name: string, 0: the phase ends */
+  FORMAT_MARK_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* What a thread counted in a context by a counter of the program.  Several records may have one context and name. */
+#define FORMAT_USER_COUNT_FIELDS(F, A)                                                                                 \
+  F(uint32_t, node)                                                                                                    \
+  F(uint32_t, name)  /* string */                                                                                      \
+  F(uint64_t, count) /* values */                                                                                      \
+  F(uint64_t, sum)   /* of them, at most UINT64_MAX */                                                                 \
+  F(uint64_t, least) /* the smallest one */                                                                            \
+  F(uint64_t, most)  /* the largest one */                                                                             \
+  F(uint32_t, next)  /* while the program runs: of the same node, + 1 */                                               \
+  F(uint32_t, reserved)
 struct format_user_count {
-  uint32_t node, name;              /* name: string */
-  uint64_t count, sum, least, most; /* values; their sum, at most UINT64_MAX; the smallest and the largest one */
-  uint32_t next, reserved;          /* next: while the program runs, of the same node, + 1 */
+  FORMAT_USER_COUNT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
+enum { FORMAT_INDEX_CATEGORIES = 8 };
+
 /* The index of a trace. */
+#define FORMAT_INDEX_FIELDS(F, A)                                                                                      \
+  F(uint64_t, digest) /* of the trace's chunks: it is valid for no other */                                            \
+  F(uint32_t, shift)  /* cells of the first level last 2^shift ns */                                                   \
+  F(uint32_t, levels)                                                                                                  \
+  F(uint32_t, cell_size)      /* bytes */                                                                              \
+  F(uint32_t, critical_known) /* 1: cells tell what is on the critical path */
 struct format_index {
-  uint64_t digest;         /* of the trace's chunks: it is valid for no other */
-  uint32_t shift, levels;  /* cells of the first level last 2^shift ns */
-  uint32_t cell_size;      /* bytes */
-  uint32_t critical_known; /* 1: cells tell what is on the critical path */
+  FORMAT_INDEX_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
+};
+
+/* A cell of the index: times in ns of what a thread did in it. */
+#define FORMAT_INDEX_CELL_FIELDS(F, A)                                                                                 \
+  A(uint64_t, ns, FORMAT_INDEX_CATEGORIES) /* of each category */                                                      \
+  F(uint64_t, critical_ns)                 /* on the critical path */                                                  \
+  F(uint64_t, node_ns)   /* of the heaviest context, which the number `node` of the thread has; 0: none */             \
+  F(uint64_t, record_ns) /* likewise, of the construct with the number `record` */                                     \
+  F(uint32_t, node)                                                                                                    \
+  F(uint32_t, record)
+struct format_index_cell {
+  FORMAT_INDEX_CELL_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* The phases of the process, in the second chunk of the index: this, then its phases, their steps and their tokens.
  * Times since the start of the process. */
+#define FORMAT_INDEX_PHASES_FIELDS(F, A)                                                                               \
+  F(uint32_t, phases)                                                                                                  \
+  F(uint32_t, steps)                                                                                                   \
+  F(uint32_t, tokens)                                                                                                  \
+  F(uint32_t, regions) /* in the chunks that follow */                                                                 \
+  F(uint32_t, threads) /* the most that lived at once, of those that count */                                          \
+  F(uint32_t, reserved)                                                                                                \
+  F(uint64_t, start_ns)                                                                                                \
+  F(uint64_t, end_ns)
 struct format_index_phases {
-  uint32_t phases, steps, tokens, regions; /* regions: in the chunks that follow */
-  uint32_t threads, reserved;              /* threads: the most that lived at once, of those that count */
-  uint64_t start_ns, end_ns;
+  FORMAT_INDEX_PHASES_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* A number of a thread, whose position in the file is thread - 1; thread 0: none.  up: of a node, so many rows of the
  * report above its own. */
+#define FORMAT_INDEX_NUMBER_FIELDS(F, A)                                                                               \
+  F(uint32_t, thread)                                                                                                  \
+  F(uint32_t, number)                                                                                                  \
+  F(uint32_t, up)                                                                                                      \
+  F(uint32_t, reserved)
 struct format_index_number {
-  uint32_t thread, number, up, reserved;
+  FORMAT_INDEX_NUMBER_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
+#define FORMAT_INDEX_FIGURES_FIELDS(F, A)                                                                              \
+  F(uint64_t, count) /* of executions */                                                                               \
+  F(uint64_t, total_ns)                                                                                                \
+  F(uint64_t, whole)   /* those whose length is known: the next five are theirs */                                     \
+  F(uint64_t, slowest) /* its number from 1 among all */                                                               \
+  F(uint64_t, slowest_ns)                                                                                              \
+  F(uint64_t, slowest_start_ns)                                                                                        \
+  F(double, mean_ns)                                                                                                   \
+  F(double, squares)                       /* sum of squared differences to the mean */                                \
+  A(uint64_t, ns, FORMAT_INDEX_CATEGORIES) /* of all threads, by category */                                           \
+  F(struct format_index_number, context)   /* node of the heaviest context */
 struct format_index_figures {
-  uint64_t count, total_ns;                       /* of executions */
-  uint64_t whole;                                 /* those whose length is known: the next five are theirs */
-  uint64_t slowest, slowest_ns, slowest_start_ns; /* its number from 1 among all */
-  double mean_ns, squares;                        /* squares: sum of squared differences to the mean */
-  uint64_t ns[8];                                 /* of all threads, by category */
-  struct format_index_number context;             /* node of the heaviest context */
+  FORMAT_INDEX_FIGURES_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
+#define FORMAT_INDEX_PHASE_FIELDS(F, A)                                                                                \
+  F(uint32_t, kind) /* serial, region, pattern, mixed, gap */                                                          \
+  F(uint32_t, regions)                                                                                                 \
+  F(uint32_t, steps)                                                                                                   \
+  F(uint32_t, tokens)                                                                                                  \
+  F(uint64_t, end_ns)      /* it begins where the one before ends */                                                   \
+  F(uint64_t, repeated_ns) /* end of the last repetition */                                                            \
+  F(struct format_index_figures, figures)
 struct format_index_phase {
-  uint32_t kind, regions, steps, tokens; /* kind: serial, region, pattern, mixed, gap */
-  uint64_t end_ns, repeated_ns;          /* it begins where the one before ends; end of the last repetition */
-  struct format_index_figures figures;
+  FORMAT_INDEX_PHASE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 enum format_index_step_kind { FORMAT_INDEX_SERIAL, FORMAT_INDEX_REGION, FORMAT_INDEX_JOINED };
 
+#define FORMAT_INDEX_STEP_FIELDS(F, A)                                                                                 \
+  F(struct format_index_number, construct) /* record of FORMAT_CONSTRUCTS, of a region */                              \
+  F(uint32_t, kind)                        /* enum format_index_step_kind; JOINED: another step includes it */         \
+  F(uint32_t, reserved)                                                                                                \
+  F(struct format_index_figures, figures)
 struct format_index_step {
-  struct format_index_number construct; /* record of FORMAT_CONSTRUCTS, of a region */
-  uint32_t kind, reserved;              /* enum format_index_step_kind; JOINED: another step includes it */
-  struct format_index_figures figures;
+  FORMAT_INDEX_STEP_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* The order of a pattern's steps: step, beginning of a loop, end of a loop. */
+#define FORMAT_INDEX_TOKEN_FIELDS(F, A)                                                                                \
+  F(uint32_t, kind)                                                                                                    \
+  F(uint32_t, step) /* number among all */                                                                             \
+  F(double, times)  /* of the begin of a loop: how often it repeats, on average */
 struct format_index_token {
-  uint32_t kind, step; /* step: number among all */
-  double times;        /* of the begin of a loop: how often it repeats, on average */
+  FORMAT_INDEX_TOKEN_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* An outermost region.  Chunks of FORMAT_INDEX_REGIONS follow that of the phases; the last one may have fewer. */
 enum { FORMAT_INDEX_REGIONS = 8192 };
 
+#define FORMAT_INDEX_REGION_FIELDS(F, A)                                                                               \
+  F(uint64_t, before_ns) /* since the end of the one before, in a chunk's first since the start of the process */      \
+  F(uint64_t, length_ns)                                                                                               \
+  F(uint32_t, step)       /* number among all */                                                                       \
+  F(uint32_t, repetition) /* of a pattern, from 1; in all but a chunk's first less that of the one before */
 struct format_index_region {
-  uint64_t before_ns, length_ns; /* before: since the end of the one before, in a chunk's first since the start of the
-                                    process */
-  uint32_t step, repetition;     /* step: number among all; repetition: of a pattern, from 1; in all but a chunk's first
-                                    less that of the one before */
+  FORMAT_INDEX_REGION_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
+
+/* All records: R(structure, list of fields). */
+#define FORMAT_RECORDS(R)                                                                                              \
+  R(format_chunk, FORMAT_CHUNK_FIELDS)                                                                                 \
+  R(format_process, FORMAT_PROCESS_FIELDS)                                                                             \
+  R(format_metric, FORMAT_METRIC_FIELDS)                                                                               \
+  R(format_module, FORMAT_MODULE_FIELDS)                                                                               \
+  R(format_region, FORMAT_REGION_FIELDS)                                                                               \
+  R(format_node, FORMAT_NODE_FIELDS)                                                                                   \
+  R(format_thread, FORMAT_THREAD_FIELDS)                                                                               \
+  R(format_wait, FORMAT_WAIT_FIELDS)                                                                                   \
+  R(format_share, FORMAT_SHARE_FIELDS)                                                                                 \
+  R(format_directive, FORMAT_DIRECTIVE_FIELDS)                                                                         \
+  R(format_construct, FORMAT_CONSTRUCT_FIELDS)                                                                         \
+  R(format_tasks, FORMAT_TASKS_FIELDS)                                                                                 \
+  R(format_contribution, FORMAT_CONTRIBUTION_FIELDS)                                                                   \
+  R(format_mark, FORMAT_MARK_FIELDS)                                                                                   \
+  R(format_user_count, FORMAT_USER_COUNT_FIELDS)                                                                       \
+  R(format_index, FORMAT_INDEX_FIELDS)                                                                                 \
+  R(format_index_cell, FORMAT_INDEX_CELL_FIELDS)                                                                       \
+  R(format_index_phases, FORMAT_INDEX_PHASES_FIELDS)                                                                   \
+  R(format_index_number, FORMAT_INDEX_NUMBER_FIELDS)                                                                   \
+  R(format_index_figures, FORMAT_INDEX_FIGURES_FIELDS)                                                                 \
+  R(format_index_phase, FORMAT_INDEX_PHASE_FIELDS)                                                                     \
+  R(format_index_step, FORMAT_INDEX_STEP_FIELDS)                                                                       \
+  R(format_index_token, FORMAT_INDEX_TOKEN_FIELDS)                                                                     \
+  R(format_index_region, FORMAT_INDEX_REGION_FIELDS)
 
 enum format_error {
   FORMAT_OK = 0,

@@ -16,51 +16,50 @@
 
 /* Names: a task, region or join is (thread that created it, its number among those of the thread, from 1); (0, 0) =
  * none. Tasks, regions and joins are numbered separately.  `row`: a directive (table 9).  Ticks: of the time-stamp
- * counter. */
-enum graphlog_op {
-  GRAPHLOG_END,          /* padding: the chunk ends here */
-  GRAPHLOG_TIME,         /* ticks: sets the time.  The first operation of every chunk */
-  GRAPHLOG_CPU,          /* number: the thread runs on that CPU from now on */
-  GRAPHLOG_MOVE,         /* ticks: time passes without work (waiting, or in the tool) */
-  GRAPHLOG_RUN,          /* gap, ticks: a fragment begins after `gap` ticks and runs for `ticks`, which is its work */
-  GRAPHLOG_RUN_OTHER,    /* gap, ticks, work: the same if work differs from ticks (preempted, or counted) */
-  GRAPHLOG_SAMPLE,       /* node, weight: a sample of this thread in the fragment of the next RUN */
-  GRAPHLOG_REGION,       /* row: the task creates the thread's next region, which starts at the task's clock */
-  GRAPHLOG_REGION_END,   /* row: the thread's innermost open region ends: its creator's clock takes the ends of its
-                            phases, and the thread runs the creator */
-  GRAPHLOG_IMPLICIT,     /* region (2), size of the team, number + 1: an implicit task, the thread's next task, begins
-                            at the region's start, or without a region at 0.  The thread runs it.  Number: of the
-                            thread in the team; 0: not known */
-  GRAPHLOG_IMPLICIT_END, /* task (2): ends; its clock is offered to the region's phase.  The thread runs none */
-  GRAPHLOG_TASK,         /* task (2), row, flags: creates a child of that task, the thread's next task */
-  GRAPHLOG_SWITCH,       /* task (2): the thread runs that task from now on; a task that has not begun begins */
-  GRAPHLOG_TASK_END, /* task (2): it ends.  Its clock becomes the parent's if serial, else it is offered to the parent's
-                        children; then to its group's, or without one to the phase's in which it was created */
-  GRAPHLOG_TASK_DROP, /* task (2): it ends, and no task waits for it */
-  GRAPHLOG_WAIT,      /* task (2), kind, row: begins to wait; at a barrier its clock is offered to the region's phase */
-  GRAPHLOG_WAIT_END, /* task (2), kind: takes the ends of the children, of the group, or of the phase, whose number then
-                        grows */
-  GRAPHLOG_GROUP,    /* row: a taskgroup begins in the task; it is also a scope */
-  GRAPHLOG_GROUP_END,
-  GRAPHLOG_SCOPE, /* row: a construct begins in the task */
-  GRAPHLOG_SCOPE_END,
-  GRAPHLOG_LOOP,     /* row, iterations: a loop or sections construct begins in the implicit task: a scope that the team
-                        shares, identified by its number in the task.  0 iterations: not known */
-  GRAPHLOG_LOOP_END, /* the task's clock is the latest end of its chunks */
-  GRAPHLOG_CHUNK,    /* start, iterations: a chunk begins, at the clock that the task had at the loop's start; 0
-                        iterations: not known.  In a task of a taskloop: what it runs.  After SCOPE of a single
-                        construct: the number of that among those that the task has met; in both, nothing else */
-  GRAPHLOG_OFFER,    /* task (2), join (2): the join becomes the later of itself and the task's clock */
-  GRAPHLOG_TAKE,     /* task (2), join (2): the task's clock becomes the later of itself and the join */
-  GRAPHLOG_ACQUIRE,  /* row, lock, scope: a lock is acquired; scope 1: it is also a construct */
-  GRAPHLOG_RELEASE,  /* lock, scope */
-  GRAPHLOG_LOOP_ALONE, /* row, iterations: as LOOP, but the task's part is not shared: there is no team, or other
-                          threads are too many loops behind */
-  GRAPHLOG_CREATED,    /* back, ticks: the creation of the thread's task before its last `back` ones has taken so long;
-                          what the thread has run meanwhile is left out */
-  GRAPHLOG_COUNT,      /* counter, amount: what the fragment of the next RUN has counted (-c) */
-  GRAPHLOG_OPS
-};
+ * counter.  O(enumerator, number of operands): */
+#define GRAPHLOG_LIST(O)                                                                                               \
+  O(END, 0)        /* padding: the chunk ends here */                                                                  \
+  O(TIME, 1)       /* ticks: sets the time. The first operation of every chunk */                                      \
+  O(CPU, 1)        /* number: the thread runs on that CPU from now on */                                               \
+  O(MOVE, 1)       /* ticks: time passes without work (waiting, or in the tool) */                                     \
+  O(RUN, 2)        /* gap, ticks: a fragment begins after `gap` ticks and runs for `ticks`, which is its work */       \
+  O(RUN_OTHER, 3)  /* gap, ticks, work: the same if work differs from ticks (preempted, or counted) */                 \
+  O(SAMPLE, 2)     /* node, weight: a sample of this thread in the fragment of the next RUN */                         \
+  O(REGION, 1)     /* row: the task creates the thread's next region, which starts at the task's clock */              \
+  O(REGION_END, 1) /* row: the thread's innermost open region ends: its creator's clock takes the ends of its phases,  \
+                      and the thread runs the creator */                                                               \
+  O(IMPLICIT, 4) /* region (2), size of the team, number + 1: an implicit task, the thread's next task, begins at the  \
+                    region's start, or without a region at 0.  The thread runs it.  Number: in the team; 0: unknown */ \
+  O(IMPLICIT_END, 2) /* task (2): ends; its clock is offered to the region's phase. The thread runs none */            \
+  O(TASK, 4)         /* task (2), row, flags: creates a child of that task, the thread's next task */                  \
+  O(SWITCH, 2)       /* task (2): the thread runs that task from now on; a task that has not begun begins */           \
+  O(TASK_END, 2)  /* task (2): it ends. Its clock becomes the parent's if serial, else it is offered to the parent's   \
+                     children; then to its group's, or without one to the phase's in which it was created */           \
+  O(TASK_DROP, 2) /* task (2): it ends, and no task waits for it */                                                    \
+  O(WAIT, 4)      /* task (2), kind, row: begins to wait; at a barrier its clock is offered to the region's phase */   \
+  O(WAIT_END, 3) /* task (2), kind: takes the ends of the children, of the group, or of the phase: its number grows */ \
+  O(GROUP, 1)    /* row: a taskgroup begins in the task; it is also a scope */                                         \
+  O(GROUP_END, 0)                                                                                                      \
+  O(SCOPE, 1) /* row: a construct begins in the task */                                                                \
+  O(SCOPE_END, 0)                                                                                                      \
+  O(LOOP, 2)     /* row, iterations: a loop or sections construct begins in the implicit task: a scope that the team   \
+                    shares, identified by its number in the task. 0 iterations: not known */                           \
+  O(LOOP_END, 0) /* the task's clock is the latest end of its chunks */                                                \
+  O(CHUNK, 2) /* start, iterations: a chunk begins, at the clock that the task had at the loop's start; 0 iterations:  \
+                 not known. In a task of a taskloop: what it runs. After SCOPE of a single construct: the number of    \
+                 that among those that the task has met; in both, nothing else */                                      \
+  O(OFFER, 4) /* task (2), join (2): the join becomes the later of itself and the task's clock */                      \
+  O(TAKE, 4)  /* task (2), join (2): the task's clock becomes the later of itself and the join */                      \
+  O(ACQUIRE, 3)    /* row, lock, scope: a lock is acquired; scope 1: it is also a construct */                         \
+  O(RELEASE, 2)    /* lock, scope */                                                                                   \
+  O(LOOP_ALONE, 2) /* row, iterations: as LOOP, but the task's part is not shared: there is no team, or other threads  \
+                      are too many loops behind */                                                                     \
+  O(CREATED, 2) /* back, ticks: the creation of the thread's task before its last `back` ones has taken so long; what  \
+                   the thread has run meanwhile is left out */                                                         \
+  O(COUNT, 2)   /* counter, amount: what the fragment of the next RUN has counted (-c) */
+
+#define GRAPHLOG_ENUMERATOR(enumerator, operands) GRAPHLOG_##enumerator,
+enum graphlog_op { GRAPHLOG_LIST(GRAPHLOG_ENUMERATOR) GRAPHLOG_OPS };
 
 enum graphlog_task_flag {
   GRAPHLOG_SERIAL = 1, /* the creator waits for it */

@@ -55,16 +55,11 @@ def small():
     return build("template_mixers.cc", "g++", "-O2") if shutil.which("g++") else None
 
 
-def _process(text, program):
-    second = 1000000000
-    return struct.pack("<IIiIQQQIIIIIIII", 1, 1, -1, 8, 1700000000 * second, second, second, 2, 1, 1, text["host"],
-                       text[program], text["LLVM"],
-                       0, 0)
+SECOND, PERIOD_NS = 10**9, 5 * 10**6
 
 
-def _thread(samples):
-    cpu_ns = samples * 5000000
-    return struct.pack("<IIII12Q", 1, 1, 0, 0, 0, cpu_ns, samples, 0, 0, 0, 0, 0, 0, 0, cpu_ns, cpu_ns)
+def _records(table, *fields):
+    return b"".join(bytes(form.record_of(table)(**each)) for each in fields)
 
 
 def measurement(directory, program, addresses):
@@ -73,17 +68,24 @@ def measurement(directory, program, addresses):
     places = [sum(len(text) + 1 for text in texts[:number]) for number in range(len(texts))]
     text = dict(zip(texts, places))
     strings = b"".join(entry.encode() + b"\0" for entry in texts)
-    metrics = b"".join(struct.pack("<IIIIQ", text[name], text[unit], role, 0, 5000000)
-                       for name, unit, role in (("samples", "", SAMPLES_ROLE), ("work", "ns", WORK_ROLE)))
+    metrics = _records(form.METRICS, *({"name": text[name], "unit": text[unit], "role": role, "period": PERIOD_NS} for
+                                       name, unit, role in (("samples", "", SAMPLES_ROLE), ("work", "ns", WORK_ROLE))))
     size = os.path.getsize(program)
     build_id = bytes.fromhex(re.search(r"Build ID: (\w+)", tap.must("readelf", "-n", program))[1])
-    modules = bytes(struct.calcsize("<QQQIII20s4x")) + struct.pack("<QQQIII20s4x", 0, size, 0, text[program], 1,
-                                                                   len(build_id), build_id)
-    nodes = struct.pack("<IIII", ROOT << 24, 0, 0, 0) + b"".join(struct.pack("<IIII", FRAME << 24 | 1, address, 0,
-                                                                             number + 1)
-                                                                for number, address in enumerate(addresses))
-    values = bytes(16) + struct.pack("<QQ", 1, 5000000) * len(addresses)
-    process, thread = _process(text, program), _thread(len(addresses))
+    module = form.record_of(form.MODULES)(end=size, path=text[program], flags=1, build_id_size=len(build_id))
+    module.build_id[:len(build_id)] = build_id
+    modules = _records(form.MODULES, {}) + bytes(module)
+    nodes = _records(form.NODES, {"kind_what": ROOT << 24}, *(
+        {"kind_what": FRAME << 24 | 1, "offset": address, "value": number}
+        for number, address in enumerate(addresses, 1)))
+    values = bytes(16) + struct.pack("<QQ", 1, PERIOD_NS) * len(addresses)
+    process = _records(form.PROCESS, {
+        "pid": 1, "parent_pid": 1, "rank": -1, "flags": 8, "start_ns": 1700000000 * SECOND, "wall_ns": SECOND,
+        "cpu_ns": SECOND, "cpus": 2, "threads": 1, "threads_max": 1, "host": text["host"], "command": text[program],
+        "runtime": text["LLVM"]})
+    cpu_ns = len(addresses) * PERIOD_NS
+    thread = _records(form.THREAD, {"index": 1, "tid": 1, "end_ns": cpu_ns, "samples": len(addresses),
+                                    "cpu_ns": cpu_ns, "wall_ns": cpu_ns})
     os.makedirs(directory, exist_ok=True)
     with open(os.path.join(directory, "host-1-1.hpcrun"), "wb") as file:
         for table, owner, count, payload in ((form.PROCESS, 0, 1, process), (form.STRINGS, 0, len(strings), strings),

@@ -10,7 +10,7 @@ import threading
 import zlib
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measurement_file import METRICS, MODULES, NODES, STRINGS, THREAD, VALUES, chunk
+from measurement_file import METRICS, MODULES, NODES, STRINGS, THREAD, VALUES, chunk, record_of
 from report import MEASUREMENTS, VIEWS, contents, golden_files
 from report import report as run_report
 from tap import GOLDEN, Skip, case, compile_c, main, must
@@ -40,7 +40,7 @@ def golden(directory, name="basic", as_name="sound.hpcrun"):
 
 
 def node(kind, what, offset, parent, value=0):
-    return struct.pack("<IIII", kind << 24 | what, offset, parent, value)
+    return bytes(record_of(NODES)(kind_what=kind << 24 | what, offset=offset, parent=parent, value=value))
 
 
 def measurement(path, trees, module="/nowhere/app"):
@@ -49,13 +49,17 @@ def measurement(path, trees, module="/nowhere/app"):
     def live(table, size, records, owner=0):
         file.write(chunk(table, size, records, owner, live=True))
 
+    def records(table, *fields, owner=0):
+        data = b"".join(bytes(record_of(table)(**each)) for each in fields)
+        live(table, len(data) // len(fields), data, owner)
+
     strings = b"\0samples\0" + module.encode() + b"\0"
     with open(path, "wb") as file:
         live(STRINGS, 1, strings)
-        live(METRICS, 24, struct.pack("<IIIIQ", 1, 0, 0, 0, 1) + struct.pack("<IIIIQ", 0, 0, 1, 0, 1))
-        live(MODULES, 56, bytes(56) + struct.pack("<QQQIII20x", 0, 0, 0, 9, 1, 0))
+        records(METRICS, {"name": 1, "period": 1}, {"role": 1, "period": 1})
+        records(MODULES, {}, {"path": 9, "flags": 1})
         for number, nodes in enumerate(trees, 1):
-            live(THREAD, 16, struct.pack("<IIII", number, number, 0, 0))
+            records(THREAD, {"index": number, "tid": number})
             live(NODES, 16, b"".join(nodes), number)
             live(VALUES, 16, struct.pack("<QQQQ", 0, 0, 1, 1000), number)
 

@@ -19,6 +19,7 @@ import time
 import zlib
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+import measurement_file as form
 import sanitized_build
 import tap
 from report import VIEWS, contents, golden_files
@@ -41,14 +42,16 @@ def seeds():
 def mend(data):
     """Corrects the checksum of each chunk."""
     at = 0
-    while (at := data.find(b"hpcrlite", at)) >= 0 and at + 64 <= len(data):
-        size = struct.unpack_from("<Q", data, at + 32)[0]
-        if size > len(data) - at - 64:
+    while (at := data.find(b"hpcrlite", at)) >= 0 and at + form.HEAD_SIZE <= len(data):
+        head = form.HEAD.from_buffer_copy(data, at)
+        end = at + form.HEAD_SIZE + head.stored_size
+        if end > len(data):
             at += 8
             continue
-        struct.pack_into("<I", data, at + 40, 0)
-        struct.pack_into("<I", data, at + 40, zlib.crc32(data[at:at + 64 + size]))
-        at += 64 + size
+        head.crc = 0
+        head.crc = zlib.crc32(bytes(head) + data[at + form.HEAD_SIZE:end])
+        data[at:at + form.HEAD_SIZE] = bytes(head)
+        at = end
 
 
 def mutate(chance, data, others):

@@ -7,6 +7,8 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+import measurement_file as form
+import report
 import tap
 from tap import BUILD, SOURCE, must
 
@@ -401,6 +403,50 @@ def links_of_documents_lead_to_installed_ones(_):
     assert not (wrong := broken_links(SOURCE, "README.md")), wrong
     with open(os.path.join(SOURCE, "debian", "hpcrun-lite.install"), encoding="utf-8") as file:
         assert "usr/share" in file.read().split()
+
+
+# ---- the measurement format ----
+
+SHORT = {"uint8_t": "u8", "uint16_t": "u16", "uint32_t": "u32", "int32_t": "i32", "uint64_t": "u64", "double": "f64"}
+WIDTH = {"uint8_t": 1, "uint16_t": 2, "uint32_t": 4, "int32_t": 4, "uint64_t": 8, "double": 8}
+
+
+def rows_of(heading, cells):
+    """The rows of the table below a heading of doc/format.md, without the row of headings."""
+    with open(os.path.join(SOURCE, "doc", "format.md"), encoding="utf-8") as file:
+        section = file.read().split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"]
+    return [row for row in rows if len(row) == cells][2:]
+
+
+def as_documented(fields):
+    return ", ".join(f"{name} {SHORT.get(kind, kind.removeprefix('struct format_'))}{f'[{length}]' if length else ''}"
+                     for name, _, kind, length in fields)
+
+
+@tap.case
+def the_page_of_the_format_lists_the_records_of_the_header(_):
+    head = form.LAYOUTS["records"]["format_chunk"]["fields"]
+    assert [tuple(row[:3]) for row in rows_of("Chunks", 4)] == [
+        (str(offset), str(WIDTH[kind] * (length or 1)), name) for name, offset, kind, length in head]
+    tables = [(str(number), name, kind if kind.startswith("struct") else "")
+              for name, (number, kind, _) in form.LAYOUTS["tables"].items()]
+    assert [(row[0], row[1], "".join(re.findall(r"^`(struct \w+)`", row[3])))
+            for row in rows_of("Tables", 4)[:len(tables)]] == tables
+    assert [(row[0], int(row[1]), row[2]) for row in rows_of("Records", 3)] == [
+        (f"`struct {name}`", record["size"], as_documented(record["fields"]))
+        for name, record in form.LAYOUTS["records"].items() if name != "format_chunk"]
+
+
+@tap.case
+def the_reader_of_tests_uses_the_records_of_the_header(_):
+    """It refuses a layout that ctypes does not give, and its records are those of a golden measurement."""
+    for name in form.LAYOUTS["records"]:
+        form.layout(name)
+    path, = report.golden_files(".hpcrun", "basic")["basic"][:1]
+    found = {chunk.table: chunk.parsed() for chunk in form.chunks(path) if chunk.table in (form.THREAD, form.PROCESS)}
+    assert found[form.PROCESS][0].threads >= found[form.THREAD][0].index >= 1
+    assert found[form.THREAD][0].wall_ns <= found[form.PROCESS][0].wall_ns
 
 
 tap.main()

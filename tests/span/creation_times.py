@@ -3,21 +3,18 @@ else."""
 import collections
 import glob
 import os
-import struct
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import reference_replay
-from measurement_file import chunks
+from measurement_file import CONSTRUCTS, TASKS, chunks
 from measured import Measurement, build, libomps, tap
 
 FORMS = {"deferred": 500, "dependent": 200, "undeferred": 4, "alone": 4, "untied": 50, "taskloop": 10, "recursive": 12}
 RAN_INSIDE = ("undeferred", "alone")  # each of their tasks runs for 10 ms
 TASK_NS = 10_000_000
 
-# Tables and fields of common/format.h: struct format_construct and struct format_tasks.
-CONSTRUCTS, TASKS, TASK = 14, 15, 6
-KIND_AT, ENTER_AT, CREATE_AT = 4, 48, 48
+TASK = 6  # enum format_directive_kind
 
 
 # Loads the program as a library, and with it libomp.
@@ -60,12 +57,11 @@ def in_constructs(run):
     path, = glob.glob(os.path.join(run.output, "*.hpcrun"))
     scale, timed, ticks, entered = reference_replay.process(path)["tick_scale"] / 2**32, 0, 0, 0
     for chunk in chunks(path):
-        for record in chunk.records() if chunk.table in (CONSTRUCTS, TASKS) else ():
-            if chunk.table == CONSTRUCTS and struct.unpack_from("<I", record, KIND_AT)[0] == TASK:
-                entered += struct.unpack_from("<Q", record, ENTER_AT)[0]
-            elif chunk.table == TASKS:
-                of_row = struct.unpack_from("<QQ", record, CREATE_AT)
-                ticks, timed = ticks + of_row[0], timed + of_row[1]
+        for record in chunk.parsed() if chunk.table in (CONSTRUCTS, TASKS) else ():
+            if chunk.table == TASKS:
+                ticks, timed = ticks + record.create_ticks, timed + record.create_timed
+            elif record.kind == TASK:
+                entered += record.ticks[0]
     return timed, ticks * scale, entered * scale
 
 

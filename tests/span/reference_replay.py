@@ -1,19 +1,18 @@
 """The graph log, read and replayed as doc/format.md says.
 
 It is written independently of hpcprof-lite, so that each checks the other."""
-import struct
-
-from measurement_file import GRAPH_LOG, PROCESS, THREAD
+from measurement_file import GRAPH_LOG, LAYOUTS, PROCESS, THREAD
 from measurement_file import chunks as chunks_of
 
 (END, TIME, CPU, MOVE, RUN, RUN_OTHER, SAMPLE, REGION, REGION_END, IMPLICIT, IMPLICIT_END, TASK, SWITCH, TASK_END,
- TASK_DROP, WAIT,
- WAIT_END, GROUP, GROUP_END, SCOPE, SCOPE_END, LOOP, LOOP_END, CHUNK, OFFER, TAKE, ACQUIRE, RELEASE,
- LOOP_ALONE, CREATED) = range(30)
-OPERANDS = [0, 1, 1, 1, 2, 3, 2, 1, 1, 4, 2, 4, 2, 2, 2, 4, 3, 1, 0, 1, 0, 2, 0, 2, 4, 4, 3, 2, 2, 2]
+ TASK_DROP, WAIT, WAIT_END, GROUP, GROUP_END, SCOPE, SCOPE_END, LOOP, LOOP_END, CHUNK, OFFER, TAKE, ACQUIRE, RELEASE,
+ LOOP_ALONE, CREATED) = map([name for name, _ in LAYOUTS["operations"]].index, (
+     "END", "TIME", "CPU", "MOVE", "RUN", "RUN_OTHER", "SAMPLE", "REGION", "REGION_END", "IMPLICIT", "IMPLICIT_END",
+     "TASK", "SWITCH", "TASK_END", "TASK_DROP", "WAIT", "WAIT_END", "GROUP", "GROUP_END", "SCOPE", "SCOPE_END", "LOOP",
+     "LOOP_END", "CHUNK", "OFFER", "TAKE", "ACQUIRE", "RELEASE", "LOOP_ALONE", "CREATED"))
+OPERANDS = [operands for _, operands in LAYOUTS["operations"]]
 BARRIER, TASKWAIT, TASKGROUP = range(3)
 SERIAL, FINAL, BESIDE = 1, 2, 32
-SPAN_AT, WORK_AT = 272, 328  # in the records of the process and of a thread
 
 
 def chunks(path):
@@ -28,12 +27,10 @@ def process(path):
     found = {"work": 0}
     for chunk in chunks_of(path):
         if chunk.table == PROCESS:
-            values = struct.unpack_from("<QQIIQQQQQ", chunk.data, SPAN_AT)
-            names = ("span", "span_burdened", "work_unit", "unseen", "tick_scale", "start_ticks", "cost_fork",
-                     "cost_task", "cost_join")
-            found.update(zip(names, values))
+            record, = chunk.parsed()
+            found.update((name, getattr(record, name)) for name, *_ in record._fields_)
         elif chunk.table == THREAD:
-            found["work"] += struct.unpack_from("<Q", chunk.data, WORK_AT)[0]
+            found["work"] += sum(record.work for record in chunk.parsed())
     return found
 
 

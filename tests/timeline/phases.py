@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import os
-import struct
 import sys
 from random import Random
 
@@ -12,7 +11,6 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import measurement_file as form
 from measured import Measurement, build, clocks, tap
 
-INDEX = 17  # table
 
 CLOCKS = 0.0015  # seconds between the program's clock and the region's begin or end: its threads must wake up
 SUMS = 1e-6  # roundings to the last digit in hundreds of rows
@@ -210,7 +208,7 @@ def hostile(part, random, how):
     for _ in range(len(data) // 16 if how == "numbers" else 3):
         at = random.randrange(0, len(data) - 4, 4)
         data[at:at + 4] = random.choice((b"\0\0\0\0", b"\1\0\0\0", b"\xff\xff\xff\xff", b"\0\0\0\x80", random.randbytes(4)))
-    return form.chunk(INDEX, 1, bytes(data[:-1] if how == "short" else data), part.owner, first=part.first)
+    return form.chunk(form.INDEX, 1, bytes(data[:-1] if how == "short" else data), part.owner, first=part.first)
 
 
 @tap.case
@@ -220,14 +218,14 @@ def a_hostile_index_is_harmless(directory):
     tiles(run.output, "--index")
     path = next(entry.path for entry in os.scandir(run.output) if entry.name.endswith(".index"))
     whole = list(form.chunks(path))
-    assert {part.table for part in whole} == {INDEX} and (whole[0].owner, whole[0].first) == (0, 0)
+    assert {part.table for part in whole} == {form.INDEX} and (whole[0].owner, whole[0].first) == (0, 0)
     for turn in range(24):
         how = ("noise", "numbers", "few", "short")[turn % 4]
         with open(path, "wb") as file:
             for number, part in enumerate(whole):
                 change = number and (turn < 12 or random.random() < 0.3)
                 file.write(hostile(part, random, how) if change else
-                           form.chunk(INDEX, 1, part.data, part.owner, first=part.first))
+                           form.chunk(form.INDEX, 1, part.data, part.owner, first=part.first))
         shown = tiles(run.output)
         report(run.output, "--view", "timeline", "--from", "0.2", "--to", "0.3")
         if how in ("noise", "short") and turn < 12:  # no cell is possible: all are read from the trace
@@ -315,10 +313,11 @@ def an_index_without_cells_is_as_good_as_none(directory):
     tiles(run.output, "--index")
     path = next(entry.path for entry in os.scandir(run.output) if entry.name.endswith(".index"))
     head = next(form.chunks(path))
-    for shift, levels in ((0, 1), (62, 1), (30, 20), (0, 63)):
+    index = form.layout("format_index").from_buffer_copy(head.data)
+    for index.shift, index.levels in ((0, 1), (62, 1), (30, 20), (0, 63)):
         with open(path, "wb") as file:
-            file.write(form.chunk(INDEX, 1, head.data[:8] + struct.pack("<II", shift, levels) + head.data[16:]))
-        assert tiles(run.output) == parts, (shift, levels)
+            file.write(form.chunk(form.INDEX, 1, bytes(index)))
+        assert tiles(run.output) == parts, (index.shift, index.levels)
 
 
 @tap.case
@@ -329,9 +328,11 @@ def a_life_longer_than_any_is_not_indexed(directory):
     for end in (2 ** 64 - 1, 2 ** 63 - 1, 2 ** 62):
         with open(path, "wb") as file:
             for part in whole:
-                records = [record[:24] + struct.pack("<Q", end) + record[32:] if part.table == form.THREAD else record
-                           for record in part.records()]
-                file.write(form.chunk(part.table, part.size, b"".join(records), part.owner, first=part.first))
+                records = part.parsed() if part.table == form.THREAD else []
+                for record in records:
+                    record.end_ns = end
+                data = b"".join(map(bytes, records)) or part.data
+                file.write(form.chunk(part.table, part.size, data, part.owner, first=part.first))
         assert "end of a thread is impossible" in report(run.output, "--view", "timeline", "--index", code=1), end
         assert not [name for name in os.listdir(run.output) if name.endswith(".index")]
 

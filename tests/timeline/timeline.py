@@ -173,8 +173,8 @@ class Phases(Timeline):
 def start_of_run(output):
     """CLOCK_REALTIME in ns at which the process began."""
     path, = glob.glob(os.path.join(output, "*.hpcrun")) + glob.glob(os.path.join(output, "*.live"))
-    record = next(chunk for chunk in measurement_file.chunks(path) if chunk.table == measurement_file.PROCESS)
-    return int.from_bytes(record.data[16:24], "little")
+    part = next(chunk for chunk in measurement_file.chunks(path) if chunk.table == measurement_file.PROCESS)
+    return part.parsed()[0].start_ns
 
 
 def compare(timeline, what, category, blamed=None, **wanted):

@@ -33,6 +33,7 @@ EXPLAINED = {"samples inside the tool": (1, ""), "thread states repaired": (0.1,
              "frames outside any module": (0.01, "d"), "unwinds cut short": (0.001, "d")}
 
 WORK_ROLE, OVERHEAD_ROLE = 1, 2
+IN_TOOL = 1  # enum format_loss
 
 
 # ---- the records of threads ----
@@ -41,10 +42,10 @@ class Thread:
     """A thread's record: its number of samples, and the time in all categories that they stand for."""
 
     def __init__(self, record, charged):
-        index, = struct.unpack_from("<I", record)
-        _, _, self.samples, _, _, idle, lockwait, _, _, tool, self.cpu, self.wall, _, _, refused = struct.unpack_from("<15Q", record, 16)
-        self.taken = self.samples + refused
-        self.sampled = charged.get(index, 0) + idle + lockwait + tool
+        self.samples, self.cpu, self.wall = record.samples, record.cpu_ns, record.wall_ns
+        self.taken = record.samples + record.lost[IN_TOOL]
+        self.sampled = (charged.get(record.index, 0) + record.idle_sampled_ns + record.lockwait_sampled_ns +
+                        record.tool_ns)
 
 
 def threads_of(path):
@@ -52,9 +53,9 @@ def threads_of(path):
     for chunk in measurement_file.chunks(path):
         rows, owner = chunk.records(), chunk.owner
         if chunk.table == measurement_file.METRICS:
-            roles += [struct.unpack_from("<III", row)[2] for row in rows]
+            roles += [metric.role for metric in chunk.parsed()]
         elif chunk.table == measurement_file.THREAD:
-            records += rows
+            records += chunk.parsed()
         elif chunk.table == measurement_file.VALUES:
             values = [struct.unpack(f"<{len(row) // 8}Q", row) for row in rows]
             charged[owner] = charged.get(owner, 0) + sum(value for row in values for role, value in zip(roles, row)
