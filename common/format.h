@@ -133,7 +133,8 @@ enum format_process_flag {
   FORMAT_PROCESS_ONLINE = 32    /* work and span were computed: known at its end */
 };
 
-#define FORMAT_PROCESS_FIELDS(F, A)                                                                                    \
+/* M: what hpcprof-lite has as something else by the same name. */
+#define FORMAT_PROCESS_LIST(F, A, M)                                                                                    \
   F(uint32_t, pid)                                                                                                     \
   F(uint32_t, parent_pid)                                                                                              \
   F(int32_t, rank) /* MPI rank; -1 if there is none */                                                                 \
@@ -142,12 +143,12 @@ enum format_process_flag {
   F(uint64_t, wall_ns)     /* elapsed until the end of its last thread, or until the record was written */             \
   F(uint64_t, cpu_ns)      /* CPU time of the whole process, user + system */                                          \
   F(uint32_t, cpus)        /* CPUs that the process may run on */                                                      \
-  F(uint32_t, threads)     /* threads ever registered */                                                               \
+  M(uint32_t, threads)     /* threads ever registered */                                                               \
   F(uint32_t, threads_max) /* most OpenMP threads at once that were not blocked; 1 without OpenMP */                   \
-  F(uint32_t, host)        /* string: its name */                                                                      \
-  F(uint32_t, command)     /* string: command line */                                                                  \
-  F(uint32_t, runtime)     /* string: the OpenMP runtime's description; "": none is attached */                        \
-  F(uint32_t, notes)       /* string: lines on how it was measured, separated by '\n'; may be "" */                    \
+  M(uint32_t, host)        /* string: its name */                                                                      \
+  M(uint32_t, command)     /* string: command line */                                                                  \
+  M(uint32_t, runtime)     /* string: the OpenMP runtime's description; "": none is attached */                        \
+  M(uint32_t, notes)       /* string: lines on how it was measured, separated by '\n'; may be "" */                    \
   F(uint32_t, reserved)                                                                                                \
   F(uint64_t, regions) /* parallel regions begun */                                                                    \
   A(uint64_t, lost, FORMAT_LOST_MAX)                                                                                   \
@@ -162,6 +163,7 @@ enum format_process_flag {
   F(uint64_t, cost_join)    /* likewise for a join */                                                                  \
   F(uint64_t, paused_ns)    /* of wall_ns: measuring was paused */                                                     \
   F(uint64_t, unsampled_ns) /* of wall_ns: no samples were taken, as the level was summary; without pauses */
+#define FORMAT_PROCESS_FIELDS(F, A) FORMAT_PROCESS_LIST(F, A, F)
 struct format_process {
   FORMAT_PROCESS_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

@@ -35,7 +35,7 @@ struct place {
 };
 
 struct thread {
-  struct read_construct *records;
+  struct format_construct *records;
   struct place *places;
   uint32_t count;
   uint64_t *counts; /* of `counters` events: see input/counts/construct_counts.h */
@@ -76,7 +76,7 @@ static uint32_t add_node(struct build *build, const struct construct_node *node)
 }
 
 /* The directive of a record, 0 if it does not exist or is of another kind. */
-static uint32_t directive_of(struct build *build, const struct read_construct *record)
+static uint32_t directive_of(struct build *build, const struct format_construct *record)
 {
   static const uint32_t other[CONSTRUCT_KINDS] = {[CONSTRUCT_TASK_EXEC] = DIRECTIVE_TASK,
                                                   [CONSTRUCT_DISTRIBUTE] = DIRECTIVE_FOR,
@@ -97,7 +97,7 @@ static uint32_t directive_of(struct build *build, const struct read_construct *r
 /* Puts a record below a node, or where the same construct is already open. */
 static int place_below(struct build *build, struct at at, uint32_t parent)
 {
-  const struct read_construct *record = &build->threads[at.thread].records[at.record];
+  const struct format_construct *record = &build->threads[at.thread].records[at.record];
   struct place *place = &build->threads[at.thread].places[at.record];
   const struct construct_node *nodes = build->times->nodes;
   place->state = PLACED;
@@ -119,22 +119,23 @@ static int place_below(struct build *build, struct at at, uint32_t parent)
     build->faults[FAULT_DEPTH]++;
     return 0;
   }
-  place->node = add_node(build, &(struct construct_node){.parent = parent,
-                                                         .kind = record->kind,
-                                                         .directive = directive,
-                                                         .in_wait = record->in_wait && !place->top,
-                                                         .context = MODEL_NONE});
+  place->node =
+      add_node(build, &(struct construct_node){.parent = parent,
+                                               .kind = record->kind,
+                                               .directive = directive,
+                                               .in_wait = record->flags & FORMAT_CONSTRUCT_IN_WAIT && !place->top,
+                                               .context = MODEL_NONE});
   return place->node == MODEL_NONE ? ERR_NOMEM : 0;
 }
 
 /* Fills in the record that a link names; false if it does not exist or is another construct. */
-static bool link_target(struct build *build, const struct read_construct *record, struct at *target)
+static bool link_target(struct build *build, const struct format_construct *record, struct at *target)
 {
   target->thread = profile_thread_position(build->process, record->owner);
   target->record = record->link;
   if (target->thread == MODEL_NONE || !record->link || record->link >= build->threads[target->thread].count)
     return false;
-  const struct read_construct *to = &build->threads[target->thread].records[record->link];
+  const struct format_construct *to = &build->threads[target->thread].records[record->link];
   return to->kind == record->kind && to->directive == record->directive;
 }
 
@@ -166,11 +167,11 @@ static int place_top(struct build *build)
 {
   struct at at = build->stack[build->stack_count - 1], to = {at.thread, 0};
   struct thread *thread = &build->threads[at.thread];
-  const struct read_construct *record = &thread->records[at.record];
+  const struct format_construct *record = &thread->records[at.record];
   struct place *place = &thread->places[at.record];
   bool linked = false;
   place->state = VISITING;
-  if (record->linked) {
+  if (read_is_link(record)) {
     linked = link_target(build, record, &to);
     build->faults[FAULT_LINK] += !linked && record->link; /* 0: it could not be kept */
     place->top = true;
@@ -179,7 +180,7 @@ static int place_top(struct build *build)
     build->faults[FAULT_PARENT] += !valid;
     to.record = valid ? record->parent : 0;
   }
-  if (record->linked && !linked) {
+  if (read_is_link(record) && !linked) {
     build->stack_count--;
     return place_below(build, at, 0);
   }
@@ -236,14 +237,14 @@ static bool is_shared(uint32_t kind)
 }
 
 /* The figures of a record without those of the constructs in it. */
-static struct construct_figures own_figures(const struct build *build, const struct read_construct *record,
+static struct construct_figures own_figures(const struct build *build, const struct format_construct *record,
                                             const struct place *place)
 {
   struct construct_figures figures = {.count = record->count,
                                       .executions = is_shared(record->kind) && place->beside ? 0 : record->count,
                                       .chosen = record->chosen,
                                       .unended = record->unended,
-                                      .cut = record->cut,
+                                      .cut = (record->flags & READ_CUT) != 0,
                                       .enter = to_ns(build, record->ticks[CONSTRUCT_TIME_ENTER]),
                                       .own_body = to_ns(build, record->ticks[CONSTRUCT_TIME_BODY]),
                                       .wait = to_ns(build, record->ticks[CONSTRUCT_TIME_WAIT]),
@@ -287,10 +288,10 @@ static void sum_counts(const struct build *build, const struct thread *thread, s
 static void set_masters(struct thread *thread)
 {
   for (uint32_t i = 1; i < thread->count; i++) {
-    const struct read_construct *record = &thread->records[i];
+    const struct format_construct *record = &thread->records[i];
     bool region = record->kind == DIRECTIVE_PARALLEL || record->kind == DIRECTIVE_TEAMS;
-    uint32_t parent = record->parent < i && !record->linked ? record->parent : 0;
-    thread->places[i].beside = region ? record->linked : thread->places[parent].beside;
+    uint32_t parent = record->parent < i && !read_is_link(record) ? record->parent : 0;
+    thread->places[i].beside = region ? read_is_link(record) : thread->places[parent].beside;
   }
 }
 
@@ -309,11 +310,11 @@ static int add_rows(struct build *build, uint32_t position)
   for (uint32_t i = 0; i < thread->count; i++)
     figures[i] = own_figures(build, &thread->records[i], &thread->places[i]);
   for (uint32_t i = thread->count; i-- > 1;) {
-    const struct read_construct *record = &thread->records[i];
+    const struct format_construct *record = &thread->records[i];
     struct construct_figures *into = &figures[part_of(thread, i)];
     uint64_t all = construct_exec(&figures[i]);
     all -= record->kind == DIRECTIVE_LOCK ? least(figures[i].own_body, all) : 0; /* that is in another body, too */
-    uint64_t *sum = record->in_wait && !thread->places[i].top ? &into->task : &into->body;
+    uint64_t *sum = record->flags & FORMAT_CONSTRUCT_IN_WAIT && !thread->places[i].top ? &into->task : &into->body;
     add(sum, all);
   }
   for (uint32_t i = 0; i < thread->count; i++) {
@@ -352,7 +353,7 @@ struct task_sums {
   uint64_t created_at, started_at;
 };
 
-static void add_tasks(const struct build *build, const struct read_tasks *from, struct construct_tasks *into,
+static void add_tasks(const struct build *build, const struct format_tasks *from, struct construct_tasks *into,
                       struct task_sums *sums)
 {
   add(&into->created, from->created);
@@ -373,7 +374,7 @@ static void add_tasks(const struct build *build, const struct read_tasks *from, 
   }
   add(&into->ended, from->ended);
   add(&into->exec_ns, to_ns(build, from->ticks));
-  into->cut += from->cut;
+  into->cut += from->reserved == READ_CUT;
   for (uint32_t i = 0; i < CONSTRUCT_TASK_BUCKETS; i++)
     add(&into->histogram[i], from->histogram[i]);
 }
@@ -416,9 +417,10 @@ static int read_all_tasks(struct build *build)
   struct task_sums *sums = NULL;
   int status = row_of ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < process->threads_count && !status; i++) {
-    struct read_tasks *tasks;
     uint32_t count;
-    status = read_tasks(build->file, process->threads[i].index, build->problems, &tasks, &count);
+    struct format_tasks *tasks =
+        read_table(build->file, process->threads[i].index, FORMAT_TASKS, build->problems, &count);
+    status = tasks ? 0 : ERR_NOMEM;
     for (uint32_t j = 0; j < count && !status; j++) {
       bool valid = makes_tasks(&process->workspan, tasks[j].directive);
       struct construct_tasks *into = valid ? tasks_of(build, tasks[j].directive, row_of, &sums) : NULL;
@@ -450,13 +452,19 @@ static uint64_t killed_at(const struct profile_process *process)
   return process->unfinished ? model_sum(process->start_ticks, model_rounded(ticks)) : 0;
 }
 
+/* The construct in which a thread was when the process was killed. */
+static uint32_t open_record(const struct profile_thread *thread)
+{
+  return (uint32_t)(thread->construct_open / CONSTRUCT_TIMES);
+}
+
 /* Has the region of another thread, which a record links to, ended? */
-static bool region_ended(const struct build *build, const struct read_construct *record)
+static bool region_ended(const struct build *build, const struct format_construct *record)
 {
   uint32_t owner = profile_thread_position(build->process, record->owner);
   if (owner == MODEL_NONE)
     return false;
-  uint32_t open = build->process->threads[owner].construct_open;
+  uint32_t open = open_record(&build->process->threads[owner]);
   const struct thread *thread = &build->threads[owner];
   while (open && open < thread->count && open != record->link && thread->records[open].parent < open)
     open = thread->records[open].parent;
@@ -470,12 +478,11 @@ static void add_open_interval(struct build *build, uint32_t position)
   const struct profile_thread *thread = &build->process->threads[position];
   struct thread *of = &build->threads[position];
   uint64_t end = thread->end_ns || build->process->workspan.tick_ns <= 0 ? 0 : killed_at(build->process);
-  uint32_t open = thread->construct_open;
+  uint32_t open = open_record(thread), time = thread->construct_open % CONSTRUCT_TIMES;
   if (!thread->construct_since || thread->construct_since >= end || open >= of->count)
     return;
-  bool waits = thread->construct_time == CONSTRUCT_TIME_WAIT && of->records[open].linked;
-  uint64_t *ticks =
-      &of->records[waits && region_ended(build, &of->records[open]) ? 0 : open].ticks[thread->construct_time];
+  bool waits = time == CONSTRUCT_TIME_WAIT && read_is_link(&of->records[open]);
+  uint64_t *ticks = &of->records[waits && region_ended(build, &of->records[open]) ? 0 : open].ticks[time];
   *ticks = model_sum(*ticks, end - thread->construct_since);
 }
 
@@ -483,11 +490,11 @@ static void add_open_interval(struct build *build, uint32_t position)
 static int load_counts(struct build *build, struct thread *thread, uint32_t index)
 {
   size_t size = (2 * build->counters + 1) * sizeof *thread->counts;
-  uint64_t *stored;
   uint32_t count;
   if (!build->counters)
     return 0;
-  int status = read_counts(build->file, index, build->problems, &stored, &count);
+  uint64_t *stored = read_table(build->file, index, FORMAT_COUNTS, build->problems, &count);
+  int status = stored ? 0 : ERR_NOMEM;
   thread->counts = status || !count ? NULL : calloc((size_t)thread->count + 1, size);
   if (thread->counts) {
     memcpy(thread->counts, stored, (count < thread->count ? count : thread->count) * size);
@@ -525,7 +532,8 @@ static int load(struct build *build, size_t *all)
   for (uint32_t i = 0; i < process->threads_count; i++) {
     struct thread *thread = &build->threads[i];
     const struct profile_thread *record = &process->threads[i];
-    if (read_constructs(build->file, record->index, build->problems, &thread->records, &thread->count))
+    thread->records = read_table(build->file, record->index, FORMAT_CONSTRUCTS, build->problems, &thread->count);
+    if (!thread->records)
       return ERR_NOMEM;
     if (thread->count > RECORDS_MAX - *all) {
       problems_add(build->problems, "%s: thread %u: more constructs than any run has: left out", process->path,

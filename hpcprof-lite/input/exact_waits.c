@@ -26,7 +26,7 @@ struct places {
 };
 
 /* Finds or adds a place.  Returns MODEL_NONE without memory. */
-static uint32_t place_of(struct places *places, const struct read_wait *wait)
+static uint32_t place_of(struct places *places, const struct format_wait *wait)
 {
   uint64_t key = index_hash(index_hash(index_hash(1, wait->kind), wait->module), wait->offset);
   uint32_t slot;
@@ -55,14 +55,15 @@ static uint64_t to_ns(double ns)
 /* Whether a parallel region was open when the process was killed. */
 static bool killed_in_region(const struct read_file *file)
 {
-  for (uint32_t i = 0; i < read_regions_count(file); i++)
-    if (read_region(file, i).open)
+  const struct format_region *regions = read_records(file, FORMAT_REGIONS);
+  for (uint32_t i = 0; i < read_count(file, FORMAT_REGIONS); i++)
+    if (regions[i].word >> 31 & 1)
       return true;
   return false;
 }
 
 /* The interval that was open when the process was killed; at most one of a thread is. */
-static double open_ticks(const struct profile_process *process, const struct read_wait *wait)
+static double open_ticks(const struct profile_process *process, const struct format_wait *wait)
 {
   double tick_ns = process->workspan.tick_ns;
   double end = tick_ns > 0 ? (double)process->start_ticks + (double)process->wall_ns / tick_ns : 0;
@@ -72,24 +73,24 @@ static double open_ticks(const struct profile_process *process, const struct rea
 /* Adds the open intervals.  A worker that waits at the end of a region does not know whether that is over: it is, if no
  * region was open. */
 static void add_open_intervals(const struct read_file *file, const struct profile_process *process,
-                               struct read_wait *waits, uint32_t count)
+                               struct format_wait *waits, uint32_t count)
 {
   for (uint32_t i = 0; i < count; i++) {
     double ticks = open_ticks(process, &waits[i]);
-    bool parked = ticks > 0 && waits[i].kind == READ_WAIT_REGION_END && !killed_in_region(file);
+    bool parked = ticks > 0 && waits[i].kind == FORMAT_WAIT_REGION_END && !killed_in_region(file);
     uint64_t *idle = &waits[parked ? 0 : i].idle;
     *idle = model_sum(*idle, to_ns(ticks));
   }
 }
 
-struct exact_waits_tool exact_waits_tool(const struct profile_process *process, const struct read_wait *waits,
+struct exact_waits_tool exact_waits_tool(const struct profile_process *process, const struct format_wait *waits,
                                          uint32_t count)
 {
   double tick_ns = process->workspan.tick_ns;
   struct exact_waits_tool tool = {0};
   double waiting_ns[2] = {0}, runtime_ns[2] = {0};
   for (uint32_t i = 0; i < count; i++) {
-    bool lock = waits[i].kind == READ_WAIT_LOCK;
+    bool lock = waits[i].kind == FORMAT_WAIT_LOCK;
     double idle = ((double)waits[i].idle + open_ticks(process, &waits[i])) * tick_ns;
     double runtime = (double)waits[i].runtime * tick_ns;
     double in_runtime = fmin((double)waits[i].tool_ns, runtime);
@@ -106,7 +107,7 @@ struct exact_waits_tool exact_waits_tool(const struct profile_process *process, 
   return tool;
 }
 
-double exact_waits_runtime_ns(const struct read_wait *waits, uint32_t count, double tick_ns)
+double exact_waits_runtime_ns(const struct format_wait *waits, uint32_t count, double tick_ns)
 {
   double runtime_ns = 0;
   for (uint32_t i = 0; i < count; i++)
@@ -134,10 +135,10 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
                        struct problems *problems, struct places *places, struct exact_waits_thread *thread)
 {
   const struct profile_thread *record = &process->threads[position];
-  struct read_wait *waits;
   uint32_t count;
   double tick_ns = process->workspan.tick_ns;
-  int status = read_waits(file, record->index, problems, &waits, &count);
+  struct format_wait *waits = read_table(file, record->index, FORMAT_WAITS, problems, &count);
+  int status = waits ? 0 : ERR_NOMEM;
   if (count > waits_max - places->waits) {
     problems_add(problems, "%s: thread %u: more waiting places than any run has: left out", process->path,
                  record->index);
@@ -154,7 +155,7 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
                 : profile_unsampled(process) ? unsampled_part(record)
                                              : exact_waits_runtime_part(record, runtime_ns); /* of the whole run */
   for (; thread->waits && thread->count < count && !status; thread->count++) {
-    const struct read_wait *wait = &waits[thread->count];
+    const struct format_wait *wait = &waits[thread->count];
     struct exact_wait *to = &thread->waits[thread->count];
     uint32_t place = place_of(places, wait);
     if (place == MODEL_NONE) {
@@ -165,7 +166,7 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
     own_ns = larger(0, own_ns);
     *to = (struct exact_wait){.place = place,
                               .node = wait->node,
-                              .lock = wait->kind == READ_WAIT_LOCK,
+                              .lock = wait->kind == FORMAT_WAIT_LOCK,
                               .idle_ns = to_ns(larger(0, (double)wait->idle * tick_ns - tool_ns) + (1 - part) * own_ns),
                               .runtime_ns = to_ns(part * own_ns)};
     places->all[place].idle_ns += (double)to->idle_ns;
@@ -236,8 +237,8 @@ static int distribute(const struct profile_process *process, enum profile_baseli
   struct outside outside = find_outside(process, baseline);
   for (uint32_t i = 0; i < places->count; i++) {
     const struct place *place = &places->all[i];
-    double counts = place->kind == READ_WAIT_LOCK || !waits->counted;
-    if (place->kind == READ_WAIT_PARKED && baseline == BASELINE_SHARED)
+    double counts = place->kind == FORMAT_WAIT_LOCK || !waits->counted;
+    if (place->kind == FORMAT_WAIT_PARKED && baseline == BASELINE_SHARED)
       counts = 0;
     double factor = factor_of(place->idle_ns, place->shared_ns, period_ns);
     waits->factors[i] = counts * (known ? factor : 1);
@@ -288,7 +289,7 @@ void exact_waits_close(struct exact_waits *waits)
 }
 
 struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32_t position,
-                                         const struct read_share *shares, uint32_t shares_count, uint64_t first,
+                                         const struct format_share *shares, uint32_t shares_count, uint64_t first,
                                          uint32_t *unread)
 {
   const struct exact_waits_thread *thread = &waits->threads[position];

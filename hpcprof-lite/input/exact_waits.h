@@ -62,11 +62,11 @@ struct exact_waits_tool {
   double of_waiting[2], of_runtime[2], ns;
 };
 
-struct exact_waits_tool exact_waits_tool(const struct profile_process *process, const struct read_wait *waits,
+struct exact_waits_tool exact_waits_tool(const struct profile_process *process, const struct format_wait *waits,
                                          uint32_t count);
 
 /* The runtime's own work in waits, before the part that can be that is taken; without time in the tool. */
-double exact_waits_runtime_ns(const struct read_wait *waits, uint32_t count, double tick_ns);
+double exact_waits_runtime_ns(const struct format_wait *waits, uint32_t count, double tick_ns);
 
 /* The part of the runtime's own work in a thread's waits that can be that, and not sleep or waiting for a processor.
  * runtime_ns: all of it. */
@@ -79,7 +79,7 @@ struct exact_waits_amount {
   bool damaged; /* it names records that do not exist or are in other lists, or is a circle; they are left out */
 };
 struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32_t position,
-                                         const struct read_share *shares, uint32_t shares_count, uint64_t first,
+                                         const struct format_share *shares, uint32_t shares_count, uint64_t first,
                                          uint32_t *unread);
 
 /* The idleness of threads and cores without a waiting place that is charged to a context of a thread. */

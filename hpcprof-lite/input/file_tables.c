@@ -8,20 +8,49 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The most records that a table may have: far more than hpcrun-lite writes.  Bounds memory where a damaged file claims
- * more. */
-static const uint32_t table_max[FORMAT_TABLES] = {
-    [FORMAT_PROCESS] = 1,           [FORMAT_STRINGS] = 64u << 20,
-    [FORMAT_METRICS] = 64,          [FORMAT_MODULES] = 1u << 20,
-    [FORMAT_REGIONS] = 4u << 20,    [FORMAT_THREAD] = 1u << 20,
-    [FORMAT_NODES] = 4u << 20,      [FORMAT_VALUES] = 4u << 20,
-    [FORMAT_DIRECTIVES] = 1u << 16, [FORMAT_CONTRIBUTIONS] = 4u << 20,
-    [FORMAT_WAITS] = 1u << 12,      [FORMAT_SHARES] = 16u << 20,
-    [FORMAT_CONSTRUCTS] = 1u << 20, [FORMAT_TASKS] = 1u << 16,
-    [FORMAT_MARKS] = 1u << 20,      [FORMAT_USER_COUNTS] = 1u << 20,
-    [FORMAT_COUNTS] = 1u << 20,
+/* Where the records of a table are kept. */
+enum place {
+  NOWHERE, /* as chunks of an owner of which no table is wanted */
+  PROCESS, /* decoded when the file is opened */
+  THREAD,  /* decoded on demand */
+  OTHER    /* not in a measurement file */
 };
+
+/* max: the most records that a table may have, far more than hpcrun-lite writes.  Bounds memory where a damaged file
+ * claims more. */
+static const struct {
+  enum place place;
+  uint32_t max;
+} kept[FORMAT_TABLES] = {
+    [FORMAT_PROCESS] = {PROCESS, 1},
+    [FORMAT_STRINGS] = {PROCESS, 64u << 20},
+    [FORMAT_METRICS] = {PROCESS, 64},
+    [FORMAT_MODULES] = {PROCESS, 1u << 20},
+    [FORMAT_REGIONS] = {PROCESS, 4u << 20},
+    [FORMAT_THREAD] = {PROCESS, 1u << 20},
+    [FORMAT_NODES] = {THREAD, 4u << 20},
+    [FORMAT_VALUES] = {THREAD, 4u << 20},
+    [FORMAT_DIRECTIVES] = {PROCESS, 1u << 16},
+    [FORMAT_CONTRIBUTIONS] = {PROCESS, 4u << 20},
+    [FORMAT_WAITS] = {THREAD, 1u << 12},
+    [FORMAT_SHARES] = {THREAD, 16u << 20},
+    [FORMAT_CONSTRUCTS] = {THREAD, 1u << 20},
+    [FORMAT_TASKS] = {THREAD, 1u << 16},
+    [FORMAT_MARKS] = {PROCESS, 1u << 20},
+    [FORMAT_USER_COUNTS] = {THREAD, 1u << 20},
+    [FORMAT_COUNTS] = {THREAD, 1u << 20},
+    [FORMAT_GRAPH_LOG] = {OTHER, 0},
+    [FORMAT_TRACE] = {OTHER, 0},
+};
+
+#define SIZE(enumerator, name, type) sizeof(type),
+static const size_t record_sizes[FORMAT_TABLES] = {FORMAT_TABLE_LIST(SIZE)};
 static const size_t table_bytes_max = 512u << 20;
+
+size_t file_tables_record_size(enum format_table table)
+{
+  return record_sizes[table];
+}
 
 /* A file may decompress to budget_floor + budget_factor * (its size) bytes: more than any sound file does. */
 static const size_t budget_floor_bytes = 16u << 20, budget_factor = 64;
@@ -58,7 +87,7 @@ static bool spend(struct file_tables *tables, uint64_t bytes)
 static bool plausible(struct file_tables *tables, const struct file_table *table, const struct format_chunk *head,
                       uint32_t first, size_t record_size)
 {
-  uint32_t max = table_max[head->table];
+  uint32_t max = kept[head->table].max;
   if (first > max || head->count > max - first || (first + head->count) * record_size > table_bytes_max)
     return false;
   uint32_t end = first + head->count;
@@ -107,7 +136,12 @@ static int by_owner(const void *a, const void *b)
   return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Whether the chunk at `offset` need not be decoded now: it holds nodes or values of a thread, and another chunk or the
+static enum place place_of(uint32_t table)
+{
+  return table < FORMAT_TABLES ? kept[table].place : NOWHERE;
+}
+
+/* Whether the chunk at `offset` need not be decoded now: it holds a table of a thread, and another chunk or the
  * end of the file follows it.  All other chunks are left to format_next(). */
 static bool skippable(const struct file_tables *tables, size_t offset, struct format_chunk *head)
 {
@@ -117,9 +151,7 @@ static bool skippable(const struct file_tables *tables, size_t offset, struct fo
   memcpy(head, tables->load.bytes + offset, sizeof *head);
   if (head->magic != magic || head->version != FORMAT_VERSION)
     return false;
-  if (head->table != FORMAT_NODES && head->table != FORMAT_VALUES && head->table != FORMAT_WAITS &&
-      head->table != FORMAT_SHARES && head->table != FORMAT_CONSTRUCTS && head->table != FORMAT_TASKS &&
-      head->table != FORMAT_USER_COUNTS && head->table != FORMAT_COUNTS)
+  if (place_of(head->table) != THREAD)
     return false;
   size_t rest = tables->load.size - offset - sizeof *head;
   if (head->stored_size > rest)
@@ -146,8 +178,9 @@ static bool excessive(struct file_tables *tables, size_t offset, struct format_c
 /* Work and span as of the last flush, which come behind the live file.  The live record of the process has none. */
 static void take_flush(struct file_tables *tables, const struct format_view *view)
 {
-  struct format_process flushed, *live = (struct format_process *)tables->process.data;
-  if (!tables->process.count || view->head.count != 1)
+  struct file_table *process = &tables->tables[FORMAT_PROCESS];
+  struct format_process flushed, *live = (struct format_process *)(void *)process->data;
+  if (!process->count || view->head.count != 1)
     return;
   format_record(view, 0, &flushed, sizeof flushed);
   live->span = flushed.span;
@@ -164,7 +197,7 @@ static void take_flush(struct file_tables *tables, const struct format_view *vie
 static bool repeats_live_file(const struct file_tables *tables, const struct format_view *view, size_t offset)
 {
   uint32_t table = view->head.table;
-  return tables->process.count && offset >= tables->flush_end && tables->live_size &&
+  return tables->tables[FORMAT_PROCESS].count && offset >= tables->flush_end && tables->live_size &&
          (table == FORMAT_PROCESS || table == FORMAT_REGIONS || table == FORMAT_DIRECTIVES ||
           table == FORMAT_CONTRIBUTIONS || table == FORMAT_MARKS);
 }
@@ -200,42 +233,23 @@ static bool cut_off(const struct file_tables *tables, size_t offset, size_t next
 static int take_chunk(struct file_tables *tables, const struct format_view *view, size_t offset,
                       struct problems *problems)
 {
-  uint32_t first = view->head.first;
-  if (repeats_live_file(tables, view, offset))
+  uint32_t first = view->head.first, which = view->head.table;
+  enum place place = place_of(which);
+  if (repeats_live_file(tables, view, offset) || place == OTHER)
     return 0;
-  if (offset >= tables->live_size && offset < tables->flush_end && view->head.table == FORMAT_PROCESS) {
+  if (offset >= tables->live_size && offset < tables->flush_end && which == FORMAT_PROCESS) {
     take_flush(tables, view);
     return 0;
   }
-  switch (view->head.table) {
-  case FORMAT_PROCESS:
-    return table_put(tables, &tables->process, view, first, sizeof(struct format_process), problems);
-  case FORMAT_STRINGS:
-    if (view->head.record_size == 1)
-      return table_put(tables, &tables->strings, view, first, 1, problems);
+  if (place != PROCESS)
+    return add_ref(tables, &view->head, offset);
+  if (which == FORMAT_STRINGS && view->head.record_size != 1) {
     problems_add(problems, "%s: section 'strings' at offset %zu has records of %u bytes instead of 1: left out",
                  tables->path, offset, view->head.record_size);
     return 0;
-  case FORMAT_METRICS:
-    return table_put(tables, &tables->metrics, view, first, sizeof(struct format_metric), problems);
-  case FORMAT_MODULES:
-    return table_put(tables, &tables->modules, view, first, sizeof(struct format_module), problems);
-  case FORMAT_REGIONS:
-    return table_put(tables, &tables->regions, view, first, sizeof(struct format_region), problems);
-  case FORMAT_THREAD:
-    return table_put(tables, &tables->threads, view, tables->threads.count, sizeof(struct format_thread), problems);
-  case FORMAT_DIRECTIVES:
-    return table_put(tables, &tables->directives, view, first, sizeof(struct format_directive), problems);
-  case FORMAT_CONTRIBUTIONS:
-    return table_put(tables, &tables->contributions, view, first, sizeof(struct format_contribution), problems);
-  case FORMAT_MARKS:
-    return table_put(tables, &tables->marks, view, first, sizeof(struct format_mark), problems);
-  case FORMAT_GRAPH_LOG: /* belongs into a .graph file, the trace into a .trace file */
-  case FORMAT_TRACE:
-    return 0;
-  default:
-    return add_ref(tables, &view->head, offset);
   }
+  struct file_table *table = &tables->tables[which];
+  return table_put(tables, table, view, which == FORMAT_THREAD ? table->count : first, record_sizes[which], problems);
 }
 
 /* Reads all chunks of the file: decodes the tables of the process, and lists the chunks of threads. */
@@ -289,11 +303,9 @@ static int scan(struct file_tables *tables, struct problems *problems)
 /* Terminates the last string, so that every offset inside the table names a terminated string. */
 static int end_strings(struct file_tables *tables)
 {
-  if (tables->strings.count && tables->strings.data[tables->strings.count - 1]) {
-    if (table_grow(&tables->strings, tables->strings.count + 1, 1))
-      return ERR_NOMEM;
-  }
-  return 0;
+  struct file_table *strings = &tables->tables[FORMAT_STRINGS];
+  bool ended = !strings->count || !strings->data[strings->count - 1];
+  return ended ? 0 : table_grow(strings, strings->count + 1, 1);
 }
 
 /* Appends a file that need not exist. */
@@ -328,7 +340,7 @@ int file_tables_open(struct file_tables *tables, const char *path, const char *f
   }
   if (!status)
     status = scan(tables, problems);
-  if (!status && !tables->process.count && !tables->refs_count && !tables->threads.count) {
+  if (!status && !tables->tables[FORMAT_PROCESS].count && !tables->refs_count && !tables->tables[FORMAT_THREAD].count) {
     if (!part) /* a live one is empty if the process was killed as it started */
       problems_add(problems, "%s: nothing in it can be used", path);
     status = ERR_INPUT;
@@ -339,27 +351,22 @@ int file_tables_open(struct file_tables *tables, const char *path, const char *f
 void file_tables_release(struct file_tables *tables)
 {
   load_release(&tables->load);
-  free(tables->process.data);
-  free(tables->strings.data);
-  free(tables->metrics.data);
-  free(tables->modules.data);
-  free(tables->regions.data);
-  free(tables->threads.data);
-  free(tables->directives.data);
-  free(tables->contributions.data);
-  free(tables->marks.data);
+  for (unsigned i = 0; i < FORMAT_TABLES; i++)
+    free(tables->tables[i].data);
   free(tables->refs);
 }
 
 /* end_strings() ensures that the string ends inside the table. */
 const char *file_tables_string(const struct file_tables *tables, uint32_t offset)
 {
-  return offset < tables->strings.count ? (const char *)tables->strings.data + offset : "";
+  const struct file_table *strings = &tables->tables[FORMAT_STRINGS];
+  return offset < strings->count ? (const char *)strings->data + offset : "";
 }
 
-int file_tables_of_thread(struct file_tables *tables, uint32_t thread, uint32_t which, size_t record_size,
+int file_tables_of_thread(struct file_tables *tables, uint32_t thread, enum format_table which, size_t numbers,
                           struct problems *problems, struct file_table *table)
 {
+  size_t record_size = record_sizes[which] * numbers;
   struct chunk_ref key = {.owner = thread, .table = which};
   size_t low = 0, high = tables->refs_count;
   while (low < high) {

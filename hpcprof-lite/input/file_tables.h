@@ -10,6 +10,7 @@
 #ifndef HPCPROF_LITE_INPUT_FILE_TABLES_H
 #define HPCPROF_LITE_INPUT_FILE_TABLES_H
 
+#include "common/format.h"
 #include "hpcprof-lite/input/load.h"
 
 #include <stdbool.h>
@@ -21,7 +22,7 @@ struct file_table {
   uint32_t gap_first, gap_end; /* the first gap; gap_end 0: none */
 };
 
-/* A chunk of a thread's tree or values that is decoded later. */
+/* A chunk of a table of a thread, which is decoded later. */
 struct chunk_ref {
   uint32_t owner, table;
   size_t offset;
@@ -30,11 +31,11 @@ struct chunk_ref {
 struct file_tables {
   const char *path; /* the caller's */
   struct load load;
-  uint64_t budget_bytes; /* that may still be decompressed */
-  size_t live_size;      /* bytes of the live file; 0: not a live file */
-  size_t flush_end;      /* its last flush follows up to there, then the file of its ended threads */
-  struct file_table process, strings, metrics, modules, regions, threads, directives, contributions, marks;
-  struct chunk_ref *refs; /* sorted by owner, table, offset */
+  uint64_t budget_bytes;                   /* that may still be decompressed */
+  size_t live_size;                        /* bytes of the live file; 0: not a live file */
+  size_t flush_end;                        /* its last flush follows up to there, then the file of its ended threads */
+  struct file_table tables[FORMAT_TABLES]; /* of the process, and the records of threads */
+  struct chunk_ref *refs;                  /* sorted by owner, table, offset */
   size_t refs_count, refs_room;
 };
 
@@ -45,12 +46,15 @@ int file_tables_open(struct file_tables *tables, const char *path, const char *f
                      struct problems *problems);
 void file_tables_release(struct file_tables *tables);
 
+/* Bytes of a record, or of a number in it. */
+size_t file_tables_record_size(enum format_table table);
+
 /* Returns the string at that offset, "" if the offset is invalid. */
 const char *file_tables_string(const struct file_tables *tables, uint32_t offset);
 
-/* Decodes one table of one thread into *table, which the caller has set to zero.  Returns 0 or ERR_NOMEM; the caller
- * frees table->data in both cases. */
-int file_tables_of_thread(struct file_tables *tables, uint32_t thread, uint32_t which, size_t record_size,
+/* Decodes one table of one thread into *table, which the caller has set to zero.  numbers: in a record, of values and
+ * counts, else 1.  Returns 0 or ERR_NOMEM; the caller frees table->data in both cases. */
+int file_tables_of_thread(struct file_tables *tables, uint32_t thread, enum format_table which, size_t numbers,
                           struct problems *problems, struct file_table *table);
 
 #endif

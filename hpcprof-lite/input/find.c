@@ -80,7 +80,7 @@ static int list_directory(const char *directory, struct path_list *list, struct 
                  directory);
   else if (!status && list->count == before)
     problems_add(problems, "no measurements in '%s': it holds no file *%s; measure with: hpcrun-lite COMMAND",
-                 directory, READ_SUFFIX);
+                 directory, FORMAT_SUFFIX);
   closedir(open_directory);
   return status;
 }

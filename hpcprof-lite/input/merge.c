@@ -44,7 +44,7 @@ static bool has_stale_live_file(const char *path)
 {
   size_t stem = read_stem(path);
   char *live;
-  if (strcmp(path + stem, READ_SUFFIX) != 0 || asprintf(&live, "%.*s" READ_LIVE_SUFFIX, (int)stem, path) < 0)
+  if (strcmp(path + stem, FORMAT_SUFFIX) != 0 || asprintf(&live, "%.*s" FORMAT_LIVE_SUFFIX, (int)stem, path) < 0)
     return false;
   bool exists = access(live, F_OK) == 0;
   free(live);
@@ -58,13 +58,14 @@ static bool ran_at_snapshot(const struct profile_process *process)
   const char *slash = strrchr(process->path, '/');
   char *marker = NULL, line[300];
   int length = slash ? (int)(slash - process->path + 1) : 0;
-  int fd = asprintf(&marker, "%.*s" READ_SNAPSHOT_MARKER, length, process->path) < 0
+  int fd = asprintf(&marker, "%.*s" FORMAT_SNAPSHOT_MARKER, length, process->path) < 0
                ? -1
                : open(marker, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
   bool ran = false;
-  if (file && fgets(line, sizeof line, file) && !strncmp(line, READ_SNAPSHOT_TITLE, sizeof READ_SNAPSHOT_TITLE - 1)) {
-    const char *host = line + sizeof READ_SNAPSHOT_TITLE - 1;
+  if (file && fgets(line, sizeof line, file) &&
+      !strncmp(line, FORMAT_SNAPSHOT_TITLE, sizeof FORMAT_SNAPSHOT_TITLE - 1)) {
+    const char *host = line + sizeof FORMAT_SNAPSHOT_TITLE - 1;
     line[strcspn(line, "\n")] = '\0';
     ran = !process->host || strcmp(host, process->host) != 0;
     while (!ran && fgets(line, sizeof line, file))
@@ -154,7 +155,7 @@ static int add_whole(struct work *work, uint32_t number, struct contexts *contex
   struct profile_process process = {.number = number, .of_whole = true, .path = strdup(path)};
   struct contexts whole = {0};
   struct read_file *file = NULL;
-  process.unfinished = strcmp(path + read_stem(path), READ_SUFFIX) != 0;
+  process.unfinished = strcmp(path + read_stem(path), FORMAT_SUFFIX) != 0;
   int status = process.path ? contexts_init(&whole) : ERR_NOMEM;
   bool open = !status && !read_open(path, &ignored, &process, &file);
   if (open)
@@ -182,7 +183,7 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   process->path = strdup(work->slice->paths[number]);
   if (!process->path)
     return ERR_NOMEM;
-  process->unfinished = strcmp(process->path + read_stem(process->path), READ_SUFFIX) != 0;
+  process->unfinished = strcmp(process->path + read_stem(process->path), FORMAT_SUFFIX) != 0;
   int status = read_open(process->path, problems, process, &file);
   if (status == ERR_NOMEM)
     problems_add(problems, "cannot read %s: not enough memory", process->path);
@@ -345,7 +346,7 @@ static void find_life(void *argument, uint32_t job, unsigned worker)
   struct profile_process process = {0};
   struct read_file *file = NULL;
   (void)worker;
-  process.unfinished = strcmp(lives->paths[job] + read_stem(lives->paths[job]), READ_SUFFIX) != 0;
+  process.unfinished = strcmp(lives->paths[job] + read_stem(lives->paths[job]), FORMAT_SUFFIX) != 0;
   if (!read_open(lives->paths[job], &ignored, &process, &file)) {
     lives->begin_ns[job] = process.start_ns;
     lives->end_ns[job] = model_sum(process.start_ns, process.wall_ns);

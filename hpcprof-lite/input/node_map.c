@@ -63,7 +63,8 @@ static int load_thread(struct node_map *map, uint32_t position)
     return 0;
   uint32_t index = map->process->threads[position].index;
   struct problems *problems = node_map_owns(map, position) ? map->problems : &map->ignored;
-  if (read_nodes(map->file, index, problems, &thread->nodes, &thread->count))
+  thread->nodes = read_table(map->file, index, FORMAT_NODES, problems, &thread->count);
+  if (!thread->nodes)
     return ERR_NOMEM;
   if (thread->count > nodes_max - map->nodes_total) {
     problems_add(problems, "%s: thread %u: more contexts than any run has: left out", map->process->path, index);
@@ -115,14 +116,15 @@ static bool find_dependency(struct node_map *map, struct node_place place, struc
     return found;
   }
   if (node.kind == CONTEXT_PLACEHOLDER) {
-    if (node.offset >= read_regions_count(map->file)) {
+    if (node.offset >= read_count(map->file, FORMAT_REGIONS)) {
       node_map_fault(map, NODE_MAP_FAULT_REGION, place);
       return false;
     }
-    struct read_region region = read_region(map->file, node.offset);
-    if (!region.linked)
+    const struct format_region *region =
+        (const struct format_region *)read_records(map->file, FORMAT_REGIONS) + node.offset;
+    if (!read_region_linked(region))
       return false;
-    bool found = link_target(map, region.owner, region.link_node, dependency, status);
+    bool found = link_target(map, region->owner, region->link_node, dependency, status);
     if (!found)
       node_map_fault(map, NODE_MAP_FAULT_LINK, place);
     return found;
@@ -159,7 +161,7 @@ static uint32_t partial_node(struct node_map *map)
 /* The catalog's module of an address, MODEL_NONE without memory. */
 static uint32_t frame_module(struct node_map *map, const struct read_node *node, struct node_place place)
 {
-  if (node->what < read_modules_count(map->file))
+  if (node->what < read_count(map->file, FORMAT_MODULES))
     return map->modules[node->what];
   node_map_fault(map, NODE_MAP_FAULT_MODULE, place);
   if (map->unknown == MODEL_NONE)
@@ -280,15 +282,17 @@ int node_map_find(struct node_map *map, uint32_t position, uint32_t node, uint32
 
 int node_map_init(struct node_map *map)
 {
-  uint32_t modules = read_modules_count(map->file);
+  const struct format_module *records = read_records(map->file, FORMAT_MODULES);
+  uint32_t modules = read_count(map->file, FORMAT_MODULES);
   map->unknown = MODEL_NONE;
   map->modules = calloc(modules + 1, sizeof *map->modules);
   if (!map->modules)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < modules; i++) {
-    struct read_module module = read_module(map->file, i);
-    const char *path = *module.path ? module.path : "[unknown]";
-    map->modules[i] = catalog_add_module(map->catalog, path, module.build_id, module.build_id_size, module.flags);
+    const char *path = read_string(map->file, records[i].path);
+    uint32_t size = records[i].build_id_size, size_max = sizeof records[i].build_id;
+    map->modules[i] = catalog_add_module(map->catalog, *path ? path : "[unknown]", records[i].build_id,
+                                         size < size_max ? size : size_max, records[i].flags);
     if (map->modules[i] == MODEL_NONE)
       return ERR_NOMEM;
   }

@@ -1,6 +1,5 @@
 #include "hpcprof-lite/input/read.h"
 
-#include "common/format.h"
 #include "hpcprof-lite/input/file_tables.h"
 
 #include <fcntl.h>
@@ -19,8 +18,6 @@ _Static_assert((int)CONSTRUCT_KINDS == FORMAT_CONSTRUCT_KINDS && (int)CONSTRUCT_
                "same constructs");
 _Static_assert((int)DIRECTIVE_ORDERED == FORMAT_DIRECTIVE_ORDERED, "same directives");
 _Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_SHARES == FORMAT_ROLE_SHARES, "same roles");
-_Static_assert((int)READ_MARK == FORMAT_MARK && (int)READ_PHASE == FORMAT_PHASE, "same kinds");
-_Static_assert((int)READ_WAIT_PARKED == FORMAT_WAIT_PARKED && (int)READ_WAIT_LOCK == FORMAT_WAIT_LOCK, "same kinds");
 _Static_assert((int)MODULE_ANON == FORMAT_MODULE_ANON && (int)THREAD_OPENMP == FORMAT_THREAD_OPENMP, "same flags");
 _Static_assert((int)PROCESS_ONLINE == FORMAT_PROCESS_ONLINE, "same flags");
 
@@ -48,13 +45,8 @@ bool read_replaced(const struct read_file *file)
 
 void read_part_release(struct read_part *part)
 {
-  free(part->values);
-  free(part->waits);
-  free(part->shares);
-  free(part->constructs);
-  free(part->tasks);
-  free(part->user_counts);
-  free(part->nodes);
+  for (unsigned i = 0; i < FORMAT_TABLES; i++)
+    free(part->tables[i].records);
   *part = (struct read_part){0};
 }
 
@@ -74,17 +66,22 @@ static const struct read_part *part_of(const struct read_file *file, uint32_t th
   return part ? part : &nothing;
 }
 
-/* Sets *into to a copy of an array.  Returns 0 or ERR_NOMEM. */
-static int copy(const void *array, uint32_t count, size_t size, void *into)
+/* ---- the file ---- */
+
+static const struct file_table *table_of(const struct read_file *file, enum format_table which)
 {
-  void *made = calloc((size_t)count + 1, size);
-  if (made && count)
-    memcpy(made, array, count * size);
-  memcpy(into, &made, sizeof made);
-  return made ? 0 : ERR_NOMEM;
+  return &file->tables.tables[which];
 }
 
-/* ---- the file ---- */
+uint32_t read_count(const struct read_file *file, enum format_table table)
+{
+  return table_of(file, table)->count;
+}
+
+const void *read_records(const struct read_file *file, enum format_table table)
+{
+  return table_of(file, table)->data;
+}
 
 /* Reports the first gap in a table, unless it is among the losses of the process. */
 static void report_gap(const struct read_file *file, const struct file_table *table, enum format_table which,
@@ -102,7 +99,7 @@ bool read_incomplete(const struct read_file *file)
 
 size_t read_stem(const char *path)
 {
-  static const char *const suffixes[] = {READ_SUFFIX, READ_LIVE_SUFFIX, READ_PART_SUFFIX};
+  static const char *const suffixes[] = {FORMAT_SUFFIX, FORMAT_LIVE_SUFFIX, FORMAT_PART_SUFFIX};
   for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
     if (format_has_suffix(path, suffixes[i]))
       return strlen(path) - strlen(suffixes[i]);
@@ -159,13 +156,8 @@ static void derive_process(struct profile_process *process)
 
 static void report_gaps(const struct read_file *file, struct problems *problems)
 {
-  report_gap(file, &file->tables.strings, FORMAT_STRINGS, problems);
-  report_gap(file, &file->tables.metrics, FORMAT_METRICS, problems);
-  report_gap(file, &file->tables.modules, FORMAT_MODULES, problems);
-  report_gap(file, &file->tables.regions, FORMAT_REGIONS, problems);
-  report_gap(file, &file->tables.directives, FORMAT_DIRECTIVES, problems);
-  report_gap(file, &file->tables.contributions, FORMAT_CONTRIBUTIONS, problems);
-  report_gap(file, &file->tables.marks, FORMAT_MARKS, problems);
+  for (unsigned i = 0; i < FORMAT_TABLES; i++)
+    report_gap(file, &file->tables.tables[i], i, problems);
 }
 
 static int by_index(const void *a, const void *b)
@@ -176,38 +168,11 @@ static int by_index(const void *a, const void *b)
 
 static void take_thread(const struct format_thread *record, struct profile_thread *thread)
 {
-  *thread = (struct profile_thread){
-      .index = record->index,
-      .tid = record->tid,
-      .flags = record->flags,
-      .start_ns = record->start_ns,
-      .end_ns = record->end_ns,
-      .samples = record->samples,
-      .samples_idle = record->samples_idle,
-      .samples_lockwait = record->samples_lockwait,
-      .lockwait_sampled_ns = record->lockwait_sampled_ns,
-      .idle_ns = record->idle_ns,
-      .lockwait_ns = record->lockwait_ns,
-      .tool_ns = record->tool_ns,
-      .cpu_ns = record->cpu_ns,
-      .wall_ns = record->wall_ns,
-      .paused_ns = record->paused_ns < record->wall_ns ? record->paused_ns : record->wall_ns,
-      .unsampled_ns = record->unsampled_ns,
-      .unsampled_cpu_ns = record->unsampled_cpu_ns,
-      .unsampled_delay_ns = record->unsampled_delay_ns,
-      .blocked_ns = record->blocked_ns,
-      .region_ns = record->region_ns,
-      .regions = record->regions,
-      .work = record->work,
-      .per_busy_ns = record->per_busy_ns,
-      .in_use_ns = record->in_use_ns,
-      .run_delay_ns = record->run_delay_ns,
-      .construct_since = record->construct_open / FORMAT_TIMES < UINT32_MAX ? record->construct_since : 0,
-      .construct_open = (uint32_t)(record->construct_open / FORMAT_TIMES),
-      .blocked_since = record->blocked_since,
-      .construct_time = (uint32_t)(record->construct_open % FORMAT_TIMES),
-  };
-  memcpy(thread->lost, record->lost, sizeof thread->lost);
+  static const uint64_t codes_max = (uint64_t)UINT32_MAX * FORMAT_TIMES; /* of constructs, see construct_open */
+  thread->stored = *record;
+  thread->paused_ns = record->paused_ns < record->wall_ns ? record->paused_ns : record->wall_ns;
+  thread->construct_since = record->construct_open < codes_max ? record->construct_since : 0;
+  thread->construct_open = record->construct_open % (codes_max + FORMAT_TIMES);
 }
 
 /* Appends the threads that have a tree but no record to the `count` sorted ones.  Returns their number. */
@@ -228,14 +193,16 @@ static uint32_t append_unrecorded(const struct read_file *file, struct profile_t
 /* Fills in the threads, each once, sorted by index, including those of which only the tree was found. */
 static int take_threads(const struct read_file *file, struct profile_process *process, struct problems *problems)
 {
-  struct profile_thread *threads = calloc(file->tables.threads.count + file->tables.refs_count + 1, sizeof *threads);
+  const struct format_thread *records = read_records(file, FORMAT_THREAD);
+  uint32_t recorded = read_count(file, FORMAT_THREAD);
+  struct profile_thread *threads = calloc(recorded + file->tables.refs_count + 1, sizeof *threads);
   if (!threads)
     return ERR_NOMEM;
-  for (uint32_t i = 0; i < file->tables.threads.count; i++)
-    take_thread((const struct format_thread *)file->tables.threads.data + i, &threads[i]);
-  qsort(threads, file->tables.threads.count, sizeof *threads, by_index);
+  for (uint32_t i = 0; i < recorded; i++)
+    take_thread(&records[i], &threads[i]);
+  qsort(threads, recorded, sizeof *threads, by_index);
   uint32_t count = 0;
-  for (uint32_t i = 0; i < file->tables.threads.count; i++) {
+  for (uint32_t i = 0; i < recorded; i++) {
     bool repeated = count && threads[count - 1].index == threads[i].index;
     if (repeated && file->tables.live_size) { /* it ended just before the kill, so it is in both files */
       if (threads[i].wall_ns > threads[count - 1].wall_ns)
@@ -263,25 +230,14 @@ static int take_threads(const struct read_file *file, struct profile_process *pr
 static int take_process(struct read_file *file, struct profile_process *process, struct problems *problems)
 {
   struct format_process record = {.rank = -1};
-  if (file->tables.process.count)
-    memcpy(&record, file->tables.process.data, sizeof record);
+  if (read_count(file, FORMAT_PROCESS))
+    memcpy(&record, read_records(file, FORMAT_PROCESS), sizeof record);
   else
     problems_add(problems, "%s: no record of the process: its command, host and times are unknown", file->tables.path);
-  process->pid = record.pid;
-  process->parent_pid = record.parent_pid;
-  process->rank = record.rank;
-  process->flags = record.flags;
-  process->start_ns = record.start_ns;
-  process->wall_ns = record.wall_ns;
+  process->stored = record;
   process->paused_ns = record.paused_ns < record.wall_ns ? record.paused_ns : record.wall_ns;
   process->unsampled_ns = record.unsampled_ns < record.wall_ns ? record.unsampled_ns : record.wall_ns;
-  process->cpu_ns = record.cpu_ns;
-  process->cpus = record.cpus;
-  process->threads_max = record.threads_max;
   process->threads_registered = record.threads;
-  process->regions = record.regions;
-  process->start_ticks = record.start_ticks;
-  memcpy(process->lost, record.lost, sizeof process->lost);
   file->incomplete = process->unfinished && process->lost[LOSS_UNKEPT];
   report_gaps(file, problems);
   process->host = strdup(file_tables_string(&file->tables, record.host));
@@ -304,8 +260,8 @@ static int open_tables(const char *path, struct problems *problems, struct read_
   struct read_file *file = calloc(1, sizeof *file);
   char *part = NULL, *flush = NULL;
   *out = file;
-  bool live = format_has_suffix(path, READ_LIVE_SUFFIX);
-  if (!file || (live && asprintf(&part, "%.*s" READ_PART_SUFFIX, (int)read_stem(path), path) < 0))
+  bool live = format_has_suffix(path, FORMAT_LIVE_SUFFIX);
+  if (!file || (live && asprintf(&part, "%.*s" FORMAT_PART_SUFFIX, (int)read_stem(path), path) < 0))
     return ERR_NOMEM;
   if (live && asprintf(&flush, "%.*s" FORMAT_FLUSH_SUFFIX, (int)read_stem(path), path) < 0) {
     free(part);
@@ -338,7 +294,7 @@ int read_open(const char *path, struct problems *problems, struct profile_proces
     read_close(file);
     return status;
   }
-  if (file->tables.refs_count && !file->tables.metrics.count)
+  if (file->tables.refs_count && !read_count(file, FORMAT_METRICS))
     problems_add(problems, "%s: no section 'metrics': its values have no meaning and are left out", path);
   *out = file;
   return 0;
@@ -362,7 +318,7 @@ void read_close(struct read_file *file)
 
 uint32_t read_columns_count(const struct read_file *file)
 {
-  uint32_t all = file->tables.metrics.count;
+  uint32_t all = read_count(file, FORMAT_METRICS);
   return file->parts ? file->columns.before + all - file->columns.from : all;
 }
 
@@ -370,7 +326,7 @@ static const struct format_metric *metric_of(const struct read_file *file, uint3
 {
   if (file->parts && column >= file->columns.before)
     column += file->columns.from - file->columns.before;
-  return (const struct format_metric *)(const void *)file->tables.metrics.data + column;
+  return (const struct format_metric *)read_records(file, FORMAT_METRICS) + column;
 }
 
 struct read_column read_column(const struct read_file *file, uint32_t column)
@@ -394,214 +350,9 @@ struct read_column read_column(const struct read_file *file, uint32_t column)
   return found;
 }
 
-uint32_t read_modules_count(const struct read_file *file)
-{
-  return file->tables.modules.count;
-}
-
 const char *read_string(const struct read_file *file, uint32_t offset)
 {
   return file_tables_string(&file->tables, offset);
-}
-
-struct read_module read_module(const struct read_file *file, uint32_t module)
-{
-  const struct format_module *record = (const struct format_module *)file->tables.modules.data + module;
-  const uint32_t id_max = sizeof record->build_id;
-  return (struct read_module){.path = file_tables_string(&file->tables, record->path),
-                              .build_id = record->build_id,
-                              .build_id_size = record->build_id_size < id_max ? record->build_id_size : id_max,
-                              .flags = record->flags};
-}
-
-uint32_t read_regions_count(const struct read_file *file)
-{
-  return file->tables.regions.count;
-}
-
-struct read_region read_region(const struct read_file *file, uint32_t region)
-{
-  const struct format_region *record = (const struct format_region *)file->tables.regions.data + region;
-  return (struct read_region){.linked =
-                                  record->state == FORMAT_REGION_PROVISIONAL || record->state == FORMAT_REGION_FINAL,
-                              .open = record->word >> 31 & 1,
-                              .owner = record->owner,
-                              .link_node = record->link_node};
-}
-
-uint32_t read_directives_count(const struct read_file *file)
-{
-  return file->tables.directives.count;
-}
-
-struct read_directive read_directive(const struct read_file *file, uint32_t directive)
-{
-  const struct format_directive *record = (const struct format_directive *)file->tables.directives.data + directive;
-  return (struct read_directive){.kind = record->kind,
-                                 .module = record->module,
-                                 .flags = record->flags,
-                                 .name = file_tables_string(&file->tables, record->name),
-                                 .offset = record->offset,
-                                 .instances = record->instances,
-                                 .work = record->work,
-                                 .span = record->span,
-                                 .iterations = record->iterations,
-                                 .lock_bound = record->lock_bound};
-}
-
-uint32_t read_contributions_count(const struct read_file *file)
-{
-  return file->tables.contributions.count;
-}
-
-struct read_contribution read_contribution(const struct read_file *file, uint32_t contribution)
-{
-  const struct format_contribution *record =
-      (const struct format_contribution *)file->tables.contributions.data + contribution;
-  return (struct read_contribution){
-      .directive = record->directive, .thread = record->thread, .node = record->node, .amount = record->amount};
-}
-
-/* Decodes one table of one thread.  Returns 0 or ERR_NOMEM; the caller frees table->data in both cases. */
-static int read_table(struct read_file *file, uint32_t thread, uint32_t which, size_t record_size,
-                      struct problems *problems, struct file_table *table)
-{
-  int status = file_tables_of_thread(&file->tables, thread, which, record_size, problems, table);
-  if (!status)
-    report_gap(file, table, which, problems);
-  return status;
-}
-
-/* Appends the nodes that a part has in addition. */
-static int append_nodes(const struct read_file *file, uint32_t thread, struct read_node **nodes, uint32_t *count)
-{
-  const struct read_part *part = part_of(file, thread);
-  if (!part || !part->nodes_count)
-    return 0;
-  struct read_node *more = realloc(*nodes, ((size_t)*count + part->nodes_count) * sizeof *more);
-  if (!more) {
-    free(*nodes);
-    *nodes = NULL;
-    return ERR_NOMEM;
-  }
-  memcpy(more + *count, part->nodes, part->nodes_count * sizeof *more);
-  *nodes = more;
-  *count += part->nodes_count;
-  return 0;
-}
-
-int read_nodes(struct read_file *file, uint32_t thread, struct problems *problems, struct read_node **nodes,
-               uint32_t *count)
-{
-  struct file_table table = {0};
-  *nodes = NULL;
-  *count = 0;
-  _Static_assert(sizeof(struct read_node) == sizeof(struct format_node), "converted in place");
-  if (read_table(file, thread, FORMAT_NODES, sizeof(struct format_node), problems, &table)) {
-    free(table.data);
-    return ERR_NOMEM;
-  }
-  for (uint32_t i = 0; i < table.count; i++) {
-    struct format_node stored;
-    memcpy(&stored, table.data + i * sizeof stored, sizeof stored);
-    uint32_t kind = stored.kind_what >> 24;
-    struct read_node node = {.parent = stored.parent,
-                             .what = stored.kind_what & FORMAT_WHAT_MAX,
-                             .kind = kind < CONTEXT_KINDS ? kind : CONTEXT_FREE,
-                             .offset = stored.offset,
-                             .value = stored.value};
-    memcpy(table.data + i * sizeof node, &node, sizeof node);
-  }
-  *nodes = (struct read_node *)table.data;
-  *count = table.count;
-  return append_nodes(file, thread, nodes, count);
-}
-
-int read_values(struct read_file *file, uint32_t thread, struct problems *problems, uint64_t **values, uint32_t *count)
-{
-  struct file_table table = {0};
-  const struct read_part *part = part_of(file, thread);
-  *values = NULL;
-  *count = part ? part->values_count : 0;
-  if (part)
-    return copy(part->values, *count, read_columns_count(file) * sizeof **values, values);
-  if (!file->tables.metrics.count)
-    return 0;
-  if (read_table(file, thread, FORMAT_VALUES, file->tables.metrics.count * sizeof(uint64_t), problems, &table)) {
-    free(table.data);
-    return ERR_NOMEM;
-  }
-  *values = (uint64_t *)table.data;
-  *count = table.count;
-  return 0;
-}
-
-int read_waits(struct read_file *file, uint32_t thread, struct problems *problems, struct read_wait **waits,
-               uint32_t *count)
-{
-  struct file_table table = {0};
-  const struct read_part *part = part_of(file, thread);
-  if (part) {
-    *count = part->waits_count;
-    return copy(part->waits, *count, sizeof **waits, waits);
-  }
-  int status = read_table(file, thread, FORMAT_WAITS, sizeof(struct format_wait), problems, &table);
-  *waits = status ? NULL : calloc((size_t)table.count + 1, sizeof **waits);
-  *count = 0;
-  for (; *waits && *count < table.count; ++*count) {
-    const struct format_wait *stored = (const struct format_wait *)(const void *)table.data + *count;
-    (*waits)[*count] = (struct read_wait){.kind = stored->kind,
-                                          .module = stored->module,
-                                          .node = stored->node,
-                                          .offset = stored->offset,
-                                          .count = stored->count,
-                                          .idle = stored->idle,
-                                          .runtime = stored->runtime,
-                                          .since = stored->since,
-                                          .shared_ns = stored->shared_ns,
-                                          .tool_ns = stored->tool_ns};
-  }
-  free(table.data);
-  return *waits ? 0 : ERR_NOMEM;
-}
-
-static struct read_construct construct_of(const struct format_construct *stored)
-{
-  _Static_assert((int)FORMAT_TIMES == (int)CONSTRUCT_TIMES && (int)FORMAT_TIME_WAIT == (int)CONSTRUCT_TIME_WAIT,
-                 "times have the same numbers in the format");
-  struct read_construct construct = {.parent = stored->parent,
-                                     .kind = stored->kind,
-                                     .directive = stored->directive,
-                                     .linked = stored->flags & FORMAT_CONSTRUCT_LINK,
-                                     .in_wait = stored->flags & FORMAT_CONSTRUCT_IN_WAIT,
-                                     .owner = stored->owner,
-                                     .link = stored->link,
-                                     .node = stored->node,
-                                     .count = stored->count,
-                                     .chosen = stored->chosen,
-                                     .unended = stored->unended,
-                                     .wait_own = stored->wait_own,
-                                     .wait_spare = stored->wait_spare};
-  memcpy(construct.ticks, stored->ticks, sizeof construct.ticks);
-  return construct;
-}
-
-int read_constructs(struct read_file *file, uint32_t thread, struct problems *problems,
-                    struct read_construct **constructs, uint32_t *count)
-{
-  struct file_table table = {0};
-  const struct read_part *part = part_of(file, thread);
-  if (part) {
-    *count = part->constructs_count;
-    return copy(part->constructs, *count, sizeof **constructs, constructs);
-  }
-  int status = read_table(file, thread, FORMAT_CONSTRUCTS, sizeof(struct format_construct), problems, &table);
-  const struct format_construct *stored = (const struct format_construct *)(const void *)table.data;
-  *constructs = status ? NULL : calloc((size_t)table.count + 1, sizeof **constructs);
-  for (*count = 0; *constructs && *count < table.count; ++*count)
-    (*constructs)[*count] = construct_of(&stored[*count]);
-  free(table.data);
-  return *constructs ? 0 : ERR_NOMEM;
 }
 
 unsigned read_counters(const struct read_file *file, const char *names[COUNTERS_MAX])
@@ -613,107 +364,75 @@ unsigned read_counters(const struct read_file *file, const char *names[COUNTERS_
   return count;
 }
 
-int read_counts(struct read_file *file, uint32_t thread, struct problems *problems, uint64_t **counts, uint32_t *count)
+/* ---- the tables of threads ---- */
+
+/* The numbers in a record of a table whose records have no structure, else 1; 0: such a table has no meaning. */
+static size_t numbers_of(const struct read_file *file, enum format_table table)
 {
-  struct file_table table = {0};
   const char *names[COUNTERS_MAX];
-  size_t fields = 2 * read_counters(file, names) + 1;
-  int status = fields > 1 ? read_table(file, thread, FORMAT_COUNTS, fields * sizeof **counts, problems, &table) : 0;
-  *counts = (uint64_t *)(void *)table.data;
-  *count = status ? 0 : table.count;
-  return status;
-}
-
-static struct read_tasks tasks_of(const struct format_tasks *stored)
-{
-  struct read_tasks tasks = {.directive = stored->directive,
-                             .created = stored->created,
-                             .undeferred = stored->undeferred,
-                             .untied = stored->untied,
-                             .dependent = stored->dependent,
-                             .created_at = stored->created_at,
-                             .create_ticks = stored->create_ticks,
-                             .create_timed = stored->create_timed,
-                             .started = stored->started,
-                             .started_at = stored->started_at,
-                             .elsewhere = stored->elsewhere,
-                             .ended = stored->ended,
-                             .ticks = stored->ticks,
-                             .shortest = stored->shortest,
-                             .longest = stored->longest,
-                             .suspended = stored->suspended};
-  memcpy(tasks.histogram, stored->histogram, sizeof tasks.histogram);
-  return tasks;
-}
-
-int read_tasks(struct read_file *file, uint32_t thread, struct problems *problems, struct read_tasks **tasks,
-               uint32_t *count)
-{
-  struct file_table table = {0};
-  const struct read_part *part = part_of(file, thread);
-  if (part) {
-    *count = part->tasks_count;
-    return copy(part->tasks, *count, sizeof **tasks, tasks);
+  unsigned counters;
+  switch (table) {
+  case FORMAT_VALUES:
+    return read_count(file, FORMAT_METRICS);
+  case FORMAT_COUNTS:
+    counters = read_counters(file, names);
+    return counters ? 2 * counters + 1 : 0;
+  default:
+    return 1;
   }
-  int status = read_table(file, thread, FORMAT_TASKS, sizeof(struct format_tasks), problems, &table);
-  *tasks = status ? NULL : calloc((size_t)table.count + 1, sizeof **tasks);
+}
+
+/* Removes what no record of a file has. */
+static void clean(enum format_table table, struct file_table *from)
+{
+  _Static_assert(sizeof(struct read_node) == sizeof(struct format_node) &&
+                     offsetof(struct read_node, value) == offsetof(struct format_node, value) &&
+                     offsetof(struct read_node, parent) == offsetof(struct format_node, parent),
+                 "the same record");
+  struct format_construct *constructs = (void *)from->data;
+  struct format_tasks *tasks = (void *)from->data;
+  struct read_node *nodes = (void *)from->data;
+  for (uint32_t i = 0; i < from->count && table == FORMAT_NODES; i++)
+    nodes[i].kind = nodes[i].kind < CONTEXT_KINDS ? nodes[i].kind : CONTEXT_FREE;
+  for (uint32_t i = 0; i < from->count && table == FORMAT_CONSTRUCTS; i++)
+    constructs[i].flags &= ~READ_CUT;
+  for (uint32_t i = 0; i < from->count && table == FORMAT_TASKS; i++)
+    tasks[i].reserved = 0;
+}
+
+/* The records of a file, then those of a part.  NULL without memory. */
+static void *join(struct file_table *table, const void *records, uint32_t count, size_t size)
+{
+  if (table->data && !count)
+    return table->data;
+  uint8_t *joined = realloc(table->data, ((size_t)table->count + count) * size + 1);
+  if (!joined) {
+    free(table->data);
+    return NULL;
+  }
+  if (count)
+    memcpy(joined + table->count * size, records, count * size);
+  table->count += count;
+  return joined;
+}
+
+void *read_table(struct read_file *file, uint32_t thread, enum format_table table, struct problems *problems,
+                 uint32_t *count)
+{
+  const struct read_part *part = part_of(file, thread);
+  struct file_table found = {0};
+  size_t numbers = numbers_of(file, table), size = file_tables_record_size(table) * numbers;
+  bool replaced = part && table != FORMAT_NODES && table != FORMAT_COUNTS;
+  if (part && table == FORMAT_VALUES)
+    size = read_columns_count(file) * sizeof(uint64_t);
   *count = 0;
-  for (; *tasks && *count < table.count; ++*count)
-    (*tasks)[*count] = tasks_of((const struct format_tasks *)(const void *)table.data + *count);
-  free(table.data);
-  return *tasks ? 0 : ERR_NOMEM;
-}
-
-int read_shares(struct read_file *file, uint32_t thread, struct problems *problems, struct read_share **shares,
-                uint32_t *count)
-{
-  struct file_table table = {0};
-  const struct read_part *part = part_of(file, thread);
-  if (part) {
-    *count = part->shares_count;
-    return copy(part->shares, *count, sizeof **shares, shares);
+  if (!replaced && numbers && file_tables_of_thread(&file->tables, thread, table, numbers, problems, &found)) {
+    free(found.data);
+    return NULL;
   }
-  _Static_assert(sizeof(struct read_share) == sizeof(struct format_share), "the same structure");
-  int status = read_table(file, thread, FORMAT_SHARES, sizeof(struct format_share), problems, &table);
-  if (status)
-    free(table.data);
-  *shares = status ? NULL : (struct read_share *)(void *)table.data;
-  *count = status ? 0 : table.count;
-  return status;
-}
-
-uint32_t read_marks_count(const struct read_file *file)
-{
-  return file->tables.marks.count;
-}
-
-struct read_mark read_mark(const struct read_file *file, uint32_t mark)
-{
-  const struct format_mark *record = (const struct format_mark *)(const void *)file->tables.marks.data + mark;
-  return (struct read_mark){
-      .ticks = record->ticks, .thread = record->thread, .kind = record->kind, .name = record->name};
-}
-
-int read_user_counts(struct read_file *file, uint32_t thread, struct problems *problems,
-                     struct read_user_count **counts, uint32_t *count)
-{
-  const struct read_part *part = part_of(file, thread);
-  if (part) {
-    *count = part->user_counts_count;
-    return copy(part->user_counts, *count, sizeof **counts, counts);
-  }
-  struct file_table table = {0};
-  int status = read_table(file, thread, FORMAT_USER_COUNTS, sizeof(struct format_user_count), problems, &table);
-  *counts = status ? NULL : calloc((size_t)table.count + 1, sizeof **counts);
-  for (*count = 0; *counts && *count < table.count; ++*count) {
-    const struct format_user_count *stored = (const struct format_user_count *)(const void *)table.data + *count;
-    (*counts)[*count] = (struct read_user_count){.node = stored->node,
-                                                 .name = stored->name,
-                                                 .count = stored->count,
-                                                 .sum = stored->sum,
-                                                 .least = stored->least,
-                                                 .most = stored->most};
-  }
-  free(table.data);
-  return *counts ? 0 : ERR_NOMEM;
+  report_gap(file, &found, table, problems);
+  clean(table, &found);
+  void *records = join(&found, part ? part->tables[table].records : NULL, part ? part->tables[table].count : 0, size);
+  *count = records ? found.count : 0;
+  return records;
 }

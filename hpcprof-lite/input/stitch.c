@@ -134,7 +134,7 @@ static uint64_t counted_idleness(const struct stitch *stitch, const struct profi
 /* The values of one thread of the file. */
 struct thread_values {
   uint64_t *values;
-  struct read_share *shares;
+  struct format_share *shares;
   uint32_t count, shares_count;
   uint32_t shares_unread; /* see exact_waits_of() */
 };
@@ -143,11 +143,12 @@ static int load_values(struct stitch *stitch, uint32_t position, struct thread_v
 {
   uint32_t index = stitch->map.process->threads[position].index;
   *values = (struct thread_values){0};
-  int status = read_values(stitch->map.file, index, stitch->map.problems, &values->values, &values->count);
-  if (!status && stitch->shares != MODEL_NONE)
-    status = read_shares(stitch->map.file, index, stitch->map.problems, &values->shares, &values->shares_count);
+  bool shared = stitch->shares != MODEL_NONE;
+  values->values = read_table(stitch->map.file, index, FORMAT_VALUES, stitch->map.problems, &values->count);
+  if (values->values && shared)
+    values->shares = read_table(stitch->map.file, index, FORMAT_SHARES, stitch->map.problems, &values->shares_count);
   values->shares_unread = values->shares_count;
-  return status;
+  return values->values && (values->shares || !shared) ? 0 : ERR_NOMEM;
 }
 
 static void release_values(struct thread_values *values)
@@ -311,10 +312,10 @@ static int user_column(struct stitch *stitch, uint32_t name, uint32_t *column)
 /* Adds what the thread counted by counters of the program. */
 static int add_user_counts(struct stitch *stitch, uint32_t position)
 {
-  struct read_user_count *counts = NULL;
-  uint32_t count = 0, column;
-  int status = read_user_counts(stitch->map.file, stitch->map.process->threads[position].index, stitch->map.problems,
-                                &counts, &count);
+  uint32_t count, column, index = stitch->map.process->threads[position].index;
+  struct format_user_count *counts =
+      read_table(stitch->map.file, index, FORMAT_USER_COUNTS, stitch->map.problems, &count);
+  int status = counts ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < count && !status; i++) {
     uint32_t context = node_map_context(&stitch->map, position, counts[i].node);
     if (context == MODEL_NONE)
@@ -401,23 +402,22 @@ static int stitch_thread(struct stitch *stitch, uint32_t position)
 static int take_directives(struct stitch *stitch, struct workspan_faults *faults)
 {
   struct profile_workspan *workspan = &stitch->map.process->workspan;
-  uint32_t count = read_directives_count(stitch->map.file);
+  const struct format_directive *records = read_records(stitch->map.file, FORMAT_DIRECTIVES);
+  uint32_t count = read_count(stitch->map.file, FORMAT_DIRECTIVES);
   workspan->directives = calloc((size_t)count + 1, sizeof *workspan->directives);
   if (!workspan->directives)
     return ERR_NOMEM;
   workspan->directives_count = count ? count : 1;
   for (uint32_t i = 0; i < workspan->directives_count; i++) {
-    struct read_directive from = {.name = ""};
-    if (i)
-      from = read_directive(stitch->map.file, i);
+    struct format_directive from = i ? records[i] : (struct format_directive){0};
     bool valid = i && from.kind > DIRECTIVE_PROGRAM && from.kind < DIRECTIVE_KINDS;
-    bool placed = from.module && from.module < read_modules_count(stitch->map.file);
+    bool placed = from.module && from.module < read_count(stitch->map.file, FORMAT_MODULES);
     faults->kinds += i && (!valid || (from.module && !placed));
     workspan->directives[i] =
         (struct profile_directive){.kind = valid ? from.kind : DIRECTIVE_PROGRAM,
                                    .module = placed ? stitch->map.modules[from.module] : MODEL_NONE,
                                    .offset = from.offset,
-                                   .name = strdup(valid ? from.name : ""),
+                                   .name = strdup(valid ? read_string(stitch->map.file, from.name) : ""),
                                    .flags = from.flags,
                                    .instances = from.instances,
                                    .work = from.work,
@@ -431,7 +431,7 @@ static int take_directives(struct stitch *stitch, struct workspan_faults *faults
 }
 
 /* The merged context of a contribution, MODEL_NONE if it has none or is at the root. */
-static uint32_t contribution_context(struct stitch *stitch, const struct read_contribution *from, uint32_t position,
+static uint32_t contribution_context(struct stitch *stitch, const struct format_contribution *from, uint32_t position,
                                      struct workspan_faults *faults)
 {
   if (!from->thread)
@@ -449,8 +449,9 @@ static int take_contributions(struct stitch *stitch, struct workspan_faults *fau
   const struct profile_workspan *workspan = &stitch->map.process->workspan;
   uint64_t remaining = workspan->span;
   int status = 0;
-  for (uint32_t i = 0; i < read_contributions_count(stitch->map.file) && !status; i++) {
-    struct read_contribution from = read_contribution(stitch->map.file, i);
+  const struct format_contribution *records = read_records(stitch->map.file, FORMAT_CONTRIBUTIONS);
+  for (uint32_t i = 0; i < read_count(stitch->map.file, FORMAT_CONTRIBUTIONS) && !status; i++) {
+    struct format_contribution from = records[i];
     uint64_t amount = from.amount < remaining ? from.amount : remaining;
     uint32_t position = from.thread ? node_map_position(&stitch->map, from.thread) : MODEL_NONE;
     remaining -= amount;

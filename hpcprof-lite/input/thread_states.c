@@ -3,27 +3,27 @@
 #include "hpcprof-lite/model/construct_tree.h"
 
 /* A worker enters and leaves a region of another thread while it waits. */
-uint32_t thread_states_wait(const struct read_construct *construct, bool outside, uint32_t time)
+uint32_t thread_states_wait(const struct format_construct *construct, bool outside, uint32_t time)
 {
   bool waits = time == CONSTRUCT_TIME_WAIT;
   if (outside)
-    return waits ? READ_WAIT_PARKED : MODEL_NONE;
+    return waits ? FORMAT_WAIT_PARKED : MODEL_NONE;
   if (time == CONSTRUCT_TIME_ENTER && construct_is_lock(construct->kind))
-    return READ_WAIT_LOCK;
-  if (construct_is_region(construct->kind) && construct->linked && time == CONSTRUCT_TIME_ENTER)
-    return READ_WAIT_PARKED;
-  if (construct_is_region(construct->kind) && (waits || (construct->linked && time == CONSTRUCT_TIME_EXIT)))
-    return READ_WAIT_REGION_END;
+    return FORMAT_WAIT_LOCK;
+  if (construct_is_region(construct->kind) && read_is_link(construct) && time == CONSTRUCT_TIME_ENTER)
+    return FORMAT_WAIT_PARKED;
+  if (construct_is_region(construct->kind) && (waits || (read_is_link(construct) && time == CONSTRUCT_TIME_EXIT)))
+    return FORMAT_WAIT_REGION_END;
   if (!waits)
     return MODEL_NONE;
   return construct->kind == DIRECTIVE_TASKWAIT || construct->kind == DIRECTIVE_TASKGROUP ||
                  construct->kind == DIRECTIVE_TASKLOOP
-             ? READ_WAIT_TASKS
-             : READ_WAIT_BARRIER;
+             ? FORMAT_WAIT_TASKS
+             : FORMAT_WAIT_BARRIER;
 }
 
 struct open_state thread_states_open(const struct profile_process *process, const struct profile_thread *thread,
-                                     const struct read_wait *waits, uint32_t waits_count)
+                                     const struct format_wait *waits, uint32_t waits_count)
 {
   bool constructs = process->flags & PROCESS_ONLINE;
   uint32_t place = 0;
@@ -35,11 +35,11 @@ struct open_state thread_states_open(const struct profile_process *process, cons
                              .code = place,
                              .since = place ? waits[place - 1].since : 0};
   if (constructs) {
-    state.code = (uint64_t)thread->construct_open * CONSTRUCT_TIMES + thread->construct_time;
+    state.code = thread->construct_open;
     state.since = thread->construct_since;
-    state.left = !place && thread->construct_time == CONSTRUCT_TIME_EXIT;
+    state.left = !place && thread->construct_open % CONSTRUCT_TIMES == CONSTRUCT_TIME_EXIT;
   }
-  if (constructs && place && waits[place - 1].kind == READ_WAIT_LOCK && !state.blocked) {
+  if (constructs && place && waits[place - 1].kind == FORMAT_WAIT_LOCK && !state.blocked) {
     state.lock = place; /* a lock that is waited for is no open construct */
     state.since = waits[place - 1].since;
   }

@@ -10,8 +10,8 @@
 #include "hpcprof-lite/input/trace_reader.h"
 
 /* Where a thread waits in that column of a construct (enum construct_time; outside: of none); MODEL_NONE: it does not
- * wait.  Returns enum read_wait_kind. */
-uint32_t thread_states_wait(const struct read_construct *construct, bool outside, uint32_t time);
+ * wait.  Returns enum format_wait_kind. */
+uint32_t thread_states_wait(const struct format_construct *construct, bool outside, uint32_t time);
 
 /* A shorter hole at an end of a thread's life is how long its start and end take. */
 #define THREAD_STATES_SLACK_NS 1000000
@@ -28,7 +28,7 @@ struct open_state {
 
 /* waits: the thread's waiting places. */
 struct open_state thread_states_open(const struct profile_process *process, const struct profile_thread *thread,
-                                     const struct read_wait *waits, uint32_t waits_count);
+                                     const struct format_wait *waits, uint32_t waits_count);
 
 /* Whether the thread's stream, all of which the cursor has read, goes on with the open state.  A stream of samples only
  * tells nothing of states. */

@@ -1,4 +1,5 @@
-/* The data model of hpcprof-lite: what was measured, independent of the stored format.
+/* The data model of hpcprof-lite: what was measured.  Processes and threads have the fields of their stored records
+ * (common/format.h), by the same names, and what is computed; nothing behind input/ names the format.
  *
  * Context: BATCH.  input/ fills it, ranks/ transfers it between MPI ranks, all later stages only read it.  Strings and
  * arrays belong to the structure that refers to them; profile_release() frees everything.
@@ -6,6 +7,7 @@
 #ifndef HPCPROF_LITE_MODEL_PROFILE_H
 #define HPCPROF_LITE_MODEL_PROFILE_H
 
+#include "common/format.h"
 #include "hpcprof-lite/model/catalog.h"
 #include "hpcprof-lite/model/construct_figures.h"
 #include "hpcprof-lite/model/contexts.h"
@@ -18,7 +20,6 @@ enum profile_baseline { BASELINE_THREAD, BASELINE_CORE, BASELINE_SHARED };
 
 enum thread_flag { THREAD_OPENMP = 1 };
 
-/* A thread's record; doc/format.md defines the stored fields. */
 enum construct_time {
   CONSTRUCT_TIME_ENTER,
   CONSTRUCT_TIME_BODY,
@@ -27,29 +28,18 @@ enum construct_time {
   CONSTRUCT_TIMES
 };
 
+/* All times but cpu_ns and run_delay_ns lack paused_ns.  construct_since, construct_open, blocked_since: of the
+ * interval that was open when the process was killed. */
 struct profile_thread {
-  uint32_t index, tid, flags;
-  uint64_t start_ns, end_ns;
-  uint64_t samples, samples_idle, samples_lockwait;
-  uint64_t lockwait_sampled_ns;
-  uint64_t idle_ns, lockwait_ns;
-  uint64_t tool_ns, cpu_ns, wall_ns;
-  uint64_t paused_ns;    /* of wall_ns: measuring was paused; all other times but cpu_ns and run_delay_ns lack it */
-  uint64_t unsampled_ns; /* at level summary, without pauses: the time in which it did not wait */
-  uint64_t unsampled_cpu_ns, unsampled_delay_ns; /* likewise: its CPU time, and run_delay_ns */
-  uint64_t run_delay_ns; /* it was ready to run and waited for a processor, whatever else it did */
-  uint64_t core_wait_ns; /* the part of that in none of the other categories */
-  uint64_t blocked_ns, region_ns, regions;
-  uint64_t per_busy_ns, in_use_ns;         /* see input/idleness.h */
+  union {
+    struct format_thread stored;
+    struct {
+      FORMAT_THREAD_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
+    };
+  };
+  uint64_t core_wait_ns;                   /* the part of run_delay_ns in none of the other categories */
   uint64_t work_ns, overhead_ns;           /* sums over the thread's contexts */
   uint64_t caused_lock_ns, caused_idle_ns; /* likewise: other threads' lock wait and idleness charged to them */
-  uint64_t lost[LOSS_MAX];
-  uint64_t work; /* in the unit of the process's workspan */
-  /* The interval that was open when the process was killed: its begin, the record of the construct that it belongs to,
-   * and an enum construct_time. */
-  uint64_t construct_since;
-  uint32_t construct_open, construct_time;
-  uint64_t blocked_since; /* when it began to sleep in a call of the program, if it did then; 0: it did not */
 };
 
 /* A construct at a code address, summed over its outermost instances.  Kind, module, offset and name identify it in all
@@ -118,6 +108,9 @@ enum process_flag {
   PROCESS_ONLINE = 32    /* work and span were being computed, and are known after its end   */
 };
 
+/* Fields of struct format_process that are numbers of strings, or have other names here. */
+#define PROFILE_OTHER_FIELD(type, name) type stored_##name;
+
 /* One process, which is one measurement file. */
 struct profile_process {
   char *path;
@@ -129,14 +122,15 @@ struct profile_process {
   bool in_part;    /* all figures are those between from_ticks and to_ticks, also its start and those of its threads */
   bool of_whole;   /* its columns get roles with COLUMN_OF_WHOLE */
   bool counts_about; /* in_part, and the part begins or ends between two readings of its counters */
-  uint32_t pid, parent_pid, flags, cpus, threads_max, threads_registered;
-  int32_t rank; /* MPI rank, -1 if it has none */
-  uint64_t start_ns, wall_ns, cpu_ns, regions;
-  uint64_t paused_ns, unsampled_ns; /* of wall_ns: measuring was paused; it was not, but the level was summary */
-  uint64_t start_ticks;             /* time-stamp counter at the start */
-  uint64_t from_ticks, to_ticks;    /* of work and span, or of all: from here to before there; 0, 0: of the whole run */
+  union {
+    struct format_process stored;
+    struct {
+      FORMAT_PROCESS_LIST(FORMAT_FIELD, FORMAT_ARRAY, PROFILE_OTHER_FIELD)
+    };
+  };
+  uint32_t threads_registered;
+  uint64_t from_ticks, to_ticks; /* of work and span, or of all: from here to before there; 0, 0: of the whole run */
   char *host, *command, *runtime, *notes;
-  uint64_t lost[LOSS_MAX];
   struct profile_thread *threads;
   uint32_t threads_count;
   uint32_t number; /* position of the file before the processes are sorted */

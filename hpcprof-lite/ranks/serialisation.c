@@ -11,7 +11,7 @@ enum { BLOCK_BYTES = 8, COMPRESSION_LEVEL = 1 };
 
 /* These fail when a field is added to a record.  A plain number is sent with the record; a pointer, a bool or the
  * number of a module needs code below. */
-_Static_assert(sizeof(struct profile_process) == 592 && sizeof(struct profile_thread) == 448, "see below");
+_Static_assert(sizeof(struct profile_process) == 672 && sizeof(struct profile_thread) == 456, "see below");
 _Static_assert(sizeof(struct profile_directive) == 72 && sizeof(struct context_share) == 24, "see below");
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct catalog_column) == 32, "see below");
 _Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 120, "see below");

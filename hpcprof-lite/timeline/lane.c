@@ -63,8 +63,8 @@ struct sample {
 struct lane {
   const struct lane_process *of;
   const struct profile_thread *thread;
-  struct read_construct *constructs;
-  struct read_wait *waits;
+  struct format_construct *constructs;
+  struct format_wait *waits;
   uint32_t constructs_count, waits_count;
   double runtime_part; /* see exact_waits_runtime_part() */
   struct exact_waits_tool tool;
@@ -149,9 +149,10 @@ int lane_open(const struct lane_process *lanes, uint32_t position, uint64_t from
                         .from_ns = from_ns,
                         .to_ns = to_ns,
                         .at_ns = start_ns};
-  int status = read_waits(file, thread->index, &ignored, &lane->waits, &lane->waits_count);
-  if (!status && lanes->with_constructs)
-    status = read_constructs(file, thread->index, &ignored, &lane->constructs, &lane->constructs_count);
+  lane->waits = read_table(file, thread->index, FORMAT_WAITS, &ignored, &lane->waits_count);
+  if (lane->waits && lanes->with_constructs)
+    lane->constructs = read_table(file, thread->index, FORMAT_CONSTRUCTS, &ignored, &lane->constructs_count);
+  int status = lane->waits && (lane->constructs || !lanes->with_constructs) ? 0 : ERR_NOMEM;
   if (!status)
     lane->tool = exact_waits_tool(process, lane->waits, lane->waits_count);
   lane->tool_busy_part = lane->tool.ns > 0 ? fmax(0, 1 - lane->tool.ns / (double)thread->tool_ns) : 1;
@@ -188,13 +189,13 @@ bool lane_failed(const struct lane *lane)
 /* What a thread does in a construct. */
 static uint32_t construct_category(const struct lane *lane, uint64_t record, uint32_t time)
 {
-  const struct read_construct *construct = record < lane->constructs_count ? &lane->constructs[record] : NULL;
+  const struct format_construct *construct = record < lane->constructs_count ? &lane->constructs[record] : NULL;
   if (time == CONSTRUCT_TIME_BODY || (!record && time == CONSTRUCT_TIME_ENTER))
     return TIMELINE_WORK;
   if (record && !construct)
     return time == CONSTRUCT_TIME_WAIT ? TIMELINE_IDLE : TIMELINE_GAP;
   uint32_t wait = thread_states_wait(construct, !record, time);
-  return wait == MODEL_NONE ? TIMELINE_OVERHEAD : wait == READ_WAIT_LOCK ? TIMELINE_LOCK_WAIT : TIMELINE_IDLE;
+  return wait == MODEL_NONE ? TIMELINE_OVERHEAD : wait == FORMAT_WAIT_LOCK ? TIMELINE_LOCK_WAIT : TIMELINE_IDLE;
 }
 
 static uint32_t place_category(const struct lane *lane, uint64_t place)
@@ -203,7 +204,7 @@ static uint32_t place_category(const struct lane *lane, uint64_t place)
     return TIMELINE_WORK;
   if (place > lane->waits_count)
     return TIMELINE_GAP;
-  return lane->waits[place - 1].kind == READ_WAIT_LOCK ? TIMELINE_LOCK_WAIT : TIMELINE_IDLE;
+  return lane->waits[place - 1].kind == FORMAT_WAIT_LOCK ? TIMELINE_LOCK_WAIT : TIMELINE_IDLE;
 }
 
 /* The category and record of a code. */

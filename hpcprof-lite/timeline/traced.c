@@ -15,10 +15,9 @@ static int list_nodes(struct traced *traced, const struct profile_process *proce
   size_t room = 0;
   int status = 0;
   for (uint32_t i = 0; i < process->threads_count && !status; i++) {
-    struct read_node *own;
-    status = read_nodes(traced->lanes.file, process->threads[i].index, &ignored, &own, &traced->counts[i]);
+    void *own = read_table(traced->lanes.file, process->threads[i].index, FORMAT_NODES, &ignored, &traced->counts[i]);
     free(own);
-    if (!status && !array_reserve(nodes, &room, (size_t)*count + traced->counts[i] + 1, sizeof **nodes))
+    if (!own || !array_reserve(nodes, &room, (size_t)*count + traced->counts[i] + 1, sizeof **nodes))
       status = ERR_NOMEM;
     for (uint32_t j = 0; j < traced->counts[i] && !status; j++)
       (*nodes)[(*count)++] = (struct stitch_node){.thread = process->threads[i].index, .node = j};

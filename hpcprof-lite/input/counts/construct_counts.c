@@ -1,7 +1,7 @@
 #include "hpcprof-lite/input/counts/construct_counts.h"
 
 struct division {
-  const struct read_construct *constructs;
+  const struct format_construct *constructs;
   uint64_t *counts;
   uint32_t count;
   unsigned counters, fields;
@@ -15,7 +15,7 @@ static uint64_t unread_ticks(const struct division *division, uint32_t record)
 /* The ticks of a record in which the counters were read at both ends. */
 static double read_ticks(const struct division *division, uint32_t record)
 {
-  const struct read_construct *construct = &division->constructs[record];
+  const struct format_construct *construct = &division->constructs[record];
   uint64_t ticks = 0, unread = unread_ticks(division, record);
   for (unsigned i = 0; i < CONSTRUCT_TIMES; i++)
     if (construct->kind != DIRECTIVE_LOCK || i != CONSTRUCT_TIME_BODY)
@@ -61,7 +61,7 @@ static void divide(const struct division *division, unsigned counter)
   }
 }
 
-void construct_counts_divide(const struct read_construct *constructs, uint32_t count, unsigned counters,
+void construct_counts_divide(const struct format_construct *constructs, uint32_t count, unsigned counters,
                              uint64_t *counts)
 {
   const struct division division = {constructs, counts, count, counters, 2 * counters + 1};

@@ -11,7 +11,7 @@
  * what was counted in stretches with boundaries that were left out among the constructs of these stretches, by the
  * rates that were measured in the same constructs; in those without a rate, by that of the whole thread; and without
  * any rate, by time.  Afterwards the first numbers of each record are its counts, and their sums are as before. */
-void construct_counts_divide(const struct read_construct *constructs, uint32_t count, unsigned counters,
+void construct_counts_divide(const struct format_construct *constructs, uint32_t count, unsigned counters,
                              uint64_t *counts);
 
 #endif

@@ -54,7 +54,8 @@ static int by_time(const void *a, const void *b)
 static int read_marks(struct names *names, struct profile_process *process, struct problems *problems)
 {
   struct profile_marks *marks = names->marks;
-  uint32_t count = read_marks_count(names->file), unknown = 0;
+  const struct format_mark *records = read_records(names->file, FORMAT_MARKS);
+  uint32_t count = read_count(names->file, FORMAT_MARKS), unknown = 0;
   double tick_ns = process->workspan.tick_ns;
   int status = 0;
   if (!count)
@@ -63,16 +64,16 @@ static int read_marks(struct names *names, struct profile_process *process, stru
   if (!marks->marks)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < count && !status; i++) {
-    struct read_mark from = read_mark(names->file, i);
+    struct format_mark from = records[i];
     uint64_t ticks = from.ticks > process->start_ticks ? from.ticks - process->start_ticks : 0;
-    if (!from.ticks || from.kind > READ_PHASE) { /* 0: a gap in a damaged file */
+    if (!from.ticks || from.kind > FORMAT_PHASE) { /* 0: a gap in a damaged file */
       unknown++;
       continue;
     }
     struct profile_mark *mark = &marks->marks[marks->marks_count++];
     *mark = (struct profile_mark){.at_ns = model_rounded((double)ticks * tick_ns),
                                   .thread = from.thread,
-                                  .phase = from.kind == READ_PHASE,
+                                  .phase = from.kind == FORMAT_PHASE,
                                   .reserved = i};
     status = name_of(names, from.name, &mark->name);
     marks->phases += mark->phase;
@@ -87,7 +88,7 @@ static int read_marks(struct names *names, struct profile_process *process, stru
 
 /* Adds what a thread counted in one context to its sums of all. */
 static int add_count(struct names *names, size_t *room, uint32_t first, uint32_t thread,
-                     const struct read_user_count *from)
+                     const struct format_user_count *from)
 {
   struct profile_marks *marks = names->marks;
   uint32_t name, at = first;
@@ -117,9 +118,9 @@ static int add_counts(struct names *names, const struct profile_process *process
   size_t room = 0;
   int status = 0;
   for (uint32_t i = 0; i < process->threads_count && !status; i++) {
-    struct read_user_count *counts = NULL;
-    uint32_t count = 0, first = names->marks->counts_count, thread = process->threads[i].index;
-    status = read_user_counts(names->file, thread, &ignored, &counts, &count);
+    uint32_t count, first = names->marks->counts_count, thread = process->threads[i].index;
+    struct format_user_count *counts = read_table(names->file, thread, FORMAT_USER_COUNTS, &ignored, &count);
+    status = counts ? 0 : ERR_NOMEM;
     for (uint32_t k = 0; k < count && !status; k++)
       if (counts[k].count)
         status = add_count(names, &room, first, thread, &counts[k]);

@@ -284,7 +284,7 @@ static int prepare(struct range *range)
   if (!range->now || !range->at || !range->places_idle || !range->locks)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < range->places.count && range->locks_count < LOCKS_MAX; i++)
-    if (range->places.all[i].kind == READ_WAIT_LOCK)
+    if (range->places.all[i].kind == FORMAT_WAIT_LOCK)
       range->locks[range->locks_count++] = i;
   return 0;
 }
@@ -446,10 +446,11 @@ static uint64_t share_of(uint64_t figure, struct range_amount traced, struct ran
 
 static void take_waits(const struct read_part *part, double tick_ns, struct profile_thread *thread)
 {
+  const struct format_wait *waits = part->tables[FORMAT_WAITS].records;
   uint64_t idle = 0, locked = 0;
-  for (uint32_t i = 0; i < part->waits_count; i++) {
-    uint64_t *sum = part->waits[i].kind == READ_WAIT_LOCK ? &locked : &idle;
-    *sum = model_sum(*sum, part->waits[i].idle);
+  for (uint32_t i = 0; i < part->tables[FORMAT_WAITS].count; i++) {
+    uint64_t *sum = waits[i].kind == FORMAT_WAIT_LOCK ? &locked : &idle;
+    *sum = model_sum(*sum, waits[i].idle);
   }
   thread->idle_ns = model_rounded((double)idle * tick_ns);
   thread->lockwait_ns = model_rounded((double)locked * tick_ns);

@@ -14,12 +14,17 @@ static uint64_t user_key(uint32_t node, uint32_t name)
   return index_hash(index_hash(1, node), name);
 }
 
-static struct read_user_count *user_count_of(const struct counting *counting, uint32_t node, uint32_t name)
+static struct format_user_count *users_of(const struct read_part *part)
+{
+  return part->tables[FORMAT_USER_COUNTS].records;
+}
+
+static struct format_user_count *user_count_of(const struct counting *counting, uint32_t node, uint32_t name)
 {
   uint64_t key = user_key(node, name);
   uint32_t slot;
   for (uint32_t i = index_first(&counting->users, key, &slot); i; i = index_next(&counting->users, key, &slot)) {
-    struct read_user_count *at = &counting->part->user_counts[i - 1];
+    struct format_user_count *at = &users_of(counting->part)[i - 1];
     if (at->node == node && at->name == name)
       return at;
   }
@@ -31,23 +36,25 @@ static int take_users(struct counting *counting, struct read_file *file, struct 
 {
   struct read_part *part = counting->part;
   uint32_t all, kept = 0;
-  int status = read_user_counts(file, counting->thread->record->index, problems, &part->user_counts, &all);
+  struct format_user_count *counts =
+      read_table(file, counting->thread->record->index, FORMAT_USER_COUNTS, problems, &all);
+  int status = counts ? 0 : ERR_NOMEM;
+  part->tables[FORMAT_USER_COUNTS].records = counts;
   for (uint32_t i = 0; !status && i < all; i++) {
-    struct read_user_count at = {
-        .node = part->user_counts[i].node, .name = part->user_counts[i].name, .least = UINT64_MAX};
+    struct format_user_count at = {.node = counts[i].node, .name = counts[i].name, .least = UINT64_MAX};
     if (user_count_of(counting, at.node, at.name))
       continue;
-    part->user_counts[kept++] = at;
+    counts[kept++] = at;
     status = index_add(&counting->users, user_key(at.node, at.name), kept) ? 0 : ERR_NOMEM;
   }
-  part->user_counts_count = kept;
+  part->tables[FORMAT_USER_COUNTS].count = kept;
   return status;
 }
 
 static void add_value(const struct counting *counting, const struct trace_event *event)
 {
   const struct range_thread *thread = counting->thread;
-  struct read_user_count *at = user_count_of(counting, event->node, event->counter);
+  struct format_user_count *at = user_count_of(counting, event->node, event->counter);
   if (!at || event->end_ticks < thread->from || event->end_ticks >= thread->to)
     return;
   at->count++;
@@ -106,7 +113,7 @@ int range_counts_take(struct range_thread *thread, struct read_file *file, const
   thread->counters = read_counters(file, names);
   thread->counted = calloc((size_t)thread->values_count * thread->counters + COUNTERS_MAX, sizeof *thread->counted);
   int status = thread->counted ? take_users(&counting, file, problems) : ERR_NOMEM;
-  if (!status && (thread->counters || part->user_counts_count)) {
+  if (!status && (thread->counters || part->tables[FORMAT_USER_COUNTS].count)) {
     trace_cursor_open(trace, thread->record->index, NULL, &cursor); /* damage is reported by the sweep */
     cursor.counts = true;
     while (trace_cursor_next(&cursor, &event))

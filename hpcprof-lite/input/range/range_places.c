@@ -36,7 +36,7 @@ void range_places_release(struct range_places *places)
 int range_stored_index(struct range_stored *stored)
 {
   for (uint32_t i = 0; i < stored->count; i++) {
-    const struct read_wait *wait = &stored->waits[i];
+    const struct format_wait *wait = &stored->waits[i];
     uint64_t key = key_of(wait->kind, wait->module, wait->offset);
     if (!index_find(&stored->index, key) && !index_add(&stored->index, key, i + 1))
       return ERR_NOMEM;
@@ -47,23 +47,24 @@ int range_stored_index(struct range_stored *stored)
 uint32_t range_stored_find(const struct range_stored *stored, const struct range_place *place)
 {
   uint32_t found = index_find(&stored->index, key_of(place->kind, place->module, place->offset));
-  const struct read_wait *wait = found ? &stored->waits[found - 1] : NULL;
+  const struct format_wait *wait = found ? &stored->waits[found - 1] : NULL;
   return wait && wait->kind == place->kind && wait->module == place->module && wait->offset == place->offset
              ? found - 1
              : MODEL_NONE;
 }
 
 /* In which region the record lies: 0 in none, 1 the thread has created the outermost one, 2 another thread has. */
-static uint8_t region_of(const struct read_construct *constructs, uint32_t record, const uint8_t *regions)
+static uint8_t region_of(const struct format_construct *constructs, uint32_t record, const uint8_t *regions)
 {
-  const struct read_construct *construct = &constructs[record];
-  uint8_t around = construct->parent < record && !construct->linked ? regions[construct->parent] : 0;
-  return around || !construct_is_region(construct->kind) ? around : construct->linked ? 2 : 1;
+  const struct format_construct *construct = &constructs[record];
+  uint8_t around = construct->parent < record && !read_is_link(construct) ? regions[construct->parent] : 0;
+  return around || !construct_is_region(construct->kind) ? around : read_is_link(construct) ? 2 : 1;
 }
 
-int range_codes_of_constructs(const struct read_file *file, const struct read_construct *constructs, uint32_t count,
+int range_codes_of_constructs(const struct read_file *file, const struct format_construct *constructs, uint32_t count,
                               const struct range_stored *stored, struct range_places *places, struct range_code **codes)
 {
+  const struct format_directive *directives = read_records(file, FORMAT_DIRECTIVES);
   uint8_t *regions = calloc((size_t)count + 1, sizeof *regions);
   *codes = calloc((size_t)count * CONSTRUCT_TIMES + 1, sizeof **codes);
   int status = regions && *codes ? 0 : ERR_NOMEM;
@@ -71,24 +72,23 @@ int range_codes_of_constructs(const struct read_file *file, const struct read_co
     struct range_place place = {0};
     if (i)
       regions[i] = region_of(constructs, i, regions);
-    if (constructs[i].directive && constructs[i].directive < read_directives_count(file)) {
-      struct read_directive directive = read_directive(file, constructs[i].directive);
-      place.module = directive.module;
-      place.offset = directive.offset;
+    if (constructs[i].directive && constructs[i].directive < read_count(file, FORMAT_DIRECTIVES)) {
+      place.module = directives[constructs[i].directive].module;
+      place.offset = directives[constructs[i].directive].offset;
     }
     for (uint32_t time = 0; time < CONSTRUCT_TIMES && !status; time++) {
       struct range_code *code = &(*codes)[(size_t)i * CONSTRUCT_TIMES + time];
       uint32_t kind = thread_states_wait(&constructs[i], !i, time);
       struct range_place at = {.kind = kind, .module = place.module, .offset = place.offset};
-      if (kind == READ_WAIT_PARKED)
-        at = (struct range_place){.kind = READ_WAIT_PARKED};
+      if (kind == FORMAT_WAIT_PARKED)
+        at = (struct range_place){.kind = FORMAT_WAIT_PARKED};
       *code = (struct range_code){.place = MODEL_NONE, .stored = MODEL_NONE, .in_region = regions[i] == 1};
       if (kind == MODEL_NONE)
         continue;
       code->place = range_places_add(places, &at);
       code->stored = range_stored_find(stored, &at);
-      code->lock = kind == READ_WAIT_LOCK;
-      code->own_apart = kind == READ_WAIT_PARKED || time == CONSTRUCT_TIME_EXIT;
+      code->lock = kind == FORMAT_WAIT_LOCK;
+      code->own_apart = kind == FORMAT_WAIT_PARKED || time == CONSTRUCT_TIME_EXIT;
       status = code->place == MODEL_NONE ? ERR_NOMEM : 0;
     }
   }
@@ -99,10 +99,10 @@ int range_codes_of_constructs(const struct read_file *file, const struct read_co
 int range_code_of_place(const struct range_stored *stored, uint32_t number, struct range_places *places,
                         struct range_code *code)
 {
-  const struct read_wait *wait = &stored->waits[number];
+  const struct format_wait *wait = &stored->waits[number];
   struct range_place at = {wait->kind, wait->module, wait->offset};
   *code = (struct range_code){
-      .place = range_places_add(places, &at), .stored = number, .lock = wait->kind == READ_WAIT_LOCK};
+      .place = range_places_add(places, &at), .stored = number, .lock = wait->kind == FORMAT_WAIT_LOCK};
   return code->place == MODEL_NONE ? ERR_NOMEM : 0;
 }
 

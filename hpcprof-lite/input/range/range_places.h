@@ -11,7 +11,7 @@
 #include "hpcprof-lite/model/index.h"
 
 struct range_place {
-  uint32_t kind, module; /* enum read_wait_kind; module of the file */
+  uint32_t kind, module; /* enum format_wait_kind; module of the file */
   uint64_t offset;
 };
 
@@ -29,7 +29,7 @@ void range_places_release(struct range_places *places);
 
 /* The places that the file has of a thread, found by what they are. */
 struct range_stored {
-  struct read_wait *waits;
+  struct format_wait *waits;
   uint32_t count;
   struct index index;
 };
@@ -53,7 +53,7 @@ struct range_code {
 
 /* Makes the codes of a thread: with constructs, of its records of constructs, and room for one more; else of its
  * places. The caller frees *codes.  Returns 0 or ERR_NOMEM. */
-int range_codes_of_constructs(const struct read_file *file, const struct read_construct *constructs, uint32_t count,
+int range_codes_of_constructs(const struct read_file *file, const struct format_construct *constructs, uint32_t count,
                               const struct range_stored *stored, struct range_places *places,
                               struct range_code **codes);
 int range_codes_of_places(const struct range_stored *stored, struct range_places *places, struct range_code **codes);

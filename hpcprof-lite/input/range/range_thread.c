@@ -24,9 +24,9 @@ static uint32_t value_of(const struct read_node *nodes, uint32_t count, uint32_t
 
 static int take_nodes(struct range_thread *thread, struct read_file *file, struct problems *problems)
 {
-  struct read_node *nodes;
   uint32_t index = thread->record->index;
-  int status = read_nodes(file, index, problems, &nodes, &thread->nodes_count);
+  struct read_node *nodes = read_table(file, index, FORMAT_NODES, problems, &thread->nodes_count);
+  int status = nodes ? 0 : ERR_NOMEM;
   size_t size = (size_t)thread->nodes_count + 1;
   thread->value_of = status ? NULL : calloc(size, sizeof *thread->value_of);
   thread->runtime_below = status ? NULL : calloc(size, sizeof *thread->runtime_below);
@@ -69,7 +69,8 @@ static uint32_t wait_at(struct range_thread *thread, const struct range_places *
     return 0;
   }
   const struct range_place *at = &places->all[place];
-  thread->waits[thread->waits_count] = (struct read_wait){.kind = at->kind, .module = at->module, .offset = at->offset};
+  thread->waits[thread->waits_count] =
+      (struct format_wait){.kind = at->kind, .module = at->module, .offset = at->offset};
   return thread->waits_count++;
 }
 
@@ -77,21 +78,21 @@ int range_thread_open(struct range_thread *thread, struct read_file *file, const
                       struct range_places *places, struct problems *problems)
 {
   uint32_t index = thread->record->index;
-  uint32_t parked = range_places_add(places, &(struct range_place){.kind = READ_WAIT_PARKED});
+  uint32_t parked = range_places_add(places, &(struct range_place){.kind = FORMAT_WAIT_PARKED});
   thread->columns = read_columns_count(file);
   int status = parked == MODEL_NONE ? ERR_NOMEM : 0;
-  if (!status)
-    status = read_values(file, index, problems, &thread->values, &thread->values_count);
-  if (!status)
-    status = take_nodes(thread, file, problems);
-  if (!status)
-    status = read_waits(file, index, problems, &thread->stored.waits, &thread->stored.count);
+  thread->values = read_table(file, index, FORMAT_VALUES, problems, &thread->values_count);
+  if (!thread->values || take_nodes(thread, file, problems))
+    return ERR_NOMEM;
+  thread->stored.waits = read_table(file, index, FORMAT_WAITS, problems, &thread->stored.count);
+  if (thread->with_constructs) {
+    thread->constructs = read_table(file, index, FORMAT_CONSTRUCTS, problems, &thread->constructs_count);
+    thread->tasks = read_table(file, index, FORMAT_TASKS, problems, &thread->tasks_count);
+  }
+  if (!thread->stored.waits || (thread->with_constructs && !(thread->constructs && thread->tasks)))
+    status = ERR_NOMEM;
   if (!status)
     status = range_stored_index(&thread->stored);
-  if (!status && thread->with_constructs)
-    status = read_constructs(file, index, problems, &thread->constructs, &thread->constructs_count);
-  if (!status && thread->with_constructs)
-    status = read_tasks(file, index, problems, &thread->tasks, &thread->tasks_count);
   thread->open = thread_states_open(process, thread->record, thread->stored.waits, thread->stored.count);
   if (!status)
     status = take_codes(thread, file, places);
@@ -143,8 +144,8 @@ static bool is_inside(const struct range_thread *thread, uint64_t at)
 
 static bool begins_region(const struct range_thread *thread, uint64_t code)
 {
-  const struct read_construct *construct = &thread->constructs[code / CONSTRUCT_TIMES];
-  return construct_is_region(construct->kind) && !construct->linked;
+  const struct format_construct *construct = &thread->constructs[code / CONSTRUCT_TIMES];
+  return construct_is_region(construct->kind) && !read_is_link(construct);
 }
 
 void range_thread_state(struct range_thread *thread, const struct range_places *places, const struct trace_event *event)
@@ -177,7 +178,7 @@ void range_thread_state(struct range_thread *thread, const struct range_places *
     code->wait = wait_at(thread, places, code->place) + 1;
   if (thread->failed)
     return;
-  struct read_wait *wait = &thread->waits[code->wait - 1];
+  struct format_wait *wait = &thread->waits[code->wait - 1];
   wait->idle = model_sum(wait->idle, ticks - own);
   if (!code->own_apart)
     wait->runtime = model_sum(wait->runtime, own);
@@ -300,20 +301,27 @@ static uint64_t cell(const struct range_sums *sums, uint32_t role, uint64_t stor
   return complete && amount.all ? range_share_of(stored, amount) : amount.in;
 }
 
+/* Hands a table over to the part. */
+static void give(struct read_part *part, enum format_table table, void *records, uint32_t count)
+{
+  part->tables[table].records = records;
+  part->tables[table].count = count;
+}
+
 static int make_values(const struct range_thread *thread, const struct read_file *file, struct read_columns kept,
                        struct read_part *part)
 {
   uint32_t counted = thread->columns - kept.from, columns = kept.before + counted;
-  part->values = calloc((size_t)thread->values_count * columns + 1, sizeof *part->values);
-  part->values_count = part->values ? thread->values_count : 0;
+  uint64_t *made = calloc((size_t)thread->values_count * columns + 1, sizeof *made);
+  give(part, FORMAT_VALUES, made, made ? thread->values_count : 0);
   uint32_t samples = MODEL_NONE;
   for (uint32_t i = 0; i < kept.before; i++)
     samples = read_column(file, i).role == COLUMN_SAMPLES ? i : samples;
-  for (uint32_t i = 1; i < part->values_count; i++) {
+  for (uint32_t i = 1; made && i < thread->values_count; i++) {
     const uint64_t *stored = thread->values + (size_t)i * thread->columns;
     const struct range_sums *sums = &thread->sums[i];
     bool complete = samples != MODEL_NONE && stored[samples] == sums->samples.all;
-    uint64_t *values = part->values + (size_t)i * columns;
+    uint64_t *values = made + (size_t)i * columns;
     for (uint32_t j = 0; j < kept.before; j++)
       values[j] = cell(sums, read_column(file, j).role, stored[j], complete);
     for (uint32_t j = 0; j < counted && j < thread->counters; j++) {
@@ -321,7 +329,7 @@ static int make_values(const struct range_thread *thread, const struct read_file
       values[kept.before + j] = complete && amount.all ? range_share_of(stored[kept.from + j], amount) : amount.in;
     }
   }
-  return part->values ? 0 : ERR_NOMEM;
+  return made ? 0 : ERR_NOMEM;
 }
 
 /* Appends a node to the thread's tree.  Returns its number, 0 without memory. */
@@ -346,19 +354,19 @@ static int by_index(const void *key, const void *element)
  * there.  0: not known. */
 static uint32_t context_of(struct range_thread *thread, uint32_t record, const struct range_thread *all, uint32_t count)
 {
-  const struct read_construct *at = &thread->constructs[record];
-  while (record && !at->node && !at->linked && at->parent < record) {
+  const struct format_construct *at = &thread->constructs[record];
+  while (record && !at->node && !read_is_link(at) && at->parent < record) {
     record = at->parent;
     at = &thread->constructs[record];
   }
-  if (at->node || !at->linked)
+  if (at->node || !read_is_link(at))
     return at->node < thread->nodes_count ? at->node : 0;
   const struct range_thread *owner = bsearch(&at->owner, all, count, sizeof *all, by_index);
   uint32_t node = owner && at->link < owner->constructs_count ? owner->constructs[at->link].node : 0;
-  if (!node || node >= owner->nodes_count || at->owner > READ_NODE_WHAT_MAX)
+  if (!node || node >= owner->nodes_count || at->owner > FORMAT_WHAT_MAX)
     return 0;
   return add_node(thread,
-                  &(struct read_node){.kind = CONTEXT_LINK, .what = at->owner & READ_NODE_WHAT_MAX, .offset = node});
+                  &(struct read_node){.kind = CONTEXT_LINK, .what = at->owner & FORMAT_WHAT_MAX, .offset = node});
 }
 
 /* The node to which the runtime's work in waits of that code is charged. */
@@ -379,13 +387,13 @@ static uint32_t node_of(struct range_thread *thread, uint32_t number, const stru
   return made;
 }
 
-static const struct read_wait *stored_of(const struct range_thread *thread, const struct read_wait *wait)
+static const struct format_wait *stored_of(const struct range_thread *thread, const struct format_wait *wait)
 {
   uint32_t found = range_stored_find(&thread->stored, &(struct range_place){wait->kind, wait->module, wait->offset});
   return found == MODEL_NONE ? NULL : &thread->stored.waits[found];
 }
 
-static void add_times(struct read_wait *sum, const struct read_wait *wait, bool away)
+static void add_times(struct format_wait *sum, const struct format_wait *wait, bool away)
 {
   sum->tool_ns = away ? sum->tool_ns - wait->tool_ns : model_sum(sum->tool_ns, wait->tool_ns);
   sum->runtime = away ? sum->runtime - wait->runtime : model_sum(sum->runtime, wait->runtime);
@@ -397,19 +405,19 @@ static void add_times(struct read_wait *sum, const struct read_wait *wait, bool 
  * that kind. */
 static void add_tool_time(struct range_thread *thread)
 {
-  enum { KINDS = READ_WAIT_LOCK + 1 };
-  struct read_wait others[KINDS] = {0};
+  enum { KINDS = FORMAT_WAIT_LOCK + 1 };
+  struct format_wait others[KINDS] = {0};
   for (uint32_t i = 0; i < thread->stored.count; i++)
     if (thread->stored.waits[i].kind < KINDS)
       add_times(&others[thread->stored.waits[i].kind], &thread->stored.waits[i], false);
   for (uint32_t i = 0; i < thread->waits_count; i++) {
-    const struct read_wait *stored = stored_of(thread, &thread->waits[i]);
+    const struct format_wait *stored = stored_of(thread, &thread->waits[i]);
     if (stored && stored->kind < KINDS)
       add_times(&others[stored->kind], stored, true);
   }
   for (uint32_t i = 0; i < thread->waits_count; i++) {
-    struct read_wait *wait = &thread->waits[i];
-    const struct read_wait *stored = stored_of(thread, wait), *of = stored ? stored : &others[wait->kind % KINDS];
+    struct format_wait *wait = &thread->waits[i];
+    const struct format_wait *stored = stored_of(thread, wait), *of = stored ? stored : &others[wait->kind % KINDS];
     struct range_amount share = {of->runtime ? wait->runtime : wait->idle, of->runtime ? of->runtime : of->idle};
     if (share.all)
       wait->tool_ns = range_share_of(of->tool_ns, share);
@@ -422,7 +430,7 @@ static void limit_runtime(struct range_thread *thread)
   double all_ns = exact_waits_runtime_ns(thread->stored.waits, thread->stored.count, thread->tick_ns);
   double part = exact_waits_runtime_part(thread->record, all_ns);
   for (uint32_t i = 0; i < thread->waits_count; i++) {
-    struct read_wait *wait = &thread->waits[i];
+    struct format_wait *wait = &thread->waits[i];
     double own = (double)wait->runtime - (double)wait->tool_ns / thread->tick_ns;
     uint64_t waiting = own > 0 ? model_rounded((1 - part) * own) : 0;
     waiting = waiting < wait->runtime ? waiting : wait->runtime;
@@ -436,18 +444,16 @@ int range_thread_waits(struct range_thread *thread, const struct range_thread *a
 {
   for (uint32_t i = 0; i < thread->codes_count; i++) {
     struct range_code *code = &thread->codes[i];
-    struct read_wait *wait = code->wait ? &thread->waits[code->wait - 1] : NULL;
-    if (!wait || wait->kind == READ_WAIT_PARKED)
+    struct format_wait *wait = code->wait ? &thread->waits[code->wait - 1] : NULL;
+    if (!wait || wait->kind == FORMAT_WAIT_PARKED)
       continue;
     wait->node = wait->node ? wait->node : node_of(thread, i, code, all, count);
   }
   add_tool_time(thread);
   limit_runtime(thread);
   part->thread = thread->record->index;
-  part->waits = thread->waits;
-  part->waits_count = thread->waits_count;
-  part->nodes = thread->more_nodes;
-  part->nodes_count = thread->more_count;
+  give(part, FORMAT_WAITS, thread->waits, thread->waits_count);
+  give(part, FORMAT_NODES, thread->more_nodes, thread->more_count);
   thread->waits = NULL;
   thread->more_nodes = NULL;
   return thread->failed ? ERR_NOMEM : 0;
@@ -455,15 +461,15 @@ int range_thread_waits(struct range_thread *thread, const struct range_thread *a
 
 static int make_shares(struct range_thread *thread, struct read_part *part)
 {
-  part->shares = calloc((size_t)thread->shares_count + 1, sizeof *part->shares);
-  part->shares_count = part->shares ? thread->shares_count : 0;
-  for (uint32_t i = 0; i < part->shares_count; i++)
-    part->shares[i] = thread->shares[i].share;
-  return part->shares ? 0 : ERR_NOMEM;
+  struct format_share *shares = calloc((size_t)thread->shares_count + 1, sizeof *shares);
+  for (uint32_t i = 0; shares && i < thread->shares_count; i++)
+    shares[i] = thread->shares[i].share;
+  give(part, FORMAT_SHARES, shares, shares ? thread->shares_count : 0);
+  return shares ? 0 : ERR_NOMEM;
 }
 
 /* What the trace does not tell of a construct is taken over if all of its executions are in the part. */
-static void cut_construct(struct read_construct *construct, const struct range_code *codes)
+static void cut_construct(struct format_construct *construct, const struct range_code *codes)
 {
   struct range_amount executions = {0, construct->count};
   uint64_t wait_all = construct->ticks[CONSTRUCT_TIME_WAIT], body = construct->ticks[CONSTRUCT_TIME_BODY];
@@ -483,7 +489,7 @@ static void cut_construct(struct read_construct *construct, const struct range_c
         construct->kind == DIRECTIVE_LOCK ? body : construct->ticks[CONSTRUCT_TIME_BODY];
     return;
   }
-  construct->cut = executions.in || taken;
+  construct->flags |= executions.in || taken ? READ_CUT : 0;
   construct->chosen = construct->unended = 0;
 }
 
@@ -491,8 +497,7 @@ static void make_constructs(struct range_thread *thread, struct read_part *part)
 {
   for (uint32_t i = 0; i < thread->constructs_count; i++)
     cut_construct(&thread->constructs[i], thread->codes + (size_t)i * CONSTRUCT_TIMES);
-  part->constructs = thread->constructs;
-  part->constructs_count = thread->constructs_count;
+  give(part, FORMAT_CONSTRUCTS, thread->constructs, thread->constructs_count);
   thread->constructs = NULL;
 }
 
@@ -514,13 +519,13 @@ static void add_part(struct range_amount *amount, uint64_t in, uint64_t all)
 static void add_to_tasks(const struct range_thread *thread, const struct index *rows, uint32_t record, uint32_t *tasks,
                          struct task_sums *sums)
 {
-  const struct read_construct *construct = &thread->constructs[record];
+  const struct format_construct *construct = &thread->constructs[record];
   const struct range_code *codes = thread->codes + (size_t)record * CONSTRUCT_TIMES;
   uint32_t own = index_find(rows, (uint64_t)construct->directive + 1);
   uint64_t begun = 0;
   for (uint32_t time = 0; time < CONSTRUCT_TIMES; time++)
     begun += codes[time].begun;
-  tasks[record] = construct->parent < record && !construct->linked ? tasks[construct->parent] : 0;
+  tasks[record] = construct->parent < record && !read_is_link(construct) ? tasks[construct->parent] : 0;
   if (construct->kind == CONSTRUCT_TASK_EXEC)
     tasks[record] = own;
   if (construct->kind == CONSTRUCT_TASK_EXEC && own)
@@ -533,17 +538,17 @@ static void add_to_tasks(const struct range_thread *thread, const struct index *
 }
 
 /* Tasks that are not all in the part, or of which the constructs do not tell everything. */
-static void cut_tasks(struct read_tasks *tasks, const struct task_sums *sums)
+static void cut_tasks(struct format_tasks *tasks, const struct task_sums *sums)
 {
   bool all = sums->created.in >= tasks->created && sums->started.in >= tasks->started;
   bool known = sums->created.all == tasks->created && sums->started.all == tasks->started;
   if (all && known && sums->ticks.in >= sums->ticks.all - sums->ticks.all / 256)
     return;
-  *tasks = (struct read_tasks){.directive = tasks->directive,
-                               .cut = true,
-                               .created = sums->created.in,
-                               .started = sums->started.in,
-                               .ticks = sums->ticks.in};
+  *tasks = (struct format_tasks){.directive = tasks->directive,
+                                 .reserved = READ_CUT,
+                                 .created = sums->created.in,
+                                 .started = sums->started.in,
+                                 .ticks = sums->ticks.in};
 }
 
 static int make_tasks(struct range_thread *thread, struct read_part *part)
@@ -561,8 +566,7 @@ static int make_tasks(struct range_thread *thread, struct read_part *part)
   free(sums);
   free(tasks);
   index_release(&rows);
-  part->tasks = thread->tasks;
-  part->tasks_count = thread->tasks_count;
+  give(part, FORMAT_TASKS, thread->tasks, thread->tasks_count);
   thread->tasks = NULL;
   return status;
 }

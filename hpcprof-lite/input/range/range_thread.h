@@ -30,7 +30,7 @@ struct range_sums {
 
 struct range_share {
   uint32_t value; /* whose share it is: a record of values */
-  struct read_share share;
+  struct format_share share;
 };
 
 struct range_thread {
@@ -44,9 +44,9 @@ struct range_thread {
   /* tables of the file */
   uint64_t *values;
   uint32_t columns, values_count;
-  struct read_construct *constructs;
+  struct format_construct *constructs;
   struct range_stored stored;
-  struct read_tasks *tasks;
+  struct format_tasks *tasks;
   uint32_t constructs_count, tasks_count;
   uint32_t *value_of, *runtime_below; /* [node] its record of values; the node below it for the runtime; 0: none */
   uint32_t nodes_count;
@@ -57,8 +57,8 @@ struct range_thread {
   struct range_sums *sums;      /* [record of values] */
   struct range_amount *counted; /* [record of values][counter] events of -c that are charged to a context */
   unsigned counters;
-  bool counts_cut;         /* the part begins or ends between two readings */
-  struct read_wait *waits; /* the places of the part; [0] is that of parked threads */
+  bool counts_cut;           /* the part begins or ends between two readings */
+  struct format_wait *waits; /* the places of the part; [0] is that of parked threads */
   struct range_share *shares;
   struct read_node *more_nodes; /* to be appended to the thread's tree */
   uint32_t waits_count, shares_count, more_count;
