@@ -283,9 +283,7 @@ static void put_request(struct serialisation *message, const struct statistics_v
   struct request_head head = {.column = view->column, .rows = view->rows, .linked = view->into != NULL};
   serialisation_put_profile(message, view->profile, true);
   serialisation_put(message, &head, sizeof head);
-  serialisation_put_number(message, tree->count);
-  for (uint32_t row = 0; row < tree->count; row++)
-    serialisation_put(message, &tree->rows[row].parent, sizeof tree->rows[row].parent);
+  serialisation_put_tree(message, tree);
   serialisation_put_array(message, view->row_of, view->profile->contexts.count, sizeof *view->row_of);
   if (!view->into)
     return;
@@ -303,30 +301,6 @@ static void release_request(struct request *request)
   derived_release_links(&request->links);
 }
 
-static bool all_below(const uint32_t *numbers, uint32_t count, uint32_t limit, bool allow_none)
-{
-  for (uint32_t i = 0; i < count; i++)
-    if (numbers[i] >= limit && !(allow_none && numbers[i] == MODEL_NONE))
-      return false;
-  return true;
-}
-
-static int get_tree(struct serialisation *message, struct tree *tree)
-{
-  uint64_t count = serialisation_get_number(message);
-  tree->rows = count && count < UINT32_MAX ? calloc(count, sizeof *tree->rows) : NULL;
-  if (!tree->rows)
-    return message->status ? message->status : ERR_NOMEM;
-  for (uint32_t row = 0; row < count; row++) {
-    const uint32_t *above = serialisation_get(message, sizeof *above);
-    if (!above || (row && *above >= row))
-      return ERR_INPUT;
-    tree->rows[row].parent = *above;
-  }
-  tree->count = (uint32_t)count;
-  return 0;
-}
-
 static int get_links(struct serialisation *message, struct request *request)
 {
   struct derived_links *links = &request->links;
@@ -336,9 +310,11 @@ static int get_links(struct serialisation *message, struct request *request)
   links->into = serialisation_own_array(message, &links->into_count, sizeof *links->into);
   if (message->status)
     return message->status;
-  if (firsts != request->tree.count || counts != firsts ||
-      !all_below(links->into, links->into_count, request->view.rows, false))
+  if (firsts != request->tree.count || counts != firsts)
     return ERR_INPUT;
+  for (uint32_t i = 0; i < links->into_count; i++)
+    if (links->into[i] >= request->view.rows)
+      return ERR_INPUT;
   for (uint32_t row = 0; row < firsts; row++)
     if ((uint64_t)links->first[row] + links->count[row] > links->into_count)
       return ERR_INPUT;
@@ -352,17 +328,15 @@ static int get_request(struct serialisation *message, struct request *request)
   catalog_init(&request->profile.catalog);
   serialisation_get_profile(message, &request->profile);
   const struct request_head *head = serialisation_get(message, sizeof *head);
-  int status = head ? get_tree(message, &request->tree) : message->status;
-  if (status)
-    return status;
-  uint32_t contexts;
+  if (head)
+    serialisation_get_tree(message, &request->tree);
+  if (message->status ||
+      !serialisation_get_numbers(message, request->profile.contexts.count, request->tree.count, &request->row_of))
+    return message->status;
   request->view.column = head->column;
   request->view.rows = head->rows;
-  request->view.row_of = request->row_of = serialisation_own_array(message, &contexts, sizeof *request->row_of);
-  if (message->status)
-    return message->status;
-  if (contexts != request->profile.contexts.count || !all_below(request->row_of, contexts, request->tree.count, true) ||
-      head->column >= request->profile.catalog.columns_count)
+  request->view.row_of = request->row_of;
+  if (!request->tree.count || head->column >= request->profile.catalog.columns_count)
     return ERR_INPUT;
   if (head->linked)
     return get_links(message, request);

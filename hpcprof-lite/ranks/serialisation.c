@@ -9,34 +9,78 @@
 
 enum { BLOCK_BYTES = 8, COMPRESSION_LEVEL = 1 };
 
-/* These fail when a field is added to a record.  A plain number is sent with the record; a pointer, a bool or the
- * number of a module needs code below. */
-_Static_assert(sizeof(struct profile_process) == 672 && sizeof(struct profile_thread) == 456, "see below");
-_Static_assert(sizeof(struct profile_directive) == 72 && sizeof(struct context_share) == 24, "see below");
-_Static_assert(sizeof(struct context_node) == 16 && sizeof(struct catalog_column) == 32, "see below");
-_Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 120, "see below");
-_Static_assert(sizeof(struct profile_mark) == 24 && sizeof(struct profile_user_count) == 40, "see below");
-_Static_assert(sizeof(struct construct_tasks) == 3016 && sizeof(struct construct_times) == 80, "see below");
-_Static_assert(sizeof(struct construct_counts) == 160, "see below");
-
-/* What sender and receiver must have in common. */
-struct layout {
-  uint32_t version, process, thread, directive, node, share, mark, module, column, construct, row, counts, tasks;
+/* What a record refers to.  The record itself is sent as it is in memory; what it refers to follows, in the order of
+ * its table. */
+struct part {
+  enum { END, TEXT, LIST, FLAGS } kind;
+  size_t at;                /* offset of the pointer, or of the first bool */
+  size_t count;             /* LIST: offset of the number of elements; FLAGS: how many */
+  size_t size;              /* of an element */
+  const struct part *parts; /* of an element */
 };
 
-static const struct layout own_layout = {3,
-                                         sizeof(struct profile_process),
-                                         sizeof(struct profile_thread),
-                                         sizeof(struct profile_directive),
-                                         sizeof(struct context_node),
-                                         sizeof(struct context_share),
-                                         sizeof(struct context_mark),
-                                         sizeof(struct catalog_module),
-                                         sizeof(struct catalog_column),
-                                         sizeof(struct construct_node),
-                                         sizeof(struct construct_row),
-                                         sizeof(struct construct_counts),
-                                         sizeof(struct construct_tasks)};
+/* Parts of RECORD.  FLAGS: bools that follow each other. */
+#define TEXT(pointer) TEXT, offsetof(struct RECORD, pointer), 0, 1, NULL
+#define LIST(pointer, number, parts)                                                                                   \
+  LIST, offsetof(struct RECORD, pointer), offsetof(struct RECORD, number), sizeof *((struct RECORD *)0)->pointer, parts
+#define FLAGS(first, last)                                                                                             \
+  FLAGS, offsetof(struct RECORD, first), offsetof(struct RECORD, last) - offsetof(struct RECORD, first) + 1, 0, NULL
+
+#define RECORD profile_directive
+static const struct part directive_parts[] = {{TEXT(name)}, {0}};
+#undef RECORD
+#define RECORD catalog_module
+static const struct part module_parts[] = {{TEXT(path)}, {0}};
+#undef RECORD
+#define RECORD catalog_column
+static const struct part column_parts[] = {{TEXT(name)}, {TEXT(unit)}, {0}};
+#undef RECORD
+#define RECORD profile_process
+static const struct part process_parts[] = {{FLAGS(usable, counts_about)},
+                                            {FLAGS(workspan.known, workspan.known)},
+                                            {FLAGS(workspan.is_time, workspan.is_time)},
+                                            {TEXT(path)},
+                                            {TEXT(host)},
+                                            {TEXT(command)},
+                                            {TEXT(runtime)},
+                                            {TEXT(notes)},
+                                            {LIST(threads, threads_count, NULL)},
+                                            {TEXT(workspan.unit)},
+                                            {LIST(workspan.directives, workspan.directives_count, directive_parts)},
+                                            {LIST(constructs.nodes, constructs.nodes_count, NULL)},
+                                            {LIST(constructs.rows, constructs.rows_count, NULL)},
+                                            {LIST(constructs.tasks, constructs.tasks_count, NULL)},
+                                            {LIST(marks.marks, marks.marks_count, NULL)},
+                                            {LIST(marks.counts, marks.counts_count, NULL)},
+                                            {LIST(marks.text, marks.text_size, NULL)},
+                                            {0}};
+#undef RECORD
+
+/* These fail when a field is added to a record.  A number is sent with the record; a pointer or bool needs a line
+ * above, the number of a module code below. */
+_Static_assert(sizeof(struct profile_process) == 672 && sizeof(struct profile_directive) == 72, "see above");
+_Static_assert(sizeof(struct catalog_module) == 48 && sizeof(struct catalog_column) == 32, "see above");
+_Static_assert(sizeof(struct context_node) == 16 && sizeof(struct context_share) == 24, "see below");
+_Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 120, "see below");
+_Static_assert(sizeof(struct construct_tasks) == 3016 && sizeof(struct construct_times) == 80, "see below");
+
+/* What sender and receiver must have in common: a version, and the sizes of records. */
+#define SIZE(record) sizeof(struct record)
+static const uint32_t own_layout[] = {4,
+                                      SIZE(profile_process),
+                                      SIZE(profile_thread),
+                                      SIZE(profile_directive),
+                                      SIZE(profile_mark),
+                                      SIZE(profile_user_count),
+                                      SIZE(context_node),
+                                      SIZE(context_share),
+                                      SIZE(context_mark),
+                                      SIZE(catalog_module),
+                                      SIZE(catalog_column),
+                                      SIZE(construct_node),
+                                      SIZE(construct_row),
+                                      SIZE(construct_counts),
+                                      SIZE(construct_tasks)};
 
 void serialisation_release(struct serialisation *message)
 {
@@ -44,7 +88,7 @@ void serialisation_release(struct serialisation *message)
   *message = (struct serialisation){0};
 }
 
-static void fail(struct serialisation *message, int status)
+void serialisation_fail(struct serialisation *message, int status)
 {
   if (!message->status)
     message->status = status;
@@ -61,7 +105,7 @@ void serialisation_put(struct serialisation *message, const void *block, size_t 
     return;
   size_t needed = message->size + padded(size);
   if (!array_reserve(&message->bytes, &message->room, needed, 1)) {
-    fail(message, ERR_NOMEM);
+    serialisation_fail(message, ERR_NOMEM);
     return;
   }
   if (size)
@@ -73,7 +117,7 @@ void serialisation_put(struct serialisation *message, const void *block, size_t 
 const void *serialisation_get(struct serialisation *message, size_t size)
 {
   if (message->status || size > message->size - message->at || padded(size) > message->size - message->at) {
-    fail(message, ERR_INPUT);
+    serialisation_fail(message, ERR_INPUT);
     return NULL;
   }
   const void *block = message->bytes + message->at;
@@ -103,7 +147,7 @@ const void *serialisation_get_array(struct serialisation *message, uint32_t *cou
   uint64_t number = serialisation_get_number(message);
   const void *records = NULL;
   if (number > UINT32_MAX)
-    fail(message, ERR_INPUT);
+    serialisation_fail(message, ERR_INPUT);
   else
     records = serialisation_get(message, number * record_size);
   *count = records ? (uint32_t)number : 0;
@@ -121,7 +165,7 @@ static const char *get_string(struct serialisation *message)
   uint32_t length;
   const char *text = serialisation_get_array(message, &length, 1);
   if (length && text[length - 1])
-    fail(message, ERR_INPUT);
+    serialisation_fail(message, ERR_INPUT);
   return length && !message->status ? text : NULL;
 }
 
@@ -131,7 +175,7 @@ static char *own_string(struct serialisation *message)
   const char *text = get_string(message);
   char *copy = text ? strdup(text) : NULL;
   if (text && !copy)
-    fail(message, ERR_NOMEM);
+    serialisation_fail(message, ERR_NOMEM);
   return copy;
 }
 
@@ -140,7 +184,7 @@ void *serialisation_own_array(struct serialisation *message, uint32_t *count, si
   const void *records = serialisation_get_array(message, count, record_size);
   void *copy = records ? calloc((size_t)*count + 1, record_size) : NULL;
   if (records && !copy)
-    fail(message, ERR_NOMEM);
+    serialisation_fail(message, ERR_NOMEM);
   if (copy)
     memcpy(copy, records, *count * record_size);
   else
@@ -170,47 +214,161 @@ void serialisation_get_problems(struct serialisation *message, struct problems *
   }
 }
 
-/* ---- processes ---- */
-
-static void put_workspan(struct serialisation *message, const struct profile_workspan *workspan)
+void serialisation_put_column(struct serialisation *message, const void *records, uint64_t count, size_t record_size,
+                              size_t at)
 {
-  put_string(message, workspan->unit);
-  serialisation_put_array(message, workspan->directives, workspan->directives ? workspan->directives_count : 0,
-                          sizeof *workspan->directives);
-  for (uint32_t i = 0; workspan->directives && i < workspan->directives_count; i++)
-    put_string(message, workspan->directives[i].name);
+  serialisation_put_number(message, count);
+  for (uint64_t i = 0; i < count; i++)
+    serialisation_put(message, (const uint8_t *)records + i * record_size + at, sizeof(uint32_t));
 }
 
-static void put_constructs(struct serialisation *message, const struct construct_times *times)
+uint32_t serialisation_get_count(struct serialisation *message)
 {
-  serialisation_put_array(message, times->nodes, times->nodes_count, sizeof *times->nodes);
-  serialisation_put_array(message, times->rows, times->rows_count, sizeof *times->rows);
+  uint64_t count = serialisation_get_number(message);
+  if (count > message->size || count >= UINT32_MAX)
+    serialisation_fail(message, ERR_INPUT);
+  return message->status ? 0 : (uint32_t)count;
+}
+
+uint32_t serialisation_get_cell(struct serialisation *message, uint32_t limit, bool allow_none)
+{
+  const uint32_t *cell = serialisation_get(message, sizeof *cell);
+  if (!cell || (*cell < limit) || (allow_none && *cell == MODEL_NONE))
+    return cell ? *cell : 0;
+  serialisation_fail(message, ERR_INPUT);
+  return 0;
+}
+
+bool serialisation_get_numbers(struct serialisation *message, uint32_t count, uint32_t limit, uint32_t **numbers)
+{
+  uint32_t found;
+  *numbers = serialisation_own_array(message, &found, sizeof **numbers);
+  bool valid = found == count;
+  for (uint32_t i = 0; i < found && valid; i++)
+    valid = (*numbers)[i] < limit || (*numbers)[i] == MODEL_NONE;
+  if (!valid)
+    serialisation_fail(message, ERR_INPUT);
+  return !message->status;
+}
+
+void serialisation_put_tree(struct serialisation *message, const struct tree *tree)
+{
+  serialisation_put_column(message, tree->rows, tree->count, sizeof *tree->rows, offsetof(struct tree_row, parent));
+}
+
+void serialisation_get_tree(struct serialisation *message, struct tree *tree)
+{
+  uint32_t count = serialisation_get_count(message);
+  tree->rows = calloc((size_t)count + 1, sizeof *tree->rows);
+  if (!tree->rows)
+    serialisation_fail(message, ERR_NOMEM);
+  for (uint32_t row = 0; row < count && !message->status; row++) {
+    uint32_t above = serialisation_get_cell(message, row ? row : UINT32_MAX, !row);
+    tree->rows[row].parent = row ? above : MODEL_NONE;
+    tree->rows[row].depth = row ? tree->rows[above].depth + 1 : 0;
+    tree->count = row + 1;
+  }
+}
+
+/* ---- records with what they refer to ---- */
+
+static void *pointer_at(const void *record, size_t at)
+{
+  void *pointer;
+  memcpy(&pointer, (const uint8_t *)record + at, sizeof pointer); /* it may have any type */
+  return pointer;
+}
+
+static uint32_t *count_at(void *record, const struct part *part)
+{
+  return (uint32_t *)(void *)((uint8_t *)record + part->count);
+}
+
+static void put_parts(struct serialisation *message, const void *record, const struct part *part)
+{
+  for (; part->kind; part++) {
+    const uint8_t *array = part->kind == FLAGS ? NULL : pointer_at(record, part->at);
+    uint32_t count = 0;
+    if (part->kind == TEXT)
+      put_string(message, (const char *)array);
+    if (part->kind != LIST)
+      continue;
+    if (array)
+      memcpy(&count, (const uint8_t *)record + part->count, sizeof count);
+    serialisation_put_array(message, array, count, part->size);
+    for (uint32_t i = 0; i < count && part->parts; i++)
+      put_parts(message, array + i * part->size, part->parts);
+  }
+}
+
+static void put_records(struct serialisation *message, const void *records, uint32_t count, size_t size,
+                        const struct part *parts)
+{
+  serialisation_put_array(message, records, count, size);
+  for (uint32_t i = 0; i < count; i++)
+    put_parts(message, (const uint8_t *)records + i * size, parts);
+}
+
+/* Removes the sender's pointers from a record, so that a failure leaves none to release, and values of bools that no
+ * bool has. */
+static void clear_parts(void *record, const struct part *part)
+{
+  for (; part->kind; part++) {
+    uint8_t *at = (uint8_t *)record + part->at;
+    for (size_t i = 0; i < part->count && part->kind == FLAGS; i++)
+      at[i] = at[i] == 1;
+    if (part->kind != FLAGS)
+      memset(at, 0, sizeof(void *));
+    if (part->kind == LIST)
+      *count_at(record, part) = 0;
+  }
+}
+
+/* Reads what a record, whose parts are clear, refers to. */
+static void get_parts(struct serialisation *message, void *record, const struct part *part)
+{
+  for (; part->kind && !message->status; part++) {
+    void *found = NULL;
+    uint32_t count = 0;
+    if (part->kind == TEXT)
+      found = own_string(message);
+    else if (part->kind == LIST)
+      found = serialisation_own_array(message, &count, part->size);
+    else
+      continue;
+    memcpy((uint8_t *)record + part->at, &found, sizeof found);
+    if (part->kind == LIST)
+      *count_at(record, part) = count;
+    for (uint32_t i = 0; i < count && part->parts; i++)
+      clear_parts((uint8_t *)found + i * part->size, part->parts);
+    for (uint32_t i = 0; i < count && part->parts; i++)
+      get_parts(message, (uint8_t *)found + i * part->size, part->parts);
+  }
+}
+
+/* ---- processes ---- */
+
+/* What was counted in the rows of a process, and the names of what was. */
+static void put_counts(struct serialisation *message, const struct construct_times *times)
+{
   serialisation_put_number(message, times->counts ? times->rows_count : 0);
   for (uint32_t i = 0; i < times->rows_count && times->counts; i++)
     serialisation_put(message, times->rows[i].figures.counts, sizeof *times->counts);
-  serialisation_put_array(message, times->tasks, times->tasks_count, sizeof *times->tasks);
   serialisation_put_array(message, times->counters.names, times->counters.count, sizeof *times->counters.names);
-}
-
-static void put_user_marks(struct serialisation *message, const struct profile_marks *marks)
-{
-  serialisation_put_array(message, marks->marks, marks->marks_count, sizeof *marks->marks);
-  serialisation_put_array(message, marks->counts, marks->counts_count, sizeof *marks->counts);
-  serialisation_put_array(message, marks->text, marks->text_size, 1);
 }
 
 static void put_process(struct serialisation *message, const struct profile_process *process, bool bare)
 {
-  serialisation_put(message, process, sizeof *process);
-  put_string(message, process->path);
-  put_string(message, process->host);
-  put_string(message, process->command);
-  put_string(message, process->runtime);
-  put_string(message, process->notes);
-  serialisation_put_array(message, process->threads, process->threads_count, sizeof *process->threads);
-  put_workspan(message, bare ? &(struct profile_workspan){0} : &process->workspan);
-  put_constructs(message, bare ? &(struct construct_times){0} : &process->constructs);
-  put_user_marks(message, bare ? &(struct profile_marks){0} : &process->marks);
+  struct profile_process sent = *process;
+  if (bare) {
+    sent.workspan.unit = NULL;
+    sent.workspan.directives = NULL;
+    sent.constructs = (struct construct_times){0};
+    sent.marks = (struct profile_marks){0};
+  }
+  serialisation_put(message, &sent, sizeof sent);
+  put_parts(message, &sent, process_parts);
+  put_counts(message, &sent.constructs);
 }
 
 /* Maps the sender's numbers of modules and columns to those of this rank's catalog. */
@@ -219,23 +377,17 @@ struct number_map {
   uint32_t columns[CATALOG_COLUMNS_MAX], columns_count;
 };
 
-static void get_workspan(struct serialisation *message, const struct number_map *numbers,
-                         struct profile_workspan *workspan)
+static void get_directives(struct serialisation *message, const struct number_map *numbers,
+                           struct profile_workspan *workspan)
 {
-  workspan->directives = NULL;
-  workspan->unit = own_string(message);
-  workspan->directives = serialisation_own_array(message, &workspan->directives_count, sizeof *workspan->directives);
-  for (uint32_t i = 0; i < workspan->directives_count; i++) /* so that a failure leaves no foreign pointer to release */
-    workspan->directives[i].name = NULL;
   for (uint32_t i = 0; i < workspan->directives_count && !message->status; i++) {
     struct profile_directive *directive = &workspan->directives[i];
-    directive->name = own_string(message);
     if (directive->module != MODEL_NONE && directive->module < numbers->modules_count)
       directive->module = numbers->modules[directive->module];
     else if (directive->module != MODEL_NONE)
-      fail(message, ERR_INPUT);
+      serialisation_fail(message, ERR_INPUT);
     if (!directive->name || directive->kind >= DIRECTIVE_KINDS)
-      fail(message, ERR_INPUT);
+      serialisation_fail(message, ERR_INPUT);
   }
   if (workspan->known && !workspan->unit)
     workspan->known = false; /* sent without, because the profile is bare */
@@ -264,12 +416,12 @@ static void get_counters(struct serialisation *message, struct counter_names *co
   uint32_t count;
   char(*names)[COUNTER_NAME_MAX] = serialisation_own_array(message, &count, sizeof *names);
   if (!message->status && count > COUNTERS_MAX)
-    fail(message, ERR_INPUT);
+    serialisation_fail(message, ERR_INPUT);
   for (uint32_t i = 0; i < count && !message->status; i++) {
     names[i][COUNTER_NAME_MAX - 1] = '\0';
     uint32_t number = counter_names_add(counters, names[i]);
     if (number != i)
-      fail(message, number == MODEL_NONE ? ERR_NOMEM : ERR_INPUT);
+      serialisation_fail(message, number == MODEL_NONE ? ERR_NOMEM : ERR_INPUT);
   }
   free(names);
 }
@@ -284,21 +436,8 @@ static void get_counts(struct serialisation *message, struct construct_times *ti
     times->counts = NULL;
   }
   if (count && count != times->rows_count)
-    fail(message, ERR_INPUT);
+    serialisation_fail(message, ERR_INPUT);
   construct_times_set_counts(times);
-}
-
-static void get_constructs(struct serialisation *message, struct profile_process *process)
-{
-  struct construct_times *times = &process->constructs;
-  *times = (struct construct_times){0};
-  times->nodes = serialisation_own_array(message, &times->nodes_count, sizeof *times->nodes);
-  times->rows = serialisation_own_array(message, &times->rows_count, sizeof *times->rows);
-  get_counts(message, times);
-  times->tasks = serialisation_own_array(message, &times->tasks_count, sizeof *times->tasks);
-  get_counters(message, &times->counters);
-  if (!message->status && !valid_constructs(times, process))
-    fail(message, ERR_INPUT);
 }
 
 /* Whether all names of a process's marks and counters exist, and the marks are in order. */
@@ -314,34 +453,6 @@ static bool valid_marks(const struct profile_marks *marks)
   return valid;
 }
 
-static void get_user_marks(struct serialisation *message, struct profile_marks *marks)
-{
-  *marks = (struct profile_marks){0};
-  marks->marks = serialisation_own_array(message, &marks->marks_count, sizeof *marks->marks);
-  marks->counts = serialisation_own_array(message, &marks->counts_count, sizeof *marks->counts);
-  marks->text = serialisation_own_array(message, &marks->text_size, 1);
-  if (!message->status && !valid_marks(marks))
-    fail(message, ERR_INPUT);
-  for (uint32_t i = 0; i < marks->marks_count && !message->status; i++)
-    marks->phases += marks->marks[i].phase;
-}
-
-/* Reads the bools of a record by their bytes: a damaged one may have a value that no bool has. */
-static void get_bools(const void *record, struct profile_process *process)
-{
-  const uint8_t *bytes = record;
-  process->usable = bytes[offsetof(struct profile_process, usable)] == 1;
-  process->unfinished = bytes[offsetof(struct profile_process, unfinished)] == 1;
-  process->running = bytes[offsetof(struct profile_process, running)] == 1;
-  process->copied = bytes[offsetof(struct profile_process, copied)] == 1;
-  process->superseded = bytes[offsetof(struct profile_process, superseded)] == 1;
-  process->in_part = bytes[offsetof(struct profile_process, in_part)] == 1;
-  process->of_whole = bytes[offsetof(struct profile_process, of_whole)] == 1;
-  process->counts_about = bytes[offsetof(struct profile_process, counts_about)] == 1;
-  process->workspan.known = bytes[offsetof(struct profile_process, workspan.known)] == 1;
-  process->workspan.is_time = bytes[offsetof(struct profile_process, workspan.is_time)] == 1;
-}
-
 static void get_process(struct serialisation *message, const struct number_map *numbers,
                         struct profile_process *process)
 {
@@ -350,22 +461,18 @@ static void get_process(struct serialisation *message, const struct number_map *
     return;
   memcpy(process, record, sizeof *process);
   process->paused_ns = process->paused_ns < process->wall_ns ? process->paused_ns : process->wall_ns;
-  get_bools(record, process);
-  process->host = process->command = process->runtime = process->notes = NULL;
-  process->threads = NULL;
   process->directive_map = NULL;
   process->constructs = (struct construct_times){0};
   process->marks = (struct profile_marks){0};
-  process->workspan.unit = NULL;
-  process->path = own_string(message);
-  process->host = own_string(message);
-  process->command = own_string(message);
-  process->runtime = own_string(message);
-  process->notes = own_string(message);
-  process->threads = serialisation_own_array(message, &process->threads_count, sizeof *process->threads);
-  get_workspan(message, numbers, &process->workspan);
-  get_constructs(message, process);
-  get_user_marks(message, &process->marks);
+  clear_parts(process, process_parts);
+  get_parts(message, process, process_parts);
+  get_directives(message, numbers, &process->workspan);
+  get_counts(message, &process->constructs);
+  get_counters(message, &process->constructs.counters);
+  if (!message->status && (!valid_constructs(&process->constructs, process) || !valid_marks(&process->marks)))
+    serialisation_fail(message, ERR_INPUT);
+  for (uint32_t i = 0; i < process->marks.marks_count && !message->status; i++)
+    process->marks.phases += process->marks.marks[i].phase;
 }
 
 /* Puts the processes that this rank has read, with their places among those of the run. */
@@ -389,7 +496,7 @@ static void put_processes(struct serialisation *message, const struct profile *p
 static void reserve_processes(struct serialisation *message, struct profile *profile, uint64_t count)
 {
   if (count > UINT32_MAX - 1 || (profile->processes && profile->processes_count != count)) {
-    fail(message, ERR_INPUT);
+    serialisation_fail(message, ERR_INPUT);
     return;
   }
   if (profile->processes)
@@ -399,7 +506,7 @@ static void reserve_processes(struct serialisation *message, struct profile *pro
   if (profile->processes && profile->problems)
     profile->processes_count = (uint32_t)count;
   else
-    fail(message, ERR_NOMEM);
+    serialisation_fail(message, ERR_NOMEM);
 }
 
 /* Checks what the rest of the program relies on. */
@@ -407,7 +514,7 @@ static void check_process(struct serialisation *message, const struct profile_pr
 {
   bool named = process->host && process->command && process->runtime && process->notes;
   if (!message->status && (!process->path || process->number >= processes || (process->usable && !named)))
-    fail(message, ERR_INPUT);
+    serialisation_fail(message, ERR_INPUT);
 }
 
 static void get_processes(struct serialisation *message, const struct number_map *numbers, struct profile *profile)
@@ -418,7 +525,7 @@ static void get_processes(struct serialisation *message, const struct number_map
   for (uint64_t i = 0; i < present && !message->status; i++) {
     uint64_t place = serialisation_get_number(message);
     if (place >= profile->processes_count || profile->processes[place].path) {
-      fail(message, ERR_INPUT);
+      serialisation_fail(message, ERR_INPUT);
       break;
     }
     get_process(message, numbers, &profile->processes[place]);
@@ -431,14 +538,8 @@ static void get_processes(struct serialisation *message, const struct number_map
 
 static void put_catalog(struct serialisation *message, const struct catalog *catalog)
 {
-  serialisation_put_array(message, catalog->modules, catalog->modules_count, sizeof *catalog->modules);
-  for (uint32_t i = 0; i < catalog->modules_count; i++)
-    put_string(message, catalog->modules[i].path);
-  serialisation_put_array(message, catalog->columns, catalog->columns_count, sizeof *catalog->columns);
-  for (uint32_t i = 0; i < catalog->columns_count; i++) {
-    put_string(message, catalog->columns[i].name);
-    put_string(message, catalog->columns[i].unit);
-  }
+  put_records(message, catalog->modules, catalog->modules_count, sizeof *catalog->modules, module_parts);
+  put_records(message, catalog->columns, catalog->columns_count, sizeof *catalog->columns, column_parts);
 }
 
 static void get_modules(struct serialisation *message, struct catalog *catalog, struct number_map *numbers)
@@ -446,17 +547,17 @@ static void get_modules(struct serialisation *message, struct catalog *catalog, 
   const struct catalog_module *modules = serialisation_get_array(message, &numbers->modules_count, sizeof *modules);
   numbers->modules = calloc((size_t)numbers->modules_count + 1, sizeof *numbers->modules);
   if (!numbers->modules)
-    fail(message, ERR_NOMEM);
+    serialisation_fail(message, ERR_NOMEM);
   for (uint32_t i = 0; i < numbers->modules_count && !message->status; i++) {
     const char *path = get_string(message);
     if (!path || modules[i].build_id_size > sizeof modules[i].build_id) {
-      fail(message, ERR_INPUT);
+      serialisation_fail(message, ERR_INPUT);
       return;
     }
     numbers->modules[i] =
         catalog_add_module(catalog, path, modules[i].build_id, modules[i].build_id_size, modules[i].flags);
     if (numbers->modules[i] == MODEL_NONE)
-      fail(message, ERR_NOMEM);
+      serialisation_fail(message, ERR_NOMEM);
   }
 }
 
@@ -465,18 +566,18 @@ static void get_columns(struct serialisation *message, struct catalog *catalog, 
 {
   const struct catalog_column *columns = serialisation_get_array(message, &numbers->columns_count, sizeof *columns);
   if (numbers->columns_count > CATALOG_COLUMNS_MAX)
-    fail(message, ERR_INPUT);
+    serialisation_fail(message, ERR_INPUT);
   for (uint32_t i = 0; i < numbers->columns_count && !message->status; i++) {
     const char *name = get_string(message), *unit = get_string(message);
     if (!name || !unit || (columns[i].role & ~(uint32_t)COLUMN_OF_WHOLE) >= COLUMN_ROLES) {
-      fail(message, ERR_INPUT);
+      serialisation_fail(message, ERR_INPUT);
       return;
     }
     struct catalog_column column = columns[i];
     column.name = (char *)name;
     column.unit = (char *)unit;
     if (catalog_add_column(catalog, &column, &numbers->columns[i]) == ERR_NOMEM)
-      fail(message, ERR_NOMEM);
+      serialisation_fail(message, ERR_NOMEM);
   }
 }
 
@@ -488,7 +589,7 @@ static void put_contexts(struct serialisation *message, const struct profile *pr
   const struct contexts *contexts = &profile->contexts;
   bool *leads = calloc((size_t)profile->processes_count + 1, sizeof *leads);
   if (!leads) {
-    fail(message, ERR_NOMEM);
+    serialisation_fail(message, ERR_NOMEM);
     return;
   }
   uint32_t kept = 0;
@@ -526,13 +627,13 @@ static void get_nodes(struct serialisation *message, const struct context_node *
 {
   for (uint32_t i = 1; i < count && !message->status; i++) {
     if (!valid_node(nodes, i, numbers)) {
-      fail(message, ERR_INPUT);
+      serialisation_fail(message, ERR_INPUT);
       return;
     }
     uint32_t module = has_module(&nodes[i]) ? numbers->modules[nodes[i].module] : 0;
     map[i] = contexts_add(contexts, map[nodes[i].parent], nodes[i].kind, module, nodes[i].offset);
     if (map[i] == MODEL_NONE)
-      fail(message, ERR_NOMEM);
+      serialisation_fail(message, ERR_NOMEM);
   }
 }
 
@@ -546,13 +647,13 @@ static void get_values(struct serialisation *message, const struct context_node 
     if (!nodes[i].value)
       continue;
     if (!stride || nodes[i].value >= cells / stride) {
-      fail(message, ERR_INPUT);
+      serialisation_fail(message, ERR_INPUT);
       return;
     }
     for (uint32_t column = 0; column < numbers->columns_count && column < stride; column++)
       if (numbers->columns[column] != MODEL_NONE &&
           contexts_value(contexts, map[i], numbers->columns[column], values[nodes[i].value * stride + column]))
-        fail(message, ERR_NOMEM);
+        serialisation_fail(message, ERR_NOMEM);
   }
 }
 
@@ -569,13 +670,13 @@ static void get_shares(struct serialisation *message, const struct profile *prof
                  share.directive < profile->processes[share.owner].workspan.directives_count &&
                  (share.context == MODEL_NONE || share.context < count);
     if (!valid) {
-      fail(message, ERR_INPUT);
+      serialisation_fail(message, ERR_INPUT);
       return;
     }
     if (share.context != MODEL_NONE)
       share.context = map[share.context];
     if (contexts_add_share(contexts, &share))
-      fail(message, ERR_NOMEM);
+      serialisation_fail(message, ERR_NOMEM);
   }
 }
 
@@ -588,12 +689,12 @@ static void get_marks(struct serialisation *message, const struct profile *profi
     struct context_mark mark = records[i];
     if (mark.owner >= profile->processes_count || mark.context >= count ||
         mark.construct >= profile->processes[mark.owner].constructs.nodes_count) {
-      fail(message, ERR_INPUT);
+      serialisation_fail(message, ERR_INPUT);
       return;
     }
     mark.context = map[mark.context];
     if (contexts_add_mark(contexts, &mark))
-      fail(message, ERR_NOMEM);
+      serialisation_fail(message, ERR_NOMEM);
   }
 }
 
@@ -603,10 +704,10 @@ static void get_contexts(struct serialisation *message, const struct number_map 
   uint32_t count;
   const struct context_node *nodes = serialisation_get_array(message, &count, sizeof *nodes);
   if (!message->status && !contexts->nodes && contexts_init(contexts))
-    fail(message, ERR_NOMEM);
+    serialisation_fail(message, ERR_NOMEM);
   uint32_t *map = calloc((size_t)count + 1, sizeof *map);
   if (!map)
-    fail(message, ERR_NOMEM);
+    serialisation_fail(message, ERR_NOMEM);
   if (!message->status)
     get_nodes(message, nodes, count, numbers, contexts, map);
   if (!message->status)
@@ -642,19 +743,20 @@ void serialisation_get_profile(struct serialisation *message, struct profile *pr
 
 /* Precedes the compressed blocks. */
 struct head {
-  struct layout layout;
+  uint32_t layout[sizeof own_layout / sizeof *own_layout];
   uint64_t size; /* bytes of all blocks */
 };
 
 void *serialisation_pack(struct serialisation *message, size_t *size)
 {
-  struct head head = {own_layout, message->size};
+  struct head head = {.size = message->size};
+  memcpy(head.layout, own_layout, sizeof own_layout);
   size_t room = ZSTD_compressBound(message->size);
   uint8_t *packed = message->status ? NULL : malloc(sizeof head + room);
   size_t length =
       packed ? ZSTD_compress(packed + sizeof head, room, message->bytes, message->size, COMPRESSION_LEVEL) : 0;
   if (!packed || ZSTD_isError(length)) {
-    fail(message, ERR_NOMEM);
+    serialisation_fail(message, ERR_NOMEM);
     free(packed);
     return NULL;
   }
@@ -668,23 +770,23 @@ void serialisation_unpack(struct serialisation *message, const void *bytes, size
   struct head head;
   *message = (struct serialisation){0};
   if (size < sizeof head) {
-    fail(message, ERR_INPUT);
+    serialisation_fail(message, ERR_INPUT);
     return;
   }
   memcpy(&head, bytes, sizeof head);
-  if (memcmp(&head.layout, &own_layout, sizeof own_layout)) {
-    fail(message, ERR_INPUT);
+  if (memcmp(head.layout, own_layout, sizeof own_layout)) {
+    serialisation_fail(message, ERR_INPUT);
     return;
   }
   const uint8_t *packed = (const uint8_t *)bytes + sizeof head;
   size_t claimed = ZSTD_getFrameContentSize(packed, size - sizeof head) == head.size ? head.size : SIZE_MAX;
   message->bytes = claimed == SIZE_MAX ? NULL : malloc(claimed + 1);
   if (!message->bytes) {
-    fail(message, claimed == SIZE_MAX ? ERR_INPUT : ERR_NOMEM);
+    serialisation_fail(message, claimed == SIZE_MAX ? ERR_INPUT : ERR_NOMEM);
     return;
   }
   size_t length = ZSTD_decompress(message->bytes, claimed, packed, size - sizeof head);
   if (ZSTD_isError(length) || length != claimed)
-    fail(message, ERR_INPUT);
+    serialisation_fail(message, ERR_INPUT);
   message->size = message->room = claimed;
 }

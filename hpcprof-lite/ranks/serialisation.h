@@ -12,6 +12,7 @@
 #define HPCPROF_LITE_RANKS_SERIALISATION_H
 
 #include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/model/tree.h"
 
 /* Initialised to zero by the caller, or by serialisation_unpack(). */
 struct serialisation {
@@ -40,6 +41,27 @@ const void *serialisation_get_array(struct serialisation *message, uint32_t *cou
 
 /* Returns a copy of the next array, with one more record, which is zero.  The caller frees it. */
 void *serialisation_own_array(struct serialisation *message, uint32_t *count, size_t record_size);
+
+/* Appends a count and one field, of 32 bits, of that many records. */
+void serialisation_put_column(struct serialisation *message, const void *records, uint64_t count, size_t record_size,
+                              size_t at);
+
+/* Returns the count of a column that follows: its cells are in the message, so it is limited by that; 0 on failure. */
+uint32_t serialisation_get_count(struct serialisation *message);
+
+/* Returns the next cell, which is below a limit, or MODEL_NONE where that is allowed; 0 on failure. */
+uint32_t serialisation_get_cell(struct serialisation *message, uint32_t limit, bool allow_none);
+
+/* Sets *numbers to the next array, of `count` numbers that are each below a limit or MODEL_NONE; the caller frees it
+ * also after a failure.  Returns false on failure. */
+bool serialisation_get_numbers(struct serialisation *message, uint32_t count, uint32_t limit, uint32_t **numbers);
+
+/* The parents of a tree's rows; the receiver, whose tree is zero, also gets their depths. */
+void serialisation_put_tree(struct serialisation *message, const struct tree *tree);
+void serialisation_get_tree(struct serialisation *message, struct tree *tree);
+
+/* Keeps the first failure. */
+void serialisation_fail(struct serialisation *message, int status);
 
 void serialisation_put_problems(struct serialisation *message, const struct problems *problems);
 
