@@ -152,8 +152,11 @@ def every_view_and_format_is_completed(directory):
 def bash_completes_every_option_that_has_words(directory):
     """What completes the value of an option is what the option accepts."""
     need_program("bash")
-    for option in ("--idleness", "--lanes", "--colour"):
+    text = must(REPORT, "--help")
+    for option, told in (("--idleness", "--idleness"), ("--lanes", "--lanes"), ("--colour", "--grain-limit")):
         words = bash(directory, "hpcprof-lite", option, "")
+        paragraph = re.search(rf" {told} .*(?:\n {{26}}.*)*", text)[0]
+        assert set(words) <= set(re.findall("[a-z_]+", paragraph)), (words, paragraph)
         refused = run(REPORT, option, "nonsense", "nowhere").stderr
         assert len(words) > 2 and set(words) == set(re.findall(r"[a-z_]+", refused.split("needs ")[1].split(", not")[0])) - {"or"}, \
             (words, refused)
@@ -161,6 +164,11 @@ def bash_completes_every_option_that_has_words(directory):
         words = bash(directory, "hpcrun-lite", option, "")
         refused = run(LAUNCHER, option, "nonsense", "true").stderr
         assert len(words) > 1 and refused.strip().endswith("write one of " + ", ".join(words)), (words, refused)
+    refused = run(LAUNCHER, "--control", directory, "nonsense").stderr
+    commands = {word.split()[0] for word in refused[refused.index("(") + 1:refused.index(")")].split(", ")}
+    assert set(bash(directory, "hpcrun-lite", "--control", directory, "")) == commands, refused
+    assert f"_values command {' '.join(bash(directory, 'hpcrun-lite', '--control', directory, ''))}\n" in \
+        text_of(installed("hpcrun-lite")[1])
     for option, event in (("-e", "cpu-clock"), ("-c", "LLC-loads")):
         words = bash(directory, "hpcrun-lite", option, "")
         assert event in words and "cycles" in words, words

@@ -114,6 +114,7 @@ def sound_files_beside_damaged_ones(directory):
 def refusals_name_the_views_that_have_an_option(_):
     """Exactly these accept it, whatever view is asked for."""
     views = refused("--view", "nonsense", "basic").split("one of ")[1].split(", ")
+    text = golden_report("--help").stdout.decode()
     for option in (["--idleness", "core"], ["--what-if", "f=2"], ["--root", "f"], ["--depth", "1"], ["--per-thread"],
                    ["--percent-limit", "1"], ["--compare", "base"], ["--scaling"], ["--live"]):
         accepted, named = set(), set()
@@ -127,6 +128,9 @@ def refusals_name_the_views_that_have_an_option(_):
                 named.add(frozenset(re.findall(r"[a-z-]+", told)) & set(views))
         accepted -= {"grain-graph"} if option[0] == "--root" else set()  # there, it is the path of a grain
         assert named == {frozenset(accepted)} and accepted, (option, accepted, named)
+        told = re.search(rf"\n      {option[0]}(?![a-z-]).*(?:\n {{26}}.*)*", text)[0]
+        if option[0] in ("--compare", "--live"):
+            assert set(re.findall(r"[a-z-]+", told)) & set(views) == accepted, told
 
 
 @case
