@@ -29,7 +29,7 @@ struct command_option {
   enum command_value value;
   const char *const *words; /* of value; end in NULL */
   const char *brief;        /* what a shell shows beside the option; begins with '*' if that is repeatable */
-  const char *excludes;     /* what a shell offers no more after it, as zsh has it: "--live --env"; NULL: nothing */
+  const char *excludes;     /* which options a shell no longer offers after it, such as "--live --env"; NULL: all */
   const char *help;         /* one paragraph; a line that must end ends in '\n' */
 };
 

@@ -110,12 +110,19 @@ static void print_values(const struct program *program)
       print_value(program, &program->options[i]);
 }
 
-/* Words with what they mean. */
-static void print_phrases(const char *const *words, const char *const *phrases)
+/* A view or a format with what it is. */
+static void print_row(const char *name, const char *phrase)
+{
+  printf(" %s\\:\"%s\"", name, phrase);
+}
+
+static void print_rows(bool views)
 {
   putchar('(');
-  for (size_t i = 0; words[i]; i++)
-    printf("%s%s\\:\"%s\"", i ? " " : "", words[i], phrases[i]);
+  for (size_t i = 0; views && i < OPTIONS_VIEWS; i++)
+    print_row(options_views[i].name, options_views[i].phrase);
+  for (size_t i = 0; !views && i < OPTIONS_FORMATS; i++)
+    print_row(options_formats[i].name, options_formats[i].phrase);
   putchar(')');
 }
 
@@ -130,10 +137,8 @@ static void print_action(const struct program *program, const struct command_opt
   case COMMAND_WORDS:
   case COMMAND_EVENTS:
     putchar('(');
-    if (option == &options_described[GIVEN_VIEW])
-      print_phrases(option->words, options_view_phrases);
-    else if (option == &options_described[GIVEN_FORMAT])
-      print_phrases(option->words, options_format_phrases);
+    if (option == &options_described[GIVEN_VIEW] || option == &options_described[GIVEN_FORMAT])
+      print_rows(option == &options_described[GIVEN_VIEW]);
     else
       print_words(option, "");
     putchar(')');

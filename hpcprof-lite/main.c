@@ -87,7 +87,7 @@ static int page_comparison(struct job *job, enum options_view number)
   static struct comparison comparison;
   compared = (struct job){.options = job->options, .ranks.size = 1};
   compared.options.view = number;
-  compared.options.view_name = options_view_name(number);
+  compared.options.view_name = options_views[number].name;
   compared.options.format = OPTIONS_CSV;
   int status = (job->options.scaling ? scaling_pipeline : compare_pipeline)(&compared, &comparison);
   compared.report.stream = job->report.stream;
@@ -105,7 +105,7 @@ static int page_view(struct job *job, enum options_view number, enum page_conten
   const struct view *view = &views[number];
   job->options.view = number;
   job->options.format = json ? OPTIONS_JSON : OPTIONS_CSV;
-  job->report.view = options_view_name(number);
+  job->report.view = options_views[number].name;
   int status = number == OPTIONS_SOURCE ? tree_prepare_again(job) : 0;
   if (!status && view->pipeline)
     status = view->pipeline(job);
@@ -221,7 +221,7 @@ static int report_view(struct job *job, struct comparison *comparison)
   if (format->directory && output_is_new(options->output))
     return EXIT_INPUT;
   if (options_format_is(options, IS_BINARY) && !options->output && isatty(STDOUT_FILENO)) {
-    job_print_error("format %s is binary: write it to a file with --output", options_format_name(options->format));
+    job_print_error("format %s is binary: write it to a file with --output", options_formats[options->format].name);
     return EXIT_USAGE;
   }
   if (options->raw_names || options->format != OPTIONS_CSV) /* pages and databases are made from CSV, too */

@@ -21,14 +21,8 @@ static const char *const view_names[] = {
 #undef VIEW
     NULL};
 
-const char *const options_view_phrases[] = {
-#define VIEW(id, name, phrase, ...) phrase,
-#include "hpcprof-lite/views.def"
-#undef VIEW
-};
-
-static const unsigned view_traits[] = {
-#define VIEW(id, name, phrase, traits, ...) traits,
+const struct options_view_row options_views[OPTIONS_VIEWS] = {
+#define VIEW(id, name, phrase, traits, ...) {name, phrase, traits},
 #include "hpcprof-lite/views.def"
 #undef VIEW
 };
@@ -39,17 +33,8 @@ static const char *const format_names[] = {
 #undef FORMAT
     NULL};
 
-const char *const options_format_phrases[] = {
-#define FORMAT(id, name, phrase, ...) phrase,
-#include "hpcprof-lite/formats.def"
-#undef FORMAT
-};
-
-static const struct {
-  enum options_content shows;
-  unsigned traits;
-} formats[] = {
-#define FORMAT(id, name, phrase, shows, traits, ...) {SHOWS_##shows, traits},
+const struct options_format_row options_formats[OPTIONS_FORMATS] = {
+#define FORMAT(id, name, phrase, shows, traits, ...) {name, phrase, SHOWS_##shows, traits},
 #include "hpcprof-lite/formats.def"
 #undef FORMAT
 };
@@ -59,37 +44,22 @@ static const char *const baseline_names[] = {
 static const char *const lane_names[] = {
     [TIMELINE_THREADS] = "thread", [TIMELINE_PROCESSES] = "process", [TIMELINE_NODES] = "node", NULL};
 
-const char *options_view_name(enum options_view view)
-{
-  return view_names[view];
-}
-
-const char *options_format_name(enum options_format format)
-{
-  return format_names[format];
-}
-
 bool options_view_has(const struct options *options, unsigned traits)
 {
-  return (view_traits[options->view] & traits) == traits;
+  return (options_views[options->view].traits & traits) == traits;
 }
 
 bool options_format_is(const struct options *options, unsigned traits)
 {
-  return (formats[options->format].traits & traits) == traits;
-}
-
-enum options_content options_content(const struct options *options)
-{
-  return formats[options->format].shows;
+  return (options_formats[options->format].traits & traits) == traits;
 }
 
 void options_list_views(unsigned trait, const char *last, char *text, size_t size)
 {
   const char *names[OPTIONS_VIEWS + 1] = {NULL};
   for (size_t i = 0, count = 0; i < OPTIONS_VIEWS; i++)
-    if (view_traits[i] & trait)
-      names[count++] = view_names[i];
+    if (options_views[i].traits & trait)
+      names[count++] = options_views[i].name;
   words_list(names, last, text, size);
 }
 
@@ -97,8 +67,8 @@ void options_list_formats(enum options_content content, const char *last, char *
 {
   const char *names[OPTIONS_FORMATS + 1] = {NULL};
   for (size_t i = 0, count = 0; i < OPTIONS_FORMATS; i++)
-    if (formats[i].shows == content)
-      names[count++] = format_names[i];
+    if (options_formats[i].shows == content)
+      names[count++] = options_formats[i].name;
   words_list(names, last, text, size);
 }
 
@@ -283,7 +253,7 @@ static int take_source_path(const struct taken *taken)
 #define FLAG(id, letter, name, member, brief, help)                                                                    \
   OPTION(id, letter, name, NULL, take_flag, member, COMMAND_FREE, NULL, brief, help)
 
-const struct command_option options_described[] = {
+const struct command_option options_described[OPTIONS_GIVEN] = {
 #define OPTION(id, letter, name, argument, take, member, value, words, brief, help)                                    \
   {letter, name, argument, value, words, brief, NULL, help},
 #include "hpcprof-lite/options.def"
@@ -342,8 +312,8 @@ static unsigned cores(void)
 
 bool options_of_samples(const struct options *options)
 {
-  return options_view_has(options, HAS_SAMPLES) &&
-         (options_content(options) == SHOWS_VIEWS || options_content(options) == SHOWS_CONTEXTS);
+  enum options_content shows = options_formats[options->format].shows;
+  return options_view_has(options, HAS_SAMPLES) && (shows == SHOWS_VIEWS || shows == SHOWS_CONTEXTS);
 }
 
 void options_release(struct options *options)

@@ -129,24 +129,29 @@ int options_parse(int argc, char **argv, struct options *options, char *message,
 
 void options_release(struct options *options);
 
-const char *options_view_name(enum options_view view);
-const char *options_format_name(enum options_format format);
-
-/* What views and formats show, one phrase each, for shells. */
-extern const char *const options_view_phrases[OPTIONS_VIEWS], *const options_format_phrases[OPTIONS_FORMATS];
+/* A view, or a format; the phrase is what a shell shows beside its name. */
+struct options_view_row {
+  const char *name, *phrase;
+  unsigned traits;
+};
+struct options_format_row {
+  const char *name, *phrase;
+  enum options_content shows;
+  unsigned traits;
+};
+extern const struct options_view_row options_views[OPTIONS_VIEWS];
+extern const struct options_format_row options_formats[OPTIONS_FORMATS];
 
 /* Whether the view, or the format, has all these traits. */
 bool options_view_has(const struct options *options, unsigned traits);
 bool options_format_is(const struct options *options, unsigned traits);
 
-enum options_content options_content(const struct options *options);
-
 /* Lists the views that have a trait, and the formats that show something: "a, b or c" with `last` " or ". */
 void options_list_views(unsigned trait, const char *last, char *text, size_t size);
 void options_list_formats(enum options_content content, const char *last, char *text, size_t size);
 
-/* The description of the options, OPTIONS_GIVEN of them. */
-extern const struct command_option options_described[];
+/* The descriptions of the options. */
+extern const struct command_option options_described[OPTIONS_GIVEN];
 
 void options_print_help(FILE *stream);
 

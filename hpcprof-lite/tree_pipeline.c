@@ -274,7 +274,7 @@ static int choose_metric(struct job *job)
 
 int tree_pipeline(struct job *job)
 {
-  job->report.no_statistics |= options_content(&job->options) == SHOWS_CONTEXTS;
+  job->report.no_statistics |= options_formats[job->options.format].shows == SHOWS_CONTEXTS;
   int status = derive(job, &job->report.tree);
   if (!status)
     status = tree_limit(job);

@@ -17,7 +17,7 @@ static void write_words(const struct options *options, const char *words, char *
   const struct {
     const char *place, *text;
     enum options_trait trait; /* of the views that are listed */
-  } places[] = {{"{view}", options_view_name(options->view), 0},
+  } places[] = {{"{view}", options_views[options->view].name, 0},
                 {"{root}", options->root_text, 0},
                 {"{base}", options->compare, 0},
                 {"{views with --scaling}", NULL, HAS_SCALING},
@@ -38,7 +38,7 @@ static void write_words(const struct options *options, const char *words, char *
     if (places[i].trait)
       options_list_views(places[i].trait, " or ", list, sizeof list);
     else
-      options_list_formats(options_content(options), " and ", list, sizeof list);
+      options_list_formats(options_formats[options->format].shows, " and ", list, sizeof list);
     used += (size_t)snprintf(message + used, size - used, "%s", places[i].text ? places[i].text : list);
   }
 }
@@ -89,7 +89,7 @@ static int check_content(struct options *options, char *message, size_t size)
 {
   static const enum options_view implied[] = {
       [SHOWS_CONTEXTS] = OPTIONS_TOPDOWN, [SHOWS_GRAPH] = OPTIONS_GRAIN_GRAPH, [SHOWS_TIMELINE] = OPTIONS_TIMELINE};
-  enum options_content content = options_content(options);
+  enum options_content content = options_formats[options->format].shows;
   bool contexts = content == SHOWS_CONTEXTS, timeline = content == SHOWS_TIMELINE, page = content == SHOWS_PAGE;
   bool database = options_format_is(options, IS_DATABASE), omits = options->percent_limit >= 0;
   bool other_view = options->given[GIVEN_VIEW] && (page || contexts || timeline) && options->view != implied[content];
@@ -155,7 +155,7 @@ static int check_live(const struct options *options, char *message, size_t size)
 /* What --scaling can show, and what has no effect on it. */
 static int check_scaling(const struct options *options, char *message, size_t size)
 {
-  enum options_content content = options_content(options);
+  enum options_content content = options_formats[options->format].shows;
   const struct refusal refusals[] = {
       {!options->directories_count,
        "--scaling needs the runs: the directory of hpcrun-lite --scaling, or several measurements"},
@@ -187,8 +187,8 @@ static int check_scaling(const struct options *options, char *message, size_t si
 /* What only the graph of grains has, and what needs conditions or a comparison. */
 static int check_graph(const struct options *options, char *message, size_t size)
 {
-  bool graph = options->view == OPTIONS_GRAIN_GRAPH, drawn = options_content(options) == SHOWS_GRAPH;
-  bool checks = options_content(options) == SHOWS_CHECKS;
+  bool graph = options->view == OPTIONS_GRAIN_GRAPH, drawn = options_formats[options->format].shows == SHOWS_GRAPH;
+  bool checks = options_formats[options->format].shows == SHOWS_CHECKS;
   const struct refusal refusals[] = {
       {!graph && (options->given[GIVEN_MAX_NODES] || options->unreduced || options->given[GIVEN_COLOUR] || drawn),
        "view '{view}' is not drawn: --max-nodes, --unreduced, --colour, graphml and dot need grain-graph"},
@@ -332,7 +332,7 @@ int consistency_check(struct options *options, char *message, size_t size)
   if (check_content(options, message, size) || check_live(options, message, size) ||
       check_scaling(options, message, size) || REFUSE(merge))
     return ERR_INPUT;
-  options->view_name = options_view_name(options->view);
+  options->view_name = options_views[options->view].name;
   if (options->root_text && options->view != OPTIONS_GRAIN_GRAPH && parse_root(options, message, size))
     return ERR_INPUT;
   if (check_graph(options, message, size))
