@@ -148,6 +148,9 @@ static const char *short_name(const char *directory)
                                                                                     : directory;
 }
 
+/* The option that makes hpcprof-lite take a directory with the name of a view for a directory. */
+#define VIEW "--view=summary"
+
 /* Runs hpcprof-lite, whose standard output is standard error.  Returns its exit status, or -1 if it cannot be run. */
 static int run_reporter(const char *const *arguments)
 {
@@ -190,7 +193,7 @@ static bool write_page(const struct plan *plan, const char *what, const char *di
   int fd = may_replace_page(page) ? mkstemps(part, sizeof suffix - 1) : -1;
   if (fd >= 0) {
     close(fd);
-    const char *const html[] = {plan->reporter, "-q", what, "-f", "html", "-o", part, "--", directory, NULL};
+    const char *const html[] = {plan->reporter, VIEW, what, "-q", "-f", "html", "-o", part, "--", directory, NULL};
     int status = run_reporter(html);
     if (!status && rename(part, page) == 0)
       return true;
@@ -209,11 +212,11 @@ static bool write_page(const struct plan *plan, const char *what, const char *di
 /* Prints the summary of the run or series on standard error, and writes the HTML report beside the measurement. */
 static void show_report(const struct plan *plan)
 {
-  const char *quiet = plan->log_level ? "--no-pager" : "-q"; /* the former is given in any case */
+  const char *quiet = plan->log_level ? "--no-pager" : "-q"; /* the former may be given more than once */
   const char *directory = short_name(plan->directory);
   char page[PATH_MAX + 64], line[PATH_MAX + 128];
-  const char *what = plan->series.count > 0 ? "--scaling" : "--view=summary";
-  const char *const summary[] = {plan->reporter, "--no-pager", quiet, what, "--", directory, NULL};
+  const char *what = plan->series.count > 0 ? "--scaling" : "--no-pager";
+  const char *const summary[] = {plan->reporter, VIEW, what, "--no-pager", quiet, "--", directory, NULL};
   if (!plan->series.count && !directory_holds_profiles(plan->directory)) {
     print_line("there is nothing to report: COMMAND ended before its first sample was taken");
     return;

@@ -46,6 +46,9 @@ def the_summary_is_printed_on_standard_error(directory):
 def quiet_leaves_only_the_report(directory):
     done = launch(directory, "-q", "-o", "flat", "true")  # the name of a view
     assert done.stderr == must(REPORT, "-q", "./flat", cwd=directory).replace("./flat", "flat"), done.stderr
+    done = launch(directory, "-q", "-o", "topdown", "--scaling", "1,2", "true")
+    assert done.returncode == 0 and "is a view" not in done.stderr, done
+    assert os.path.getsize(os.path.join(directory, "topdown.html")) > 10000, done
     elsewhere = os.path.join(directory, "elsewhere")
     os.mkdir(elsewhere)
     done = launch(elsewhere, "-q", "-o", os.path.join(directory, "run"), "true")

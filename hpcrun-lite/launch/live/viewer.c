@@ -39,7 +39,7 @@ const char *viewer_refusal(void)
 /* Becomes the view. */
 static void run_view(const struct viewer *viewer, const char *reporter, const char *directory)
 {
-  const char *const arguments[] = {reporter, "--live", "--", directory, NULL};
+  const char *const arguments[] = {reporter, "--live", "--view=summary", "--", directory, NULL};
   const int streams[] = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO};
   const char *name = ttyname(viewer->terminal);
   int fd = name ? open(name, O_RDWR | O_NOCTTY | O_CLOEXEC) : -1;
