@@ -1,5 +1,6 @@
 #include "hpcprof-lite/invocation/consistency.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,14 +27,16 @@ static void write_words(const struct options *options, const char *words, char *
                 {"{views with --percent-limit}", NULL, HAS_PERCENT},
                 {"{formats}", NULL, 0}}; /* those that show the same */
   char list[LIST_BYTES];
+  *message = '\0';
   for (size_t used = 0; *words && used + 1 < size;) {
     size_t i = 0, length = strcspn(words, "{");
     used += (size_t)snprintf(message + used, size - used, "%.*s", (int)length, words);
     words += length;
     if (!*words || used + 1 >= size)
       return;
-    while (strncmp(words, places[i].place, strlen(places[i].place)) != 0)
+    while (i < sizeof places / sizeof *places && strncmp(words, places[i].place, strlen(places[i].place)) != 0)
       i++;
+    assert(i < sizeof places / sizeof *places);
     words += strlen(places[i].place);
     if (places[i].trait)
       options_list_views(places[i].trait, " or ", list, sizeof list);
