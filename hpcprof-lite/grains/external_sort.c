@@ -1,6 +1,7 @@
 #include "hpcprof-lite/grains/external_sort.h"
 
 #include "common/array.h"
+#include "hpcprof-lite/model/heap.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <stdlib.h>
@@ -24,9 +25,8 @@ struct external_sort {
   size_t runs_count, runs_room;
   uint64_t *lengths; /* [run] records */
   size_t lengths_room;
-  uint32_t *heap; /* runs by their next record */
-  uint32_t heap_count;
-  bool read_one; /* the heap's root has been returned */
+  struct heap heap; /* runs by their next record */
+  bool read_one;    /* the heap's root has been returned */
 };
 
 /* Makes room for as many records. */
@@ -62,7 +62,7 @@ void external_sort_free(struct external_sort *sort)
   free(sort->other);
   free(sort->runs);
   free(sort->lengths);
-  free(sort->heap);
+  free(sort->heap.items);
   free(sort);
 }
 
@@ -130,22 +130,9 @@ static uint64_t key(const struct external_sort *sort, uint32_t run)
   return sort->runs[run].window[sort->runs[run].at * sort->width];
 }
 
-/* Restores the heap below a place whose key has grown. */
-static void sift_down(struct external_sort *sort, uint32_t place)
+static bool before(const void *sort, uint32_t a, uint32_t b)
 {
-  uint32_t *heap = sort->heap, moved = heap[place];
-  for (;;) {
-    uint32_t child = 2 * place + 1;
-    if (child >= sort->heap_count)
-      break;
-    if (child + 1 < sort->heap_count && key(sort, heap[child + 1]) < key(sort, heap[child]))
-      child++;
-    if (key(sort, heap[child]) >= key(sort, moved))
-      break;
-    heap[place] = heap[child];
-    place = child;
-  }
-  heap[place] = moved;
+  return key(sort, a) < key(sort, b);
 }
 
 /* Fills the run's window.  Returns false at its end. */
@@ -175,22 +162,20 @@ static int open_runs(struct external_sort *sort)
   if (window * sort->runs_count > sort->part)
     return ERR_NOMEM;
   free(sort->runs);
-  free(sort->heap);
+  free(sort->heap.items);
   sort->runs = calloc(sort->runs_count, sizeof *sort->runs);
-  sort->heap = calloc(sort->runs_count, sizeof *sort->heap);
-  if (!sort->runs || !sort->heap)
+  sort->heap = (struct heap){.items = calloc(sort->runs_count, sizeof *sort->heap.items)};
+  if (!sort->runs || !sort->heap.items)
     return ERR_NOMEM;
   uint64_t offset = 0;
-  sort->heap_count = 0;
   for (uint32_t i = 0; i < sort->runs_count; i++) {
     sort->runs[i] =
         (struct run){.offset = offset, .left = sort->lengths[i], .window = sort->records + i * window * sort->width};
     offset += sort->lengths[i] * sort->width * sizeof *sort->records;
     if (refill(sort, &sort->runs[i], window))
-      sort->heap[sort->heap_count++] = i;
+      sort->heap.items[sort->heap.count++] = i;
   }
-  for (uint32_t i = sort->heap_count / 2; i-- > 0;)
-    sift_down(sort, i);
+  heap_make(&sort->heap, before, sort);
   return sort->file.failed ? ERR_INPUT : 0;
 }
 
@@ -220,15 +205,13 @@ const uint64_t *external_sort_next(struct external_sort *sort)
     return at < sort->count ? sort->records + at * sort->width : NULL;
   }
   if (sort->read_one) {
-    struct run *run = &sort->runs[sort->heap[0]];
-    if (++run->at == run->count && !refill(sort, run, window_of(sort)))
-      sort->heap[0] = sort->heap[--sort->heap_count];
-    sift_down(sort, 0);
+    struct run *run = &sort->runs[sort->heap.items[0]];
+    heap_next(&sort->heap, ++run->at < run->count || refill(sort, run, window_of(sort)), before, sort);
   }
   sort->read_one = true;
-  if (!sort->heap_count || sort->file.failed)
+  if (!sort->heap.count || sort->file.failed)
     return NULL;
-  const struct run *run = &sort->runs[sort->heap[0]];
+  const struct run *run = &sort->runs[sort->heap.items[0]];
   return run->window + run->at * sort->width;
 }
 

@@ -4,6 +4,7 @@
 #include "common/counters.h"
 #include "common/format.h"
 #include "hpcprof-lite/input/stream_chunks.h"
+#include "hpcprof-lite/model/heap.h"
 #include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/model/profile.h"
 
@@ -49,8 +50,8 @@ struct log_reader {
   size_t bytes;           /* of all decoded chunks */
   struct stream *streams; /* sorted by owner       */
   uint32_t count;
-  uint32_t *heap; /* streams that do not wait, the earliest first */
-  uint32_t heap_count, waiting;
+  struct heap heap; /* streams that do not wait, the earliest first */
+  uint32_t waiting;
   struct index holders;                  /* lock → 1 + the stream that holds it, unless it is free  */
   uint32_t returned;                     /* the stream whose record was returned last, or NO_STREAM */
   uint64_t forced, damaged, visits;      /* in this pass                                            */
@@ -178,45 +179,16 @@ static bool advance(struct log_reader *reader, struct stream *stream)
   return true;
 }
 
-static bool before(const struct log_reader *reader, uint32_t a, uint32_t b)
+static bool before(const void *context, uint32_t a, uint32_t b)
 {
+  const struct log_reader *reader = context;
   uint64_t x = reader->streams[a].begin_ticks, y = reader->streams[b].begin_ticks;
   return x < y || (x == y && a < b);
 }
 
-/* Restores the heap after its root has become later. */
-static void sift_down(struct log_reader *reader)
-{
-  uint32_t *heap = reader->heap, place = 0, moved = heap[0];
-  for (;;) {
-    uint32_t child = 2 * place + 1;
-    if (child >= reader->heap_count)
-      break;
-    if (child + 1 < reader->heap_count && before(reader, heap[child + 1], heap[child]))
-      child++;
-    if (!before(reader, heap[child], moved))
-      break;
-    heap[place] = heap[child];
-    place = child;
-  }
-  heap[place] = moved;
-}
-
 static void push(struct log_reader *reader, uint32_t number)
 {
-  uint32_t *heap = reader->heap, place = reader->heap_count++;
-  while (place && before(reader, number, heap[(place - 1) / 2])) {
-    heap[place] = heap[(place - 1) / 2];
-    place = (place - 1) / 2;
-  }
-  heap[place] = number;
-}
-
-static void pop(struct log_reader *reader)
-{
-  reader->heap[0] = reader->heap[--reader->heap_count];
-  if (reader->heap_count)
-    sift_down(reader);
+  heap_push(&reader->heap, number, before, reader);
 }
 
 /* ---- waiting ---- */
@@ -282,7 +254,7 @@ static uint32_t must_wait_on(const struct log_reader *reader, struct stream *str
 static void suspend(struct log_reader *reader, uint32_t number, uint32_t creator_number)
 {
   struct stream *stream = &reader->streams[number], *creator = &reader->streams[creator_number];
-  pop(reader);
+  heap_next(&reader->heap, false, before, reader);
   stream->waits_on = creator_number;
   stream->next_waiter = creator->first_waiter;
   creator->first_waiter = number;
@@ -364,21 +336,22 @@ static void note_holder(struct log_reader *reader, uint32_t number)
  * holder did before has been returned: it began before the lock was free. */
 static void release_first(struct log_reader *reader)
 {
-  const struct graphlog_record *record = &reader->streams[reader->heap[0]].record;
+  const struct graphlog_record *record = &reader->streams[reader->heap.items[0]].record;
   uint32_t holder = record->op == GRAPHLOG_ACQUIRE ? index_find(&reader->holders, record->operand[1]) : 0;
-  if (!holder || holder - 1 == reader->heap[0] || reader->visits > visits_max)
+  if (!holder || holder - 1 == reader->heap.items[0] || reader->visits > visits_max)
     return;
   const struct stream *stream = &reader->streams[--holder];
   if (stream->ended || stream->waits_on != NO_STREAM || stream->record.op != GRAPHLOG_RELEASE ||
       stream->record.operand[0] != record->operand[1])
     return;
   uint32_t place = 0;
-  while (reader->heap[place] != holder)
+  uint32_t *items = reader->heap.items;
+  while (items[place] != holder)
     place++;
   reader->visits += place;
   for (; place; place = (place - 1) / 2)
-    reader->heap[place] = reader->heap[(place - 1) / 2];
-  reader->heap[0] = holder;
+    items[place] = items[(place - 1) / 2];
+  items[0] = holder;
 }
 
 /* ---- merging ---- */
@@ -390,12 +363,9 @@ static void advance_returned(struct log_reader *reader)
   bool resumes = note_created(stream);
   note_holder(reader, reader->returned);
   reader->returned = NO_STREAM;
-  if (advance(reader, stream)) {
-    sift_down(reader);
-  } else {
-    stream->ended = resumes = true;
-    pop(reader);
-  }
+  stream->ended = !advance(reader, stream);
+  resumes = resumes || stream->ended;
+  heap_next(&reader->heap, !stream->ended, before, reader);
   if (resumes && stream->first_waiter != NO_STREAM)
     resume_waiters(reader, stream);
 }
@@ -456,13 +426,13 @@ bool log_reader_next(struct log_reader *reader, struct log_reader_record *record
   if (reader->returned != NO_STREAM)
     advance_returned(reader);
   for (bool forced = false;;) {
-    if (!reader->heap_count) {
+    if (!reader->heap.count) {
       if (!reader->waiting)
         return false;
       force_earliest(reader);
       forced = true;
     }
-    uint32_t number = reader->heap[0];
+    uint32_t number = reader->heap.items[0];
     struct stream *stream = &reader->streams[number];
     uint32_t creator = forced || reader->visits > visits_max ? NO_STREAM : must_wait_on(reader, stream);
     if (creator != NO_STREAM) {
@@ -470,7 +440,7 @@ bool log_reader_next(struct log_reader *reader, struct log_reader_record *record
       continue;
     }
     release_first(reader);
-    number = reader->heap[0];
+    number = reader->heap.items[0];
     stream = &reader->streams[number];
     *record = (struct log_reader_record){.record = stream->record,
                                          .stream = number,
@@ -492,7 +462,7 @@ bool log_reader_next(struct log_reader *reader, struct log_reader_record *record
 void log_reader_rewind(struct log_reader *reader)
 {
   size_t chunk = 0;
-  reader->heap_count = reader->waiting = 0;
+  reader->heap.count = reader->waiting = 0;
   index_release(&reader->holders);
   reader->returned = NO_STREAM;
   reader->forced = reader->damaged = reader->visits = 0;
@@ -522,8 +492,8 @@ static int init_streams(struct log_reader *reader)
   for (size_t i = 0; i < reader->file.count; i++)
     reader->count += !i || reader->file.chunks[i].owner != reader->file.chunks[i - 1].owner;
   reader->streams = calloc((size_t)reader->count + 1, sizeof *reader->streams);
-  reader->heap = calloc((size_t)reader->count + 1, sizeof *reader->heap);
-  return reader->streams && reader->heap ? 0 : ERR_NOMEM;
+  reader->heap.items = calloc((size_t)reader->count + 1, sizeof *reader->heap.items);
+  return reader->streams && reader->heap.items ? 0 : ERR_NOMEM;
 }
 
 int log_reader_open(const char *measurement, struct problems *problems, struct log_reader **out)
@@ -557,7 +527,7 @@ void log_reader_close(struct log_reader *reader)
     free(reader->streams[i].bytes);
   stream_chunks_release(&reader->file);
   free(reader->streams);
-  free(reader->heap);
+  free(reader->heap.items);
   index_release(&reader->holders);
   free(reader);
 }

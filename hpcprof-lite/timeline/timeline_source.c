@@ -1,5 +1,6 @@
 #include "hpcprof-lite/timeline/timeline_source.h"
 
+#include "hpcprof-lite/model/heap.h"
 #include "hpcprof-lite/model/workers.h"
 #include "hpcprof-lite/timeline/timeline_cells.h"
 
@@ -193,50 +194,29 @@ static int each_of_lane(struct timeline_source *source, uint32_t number, timelin
 
 /* ---- all lanes by time ---- */
 
-static bool before(const struct reading *a, const struct reading *b)
+static bool before(const void *readings, uint32_t a, uint32_t b)
 {
-  return a->next.start_ns != b->next.start_ns ? a->next.start_ns < b->next.start_ns : a->number < b->number;
-}
-
-static void sift_down(struct reading **heap, uint32_t count)
-{
-  struct reading *moved = heap[0];
-  uint32_t place = 0;
-  for (uint32_t child; (child = 2 * place + 1) < count; place = child) {
-    child += child + 1 < count && before(heap[child + 1], heap[child]);
-    if (!before(heap[child], moved))
-      break;
-    heap[place] = heap[child];
-  }
-  heap[place] = moved;
-}
-
-static int by_time(const void *a, const void *b)
-{
-  const struct reading *x = *(struct reading *const *)a, *y = *(struct reading *const *)b;
-  return before(x, y) ? -1 : before(y, x);
+  const struct reading *x = (const struct reading *)readings + a, *y = (const struct reading *)readings + b;
+  return x->next.start_ns != y->next.start_ns ? x->next.start_ns < y->next.start_ns : a < b;
 }
 
 static int each_by_time(struct timeline_source *source, timeline_visit *visit, void *context)
 {
-  uint32_t lanes = source->timeline.lanes_count, open = 0, count = 0;
+  uint32_t lanes = source->timeline.lanes_count, open = 0;
   struct reading *readings = calloc((size_t)lanes + 1, sizeof *readings);
-  struct reading **heap = calloc((size_t)lanes + 1, sizeof *heap);
+  struct heap heap = {.items = calloc((size_t)lanes + 1, sizeof *heap.items)};
   struct blame_at_counts counts = {0};
-  int status = readings && heap ? 0 : ERR_NOMEM;
+  int status = readings && heap.items ? 0 : ERR_NOMEM;
   for (; open < lanes && !status; open++) {
     status = reading_open(source, open, &counts, &readings[open]);
     if (!status && reading_next(&readings[open]))
-      heap[count++] = &readings[open];
+      heap.items[heap.count++] = open;
   }
-  if (!status && count)
-    qsort(heap, count, sizeof *heap, by_time); /* sorted: so it is a heap */
-  while (count && !status) {
-    status = visit(context, &heap[0]->next);
-    if (!reading_next(heap[0]))
-      heap[0] = heap[--count];
-    if (count)
-      sift_down(heap, count);
+  heap_make(&heap, before, readings);
+  while (heap.count && !status) {
+    struct reading *first = &readings[heap.items[0]];
+    status = visit(context, &first->next);
+    heap_next(&heap, reading_next(first), before, readings);
   }
   for (uint32_t i = 0; i < open; i++) {
     if (!status && readings[i].lane && lane_failed(readings[i].lane))
@@ -245,7 +225,7 @@ static int each_by_time(struct timeline_source *source, timeline_visit *visit, v
   }
   blame_at_counts_release(&counts);
   free(readings);
-  free(heap);
+  free(heap.items);
   return status;
 }
 

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/input/range/trace_sweep.h"
 
+#include "hpcprof-lite/model/heap.h"
+
 #include <stdlib.h>
 
 /* What is delivered of a thread, in this order; what it does not have is left out. */
@@ -28,8 +30,8 @@ struct source {
 struct trace_sweep {
   const struct trace_sweep_thread *threads;
   struct source *sources;
-  uint32_t *heap; /* threads by the time of what comes next, without those of which nothing comes */
-  uint32_t count, left;
+  struct heap heap; /* threads by the time of what comes next, without those of which nothing comes */
+  uint32_t count;
   uint64_t slack; /* THREAD_STATES_SLACK_NS in ticks */
   bool failed;
 };
@@ -144,28 +146,13 @@ static bool state_is_next(const struct source *source)
 
 /* ---- the order of the threads ---- */
 
-static bool before(const struct trace_sweep *sweep, uint32_t a, uint32_t b)
+static bool before(const void *context, uint32_t a, uint32_t b)
 {
+  const struct trace_sweep *sweep = context;
   const struct source *x = &sweep->sources[a], *y = &sweep->sources[b];
   uint64_t at = (state_is_next(x) ? &x->state : &x->sample)->begin_ticks;
   uint64_t other = (state_is_next(y) ? &y->state : &y->sample)->begin_ticks;
   return at != other ? at < other : a < b;
-}
-
-/* Moves the thread at a place of the heap down to where it belongs. */
-static void sift(struct trace_sweep *sweep, uint32_t place)
-{
-  for (;;) {
-    uint32_t least = place, child = 2 * place + 1;
-    for (uint32_t i = child; i < sweep->left && i < child + 2; i++)
-      least = before(sweep, sweep->heap[i], sweep->heap[least]) ? i : least;
-    if (least == place)
-      return;
-    uint32_t moved = sweep->heap[place];
-    sweep->heap[place] = sweep->heap[least];
-    sweep->heap[least] = moved;
-    place = least;
-  }
 }
 
 struct trace_sweep *trace_sweep_open(const struct trace_reader *reader, const struct trace_sweep_thread *threads,
@@ -177,8 +164,8 @@ struct trace_sweep *trace_sweep_open(const struct trace_reader *reader, const st
   *sweep = (struct trace_sweep){
       .threads = threads, .count = count, .slack = model_rounded(THREAD_STATES_SLACK_NS / tick_ns)};
   sweep->sources = calloc((size_t)count + 1, sizeof *sweep->sources);
-  sweep->heap = calloc((size_t)count + 1, sizeof *sweep->heap);
-  for (uint32_t i = 0; sweep->sources && sweep->heap && i < count; i++) {
+  sweep->heap.items = calloc((size_t)count + 1, sizeof *sweep->heap.items);
+  for (uint32_t i = 0; sweep->sources && sweep->heap.items && i < count; i++) {
     struct source *source = &sweep->sources[i];
     trace_cursor_open(reader, threads[i].index, problems, &source->states);
     trace_cursor_open(reader, threads[i].index, NULL, &source->samples); /* damage is reported once */
@@ -187,11 +174,10 @@ struct trace_sweep *trace_sweep_open(const struct trace_reader *reader, const st
     next_sample(source);
     sweep->failed = sweep->failed || source->states.no_memory || source->samples.no_memory;
     if (source->has_state || source->has_sample)
-      sweep->heap[sweep->left++] = i;
+      sweep->heap.items[sweep->heap.count++] = i;
   }
-  for (uint32_t i = sweep->left; i-- > 0;)
-    sift(sweep, i);
-  if (sweep->sources && sweep->heap)
+  heap_make(&sweep->heap, before, sweep);
+  if (sweep->sources && sweep->heap.items)
     return sweep;
   trace_sweep_close(sweep);
   return NULL;
@@ -206,15 +192,15 @@ void trace_sweep_close(struct trace_sweep *sweep)
     trace_cursor_close(&sweep->sources[i].samples);
   }
   free(sweep->sources);
-  free(sweep->heap);
+  free(sweep->heap.items);
   free(sweep);
 }
 
 bool trace_sweep_next(struct trace_sweep *sweep, struct trace_sweep_item *item)
 {
-  if (!sweep->left || sweep->failed)
+  if (!sweep->heap.count || sweep->failed)
     return false;
-  uint32_t thread = sweep->heap[0];
+  uint32_t thread = sweep->heap.items[0];
   struct source *source = &sweep->sources[thread];
   bool state = state_is_next(source);
   *item = (struct trace_sweep_item){
@@ -224,9 +210,7 @@ bool trace_sweep_next(struct trace_sweep *sweep, struct trace_sweep_item *item)
   else
     next_sample(source);
   sweep->failed = source->states.no_memory || source->samples.no_memory;
-  if (!source->has_state && !source->has_sample)
-    sweep->heap[0] = sweep->heap[--sweep->left];
-  sift(sweep, 0);
+  heap_next(&sweep->heap, source->has_state || source->has_sample, before, sweep);
   return true;
 }
 

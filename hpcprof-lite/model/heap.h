@@ -1,0 +1,57 @@
+/* A binary heap of numbers, such as those of streams: the first one is that which comes before all others.
+ *
+ * Context: BATCH.  The array belongs to the caller and has room for all numbers.  `before` says whether one number
+ * comes before another; `context` is passed to it.  The functions are inlined, so that the comparison is, too.
+ */
+#ifndef HPCPROF_LITE_MODEL_HEAP_H
+#define HPCPROF_LITE_MODEL_HEAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct heap {
+  uint32_t *items;
+  uint32_t count;
+};
+
+typedef bool heap_before(const void *context, uint32_t a, uint32_t b);
+
+/* Restores the heap after the number at a place has come to stand later. */
+static inline void heap_sift(const struct heap *heap, uint32_t place, heap_before *before, const void *context)
+{
+  uint32_t *items = heap->items, moved = items[place];
+  for (uint32_t child; (child = 2 * place + 1) < heap->count; place = child) {
+    if (child + 1 < heap->count && before(context, items[child + 1], items[child]))
+      child++;
+    if (!before(context, items[child], moved))
+      break;
+    items[place] = items[child];
+  }
+  items[place] = moved;
+}
+
+static inline void heap_push(struct heap *heap, uint32_t number, heap_before *before, const void *context)
+{
+  uint32_t *items = heap->items, place = heap->count++;
+  for (; place && before(context, number, items[(place - 1) / 2]); place = (place - 1) / 2)
+    items[place] = items[(place - 1) / 2];
+  items[place] = number;
+}
+
+/* Makes a heap of the numbers, in whatever order they are. */
+static inline void heap_make(const struct heap *heap, heap_before *before, const void *context)
+{
+  for (uint32_t i = heap->count / 2; i-- > 0;)
+    heap_sift(heap, i, before, context);
+}
+
+/* Goes on after the first number: it comes to stand later, or without more of it is removed. */
+static inline void heap_next(struct heap *heap, bool more, heap_before *before, const void *context)
+{
+  if (!more)
+    heap->items[0] = heap->items[--heap->count];
+  if (heap->count)
+    heap_sift(heap, 0, before, context);
+}
+
+#endif
