@@ -176,12 +176,21 @@ static const struct table_part *find_part(const struct table *table, uint32_t *c
   return part;
 }
 
+/* Keeps the text of the key of row I. */
+static bool copy_text(struct table_keys *keys, size_t i)
+{
+  struct cell *cell = &keys->cells[i];
+  cell->text = strdup(cell->kind == CELL_TEXT ? cell->text : "");
+  keys->copies = i + 1;
+  return cell->text;
+}
+
 int table_keys_init(struct table_keys *keys, const struct table *table, uint32_t column, const void *rows, size_t count,
                     size_t size)
 {
   assert(column < table->columns_count);
   const struct table_part *part = find_part(table, &column);
-  bool file = part->columns[column].type == COLUMN_FILE;
+  bool file = part->columns[column].type == COLUMN_FILE, passing = part->columns[column].passing;
   struct cell *cells = calloc((size_t)part->count + 1, sizeof *cells);
   *keys = (struct table_keys){.type = part->columns[column].type,
                               .cells = calloc(count + 1, sizeof *keys->cells),
@@ -192,6 +201,8 @@ int table_keys_init(struct table_keys *keys, const struct table *table, uint32_t
     keys->cells[i] = cells[column];
     if (file)
       keys->lines[i] = cells[column + 1];
+    if (passing)
+      fits = copy_text(keys, i);
   }
   free(cells);
   return fits ? 0 : ERR_NOMEM;
@@ -219,6 +230,8 @@ int table_keys_compare(const struct table_keys *keys, size_t a, size_t b)
 
 void table_keys_release(struct table_keys *keys)
 {
+  for (size_t i = 0; i < keys->copies; i++)
+    free((char *)keys->cells[i].text);
   free(keys->cells);
   free(keys->lines);
   *keys = (struct table_keys){0};

@@ -38,7 +38,11 @@ enum column_form {
   FORM_PERCENT,       /* terminal_percent(), 5 columns */
   FORM_SHARE,         /* the same, and a dot for 0 */
   FORM_RATIO,         /* two decimals, 8 columns */
-  FORM_REST           /* text that takes the rest of the line; of the last column */
+  FORM_DIGITS,        /* five significant digits */
+  FORM_FACTOR,        /* six, of numbers that are mostly whole */
+  FORM_REST,          /* text that takes the rest of the line; of the last column */
+  FORM_CUT,           /* the same; text that is too long is cut at its end */
+  FORM_BELOW          /* the same, but text that is too long gets a line of its own */
 };
 
 struct table_column {
@@ -49,6 +53,7 @@ struct table_column {
   uint8_t width;    /* in text, with the spaces before it; 0: as wide as the heading and any number need */
   uint8_t wide;     /* of a terminal on which text shows it unless --columns names it */
   bool text_only;   /* not in other formats unless --columns names it */
+  bool passing;     /* its text is lost when the next row is filled */
   const char *help; /* what it holds, for the manual and the page: a phrase without a full stop */
 };
 
@@ -233,10 +238,12 @@ int table_each(const struct table *table, int (*take)(void *to, const struct cel
 /* Sorts rows of that size by a column; rows that are equal in it keep their order.  Returns 0 or ERR_NOMEM. */
 int table_sort(const struct table *table, uint32_t column, void *rows, size_t count, size_t size);
 
-/* What rows are sorted by: of row I the cell I of a column.  Text in it must last as long. */
+/* What rows are sorted by: of row I the cell I of a column.  Text in it must last as long, unless the column is
+ * passing. */
 struct table_keys {
   enum column_type type;
   struct cell *cells, *lines; /* lines: of files */
+  size_t copies;              /* of text that passes */
 };
 
 /* Gets the keys of rows that lie one after another.  Returns 0 or ERR_NOMEM. */

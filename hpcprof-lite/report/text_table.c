@@ -39,14 +39,31 @@ static void brief_seconds(uint64_t ns, unsigned decimals, char out[TEXT_TABLE_FI
 /* As in CSV, if there is room. */
 static void plain_figure(const struct cell *cell, char out[TEXT_TABLE_FIGURE])
 {
-  if (cell->kind == CELL_TEXT)
-    snprintf(out, TEXT_TABLE_FIGURE, "%s", cell->text);
-  else if (cell->kind == CELL_NUMBER && !cell->decimals)
+  if (cell->kind == CELL_NUMBER && !cell->decimals)
     snprintf(out, TEXT_TABLE_FIGURE, "%" PRIu64, cell->whole);
   else if (cell->kind == CELL_SIGNED)
     snprintf(out, TEXT_TABLE_FIGURE, "%" PRId64, cell->number);
   else
     snprintf(out, TEXT_TABLE_FIGURE, "%.*f", cell->decimals < 6 ? cell->decimals : 6, cell_value(cell));
+}
+
+/* Writes a real number in a form that also whole ones have.  Returns whether it is one. */
+static bool real_figure(const struct text_table *text, enum column_form form, const struct cell *cell,
+                        char out[TEXT_TABLE_FIGURE])
+{
+  if (form == FORM_COUNT)
+    terminal_count((uint64_t)cell->real, out);
+  else if (form == FORM_SECONDS && cell->decimals == 9)
+    terminal_seconds(model_rounded(1e9 * cell->real), text->decimals, out);
+  else if (form == FORM_SECONDS || form == FORM_DIGITS)
+    snprintf(out, TEXT_TABLE_FIGURE, "%.5g", cell->real);
+  else if (form == FORM_FACTOR)
+    snprintf(out, TEXT_TABLE_FIGURE, "%.6g", cell->real);
+  else if (form == FORM_PERCENT)
+    snprintf(out, TEXT_TABLE_FIGURE, "%.1f", cell->real);
+  else
+    return false;
+  return true;
 }
 
 void text_table_figure(const struct text_table *text, const struct table_column *column, const struct cell *cell,
@@ -58,6 +75,12 @@ void text_table_figure(const struct text_table *text, const struct table_column 
     strcpy(out, cell->kind == CELL_EMPTY ? "" : "-");
     return;
   }
+  if (cell->kind == CELL_TEXT) {
+    snprintf(out, TEXT_TABLE_FIGURE, "%s", cell->text);
+    return;
+  }
+  if (cell->kind == CELL_REAL && real_figure(text, form, cell, out))
+    return;
   if (counts)
     form = FORM_COUNT;
   switch (form) {
@@ -123,7 +146,7 @@ static unsigned width_of(const struct table_column *column)
 static bool takes_rest(const struct text_table *text, uint32_t shown)
 {
   const struct table_column *column = table_column(&text->table, text->shown[shown]);
-  return shown + 1 == text->shown_count && (column->form == FORM_REST || is_text(column));
+  return shown + 1 == text->shown_count && (column->form >= FORM_REST || is_text(column));
 }
 
 /* Shows the columns that the view shows, but for those for which the terminal is too narrow. */
@@ -188,7 +211,10 @@ void text_table_heading(const struct text_table *text)
     else
       length += (size_t)snprintf(at, room, "%*s", (int)width_of(column), heading_of(column));
   }
-  category_heading(&text->terminal, text->report->stream, line);
+  if (text->plain)
+    fprintf(text->report->stream, "%s%s%s\n", terminal_bold(&text->terminal), line, terminal_plain(&text->terminal));
+  else
+    category_heading(&text->terminal, text->report->stream, line);
 }
 
 /* ---- rows ---- */
@@ -199,44 +225,63 @@ unsigned text_table_room(const struct text_table *text, unsigned indent)
 }
 
 /* Prints the last column: a place without its function where there is no room for both. */
-static void print_rest(const struct text_table *text, const struct cell *cell, unsigned indent, const char *before)
+static void print_rest(const struct text_table *text, enum column_form form, const struct cell *cell, unsigned indent,
+                       const char *before)
 {
+  enum { BELOW = 4 };
   char fitted[TERMINAL_TEXT_MAX];
   unsigned width = text_table_room(text, indent + (unsigned)strlen(before));
   const char *whole = cell->kind == CELL_TEXT ? cell->text : "", *brief = cell->by_number ? NULL : cell->brief;
+  const char *start = "  ";
   if (cell->kind == CELL_TEXT && brief && strlen(whole) > width && strlen(brief) + FUNCTION_LEAST > width)
     whole = brief;
-  terminal_fit(&text->terminal, whole, width, fitted);
-  fprintf(text->report->stream, "  %*s%s%s\n", (int)indent, "", before, fitted);
+  if (form == FORM_BELOW && strlen(whole) > width) {
+    width = terminal_room(&text->terminal, BELOW);
+    start = "\n    ";
+  }
+  if (form > FORM_REST)
+    terminal_cut(&text->terminal, whole, width, fitted);
+  else
+    terminal_fit(&text->terminal, whole, width, fitted);
+  fprintf(text->report->stream, "%s%*s%s%s\n", start, (int)indent, "", before, fitted);
 }
 
-/* Prints text in a column that is not the last one. */
-static void print_text(const struct text_table *text, const struct table_column *column, const struct cell *cell)
+/* Prints text in a column that is not the last one, behind spaces.  Returns how many follow. */
+static unsigned print_text(const struct text_table *text, const struct table_column *column, const struct cell *cell,
+                           unsigned spaces)
 {
   char fitted[TERMINAL_TEXT_MAX];
-  unsigned room = width_of(column) - 2;
-  unsigned width = terminal_fit(&text->terminal, cell->kind == CELL_TEXT ? cell->text : "", room, fitted);
-  fprintf(text->report->stream, "  %s%*s", fitted, (int)(room - width), "");
+  if (cell->kind != CELL_TEXT)
+    return spaces + width_of(column);
+  unsigned room = width_of(column) - 2, width = terminal_fit(&text->terminal, cell->text, room, fitted);
+  fprintf(text->report->stream, "%*s%s", (int)spaces + 2, "", fitted);
+  return room - width;
 }
 
 void text_table_row_below(struct text_table *text, const void *row, unsigned indent, const char *before)
 {
   FILE *stream = text->report->stream;
+  unsigned spaces = 0; /* before the next text: none end a line */
   table_cells(&text->table, row, text->cells);
   for (uint32_t i = 0; i < text->shown_count; i++) {
     const struct table_column *column = table_column(&text->table, text->shown[i]);
     const struct cell *cell = &text->cells[text->shown[i]];
     char figure[TEXT_TABLE_FIGURE];
     if (takes_rest(text, i)) {
-      print_rest(text, cell, indent, before);
+      fprintf(stream, "%*s", (int)spaces, "");
+      print_rest(text, column->form, cell, indent, before);
       return;
     }
     if (is_text(column)) {
-      print_text(text, column, cell);
+      spaces = print_text(text, column, cell, spaces);
       continue;
     }
     text_table_figure(text, column, cell, figure);
-    fprintf(stream, "%*s", (int)width_of(column), figure);
+    spaces += width_of(column);
+    if (*figure) { /* a space also stands before one that is too long */
+      fprintf(stream, "%*s%*s", i > 0, "", (int)spaces - (i > 0), figure);
+      spaces = 0;
+    }
   }
   putc('\n', stream);
 }

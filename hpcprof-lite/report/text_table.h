@@ -19,6 +19,7 @@ struct text_table {
   uint32_t shown_count;
   struct cell *cells; /* of the row that was filled last */
   unsigned decimals;  /* of seconds */
+  bool plain;         /* its headings are no categories of time */
   unsigned rest_at;   /* column at which the last one begins, if it takes the rest of the line */
 };
 
