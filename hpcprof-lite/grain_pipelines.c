@@ -369,7 +369,7 @@ static int prepare(struct job *job, uint32_t *count)
     return EXIT_INPUT;
   }
   job->grain_stream = calloc(1, sizeof *job->grain_stream);
-  if (!job->grain_stream || workspan_compute(&job->profile, &job->names, &job->tree, NULL, NULL, &job->report.workspan))
+  if (!job->grain_stream || workspan_compute(&job->profile, &job->names, &job->tree, NULL, &job->report.workspan))
     return job_no_memory();
   if (find_contexts(job))
     return job_no_memory();

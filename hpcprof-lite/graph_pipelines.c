@@ -200,10 +200,12 @@ int parallelism_pipeline(struct job *job)
   int unusable = apply_scenario(job);
   if (unusable)
     return unusable;
-  int status = workspan_compute(&job->profile, &job->names, &job->tree, job->options.sort,
-                                job->factors ? &job->scenario : NULL, &job->report.workspan);
+  struct workspan *workspan = &job->report.workspan;
+  int status = workspan_compute(&job->profile, &job->names, &job->tree, job->factors ? &job->scenario : NULL, workspan);
   if (!status)
-    status = workspan_find_top(job->row_of, job->tree.count, &job->report.workspan);
+    status = workspan_find_top(job->row_of, job->tree.count, workspan);
+  if (!status && workspan->count) /* the program stays the first row */
+    status = job_sort(job, workspan->rows + 1, workspan->count - 1, sizeof *workspan->rows);
   if (status)
     return job_no_memory();
   job->report.tree = &job->tree;
@@ -211,6 +213,6 @@ int parallelism_pipeline(struct job *job)
     job->report.scenario = job->options.scenarios[0].text;
     job->report.best_case = !job->recorded.known;
   }
-  shorten(job, &job->report.workspan.count);
+  shorten(job, &workspan->count);
   return 0;
 }

@@ -49,9 +49,6 @@ static int list_columns(struct job *job, union column_names *names, struct sort_
 {
   enum options_view view = job->options.view;
   switch (view) {
-  case OPTIONS_PARALLELISM:
-    *columns = (struct sort_columns){workspan_columns, WORKSPAN_COLUMNS, false};
-    return 0;
   case OPTIONS_OVERHEADS:
     *columns = (struct sort_columns){overheads_columns, OVERHEADS_COLUMNS, false};
     return 0;

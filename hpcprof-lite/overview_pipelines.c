@@ -292,7 +292,7 @@ int summary_pipeline(struct job *job)
   if (!status)
     status = unnamed_modules(&job->tree, &job->columns, &job->names, job->unnamed, &job->report.modules_count);
   if (!status)
-    status = workspan_compute(&job->profile, &job->names, &job->tree, NULL, NULL, &job->report.workspan);
+    status = workspan_compute(&job->profile, &job->names, &job->tree, NULL, &job->report.workspan);
   if (!status)
     status = workspan_find_top(job->row_of, job->tree.count, &job->report.workspan);
   if (status)

@@ -187,94 +187,18 @@ static int join_copies(const struct profile *profile, const struct names *names,
   return 0;
 }
 
-enum column {
-  BY_KIND,
-  BY_NAME,
-  BY_FILE,
-  BY_LINE,
-  BY_INSTANCES,
-  BY_WORK,
-  BY_SPAN,
-  BY_PARALLELISM,
-  BY_CRITICAL,
-  BY_CRITICAL_PERCENT,
-  BY_ITERATIONS,
-  BY_LOCK,
-  BY_UNIT,
-  BY_NOTE,
-  BY_EXECUTIONS,
-};
-
-const char *const workspan_columns[WORKSPAN_COLUMNS] = {
-    [BY_KIND] = "kind",
-    [BY_NAME] = "name",
-    [BY_FILE] = "file",
-    [BY_LINE] = "line",
-    [BY_INSTANCES] = "instances",
-    [BY_WORK] = "work",
-    [BY_SPAN] = "span",
-    [BY_PARALLELISM] = "parallelism",
-    [BY_CRITICAL] = "critical_path",
-    [BY_CRITICAL_PERCENT] = "critical_path_pct",
-    [BY_ITERATIONS] = "iteration_parallelism",
-    [BY_LOCK] = "lock_bound",
-    [BY_UNIT] = "unit",
-    [BY_NOTE] = "note",
-    [BY_EXECUTIONS] = "executions",
-};
-
-static int descending(double a, double b)
-{
-  return (a < b) - (a > b);
-}
-
 static int by_amount(uint64_t a, uint64_t b)
 {
   return (a < b) - (a > b);
 }
 
-static int by_column(const struct workspan_row *x, const struct workspan_row *y, enum column column)
-{
-  int order;
-  switch (column) {
-  case BY_KIND:
-    return strcmp(x->kind, y->kind);
-  case BY_NAME:
-    return strcmp(x->name, y->name);
-  case BY_FILE:
-  case BY_LINE:
-    order = column == BY_FILE ? strcmp(x->file, y->file) : 0;
-    return order ? order : (x->line > y->line) - (x->line < y->line);
-  case BY_EXECUTIONS:
-    return by_amount(x->executions, y->executions);
-  case BY_INSTANCES:
-    return by_amount(x->instances, y->instances);
-  case BY_WORK:
-    return by_amount(x->work, y->work);
-  case BY_SPAN:
-    return by_amount(x->span, y->span);
-  case BY_PARALLELISM:
-    return descending(workspan_parallelism(x->work, x->span), workspan_parallelism(y->work, y->span));
-  case BY_ITERATIONS:
-    return descending(x->iteration_parallelism, y->iteration_parallelism);
-  case BY_LOCK:
-    return by_amount(x->lock_bound, y->lock_bound);
-  case BY_NOTE:
-    return strcmp(x->note, y->note);
-  default:
-    return by_amount(x->critical, y->critical);
-  }
-}
-
-/* The program first, then by the requested column, critical path, work and number. */
-static int by_rank(const void *a, const void *b, void *argument)
+/* The program first, then by critical path, work and number. */
+static int by_rank(const void *a, const void *b)
 {
   const struct workspan_row *x = a, *y = b;
   if (!x->directive || !y->directive)
     return (x->directive > 0) - (y->directive > 0);
-  int order = by_column(x, y, *(const enum column *)argument);
-  if (!order)
-    order = by_amount(x->critical, y->critical);
+  int order = by_amount(x->critical, y->critical);
   if (!order)
     order = by_amount(x->work, y->work);
   return order ? order : (x->directive > y->directive) - (x->directive < y->directive);
@@ -333,21 +257,15 @@ static int number_rows(uint32_t directives, struct workspan *result)
   return 0;
 }
 
-int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
+int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree,
                      const struct workspan_scenario *scenario, struct workspan *result)
 {
   const struct profile_workspan *workspan = &profile->workspan;
-  enum column column = sort ? BY_KIND : BY_CRITICAL;
   bool recorded = scenario && scenario->shares;
   *result = (struct workspan){.work = workspan->work,
                               .span = workspan->span,
-                              .top = MODEL_NONE,
                               .shares = recorded ? scenario->shares : profile->contexts.shares,
                               .shares_count = recorded ? scenario->shares_count : profile->contexts.shares_count};
-  while (sort && column < WORKSPAN_COLUMNS && strcmp(sort, workspan_columns[column]))
-    column++;
-  if (column == WORKSPAN_COLUMNS)
-    return ERR_INPUT;
   if (!workspan->known)
     return 0;
   result->rows = calloc((size_t)workspan->directives_count + 1, sizeof *result->rows);
@@ -363,24 +281,25 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
   count_executions(profile, result);
   if (join_copies(profile, names, result))
     return ERR_NOMEM;
-  qsort_r(result->rows, result->count, sizeof *result->rows, by_rank, &column);
+  qsort(result->rows, result->count, sizeof *result->rows, by_rank);
   return number_rows(workspan->directives_count, result);
 }
 
 int workspan_find_top(const uint32_t *row_of, uint32_t rows, struct workspan *result)
 {
-  uint64_t *amounts = calloc((size_t)rows + 1, sizeof *amounts), most = 0;
+  uint64_t *amounts = calloc((size_t)rows + 1, sizeof *amounts);
+  uint32_t top = 0;
   if (!amounts)
     return ERR_NOMEM;
-  for (uint32_t i = 0; i < result->count; i++)
-    if (result->rows[i].critical > most) {
-      most = result->rows[i].critical;
-      result->top = i;
-    }
-  for (uint32_t i = 0; i < result->shares_count && most; i++) {
+  for (uint32_t i = 1; i < result->count; i++)
+    if (result->rows[i].critical > result->rows[top].critical)
+      top = i;
+  if (result->count)
+    result->top = result->rows[top];
+  for (uint32_t i = 0; i < result->shares_count && result->top.critical; i++) {
     const struct context_share *share = &result->shares[i];
     uint32_t row = share->context == MODEL_NONE ? MODEL_NONE : row_of[share->context];
-    if (result->row_of[share->directive] != result->top || row == MODEL_NONE || row >= rows)
+    if (result->row_of[share->directive] != top || row == MODEL_NONE || row >= rows)
       continue;
     amounts[row] += share->amount;
     if (amounts[row] > amounts[result->top_context])

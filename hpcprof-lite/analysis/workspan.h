@@ -15,10 +15,6 @@
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/model/tree.h"
 
-/* Columns of the parallelism view, in their order. */
-#define WORKSPAN_COLUMNS 15
-extern const char *const workspan_columns[WORKSPAN_COLUMNS];
-
 struct workspan_row {
   uint32_t directive; /* number in the profile; the first one if several are copies of the same code */
   const char *kind, *name, *file;
@@ -42,26 +38,25 @@ struct workspan_scenario {
 };
 
 struct workspan {
-  struct workspan_row *rows; /* the program first */
+  struct workspan_row *rows; /* the program first, then those with most of the critical path */
   uint32_t count;
   uint32_t *row_of; /* [directive] its row, which copies of the same code share; the program's if it has none */
   uint64_t work, span;
   bool executions_known;              /* times of constructs were measured in all processes */
-  uint32_t top;                       /* the row that contributes most to the critical path, MODEL_NONE if none does */
+  struct workspan_row top;            /* copy of the row that contributes most to the critical path, if one does */
   const struct context_share *shares; /* shares of the span: the profile's, or the scenario's */
   uint32_t shares_count;
   uint32_t top_context; /* row of the top-down tree that has most of `top`, 0 if not known */
 };
 
-/* Fills *result with a row for each directive, or for all copies that a compiler has made of one.  sort: a column of
- * the parallelism view, NULL = by critical path; the program always comes first.  tree: top-down and finished; its root
- * is the program.  scenario: NULL for none.  Returns 0, ERR_INPUT if there is no such column, or ERR_NOMEM;
- * workspan_release() in every case. */
-int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
+/* Fills *result with a row for each directive, or for all copies that a compiler has made of one.  tree: top-down and
+ * finished; its root is the program.  scenario: NULL for none.  Returns 0 or ERR_NOMEM; workspan_release() in either
+ * case. */
+int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree,
                      const struct workspan_scenario *scenario, struct workspan *result);
 
-/* Sets top and top_context.  row_of[context] is a row of the top-down tree, which has `rows` rows.  Returns 0 or
- * ERR_NOMEM. */
+/* Sets top and top_context; the rows are in their first order.  row_of[context] is a row of the top-down tree, which
+ * has `rows` rows.  Returns 0 or ERR_NOMEM. */
 int workspan_find_top(const uint32_t *row_of, uint32_t rows, struct workspan *result);
 
 /* Frees the rows. */

@@ -196,7 +196,7 @@ static int list_parallelism(struct job *run)
   struct workspan *workspan = &run->report.workspan;
   if (!run->profile.workspan.known)
     return not_measured(run, "work and span");
-  if (workspan_compute(&run->profile, &run->names, &run->tree, NULL, NULL, workspan) ||
+  if (workspan_compute(&run->profile, &run->names, &run->tree, NULL, workspan) ||
       tree_init(&run->view, 2 * COMPARE_PARALLELISM_COLUMNS, run->totals.command))
     return job_no_memory();
   for (uint32_t i = 0; i < workspan->count; i++) {

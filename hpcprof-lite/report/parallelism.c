@@ -1,23 +1,13 @@
 #include "hpcprof-lite/report/parallelism.h"
 
 #include "hpcprof-lite/report/call_path.h"
-#include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/legend.h"
-#include "hpcprof-lite/report/row_writer.h"
-#include "hpcprof-lite/report/terminal.h"
+#include "hpcprof-lite/report/text_table.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-  CELL = 16,
-  FIGURE = 32,
-  PLACE_MAX = 4200,
-  SENTENCE_CONTEXT = 48,
-  SENTENCE_MAX = 8192,
-  COUNT_WIDTH = 7,
-  PLENTY = 10
-};
+enum { CELL = 16, FIGURE = 32, PLACE_MAX = 4200, SENTENCE_CONTEXT = 48, SENTENCE_MAX = 8192, PLENTY = 10 };
 
 bool parallelism_cut(const struct report *report)
 {
@@ -106,15 +96,75 @@ void parallelism_log_warning(const struct report *report)
                             "computed from it may be wrong.\n");
 }
 
-/* "for @ solve.c:42 (solve)", without the parts that are not known. */
-static void place_text(const struct workspan_row *row, char out[PLACE_MAX])
+/* ---- the table ---- */
+
+static void fill(const void *context, const void *which, struct cell *cell)
+{
+  const struct report *report = context;
+  const struct workspan_row *row = which;
+  const struct profile_workspan *workspan = &report->profile->workspan;
+  bool time = workspan->is_time;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/parallelism.def"
+#undef COLUMN
+}
+
+/* Writes "for @ solve.c:42 (solve)", without the parts that are not known.  Returns `out`. */
+static const char *place_text(const struct workspan_row *row, char out[PLACE_MAX])
 {
   char place[PLACE_MAX / 2] = "";
+  if (!row->directive)
+    return "program";
   if (*row->file && row->line)
     snprintf(place, sizeof place, " @ %.1000s:%" PRIu32, names_base(row->file), row->line);
   snprintf(out, PLACE_MAX, "%s%s%s%.2000s%s", row->kind, place, *row->name ? " (" : "", row->name,
            *row->name ? ")" : "");
+  return out;
 }
+
+static void fill_place(const void *room, const void *which, struct cell *cell)
+{
+  char *context = (char *)room;
+  const struct workspan_row *row = which;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/parallelism_place.def"
+#undef COLUMN
+}
+
+#define COLUMN COLUMN_ENTRY
+static const struct table_column columns[] = {
+#include "hpcprof-lite/report/parallelism.def"
+};
+static const struct table_column columns_place[] = {
+#include "hpcprof-lite/report/parallelism_place.def"
+};
+#undef COLUMN
+const struct schema parallelism_schema = SCHEMA(columns, fill);
+static const struct schema place_schema = SCHEMA(columns_place, fill_place);
+
+static int each_row(const void *source, table_take *take, void *to)
+{
+  const struct report *report = source;
+  int status = 0;
+  for (uint32_t i = 0; i < report->workspan.count && !status; i++)
+    status = take(to, &report->workspan.rows[i]);
+  return status;
+}
+
+int parallelism_table(const struct report *report, struct table *table)
+{
+  char *place = table_memory(table, PLACE_MAX);
+  table->each = each_row;
+  table->source = report;
+  table->shown = "work span parallelism critical_path_pct construct";
+  if (report->workspan.executions_known)
+    table->shown = "work span parallelism critical_path_pct executions construct";
+  if (!place || table_add(table, &parallelism_schema, report))
+    return ERR_NOMEM;
+  return table_add(table, &place_schema, place);
+}
+
+/* ---- text ---- */
 
 /* "in the construct 'for' at solve.c:42 (solve)", without the parts that are not known. */
 static void top_text(const struct workspan_row *row, char out[PLACE_MAX])
@@ -161,9 +211,9 @@ static void write_sentence(const struct report *report, const struct terminal *t
   const struct workspan *workspan = &report->workspan;
   char context[CALL_PATH_TEXT_MAX] = "", place[PLACE_MAX], speedup[512];
   *out = 0;
-  if (!workspan->span || workspan->top == MODEL_NONE)
+  const struct workspan_row *top = &workspan->top;
+  if (!workspan->span || !top->critical)
     return;
-  const struct workspan_row *top = &workspan->rows[workspan->top];
   double critical = 100 * (double)top->critical / (double)workspan->span;
   top_text(top, place);
   if (workspan->top_context)
@@ -205,58 +255,6 @@ static void write_sentence(const struct report *report, const struct terminal *t
            context);
 }
 
-static void parallelism_cell(struct row_writer *writer, uint64_t work, uint64_t span)
-{
-  if (span)
-    row_writer_real(writer, workspan_parallelism(work, span), 4);
-  else
-    row_writer_empty(writer);
-}
-
-static void row_cells(const struct report *report, struct row_writer *writer, const struct workspan_row *row)
-{
-  const struct profile_workspan *workspan = &report->profile->workspan;
-  row_writer_text(writer, row->kind);
-  row_writer_text(writer, row->name);
-  row_writer_text(writer, row->file);
-  if (row->line)
-    row_writer_uint(writer, row->line);
-  else
-    row_writer_empty(writer);
-  row_writer_uint(writer, row->instances);
-  row_writer_work(writer, row->work, workspan->is_time);
-  row_writer_work(writer, row->span, workspan->is_time);
-  parallelism_cell(writer, row->work, row->span);
-  row_writer_work(writer, row->critical, workspan->is_time);
-  row_writer_percent(writer, row->critical, report->workspan.span);
-  if (row->iteration_parallelism > 0)
-    row_writer_real(writer, row->iteration_parallelism, 4);
-  else
-    row_writer_empty(writer);
-  if (row->lock_bound)
-    row_writer_work(writer, row->lock_bound, workspan->is_time);
-  else
-    row_writer_empty(writer);
-  row_writer_text(writer, workspan->unit);
-  row_writer_text(writer, row->note);
-  if (report->workspan.executions_known)
-    row_writer_uint(writer, row->executions);
-  else
-    row_writer_empty(writer);
-}
-
-int parallelism_table(const struct report *report, bool json)
-{
-  struct row_writer writer;
-  document_open(report, json);
-  row_writer_begin(&writer, report->stream, json, workspan_columns, WORKSPAN_COLUMNS);
-  for (uint32_t i = 0; i < report->workspan.count; i++)
-    row_cells(report, &writer, &report->workspan.rows[i]);
-  row_writer_end(&writer);
-  document_close(report, json);
-  return 0;
-}
-
 /* An amount of work in 9 columns. */
 static void amount_text(const struct report *report, uint64_t amount, char out[CELL])
 {
@@ -278,43 +276,14 @@ static void three_digits(double figure, char out[FIGURE])
     snprintf(out, FIGURE, "%.3g", figure);
 }
 
-/* Whether there is room for the number of executions, and it is known. */
-static bool shows_executions(const struct report *report, const struct terminal *terminal)
+/* Prints what a row has beside its figures. */
+static void print_remarks(const struct report *report, const struct terminal *terminal, const struct workspan_row *row)
 {
-  enum { WIDE = 100 };
-  return report->workspan.executions_known && terminal->width >= WIDE;
-}
-
-/* Two decimals as long as they take 8 columns. */
-static void ratio_text(double parallelism, char out[CELL])
-{
-  snprintf(out, CELL, parallelism < 99999.995 ? "%.2f" : "%.4g", parallelism);
-}
-
-static void print_row(const struct report *report, const struct terminal *terminal, const struct workspan_row *row)
-{
-  char work[CELL], span[CELL], parallelism[CELL] = "-", percent[CELL], place[PLACE_MAX], fitted[TERMINAL_TEXT_MAX];
-  char kind[TERMINAL_TEXT_MAX], text[256], count[CELL], amount[CELL], figure[FIGURE], unit[TERMINAL_TEXT_MAX];
+  char text[256], amount[CELL], figure[FIGURE], unit[TERMINAL_TEXT_MAX];
   const char *indent = "                    ";
-  amount_text(report, row->work, work);
-  amount_text(report, row->span, span);
-  if (row->span)
-    ratio_text(workspan_parallelism(row->work, row->span), parallelism);
-  terminal_percent(row->critical, report->workspan.span, percent);
-  if (row->directive)
-    place_text(row, place);
-  else
-    snprintf(place, sizeof place, "program");
-  terminal_whole_count(row->executions, count);
-  bool counts = shows_executions(report, terminal);
-  terminal_fit(terminal, place, terminal->width - 37 - (counts ? COUNT_WIDTH : 0), fitted);
-  terminal_fit(terminal, row->kind, 11, kind);
-  fprintf(report->stream, "%9s %9s %8s %6s%*s  %s\n", work, span, parallelism, percent, counts ? COUNT_WIDTH : 0,
-          counts ? count : "", fitted);
   if (row->iteration_parallelism > 0) {
     three_digits(row->iteration_parallelism, figure);
-    snprintf(text, sizeof text, "about %s if every iteration were a chunk (estimate)", figure);
-    fprintf(report->stream, "%19s %s\n", "", text);
+    fprintf(report->stream, "%sabout %s if every iteration were a chunk (estimate)\n", indent, figure);
   }
   if (row->lock_bound) {
     amount_text(report, row->lock_bound, amount);
@@ -360,24 +329,12 @@ static void print_limits(const struct report *report)
                             "arrives, so that figures can differ from run to run.\n");
 }
 
-void parallelism_text(const struct report *report)
+static void print_legend(const struct text_table *text)
 {
-  struct terminal terminal;
-  char sentence[SENTENCE_MAX], unit[TERMINAL_TEXT_MAX];
-  terminal_init(&terminal, report->stream);
-  if (!report->profile->workspan.known) {
-    parallelism_missing(report, "Work and span", "online");
-    return;
-  }
-  write_sentence(report, &terminal, sentence);
-  terminal_wrap(&terminal, report->stream, "", "", *sentence ? sentence : "No work was recorded.");
-  bool counts = shows_executions(report, &terminal);
-  fprintf(report->stream, "\n%s%9s %9s %8s %6s%*s  %s%s\n", terminal_bold(&terminal), "Work", "Span", "Parallel",
-          "Crit%", counts ? COUNT_WIDTH : 0, counts ? "Count" : "", "Construct", terminal_plain(&terminal));
-  for (uint32_t i = 0; i < report->workspan.count; i++)
-    print_row(report, &terminal, &report->workspan.rows[i]);
-  terminal_fit(&terminal, report->profile->workspan.is_time ? "seconds" : report->profile->workspan.unit, 20, unit);
-  char line[128], full[512];
+  const struct report *report = text->report;
+  char unit[TERMINAL_TEXT_MAX], line[128], full[512];
+  terminal_fit(&text->terminal, report->profile->workspan.is_time ? "seconds" : report->profile->workspan.unit, 20,
+               unit);
   snprintf(line, sizeof line, "Work and span in %.20s; Parallel = work / span; see --legend\n", unit);
   snprintf(full, sizeof full,
            "Work: all that the construct and its contents do, in %.20s; Span: their\n"
@@ -385,9 +342,40 @@ void parallelism_text(const struct report *report)
            "unlimited cores.\n"
            "Crit%%: share of the program's span that the construct itself contributes.\n"
            "%s",
-           unit, counts ? "Count: all executions.\n" : "");
+           unit, text_table_shows(text, "executions") ? "Count: all executions.\n" : "");
   legend_print(report, line, full);
+}
+
+static void print_all(struct text_table *text)
+{
+  const struct report *report = text->report;
+  const struct workspan *workspan = &report->workspan;
+  char sentence[SENTENCE_MAX];
+  text->plain = true;
+  text->decimals = terminal_decimals(workspan->work);
+  write_sentence(report, &text->terminal, sentence);
+  terminal_wrap(&text->terminal, report->stream, "", "", *sentence ? sentence : "No work was recorded.");
+  putc('\n', report->stream);
+  text_table_heading(text);
+  for (uint32_t i = 0; i < workspan->count; i++) {
+    text_table_row(text, &workspan->rows[i]);
+    if (!report->chosen_count)
+      print_remarks(report, &text->terminal, &workspan->rows[i]);
+  }
+  print_legend(text);
   print_limits(report);
-  print_notes(report, &terminal);
+  print_notes(report, &text->terminal);
   legend_omitted(report);
+}
+
+void parallelism_text(const struct report *report)
+{
+  struct text_table text;
+  if (!report->profile->workspan.known) {
+    parallelism_missing(report, "Work and span", "online");
+    return;
+  }
+  if (!text_table_init(&text, report, parallelism_table))
+    print_all(&text);
+  text_table_release(&text);
 }

@@ -1,13 +1,11 @@
-/* Work, span and parallelism of the program and its constructs, as a table and as text.
- *
- * Context: BATCH.  Functions that write tables return 0 or ERR_NOMEM, as those of table.h.
- */
+/* Work, span and parallelism of the program and its constructs, as a table and as text.  Context: BATCH. */
 #ifndef HPCPROF_LITE_REPORT_PARALLELISM_H
 #define HPCPROF_LITE_REPORT_PARALLELISM_H
 
 #include "hpcprof-lite/report/report.h"
 
-int parallelism_table(const struct report *report, bool json);
+extern const struct schema parallelism_schema;
+int parallelism_table(const struct report *report, struct table *table);
 void parallelism_text(const struct report *report);
 
 /* Returns the part of the work, in ns, that samples show in the OpenMP runtime (and in this tool's callbacks), since a

@@ -110,7 +110,7 @@ static void check_graph(const struct profile *profile, struct names *names, cons
   for (uint32_t i = 0; i < profile->contexts.shares_count; i++)
     parts += profile->contexts.shares[i].amount;
   assert_true(parts == graph->span);
-  assert_int_equal(workspan_compute(profile, names, tree, NULL, NULL, &workspan), 0);
+  assert_int_equal(workspan_compute(profile, names, tree, NULL, &workspan), 0);
   assert_int_equal(workspan_find_top(row_of, tree->count, &workspan), 0);
   for (uint32_t i = 0; i < workspan.count; i++)
     constructs += workspan.rows[i].critical;

@@ -7,9 +7,11 @@
 #include "hpcprof-lite/report/constructs/regions_view.h"
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/terminal.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -149,17 +151,19 @@ static void parallelism_cells(const struct report *report, struct row_writer *wr
 
 int compare_view_parallelism_table(const struct report *report, bool json)
 {
-  enum { LAST = 13 }; /* the columns from here on are not compared */
+  enum { LAST = 13, COLUMNS_MAX = 32 }; /* LAST: the columns from here on are not compared */
   const struct tree *tree = report->tree;
-  const char *headers[WORKSPAN_COLUMNS + COMPARE_CELLS];
+  const uint32_t columns = parallelism_schema.count;
+  const char *headers[COLUMNS_MAX + COMPARE_CELLS];
   struct row_writer writer;
   uint64_t span = 0;
-  memcpy(headers, workspan_columns, sizeof workspan_columns);
+  assert(columns <= COLUMNS_MAX);
+  for (uint32_t i = 0; i < columns; i++)
+    headers[i] = parallelism_schema.columns[i].name;
   for (uint32_t row = 1; row < tree->count; row++)
     span = model_sum(span, tree_excl(tree, row, COMPARE_CRITICAL_PATH));
   document_open(report, json);
-  row_writer_begin(&writer, report->stream, json, headers,
-                   WORKSPAN_COLUMNS + compare_cells_headers(headers + WORKSPAN_COLUMNS));
+  row_writer_begin(&writer, report->stream, json, headers, columns + compare_cells_headers(headers + columns));
   for (uint32_t i = 1; i < tree->count; i++) {
     const struct tree_row *row = &tree->rows[tree->order[i]];
     if (!report->shown[tree->order[i]])
@@ -169,7 +173,7 @@ int compare_view_parallelism_table(const struct report *report, bool json)
     row_writer_text(&writer, row->file);
     construct_text_number(&writer, row->line ? row->line : MODEL_NONE);
     parallelism_cells(report, &writer, tree->order[i], span);
-    for (int column = LAST; column < WORKSPAN_COLUMNS; column++)
+    for (uint32_t column = LAST; column < columns; column++)
       row_writer_empty(&writer);
     compare_cells(&writer, &report->comparison->figures[tree->order[i]]);
   }
