@@ -1,73 +1,70 @@
 #include "hpcprof-lite/report/speedup_view.h"
 
-#include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/parallelism.h"
-#include "hpcprof-lite/report/row_writer.h"
-#include "hpcprof-lite/report/terminal.h"
+#include "hpcprof-lite/report/text_table.h"
 
-#include <inttypes.h>
+/* ---- the table ---- */
 
-enum { CELL = 16 };
-
-static void speedup_cell(struct row_writer *writer, double value)
+/* Empty unless known. */
+static struct cell positive(double speedup)
 {
-  if (value > 0)
-    row_writer_real(writer, value, 4);
-  else
-    row_writer_empty(writer);
+  return cell_optional_real(speedup > 0, speedup, 4);
 }
 
-int speedup_view_table(const struct report *report, bool json)
+static void fill(const void *context, const void *which, struct cell *cell)
 {
-  static const char *const columns[] = {
-      "cores",           "speedup_lower", "speedup_upper", "speedup_estimate", "speedup_burdened", "speedup_simulated",
-      "speedup_measured"};
-  struct row_writer writer;
-  document_open(report, json);
-  row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns);
-  for (uint32_t i = 0; i < report->speedup.count; i++) {
-    const struct speedup_row *row = &report->speedup.rows[i];
-    row_writer_uint(&writer, row->cores);
-    speedup_cell(&writer, row->lower);
-    speedup_cell(&writer, row->upper);
-    speedup_cell(&writer, row->estimate);
-    speedup_cell(&writer, row->burdened);
-    speedup_cell(&writer, row->simulated);
-    speedup_cell(&writer, row->measured);
-  }
-  row_writer_end(&writer);
-  document_close(report, json);
-  return 0;
+  (void)context;
+  const struct speedup_row *row = which;
+  struct cell simulated = positive(row->simulated);
+  if (row->measured > 0)
+    simulated = cell_known(row->simulated > 0, simulated);
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/speedup.def"
+#undef COLUMN
 }
 
-void speedup_view_text(const struct report *report)
+#define COLUMN COLUMN_ENTRY
+static const struct table_column columns[] = {
+#include "hpcprof-lite/report/speedup.def"
+};
+#undef COLUMN
+const struct schema speedup_schema = SCHEMA(columns, fill);
+
+static int each_row(const void *source, table_take *take, void *to)
 {
-  struct terminal terminal;
-  terminal_init(&terminal, report->stream);
-  if (!report->profile->workspan.known) {
-    parallelism_missing(report, "Work and span", "online");
-    return;
-  }
+  const struct report *report = source;
+  int status = 0;
+  for (uint32_t i = 0; i < report->speedup.count && !status; i++)
+    status = take(to, &report->speedup.rows[i]);
+  return status;
+}
+
+int speedup_view_table(const struct report *report, struct table *table)
+{
   bool simulated = false;
   for (uint32_t i = 0; i < report->speedup.count; i++)
-    simulated = simulated || report->speedup.rows[i].simulated > 0;
+    simulated |= report->speedup.rows[i].simulated > 0;
+  table->each = each_row;
+  table->source = report;
+  table->shown = "cores speedup_lower speedup_estimate speedup_upper speedup_burdened speedup_measured";
+  if (simulated)
+    table->shown =
+        "cores speedup_lower speedup_estimate speedup_upper speedup_burdened speedup_simulated speedup_measured";
+  return table_add(table, &speedup_schema, report);
+}
+
+/* ---- text ---- */
+
+static void print_all(struct text_table *text)
+{
+  const struct report *report = text->report;
+  text->plain = true;
   fprintf(report->stream, "Speedup over one core with the same tasks and chunks, from work and span%s:\n",
           report->speedup.count ? "" : ": no work was recorded");
-  fprintf(report->stream, "%s%7s %9s %9s %9s %9s%s %9s%s\n", terminal_bold(&terminal), "Cores", "Lower", "Estimate",
-          "Upper", "Burdened", simulated ? " Simulated" : "", "Measured", terminal_plain(&terminal));
-  for (uint32_t i = 0; i < report->speedup.count; i++) {
-    const struct speedup_row *row = &report->speedup.rows[i];
-    char measured[CELL] = "", schedule[CELL] = "";
-    if (row->measured > 0)
-      snprintf(measured, sizeof measured, " %9.2f", row->measured);
-    if (row->simulated > 0)
-      snprintf(schedule, sizeof schedule, " %9.2f", row->simulated);
-    else if (simulated && *measured)
-      snprintf(schedule, sizeof schedule, " %9s", "-");
-    fprintf(report->stream, "%7" PRIu64 " %9.2f %9.2f %9.2f %9.2f%s%s\n", row->cores, row->lower, row->estimate,
-            row->upper, row->burdened, schedule, measured);
-  }
+  text_table_heading(text);
+  for (uint32_t i = 0; i < report->speedup.count; i++)
+    text_table_row(text, &report->speedup.rows[i]);
   legend_print(report, "Estimate: the work off the critical path is spread evenly; see --legend\n",
                "Lower, Upper: bounds for schedules that leave no core idle while there is work.\n"
                "A lock has one holder at a time.  Only a graph log (hpcrun-lite -p log) shows\n"
@@ -79,4 +76,16 @@ void speedup_view_text(const struct report *report)
                "Measured: work / elapsed time of this run.\n");
   parallelism_chunks_note(report);
   parallelism_log_warning(report);
+}
+
+void speedup_view_text(const struct report *report)
+{
+  struct text_table text;
+  if (!report->profile->workspan.known) {
+    parallelism_missing(report, "Work and span", "online");
+    return;
+  }
+  if (!text_table_init(&text, report, speedup_view_table))
+    print_all(&text);
+  text_table_release(&text);
 }

@@ -4,7 +4,8 @@
 
 #include "hpcprof-lite/report/report.h"
 
-int speedup_view_table(const struct report *report, bool json);
+extern const struct schema speedup_schema;
+int speedup_view_table(const struct report *report, struct table *table);
 void speedup_view_text(const struct report *report);
 
 #endif

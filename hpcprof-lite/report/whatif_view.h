@@ -4,7 +4,8 @@
 
 #include "hpcprof-lite/report/report.h"
 
-int whatif_view_table(const struct report *report, bool json);
+extern const struct schema whatif_schema;
+int whatif_view_table(const struct report *report, struct table *table);
 void whatif_view_text(const struct report *report);
 
 #endif
