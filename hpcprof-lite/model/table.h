@@ -57,6 +57,12 @@ struct table_column {
   const char *help; /* what it holds, for the manual and the page: a phrase without a full stop */
 };
 
+/* Whether all cells of a column are text, or empty. */
+static inline bool table_is_text(const struct table_column *column)
+{
+  return column->type == COLUMN_TEXT || column->type == COLUMN_FILE;
+}
+
 enum cell_kind {
   CELL_EMPTY,
   CELL_NUMBER,  /* whole / 10^decimals */

@@ -127,17 +127,12 @@ static const char *heading_of(const struct table_column *column)
   return column->heading ? column->heading : column->name;
 }
 
-static bool is_text(const struct table_column *column)
-{
-  return column->type == COLUMN_TEXT || column->type == COLUMN_FILE;
-}
-
 static unsigned width_of(const struct table_column *column)
 {
   unsigned heading = (unsigned)strlen(heading_of(column)) + 1;
   if (column->width)
     return column->width;
-  if (is_text(column))
+  if (table_is_text(column))
     return TEXT_WIDTH;
   return heading > NUMBER_WIDTH ? heading : NUMBER_WIDTH;
 }
@@ -146,7 +141,7 @@ static unsigned width_of(const struct table_column *column)
 static bool takes_rest(const struct text_table *text, uint32_t shown)
 {
   const struct table_column *column = table_column(&text->table, text->shown[shown]);
-  return shown + 1 == text->shown_count && (column->form >= FORM_REST || is_text(column));
+  return shown + 1 == text->shown_count && (column->form >= FORM_REST || table_is_text(column));
 }
 
 /* Shows the columns that the view shows, but for those for which the terminal is too narrow. */
@@ -206,7 +201,7 @@ void text_table_heading(const struct text_table *text)
     size_t room = sizeof line - length;
     if (takes_rest(text, i))
       length += (size_t)snprintf(at, room, "  %s", heading_of(column));
-    else if (is_text(column))
+    else if (table_is_text(column))
       length += (size_t)snprintf(at, room, "  %-*s", (int)width_of(column) - 2, heading_of(column));
     else
       length += (size_t)snprintf(at, room, "%*s", (int)width_of(column), heading_of(column));
@@ -272,7 +267,7 @@ void text_table_row_below(struct text_table *text, const void *row, unsigned ind
       print_rest(text, column->form, cell, indent, before);
       return;
     }
-    if (is_text(column)) {
+    if (table_is_text(column)) {
       spaces = print_text(text, column, cell, spaces);
       continue;
     }
