@@ -1,8 +1,5 @@
 #include "hpcprof-lite/report/advice_view.h"
 
-#include "hpcprof-lite/report/document.h"
-#include "hpcprof-lite/report/row_writer.h"
-
 #include <inttypes.h>
 #include <string.h>
 
@@ -85,47 +82,49 @@ void advice_view_print_command(const struct report *report, const struct termina
   fprintf(report->stream, "%s\n", terminal_plain(terminal));
 }
 
-int advice_view_table(const struct report *report, bool json)
+/* What fills the rows: the report, and room for the command of one. */
+struct filler {
+  const struct report *report;
+  char command[ADVICE_TITLE_MAX];
+};
+
+static void fill(const void *filler, const void *row, struct cell *cell)
 {
-  struct row_writer writer;
-  document_open(report, json);
-  row_writer_begin(&writer, report->stream, json, advice_columns, ADVICE_COLUMNS);
-  for (uint32_t i = 0; i < report->advice.count; i++) {
-    const struct advice_finding *found = &report->advice.found[i];
-    char command[LINE];
-    advice_view_command(report, found->class, command);
-    row_writer_uint(&writer, i + 1);
-    row_writer_text(&writer, advice_name(found->class));
-    row_writer_text(&writer, found->name);
-    row_writer_text(&writer, found->file);
-    if (found->line)
-      row_writer_uint(&writer, found->line);
-    else
-      row_writer_empty(&writer);
-    if (found->context != MODEL_NONE)
-      row_writer_uint(&writer, found->context);
-    else
-      row_writer_empty(&writer);
-    row_writer_real(&writer, found->low_s, 9);
-    row_writer_real(&writer, found->gain_s, 9);
-    row_writer_real(&writer, found->high_s, 9);
-    row_writer_real(&writer, advice_percent(&report->advice, found), 4);
-    row_writer_text(&writer, found->confidence);
-    row_writer_text(&writer, found->evidence);
-    row_writer_text(&writer, advice_remedy(found->class));
-    row_writer_text(&writer, command);
-    if (found->more_s >= 0) {
-      row_writer_uint(&writer, report->advice.more_cores);
-      row_writer_real(&writer, found->more_s, 9);
-    } else {
-      row_writer_empty(&writer);
-      row_writer_empty(&writer);
-    }
-    row_writer_text(&writer, advice_basis(found));
-  }
-  row_writer_end(&writer);
-  document_close(report, json);
-  return 0;
+  struct filler *context = (struct filler *)filler;
+  const struct advice_finding *found = row;
+  const struct advice *advice = &context->report->advice;
+  advice_view_command(context->report, found->class, context->command);
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/advice.def"
+#undef COLUMN
+}
+
+#define COLUMN COLUMN_ENTRY
+static const struct table_column columns[] = {
+#include "hpcprof-lite/report/advice.def"
+};
+#undef COLUMN
+const struct schema advice_schema = SCHEMA(columns, fill);
+
+static int each_finding(const void *source, table_take *take, void *to)
+{
+  const struct report *report = source;
+  int status = 0;
+  for (uint32_t i = 0; i < report->advice.count && !status; i++)
+    status = take(to, &report->advice.found[i]);
+  return status;
+}
+
+int advice_view_table(const struct report *report, struct table *table)
+{
+  struct filler *filler = table_memory(table, sizeof *filler);
+  table->each = each_finding;
+  table->source = report;
+  table->shown = "";
+  if (!filler)
+    return ERR_NOMEM;
+  filler->report = report;
+  return table_add(table, &advice_schema, filler);
 }
 
 void advice_view_title(const struct terminal *terminal, const struct advice_finding *found, char out[ADVICE_TITLE_MAX])

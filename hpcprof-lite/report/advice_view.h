@@ -6,7 +6,8 @@
 #include "hpcprof-lite/report/terminal.h"
 
 void advice_view_text(const struct report *report);
-int advice_view_table(const struct report *report, bool json);
+extern const struct schema advice_schema;
+int advice_view_table(const struct report *report, struct table *table);
 
 enum { ADVICE_TITLE_MAX = 4096 };
 

@@ -11,10 +11,6 @@
 
 static const double least = 0.01; /* of the elapsed time: smaller gains are not listed */
 
-const char *const advice_columns[ADVICE_COLUMNS] = {
-    "rank",     "class",      "name",     "file",   "line",    "context_id", "gain_low_s",  "gain_s",  "gain_high_s",
-    "gain_pct", "confidence", "evidence", "remedy", "command", "more_cores", "gain_more_s", "forecast"};
-
 /* What is said of each class.  low, high: the range of a forecast, as parts of it: how much of the loss such changes
  * leave behind, and what else they save. */
 static const struct class

@@ -13,10 +13,6 @@
 
 struct construct_entry;
 
-/* Columns of the advice view, in their order. */
-#define ADVICE_COLUMNS 17
-extern const char *const advice_columns[ADVICE_COLUMNS];
-
 enum advice_class {
   ADVICE_SERIAL,
   ADVICE_IMBALANCE,

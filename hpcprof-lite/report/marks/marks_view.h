@@ -8,10 +8,12 @@
 
 #include "hpcprof-lite/report/report.h"
 
-void marks_view_text(const struct report *report);
-int marks_view_table(const struct report *report, bool json);
+extern const struct schema marks_schema, user_counters_schema;
 
+int marks_view_table(const struct report *report, struct table *table);
+void marks_view_text(const struct report *report);
+
+int user_counters_table(const struct report *report, struct table *table);
 void user_counters_text(const struct report *report);
-int user_counters_table(const struct report *report, bool json);
 
 #endif
