@@ -106,14 +106,7 @@ static const struct table_column columns[] = {
 #undef COLUMN
 const struct schema advice_schema = SCHEMA(columns, fill);
 
-static int each_finding(const void *source, table_take *take, void *to)
-{
-  const struct report *report = source;
-  int status = 0;
-  for (uint32_t i = 0; i < report->advice.count && !status; i++)
-    status = take(to, &report->advice.found[i]);
-  return status;
-}
+REPORT_EACH(each_finding, report->advice.found, report->advice.count)
 
 int advice_view_table(const struct report *report, struct table *table)
 {

@@ -142,14 +142,7 @@ static const struct table_column columns_place[] = {
 const struct schema parallelism_schema = SCHEMA(columns, fill);
 static const struct schema place_schema = SCHEMA(columns_place, fill_place);
 
-static int each_row(const void *source, table_take *take, void *to)
-{
-  const struct report *report = source;
-  int status = 0;
-  for (uint32_t i = 0; i < report->workspan.count && !status; i++)
-    status = take(to, &report->workspan.rows[i]);
-  return status;
-}
+REPORT_EACH(each_row, report->workspan.rows, report->workspan.count)
 
 int parallelism_table(const struct report *report, struct table *table)
 {

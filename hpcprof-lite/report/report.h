@@ -109,6 +109,17 @@ struct report {
  * before the report has rows.  Returns 0 or ERR_NOMEM; the table must be released in either case. */
 typedef int table_maker(const struct report *report, struct table *table);
 
+/* Defines the source of a table whose rows are an array: in it, `report` is the table's source. */
+#define REPORT_EACH(name, rows, rows_count)                                                                            \
+  static int name(const void *source, table_take *take, void *to)                                                      \
+  {                                                                                                                    \
+    const struct report *report = source;                                                                              \
+    int status = 0;                                                                                                    \
+    for (uint32_t i = 0; i < (rows_count) && !status; i++)                                                             \
+      status = take(to, &(rows)[i]);                                                                                   \
+    return status;                                                                                                     \
+  }
+
 static inline const struct profile_thread *report_thread(const struct report *report, uint32_t i,
                                                          const struct profile_process **process)
 {

@@ -31,14 +31,7 @@ static const struct table_column columns[] = {
 #undef COLUMN
 const struct schema speedup_schema = SCHEMA(columns, fill);
 
-static int each_row(const void *source, table_take *take, void *to)
-{
-  const struct report *report = source;
-  int status = 0;
-  for (uint32_t i = 0; i < report->speedup.count && !status; i++)
-    status = take(to, &report->speedup.rows[i]);
-  return status;
-}
+REPORT_EACH(each_row, report->speedup.rows, report->speedup.count)
 
 int speedup_view_table(const struct report *report, struct table *table)
 {

@@ -46,14 +46,7 @@ static const struct table_column columns_paused[] = {
 const struct schema threads_schema = SCHEMA(columns, fill);
 static const struct schema paused_schema = SCHEMA(columns_paused, fill_paused);
 
-static int each_thread(const void *source, table_take *take, void *to)
-{
-  const struct report *report = source;
-  int status = 0;
-  for (uint32_t i = 0; i < report->thread_count && !status; i++)
-    status = take(to, &report->thread_order[i]);
-  return status;
-}
+REPORT_EACH(each_thread, report->thread_order, report->thread_count)
 
 int threads_table(const struct report *report, struct table *table)
 {

@@ -37,14 +37,7 @@ static const struct table_column columns[] = {
 #undef COLUMN
 const struct schema whatif_schema = SCHEMA(columns, fill);
 
-static int each_row(const void *source, table_take *take, void *to)
-{
-  const struct report *report = source;
-  int status = 0;
-  for (uint32_t i = 0; i < report->whatif.count && !status; i++)
-    status = take(to, &report->whatif.rows[i]);
-  return status;
-}
+REPORT_EACH(each_row, report->whatif.rows, report->whatif.count)
 
 int whatif_view_table(const struct report *report, struct table *table)
 {

@@ -24,14 +24,7 @@ static const struct table_column mark_columns[] = {
 #undef COLUMN
 const struct schema marks_schema = SCHEMA(mark_columns, fill_mark);
 
-static int each_mark(const void *source, table_take *take, void *to)
-{
-  const struct report *report = source;
-  int status = 0;
-  for (uint32_t i = 0; i < report->marks->count && !status; i++)
-    status = take(to, &report->marks->marks[i]);
-  return status;
-}
+REPORT_EACH(each_mark, report->marks->marks, report->marks->count)
 
 int marks_view_table(const struct report *report, struct table *table)
 {
