@@ -2,9 +2,7 @@
 
 #include "hpcprof-lite/report/call_path.h"
 #include "hpcprof-lite/report/category.h"
-#include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/legend.h"
-#include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/timeline/phase_names.h"
 #include "hpcprof-lite/report/timeline/user_phases.h"
 
@@ -15,45 +13,49 @@
  * left out of the text.  CONSPICUOUS: so many times the mean. */
 enum { NAME_AT = 49, PERCENTS = 5, HEADING = 58, LEAST_SHOWN = 200, CONSPICUOUS = 2 };
 
-/* ---- CSV and JSON ---- */
+/* ---- the table ---- */
 
-static void ns_or_empty(struct row_writer *writer, bool known, uint64_t ns)
+/* What fills the rows: the report, and room for the call path of one. */
+struct filler {
+  const struct report *report;
+  char path[CALL_PATH_TEXT_MAX];
+};
+
+/* Returns the call path of a row, NULL if it has none. */
+static const char *path_of(struct filler *filler, const struct phase_row *row)
 {
-  if (known)
-    row_writer_ns(writer, ns);
-  else
-    row_writer_empty(writer);
+  enum { WIDTH = 1024 };
+  const struct terminal plain = {.width = CALL_PATH_TEXT_MAX, .utf8 = true, .raw = true};
+  const struct tree *tree = filler->report->tree;
+  if (row->context >= tree->count)
+    return NULL;
+  *filler->path = 0;
+  call_path_text(&plain, tree, row->context, WIDTH, filler->path);
+  return filler->path;
 }
 
-static void spread_cells(struct row_writer *writer, const struct phases_spread *spread)
+static void fill(const void *context, const void *which, struct cell *cell)
 {
-  bool known = spread->whole > 0;
-  row_writer_uint(writer, spread->count);
-  ns_or_empty(writer, known, model_rounded(spread->mean_ns));
-  ns_or_empty(writer, spread->whole >= PHASES_LEAST, model_rounded(phases_deviation(spread)));
-  row_writer_optional(writer, spread->slowest, spread->slowest);
-  ns_or_empty(writer, known, spread->slowest_ns);
+  static const uint64_t none[TIMELINE_CATEGORIES];
+  struct filler *filler = (struct filler *)context;
+  const struct phase_row *row = which;
+  const struct profile_process *process = row->process;
+  const struct tree *tree = filler->report->tree;
+  const struct phases_spread *spread = row->spread;
+  const uint64_t *ns = row->ns ? row->ns : none;
+  const char *path = path_of(filler, row);
+  bool found = row->phase && spread->whole;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/timeline/phases.def"
+#undef COLUMN
 }
 
-static void figure_cells(const struct report *report, struct row_writer *writer, const struct phases *phases,
-                         const struct phases_spread *spread, const struct phases_figures *figures, uint64_t time_ns)
-{
-  char path[CALL_PATH_TEXT_MAX] = "";
-  struct terminal plain = {.width = CALL_PATH_TEXT_MAX, .utf8 = true, .raw = true};
-  bool known = figures->context < report->tree->count;
-  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
-    row_writer_ns(writer, figures->ns[i]);
-  if (phases->threads)
-    row_writer_real(writer, phases_efficiency(phases, figures, time_ns), 4);
-  else
-    row_writer_empty(writer);
-  row_writer_optional(writer, known, known ? report->tree->rows[figures->context].id : 0);
-  if (known)
-    call_path_text(&plain, report->tree, figures->context, 1024, path);
-  row_writer_text(writer, path);
-  ns_or_empty(writer, spread->whole > 0, spread->slowest_start_ns);
-  row_writer_uint(writer, spread->whole);
-}
+#define COLUMN COLUMN_ENTRY
+static const struct table_column columns[] = {
+#include "hpcprof-lite/report/timeline/phases.def"
+};
+#undef COLUMN
+const struct schema phases_schema = SCHEMA(columns, fill);
 
 /* What the figures of a phase, or of its steps, are about. */
 static const char *figures_of(const struct phases_phase *phase, bool step)
@@ -63,74 +65,89 @@ static const char *figures_of(const struct phases_phase *phase, bool step)
   return phase->extent == PHASES_PART ? "part" : "whole phase";
 }
 
-static void process_cells(const struct report *report, struct row_writer *writer, const struct phases *phases,
-                          uint32_t phase)
+/* Sets what rows of phases and of steps have. */
+static void set_figures(const struct report *report, const struct phases *phases, const struct phases_spread *spread,
+                        const struct phases_figures *figures, uint64_t time_ns, struct phase_row *row)
 {
-  const struct profile_process *process = &report->profile->processes[phases->process];
-  row_writer_uint(writer, process->pid);
-  row_writer_optional(writer, process->rank >= 0, (uint64_t)process->rank);
-  row_writer_uint(writer, phase + 1);
+  row->process = &report->profile->processes[phases->process];
+  row->spread = spread;
+  row->ns = figures->ns;
+  row->context = figures->context;
+  if (phases->threads)
+    row->efficiency = cell_real(phases_efficiency(phases, figures, time_ns), 4);
 }
 
-static void step_rows(const struct report *report, struct row_writer *writer, const struct phases *phases,
-                      uint32_t number)
+static const char *step_kind(const struct phases_phase *phase, const struct phases_step *step)
+{
+  if (phase->kind == PHASES_GAP)
+    return phase_kind_name(PHASES_GAP);
+  return phase_kind_name(step->construct == MODEL_NONE ? PHASES_SERIAL : PHASES_REGION);
+}
+
+static int each_step(const struct report *report, const struct phases *phases, uint32_t number, table_take *take,
+                     void *to)
 {
   const struct phases_phase *phase = &phases->phases[number];
   uint32_t shown = 0;
-  char name[PHASE_NAME_MAX];
-  for (uint32_t i = 1; i <= phase->steps; i++) { /* the serial time that is no step of its own comes last */
+  int status = 0;
+  for (uint32_t i = 1; i <= phase->steps && !status; i++) { /* the serial time that is no step of its own comes last */
     uint32_t place = phase->first_step + i % phase->steps;
     const struct phases_step *step = &phases->steps[place];
+    char name[PHASE_NAME_MAX];
     if (!phase_has_step(phases, place))
       continue;
-    process_cells(report, writer, phases, number);
-    row_writer_uint(writer, ++shown);
-    row_writer_text(writer, phase->kind == PHASES_GAP       ? phase_kind_name(PHASES_GAP)
-                            : step->construct == MODEL_NONE ? "serial"
-                                                            : "region");
     phase_step_name(report, phases, phase, place, false, name);
-    row_writer_text(writer, name);
-    row_writer_empty(writer);
-    row_writer_empty(writer);
-    spread_cells(writer, &step->spread);
-    figure_cells(report, writer, phases, &step->spread, &step->figures, step->spread.total_ns);
-    row_writer_text(writer, figures_of(phase, true));
+    struct phase_row row = {.phase = number + 1,
+                            .step = ++shown,
+                            .kind = step_kind(phase, step),
+                            .name = name,
+                            .figures_of = figures_of(phase, true)};
+    set_figures(report, phases, &step->spread, &step->figures, step->spread.total_ns, &row);
+    status = take(to, &row);
   }
+  return status;
 }
 
-int phases_view_table(const struct report *report, bool json)
+static int each_phase(const struct report *report, const struct phases *phases, table_take *take, void *to)
 {
-  static const char *const columns[] = {"process",     "rank",           "phase",      "step",        "kind",
-                                        "name",        "start_s",        "end_s",      "instances",   "mean_s",
-                                        "stddev_s",    "slowest",        "slowest_s",  "work_s",      "overhead_s",
-                                        "lock_wait_s", "idle_s",         "blocked_s",  "core_wait_s", "tool_s",
-                                        "gap_s",       "efficiency_pct", "context_id", "context",     "slowest_start_s",
-                                        "complete",    "figures_of"};
-  struct row_writer writer;
-  char name[PHASE_NAME_MAX];
-  document_open(report, json);
-  row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns);
-  user_phases_rows(report, &writer);
-  for (uint32_t i = 0; i < report->phases_count; i++) {
-    const struct phases *phases = &report->phases[i];
-    for (uint32_t j = phases->first; j < phases->end; j++) {
-      const struct phases_phase *phase = &phases->phases[j];
-      process_cells(report, &writer, phases, j);
-      row_writer_empty(&writer);
-      row_writer_text(&writer, phase_kind_name(phase->kind));
-      phase_name(report, phases, phase, name);
-      row_writer_text(&writer, name);
-      row_writer_ns(&writer, phase->start_ns);
-      row_writer_ns(&writer, phase->end_ns);
-      spread_cells(&writer, &phase->spread);
-      figure_cells(report, &writer, phases, &phase->spread, &phase->figures, phase->end_ns - phase->start_ns);
-      row_writer_text(&writer, figures_of(phase, false));
-      step_rows(report, &writer, phases, j);
-    }
+  int status = 0;
+  for (uint32_t i = phases->first; i < phases->end && !status; i++) {
+    const struct phases_phase *phase = &phases->phases[i];
+    char name[PHASE_NAME_MAX];
+    phase_name(report, phases, phase, name);
+    struct phase_row row = {.phase = i + 1,
+                            .kind = phase_kind_name(phase->kind),
+                            .name = name,
+                            .figures_of = figures_of(phase, false),
+                            .start_ns = phase->start_ns,
+                            .end_ns = phase->end_ns};
+    set_figures(report, phases, &phase->spread, &phase->figures, phase->end_ns - phase->start_ns, &row);
+    status = take(to, &row);
+    if (!status)
+      status = each_step(report, phases, i, take, to);
   }
-  row_writer_end(&writer);
-  document_close(report, json);
-  return 0;
+  return status;
+}
+
+static int each_row(const void *source, table_take *take, void *to)
+{
+  const struct report *report = source;
+  int status = user_phases_each(report, take, to);
+  for (uint32_t i = 0; i < report->phases_count && !status; i++)
+    status = each_phase(report, &report->phases[i], take, to);
+  return status;
+}
+
+int phases_view_table(const struct report *report, struct table *table)
+{
+  struct filler *filler = table_memory(table, sizeof *filler);
+  table->each = each_row;
+  table->source = report;
+  table->shown = "";
+  if (!filler)
+    return ERR_NOMEM;
+  filler->report = report;
+  return table_add(table, &phases_schema, filler);
 }
 
 /* ---- text ---- */

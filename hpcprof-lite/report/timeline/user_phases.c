@@ -23,41 +23,30 @@ static uint32_t threads_of(const struct report *report, const struct run_mark *p
   return report->profile->processes[phase->process].threads_max;
 }
 
-void user_phases_rows(const struct report *report, struct row_writer *writer)
+int user_phases_each(const struct report *report, table_take *take, void *to)
 {
-  for (uint32_t i = 0; i < report->marks->count; i++) {
+  int status = 0;
+  for (uint32_t i = 0; i < report->marks->count && !status; i++) {
     const struct run_mark *phase = &report->marks->marks[i];
-    const struct profile_process *process = &report->profile->processes[phase->process];
     if (!phase->phase)
       continue;
     uint64_t time_ns = phase->end_ns - phase->start_ns;
     double whole = (double)time_ns * threads_of(report, phase);
-    row_writer_uint(writer, process->pid);
-    row_writer_optional(writer, process->rank >= 0, (uint64_t)process->rank);
-    row_writer_empty(writer); /* phase, step */
-    row_writer_empty(writer);
-    row_writer_text(writer, "user");
-    row_writer_text(writer, phase->name);
-    row_writer_ns(writer, phase->start_ns);
-    row_writer_ns(writer, phase->end_ns);
-    row_writer_uint(writer, 1);
-    row_writer_ns(writer, time_ns);
-    for (unsigned k = 0; k < 3; k++) /* stddev, slowest */
-      row_writer_empty(writer);
-    for (unsigned k = 0; k < TIMELINE_CATEGORIES; k++)
-      if (phase->timed)
-        row_writer_ns(writer, phase->ns[k]);
-      else
-        row_writer_empty(writer);
-    if (phase->timed && whole > 0)
-      row_writer_real(writer, 100 * (double)phase->ns[TIMELINE_WORK] / whole, 4);
-    else
-      row_writer_empty(writer);
-    for (unsigned k = 0; k < 3; k++) /* context, slowest_start_s */
-      row_writer_empty(writer);
-    row_writer_uint(writer, 1);
-    row_writer_text(writer, "phase of the program");
+    const struct phases_spread once = {.count = 1, .whole = 1, .mean_ns = (double)time_ns};
+    const struct phase_row row = {
+        .process = &report->profile->processes[phase->process],
+        .kind = "user",
+        .name = phase->name,
+        .figures_of = "phase of the program",
+        .start_ns = phase->start_ns,
+        .end_ns = phase->end_ns,
+        .spread = &once,
+        .ns = phase->timed ? phase->ns : NULL,
+        .efficiency = cell_optional_real(phase->timed && whole > 0, 100 * (double)phase->ns[TIMELINE_WORK] / whole, 4),
+        .context = MODEL_NONE};
+    status = take(to, &row);
   }
+  return status;
 }
 
 /* The executions of all phases of one name. */
