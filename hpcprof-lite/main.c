@@ -93,7 +93,9 @@ static int page_comparison(struct job *job, enum options_view number)
   compared.report.stream = job->report.stream;
   if (status)
     return status;
-  return (job->options.scaling ? scaling_view_table : views[number].compared_table)(&compared.report, false);
+  if (job->options.scaling)
+    return table_write(&compared.report, scaling_view_table, false);
+  return views[number].compared_table(&compared.report, false);
 }
 
 /* Writes a view into the page; of intervals, only fills the report. */
@@ -157,7 +159,7 @@ static int print(struct job *job)
   if (format->report)
     return format->report(&job->report);
   if (job->options.format != OPTIONS_TEXT && job->options.scaling)
-    return scaling_view_table(&job->report, json);
+    return table_write(&job->report, scaling_view_table, json);
   if (job->options.format != OPTIONS_TEXT)
     return several ? view->compared_table(&job->report, json) : write_table(&job->report, view, json);
   if (!several)

@@ -2,9 +2,7 @@
 
 #include "hpcprof-lite/report/call_path.h"
 #include "hpcprof-lite/report/comparison/scaling_plot.h"
-#include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/legend.h"
-#include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/terminal.h"
 
 #include <inttypes.h>
@@ -253,152 +251,136 @@ void scaling_view_text(const struct report *report)
   legend_filtered(report);
 }
 
-/* ---- CSV and JSON ---- */
+/* ---- the table ---- */
 
-static void real_cell(struct row_writer *writer, double value, int decimals)
-{
-  if (isfinite(value))
-    row_writer_real(writer, value, decimals);
-  else
-    row_writer_empty(writer);
-}
+/* What a row is about: all runs with a number of threads, what a context loses in them, or an estimate of either for
+ * more threads.  Figures that it does not have are NAN, or 0 if they are whole numbers. */
+struct scaling_row {
+  const char *kind;
+  uint32_t context; /* 0: the program */
+  struct scaling_point point;
+  struct scaling_loss loss;
+  double loss_pct;
+};
 
-static void empty_cells(struct row_writer *writer, unsigned count)
-{
-  for (unsigned i = 0; i < count; i++)
-    row_writer_empty(writer);
-}
-
-/* The columns from name to context; those of the program are empty. */
-static void context_cells(const struct report *report, struct row_writer *writer, uint32_t number)
-{
-  const struct tree_row *row = &report->scaling->tree->rows[number];
-  const struct terminal wide = {.width = PATH_WIDTH, .utf8 = true, .raw = true};
+/* What fills the rows: the report, and room for the call path of a context. */
+struct filler {
+  const struct report *report;
   char path[CALL_PATH_TEXT_MAX];
-  if (!number) {
-    empty_cells(writer, 4);
-    return;
-  }
-  call_path_text(&wide, report->scaling->tree, number, PATH_WIDTH, path);
-  row_writer_text(writer, row->name);
-  row_writer_text(writer, row->file);
-  row_writer_optional(writer, row->line > 0, row->line);
-  row_writer_text(writer, path);
+};
+
+/* Empty unless it is finite. */
+static struct cell finite_cell(double value, uint8_t decimals)
+{
+  return cell_optional_real(isfinite(value), value, decimals);
 }
 
-/* The columns from time_s on. */
-static void loss_cells(const struct report *report, struct row_writer *writer, uint32_t row, uint32_t point)
+static void fill(const void *to, const void *which, struct cell *cell)
 {
-  const struct scaling *scaling = report->scaling;
-  const struct scaling_loss *loss = loss_of(scaling, row, point);
-  row_writer_real(writer, loss->whole_s, 9);
-  row_writer_real(writer, loss->loss_s, 9);
+  static const struct tree_row program = {.name = "", .file = ""};
+  const struct terminal wide = {.width = PATH_WIDTH, .utf8 = true, .raw = true};
+  struct filler *filler = (struct filler *)to;
+  const struct tree *tree = filler->report->scaling->tree;
+  const struct scaling_row *row = which;
+  const struct tree_row *context = row->context ? &tree->rows[row->context] : &program;
+  *filler->path = 0;
+  if (row->context)
+    call_path_text(&wide, tree, row->context, PATH_WIDTH, filler->path);
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/comparison/scaling.def"
+#undef COLUMN
+}
+
+#define COLUMN COLUMN_ENTRY
+static const struct table_column columns[] = {
+#include "hpcprof-lite/report/comparison/scaling.def"
+};
+#undef COLUMN
+const struct schema scaling_schema = SCHEMA(columns, fill);
+
+static struct scaling_row row_without_figures(const char *kind, uint32_t context, uint32_t threads)
+{
+  struct scaling_row row = {.kind = kind,
+                            .context = context,
+                            .point = {.threads = threads,
+                                      .elapsed_s = NAN,
+                                      .least_s = NAN,
+                                      .most_s = NAN,
+                                      .speedup = NAN,
+                                      .efficiency = NAN,
+                                      .serial_fraction = NAN,
+                                      .forecast_base = NAN,
+                                      .forecast = NAN,
+                                      .work_scaling = NAN},
+                            .loss = {.other_s = NAN, .whole_s = NAN, .figure.probability = NAN}};
+  for (int factor = 0; factor < SCALING_FACTORS; factor++)
+    row.point.factors[factor] = NAN;
   for (int part = 0; part < SCALING_PARTS; part++)
-    real_cell(writer, scaling->timed ? loss->part_s[part] : NAN, 9);
-  row_writer_real(writer, loss->other_s, 9);
-  real_cell(writer, 100 * loss->loss_s / scaling->points[point].whole_s, 4);
-  real_cell(writer, loss->figure.probability, 6);
+    row.loss.part_s[part] = NAN;
+  return row;
 }
 
-static void run_row(const struct report *report, struct row_writer *writer, uint32_t number)
+/* The row of the program, or of a context, on a number of threads that was measured. */
+static struct scaling_row measured_row(const struct scaling *scaling, uint32_t context, uint32_t number)
 {
-  const struct scaling_point *point = &report->scaling->points[number];
-  row_writer_text(writer, "run");
-  row_writer_uint(writer, point->threads);
-  row_writer_optional(writer, point->used_most, point->used_most);
-  row_writer_uint(writer, point->runs);
-  row_writer_real(writer, point->elapsed_s, 9);
-  row_writer_real(writer, point->least_s, 9);
-  row_writer_real(writer, point->most_s, 9);
-  real_cell(writer, point->speedup, 4);
-  real_cell(writer, point->efficiency, 4);
-  real_cell(writer, point->serial_fraction, 6);
-  real_cell(writer, point->forecast_base, 4);
-  real_cell(writer, point->forecast, 4);
-  for (int i = 0; i < SCALING_FACTORS; i++)
-    real_cell(writer, point->factors[i], 6);
-  real_cell(writer, point->work_scaling, 6);
-  context_cells(report, writer, 0);
-  loss_cells(report, writer, 0, number);
+  const struct scaling_point *point = &scaling->points[number];
+  struct scaling_row row = row_without_figures(context ? "context" : "run", context, point->threads);
+  if (!context)
+    row.point = *point;
+  row.loss = *loss_of(scaling, context, number);
+  row.loss_pct = 100 * row.loss.loss_s / point->whole_s;
+  for (int part = 0; part < SCALING_PARTS && !scaling->timed; part++)
+    row.loss.part_s[part] = NAN;
+  return row;
 }
 
-static void context_row(const struct report *report, struct row_writer *writer, uint32_t row, uint32_t point)
+static struct scaling_row estimated_row(const struct scaling *scaling, uint32_t context, int number)
 {
-  row_writer_text(writer, "context");
-  row_writer_uint(writer, report->scaling->points[point].threads);
-  empty_cells(writer, 16);
-  context_cells(report, writer, row);
-  loss_cells(report, writer, row, point);
-}
-
-static void estimate_row(const struct report *report, struct row_writer *writer, uint32_t row, int number)
-{
-  const struct scaling *scaling = report->scaling;
   const struct scaling_later *later = &scaling->later[number];
-  row_writer_text(writer, "estimate");
-  row_writer_uint(writer, later->threads);
-  empty_cells(writer, 2);
-  real_cell(writer, row ? NAN : later->whole_s / (scaling->weak ? 1 : later->threads), 9);
-  empty_cells(writer, 2);
-  real_cell(writer, row ? NAN : later->speedup, 4);
-  real_cell(writer, row ? NAN : later->speedup * scaling->points[0].threads / later->threads, 4);
-  empty_cells(writer, 9);
-  context_cells(report, writer, row);
-  real_cell(writer, row ? NAN : later->whole_s, 9);
-  row_writer_real(writer, scaling->later_s[(size_t)row * SCALING_LATER + (size_t)number], 9);
-  empty_cells(writer, 5);
-  real_cell(writer, 100 * scaling_share(scaling, row, number), 4);
-  row_writer_empty(writer);
+  struct scaling_row row = row_without_figures("estimate", context, later->threads);
+  if (!context) {
+    row.point.elapsed_s = later->whole_s / (scaling->weak ? 1 : later->threads);
+    row.point.speedup = later->speedup;
+    row.point.efficiency = later->speedup * scaling->points[0].threads / later->threads;
+    row.loss.whole_s = later->whole_s;
+  }
+  row.loss.loss_s = scaling->later_s[(size_t)context * SCALING_LATER + (size_t)number];
+  row.loss_pct = 100 * scaling_share(scaling, context, number);
+  return row;
 }
 
-int scaling_view_table(const struct report *report, bool json)
+/* Gives the rows of the program or of a context: those of each number of threads, then its estimates. */
+static int each_of_context(const struct scaling *scaling, uint32_t context, table_take *take, void *to)
 {
-  static const char *const columns[] = {"kind",
-                                        "threads",
-                                        "threads_used",
-                                        "runs",
-                                        "elapsed_s",
-                                        "elapsed_least_s",
-                                        "elapsed_most_s",
-                                        "speedup",
-                                        "efficiency",
-                                        "serial_fraction",
-                                        "forecast_base",
-                                        "forecast",
-                                        "parallel_efficiency",
-                                        "load_balance",
-                                        "serialisation",
-                                        "lock_waiting",
-                                        "runtime_overhead",
-                                        "work_scaling",
-                                        "name",
-                                        "file",
-                                        "line",
-                                        "context",
-                                        "time_s",
-                                        "loss_s",
-                                        "inflation_s",
-                                        "overhead_s",
-                                        "lockwait_s",
-                                        "idleness_s",
-                                        "other_s",
-                                        "loss_pct",
-                                        "significance"};
-  const struct scaling *scaling = report->scaling;
-  struct row_writer writer;
-  document_open(report, json);
-  row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns);
-  for (uint32_t point = 0; point < scaling->points_count; point++)
-    run_row(report, &writer, point);
-  for (int later = 0; later < SCALING_LATER && scaling->forecast; later++)
-    estimate_row(report, &writer, 0, later);
-  for (uint32_t i = 0; i < report->rows_limit; i++) {
-    for (uint32_t point = 0; point < scaling->points_count; point++)
-      context_row(report, &writer, scaling->order[i], point);
-    for (int later = 0; later < SCALING_LATER && scaling->forecast; later++)
-      estimate_row(report, &writer, scaling->order[i], later);
+  int status = 0;
+  for (uint32_t point = 0; point < scaling->points_count && !status; point++) {
+    const struct scaling_row row = measured_row(scaling, context, point);
+    status = take(to, &row);
   }
-  row_writer_end(&writer);
-  document_close(report, json);
-  return 0;
+  for (int later = 0; later < SCALING_LATER && scaling->forecast && !status; later++) {
+    const struct scaling_row row = estimated_row(scaling, context, later);
+    status = take(to, &row);
+  }
+  return status;
+}
+
+static int each_row(const void *source, table_take *take, void *to)
+{
+  const struct report *report = source;
+  int status = each_of_context(report->scaling, 0, take, to);
+  for (uint32_t i = 0; i < report->rows_limit && !status; i++)
+    status = each_of_context(report->scaling, report->scaling->order[i], take, to);
+  return status;
+}
+
+int scaling_view_table(const struct report *report, struct table *table)
+{
+  struct filler *filler = table_memory(table, sizeof *filler);
+  table->each = each_row;
+  table->source = report;
+  table->shown = "";
+  if (!filler)
+    return ERR_NOMEM;
+  filler->report = report;
+  return table_add(table, &scaling_schema, filler);
 }

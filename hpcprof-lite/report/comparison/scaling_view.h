@@ -4,9 +4,8 @@
 
 #include "hpcprof-lite/report/report.h"
 
+extern const struct schema scaling_schema;
+int scaling_view_table(const struct report *report, struct table *table);
 void scaling_view_text(const struct report *report);
-
-/* CSV or JSON.  Returns 0. */
-int scaling_view_table(const struct report *report, bool json);
 
 #endif
