@@ -297,7 +297,7 @@ static int check_effects(const struct options *options, char *message, size_t si
   bool rows = (options->sort && !options_view_has(options, HAS_SORT)) ||
               (options->max_rows && !options_view_has(options, HAS_ROWS));
   const struct refusal refusals[] = {
-      {options->columns && (options_content(options) != SHOWS_VIEWS || graph),
+      {options->columns && (options_formats[options->format].shows != SHOWS_VIEWS || graph),
        "--columns chooses columns of a view: it needs format text, csv or json, and not grain-graph"},
       {options->columns && options->format == OPTIONS_TEXT && !options_view_has(options, HAS_COLUMNS),
        "view '{view}' is no table as text: --columns needs -f csv or json"},
