@@ -224,11 +224,6 @@ static void add(uint64_t *sum, uint64_t amount)
   *sum = model_sum(*sum, amount);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-  return a < b ? a : b;
-}
-
 /* Constructs that all threads of a team execute together. */
 static bool is_shared(uint32_t kind)
 {
@@ -252,8 +247,8 @@ static struct construct_figures own_figures(const struct build *build, const str
   if (place->left_out)
     return (struct construct_figures){0};
   figures.body = figures.own_body;
-  figures.wait_own = least(to_ns(build, record->wait_own), figures.wait);
-  figures.wait_spare = least(to_ns(build, record->wait_spare), figures.wait - figures.wait_own);
+  figures.wait_own = model_least(to_ns(build, record->wait_own), figures.wait);
+  figures.wait_spare = model_least(to_ns(build, record->wait_spare), figures.wait - figures.wait_own);
   return figures;
 }
 
@@ -313,7 +308,8 @@ static int add_rows(struct build *build, uint32_t position)
     const struct format_construct *record = &thread->records[i];
     struct construct_figures *into = &figures[part_of(thread, i)];
     uint64_t all = construct_exec(&figures[i]);
-    all -= record->kind == DIRECTIVE_LOCK ? least(figures[i].own_body, all) : 0; /* that is in another body, too */
+    all -=
+        record->kind == DIRECTIVE_LOCK ? model_least(figures[i].own_body, all) : 0; /* that is in another body, too */
     uint64_t *sum = record->flags & FORMAT_CONSTRUCT_IN_WAIT && !thread->places[i].top ? &into->task : &into->body;
     add(sum, all);
   }
@@ -369,8 +365,8 @@ static void add_tasks(const struct build *build, const struct format_tasks *from
   sums->started_at += from->started_at;
   if (from->ended) {
     uint64_t shortest = to_ns(build, from->shortest), longest = to_ns(build, from->longest);
-    into->shortest_ns = into->ended ? least(shortest, into->shortest_ns) : shortest;
-    into->longest_ns = longest > into->longest_ns ? longest : into->longest_ns;
+    into->shortest_ns = into->ended ? model_least(shortest, into->shortest_ns) : shortest;
+    into->longest_ns = model_most(longest, into->longest_ns);
   }
   add(&into->ended, from->ended);
   add(&into->exec_ns, to_ns(build, from->ticks));

@@ -397,7 +397,7 @@ static void limit_fragment(struct log_reader_record *record, uint64_t work, uint
     record->end_ticks = record->begin_ticks;
     return;
   }
-  record->begin_ticks = record->begin_ticks < from ? from : record->begin_ticks;
+  record->begin_ticks = model_most(record->begin_ticks, from);
   record->end_ticks = record->end_ticks > to ? to : record->end_ticks;
 }
 
@@ -407,7 +407,7 @@ static void limit(const struct profile_process *process, struct log_reader_recor
   bool other = record->record.op == GRAPHLOG_RUN_OTHER, runs = is_fragment(record->record.op);
   uint64_t work = operand[other ? 2 : 1], ticks = record->end_ticks - record->begin_ticks;
   if (other && process->workspan.is_time && work > ticks) /* the thread also ran before, in what looks like a gap */
-    record->begin_ticks -= operand[0] < record->begin_ticks ? operand[0] : record->begin_ticks;
+    record->begin_ticks -= model_least(operand[0], record->begin_ticks);
   if (!process->to_ticks)
     return;
   if (runs)

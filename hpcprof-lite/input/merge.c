@@ -366,7 +366,7 @@ void merge_find_run(char *const *paths, uint32_t count, unsigned threads, uint64
     workers_run(threads < count ? threads : count, count, find_life, &lives);
   for (uint32_t i = 0; lives.begin_ns && lives.end_ns && i < count; i++) {
     begin = lives.end_ns[i] && lives.begin_ns[i] < begin ? lives.begin_ns[i] : begin;
-    end = lives.end_ns[i] > end ? lives.end_ns[i] : end;
+    end = model_most(lives.end_ns[i], end);
   }
   *begin_ns = end ? begin : 0;
   *run_ns = end > *begin_ns ? end - *begin_ns : 0;

@@ -100,7 +100,7 @@ static int add_directive(struct profile_workspan *workspan, const struct key *ke
   add(&into->work, from->work);
   add(&into->span, from->span);
   add(&into->iterations, from->iterations);
-  into->lock_bound = from->lock_bound > into->lock_bound ? from->lock_bound : into->lock_bound;
+  into->lock_bound = model_most(from->lock_bound, into->lock_bound);
   return 0;
 }
 
@@ -262,8 +262,8 @@ static int sum_processes(struct profile *profile, const struct profile_process *
     if (!has_unit(process, workspan->unit))
       continue;
     uint64_t stop = model_sum(process->start_ns, process->wall_ns);
-    begin = process->start_ns < begin ? process->start_ns : begin;
-    end = stop > end ? stop : end;
+    begin = model_least(process->start_ns, begin);
+    end = model_most(stop, end);
     profile->span_processes++;
     profile->span_threads += process->threads_max > UINT32_MAX - profile->span_threads ? 0 : process->threads_max;
     workspan->unseen |= process->workspan.unseen;
@@ -274,8 +274,8 @@ static int sum_processes(struct profile *profile, const struct profile_process *
   if (profile->range.limited) {
     uint64_t from = model_sum(profile->range.begin_ns, profile->range.from_ns);
     uint64_t to = model_sum(profile->range.begin_ns, profile->range.to_ns);
-    begin = begin > from ? begin : from;
-    end = end < to ? end : to;
+    begin = model_most(begin, from);
+    end = model_least(end, to);
   }
   profile->span_elapsed_ns = end > begin ? end - begin : 0;
   if (paused > 0 && !profile->range.limited)

@@ -256,7 +256,7 @@ static uint64_t unsampled_work(const struct profile_thread *thread, uint64_t res
   uint64_t cpu_ns = unsampled ? thread->cpu_ns : thread->unsampled_cpu_ns;
   uint64_t delay_ns = unsampled ? thread->run_delay_ns : thread->unsampled_delay_ns;
   if (!unsampled)
-    rest_ns = rest_ns < thread->unsampled_ns ? rest_ns : thread->unsampled_ns;
+    rest_ns = model_least(rest_ns, thread->unsampled_ns);
   if (by_wall)
     return rest_ns;
   double ran = (double)cpu_ns, wanted = ran + (double)delay_ns;
@@ -282,9 +282,9 @@ static uint64_t split_rest(struct profile_thread *thread, bool by_wall, bool uns
   uint64_t slept_ns = thread->wall_ns > ran_ns ? thread->wall_ns - ran_ns : 0;
   uint64_t work_ns = unsampled_work(thread, rest_ns, by_wall, unsampled);
   rest_ns -= work_ns;
-  thread->core_wait_ns = rest_ns < thread->run_delay_ns ? rest_ns : thread->run_delay_ns;
+  thread->core_wait_ns = model_least(rest_ns, thread->run_delay_ns);
   rest_ns -= thread->core_wait_ns;
-  slept_ns -= slept_ns < waits_ns ? slept_ns : waits_ns;
+  slept_ns -= model_least(slept_ns, waits_ns);
   if (!by_wall)
     add(&thread->blocked_ns, rest_ns < slept_ns ? rest_ns : slept_ns);
   return work_ns;
@@ -452,7 +452,7 @@ static int take_contributions(struct stitch *stitch, struct workspan_faults *fau
   const struct format_contribution *records = read_records(stitch->map.file, FORMAT_CONTRIBUTIONS);
   for (uint32_t i = 0; i < read_count(stitch->map.file, FORMAT_CONTRIBUTIONS) && !status; i++) {
     struct format_contribution from = records[i];
-    uint64_t amount = from.amount < remaining ? from.amount : remaining;
+    uint64_t amount = model_least(from.amount, remaining);
     uint32_t position = from.thread ? node_map_position(&stitch->map, from.thread) : MODEL_NONE;
     remaining -= amount;
     if (position == MODEL_NONE ? stitch->map.first : !node_map_owns(&stitch->map, position))

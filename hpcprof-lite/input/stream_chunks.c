@@ -145,6 +145,20 @@ static const char *read_chunk(int fd, const struct stream_chunk *chunk, size_t m
   return *packed && read_at(fd, *packed, *stored, chunk->offset) ? NULL : "no longer readable";
 }
 
+size_t stream_chunks_find(const struct stream_chunks *file, uint64_t owner, uint32_t first)
+{
+  size_t low = 0, high = file->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    const struct stream_chunk *chunk = &file->chunks[middle];
+    if (chunk->owner < owner || (chunk->owner == owner && chunk->first < first))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 const char *stream_chunks_decode(const struct stream_chunks *file, const struct stream_chunk *chunk, size_t most,
                                  uint8_t **bytes, size_t *size, bool *no_memory, char message[256])
 {

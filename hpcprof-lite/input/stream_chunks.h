@@ -43,6 +43,9 @@ int stream_chunks_open_first(const char *measurement, const char *suffix, unsign
                              struct problems *problems, struct stream_chunks *file);
 void stream_chunks_release(struct stream_chunks *file);
 
+/* Returns the position of an owner's chunk with that number, or else of the next one in the order of both. */
+size_t stream_chunks_find(const struct stream_chunks *file, uint64_t owner, uint32_t first);
+
 /* Decodes a chunk of at most that size into *bytes, which the caller frees, and *size.  Returns NULL, or the fault,
  * which may be part of `message`; then both are zero, and *no_memory is set if that was the reason. */
 const char *stream_chunks_decode(const struct stream_chunks *file, const struct stream_chunk *chunk, size_t most,

@@ -15,27 +15,13 @@ void trace_reader_close(struct trace_reader *reader)
   stream_chunks_release(&reader->file);
 }
 
-/* The first chunk of the thread, or of a later one. */
-static size_t first_chunk(const struct stream_chunks *file, uint64_t thread)
-{
-  size_t low = 0, high = file->count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (file->chunks[middle].owner < thread)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 void trace_cursor_open(const struct trace_reader *reader, uint32_t thread, struct problems *problems,
                        struct trace_cursor *cursor)
 {
   *cursor = (struct trace_cursor){.reader = reader,
                                   .problems = problems,
-                                  .chunk = first_chunk(&reader->file, thread),
-                                  .chunks_end = first_chunk(&reader->file, (uint64_t)thread + 1)};
+                                  .chunk = stream_chunks_find(&reader->file, thread, 0),
+                                  .chunks_end = stream_chunks_find(&reader->file, (uint64_t)thread + 1, 0)};
 }
 
 void trace_cursor_close(struct trace_cursor *cursor)
@@ -92,7 +78,7 @@ static bool chunk_start(const struct trace_cursor *cursor, size_t chunk, uint64_
     return false;
   uint64_t state = shifted(record.operand[0], TRACELOG_STATE_SHIFT);
   uint64_t sample = shifted(record.operand[1], TRACELOG_SAMPLE_SHIFT);
-  *ticks = state > sample ? state : sample;
+  *ticks = model_most(state, sample);
   return true;
 }
 
@@ -209,7 +195,7 @@ static void state_event(struct trace_cursor *cursor, const struct tracelog_recor
   span_event(cursor, model_sum(cursor->state_clock, record->operand[1]), event);
   uint64_t own = shifted(record->form == TRACELOG_STATE_OWN ? record->operand[2] : 0, TRACELOG_STATE_SHIFT);
   uint64_t all = event->end_ticks - event->begin_ticks;
-  event->own_ticks = own < all ? own : all;
+  event->own_ticks = model_least(own, all);
   cursor->begun = cursor->chunk_begun = false;
   cursor->holder = 0;
 }

@@ -39,6 +39,16 @@ static inline uint64_t model_part(uint64_t amount, uint64_t begin, uint64_t end,
   return until > before ? until - before : 0;
 }
 
+static inline uint64_t model_least(uint64_t a, uint64_t b)
+{
+  return a < b ? a : b;
+}
+
+static inline uint64_t model_most(uint64_t a, uint64_t b)
+{
+  return a > b ? a : b;
+}
+
 /* Returns a + b, or UINT64_MAX on overflow. */
 static inline uint64_t model_sum(uint64_t a, uint64_t b)
 {

@@ -148,7 +148,7 @@ static int add_interval(void *context, const struct timeline_interval *interval)
   int status = guest ? guest->visit(builder->guest, interval) : 0;
   while (at_ns < end_ns && !status) {
     uint64_t cell = at_ns >> shift, until_ns = (cell + 1) << shift;
-    until_ns = until_ns < end_ns ? until_ns : end_ns;
+    until_ns = model_least(until_ns, end_ns);
     status = open_cell(builder, 0, cell);
     if (!status)
       status = cell_sum_add(&builder->levels[0].sum, interval, until_ns - at_ns);
@@ -212,19 +212,19 @@ static bool choose_cells(struct index_builder *building)
 {
   uint32_t count = building->input.count;
   uint64_t last_ns = 0, longest_ns = 0, cells = building->input.bytes / BYTES_A_CELL;
-  cells = cells < TIMELINE_INDEX_CELLS ? cells : TIMELINE_INDEX_CELLS;
+  cells = model_least(cells, TIMELINE_INDEX_CELLS);
   for (uint32_t i = 0; i < count; i++) {
     const struct timeline_index_lane *lane = &building->lanes[i];
     if (lane->start_ns > lane->end_ns || lane->start_ns < building->input.key.offset_ns)
       return false;
     uint64_t end_ns = lane->end_ns - building->input.key.offset_ns, life_ns = lane->end_ns - lane->start_ns;
-    last_ns = end_ns > last_ns ? end_ns : last_ns;
-    longest_ns = life_ns > longest_ns ? life_ns : longest_ns;
+    last_ns = model_most(end_ns, last_ns);
+    longest_ns = model_most(life_ns, longest_ns);
   }
   uint32_t shift = 0;
   uint64_t least = TIMELINE_INDEX_CELLS / (count + 1);
   least = least > TIMELINE_INDEX_LEAST ? TIMELINE_INDEX_LEAST : least;
-  least = least < TIMELINE_INDEX_FEWEST ? TIMELINE_INDEX_FEWEST : least;
+  least = model_most(least, TIMELINE_INDEX_FEWEST);
   if (last_ns >> LIFE_BITS_MAX)
     return false;
   for (; shift < SHIFT_MAX; shift++) {

@@ -117,7 +117,7 @@ void lane_life(const struct lane_process *lanes, uint32_t position, uint64_t *st
 static uint64_t at_ns(const struct lane *lane, uint64_t ticks)
 {
   uint64_t ns = lane_ns(lane->of, ticks);
-  ns = ns < lane->start_ns ? lane->start_ns : ns;
+  ns = model_most(ns, lane->start_ns);
   return ns > lane->end_ns ? lane->end_ns : ns;
 }
 
@@ -129,8 +129,8 @@ int lane_open(const struct lane_process *lanes, uint32_t position, uint64_t from
   *out = NULL;
   uint64_t start_ns, end_ns;
   lane_life(lanes, position, &start_ns, &end_ns);
-  from_ns = from_ns > start_ns ? from_ns : start_ns;
-  to_ns = to_ns < end_ns ? to_ns : end_ns;
+  from_ns = model_most(from_ns, start_ns);
+  to_ns = model_least(to_ns, end_ns);
   if (from_ns >= to_ns)
     return 0;
   struct lane *lane = calloc(1, sizeof *lane);
@@ -296,7 +296,7 @@ static uint64_t mark(struct lane *lane, struct walk *walk, uint64_t ns, uint32_t
 /* So many ns of the work before a sample were of that category, but are settled. */
 static void defer(struct lane *lane, uint32_t category, uint64_t ns)
 {
-  ns = ns < lane->early_ns ? ns : lane->early_ns;
+  ns = model_least(ns, lane->early_ns);
   lane->deferred[category] += ns;
   lane->early_ns -= ns;
 }
@@ -318,7 +318,7 @@ static void settle_early(struct lane *lane, size_t end)
     if (category == TIMELINE_CATEGORIES)
       continue;
     piece->category = category;
-    lane->deferred[category] -= length < lane->deferred[category] ? length : lane->deferred[category];
+    lane->deferred[category] -= model_least(length, lane->deferred[category]);
   }
 }
 
@@ -344,11 +344,6 @@ static struct busy busy_since_sample(struct lane *lane)
   return busy;
 }
 
-static uint64_t least_of(uint64_t a, uint64_t b)
-{
-  return a < b ? a : b;
-}
-
 /* Finds how long the thread waited for a processor or slept while it was busy.  Between two samples it ran for what the
  * second one stands for and was in the tool; the kernel has told how long it waited for a processor; the remaining time
  * it slept: in waits, as far as these are long enough.  What is left of the waits was like the busy time, unless
@@ -359,21 +354,21 @@ static void find_remaining(struct lane *lane, const struct sample *sample, bool 
            elapsed_ns = sample->ns > sample->since_ns ? sample->ns - sample->since_ns : 0;
   uint64_t waits_ns = elapsed_ns > busy->all_ns ? elapsed_ns - busy->all_ns : 0;
   uint64_t ran_ns = model_sum(sample->weight_ns, sample->tool_ns), known_ns = model_sum(ran_ns, sample->delay_ns);
-  uint64_t slept_ns = elapsed_ns > known_ns ? elapsed_ns - known_ns : 0, in_waits_ns = least_of(slept_ns, waits_ns);
-  slept_ns = least_of(slept_ns - in_waits_ns, busy->all_ns);
+  uint64_t slept_ns = elapsed_ns > known_ns ? elapsed_ns - known_ns : 0, in_waits_ns = model_least(slept_ns, waits_ns);
+  slept_ns = model_least(slept_ns - in_waits_ns, busy->all_ns);
   busy->slept_ns = slept_ns > period_ns / 2 + period_ns / 8 ? slept_ns : 0; /* weights are right to half a period */
   uint64_t ready_ns = busy->all_ns - busy->slept_ns, ready_all_ns = model_sum(ready_ns, waits_ns - in_waits_ns);
-  uint64_t most_ns = least_of(sample->delay_ns, ready_ns);
-  uint64_t least_ns = ready_ns > ran_ns ? least_of(ready_ns - ran_ns, most_ns) : 0;
+  uint64_t most_ns = model_least(sample->delay_ns, ready_ns);
+  uint64_t least_ns = ready_ns > ran_ns ? model_least(ready_ns - ran_ns, most_ns) : 0;
   if (least_ns == most_ns) {
     busy->delay_ns = most_ns;
     return;
   }
   double part = (double)most_ns * ((double)ready_ns / (double)ready_all_ns) - (double)lane->credit_ns;
   busy->delay_ns = part < (double)least_ns ? least_ns : part > (double)most_ns ? most_ns : (uint64_t)part;
-  int64_t limit_ns = (int64_t)least_of(USUAL_PERIODS * period_ns, INT64_MAX / 2);
-  lane->credit_ns += (int64_t)least_of(hit ? ran_ns : sample->tool_ns, INT64_MAX / 4);
-  lane->credit_ns -= (int64_t)least_of(ready_ns - busy->delay_ns, INT64_MAX / 4);
+  int64_t limit_ns = (int64_t)model_least(USUAL_PERIODS * period_ns, INT64_MAX / 2);
+  lane->credit_ns += (int64_t)model_least(hit ? ran_ns : sample->tool_ns, INT64_MAX / 4);
+  lane->credit_ns -= (int64_t)model_least(ready_ns - busy->delay_ns, INT64_MAX / 4);
   lane->credit_ns = lane->credit_ns < -limit_ns ? -limit_ns : lane->credit_ns > limit_ns ? limit_ns : lane->credit_ns;
 }
 
@@ -384,14 +379,14 @@ static void mark_ran(struct lane *lane, struct walk *walk, uint64_t ns, const st
   bool overhead = sample->kind == TRACELOG_OVERHEAD && runs;
   uint64_t limit_ns = model_sum(lane->overhead_ns, overhead ? sample->weight_ns : 0), earlier_ns = 0;
   if (!runs) { /* samples tell nothing else of it */
-    earlier_ns = least_of(lane->overhead_ns, ns);
+    earlier_ns = model_least(lane->overhead_ns, ns);
     mark(lane, walk, earlier_ns, TIMELINE_OVERHEAD, 0, 0);
   }
   uint64_t left_ns =
       mark(lane, walk, ns - earlier_ns, overhead ? TIMELINE_OVERHEAD : TIMELINE_WORK, record, runs ? sample->node : 0);
   defer(lane, overhead ? TIMELINE_OVERHEAD : TIMELINE_WORK, left_ns);
-  limit_ns -= overhead ? least_of(ns, limit_ns) : earlier_ns;
-  lane->overhead_ns = lane->of->period_ns ? least_of(limit_ns, USUAL_PERIODS * lane->of->period_ns) : 0;
+  limit_ns -= overhead ? model_least(ns, limit_ns) : earlier_ns;
+  lane->overhead_ns = lane->of->period_ns ? model_least(limit_ns, USUAL_PERIODS * lane->of->period_ns) : 0;
 }
 
 /* Divides the time in which the thread was busy since the last sample.  tool_ns: of this, in the tool. */
@@ -406,9 +401,9 @@ static void divide_busy(struct lane *lane, const struct sample *sample, bool hit
   struct walk work = {TIMELINE_WORK, lane->pending_count};
   uint64_t not_ns = model_sum(model_sum(tool_ns, delay_ns), busy.slept_ns);
   uint64_t ran_ns = busy.work_ns > not_ns ? busy.work_ns - not_ns : 0,
-           found_ns = least_of(sample->weight_ns, busy.work_ns);
+           found_ns = model_least(sample->weight_ns, busy.work_ns);
   if (runs && ran_ns < found_ns) /* it slept in the overhead rather than where it was found to run */
-    ran_ns = least_of(found_ns, model_sum(ran_ns, divided_ns));
+    ran_ns = model_least(found_ns, model_sum(ran_ns, divided_ns));
   mark_ran(lane, &work, ran_ns, sample, runs);
   defer(lane, TIMELINE_TOOL, mark(lane, &work, tool_ns, TIMELINE_TOOL, 0, 0));
   defer(lane, TIMELINE_CORE_WAIT, mark(lane, &work, delay_ns, TIMELINE_CORE_WAIT, 0, 0));
@@ -463,10 +458,11 @@ static void divide_end(struct lane *lane)
     return;
   uint64_t remaining_ns = work_ns - period_ns, slept_ns = life_ns > awake_ns ? life_ns - awake_ns : 0;
   bool killed = lane->of->process->unfinished && !thread->end_ns;
-  uint64_t usual_ns = killed ? least_of(least_of(USUAL_PERIODS * period_ns, thread->run_delay_ns), remaining_ns) : 0;
-  slept_ns = least_of(slept_ns, remaining_ns - usual_ns);
+  uint64_t usual_ns =
+      killed ? model_least(model_least(USUAL_PERIODS * period_ns, thread->run_delay_ns), remaining_ns) : 0;
+  slept_ns = model_least(slept_ns, remaining_ns - usual_ns);
   mark(lane, &walk, slept_ns, TIMELINE_BLOCKED, 0, 0);
-  mark(lane, &walk, least_of(remaining_ns - slept_ns, thread->run_delay_ns), TIMELINE_CORE_WAIT, 0, 0);
+  mark(lane, &walk, model_least(remaining_ns - slept_ns, thread->run_delay_ns), TIMELINE_CORE_WAIT, 0, 0);
 }
 
 /* Appends a wait until then.  How much of all waits was in the tool is known exactly, but not of which ones. */
@@ -476,7 +472,7 @@ static void add_wait(struct lane *lane, struct lane_interval state, uint64_t end
   bool lock = state.category == TIMELINE_LOCK_WAIT;
   lane->tool_deferred_ns[lock] += (double)length_ns * lane->tool.of_waiting[lock];
   if (lane->tool_deferred_ns[lock] >= TOOL_NS)
-    tool_ns = least_of(model_rounded(lane->tool_deferred_ns[lock]), length_ns);
+    tool_ns = model_least(model_rounded(lane->tool_deferred_ns[lock]), length_ns);
   lane->tool_deferred_ns[lock] -= (double)tool_ns;
   if (tool_ns) {
     struct lane_interval tool = state;
@@ -691,10 +687,10 @@ bool lane_next(struct lane *lane, struct lane_interval *interval)
     if (lane->failed)
       return false;
     interval->begins = interval->begins && interval->start_ns >= lane->from_ns;
-    interval->start_ns = interval->start_ns > lane->from_ns ? interval->start_ns : lane->from_ns;
+    interval->start_ns = model_most(interval->start_ns, lane->from_ns);
     if (interval->start_ns >= lane->to_ns)
       return false;
-    interval->end_ns = interval->end_ns < lane->to_ns ? interval->end_ns : lane->to_ns;
+    interval->end_ns = model_least(interval->end_ns, lane->to_ns);
     if (interval->end_ns > interval->start_ns)
       return true;
   }

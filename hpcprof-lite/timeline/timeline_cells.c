@@ -30,8 +30,8 @@ static void close_cell(struct row *row)
 static int add_interval(void *context, const struct timeline_interval *interval)
 {
   struct row *row = context;
-  uint64_t at_ns = interval->start_ns > row->from_ns ? interval->start_ns : row->from_ns;
-  uint64_t end_ns = interval->end_ns < row->to_ns ? interval->end_ns : row->to_ns;
+  uint64_t at_ns = model_most(interval->start_ns, row->from_ns);
+  uint64_t end_ns = model_least(interval->end_ns, row->to_ns);
   int status = 0;
   while (at_ns < end_ns && !status) {
     uint64_t until_ns = start_of(row, row->open + 1);
@@ -39,7 +39,7 @@ static int add_interval(void *context, const struct timeline_interval *interval)
       close_cell(row);
       continue;
     }
-    until_ns = until_ns < end_ns ? until_ns : end_ns;
+    until_ns = model_least(until_ns, end_ns);
     status = cell_sum_add(&row->sum, interval, until_ns - at_ns);
     at_ns = until_ns;
   }

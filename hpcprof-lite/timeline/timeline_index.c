@@ -20,16 +20,8 @@ struct timeline_index {
 
 static const struct stream_chunk *find_chunk(const struct stream_chunks *file, uint32_t owner, uint32_t first)
 {
-  size_t low = 0, high = file->count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    const struct stream_chunk *chunk = &file->chunks[middle];
-    if (chunk->owner < owner || (chunk->owner == owner && chunk->first < first))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  const struct stream_chunk *found = low < file->count ? &file->chunks[low] : NULL;
+  size_t number = stream_chunks_find(file, owner, first);
+  const struct stream_chunk *found = number < file->count ? &file->chunks[number] : NULL;
   return found && found->owner == owner && found->first == first ? found : NULL;
 }
 
@@ -182,7 +174,7 @@ static int divide(struct reading *reading, const struct timeline_index_cell *cel
     uint64_t from_ns = start_of(reading, reading->open), to_ns = start_of(reading, reading->open + 1);
     if (from_ns >= end_ns)
       break;
-    from_ns = from_ns > start_ns ? from_ns : start_ns;
+    from_ns = model_most(from_ns, start_ns);
     if (from_ns < to_ns)
       status = add_part(&reading->sum, cell, from_ns - start_ns, (to_ns < end_ns ? to_ns : end_ns) - start_ns,
                         length_ns, counts);
@@ -220,8 +212,8 @@ static int read_block(struct reading *reading, uint64_t block, uint64_t first, u
   for (uint64_t i = first > begin ? first - begin : 0; i < TIMELINE_INDEX_BLOCK && begin + i < end && !status; i++) {
     uint64_t start_ns = model_sum(reading->index->offset_ns, (begin + i) * length_ns);
     uint64_t end_ns = model_sum(start_ns, length_ns);
-    start_ns = start_ns > reading->lane->start_ns ? start_ns : reading->lane->start_ns;
-    end_ns = end_ns < reading->lane->end_ns ? end_ns : reading->lane->end_ns;
+    start_ns = model_most(start_ns, reading->lane->start_ns);
+    end_ns = model_least(end_ns, reading->lane->end_ns);
     if (start_ns >= end_ns || !plausible(&cells[i], end_ns - start_ns))
       return 1;
     status = divide(reading, &cells[i], start_ns, end_ns - start_ns);
@@ -288,8 +280,8 @@ int timeline_index_read(const struct timeline_index *index, const struct timelin
   if (!choose_level(index, lane, (to_ns - from_ns) / count, &reading.level))
     return 1;
   unsigned shift = index->head.shift + reading.level;
-  uint64_t start_ns = lane->start_ns > from_ns ? lane->start_ns : from_ns;
-  uint64_t end_ns = lane->end_ns < to_ns ? lane->end_ns : to_ns;
+  uint64_t start_ns = model_most(lane->start_ns, from_ns);
+  uint64_t end_ns = model_least(lane->end_ns, to_ns);
   if (start_ns >= end_ns)
     return 0;
   uint64_t first = (start_ns - index->offset_ns) >> shift, end = ((end_ns - 1 - index->offset_ns) >> shift) + 1;
@@ -315,8 +307,8 @@ int timeline_index_sum(const struct timeline_index *index, const struct timeline
                             .lane = lane,
                             .cells = cell,
                             .in_parts = true};
-  uint64_t start_ns = lane->start_ns > from_ns ? lane->start_ns : from_ns;
-  uint64_t end_ns = lane->end_ns < to_ns ? lane->end_ns : to_ns;
+  uint64_t start_ns = model_most(lane->start_ns, from_ns);
+  uint64_t end_ns = model_least(lane->end_ns, to_ns);
   unsigned shift = index->head.shift;
   int status = 0;
   *cell = (struct timeline_index_cell){0};

@@ -120,9 +120,9 @@ static void cut_remaining(struct reading *reading)
       continue;
     critical = begin <= remaining->start_ns;
     if (critical)
-      until = end < until ? end : until;
+      until = model_least(end, until);
     else
-      until = begin < until ? begin : until;
+      until = model_least(begin, until);
     break;
   }
   reading->next = *remaining;
@@ -268,7 +268,7 @@ static void number_counters(struct timeline_source *source, const struct lane_pr
 /* The same, within a thread's life: clocks are rounded, and what was counted last is written after the end. */
 static uint64_t within(uint64_t ns, uint64_t start_ns, uint64_t end_ns)
 {
-  ns = ns > start_ns ? ns : start_ns;
+  ns = model_most(ns, start_ns);
   return ns < end_ns ? ns : end_ns;
 }
 
@@ -360,7 +360,7 @@ static int add_border(const struct cells_reading *reading, uint32_t number, uint
   while (!status && lane && lane_next(lane, &interval))
     for (uint64_t at_ns = interval.start_ns; at_ns < interval.end_ns && i < reading->count;) {
       uint64_t until_ns = timeline_cell_start(reading->from_ns, reading->to_ns, reading->count, i + 1);
-      until_ns = until_ns < interval.end_ns ? until_ns : interval.end_ns;
+      until_ns = model_least(until_ns, interval.end_ns);
       if (until_ns > at_ns) {
         cells[i].ns[interval.category] = model_sum(cells[i].ns[interval.category], until_ns - at_ns);
         at_ns = until_ns;
@@ -585,15 +585,15 @@ static int list_lanes(struct timeline_source *source)
     const struct lane_process *lanes = &traced->lanes;
     timeline->traced |= lanes->trace.file.count > 0;
     timeline->samples_only |= traced->samples_only;
-    timeline->period_ns = lanes->period_ns > timeline->period_ns ? lanes->period_ns : timeline->period_ns;
+    timeline->period_ns = model_most(lanes->period_ns, timeline->period_ns);
     for (uint32_t j = 0; j < process->threads_count && lanes->trace.file.count; j++) {
       struct timeline_lane lane = {.process = i,
                                    .thread = j,
                                    .critical_known =
                                        traced->index ? timeline_index_critical(traced->index) : traced->chain.known};
       lane_life(lanes, j, &lane.start_ns, &lane.end_ns);
-      lane.start_ns = lane.start_ns > timeline->from_ns ? lane.start_ns : timeline->from_ns;
-      lane.end_ns = lane.end_ns < timeline->to_ns ? lane.end_ns : timeline->to_ns;
+      lane.start_ns = model_most(lane.start_ns, timeline->from_ns);
+      lane.end_ns = model_least(lane.end_ns, timeline->to_ns);
       if (lane.start_ns >= lane.end_ns)
         continue;
       timeline->lanes[timeline->lanes_count++] = lane;

@@ -107,8 +107,8 @@ static int add_count(struct names *names, size_t *room, uint32_t first, uint32_t
   struct profile_user_count *to = &marks->counts[at];
   to->count = model_sum(to->count, from->count);
   to->sum = model_sum(to->sum, from->sum);
-  to->least = from->least < to->least ? from->least : to->least;
-  to->most = from->most > to->most ? from->most : to->most;
+  to->least = model_least(from->least, to->least);
+  to->most = model_most(from->most, to->most);
   return 0;
 }
 

@@ -137,8 +137,8 @@ static void pass(struct range *range, const struct range_thread *thread, uint64_
 {
   uint32_t parked = range->at[0].idle; /* the first place */
   bool in_region = range->present > parked + 1;
-  uint64_t since = range->since > thread->from ? range->since : thread->from;
-  uint64_t end = until < thread->to ? until : thread->to;
+  uint64_t since = model_most(range->since, thread->from);
+  uint64_t end = model_least(until, thread->to);
   if (in_region && until > range->since)
     range->in_regions.all = model_sum(range->in_regions.all, until - range->since);
   if (in_region && end > since)
@@ -206,13 +206,13 @@ static void release_lock(struct range *range, uint32_t lock, uint64_t ns, struct
   if (lock == MODEL_NONE)
     return;
   struct at_place *at = &range->at[lock];
-  uint64_t all = at->pending_ns, taken = ns < all ? ns : all;
+  uint64_t all = at->pending_ns, taken = model_least(ns, all);
   at->pending_ns -= taken;
   if (thread)
     range_thread_share(thread, &range->places, value, lock, ns);
   for (unsigned i = 0; i < BESIDE_MAX && at->beside[i].ns; i++) {
     uint64_t share = taken == all ? at->beside[i].ns : part(at->beside[i].ns, taken, all);
-    at->beside[i].ns -= share < at->beside[i].ns ? share : at->beside[i].ns;
+    at->beside[i].ns -= model_least(share, at->beside[i].ns);
     if (thread)
       range_thread_share(thread, &range->places, value, at->beside[i].place, share);
   }
@@ -456,25 +456,20 @@ static void take_waits(const struct read_part *part, double tick_ns, struct prof
   thread->lockwait_ns = model_rounded((double)locked * tick_ns);
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-  return a < b ? a : b;
-}
-
 /* from_ns, to_ns: the part, since the start of the process. */
 static void take_thread(const struct range *range, const struct range_thread *from, const struct read_part *part,
                         const struct profile_process *process, uint64_t from_ns, uint64_t to_ns,
                         struct profile_thread *thread)
 {
   uint64_t start_ns = thread->start_ns, end_ns = model_sum(start_ns, thread->wall_ns);
-  uint64_t low = start_ns > from_ns ? start_ns : from_ns, high = end_ns < to_ns ? end_ns : to_ns;
+  uint64_t low = model_most(start_ns, from_ns), high = model_least(end_ns, to_ns);
   struct range_amount life = {high > low ? high - low : 0, thread->wall_ns};
   double tick = tick_ns(process);
   bool complete = from->samples_all == thread->samples;
   thread->start_ns = (low < to_ns ? low : to_ns) - from_ns;
   thread->end_ns = thread->end_ns && end_ns <= to_ns ? thread->start_ns + life.in : 0;
   thread->wall_ns = life.in;
-  thread->paused_ns = smaller(thread->paused_ns, model_rounded((double)from->gap_ticks * tick));
+  thread->paused_ns = model_least(thread->paused_ns, model_rounded((double)from->gap_ticks * tick));
   thread->unsampled_ns = thread->unsampled_cpu_ns = 0; /* when that was is not known */
   thread->samples = from->samples;
   thread->samples_idle = from->samples_idle;
@@ -500,14 +495,14 @@ void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, s
   uint64_t from_ns = model_rounded((double)(process->from_ticks - process->start_ticks) * tick_ns(process));
   uint64_t to_ns = model_rounded((double)(process->to_ticks - process->start_ticks) * tick_ns(process));
   to_ns = (double)to_ns + 2 * tick_ns(process) < (double)process->wall_ns ? to_ns : process->wall_ns;
-  from_ns = from_ns < to_ns ? from_ns : to_ns;
+  from_ns = model_least(from_ns, to_ns);
   uint64_t paused_ns = 0;
   process->cpu_ns = process->regions = process->unsampled_ns = 0;
   for (uint32_t i = 0; i < range->count; i++) {
     const struct range_thread *from = &range->threads[i];
     take_thread(range, from, &range->parts[i], process, from_ns, to_ns, &process->threads[i]);
     process->cpu_ns = model_sum(process->cpu_ns, process->threads[i].cpu_ns);
-    paused_ns = process->threads[i].paused_ns > paused_ns ? process->threads[i].paused_ns : paused_ns;
+    paused_ns = model_most(process->threads[i].paused_ns, paused_ns);
     process->regions = model_sum(process->regions, from->regions);
     unknown += from->unknown;
     process->counts_about |= from->counts_cut;
@@ -515,10 +510,10 @@ void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, s
     dropped += process->threads[i].lost[LOSS_TRACE];
   }
   process->start_ns = model_sum(process->start_ns, from_ns);
-  process->start_ns = process->start_ns > begin_ns ? process->start_ns : begin_ns; /* it may have ended before */
-  process->start_ns = process->start_ns < end_ns ? process->start_ns : end_ns;
+  process->start_ns = model_most(process->start_ns, begin_ns); /* it may have ended before */
+  process->start_ns = model_least(process->start_ns, end_ns);
   process->wall_ns = to_ns - from_ns;
-  process->paused_ns = smaller(paused_ns, process->wall_ns);
+  process->paused_ns = model_least(paused_ns, process->wall_ns);
   process->workspan.known = false;
   process->in_part = true;
   if (unknown)

@@ -59,8 +59,8 @@ static void add_value(const struct counting *counting, const struct trace_event 
     return;
   at->count++;
   at->sum = model_sum(at->sum, event->value);
-  at->least = event->value < at->least ? event->value : at->least;
-  at->most = event->value > at->most ? event->value : at->most;
+  at->least = model_least(event->value, at->least);
+  at->most = model_most(event->value, at->most);
 }
 
 static bool is_between(uint64_t at, const struct trace_event *event)

@@ -132,8 +132,8 @@ struct range_code *range_thread_code(const struct range_thread *thread, uint64_t
 /* The part of an interval that lies in the part of the run. */
 static uint64_t inside(const struct range_thread *thread, uint64_t begin, uint64_t end)
 {
-  begin = begin > thread->from ? begin : thread->from;
-  end = end < thread->to ? end : thread->to;
+  begin = model_most(begin, thread->from);
+  end = model_least(end, thread->to);
   return end > begin ? end - begin : 0;
 }
 
@@ -433,7 +433,7 @@ static void limit_runtime(struct range_thread *thread)
     struct format_wait *wait = &thread->waits[i];
     double own = (double)wait->runtime - (double)wait->tool_ns / thread->tick_ns;
     uint64_t waiting = own > 0 ? model_rounded((1 - part) * own) : 0;
-    waiting = waiting < wait->runtime ? waiting : wait->runtime;
+    waiting = model_least(waiting, wait->runtime);
     wait->idle = model_sum(wait->idle, waiting);
     wait->runtime -= waiting;
   }
