@@ -24,6 +24,17 @@ struct construct_entry {
   uint64_t gain_ns;             /* its losses / threads */
 };
 
+/* A row of a report about a construct: what it is in one thread, or in all. */
+struct construct_line {
+  const struct construct_entry *entry;
+  const struct construct_row *row; /* NULL: the sum over the threads */
+};
+
+static inline const struct construct_figures *construct_line_figures(const struct construct_line *line)
+{
+  return line->row ? &line->row->figures : &line->entry->sum;
+}
+
 /* A thread that has figures. */
 struct construct_thread {
   uint32_t process, thread; /* positions */

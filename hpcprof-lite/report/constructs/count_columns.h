@@ -1,19 +1,32 @@
 /* Columns and lines of counted events (-c) in the views of constructs and grains.
  *
- * Context: BATCH.  The structure holds the names of its columns; it must stay while rows are written.  Without counters
- * there are no columns.
+ * Context: BATCH.  Without counters there are no columns.
  */
 #ifndef HPCPROF_LITE_REPORT_CONSTRUCTS_COUNT_COLUMNS_H
 #define HPCPROF_LITE_REPORT_CONSTRUCTS_COUNT_COLUMNS_H
 
 #include "hpcprof-lite/analysis/grain_groups.h"
+#include "hpcprof-lite/analysis/task_figures.h"
 #include "hpcprof-lite/model/construct_tree.h"
+#include "hpcprof-lite/model/table.h"
 #include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/terminal.h"
 
 /* Of each event: the sum, and over the threads or grains the least, mean and greatest; inclusive and exclusive; the
  * sum; or that of a grain, which is exact or not known. */
 enum count_columns_kind { COUNT_COLUMNS_EACH, COUNT_COLUMNS_TREE, COUNT_COLUMNS_SUM, COUNT_COLUMNS_GRAIN };
+
+/* What the rows of a table are, and with it what it has of each event. */
+enum counted_rows {
+  COUNTED_LINES,      /* struct construct_line: the sum, and over the threads the least, mean and greatest */
+  COUNTED_TREE_LINES, /* the same: with the constructs in it, and without */
+  COUNTED_TASKS,      /* struct task_row: the sum */
+  COUNTED_GRAINS,     /* struct grain_row: its count */
+  COUNTED_GROUPS      /* struct grain_group: the sum, and over the grains the least, mean and greatest */
+};
+
+/* Adds the columns of counted events to a table, if there are any.  Returns 0 or ERR_NOMEM. */
+int count_columns_add(struct table *table, const struct profile *profile, enum counted_rows rows);
 
 enum { COUNT_COLUMNS_FIXED_MAX = 40, COUNT_COLUMNS_MAX = COUNT_COLUMNS_FIXED_MAX + 5 * COUNTERS_MAX + 1 };
 
