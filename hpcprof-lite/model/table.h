@@ -70,7 +70,8 @@ enum cell_kind {
   CELL_REAL,    /* with that many decimals */
   CELL_PERCENT, /* whole of `of`, with 4 decimals */
   CELL_TEXT,
-  CELL_UNKNOWN /* empty, but a hyphen in text */
+  CELL_UNKNOWN, /* empty, but a hyphen in text */
+  CELL_NONE     /* empty, but a dot in text: what does not apply */
 };
 
 struct cell {
@@ -164,6 +165,12 @@ static inline struct cell cell_place(const char *text, const char *brief)
 static inline struct cell cell_known(bool known, struct cell cell)
 {
   return known ? cell : (struct cell){.kind = CELL_UNKNOWN};
+}
+
+/* A dot in text, and empty elsewhere, unless it applies. */
+static inline struct cell cell_applies(bool applies, struct cell cell)
+{
+  return applies ? cell : (struct cell){.kind = CELL_NONE};
 }
 
 /* The value of a cell that is no text, in the unit of its column; 0 if it is empty. */

@@ -69,10 +69,11 @@ static bool real_figure(const struct text_table *text, enum column_form form, co
 void text_table_figure(const struct text_table *text, const struct table_column *column, const struct cell *cell,
                        char out[TEXT_TABLE_FIGURE])
 {
+  static const char *const empty[] = {[CELL_EMPTY] = "", [CELL_UNKNOWN] = "-", [CELL_NONE] = "."};
   enum column_form form = column->form;
   bool counts = form == FORM_SECONDS && cell->kind == CELL_NUMBER && !cell->decimals;
-  if (cell->kind == CELL_EMPTY || cell->kind == CELL_UNKNOWN) {
-    strcpy(out, cell->kind == CELL_EMPTY ? "" : "-");
+  if (empty[cell->kind]) {
+    strcpy(out, empty[cell->kind]);
     return;
   }
   if (cell->kind == CELL_TEXT) {
