@@ -69,9 +69,11 @@ int overheads_pipeline(struct job *job)
   struct overheads *overheads = &job->report.overheads;
   int status = make_tree(job);
   if (!status)
-    status = overheads_compute(&job->profile, &job->constructs, job->options.sort, overheads);
+    status = overheads_compute(&job->profile, &job->constructs, overheads);
   set_limits(job, job->options.percent_limit);
   uint32_t kept = 0, last = overheads->count ? overheads->count - 1 : 0;
+  if (!status)
+    status = job_sort(job, overheads->rows, last, sizeof *overheads->rows);
   for (uint32_t i = 0; i < last; i++) /* the program always stays */
     if (is_heavy(job, overheads->rows[i].total_ns, overheads->rows[last].total_ns) &&
         (!job->options.max_rows || kept < job->options.max_rows))

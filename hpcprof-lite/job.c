@@ -49,9 +49,6 @@ static int list_columns(struct job *job, union column_names *names, struct sort_
 {
   enum options_view view = job->options.view;
   switch (view) {
-  case OPTIONS_OVERHEADS:
-    *columns = (struct sort_columns){overheads_columns, OVERHEADS_COLUMNS, false};
-    return 0;
   case OPTIONS_TASKS:
     columns->names = names->tasks;
     columns->count = task_figures_sort_columns(&job->profile, names->tasks);

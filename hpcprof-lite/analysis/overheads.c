@@ -1,45 +1,6 @@
 #include "hpcprof-lite/analysis/overheads.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-enum column {
-  BY_REGION,
-  BY_KIND,
-  BY_NAME,
-  BY_FILE,
-  BY_LINE,
-  BY_TOTAL,
-  BY_SYNC,
-  BY_IMBALANCE,
-  BY_LIMITED,
-  BY_MANAGEMENT,
-  BY_SYNC_PERCENT,
-  BY_IMBALANCE_PERCENT,
-  BY_LIMITED_PERCENT,
-  BY_MANAGEMENT_PERCENT,
-  BY_USEFUL,
-  BY_GAIN,
-};
-
-const char *const overheads_columns[OVERHEADS_COLUMNS] = {
-    [BY_REGION] = "region",
-    [BY_KIND] = "kind",
-    [BY_NAME] = "name",
-    [BY_FILE] = "file",
-    [BY_LINE] = "line",
-    [BY_TOTAL] = "total_s",
-    [BY_SYNC] = "sync_s",
-    [BY_IMBALANCE] = "imbalance_s",
-    [BY_LIMITED] = "limited_parallelism_s",
-    [BY_MANAGEMENT] = "management_s",
-    [BY_SYNC_PERCENT] = "sync_pct",
-    [BY_IMBALANCE_PERCENT] = "imbalance_pct",
-    [BY_LIMITED_PERCENT] = "limited_parallelism_pct",
-    [BY_MANAGEMENT_PERCENT] = "management_pct",
-    [BY_USEFUL] = "useful_s",
-    [BY_GAIN] = "gain_s",
-};
 
 static void add(uint64_t *sum, uint64_t amount)
 {
@@ -98,71 +59,15 @@ static void add_program(const struct counting *counting, struct overheads *resul
   result->count++;
 }
 
-static uint64_t amount(const struct overheads_row *row, enum column column)
-{
-  switch (column) {
-  case BY_SYNC:
-  case BY_SYNC_PERCENT:
-    return row->losses.synchronisation;
-  case BY_IMBALANCE:
-  case BY_IMBALANCE_PERCENT:
-    return row->losses.imbalance;
-  case BY_LIMITED:
-  case BY_LIMITED_PERCENT:
-    return row->losses.limited_parallelism;
-  case BY_MANAGEMENT:
-  case BY_MANAGEMENT_PERCENT:
-    return row->losses.management;
-  case BY_USEFUL:
-    return row->useful_ns;
-  case BY_GAIN:
-    return row->gain_ns;
-  default:
-    return row->total_ns;
-  }
-}
-
-static bool is_percentage(enum column column)
-{
-  return column >= BY_SYNC_PERCENT && column <= BY_MANAGEMENT_PERCENT;
-}
-
-static int by_column(const struct overheads_row *x, const struct overheads_row *y, enum column column)
-{
-  int order;
-  switch (column) {
-  case BY_REGION:
-    return (x->entry->region > y->entry->region) - (x->entry->region < y->entry->region);
-  case BY_KIND:
-    return strcmp(profile_directive_name(x->entry->kind), profile_directive_name(y->entry->kind));
-  case BY_NAME:
-    return strcmp(x->entry->name, y->entry->name);
-  case BY_FILE:
-  case BY_LINE:
-    order = column == BY_FILE ? strcmp(x->entry->file, y->entry->file) : 0;
-    return order ? order : (x->entry->line > y->entry->line) - (x->entry->line < y->entry->line);
-  default:
-    break;
-  }
-  double a = (double)amount(x, column), b = (double)amount(y, column);
-  if (is_percentage(column)) {
-    a = x->total_ns ? a / (double)x->total_ns : 0;
-    b = y->total_ns ? b / (double)y->total_ns : 0;
-  }
-  return (a < b) - (a > b);
-}
-
-/* By the column, then the longest total first, then by number. */
-static int by_rank(const void *a, const void *b, void *argument)
+/* The longest total first, then by number. */
+static int by_total(const void *a, const void *b)
 {
   const struct overheads_row *x = a, *y = b;
-  int order = by_column(x, y, *(const enum column *)argument);
-  if (!order)
-    order = (x->total_ns < y->total_ns) - (x->total_ns > y->total_ns);
+  int order = (x->total_ns < y->total_ns) - (x->total_ns > y->total_ns);
   return order ? order : (x->entry->region > y->entry->region) - (x->entry->region < y->entry->region);
 }
 
-static int compute(struct counting *counting, enum column column, struct overheads *result)
+static int compute(struct counting *counting, struct overheads *result)
 {
   const struct construct_tree *tree = counting->tree;
   uint32_t *row_of = calloc((size_t)tree->count + 1, sizeof *row_of); /* [number of the construct] its row + 1 */
@@ -177,21 +82,15 @@ static int compute(struct counting *counting, enum column column, struct overhea
     }
     add_region(counting, i, &result->rows[row_of[entry->region] - 1]);
   }
-  qsort_r(result->rows, result->count, sizeof *result->rows, by_rank, &column);
+  qsort(result->rows, result->count, sizeof *result->rows, by_total);
   add_program(counting, result);
   free(row_of);
   return 0;
 }
 
-int overheads_compute(const struct profile *profile, const struct construct_tree *tree, const char *sort,
-                      struct overheads *result)
+int overheads_compute(const struct profile *profile, const struct construct_tree *tree, struct overheads *result)
 {
-  enum column column = sort ? BY_REGION : BY_TOTAL;
   *result = (struct overheads){0};
-  while (sort && column < OVERHEADS_COLUMNS && strcmp(sort, overheads_columns[column]))
-    column++;
-  if (column == OVERHEADS_COLUMNS)
-    return ERR_INPUT;
   if (!tree->count)
     return 0;
   struct counting counting = {.profile = profile,
@@ -202,7 +101,7 @@ int overheads_compute(const struct profile *profile, const struct construct_tree
   result->rows = calloc((size_t)tree->count + 1, sizeof *result->rows);
   int status = counting.seen && counting.team && counting.largest && result->rows ? 0 : ERR_NOMEM;
   if (!status)
-    status = compute(&counting, column, result);
+    status = compute(&counting, result);
   free(counting.seen);
   free(counting.team);
   free(counting.largest);

@@ -13,10 +13,6 @@
 
 #include "hpcprof-lite/model/construct_tree.h"
 
-/* Columns of the overheads view, in their order. */
-#define OVERHEADS_COLUMNS 16
-extern const char *const overheads_columns[OVERHEADS_COLUMNS];
-
 struct overheads_row {
   const struct construct_entry *entry; /* of the tree: its kind, name and place */
   uint64_t total_ns, useful_ns;
@@ -29,10 +25,9 @@ struct overheads {
   uint32_t count;             /* 0: not measured */
 };
 
-/* Fills *result.  sort: a column of the view, NULL = the longest total first; the program always comes last.  Returns
- * 0, ERR_INPUT if there is no such column, or ERR_NOMEM; overheads_release() in every case. */
-int overheads_compute(const struct profile *profile, const struct construct_tree *tree, const char *sort,
-                      struct overheads *result);
+/* Fills *result, with the longest total first and the program last.  Returns 0 or ERR_NOMEM; overheads_release() in
+ * every case. */
+int overheads_compute(const struct profile *profile, const struct construct_tree *tree, struct overheads *result);
 void overheads_release(struct overheads *result);
 
 #endif

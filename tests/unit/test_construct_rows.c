@@ -198,7 +198,7 @@ static void check_all(const struct profile *profile, struct names *names, const 
   check_lines(&tree, hostile);
   check_lines(&list, hostile);
   check_nesting(&tree);
-  assert_int_equal(overheads_compute(profile, &tree, NULL, &overheads), 0);
+  assert_int_equal(overheads_compute(profile, &tree, &overheads), 0);
   check_losses(&overheads);
   assert_int_equal(task_figures_compute(profile, names, &tree, NULL, &tasks), 0);
   assert_int_equal(construct_order(&tree, &profile->constructs.counters, columns[chance(6)]), 0);

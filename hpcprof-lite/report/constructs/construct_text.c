@@ -25,6 +25,29 @@ void construct_text_name(const struct terminal *terminal, const struct construct
   terminal_fit(terminal, fits || !*place->file || !place->line ? whole : brief, width, out);
 }
 
+struct cell construct_text_cell(struct table *table, const struct construct_place *place)
+{
+  char whole[CONSTRUCT_TEXT_MAX], brief[CONSTRUCT_TEXT_MAX];
+  bool placed = *place->file && place->line;
+  construct_text_place(place->kind, place->name, place->file, place->line, whole);
+  construct_text_place(place->kind, "", place->file, place->line, brief);
+  return cell_place(table_name(table, "%s", whole), placed ? table_name(table, "%s", brief) : NULL);
+}
+
+struct construct_filling *construct_text_filling(const struct report *report, struct table *table)
+{
+  struct construct_filling *filling = table_memory(table, sizeof *filling);
+  if (filling)
+    *filling = (struct construct_filling){report, table, table_memory(table, CONSTRUCT_FIGURE)};
+  return filling && filling->region ? filling : NULL;
+}
+
+struct cell construct_text_region(const struct construct_filling *filling, uint32_t region)
+{
+  snprintf(filling->region, CONSTRUCT_FIGURE, region ? "R%" PRIu32 : "program", region);
+  return cell_label(filling->region, region);
+}
+
 const char *construct_text_loss(uint32_t kind, const struct construct_losses *losses)
 {
   uint64_t most = losses->synchronisation;

@@ -1,4 +1,4 @@
-/* What the text views of constructs share.  Context: BATCH. */
+/* What the views of constructs share.  Context: BATCH. */
 #ifndef HPCPROF_LITE_REPORT_CONSTRUCTS_CONSTRUCT_TEXT_H
 #define HPCPROF_LITE_REPORT_CONSTRUCTS_CONSTRUCT_TEXT_H
 
@@ -19,6 +19,27 @@ struct construct_place {
 };
 void construct_text_name(const struct terminal *terminal, const struct construct_place *place, unsigned width,
                          char out[TERMINAL_TEXT_MAX]);
+
+/* The same as a cell, which text shows without the function where there is no room.  The table keeps its text. */
+struct cell construct_text_cell(struct table *table, const struct construct_place *place);
+
+static inline struct construct_place construct_place_of(const struct construct_entry *entry)
+{
+  return (struct construct_place){profile_directive_name(entry->kind), entry->name, entry->file, entry->line};
+}
+
+/* What the rows of a view of constructs are filled from. */
+struct construct_filling {
+  const struct report *report;
+  struct table *table;
+  char *region; /* the label of the row that was filled last */
+};
+
+/* Makes one, which the table keeps; NULL without memory. */
+struct construct_filling *construct_text_filling(const struct report *report, struct table *table);
+
+/* The label of a region: "R12", or "program" for 0. */
+struct cell construct_text_region(const struct construct_filling *filling, uint32_t region);
 
 /* Writes the largest loss of a construct in words: "waiting for the last thread", for example. */
 const char *construct_text_loss(uint32_t kind, const struct construct_losses *losses);

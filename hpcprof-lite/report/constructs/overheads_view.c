@@ -1,84 +1,88 @@
 #include "hpcprof-lite/report/constructs/overheads_view.h"
 
 #include "hpcprof-lite/report/constructs/construct_text.h"
-#include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/text_table.h"
 
-#include <inttypes.h>
+/* ---- the table ---- */
 
-enum { CLASSES = 4, FIGURES_WIDTH = 51 };
-
-static void losses_of(const struct construct_losses *losses, uint64_t out[CLASSES])
+/* A row is a struct overheads_row. */
+static void fill(const void *context, const void *of, struct cell *cell)
 {
-  out[0] = losses->synchronisation;
-  out[1] = losses->imbalance;
-  out[2] = losses->limited_parallelism;
-  out[3] = losses->management;
+  const struct construct_filling *filling = context;
+  const struct overheads_row *row = of;
+  const struct construct_losses *losses = &row->losses;
+  const struct construct_place place = construct_place_of(row->entry);
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/constructs/overheads.def"
+#undef COLUMN
 }
 
-int overheads_view_table(const struct report *report, bool json)
+static void fill_construct(const void *context, const void *of, struct cell *cell)
 {
-  struct row_writer writer;
-  document_open(report, json);
-  row_writer_begin(&writer, report->stream, json, overheads_columns, OVERHEADS_COLUMNS);
-  for (uint32_t i = 0; i < report->overheads.count; i++) {
-    const struct overheads_row *row = &report->overheads.rows[i];
-    uint64_t classes[CLASSES];
-    char region[CONSTRUCT_FIGURE];
-    losses_of(&row->losses, classes);
-    snprintf(region, sizeof region, "R%" PRIu32, row->entry->region);
-    row_writer_text(&writer, row->entry->region ? region : "program");
-    construct_text_cells(&writer, row->entry->kind, row->entry->name, row->entry->file, row->entry->line);
-    row_writer_ns(&writer, row->total_ns);
-    for (int j = 0; j < CLASSES; j++)
-      row_writer_ns(&writer, classes[j]);
-    for (int j = 0; j < CLASSES; j++)
-      row_writer_percent(&writer, classes[j], row->total_ns);
-    row_writer_ns(&writer, row->useful_ns);
-    row_writer_ns(&writer, row->gain_ns);
-  }
-  row_writer_end(&writer);
-  document_close(report, json);
-  return 0;
+  const struct construct_filling *filling = context;
+  const struct overheads_row *row = of;
+  const struct construct_place place = construct_place_of(row->entry);
+  *cell = row->entry->region ? construct_text_cell(filling->table, &place) : cell_text("program");
 }
 
-static void print_row(const struct report *report, const struct terminal *terminal, unsigned decimals,
-                      const struct overheads_row *row)
+static const struct table_column columns[] = {
+#define COLUMN COLUMN_ENTRY
+#include "hpcprof-lite/report/constructs/overheads.def"
+#undef COLUMN
+};
+static const struct table_column construct_column[] = {{.name = "construct",
+                                                        .heading = "Region",
+                                                        .type = COLUMN_TEXT,
+                                                        .form = FORM_REST,
+                                                        .text_only = true,
+                                                        .help = "kind, place and function of the region"}};
+const struct schema overheads_schema = SCHEMA(columns, fill);
+static const struct schema construct_schema = SCHEMA(construct_column, fill_construct);
+
+static int each_row(const void *source, table_take *take, void *to)
 {
-  uint64_t classes[CLASSES];
-  char text[CONSTRUCT_FIGURE], name[TERMINAL_TEXT_MAX];
-  const struct construct_entry *entry = row->entry;
-  struct construct_place place = {profile_directive_name(entry->kind), entry->name, entry->file, entry->line};
-  losses_of(&row->losses, classes);
-  construct_text_seconds(row->total_ns, decimals, text);
-  fprintf(report->stream, "%7s", text);
-  construct_text_seconds(row->useful_ns, decimals, text);
-  fprintf(report->stream, "%7s", text);
-  for (int i = 0; i < CLASSES; i++) {
-    terminal_percent(classes[i], row->total_ns, text);
-    fprintf(report->stream, "%7s", classes[i] ? text : ".");
-  }
-  construct_text_seconds(row->gain_ns, decimals, text);
-  construct_text_name(terminal, &place, terminal_room(terminal, FIGURES_WIDTH), name);
-  fprintf(report->stream, "%7s  %s\n", text, entry->region ? name : "program");
+  const struct report *report = source;
+  int status = 0;
+  for (uint32_t i = 0; i < report->overheads.count && !status; i++)
+    status = take(to, &report->overheads.rows[i]);
+  return status;
+}
+
+int overheads_table(const struct report *report, struct table *table)
+{
+  const struct construct_filling *filling = construct_text_filling(report, table);
+  table->each = each_row;
+  table->source = report;
+  table->shown = "total_s useful_s sync_pct imbalance_pct limited_parallelism_pct management_pct gain_s construct";
+  int status = filling ? table_add(table, &overheads_schema, filling) : ERR_NOMEM;
+  return status ? status : table_add(table, &construct_schema, filling);
+}
+
+/* ---- text ---- */
+
+static void print_rows(struct text_table *text)
+{
+  const struct overheads *overheads = &text->report->overheads;
+  uint64_t largest = 0;
+  for (uint32_t i = 0; i < overheads->count; i++)
+    largest = overheads->rows[i].total_ns > largest ? overheads->rows[i].total_ns : largest;
+  text->decimals = construct_text_decimals(largest);
+  text_table_heading(text);
+  for (uint32_t i = 0; i < overheads->count; i++)
+    text_table_row(text, &overheads->rows[i]);
 }
 
 void overheads_view_text(const struct report *report)
 {
-  const struct overheads *overheads = &report->overheads;
-  struct terminal terminal;
-  if (!overheads->count) {
+  struct text_table text;
+  if (!report->overheads.count) {
     construct_text_missing(report);
     return;
   }
-  terminal_init(&terminal, report->stream);
-  uint64_t largest = 0;
-  for (uint32_t i = 0; i < overheads->count; i++)
-    largest = overheads->rows[i].total_ns > largest ? overheads->rows[i].total_ns : largest;
-  fprintf(report->stream, "%s%7s%7s%7s%7s%7s%7s%7s  %s%s\n", terminal_bold(&terminal), "Total s", "Useful", "Sync%",
-          "Imbal%", "Limit%", "Mgmt%", "Gain s", "Region", terminal_plain(&terminal));
-  for (uint32_t i = 0; i < overheads->count; i++)
-    print_row(report, &terminal, construct_text_decimals(largest), &overheads->rows[i]);
+  if (!text_table_init(&text, report, overheads_table))
+    print_rows(&text);
+  text_table_release(&text);
   legend_print(report, "Times are sums over all threads; % of the row's total; see --legend\n",
                "Total: time of all threads in the region; of the program, the largest team\n"
                "times the elapsed time: what remains of it is serial code, and threads that\n"
