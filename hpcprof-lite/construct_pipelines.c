@@ -91,7 +91,9 @@ int tasks_pipeline(struct job *job)
   struct task_figures *tasks = &job->report.tasks;
   int status = make_tree(job);
   if (!status)
-    status = task_figures_compute(&job->profile, &job->names, &job->constructs, job->options.sort, &job->report.tasks);
+    status = task_figures_compute(&job->profile, &job->names, &job->constructs, tasks);
+  if (!status)
+    status = job_sort(job, tasks->rows, tasks->count, sizeof *tasks->rows);
   set_limits(job, job->options.percent_limit);
   uint64_t whole = 0;
   uint32_t kept = 0;

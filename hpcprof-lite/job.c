@@ -40,40 +40,32 @@ int job_no_memory(void)
 
 /* ---- --sort ---- */
 
-union column_names {
-  const char *tree[SORTING_NAMES_MAX], *tasks[TASK_FIGURES_COLUMNS + COUNTERS_MAX];
-};
-
 /* Lists the columns by which the view can be sorted.  Returns 0 or ERR_NOMEM. */
-static int list_columns(struct job *job, union column_names *names, struct sort_columns *columns)
+static int list_columns(struct job *job, const char **names, struct sort_columns *columns)
 {
   enum options_view view = job->options.view;
   switch (view) {
-  case OPTIONS_TASKS:
-    columns->names = names->tasks;
-    columns->count = task_figures_sort_columns(&job->profile, names->tasks);
-    return 0;
   case OPTIONS_REGIONS:
   case OPTIONS_REGION_TREE:
     construct_order_columns(view == OPTIONS_REGIONS, &job->profile.constructs.counters, &job->sort_columns);
     *columns = (struct sort_columns){job->sort_columns.names, job->sort_columns.count, false};
     return 0;
   default:
-    columns->names = names->tree;
+    columns->names = names;
     columns->exclusive = view == OPTIONS_FLAT || view == OPTIONS_BOTTOMUP;
-    return sorting_names(&job->columns, &job->names, names->tree, &columns->count);
+    return sorting_names(&job->columns, &job->names, names, &columns->count);
   }
 }
 
 static int choose_old_sort(struct job *job)
 {
-  union column_names names;
+  const char *names[SORTING_NAMES_MAX];
   struct sort_columns columns = {0};
   char *choice;
   bool several;
   if (!job->options.sort)
     return 0;
-  if (list_columns(job, &names, &columns))
+  if (list_columns(job, names, &columns))
     return job_no_memory();
   const char *found = sort_column_find(job->options.sort, &columns, &choice, &several);
   if (!found)

@@ -3,54 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum column {
-  BY_KIND,
-  BY_NAME,
-  BY_FILE,
-  BY_LINE,
-  BY_CONTEXT,
-  BY_INSTANCES,
-  BY_UNDEFERRED,
-  BY_UNTIED,
-  BY_DEPENDENCES,
-  BY_EXEC,
-  BY_MEAN,
-  BY_LEAST,
-  BY_MOST,
-  BY_MEDIAN,
-  BY_P90,
-  BY_CREATE,
-  BY_WAIT,
-  BY_ELSEWHERE,
-  BY_SUSPENDED,
-  BY_BELOW_1US,
-  BY_BELOW_10US,
-};
-
-const char *const task_figures_columns[TASK_FIGURES_COLUMNS] = {
-    [BY_KIND] = "kind",
-    [BY_NAME] = "name",
-    [BY_FILE] = "file",
-    [BY_LINE] = "line",
-    [BY_CONTEXT] = "context_id",
-    [BY_INSTANCES] = "instances",
-    [BY_UNDEFERRED] = "undeferred",
-    [BY_UNTIED] = "untied",
-    [BY_DEPENDENCES] = "dependences",
-    [BY_EXEC] = "exec_s",
-    [BY_MEAN] = "exec_mean_s",
-    [BY_LEAST] = "exec_min_s",
-    [BY_MOST] = "exec_max_s",
-    [BY_MEDIAN] = "exec_p50_s",
-    [BY_P90] = "exec_p90_s",
-    [BY_CREATE] = "create_s",
-    [BY_WAIT] = "wait_mean_s",
-    [BY_ELSEWHERE] = "elsewhere_pct",
-    [BY_SUSPENDED] = "suspended",
-    [BY_BELOW_1US] = "share_below_1us_pct",
-    [BY_BELOW_10US] = "share_below_10us_pct",
-};
-
 /* Running times of a bucket of a histogram, in ns. */
 struct bucket {
   double low, width;
@@ -184,85 +136,11 @@ static uint32_t context_of(const struct construct_tree *tree, uint32_t directive
   return best ? tree->entries[best].context : MODEL_NONE;
 }
 
-static uint64_t figure(const struct task_row *row, uint32_t column)
-{
-  if (column >= TASK_FIGURES_COLUMNS)
-    return row->counted[column - TASK_FIGURES_COLUMNS];
-  switch (column) {
-  case BY_INSTANCES:
-    return row->created;
-  case BY_UNDEFERRED:
-    return row->undeferred;
-  case BY_UNTIED:
-    return row->untied;
-  case BY_DEPENDENCES:
-    return row->dependent;
-  case BY_LEAST:
-    return row->shortest_ns;
-  case BY_MOST:
-    return row->longest_ns;
-  case BY_MEDIAN:
-    return row->median_ns;
-  case BY_P90:
-    return row->p90_ns;
-  case BY_CREATE:
-    return row->creation_known ? row->create_ns : 0;
-  case BY_SUSPENDED:
-    return row->suspended;
-  default:
-    return row->exec_ns;
-  }
-}
-
-static double part(const struct task_row *row, enum column column)
-{
-  switch (column) {
-  case BY_MEAN:
-    return row->ended ? (double)row->exec_ns / (double)row->ended : 0;
-  case BY_WAIT:
-    return row->wait_mean_ns;
-  case BY_ELSEWHERE:
-    return row->started ? (double)row->elsewhere / (double)row->started : 0;
-  case BY_BELOW_1US:
-    return row->below_1us;
-  case BY_BELOW_10US:
-    return row->below_10us;
-  default:
-    return 0;
-  }
-}
-
-static int by_column(const struct task_row *x, const struct task_row *y, uint32_t column)
-{
-  int order;
-  switch (column) {
-  case BY_KIND:
-    return strcmp(profile_directive_name(x->kind), profile_directive_name(y->kind));
-  case BY_NAME:
-    return strcmp(x->name, y->name);
-  case BY_FILE:
-  case BY_LINE:
-    order = column == BY_FILE ? strcmp(x->file, y->file) : 0;
-    return order ? order : (x->line > y->line) - (x->line < y->line);
-  case BY_CONTEXT:
-    return (x->context > y->context) - (x->context < y->context);
-  case BY_MEAN:
-  case BY_WAIT:
-  case BY_ELSEWHERE:
-  case BY_BELOW_1US:
-  case BY_BELOW_10US:
-    return (part(x, column) < part(y, column)) - (part(x, column) > part(y, column));
-  default:
-    return (figure(x, column) < figure(y, column)) - (figure(x, column) > figure(y, column));
-  }
-}
-
-static int by_rank(const void *a, const void *b, void *argument)
+/* The longest time first. */
+static int by_exec(const void *a, const void *b)
 {
   const struct task_row *x = a, *y = b;
-  int order = by_column(x, y, *(const uint32_t *)argument);
-  if (!order)
-    order = by_column(x, y, BY_EXEC);
+  int order = (x->exec_ns < y->exec_ns) - (x->exec_ns > y->exec_ns);
   return order ? order : (x->directive > y->directive) - (x->directive < y->directive);
 }
 
@@ -318,28 +196,11 @@ static int add_counts(const struct construct_tree *tree, const uint32_t *row_of,
   return fine ? 0 : ERR_NOMEM;
 }
 
-uint32_t task_figures_sort_columns(const struct profile *profile,
-                                   const char *names[TASK_FIGURES_COLUMNS + COUNTERS_MAX])
-{
-  const struct counter_names *counters = &profile->constructs.counters;
-  for (uint32_t i = 0; i < TASK_FIGURES_COLUMNS; i++)
-    names[i] = task_figures_columns[i];
-  for (uint32_t i = 0; i < counters->count; i++)
-    names[TASK_FIGURES_COLUMNS + i] = counters->names[i];
-  return TASK_FIGURES_COLUMNS + counters->count;
-}
-
 int task_figures_compute(const struct profile *profile, const struct names *names, const struct construct_tree *tree,
-                         const char *sort, struct task_figures *result)
+                         struct task_figures *result)
 {
-  const char *columns[TASK_FIGURES_COLUMNS + COUNTERS_MAX];
-  uint32_t column = sort ? BY_KIND : BY_EXEC, columns_count = task_figures_sort_columns(profile, columns);
   size_t directives = (size_t)profile->workspan.directives_count + 1;
   *result = (struct task_figures){0};
-  while (sort && column < columns_count && strcmp(sort, columns[column]))
-    column++;
-  if (column == columns_count)
-    return ERR_INPUT;
   struct sums *sums = calloc(directives, sizeof *sums);
   uint32_t *row_of = calloc(directives, sizeof *row_of);
   result->rows = calloc(directives, sizeof *result->rows);
@@ -356,7 +217,7 @@ int task_figures_compute(const struct profile *profile, const struct names *name
   free(sums);
   free(row_of);
   if (!status)
-    qsort_r(result->rows, result->count, sizeof *result->rows, by_rank, &column);
+    qsort(result->rows, result->count, sizeof *result->rows, by_exec);
   return status;
 }
 

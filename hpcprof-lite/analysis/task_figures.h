@@ -9,10 +9,6 @@
 #include "hpcprof-lite/model/construct_tree.h"
 #include "hpcprof-lite/model/names.h"
 
-/* Columns of the tasks view, in their order. */
-#define TASK_FIGURES_COLUMNS 21
-extern const char *const task_figures_columns[TASK_FIGURES_COLUMNS];
-
 struct task_row {
   uint32_t directive, kind; /* the first directive that is a copy of the same code; its kind */
   const char *name, *file;
@@ -38,14 +34,10 @@ struct task_figures {
   uint32_t count;
 };
 
-/* Fills names[] with these, and the counted events; returns their number.  The names are the profile's. */
-uint32_t task_figures_sort_columns(const struct profile *profile,
-                                   const char *names[TASK_FIGURES_COLUMNS + COUNTERS_MAX]);
-
-/* Fills *result.  tree: for the contexts.  sort: one of these columns, NULL = by exec_s.  Returns 0, ERR_INPUT if there
- * is no such column, or ERR_NOMEM; task_figures_release() in every case. */
+/* Fills *result, with the longest time first.  tree: for the contexts.  Returns 0 or ERR_NOMEM; task_figures_release()
+ * in every case. */
 int task_figures_compute(const struct profile *profile, const struct names *names, const struct construct_tree *tree,
-                         const char *sort, struct task_figures *result);
+                         struct task_figures *result);
 void task_figures_release(struct task_figures *result);
 
 #endif

@@ -200,7 +200,7 @@ static void check_all(const struct profile *profile, struct names *names, const 
   check_nesting(&tree);
   assert_int_equal(overheads_compute(profile, &tree, &overheads), 0);
   check_losses(&overheads);
-  assert_int_equal(task_figures_compute(profile, names, &tree, NULL, &tasks), 0);
+  assert_int_equal(task_figures_compute(profile, names, &tree, &tasks), 0);
   assert_int_equal(construct_order(&tree, &profile->constructs.counters, columns[chance(6)]), 0);
   check_nesting(&tree);
   struct construct_limits limits = {.percent = chance(10), .rows = chance(20)};

@@ -34,6 +34,20 @@ struct cell construct_text_cell(struct table *table, const struct construct_plac
   return cell_place(table_name(table, "%s", whole), placed ? table_name(table, "%s", brief) : NULL);
 }
 
+int construct_text_add(struct table *table, const char *heading, table_fill *fill, const void *context)
+{
+  struct table_column *column = table_memory(table, sizeof *column);
+  if (!column)
+    return ERR_NOMEM;
+  *column = (struct table_column){.name = "construct",
+                                  .heading = heading,
+                                  .type = COLUMN_TEXT,
+                                  .form = FORM_REST,
+                                  .text_only = true,
+                                  .help = "kind, place and function of the construct"};
+  return table_add(table, &(struct schema){column, 1, fill}, context);
+}
+
 struct construct_filling *construct_text_filling(const struct report *report, struct table *table)
 {
   struct construct_filling *filling = table_memory(table, sizeof *filling);

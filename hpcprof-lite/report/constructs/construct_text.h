@@ -23,6 +23,9 @@ void construct_text_name(const struct terminal *terminal, const struct construct
 /* The same as a cell, which text shows without the function where there is no room.  The table keeps its text. */
 struct cell construct_text_cell(struct table *table, const struct construct_place *place);
 
+/* Adds the column that names constructs like this, to text only.  Returns 0 or ERR_NOMEM. */
+int construct_text_add(struct table *table, const char *heading, table_fill *fill, const void *context);
+
 static inline struct construct_place construct_place_of(const struct construct_entry *entry)
 {
   return (struct construct_place){profile_directive_name(entry->kind), entry->name, entry->file, entry->line};

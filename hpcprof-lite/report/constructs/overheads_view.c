@@ -31,14 +31,7 @@ static const struct table_column columns[] = {
 #include "hpcprof-lite/report/constructs/overheads.def"
 #undef COLUMN
 };
-static const struct table_column construct_column[] = {{.name = "construct",
-                                                        .heading = "Region",
-                                                        .type = COLUMN_TEXT,
-                                                        .form = FORM_REST,
-                                                        .text_only = true,
-                                                        .help = "kind, place and function of the region"}};
 const struct schema overheads_schema = SCHEMA(columns, fill);
-static const struct schema construct_schema = SCHEMA(construct_column, fill_construct);
 
 static int each_row(const void *source, table_take *take, void *to)
 {
@@ -56,7 +49,7 @@ int overheads_table(const struct report *report, struct table *table)
   table->source = report;
   table->shown = "total_s useful_s sync_pct imbalance_pct limited_parallelism_pct management_pct gain_s construct";
   int status = filling ? table_add(table, &overheads_schema, filling) : ERR_NOMEM;
-  return status ? status : table_add(table, &construct_schema, filling);
+  return status ? status : construct_text_add(table, "Region", fill_construct, filling);
 }
 
 /* ---- text ---- */

@@ -2,71 +2,75 @@
 
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/constructs/count_columns.h"
-#include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/text_table.h"
 
 #include <inttypes.h>
 
-enum { FIGURES_WIDTH = 54 };
+/* ---- the table ---- */
 
-static void ns_cell(struct row_writer *writer, bool known, double ns)
+static struct construct_place place_of(const struct task_row *row)
 {
-  if (known)
-    row_writer_ns(writer, model_rounded(ns));
-  else
-    row_writer_empty(writer);
+  return (struct construct_place){profile_directive_name(row->kind), row->name, row->file, row->line};
 }
 
-static void part_cell(struct row_writer *writer, bool known, double part)
+/* The running time of one task. */
+static uint64_t mean_ns(const struct task_row *row)
 {
-  if (known)
-    row_writer_real(writer, 100 * part, 4);
-  else
-    row_writer_empty(writer);
+  return row->ended ? model_rounded((double)row->exec_ns / (double)row->ended) : 0;
 }
 
-static void row_cells(struct row_writer *writer, const struct task_row *row)
+/* A row is a struct task_row. */
+static void fill(const void *context, const void *of, struct cell *cell)
 {
-  bool ended = row->ended > 0;
-  construct_text_cells(writer, row->kind, row->name, row->file, row->line);
-  construct_text_number(writer, row->context);
-  row_writer_uint(writer, row->created);
-  row_writer_optional(writer, !row->cut, row->undeferred);
-  row_writer_optional(writer, !row->cut, row->untied);
-  row_writer_optional(writer, !row->cut, row->dependent);
-  row_writer_ns(writer, row->exec_ns);
-  ns_cell(writer, ended, ended ? (double)row->exec_ns / (double)row->ended : 0);
-  ns_cell(writer, ended, (double)row->shortest_ns);
-  ns_cell(writer, ended, (double)row->longest_ns);
-  ns_cell(writer, ended, (double)row->median_ns);
-  ns_cell(writer, ended, (double)row->p90_ns);
-  ns_cell(writer, row->creation_known, (double)row->create_ns);
-  ns_cell(writer, row->waits_known, row->wait_mean_ns);
-  part_cell(writer, row->started > 0 && !row->cut, row->started ? (double)row->elsewhere / (double)row->started : 0);
-  row_writer_optional(writer, !row->cut, row->suspended);
-  part_cell(writer, ended, row->below_1us);
-  part_cell(writer, ended, row->below_10us);
+  const struct task_row *row = of;
+  const struct construct_place place = place_of(row);
+  bool whole = !row->cut, ended = row->ended > 0;
+  (void)context;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/constructs/tasks.def"
+#undef COLUMN
 }
 
-int tasks_view_table(const struct report *report, bool json)
+static void fill_construct(const void *context, const void *of, struct cell *cell)
 {
-  struct row_writer writer;
-  struct count_columns columns;
-  count_columns_init(&columns, report->profile, COUNT_COLUMNS_SUM, task_figures_columns, TASK_FIGURES_COLUMNS);
-  document_open(report, json);
-  row_writer_begin(&writer, report->stream, json, columns.all, columns.count);
-  for (uint32_t i = 0; i < report->tasks.count; i++) {
-    row_cells(&writer, &report->tasks.rows[i]);
-    count_columns_sums(&columns, &writer, report->tasks.rows[i].counted, &report->tasks.rows[i].present,
-                       report->tasks.rows[i].exec_ns, report->tasks.rows[i].unread_ns);
-  }
-  row_writer_end(&writer);
-  document_close(report, json);
-  return 0;
+  const struct construct_filling *filling = context;
+  const struct construct_place place = place_of(of);
+  *cell = construct_text_cell(filling->table, &place);
 }
+
+static const struct table_column columns[] = {
+#define COLUMN COLUMN_ENTRY
+#include "hpcprof-lite/report/constructs/tasks.def"
+#undef COLUMN
+};
+const struct schema tasks_schema = SCHEMA(columns, fill);
+
+static int each_row(const void *source, table_take *take, void *to)
+{
+  const struct report *report = source;
+  int status = 0;
+  for (uint32_t i = 0; i < report->tasks.count && !status; i++)
+    status = take(to, &report->tasks.rows[i]);
+  return status;
+}
+
+int tasks_table(const struct report *report, struct table *table)
+{
+  const struct construct_filling *filling = construct_text_filling(report, table);
+  table->each = each_row;
+  table->source = report;
+  table->shown = "exec_s instances exec_mean_s exec_p50_s exec_p90_s exec_max_s elsewhere_pct construct";
+  int status = filling ? table_add(table, &tasks_schema, filling) : ERR_NOMEM;
+  if (!status)
+    status = construct_text_add(table, "Construct", fill_construct, filling);
+  return status ? status : count_columns_add(table, report->profile, COUNTED_TASKS);
+}
+
+/* ---- text ---- */
 
 /* Prints what is known of the creation of tasks and their wait. */
-static void print_creation(const struct report *report, const struct terminal *terminal, const struct task_row *row)
+static void print_creation(const struct text_table *table, const struct task_row *row)
 {
   char text[256] = "", time[CONSTRUCT_FIGURE];
   int length = 0;
@@ -81,71 +85,63 @@ static void print_creation(const struct report *report, const struct terminal *t
   if (row->undeferred)
     snprintf(text + length, sizeof text - (size_t)length, "; undeferred: %" PRIu64, row->undeferred);
   if (*text)
-    terminal_wrap(terminal, report->stream, "        ", "        ", text + 2);
+    terminal_wrap(&table->terminal, table->report->stream, "        ", "        ", text + 2);
 }
 
 /* Prints that most tasks run for less time than it takes to create or to find them, if they do. */
-static void print_short(const struct report *report, const struct terminal *terminal, const struct task_row *row)
+static void print_short(const struct text_table *table, const struct task_row *row)
 {
   char text[256], time[CONSTRUCT_FIGURE];
+  const char *which = "";
   bool costly = row->cost_ns > 0 && row->below_cost >= 0.5;
   if (!row->ended || (!costly && row->below_1us < 0.5))
     return;
   terminal_short_time(costly ? model_rounded(row->cost_ns) : 1000, time);
+  if (costly)
+    which = row->cost_of_creation ? ", which creating one takes"
+                                  : ", the time from the end of a task to the start of the next";
   snprintf(text, sizeof text, "%.0f %% are shorter than %s%s: make tasks larger",
-           100 * (costly ? row->below_cost : row->below_1us), time,
-           !costly                 ? ""
-           : row->cost_of_creation ? ", which creating one takes"
-                                   : ", the time from the end of a task to the start of the next");
-  terminal_wrap(terminal, report->stream, "        ", "        ", text);
+           100 * (costly ? row->below_cost : row->below_1us), time, which);
+  terminal_wrap(&table->terminal, table->report->stream, "        ", "        ", text);
 }
 
-static void print_row(const struct report *report, const struct terminal *terminal, unsigned decimals,
-                      const struct task_row *row)
+static void print_rows(struct text_table *table)
 {
-  char text[CONSTRUCT_FIGURE], name[TERMINAL_TEXT_MAX];
-  struct construct_place place = {profile_directive_name(row->kind), row->name, row->file, row->line};
-  const uint64_t times[] = {row->ended ? row->exec_ns / row->ended : 0, row->median_ns, row->p90_ns, row->longest_ns};
-  construct_text_seconds(row->exec_ns, decimals, text);
-  fprintf(report->stream, "%7s", text);
-  terminal_whole_count(row->created, text);
-  fprintf(report->stream, "%7s", text);
-  for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-    terminal_short_time(times[i], text);
-    fprintf(report->stream, "%8s", row->ended ? text : "-");
+  const struct report *report = table->report;
+  const struct task_figures *tasks = &report->tasks;
+  uint64_t largest = 0;
+  for (uint32_t i = 0; i < tasks->count; i++)
+    largest = tasks->rows[i].exec_ns > largest ? tasks->rows[i].exec_ns : largest;
+  table->decimals = construct_text_decimals(largest);
+  text_table_heading(table);
+  for (uint32_t i = 0; i < tasks->count; i++) {
+    const struct task_row *row = &tasks->rows[i];
+    text_table_row(table, row);
+    print_creation(table, row);
+    if (!report->profile->range.traced)
+      count_columns_text(&report->profile->constructs.counters, row->counted, &row->present, row->unread_ns > 0,
+                         &table->terminal, report->stream);
+    print_short(table, row);
   }
-  terminal_percent(row->elsewhere, row->cut ? 0 : row->started, text);
-  construct_text_name(terminal, &place, terminal_room(terminal, FIGURES_WIDTH), name);
-  fprintf(report->stream, "%6s  %s\n", text, name);
-  print_creation(report, terminal, row);
-  if (!report->profile->range.traced)
-    count_columns_text(&report->profile->constructs.counters, row->counted, &row->present, row->unread_ns > 0, terminal,
-                       report->stream);
-  print_short(report, terminal, row);
 }
 
 void tasks_view_text(const struct report *report)
 {
-  const struct task_figures *tasks = &report->tasks;
-  struct terminal terminal;
+  struct text_table table;
   if (!report->constructs->count) {
     construct_text_missing(report);
     return;
   }
-  if (!tasks->count) {
-    fprintf(report->stream, report->filtered && *report->filtered
-                                ? "No explicit tasks were recorded; the filter may have left them out.\n"
-                                : "The program created no explicit tasks.\n");
+  if (!report->tasks.count) {
+    fputs(report->filtered && *report->filtered
+              ? "No explicit tasks were recorded; the filter may have left them out.\n"
+              : "The program created no explicit tasks.\n",
+          report->stream);
     return;
   }
-  terminal_init(&terminal, report->stream);
-  uint64_t largest = 0;
-  for (uint32_t i = 0; i < tasks->count; i++)
-    largest = tasks->rows[i].exec_ns > largest ? tasks->rows[i].exec_ns : largest;
-  fprintf(report->stream, "%s%7s%7s%8s%8s%8s%8s%6s  %s%s\n", terminal_bold(&terminal), "Exec s", "Tasks", "Mean",
-          "Median", "90 %", "Longest", "Else%", "Construct", terminal_plain(&terminal));
-  for (uint32_t i = 0; i < tasks->count; i++)
-    print_row(report, &terminal, construct_text_decimals(largest), &tasks->rows[i]);
+  if (!text_table_init(&table, report, tasks_table))
+    print_rows(&table);
+  text_table_release(&table);
   legend_print(report, "Exec: running time of all; Else%: begun by another thread; see --legend\n",
                "Exec: elapsed time of all tasks while they ran, without suspensions and without\n"
                "the tasks that ran inside them; Mean, Median, Longest: of one task; 90 %: nine\n"

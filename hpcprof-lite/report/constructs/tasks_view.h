@@ -1,13 +1,11 @@
-/* The view tasks, as text and as tables.
- *
- * Context: BATCH.  Functions that write tables return 0 or ERR_NOMEM, as those of table.h.
- */
+/* The view tasks.  Context: BATCH. */
 #ifndef HPCPROF_LITE_REPORT_CONSTRUCTS_TASKS_VIEW_H
 #define HPCPROF_LITE_REPORT_CONSTRUCTS_TASKS_VIEW_H
 
 #include "hpcprof-lite/report/report.h"
 
-int tasks_view_table(const struct report *report, bool json);
+extern const struct schema tasks_schema;
+int tasks_table(const struct report *report, struct table *table);
 void tasks_view_text(const struct report *report);
 
 #endif
