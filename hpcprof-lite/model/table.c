@@ -139,6 +139,7 @@ double cell_value(const struct cell *cell)
   static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
   switch (cell->kind) {
   case CELL_NUMBER:
+  case CELL_PARTIAL:
     return (double)cell->whole / powers[cell->decimals];
   case CELL_SIGNED:
     return (double)cell->number;
@@ -214,7 +215,8 @@ int table_keys_compare(const struct table_keys *keys, size_t a, size_t b)
   int order;
   switch (keys->type) {
   case COLUMN_ID:
-    return by_value(x, y);
+    order = (x->kind == CELL_EMPTY) - (y->kind == CELL_EMPTY);
+    return order ? order : by_value(x, y);
   case COLUMN_TEXT:
     return by_text(x, y);
   case COLUMN_FILE:

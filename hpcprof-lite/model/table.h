@@ -11,8 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a column holds.  Numbers are sorted in descending order, but those that name something; text in ascending order.
- * This is also the type of the column in a database, whatever a run has in it. */
+/* What a column holds.  Numbers are sorted in descending order, text and numbers that name something in ascending
+ * order, rows without such a number last.  This is also the type of the column in a database, whatever a run has in it.
+ */
 enum column_type {
   COLUMN_COUNT,
   COLUMN_ID, /* a whole number that names something */
@@ -70,6 +71,7 @@ enum cell_kind {
   CELL_REAL,    /* with that many decimals */
   CELL_PERCENT, /* whole of `of`, with 4 decimals */
   CELL_TEXT,
+  CELL_PARTIAL, /* empty, but a number in text: what is known of it */
   CELL_UNKNOWN, /* empty, but a hyphen in text */
   CELL_NONE     /* empty, but a dot in text: what does not apply */
 };
@@ -171,6 +173,14 @@ static inline struct cell cell_known(bool known, struct cell cell)
 static inline struct cell cell_applies(bool applies, struct cell cell)
 {
   return applies ? cell : (struct cell){.kind = CELL_NONE};
+}
+
+/* A number that is only in text unless it is whole. */
+static inline struct cell cell_whole(bool whole, struct cell cell)
+{
+  if (!whole)
+    cell.kind = CELL_PARTIAL;
+  return cell;
 }
 
 /* The value of a cell that is no text, in the unit of its column; 0 if it is empty. */
