@@ -3,6 +3,8 @@
 #include "hpcprof-lite/views/construct_order.h"
 #include "hpcprof-lite/views/construct_rows.h"
 
+#include <stdlib.h>
+
 static int make_tree(struct job *job)
 {
   return construct_rows(&job->profile, &job->names, &job->tree, job->row_of, &job->constructs);
@@ -27,6 +29,24 @@ static void set_limits(struct job *job, double percent)
   job->report.only_percent_limit = !job->options.depth && !job->options.max_rows;
 }
 
+/* Sorts siblings as --sort asks for. */
+static int sort(const struct job *job, struct construct_tree *tree)
+{
+  struct table_keys keys;
+  struct construct_line *lines = calloc((size_t)tree->count + 1, sizeof *lines);
+  if (!lines)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < tree->count; i++)
+    lines[i] = (struct construct_line){&tree->entries[i], NULL};
+  uint32_t column = table_number(&job->table, job->options.sort);
+  int status = table_keys_init(&keys, &job->table, column, lines, tree->count, sizeof *lines);
+  if (!status)
+    status = construct_order(tree, &keys);
+  table_keys_release(&keys);
+  free(lines);
+  return status;
+}
+
 /* Sorts and shortens a tree or list of constructs, which becomes that of the report. */
 static int arrange(struct job *job, struct construct_tree *tree, bool list)
 {
@@ -36,11 +56,11 @@ static int arrange(struct job *job, struct construct_tree *tree, bool list)
                                     .depth = options->depth,
                                     .rows = options->max_rows,
                                     .in_order = list};
-  int status = options->sort ? construct_order(tree, &job->profile.constructs.counters, options->sort) : 0;
+  job->report.constructs = tree; /* the columns read it */
+  int status = options->sort ? sort(job, tree) : 0;
   if (!status)
     status = construct_order_limit(tree, &limits, &job->shown, &job->report.left_out);
   set_limits(job, limits.percent);
-  job->report.constructs = tree;
   job->report.shown = job->shown;
   job->report.per_thread = options->per_thread;
   return status;
@@ -110,7 +130,16 @@ int tasks_pipeline(struct job *job)
 
 int construct_gains(struct job *job)
 {
+  struct construct_tree *list = &job->construct_list;
   int status = make_list(job);
-  job->report.constructs = &job->construct_list;
-  return status ? status : construct_order(&job->construct_list, &job->profile.constructs.counters, "gain_s");
+  job->report.constructs = list;
+  struct table_keys keys = {.type = COLUMN_SECONDS, .cells = calloc((size_t)list->count + 1, sizeof *keys.cells)};
+  if (!keys.cells)
+    status = ERR_NOMEM;
+  for (uint32_t i = 0; i < list->count && !status; i++)
+    keys.cells[i] = cell_ns(list->entries[i].gain_ns);
+  if (!status)
+    status = construct_order(list, &keys);
+  table_keys_release(&keys);
+  return status;
 }

@@ -7,7 +7,6 @@
 #include "hpcprof-lite/invocation/runs.h"
 #include "hpcprof-lite/invocation/sort_column.h"
 #include "hpcprof-lite/report/terminal.h"
-#include "hpcprof-lite/views/construct_order.h"
 #include "hpcprof-lite/views/sorting.h"
 #include "hpcprof-lite/views/symbolize.h"
 
@@ -40,32 +39,21 @@ int job_no_memory(void)
 
 /* ---- --sort ---- */
 
-/* Lists the columns by which the view can be sorted.  Returns 0 or ERR_NOMEM. */
-static int list_columns(struct job *job, const char **names, struct sort_columns *columns)
+/* Whether the view prefers exclusive figures. */
+static bool prefers_exclusive(const struct job *job)
 {
-  enum options_view view = job->options.view;
-  switch (view) {
-  case OPTIONS_REGIONS:
-  case OPTIONS_REGION_TREE:
-    construct_order_columns(view == OPTIONS_REGIONS, &job->profile.constructs.counters, &job->sort_columns);
-    *columns = (struct sort_columns){job->sort_columns.names, job->sort_columns.count, false};
-    return 0;
-  default:
-    columns->names = names;
-    columns->exclusive = view == OPTIONS_FLAT || view == OPTIONS_BOTTOMUP;
-    return sorting_names(&job->columns, &job->names, names, &columns->count);
-  }
+  return job->options.view == OPTIONS_FLAT || job->options.view == OPTIONS_BOTTOMUP;
 }
 
 static int choose_old_sort(struct job *job)
 {
   const char *names[SORTING_NAMES_MAX];
-  struct sort_columns columns = {0};
+  struct sort_columns columns = {.names = names, .exclusive = prefers_exclusive(job)};
   char *choice;
   bool several;
   if (!job->options.sort)
     return 0;
-  if (list_columns(job, names, &columns))
+  if (sorting_names(&job->columns, &job->names, names, &columns.count))
     return job_no_memory();
   const char *found = sort_column_find(job->options.sort, &columns, &choice, &several);
   if (!found)
@@ -74,12 +62,6 @@ static int choose_old_sort(struct job *job)
   free(choice);
   job->options.sort = found;
   return found ? 0 : EXIT_USAGE;
-}
-
-/* Whether the view prefers exclusive figures. */
-static bool prefers_exclusive(const struct job *job)
-{
-  return job->options.view == OPTIONS_FLAT || job->options.view == OPTIONS_BOTTOMUP;
 }
 
 /* Sets *column to the column that a word of an option means.  refusal: what is wrong where there is none, with the view

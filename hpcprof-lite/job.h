@@ -18,7 +18,6 @@
 #include "hpcprof-lite/replay/recorded_graph.h"
 #include "hpcprof-lite/report/report.h"
 #include "hpcprof-lite/timeline/timeline_source.h"
-#include "hpcprof-lite/views/construct_order.h"
 #include "hpcprof-lite/views/derived.h"
 #include "hpcprof-lite/views/source/source_blocks.h"
 
@@ -35,7 +34,6 @@ struct job {
   struct derived_links links;   /* from part or tree to view, where statistics need them */
   struct source_blocks source;  /* lines of the source view */
   struct construct_tree constructs, construct_list;
-  struct construct_order_columns sort_columns; /* of the views of constructs */
   uint32_t *row_of; /* [context] row of the tree; then of each directive, see topdown_critical_path() */
   bool *shown;      /* [row] of the tree that is shown */
   struct statistics statistics;

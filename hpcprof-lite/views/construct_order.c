@@ -1,145 +1,14 @@
 #include "hpcprof-lite/views/construct_order.h"
 
-#include <stdio.h>
+#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* What entries can be sorted by besides the columns of their figures. */
-enum key {
-  KEY_FIGURE = CONSTRUCT_COLUMNS,
-  KEY_ID,
-  KEY_DEPTH,
-  KEY_KIND,
-  KEY_NAME,
-  KEY_PLACE,
-  KEY_CONTEXT,
-  KEY_EXCLUSIVE,
-  KEY_EXECUTIONS,
-  KEY_GAIN,
-  KEY_NOTE,
-  KEY_COUNTED, /* events in an entry, by counter; then those without what is below it */
-  KEY_COUNTED_OWN = KEY_COUNTED + COUNTERS_MAX
-};
-
-/* Which of the two views has a column. */
-enum { IN_LIST = 1, IN_TREE = 2, IN_BOTH = 3 };
-
-static const struct {
-  const char *name;
-  int key, views;
-} columns[] = {{"region", KEY_ID, IN_LIST},
-               {"id", KEY_ID, IN_TREE},
-               {"parent_id", KEY_ID, IN_TREE},
-               {"depth", KEY_DEPTH, IN_TREE},
-               {"kind", KEY_KIND, IN_BOTH},
-               {"name", KEY_NAME, IN_BOTH},
-               {"file", KEY_PLACE, IN_BOTH},
-               {"line", KEY_PLACE, IN_BOTH},
-               {"context_id", KEY_CONTEXT, IN_BOTH},
-               {"exec_s", CONSTRUCT_EXEC, IN_LIST},
-               {"incl_s", CONSTRUCT_EXEC, IN_TREE},
-               {"excl_s", KEY_EXCLUSIVE, IN_TREE},
-               {"exec_count", CONSTRUCT_COUNT, IN_BOTH},
-               {"body_s", CONSTRUCT_BODY, IN_BOTH},
-               {"enter_s", CONSTRUCT_ENTER, IN_BOTH},
-               {"exit_s", CONSTRUCT_EXIT, IN_BOTH},
-               {"exit_barrier_s", CONSTRUCT_EXIT_BARRIER, IN_BOTH},
-               {"startup_s", CONSTRUCT_STARTUP, IN_BOTH},
-               {"shutdown_s", CONSTRUCT_SHUTDOWN, IN_BOTH},
-               {"task_s", CONSTRUCT_TASK, IN_BOTH},
-               {"section_s", CONSTRUCT_SECTION, IN_BOTH},
-               {"section_count", CONSTRUCT_SECTION_COUNT, IN_BOTH},
-               {"single_s", CONSTRUCT_SINGLE, IN_BOTH},
-               {"single_count", CONSTRUCT_SINGLE_COUNT, IN_BOTH},
-               {"executions", KEY_EXECUTIONS, IN_BOTH},
-               {"gain_s", KEY_GAIN, IN_BOTH},
-               {"note", KEY_NOTE, IN_BOTH}};
-
-_Static_assert(sizeof columns / sizeof *columns + 2 * COUNTERS_MAX <= CONSTRUCT_ORDER_COLUMNS_MAX,
-               "room for all names");
-
-void construct_order_columns(bool list, const struct counter_names *counters, struct construct_order_columns *known)
-{
-  known->count = 0;
-  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-    if (columns[i].views & (list ? IN_LIST : IN_TREE))
-      known->names[known->count++] = columns[i].name;
-  for (uint32_t i = 0; i < counters->count; i++)
-    for (int own = 0; own < (list ? 1 : 2); own++) {
-      char *name = known->own[2 * i + (uint32_t)own];
-      const char *end = list ? "" : own ? "_excl" : "_incl";
-      snprintf(name, sizeof *known->own, "%s%s", counters->names[i], end);
-      known->names[known->count++] = name;
-    }
-}
-
-/* The key of a column; -1: there is none. */
-static int key_of(const struct counter_names *counters, const char *column)
-{
-  char name[COUNTER_NAME_MAX + 8];
-  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-    if (!strcmp(column, columns[i].name))
-      return columns[i].key;
-  for (uint32_t i = 0; i < counters->count; i++) {
-    size_t length = strlen(counters->names[i]);
-    snprintf(name, sizeof name, "%s_excl", counters->names[i]);
-    if (!strcmp(column, name))
-      return KEY_COUNTED_OWN + (int)i;
-    if (!strncmp(column, name, length) && (!column[length] || !strcmp(column + length, "_incl")))
-      return KEY_COUNTED + (int)i;
-  }
-  return -1;
-}
 
 struct sort {
   const struct construct_tree *tree;
-  int key;
+  const struct table_keys *keys;
 };
 
-/* A figure by which an entry is sorted. */
-static uint64_t figure(const struct construct_entry *entry, int key)
-{
-  uint64_t value;
-  if (key >= KEY_COUNTED)
-    return key < KEY_COUNTED_OWN ? construct_counts_of(&entry->sum)->counted[key - KEY_COUNTED]
-                                 : construct_counts_of(&entry->sum)->counted_own[key - KEY_COUNTED_OWN];
-  switch (key) {
-  case KEY_EXCLUSIVE:
-    return construct_exclusive(entry->kind, &entry->sum);
-  case KEY_EXECUTIONS:
-    return entry->sum.executions;
-  case KEY_GAIN:
-    return entry->gain_ns;
-  default:
-    return construct_cell(entry, &entry->sum, (enum construct_column)key, &value) ? value : 0;
-  }
-}
-
-static int by_key(const struct construct_entry *x, const struct construct_entry *y, int key)
-{
-  int order;
-  switch (key) {
-  case KEY_ID:
-    return (x->id > y->id) - (x->id < y->id);
-  case KEY_DEPTH:
-    return (x->depth > y->depth) - (x->depth < y->depth);
-  case KEY_KIND:
-    return strcmp(profile_directive_name(x->kind), profile_directive_name(y->kind));
-  case KEY_NAME:
-    return strcmp(x->name, y->name);
-  case KEY_PLACE:
-    order = strcmp(x->file, y->file);
-    return order ? order : (x->line > y->line) - (x->line < y->line);
-  case KEY_CONTEXT:
-    return (x->context > y->context) - (x->context < y->context);
-  case KEY_NOTE:
-    return strcmp(x->note, y->note);
-  default:
-    return (figure(x, key) < figure(y, key)) - (figure(x, key) > figure(y, key));
-  }
-}
-
-/* Siblings by the column, then as before. */
+/* Siblings by their keys, then as before. */
 static int by_parent(const void *a, const void *b, void *argument)
 {
   const struct sort *sort = argument;
@@ -149,7 +18,7 @@ static int by_parent(const void *a, const void *b, void *argument)
     return (i > 0) - (j > 0);
   if (x->parent != y->parent)
     return x->parent < y->parent ? -1 : 1;
-  int order = by_key(x, y, sort->key);
+  int order = table_keys_compare(sort->keys, i, j);
   return order ? order : (i > j) - (i < j);
 }
 
@@ -174,11 +43,10 @@ static void arrange(const struct construct_tree *tree, const uint32_t *order, st
   }
 }
 
-int construct_order(struct construct_tree *tree, const struct counter_names *counters, const char *column)
+int construct_order(struct construct_tree *tree, const struct table_keys *keys)
 {
-  struct sort sort = {.tree = tree, .key = key_of(counters, column)};
-  if (sort.key < 0)
-    return ERR_INPUT;
+  struct sort sort = {tree, keys};
+  assert(keys->cells);
   if (!tree->count)
     return 0;
   uint32_t *order = calloc(tree->count, sizeof *order), *place = calloc(tree->count, sizeof *place);

@@ -6,22 +6,10 @@
 #define HPCPROF_LITE_VIEWS_CONSTRUCT_ORDER_H
 
 #include "hpcprof-lite/model/construct_tree.h"
+#include "hpcprof-lite/model/table.h"
 
-enum { CONSTRUCT_ORDER_COLUMNS_MAX = 32 + 2 * COUNTERS_MAX };
-
-/* The columns by which a view can be sorted; `own` has the names of those of counted events. */
-struct construct_order_columns {
-  const char *names[CONSTRUCT_ORDER_COLUMNS_MAX];
-  uint32_t count;
-  char own[2 * COUNTERS_MAX][COUNTER_NAME_MAX + 8];
-};
-
-/* Fills in the columns of the list or of the tree, whose names stay while *columns does. */
-void construct_order_columns(bool list, const struct counter_names *counters, struct construct_order_columns *columns);
-
-/* Sorts siblings by a column of the views of constructs: figures with the largest first, text and numbers in ascending
- * order.  Returns 0, ERR_INPUT if there is no such column, or ERR_NOMEM. */
-int construct_order(struct construct_tree *tree, const struct counter_names *counters, const char *column);
+/* Sorts siblings by their keys, of which there is one for each entry.  Returns 0 or ERR_NOMEM. */
+int construct_order(struct construct_tree *tree, const struct table_keys *keys);
 
 struct construct_limits {
   double percent; /* hide what takes less than this percentage of all threads' time */

@@ -6,6 +6,7 @@
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/views/construct_names.h"
+#include "hpcprof-lite/report/constructs/regions_view.h"
 #include "hpcprof-lite/views/construct_order.h"
 #include "hpcprof-lite/views/construct_rows.h"
 #include "hpcprof-lite/views/symbolize.h"
@@ -183,6 +184,38 @@ static void check_nesting(const struct construct_tree *tree)
   }
 }
 
+/* Gets the keys of the entries by a column of region-tree. */
+static void get_keys(const struct profile *profile, const struct construct_tree *tree, const char *column,
+                     struct table_keys *keys)
+{
+  struct report report = {.profile = profile, .constructs = tree};
+  struct table table = {0};
+  struct construct_line *lines = calloc((size_t)tree->count + 1, sizeof *lines);
+  for (uint32_t i = 0; i < tree->count; i++)
+    lines[i] = (struct construct_line){&tree->entries[i], NULL};
+  assert_int_equal(region_tree_table(&report, &table), 0);
+  uint32_t number = table_number(&table, column);
+  assert_int_equal(table_keys_init(keys, &table, number, lines, tree->count, sizeof *lines), 0);
+  table_release(&table);
+  free(lines);
+}
+
+/* Siblings are in the order of a column. */
+static void check_order(const struct profile *profile, struct construct_tree *tree, const char *column)
+{
+  struct table_keys keys;
+  get_keys(profile, tree, column, &keys);
+  assert_int_equal(construct_order(tree, &keys), 0);
+  table_keys_release(&keys);
+  get_keys(profile, tree, column, &keys);
+  for (uint32_t i = 1; i < tree->count; i++) {
+    uint32_t next = tree->entries[i].end;
+    bool sibling = next < tree->count && tree->entries[next].parent == tree->entries[i].parent;
+    assert_true(!sibling || table_keys_compare(&keys, i, next) <= 0);
+  }
+  table_keys_release(&keys);
+}
+
 static void check_all(const struct profile *profile, struct names *names, const struct tree *contexts,
                       const uint32_t *row_of, bool hostile)
 {
@@ -201,7 +234,7 @@ static void check_all(const struct profile *profile, struct names *names, const 
   assert_int_equal(overheads_compute(profile, &tree, &overheads), 0);
   check_losses(&overheads);
   assert_int_equal(task_figures_compute(profile, names, &tree, &tasks), 0);
-  assert_int_equal(construct_order(&tree, &profile->constructs.counters, columns[chance(6)]), 0);
+  check_order(profile, &tree, columns[chance(6)]);
   check_nesting(&tree);
   struct construct_limits limits = {.percent = chance(10), .rows = chance(20)};
   assert_int_equal(construct_order_limit(&tree, &limits, &shown, &left_out), 0);

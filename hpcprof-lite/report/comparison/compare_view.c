@@ -95,9 +95,10 @@ int compare_view_regions_table(const struct report *report, bool json)
   const struct tree *tree = report->tree;
   struct row_writer writer;
   const char *headers[64];
-  size_t count;
-  const char *const *columns = regions_view_headers(&count);
-  memcpy(headers, columns, count * sizeof *headers);
+  size_t count = 0;
+  for (uint32_t i = 0; i < regions_schema.count; i++)
+    if (!regions_schema.columns[i].text_only)
+      headers[count++] = regions_schema.columns[i].name;
   count += compare_cells_headers(headers + count);
   document_open(report, json);
   row_writer_begin(&writer, report->stream, json, headers, count);

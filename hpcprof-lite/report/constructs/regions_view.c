@@ -2,213 +2,168 @@
 
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/constructs/count_columns.h"
-#include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/text_table.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { WIDE = 100, FIGURES_MAX = 8, COLUMN_WIDTH = 7 };
+enum { WIDE = 100 };
+
+/* ---- cells ---- */
+
+static struct cell figure(const struct construct_line *line, enum construct_column column)
+{
+  uint64_t value;
+  if (!construct_cell(line->entry, construct_line_figures(line), column, &value))
+    return (struct cell){.kind = CELL_NONE};
+  return construct_column_counts(column) ? cell_count(value) : cell_ns(value);
+}
+
+/* The time in a construct, which text shows as far as it is known. */
+static struct cell time_in(const struct construct_line *line, bool exclusive)
+{
+  uint64_t exec;
+  const struct construct_figures *figures = construct_line_figures(line);
+  bool whole = construct_cell(line->entry, figures, CONSTRUCT_EXEC, &exec);
+  return cell_whole(whole, cell_ns(exclusive ? construct_exclusive(line->entry->kind, figures) : exec));
+}
+
+static struct cell gain(const struct construct_line *line)
+{
+  if (line->row)
+    return cell_empty();
+  return cell_applies(line->entry->kind != DIRECTIVE_PROGRAM, cell_ns(line->entry->gain_ns));
+}
+
+static struct cell thread(const struct construct_tree *tree, const struct construct_line *line)
+{
+  return line->row ? cell_count(tree->threads[line->row->thread].number) : cell_text("SUM");
+}
+
+static struct cell parent(const struct construct_tree *tree, const struct construct_entry *entry)
+{
+  return cell_optional(entry->depth > 0, tree->entries[entry->parent].id);
+}
 
 /* ---- tables ---- */
 
-static const char *const region_columns[] = {
-    "region",     "kind",          "name",     "file",         "line",           "context_id", "thread",     "exec_s",
-    "exec_count", "body_s",        "enter_s",  "exit_s",       "exit_barrier_s", "startup_s",  "shutdown_s", "task_s",
-    "section_s",  "section_count", "single_s", "single_count", "executions",     "gain_s",     "note"};
-
-static const char *const tree_columns[] = {
-    "id",         "parent_id",      "depth",      "kind",       "name",   "file",      "line",
-    "context_id", "thread",         "exec_count", "incl_s",     "excl_s", "body_s",    "enter_s",
-    "exit_s",     "exit_barrier_s", "startup_s",  "shutdown_s", "task_s", "section_s", "section_count",
-    "single_s",   "single_count",   "executions", "gain_s",     "note"};
-
-const char *const *regions_view_headers(size_t *count)
+/* A row is a struct construct_line. */
+static void fill_regions(const void *context, const void *row, struct cell *cell)
 {
-  *count = sizeof region_columns / sizeof *region_columns;
-  return region_columns;
+  const struct construct_filling *filling = context;
+  const struct construct_line *line = row;
+  const struct construct_entry *entry = line->entry;
+  const struct construct_figures *figures = construct_line_figures(line);
+  const struct construct_place place = construct_place_of(entry);
+  bool sum = !line->row, program = entry->kind == DIRECTIVE_PROGRAM;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/constructs/regions.def"
+#undef COLUMN
 }
 
-static void figure_cell(struct row_writer *writer, const struct construct_entry *entry,
-                        const struct construct_figures *figures, enum construct_column column)
+static void fill_tree(const void *context, const void *row, struct cell *cell)
 {
-  uint64_t value;
-  if (!construct_cell(entry, figures, column, &value))
-    row_writer_empty(writer);
-  else if (construct_column_counts(column))
-    row_writer_uint(writer, value);
-  else
-    row_writer_ns(writer, value);
+  const struct construct_filling *filling = context;
+  const struct construct_line *line = row;
+  const struct construct_entry *entry = line->entry;
+  const struct construct_figures *figures = construct_line_figures(line);
+  const struct construct_place place = construct_place_of(entry);
+  bool sum = !line->row, program = entry->kind == DIRECTIVE_PROGRAM;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/constructs/region_tree.def"
+#undef COLUMN
 }
 
-/* The columns from body_s on.  Sum: of all threads, which has the last three. */
-static void last_cells(struct row_writer *writer, const struct construct_entry *entry,
-                       const struct construct_figures *figures, bool sum)
+static const struct table_column regions_columns[] = {
+#define COLUMN COLUMN_ENTRY
+#include "hpcprof-lite/report/constructs/regions.def"
+#undef COLUMN
+};
+static const struct table_column tree_columns[] = {
+#define COLUMN COLUMN_ENTRY
+#include "hpcprof-lite/report/constructs/region_tree.def"
+#undef COLUMN
+};
+const struct schema regions_schema = SCHEMA(regions_columns, fill_regions);
+const struct schema region_tree_schema = SCHEMA(tree_columns, fill_tree);
+
+/* The name of a construct, or of the thread. */
+static void fill_construct(const void *context, const void *row, struct cell *cell)
 {
-  for (enum construct_column column = CONSTRUCT_BODY; column < CONSTRUCT_COLUMNS; column++)
-    figure_cell(writer, entry, figures, column);
-  if (!sum || entry->kind == DIRECTIVE_PROGRAM) {
-    row_writer_empty(writer);
-    row_writer_empty(writer);
-  } else {
-    row_writer_uint(writer, figures->executions);
-    row_writer_ns(writer, entry->gain_ns);
+  const struct construct_filling *filling = context;
+  const struct construct_line *line = row;
+  const struct construct_place place = construct_place_of(line->entry);
+  if (!line->row) {
+    bool program = line->entry->kind == DIRECTIVE_PROGRAM;
+    *cell = program ? cell_text(line->entry->name) : construct_text_cell(filling->table, &place);
+    return;
   }
-  row_writer_text(writer, sum ? entry->note : NULL);
-}
-
-static void thread_cell(struct row_writer *writer, const struct construct_tree *tree, const struct construct_row *line)
-{
-  if (line)
-    row_writer_uint(writer, tree->threads[line->thread].number);
+  const struct construct_tree *tree = filling->report->constructs;
+  const struct construct_thread *thread = &tree->threads[line->row->thread];
+  const struct profile_process *process = &filling->report->profile->processes[thread->process];
+  if (tree->several)
+    *cell = cell_text(table_name(filling->table, "process %" PRIu32 " thread %" PRIu32, process->pid,
+                                 process->threads[thread->thread].index));
   else
-    row_writer_text(writer, "SUM");
+    *cell = cell_text(table_name(filling->table, "thread %" PRIu32, thread->number));
 }
 
-/* A row of a construct: of one thread, or NULL for the sum. */
-static void region_row(struct row_writer *writer, const struct construct_tree *tree,
-                       const struct construct_entry *entry, const struct construct_row *line,
-                       const struct count_columns *columns)
-{
-  const struct construct_figures *figures = line ? &line->figures : &entry->sum;
-  char region[CONSTRUCT_FIGURE];
-  snprintf(region, sizeof region, "R%" PRIu32, entry->region);
-  row_writer_text(writer, region);
-  construct_text_cells(writer, entry->kind, entry->name, entry->file, entry->line);
-  construct_text_number(writer, entry->context);
-  thread_cell(writer, tree, line);
-  figure_cell(writer, entry, figures, CONSTRUCT_EXEC);
-  figure_cell(writer, entry, figures, CONSTRUCT_COUNT);
-  last_cells(writer, entry, figures, !line);
-  count_columns_cells(columns, writer, entry, line);
-}
-
-int regions_view_table(const struct report *report, bool json)
-{
-  const struct construct_tree *list = report->constructs;
-  struct row_writer writer;
-  struct count_columns columns;
-  count_columns_init(&columns, report->profile, COUNT_COLUMNS_EACH, region_columns,
-                     sizeof region_columns / sizeof *region_columns);
-  document_open(report, json);
-  row_writer_begin(&writer, report->stream, json, columns.all, columns.count);
-  for (uint32_t i = 1; i < list->count; i++) {
-    const struct construct_entry *entry = &list->entries[i];
-    for (uint32_t j = 0; j < entry->lines_count && report->shown[i]; j++)
-      region_row(&writer, list, entry, &entry->lines[j], &columns);
-    if (report->shown[i])
-      region_row(&writer, list, entry, NULL, &columns);
-  }
-  row_writer_end(&writer);
-  document_close(report, json);
-  return 0;
-}
-
-static void tree_row(struct row_writer *writer, const struct construct_tree *tree, uint32_t number,
-                     const struct construct_row *line, const struct count_columns *columns)
-{
-  const struct construct_entry *entry = &tree->entries[number];
-  const struct construct_figures *figures = line ? &line->figures : &entry->sum;
-  row_writer_uint(writer, entry->id);
-  construct_text_number(writer, number ? tree->entries[entry->parent].id : MODEL_NONE);
-  row_writer_uint(writer, entry->depth);
-  construct_text_cells(writer, entry->kind, entry->name, entry->file, entry->line);
-  construct_text_number(writer, entry->context);
-  thread_cell(writer, tree, line);
-  figure_cell(writer, entry, figures, CONSTRUCT_COUNT);
-  figure_cell(writer, entry, figures, CONSTRUCT_EXEC);
-  uint64_t exec;
-  if (construct_cell(entry, figures, CONSTRUCT_EXEC, &exec))
-    row_writer_ns(writer, construct_exclusive(entry->kind, figures));
-  else
-    row_writer_empty(writer);
-  last_cells(writer, entry, figures, !line);
-  count_columns_cells(columns, writer, entry, line);
-}
-
-int regions_view_tree_table(const struct report *report, bool json)
+/* Gives the rows of entries from a number on: of each, its threads and their sum. */
+static int each_line(const struct report *report, uint32_t first, table_take *take, void *to)
 {
   const struct construct_tree *tree = report->constructs;
-  struct row_writer writer;
-  struct count_columns columns;
-  count_columns_init(&columns, report->profile, COUNT_COLUMNS_TREE, tree_columns,
-                     sizeof tree_columns / sizeof *tree_columns);
-  document_open(report, json);
-  row_writer_begin(&writer, report->stream, json, columns.all, columns.count);
-  for (uint32_t i = 0; i < tree->count; i++) {
-    for (uint32_t j = 0; j < tree->entries[i].lines_count && report->shown[i]; j++)
-      tree_row(&writer, tree, i, &tree->entries[i].lines[j], &columns);
-    if (report->shown[i])
-      tree_row(&writer, tree, i, NULL, &columns);
+  int status = 0;
+  for (uint32_t i = first; i < tree->count && !status; i++) {
+    const struct construct_entry *entry = &tree->entries[i];
+    if (!report->shown[i])
+      continue;
+    for (uint32_t j = 0; j < entry->lines_count && !status; j++)
+      status = take(to, &(struct construct_line){entry, &entry->lines[j]});
+    if (!status)
+      status = take(to, &(struct construct_line){entry, NULL});
   }
-  row_writer_end(&writer);
-  document_close(report, json);
-  return 0;
+  return status;
+}
+
+static int each_region(const void *source, table_take *take, void *to)
+{
+  return each_line(source, 1, take, to);
+}
+
+static int each_entry(const void *source, table_take *take, void *to)
+{
+  return each_line(source, 0, take, to);
+}
+
+/* Adds the parts of one of the views. */
+static int add_parts(const struct report *report, const struct schema *schema, enum counted_rows rows,
+                     struct table *table)
+{
+  const struct construct_filling *filling = construct_text_filling(report, table);
+  table->source = report;
+  int status = filling ? table_add(table, schema, filling) : ERR_NOMEM;
+  if (!status)
+    status = construct_text_add(table, "Construct", fill_construct, filling);
+  return status ? status : count_columns_add(table, report->profile, rows);
+}
+
+int regions_table(const struct report *report, struct table *table)
+{
+  table->each = each_region;
+  table->shown = "exec_s inside_s exit_barrier_s task_s before_s after_s gain_s count construct";
+  return add_parts(report, &regions_schema, COUNTED_LINES, table);
+}
+
+int region_tree_table(const struct report *report, struct table *table)
+{
+  table->each = each_entry;
+  table->shown = "incl_s excl_s exit_barrier_s task_s before_s after_s gain_s count construct";
+  return add_parts(report, &region_tree_schema, COUNTED_TREE_LINES, table);
 }
 
 /* ---- text ---- */
-
-/* What a text view shows of each construct. */
-struct layout {
-  const struct report *report;
-  struct terminal terminal;
-  unsigned decimals;
-  const char *titles[FIGURES_MAX];
-  unsigned figures; /* columns */
-  bool tree;
-};
-
-/* Writes the figures of a row; gain_ns: MODEL has none for a thread. */
-static void print_figures(const struct layout *layout, const struct construct_entry *entry,
-                          const struct construct_figures *figures, bool sum)
-{
-  uint64_t exclusive = construct_exclusive(entry->kind, figures);
-  const uint64_t times[FIGURES_MAX] = {construct_exec(figures), layout->tree ? exclusive : figures->body,
-                                       figures->wait,           figures->task,
-                                       figures->enter,          figures->exit};
-  char text[CONSTRUCT_FIGURE];
-  for (unsigned i = 0; i + 2 < layout->figures; i++) {
-    construct_text_seconds(times[i], layout->decimals, text);
-    fprintf(layout->report->stream, "%*s", COLUMN_WIDTH, text);
-  }
-  construct_text_seconds(entry->gain_ns, layout->decimals, text);
-  fprintf(layout->report->stream, "%*s", COLUMN_WIDTH, sum ? text : "");
-  terminal_whole_count(sum ? figures->executions : figures->count, text);
-  fprintf(layout->report->stream, "%*s  ", COLUMN_WIDTH, entry->kind == DIRECTIVE_PROGRAM ? "" : text);
-}
-
-/* The room for the name of a row. */
-static unsigned name_width(const struct layout *layout, unsigned indent)
-{
-  return terminal_room(&layout->terminal, layout->figures * COLUMN_WIDTH + 2 + indent);
-}
-
-/* Prints the name of a thread, cut to the remaining width. */
-static void print_thread(const struct layout *layout, unsigned indent, const char *name)
-{
-  char fitted[TERMINAL_TEXT_MAX];
-  terminal_fit(&layout->terminal, name, name_width(layout, indent), fitted);
-  fprintf(layout->report->stream, "%*s%s\n", (int)indent, "", fitted);
-}
-
-static void print_threads(const struct layout *layout, const struct construct_entry *entry, unsigned indent)
-{
-  const struct construct_tree *tree = layout->report->constructs;
-  for (uint32_t i = 0; i < entry->lines_count; i++) {
-    const struct construct_thread *thread = &tree->threads[entry->lines[i].thread];
-    const struct profile_process *process = &layout->report->profile->processes[thread->process];
-    char name[64];
-    if (tree->several)
-      snprintf(name, sizeof name, "process %" PRIu32 " thread %" PRIu32, process->pid,
-               process->threads[thread->thread].index);
-    else
-      snprintf(name, sizeof name, "thread %" PRIu32, thread->number);
-    print_figures(layout, entry, &entry->lines[i].figures, false);
-    print_thread(layout, indent, name);
-  }
-}
 
 /* Whether all threads of a team are meant to do equal parts of a construct. */
 static bool is_divided(uint32_t kind)
@@ -240,90 +195,66 @@ static bool find_uneven(const struct construct_entry *entry, double mean, const 
   return farthest > mean / 4;
 }
 
-static void print_uneven(const struct layout *layout, const struct construct_entry *entry)
+static void print_uneven(const struct text_table *text, const struct construct_entry *entry)
 {
-  const struct construct_tree *tree = layout->report->constructs;
+  const struct construct_tree *tree = text->report->constructs;
   const struct construct_row *line = NULL;
   double sum = body_and_tasks(&entry->sum), mean = sum / (entry->lines_count + !entry->lines_count);
   if (!is_divided(entry->kind) || sum * 100 < (double)construct_exec(&entry->sum) || !find_uneven(entry, mean, &line))
     return;
   const struct construct_thread *thread = &tree->threads[line->thread];
-  const struct profile_process *process = &layout->report->profile->processes[thread->process];
-  char of[48] = "", text[160];
+  const struct profile_process *process = &text->report->profile->processes[thread->process];
+  char of[48] = "", message[160];
   if (tree->several)
     snprintf(of, sizeof of, " of process %" PRIu32, process->pid);
-  snprintf(text, sizeof text,
+  snprintf(message, sizeof message,
            "uneven: body and tasks of thread %" PRIu32 "%s: %.*f s; mean of %" PRIu32 " threads: %.*f s",
-           process->threads[thread->thread].index, of, (int)layout->decimals, body_and_tasks(&line->figures) / 1e9,
-           entry->lines_count, (int)layout->decimals, mean / 1e9);
-  terminal_wrap(&layout->terminal, layout->report->stream, "        ", "        ", text);
+           process->threads[thread->thread].index, of, (int)text->decimals, body_and_tasks(&line->figures) / 1e9,
+           entry->lines_count, (int)text->decimals, mean / 1e9);
+  terminal_wrap(&text->terminal, text->report->stream, "        ", "        ", message);
 }
 
-static void print_entry(const struct layout *layout, const struct construct_entry *entry)
+/* Prints the rows of an entry.  tree: they are indented. */
+static void print_entry(struct text_table *text, const struct construct_entry *entry, bool tree)
 {
-  char name[TERMINAL_TEXT_MAX], level[16] = "";
-  const struct report *report = layout->report;
+  char level[16] = "";
+  const struct report *report = text->report;
   const struct construct_counts *counts = construct_counts_of(&entry->sum);
-  unsigned depth = layout->tree ? entry->depth * 2 : 0, most = name_width(layout, 0) / 3;
+  unsigned depth = tree ? entry->depth * 2 : 0, most = text_table_room(text, 0) / 3;
   unsigned indent = depth < most ? depth : most;
-  struct construct_place place = {profile_directive_name(entry->kind), entry->name, entry->file, entry->line};
   if (depth > most) /* the name needs the rest */
     snprintf(level, sizeof level, "%" PRIu32 ": ", entry->depth);
-  print_figures(layout, entry, &entry->sum, true);
-  if (entry->kind == DIRECTIVE_PROGRAM)
-    terminal_fit(&layout->terminal, entry->name, name_width(layout, 0), name);
-  else
-    construct_text_name(&layout->terminal, &place, name_width(layout, indent + (unsigned)strlen(level)), name);
-  fprintf(report->stream, "%*s%s%s\n", (int)indent, "", level, name);
-  if (!layout->tree)
-    print_uneven(layout, entry);
+  text_table_row_below(text, &(struct construct_line){entry, NULL}, indent, level);
+  if (!tree)
+    print_uneven(text, entry);
   if (entry->kind != DIRECTIVE_TASK && !report->profile->range.traced)
-    count_columns_text(&report->profile->constructs.counters, layout->tree ? counts->counted_own : counts->counted,
-                       &counts->present, (layout->tree ? counts->unread_own : counts->unread) > 0, &layout->terminal,
+    count_columns_text(&report->profile->constructs.counters, tree ? counts->counted_own : counts->counted,
+                       &counts->present, (tree ? counts->unread_own : counts->unread) > 0, &text->terminal,
                        report->stream);
-  if (report->per_thread)
-    print_threads(layout, entry, indent + 2);
+  for (uint32_t i = 0; i < entry->lines_count && report->per_thread; i++)
+    text_table_row_below(text, &(struct construct_line){entry, &entry->lines[i]}, indent + 2, "");
 }
 
 /* Prints each note of the rows that are shown once. */
-static void print_notes(const struct layout *layout)
+static void print_notes(const struct text_table *text)
 {
-  const struct construct_tree *tree = layout->report->constructs;
+  const struct construct_tree *tree = text->report->constructs;
   for (uint32_t i = 0; i < tree->count; i++) {
     const struct construct_entry *entry = &tree->entries[i];
-    bool known = !*entry->note || !layout->report->shown[i];
+    bool known = !*entry->note || !text->report->shown[i];
     for (uint32_t j = 0; j < i && !known; j++)
-      known = layout->report->shown[j] && tree->entries[j].kind == entry->kind &&
-              !strcmp(tree->entries[j].note, entry->note);
-    char text[1024];
-    snprintf(text, sizeof text, "%.30s: %.900s", profile_directive_name(entry->kind), entry->note);
+      known =
+          text->report->shown[j] && tree->entries[j].kind == entry->kind && !strcmp(tree->entries[j].note, entry->note);
+    char note[1024];
+    snprintf(note, sizeof note, "%.30s: %.900s", profile_directive_name(entry->kind), entry->note);
     if (!known)
-      terminal_wrap(&layout->terminal, layout->report->stream, "", "", text);
+      terminal_wrap(&text->terminal, text->report->stream, "", "", note);
   }
 }
 
-/* On a narrow terminal, the names in a tree need the room of a column. */
-static struct layout layout_of(const struct report *report, bool tree)
+static void print_legend(const struct text_table *text, bool tree)
 {
-  struct layout layout = {
-      .report = report, .titles = {"Exec s", tree ? "Own" : "Body", "Wait", "Task", "Enter", "Exit"}, .tree = tree};
-  terminal_init(&layout.terminal, report->stream);
-  unsigned next = layout.terminal.width >= WIDE ? 6 : tree ? 4 : 5;
-  layout.titles[next++] = "Gain s";
-  layout.titles[next++] = "Count";
-  layout.figures = next;
-  uint64_t largest = 0;
-  for (uint32_t i = 0; i < report->constructs->count; i++) {
-    uint64_t exec = construct_exec(&report->constructs->entries[i].sum);
-    largest = (i || tree) && exec > largest ? exec : largest;
-  }
-  layout.decimals = construct_text_decimals(largest);
-  return layout;
-}
-
-static void print_legend(const struct layout *layout)
-{
-  fprintf(layout->report->stream,
+  fprintf(text->report->stream,
           "%s"
           "Wait: at its barrier, or for tasks; Task: running tasks meanwhile.\n"
           "%s"
@@ -333,43 +264,59 @@ static void print_legend(const struct layout *layout)
           "which the run could be shorter; --view overheads has the classes.\n"
           "Count: executions; in the row of a thread, those in which it took part.\n"
           "%s",
-          layout->tree ? "Own: without the constructs in it.\n"
-                       : "Body: in its body or chunks, with the constructs in it.\n",
-          layout->tree ? "Wait of the program: threads outside any region.\n" : "",
-          layout->figures == FIGURES_MAX ? "" : "  Text of 100 columns has both.",
-          layout->tree ? "" : "uneven: the thread farthest from the mean, if by more than a quarter.\n");
+          tree ? "Own: without the constructs in it.\n" : "Body: in its body or chunks, with the constructs in it.\n",
+          tree ? "Wait of the program: threads outside any region.\n" : "",
+          text_table_shows(text, "after_s") ? "" : "  Text of 100 columns has both.",
+          tree ? "" : "uneven: the thread farthest from the mean, if by more than a quarter.\n");
 }
 
-static void print_view(const struct report *report, bool tree)
+/* The decimals of times: on a narrow terminal, they are as wide as the longest. */
+static unsigned decimals_of(const struct construct_tree *tree, uint32_t first)
 {
-  if (!report->constructs->count) {
-    construct_text_missing(report);
-    return;
+  uint64_t largest = 0;
+  for (uint32_t i = first; i < tree->count; i++) {
+    uint64_t exec = construct_exec(&tree->entries[i].sum);
+    largest = exec > largest ? exec : largest;
   }
-  struct layout layout = layout_of(report, tree);
-  fputs(terminal_bold(&layout.terminal), report->stream);
-  for (unsigned i = 0; i < layout.figures; i++)
-    fprintf(report->stream, "%*s", COLUMN_WIDTH, layout.titles[i]);
-  fprintf(report->stream, "  Construct%s\n", terminal_plain(&layout.terminal));
+  return construct_text_decimals(largest);
+}
+
+static void print_table(struct text_table *text, bool tree)
+{
+  const struct report *report = text->report;
+  text->decimals = decimals_of(report->constructs, !tree);
+  text_table_heading(text);
   for (uint32_t i = !tree; i < report->constructs->count; i++)
     if (report->shown[i])
-      print_entry(&layout, &report->constructs->entries[i]);
+      print_entry(text, &report->constructs->entries[i], tree);
   legend_print(report, "Times are sums over all threads; Gain: what the run could save; see --legend\n",
                "Times are elapsed time, summed over all threads.  '.' is 0, or does not apply.\n"
                "Exec: in the construct, with all that its threads do in it; threads that a\n"
                "nested region adds count there only.\n");
   if (report->legend)
-    print_legend(&layout);
-  print_notes(&layout);
+    print_legend(text, tree);
+  print_notes(text);
   legend_omitted(report);
+}
+
+static void print_view(const struct report *report, table_maker *make, bool tree)
+{
+  struct text_table text;
+  if (!report->constructs->count) {
+    construct_text_missing(report);
+    return;
+  }
+  if (!text_table_init(&text, report, make))
+    print_table(&text, tree);
+  text_table_release(&text);
 }
 
 void regions_view_text(const struct report *report)
 {
-  print_view(report, false);
+  print_view(report, regions_table, false);
 }
 
 void regions_view_tree_text(const struct report *report)
 {
-  print_view(report, true);
+  print_view(report, region_tree_table, true);
 }
