@@ -25,16 +25,32 @@ void construct_text_name(const struct terminal *terminal, const struct construct
   terminal_fit(terminal, fits || !*place->file || !place->line ? whole : brief, width, out);
 }
 
-struct cell construct_text_cell(struct table *table, const struct construct_place *place)
+const struct construct_filling *construct_text_filling(const struct report *report, struct table *table)
 {
-  char whole[CONSTRUCT_TEXT_MAX], brief[CONSTRUCT_TEXT_MAX];
-  bool placed = *place->file && place->line;
-  construct_text_place(place->kind, place->name, place->file, place->line, whole);
-  construct_text_place(place->kind, "", place->file, place->line, brief);
-  return cell_place(table_name(table, "%s", whole), placed ? table_name(table, "%s", brief) : NULL);
+  struct construct_filling *filling = table_memory(table, sizeof *filling);
+  if (filling)
+    *filling = (struct construct_filling){report, table_memory(table, sizeof *filling->room)};
+  return filling && filling->room ? filling : NULL;
 }
 
-int construct_text_add(struct table *table, const char *heading, table_fill *fill, const void *context)
+struct cell construct_text_region(const struct construct_filling *filling, uint32_t region)
+{
+  char *label = filling->room->region;
+  snprintf(label, CONSTRUCT_FIGURE, region ? "R%" PRIu32 : "program", region);
+  return cell_label(label, region);
+}
+
+struct cell construct_text_cell(const struct construct_filling *filling, const struct construct_place *place)
+{
+  struct construct_room *room = filling->room;
+  bool placed = *place->file && place->line;
+  construct_text_place(place->kind, place->name, place->file, place->line, room->name);
+  construct_text_place(place->kind, "", place->file, place->line, room->brief);
+  return cell_place(room->name, placed ? room->brief : NULL);
+}
+
+int construct_text_add(struct table *table, const char *heading, table_fill *fill,
+                       const struct construct_filling *filling)
 {
   struct table_column *column = table_memory(table, sizeof *column);
   if (!column)
@@ -44,22 +60,9 @@ int construct_text_add(struct table *table, const char *heading, table_fill *fil
                                   .type = COLUMN_TEXT,
                                   .form = FORM_REST,
                                   .text_only = true,
+                                  .passing = true,
                                   .help = "kind, place and function of the construct"};
-  return table_add(table, &(struct schema){column, 1, fill}, context);
-}
-
-struct construct_filling *construct_text_filling(const struct report *report, struct table *table)
-{
-  struct construct_filling *filling = table_memory(table, sizeof *filling);
-  if (filling)
-    *filling = (struct construct_filling){report, table, table_memory(table, CONSTRUCT_FIGURE)};
-  return filling && filling->region ? filling : NULL;
-}
-
-struct cell construct_text_region(const struct construct_filling *filling, uint32_t region)
-{
-  snprintf(filling->region, CONSTRUCT_FIGURE, region ? "R%" PRIu32 : "program", region);
-  return cell_label(filling->region, region);
+  return table_add(table, &(struct schema){column, 1, fill}, filling);
 }
 
 const char *construct_text_loss(uint32_t kind, const struct construct_losses *losses)
@@ -81,18 +84,11 @@ const char *construct_text_loss(uint32_t kind, const struct construct_losses *lo
 
 unsigned construct_text_decimals(uint64_t largest_ns)
 {
-  const uint64_t second = 1000000000;
-  return largest_ns < 99 * second ? 3 : largest_ns < 999 * second ? 2 : largest_ns < 9999 * second ? 1 : 0;
-}
-
-void construct_text_seconds(uint64_t ns, unsigned decimals, char out[CONSTRUCT_FIGURE])
-{
-  if (!ns)
-    strcpy(out, ".");
-  else if (ns / 1000000000 > 999999)
-    terminal_short_count(ns / 1000000000, out);
-  else
-    snprintf(out, CONSTRUCT_FIGURE, "%.*f", (int)decimals, (double)ns / 1e9);
+  static const uint64_t limits[] = {99, 999, 9999};
+  unsigned decimals = 3;
+  for (unsigned i = 0; i < 3 && largest_ns >= limits[i] * 1000000000; i++)
+    decimals--;
+  return decimals;
 }
 
 void construct_text_missing(const struct report *report)
@@ -106,12 +102,4 @@ void construct_text_number(struct row_writer *writer, uint32_t number)
     row_writer_empty(writer);
   else
     row_writer_uint(writer, number);
-}
-
-void construct_text_cells(struct row_writer *writer, uint32_t kind, const char *name, const char *file, uint32_t line)
-{
-  row_writer_text(writer, profile_directive_name(kind));
-  row_writer_text(writer, name);
-  row_writer_text(writer, file);
-  construct_text_number(writer, line ? line : MODEL_NONE);
 }

@@ -23,7 +23,7 @@ static void fill_construct(const void *context, const void *of, struct cell *cel
   const struct construct_filling *filling = context;
   const struct overheads_row *row = of;
   const struct construct_place place = construct_place_of(row->entry);
-  *cell = row->entry->region ? construct_text_cell(filling->table, &place) : cell_text("program");
+  *cell = row->entry->region ? construct_text_cell(filling, &place) : cell_text("program");
 }
 
 static const struct table_column columns[] = {
@@ -33,14 +33,7 @@ static const struct table_column columns[] = {
 };
 const struct schema overheads_schema = SCHEMA(columns, fill);
 
-static int each_row(const void *source, table_take *take, void *to)
-{
-  const struct report *report = source;
-  int status = 0;
-  for (uint32_t i = 0; i < report->overheads.count && !status; i++)
-    status = take(to, &report->overheads.rows[i]);
-  return status;
-}
+REPORT_EACH(each_row, report->overheads.rows, report->overheads.count)
 
 int overheads_table(const struct report *report, struct table *table)
 {
@@ -60,6 +53,7 @@ static void print_rows(struct text_table *text)
   uint64_t largest = 0;
   for (uint32_t i = 0; i < overheads->count; i++)
     largest = overheads->rows[i].total_ns > largest ? overheads->rows[i].total_ns : largest;
+  text->plain = true;
   text->decimals = construct_text_decimals(largest);
   text_table_heading(text);
   for (uint32_t i = 0; i < overheads->count; i++)

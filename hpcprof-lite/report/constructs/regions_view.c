@@ -16,9 +16,8 @@ enum { WIDE = 100 };
 static struct cell figure(const struct construct_line *line, enum construct_column column)
 {
   uint64_t value;
-  if (!construct_cell(line->entry, construct_line_figures(line), column, &value))
-    return (struct cell){.kind = CELL_NONE};
-  return construct_column_counts(column) ? cell_count(value) : cell_ns(value);
+  bool applies = construct_cell(line->entry, construct_line_figures(line), column, &value);
+  return cell_applies(applies, construct_column_counts(column) ? cell_count(value) : cell_ns(value));
 }
 
 /* The time in a construct, which text shows as far as it is known. */
@@ -89,25 +88,32 @@ static const struct table_column tree_columns[] = {
 const struct schema regions_schema = SCHEMA(regions_columns, fill_regions);
 const struct schema region_tree_schema = SCHEMA(tree_columns, fill_tree);
 
-/* The name of a construct, or of the thread. */
+/* The name of a thread. */
+static struct cell thread_name(const struct construct_filling *filling, uint32_t number)
+{
+  const struct construct_tree *tree = filling->report->constructs;
+  const struct construct_thread *thread = &tree->threads[number];
+  const struct profile_process *process = &filling->report->profile->processes[thread->process];
+  char *name = filling->room->name;
+  if (tree->several)
+    snprintf(name, CONSTRUCT_TEXT_MAX, "process %" PRIu32 " thread %" PRIu32, process->pid,
+             process->threads[thread->thread].index);
+  else
+    snprintf(name, CONSTRUCT_TEXT_MAX, "thread %" PRIu32, thread->number);
+  return cell_text(name);
+}
+
 static void fill_construct(const void *context, const void *row, struct cell *cell)
 {
   const struct construct_filling *filling = context;
   const struct construct_line *line = row;
   const struct construct_place place = construct_place_of(line->entry);
-  if (!line->row) {
-    bool program = line->entry->kind == DIRECTIVE_PROGRAM;
-    *cell = program ? cell_text(line->entry->name) : construct_text_cell(filling->table, &place);
-    return;
-  }
-  const struct construct_tree *tree = filling->report->constructs;
-  const struct construct_thread *thread = &tree->threads[line->row->thread];
-  const struct profile_process *process = &filling->report->profile->processes[thread->process];
-  if (tree->several)
-    *cell = cell_text(table_name(filling->table, "process %" PRIu32 " thread %" PRIu32, process->pid,
-                                 process->threads[thread->thread].index));
+  if (line->row)
+    *cell = thread_name(filling, line->row->thread);
+  else if (line->entry->kind == DIRECTIVE_PROGRAM)
+    *cell = cell_text(line->entry->name);
   else
-    *cell = cell_text(table_name(filling->table, "thread %" PRIu32, thread->number));
+    *cell = construct_text_cell(filling, &place);
 }
 
 /* Gives the rows of entries from a number on: of each, its threads and their sum. */
@@ -270,7 +276,7 @@ static void print_legend(const struct text_table *text, bool tree)
           tree ? "" : "uneven: the thread farthest from the mean, if by more than a quarter.\n");
 }
 
-/* The decimals of times: on a narrow terminal, they are as wide as the longest. */
+/* The decimals with which all times take 6 columns. */
 static unsigned decimals_of(const struct construct_tree *tree, uint32_t first)
 {
   uint64_t largest = 0;
@@ -284,6 +290,7 @@ static unsigned decimals_of(const struct construct_tree *tree, uint32_t first)
 static void print_table(struct text_table *text, bool tree)
 {
   const struct report *report = text->report;
+  text->plain = true;
   text->decimals = decimals_of(report->constructs, !tree);
   text_table_heading(text);
   for (uint32_t i = !tree; i < report->constructs->count; i++)

@@ -36,7 +36,7 @@ static void fill_construct(const void *context, const void *of, struct cell *cel
 {
   const struct construct_filling *filling = context;
   const struct construct_place place = place_of(of);
-  *cell = construct_text_cell(filling->table, &place);
+  *cell = construct_text_cell(filling, &place);
 }
 
 static const struct table_column columns[] = {
@@ -46,14 +46,7 @@ static const struct table_column columns[] = {
 };
 const struct schema tasks_schema = SCHEMA(columns, fill);
 
-static int each_row(const void *source, table_take *take, void *to)
-{
-  const struct report *report = source;
-  int status = 0;
-  for (uint32_t i = 0; i < report->tasks.count && !status; i++)
-    status = take(to, &report->tasks.rows[i]);
-  return status;
-}
+REPORT_EACH(each_row, report->tasks.rows, report->tasks.count)
 
 int tasks_table(const struct report *report, struct table *table)
 {
@@ -112,6 +105,7 @@ static void print_rows(struct text_table *table)
   uint64_t largest = 0;
   for (uint32_t i = 0; i < tasks->count; i++)
     largest = tasks->rows[i].exec_ns > largest ? tasks->rows[i].exec_ns : largest;
+  table->plain = true;
   table->decimals = construct_text_decimals(largest);
   text_table_heading(table);
   for (uint32_t i = 0; i < tasks->count; i++) {
