@@ -103,11 +103,6 @@ static void fill_points(const struct scaling_run *runs, struct scaling *scaling)
 
 /* ---- losses ---- */
 
-static struct scaling_loss *loss_of(const struct scaling *scaling, uint32_t row, uint32_t point)
-{
-  return &scaling->losses[(size_t)row * scaling->points_count + point];
-}
-
 /* What is charged to a context in a run, in seconds of all threads or of one. */
 static double charged(const struct scaling *scaling, uint32_t row, const struct scaling_point *point, uint32_t run,
                       int part)
@@ -146,7 +141,7 @@ static void fill_row(struct scaling *scaling, uint32_t row, double *both)
   struct compare_values before = values_of(scaling, row, base, both);
   for (uint32_t i = 0; i < scaling->points_count; i++) {
     const struct scaling_point *point = &scaling->points[i];
-    struct scaling_loss *loss = loss_of(scaling, row, i), *program = loss_of(scaling, 0, i);
+    struct scaling_loss *loss = scaling_loss_of(scaling, row, i), *program = scaling_loss_of(scaling, 0, i);
     struct compare_values now = values_of(scaling, row, point, both + base->runs);
     loss->figure = compare_values(&before, &now, COMPARE_DISTRIBUTED);
     if (!i)
@@ -165,7 +160,7 @@ static void fill_program(const struct scaling_run *runs, struct scaling *scaling
 {
   for (uint32_t i = 0; i < scaling->points_count; i++) {
     const struct scaling_point *base = &scaling->points[0], *point = &scaling->points[i];
-    struct scaling_loss *program = loss_of(scaling, 0, i);
+    struct scaling_loss *program = scaling_loss_of(scaling, 0, i);
     struct compare_values sides[] = {{.values = both, .runs = base->runs},
                                      {.values = both + base->runs, .runs = point->runs}};
     for (uint32_t j = 0; j < base->runs; j++)
@@ -194,8 +189,8 @@ static void extrapolate(struct scaling *scaling)
     later->threads = larger->threads * scaling_later_factors[i];
     for (uint32_t row = 0; row < scaling->rows; row++)
       scaling->later_s[(size_t)row * SCALING_LATER + (size_t)i] =
-          scaling_line(later->threads, smaller->threads, loss_of(scaling, row, last - 1)->loss_s, larger->threads,
-                       loss_of(scaling, row, last)->loss_s);
+          scaling_line(later->threads, smaller->threads, scaling_loss_of(scaling, row, last - 1)->loss_s,
+                       larger->threads, scaling_loss_of(scaling, row, last)->loss_s);
     double whole_s = base->whole_s + scaling->later_s[i], p = (double)later->threads / base->threads;
     later->whole_s = whole_s > 0 ? whole_s : NAN;
     later->speedup = p * base->whole_s / later->whole_s;
@@ -206,7 +201,7 @@ double scaling_share(const struct scaling *scaling, uint32_t row, int later)
 {
   uint32_t last = scaling->points_count - 1;
   if (later < 0)
-    return loss_of(scaling, row, last)->loss_s / scaling->points[last].whole_s;
+    return scaling_loss_of(scaling, row, last)->loss_s / scaling->points[last].whole_s;
   return scaling->later_s[(size_t)row * SCALING_LATER + (size_t)later] / scaling->later[later].whole_s;
 }
 
@@ -229,7 +224,7 @@ static bool is_charged(const struct scaling *scaling, uint32_t row)
 {
   bool any = false;
   for (uint32_t i = 0; i < scaling->points_count; i++)
-    any |= loss_of(scaling, row, i)->whole_s > 0;
+    any |= scaling_loss_of(scaling, row, i)->whole_s > 0;
   return any;
 }
 
@@ -244,7 +239,7 @@ static int sort_rows(struct scaling *scaling)
     if (is_charged(scaling, row))
       keys[scaling->contexts++] =
           (struct key){scaling->forecast ? scaling->later_s[(size_t)row * SCALING_LATER + FOUR_TIMES]
-                                         : loss_of(scaling, row, last)->loss_s,
+                                         : scaling_loss_of(scaling, row, last)->loss_s,
                        row};
   qsort(keys, scaling->contexts, sizeof *keys, by_loss);
   for (uint32_t i = 0; i < scaling->contexts; i++)

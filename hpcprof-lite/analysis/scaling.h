@@ -28,6 +28,8 @@
 
 #include "hpcprof-lite/algorithms/compare.h"
 
+#include <assert.h>
+
 enum scaling_part { SCALING_INFLATION, SCALING_OVERHEAD, SCALING_LOCKWAIT, SCALING_IDLENESS, SCALING_PARTS };
 
 enum { SCALING_FACTORS = 5, SCALING_LATER = 3 };
@@ -85,6 +87,13 @@ struct scaling {
   struct scaling_later later[SCALING_LATER];
   size_t compared; /* losses of the most threads that were tested */
 };
+
+/* What a context, or the program, loses with the threads of a point. */
+static inline struct scaling_loss *scaling_loss_of(const struct scaling *scaling, uint32_t row, uint32_t point)
+{
+  assert(row < scaling->rows && point < scaling->points_count);
+  return &scaling->losses[(size_t)row * scaling->points_count + point];
+}
 
 /* Computes everything.  runs: sorted by threads, of at least two different numbers.  tree: column
  * number * SCALING_COLUMNS + part of its exclusive values is that of run `number`, in ns.  Returns 0 or ERR_NOMEM. */

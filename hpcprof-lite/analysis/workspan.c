@@ -1,5 +1,6 @@
 #include "hpcprof-lite/analysis/workspan.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -291,6 +292,7 @@ int workspan_find_top(const uint32_t *row_of, uint32_t rows, struct workspan *re
   uint32_t top = 0;
   if (!amounts)
     return ERR_NOMEM;
+  assert(!result->count || !result->rows[0].directive);
   for (uint32_t i = 1; i < result->count; i++)
     if (result->rows[i].critical > result->rows[top].critical)
       top = i;

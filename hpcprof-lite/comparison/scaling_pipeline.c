@@ -121,7 +121,8 @@ static uint32_t used_threads(const struct profile *profile)
       of_rank = process->threads_max;
   }
   ranks += of_rank;
-  return ranks > most ? ranks : most ? most : 1;
+  most = ranks > most ? ranks : most;
+  return most ? most : 1;
 }
 
 static uint32_t cores(const struct profile *profile)

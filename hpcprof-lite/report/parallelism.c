@@ -61,16 +61,20 @@ static void print_unreported(const struct report *report, const struct profile_p
                 reason ? reason : "none was seen; the program does not use OpenMP, or links it statically");
 }
 
+static const char *reason_of_cut(const struct totals *run)
+{
+  if (run->copied)
+    return "were not known when the snapshot was taken.\n";
+  if (run->running)
+    return "are not known yet: the process is still running.\n";
+  return "are not known, because the process was killed, or could not\nwrite its file.\n";
+}
+
 void parallelism_missing(const struct report *report, const char *what, const char *mode)
 {
   const struct profile_process *process = unreported(report);
   if (parallelism_cut(report)) {
-    fprintf(report->stream,
-            report->totals->copied ? "%s were not known when the snapshot was taken.\n"
-            : report->totals->running
-                ? "%s are not known yet: the process is still running.\n"
-                : "%s are not known, because the process was killed, or could not\nwrite its file.\n",
-            what);
+    fprintf(report->stream, "%s %s", what, reason_of_cut(report->totals));
     return;
   }
   if (process) {
@@ -194,7 +198,9 @@ uint64_t parallelism_runtime_ns(const struct report *report)
   double gap = (double)(workspan->work - sampled), work = (double)workspan->work;
   uint64_t beside = model_sum(report->totals->overhead_ns, report->totals->tool_ns);
   bool differs = gap > work / 50 && gap * gap > 4 * work * (double)period;
-  return !differs ? 0 : beside < workspan->work - sampled ? beside : workspan->work - sampled;
+  if (!differs)
+    return 0;
+  return beside < workspan->work - sampled ? beside : workspan->work - sampled;
 }
 
 /* Writes a sentence about how parallel the run or the scenario is, and what its critical path consists of; "" if that

@@ -3,6 +3,7 @@
 #include "hpcprof-lite/model/model.h"
 #include "hpcprof-lite/report/category.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,6 +259,7 @@ void text_table_row_below(struct text_table *text, const void *row, unsigned ind
 {
   FILE *stream = text->report->stream;
   unsigned spaces = 0; /* before the next text: none end a line */
+  assert(row && text->cells && text->shown);
   table_cells(&text->table, row, text->cells);
   for (uint32_t i = 0; i < text->shown_count; i++) {
     const struct table_column *column = table_column(&text->table, text->shown[i]);

@@ -14,11 +14,6 @@ enum { CELL = 24, SHARE = 5, CONTEXT_FIGURES = 1 + (1 + SCALING_PARTS + SCALING_
 /* The part of all threads' time that is named where it was spent waiting for a core. */
 static const double CORE_WAIT_SHOWN = 0.05;
 
-static const struct scaling_loss *loss_of(const struct scaling *scaling, uint32_t row, uint32_t point)
-{
-  return &scaling->losses[(size_t)row * scaling->points_count + point];
-}
-
 /* ---- text ---- */
 
 /* Prints a number right-aligned, "-" if it is not known. */
@@ -148,7 +143,7 @@ static void print_loss(const struct report *report, const struct terminal *termi
 {
   const struct scaling *scaling = report->scaling;
   uint32_t last = scaling->points_count - 1;
-  const struct scaling_loss *loss = loss_of(scaling, row, last);
+  const struct scaling_loss *loss = scaling_loss_of(scaling, row, last);
   double whole_s = scaling->points[last].whole_s;
   char path[CALL_PATH_TEXT_MAX] = "(the program)";
   print_share(report, loss->loss_s / whole_s);
@@ -168,7 +163,7 @@ static void print_other(const struct report *report)
   const struct scaling *scaling = report->scaling;
   uint32_t last = scaling->points_count - 1;
   fprintf(report->stream, "The program's loss also has %.1f %% that is none of Infl, Over, Lock and Idle.\n",
-          100 * loss_of(scaling, 0, last)->other_s / scaling->points[last].whole_s);
+          100 * scaling_loss_of(scaling, 0, last)->other_s / scaling->points[last].whole_s);
 }
 
 static void print_contexts(const struct report *report, const struct terminal *terminal)
@@ -327,7 +322,7 @@ static struct scaling_row measured_row(const struct scaling *scaling, uint32_t c
   struct scaling_row row = row_without_figures(context ? "context" : "run", context, point->threads);
   if (!context)
     row.point = *point;
-  row.loss = *loss_of(scaling, context, number);
+  row.loss = *scaling_loss_of(scaling, context, number);
   row.loss_pct = 100 * row.loss.loss_s / point->whole_s;
   for (int part = 0; part < SCALING_PARTS && !scaling->timed; part++)
     row.loss.part_s[part] = NAN;

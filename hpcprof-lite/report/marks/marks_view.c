@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/report/text_table.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,8 +84,10 @@ static int by_name(const void *a, const void *b)
 {
   const struct counted *x = a, *y = b;
   int names = strcmp(x->name, y->name);
-  if (names || x->process != y->process)
-    return names ? names : x->process < y->process ? -1 : 1;
+  if (names)
+    return names;
+  if (x->process != y->process)
+    return x->process < y->process ? -1 : 1;
   return (x->count > y->count) - (x->count < y->count);
 }
 
@@ -110,6 +113,7 @@ static struct counted *list_counts(const struct report *report)
 /* Sets what all threads have counted by a counter, of which there is at least one. */
 static void sum_up(const struct counted *first, struct profile_user_count *sums, struct counted *all)
 {
+  assert(first->name);
   *sums = (struct profile_user_count){.least = UINT64_MAX};
   *all = (struct counted){.name = first->name, .count = sums, .least_sum = UINT64_MAX};
   for (const struct counted *at = first; at->name && !strcmp(at->name, first->name); at++) {

@@ -204,7 +204,11 @@ static int start_decimals(const struct phases *phases)
 {
   uint64_t end_ns = phases->phases[phases->end - 1].end_ns;
   uint64_t length_ns = end_ns - phases->phases[phases->first].start_ns;
-  return length_ns < 10000000 ? 6 : length_ns < 1000000000 ? 4 : end_ns < UINT64_C(1000000000000) ? 3 : 1;
+  if (length_ns < 10000000)
+    return 6;
+  if (length_ns < 1000000000)
+    return 4;
+  return end_ns < UINT64_C(1000000000000) ? 3 : 1;
 }
 
 /* What a line says of a phase: its name, or how often it repeats. */
