@@ -129,14 +129,14 @@ static const char *heading_of(const struct table_column *column)
   return column->heading ? column->heading : column->name;
 }
 
-static unsigned width_of(const struct table_column *column)
+/* The width of a column that is shown.  A heading does not touch the one before. */
+static unsigned width_of(const struct text_table *text, uint32_t shown)
 {
-  unsigned heading = (unsigned)strlen(heading_of(column)) + 1;
-  if (column->width)
-    return column->width;
-  if (table_is_text(column))
-    return TEXT_WIDTH;
-  return heading > NUMBER_WIDTH ? heading : NUMBER_WIDTH;
+  const struct table_column *column = table_column(&text->table, text->shown[shown]);
+  unsigned heading = (unsigned)strlen(heading_of(column)) + (column->width == 0 || shown > 0), width = column->width;
+  if (!width)
+    width = table_is_text(column) ? TEXT_WIDTH : NUMBER_WIDTH;
+  return heading > width && !table_is_text(column) ? heading : width;
 }
 
 /* Whether a column takes the rest of the line: text, as the last one. */
@@ -174,7 +174,7 @@ int text_table_init(struct text_table *text, const struct report *report, table_
   if (!report->chosen_count)
     show_usual(text);
   for (uint32_t i = 0; i < text->shown_count; i++)
-    text->rest_at += takes_rest(text, i) ? 2 : width_of(table_column(&text->table, text->shown[i]));
+    text->rest_at += takes_rest(text, i) ? 2 : width_of(text, i);
   return 0;
 }
 
@@ -204,9 +204,9 @@ void text_table_heading(const struct text_table *text)
     if (takes_rest(text, i))
       length += (size_t)snprintf(at, room, "  %s", heading_of(column));
     else if (table_is_text(column))
-      length += (size_t)snprintf(at, room, "  %-*s", (int)width_of(column) - 2, heading_of(column));
+      length += (size_t)snprintf(at, room, "  %-*s", (int)width_of(text, i) - 2, heading_of(column));
     else
-      length += (size_t)snprintf(at, room, "%*s", (int)width_of(column), heading_of(column));
+      length += (size_t)snprintf(at, room, "%*s", (int)width_of(text, i), heading_of(column));
   }
   if (text->plain)
     fprintf(text->report->stream, "%s%s%s\n", terminal_bold(&text->terminal), line, terminal_plain(&text->terminal));
@@ -244,13 +244,13 @@ static void print_rest(const struct text_table *text, enum column_form form, con
 }
 
 /* Prints text in a column that is not the last one, behind spaces.  Returns how many follow. */
-static unsigned print_text(const struct text_table *text, const struct table_column *column, const struct cell *cell,
+static unsigned print_text(const struct text_table *text, unsigned column_width, const struct cell *cell,
                            unsigned spaces)
 {
   char fitted[TERMINAL_TEXT_MAX];
   if (cell->kind != CELL_TEXT)
-    return spaces + width_of(column);
-  unsigned room = width_of(column) - 2, width = terminal_fit(&text->terminal, cell->text, room, fitted);
+    return spaces + column_width;
+  unsigned room = column_width - 2, width = terminal_fit(&text->terminal, cell->text, room, fitted);
   fprintf(text->report->stream, "%*s%s", (int)spaces + 2, "", fitted);
   return room - width;
 }
@@ -271,11 +271,11 @@ void text_table_row_below(struct text_table *text, const void *row, unsigned ind
       return;
     }
     if (table_is_text(column)) {
-      spaces = print_text(text, column, cell, spaces);
+      spaces = print_text(text, width_of(text, i), cell, spaces);
       continue;
     }
     text_table_figure(text, column, cell, figure);
-    spaces += width_of(column);
+    spaces += width_of(text, i);
     if (*figure) { /* a space also stands before one that is too long */
       fprintf(stream, "%*s%*s", i > 0, "", (int)spaces - (i > 0), figure);
       spaces = 0;

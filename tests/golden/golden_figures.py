@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Figures of the golden measurements, derived by hand from what make_golden.c and golden_graphs.c put into them."""
+import json
 import os
 import re
 import sys
@@ -394,6 +395,41 @@ def constructs_have_work_and_span(_):
     assert text.startswith("On unlimited cores, with the same tasks and chunks, this run could be 2.5 times\n"
                            "as fast as on one core; 50 % of the critical path is outside all regions, the\n"
                            "largest part in app+0x1000 > app+0x2000.\n")
+
+
+@case
+def chosen_columns_are_those_of_the_table_in_that_order(_):
+    """Text shows them, too, where it is a table: with headings, and without anything else that rows have."""
+    headings = {"threads": ("graph", "samples", "thread", "Samples", "Thread"),
+                "parallelism": ("graph", "span", "kind", "Span", "kind"),
+                "whatif": ("graph", "span", "selector", "Span", "What runs faster"),
+                "speedup": ("graph", "speedup_upper", "cores", "Upper", "Cores"),
+                "marks": ("marked", "end_s", "name", "end_s", "Name"),
+                "user-counters": ("marked", "sum", "counter", "Sum", "Counter"),
+                "advice": ("constructs",), "phases": ("traced",)}
+    for view, (directory, *shown) in headings.items():
+        whole = rows("--view", view, directory)
+        names = list(whole[0])[::-2]
+        chosen = rows("--view", view, "--columns", ",".join(names), directory)
+        assert list(chosen[0]) == names and chosen == [{name: row[name] for name in names} for row in whole], view
+        done = golden_report("-q", "--view", view, "-f", "json", "--columns", ",".join(names), directory)
+        assert json.loads(done.stdout)["columns"] == names, view
+        done = golden_report("-q", "--view", view, "--columns", ",".join(shown[:2]) or names[0], directory)
+        if not shown:
+            assert done.returncode == 2 and b"no table as text" in done.stderr, done
+            continue
+        lines = done.stdout.decode().splitlines()
+        heading = next(number for number, line in enumerate(lines) if re.fullmatch(f" *{shown[2]} +{shown[3]}", line))
+        below = lines[heading + 1:heading + 1 + len(whole)]
+        assert not any(line.endswith(" ") or line.startswith(" " * 20) and view == "parallelism" for line in below), below
+        if view != "threads" and view != "user-counters":
+            assert len(below) == len(whole) and all(len(line.split()) >= 2 for line in below), below
+    both = rows("--view", "parallelism", "--columns", "construct,lock_bound,construct", "graph")
+    assert list(both[0]) == ["construct", "lock_bound"] and {"construct": "critical (app+0x1210)",
+                                                             "lock_bound": "0.065000000"} in both
+    first, *others = [row["construct"] for row in rows("--view", "parallelism", "--sort", "construct", "--columns",
+                                                       "construct", "graph")]
+    assert first == "program" and others == sorted(others) and len(set(others)) > 3, others
 
 
 def scenario(*selected, name="graph"):
