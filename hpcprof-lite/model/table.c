@@ -191,6 +191,8 @@ int table_keys_init(struct table_keys *keys, const struct table *table, uint32_t
 {
   assert(column < table->columns_count);
   const struct table_part *part = find_part(table, &column);
+  if (column && part->columns[column - 1].type == COLUMN_FILE)
+    column--;
   bool file = part->columns[column].type == COLUMN_FILE, passing = part->columns[column].passing;
   struct cell *cells = calloc((size_t)part->count + 1, sizeof *cells);
   *keys = (struct table_keys){.type = part->columns[column].type,

@@ -22,7 +22,7 @@ enum column_type {
   COLUMN_PERCENT,
   COLUMN_RATIO, /* any other real number */
   COLUMN_TEXT,
-  COLUMN_FILE, /* text; rows of one file are sorted by the column after it, the line */
+  COLUMN_FILE, /* text; by it and by the column after it, the line, rows are sorted by file and line */
   COLUMN_MIXED /* text or numbers */
 };
 
@@ -38,6 +38,7 @@ enum column_form {
   FORM_SHORT_TIME,    /* with its unit, 7 columns */
   FORM_PERCENT,       /* terminal_percent(), 5 columns */
   FORM_SHARE,         /* the same, and a dot for 0 */
+  FORM_SIGNED_SHARE,  /* terminal_percent() with the sign %, 8 columns */
   FORM_RATIO,         /* two decimals, 8 columns */
   FORM_DIGITS,        /* five significant digits */
   FORM_FACTOR,        /* six, of numbers that are mostly whole */
@@ -55,6 +56,7 @@ struct table_column {
   uint8_t wide;     /* of a terminal on which text shows it unless --columns names it */
   bool text_only;   /* not in other formats unless --columns names it */
   bool passing;     /* its text is lost when the next row is filled */
+  bool marked;      /* text has room for a mark behind the figure, in its width */
   const char *help; /* what it holds, for the manual and the page: a phrase without a full stop */
 };
 
@@ -80,6 +82,7 @@ struct cell {
   enum cell_kind kind;
   uint8_t decimals;
   bool by_number; /* of text: rows are sorted by `whole`, in ascending order */
+  char mark;      /* behind the figure, in a column with room for it; 0: none */
   union {
     uint64_t whole;
     int64_t number;
@@ -226,6 +229,9 @@ struct table {
   int (*each)(const void *source, table_take *take, void *to); /* gives all rows to `take`, in order */
   const void *source;
   const char *shown;  /* names of the columns that text shows, in order, separated by spaces */
+  const char *spare;  /* of them, those that text omits, in this order, as long as the last column has too little room;
+                         NULL: none */
+  uint8_t rest_least; /* the room that it needs, in a line of 80 columns */
   uint32_t *selected; /* numbers of the columns that formats other than text show, in order */
   uint32_t selected_count;
   void **owned;

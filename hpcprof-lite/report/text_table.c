@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FUNCTION_LEAST = 20, TEXT_WIDTH = 24, NUMBER_WIDTH = 12 };
+enum { ASIDE_MAX = 32, FUNCTION_LEAST = 20, TEXT_WIDTH = 24, NUMBER_WIDTH = 12 };
 
 /* ---- figures ---- */
 
@@ -114,6 +114,10 @@ void text_table_figure(const struct text_table *text, const struct table_column 
     else
       terminal_percent(cell->whole, cell->of, out);
     break;
+  case FORM_SIGNED_SHARE:
+    terminal_percent(cell->whole, cell->of, out);
+    strcat(out, "%");
+    break;
   case FORM_RATIO: /* two decimals as long as they take 8 columns */
     snprintf(out, TEXT_TABLE_FIGURE, cell_value(cell) < 99999.995 ? "%.2f" : "%.4g", cell_value(cell));
     break;
@@ -129,14 +133,15 @@ static const char *heading_of(const struct table_column *column)
   return column->heading ? column->heading : column->name;
 }
 
-/* The width of a column that is shown.  A heading does not touch the one before. */
+/* The width of a column that is shown.  Headings of chosen columns do not touch the one before; others are cut. */
 static unsigned width_of(const struct text_table *text, uint32_t shown)
 {
   const struct table_column *column = table_column(&text->table, text->shown[shown]);
   unsigned heading = (unsigned)strlen(heading_of(column)) + (column->width == 0 || shown > 0), width = column->width;
   if (!width)
     width = table_is_text(column) ? TEXT_WIDTH : NUMBER_WIDTH;
-  return heading > width && !table_is_text(column) ? heading : width;
+  bool wider = heading > width && !table_is_text(column) && (!column->width || text->report->chosen_count);
+  return wider ? heading : width;
 }
 
 /* Whether a column takes the rest of the line: text, as the last one. */
@@ -160,6 +165,40 @@ static void show_usual(struct text_table *text)
   }
 }
 
+static void measure(struct text_table *text)
+{
+  text->rest_at = 0;
+  for (uint32_t i = 0; i < text->shown_count; i++)
+    text->rest_at += takes_rest(text, i) ? 2 : width_of(text, i);
+}
+
+/* Omits the column with that name, if it is shown. */
+static void omit(struct text_table *text, const char *name, size_t length)
+{
+  for (uint32_t i = 0; i < text->shown_count; i++) {
+    const char *shown = table_column(&text->table, text->shown[i])->name;
+    if (strlen(shown) != length || memcmp(shown, name, length) != 0)
+      continue;
+    memmove(&text->shown[i], &text->shown[i + 1], (text->shown_count - i - 1) * sizeof *text->shown);
+    text->shown_count--;
+    text->omitted++;
+    measure(text);
+  }
+}
+
+/* Omits columns as long as the last one has too little room. */
+static void omit_spare(struct text_table *text)
+{
+  enum { USUAL_WIDTH = 80 };
+  unsigned most = text->terminal.width - text->terminal.width * text->table.rest_least / USUAL_WIDTH;
+  size_t length;
+  for (const char *name = text->table.spare; name && *name && text->rest_at > most;
+       name += length + (name[length] == ' ')) {
+    length = strcspn(name, " ");
+    omit(text, name, length);
+  }
+}
+
 int text_table_init(struct text_table *text, const struct report *report, table_maker *make)
 {
   *text = (struct text_table){.report = report};
@@ -173,8 +212,9 @@ int text_table_init(struct text_table *text, const struct report *report, table_
     text->shown[text->shown_count++] = report->chosen[i];
   if (!report->chosen_count)
     show_usual(text);
-  for (uint32_t i = 0; i < text->shown_count; i++)
-    text->rest_at += takes_rest(text, i) ? 2 : width_of(text, i);
+  measure(text);
+  if (!report->chosen_count)
+    omit_spare(text);
   return 0;
 }
 
@@ -199,14 +239,18 @@ void text_table_heading(const struct text_table *text)
   size_t length = 0;
   for (uint32_t i = 0; i < text->shown_count && length < sizeof line; i++) {
     const struct table_column *column = table_column(&text->table, text->shown[i]);
-    char *at = line + length;
+    char *at = line + length, fitted[TERMINAL_TEXT_MAX];
     size_t room = sizeof line - length;
     if (takes_rest(text, i))
       length += (size_t)snprintf(at, room, "  %s", heading_of(column));
     else if (table_is_text(column))
       length += (size_t)snprintf(at, room, "  %-*s", (int)width_of(text, i) - 2, heading_of(column));
-    else
-      length += (size_t)snprintf(at, room, "%*s", (int)width_of(text, i), heading_of(column));
+    else {
+      const char *space = i ? " " : "", *mark = column->marked ? " " : "";
+      unsigned width = width_of(text, i) - (unsigned)(strlen(space) + strlen(mark));
+      terminal_fit(&text->terminal, heading_of(column), width, fitted);
+      length += (size_t)snprintf(at, room, "%s%*s%s", space, (int)width, fitted, mark);
+    }
   }
   if (text->plain)
     fprintf(text->report->stream, "%s%s%s\n", terminal_bold(&text->terminal), line, terminal_plain(&text->terminal));
@@ -223,10 +267,11 @@ unsigned text_table_room(const struct text_table *text, unsigned indent)
 
 /* Prints the last column: a place without its function where there is no room for both. */
 static void print_rest(const struct text_table *text, enum column_form form, const struct cell *cell, unsigned indent,
-                       const char *before)
+                       const char *before, const char *aside)
 {
   enum { BELOW = 4 };
-  char fitted[TERMINAL_TEXT_MAX];
+  char fitted[TERMINAL_TEXT_MAX], beside[TERMINAL_TEXT_MAX] = "";
+  FILE *stream = text->report->stream;
   unsigned width = text_table_room(text, indent + (unsigned)strlen(before));
   const char *whole = cell->kind == CELL_TEXT ? cell->text : "", *brief = cell->by_number ? NULL : cell->brief;
   const char *start = "  ";
@@ -236,11 +281,15 @@ static void print_rest(const struct text_table *text, enum column_form form, con
     width = terminal_room(&text->terminal, BELOW);
     start = "\n    ";
   }
-  if (form > FORM_REST)
-    terminal_cut(&text->terminal, whole, width, fitted);
-  else
-    terminal_fit(&text->terminal, whole, width, fitted);
-  fprintf(text->report->stream, "%s%*s%s%s\n", start, (int)indent, "", before, fitted);
+  unsigned (*shorten)(const struct terminal *, const char *, unsigned, char *) =
+      form > FORM_REST ? terminal_cut : terminal_fit;
+  unsigned used = shorten(&text->terminal, whole, width, fitted);
+  unsigned more = *aside ? terminal_fit(&text->terminal, aside, ASIDE_MAX, beside) : 0;
+  fprintf(stream, "%s%*s%s%s", start, (int)indent, "", before, fitted);
+  if (more && used + 2 + more <= width)
+    fprintf(stream, "%*s%s%s%s", (int)(width - used - more), "", terminal_dim(&text->terminal), beside,
+            terminal_plain(&text->terminal));
+  putc('\n', stream);
 }
 
 /* Prints text in a column that is not the last one, behind spaces.  Returns how many follow. */
@@ -255,7 +304,8 @@ static unsigned print_text(const struct text_table *text, unsigned column_width,
   return room - width;
 }
 
-void text_table_row_below(struct text_table *text, const void *row, unsigned indent, const char *before)
+void text_table_row_beside(struct text_table *text, const void *row, unsigned indent, const char *before,
+                           const char *aside)
 {
   FILE *stream = text->report->stream;
   unsigned spaces = 0; /* before the next text: none end a line */
@@ -267,7 +317,7 @@ void text_table_row_below(struct text_table *text, const void *row, unsigned ind
     char figure[TEXT_TABLE_FIGURE];
     if (takes_rest(text, i)) {
       fprintf(stream, "%*s", (int)spaces, "");
-      print_rest(text, column->form, cell, indent, before);
+      print_rest(text, column->form, cell, indent, before, aside);
       return;
     }
     if (table_is_text(column)) {
@@ -275,13 +325,23 @@ void text_table_row_below(struct text_table *text, const void *row, unsigned ind
       continue;
     }
     text_table_figure(text, column, cell, figure);
-    spaces += width_of(text, i);
+    spaces += width_of(text, i) - column->marked;
     if (*figure) { /* a space also stands before one that is too long */
       fprintf(stream, "%*s%*s", i > 0, "", (int)spaces - (i > 0), figure);
       spaces = 0;
     }
+    if (column->marked && cell->mark)
+      putc(cell->mark, stream);
+    else
+      spaces += column->marked;
+    text->marked |= column->marked && cell->mark;
   }
   putc('\n', stream);
+}
+
+void text_table_row_below(struct text_table *text, const void *row, unsigned indent, const char *before)
+{
+  text_table_row_beside(text, row, indent, before, "");
 }
 
 void text_table_row(struct text_table *text, const void *row)

@@ -21,6 +21,8 @@ struct text_table {
   unsigned decimals;  /* of seconds */
   bool plain;         /* its headings are no categories of time */
   unsigned rest_at;   /* column at which the last one begins, if it takes the rest of the line */
+  uint32_t omitted;   /* columns for which there is too little room */
+  bool marked;        /* a figure of a row had a mark */
 };
 
 /* Prepares the table of a view.  Returns 0 or ERR_NOMEM; the table must be released in either case. */
@@ -37,6 +39,10 @@ void text_table_heading(const struct text_table *text);
  * that stands before it. */
 void text_table_row(struct text_table *text, const void *row);
 void text_table_row_below(struct text_table *text, const void *row, unsigned indent, const char *before);
+
+/* The same, with a text at the right edge if there is room for it. */
+void text_table_row_beside(struct text_table *text, const void *row, unsigned indent, const char *before,
+                           const char *aside);
 
 /* The columns of the line that are left for the last column. */
 unsigned text_table_room(const struct text_table *text, unsigned indent);
