@@ -38,8 +38,8 @@ enum {
   COMPARE_PARALLELISM_COLUMNS
 };
 
-/* Columns of threads: the figures of the threads view. */
-enum { COMPARE_THREAD_COLUMNS = 12 };
+/* Columns of threads: the figures of the threads view, of which the last one is known only where there were pauses. */
+enum { COMPARE_THREAD_COLUMNS = 13, COMPARE_THREAD_PAUSED = COMPARE_THREAD_COLUMNS - 1 };
 
 /* Whether a column of threads is a count: samples, dropped, partial; the others are times. */
 static inline bool compare_thread_counts(uint32_t column)

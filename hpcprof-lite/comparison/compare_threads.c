@@ -138,14 +138,18 @@ static struct compare_figure compare_column(const struct comparison *comparison,
                         sampled ? COMPARE_COUNTED : COMPARE_EXACT);
 }
 
-/* Bits: columns that all runs know. */
+/* Bits: columns that all runs know, and that of pauses if any run has some. */
 static uint32_t known_columns(const struct comparison *comparison)
 {
-  uint32_t known = (1u << COMPARE_THREAD_COLUMNS) - 1;
+  uint32_t known = (1u << COMPARE_THREAD_PAUSED) - 1;
+  char pauses[PROFILE_PAUSES_MAX];
   for (int side = 0; side < COMPARE_SIDES; side++)
-    for (uint32_t run = 0; run < comparison->counts[side]; run++)
+    for (uint32_t run = 0; run < comparison->counts[side]; run++) {
       if (!tree_has_time(&comparison->runs[side][run].columns))
         known &= ~(1u << compare_threads_column("work_s") | 1u << compare_threads_column("overhead_s"));
+      if (profile_pauses(&comparison->runs[side][run].profile, true, pauses, sizeof pauses))
+        known |= 1u << COMPARE_THREAD_PAUSED;
+    }
   return known;
 }
 

@@ -20,12 +20,13 @@ enum thread_key {
   KEY_TOOL,
   KEY_CORE_WAIT,
   KEY_BLOCKED,
+  KEY_PAUSED,
   KEY_COUNT
 };
 
 const char *const thread_order_columns[THREAD_ORDER_COLUMNS] = {
-    "process",    "rank",       "thread", "host",  "samples", "dropped", "partial",     "work_s",
-    "overhead_s", "lockwait_s", "idle_s", "cpu_s", "wall_s",  "tool_s",  "core_wait_s", "blocked_s"};
+    "process",    "rank",   "thread", "host",   "samples", "dropped",     "partial",   "work_s",  "overhead_s",
+    "lockwait_s", "idle_s", "cpu_s",  "wall_s", "tool_s",  "core_wait_s", "blocked_s", "paused_s"};
 
 _Static_assert(KEY_COUNT == THREAD_ORDER_COLUMNS, "a key for each column");
 
@@ -56,6 +57,8 @@ uint64_t thread_order_figure(const struct profile_thread *thread, size_t column)
     return thread->core_wait_ns;
   case KEY_BLOCKED:
     return thread->blocked_ns;
+  case KEY_PAUSED:
+    return thread->paused_ns;
   default:
     return 0;
   }

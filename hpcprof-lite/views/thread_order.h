@@ -7,8 +7,8 @@
 
 #include "hpcprof-lite/model/profile.h"
 
-#define THREAD_ORDER_COLUMNS 16
-#define THREAD_ORDER_FIGURES 4 /* the first ones say which thread it is */
+#define THREAD_ORDER_COLUMNS 17 /* the last one, pauses, only where there were any */
+#define THREAD_ORDER_FIGURES 4  /* the first ones say which thread it is */
 extern const char *const thread_order_columns[THREAD_ORDER_COLUMNS];
 
 /* Returns a thread's figure in a column, from THREAD_ORDER_FIGURES on. */

@@ -43,6 +43,11 @@ def shares_are_those_of_the_measured_time(directory):
                                                          "blocked"))
         assert 0.2 < measured < 0.301, row
         tap.timed(0.9 * measured < parts < 1.1 * measured, row)
+    paused = [row["paused_s"] for row in run.view("threads", "--sort", "paused_s")]
+    assert paused == sorted((first["paused_s"], second["paused_s"]), key=float, reverse=True), paused
+    compared = run.view("threads", "-q", "--compare", run.output, "--metric", "paused_s")
+    assert [row["new"] for row in compared] == [first["paused_s"], second["paused_s"]] and all(
+        row["base"] == row["new"] == row["paused_s"] == row["paused_s_base"] for row in compared), compared
     facts = {row["item"]: row["value"] for row in run.view("summary")}
     assert abs(float(facts["measured"]) - 0.3) < 0.001 and facts["paused"].startswith("0."), facts
     assert abs(float(facts["threads x elapsed"]) - 0.6) < 0.002, facts

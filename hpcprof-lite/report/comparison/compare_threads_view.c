@@ -34,6 +34,12 @@ static bool is_known(const struct compare_result *result, uint32_t column)
   return result->threads_known >> column & 1;
 }
 
+/* How many columns the table has: the last one only where it is known. */
+static uint32_t columns_of(const struct compare_result *result)
+{
+  return COLUMNS - !is_known(result, COMPARE_THREAD_PAUSED);
+}
+
 /* Whether any process has more than one number in its rank. */
 static bool has_processes(const struct compare_result *result)
 {
@@ -112,27 +118,29 @@ void compare_threads_view_text(const struct report *report)
 }
 
 /* The columns of the view, those of every comparison, and what each column was before. */
-static void table_headers(const char *headers[TABLE_COLUMNS], char more[COLUMNS][MORE_CELLS][HEADER])
+static size_t table_headers(const struct compare_result *result, const char *headers[TABLE_COLUMNS],
+                            char more[COLUMNS][MORE_CELLS][HEADER])
 {
   static const char *const endings[MORE_CELLS] = {"base", "difference", "ratio"};
   size_t count = 0;
-  while (count < THREAD_ORDER_COLUMNS) {
+  while (count < THREAD_ORDER_FIGURES + columns_of(result)) {
     headers[count] = thread_order_columns[count];
     count++;
   }
   count += compare_cells_headers(headers + count);
-  for (uint32_t column = 0; column < COLUMNS; column++)
+  for (uint32_t column = 0; column < columns_of(result); column++)
     for (size_t i = 0; i < MORE_CELLS; i++) {
       snprintf(more[column][i], HEADER, "%s_%s", column_name(column), endings[i]);
       headers[count++] = more[column][i];
     }
+  return count;
 }
 
 /* The new side's figures. */
 static void new_cells(const struct compare_result *result, struct row_writer *writer,
                       const struct compare_figure *figures)
 {
-  for (uint32_t column = 0; column < COLUMNS; column++)
+  for (uint32_t column = 0; column < columns_of(result); column++)
     if (!is_known(result, column))
       row_writer_empty(writer);
     else if (compare_thread_counts(column))
@@ -144,7 +152,7 @@ static void new_cells(const struct compare_result *result, struct row_writer *wr
 static void more_cells(const struct compare_result *result, struct row_writer *writer,
                        const struct compare_figure *figures)
 {
-  for (uint32_t column = 0; column < COLUMNS; column++) {
+  for (uint32_t column = 0; column < columns_of(result); column++) {
     const struct compare_figure *figure = &figures[column];
     if (!is_known(result, column)) {
       for (int i = 0; i < MORE_CELLS; i++)
@@ -167,8 +175,8 @@ int compare_threads_view_table(const struct report *report, bool json)
   char more[COLUMNS][MORE_CELLS][HEADER];
   struct row_writer writer;
   document_open(report, json);
-  table_headers(headers, more);
-  row_writer_begin(&writer, report->stream, json, headers, TABLE_COLUMNS);
+  size_t count = table_headers(result, headers, more);
+  row_writer_begin(&writer, report->stream, json, headers, count);
   for (uint32_t i = 0; i < result->threads_count; i++) {
     const struct compare_thread *thread = &result->threads[i];
     const struct compare_figure *figures = figures_of(result, i);
