@@ -37,6 +37,7 @@
 #include "hpcprof-lite/report/source/source_view.h"
 #include "hpcprof-lite/report/speedup_view.h"
 #include "hpcprof-lite/report/summary/summary.h"
+#include "hpcprof-lite/report/summary/summary_facts.h"
 #include "hpcprof-lite/report/table.h"
 #include "hpcprof-lite/report/table_writer.h"
 #include "hpcprof-lite/report/text.h"

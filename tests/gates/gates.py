@@ -58,7 +58,7 @@ LAYERS = {
         "report/constructs": "model views analysis report report/constructs",
         "report/source": "model views views/source analysis report report/source",
         "report/marks": "model algorithms analysis report report/marks",
-        "report/summary": "model views analysis report report/summary",
+        "report/summary": "model views analysis report report/constructs report/summary",
         "report/timeline": "model algorithms views analysis report report/timeline",
         "report/exports": "model algorithms views analysis report report/exports",
         "report/exports/profile": "model algorithms views analysis report report/exports report/exports/profile",

@@ -1,0 +1,234 @@
+#include "hpcprof-lite/report/summary/summary_facts.h"
+
+#include "hpcprof-lite/report/advice_view.h"
+#include "hpcprof-lite/report/constructs/construct_text.h"
+#include "hpcprof-lite/report/parallelism.h"
+
+struct fact {
+  const char *section, *item, *unit, *note;
+  struct cell value;
+};
+
+/* What takes the facts, until it returns an error. */
+struct facts {
+  const struct report *report;
+  table_take *take;
+  void *to;
+  int status;
+};
+
+static void fill(const void *context, const void *row, struct cell *cell)
+{
+  const struct fact *fact = row;
+  (void)context;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/summary/summary_facts.def"
+#undef COLUMN
+}
+
+#define COLUMN COLUMN_ENTRY
+static const struct table_column columns[] = {
+#include "hpcprof-lite/report/summary/summary_facts.def"
+};
+#undef COLUMN
+const struct schema summary_facts_schema = SCHEMA(columns, fill);
+
+static void fact(struct facts *facts, const char *section, const char *item, struct cell value, const char *unit,
+                 const char *note)
+{
+  if (!facts->status)
+    facts->status = facts->take(facts->to, &(struct fact){section, item, unit, note, value});
+}
+
+static void fact_text(struct facts *facts, const char *section, const char *item, const char *value, const char *note)
+{
+  fact(facts, section, item, cell_text(value), NULL, note);
+}
+
+static void fact_uint(struct facts *facts, const char *section, const char *item, uint64_t value, const char *note)
+{
+  fact(facts, section, item, cell_count(value), NULL, note);
+}
+
+static void fact_ns(struct facts *facts, const char *section, const char *item, uint64_t ns, const char *note)
+{
+  fact(facts, section, item, cell_ns(ns), "s", note);
+}
+
+/* What was not measured. */
+static void add_limits(struct facts *facts)
+{
+  const struct report *report = facts->report;
+  char pauses[PROFILE_PAUSES_MAX];
+  if (profile_pauses(report->profile, true, pauses, sizeof pauses)) {
+    fact_text(facts, "run", "paused", pauses, "times and shares are those of the measured time");
+    fact_ns(facts, "run", "measured", report->totals->measured_ns, "elapsed, without pauses");
+  }
+  if (profile_pauses(report->profile, false, pauses, sizeof pauses))
+    fact_text(facts, "run", "not sampled", pauses, "the level was summary");
+  if (report->filtered && *report->filtered)
+    fact_text(facts, "run", "filtered", report->filtered, "left out by a filter of the measurement");
+}
+
+static void add_run(struct facts *facts)
+{
+  const struct report *report = facts->report;
+  static const char *const against[] = {[BASELINE_THREAD] =
+                                            "exact, distributed by samples, against the most threads ever in use",
+                                        [BASELINE_CORE] = "exact, distributed by samples, against the cores",
+                                        [BASELINE_SHARED] = "exact, distributed by samples, within regions"};
+  const struct totals *run = report->totals;
+  fact_text(facts, "run", "command", run->command, NULL);
+  fact_text(facts, "run", "hosts", run->hosts, NULL);
+  fact_uint(facts, "run", "processes", run->processes, NULL);
+  fact_uint(facts, "run", "threads", run->threads, NULL);
+  fact_uint(facts, "run", "threads_max", run->threads_max, "most OpenMP threads in use at once in a process");
+  fact_ns(facts, "run", "elapsed", run->elapsed_ns, NULL);
+  fact_ns(facts, "run", "cpu", run->cpu_ns, NULL);
+  if (!report->profile->range.traced || report->profile->constructs.nodes_count) /* else they are not known */
+    fact_uint(facts, "run", "regions", run->regions, "parallel regions begun");
+  fact_uint(facts, "run", "samples", run->samples, NULL);
+  add_limits(facts);
+  fact_ns(facts, "categories", "work", run->work_ns, "sampled");
+  fact_ns(facts, "categories", "overhead", run->overhead_ns, "sampled, and exact during waits");
+  fact_ns(facts, "categories", "lock wait", run->lockwait_ns, "exact");
+  fact_ns(facts, "categories", "idle", run->idle_ns, "exact");
+  if (report->columns->lockwait != MODEL_NONE)
+    fact_ns(facts, "categories", "lock wait charged", run->caused_lock_ns,
+            "exact, distributed by samples to the code that released the lock");
+  if (report->columns->idleness != MODEL_NONE)
+    fact_ns(facts, "categories", "idleness", run->caused_idle_ns, against[report->baseline]);
+  fact_ns(facts, "categories", "blocked", run->blocked_ns, "in calls outside OpenMP");
+  fact_ns(facts, "categories", "no core", run->core_wait_ns, "ready to run, without a processor");
+  fact_ns(facts, "categories", "tool", run->tool_ns, "time of this tool");
+  const char *whole = "most threads of each OpenMP process x its elapsed time";
+  if (run->measured_ns < run->elapsed_ns)
+    whole = "cores or most threads of each OpenMP process x measured time";
+  else if (report->baseline == BASELINE_CORE)
+    whole = "cores of each OpenMP process x its elapsed time";
+  if (run->openmp_processes)
+    fact_ns(facts, "categories", "threads x elapsed", run->baseline_ns, whole);
+  for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++)
+    fact(facts, "efficiency", efficiency_name(i), cell_real(report->efficiency.value[i], 6), "ratio", NULL);
+}
+
+static void fact_work(struct facts *facts, const char *item, uint64_t amount, const char *note)
+{
+  const struct profile_workspan *workspan = &facts->report->profile->workspan;
+  fact(facts, "parallelism", item, cell_amount(amount, workspan->is_time), workspan->unit, note);
+}
+
+static void add_parallelism(struct facts *facts)
+{
+  const struct report *report = facts->report;
+  const struct profile_workspan *workspan = &report->profile->workspan;
+  if (!workspan->known)
+    return;
+  fact_work(facts, "work", workspan->work, NULL);
+  fact_work(facts, "span", workspan->span, "longest chain of work");
+  fact_work(facts, "burdened span", workspan->burdened, "with the cost of forks, tasks and joins");
+  fact(facts, "parallelism", "parallelism", cell_real(workspan_parallelism(workspan->work, workspan->span), 4), "ratio",
+       report->workspan.count ? report->workspan.rows[0].note : NULL);
+  for (uint32_t i = 0; i < report->critical_rows_count; i++)
+    fact_work(facts, report->flat->rows[report->critical_rows[i]].name,
+              tree_excl(report->flat, report->critical_rows[i], report->columns->critical),
+              "own part of the critical path");
+}
+
+/* The constructs without whose losses the run would be shortest. */
+static void add_constructs(struct facts *facts)
+{
+  const struct report *report = facts->report;
+  enum { CONSTRUCTS_MAX = 5 };
+  for (uint32_t i = 1; i < report->constructs->count && i <= CONSTRUCTS_MAX; i++) {
+    const struct construct_entry *entry = &report->constructs->entries[i];
+    struct construct_losses losses = construct_losses(entry->kind, &entry->sum);
+    char place[CONSTRUCT_TEXT_MAX];
+    construct_text_place(profile_directive_name(entry->kind), entry->name, entry->file, entry->line, place);
+    if (entry->gain_ns)
+      fact_ns(facts, "constructs", place, entry->gain_ns, construct_text_loss(entry->kind, &losses));
+  }
+}
+
+/* What to change, with the gain. */
+static void add_advice(struct facts *facts)
+{
+  const struct report *report = facts->report;
+  for (uint32_t i = 0; i < report->advice.count; i++) {
+    const struct advice_finding *found = &report->advice.found[i];
+    char title[ADVICE_TITLE_MAX];
+    advice_view_title(NULL, found, title);
+    if (found->class < ADVICE_UNFIT)
+      fact_ns(facts, "advice", title, (uint64_t)(found->gain_s * 1e9), advice_remedy(found->class));
+    else
+      fact_text(facts, "advice", title, "", found->evidence);
+  }
+}
+
+/* The contexts that cause most waiting. */
+static void add_worst(struct facts *facts, bool locks)
+{
+  const struct report *report = facts->report;
+  const struct causes_finding *findings = locks ? report->locks : report->idle;
+  uint32_t count = locks ? report->locks_count : report->idle_count;
+  for (uint32_t i = 0; i < count; i++)
+    fact_ns(facts, locks ? "lock wait" : "idleness", report->flat->rows[findings[i].flat].name, findings[i].cost_ns,
+            "");
+}
+
+static void add_health(struct facts *facts)
+{
+  const struct report *report = facts->report;
+  bool time = tree_has_time(report->columns);
+  if (report->totals->unfinished)
+    fact_uint(facts, "health", "processes that were killed or could not write their file", report->totals->unfinished,
+              parallelism_cut(report) ? "work and span are not known" : "reported up to the last sample");
+  if (report->totals->running)
+    fact_uint(facts, "health", "processes that still run", report->totals->running, "reported up to the last sample");
+  if (report->totals->copied)
+    fact_uint(facts, "health", "processes that were running when the snapshot was taken", report->totals->copied,
+              "reported up to the last sample");
+  for (unsigned i = 0; i < LOSS_MAX; i++)
+    if (loss_name(i))
+      fact_uint(facts, "health", loss_name(i), report->totals->lost[i],
+                report->totals->lost[i] ? loss_remedy(i) : NULL);
+  for (uint32_t i = 0; i < report->modules_count; i++) {
+    const struct unnamed_module *module = &report->modules[i];
+    (time ? fact_ns : fact_uint)(facts, "modules", report->profile->catalog.modules[module->module].path,
+                                 module->weight,
+                                 module->unnamed ? "own work and overhead in code without symbols"
+                                                 : "own work and overhead without source lines");
+  }
+}
+
+static void add_hottest(struct facts *facts)
+{
+  const struct report *report = facts->report;
+  for (uint32_t i = 0; i < report->hot_count; i++) {
+    uint32_t row = report->hot[i].flat;
+    fact_ns(facts, "hottest", report->flat->rows[row].name, tree_spent(report->flat, report->columns, row, false),
+            report->flat->rows[row].file);
+  }
+}
+
+static int each_fact(const void *source, table_take *take, void *to)
+{
+  struct facts facts = {.report = source, .take = take, .to = to};
+  add_run(&facts);
+  add_advice(&facts);
+  add_constructs(&facts);
+  add_parallelism(&facts);
+  add_worst(&facts, false);
+  add_worst(&facts, true);
+  add_health(&facts);
+  add_hottest(&facts);
+  return facts.status;
+}
+
+int summary_facts_table(const struct report *report, struct table *table)
+{
+  table->each = each_fact;
+  table->source = report;
+  table->shown = "section item value unit note";
+  return table_add(table, &summary_facts_schema, report);
+}
