@@ -29,6 +29,7 @@
 #include "hpcprof-lite/report/exports/otf2.h"
 #include "hpcprof-lite/report/exports/perfetto.h"
 #include "hpcprof-lite/report/exports/profile/profile_exports.h"
+#include "hpcprof-lite/report/efficiency_view.h"
 #include "hpcprof-lite/report/grains_view.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/marks/marks_view.h"

@@ -1,4 +1,4 @@
-/* Trees and efficiency as CSV or JSON, with the same columns.
+/* Trees as CSV or JSON, with the same columns.
  *
  * Context: BATCH.  The views of work and span: parallelism.h, whatif_view.h, speedup_view.h.  Functions return 0 or
  * ERR_NOMEM.
@@ -9,6 +9,5 @@
 #include "hpcprof-lite/report/report.h"
 
 int table_tree(const struct report *report, bool json);
-int table_efficiency(const struct report *report, bool json);
 
 #endif

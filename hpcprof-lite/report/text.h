@@ -6,7 +6,6 @@
 
 void text_tree(const struct report *report);
 void text_critical_path(const struct report *report);
-void text_efficiency(const struct report *report);
 
 /* Which columns of figures a tree needs: those that are not 0 in all rows. */
 struct text_columns {
