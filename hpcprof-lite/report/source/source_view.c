@@ -1,8 +1,6 @@
 #include "hpcprof-lite/report/source/source_view.h"
 
 #include "hpcprof-lite/report/category.h"
-#include "hpcprof-lite/report/document.h"
-#include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/report/text.h"
 #include "hpcprof-lite/views/source/source_blocks.h"
@@ -14,13 +12,7 @@
 /* LINE: columns of the line number with its mark.  SOURCE_LEAST: columns that are kept for the source text, in 80. */
 enum { CELL = 16, LINE = 9, SOURCE_LEAST = 36, DIRECTIVES_MAX = 256 };
 
-/* ---- CSV and JSON ---- */
-
-static const char *const fixed_headers[] = {"file",       "line",          "function",   "directive",
-                                            "samples",    "work_s",        "overhead_s", "lockwait_s",
-                                            "idleness_s", "critical_path", "text"};
-
-enum { FIXED_HEADERS = sizeof fixed_headers / sizeof *fixed_headers };
+/* ---- the table ---- */
 
 /* The kinds of constructs that begin in a line: "parallel for". */
 static void directives_text(uint32_t directives, char out[DIRECTIVES_MAX])
@@ -33,67 +25,85 @@ static void directives_text(uint32_t directives, char out[DIRECTIVES_MAX])
                                  profile_directive_name(kind));
 }
 
-static void value_cell(const struct report *report, struct row_writer *writer, uint32_t row, uint32_t column,
-                       bool is_time)
+/* A line with its texts. */
+struct line {
+  uint32_t row;
+  const char *directives, *text;
+};
+
+static struct cell value(const struct report *report, uint32_t row, uint32_t column, bool is_time)
 {
-  uint64_t value = tree_incl(&report->source->lines.tree, row, column);
   if (column == MODEL_NONE)
-    row_writer_empty(writer);
-  else
-    row_writer_work(writer, value, is_time);
+    return cell_empty();
+  return cell_amount(tree_incl(&report->source->lines.tree, row, column), is_time);
 }
 
-static void line_cells(const struct report *report, struct row_writer *writer, uint32_t row)
+static void fill(const void *context, const void *from, struct cell *cell)
 {
+  const struct report *report = context;
   const struct source_lines *lines = &report->source->lines;
-  const struct tree_row *line = &lines->tree.rows[row];
   const struct tree_columns *columns = report->columns;
-  char directives[DIRECTIVES_MAX], text[SOURCE_TEXT_MAX] = "";
-  row_writer_text(writer, line->file);
-  if (line->line)
-    row_writer_uint(writer, line->line);
-  else
-    row_writer_empty(writer);
-  row_writer_text(writer, lines->name[row]);
-  directives_text(lines->directives[row], directives);
-  row_writer_text(writer, directives);
-  value_cell(report, writer, row, columns->samples, false);
-  value_cell(report, writer, row, columns->work, true);
-  value_cell(report, writer, row, columns->overhead, true);
-  value_cell(report, writer, row, columns->lockwait, true);
-  value_cell(report, writer, row, columns->idleness, true);
-  value_cell(report, writer, row, columns->critical, report->profile->workspan.is_time);
-  const struct source_file *file = line->line ? source_files_known(&report->source->files, line->file) : NULL;
-  if (file)
-    source_files_line(file, line->line, text);
-  row_writer_text(writer, text);
+  const struct line *line = from;
+  const struct tree_row *row = &lines->tree.rows[line->row];
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/source/source_view.def"
+#undef COLUMN
+}
+
+#define COLUMN COLUMN_ENTRY
+static const struct table_column columns_all[] = {
+#include "hpcprof-lite/report/source/source_view.def"
+};
+#undef COLUMN
+const struct schema source_view_schema = SCHEMA(columns_all, fill);
+
+static void fill_events(const void *context, const void *from, struct cell *cell)
+{
+  const struct report *report = context;
+  const struct tree_columns *columns = report->columns;
   for (uint32_t i = 0; i < columns->events_count; i++) {
     uint32_t event = columns->events[i];
-    value_cell(report, writer, row, event, !strcmp(columns->columns[event].unit, "ns"));
+    *cell++ = value(report, ((const struct line *)from)->row, event, !strcmp(columns->columns[event].unit, "ns"));
   }
 }
 
-int source_view_table(const struct report *report, bool json)
+static int each_line(const void *source, table_take *take, void *to)
 {
-  const struct source_blocks *source = report->source;
+  const struct report *report = source;
+  const struct source_blocks *blocks = report->source;
+  const struct tree *tree = &blocks->lines.tree;
+  int status = 0;
+  for (uint32_t i = 0; i < tree->count && !status; i++) {
+    uint32_t number = tree->order[i];
+    const struct tree_row *row = &tree->rows[number];
+    char directives[DIRECTIVES_MAX], text[SOURCE_TEXT_MAX] = "";
+    if (!blocks->selected[number])
+      continue;
+    directives_text(blocks->lines.directives[number], directives);
+    const struct source_file *file = row->line ? source_files_known(&blocks->files, row->file) : NULL;
+    if (file)
+      source_files_line(file, row->line, text);
+    status = take(to, &(struct line){number, directives, text});
+  }
+  return status;
+}
+
+int source_view_table(const struct report *report, struct table *table)
+{
   const struct tree_columns *columns = report->columns;
-  const struct tree *tree = &source->lines.tree;
-  struct row_writer writer;
-  const char **headers = calloc(FIXED_HEADERS + (size_t)columns->events_count, sizeof *headers);
-  if (!headers)
+  struct table_column *events = table_memory(table, columns->events_count * sizeof *events);
+  table->each = each_line;
+  table->source = report;
+  table->shown = "work_s overhead_s lockwait_s idleness_s critical_path line text";
+  if (!events)
     return ERR_NOMEM;
-  memcpy(headers, fixed_headers, sizeof fixed_headers);
-  for (uint32_t i = 0; i < columns->events_count; i++)
-    headers[FIXED_HEADERS + i] = columns->columns[columns->events[i]].name;
-  document_open(report, json);
-  row_writer_begin(&writer, report->stream, json, headers, FIXED_HEADERS + (size_t)columns->events_count);
-  for (uint32_t i = 0; i < tree->count; i++)
-    if (source->selected[tree->order[i]])
-      line_cells(report, &writer, tree->order[i]);
-  row_writer_end(&writer);
-  document_close(report, json);
-  free(headers);
-  return 0;
+  for (uint32_t i = 0; i < columns->events_count; i++) {
+    const struct catalog_column *event = &columns->columns[columns->events[i]];
+    events[i] = (struct table_column){.name = event->name, .help = "the event in the line"};
+    events[i].type = strcmp(event->unit, "ns") ? COLUMN_COUNT : COLUMN_SECONDS;
+  }
+  int status = table_add(table, &source_view_schema, report);
+  return status ? status : table_add(table, &(struct schema){events, columns->events_count, fill_events}, report);
 }
 
 /* ---- text ---- */

@@ -9,7 +9,9 @@
 
 void source_view_text(const struct report *report);
 
-/* As CSV or JSON: all selected lines that have figures or in which a construct begins.  Returns 0 or ERR_NOMEM. */
-int source_view_table(const struct report *report, bool json);
+extern const struct schema source_view_schema;
+
+/* Of all selected lines that have figures or in which a construct begins. */
+int source_view_table(const struct report *report, struct table *table);
 
 #endif
