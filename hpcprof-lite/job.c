@@ -5,9 +5,7 @@
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/invocation/column_choice.h"
 #include "hpcprof-lite/invocation/runs.h"
-#include "hpcprof-lite/invocation/sort_column.h"
 #include "hpcprof-lite/report/terminal.h"
-#include "hpcprof-lite/views/sorting.h"
 #include "hpcprof-lite/views/symbolize.h"
 
 #include <stdarg.h>
@@ -37,31 +35,12 @@ int job_no_memory(void)
   return EXIT_INPUT;
 }
 
-/* ---- --sort ---- */
+/* ---- columns ---- */
 
 /* Whether the view prefers exclusive figures. */
 static bool prefers_exclusive(const struct job *job)
 {
   return job->options.view == OPTIONS_FLAT || job->options.view == OPTIONS_BOTTOMUP;
-}
-
-static int choose_old_sort(struct job *job)
-{
-  const char *names[SORTING_NAMES_MAX];
-  struct sort_columns columns = {.names = names, .exclusive = prefers_exclusive(job)};
-  char *choice;
-  bool several;
-  if (!job->options.sort)
-    return 0;
-  if (sorting_names(&job->columns, &job->names, names, &columns.count))
-    return job_no_memory();
-  const char *found = sort_column_find(job->options.sort, &columns, &choice, &several);
-  if (!found)
-    job_print_error("view '%s' cannot be sorted by '%s': %s %s", job->options.view_name, job->options.sort,
-                    several ? "it could be" : "its columns are", choice ? choice : "not known");
-  free(choice);
-  job->options.sort = found;
-  return found ? 0 : EXIT_USAGE;
 }
 
 /* Sets *column to the column that a word of an option means.  refusal: what is wrong where there is none, with the view
@@ -104,8 +83,6 @@ static int choose_shown(struct job *job)
 int job_choose_columns(struct job *job, table_maker *make)
 {
   uint32_t column;
-  if (!make)
-    return choose_old_sort(job);
   if (!job->options.sort && !job->options.columns)
     return 0;
   if (make(&job->report, &job->table))
@@ -121,6 +98,20 @@ int job_sort(struct job *job, void *rows, size_t count, size_t size)
   if (!job->options.sort)
     return 0;
   return table_sort(&job->table, table_number(&job->table, job->options.sort), rows, count, size);
+}
+
+int job_sort_tree(struct job *job, struct tree *tree)
+{
+  struct table_keys keys;
+  struct tree_order order = {.by = SORT_KEYS, .columns = &job->columns, .keys = &keys};
+  if (!job->options.sort)
+    return 0;
+  uint32_t column = table_number(&job->table, job->options.sort);
+  int status = table_keys_init(&keys, &job->table, column, tree->rows, tree->count, sizeof *tree->rows);
+  if (!status)
+    status = tree_finish(tree, &order, true);
+  table_keys_release(&keys);
+  return status;
 }
 
 /* ---- directories ---- */

@@ -39,10 +39,9 @@
 #include "hpcprof-lite/report/speedup_view.h"
 #include "hpcprof-lite/report/summary/summary.h"
 #include "hpcprof-lite/report/summary/summary_facts.h"
-#include "hpcprof-lite/report/table.h"
 #include "hpcprof-lite/report/table_writer.h"
-#include "hpcprof-lite/report/text.h"
 #include "hpcprof-lite/report/threads.h"
+#include "hpcprof-lite/report/tree_view.h"
 #include "hpcprof-lite/report/whatif_view.h"
 #include "hpcprof-lite/report/timeline/phases_view.h"
 #include "hpcprof-lite/report/timeline/timeline_table.h"
@@ -63,6 +62,7 @@ static const struct view {
   int (*drawing)(const struct report *report);          /* as text that is read meanwhile */
   void (*compared_text)(const struct report *report);
   int (*compared_table)(const struct report *report, bool json);
+  table_maker *compared_make;
   table_maker *make;    /* describes its table */
   enum pages_view live; /* its page in --live */
 } views[] = {
@@ -82,6 +82,11 @@ static int write_table(const struct report *report, const struct view *view, boo
   return view->make ? table_write(report, view->make, json) : view->table(report, json);
 }
 
+static int write_compared(const struct report *report, const struct view *view, bool json)
+{
+  return view->compared_make ? table_write(report, view->compared_make, json) : view->compared_table(report, json);
+}
+
 /* Writes the CSV of a comparison or of a series into the page, in a job of its own. */
 static int page_comparison(struct job *job, enum options_view number)
 {
@@ -91,13 +96,15 @@ static int page_comparison(struct job *job, enum options_view number)
   compared.options.view = number;
   compared.options.view_name = options_views[number].name;
   compared.options.format = OPTIONS_CSV;
-  int status = (job->options.scaling ? scaling_pipeline : compare_pipeline)(&compared, &comparison);
+  const struct view *view = &views[number];
+  int status = job->options.scaling ? scaling_pipeline(&compared, &comparison)
+                                    : compare_pipeline(&compared, &comparison, view->compared_make);
   compared.report.stream = job->report.stream;
   if (status)
     return status;
   if (job->options.scaling)
     return table_write(&compared.report, scaling_view_table, false);
-  return views[number].compared_table(&compared.report, false);
+  return write_compared(&compared.report, view, false);
 }
 
 /* Writes a view into the page; of intervals, only fills the report. */
@@ -163,7 +170,7 @@ static int print(struct job *job)
   if (job->options.format != OPTIONS_TEXT && job->options.scaling)
     return table_write(&job->report, scaling_view_table, json);
   if (job->options.format != OPTIONS_TEXT)
-    return several ? view->compared_table(&job->report, json) : write_table(&job->report, view, json);
+    return several ? write_compared(&job->report, view, json) : write_table(&job->report, view, json);
   if (!several)
     document_range(&job->report);
   if (!several && view->drawing)
@@ -185,7 +192,7 @@ static int fill(struct job *job, struct comparison *comparison)
   if (format->job || format->file) /* all views, which have pipelines of their own */
     return tree_begin(job, true);
   if (job->options.compare)
-    return compare_pipeline(job, comparison);
+    return compare_pipeline(job, comparison, view->compared_make);
   if (job->options.scaling)
     return scaling_pipeline(job, comparison);
   bool conditions = job->options.conditions_count > 0;

@@ -1,9 +1,10 @@
 #include "hpcprof-lite/tree_pipeline.h"
 
+#include "hpcprof-lite/invocation/column_choice.h"
 #include "hpcprof-lite/report/exports/profile/tree_walk.h"
+#include "hpcprof-lite/report/tree_view.h"
 #include "hpcprof-lite/views/construct_names.h"
 #include "hpcprof-lite/views/limits.h"
-#include "hpcprof-lite/views/sorting.h"
 #include "hpcprof-lite/views/source/source_code.h"
 #include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
@@ -38,9 +39,7 @@ static int report_modules(const struct job *job)
 
 struct tree_order tree_default_order(const struct job *job, bool exclusive)
 {
-  return (struct tree_order){.by = exclusive ? SORT_WEIGHT_EXCL : SORT_WEIGHT_INCL,
-                             .columns = &job->columns,
-                             .modules = job->profile.catalog.modules};
+  return (struct tree_order){.by = exclusive ? SORT_WEIGHT_EXCL : SORT_WEIGHT_INCL, .columns = &job->columns};
 }
 
 static enum topdown_lines shown_lines(const struct options *options)
@@ -54,7 +53,7 @@ static enum topdown_lines shown_lines(const struct options *options)
 static int number_as_whole(struct job *job)
 {
   struct tree_columns columns;
-  struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &columns, .modules = job->profile.catalog.modules};
+  struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &columns};
   struct tree whole = {0};
   if (!tree_columns_of_whole(&job->profile.catalog, &columns))
     return 0;
@@ -137,10 +136,18 @@ int tree_begin(struct job *job, bool needs_tree)
   return status;
 }
 
-/* Whether the format has columns for statistics of threads and ranks. */
+/* Whether statistics of threads and ranks are shown or sorted by. */
 static bool wants_statistics(const struct job *job)
 {
-  return job->options.format != OPTIONS_TEXT && !job->report.no_statistics && job->columns.work != MODEL_NONE;
+  const struct report *report = &job->report;
+  if (report->no_statistics || job->columns.work == MODEL_NONE)
+    return false;
+  bool wanted = job->options.format != OPTIONS_TEXT && !report->chosen_count;
+  for (uint32_t i = 0; i < report->chosen_count; i++)
+    wanted |= tree_view_is_statistic(&job->table, report->chosen[i]);
+  if (job->options.sort)
+    wanted |= tree_view_is_statistic(&job->table, table_number(&job->table, job->options.sort));
+  return wanted;
 }
 
 /* Replaces rows of the tree by rows of the part. */
@@ -173,8 +180,8 @@ static int take_part(struct job *job, const struct tree_order *order)
   return tree_finish(&job->part, order, true) ? job_no_memory() : 0;
 }
 
-/* Makes the tree that is shown; *tree belongs to the job. */
-static int derive(struct job *job, const struct tree **tree)
+/* Makes the tree that is shown; **tree belongs to the job. */
+static int derive(struct job *job, struct tree **tree)
 {
   bool callers = job->options.view == OPTIONS_BOTTOMUP, flat = job->options.view == OPTIONS_FLAT;
   struct tree_order order = tree_default_order(job, callers || flat);
@@ -202,9 +209,7 @@ static int derive(struct job *job, const struct tree **tree)
   }
   if (status)
     return job_no_memory();
-  if (job->options.sort && (sorting_order(job->options.sort, &job->columns, &order) ||
-                            tree_finish(*tree == &job->view ? &job->view : from, &order, true)))
-    return job_no_memory();
+  job->report.tree = *tree;
   if ((*tree)->truncated)
     job_print_error("the bottomup view is too large: some callers are omitted; use --root to show a part");
   return 0;
@@ -255,34 +260,65 @@ int tree_limit(struct job *job)
   return 0;
 }
 
-/* Whether folded stacks can have the metric that is wanted.  Returns 0 or the exit status. */
+/* Finds the metric that a word means: by its name, its heading in text, or a part of these.  Returns 0 or ERR_NOMEM. */
+static int find_metric(const struct tree_metrics *metrics, const char *word, struct column_choice *choice)
+{
+  static const struct {
+    const char *name, *heading;
+  } headings[] = {{"overhead", "Ovhd%"}, {"lockwait", "Lock%"}, {"idleness", "Idle%"}, {"critical_path", "Crit%"}};
+  struct table table = {.shown = ""};
+  struct table_column *columns = table_memory(&table, metrics->count * sizeof *columns);
+  *choice = (struct column_choice){.column = MODEL_NONE};
+  for (uint32_t i = 0; i < metrics->count && columns; i++) {
+    columns[i].name = metrics->list[i].name;
+    for (size_t j = 0; j < sizeof headings / sizeof *headings; j++)
+      if (!strcmp(columns[i].name, headings[j].name))
+        columns[i].heading = headings[j].heading;
+  }
+  int status = columns ? table_add(&table, &(struct schema){columns, metrics->count, NULL}, NULL) : ERR_NOMEM;
+  if (!status)
+    column_choice_find(&table, word, true, choice);
+  table_release(&table);
+  return status;
+}
+
+/* Finds the metric of folded stacks.  Returns 0 or the exit status. */
 static int choose_metric(struct job *job)
 {
+  const char *word = job->options.metric;
   struct tree_metrics metrics;
-  char names[1024] = "";
-  job->report.metric = job->options.metric;
+  struct column_choice choice;
   tree_metrics_init(&job->report, &metrics);
-  if (!job->options.metric || tree_metrics_find(&metrics, job->options.metric) != MODEL_NONE)
+  job->report.metric = word;
+  if (!word || tree_metrics_find(&metrics, word) != MODEL_NONE)
     return 0;
-  for (uint32_t i = 0; i < metrics.count; i++) {
-    size_t used = strlen(names);
-    snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", metrics.list[i].name);
-  }
-  job_print_error("cannot use '--metric %s': this run has %s", job->options.metric, names);
-  return EXIT_USAGE;
+  if (find_metric(&metrics, word, &choice))
+    return job_no_memory();
+  const char *names = choice.names ? choice.names : "not known";
+  if (choice.column == MODEL_NONE)
+    job_print_error("cannot use '--metric %s': this run has %s", word, names);
+  else
+    job->report.metric = names_own(&job->names, strdup(metrics.list[choice.column].name));
+  if (choice.several && !job->options.quiet)
+    job_print_error("--metric '%s' can mean %s: it is taken for %s", word, names, metrics.list[choice.column].name);
+  free(choice.names);
+  if (choice.column == MODEL_NONE)
+    return EXIT_USAGE;
+  return job->report.metric ? 0 : job_no_memory();
 }
 
 int tree_pipeline(struct job *job)
 {
+  struct tree *tree;
   job->report.no_statistics |= options_formats[job->options.format].shows == SHOWS_CONTEXTS;
-  int status = derive(job, &job->report.tree);
-  if (!status)
-    status = tree_limit(job);
+  int status = derive(job, &tree);
   if (!status && job->options.format == OPTIONS_FOLDED)
     status = choose_metric(job);
-  if (status)
-    return status;
-  return wants_statistics(job) ? add_statistics(job) : 0;
+  if (!status && wants_statistics(job))
+    status = add_statistics(job);
+  if (!status && job_sort_tree(job, tree))
+    status = job_no_memory();
+  return status ? status : tree_limit(job);
 }
 
 /* Begins with the directories of --source-path, and with the time after which a source is too new. */

@@ -7,7 +7,6 @@
 #include "hpcprof-lite/comparison/run_map.h"
 #include "hpcprof-lite/gather.h"
 #include "hpcprof-lite/tree_pipeline.h"
-#include "hpcprof-lite/views/sorting.h"
 
 #include "common/array.h"
 
@@ -217,15 +216,11 @@ static int find_metric(struct job *job, const struct comparison *comparison, str
     snprintf(event, sizeof event, "%s_%s", columns->columns[columns->events[0]].name, whole ? "incl" : "excl");
     name = names_own(&job->names, strdup(event));
   }
-  struct tree_order order = {0};
-  if (!name || sorting_order(name, columns, &order) || (order.by != SORT_INCL && order.by != SORT_EXCL) ||
-      strstr(name, "_pct"))
+  if (!name || !tree_columns_find(columns, name, &metric->column, &metric->inclusive))
     return ERR_INPUT;
-  metric->column = order.column;
-  metric->inclusive = order.by == SORT_INCL;
   for (int side = 0; side < COMPARE_SIDES; side++) {
     const struct job *run = &comparison->runs[side][0];
-    uint32_t own = run_map_own_column(run, &columns->columns[order.column]);
+    uint32_t own = run_map_own_column(run, &columns->columns[metric->column]);
     struct amounts_column amounts = own == MODEL_NONE ? (struct amounts_column){.sample = 1} : amounts_of(run, own);
     metric->sample[side] = amounts.sample;
     if (own == MODEL_NONE)
@@ -278,8 +273,7 @@ static bool is_program(const struct job *job, uint32_t row)
 static int sort_by_figures(struct job *job, struct comparison *comparison, const char *name, bool keep_ids)
 {
   struct tree *tree = &comparison->compare.joined;
-  struct tree_order order = {
-      .by = SORT_EXCL, .column = 0, .columns = &job->columns, .modules = job->profile.catalog.modules};
+  struct tree_order order = {.by = SORT_EXCL, .column = 0, .columns = &job->columns};
   const double fine = 1e9; /* times to the nanosecond */
   for (uint32_t row = 0; row < tree->count; row++) {
     double key = compare_sort_key(&comparison->result.figures[row], name);
@@ -305,13 +299,15 @@ static int sort_rows(struct job *job, struct comparison *comparison)
 {
   struct tree *tree = &comparison->compare.joined;
   const char *sort = job->options.sort;
-  struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &job->columns, .modules = job->profile.catalog.modules};
+  struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &job->columns};
   compare_show(&comparison->compare, COMPARE_BASE);
   int status = job->options.view == OPTIONS_TOPDOWN ? tree_finish(tree, &order, false)
                                                     : sort_by_figures(job, comparison, "difference", false);
   if (!status && sort)
     status = sort_by_figures(job, comparison, sort, true);
-  if (status == ERR_INPUT) /* it is a column of the view */
+  if (status == ERR_INPUT && !amounts_list(job->options.view)) /* it is a column of the view */
+    status = job_sort_tree(job, tree);
+  else if (status == ERR_INPUT)
     status = run_map_order(job, &order) ? ERR_INPUT : tree_finish(tree, &order, true);
   return status == ERR_INPUT ? bad_sort(job) : status ? job_no_memory() : 0;
 }
@@ -343,7 +339,7 @@ static int join_threads(struct job *job, struct comparison *comparison)
   return status == ERR_INPUT ? bad_sort(job) : status ? job_no_memory() : 0;
 }
 
-static int join_rows(struct job *job, struct comparison *comparison)
+static int join_rows(struct job *job, struct comparison *comparison, table_maker *make)
 {
   struct compare_metric metric;
   const struct job *newest = &comparison->runs[COMPARE_NEW][comparison->counts[COMPARE_NEW] - 1];
@@ -366,6 +362,10 @@ static int join_rows(struct job *job, struct comparison *comparison)
   if (status)
     return job_no_memory();
   job->report.tree = &comparison->compare.joined;
+  if (make)
+    status = job_choose_columns(job, make);
+  if (status)
+    return status;
   if (job->options.view == OPTIONS_PARALLELISM) /* which omits no rows, as without --compare */
     job->options.percent_limit = 0;
   status = sort_rows(job, comparison);
@@ -399,7 +399,7 @@ int compare_conditions(struct job *job, struct comparison *comparison)
   return check_conditions(job, comparison, NULL, &now);
 }
 
-int compare_pipeline(struct job *job, struct comparison *comparison)
+int compare_pipeline(struct job *job, struct comparison *comparison, table_maker *make)
 {
   struct compare_result *result = &comparison->result;
   int status = compare_directories(&job->options, comparison);
@@ -426,7 +426,10 @@ int compare_pipeline(struct job *job, struct comparison *comparison)
   }
   job->profile.workspan.is_time = newest->profile.workspan.is_time;
   job->profile.workspan.unit = newest->profile.workspan.unit; /* of which it stays the owner */
-  status = (job->options.view == OPTIONS_THREADS ? join_threads : join_rows)(job, comparison);
+  if (job->options.view == OPTIONS_THREADS)
+    status = join_threads(job, comparison);
+  else
+    status = join_rows(job, comparison, make);
   if (!status && job->options.view == OPTIONS_SUMMARY)
     status = compare_items(comparison) ? job_no_memory() : 0;
   struct gate_side base = {comparison->runs[COMPARE_BASE], comparison->counts[COMPARE_BASE]};

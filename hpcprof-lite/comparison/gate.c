@@ -4,7 +4,6 @@
 #include "hpcprof-lite/comparison/moved_lines.h"
 #include "hpcprof-lite/report/comparison/gate_view.h"
 #include "hpcprof-lite/views/construct_rows.h"
-#include "hpcprof-lite/views/sorting.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -79,19 +78,20 @@ static bool sum_rows(const struct job *run, const struct condition *condition, u
 
 static struct measured measure_contexts(const struct job *run, const struct condition *condition)
 {
-  struct tree_order order = {0};
   struct measured measured = {0};
   uint64_t sum = 0;
-  if (sorting_order(condition->column, &run->columns, &order) || (order.by != SORT_INCL && order.by != SORT_EXCL))
+  uint32_t number;
+  bool inclusive;
+  if (!tree_columns_find(&run->columns, condition->column, &number, &inclusive))
     return measured;
-  struct amounts_column column = amounts_of(run, order.column);
+  struct amounts_column column = amounts_of(run, number);
   measured.known = true;
-  measured.matched = sum_rows(run, condition, order.column, order.by == SORT_INCL, &sum, &measured.samples);
+  measured.matched = sum_rows(run, condition, number, inclusive, &sum, &measured.samples);
   measured.unit = column.unit;
   measured.value = (double)sum * column.scale;
   measured.basis = column.basis == COMPARE_DISTRIBUTED && !condition->selector_text ? COMPARE_EXACT : column.basis;
   measured.sample = column.sample * column.scale;
-  measured.all = amounts_samples(run, order.column);
+  measured.all = amounts_samples(run, number);
   return measured;
 }
 

@@ -2,8 +2,8 @@
 
 #include "hpcprof-lite/comparison/amounts.h"
 #include "hpcprof-lite/construct_pipelines.h"
-#include "hpcprof-lite/views/sorting.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,8 +226,7 @@ int run_map_list(struct job *run)
 int run_map_order(const struct job *job, struct tree_order *order)
 {
   const struct amounts_list *list = amounts_list(job->options.view);
-  if (!list)
-    return sorting_order(job->options.sort, &job->columns, order);
+  assert(list);
   order->by = SORT_INCL;
   order->column = amounts_list_column(list, job->options.sort);
   return order->column == MODEL_NONE ? ERR_INPUT : 0;

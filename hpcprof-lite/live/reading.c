@@ -150,7 +150,7 @@ static int build_rows(struct reading *reading)
 {
   struct profile *profile = &reading->profile;
   size_t places = (size_t)profile->contexts.count + profile->workspan.directives_count + 1;
-  struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &reading->columns, .modules = profile->catalog.modules};
+  struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &reading->columns};
   uint32_t *row_of = malloc(places * sizeof *row_of);
   int status = row_of ? 0 : ERR_NOMEM;
   if (!status)
@@ -268,7 +268,7 @@ int reading_sort(struct reading *reading, bool of_interval)
   of_interval = of_interval && reading->has_interval;
   const struct tree_columns *columns = of_interval ? &reading->part_columns : &reading->columns;
   struct sorter sorter = {.tree = &reading->flat, .columns = columns};
-  struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = columns, .modules = reading->profile.catalog.modules};
+  struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = columns};
   free(reading->functions);
   free(reading->contexts);
   reading->functions_count = reading->contexts_count = 0;

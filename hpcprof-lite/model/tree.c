@@ -2,6 +2,7 @@
 
 #include "common/array.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,41 @@ void tree_columns_keep_critical(struct tree_columns *columns)
 {
   columns->samples = columns->work = columns->overhead = columns->lockwait = columns->idleness = MODEL_NONE;
   columns->events_count = 0;
+}
+
+/* Whether a name is that of a figure, then _incl or _excl, then its unit. */
+static bool names_figure(const char *name, const char *figure, const char *unit, bool *inclusive)
+{
+  static const char incl[] = "_incl", excl[] = "_excl";
+  size_t length = strlen(figure), part = sizeof incl - 1;
+  if (strncmp(name, figure, length) != 0)
+    return false;
+  *inclusive = !strncmp(name + length, incl, part);
+  return (*inclusive || !strncmp(name + length, excl, part)) && !strcmp(name + length + part, unit);
+}
+
+bool tree_columns_find(const struct tree_columns *columns, const char *name, uint32_t *column, bool *inclusive)
+{
+  const struct {
+    const char *name, *unit;
+    uint32_t column;
+  } figures[] = {{"work", "_s", columns->work},
+                 {"overhead", "_s", columns->overhead},
+                 {"lockwait", "_s", columns->lockwait},
+                 {"idleness", "_s", columns->idleness},
+                 {"critical_path", "", columns->critical}};
+  *column = MODEL_NONE;
+  for (size_t i = 0; i < sizeof figures / sizeof *figures && *column == MODEL_NONE; i++)
+    if (names_figure(name, figures[i].name, figures[i].unit, inclusive))
+      *column = figures[i].column;
+  for (uint32_t i = 0; i < columns->events_count && *column == MODEL_NONE; i++)
+    if (names_figure(name, columns->columns[columns->events[i]].name, "", inclusive))
+      *column = columns->events[i];
+  if (!strcmp(name, "samples")) {
+    *inclusive = true;
+    *column = columns->samples;
+  }
+  return *column != MODEL_NONE;
 }
 
 static size_t row_width(const struct tree *tree)
@@ -230,20 +266,25 @@ static int descending(uint64_t a, uint64_t b)
   return (a < b) - (a > b);
 }
 
-/* Compares idleness / weight.  Sums may use all 64 bits, therefore the quotients are floating-point numbers. */
-static int by_relative(const struct tree *tree, const struct tree_columns *columns, uint32_t a, uint32_t b)
+static int by_place(const struct tree_row *x, const struct tree_row *y)
 {
-  uint64_t x_all = tree_weight(tree, columns, a, true), y_all = tree_weight(tree, columns, b, true);
-  double x = x_all ? (double)tree_incl(tree, a, columns->idleness) / (double)x_all : 0;
-  double y = y_all ? (double)tree_incl(tree, b, columns->idleness) / (double)y_all : 0;
-  return (x < y) - (x > y);
+  int files = strcmp(x->file, y->file);
+  return files ? files : (x->line > y->line) - (x->line < y->line);
+}
+
+static int by_keys(const struct sorter *sorter, uint32_t a, uint32_t b)
+{
+  const struct table_keys *keys = sorter->order->keys;
+  int order = table_keys_compare(keys, a, b);
+  if (order || keys->type != COLUMN_ID)
+    return order;
+  return (sorter->tree->rows[a].id > sorter->tree->rows[b].id) - (sorter->tree->rows[a].id < sorter->tree->rows[b].id);
 }
 
 static int by_column(const struct sorter *sorter, uint32_t a, uint32_t b)
 {
   const struct tree *tree = sorter->tree;
   const struct tree_order *order = sorter->order;
-  const struct tree_row *x = &tree->rows[a], *y = &tree->rows[b];
   switch (order->by) {
   case SORT_WEIGHT_INCL:
     return descending(tree_weight(tree, order->columns, a, true), tree_weight(tree, order->columns, b, true));
@@ -251,27 +292,14 @@ static int by_column(const struct sorter *sorter, uint32_t a, uint32_t b)
     return descending(sorter->own[a], sorter->own[b]);
   case SORT_SPENT_EXCL:
     return descending(tree_spent(tree, order->columns, a, false), tree_spent(tree, order->columns, b, false));
-  case SORT_RELATIVE:
-    return by_relative(tree, order->columns, a, b);
   case SORT_INCL:
     return descending(tree_incl(tree, a, order->column), tree_incl(tree, b, order->column));
   case SORT_EXCL:
     return descending(tree_excl(tree, a, order->column), tree_excl(tree, b, order->column));
-  case SORT_NAME:
-    return strcmp(x->name, y->name);
-  case SORT_KIND:
-    return strcmp(tree_kind_name(x->kind), tree_kind_name(y->kind));
-  case SORT_MODULE: {
-    const char *none = "";
-    return strcmp(x->module == MODEL_NONE ? none : order->modules[x->module].path,
-                  y->module == MODEL_NONE ? none : order->modules[y->module].path);
-  }
-  case SORT_FILE: {
-    int files = strcmp(x->file, y->file);
-    return files ? files : (x->line > y->line) - (x->line < y->line);
-  }
-  case SORT_ID:
-    return (x->id > y->id) - (x->id < y->id);
+  case SORT_FILE:
+    return by_place(&tree->rows[a], &tree->rows[b]);
+  case SORT_KEYS:
+    return by_keys(sorter, a, b);
   }
   return 0;
 }
@@ -347,6 +375,7 @@ static void number_rows(struct tree *tree, uint32_t *position, bool keep_ids)
 
 int tree_finish(struct tree *tree, const struct tree_order *order, bool keep_ids)
 {
+  assert(tree->count && order->columns && (order->by != SORT_KEYS || order->keys));
   uint32_t *scratch = malloc(tree->count * sizeof *scratch);
   uint64_t *own = calloc(tree->count, sizeof *own);
   free(tree->order);

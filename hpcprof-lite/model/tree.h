@@ -13,6 +13,7 @@
 #define HPCPROF_LITE_MODEL_TREE_H
 
 #include "hpcprof-lite/model/catalog.h"
+#include "hpcprof-lite/model/table.h"
 
 enum tree_kind {
   ROW_ROOT,
@@ -63,26 +64,23 @@ struct tree_columns {
   uint32_t events[CATALOG_COLUMNS_MAX], events_count;
 };
 
-/* What rows are sorted by: figures with the largest first, text and IDs in ascending order. */
+/* What rows are sorted by: figures with the largest first, places in ascending order. */
 enum tree_sort {
   SORT_WEIGHT_INCL,
   SORT_WEIGHT_EXCL,
   SORT_SPENT_EXCL,
-  SORT_RELATIVE, /* idleness as a fraction of the row's inclusive weight */
   SORT_INCL,
   SORT_EXCL,
-  SORT_NAME,
-  SORT_KIND,
-  SORT_MODULE,
-  SORT_FILE,
-  SORT_ID
+  SORT_FILE, /* and line */
+  SORT_KEYS
 };
 
 struct tree_order {
   enum tree_sort by;
   uint32_t column; /* for SORT_INCL and SORT_EXCL */
   const struct tree_columns *columns;
-  const struct catalog_module *modules;
+  const struct table_keys *keys; /* [row] for SORT_KEYS; rows that are equal in numbers that name something are sorted
+                                    by their IDs */
 };
 
 /* Name of the top-down row of waiting whose context is not known because no sample saw it. */
@@ -96,6 +94,10 @@ bool tree_columns_of_whole(const struct catalog *catalog, struct tree_columns *c
 
 /* Makes all columns unknown but the critical path.  The values in trees stay. */
 void tree_columns_keep_critical(struct tree_columns *columns);
+
+/* Finds the column that a column of CSV shows, work_excl_s for example, and whether inclusive.  Returns whether there
+ * is one. */
+bool tree_columns_find(const struct tree_columns *columns, const char *name, uint32_t *column, bool *inclusive);
 
 /* Makes a tree that consists of a root with that name.  Returns 0 or ERR_NOMEM; tree_release() in either case. */
 int tree_init(struct tree *tree, uint32_t columns, const char *name);

@@ -197,6 +197,8 @@ def rows_are_sorted_by_any_column(directory):
         assert {row["name"]: row["id"] for row in found} == ids, column
         assert key is None or found[1:] == sorted(found[1:], key=key), (column, found)
     assert standard == rows("flat", "-q", "--compare", base, "--sort", "difference", new)
+    assert standard == rows("flat", "-q", "--compare", base, "--sort", "diff", new)
+    assert list(rows("flat", "-q", "--compare", base, "--columns", "name,new,base", new)[0]) == ["name", "new", "base"]
     assert "cannot be sorted by 'speed'" in refused("-q", "--compare", "basic", "--view", "flat", "--sort", "speed",
                                                     "basic")
 

@@ -53,7 +53,84 @@ def sort_orders_siblings(_):
     assert counts[0] == "123000"
     threads = [int(row["samples"]) for row in rows("--view", "threads", "--sort", "samples", "two")]
     assert threads == sorted(threads, reverse=True)
-    assert "cannot be sorted by 'lockwait_incl_s'" in refused("-q", "--view", "flat", "--sort", "lockwait_incl_s", "basic")
+    usual = rows("--view", "flat", "basic")
+    assert not any(row["lockwait_incl_s"] for row in usual)
+    unmeasured = rows("--view", "flat", "--sort", "lockwait_incl_s", "basic")
+    assert sorted(unmeasured, key=str) == sorted(usual, key=str), unmeasured
+    assert "cannot be sorted by 'speed'" in refused("-q", "--view", "flat", "--sort", "speed", "basic")
+
+
+NAMES = ("id", "parent_id", "depth", "line", "_rank", "_process", "_thread")
+
+
+def key_of(column, row):
+    """What siblings are sorted by, in ascending order."""
+    if column in ("file", "line"):
+        return row["file"], int(row["line"] or 0)
+    if column in ("kind", "name", "module"):
+        return row[column]
+    value = float(row[column] or 0)
+    return value if column.endswith(NAMES) else -value
+
+
+@case
+def trees_are_sorted_by_every_column(_):
+    for view, run in (("topdown", "blame"), ("bottomup", "two"), ("flat", "two"), ("critical-path", "graph")):
+        usual = rows("--view", view, run)
+        for column in usual[0]:
+            table = rows("--view", view, "--sort", column, run)
+            assert sorted(table, key=str) == sorted(usual, key=str), (view, column)
+            siblings = {}
+            for row in table:
+                siblings.setdefault(row["parent_id"], []).append(key_of(column, row))
+            assert all(keys == sorted(keys) for keys in siblings.values()), (view, column, siblings)
+
+
+@case
+def what_text_shows_can_be_named(_):
+    """Figures of text are columns, too: their headings and names select and sort."""
+    for word, column, inclusive in (("Incl s", "incl_s", True), ("incl", "incl_s", True), ("Self s", "self_s", False),
+                                    ("self", "self_s", False)):
+        table = rows("-q", "--view", "flat", "--sort", word, "--columns", f"{word},work_incl_s,work_excl_s,"
+                     "overhead_incl_s,overhead_excl_s", "blame")
+        part = "_incl_s" if inclusive else "_excl_s"
+        for row in table:
+            assert abs(float(row[column]) - float(row["work" + part]) - float(row["overhead" + part])) < 1e-8, row
+        found = [float(row[column]) for row in table[1:]]
+        assert found == sorted(found, reverse=True) and found[0] > 0, (word, found)
+    idle = [float(row["idleness_incl_s"]) for row in rows("-q", "--view", "flat", "--sort", "Idle%", "blame")[1:]]
+    assert idle == sorted(idle, reverse=True) and idle[0] > idle[-1]
+    several = golden_report("--view", "topdown", "--sort", "incl", "blame").stderr.decode().splitlines()
+    assert several[-1] == "hpcprof-lite: --sort 'incl' can mean incl_s, incl_pct: it is taken for incl_s", several
+
+
+@case
+def trees_show_the_columns_that_are_chosen(_):
+    csv = rows("--view", "topdown", "--percent-limit", "0", "two")
+    text = golden_report("--view", "topdown", "--percent-limit", "0", "--columns", "id,thread_work_max_s,name",
+                         "two").stdout.decode().splitlines()
+    assert text[0].split() == ["id", "thread_work_max_s", "Name"], text
+    for row, line in zip(csv, text[1:]):
+        assert line.split()[:2] == [row["id"], f"{float(row['thread_work_max_s']):.6f}"], (line, row)
+    only = rows("--view", "flat", "--columns", "name,work_excl_s", "two")
+    assert list(only[0]) == ["name", "work_excl_s"], only
+    assert "view 'source' is no table as text" in refused("--view", "source", "--columns", "text", "basic")
+    assert list(rows("--view", "source", "--columns", "line,work_s", "basic")[0]) == ["line", "work_s"]
+    assert list(rows("--view", "efficiency", "--columns", "metric,gain", "alone")[0]) == ["metric", "gain_s"]
+    assert list(rows("--view", "summary", "--columns", "item,value", "basic")[0]) == ["item", "value"]
+
+
+@case
+def text_omits_what_has_no_room(_):
+    """The least important columns go first; figures stay in any terminal."""
+    shown = []
+    for columns in (200, 80, 60, 40):
+        text = golden_report("--view", "topdown", "blame", COLUMNS=str(columns)).stdout.decode()
+        shown.append(text.splitlines()[0].split())
+        assert ("Some columns need more width" in text) == (columns < 80), (columns, text)
+        assert all(len(line) <= columns for line in text.split("Percentages")[0].splitlines()), (columns, text)
+    assert [len(heads) for heads in shown] == sorted((len(heads) for heads in shown), reverse=True), shown
+    assert "Idle%" in shown[1] and "Idle%" not in shown[3] and shown[3] == ["Incl", "s", "%", "Self", "s", "Name"], shown
 
 
 @case

@@ -266,6 +266,10 @@ def events_are_metrics_without_times(directory):
     check_stacks(stacks, wanted, events[:1])
     samples = formats.folded(export(directory, "folded", source, "--metric", "samples"), "samples")
     assert formats.total(samples, "samples") == int(root["samples"])
+    for run, word, metric in (("events", "cyc", "cycles"), ("blame", "Idle%", "idleness"), ("graph", "crit", "critical_path")):
+        found = [contents(export(directory, "folded", os.path.join(GOLDEN, run), "--metric", name))
+                 for name in (word, metric)]
+        assert found[0] == found[1] != b"", word
     if os.path.exists(MODULE):
         base = database(directory, source)
         assert base.execute("select sum(cycles_excl), sum(samples_excl) from contexts").fetchone() == (

@@ -266,7 +266,7 @@ static void test_random_trees(void **state)
     assert_int_equal(symbolize(&profile, 1, &names), 0);
     size_t rows = (size_t)profile.contexts.count + profile.workspan.directives_count + 1;
     uint32_t *row_of = calloc(rows, sizeof *row_of);
-    struct tree_order order = {.columns = &columns, .modules = profile.catalog.modules};
+    struct tree_order order = {.columns = &columns};
     assert_int_equal(topdown_build(&profile, &names, &columns, "run", false, &tree, row_of), 0);
     tree_inclusive(&tree);
     assert_int_equal(tree_finish(&tree, &order, false), 0);

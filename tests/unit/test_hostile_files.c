@@ -86,7 +86,7 @@ static uint32_t merge(size_t *problems)
   tree_columns_init(&profile.catalog, &columns);
   assert_int_equal(symbolize(&profile, 1, &names), 0);
   uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.workspan.directives_count + 1, sizeof *row_of);
-  struct tree_order order = {.columns = &columns, .modules = profile.catalog.modules};
+  struct tree_order order = {.columns = &columns};
   assert_non_null(row_of);
   assert_int_equal(topdown_build(&profile, &names, &columns, "run", false, &tree, row_of), 0);
   assert_int_equal(topdown_critical_path(&profile, &names, &columns, &tree, row_of), 0);

@@ -334,7 +334,7 @@ static void flatten(const struct profile *profile, struct names *names, struct t
   assert_int_equal(symbolize(profile, 1, names), 0);
   assert_int_equal(topdown_build(profile, names, columns, "run", false, tree, NULL), 0);
   tree_inclusive(tree);
-  struct tree_order order = {.columns = columns, .modules = profile->catalog.modules};
+  struct tree_order order = {.columns = columns};
   assert_int_equal(tree_finish(tree, &order, false), 0);
 }
 

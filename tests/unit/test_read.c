@@ -160,7 +160,7 @@ static void check(void)
   assert_non_null(row_of);
   assert_int_equal(topdown_build(&profile, &names, &columns, "run", chance(3), &tree, row_of), 0);
   tree_inclusive(&tree);
-  struct tree_order order = {.columns = &columns, .modules = profile.catalog.modules};
+  struct tree_order order = {.columns = &columns};
   assert_int_equal(tree_finish(&tree, &order, false), 0);
   assert_int_equal(construct_names(&profile, &tree, &names), 0);
   for (uint32_t column = 0; column < columns.count; column++) {

@@ -60,7 +60,7 @@ static void analyse(void)
   tree_columns_init(&profile.catalog, &columns);
   row_of = calloc((size_t)profile.contexts.count + profile.workspan.directives_count + 1, sizeof *row_of);
   run.row_of = row_of;
-  struct tree_order order = {.columns = &columns, .modules = profile.catalog.modules};
+  struct tree_order order = {.columns = &columns};
   assert_int_equal(symbolize(&profile, 1, &names), 0);
   assert_int_equal(topdown_build(&profile, &names, &columns, "run", false, &tree, row_of), 0);
   assert_int_equal(topdown_critical_path(&profile, &names, &columns, &tree, row_of), 0);

@@ -2,6 +2,37 @@
 
 #include <math.h>
 
+/* Where the figures of rows come from. */
+struct compared {
+  compare_cells_of *figure_of;
+  const struct report *report;
+};
+
+static void fill(const void *context, const void *row, struct cell *cell)
+{
+  const struct compared *compared = context;
+  const struct compare_figure *figure = compared->figure_of(compared->report, row);
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/comparison/compare_cells.def"
+#undef COLUMN
+}
+
+#define COLUMN COLUMN_ENTRY
+static const struct table_column columns[] = {
+#include "hpcprof-lite/report/comparison/compare_cells.def"
+};
+#undef COLUMN
+const struct schema compare_cells_schema = SCHEMA(columns, fill);
+
+int compare_cells_add(struct table *table, compare_cells_of *figure_of, const struct report *report)
+{
+  struct compared *compared = table_memory(table, sizeof *compared);
+  if (!compared)
+    return ERR_NOMEM;
+  *compared = (struct compared){figure_of, report};
+  return table_add(table, &compare_cells_schema, compared);
+}
+
 size_t compare_cells_headers(const char **headers)
 {
   static const char *const names[COMPARE_CELLS] = {"base", "new", "difference", "ratio", "significance"};

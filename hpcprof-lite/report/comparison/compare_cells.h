@@ -3,9 +3,18 @@
 #define HPCPROF_LITE_REPORT_COMPARISON_COMPARE_CELLS_H
 
 #include "hpcprof-lite/algorithms/compare.h"
+#include "hpcprof-lite/report/report.h"
 #include "hpcprof-lite/report/row_writer.h"
 
 enum { COMPARE_CELLS = 5 };
+
+/* Returns the compared figure of a row of the report's table. */
+typedef const struct compare_figure *compare_cells_of(const struct report *report, const void *row);
+
+extern const struct schema compare_cells_schema;
+
+/* Adds these columns to a table.  Returns 0 or ERR_NOMEM. */
+int compare_cells_add(struct table *table, compare_cells_of *figure_of, const struct report *report);
 
 /* Writes the names of the columns to headers[COMPARE_CELLS], and returns their number. */
 size_t compare_cells_headers(const char **headers);

@@ -2,7 +2,7 @@
 
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/terminal.h"
-#include "hpcprof-lite/report/text.h"
+#include "hpcprof-lite/report/tree_view.h"
 #include "hpcprof-lite/views/source/source_blocks.h"
 
 #include <inttypes.h>
@@ -142,7 +142,7 @@ static void fit_columns(struct layout *layout)
 
 static void layout_init(const struct report *report, struct layout *layout)
 {
-  struct text_columns shown = text_columns_of(&report->source->lines.tree, report->columns);
+  struct tree_figures shown = tree_view_figures(&report->source->lines.tree, report->columns);
   *layout = (struct layout){.time = shown.time,
                             .overhead = shown.overhead,
                             .lockwait = shown.lockwait,

@@ -249,7 +249,7 @@ int source_lines_build(const struct profile *profile, struct names *names, const
                        const struct tree *contexts, struct source_lines *lines)
 {
   struct build build = {.profile = profile, .names = names, .columns = columns, .contexts = contexts, .lines = lines};
-  struct tree_order order = {.by = SORT_FILE, .columns = columns, .modules = profile->catalog.modules};
+  struct tree_order order = {.by = SORT_FILE, .columns = columns};
   *lines = (struct source_lines){0};
   lines->line_of = calloc(contexts->count, sizeof *lines->line_of);
   int status = lines->line_of ? tree_init(&lines->tree, contexts->columns, contexts->rows[0].name) : ERR_NOMEM;

@@ -1,0 +1,485 @@
+#include "hpcprof-lite/report/tree_view.h"
+
+#include "hpcprof-lite/report/comparison/compare_cells.h"
+#include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/parallelism.h"
+#include "hpcprof-lite/report/text_table.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EVENTS_SHOWN = 2, CELL = TEXT_TABLE_FIGURE };
+
+/* ---- columns of all trees ---- */
+
+static struct cell incl_s(const struct tree *tree, uint32_t row, uint32_t column)
+{
+  return cell_optional_ns(column != MODEL_NONE, tree_incl(tree, row, column));
+}
+
+static struct cell excl_s(const struct tree *tree, uint32_t row, uint32_t column)
+{
+  return cell_optional_ns(column != MODEL_NONE, tree_excl(tree, row, column));
+}
+
+/* Idleness as a share of the time of a row. */
+static struct cell idleness_share(const struct report *report, uint32_t row, uint32_t of)
+{
+  const struct tree_columns *columns = report->columns;
+  if (columns->idleness == MODEL_NONE)
+    return cell_empty();
+  return cell_percent(tree_incl(report->tree, row, columns->idleness), tree_weight(report->tree, columns, of, true));
+}
+
+/* A part of the critical path. */
+static struct cell on_path(const struct report *report, uint64_t amount)
+{
+  if (report->columns->critical == MODEL_NONE)
+    return cell_empty();
+  return cell_amount(amount, report->profile->workspan.is_time);
+}
+
+static void fill(const void *context, const void *from, struct cell *cell)
+{
+  const struct report *report = context;
+  const struct tree *tree = report->tree;
+  const struct tree_columns *columns = report->columns;
+  const struct tree_row *row = from;
+  uint32_t number = (uint32_t)(row - tree->rows);
+  const char *module = row->module == MODEL_NONE ? NULL : report->profile->catalog.modules[row->module].path;
+  assert(row >= tree->rows && number < tree->count);
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/tree_view.def"
+#undef COLUMN
+}
+
+#define COLUMN COLUMN_ENTRY
+static const struct table_column columns_all[] = {
+#include "hpcprof-lite/report/tree_view.def"
+};
+#undef COLUMN
+const struct schema tree_view_schema = SCHEMA(columns_all, fill);
+
+/* ---- events ---- */
+
+static struct cell event_share(const struct tree *tree, uint32_t row, uint32_t column)
+{
+  return cell_percent(tree_incl(tree, row, column), tree_incl(tree, 0, column));
+}
+
+/* Further events whose shares text shows. */
+static uint32_t events_shown(const struct tree_columns *columns)
+{
+  if (!tree_has_time(columns))
+    return 0;
+  return columns->events_count < EVENTS_SHOWN ? columns->events_count : EVENTS_SHOWN;
+}
+
+static void fill_events(const void *context, const void *from, struct cell *cell)
+{
+  const struct report *report = context;
+  const struct tree_columns *columns = report->columns;
+  uint32_t row = (uint32_t)((const struct tree_row *)from - report->tree->rows);
+  for (uint32_t i = 0; i < columns->events_count; i++) {
+    bool time = !strcmp(columns->columns[columns->events[i]].unit, "ns");
+    *cell++ = cell_amount(tree_incl(report->tree, row, columns->events[i]), time);
+    *cell++ = cell_amount(tree_excl(report->tree, row, columns->events[i]), time);
+  }
+  for (uint32_t i = 0; i < events_shown(columns); i++)
+    *cell++ = event_share(report->tree, row, columns->events[i]);
+}
+
+/* Two columns for each further event, then the shares that text shows. */
+static int add_events(const struct report *report, struct table *table)
+{
+  static const char *const shares[EVENTS_SHOWN] = {"event1_pct", "event2_pct"};
+  const struct tree_columns *columns = report->columns;
+  uint32_t shown = events_shown(columns), count = 2 * columns->events_count + shown;
+  struct table_column *events = table_memory(table, count * sizeof *events);
+  if (!events)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < columns->events_count; i++) {
+    const struct catalog_column *event = &columns->columns[columns->events[i]];
+    enum column_type type = strcmp(event->unit, "ns") ? COLUMN_COUNT : COLUMN_SECONDS;
+    struct table_column *pair = &events[(size_t)2 * i];
+    pair[0] = (struct table_column){table_name(table, "%s_incl", event->name), .type = type, .form = FORM_SECONDS,
+                                    .help = "the event in the row and the rows below it"};
+    pair[1] = (struct table_column){table_name(table, "%s_excl", event->name), .type = type, .form = FORM_SECONDS,
+                                    .help = "the event in the row itself"};
+    if (!pair[0].name || !pair[1].name)
+      return ERR_NOMEM;
+  }
+  for (uint32_t i = 0; i < shown; i++)
+    events[2 * columns->events_count + i] = (struct table_column){shares[i],
+                                                                  columns->columns[columns->events[i]].name,
+                                                                  COLUMN_PERCENT,
+                                                                  FORM_SIGNED_SHARE,
+                                                                  .width = 8,
+                                                                  .text_only = true,
+                                                                  .help = "share of the event"};
+  return table_add(table, &(struct schema){events, count, fill_events}, report);
+}
+
+/* ---- statistics ---- */
+
+/* The owner's rank, process and thread; of: the profile, NULL if the owner is not known. */
+static struct cell rank_of(const struct profile *of, const struct statistics_owner *owner)
+{
+  return cell_optional(of && of->processes[owner->process].rank >= 0,
+                       of ? (uint64_t)of->processes[owner->process].rank : 0);
+}
+
+static struct cell process_of(const struct profile *of, const struct statistics_owner *owner)
+{
+  return cell_optional(of, of ? of->processes[owner->process].pid : 0);
+}
+
+static struct cell thread_of(const struct profile *of, const struct statistics_owner *owner)
+{
+  return cell_optional(of, of ? of->processes[owner->process].threads[owner->thread].index : 0);
+}
+
+static void fill_statistics(const void *context, const void *from, struct cell *cell)
+{
+  const struct report *report = context;
+  const struct statistics *statistics = report->statistics;
+  const struct profile *of_threads = NULL, *of_ranks = NULL;
+  struct statistics_figures threads = {0}, ranks = {0};
+  uint32_t row = (uint32_t)((const struct tree_row *)from - report->tree->rows);
+  if (statistics && statistics_row(statistics, row, false, &threads))
+    of_threads = report->profile;
+  if (statistics && statistics_row(statistics, row, true, &ranks))
+    of_ranks = report->profile;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/tree_statistics.def"
+#undef COLUMN
+}
+
+#define COLUMN COLUMN_ENTRY
+static const struct table_column columns_statistics[] = {
+#include "hpcprof-lite/report/tree_statistics.def"
+};
+#undef COLUMN
+static const struct schema statistics_schema = SCHEMA(columns_statistics, fill_statistics);
+
+bool tree_view_is_statistic(const struct table *table, uint32_t number)
+{
+  const struct table_column *column = table_column(table, number);
+  return column >= columns_statistics && column < columns_statistics + statistics_schema.count;
+}
+
+/* ---- figures of text ---- */
+
+/* What the columns that only text shows are made from. */
+struct figures {
+  const struct report *report;
+  bool unsampled; /* times of processes without samples are in */
+};
+
+static struct cell marked(struct cell cell, char mark)
+{
+  cell.mark = mark;
+  return cell;
+}
+
+/* The mark of a figure that is based on few samples; weight: what they stand for. */
+static char few(const struct figures *figures, uint64_t weight, uint64_t samples)
+{
+  bool exact = !samples && figures->unsampled;
+  if (figures->report->columns->samples == MODEL_NONE || !weight || exact || samples >= MODEL_FEW_SAMPLES)
+    return 0;
+  return '*';
+}
+
+/* Time that threads spent in the row itself, and shares of the time of all threads: so the root's shares of spent time,
+ * lock wait and idleness are 100 % together. */
+static void fill_figures(const void *context, const void *from, struct cell *cell)
+{
+  const struct figures *figures = context;
+  const struct tree *tree = figures->report->tree;
+  const struct tree_columns *columns = figures->report->columns;
+  uint32_t number = (uint32_t)((const struct tree_row *)from - tree->rows);
+  bool time = tree_has_time(columns);
+  uint64_t whole = tree_weight(tree, columns, 0, true);
+  uint64_t incl = tree_spent(tree, columns, number, true), incl_weight = tree_weight(tree, columns, number, true);
+  uint64_t self = tree_spent(tree, columns, number, false), self_weight = tree_weight(tree, columns, number, false);
+  uint64_t incl_samples = tree_incl(tree, number, columns->samples);
+  uint64_t self_samples = tree_excl(tree, number, columns->samples);
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/tree_figures.def"
+#undef COLUMN
+}
+
+static void fill_path(const void *context, const void *from, struct cell *cell)
+{
+  const struct report *report = context;
+  const struct tree *tree = report->tree;
+  uint32_t number = (uint32_t)((const struct tree_row *)from - tree->rows), critical = report->columns->critical;
+  bool is_time = report->profile->workspan.is_time;
+  uint64_t whole = tree_incl(tree, 0, critical);
+  uint64_t incl = tree_incl(tree, number, critical), self = tree_excl(tree, number, critical);
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/tree_path.def"
+#undef COLUMN
+}
+
+#define COLUMN COLUMN_ENTRY
+static const struct table_column columns_figures[] = {
+#include "hpcprof-lite/report/tree_figures.def"
+};
+static const struct table_column columns_path[] = {
+#include "hpcprof-lite/report/tree_path.def"
+};
+#undef COLUMN
+static const struct schema figures_schema = SCHEMA(columns_figures, fill_figures);
+static const struct schema path_schema = SCHEMA(columns_path, fill_path);
+
+struct tree_figures tree_view_figures(const struct tree *tree, const struct tree_columns *columns)
+{
+  return (struct tree_figures){.time = tree_has_time(columns),
+                               .overhead = tree_incl(tree, 0, columns->overhead) != 0,
+                               .lockwait = tree_incl(tree, 0, columns->lockwait) != 0,
+                               .idleness = tree_incl(tree, 0, columns->idleness) != 0,
+                               .critical = tree_incl(tree, 0, columns->critical) != 0,
+                               .events = events_shown(columns),
+                               .decimals = terminal_decimals(tree_weight(tree, columns, 0, true))};
+}
+
+/* ---- tables ---- */
+
+static int each_row(const void *source, table_take *take, void *to)
+{
+  const struct report *report = source;
+  const struct tree *tree = report->tree;
+  int status = 0;
+  for (uint32_t i = 0; i < tree->count && !status; i++)
+    if (report->shown[tree->order[i]])
+      status = take(to, &tree->rows[tree->order[i]]);
+  return status;
+}
+
+/* Adds a part whose amounts are no times, and with that heading of the names unless it is NULL. */
+static int add_of_counts(struct table *table, const struct schema *schema, const void *context, const char *names)
+{
+  struct schema own = *schema;
+  struct table_column *columns = table_memory(table, schema->count * sizeof *columns);
+  if (!columns)
+    return ERR_NOMEM;
+  memcpy(columns, schema->columns, schema->count * sizeof *columns);
+  for (uint32_t i = 0; i < schema->count; i++) {
+    if (!strcmp(columns[i].name, "incl_s"))
+      columns[i].heading = "Incl";
+    else if (!strcmp(columns[i].name, "self_s"))
+      columns[i].heading = "Self";
+    else if (!strcmp(columns[i].name, "name") && names)
+      columns[i].heading = names;
+  }
+  own.columns = columns;
+  return table_add(table, &own, context);
+}
+
+static const struct compare_figure *compared_figure(const struct report *report, const void *row)
+{
+  return &report->comparison->figures[(const struct tree_row *)row - report->tree->rows];
+}
+
+/* Adds the parts behind those of text. */
+static int add_rest(const struct report *report, struct table *table)
+{
+  table->each = each_row;
+  table->source = report;
+  int status = add_events(report, table);
+  if (!status && !report->no_statistics)
+    status = table_add(table, &statistics_schema, report);
+  if (!status && report->comparison && report->comparison->has_base)
+    status = compare_cells_add(table, compared_figure, report);
+  return status;
+}
+
+/* The columns that text shows: without those that are 0 in all rows, if there are rows. */
+static const char *shown_columns(const struct report *report, struct table *table)
+{
+  struct tree_figures shown = {
+      .overhead = true, .lockwait = true, .idleness = true, .critical = true, .events = events_shown(report->columns)};
+  if (report->tree)
+    shown = tree_view_figures(report->tree, report->columns);
+  return table_name(table, "incl_s incl_pct self_s self_pct%s%s%s%s%s%s name", shown.overhead ? " ovhd_pct" : "",
+                    shown.lockwait ? " lock_pct" : "", shown.idleness ? " abs_idleness_pct rel_idleness_pct" : "",
+                    shown.critical ? " crit_pct" : "", shown.events > 0 ? " event1_pct" : "",
+                    shown.events > 1 ? " event2_pct" : "");
+}
+
+int tree_view_table(const struct report *report, struct table *table)
+{
+  enum { NAMES_LEAST = 30 };
+  const struct tree_columns *columns = report->columns;
+  struct figures *figures = table_memory(table, sizeof *figures);
+  table->shown = shown_columns(report, table);
+  if (!figures || !table->shown)
+    return ERR_NOMEM;
+  figures->report = report;
+  for (uint32_t i = 0; i < report->profile->processes_usable; i++)
+    figures->unsampled |= profile_unsampled(&report->profile->processes[i]);
+  table->spare = "self_pct event2_pct event1_pct crit_pct ovhd_pct lock_pct rel_idleness_pct abs_idleness_pct";
+  table->rest_least = NAMES_LEAST;
+  int status;
+  if (tree_has_time(columns)) {
+    status = table_add(table, &tree_view_schema, report);
+    if (!status)
+      status = table_add(table, &figures_schema, figures);
+  } else {
+    const char *counted = columns->events_count ? columns->columns[columns->events[0]].name : "samples";
+    const char *names = table_name(table, "Name (figures: %.40s)", counted);
+    status = names ? add_of_counts(table, &tree_view_schema, report, names) : ERR_NOMEM;
+    if (!status)
+      status = add_of_counts(table, &figures_schema, figures, NULL);
+  }
+  return status ? status : add_rest(report, table);
+}
+
+int tree_view_path_table(const struct report *report, struct table *table)
+{
+  enum { NAMES_LEAST = 16 };
+  table->shown = "incl_s incl_pct self_s self_pct name";
+  table->spare = "self_pct incl_pct";
+  table->rest_least = NAMES_LEAST;
+  int status = table_add(table, &tree_view_schema, report);
+  if (!status && report->profile->workspan.is_time)
+    status = table_add(table, &path_schema, report);
+  else if (!status)
+    status = add_of_counts(table, &path_schema, report, NULL);
+  return status ? status : add_rest(report, table);
+}
+
+/* ---- text ---- */
+
+/* Columns of indentation for each level. */
+static unsigned step_of(const struct report *report, const struct text_table *text)
+{
+  uint32_t deepest = 0;
+  for (uint32_t i = 0; i < report->tree->count; i++)
+    if (report->shown[i] && report->tree->rows[i].depth > deepest)
+      deepest = report->tree->rows[i].depth;
+  return deepest * 4 > text_table_room(text, 0) ? 1 : 2;
+}
+
+/* Prints a row with its source line at the right edge; if indentation would leave too little room for the name, the
+ * depth is printed as a number. */
+static void print_row(struct text_table *text, const struct tree_row *row, unsigned step)
+{
+  char place[4096] = "", number[CELL] = "";
+  unsigned most = text_table_room(text, 0) / 2, indent = most;
+  bool own_place = row->kind == ROW_FUNCTION || row->kind == ROW_INLINED;
+  if (own_place && row->file[0] && row->line)
+    snprintf(place, sizeof place, "%s:%" PRIu32, names_base(row->file), row->line);
+  if (row->depth * (uint64_t)step <= most) {
+    indent = row->depth * step;
+  } else {
+    unsigned length = (unsigned)snprintf(number, sizeof number, "%" PRIu32 "> ", row->depth);
+    indent = most > length ? most - length : 0;
+  }
+  text_table_row_beside(text, row, indent, number, place);
+}
+
+static void print_rows(const struct report *report, struct text_table *text)
+{
+  unsigned step = step_of(report, text);
+  text_table_heading(text);
+  for (uint32_t i = 0; i < report->tree->count; i++)
+    if (report->shown[report->tree->order[i]])
+      print_row(text, &report->tree->rows[report->tree->order[i]], step);
+}
+
+static void print_legend(const struct report *report, const struct text_table *text)
+{
+  static const char *const against[] = {[BASELINE_THREAD] = "the most threads ever in use at once (--idleness thread)",
+                                        [BASELINE_CORE] = "the cores that the process may use (--idleness core)",
+                                        [BASELINE_SHARED] = "the threads in use at the time (--idleness shared)"};
+  char all[CELL], line[128], full[1024];
+  bool idleness = text_table_shows(text, "rel_idleness_pct");
+  if (!tree_has_time(report->columns))
+    return;
+  terminal_seconds(tree_weight(report->tree, report->columns, 0, true), text->decimals, all);
+  snprintf(line, sizeof line, "Percentages are of the time of all threads, %s s%s; see --legend\n", all,
+           idleness ? ";\nRel% is of the row's own time" : "");
+  int length = snprintf(full, sizeof full,
+                        "Incl s: time spent in the function and all that it calls; Self s: in itself.\n"
+                        "%%: share of the time of all threads together, %s s.\n"
+                        "%s%s",
+                        all, text_table_shows(text, "ovhd_pct") ? "Ovhd%: time in the OpenMP runtime.\n" : "",
+                        text_table_shows(text, "lock_pct")
+                            ? "Lock%: time that threads waited for a lock until it was released here.\n"
+                            : "");
+  if (idleness)
+    length += snprintf(full + length, sizeof full - (size_t)length,
+                       "Idle%%: time that threads were idle while this code ran, counted against\n"
+                       "       %s.\n"
+                       "Rel%%: idleness as a share of the row's own work, overhead, lock waiting and\n"
+                       "      idleness; look first where Idle%% and Rel%% are both high.\n",
+                       against[report->baseline]);
+  if (text_table_shows(text, "crit_pct"))
+    snprintf(full + length, sizeof full - (size_t)length,
+             "Crit%%: share of the critical path, the longest chain of dependent work.\n");
+  legend_print(report, line, full);
+}
+
+static void print_narrow(const struct report *report, bool narrow)
+{
+  if (narrow)
+    fputs("Some columns need more width than there is; -f csv has all of them.\n", report->stream);
+}
+
+void tree_view_text(const struct report *report)
+{
+  struct text_table text;
+  if (!text_table_init(&text, report, tree_view_table)) {
+    text.decimals = terminal_decimals(tree_weight(report->tree, report->columns, 0, true));
+    print_rows(report, &text);
+    print_legend(report, &text);
+    print_narrow(report, text.omitted > !text_table_shows(&text, "self_pct")); /* which follows from the others */
+    if (text.marked)
+      fprintf(report->stream, "* fewer than %d samples: relative error above 22 %%.\n", MODEL_FEW_SAMPLES);
+    legend_omitted(report);
+  }
+  text_table_release(&text);
+}
+
+/* What the shares of the critical path are of. */
+static void print_path_legend(const struct report *report, const struct text_table *text, uint64_t whole)
+{
+  const struct profile_workspan *workspan = &report->profile->workspan;
+  const char *unit = workspan->is_time ? "s" : workspan->unit;
+  char span[CELL], line[128], full[256];
+  if (workspan->is_time)
+    terminal_seconds(whole, text->decimals, span);
+  else
+    terminal_count(whole, span);
+  snprintf(line, sizeof line, "%%: of the critical path, %s %.20s; see --legend\n", span, unit);
+  snprintf(full, sizeof full,
+           "The critical path is the longest chain of work of which each part waits for the\n"
+           "one before.  Incl: of the function and all that it calls; Self: of itself.\n"
+           "%%: share of the whole, %s %.20s.\n",
+           span, unit);
+  legend_print(report, line, full);
+}
+
+void tree_view_path_text(const struct report *report)
+{
+  struct text_table text;
+  if (!report->profile->workspan.known) {
+    parallelism_missing(report, "Work and span", "online");
+    return;
+  }
+  if (!text_table_init(&text, report, tree_view_path_table)) {
+    uint64_t whole = tree_incl(report->tree, 0, report->columns->critical);
+    text.decimals = terminal_decimals(whole);
+    print_rows(report, &text);
+    print_path_legend(report, &text, whole);
+    print_narrow(report, text.omitted);
+    if (report->left_out)
+      fprintf(report->stream, "Rows off the critical path or below %g %% of it are omitted.\n", report->percent_limit);
+  }
+  text_table_release(&text);
+}
