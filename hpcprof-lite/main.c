@@ -40,6 +40,7 @@
 #include "hpcprof-lite/report/summary/summary.h"
 #include "hpcprof-lite/report/summary/summary_facts.h"
 #include "hpcprof-lite/report/table_writer.h"
+#include "hpcprof-lite/report/text_table.h"
 #include "hpcprof-lite/report/threads.h"
 #include "hpcprof-lite/report/tree_view.h"
 #include "hpcprof-lite/report/whatif_view.h"
@@ -177,6 +178,8 @@ static int print(struct job *job)
     status = view->drawing(&job->report);
   else
     print_text(job);
+  if (text_table_failed())
+    status = ERR_NOMEM;
   if (!several && job->options.view != OPTIONS_SUMMARY) { /* which has it among the facts of the run */
     legend_pauses(&job->report);
     legend_filtered(&job->report);

@@ -199,6 +199,13 @@ static void omit_spare(struct text_table *text)
   }
 }
 
+static bool failed;
+
+bool text_table_failed(void)
+{
+  return failed;
+}
+
 int text_table_init(struct text_table *text, const struct report *report, table_maker *make)
 {
   *text = (struct text_table){.report = report};
@@ -206,8 +213,10 @@ int text_table_init(struct text_table *text, const struct report *report, table_
   int status = make(report, &text->table);
   text->cells = calloc((size_t)text->table.columns_count + 1, sizeof *text->cells);
   text->shown = calloc((size_t)text->table.columns_count + report->chosen_count + 1, sizeof *text->shown);
-  if (status || !text->cells || !text->shown)
+  if (status || !text->cells || !text->shown) {
+    failed = true;
     return ERR_NOMEM;
+  }
   for (uint32_t i = 0; i < report->chosen_count; i++)
     text->shown[text->shown_count++] = report->chosen[i];
   if (!report->chosen_count)

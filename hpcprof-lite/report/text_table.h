@@ -27,6 +27,10 @@ struct text_table {
 
 /* Prepares the table of a view.  Returns 0 or ERR_NOMEM; the table must be released in either case. */
 int text_table_init(struct text_table *text, const struct report *report, table_maker *make);
+
+/* Whether that ever failed. */
+bool text_table_failed(void);
+
 void text_table_release(struct text_table *text);
 
 /* Whether the table shows a column. */
