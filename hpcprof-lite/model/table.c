@@ -27,8 +27,7 @@ int table_add(struct table *table, const struct schema *schema, const void *cont
   return 0;
 }
 
-/* Keeps memory until the table is released.  Returns it; NULL without memory. */
-static void *own(struct table *table, void *memory)
+void *table_own(struct table *table, void *memory)
 {
   if (memory && array_reserve(&table->owned, &table->owned_room, table->owned_count + 1, sizeof *table->owned))
     return table->owned[table->owned_count++] = memory;
@@ -38,7 +37,7 @@ static void *own(struct table *table, void *memory)
 
 void *table_memory(struct table *table, size_t size)
 {
-  return own(table, calloc(1, size ? size : 1));
+  return table_own(table, calloc(1, size ? size : 1));
 }
 
 const char *table_name(struct table *table, const char *format, ...)
@@ -48,11 +47,24 @@ const char *table_name(struct table *table, const char *format, ...)
   va_start(arguments, format);
   int length = vasprintf(&name, format, arguments);
   va_end(arguments);
-  return own(table, length < 0 ? NULL : name);
+  return table_own(table, length < 0 ? NULL : name);
+}
+
+struct table *table_further(struct table *table, const char *name)
+{
+  while (table->further)
+    table = table->further;
+  table->further = calloc(1, sizeof *table->further);
+  if (table->further)
+    table->further->name = name;
+  return table->further;
 }
 
 void table_release(struct table *table)
 {
+  if (table->further)
+    table_release(table->further);
+  free(table->further);
   for (size_t i = 0; i < table->owned_count; i++)
     free(table->owned[i]);
   free(table->owned);

@@ -202,7 +202,8 @@ struct schema {
   table_fill *fill;
 };
 
-/* The lines of a file of columns, COLUMN(name, type, value, help, ...), as what fills them and as their descriptions.
+/* Columns, COLUMN(name, type, value, help, ...), as what fills them and as their descriptions: the lines of a file, or
+ * of a macro with the parameter COLUMN.
  * `value` is a struct cell made from what the function that fills them has; after `help`, further members of struct
  * column may be set. */
 #define COLUMN_CELL(name, type, value, ...) *cell++ = (value);
@@ -234,6 +235,8 @@ struct table {
   uint8_t rest_least; /* the room that it needs, in a line of 80 columns */
   uint32_t *selected; /* numbers of the columns that formats other than text show, in order */
   uint32_t selected_count;
+  const char *name;      /* of a further table: of its array */
+  struct table *further; /* in JSON, the table after this one; NULL: there is none */
   void **owned;
   size_t owned_count, owned_room;
 };
@@ -244,8 +247,14 @@ int table_add(struct table *table, const struct schema *schema, const void *cont
 /* Memory that lives as long as the table, filled with zeros; NULL without memory. */
 void *table_memory(struct table *table, size_t size);
 
+/* Frees memory together with the table.  Returns it; NULL, after freeing it, without memory, and of NULL. */
+void *table_own(struct table *table, void *memory);
+
 /* A name that lives as long as the table; NULL without memory. */
 const char *table_name(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Adds an empty table behind this one, with which it is released: a further array of the JSON.  NULL without memory. */
+struct table *table_further(struct table *table, const char *name);
 
 void table_release(struct table *table);
 

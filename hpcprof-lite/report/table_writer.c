@@ -183,6 +183,10 @@ int table_write(const struct report *report, table_maker *make, bool json)
     document_open(report, json);
     write_names(&(struct writer){.table = &table, .stream = report->stream, .json = json});
     status = table_write_rows(&table, report->stream, json, "rows");
+    for (const struct table *further = table.further; json && further && !status; further = further->further) {
+      fputs(",\n", report->stream);
+      status = table_write_rows(further, report->stream, true, further->name);
+    }
     document_close(report, json);
   }
   table_release(&table);
