@@ -45,7 +45,6 @@
 #include "hpcprof-lite/report/tree_view.h"
 #include "hpcprof-lite/report/whatif_view.h"
 #include "hpcprof-lite/report/timeline/phases_view.h"
-#include "hpcprof-lite/report/timeline/timeline_table.h"
 #include "hpcprof-lite/report/timeline/timeline_text.h"
 #include "hpcprof-lite/timeline_pipelines.h"
 #include "hpcprof-lite/tree_pipeline.h"
@@ -64,8 +63,9 @@ static const struct view {
   void (*compared_text)(const struct report *report);
   int (*compared_table)(const struct report *report, bool json);
   table_maker *compared_make;
-  table_maker *make;    /* describes its table */
-  enum pages_view live; /* its page in --live */
+  table_maker *make;                                    /* describes its table */
+  table_maker *(*maker)(const struct options *options); /* the same, where that depends on options */
+  enum pages_view live;                                 /* its page in --live */
 } views[] = {
 #define VIEW(id, name, phrase, traits, ...) {__VA_ARGS__},
 #include "hpcprof-lite/views.def"
@@ -78,9 +78,17 @@ static bool shows_several_runs(const struct options *options)
   return options->compare || options->scaling;
 }
 
-static int write_table(const struct report *report, const struct view *view, bool json)
+/* Returns what describes the view's table. */
+static table_maker *maker_of(const struct job *job)
 {
-  return view->make ? table_write(report, view->make, json) : view->table(report, json);
+  const struct view *view = &views[job->options.view];
+  return view->maker ? view->maker(&job->options) : view->make;
+}
+
+static int write_table(const struct job *job, bool json)
+{
+  table_maker *make = maker_of(job);
+  return make ? table_write(&job->report, make, json) : views[job->options.view].table(&job->report, json);
 }
 
 static int write_compared(const struct report *report, const struct view *view, bool json)
@@ -121,7 +129,7 @@ static int page_view(struct job *job, enum options_view number, enum page_conten
   int status = number == OPTIONS_SOURCE ? tree_prepare_again(job) : 0;
   if (!status && view->pipeline)
     status = view->pipeline(job);
-  return status || content == PAGE_INTERVALS ? status : write_table(&job->report, view, json);
+  return status || content == PAGE_INTERVALS ? status : write_table(job, json);
 }
 
 static int write_database(struct job *job, const char *path, char *message, size_t size)
@@ -171,7 +179,7 @@ static int print(struct job *job)
   if (job->options.format != OPTIONS_TEXT && job->options.scaling)
     return table_write(&job->report, scaling_view_table, json);
   if (job->options.format != OPTIONS_TEXT)
-    return several ? write_compared(&job->report, view, json) : write_table(&job->report, view, json);
+    return several ? write_compared(&job->report, view, json) : write_table(job, json);
   if (!several)
     document_range(&job->report);
   if (!several && view->drawing)
@@ -205,7 +213,7 @@ static int fill(struct job *job, struct comparison *comparison)
   if (!status)
     status = job_check_efficiency(job);
   if (!status)
-    status = job_choose_columns(job, view->make);
+    status = job_choose_columns(job, maker_of(job));
   return !status && view->pipeline ? view->pipeline(job) : status;
 }
 

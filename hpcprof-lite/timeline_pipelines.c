@@ -2,6 +2,8 @@
 
 #include "hpcprof-lite/index_pipeline.h"
 #include "hpcprof-lite/phase_pipeline.h"
+#include "hpcprof-lite/report/timeline/timeline_table.h"
+#include "hpcprof-lite/report/timeline/timeline_tiles.h"
 #include "hpcprof-lite/views/construct_rows.h"
 
 /* Collects the marks of the part of the run that is wanted.  Returns 0 or the exit status. */
@@ -65,6 +67,11 @@ int timeline_view_pipeline(struct job *job)
   if (!status && job->options.format == OPTIONS_TEXT && phases_of_timeline(job))
     status = job_no_memory();
   return status;
+}
+
+table_maker *timeline_pipeline_maker(const struct options *options)
+{
+  return options->format == OPTIONS_JSON ? timeline_tiles_table : timeline_table;
 }
 
 int phases_pipeline(struct job *job)

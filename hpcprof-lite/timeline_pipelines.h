@@ -12,7 +12,10 @@
  * as text also with phases.  Requires tree_prepare(). */
 int timeline_view_pipeline(struct job *job);
 
-/* The same for the view of phases. */
+/* Describes the timeline: of intervals, or as JSON of tiles. */
+table_maker *timeline_pipeline_maker(const struct options *options);
+
+/* As timeline_view_pipeline(), for the view of phases. */
 int phases_pipeline(struct job *job);
 
 /* Of the marks and user-counters views, which need no trace. */

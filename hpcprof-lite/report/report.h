@@ -120,6 +120,12 @@ typedef int table_maker(const struct report *report, struct table *table);
     return status;                                                                                                     \
   }
 
+/* The id of a row of the tree; empty if there is no such row. */
+static inline struct cell report_context_cell(const struct report *report, uint32_t row)
+{
+  return row < report->tree->count ? cell_count(report->tree->rows[row].id) : cell_empty();
+}
+
 static inline const struct profile_thread *report_thread(const struct report *report, uint32_t i,
                                                          const struct profile_process **process)
 {

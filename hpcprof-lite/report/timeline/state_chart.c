@@ -1,7 +1,6 @@
 #include "hpcprof-lite/report/timeline/state_chart.h"
 
 #include "hpcprof-lite/report/category.h"
-#include "hpcprof-lite/report/row_writer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -134,47 +133,78 @@ int state_chart_text(const struct report *report, const struct terminal *termina
   return status;
 }
 
-/* ---- JSON ---- */
+/* ---- further arrays ---- */
 
-static void write_spreads(const struct report *report, const struct timeline_rows *rows)
+#define STATES(COLUMN)                                                                                                 \
+  COLUMN("category", TEXT, cell_text(timeline_category_name(spread->category)), "the category")                        \
+  COLUMN("total_s", SECONDS, cell_ns(spread->total_ns), "time in it")                                                  \
+  COLUMN("mean_s", SECONDS, cell_ns(model_rounded(state_spread_mean(spread, rows->count))), "the same of a line")      \
+  COLUMN("min_s", SECONDS, cell_ns(spread->least_ns), "least of a line")                                               \
+  COLUMN("min_lane", TEXT, cell_text(rows->rows[spread->least].label), "the first line with so little")                \
+  COLUMN("max_s", SECONDS, cell_ns(spread->most_ns), "most of a line")                                                 \
+  COLUMN("max_lane", TEXT, cell_text(rows->rows[spread->most].label), "the first line with so much")
+
+static void fill_state(const void *context, const void *row, struct cell *cell)
 {
-  static const char *const columns[] = {"category", "total_s", "mean_s", "min_s", "min_lane", "max_s", "max_lane"};
+  const struct timeline_rows *rows = context;
+  const struct state_spread *spread = row;
+  STATES(COLUMN_CELL)
+}
+
+static void fill_lane(const void *context, const void *row, struct cell *cell)
+{
+  const struct report *report = ((const struct timeline_rows *)context)->report;
+  const struct state_group *group = row;
+  const struct timeline_lane *lane = &report->timeline->lanes[group->lane];
+  const struct profile_process *process = &report->profile->processes[lane->process];
+  enum timeline_grouping level = group->level;
+  const uint64_t *ns = group->times.ns;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/timeline/timeline_who.def"
+#include "hpcprof-lite/report/timeline/timeline_times.def"
+#undef COLUMN
+}
+
+static const struct table_column state_columns[] = {STATES(COLUMN_ENTRY)};
+#define COLUMN COLUMN_ENTRY
+static const struct table_column lane_columns[] = {
+#include "hpcprof-lite/report/timeline/timeline_who.def"
+#include "hpcprof-lite/report/timeline/timeline_times.def"
+};
+#undef COLUMN
+static const struct schema states_schema = SCHEMA(state_columns, fill_state);
+static const struct schema lanes_schema = SCHEMA(lane_columns, fill_lane);
+
+static int each_state(const void *source, table_take *take, void *to)
+{
+  const struct timeline_rows *rows = source;
   struct state_spread spreads[TIMELINE_CATEGORIES];
-  struct row_writer writer;
   unsigned count = state_times_spread(rows->times, rows->count, spreads);
-  row_writer_begin_array(&writer, report->stream, "states", columns, sizeof columns / sizeof *columns);
-  for (unsigned i = 0; i < count; i++) {
-    row_writer_text(&writer, timeline_category_name(spreads[i].category));
-    row_writer_ns(&writer, spreads[i].total_ns);
-    row_writer_ns(&writer, model_rounded(state_spread_mean(&spreads[i], rows->count)));
-    row_writer_ns(&writer, spreads[i].least_ns);
-    row_writer_text(&writer, rows->rows[spreads[i].least].label);
-    row_writer_ns(&writer, spreads[i].most_ns);
-    row_writer_text(&writer, rows->rows[spreads[i].most].label);
-  }
-  row_writer_end(&writer);
+  int status = 0;
+  for (unsigned i = 0; i < count && !status; i++)
+    status = take(to, &spreads[i]);
+  return status;
 }
 
-static void write_row(const struct report *report, struct row_writer *writer, const struct state_group *group)
+static int each_lane(const void *source, table_take *take, void *to)
 {
-  timeline_rows_who(report, writer, group->lane, group->level);
-  for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++)
-    row_writer_ns(writer, group->times.ns[c]);
-}
-
-int state_chart_json(const struct report *report, const struct timeline_rows *rows)
-{
-  static const char *const columns[] = {"host",        "process", "rank",      "thread",      "work_s", "overhead_s",
-                                        "lock_wait_s", "idle_s",  "blocked_s", "core_wait_s", "tool_s", "gap_s"};
+  const struct timeline_rows *rows = source;
   struct state_group *groups;
-  struct row_writer writer;
   uint32_t count;
-  write_spreads(report, rows);
-  int status = state_times_group(report->profile, report->timeline, rows->lane_times, &groups, &count);
-  row_writer_begin_array(&writer, report->stream, "lanes", columns, sizeof columns / sizeof *columns);
-  for (uint32_t i = 0; i < count; i++)
-    write_row(report, &writer, &groups[i]);
-  row_writer_end(&writer);
+  int status = state_times_group(rows->report->profile, rows->report->timeline, rows->lane_times, &groups, &count);
+  for (uint32_t i = 0; i < count && !status; i++)
+    status = take(to, &groups[i]);
   free(groups);
   return status;
+}
+
+int state_chart_further(const struct timeline_rows *rows, struct table *table)
+{
+  struct table *states = table_further(table, "states"), *lanes = table_further(table, "lanes");
+  if (!states || !lanes)
+    return ERR_NOMEM;
+  states->each = each_state;
+  lanes->each = each_lane;
+  states->source = lanes->source = rows;
+  return table_add(states, &states_schema, rows) || table_add(lanes, &lanes_schema, rows) ? ERR_NOMEM : 0;
 }

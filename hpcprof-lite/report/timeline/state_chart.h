@@ -9,8 +9,8 @@
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/report/timeline/timeline_rows.h"
 
-/* Return 0 or ERR_NOMEM.  JSON: the arrays "states" and "lanes" of an object that the caller opened. */
+/* Return 0 or ERR_NOMEM.  Further: the arrays "states" and "lanes" of the table; rows must live as long. */
 int state_chart_text(const struct report *report, const struct terminal *terminal, const struct timeline_rows *rows);
-int state_chart_json(const struct report *report, const struct timeline_rows *rows);
+int state_chart_further(const struct timeline_rows *rows, struct table *table);
 
 #endif

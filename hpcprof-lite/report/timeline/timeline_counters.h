@@ -5,7 +5,6 @@
 #ifndef HPCPROF_LITE_REPORT_TIMELINE_TIMELINE_COUNTERS_H
 #define HPCPROF_LITE_REPORT_TIMELINE_TIMELINE_COUNTERS_H
 
-#include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/report/timeline/timeline_rows.h"
 

@@ -26,17 +26,6 @@ static bool shares_rank(const struct profile *profile, uint32_t number)
   return false;
 }
 
-void timeline_rows_who(const struct report *report, struct row_writer *writer, uint32_t lane,
-                       enum timeline_grouping level)
-{
-  const struct timeline_lane *of = &report->timeline->lanes[lane];
-  const struct profile_process *process = &report->profile->processes[of->process];
-  row_writer_text(writer, process->host);
-  row_writer_optional(writer, level != TIMELINE_NODES, process->pid);
-  row_writer_optional(writer, level != TIMELINE_NODES && process->rank >= 0, (uint64_t)process->rank);
-  row_writer_optional(writer, level == TIMELINE_THREADS, process->threads[of->thread].index);
-}
-
 void timeline_rows_process(const struct profile *profile, uint32_t number, char name[TIMELINE_PROCESS_MAX])
 {
   const struct profile_process *process = &profile->processes[number];
@@ -103,7 +92,8 @@ int timeline_rows_read(const struct report *report, uint32_t columns, struct tim
 {
   const struct timeline *timeline = report->timeline;
   uint32_t lanes = timeline->lanes_count;
-  *rows = (struct timeline_rows){.from_ns = UINT64_MAX,
+  *rows = (struct timeline_rows){.report = report,
+                                 .from_ns = UINT64_MAX,
                                  .columns = columns,
                                  .rows = calloc((size_t)lanes + 1, sizeof *rows->rows),
                                  .cells = calloc((size_t)lanes * columns + 1, sizeof *rows->cells),

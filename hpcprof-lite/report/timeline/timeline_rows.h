@@ -6,7 +6,6 @@
 #define HPCPROF_LITE_REPORT_TIMELINE_TIMELINE_ROWS_H
 
 #include "hpcprof-lite/report/report.h"
-#include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/views/state_times.h"
 
 enum { TIMELINE_LABEL_MAX = 40, TIMELINE_PROCESS_MAX = 24 };
@@ -20,6 +19,7 @@ struct timeline_row {
 };
 
 struct timeline_rows {
+  const struct report *report;
   uint64_t from_ns, to_ns; /* the life of all lanes */
   struct timeline_row *rows;
   uint32_t count, columns;
@@ -32,11 +32,6 @@ extern const char *const timeline_line_names[]; /* [enum timeline_grouping] what
 
 /* Writes the rank of a process, or its process id, or "2/7" of both where several have that rank. */
 void timeline_rows_process(const struct profile *profile, uint32_t number, char name[TIMELINE_PROCESS_MAX]);
-
-/* Writes the cells host, process, rank and thread of a lane, or of lanes that are shown together: then what they differ
- * in is empty. */
-void timeline_rows_who(const struct report *report, struct row_writer *writer, uint32_t lane,
-                       enum timeline_grouping level);
 
 /* The number of columns that labels leave in `width`. */
 uint32_t timeline_rows_columns(const struct report *report, unsigned width);

@@ -1,110 +1,167 @@
 #include "hpcprof-lite/report/timeline/timeline_table.h"
 
-#include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/timeline/timeline_counters.h"
-#include "hpcprof-lite/report/timeline/timeline_tiles.h"
 
-struct intervals {
-  const struct report *report;
-  struct row_writer writer;
-  uint32_t marks; /* written */
-  bool counters;  /* there is a column for their values */
+/* A row: what a thread did in an interval, what the program has marked, or what was counted. */
+struct event {
+  const struct profile_process *process;
+  uint32_t thread;
+  uint64_t start_ns, end_ns;
+  const char *kind, *category, *name;
+  const struct construct_entry *construct; /* NULL: none, or not known */
+  uint32_t context, wait_for;              /* rows of the tree, or MODEL_NONE */
+  struct cell critical, value;
 };
 
-/* Writes the marks and phases that begin until that time. */
-static void print_marks(struct intervals *table, uint64_t until_ns)
+static void fill(const void *context, const void *row, struct cell *cell)
 {
-  struct row_writer *writer = &table->writer;
-  const struct run_marks *marks = table->report->marks;
-  for (; marks && table->marks < marks->count && marks->marks[table->marks].start_ns <= until_ns; table->marks++) {
-    const struct run_mark *mark = &marks->marks[table->marks];
-    const struct profile_process *process = &table->report->profile->processes[mark->process];
-    row_writer_uint(writer, process->pid);
-    row_writer_optional(writer, process->rank >= 0, (uint64_t)process->rank);
-    row_writer_uint(writer, mark->thread);
-    row_writer_ns(writer, mark->start_ns);
-    row_writer_ns(writer, mark->end_ns);
-    row_writer_text(writer, mark->phase ? "phase" : "mark");
-    for (unsigned i = 0; i < 3; i++) /* category, context, construct */
-      row_writer_empty(writer);
-    row_writer_text(writer, mark->name);
-    for (unsigned i = 0; i < 2u + table->counters; i++)
-      row_writer_empty(writer);
+  const struct report *report = context;
+  const struct event *event = row;
+  const struct construct_entry *construct = event->construct;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/timeline/timeline_table.def"
+#undef COLUMN
+}
+
+#define COLUMN COLUMN_ENTRY
+static const struct table_column columns[] = {
+#include "hpcprof-lite/report/timeline/timeline_table.def"
+};
+#undef COLUMN
+const struct schema timeline_schema = SCHEMA(columns, fill);
+
+/* ---- rows ---- */
+
+/* What takes the rows, and how many marks it has got. */
+struct taker {
+  const struct report *report;
+  table_take *take;
+  void *to;
+  uint32_t marks;
+};
+
+/* Gives the marks and phases that begin until that time. */
+static int give_marks(struct taker *taker, uint64_t until_ns)
+{
+  const struct run_marks *marks = taker->report->marks;
+  int status = 0;
+  while (marks && taker->marks < marks->count && marks->marks[taker->marks].start_ns <= until_ns && !status) {
+    const struct run_mark *mark = &marks->marks[taker->marks++];
+    struct event event = {.process = &taker->report->profile->processes[mark->process],
+                          .thread = mark->thread,
+                          .start_ns = mark->start_ns,
+                          .end_ns = mark->end_ns,
+                          .kind = mark->phase ? "phase" : "mark",
+                          .name = mark->name,
+                          .context = MODEL_NONE,
+                          .wait_for = MODEL_NONE};
+    status = taker->take(taker->to, &event);
   }
-}
-
-static int print_count(void *context, uint32_t lane, const struct timeline_count *count)
-{
-  struct intervals *table = context;
-  struct row_writer *writer = &table->writer;
-  const struct timeline_lane *of = &table->report->timeline->lanes[lane];
-  const struct profile_process *process = &table->report->profile->processes[of->process];
-  row_writer_uint(writer, process->pid);
-  row_writer_optional(writer, process->rank >= 0, (uint64_t)process->rank);
-  row_writer_uint(writer, process->threads[of->thread].index);
-  row_writer_ns(writer, count->start_ns);
-  row_writer_ns(writer, count->end_ns);
-  row_writer_text(writer, "counter");
-  for (unsigned i = 0; i < 3; i++) /* category, context, construct */
-    row_writer_empty(writer);
-  row_writer_text(writer, count->name);
-  row_writer_empty(writer);
-  row_writer_empty(writer);
-  row_writer_uint(writer, count->value);
-  return ferror(writer->stream) ? ERR_INPUT : 0;
-}
-
-static void context_cell(const struct intervals *table, struct row_writer *writer, uint32_t row)
-{
-  bool known = row < table->report->tree->count;
-  row_writer_optional(writer, known, known ? table->report->tree->rows[row].id : 0);
-}
-
-static int print_interval(void *context, const struct timeline_interval *interval)
-{
-  struct intervals *table = context;
-  struct row_writer *writer = &table->writer;
-  const struct timeline *timeline = table->report->timeline;
-  const struct timeline_lane *lane = &timeline->lanes[interval->lane];
-  const struct profile_process *process = &table->report->profile->processes[lane->process];
-  const struct construct_tree *constructs = table->report->constructs;
-  const struct construct_entry *construct =
-      interval->construct < constructs->count ? &constructs->entries[interval->construct] : NULL;
-  print_marks(table, interval->start_ns);
-  row_writer_uint(writer, process->pid);
-  row_writer_optional(writer, process->rank >= 0, (uint64_t)process->rank);
-  row_writer_uint(writer, process->threads[lane->thread].index);
-  row_writer_ns(writer, interval->start_ns);
-  row_writer_ns(writer, interval->end_ns);
-  row_writer_text(writer, interval->category == TIMELINE_GAP ? "gap"
-                          : construct                        ? profile_directive_name(construct->kind)
-                                                             : "");
-  row_writer_text(writer, timeline_category_name((enum timeline_category)interval->category));
-  context_cell(table, writer, interval->context);
-  row_writer_optional(writer, construct, construct ? construct->region : 0);
-  row_writer_text(writer, construct ? construct->name : "");
-  context_cell(table, writer, interval->wait_for);
-  row_writer_optional(writer, lane->critical_known, interval->critical);
-  if (table->counters)
-    row_writer_empty(writer);
-  return ferror(writer->stream) ? ERR_INPUT : 0;
-}
-
-int timeline_table(const struct report *report, bool json)
-{
-  static const char *const columns[] = {
-      "process",   "rank", "thread",   "start_s",          "end_s", "kind", "category", "context_id",
-      "construct", "name", "wait_for", "on_critical_path", "value"};
-  struct intervals table = {.report = report};
-  if (json)
-    return timeline_tiles(report);
-  int status = timeline_counters_any(report, &table.counters);
-  row_writer_begin(&table.writer, report->stream, false, columns, sizeof columns / sizeof *columns - !table.counters);
-  if (!status)
-    status = report->timeline->each(report->timeline->source, MODEL_NONE, print_interval, &table);
-  print_marks(&table, UINT64_MAX);
-  if (!status && table.counters)
-    status = timeline_counters_each(report, print_count, &table);
-  row_writer_end(&table.writer);
   return status;
+}
+
+static int give_count(void *context, uint32_t number, const struct timeline_count *count)
+{
+  struct taker *taker = context;
+  const struct timeline_lane *lane = &taker->report->timeline->lanes[number];
+  const struct profile_process *process = &taker->report->profile->processes[lane->process];
+  struct event event = {.process = process,
+                        .thread = process->threads[lane->thread].index,
+                        .start_ns = count->start_ns,
+                        .end_ns = count->end_ns,
+                        .kind = "counter",
+                        .name = count->name,
+                        .context = MODEL_NONE,
+                        .wait_for = MODEL_NONE,
+                        .value = cell_count(count->value)};
+  return taker->take(taker->to, &event);
+}
+
+static int give_interval(void *context, const struct timeline_interval *interval)
+{
+  struct taker *taker = context;
+  const struct report *report = taker->report;
+  const struct timeline_lane *lane = &report->timeline->lanes[interval->lane];
+  const struct profile_process *process = &report->profile->processes[lane->process];
+  struct event event = {.process = process,
+                        .thread = process->threads[lane->thread].index,
+                        .start_ns = interval->start_ns,
+                        .end_ns = interval->end_ns,
+                        .category = timeline_category_name((enum timeline_category)interval->category),
+                        .context = interval->context,
+                        .wait_for = interval->wait_for,
+                        .critical = cell_optional(lane->critical_known, interval->critical)};
+  if (interval->construct < report->constructs->count) {
+    event.construct = &report->constructs->entries[interval->construct];
+    event.kind = profile_directive_name(event.construct->kind);
+    event.name = event.construct->name;
+  }
+  if (interval->category == TIMELINE_GAP)
+    event.kind = "gap";
+  int status = give_marks(taker, interval->start_ns);
+  return status ? status : taker->take(taker->to, &event);
+}
+
+static int each_mark(const void *source, table_take *take, void *to)
+{
+  struct taker taker = {source, take, to, 0};
+  return give_marks(&taker, UINT64_MAX);
+}
+
+static int each_count(const void *source, table_take *take, void *to)
+{
+  struct taker taker = {source, take, to, 0};
+  return timeline_counters_each(source, give_count, &taker);
+}
+
+static int each_event(const void *source, table_take *take, void *to)
+{
+  const struct report *report = source;
+  struct taker taker = {report, take, to, 0};
+  int status = report->timeline->each(report->timeline->source, MODEL_NONE, give_interval, &taker);
+  if (!status)
+    status = give_marks(&taker, UINT64_MAX);
+  return status ? status : each_count(source, take, to);
+}
+
+/* ---- tables ---- */
+
+int timeline_table(const struct report *report, struct table *table)
+{
+  bool counted = false;
+  table->each = each_event;
+  table->source = report;
+  table->shown = "";
+  int status = table_add(table, &timeline_schema, report);
+  if (!status && report->timeline)
+    status = timeline_counters_any(report, &counted);
+  if (!status && !counted) /* only --columns shows the values */
+    status = table_select(table, table->selected, table->selected_count - 1);
+  return status;
+}
+
+/* Adds some columns of the events as an array.  names: ends in NULL. */
+static int add_array(const struct report *report, struct table *table, const char *name,
+                     int (*each)(const void *source, table_take *take, void *to), const char *const *names)
+{
+  uint32_t numbers[sizeof columns / sizeof *columns], count = 0;
+  struct table *array = table_further(table, name);
+  if (!array || table_add(array, &timeline_schema, report))
+    return ERR_NOMEM;
+  array->each = each;
+  array->source = report;
+  for (; names[count]; count++)
+    numbers[count] = table_number(array, names[count]);
+  return table_select(array, numbers, count);
+}
+
+int timeline_table_further(const struct report *report, struct table *table)
+{
+  static const char *const of_marks[] = {"process", "rank", "thread", "kind", "name", "start_s", "end_s", NULL};
+  static const char *const of_counts[] = {"process", "rank", "thread", "name", "start_s", "end_s", "value", NULL};
+  bool counted = false;
+  int status = add_array(report, table, "marks", each_mark, of_marks);
+  if (!status)
+    status = timeline_counters_any(report, &counted);
+  return !status && counted ? add_array(report, table, "counters", each_count, of_counts) : status;
 }

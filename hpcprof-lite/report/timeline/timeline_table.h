@@ -1,10 +1,15 @@
-/* The intervals of the timeline as CSV, or its tiles as JSON.  Context: BATCH. */
+/* The intervals of the timeline as a table, with what the program has marked and what was counted.  Context: BATCH. */
 #ifndef HPCPROF_LITE_REPORT_TIMELINE_TIMELINE_TABLE_H
 #define HPCPROF_LITE_REPORT_TIMELINE_TIMELINE_TABLE_H
 
 #include "hpcprof-lite/report/report.h"
 
-/* Returns 0, ERR_INPUT or ERR_NOMEM. */
-int timeline_table(const struct report *report, bool json);
+extern const struct schema timeline_schema;
+
+/* Intervals and marks by their start, then what was counted. */
+int timeline_table(const struct report *report, struct table *table);
+
+/* Adds the arrays "marks" and, if anything was counted, "counters".  Returns 0 or ERR_NOMEM. */
+int timeline_table_further(const struct report *report, struct table *table);
 
 #endif
