@@ -6,6 +6,7 @@
 #include "hpcprof-lite/grains/grains.h"
 #include "hpcprof-lite/grains/graph_builder.h"
 #include "hpcprof-lite/input/log_reader.h"
+#include "hpcprof-lite/report/grains_view.h"
 #include "hpcprof-lite/views/construct_rows.h"
 
 #include <inttypes.h>
@@ -36,8 +37,8 @@ struct recorded {
 struct grain_stream {
   struct job *job;
   bool has_reference, without_paths;
-  int (*row)(void *context, const struct grain_row *row);
-  void *context;
+  table_take *take;
+  void *to;
   uint64_t ids;                  /* of the grains of the processes that are done */
   struct graph_builder *builder; /* of the graph; NULL: only rows are wanted */
   const char *root;              /* the graph's */
@@ -153,7 +154,7 @@ static int tell_row(void *context, const struct grain *grain)
   uint64_t before = stream->has_reference ? grain_reference_next(&stream->job->grain_reference) : UINT64_MAX;
   grain_metrics_compute(&pass->limits, before == UINT64_MAX ? NAN : (double)before,
                         &stream->job->profile.constructs.counters, &row);
-  return stream->row(stream->context, &row);
+  return stream->take(stream->to, &row);
 }
 
 static int tell_event(void *context, const struct grain_event *event)
@@ -315,39 +316,39 @@ static int find_contexts(struct job *job)
   return 0;
 }
 
-static int each_row(void *context, int (*row)(void *context, const struct grain_row *row), void *row_context)
+static int each_row(void *context, table_take *take, void *to)
 {
   struct grain_stream *stream = context;
-  stream->row = row;
-  stream->context = row_context;
+  stream->take = take;
+  stream->to = to;
   stream->without_paths = stream->job->report.grain_groups;
   return pass_all(stream, &stream->job->profile, tell_row, job_log_problems(stream->job));
 }
 
-static int put_row(void *context, const struct grain_row *row)
+static int put_row(void *context, const void *row)
 {
   return grain_queue_put(context, row);
 }
 
 /* The same; with several threads, one reads the grains and one prints them. */
-static int each_row_queued(void *context, int (*row)(void *context, const struct grain_row *row), void *row_context)
+static int each_row_queued(void *context, table_take *take, void *to)
 {
   struct grain_stream *stream = context;
   if (stream->job->options.threads < 2)
-    return each_row(context, row, row_context);
+    return each_row(context, take, to);
   struct grain_queue queue;
-  int status = grain_queue_begin(&queue, row, row_context);
+  int status = grain_queue_begin(&queue, take, to);
   status = status ? status : each_row(context, put_row, &queue);
   int printed = grain_queue_end(&queue);
   return status ? status : printed;
 }
 
-static int add_to_graph(void *context, const struct grain_row *row)
+static int add_to_graph(void *context, const void *row)
 {
   return graph_builder_grain(context, row);
 }
 
-static int add_to_groups(void *context, const struct grain_row *row)
+static int add_to_groups(void *context, const void *row)
 {
   return grain_groups_add(context, row);
 }
@@ -378,6 +379,17 @@ static int prepare(struct job *job, uint32_t *count)
   return options->reference ? prepare_reference(job->grain_stream) : 0;
 }
 
+/* Whether groups of grains are shown. */
+static bool shows_groups(const struct options *options)
+{
+  return options->grain_groups || options->format == OPTIONS_TEXT;
+}
+
+table_maker *grains_pipeline_maker(const struct options *options)
+{
+  return shows_groups(options) ? grain_groups_table : grains_table;
+}
+
 int grains_pipeline(struct job *job)
 {
   const struct options *options = &job->options;
@@ -386,7 +398,7 @@ int grains_pipeline(struct job *job)
   if (!count)
     return status;
   job->report.grains = (struct grain_source){each_row_queued, job->grain_stream};
-  if (status || !(options->grain_groups || options->format == OPTIONS_TEXT))
+  if (status || !shows_groups(options))
     return status;
   job->report.grain_groups = &job->grain_groups;
   status = each_row(job->grain_stream, add_to_groups, &job->grain_groups);

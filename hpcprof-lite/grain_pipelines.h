@@ -11,6 +11,9 @@
 /* Fills the report with the groups, or with what delivers single grains while they are printed. */
 int grains_pipeline(struct job *job);
 
+/* Describes the table of grains, or as text, or if they are wanted, of groups. */
+table_maker *grains_pipeline_maker(const struct options *options);
+
 /* Fills the report with the graph. */
 int grain_graph_pipeline(struct job *job);
 

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns what the function returns for the first row that fails. */
+/* Returns what `take` returns for the first row that fails. */
 static int print_batch(const struct grain_queue *queue, struct grain_batch *batch)
 {
   int status = 0;
   for (uint32_t i = 0; i < batch->count && !status; i++) {
     batch->grains[i].path = batch->texts + batch->paths[i];
     batch->rows[i].grain = &batch->grains[i];
-    status = queue->row(queue->context, &batch->rows[i]);
+    status = queue->take(queue->to, &batch->rows[i]);
   }
   return status;
 }
@@ -40,12 +40,10 @@ static void *run(void *context)
   return NULL;
 }
 
-int grain_queue_begin(struct grain_queue *queue, int (*row)(void *context, const struct grain_row *row), void *context)
+int grain_queue_begin(struct grain_queue *queue, table_take *take, void *to)
 {
-  *queue = (struct grain_queue){.row = row,
-                                .context = context,
-                                .filled = calloc(1, sizeof *queue->filled),
-                                .printed = calloc(1, sizeof *queue->printed)};
+  *queue = (struct grain_queue){
+      .take = take, .to = to, .filled = calloc(1, sizeof *queue->filled), .printed = calloc(1, sizeof *queue->printed)};
   pthread_mutex_init(&queue->lock, NULL);
   pthread_cond_init(&queue->changed, NULL);
   queue->running = queue->filled && queue->printed && !pthread_create(&queue->thread, NULL, run, queue);

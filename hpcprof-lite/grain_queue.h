@@ -1,6 +1,6 @@
 /* Hands rows of grains to a thread of their own, which prints them while further ones are read.
  *
- * Context: BATCH.  One thread puts rows, the queue's thread calls the function for each, in their order.  Two batches:
+ * Context: BATCH.  One thread puts rows, the queue's thread gives each to `take`, in their order.  Two batches:
  * one is filled while the other is printed.  Both threads use the queue's fields under the lock, and a batch only while
  * it is theirs.
  */
@@ -8,6 +8,7 @@
 #define HPCPROF_LITE_GRAIN_QUEUE_H
 
 #include "hpcprof-lite/model/grain.h"
+#include "hpcprof-lite/model/table.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -25,8 +26,8 @@ struct grain_batch {
 };
 
 struct grain_queue {
-  int (*row)(void *context, const struct grain_row *row);
-  void *context;
+  table_take *take;
+  void *to;
   struct grain_batch *filled, *printed; /* the one that is filled; the other one */
   pthread_t thread;
   pthread_mutex_t lock;
@@ -36,9 +37,9 @@ struct grain_queue {
 };
 
 /* Starts the thread.  Returns 0 or ERR_NOMEM; grain_queue_end() in either case. */
-int grain_queue_begin(struct grain_queue *queue, int (*row)(void *context, const struct grain_row *row), void *context);
+int grain_queue_begin(struct grain_queue *queue, table_take *take, void *to);
 
-/* Copies a row.  Returns 0, ERR_NOMEM, or what the function has returned for an earlier row. */
+/* Copies a row.  Returns 0, ERR_NOMEM, or what `take` has returned for an earlier row. */
 int grain_queue_put(struct grain_queue *queue, const struct grain_row *row);
 
 /* Waits until all rows are printed.  Returns the same as grain_queue_put(). */

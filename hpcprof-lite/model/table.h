@@ -35,7 +35,7 @@ enum column_form {
   FORM_SECONDS,       /* terminal_seconds() with the decimals of the table, 8 columns; of counts, as FORM_COUNT */
   FORM_BRIEF_SECONDS, /* the same in 6 columns */
   FORM_SHORT_SECONDS, /* in 6 columns, each with decimals of its own */
-  FORM_SHORT_TIME,    /* with its unit, 7 columns */
+  FORM_SHORT_TIME,    /* with its unit, 7 columns; of counts, as FORM_COUNT */
   FORM_PERCENT,       /* terminal_percent(), 5 columns */
   FORM_SHARE,         /* the same, and a dot for 0 */
   FORM_SIGNED_SHARE,  /* terminal_percent() with the sign %, 8 columns */

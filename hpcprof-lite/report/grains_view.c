@@ -2,292 +2,233 @@
 
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/constructs/count_columns.h"
-#include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/parallelism.h"
-#include "hpcprof-lite/report/row_writer.h"
-#include "hpcprof-lite/report/terminal.h"
+#include "hpcprof-lite/report/text_table.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { CELL = 16, PATH_MAX_BYTES = 4200, FIGURES_WIDTH = 47 };
-
-/* ---- cells ---- */
-
-static void construct_cells(struct row_writer *writer, const struct workspan_row *row)
-{
-  row_writer_text(writer, row->kind);
-  row_writer_text(writer, row->name);
-  row_writer_text(writer, row->file);
-  if (row->line)
-    row_writer_uint(writer, row->line);
-  else
-    row_writer_empty(writer);
-}
-
-static void amount_cell(const struct report *report, struct row_writer *writer, uint64_t amount)
-{
-  if (amount == GRAIN_UNKNOWN)
-    row_writer_empty(writer);
-  else
-    row_writer_work(writer, amount, report->profile->workspan.is_time);
-}
-
-static void uint_cell(struct row_writer *writer, uint64_t value, bool known)
-{
-  if (known)
-    row_writer_uint(writer, value);
-  else
-    row_writer_empty(writer);
-}
-
-static void metric_cell(struct row_writer *writer, double value)
-{
-  if (isnan(value))
-    row_writer_empty(writer);
-  else if (value == floor(value) && value < 0x1p53)
-    row_writer_uint(writer, (uint64_t)value);
-  else if (value < 1e12)
-    row_writer_decimal(writer, (uint64_t)(value * 1e4 + 0.5), 4);
-  else
-    row_writer_real(writer, value, 4);
-}
-
 /* ---- single grains ---- */
 
-static const char *const grain_columns[] = {"id",
-                                            "path",
-                                            "kind",
-                                            "parent_id",
-                                            "child_number",
-                                            "sync_number",
-                                            "construct",
-                                            "name",
-                                            "file",
-                                            "line",
-                                            "context_id",
-                                            "thread",
-                                            "cpu",
-                                            "node",
-                                            "exec_s",
-                                            "create_s",
-                                            "chunk_overhead_s",
-                                            "sync_overhead_s",
-                                            "create_instant_s",
-                                            "first",
-                                            "last",
-                                            "parallel_benefit",
-                                            "instantaneous_parallelism",
-                                            "scatter",
-                                            "memory_utilisation",
-                                            "work_deviation",
-                                            "load_balance",
-                                            "critical",
-                                            "slack_s",
-                                            "problems",
-                                            "sync_parent_id",
-                                            "sync_instant_s",
-                                            "chunks"};
+enum { PATH_MAX_BYTES = 4200, CONSTRUCT_KIND_MAX = 128 };
 
-struct printer {
+/* What the cells of a grain are filled from; the texts are those of the row that was filled last. */
+struct grain_filling {
   const struct report *report;
-  struct row_writer writer;
-  struct count_columns columns;
+  char *path, *problems;
 };
 
-static int print_grain(void *context, const struct grain_row *row)
+static struct cell amount_cell(bool time, uint64_t amount)
 {
-  struct printer *printer = context;
-  struct row_writer *writer = &printer->writer;
-  const struct grain *grain = row->grain;
-  char path[PATH_MAX_BYTES], problems[GRAIN_PROBLEM_NAMES];
-  if (*row->prefix)
-    snprintf(path, sizeof path, "%s%s", row->prefix, grain->path);
-  row_writer_uint(writer, row->first_id + grain->id);
-  row_writer_text(writer, *row->prefix ? path : grain->path);
-  row_writer_text(writer, grain_kind_names[grain->kind]);
-  uint_cell(writer, row->first_id + grain->parent, grain->parent);
-  uint_cell(writer, grain->child_number, grain->parent);
-  uint_cell(writer, grain->sync_number, grain->sync_number);
-  construct_cells(writer, &printer->report->workspan.rows[row->directive]);
-  uint_cell(writer, row->context, row->context != UINT32_MAX);
-  row_writer_uint(writer, grain->thread);
-  uint_cell(writer, grain->cpu, grain->cpu != GRAIN_NO_CPU);
-  uint_cell(writer, grain->node, grain->node != GRAIN_NO_CPU);
-  amount_cell(printer->report, writer, row->exec);
-  amount_cell(printer->report, writer, row->create);
-  amount_cell(printer->report, writer, row->chunk_overhead);
-  amount_cell(printer->report, writer, row->sync_overhead);
-  amount_cell(printer->report, writer, row->create_instant);
-  if (grain->first == GRAIN_UNKNOWN)
-    row_writer_empty(writer);
-  else
-    row_writer_int(writer, (int64_t)grain->first);
-  if (grain->last == GRAIN_UNKNOWN)
-    row_writer_empty(writer);
-  else
-    row_writer_int(writer, (int64_t)grain->last);
-  for (unsigned i = 0; i < GRAIN_METRICS; i++)
-    metric_cell(writer, row->metric[i]);
-  row_writer_uint(writer, grain->critical);
-  amount_cell(printer->report, writer, row->slack);
-  grain_problem_names(row->problems, problems);
-  row_writer_text(writer, problems);
-  uint_cell(writer, row->first_id + grain->sync_grain, grain->sync_number);
-  amount_cell(printer->report, writer, row->sync_instant);
-  uint_cell(writer, grain->siblings.chunks, grain->siblings.chunks);
-  count_columns_grain(&printer->columns, writer, row->counts);
-  return ferror(writer->stream) ? -1 : 0;
+  return amount == GRAIN_UNKNOWN ? cell_empty() : cell_amount(amount, time);
 }
 
-static int print_grains(const struct report *report, bool json)
+static struct cell iteration_cell(uint64_t iteration)
 {
-  struct printer printer = {.report = report};
-  count_columns_init(&printer.columns, report->profile, COUNT_COLUMNS_GRAIN, grain_columns,
-                     sizeof grain_columns / sizeof *grain_columns);
-  row_writer_begin(&printer.writer, report->stream, json, printer.columns.all, printer.columns.count);
-  int status = report->grains.each ? report->grains.each(report->grains.context, print_grain, &printer) : 0;
-  row_writer_end(&printer.writer);
-  return status;
+  return iteration == GRAIN_UNKNOWN ? cell_empty() : cell_signed((int64_t)iteration);
+}
+
+static struct cell metric_cell(double value)
+{
+  if (isnan(value))
+    return cell_empty();
+  if (value == floor(value) && value < 0x1p53)
+    return cell_count((uint64_t)value);
+  if (value < 1e12) /* printf() would take most of the time */
+    return (struct cell){.kind = CELL_NUMBER, .decimals = 4, .whole = (uint64_t)(value * 1e4 + 0.5)};
+  return cell_real(value, 4);
+}
+
+static void fill_grain(const void *context, const void *of, struct cell *cell)
+{
+  const struct grain_filling *filling = context;
+  const struct grain_row *row = of;
+  const struct grain *grain = row->grain;
+  const struct workspan_row *construct = &filling->report->workspan.rows[row->directive];
+  const char *path = grain->path;
+  bool time = filling->report->profile->workspan.is_time;
+  if (*row->prefix) {
+    snprintf(filling->path, PATH_MAX_BYTES, "%s%s", row->prefix, path);
+    path = filling->path;
+  }
+  grain_problem_names(row->problems, filling->problems);
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/grains_view.def"
+#undef COLUMN
+}
+
+#define COLUMN COLUMN_ENTRY
+static const struct table_column grain_columns[] = {
+#include "hpcprof-lite/report/grains_view.def"
+};
+#undef COLUMN
+const struct schema grains_schema = SCHEMA(grain_columns, fill_grain);
+
+static int each_grain(const void *source, table_take *take, void *to)
+{
+  const struct report *report = source;
+  return report->grains.each ? report->grains.each(report->grains.context, take, to) : 0;
+}
+
+int grains_table(const struct report *report, struct table *table)
+{
+  struct grain_filling *filling = table_memory(table, sizeof *filling);
+  char *path = table_memory(table, PATH_MAX_BYTES), *problems = table_memory(table, GRAIN_PROBLEM_NAMES);
+  if (!filling || !path || !problems)
+    return ERR_NOMEM;
+  *filling = (struct grain_filling){report, path, problems};
+  table->each = each_grain;
+  table->source = report;
+  table->shown = "";
+  int status = table_add(table, &grains_schema, filling);
+  return status ? status : count_columns_add(table, report->profile, COUNTED_GRAINS);
 }
 
 /* ---- groups ---- */
 
-static const char *const group_columns[] = {"kind",
-                                            "construct",
-                                            "name",
-                                            "file",
-                                            "line",
-                                            "creator",
-                                            "creator_name",
-                                            "creator_file",
-                                            "creator_line",
-                                            "context_id",
-                                            "grains",
-                                            "exec_s",
-                                            "exec_least_s",
-                                            "exec_q25_s",
-                                            "exec_median_s",
-                                            "exec_q75_s",
-                                            "exec_longest_s",
-                                            "problem_grains",
-                                            "problem_exec_s",
-                                            "critical_grains",
-                                            "critical_exec_s",
-                                            "parallel_benefit",
-                                            "instantaneous_parallelism",
-                                            "scatter",
-                                            "memory_utilisation",
-                                            "work_deviation",
-                                            "load_balance"};
-
-static void print_group_row(const struct report *report, struct row_writer *writer, const struct count_columns *columns,
-                            const struct grain_group *group)
+static void fill_group(const void *context, const void *row, struct cell *cell)
 {
-  bool is_time = report->profile->workspan.is_time;
-  row_writer_text(writer, grain_kind_names[group->kind]);
-  construct_cells(writer, &report->workspan.rows[group->directive]);
-  construct_cells(writer, &report->workspan.rows[group->creator]);
-  uint_cell(writer, group->context, group->context != UINT32_MAX);
-  row_writer_uint(writer, group->count);
-  row_writer_work(writer, group->exec, is_time);
-  row_writer_work(writer, group->least, is_time);
-  for (unsigned i = 0; i < GRAIN_GROUPS_QUANTILES; i++)
-    row_writer_work(writer, group->quantiles[i], is_time);
-  row_writer_work(writer, group->longest, is_time);
-  row_writer_uint(writer, group->problem_count);
-  row_writer_work(writer, group->problem_exec, is_time);
-  row_writer_uint(writer, group->critical_count);
-  row_writer_work(writer, group->critical_exec, is_time);
-  for (unsigned i = 0; i < GRAIN_METRICS; i++)
-    row_writer_uint(writer, group->problems[i]);
-  count_columns_group(columns, writer, group);
+  const struct report *report = context;
+  const struct grain_group *group = row;
+  const struct workspan_row *construct = &report->workspan.rows[group->directive];
+  const struct workspan_row *creator = &report->workspan.rows[group->creator];
+  bool time = report->profile->workspan.is_time;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/grain_groups.def"
+#undef COLUMN
 }
 
-/* The parallelism over the span, as one more array of the JSON. */
-static void print_curve_array(const struct report *report)
+/* "chunk of for", or "the program" */
+static struct construct_place place_of(const struct report *report, uint32_t directive, const char *before,
+                                       char kind[CONSTRUCT_KIND_MAX])
 {
-  static const char *const columns[] = {"part", "most", "least"};
-  struct row_writer writer;
-  row_writer_begin_array(&writer, report->stream, "curve", columns, sizeof columns / sizeof *columns);
-  for (unsigned i = 0; i < GRAIN_CURVE_SLOTS; i++) {
-    row_writer_uint(&writer, i);
-    row_writer_uint(&writer, report->grain_curve->touching[i]);
-    row_writer_uint(&writer, report->grain_curve->covering[i]);
-  }
-  row_writer_end(&writer);
+  const struct workspan_row *row = &report->workspan.rows[directive];
+  snprintf(kind, CONSTRUCT_KIND_MAX, "%s%.100s", before, row->directive ? row->kind : "the program");
+  return (struct construct_place){kind, row->directive ? row->name : "", row->file, row->line};
 }
 
-int grains_view_table(const struct report *report, bool json)
+static struct cell place_cell(const struct construct_filling *filling, const struct grain_group *group)
 {
+  static const char *const before[GRAIN_KINDS] = {"", "threads of ", "", "chunk of "};
+  char kind[CONSTRUCT_KIND_MAX];
+  if (group->kind == GRAIN_INITIAL)
+    return cell_text("serial code");
+  struct construct_place place = place_of(filling->report, group->directive, before[group->kind], kind);
+  return construct_text_cell(filling, &place);
+}
+
+static void fill_text(const void *context, const void *row, struct cell *cell)
+{
+  const struct construct_filling *filling = context;
+  const struct report *report = filling->report;
+  const struct grain_group *group = row;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/grain_groups_text.def"
+#undef COLUMN
+}
+
+#define COLUMN COLUMN_ENTRY
+static const struct table_column group_columns[] = {
+#include "hpcprof-lite/report/grain_groups.def"
+};
+static const struct table_column text_columns[] = {
+#include "hpcprof-lite/report/grain_groups_text.def"
+};
+#undef COLUMN
+const struct schema grain_groups_schema = SCHEMA(group_columns, fill_group);
+static const struct schema text_schema = SCHEMA(text_columns, fill_text);
+
+REPORT_EACH(each_group, report->grain_groups->groups, report->grain_groups ? report->grain_groups->count : 0)
+
+/* ---- the parallelism over the span ---- */
+
+struct curve_part {
+  unsigned number;
+  uint64_t most, least;
+};
+
+#define CURVE(COLUMN)                                                                                                  \
+  COLUMN("part", ID, cell_count(part->number), "number of the part of the longest chain, from 0")                      \
+  COLUMN("most", COUNT, cell_count(part->most), "grains that could run in it")                                         \
+  COLUMN("least", COUNT, cell_count(part->least), "grains that could run all the time")
+
+static void fill_part(const void *context, const void *row, struct cell *cell)
+{
+  const struct curve_part *part = row;
+  (void)context;
+  CURVE(COLUMN_CELL)
+}
+
+static const struct table_column curve_columns[] = {CURVE(COLUMN_ENTRY)};
+static const struct schema curve_schema = SCHEMA(curve_columns, fill_part);
+
+static int each_part(const void *source, table_take *take, void *to)
+{
+  const struct grain_curve *curve = source;
   int status = 0;
-  document_open(report, json);
-  if (report->grain_groups) {
-    struct row_writer writer;
-    struct count_columns columns;
-    count_columns_init(&columns, report->profile, COUNT_COLUMNS_EACH, group_columns,
-                       sizeof group_columns / sizeof *group_columns);
-    row_writer_begin(&writer, report->stream, json, columns.all, columns.count);
-    for (uint32_t i = 0; i < report->grain_groups->count; i++)
-      print_group_row(report, &writer, &columns, &report->grain_groups->groups[i]);
-    row_writer_end(&writer);
-    if (json && report->grain_curve)
-      print_curve_array(report);
-  } else {
-    status = print_grains(report, json);
+  for (unsigned i = 0; i < GRAIN_CURVE_SLOTS && !status; i++) {
+    struct curve_part part = {i, curve->touching[i], curve->covering[i]};
+    status = take(to, &part);
   }
-  document_close(report, json);
   return status;
+}
+
+static int add_curve(const struct report *report, struct table *table)
+{
+  struct table *array = table_further(table, "curve");
+  if (!array)
+    return ERR_NOMEM;
+  array->each = each_part;
+  array->source = report->grain_curve;
+  return table_add(array, &curve_schema, NULL);
+}
+
+int grain_groups_table(const struct report *report, struct table *table)
+{
+  if (!report->profile->workspan.known) /* there are no grains at all */
+    return grains_table(report, table);
+  const struct construct_filling *filling = construct_text_filling(report, table);
+  if (!filling)
+    return ERR_NOMEM;
+  table->each = each_group;
+  table->source = report;
+  table->shown = "grains exec_s problem_pct exec_median_s exec_longest_s place";
+  int status = table_add(table, &grain_groups_schema, report);
+  if (!status)
+    status = count_columns_add(table, report->profile, COUNTED_GROUPS);
+  if (!status)
+    status = table_add(table, &text_schema, filling);
+  return !status && report->grain_curve ? add_curve(report, table) : status;
 }
 
 /* ---- text ---- */
 
-/* An amount of work: a time with its unit, or a count. */
-static void amount_text(const struct report *report, uint64_t amount, char out[CELL])
+enum { CELL = 16 };
+
+/* Prints "in for @ solve.c:42 (solve)", cut to the remaining width, one column to the right of the row's name. */
+static void print_creator(const struct text_table *text, const struct grain_group *group)
 {
-  if (report->profile->workspan.is_time)
-    terminal_short_time(amount, out);
-  else
-    terminal_count(amount, out);
+  char kind[CONSTRUCT_KIND_MAX], name[TERMINAL_TEXT_MAX];
+  struct construct_place place = place_of(text->report, group->creator, "in ", kind);
+  construct_text_name(&text->terminal, &place, text_table_room(text, 0), name);
+  fprintf(text->report->stream, "%*s%s\n", (int)text->rest_at, "", name);
 }
 
-/* Prints "chunk of for @ solve.c:42 (solve)", cut to the remaining width, and a newline. */
-static void print_construct(const struct report *report, const struct terminal *terminal, const char *before,
-                            uint32_t directive)
+static void print_group(struct text_table *text, const struct grain_group *group)
 {
-  const struct workspan_row *row = &report->workspan.rows[directive];
-  char kind[128], name[TERMINAL_TEXT_MAX];
-  snprintf(kind, sizeof kind, "%s%.100s", before, row->directive ? row->kind : "the program");
-  struct construct_place place = {kind, row->directive ? row->name : "", row->file, row->line};
-  construct_text_name(terminal, &place, terminal_room(terminal, FIGURES_WIDTH), name);
-  fprintf(report->stream, "%s\n", name);
-}
-
-static void print_group(const struct report *report, const struct terminal *terminal, const struct grain_group *group)
-{
-  static const char *const before[GRAIN_KINDS] = {[GRAIN_CHUNK] = "chunk of ", [GRAIN_IMPLICIT] = "threads of "};
-  char count[CELL], exec[CELL], percent[CELL], median[CELL], longest[CELL];
-  terminal_count(group->count, count);
-  amount_text(report, group->exec, exec);
-  amount_text(report, group->quantiles[1], median);
-  amount_text(report, group->longest, longest);
-  terminal_percent(group->problem_exec, report->profile->workspan.work, percent);
-  fprintf(report->stream, "%8s %8s %6s %9s %9s  ", count, exec, percent, median, longest);
-  if (group->kind == GRAIN_INITIAL)
-    fputs("serial code\n", report->stream);
-  else
-    print_construct(report, terminal, before[group->kind] ? before[group->kind] : "", group->directive);
-  if (group->kind == GRAIN_TASK || (group->kind == GRAIN_CHUNK && group->creator != group->directive)) {
-    fprintf(report->stream, "%*s", FIGURES_WIDTH, "");
-    print_construct(report, terminal, "in ", group->creator);
-  }
+  const struct report *report = text->report;
+  text_table_row(text, group);
+  if (report->chosen_count)
+    return;
+  if (group->kind == GRAIN_TASK || (group->kind == GRAIN_CHUNK && group->creator != group->directive))
+    print_creator(text, group);
   for (unsigned i = 0; i < GRAIN_METRICS; i++)
     if (group->problems[i])
-      fprintf(report->stream, "%*" PRIu64 " grain%s: %s\n", FIGURES_WIDTH - 1, group->problems[i],
+      fprintf(report->stream, "%*" PRIu64 " grain%s: %s\n", (int)text->rest_at - 1, group->problems[i],
               group->problems[i] == 1 ? "" : "s", grain_metric_names[i]);
-  count_columns_group_text(&report->profile->constructs.counters, group, terminal, report->stream);
+  count_columns_group_text(&report->profile->constructs.counters, group, &text->terminal, report->stream);
 }
 
 /* One digit or letter for each slot: 0 for none, otherwise 1 + the binary logarithm. */
@@ -360,22 +301,30 @@ static void print_summary(const struct report *report, const struct terminal *te
   terminal_wrap(terminal, report->stream, "", "", text);
 }
 
+static void print_groups(struct text_table *text)
+{
+  const struct report *report = text->report;
+  text->rest_at++; /* names are cut as those of creators, which are indented */
+  print_summary(report, &text->terminal);
+  putc('\n', report->stream);
+  text_table_heading(text);
+  for (uint32_t i = 0; i < report->grain_groups->count; i++)
+    print_group(text, &report->grain_groups->groups[i]);
+  if (report->grain_curve)
+    print_curves(report, &text->terminal);
+  print_legend(report, &text->terminal);
+}
+
 void grains_view_text(const struct report *report)
 {
-  struct terminal terminal;
-  terminal_init(&terminal, report->stream);
+  struct text_table text;
   if (!report->grain_groups) {
     parallelism_missing(report, "Grains", "log");
     return;
   }
-  print_summary(report, &terminal);
-  fprintf(report->stream, "\n%s%8s %8s %6s %9s %9s  %s%s\n", terminal_bold(&terminal), "Grains", "Exec", "Prob%",
-          "Median", "Longest", "Construct", terminal_plain(&terminal));
-  for (uint32_t i = 0; i < report->grain_groups->count; i++)
-    print_group(report, &terminal, &report->grain_groups->groups[i]);
-  if (report->grain_curve)
-    print_curves(report, &terminal);
-  print_legend(report, &terminal);
+  if (!text_table_init(&text, report, grain_groups_table))
+    print_groups(&text);
+  text_table_release(&text);
   parallelism_chunks_note(report);
   parallelism_log_warning(report);
 }

@@ -1,14 +1,21 @@
 /* Grains: single ones as a table, groups of them as a table and as text.
  *
- * Context: BATCH.  Tables of single grains are printed while the grains are read: the functions return 0, or what the
- * source of the grains has returned.
+ * Context: BATCH.  The rows of single grains come while the grains are read.
  */
 #ifndef HPCPROF_LITE_REPORT_GRAINS_VIEW_H
 #define HPCPROF_LITE_REPORT_GRAINS_VIEW_H
 
 #include "hpcprof-lite/report/report.h"
 
-int grains_view_table(const struct report *report, bool json);
+extern const struct schema grains_schema, grain_groups_schema;
+
+/* Rows are struct grain_row. */
+int grains_table(const struct report *report, struct table *table);
+
+/* Rows are struct grain_group; as JSON, with the array "curve". */
+int grain_groups_table(const struct report *report, struct table *table);
+
+/* Of groups. */
 void grains_view_text(const struct report *report);
 
 #endif

@@ -34,9 +34,9 @@
 
 #include <stdio.h>
 
-/* Delivers the rows of single grains while they are printed: `each` calls `row` for each, and returns 0 or an error. */
+/* Delivers the rows of single grains, struct grain_row, while they are printed.  Returns 0 or an error. */
 struct grain_source {
-  int (*each)(void *context, int (*row)(void *context, const struct grain_row *row), void *row_context);
+  int (*each)(void *context, table_take *take, void *to);
   void *context;
 };
 

@@ -72,7 +72,7 @@ void text_table_figure(const struct text_table *text, const struct table_column 
 {
   static const char *const empty[] = {[CELL_EMPTY] = "", [CELL_UNKNOWN] = "-", [CELL_NONE] = "."};
   enum column_form form = column->form;
-  bool counts = form == FORM_SECONDS && cell->kind == CELL_NUMBER && !cell->decimals;
+  bool counts = (form == FORM_SECONDS || form == FORM_SHORT_TIME) && cell->kind == CELL_NUMBER && !cell->decimals;
   if (empty[cell->kind]) {
     strcpy(out, empty[cell->kind]);
     return;
