@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """hpcprof-lite's command line: selection, limits, sorting, output, and refusals."""
+import json
 import os
 import re
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from report import contents, golden_files, golden_report, golden_rows as rows
+from report import contents, golden_files, golden_report, golden_rows as rows, table as csv_table
 from tap import GOLDEN, REPORT, case, main, start
 
 
@@ -131,6 +132,41 @@ def text_omits_what_has_no_room(_):
         assert all(len(line) <= columns for line in text.split("Percentages")[0].splitlines()), (columns, text)
     assert [len(heads) for heads in shown] == sorted((len(heads) for heads in shown), reverse=True), shown
     assert "Idle%" in shown[1] and "Idle%" not in shown[3] and shown[3] == ["Incl", "s", "%", "Self", "s", "Name"], shown
+
+
+@case
+def columns_choose_from_streams(_):
+    """Single grains, and what the timeline merges: CSV has the chosen columns in their order."""
+    for view, run, names in (("grains", "recorded", "problems,path,exec_s"),
+                             ("timeline", "charted", "end_s,value,kind,context_id"),
+                             ("timeline", "charted-hostile", "name,start_s")):
+        whole = csv_table(golden_report("-q", "-f", "csv", "--view", view, run).stdout.decode())
+        chosen = golden_report("-q", "-f", "csv", "--view", view, "--columns", names, run).stdout.decode()
+        assert chosen.splitlines()[0] == names
+        assert csv_table(chosen) == [{name: row[name] for name in names.split(",")} for row in whole], (view, run)
+    assert "value" not in rows("--view", "timeline", "traced")[0]
+    assert {row["value"] for row in rows("--view", "timeline", "--columns", "value,kind", "traced")} == {""}
+
+
+@case
+def columns_choose_rows_and_leave_arrays(_):
+    """The further arrays of a JSON document have all their columns."""
+    for view, run, names, arrays in (("timeline", ("charted",), "work_s,host", {"states", "lanes", "marks", "counters"}),
+                                     ("grains", ("--grain-groups", "recorded"), "exec_s,kind", {"curve"})):
+        whole = json.loads(golden_report("-q", "-f", "json", "--view", view, *run).stdout)
+        chosen = json.loads(golden_report("-q", "-f", "json", "--view", view, "--columns", names, *run).stdout)
+        assert chosen["columns"] == names.split(",") and set(whole) - {"view", "run", "columns", "rows"} == arrays, whole
+        assert chosen["rows"] == [{name: row[name] for name in names.split(",")} for row in whole["rows"]]
+        assert all(chosen[array] == whole[array] for array in arrays)
+
+
+@case
+def chosen_columns_of_grains_have_no_lines_below(_):
+    groups = rows("--view", "grains", "--grain-groups", "recorded")
+    text = golden_report("-q", "--view", "grains", "--columns", "grains,creator_name", "recorded").stdout.decode()
+    lines = text.split("\n\n")[1].splitlines()
+    assert [line.split() for line in lines] == [["Grains", "creator_name"], *(
+        [row["grains"], *filter(None, [row["creator_name"]])] for row in groups)], text
 
 
 @case
