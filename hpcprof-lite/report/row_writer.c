@@ -164,15 +164,6 @@ void row_writer_begin(struct row_writer *writer, FILE *stream, bool json, const 
   fputs_unlocked(json ? "],\n\"rows\":[" : "\n", stream);
 }
 
-void row_writer_begin_array(struct row_writer *writer, FILE *stream, const char *name, const char *const *columns,
-                            size_t columns_count)
-{
-  *writer = (struct row_writer){.stream = stream, .json = true, .columns = columns, .columns_count = columns_count};
-  fputs_unlocked(",\n", stream);
-  row_writer_json_string(stream, name);
-  fputs_unlocked(":[", stream);
-}
-
 /* Writes the separator before a cell. */
 static void open_cell(struct row_writer *writer)
 {

@@ -37,10 +37,6 @@ void row_writer_keep_names(void);
 void row_writer_begin(struct row_writer *writer, FILE *stream, bool json, const char *const *columns,
                       size_t columns_count);
 
-/* Begins one more array with that name, in JSON. */
-void row_writer_begin_array(struct row_writer *writer, FILE *stream, const char *name, const char *const *columns,
-                            size_t columns_count);
-
 void row_writer_text(struct row_writer *writer, const char *text); /* NULL or "": empty */
 void row_writer_uint(struct row_writer *writer, uint64_t value);
 void row_writer_int(struct row_writer *writer, int64_t value);

@@ -213,8 +213,7 @@ void count_columns_init(struct count_columns *columns, const struct profile *pro
 {
   static const char *const endings[][4] = {[COUNT_COLUMNS_EACH] = {"", "_min", "_mean", "_max"},
                                            [COUNT_COLUMNS_TREE] = {"_incl", "_excl"},
-                                           [COUNT_COLUMNS_SUM] = {""},
-                                           [COUNT_COLUMNS_GRAIN] = {""}};
+                                           [COUNT_COLUMNS_SUM] = {""}};
   unsigned own = 0;
   *columns =
       (struct count_columns){.counters = &profile->constructs.counters, .kind = kind, .unknown = profile->range.traced};
@@ -229,7 +228,7 @@ void count_columns_init(struct count_columns *columns, const struct profile *pro
   columns->ratios_count = counter_ratios(columns->counters, columns->ratios);
   for (uint32_t i = 0; i < columns->ratios_count; i++)
     columns->all[columns->count++] = columns->ratios[i].name;
-  if (columns->counters->count && kind != COUNT_COLUMNS_GRAIN)
+  if (columns->counters->count)
     columns->all[columns->count++] = "counted_pct";
 }
 
@@ -325,36 +324,6 @@ void count_columns_sums(const struct count_columns *columns, struct row_writer *
   ratio_cells(columns, writer, counts, present);
   if (columns->counters->count)
     part_cell(writer, present, all_ns, unread_ns);
-}
-
-/* ---- grains ---- */
-
-void count_columns_grain(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts)
-{
-  for (uint32_t i = 0; i < columns->counters->count; i++)
-    row_writer_optional(writer, counts[i] != GRAIN_UNKNOWN, counts[i]);
-  struct counters_present present = grain_groups_present(counts);
-  ratio_cells(columns, writer, counts, &present);
-}
-
-void count_columns_group(const struct count_columns *columns, struct row_writer *writer,
-                         const struct grain_group *group)
-{
-  uint64_t sums[COUNTERS_MAX];
-  for (uint32_t i = 0; i < columns->counters->count; i++) {
-    const struct grain_counts *counts = &group->counts[i];
-    sums[i] = counts->sum;
-    row_writer_optional(writer, counts->grains, counts->sum);
-    row_writer_optional(writer, counts->grains, counts->least);
-    if (counts->grains)
-      row_writer_real(writer, (double)counts->sum / (double)counts->grains, 2);
-    else
-      row_writer_empty(writer);
-    row_writer_optional(writer, counts->grains, counts->most);
-  }
-  ratio_cells(columns, writer, sums, &group->present);
-  if (columns->counters->count)
-    row_writer_percent(writer, counted_grains(columns->counters, group), group->count);
 }
 
 void count_columns_group_text(const struct counter_names *counters, const struct grain_group *group,

@@ -12,9 +12,8 @@
 #include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/terminal.h"
 
-/* Of each event: the sum, and over the threads or grains the least, mean and greatest; inclusive and exclusive; the
- * sum; or that of a grain, which is exact or not known. */
-enum count_columns_kind { COUNT_COLUMNS_EACH, COUNT_COLUMNS_TREE, COUNT_COLUMNS_SUM, COUNT_COLUMNS_GRAIN };
+/* Of each event: the sum, and over the threads the least, mean and greatest; inclusive and exclusive; or the sum. */
+enum count_columns_kind { COUNT_COLUMNS_EACH, COUNT_COLUMNS_TREE, COUNT_COLUMNS_SUM };
 
 /* What the rows of a table are, and with it what it has of each event. */
 enum counted_rows {
@@ -52,11 +51,6 @@ void count_columns_cells(const struct count_columns *columns, struct row_writer 
  * counts are estimated. */
 void count_columns_sums(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts,
                         const struct counters_present *present, uint64_t all_ns, uint64_t unread_ns);
-
-/* Those of a grain, and of a group of grains. */
-void count_columns_grain(const struct count_columns *columns, struct row_writer *writer, const uint64_t *counts);
-void count_columns_group(const struct count_columns *columns, struct row_writer *writer,
-                         const struct grain_group *group);
 
 /* Prints the counts of a group in words, if there are any. */
 void count_columns_group_text(const struct counter_names *counters, const struct grain_group *group,
