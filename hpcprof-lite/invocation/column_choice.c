@@ -48,7 +48,9 @@ static enum fit fit_of(const struct table_column *column, const char *word)
     return FIT_NAME;
   enum fit name = fit_of_name(column->name, word);
   enum fit heading = column->heading ? fit_of_name(column->heading, word) : FIT_NONE;
-  return heading <= FIT_WITHOUT_UNIT && heading < name ? heading : name;
+  enum fit fit = heading <= FIT_WITHOUT_UNIT && heading < name ? heading : name;
+  bool share = column->type == COLUMN_PERCENT && !strchr(word, '%') && !strcasestr(word, "pct");
+  return share && fit < FIT_CONTAINS ? FIT_CONTAINS : fit;
 }
 
 /* Whether one name is the other one with "_incl" instead of "_excl", or the opposite; `part` is where it stands. */
