@@ -70,8 +70,11 @@ def key_of(column, row):
         return row["file"], int(row["line"] or 0)
     if column in ("kind", "name", "module"):
         return row[column]
-    value = float(row[column] or 0)
-    return value if column.endswith(NAMES) else -value
+    if column in ("parent_id", "depth"):  # in which siblings are equal
+        return int(row["id"])
+    if column.endswith(NAMES):  # without a number last
+        return float(row[column] or "inf")
+    return -float(row[column] or 0)
 
 
 @case
@@ -130,6 +133,7 @@ def text_omits_what_has_no_room(_):
         text = golden_report("--view", "topdown", "blame", COLUMNS=str(columns)).stdout.decode()
         shown.append(text.splitlines()[0].split())
         assert ("Some columns need more width" in text) == (columns < 80), (columns, text)
+        assert "0.050*" in text and "* fewer than 20 samples" in text and "0.200*" not in text, text
         assert all(len(line) <= columns for line in text.split("Percentages")[0].splitlines()), (columns, text)
     assert [len(heads) for heads in shown] == sorted((len(heads) for heads in shown), reverse=True), shown
     assert "Idle%" in shown[1] and "Idle%" not in shown[3] and shown[3] == ["Incl", "s", "%", "Self", "s", "Name"], shown
