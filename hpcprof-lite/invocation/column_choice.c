@@ -8,7 +8,16 @@
 #include <string.h>
 
 /* How well a column fits a word, from the best on. */
-enum fit { FIT_NAME, FIT_WHOLE, FIT_WITHOUT_UNIT, FIT_BEGINS, FIT_CONTAINS, FIT_NONE };
+enum fit {
+  FIT_NAME,
+  FIT_WHOLE,
+  FIT_WITHOUT_UNIT,
+  FIT_HEADING,
+  FIT_HEADING_WITHOUT_UNIT,
+  FIT_BEGINS,
+  FIT_CONTAINS,
+  FIT_NONE
+};
 
 enum { WORD_MAX = 256 };
 
@@ -48,7 +57,11 @@ static enum fit fit_of(const struct table_column *column, const char *word)
     return FIT_NAME;
   enum fit name = fit_of_name(column->name, word);
   enum fit heading = column->heading ? fit_of_name(column->heading, word) : FIT_NONE;
-  enum fit fit = heading <= FIT_WITHOUT_UNIT && heading < name ? heading : name;
+  enum fit fit = name;
+  if (heading == FIT_WHOLE && name > FIT_HEADING)
+    fit = FIT_HEADING;
+  else if (heading == FIT_WITHOUT_UNIT && name > FIT_HEADING_WITHOUT_UNIT)
+    fit = FIT_HEADING_WITHOUT_UNIT;
   bool share = column->type == COLUMN_PERCENT && !strchr(word, '%') && !strcasestr(word, "pct");
   return share && fit < FIT_CONTAINS ? FIT_CONTAINS : fit;
 }
