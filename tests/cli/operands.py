@@ -2,6 +2,7 @@
 """hpcprof-lite's operands and short words: VIEW, the newest directory, several runs, --sort by a part of a name."""
 import csv
 import io
+import json
 import os
 import shutil
 import sys
@@ -259,9 +260,28 @@ def sort_needs_only_a_part_of_a_name(_):
 
 
 @case
-def what_is_not_clear_is_listed(_):
-    line = refused("tasks", "--sort", "below", "constructs", cwd=GOLDEN)
-    assert line.endswith("it could be share_below_1us_pct, share_below_10us_pct"), line
+def where_several_columns_fit_the_first_that_is_shown_is_taken(_):
+    for view, name, word, column, others in (
+            ("tasks", "constructs", "below", "share_below_1us_pct", "share_below_10us_pct"),
+            ("threads", "constructs", "Lock", "lockwait_samples", "lockwait_s")):
+        done = report(view, "--sort", word, name, cwd=GOLDEN)
+        line = f"hpcprof-lite: --sort '{word}' can mean {column}, {others}: it is taken for {column}"
+        assert done.returncode == 0 and line in done.stderr.splitlines(), done
+        assert order(view, word, name) == order(view, column, name), (view, word)
+
+
+@case
+def headings_and_other_spellings_name_columns(_):
+    for view, name, word, column in (
+            ("topdown", "blame", "Incl s", "incl_s"), ("topdown", "blame", "self", "self_s"),
+            ("threads", "constructs", "CPU", "cpu_s"), ("threads", "constructs", "lock_wait_s", "lockwait_s"),
+            ("threads", "constructs", "idle", "idle_s"), ("threads", "constructs", "Lock wait s", "lockwait_s"),
+            ("overheads", "constructs", "Sync%", "sync_pct"), ("parallelism", "graph", "Crit%", "critical_path_pct")):
+        assert order(view, word, name) == order(view, column, name), (view, word)
+
+
+@case
+def what_fits_no_column_is_refused_with_all_of_them(_):
     for word in ("colour", ""):
         line = refused("flat", "--sort", word, "two", cwd=GOLDEN)
         assert f"by '{word}': its columns are id, " in line and "work_excl_s" in line and "cache-misses_incl" in line, line
@@ -270,9 +290,22 @@ def what_is_not_clear_is_listed(_):
     for view, first in columns.items():
         listed = refused(view, "--sort", "zzz", "constructs", cwd=GOLDEN).split("its columns are ")[1]
         header = golden_report("-q", view, "-f", "csv", "constructs").stdout.decode().splitlines()[0].split(",")
-        assert listed.startswith(first) and set(listed.split(", ")) <= set(header), (view, listed)
+        assert listed.startswith(first) and set(header) <= set(listed.split(", ")), (view, listed)
         for column in listed.split(", "):
             assert order(view, column, "constructs"), (view, column)
+
+
+@case
+def columns_are_chosen_in_csv_json_and_text(_):
+    done = golden_report("-q", "threads", "-f", "csv", "--columns", "cpu,Thread,host", "constructs")
+    assert done.stdout.decode().splitlines()[0] == "cpu_s,thread,host", done
+    done = golden_report("-q", "threads", "-f", "json", "--columns", "cpu,Thread", "constructs")
+    assert json.loads(done.stdout)["columns"] == ["cpu_s", "thread"], done
+    text = report("-q", "threads", "--columns", "cpu_s,thread,tool_s", "constructs", cwd=GOLDEN).stdout.splitlines()
+    assert ["CPU", "Thread", "tool_s"] in [line.split() for line in text], text
+    assert "has no column 'colour': its columns are " in refused("threads", "--columns", "cpu,colour", "two", cwd=GOLDEN)
+    assert "--columns needs -f csv or json" in refused("summary", "--columns", "item", "two", cwd=GOLDEN)
+    assert "--columns chooses columns of a view" in refused("-f", "html", "--columns", "item", "two", cwd=GOLDEN)
 
 
 main()
