@@ -59,7 +59,7 @@ static const struct view {
   int (*pipeline)(struct job *job);                     /* fills the report; NULL: it has all */
   void (*text)(const struct report *report);            /* prints it as text, */
   int (*table)(const struct report *report, bool json); /* and as CSV or JSON; */
-  int (*drawing)(const struct report *report);          /* as text that is read meanwhile */
+  int (*drawing)(const struct report *report);          /* as text, if that can fail */
   void (*compared_text)(const struct report *report);
   int (*compared_table)(const struct report *report, bool json);
   table_maker *compared_make;

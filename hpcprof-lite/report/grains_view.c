@@ -315,16 +315,18 @@ static void print_groups(struct text_table *text)
   print_legend(report, &text->terminal);
 }
 
-void grains_view_text(const struct report *report)
+int grains_view_text(const struct report *report)
 {
   struct text_table text;
   if (!report->grain_groups) {
     parallelism_missing(report, "Grains", "log");
-    return;
+    return 0;
   }
-  if (!text_table_init(&text, report, grain_groups_table))
+  int status = text_table_init(&text, report, grain_groups_table);
+  if (!status)
     print_groups(&text);
   text_table_release(&text);
   parallelism_chunks_note(report);
   parallelism_log_warning(report);
+  return status;
 }

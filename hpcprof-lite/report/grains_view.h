@@ -15,7 +15,7 @@ int grains_table(const struct report *report, struct table *table);
 /* Rows are struct grain_group; as JSON, with the array "curve". */
 int grain_groups_table(const struct report *report, struct table *table);
 
-/* Of groups. */
-void grains_view_text(const struct report *report);
+/* Of groups.  Returns 0 or ERR_NOMEM. */
+int grains_view_text(const struct report *report);
 
 #endif

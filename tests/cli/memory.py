@@ -22,6 +22,7 @@ REPORTS = [("summary", (), "recorded"), ("topdown", ("-f", "csv"), "events"), ("
            ("speedup", ("-f", "csv"), "recorded"), ("grains", ("-f", "csv"), "recorded-time"),
            ("grains", ("--reference", "recorded"), "recorded"), ("grain-graph", ("-f", "graphml"), "recorded"),
            ("grain-graph", ("-f", "dot", "--unreduced"), "recorded"),
+           ("grains", ("-f", "json", "--grain-groups"), "recorded"), ("timeline", ("-f", "json"), "charted"),
            ("timeline", ("-f", "perfetto"), "traced"), ("timeline", ("-f", "firefox"), "traced"),
            ("regions", ("--sort", "gain_s"), "constructs2"), ("tasks", ("-f", "csv"), "constructs"),
            ("advice", (), "constructs2"), ("source", (), "recorded"), ("source", ("-f", "csv", "-I", "."), "events"),
