@@ -424,6 +424,8 @@ def chosen_columns_are_those_of_the_table_in_that_order(_):
         assert not any(line.endswith(" ") or line.startswith(" " * 20) and view == "parallelism" for line in below), below
         if view != "threads" and view != "user-counters":
             assert len(below) == len(whole) and all(len(line.split()) >= 2 for line in below), below
+    measured = golden_report("-q", "--view", "speedup", "--columns", "cores,speedup_measured", "graph").stdout.decode()
+    assert re.search("^ +1$", measured, re.M) and not re.search(" $", measured, re.M), measured
     both = rows("--view", "parallelism", "--columns", "construct,lock_bound,construct", "graph")
     assert list(both[0]) == ["construct", "lock_bound"] and {"construct": "critical (app+0x1210)",
                                                              "lock_bound": "0.065000000"} in both
