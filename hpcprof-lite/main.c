@@ -14,7 +14,7 @@
 #include "hpcprof-lite/page/page_pipeline.h"
 #include "hpcprof-lite/overview_pipelines.h"
 #include "hpcprof-lite/report/advice_view.h"
-#include "hpcprof-lite/report/comparison/compare_threads_view.h"
+#include "hpcprof-lite/report/comparison/compare_list_view.h"
 #include "hpcprof-lite/report/comparison/compare_view.h"
 #include "hpcprof-lite/report/comparison/gate_view.h"
 #include "hpcprof-lite/report/comparison/scaling_view.h"
@@ -61,7 +61,6 @@ static const struct view {
   int (*table)(const struct report *report, bool json); /* and as CSV or JSON; */
   int (*drawing)(const struct report *report);          /* as text, if that can fail */
   void (*compared_text)(const struct report *report);
-  int (*compared_table)(const struct report *report, bool json);
   table_maker *compared_make;
   table_maker *make;                                    /* describes its table */
   table_maker *(*maker)(const struct options *options); /* the same, where that depends on options */
@@ -91,9 +90,14 @@ static int write_table(const struct job *job, bool json)
   return make ? table_write(&job->report, make, json) : views[job->options.view].table(&job->report, json);
 }
 
-static int write_compared(const struct report *report, const struct view *view, bool json)
+/* Fills a report about several runs. */
+static int fill_compared(struct job *job, struct comparison *comparison)
 {
-  return view->compared_make ? table_write(report, view->compared_make, json) : view->compared_table(report, json);
+  const struct view *view = &views[job->options.view];
+  comparison->pipeline = view->pipeline;
+  comparison->make = view->make;
+  comparison->compared_make = view->compared_make;
+  return (job->options.scaling ? scaling_pipeline : compare_pipeline)(job, comparison);
 }
 
 /* Writes the CSV of a comparison or of a series into the page, in a job of its own. */
@@ -105,15 +109,13 @@ static int page_comparison(struct job *job, enum options_view number)
   compared.options.view = number;
   compared.options.view_name = options_views[number].name;
   compared.options.format = OPTIONS_CSV;
-  const struct view *view = &views[number];
-  int status = job->options.scaling ? scaling_pipeline(&compared, &comparison)
-                                    : compare_pipeline(&compared, &comparison, view->compared_make);
+  int status = fill_compared(&compared, &comparison);
   compared.report.stream = job->report.stream;
   if (status)
     return status;
   if (job->options.scaling)
     return table_write(&compared.report, scaling_view_table, false);
-  return write_compared(&compared.report, view, false);
+  return table_write(&compared.report, views[number].compared_make, false);
 }
 
 /* Writes a view into the page; of intervals, only fills the report. */
@@ -179,7 +181,7 @@ static int print(struct job *job)
   if (job->options.format != OPTIONS_TEXT && job->options.scaling)
     return table_write(&job->report, scaling_view_table, json);
   if (job->options.format != OPTIONS_TEXT)
-    return several ? write_compared(&job->report, view, json) : write_table(job, json);
+    return several ? table_write(&job->report, view->compared_make, json) : write_table(job, json);
   if (!several)
     document_range(&job->report);
   if (!several && view->drawing)
@@ -202,10 +204,8 @@ static int fill(struct job *job, struct comparison *comparison)
   const struct format *format = &formats[job->options.format];
   if (format->job || format->file) /* all views, which have pipelines of their own */
     return tree_begin(job, true);
-  if (job->options.compare)
-    return compare_pipeline(job, comparison, view->compared_make);
-  if (job->options.scaling)
-    return scaling_pipeline(job, comparison);
+  if (shows_several_runs(&job->options))
+    return fill_compared(job, comparison);
   bool conditions = job->options.conditions_count > 0;
   int status = tree_begin(job, options_view_has(&job->options, HAS_TREE) || conditions);
   if (!status && conditions) /* before --root changes the tree */

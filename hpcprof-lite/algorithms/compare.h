@@ -6,7 +6,6 @@
  * All runs are first translated to common numbers of functions, modules and columns (struct compare_map).  The runs of
  * one side are of one build: their rows are the same if the translated rows are.  Rows of the two sides are joined from
  * the root on: children of joined rows are the same row if they have the same name and file (without directories).
- * In lists, constructs must also have the same kind and function.
  * Regions, tasks and lines of one build must also have the same line; in another build they have the same distance from
  * the begin of their function, or else the same order.
  *
@@ -26,27 +25,6 @@
 
 enum { COMPARE_BASE, COMPARE_NEW, COMPARE_SIDES };
 
-/* Lists of constructs are compared as trees of two levels.  These are the columns of regions, after enum
- * construct_column, and those of parallelism; as many more count in how many runs each figure is known. */
-enum { COMPARE_EXECUTIONS = CONSTRUCT_COLUMNS, COMPARE_GAIN, COMPARE_CONSTRUCT_COLUMNS };
-enum {
-  COMPARE_INSTANCES,
-  COMPARE_WORK,
-  COMPARE_SPAN,
-  COMPARE_CRITICAL_PATH,
-  COMPARE_LOCK_BOUND,
-  COMPARE_PARALLELISM_COLUMNS
-};
-
-/* Columns of threads: the figures of the threads view, of which the last one is known only where there were pauses. */
-enum { COMPARE_THREAD_COLUMNS = 13, COMPARE_THREAD_PAUSED = COMPARE_THREAD_COLUMNS - 1 };
-
-/* Whether a column of threads is a count: samples, dropped, partial; the others are times. */
-static inline bool compare_thread_counts(uint32_t column)
-{
-  return column < 3;
-}
-
 /* How a figure was found: counted by samples; exact, but distributed over rows by samples; exact. */
 enum compare_basis { COMPARE_COUNTED, COMPARE_DISTRIBUTED, COMPARE_EXACT };
 
@@ -54,6 +32,8 @@ enum compare_basis { COMPARE_COUNTED, COMPARE_DISTRIBUTED, COMPARE_EXACT };
 struct compare_map {
   const uint32_t *functions, *modules, *columns; /* MODEL_NONE: a column that is not compared */
   struct names *names;                           /* common ones, for file names */
+  const uint32_t *spent;                         /* columns of the run whose sum is the last column of the sides */
+  uint32_t spent_count;
 };
 
 /* The runs of one side, added up. */
@@ -65,8 +45,6 @@ struct compare_side {
 };
 
 struct compare {
-  bool is_list; /* set after compare_begin(): constructs stand below the root, which tells nothing about where they are
-                 */
   struct compare_side sides[COMPARE_SIDES];
   struct tree joined;
   uint32_t *rows[COMPARE_SIDES]; /* [joined row] row of the side, or MODEL_NONE */
@@ -95,13 +73,6 @@ struct compare_item {
   struct compare_figure figure;
 };
 
-/* A thread of both sides. */
-struct compare_thread {
-  int32_t rank; /* -1: it has none */
-  uint32_t process, thread;
-  uint32_t row; /* of the figures */
-};
-
 /* What became of a --fail-if. */
 struct compare_gate {
   const struct condition *condition;
@@ -123,15 +94,15 @@ struct compare_result {
   char filtered[COMPARE_SIDES][PROFILE_FILTERED_MAX]; /* what the measurement of the first run left out; "": nothing */
   const char *metric;                                 /* the column of the figures */
   const char *unit;
-  struct compare_figure *figures; /* [row of the report's tree], or [row of a thread * columns + column] */
+  struct compare_figure *figures; /* [row of the report's tree] */
   size_t compared;                /* number of figures that were tested */
   struct compare_item *items;
   uint32_t items_count;
-  struct compare_thread *threads; /* in the view threads, in the order in which they are shown */
-  uint32_t threads_count;
-  uint32_t thread_column; /* the number of `metric` */
-  bool metric_chosen;     /* by --metric */
-  uint32_t threads_known; /* bits: columns that were measured on both sides */
+  const struct compare_list *list; /* in a view without a tree */
+  uint32_t list_column;            /* the number of `metric` */
+  struct compare_figure largest;   /* on either side, of the metric: also of lines that are not shown */
+  bool metric_chosen;              /* by --metric */
+  bool all_figures;                /* all figures of the list are compared, not only the metric */
   struct compare_gate *gates;
   uint32_t gates_count;
 };
@@ -146,6 +117,22 @@ int compare_add(struct compare *compare, int side, const struct tree *run, const
  * build. */
 int compare_join(struct compare *compare, const struct names *names, const struct catalog_module *modules,
                  bool same_program);
+
+/* A row of one side. */
+enum compare_class { CHILD_FUNCTION, CHILD_CONSTRUCT, CHILD_LINE, CHILD_OTHER };
+struct compare_child {
+  uint32_t row, line; /* line: from the begin of its function on, if that is known */
+  uint32_t module;
+  enum compare_class class;
+  enum tree_kind kind; /* functions: ROW_FUNCTION, also inlined ones */
+  const char *name, *file;
+  uint32_t partner; /* position among those of the other side, MODEL_NONE */
+};
+
+/* Pairs constructs of equal names, which are sorted by their lines, on both sides: from first[side] to before end[side]
+ * in each list. */
+void compare_pair_constructs(struct compare_child *const lists[], const uint32_t first[], const uint32_t end[],
+                             bool one_build);
 
 /* Sets the values of `joined` to the sums of both sides' means (COMPARE_BASE), or to the new side's (COMPARE_NEW). */
 void compare_show(struct compare *compare, int from);

@@ -2,10 +2,12 @@
 
 #include "hpcprof-lite/comparison/amounts.h"
 #include "hpcprof-lite/comparison/compare_items.h"
-#include "hpcprof-lite/comparison/compare_threads.h"
+#include "hpcprof-lite/comparison/compare_lists.h"
 #include "hpcprof-lite/comparison/gate.h"
 #include "hpcprof-lite/comparison/run_map.h"
+#include "hpcprof-lite/comparison/metric_choice.h"
 #include "hpcprof-lite/gather.h"
+#include "hpcprof-lite/report/tree_view.h"
 #include "hpcprof-lite/tree_pipeline.h"
 
 #include "common/array.h"
@@ -111,10 +113,8 @@ int compare_load_run(struct job *job, char **directory, bool first, struct job *
     status = tree_begin(run, true);
   if (status)
     return status;
-  if (options->view == OPTIONS_THREADS)
+  if (compare_lists_has(options->view))
     return 0;
-  if (amounts_list(options->view))
-    return run_map_list(run);
   if (options->view == OPTIONS_SUMMARY)
     run->options.view = OPTIONS_FLAT; /* of which it shows a part */
   return tree_pipeline(run);
@@ -128,7 +128,10 @@ static int load_runs(struct job *job, struct comparison *comparison)
     if (!comparison->runs[side])
       return job_no_memory();
     for (uint32_t i = 0; i < count; i++) {
-      int status = compare_load_run(job, &comparison->directories[side][i], !i, &comparison->runs[side][i]);
+      struct job *run = &comparison->runs[side][i];
+      int status = compare_load_run(job, &comparison->directories[side][i], !i, run);
+      if (!status && compare_lists_has(job->options.view))
+        status = compare_lists_load(run, comparison->pipeline);
       if (status)
         return status;
     }
@@ -175,6 +178,9 @@ static int add_runs(struct job *job, struct comparison *comparison)
       const struct job *run = &comparison->runs[side][i];
       struct run_map map;
       int status = run_map_init(run, job, &map);
+      const uint32_t spent[] = {run->columns.work, run->columns.overhead};
+      map.map.spent = spent;
+      map.map.spent_count = sizeof spent / sizeof *spent;
       if (!status)
         status = compare_add(&comparison->compare, side, run->report.tree, &map.map);
       run_map_release(&map);
@@ -184,60 +190,73 @@ static int add_runs(struct job *job, struct comparison *comparison)
   return 0;
 }
 
-/* The same in a view that lists constructs. */
-static int find_list_metric(struct job *job, const struct amounts_list *list, struct compare_metric *metric)
+/* What the columns of a tree's table are compared by. */
+struct tree_figures_of {
+  const struct tree_columns *columns;
+  const struct table *table;
+};
+
+/* Whether a column is one of the tree, or the time that text shows as the sum of two. */
+static bool is_figure(const void *context, uint32_t column)
 {
-  struct compare_result *result = job->report.comparison;
-  uint32_t column = job->options.metric ? amounts_list_column(list, job->options.metric) : list->standard;
-  if (column == MODEL_NONE)
-    return ERR_INPUT;
-  bool work = job->options.view == OPTIONS_PARALLELISM && !job->profile.workspan.is_time; /* in another unit */
-  *metric = (struct compare_metric){.column = column, .inclusive = true, .basis = COMPARE_EXACT, .samples = MODEL_NONE};
-  result->metric = list->names[column];
-  result->unit = work || amounts_list_counts(list, column) ? "" : "s";
-  return 0;
+  const struct tree_figures_of *of = context;
+  const struct table_column *about = table_column(of->table, column);
+  uint32_t number;
+  bool inclusive;
+  if (about->text_only)
+    return of->columns->work != MODEL_NONE && (!strcmp(about->name, "incl_s") || !strcmp(about->name, "self_s"));
+  return tree_columns_find(of->columns, about->name, &number, &inclusive);
 }
 
-/* The column that is compared, by its name or as the view's default.  ERR_INPUT if there is no such column. */
+/* Sets the name of the column of --metric, or of the view's own.  Returns 0 or the exit status. */
+static int choose_metric(struct job *job, const char *standard)
+{
+  struct table table = {0};
+  uint32_t column;
+  const struct tree_figures_of of = {&job->columns, &table};
+  const struct metric_choice choice = {&table, is_figure, &of, job->options.view != OPTIONS_TOPDOWN, standard};
+  int status = tree_view_table(&job->report, &table) ? job_no_memory() : 0;
+  if (!status)
+    status = metric_choice_find(job, &choice, &column);
+  if (!status) {
+    job->report.comparison->metric = names_own(&job->names, strdup(table_column(&table, column)->name));
+    status = job->report.comparison->metric ? 0 : job_no_memory();
+  }
+  table_release(&table);
+  return status;
+}
+
+/* Finds the column that is compared.  Returns 0 or the exit status. */
 static int find_metric(struct job *job, const struct comparison *comparison, struct compare_metric *metric)
 {
-  const struct options *options = &job->options;
   const struct tree_columns *columns = &job->columns;
-  const struct amounts_list *list = amounts_list(options->view);
-  bool whole = options->view == OPTIONS_TOPDOWN;
-  const char *name = options->metric;
-  char event[512];
-  if (list)
-    return find_list_metric(job, list, metric);
+  struct compare_result *result = job->report.comparison;
+  bool whole = job->options.view == OPTIONS_TOPDOWN;
+  char standard[512] = "";
   *metric = (struct compare_metric){.samples = columns->samples};
-  if (!name && columns->work != MODEL_NONE)
-    name = whole ? "work_incl_s" : "work_excl_s";
-  else if (!name && columns->events_count) {
-    snprintf(event, sizeof event, "%s_%s", columns->columns[columns->events[0]].name, whole ? "incl" : "excl");
-    name = names_own(&job->names, strdup(event));
-  }
-  if (!name || !tree_columns_find(columns, name, &metric->column, &metric->inclusive))
-    return ERR_INPUT;
+  if (columns->work != MODEL_NONE)
+    strcpy(standard, whole ? "work_incl_s" : "work_excl_s");
+  else if (columns->events_count)
+    snprintf(standard, sizeof standard, "%s_%s", columns->columns[columns->events[0]].name, whole ? "incl" : "excl");
+  int status = choose_metric(job, standard);
+  if (status)
+    return status;
+  bool spent = !tree_columns_find(columns, result->metric, &metric->column, &metric->inclusive);
+  if (spent)
+    metric->inclusive = !strcmp(result->metric, "incl_s");
   for (int side = 0; side < COMPARE_SIDES; side++) {
     const struct job *run = &comparison->runs[side][0];
-    uint32_t own = run_map_own_column(run, &columns->columns[metric->column]);
+    uint32_t own = spent ? run->columns.work : run_map_own_column(run, &columns->columns[metric->column]);
     struct amounts_column amounts = own == MODEL_NONE ? (struct amounts_column){.sample = 1} : amounts_of(run, own);
     metric->sample[side] = amounts.sample;
     if (own == MODEL_NONE)
       continue;
     metric->basis = amounts.basis;
-    job->report.comparison->unit = amounts.unit;
+    result->unit = amounts.unit;
   }
-  job->report.comparison->metric = name;
+  if (spent)
+    metric->column = columns->count;
   return 0;
-}
-
-static int unknown_metric(const struct job *job)
-{
-  job_print_error("view '%s' cannot compare '%s': no such column, or it was not measured; -f csv shows the "
-                  "columns, of which times and counts can be compared",
-                  job->options.view_name, job->options.metric ? job->options.metric : "work");
-  return EXIT_USAGE;
 }
 
 /* Computes and tests the figure of each row. */
@@ -254,19 +273,9 @@ static int test_rows(struct job *job, struct comparison *comparison, const struc
     result->figures[row].base *= scale;
     result->figures[row].now *= scale;
   }
-  if (amounts_list(job->options.view)) /* the root of a list is not shown */
-    result->figures[0].probability = NAN;
   if (job->options.view != OPTIONS_SUMMARY) /* there, together with the other items */
     result->compared = compare_correct(result->figures, compare->joined.count, sizeof *result->figures);
   return result->compared == SIZE_MAX ? ERR_NOMEM : 0;
-}
-
-/* Whether a row is that of the program, which stands first. */
-static bool is_program(const struct job *job, uint32_t row)
-{
-  uint32_t function = job->report.tree->rows[row].function;
-  return job->options.view == OPTIONS_PARALLELISM && function != MODEL_NONE &&
-         !strcmp(job->names.functions[function].file, profile_directive_name(DIRECTIVE_PROGRAM));
 }
 
 /* Sorts siblings by a column that a comparison adds; its keys replace the values of a column meanwhile. */
@@ -279,18 +288,11 @@ static int sort_by_figures(struct job *job, struct comparison *comparison, const
     double key = compare_sort_key(&comparison->result.figures[row], name);
     if (isnan(key))
       return ERR_INPUT;
-    tree->excl[(size_t)row * tree->columns] = is_program(job, row) ? UINT64_MAX : model_rounded(key * fine);
+    tree->excl[(size_t)row * tree->columns] = model_rounded(key * fine);
   }
   int status = tree_finish(tree, &order, keep_ids);
   compare_show(&comparison->compare, COMPARE_BASE);
   return status;
-}
-
-static int bad_sort(const struct job *job)
-{
-  job_print_error("view '%s' cannot be sorted by '%s': no such column, or it is empty; -f csv shows the columns",
-                  job->options.view_name, job->options.sort);
-  return EXIT_USAGE;
 }
 
 /* Sorts the joined tree by the difference, or top-down by the weight in both sides; then by --sort, with the same
@@ -305,11 +307,9 @@ static int sort_rows(struct job *job, struct comparison *comparison)
                                                     : sort_by_figures(job, comparison, "difference", false);
   if (!status && sort)
     status = sort_by_figures(job, comparison, sort, true);
-  if (status == ERR_INPUT && !amounts_list(job->options.view)) /* it is a column of the view */
+  if (status == ERR_INPUT) /* it is a column of the view */
     status = job_sort_tree(job, tree);
-  else if (status == ERR_INPUT)
-    status = run_map_order(job, &order) ? ERR_INPUT : tree_finish(tree, &order, true);
-  return status == ERR_INPUT ? bad_sort(job) : status ? job_no_memory() : 0;
+  return status ? job_no_memory() : 0;
 }
 
 /* Whether the executables of both sides are of one build. */
@@ -327,34 +327,19 @@ static bool same_program(const struct comparison *comparison)
   return false;
 }
 
-static int join_threads(struct job *job, struct comparison *comparison)
-{
-  const char *metric = job->options.metric;
-  uint32_t column = compare_threads_column(metric ? metric : "cpu_s");
-  if (column == MODEL_NONE)
-    return unknown_metric(job);
-  int status = compare_threads(job, comparison, column);
-  if (!status && !(comparison->result.threads_known >> column & 1))
-    return unknown_metric(job);
-  return status == ERR_INPUT ? bad_sort(job) : status ? job_no_memory() : 0;
-}
-
-static int join_rows(struct job *job, struct comparison *comparison, table_maker *make)
+static int join_rows(struct job *job, struct comparison *comparison)
 {
   struct compare_metric metric;
   const struct job *newest = &comparison->runs[COMPARE_NEW][comparison->counts[COMPARE_NEW] - 1];
-  if (job->options.view == OPTIONS_PARALLELISM && !run_map_one_unit(comparison)) {
-    job_print_error("view 'parallelism' cannot compare work and span of different units");
-    return EXIT_USAGE;
-  }
   int status = run_map_columns(job, comparison);
   if (!status)
-    status = compare_begin(&comparison->compare, job->columns.count, newest->report.tree->rows[0].name);
-  comparison->compare.is_list = amounts_list(job->options.view);
-  if (!status && find_metric(job, comparison, &metric))
-    return unknown_metric(job);
-  if (!status)
-    status = add_runs(job, comparison);
+    status = compare_begin(&comparison->compare, job->columns.count + 1, newest->report.tree->rows[0].name);
+  if (status)
+    return job_no_memory();
+  status = find_metric(job, comparison, &metric);
+  if (status)
+    return status;
+  status = add_runs(job, comparison);
   if (!status)
     status = compare_join(&comparison->compare, &job->names, job->profile.catalog.modules, same_program(comparison));
   if (!status)
@@ -362,12 +347,9 @@ static int join_rows(struct job *job, struct comparison *comparison, table_maker
   if (status)
     return job_no_memory();
   job->report.tree = &comparison->compare.joined;
-  if (make)
-    status = job_choose_columns(job, make);
+  status = job_choose_columns(job, comparison->compared_make);
   if (status)
     return status;
-  if (job->options.view == OPTIONS_PARALLELISM) /* which omits no rows, as without --compare */
-    job->options.percent_limit = 0;
   status = sort_rows(job, comparison);
   if (!status)
     status = tree_limit(job);
@@ -399,7 +381,7 @@ int compare_conditions(struct job *job, struct comparison *comparison)
   return check_conditions(job, comparison, NULL, &now);
 }
 
-int compare_pipeline(struct job *job, struct comparison *comparison, table_maker *make)
+int compare_pipeline(struct job *job, struct comparison *comparison)
 {
   struct compare_result *result = &comparison->result;
   int status = compare_directories(&job->options, comparison);
@@ -426,10 +408,10 @@ int compare_pipeline(struct job *job, struct comparison *comparison, table_maker
   }
   job->profile.workspan.is_time = newest->profile.workspan.is_time;
   job->profile.workspan.unit = newest->profile.workspan.unit; /* of which it stays the owner */
-  if (job->options.view == OPTIONS_THREADS)
-    status = join_threads(job, comparison);
+  if (compare_lists_has(job->options.view))
+    status = compare_lists(job, comparison, same_program(comparison));
   else
-    status = join_rows(job, comparison, make);
+    status = join_rows(job, comparison);
   if (!status && job->options.view == OPTIONS_SUMMARY)
     status = compare_items(comparison) ? job_no_memory() : 0;
   struct gate_side base = {comparison->runs[COMPARE_BASE], comparison->counts[COMPARE_BASE]};
@@ -454,10 +436,10 @@ void compare_pipeline_release(struct job *job, struct comparison *comparison)
     free(comparison->runs[side]);
     free(comparison->directories[side]);
   }
+  compare_lists_release(comparison);
   compare_release(&comparison->compare);
   scaling_release(&comparison->scaling);
   free(comparison->result.figures);
   free(comparison->result.items);
-  free(comparison->result.threads);
   free(comparison->result.gates);
 }

@@ -3,6 +3,7 @@
 #include "hpcprof-lite/comparison/amounts.h"
 #include "hpcprof-lite/comparison/moved_lines.h"
 #include "hpcprof-lite/report/comparison/gate_view.h"
+#include "hpcprof-lite/report/constructs/regions_view.h"
 #include "hpcprof-lite/views/construct_rows.h"
 
 #include <math.h>
@@ -106,24 +107,43 @@ static bool selects(const struct job *run, const struct condition *condition, co
   return selector_matches(&run->names, &condition->selector, &row);
 }
 
+/* Adds up a column of the view regions over the constructs that are selected. */
+static int sum_constructs(const struct job *run, const struct condition *condition, const struct construct_tree *list,
+                          struct measured *measured)
+{
+  struct table table = {0};
+  struct report report = run->report;
+  report.constructs = list;
+  int status = regions_table(&report, &table);
+  struct cell *cells = calloc((size_t)table.columns_count + 1, sizeof *cells);
+  uint32_t column = table_number(&table, condition->column);
+  *measured = (struct measured){.known = list->count && column != MODEL_NONE, .unit = "", .basis = COMPARE_EXACT};
+  if (status || !cells)
+    status = ERR_NOMEM;
+  else if (measured->known && table_column(&table, column)->type == COLUMN_SECONDS)
+    measured->unit = "s";
+  for (uint32_t i = 1; i < list->count && !status && measured->known; i++) {
+    if (!selects(run, condition, &list->entries[i]))
+      continue;
+    table_cells(&table, &(struct construct_line){&list->entries[i], NULL}, cells);
+    if (cells[column].kind != CELL_NUMBER)
+      continue;
+    measured->matched = true;
+    measured->value += cell_value(&cells[column]);
+  }
+  free(cells);
+  table_release(&table);
+  return status;
+}
+
 static int measure_constructs(struct job *run, const struct condition *condition, struct measured *measured)
 {
   struct construct_tree tree = {0}, list = {0};
-  const struct amounts_list *columns = amounts_list(OPTIONS_REGIONS);
-  uint32_t column = amounts_list_column(columns, condition->column);
-  bool counts = amounts_list_counts(columns, column);
   int status = construct_rows(&run->profile, &run->names, &run->tree, run->row_of, &tree);
   if (!status)
     status = construct_rows_flat(&tree, &run->names, &list);
-  *measured = (struct measured){.known = list.count, .unit = counts ? "" : "s", .basis = COMPARE_EXACT};
-  double scale = counts ? 1 : 1e-9;
-  for (uint32_t i = 1; i < list.count && !status; i++) {
-    uint64_t value;
-    if (!selects(run, condition, &list.entries[i]) || !amounts_construct_value(&list.entries[i], column, &value))
-      continue;
-    measured->matched = true;
-    measured->value += (double)value * scale;
-  }
+  if (!status)
+    status = sum_constructs(run, condition, &list, measured);
   construct_tree_release(&list);
   construct_tree_release(&tree);
   return status;

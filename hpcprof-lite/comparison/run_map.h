@@ -23,14 +23,7 @@ void run_map_release(struct run_map *map);
 /* Returns the run's own number of a column, or MODEL_NONE. */
 uint32_t run_map_own_column(const struct job *run, const struct catalog_column *column);
 
-/* Makes a list of the constructs of a run the tree of its report, with the columns of amounts_list() and one more for
- * each that counts in how many runs the figure is known.  Returns 0, or the exit status after it has printed why. */
-int run_map_list(struct job *run);
-
 /* Whether work and span have the same unit in all runs that know them. */
 bool run_map_one_unit(const struct comparison *comparison);
-
-/* Interprets --sort.  Returns ERR_INPUT if there is no such column. */
-int run_map_order(const struct job *job, struct tree_order *order);
 
 #endif

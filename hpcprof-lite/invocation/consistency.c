@@ -22,6 +22,7 @@ static void write_words(const struct options *options, const char *words, char *
                 {"{root}", options->root_text, 0},
                 {"{base}", options->compare, 0},
                 {"{views with --scaling}", NULL, HAS_SCALING},
+                {"{views with --compare}", NULL, HAS_COMPARE},
                 {"{views with --root}", NULL, HAS_ROOT},
                 {"{views with --depth}", NULL, HAS_DEPTH},
                 {"{views with --percent-limit}", NULL, HAS_PERCENT},
@@ -213,15 +214,17 @@ static int check_comparison(const struct options *options, char *message, size_t
   bool compares = options->compare, column = compares && options->view != OPTIONS_SUMMARY;
   const struct refusal metric[] = {{options->metric && options->format != OPTIONS_FOLDED && !column,
                                     "--metric is the column to compare or fold: it needs --compare and topdown, "
-                                    "bottomup, flat, regions, parallelism or threads; or -f folded"}};
+                                    "bottomup, flat, regions, overheads, tasks, parallelism or threads; or -f folded"}};
   const struct refusal refusals[] = {
       {!options->directories_count, "--compare '{base}' needs the runs to compare to it: --compare BASE DIR"},
       {options->merge, "--compare keeps runs apart: it cannot be used with --merge"},
       {!options_view_has(options, HAS_COMPARE),
-       "view '{view}' cannot be compared: use summary, topdown, bottomup, flat, regions, parallelism or threads"},
+       "view '{view}' cannot be compared: use {views with --compare}"},
       {options->limited, "--compare compares whole runs: it cannot be used with --from and --to"},
       {options->scenarios_count, "--compare compares what was measured: it cannot be used with --what-if"},
       {options->per_thread, "--compare compares sums over threads: it cannot be used with --per-thread"},
+      {options->columns && options->format == OPTIONS_TEXT,
+       "text of a comparison shows what --metric chooses: --columns needs -f csv or json"},
       {options->root_text && options->root.is_id,
        "cannot use '--root {root}' with --compare: the same context has another id in each run"},
   };

@@ -7,13 +7,6 @@
 
 #include "hpcprof-lite/model/profile.h"
 
-#define THREAD_ORDER_COLUMNS 17 /* the last one, pauses, only where there were any */
-#define THREAD_ORDER_FIGURES 4  /* the first ones say which thread it is */
-extern const char *const thread_order_columns[THREAD_ORDER_COLUMNS];
-
-/* Returns a thread's figure in a column, from THREAD_ORDER_FIGURES on. */
-uint64_t thread_order_figure(const struct profile_thread *thread, size_t column);
-
 /* Sets *order to a new array of the threads of all usable processes, which the caller frees; an element is process <<
  * 32 | thread, both positions in the profile.  Returns 0 or ERR_NOMEM. */
 int thread_order(const struct profile *profile, uint64_t **order, uint32_t *count);

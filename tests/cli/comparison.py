@@ -229,7 +229,7 @@ def parallelism_is_compared(_):
         key = ("kind", "name", "line")
         same, before = (next(one for one in some if all(one[k] == row[k] for k in key)) for some in (plain, old))
         for column in same:
-            if column not in ("iteration_parallelism", "note", "executions"):
+            if column != "note":
                 assert row[column] == same[column], (column, row, same)
         assert (row["base"], row["new"]) == (before["span"], same["span"])
     share = golden_report("-q", "--compare", "constructs", "--view", "parallelism", "--metric", "critical_path", "-f",
@@ -282,6 +282,51 @@ def threads_are_compared_with_all_their_columns(directory):
                                                "basic")
     assert "cannot be sorted by 'speed'" in refused("-q", "--compare", "basic", "--view", "threads", "--sort", "speed",
                                                     "basic")
+
+
+@case
+def columns_are_named_as_in_csv_or_as_in_text(directory):
+    """--metric and --sort take names, headings, and parts of them; --columns chooses columns of the comparison."""
+    base = synthetic(directory, "base", "--threads", "3", contexts=300)
+    new = synthetic(directory, "new", "--threads", "3", "--slower", "30", contexts=300)
+    for view, word, column in (("threads", "Idle", "idle_s"), ("threads", "core wait", "core_wait_s"),
+                               ("threads", "wall_s", "wall_s"), ("flat", "lock_wait_excl_s", "lockwait_excl_s"),
+                               ("flat", "overhead_excl", "overhead_excl_s")):
+        by_word, by_name_ = (rows(view, "-q", "--compare", base, "--metric", metric, new) for metric in (word, column))
+        assert by_word == by_name_ and (view == "flat" or all(row["new"] == row[column] for row in by_word)), word
+    done = report("--compare", base, "--view", "flat", "--metric", "work", new)
+    assert "can mean work_excl_s" not in done.stderr and "(work_excl_s)" in done.stdout, done
+    found = rows("threads", "-q", "--compare", base, "--sort", "Work", new)
+    works = [float(row["work_s"]) for row in found]
+    assert works == sorted(works, reverse=True), found
+    for view, word, parts in (("topdown", "incl", ("work_incl_s", "overhead_incl_s")),
+                              ("flat", "self", ("work_excl_s", "overhead_excl_s"))):  # as text shows them
+        for row in rows(view, "-q", "--compare", base, "--metric", word, new):
+            assert abs(float(row["new"]) - sum(float(row[part]) for part in parts)) < 2e-9, (word, row)
+    csv = report("-q", "--compare", base, "--view", "threads", "-f", "csv", "--columns", "thread,new,work_s_base,Idle",
+                 new).stdout.splitlines()
+    assert csv[0] == "thread,new,work_s_base,idle_samples" or csv[0] == "thread,new,work_s_base,idle_s", csv
+    for word in ("id", "kind", "abs_idleness_pct"):
+        assert f"cannot compare '{word}'" in refused("-q", "--compare", "basic", "--view", "flat", "--metric", word, "basic")
+    assert "needs -f csv or json" in refused("--compare", "basic", "--view", "threads", "--columns", "thread", "basic")
+
+
+@case
+def overheads_and_tasks_are_compared(_):
+    plain = {row["line"] + row["name"]: row for row in
+             table(golden_report("-q", "--view", "overheads", "-f", "csv", "constructs2").stdout.decode())}
+    both = table(golden_report("-q", "--compare", "constructs", "--view", "overheads", "-f", "csv",
+                               "constructs2").stdout.decode())
+    assert both[0]["kind"] == "program" and len(both) == len(plain)
+    for row in both:
+        same = plain[row["line"] + row["name"]]
+        assert all(row[column] == same[column] for column in same if column != "region"), (row, same)
+        assert row["new"] == row["total_s"]
+    plain = table(golden_report("-q", "--view", "tasks", "-f", "csv", "constructs").stdout.decode())
+    both = table(golden_report("-q", "--compare", "constructs", "--view", "tasks", "--metric", "instances", "-f", "csv",
+                               "constructs").stdout.decode())
+    assert plain and [row["instances"] for row in both] == [row["instances"] for row in plain]
+    assert all(float(row["base"]) == float(row["new"]) == float(row["instances"]) for row in both), both
 
 
 @case

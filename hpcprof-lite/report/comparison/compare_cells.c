@@ -32,26 +32,3 @@ int compare_cells_add(struct table *table, compare_cells_of *figure_of, const st
   *compared = (struct compared){figure_of, report};
   return table_add(table, &compare_cells_schema, compared);
 }
-
-size_t compare_cells_headers(const char **headers)
-{
-  static const char *const names[COMPARE_CELLS] = {"base", "new", "difference", "ratio", "significance"};
-  for (size_t i = 0; i < COMPARE_CELLS; i++)
-    headers[i] = names[i];
-  return COMPARE_CELLS;
-}
-
-void compare_cells(struct row_writer *writer, const struct compare_figure *figure)
-{
-  row_writer_real(writer, figure->base, 9);
-  row_writer_real(writer, figure->now, 9);
-  row_writer_real(writer, figure->now - figure->base, 9);
-  if (figure->base > 0)
-    row_writer_real(writer, figure->now / figure->base, 6);
-  else
-    row_writer_empty(writer);
-  if (isnan(figure->probability))
-    row_writer_empty(writer);
-  else
-    row_writer_real(writer, figure->probability, 6);
-}

@@ -4,9 +4,6 @@
 
 #include "hpcprof-lite/algorithms/compare.h"
 #include "hpcprof-lite/report/report.h"
-#include "hpcprof-lite/report/row_writer.h"
-
-enum { COMPARE_CELLS = 5 };
 
 /* Returns the compared figure of a row of the report's table. */
 typedef const struct compare_figure *compare_cells_of(const struct report *report, const void *row);
@@ -15,11 +12,5 @@ extern const struct schema compare_cells_schema;
 
 /* Adds these columns to a table.  Returns 0 or ERR_NOMEM. */
 int compare_cells_add(struct table *table, compare_cells_of *figure_of, const struct report *report);
-
-/* Writes the names of the columns to headers[COMPARE_CELLS], and returns their number. */
-size_t compare_cells_headers(const char **headers);
-
-/* Writes their cells. */
-void compare_cells(struct row_writer *writer, const struct compare_figure *figure);
 
 #endif

@@ -56,6 +56,24 @@ void compare_text_legend(const struct report *report)
   legend_print(report, line, full);
 }
 
+void compare_text_begin(const struct report *report, struct terminal *terminal, const char *heading, const char *metric)
+{
+  enum { BESIDE = 12 };
+  char name[TERMINAL_TEXT_MAX] = "";
+  terminal_init(terminal, report->stream);
+  compare_text_heading(report);
+  if (metric)
+    terminal_fit(terminal, metric, terminal_room(terminal, COMPARE_TEXT_WIDTH + BESIDE), name);
+  fprintf(report->stream, "%s%10s%10s%10s%9s    %s%s%s%s%s\n", terminal_bold(terminal), "Base", "New", "Diff", "Change",
+          heading, metric ? " (" : "", name, metric ? ")" : "", terminal_plain(terminal));
+}
+
+void compare_text_end(const struct report *report)
+{
+  compare_text_legend(report);
+  legend_omitted(report);
+}
+
 /* A figure in 9 columns. */
 static void figure_text(double value, const char *unit, unsigned decimals, bool sign, char out[CELL])
 {

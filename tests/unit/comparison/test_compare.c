@@ -67,7 +67,7 @@ static void join(uint32_t count, bool same_program)
   uint32_t functions[64], all_modules[] = {0, 1}, columns[] = {SAMPLES, WORK};
   for (uint32_t i = 0; i < 64; i++)
     functions[i] = i;
-  struct compare_map map = {functions, all_modules, columns, &names};
+  struct compare_map map = {functions, all_modules, columns, &names, NULL, 0};
   for (int side = 0; side < COMPARE_SIDES; side++)
     for (uint32_t i = 0; i < count; i++) {
       tree_inclusive(&runs[side][i]);

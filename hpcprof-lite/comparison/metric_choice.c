@@ -1,0 +1,46 @@
+#include "hpcprof-lite/comparison/metric_choice.h"
+
+#include "hpcprof-lite/invocation/column_choice.h"
+
+#include <stdlib.h>
+
+static int unknown(const struct job *job)
+{
+  job_print_error("view '%s' cannot compare '%s': no such column, or it was not measured; -f csv shows the "
+                  "columns, of which times and counts can be compared",
+                  job->options.view_name, job->options.metric ? job->options.metric : "work");
+  return EXIT_USAGE;
+}
+
+/* Finds the column that fits best among those that can be compared. */
+static int find_fitting(const struct job *job, const struct metric_choice *choice, const char *word, uint32_t *column)
+{
+  struct table figures = {.shown = choice->table->shown};
+  struct column_choice found = {.column = MODEL_NONE};
+  struct table_column *columns = table_memory(&figures, choice->table->columns_count * sizeof *columns);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < choice->table->columns_count && columns; i++)
+    if (choice->is_figure(choice->context, i))
+      columns[count++] = *table_column(choice->table, i);
+  int status = columns ? table_add(&figures, &(struct schema){columns, count, NULL}, NULL) : ERR_NOMEM;
+  if (!status)
+    column_choice_find(&figures, word, choice->exclusive, &found);
+  *column = found.column == MODEL_NONE ? MODEL_NONE : table_number(choice->table, columns[found.column].name);
+  if (found.several && !job->options.quiet)
+    job_print_error("--metric '%s' can mean %s: it is taken for %s", word, found.names ? found.names : "not known",
+                    columns[found.column].name);
+  free(found.names);
+  table_release(&figures);
+  return status;
+}
+
+int metric_choice_find(const struct job *job, const struct metric_choice *choice, uint32_t *column)
+{
+  const char *word = job->options.metric ? job->options.metric : choice->standard;
+  *column = table_number(choice->table, word);
+  if (*column != MODEL_NONE)
+    return choice->is_figure(choice->context, *column) ? 0 : unknown(job);
+  if (find_fitting(job, choice, word, column))
+    return job_no_memory();
+  return *column == MODEL_NONE ? unknown(job) : 0;
+}
