@@ -3,6 +3,7 @@
 #include "common/array.h"
 #include "common/escape.h"
 #include "common/words.h"
+#include "hpcprof-lite/comparison/run_figures.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -223,7 +224,9 @@ static int take_condition(const struct taken *taken)
   if (!array_reserve(&options->conditions, &options->conditions_room, (size_t)count + 1, sizeof *options->conditions))
     return fail(taken, "not enough memory");
   options->conditions_count++;
-  int status = condition_parse(taken->text, &options->conditions[count], &wrong);
+  struct condition_metric metrics[RUN_METRICS_MAX];
+  uint32_t metrics_count = run_figure_metrics(metrics);
+  int status = condition_parse(taken->text, metrics, metrics_count, &options->conditions[count], &wrong);
   if (!status)
     return 0;
   return fail(taken, "cannot use --fail-if '%s': %s", taken->text, status == ERR_INPUT ? wrong : "not enough memory");

@@ -40,85 +40,51 @@ static const char *parse_limit(const char *text, struct condition *condition)
   return needs;
 }
 
-/* The metrics and their columns.  Those of further events end in _incl and _excl. */
-static const struct {
-  const char *name, *column;
-  enum condition_scope scope;
-} metrics[] = {{"elapsed", "elapsed", CONDITION_RUN},
-               {"cpu", "cpu", CONDITION_RUN},
-               {"span", "span", CONDITION_RUN},
-               {"parallelism", "parallelism", CONDITION_RUN},
-               {"efficiency", "parallel_efficiency", CONDITION_RUN},
-               {"parallel_efficiency", "parallel_efficiency", CONDITION_RUN},
-               {"load_balance", "load_balance", CONDITION_RUN},
-               {"serialisation", "serialisation", CONDITION_RUN},
-               {"lock_waiting", "lock_waiting", CONDITION_RUN},
-               {"runtime_overhead", "runtime_overhead", CONDITION_RUN},
-               {"samples", "samples", CONDITION_CONTEXTS},
-               {"work", "work_incl_s", CONDITION_CONTEXTS},
-               {"work_incl_s", "work_incl_s", CONDITION_CONTEXTS},
-               {"work_excl_s", "work_excl_s", CONDITION_CONTEXTS},
-               {"overhead", "overhead_incl_s", CONDITION_CONTEXTS},
-               {"overhead_incl_s", "overhead_incl_s", CONDITION_CONTEXTS},
-               {"overhead_excl_s", "overhead_excl_s", CONDITION_CONTEXTS},
-               {"lockwait", "lockwait_incl_s", CONDITION_CONTEXTS},
-               {"lockwait_incl_s", "lockwait_incl_s", CONDITION_CONTEXTS},
-               {"lockwait_excl_s", "lockwait_excl_s", CONDITION_CONTEXTS},
-               {"idleness", "idleness_incl_s", CONDITION_CONTEXTS},
-               {"idleness_incl_s", "idleness_incl_s", CONDITION_CONTEXTS},
-               {"idleness_excl_s", "idleness_excl_s", CONDITION_CONTEXTS},
-               {"critical_path", "critical_path_incl", CONDITION_CONTEXTS},
-               {"critical_path_incl", "critical_path_incl", CONDITION_CONTEXTS},
-               {"critical_path_excl", "critical_path_excl", CONDITION_CONTEXTS},
-               {"exec_s", "exec_s", CONDITION_CONSTRUCTS},
-               {"exec_count", "exec_count", CONDITION_CONSTRUCTS},
-               {"body_s", "body_s", CONDITION_CONSTRUCTS},
-               {"enter_s", "enter_s", CONDITION_CONSTRUCTS},
-               {"exit_s", "exit_s", CONDITION_CONSTRUCTS},
-               {"exit_barrier_s", "exit_barrier_s", CONDITION_CONSTRUCTS},
-               {"startup_s", "startup_s", CONDITION_CONSTRUCTS},
-               {"shutdown_s", "shutdown_s", CONDITION_CONSTRUCTS},
-               {"task_s", "task_s", CONDITION_CONSTRUCTS},
-               {"section_s", "section_s", CONDITION_CONSTRUCTS},
-               {"section_count", "section_count", CONDITION_CONSTRUCTS},
-               {"single_s", "single_s", CONDITION_CONSTRUCTS},
-               {"single_count", "single_count", CONDITION_CONSTRUCTS},
-               {"gain_s", "gain_s", CONDITION_CONSTRUCTS},
-               {"executions", "executions", CONDITION_CONSTRUCTS}};
-
 static bool is_event(const char *name)
 {
   size_t length = strlen(name);
   return length > 5 && (!strcmp(name + length - 5, "_incl") || !strcmp(name + length - 5, "_excl"));
 }
 
-static bool is_efficiency(const struct condition *condition)
+/* Whether two names differ in underscores only, or in that the second one says that it is inclusive. */
+static bool is_same(const char *name, const char *of)
 {
-  const char *name = condition->column;
-  return condition->scope == CONDITION_RUN && strcmp(name, "elapsed") != 0 && strcmp(name, "cpu") != 0 &&
-         strcmp(name, "span") != 0 && strcmp(name, "parallelism") != 0;
+  static const char *const endings[][2] = {{"", ""}, {"", "_incl"}, {"", "_incl_s"}, {"s", "_incl_s"}};
+  while (true) {
+    name += strspn(name, "_");
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+      if (!strcmp(name, endings[i][0]) && !strcmp(of, endings[i][1]))
+        return true;
+    of += strspn(of, "_");
+    if (!*name || *name++ != *of++)
+      return false;
+  }
 }
 
-/* Finds the metric.  Returns NULL, or what is wrong with it. */
-static const char *find_metric(struct condition *condition)
+/* Finds the metric, by its exact name first. */
+static const struct condition_metric *find(const char *name, const struct condition_metric *metrics, size_t count)
 {
-  condition->column = NULL;
-  for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
-    if (strcmp(condition->metric, metrics[i].name) != 0)
-      continue;
-    condition->column = metrics[i].column;
-    condition->scope = metrics[i].scope;
-  }
-  if (!condition->column && is_event(condition->metric)) {
-    condition->column = condition->metric;
-    condition->scope = CONDITION_CONTEXTS;
-  }
-  if (!condition->column)
+  for (size_t i = 0; i < count; i++)
+    if (!strcmp(name, metrics[i].name))
+      return &metrics[i];
+  for (size_t i = 0; i < count; i++)
+    if (is_same(name, metrics[i].name))
+      return &metrics[i];
+  return NULL;
+}
+
+/* Sets what the metric is of.  Returns NULL, or what is wrong with it. */
+static const char *take_metric(struct condition *condition, const struct condition_metric *metric)
+{
+  if (!metric && !is_event(condition->metric))
     return "no such metric; use elapsed, cpu, span, efficiency, parallelism, work, overhead, lockwait, idleness, "
-           "critical_path, samples, exec_s, exit_barrier_s, gain_s, or a column of topdown or regions in CSV";
+           "critical_path, samples, exec_s, exit_barrier_s, gain_s, or a column of topdown or regions in CSV that is a "
+           "time or a count";
+  condition->column = metric ? metric->column : condition->metric;
+  condition->scope = metric ? metric->scope : CONDITION_CONTEXTS;
   if (condition->scope == CONDITION_RUN && condition->selector_text)
     return "this metric is of the whole run: it has no 'of SELECTOR' (critical_path is the part of the span)";
-  if (is_efficiency(condition) && condition->unit == CONDITION_NUMBER && condition->limit > 1)
+  if (metric && metric->efficiency && condition->unit == CONDITION_NUMBER && condition->limit > 1)
     return "an efficiency is at most 1, that is 100%: write 70% or 0.7";
   if (condition->scope == CONDITION_CONSTRUCTS && !condition->selector_text)
     return "this metric is of constructs: it needs 'of SELECTOR', such as 'of solve' or 'of solve.c:42'";
@@ -163,7 +129,8 @@ static int parse_metric(const char *text, size_t length, struct condition *condi
   return *wrong ? ERR_INPUT : 0;
 }
 
-int condition_parse(const char *text, struct condition *condition, const char **wrong)
+int condition_parse(const char *text, const struct condition_metric *metrics, size_t count, struct condition *condition,
+                    const char **wrong)
 {
   *condition = (struct condition){.text = text};
   *wrong = "it has no '>' or '<': METRIC [of SELECTOR] > LIMIT";
@@ -178,7 +145,7 @@ int condition_parse(const char *text, struct condition *condition, const char **
   condition->above = *operator== '>';
   int status = parse_metric(text, (size_t)(operator- text), condition, wrong);
   if (!status)
-    *wrong = find_metric(condition);
+    *wrong = take_metric(condition, find(condition->metric, metrics, count));
   return status ? status : *wrong ? ERR_INPUT : 0;
 }
 

@@ -28,9 +28,17 @@ struct condition {
   double limit; /* in seconds, as a plain number, or as a ratio: 5 % is 0.05 */
 };
 
-/* Parses a condition.  Returns 0; ERR_INPUT with *wrong set to a static message; or ERR_NOMEM.  The caller calls
+/* A name that a condition may use. */
+struct condition_metric {
+  const char *name, *column;
+  enum condition_scope scope;
+  bool efficiency; /* at most 1 */
+};
+
+/* Parses a condition.  A metric can be any of `count` ones; underscores do not matter, nor does _incl before the unit.  Other names that end in _incl and _excl are those of further events.  Returns 0; ERR_INPUT with *wrong set to a static message; or ERR_NOMEM.  The caller calls
  * condition_release() in every case. */
-int condition_parse(const char *text, struct condition *condition, const char **wrong);
+int condition_parse(const char *text, const struct condition_metric *metrics, size_t count, struct condition *condition,
+                    const char **wrong);
 void condition_release(struct condition *condition);
 
 /* Returns whether the condition cannot be used with, or without, --compare, and sets the message. */

@@ -2,10 +2,12 @@
 
 #include "hpcprof-lite/comparison/amounts.h"
 #include "hpcprof-lite/comparison/moved_lines.h"
+#include "hpcprof-lite/comparison/run_figures.h"
 #include "hpcprof-lite/report/comparison/gate_view.h"
 #include "hpcprof-lite/report/constructs/regions_view.h"
 #include "hpcprof-lite/views/construct_rows.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,27 +25,18 @@ struct measured {
   uint64_t all;     /* of the run */
 };
 
-static struct measured of_run(double value, const char *unit, bool known)
-{
-  return (struct measured){.known = known, .matched = true, .value = value, .unit = unit, .basis = COMPARE_EXACT};
-}
-
 static struct measured measure_run(const struct job *run, const char *metric)
 {
-  const struct profile_workspan *workspan = &run->profile.workspan;
-  if (!strcmp(metric, "elapsed"))
-    return of_run((double)run->totals.elapsed_ns / 1e9, "s", true);
-  if (!strcmp(metric, "cpu"))
-    return of_run((double)run->totals.cpu_ns / 1e9, "s", true);
-  if (!strcmp(metric, "span"))
-    return of_run((double)workspan->span / (workspan->is_time ? 1e9 : 1), workspan->is_time ? "s" : "",
-                  workspan->known);
-  if (!strcmp(metric, "parallelism"))
-    return of_run(workspan_parallelism(workspan->work, workspan->span), "ratio", workspan->known);
-  for (unsigned i = 0; i < EFFICIENCY_COUNT; i++)
-    if (!strcmp(metric, efficiency_name(i)))
-      return of_run(run->report.efficiency.value[i], "ratio", run->report.efficiency.known);
-  return (struct measured){0};
+  uint32_t number = 0;
+  while (number < RUN_FIGURES && strcmp(metric, run_figure(number).name) != 0)
+    number++;
+  assert(number < RUN_FIGURES);
+  double value = run_figure_value(run, number);
+  return (struct measured){.known = !isnan(value),
+                           .matched = true,
+                           .value = value,
+                           .unit = run_figure_unit(run, number),
+                           .basis = COMPARE_EXACT};
 }
 
 /* The values of a row itself, and of its lines, which --lines separates from it. */

@@ -1,14 +1,20 @@
 /* Conditions of --fail-if: what is understood, and what is refused. */
-#include "hpcprof-lite/algorithms/condition.h"
+#include "hpcprof-lite/comparison/run_figures.h"
 #include "tests/support/unit.h"
 
 #include <math.h>
+
+static int parse(const char *text, struct condition *condition, const char **wrong)
+{
+  struct condition_metric metrics[RUN_METRICS_MAX];
+  return condition_parse(text, metrics, run_figure_metrics(metrics), condition, wrong);
+}
 
 static struct condition parsed(const char *text)
 {
   struct condition condition;
   const char *wrong = NULL;
-  int status = condition_parse(text, &condition, &wrong);
+  int status = parse(text, &condition, &wrong);
   if (status)
     fail_msg("'%s': %s", text, wrong);
   return condition;
@@ -18,7 +24,7 @@ static void refused(const char *text, const char *why)
 {
   struct condition condition;
   const char *wrong = NULL;
-  assert_int_equal(condition_parse(text, &condition, &wrong), ERR_INPUT);
+  assert_int_equal(parse(text, &condition, &wrong), ERR_INPUT);
   if (!wrong || !strstr(wrong, why))
     fail_msg("'%s': %s", text, wrong ? wrong : "(nothing)");
   condition_release(&condition);
@@ -55,6 +61,40 @@ static void test_amounts(void **state)
   condition = parsed("cache-misses_incl > 1e6");
   assert_true(condition.scope == CONDITION_CONTEXTS && condition.unit == CONDITION_NUMBER && condition.limit == 1e6);
   condition_release(&condition);
+}
+
+/* Metrics are the columns of topdown and regions that are times or counts, and figures of runs; each name of a quantity
+ * is read. */
+static void test_metrics(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *name, *column;
+    enum condition_scope scope;
+  } known[] = {{"lockwait", "lockwait_incl_s", CONDITION_CONTEXTS},
+               {"lock_wait", "lockwait_incl_s", CONDITION_CONTEXTS},
+               {"lock_wait_s", "lockwait_incl_s", CONDITION_CONTEXTS},
+               {"lockwait_excl_s", "lockwait_excl_s", CONDITION_CONTEXTS},
+               {"critical_path", "critical_path_incl", CONDITION_CONTEXTS},
+               {"samples", "samples", CONDITION_CONTEXTS},
+               {"efficiency", "parallel_efficiency", CONDITION_RUN},
+               {"load_balance", "load_balance", CONDITION_RUN},
+               {"span", "span", CONDITION_RUN}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    char text[64];
+    snprintf(text, sizeof text, "%s < 0.5", known[i].name);
+    struct condition condition = parsed(text);
+    assert_string_equal(condition.column, known[i].column);
+    assert_int_equal(condition.scope, known[i].scope);
+    condition_release(&condition);
+  }
+  struct condition condition = parsed("section_count of main > 5");
+  assert_string_equal(condition.column, "section_count");
+  assert_int_equal(condition.scope, CONDITION_CONSTRUCTS);
+  condition_release(&condition);
+  refused("abs_idleness_pct > 5", "no such metric");
+  refused("inside_s of main > 5 s", "no such metric");
+  refused("depth > 5", "no such metric");
 }
 
 /* Names contain '<' and '>', blanks and commas. */
@@ -97,6 +137,7 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_changes),
       cmocka_unit_test(test_amounts),
+      cmocka_unit_test(test_metrics),
       cmocka_unit_test(test_names_of_any_language),
       cmocka_unit_test(test_refusals),
   };
