@@ -58,7 +58,7 @@
 static const struct view {
   int (*pipeline)(struct job *job);                     /* fills the report; NULL: it has all */
   void (*text)(const struct report *report);            /* prints it as text, */
-  int (*table)(const struct report *report, bool json); /* and as CSV or JSON; */
+  int (*json)(const struct report *report);             /* as JSON, where that is no table, */
   int (*drawing)(const struct report *report);          /* as text, if that can fail */
   void (*compared_text)(const struct report *report);
   table_maker *compared_make;
@@ -87,7 +87,7 @@ static table_maker *maker_of(const struct job *job)
 static int write_table(const struct job *job, bool json)
 {
   table_maker *make = maker_of(job);
-  return make ? table_write(&job->report, make, json) : views[job->options.view].table(&job->report, json);
+  return make ? table_write(&job->report, make, json) : views[job->options.view].json(&job->report);
 }
 
 /* Fills a report about several runs. */
@@ -100,48 +100,42 @@ static int fill_compared(struct job *job, struct comparison *comparison)
   return (job->options.scaling ? scaling_pipeline : compare_pipeline)(job, comparison);
 }
 
-/* Writes the CSV of a comparison or of a series into the page, in a job of its own. */
-static int page_comparison(struct job *job, enum options_view number)
+/* Fills the report of a comparison or of a series, in a job of its own. */
+static int fill_comparison(struct job *job, enum options_view number, struct view_source *source)
 {
   static struct job compared; /* both are kept until the process ends */
   static struct comparison comparison;
   compared = (struct job){.options = job->options, .ranks.size = 1};
   compared.options.view = number;
   compared.options.view_name = options_views[number].name;
-  compared.options.format = OPTIONS_CSV;
-  int status = fill_compared(&compared, &comparison);
-  compared.report.stream = job->report.stream;
-  if (status)
-    return status;
-  if (job->options.scaling)
-    return table_write(&compared.report, scaling_view_table, false);
-  return table_write(&compared.report, views[number].compared_make, false);
+  source->report = &compared.report;
+  source->make = job->options.scaling ? scaling_view_table : views[number].compared_make;
+  return fill_compared(&compared, &comparison);
 }
 
-/* Writes a view into the page; of intervals, only fills the report. */
-static int page_view(struct job *job, enum options_view number, enum page_content content)
+/* Fills the report of a view, for the page or the database. */
+static int fill_view(struct job *job, enum options_view number, enum view_part part, struct view_source *source)
 {
-  if (content == PAGE_COMPARED)
-    return page_comparison(job, number);
-  bool json = content == PAGE_JSON;
   const struct view *view = &views[number];
+  if (part == VIEW_COMPARED)
+    return fill_comparison(job, number, source);
   job->options.view = number;
-  job->options.format = json ? OPTIONS_JSON : OPTIONS_CSV;
   job->report.view = options_views[number].name;
+  *source = (struct view_source){&job->report, maker_of(job), view->json};
+  if (part == VIEW_COLUMNS)
+    return 0;
   int status = number == OPTIONS_SOURCE ? tree_prepare_again(job) : 0;
-  if (!status && view->pipeline)
-    status = view->pipeline(job);
-  return status || content == PAGE_INTERVALS ? status : write_table(job, json);
+  return !status && view->pipeline ? view->pipeline(job) : status;
 }
 
 static int write_database(struct job *job, const char *path, char *message, size_t size)
 {
-  return database_write(job, page_view, path, message, size);
+  return database_write(job, fill_view, path, message, size);
 }
 
 static int print_page(struct job *job)
 {
-  return page_write(job, page_view);
+  return page_write(job, fill_view);
 }
 
 /* What writes a format of its own: of the report, of all views, into a new directory, or a file. */

@@ -128,6 +128,8 @@ static int take_listed(const struct taken *taken)
   int place = words_find(names, taken->text);
   const char *similar = words_similar(names, taken->text);
   *(unsigned *)taken->member = place < 0 ? 0 : (unsigned)place;
+  if (place >= 0 && taken->member == &taken->options->view)
+    taken->options->views_given |= 1u << place;
   if (place >= 0)
     return 0;
   if (similar)

@@ -79,6 +79,7 @@ enum options_given {
 
 struct options {
   enum options_view view;
+  uint32_t views_given; /* bits: all views that --view names; a database can have several */
   bool given[OPTIONS_GIVEN];
   const char *view_name;
   enum options_format format;

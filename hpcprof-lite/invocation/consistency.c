@@ -97,6 +97,9 @@ static int check_content(struct options *options, char *message, size_t size)
   bool contexts = content == SHOWS_CONTEXTS, timeline = content == SHOWS_TIMELINE, page = content == SHOWS_PAGE;
   bool database = options_format_is(options, IS_DATABASE), omits = options->percent_limit >= 0;
   bool other_view = options->given[GIVEN_VIEW] && (page || contexts || timeline) && options->view != implied[content];
+  if (database) /* which has these where they are asked for */
+    other_view = options->views_given &
+                 ~(1u << OPTIONS_TOPDOWN | 1u << OPTIONS_BOTTOMUP | 1u << OPTIONS_GRAINS | 1u << OPTIONS_TIMELINE);
   const struct refusal refusals[] = {
       {timeline && other_view, "view '{view}' is no timeline, which the formats {formats} show"},
       {timeline && (options->sort || options->max_rows), "formats {formats} cannot be sorted or shortened"},

@@ -1,101 +1,200 @@
-#define _GNU_SOURCE
 #include "hpcprof-lite/page/database_pipeline.h"
 
 #include "hpcprof-lite/report/exports/profile/sqlite_database.h"
-#include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/tree_pipeline.h"
 
-#include <errno.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+/* The tables beside that of contexts, which is the top-down view.  One that is optional has no rows where the run did
+ * not record what it shows.  The bottom-up tree has many more rows than there are contexts: light ones are left out. */
 static const struct database_table {
   const char *name;
   enum options_view view;
-} tables[] = {{"run", OPTIONS_SUMMARY},     {"threads", OPTIONS_THREADS},         {"efficiency", OPTIONS_EFFICIENCY},
-              {"regions", OPTIONS_REGIONS}, {"overheads", OPTIONS_OVERHEADS},     {"tasks", OPTIONS_TASKS},
-              {"advice", OPTIONS_ADVICE},   {"parallelism", OPTIONS_PARALLELISM}, /* of whole runs only */};
+  bool optional;
+  double percent_limit;
+} tables[] = {{"run", OPTIONS_SUMMARY, false, 0},
+              {"threads", OPTIONS_THREADS, false, 0},
+              {"efficiency", OPTIONS_EFFICIENCY, false, 0},
+              {"regions", OPTIONS_REGIONS, false, 0},
+              {"overheads", OPTIONS_OVERHEADS, false, 0},
+              {"tasks", OPTIONS_TASKS, false, 0},
+              {"advice", OPTIONS_ADVICE, false, 0},
+              {"parallelism", OPTIONS_PARALLELISM, false, 0},
+              {"bottomup", OPTIONS_BOTTOMUP, false, 0.01},
+              {"flat", OPTIONS_FLAT, false, 0},
+              {"critical_path", OPTIONS_CRITICAL_PATH, false, 0},
+              {"whatif", OPTIONS_WHATIF, false, 0},
+              {"speedup", OPTIONS_SPEEDUP, false, 0},
+              {"region_tree", OPTIONS_REGION_TREE, false, 0},
+              {"source", OPTIONS_SOURCE, true, 0},
+              {"phases", OPTIONS_PHASES, true, 0},
+              {"marks", OPTIONS_MARKS, true, 0},
+              {"user_counters", OPTIONS_USER_COUNTERS, true, 0},
+              {"grains", OPTIONS_GRAINS, false, 0},
+              {"timeline", OPTIONS_TIMELINE, false, 0}};
 
-/* In the child: writes a view as CSV. */
-static int write_csv(struct job *job, const struct database_table *table, page_view_writer *write_view, int output)
+enum { TABLES = sizeof tables / sizeof *tables };
+
+/* ---- the table of what is missing ---- */
+
+struct missing {
+  struct view_child children[TABLES]; /* those that have failed have a reason */
+};
+
+static void fill_missing(const void *context, const void *row, struct cell *cell)
 {
-  job->report.stream = fdopen(output, "w");
-  row_writer_quote_text();
-  if (!job->report.stream)
-    return job_no_memory();
-  if (write_view(job, table->view, PAGE_CSV))
-    return EXIT_INPUT;
-  if (!fclose(job->report.stream))
-    return 0;
-  job_print_error("cannot write table '%s': %s", table->name, strerror(errno));
-  return EXIT_INPUT;
+  const struct missing *missing = context;
+  const size_t number = *(const size_t *)row;
+  const struct view_child *child = &missing->children[number];
+  *cell++ = cell_text(tables[number].name);
+  *cell = cell_text(child->failed ? child->reason : "rows below 0.01 % of the time; hpcprof-lite -f csv has all");
 }
 
-/* Waits until the child has written the view. */
-static int wait_for_child(pid_t pid, const struct database_table *table, struct sqlite_database *database)
+static const struct table_column missing_columns[] = {
+    {.name = "name", .type = COLUMN_TEXT, .help = "table that lacks rows"},
+    {.name = "reason", .type = COLUMN_TEXT, .help = "why it has none, or which ones it lacks"}};
+
+static int each_missing(const void *source, table_take *take, void *to)
 {
-  int ended = 0;
-  while (waitpid(pid, &ended, 0) < 0 && errno == EINTR)
-    ;
-  if (WIFSIGNALED(ended))
-    snprintf(database->message, sizeof database->message, "the process for table '%s' was ended by signal %d",
-             table->name, WTERMSIG(ended));
-  return WIFEXITED(ended) && !WEXITSTATUS(ended) ? 0 : ERR_INPUT;
+  const struct missing *missing = source;
+  int status = 0;
+  for (size_t i = 0; i < TABLES && !status; i++)
+    if (missing->children[i].failed || tables[i].percent_limit > 0)
+      status = take(to, &i);
+  return status;
 }
 
-/* Starts the child and waits until it has written the view. */
-static int write_in_child(struct job *job, const struct database_table *table, page_view_writer *write_view, int output,
-                          struct sqlite_database *database)
-{
-  fflush(NULL); /* the child would write what is left in buffers */
-  pid_t pid = fork();
-  if (pid < 0) {
-    snprintf(database->message, sizeof database->message, "no process could be started: %s", strerror(errno));
-    return ERR_INPUT;
-  }
-  if (!pid)
-    _exit(write_csv(job, table, write_view, output));
-  return wait_for_child(pid, table, database);
-}
+/* ---- tables of views ---- */
 
-/* A file in memory, because it is read twice. */
-static int add_table(struct job *job, const struct database_table *table, page_view_writer *write_view,
-                     struct sqlite_database *database)
-{
-  int file = memfd_create(table->name, MFD_CLOEXEC);
-  if (file < 0)
-    return ERR_NOMEM;
-  int status = write_in_child(job, table, write_view, file, database);
-  FILE *csv = fdopen(file, "r");
-  if (csv) {
-    rewind(csv);
-    status = status ? status : sqlite_database_add_csv(database, table->name, csv);
-    fclose(csv);
-  } else {
-    close(file);
-  }
-  return csv ? status : ERR_NOMEM;
-}
+/* What a child does. */
+struct database_work {
+  struct job *job;
+  const struct database_table *wanted;
+  view_filler *fill;
+  const char *path;
+};
 
-static int add_contexts(struct job *job, struct sqlite_database *database)
+/* Adds a table to the file; of a report without data, or without `rows`, only its columns.  Returns the exit status. */
+static int add_table(const struct database_work *work, const struct view_source *source, bool rows)
 {
-  if (tree_pipeline(job))
-    return ERR_INPUT;
-  job->report.stream = NULL; /* nothing is written to one */
-  return sqlite_database_add_contexts(database, &job->report);
-}
-
-int database_write(struct job *job, page_view_writer *write_view, const char *path, char *message, size_t size)
-{
+  struct table table = {0};
   struct sqlite_database database;
+  int status = source->make(source->report, &table);
+  if (!rows)
+    table.each = NULL;
+  if (!status)
+    status = sqlite_database_open(&database, work->path);
+  else
+    database = (struct sqlite_database){0};
+  if (!status)
+    status = sqlite_database_add(&database, work->wanted->name, &table);
+  int closed = sqlite_database_close(&database);
+  table_release(&table);
+  if (status == ERR_NOMEM)
+    return job_no_memory();
+  if (*database.message)
+    job_print_error("cannot write table '%s': %s", work->wanted->name, database.message);
+  return status || closed ? EXIT_INPUT : 0;
+}
+
+/* In the child: fills the report of the view and adds its table. */
+static int add_view(void *context, FILE *output)
+{
+  const struct database_work *work = context;
+  struct view_source source = {0};
+  (void)output;
+  work->job->options.format = OPTIONS_CSV;
+  work->job->options.percent_limit = work->wanted->percent_limit;
+  work->job->options.quiet = true; /* remarks on source text, which the database does not have */
+  int status = work->fill(work->job, work->wanted->view, VIEW_ROWS, &source);
+  return status ? status : add_table(work, &source, true);
+}
+
+/* In a child: adds the columns of a view that has no rows. */
+static int add_columns(void *context, FILE *output)
+{
+  const struct database_work *work = context;
+  struct view_source source = {0};
+  (void)output;
+  int status = work->fill(work->job, work->wanted->view, VIEW_COLUMNS, &source);
+  return status ? status : add_table(work, &source, false);
+}
+
+/* Whether the database has a table. */
+static bool has_table(const struct options *options, const struct database_table *table)
+{
+  bool asked = options->views_given >> table->view & 1;
+  if (table->view == OPTIONS_GRAINS || table->view == OPTIONS_TIMELINE)
+    return asked;
+  return !options->limited || !options_view_has(&(struct options){.view = table->view}, HAS_LOG);
+}
+
+/* Whether a bottom-up tree would have too many rows for a database in which nobody has asked for it. */
+static bool is_too_large(const struct job *job, const struct database_table *table, struct view_child *child)
+{
+  enum { CONTEXTS_MAX = 100000 };
+  if (table->view != OPTIONS_BOTTOMUP || job->tree.count <= CONTEXTS_MAX ||
+      (job->options.views_given >> OPTIONS_BOTTOMUP & 1))
+    return false;
+  child->failed = true;
+  snprintf(child->reason, sizeof child->reason, "there are more than %d contexts; --view bottomup adds it",
+           CONTEXTS_MAX);
+  return true;
+}
+
+/* Adds the tables of all views but contexts.  Returns 0, or ERR_INPUT after the reason has been printed. */
+static int add_views(struct job *job, view_filler *fill, const char *path, struct missing *missing)
+{
+  struct problems printed = {0};
+  int status = 0;
+  fflush(NULL); /* children would write what is left in buffers */
+  for (size_t i = 0; i < TABLES && !status; i++) {
+    struct database_work work = {job, &tables[i], fill, path};
+    struct view_child *child = &missing->children[i];
+    struct view_child columns;
+    if (!has_table(&job->options, &tables[i]))
+      continue;
+    bool optional = tables[i].optional;
+    if (is_too_large(job, &tables[i], child)) {
+      optional = true;
+    } else {
+      view_child_start(child, add_view, &work);
+      view_child_finish(child, true, optional, &printed);
+    }
+    status = child->failed ? ERR_INPUT : 0;
+    if (!status || !optional)
+      continue;
+    view_child_start(&columns, add_columns, &work);
+    view_child_finish(&columns, true, false, &printed);
+    status = columns.failed ? ERR_INPUT : 0;
+  }
+  problems_release(&printed);
+  return status;
+}
+
+int database_write(struct job *job, view_filler *fill, const char *path, char *message, size_t size)
+{
+  static struct missing missing;
+  static const struct schema schema = SCHEMA(missing_columns, fill_missing);
+  struct sqlite_database database;
+  struct table table = {.each = each_missing, .source = &missing};
   int status = sqlite_database_open(&database, path);
-  for (size_t i = 0; i < sizeof tables / sizeof *tables && !status; i++)
-    if (!job->options.limited || tables[i].view != OPTIONS_PARALLELISM)
-      status = add_table(job, &tables[i], write_view, &database);
-  status = status ? status : add_contexts(job, &database);
   int closed = sqlite_database_close(&database);
   snprintf(message, size, "%s", database.message);
+  if (status || closed)
+    return ERR_INPUT;
+  if (add_views(job, fill, path, &missing) || tree_pipeline(job))
+    return ERR_INPUT;
+  job->report.stream = NULL; /* nothing is written to one */
+  status = sqlite_database_open(&database, path);
+  if (!status)
+    status = table_add(&table, &schema, &missing);
+  if (!status)
+    status = sqlite_database_add(&database, "missing", &table);
+  if (!status)
+    status = sqlite_database_add_contexts(&database, &job->report);
+  closed = sqlite_database_close(&database);
+  snprintf(message, size, "%s", database.message);
+  table_release(&table);
   return status ? status : closed;
 }

@@ -1,15 +1,16 @@
-/* The pipeline of the SQLite database, which holds many views at once.
+/* The pipeline of the SQLite database, which holds all views at once.
  *
- * Context: BATCH, the main thread.  As for a page, a child process makes each view's table but that of contexts,
- * because a pipeline fills a job that it has to itself; this process stores them.
+ * Context: BATCH, the main thread.  Each view's table but that of contexts is added to the file by a child process
+ * (view_child.h), one after another.  A view for which the run has no data has a table without rows, so that queries
+ * are the same for all runs.  Rows of single grains and intervals are added where --view asks for them.
  */
 #ifndef HPCPROF_LITE_PAGE_DATABASE_PIPELINE_H
 #define HPCPROF_LITE_PAGE_DATABASE_PIPELINE_H
 
-#include "hpcprof-lite/page/page_pipeline.h"
+#include "hpcprof-lite/page/view_child.h"
 
 /* Writes the database to an empty file.  Requires tree_begin() with the top-down tree.  Returns 0, ERR_NOMEM, or
- * ERR_INPUT with a message, unless a child has printed the reason. */
-int database_write(struct job *job, page_view_writer *write_view, const char *path, char *message, size_t size);
+ * ERR_INPUT with a message, unless the reason has been printed. */
+int database_write(struct job *job, view_filler *fill, const char *path, char *message, size_t size);
 
 #endif

@@ -4,6 +4,7 @@
 #include "common/utf8.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool quotes_text, keeps_names;
@@ -137,6 +138,18 @@ static void csv_string(FILE *stream, const char *text)
   }
   if (quote)
     putc_unlocked('"', stream);
+}
+
+char *row_writer_escaped(const char *text, size_t *size)
+{
+  char *shown = NULL;
+  FILE *stream = open_memstream(&shown, size);
+  while (stream && *text)
+    text = row_writer_character(stream, text);
+  if (stream && !fclose(stream))
+    return shown;
+  free(shown);
+  return NULL;
 }
 
 void row_writer_put_text(FILE *stream, const char *text, bool json)

@@ -73,6 +73,9 @@ struct row_writer_marks {
 /* Returns the length of a text whose characters all stand for themselves; 0 of any other. */
 size_t row_writer_plain(const char *text, bool json, struct row_writer_marks *marks);
 
+/* Returns a copy of a text with the escapes of CSV, which the caller frees, and sets *size; NULL without memory. */
+char *row_writer_escaped(const char *text, size_t *size);
+
 /* Writes a text as a cell. */
 void row_writer_put_text(FILE *stream, const char *text, bool json);
 

@@ -24,13 +24,13 @@ static void print_node(const struct report *report, const struct graph_scale *sc
   fputc('}', stream);
 }
 
-int graph_json(const struct report *report, bool json)
+int graph_json(const struct report *report)
 {
   const struct grain_graph *graph = report->grain_graph;
   FILE *stream = report->stream;
   struct graph_scale scale = graph_scale_of(graph);
   char note[GRAPH_NOTE_MAX] = "";
-  document_open(report, json);
+  document_open(report, true);
   if (graph)
     graph_note(report, note, sizeof note);
   fputs("\"note\": ", stream);
@@ -46,6 +46,6 @@ int graph_json(const struct report *report, bool json)
     fprintf(stream, ", \"critical\": %d}", edge->critical);
   }
   fputs("]", stream);
-  document_close(report, json);
+  document_close(report, true);
   return 0;
 }

@@ -5,6 +5,6 @@
 #include "hpcprof-lite/report/report.h"
 
 /* Returns 0. */
-int graph_json(const struct report *report, bool json);
+int graph_json(const struct report *report);
 
 #endif

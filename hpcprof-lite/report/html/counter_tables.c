@@ -2,7 +2,6 @@
 
 #include "hpcprof-lite/report/html/html_page.h"
 #include "hpcprof-lite/report/html/html_table.h"
-#include "hpcprof-lite/report/row_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +51,8 @@ static int add_to_cells(struct counts *counts, struct drawn_counter *counter, co
     return ERR_NOMEM;
   uint32_t cell = timeline_cell_at(counts->from_ns, counts->to_ns, COUNTER_TABLES_CELLS, count->start_ns);
   for (; cell < COUNTER_TABLES_CELLS && cell_start(counts, cell) <= count->end_ns; cell++) {
-    uint64_t part =
-        model_part(count->value, count->start_ns, count->end_ns, cell_start(counts, cell), cell_start(counts, cell + 1));
+    uint64_t part = model_part(count->value, count->start_ns, count->end_ns, cell_start(counts, cell),
+                               cell_start(counts, cell + 1));
     counter->cells[cell] = model_sum(counter->cells[cell], part);
   }
   return 0;
@@ -90,26 +89,19 @@ static int add_counts(struct counts *counts, const struct timeline *timeline)
   return status ? status : counts->table.no_memory ? ERR_NOMEM : 0;
 }
 
-static int write_names(const struct counts *counts, FILE *output)
+#define NAMES(COLUMN)                                                                                                  \
+  COLUMN("name", TEXT, cell_text(counter->name), "name of the counter")                                                \
+  COLUMN("event", COUNT, cell_count(counter->event), "1 of an event of -c; 0 of a counter of the program")
+
+static void fill_name(const void *context, const void *row, struct cell *cell)
 {
-  static const char *const columns[] = {"name", "event"};
-  struct html_table table = {0};
-  struct row_writer writer;
-  FILE *csv = html_table_stream(&table);
-  if (!csv)
-    return ERR_NOMEM;
-  row_writer_begin(&writer, csv, false, columns, sizeof columns / sizeof *columns);
-  for (uint32_t i = 0; i < counts->count; i++) {
-    row_writer_text(&writer, counts->counters[counts->order[i]].name);
-    row_writer_uint(&writer, counts->counters[counts->order[i]].event);
-  }
-  row_writer_end(&writer);
-  html_page_close_table(output);
-  html_page_open_table(output, "timeline-counter-names");
-  int status = fclose(csv) || html_table_write(&table, output) ? ERR_NOMEM : 0;
-  html_table_release(&table);
-  return status;
+  const struct counts *counts = context;
+  const struct drawn_counter *counter = &counts->counters[*(const uint32_t *)row];
+  NAMES(COLUMN_CELL)
 }
+
+static const struct table_column name_columns[] = {NAMES(COLUMN_ENTRY)};
+static const struct schema names_schema = SCHEMA(name_columns, fill_name);
 
 int counter_tables_write(const struct report *report, uint64_t from_ns, uint64_t to_ns, FILE *output)
 {
@@ -119,8 +111,10 @@ int counter_tables_write(const struct report *report, uint64_t from_ns, uint64_t
     counts.summed = true;
     status = add_counts(&counts, report->timeline);
   }
+  const struct html_part names = {"timeline-counter-names", &names_schema, counts.order, counts.count,
+                                  sizeof *counts.order};
   if (!status)
-    status = write_names(&counts, output);
+    status = html_page_next_table(output, &names, &counts);
   if (!status) {
     html_page_close_table(output);
     html_page_open_table(output, "timeline-counters");

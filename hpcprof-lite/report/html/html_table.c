@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* fopencookie() */
 #include "hpcprof-lite/report/html/html_table.h"
 
 #include "common/array.h"
@@ -13,7 +12,8 @@
 static const int64_t EMPTY = INT64_MIN;
 
 /* DIGITS_MAX: numbers with more digits stay text, as those of JavaScript are exact up to 15 digits. */
-enum { DIGITS_MAX = 15, CELL_BYTES_MAX = 8, COMPRESSION = 6 };
+enum { DIGITS_MAX = 15, CELL_BYTES_MAX = 8, COMPRESSION = 6, NUMBER_MAX = 400 };
+static const uint64_t WHOLE_MAX = 1000000000000000;
 
 /* ---- cells ---- */
 
@@ -89,27 +89,23 @@ static bool set_cell(struct html_column *column, uint32_t row, int64_t value)
   return true;
 }
 
-/* Reads a number as row_writer.c writes it; anything else is text, also a number with leading zeros or a sign "+". */
-static bool parse_number(const char *text, size_t size, int64_t *value, unsigned *decimals)
+/* Reads the digits of a number; false if there are too many. */
+static bool parse_number(const char *text, int64_t *value, unsigned *decimals)
 {
-  size_t digits = 0, at = 0;
-  bool negative = size && text[0] == '-', point = false;
+  unsigned digits = 0;
+  bool negative = *text == '-', point = false;
   *value = 0, *decimals = 0;
-  for (at = negative; at < size; at++) {
-    if (text[at] == '.' && !point && digits) {
+  for (text += negative; *text; text++) {
+    if (*text == '.' && !point) {
       point = true;
-    } else if (text[at] >= '0' && text[at] <= '9' && digits < DIGITS_MAX) {
-      *value = *value * 10 + (text[at] - '0');
+    } else if (*text >= '0' && *text <= '9' && digits < DIGITS_MAX) {
+      *value = *value * 10 + (*text - '0');
       *decimals += point;
       digits++;
     } else {
       return false;
     }
   }
-  size_t first = negative;
-  bool zeros = digits > *decimals + 1 && text[first] == '0';
-  if (!digits || zeros || (point && !*decimals) || (negative && !*value))
-    return false;
   *value = negative ? -*value : *value;
   return true;
 }
@@ -174,112 +170,118 @@ static bool add_number(struct html_column *column, uint32_t row, int64_t value, 
   return set_cell(column, row, value);
 }
 
-static bool add_cell(struct html_column *column, uint32_t row, const char *text, size_t size)
+/* Adds a text, after turning a column of numbers into one of text. */
+static bool add_text(struct html_column *column, uint32_t row, const char *text, size_t size)
 {
-  int64_t value;
-  unsigned decimals;
-  column->has_empty = column->has_empty || !size;
-  if (!size)
-    return set_cell(column, row, EMPTY);
-  if (parse_number(text, size, &value, &decimals) && takes_number(column, decimals))
-    return add_number(column, row, value, decimals);
   if (!column->is_text && !make_text(column, row))
     return false;
   uint32_t number = string_number(column, text, size);
   return number && set_cell(column, row, number);
 }
 
-/* ---- CSV ---- */
+/* The same of any text, as CSV shows it. */
+static bool add_escaped(struct html_column *column, uint32_t row, const char *text)
+{
+  struct row_writer_marks marks;
+  size_t size = row_writer_plain(text, false, &marks);
+  if (size)
+    return add_text(column, row, text, size);
+  char *shown = row_writer_escaped(text, &size);
+  bool fits = shown && add_text(column, row, shown, size);
+  free(shown);
+  return fits;
+}
 
-static bool add_column(struct html_table *table, const char *text, size_t size)
+static bool add_real(struct html_column *column, uint32_t row, const struct cell *cell)
+{
+  char text[NUMBER_MAX];
+  int64_t value;
+  unsigned decimals;
+  int size = snprintf(text, sizeof text, "%.*f", cell->decimals, cell_value(cell));
+  if (parse_number(text, &value, &decimals) && takes_number(column, decimals))
+    return add_number(column, row, value, decimals);
+  return add_text(column, row, text, (size_t)size);
+}
+
+/* A number with too many digits, or with other decimals than those before, becomes text. */
+static bool add_whole(struct html_column *column, uint32_t row, uint64_t whole, bool negative, unsigned decimals)
+{
+  char text[48], *end = text + sizeof text, *at;
+  if (whole < WHOLE_MAX && takes_number(column, decimals))
+    return add_number(column, row, negative ? -(int64_t)whole : (int64_t)whole, decimals);
+  at = row_writer_digits(end, whole, decimals);
+  if (negative)
+    *--at = '-';
+  return add_text(column, row, at, (size_t)(end - at));
+}
+
+static bool add_cell(struct html_column *column, uint32_t row, const struct cell *cell)
+{
+  switch (cell->kind) {
+  case CELL_TEXT:
+    return add_escaped(column, row, cell->text);
+  case CELL_NUMBER:
+    return add_whole(column, row, cell->whole, false, cell->decimals);
+  case CELL_SIGNED:
+    return add_whole(column, row, cell->number < 0 ? -(uint64_t)cell->number : (uint64_t)cell->number, cell->number < 0,
+                     0);
+  case CELL_REAL:
+  case CELL_PERCENT:
+    return add_real(column, row, cell);
+  default:
+    column->has_empty = true;
+    return set_cell(column, row, EMPTY);
+  }
+}
+
+static bool add_column(struct html_table *table, const char *name)
 {
   if (!array_reserve_zero(&table->columns, &table->columns_room, (size_t)table->columns_count + 1,
                           sizeof *table->columns))
     return false;
-  char *name = strndup(text, size);
-  table->columns[table->columns_count].name = name;
-  table->columns_count += name != NULL;
-  return name != NULL;
+  size_t size;
+  char *copy = row_writer_escaped(name, &size);
+  table->columns[table->columns_count].name = copy;
+  table->columns_count += copy != NULL;
+  return copy != NULL;
 }
 
-/* Ends a cell; cells beyond the header's are ignored. */
-static bool end_cell(struct html_table *table)
+/* ---- rows of tables ---- */
+
+struct adding {
+  struct html_table *html;
+  const struct table *table;
+};
+
+static int take_row(void *to, const struct cell *cells)
 {
-  bool fits = true;
-  if (!table->has_header)
-    fits = add_column(table, table->cell ? table->cell : "", table->cell_size);
-  else if (table->column < table->columns_count)
-    fits = add_cell(&table->columns[table->column++], table->rows, table->cell ? table->cell : "", table->cell_size);
-  table->cell_size = 0;
-  table->quoted = table->quote_ended = false;
-  return fits;
+  const struct adding *adding = to;
+  struct html_table *html = adding->html;
+  bool fits = html->rows < UINT32_MAX;
+  for (uint32_t i = 0; i < html->columns_count && fits; i++)
+    fits = add_cell(&html->columns[i], html->rows, &cells[adding->table->selected[i]]);
+  html->rows += fits;
+  return fits ? 0 : ERR_NOMEM;
 }
 
-/* Ends a line; cells that it lacks are empty. */
-static bool end_line(struct html_table *table)
+int html_table_add(struct html_table *html, const struct table *table)
 {
-  bool fits = end_cell(table);
-  while (fits && table->has_header && table->column < table->columns_count)
-    fits = add_cell(&table->columns[table->column++], table->rows, "", 0);
-  table->rows += table->has_header;
-  table->has_header = true;
-  table->column = 0;
-  return fits;
-}
-
-static bool add_character(struct html_table *table, char character)
-{
-  if (!array_reserve(&table->cell, &table->cell_room, table->cell_size + 1, 1))
-    return false;
-  table->cell[table->cell_size++] = character;
-  return true;
-}
-
-static bool read_character(struct html_table *table, char character)
-{
-  if (table->quoted && !table->quote_ended) {
-    if (character != '"')
-      return add_character(table, character);
-    table->quote_ended = true;
-    return true;
+  struct adding adding = {html, table};
+  for (uint32_t i = 0; i < table->selected_count; i++) {
+    const struct table_column *column = table_column(table, table->selected[i]);
+    if (!add_column(html, column->name))
+      return ERR_NOMEM;
+    html->columns[i].help = column->help;
+    html->columns[i].is_text = column->type == COLUMN_TEXT || column->type == COLUMN_FILE;
   }
-  if (character == ',')
-    return end_cell(table);
-  if (character == '\n')
-    return end_line(table);
-  if (character != '"')
-    return add_character(table, character);
-  if (table->quote_ended) { /* a doubled quotation mark */
-    table->quote_ended = false;
-    return add_character(table, character);
-  }
-  table->quoted = true;
-  return true;
-}
-
-void html_table_read(struct html_table *table, const char *text, size_t size)
-{
-  for (size_t i = 0; i < size && !table->no_memory; i++)
-    table->no_memory = !read_character(table, text[i]);
-}
-
-static ssize_t write_cookie(void *cookie, const char *text, size_t size)
-{
-  html_table_read(cookie, text, size);
-  return (ssize_t)size;
-}
-
-FILE *html_table_stream(struct html_table *table)
-{
-  return fopencookie(table, "w", (cookie_io_functions_t){.write = write_cookie});
+  return table_each(table, take_row, &adding);
 }
 
 /* ---- rows of numbers ---- */
 
 void html_table_add_column(struct html_table *table, const char *name)
 {
-  table->has_header = true;
-  table->no_memory = table->no_memory || !add_column(table, name, strlen(name));
+  table->no_memory = table->no_memory || !add_column(table, name);
 }
 
 void html_table_add_row(struct html_table *table, const int64_t *values)
@@ -368,6 +370,10 @@ static char *make_header(const struct html_table *table, size_t *size)
     const struct html_column *column = &table->columns[i];
     fprintf(stream, "%s{\"name\":", i ? "," : "");
     row_writer_json_string(stream, column->name);
+    if (column->help) {
+      fputs(",\"help\":", stream);
+      row_writer_json_string(stream, column->help);
+    }
     fprintf(stream, ",\"bytes\":%u,", cell_bytes(column));
     if (column->is_parents)
       fputs("\"minimum\":0,\"decimals\":0,\"empty\":true,\"parents\":true}", stream);
@@ -448,6 +454,8 @@ int html_table_write(struct html_table *table, FILE *stream)
 {
   size_t size;
   find_parents(table);
+  for (uint32_t i = 0; i < table->columns_count; i++) /* one that is empty is of no type */
+    table->columns[i].is_text &= table->columns[i].strings_count > 0;
   unsigned char *bytes = table->no_memory ? NULL : make_bytes(table, &size);
   int status = bytes ? html_table_write_bytes(bytes, size, stream) : ERR_NOMEM;
   free(bytes);
@@ -465,6 +473,5 @@ void html_table_release(struct html_table *table)
     index_release(&column->index);
   }
   free(table->columns);
-  free(table->cell);
   *table = (struct html_table){0};
 }

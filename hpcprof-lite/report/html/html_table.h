@@ -1,10 +1,10 @@
-/* A table of the HTML report: the CSV of a view, kept column by column.
+/* A table of the HTML report, kept column by column.
  *
- * Context: BATCH.  Rows come as CSV text, in pieces of any size, so that the page shows exactly what the CSV holds.  A
- * column whose cells are all numbers, written with the same number of decimals, holds whole numbers; any other column
- * holds text.  Columns of whole numbers can also be filled directly, for tables of millions of rows.  The table owns
- * its memory: a cell takes as many bytes as the widest one of its column needs.  Where memory runs out, later pieces
- * are ignored and html_table_write() returns ERR_NOMEM.
+ * Context: BATCH.  Cells are what the table of a view has in them, so that the page shows exactly what its CSV holds,
+ * with the same escapes; the types of columns are those of the table.  A number of more than 15 digits, or with other
+ * decimals than those before it, turns its column into text, as numbers of JavaScript are exact up to 15 digits.
+ * Columns of whole numbers can also be filled directly, for tables of millions of rows.  The table owns its memory: a
+ * cell takes as many bytes as the widest one of its column needs.
  *
  * Written form, read by page/table_data.js: the length of the header (4 bytes, little-endian), the header (JSON), then
  * for each column its cells and, for text, its strings.  A cell is a number of 1 to 8 bytes.  All first (lowest) bytes
@@ -18,11 +18,13 @@
 #define HPCPROF_LITE_REPORT_HTML_HTML_TABLE_H
 
 #include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/table.h"
 
 #include <stdio.h>
 
 struct html_column {
   char *name;
+  const char *help; /* what it holds; NULL: that is not known */
   bool is_text, has_empty, has_number;
   bool is_parents; /* cells follow from the columns id and depth; set by html_table_write() */
   unsigned decimals;
@@ -42,24 +44,16 @@ struct html_table {
   struct html_column *columns;
   size_t columns_room;
   uint32_t columns_count, rows;
-  /* of the CSV that is being read */
-  char *cell;
-  size_t cell_size, cell_room;
-  uint32_t column;
-  bool quoted, quote_ended, has_header;
   bool no_memory;
 };
 
-/* Reads the next piece of the CSV. */
-void html_table_read(struct html_table *table, const char *text, size_t size);
-
-/* Returns a stream; what is written to it is read into the table.  NULL without memory. */
-FILE *html_table_stream(struct html_table *table);
+/* Adds the columns and rows of a table to an empty one.  Returns 0, ERR_NOMEM, or what the table's source returned. */
+int html_table_add(struct html_table *html, const struct table *table);
 
 /* Writes bytes, compressed by gzip, in base64.  Returns 0 or ERR_NOMEM. */
 int html_table_write_bytes(const void *bytes, size_t size, FILE *stream);
 
-/* Instead of CSV: adds columns of whole numbers, which are numbered from 0, before the first row; then rows of as many
+/* Instead of a table: adds columns of whole numbers, which are numbered from 0, before the first row; then rows of as many
  * values. */
 void html_table_add_column(struct html_table *table, const char *name);
 void html_table_add_row(struct html_table *table, const int64_t *values);

@@ -6,7 +6,6 @@
 #include "hpcprof-lite/report/html/counter_tables.h"
 #include "hpcprof-lite/report/html/html_page.h"
 #include "hpcprof-lite/report/html/html_table.h"
-#include "hpcprof-lite/report/row_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,89 +121,91 @@ static int add_intervals(struct tables *tables)
 
 /* ---- the tables that explain them ---- */
 
-static void write_lanes(const struct tables *tables, struct row_writer *writer)
+#define LANES(COLUMN)                                                                                                  \
+  COLUMN("process", ID, cell_count(process->pid), "process id")                                                        \
+  COLUMN("rank", ID, cell_optional(process->rank >= 0, (uint64_t)process->rank), "rank in an MPI job")                 \
+  COLUMN("thread", ID, cell_count(process->threads[lane->thread].index), "number of the thread in its process")        \
+  COLUMN("host", TEXT, cell_text(process->host), "host of the process")                                                \
+  COLUMN("start_ns", COUNT, cell_count(lane->start_ns), "begin of the thread's life")                                  \
+  COLUMN("intervals", COUNT, cell_count(tables->counts[lane - timeline->lanes]), "its intervals in the page")
+
+static void fill_lane(const void *context, const void *row, struct cell *cell)
+{
+  const struct tables *tables = context;
+  const struct timeline *timeline = tables->report->timeline;
+  const struct timeline_lane *lane = row;
+  const struct profile_process *process = &tables->report->profile->processes[lane->process];
+  LANES(COLUMN_CELL)
+}
+
+#define STATES(COLUMN)                                                                                                 \
+  COLUMN("category", TEXT, cell_text(timeline_category_name((enum timeline_category)state->category)), "category")     \
+  COLUMN("context_id", ID, report_context_cell(report, state->context), "row of topdown that a sample found")          \
+  COLUMN("construct", ID, cell_optional(known, state->construct), "row of timeline-constructs")                        \
+  COLUMN("wait_for", ID, report_context_cell(report, state->wait_for), "of waiting, the row of topdown to blame")      \
+  COLUMN("on_critical_path", COUNT, cell_optional(state->critical != MODEL_NONE, state->critical),                     \
+         "1 or 0; empty where it is not known")
+
+static void fill_state(const void *context, const void *row, struct cell *cell)
+{
+  const struct report *report = ((const struct tables *)context)->report;
+  const struct state *state = row;
+  bool known = state->construct < report->constructs->count;
+  STATES(COLUMN_CELL)
+}
+
+#define CONSTRUCTS(COLUMN)                                                                                             \
+  COLUMN("parent", ID, cell_optional(entry != constructs->entries, entry->parent), "row of the construct around it")   \
+  COLUMN("number", ID, cell_count(entry->region), "number of the construct")                                           \
+  COLUMN("kind", TEXT, cell_text(profile_directive_name(entry->kind)), "its kind")                                     \
+  COLUMN("name", TEXT, cell_text(entry->name), "function that contains it")                                            \
+  COLUMN("file", FILE, cell_text(entry->file), "its source file")                                                      \
+  COLUMN("line", ID, cell_optional(entry->line, entry->line), "its line")
+
+static void fill_construct(const void *context, const void *row, struct cell *cell)
+{
+  const struct construct_tree *constructs = ((const struct tables *)context)->report->constructs;
+  const struct construct_entry *entry = row;
+  CONSTRUCTS(COLUMN_CELL)
+}
+
+#define EXTENT(COLUMN)                                                                                                 \
+  COLUMN("from_ns", COUNT, cell_count(tables->from_ns), "begin of the life of all threads")                            \
+  COLUMN("to_ns", COUNT, cell_count(tables->to_ns), "end of the life of all threads")                                  \
+  COLUMN("until_ns", COUNT, cell_count(until_ns), "intervals that begin there or later are left out")                  \
+  COLUMN("intervals", COUNT, cell_count(shown), "intervals in the page")                                               \
+  COLUMN("left_out", COUNT, cell_count(tables->found > shown ? tables->found - shown : 0), "intervals left out")
+
+static void fill_extent(const void *context, const void *row, struct cell *cell)
+{
+  const struct tables *tables = context;
+  uint64_t until_ns = tables->until_ns < tables->to_ns ? tables->until_ns : tables->to_ns;
+  uint64_t shown = tables->intervals.rows;
+  (void)row;
+  EXTENT(COLUMN_CELL)
+}
+
+static const struct table_column lane_columns[] = {LANES(COLUMN_ENTRY)}, state_columns[] = {STATES(COLUMN_ENTRY)},
+                                 construct_columns[] = {CONSTRUCTS(COLUMN_ENTRY)},
+                                 extent_columns[] = {EXTENT(COLUMN_ENTRY)};
+static const struct schema lanes_schema = SCHEMA(lane_columns, fill_lane),
+                           states_schema = SCHEMA(state_columns, fill_state),
+                           constructs_schema = SCHEMA(construct_columns, fill_construct),
+                           extent_schema = SCHEMA(extent_columns, fill_extent);
+
+/* Ends the element of the table before, and writes the next ones but for the end of the last element. */
+static int write_explanations(const struct tables *tables, FILE *output)
 {
   const struct timeline *timeline = tables->report->timeline;
-  for (uint32_t i = 0; i < timeline->lanes_count; i++) {
-    const struct timeline_lane *lane = &timeline->lanes[i];
-    const struct profile_process *process = &tables->report->profile->processes[lane->process];
-    row_writer_uint(writer, process->pid);
-    row_writer_optional(writer, process->rank >= 0, (uint64_t)process->rank);
-    row_writer_uint(writer, process->threads[lane->thread].index);
-    row_writer_text(writer, process->host);
-    row_writer_uint(writer, lane->start_ns);
-    row_writer_uint(writer, tables->counts[i]);
-  }
-}
-
-static void context_cell(const struct tables *tables, struct row_writer *writer, uint32_t row)
-{
-  const struct tree *tree = tables->report->tree;
-  row_writer_optional(writer, row < tree->count, row < tree->count ? tree->rows[row].id : 0);
-}
-
-static void write_states(const struct tables *tables, struct row_writer *writer)
-{
-  for (uint32_t i = 0; i < tables->states_count; i++) {
-    const struct state *state = &tables->states[i];
-    row_writer_text(writer, timeline_category_name((enum timeline_category)state->category));
-    context_cell(tables, writer, state->context);
-    row_writer_optional(writer, state->construct < tables->report->constructs->count, state->construct);
-    context_cell(tables, writer, state->wait_for);
-    row_writer_optional(writer, state->critical != MODEL_NONE, state->critical);
-  }
-}
-
-static void write_constructs(const struct tables *tables, struct row_writer *writer)
-{
   const struct construct_tree *constructs = tables->report->constructs;
-  for (uint32_t i = 0; i < constructs->count; i++) {
-    const struct construct_entry *entry = &constructs->entries[i];
-    row_writer_optional(writer, i > 0, entry->parent);
-    row_writer_uint(writer, entry->region);
-    row_writer_text(writer, profile_directive_name(entry->kind));
-    row_writer_text(writer, entry->name);
-    row_writer_text(writer, entry->file);
-    row_writer_optional(writer, entry->line > 0, entry->line);
-  }
-}
-
-static void write_extent(const struct tables *tables, struct row_writer *writer)
-{
-  uint64_t shown = tables->intervals.rows;
-  row_writer_uint(writer, tables->from_ns);
-  row_writer_uint(writer, tables->to_ns);
-  row_writer_uint(writer, tables->until_ns < tables->to_ns ? tables->until_ns : tables->to_ns);
-  row_writer_uint(writer, shown);
-  row_writer_uint(writer, tables->found > shown ? tables->found - shown : 0);
-}
-
-static const struct part {
-  const char *name;
-  const char *columns[6];
-  uint32_t columns_count;
-  void (*write)(const struct tables *tables, struct row_writer *writer);
-} parts[] = {
-    {"timeline-lanes", {"process", "rank", "thread", "host", "start_ns", "intervals"}, 6, write_lanes},
-    {"timeline-states", {"category", "context_id", "construct", "wait_for", "on_critical_path"}, 5, write_states},
-    {"timeline-constructs", {"parent", "number", "kind", "name", "file", "line"}, 6, write_constructs},
-    {"timeline-extent", {"from_ns", "to_ns", "until_ns", "intervals", "left_out"}, 5, write_extent}};
-
-/* Ends the element of the table before, and writes the next one but for the end of its element. */
-static int write_part(const struct tables *tables, const struct part *part, FILE *output)
-{
-  struct html_table table = {0};
-  struct row_writer writer;
-  FILE *csv = html_table_stream(&table);
-  if (!csv)
-    return ERR_NOMEM;
-  row_writer_begin(&writer, csv, false, part->columns, part->columns_count);
-  part->write(tables, &writer);
-  row_writer_end(&writer);
-  html_page_close_table(output);
-  html_page_open_table(output, part->name);
-  int status = fclose(csv) || html_table_write(&table, output) ? ERR_NOMEM : 0;
-  html_table_release(&table);
+  const struct html_part parts[] = {
+      {"timeline-lanes", &lanes_schema, timeline->lanes, timeline->lanes_count, sizeof *timeline->lanes},
+      {"timeline-states", &states_schema, tables->states, tables->states_count, sizeof *tables->states},
+      {"timeline-constructs", &constructs_schema, constructs->entries, constructs->count, sizeof *constructs->entries},
+      {"timeline-extent", &extent_schema, tables, 1, sizeof *tables}};
+  int status = 0;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts && !status; i++)
+    status = html_page_next_table(output, &parts[i], tables);
   return status;
 }
 
@@ -232,8 +233,8 @@ int interval_tables_write(const struct report *report, FILE *output)
     status = add_intervals(&tables);
   if (!status)
     status = html_table_write(&tables.intervals, output);
-  for (size_t i = 0; i < sizeof parts / sizeof *parts && !status; i++)
-    status = write_part(&tables, &parts[i], output);
+  if (!status)
+    status = write_explanations(&tables, output);
   if (!status)
     status = counter_tables_write(report, tables.from_ns, tables.to_ns, output);
   html_table_release(&tables.intervals);

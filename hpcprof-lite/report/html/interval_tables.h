@@ -4,10 +4,10 @@
  * room and time.  As the intervals of a lane follow one another without a hole, an interval is its length and the
  * number of what the thread did, its state; most intervals share their state with many others.  Tables:
  *   timeline             duration_ns, state: the intervals of the first lane in their order, then of the next one
- *   timeline-lanes       process, rank, thread, host, start_ns, and the number of intervals
- *   timeline-states      category, context_id, construct, wait_for, on_critical_path; construct is a row of the next
- *   timeline-constructs  parent (a row), number (the CSV's column `construct`), kind, name, file, line
- *   timeline-extent      one row: from_ns, to_ns, until_ns, intervals, left_out
+ *   timeline-lanes       the threads, with their numbers of intervals
+ *   timeline-states      what threads did
+ *   timeline-constructs  the constructs; `number` is the CSV's column `construct`
+ *   timeline-extent      one row: the time, and what is left out
  * From until_ns on, left_out intervals are not in the page, because it has room for INTERVAL_TABLES_ROOM.
  */
 #ifndef HPCPROF_LITE_REPORT_HTML_INTERVAL_TABLES_H

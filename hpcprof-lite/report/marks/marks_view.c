@@ -163,16 +163,14 @@ static int print_counter(void *text, const void *row)
   return 0;
 }
 
-int user_counters_text(const struct report *report)
+void user_counters_text(const struct report *report)
 {
   struct text_table text;
-  int status = text_table_init(&text, report, user_counters_table);
-  if (!status) {
+  if (!text_table_init(&text, report, user_counters_table)) {
     text_table_heading(&text);
-    status = each_counter(report, true, print_counter, &text);
+    each_counter(report, true, print_counter, &text);
   }
   terminal_wrap(&text.terminal, report->stream, "", "",
                 "Sum min, Sum max: of a thread. By context: columns NAME_incl, NAME_excl of topdown -f csv");
   text_table_release(&text);
-  return status;
 }

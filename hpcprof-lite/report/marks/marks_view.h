@@ -14,6 +14,6 @@ int marks_view_table(const struct report *report, struct table *table);
 void marks_view_text(const struct report *report);
 
 int user_counters_table(const struct report *report, struct table *table);
-int user_counters_text(const struct report *report); /* 0 or ERR_NOMEM */
+void user_counters_text(const struct report *report);
 
 #endif

@@ -1,13 +1,11 @@
 #include "hpcprof-lite/report/exports/profile/sqlite_database.h"
 
-#include "common/array.h"
 #include "common/escape.h"
 #include "hpcprof-lite/report/exports/loaded_module.h"
 #include "hpcprof-lite/report/exports/profile/sqlite_library.h"
 #include "hpcprof-lite/report/exports/profile/tree_walk.h"
 #include "hpcprof-lite/report/row_writer.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +52,6 @@ struct commands {
   unsigned columns;
 };
 
-/* A name from CSV has its escapes already. */
 static void put_name(FILE *stream, const char *name)
 {
   char shown[ESCAPE_MAX];
@@ -62,7 +59,7 @@ static void put_name(FILE *stream, const char *name)
   while (*name) {
     if (*name == '"')
       putc('"', stream);
-    name += escape_character(name, false, shown);
+    name += escape_character(name, true, shown);
     fputs(shown, stream);
   }
   putc('"', stream);
@@ -111,139 +108,133 @@ static int end_table(struct sqlite_database *database, struct commands *commands
   return status;
 }
 
-/* ---- CSV ---- */
+/* ---- cells ---- */
 
-/* What the cells of a column are, as bits: those that are empty and no text tell nothing. */
-enum { KIND_NUMBER = 1, KIND_TEXT = 2 };
-
-struct csv_cell {
-  size_t start; /* in the row's text */
-  int kind;
-};
-
-/* A row of CSV: its cells, each with a NUL, one after another. */
-struct csv_row {
-  char *text;
-  size_t size, room;
-  struct csv_cell *cells;
-  size_t cells_room;
-  uint32_t count;
-};
-
-static bool put_character(struct csv_row *row, char character)
+/* Returns whether a text can be stored as it is. */
+static bool is_plain(const char *text)
 {
-  if (!array_reserve(&row->text, &row->room, row->size + 1, 1))
-    return false;
-  row->text[row->size++] = character;
+  for (; *text; text++)
+    if (*text < ' ' || *text == 127 || *text == '\\')
+      return false;
   return true;
 }
 
-static bool begin_cell(struct csv_row *row)
+/* Other text is stored as in CSV.  *clean must be freed when the row is inserted. */
+static bool put_text(const struct sqlite_library *library, const char *text, char **clean)
 {
-  if (!array_reserve(&row->cells, &row->cells_room, (size_t)row->count + 1, sizeof *row->cells))
-    return false;
-  row->cells[row->count++] = (struct csv_cell){.start = row->size};
-  return true;
-}
-
-/* Reads a row in which all text is quoted.  Returns 0, or ERR_NOMEM; there are no cells at the end. */
-static int read_row(FILE *csv, struct csv_row *row)
-{
-  bool quoted = false, ended = false, fits = true; /* ended: by the last character */
-  row->size = row->count = 0;
-  for (int c = getc_unlocked(csv); c != EOF && fits; c = getc_unlocked(csv)) {
-    fits = row->count || begin_cell(row);
-    bool doubled = c == '"' && ended;
-    ended = c == '"' && quoted;
-    if (c == '"')
-      quoted = !quoted;
-    if (c == '\n' && !quoted)
-      return fits && put_character(row, '\0') ? 0 : ERR_NOMEM;
-    if (c == ',' && !quoted)
-      fits = fits && put_character(row, '\0') && begin_cell(row);
-    else if (fits)
-      row->cells[row->count - 1].kind |= c == '"' ? KIND_TEXT : quoted ? 0 : KIND_NUMBER;
-    if (fits && (doubled || (c != '"' && (c != ',' || quoted))))
-      fits = put_character(row, (char)c);
-  }
-  row->count = 0; /* what a writer that failed has left */
-  return fits ? 0 : ERR_NOMEM;
-}
-
-static void put_cell(const struct sqlite_library *library, const char *text, int kind)
-{
-  char *end;
-  errno = 0;
-  long long whole = strtoll(text, &end, 10);
-  if (!*text)
+  size_t size = 0;
+  if (!*text) {
     library->null();
-  else if (kind & KIND_TEXT)
-    library->text(text, strlen(text));
-  else if (!*end && !errno)
-    library->number(whole);
-  else
-    library->real(strtod(text, NULL));
-}
-
-static int add_rows(struct sqlite_database *database, FILE *csv, uint32_t columns)
-{
-  struct csv_row row = {0};
-  int status = read_row(csv, &row); /* the header */
-  status = status ? status : read_row(csv, &row);
-  while (!status && row.count) {
-    for (uint32_t i = 0; i < columns; i++)
-      if (i < row.count)
-        put_cell(database->library, row.text + row.cells[i].start, row.cells[i].kind);
-      else
-        database->library->null();
-    status = database->library->end_row() ? failed(database) : read_row(csv, &row);
+    return true;
   }
-  free(row.text);
-  free(row.cells);
+  if (is_plain(text)) {
+    library->text(text, strlen(text));
+    return true;
+  }
+  *clean = row_writer_escaped(text, &size);
+  if (!*clean)
+    return false;
+  library->text(*clean, size);
+  return true;
+}
+
+/* A number with as many decimals as in CSV. */
+static double rounded(const struct cell *cell)
+{
+  char text[400];
+  snprintf(text, sizeof text, "%.*f", cell->decimals, cell_value(cell));
+  return strtod(text, NULL);
+}
+
+/* Returns whether there was memory for a text. */
+static bool put_cell(const struct sqlite_library *library, const struct cell *cell, char **clean)
+{
+  switch (cell->kind) {
+  case CELL_TEXT:
+    return put_text(library, cell->text, clean);
+  case CELL_NUMBER:
+    if (cell->decimals || cell->whole > INT64_MAX)
+      library->real(cell_value(cell));
+    else
+      library->number((int64_t)cell->whole);
+    return true;
+  case CELL_SIGNED:
+    library->number(cell->number);
+    return true;
+  case CELL_REAL:
+  case CELL_PERCENT:
+    library->real(rounded(cell));
+    return true;
+  default:
+    library->null();
+    return true;
+  }
+}
+
+/* ---- tables ---- */
+
+struct adding {
+  struct sqlite_database *database;
+  const struct table *table;
+  char **clean; /* [selected column] text with escapes, of the row */
+};
+
+static int take_row(void *to, const struct cell *cells)
+{
+  const struct adding *adding = to;
+  const struct sqlite_library *library = adding->database->library;
+  bool fits = true;
+  for (uint32_t i = 0; i < adding->table->selected_count && fits; i++)
+    fits = put_cell(library, &cells[adding->table->selected[i]], &adding->clean[i]);
+  int status = !fits ? ERR_NOMEM : library->end_row() ? failed(adding->database) : 0;
+  for (uint32_t i = 0; i < adding->table->selected_count; i++) {
+    free(adding->clean[i]);
+    adding->clean[i] = NULL;
+  }
   return status;
 }
 
-/* Adds to the kinds of the columns those of the rows that follow. */
-static int read_kinds(FILE *csv, int *kinds, uint32_t columns)
+/* Columns of text or numbers have no type: it would convert text that looks like a number, or numbers to text. */
+static const char *type_of(enum column_type type)
 {
-  struct csv_row row = {0};
-  int status;
-  while (!(status = read_row(csv, &row)) && row.count)
-    for (uint32_t i = 0; i < columns && i < row.count; i++)
-      kinds[i] |= row.cells[i].kind;
-  free(row.text);
-  free(row.cells);
-  return status;
+  static const char *const types[] = {[COLUMN_COUNT] = "INTEGER",  [COLUMN_ID] = "INTEGER",   [COLUMN_SECONDS] = "REAL",
+                                      [COLUMN_AMOUNT] = "NUMERIC", [COLUMN_PERCENT] = "REAL", [COLUMN_RATIO] = "REAL",
+                                      [COLUMN_TEXT] = "TEXT",      [COLUMN_FILE] = "TEXT",    [COLUMN_MIXED] = ""};
+  return types[type];
 }
 
-/* Columns with both kinds of cells have no type: it would convert text that looks like a number, or numbers to text. */
-static int create_table(struct sqlite_database *database, const char *table, const struct csv_row *header,
-                        const int *kinds)
+/* How many selected columns before one have its name: SQLite does not distinguish names by case. */
+static unsigned same_names(const struct table *table, uint32_t before)
 {
-  static const char *const types[] = {"NUMERIC", "NUMERIC", "TEXT", ""};
+  unsigned count = 0;
+  for (uint32_t i = 0; i < before; i++)
+    count +=
+        !strcasecmp(table_column(table, table->selected[i])->name, table_column(table, table->selected[before])->name);
+  return count;
+}
+
+static int create_table(struct sqlite_database *database, const char *name, const struct table *table)
+{
   struct commands commands;
-  int status = begin_table(&commands, table);
-  for (uint32_t i = 0; i < header->count && !status; i++)
-    add_column(&commands, header->text + header->cells[i].start, types[kinds[i]]);
+  int status = begin_table(&commands, name);
+  for (uint32_t i = 0; i < table->selected_count && !status; i++) {
+    const struct table_column *column = table_column(table, table->selected[i]);
+    unsigned same = same_names(table, i);
+    char numbered[256];
+    snprintf(numbered, sizeof numbered, same ? "%.200s (%u)" : "%.255s", column->name, same + 1);
+    add_column(&commands, numbered, type_of(column->type));
+  }
   int ended = end_table(database, &commands);
   return status ? status : ended;
 }
 
-int sqlite_database_add_csv(struct sqlite_database *database, const char *table, FILE *csv)
+int sqlite_database_add(struct sqlite_database *database, const char *name, const struct table *table)
 {
-  struct csv_row header = {0};
-  int status = read_row(csv, &header);
-  uint32_t columns = header.count;
-  if (!status && columns) {
-    int *kinds = calloc(columns, sizeof *kinds);
-    status = kinds ? read_kinds(csv, kinds, columns) : ERR_NOMEM;
-    status = status ? status : create_table(database, table, &header, kinds);
-    rewind(csv);
-    status = status ? status : add_rows(database, csv, columns);
-    free(kinds);
-  }
-  free(header.text);
-  free(header.cells);
+  struct adding adding = {database, table, calloc((size_t)table->selected_count + 1, sizeof *adding.clean)};
+  int status = adding.clean ? create_table(database, name, table) : ERR_NOMEM;
+  if (!status && table->each)
+    status = table_each(table, take_row, &adding);
+  free(adding.clean);
   return status;
 }
 
@@ -284,37 +275,6 @@ static int create_contexts(struct contexts_writer *writer)
   return status ? status : ended;
 }
 
-/* Returns whether a text can be stored as it is. */
-static bool is_plain(const char *text)
-{
-  for (; *text; text++)
-    if (*text < ' ' || *text == 127 || *text == '\\')
-      return false;
-  return true;
-}
-
-/* Other text is stored as in CSV.  *clean must be freed when the row is inserted. */
-static bool put_text(struct contexts_writer *writer, const char *text, char **clean)
-{
-  const struct sqlite_library *library = writer->database->library;
-  size_t size = 0;
-  if (!*text) {
-    library->null();
-    return true;
-  }
-  if (is_plain(text)) {
-    library->text(text, strlen(text));
-    return true;
-  }
-  FILE *stream = open_memstream(clean, &size);
-  while (stream && *text)
-    text = row_writer_character(stream, text);
-  if (!stream || fclose(stream) || !*clean)
-    return false;
-  library->text(*clean, size);
-  return true;
-}
-
 static void put_value(const struct sqlite_library *library, const struct tree_metric *metric, uint64_t value)
 {
   if (metric->is_time)
@@ -342,7 +302,7 @@ static int enter(void *context, const struct walk_row *here)
                           row->module == MODEL_NONE ? "" : modules[row->module].path, row->file};
   bool fits = true;
   for (unsigned i = 0; i < 4; i++)
-    fits &= put_text(writer, texts[i], &clean[i]);
+    fits &= put_text(library, texts[i], &clean[i]);
   if (row->line)
     library->number(row->line);
   else

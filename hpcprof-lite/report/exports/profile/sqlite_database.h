@@ -19,9 +19,9 @@ struct sqlite_database {
 /* Creates the database in an empty file.  sqlite_database_close() in any case. */
 int sqlite_database_open(struct sqlite_database *database, const char *path);
 
-/* Adds a table with what a file contains, from its begin: CSV in which all text is quoted, see row_writer_quote_text().
- * Columns have the type of their cells.  Without a header, no table is added. */
-int sqlite_database_add_csv(struct sqlite_database *database, const char *table, FILE *csv);
+/* Adds a table with the columns of a view's, whose types are those of its description, and with its rows, if it has a
+ * source. */
+int sqlite_database_add(struct sqlite_database *database, const char *name, const struct table *table);
 
 /* Adds the table of contexts: the rows of the report's tree. */
 int sqlite_database_add_contexts(struct sqlite_database *database, const struct report *report);

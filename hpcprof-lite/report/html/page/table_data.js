@@ -3,6 +3,7 @@
 class Column {
   constructor(header, rows, cells, strings) {
     this.name = header.name;
+    this.help = header.help ? `${header.name}: ${header.help}` : header.name;
     this.isText = header.strings !== undefined;
     this.header = header;
     this.rows = rows;

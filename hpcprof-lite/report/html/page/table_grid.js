@@ -38,7 +38,7 @@ export function gridColumns(table, hidden = []) {
   return table.columns.filter((column) => !hidden.includes(column.name) && isUsed(column)).map((column) => {
     const numeric = isNumeric(column);
     return {
-      key: column.name, title: columnTitle(column.name), numeric, help: column.name,
+      key: column.name, title: columnTitle(column.name), numeric, help: column.help,
       wide: column.name === "name",
       text: (row) => (numeric ? shortNumber(column, row) : column.text(row)),
       value: (row) => (numeric ? column.numbers[row] : column.text(row)),

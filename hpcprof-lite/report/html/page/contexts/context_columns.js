@@ -59,7 +59,7 @@ function metricColumn(tree, name, percent) {
   return {
     key: name,
     numeric: true,
-    help: name,
+    help: tree.table.column(name).help,
     title: share ? columnTitle(name).replace(" (s)", "") + " (%)" : columnTitle(name),
     text: (row) => format(tree.number(name, row)),
     value: (row) => tree.numbers(name)[row],
@@ -72,7 +72,7 @@ function textColumn(tree, name, expression) {
   return {
     key: name,
     title: name === "file" ? "place" : columnTitle(name),
-    help: name,
+    help: tree.table.column(name).help,
     text: short,
     value: text,
     node: name === "file" && expression ? (row) => markedText(short(row), expression) : null,

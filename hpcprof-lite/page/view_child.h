@@ -1,0 +1,48 @@
+/* Child processes that make the tables of the page and of the database.
+ *
+ * Context: BATCH, the main thread.  A pipeline fills a job that it has to itself: each table is made by a child, which
+ * shares the profile and the tree that were made before.  A child that fails, also by a signal, costs one table.  What
+ * it prints on standard error is kept.
+ */
+#ifndef HPCPROF_LITE_PAGE_VIEW_CHILD_H
+#define HPCPROF_LITE_PAGE_VIEW_CHILD_H
+
+#include "hpcprof-lite/job.h"
+
+enum { VIEW_CHILD_MESSAGE_MAX = 4096 };
+
+struct view_child {
+  pid_t pid;
+  int output;   /* what it writes, to read */
+  int messages; /* a file in memory with what it printed on standard error */
+  bool failed;
+  char reason[VIEW_CHILD_MESSAGE_MAX]; /* its last message, without the program's name */
+};
+
+/* Where a table comes from, after the pipeline of its view has filled the report. */
+struct view_source {
+  const struct report *report;
+  table_maker *make;
+  int (*json)(const struct report *report); /* instead of a table: a drawing */
+};
+
+/* What is wanted of a view: its report, that of its comparison with the runs of --compare or in the series of --scaling,
+ * or only the columns of its table. */
+enum view_part { VIEW_ROWS, VIEW_COMPARED, VIEW_COLUMNS };
+
+/* Fills the report, and tells where the table comes from.  Returns 0, or the exit status after it has printed the
+ * reason. */
+typedef int view_filler(struct job *job, enum options_view view, enum view_part part, struct view_source *source);
+
+/* Starts a child, in which `run` does the work and returns the exit status.  Buffers of this process must be flushed.
+ * Where none can be started, the child has failed with a reason. */
+void view_child_start(struct view_child *child, int (*run)(void *context, FILE *output), void *context);
+
+/* Waits for the child, whose output has been read: `complete` tells whether it is what it must be.  Sets `failed`, and
+ * `reason` if it has.  Prints its messages, each once for all children; none of one that has failed and is optional. */
+void view_child_finish(struct view_child *child, bool complete, bool optional, struct problems *printed);
+
+/* Prints a line unless it was printed before. */
+void view_child_print_once(struct problems *printed, const char *line);
+
+#endif
