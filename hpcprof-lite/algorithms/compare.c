@@ -139,13 +139,13 @@ static struct compare_child describe(const struct joiner *joiner, const struct t
 {
   const struct tree_row *row = &tree->rows[number], *parent = &tree->rows[row->parent];
   struct compare_child child = {.row = number,
-                        .line = row->line,
-                        .module = row->module,
-                        .class = CHILD_OTHER,
-                        .kind = row->kind == ROW_INLINED ? ROW_FUNCTION : row->kind,
-                        .name = row->name,
-                        .file = names_base(row->file),
-                        .partner = MODEL_NONE};
+                                .line = row->line,
+                                .module = row->module,
+                                .class = CHILD_OTHER,
+                                .kind = row->kind == ROW_INLINED ? ROW_FUNCTION : row->kind,
+                                .name = row->name,
+                                .file = names_base(row->file),
+                                .partner = MODEL_NONE};
   uint32_t begin = parent->kind == ROW_FUNCTION || parent->kind == ROW_INLINED ? parent->line : 0;
   if (child.kind == ROW_FUNCTION) {
     child.class = CHILD_FUNCTION;

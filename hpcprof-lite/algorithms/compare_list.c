@@ -15,9 +15,9 @@ struct compare_list_state {
 
 /* A row of a run. */
 struct compare_entry {
-  struct cell *cells;           /* [column], as many as were known when it was added */
-  uint32_t count, run, number;  /* number: among all entries */
-  uint32_t line;                /* of both sides */
+  struct cell *cells;          /* [column], as many as were known when it was added */
+  uint32_t count, run, number; /* number: among all entries */
+  uint32_t line;               /* of both sides */
   int side;
 };
 
@@ -85,12 +85,8 @@ static int add_row(void *to, const struct cell *cells)
     own[adding->map[i]] = cells[i];
     adding->measured[adding->map[i]] |= cells[i].kind != CELL_UNKNOWN;
   }
-  list->entries[list->entries_count++] = (struct compare_entry){own,
-                                                                list->count,
-                                                                list->runs[adding->side],
-                                                                .number = (uint32_t)number,
-                                                                .line = MODEL_NONE,
-                                                                .side = adding->side};
+  list->entries[list->entries_count++] = (struct compare_entry){
+      own, list->count, list->runs[adding->side], .number = (uint32_t)number, .line = MODEL_NONE, .side = adding->side};
   return 0;
 }
 
@@ -186,7 +182,8 @@ bool compare_list_is_number(const struct table_column *column)
 bool compare_list_is_figure(const struct compare_list *list, uint32_t column)
 {
   const struct compare_list_state *state = &list->states[column];
-  bool measured = list->complete ? !state->unknown : state->present == list->runs[COMPARE_BASE] + list->runs[COMPARE_NEW];
+  bool measured =
+      list->complete ? !state->unknown : state->present == list->runs[COMPARE_BASE] + list->runs[COMPARE_NEW];
   return measured && compare_list_is_number(&list->columns[column]);
 }
 
@@ -394,8 +391,7 @@ static void compare_column(const struct compare_list *list, uint32_t column, con
     sides[side] = (struct compare_values){gathered->values[side], list->runs[side], .sample = sample[side]};
   bool sampled = sample[COMPARE_BASE] > 0 && sample[COMPARE_NEW] > 0;
   struct compare_figure *figure = &line->figures[column];
-  *figure =
-      compare_values(&sides[COMPARE_BASE], &sides[COMPARE_NEW], sampled ? COMPARE_COUNTED : COMPARE_EXACT);
+  *figure = compare_values(&sides[COMPARE_BASE], &sides[COMPARE_NEW], sampled ? COMPARE_COUNTED : COMPARE_EXACT);
   double scale = scale_of(&gathered->cell);
   figure->base *= scale;
   figure->now *= scale;
@@ -429,15 +425,15 @@ static int fill_lines(struct compare_list *list)
   list->lines = calloc((size_t)list->lines_count + 1, sizeof *list->lines);
   list->cells = calloc(cells, sizeof *list->cells);
   list->figures = calloc(cells, sizeof *list->figures);
-  bool fits = gathered.values[COMPARE_BASE] && gathered.values[COMPARE_NEW] && list->lines && list->cells &&
-              list->figures;
+  bool fits =
+      gathered.values[COMPARE_BASE] && gathered.values[COMPARE_NEW] && list->lines && list->cells && list->figures;
   for (size_t first = 0, end; first < list->entries_count && fits; first = end) {
     uint32_t number = list->entries[first].line;
     for (end = first + 1; end < list->entries_count && list->entries[end].line == number;)
       end++;
     struct compare_line *line = &list->lines[number];
-    *line = (struct compare_line){list->cells + (size_t)number * list->count,
-                                  list->figures + (size_t)number * list->count};
+    *line =
+        (struct compare_line){list->cells + (size_t)number * list->count, list->figures + (size_t)number * list->count};
     fill_line(list, &list->entries[first], &list->entries[end], &gathered, line);
   }
   free(gathered.values[COMPARE_BASE]);

@@ -27,9 +27,9 @@ struct compare_list_state;
 struct compare_entry;
 
 struct compare_list {
-  const char *keys; /* names of the columns that identify a row, separated by spaces */
-  bool numbered;    /* the second of three keys has numbers of one run: rows are numbered again within the first one */
-  bool complete;    /* a number that a run lacks is 0, and shown as such */
+  const char *keys;  /* names of the columns that identify a row, separated by spaces */
+  bool numbered;     /* the second of three keys has numbers of one run: rows are numbered again within the first one */
+  bool complete;     /* a number that a run lacks is 0, and shown as such */
   const char *shown; /* of the table that was added last */
   struct table_column *columns; /* of all runs */
   struct compare_list_state *states;

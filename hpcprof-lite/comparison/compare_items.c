@@ -22,7 +22,7 @@ static int add_figure(struct comparison *comparison, uint32_t figure)
       return ERR_NOMEM;
     }
     for (uint32_t i = 0; i < count; i++) {
-      values[side][i] = run_figure_value(&comparison->runs[side][i], figure);
+      values[side][i] = run_figure_value(&comparison->runs[side][i].report, figure);
       known = known && !isnan(values[side][i]);
     }
     const struct job *run = &comparison->runs[side][0];
@@ -38,7 +38,7 @@ static int add_figure(struct comparison *comparison, uint32_t figure)
   const struct run_figure about = run_figure(figure);
   *item = (struct compare_item){.section = about.section,
                                 .name = about.name,
-                                .unit = run_figure_unit(&comparison->runs[COMPARE_NEW][0], figure),
+                                .unit = run_figure_unit(&comparison->runs[COMPARE_NEW][0].report, figure),
                                 .file = ""};
   item->figure = compare_values(&sides[COMPARE_BASE], &sides[COMPARE_NEW], sampled ? COMPARE_COUNTED : COMPARE_EXACT);
   result->items_count += known;

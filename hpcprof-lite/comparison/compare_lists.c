@@ -95,9 +95,8 @@ static void set_samples(struct comparison *comparison)
     const struct {
       const char *name;
       uint32_t column;
-    } sampled[] = {{"samples", run->columns.samples},
-                   {"work_s", run->columns.work},
-                   {"overhead_s", run->columns.overhead}};
+    } sampled[] = {
+        {"samples", run->columns.samples}, {"work_s", run->columns.work}, {"overhead_s", run->columns.overhead}};
     for (size_t i = 0; i < sizeof sampled / sizeof *sampled; i++) {
       uint32_t number = compare_list_column(&comparison->list, sampled[i].name);
       if (number != MODEL_NONE && (!i || sampled[i].column != MODEL_NONE))
@@ -145,8 +144,8 @@ static int correct(struct comparison *comparison, bool all_figures)
   if (all_figures)
     result->compared = compare_correct(list->figures, (size_t)list->lines_count * list->count, sizeof *list->figures);
   else
-    result->compared = compare_correct(list->figures + result->list_column, list->lines_count,
-                                       list->count * sizeof *list->figures);
+    result->compared =
+        compare_correct(list->figures + result->list_column, list->lines_count, list->count * sizeof *list->figures);
   return result->compared == SIZE_MAX ? ERR_NOMEM : 0;
 }
 
@@ -194,10 +193,7 @@ static int by_figure(const void *a, const void *b, void *argument)
 static void sort_by_figure(struct comparison *comparison, const struct listed *about, const char *by)
 {
   struct compare_list *list = &comparison->list;
-  struct sorter sorter = {.list = list,
-                          .column = comparison->result.list_column,
-                          .by = by,
-                          .plain = !about->weight};
+  struct sorter sorter = {.list = list, .column = comparison->result.list_column, .by = by, .plain = !about->weight};
   if (about->weight) {
     sorter.weight = compare_list_column(list, about->weight);
     sorter.name = compare_list_column(list, "name");
@@ -309,8 +305,7 @@ int compare_lists(struct job *job, struct comparison *comparison, bool one_build
 {
   struct compare_list *list = &comparison->list;
   const struct listed *about = find(job->options.view);
-  *list = (struct compare_list){
-      .keys = about->keys, .numbered = about->numbered, .complete = about->all_figures};
+  *list = (struct compare_list){.keys = about->keys, .numbered = about->numbered, .complete = about->all_figures};
   if (job->options.view == OPTIONS_PARALLELISM && !run_map_one_unit(comparison)) {
     job_print_error("view 'parallelism' cannot compare work and span of different units");
     return EXIT_USAGE;

@@ -10,13 +10,13 @@ typedef int view_pipeline(struct job *job);
 
 /* A run is a job of its own: it is kept, because the comparison refers to its names. */
 struct comparison {
-  view_pipeline *pipeline;                   /* of the view; fills the report of a run */
-  table_maker *make, *compared_make;         /* describe the tables of a run, and of the comparison */
-  struct job *runs[COMPARE_SIDES]; /* arrays */
+  view_pipeline *pipeline;           /* of the view; fills the report of a run */
+  table_maker *make, *compared_make; /* describe the tables of a run, and of the comparison */
+  struct job *runs[COMPARE_SIDES];   /* arrays */
   char **directories[COMPARE_SIDES];
   uint32_t counts[COMPARE_SIDES];
-  struct compare compare; /* of a view that is a tree, */
-  struct compare_list list; /* and of one that is a list */
+  struct compare compare;              /* of a view that is a tree, */
+  struct compare_list list;            /* and of one that is a list */
   struct table *tables[COMPARE_SIDES]; /* arrays: of its runs */
   struct compare_result result;
   struct scaling scaling; /* of --scaling, whose runs are all those of COMPARE_NEW */

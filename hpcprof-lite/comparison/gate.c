@@ -31,11 +31,11 @@ static struct measured measure_run(const struct job *run, const char *metric)
   while (number < RUN_FIGURES && strcmp(metric, run_figure(number).name) != 0)
     number++;
   assert(number < RUN_FIGURES);
-  double value = run_figure_value(run, number);
+  double value = run_figure_value(&run->report, number);
   return (struct measured){.known = !isnan(value),
                            .matched = true,
                            .value = value,
-                           .unit = run_figure_unit(run, number),
+                           .unit = run_figure_unit(&run->report, number),
                            .basis = COMPARE_EXACT};
 }
 

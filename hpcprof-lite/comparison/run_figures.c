@@ -23,11 +23,11 @@ struct run_figure run_figure(uint32_t number)
   return (struct run_figure){"efficiency", efficiency_name(number - RUN_FIGURE_EFFICIENCY), "ratio", false};
 }
 
-double run_figure_value(const struct job *run, uint32_t number)
+double run_figure_value(const struct report *run, uint32_t number)
 {
-  const struct totals *totals = &run->totals;
-  const struct profile_workspan *workspan = &run->profile.workspan;
-  bool time = tree_has_time(&run->columns);
+  const struct totals *totals = run->totals;
+  const struct profile_workspan *workspan = &run->profile->workspan;
+  bool time = tree_has_time(run->columns);
   switch (number) {
   case RUN_FIGURE_ELAPSED:
     return (double)totals->elapsed_ns / 1e9;
@@ -46,13 +46,13 @@ double run_figure_value(const struct job *run, uint32_t number)
   case RUN_FIGURE_PARALLELISM:
     return workspan->known ? workspan_parallelism(workspan->work, workspan->span) : NAN;
   default:
-    return run->report.efficiency.known ? run->report.efficiency.value[number - RUN_FIGURE_EFFICIENCY] : NAN;
+    return run->efficiency.known ? run->efficiency.value[number - RUN_FIGURE_EFFICIENCY] : NAN;
   }
 }
 
-const char *run_figure_unit(const struct job *run, uint32_t number)
+const char *run_figure_unit(const struct report *run, uint32_t number)
 {
-  return number == RUN_FIGURE_SPAN && !run->profile.workspan.is_time ? "" : run_figure(number).unit;
+  return number == RUN_FIGURE_SPAN && !run->profile->workspan.is_time ? "" : run_figure(number).unit;
 }
 
 /* Adds the columns of a schema that are times or counts. */
@@ -77,8 +77,7 @@ uint32_t run_figure_metrics(struct condition_metric metrics[RUN_METRICS_MAX])
   for (uint32_t i = 0; i < RUN_FIGURES; i++) {
     const struct run_figure figure = run_figure(i);
     if (!figure.of_contexts)
-      metrics[count++] =
-          (struct condition_metric){figure.name, figure.name, CONDITION_RUN, i >= RUN_FIGURE_EFFICIENCY};
+      metrics[count++] = (struct condition_metric){figure.name, figure.name, CONDITION_RUN, i >= RUN_FIGURE_EFFICIENCY};
   }
   count = add_columns(&tree_view_schema, CONDITION_CONTEXTS, metrics, count);
   return add_columns(&regions_schema, CONDITION_CONSTRUCTS, metrics, count);

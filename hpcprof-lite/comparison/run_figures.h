@@ -2,7 +2,8 @@
 #ifndef HPCPROF_LITE_COMPARISON_RUN_FIGURES_H
 #define HPCPROF_LITE_COMPARISON_RUN_FIGURES_H
 
-#include "hpcprof-lite/job.h"
+#include "hpcprof-lite/algorithms/condition.h"
+#include "hpcprof-lite/report/report.h"
 
 enum {
   RUN_FIGURE_ELAPSED,
@@ -25,11 +26,11 @@ struct run_figure {
 
 struct run_figure run_figure(uint32_t number);
 
-/* A figure of a run in its unit; NAN if it is not known. */
-double run_figure_value(const struct job *run, uint32_t number);
+/* A figure of the run of a report, in its unit; NAN if it is not known. */
+double run_figure_value(const struct report *run, uint32_t number);
 
 /* The unit in a run: that of work and span depends on it. */
-const char *run_figure_unit(const struct job *run, uint32_t number);
+const char *run_figure_unit(const struct report *run, uint32_t number);
 
 /* The metrics of conditions, but for those of further events: figures of runs, and the columns of topdown and regions
  * that are times or counts.  Returns their number. */

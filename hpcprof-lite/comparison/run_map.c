@@ -1,6 +1,5 @@
 #include "hpcprof-lite/comparison/run_map.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -221,8 +221,7 @@ static int check_comparison(const struct options *options, char *message, size_t
   const struct refusal refusals[] = {
       {!options->directories_count, "--compare '{base}' needs the runs to compare to it: --compare BASE DIR"},
       {options->merge, "--compare keeps runs apart: it cannot be used with --merge"},
-      {!options_view_has(options, HAS_COMPARE),
-       "view '{view}' cannot be compared: use {views with --compare}"},
+      {!options_view_has(options, HAS_COMPARE), "view '{view}' cannot be compared: use {views with --compare}"},
       {options->limited, "--compare compares whole runs: it cannot be used with --from and --to"},
       {options->scenarios_count, "--compare compares what was measured: it cannot be used with --what-if"},
       {options->per_thread, "--compare compares sums over threads: it cannot be used with --per-thread"},

@@ -54,7 +54,7 @@ LAYERS = {
         "analysis": "model algorithms",  # not one another
         "analysis/advice": "model algorithms analysis/advice",
         "report": "model algorithms views views/source analysis analysis/advice report report/constructs report/comparison",
-        "report/comparison": "model algorithms views analysis report report/constructs report/comparison",
+        "report/comparison": "model algorithms views analysis report report/constructs report/summary report/comparison",
         "report/constructs": "model views analysis report report/constructs",
         "report/source": "model views views/source analysis report report/source",
         "report/marks": "model algorithms analysis report report/marks",

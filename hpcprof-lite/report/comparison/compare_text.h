@@ -14,7 +14,8 @@ enum { COMPARE_TEXT_WIDTH = 3 * 10 + 9 + 2 + 2 }; /* of a line's figures, with t
 void compare_text_heading(const struct report *report);
 
 /* Prepares the terminal, and prints the same and the headings of a table.  metric: NULL if it has several. */
-void compare_text_begin(const struct report *report, struct terminal *terminal, const char *heading, const char *metric);
+void compare_text_begin(const struct report *report, struct terminal *terminal, const char *heading,
+                        const char *metric);
 
 /* Prints what stands below a table. */
 void compare_text_end(const struct report *report);

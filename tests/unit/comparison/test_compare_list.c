@@ -25,8 +25,8 @@ static void fill_construct(const void *context, const void *row, struct cell *ce
 }
 
 static const struct table_column construct_columns[] = {
-    {.name = "kind", .type = COLUMN_TEXT}, {.name = "name", .type = COLUMN_TEXT},
-    {.name = "file", .type = COLUMN_FILE}, {.name = "line", .type = COLUMN_ID},
+    {.name = "kind", .type = COLUMN_TEXT},      {.name = "name", .type = COLUMN_TEXT},
+    {.name = "file", .type = COLUMN_FILE},      {.name = "line", .type = COLUMN_ID},
     {.name = "time_s", .type = COLUMN_SECONDS}, {.name = "count", .type = COLUMN_COUNT}};
 
 enum { TIME = 4, COUNT = 5, RUNS_MAX = 8 };
@@ -118,8 +118,10 @@ static void test_one_build(void **state)
 static void test_lines_that_moved(void **state)
 {
   (void)state;
-  add(COMPARE_BASE, (struct construct[]){{"for", "f", "p.c", 10, 1000, 1, true}, {"for", "f", "p.c", 20, 2000, 2, true}, {0}});
-  add(COMPARE_NEW, (struct construct[]){{"for", "f", "p.c", 40, 2200, 2, true}, {"for", "f", "p.c", 20, 1100, 1, true}, {0}});
+  add(COMPARE_BASE,
+      (struct construct[]){{"for", "f", "p.c", 10, 1000, 1, true}, {"for", "f", "p.c", 20, 2000, 2, true}, {0}});
+  add(COMPARE_NEW,
+      (struct construct[]){{"for", "f", "p.c", 40, 2200, 2, true}, {"for", "f", "p.c", 20, 1100, 1, true}, {0}});
   assert_int_equal(compare_list_join(&list, false), 0);
   assert_int_equal(list.lines_count, 2);
   expect(&line("f", 20)->figures[TIME], 1e-6, 1.1e-6);

@@ -135,10 +135,8 @@ static void test_refusals(void **state)
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_changes),
-      cmocka_unit_test(test_amounts),
-      cmocka_unit_test(test_metrics),
-      cmocka_unit_test(test_names_of_any_language),
+      cmocka_unit_test(test_changes),  cmocka_unit_test(test_amounts),
+      cmocka_unit_test(test_metrics),  cmocka_unit_test(test_names_of_any_language),
       cmocka_unit_test(test_refusals),
   };
   return UNIT_RUN(argc, argv, "condition", tests, NULL, NULL);
