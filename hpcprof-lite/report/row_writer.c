@@ -7,12 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool quotes_text, keeps_names;
-
-void row_writer_quote_text(void)
-{
-  quotes_text = true;
-}
+static bool keeps_names;
 
 void row_writer_keep_names(void)
 {
@@ -113,7 +108,7 @@ size_t row_writer_plain(const char *text, bool json, struct row_writer_marks *ma
   if (s[length])
     return 0;
   bool space = length && (s[0] == ' ' || s[length - 1] == ' ');
-  marks->quote = json || quotes_text || comma || space;
+  marks->quote = json || comma || space;
   marks->mark = !json && needs_mark(text);
   return length;
 }
@@ -121,23 +116,18 @@ size_t row_writer_plain(const char *text, bool json, struct row_writer_marks *ma
 static void csv_string(FILE *stream, const char *text)
 {
   struct row_writer_marks marks;
-  if (row_writer_plain(text, false, &marks) && !marks.quote && !marks.mark) {
-    fputs_unlocked(text, stream);
-    return;
+  if (!row_writer_plain(text, false, &marks)) {
+    marks.quote = strpbrk(text, ",\"") || *text == ' ' || (*text && text[strlen(text) - 1] == ' ');
+    marks.mark = needs_mark(text);
   }
-  bool mark = needs_mark(text);
-  bool quote = quotes_text || strpbrk(text, ",\"") || *text == ' ' || (*text && text[strlen(text) - 1] == ' ');
-  if (quote)
-    putc_unlocked('"', stream);
-  if (mark)
-    putc_unlocked('\'', stream);
+  fputs_unlocked(marks.quote ? "\"" : "", stream);
+  fputs_unlocked(marks.mark ? "'" : "", stream);
   while (*text) {
     if (*text == '"')
       putc_unlocked('"', stream);
     text = row_writer_character(stream, text);
   }
-  if (quote)
-    putc_unlocked('"', stream);
+  fputs_unlocked(marks.quote ? "\"" : "", stream);
 }
 
 char *row_writer_escaped(const char *text, size_t *size)
@@ -160,78 +150,6 @@ void row_writer_put_text(FILE *stream, const char *text, bool json)
     csv_string(stream, text);
 }
 
-void row_writer_begin(struct row_writer *writer, FILE *stream, bool json, const char *const *columns,
-                      size_t columns_count)
-{
-  *writer = (struct row_writer){.stream = stream, .json = json, .columns = columns, .columns_count = columns_count};
-  if (json)
-    fputs_unlocked("\"columns\":[", stream);
-  for (size_t i = 0; i < columns_count; i++) {
-    if (i)
-      putc_unlocked(',', stream);
-    if (json)
-      row_writer_json_string(stream, columns[i]);
-    else
-      csv_string(stream, columns[i]);
-  }
-  fputs_unlocked(json ? "],\n\"rows\":[" : "\n", stream);
-}
-
-/* Writes the separator before a cell. */
-static void open_cell(struct row_writer *writer)
-{
-  if (writer->json) {
-    if (!writer->column)
-      fputs_unlocked(writer->rows ? ",\n{" : "\n{", writer->stream);
-    else
-      putc_unlocked(',', writer->stream);
-    row_writer_json_string(writer->stream, writer->columns[writer->column]);
-    putc_unlocked(':', writer->stream);
-  } else if (writer->column) {
-    putc_unlocked(',', writer->stream);
-  }
-}
-
-static void close_cell(struct row_writer *writer)
-{
-  if (++writer->column < writer->columns_count)
-    return;
-  putc_unlocked(writer->json ? '}' : '\n', writer->stream);
-  writer->column = 0;
-  writer->rows++;
-}
-
-void row_writer_text(struct row_writer *writer, const char *text)
-{
-  if ((!text || !*text) && (writer->json || !quotes_text)) {
-    row_writer_empty(writer);
-    return;
-  }
-  open_cell(writer);
-  if (writer->json)
-    row_writer_json_string(writer->stream, text);
-  else
-    csv_string(writer->stream, text ? text : "");
-  close_cell(writer);
-}
-
-void row_writer_uint(struct row_writer *writer, uint64_t value)
-{
-  row_writer_decimal(writer, value, 0);
-}
-
-void row_writer_int(struct row_writer *writer, int64_t value)
-{
-  open_cell(writer);
-  fprintf(writer->stream, "%" PRId64, value);
-  close_cell(writer);
-}
-
-void row_writer_ns(struct row_writer *writer, uint64_t ns)
-{
-  row_writer_decimal(writer, ns, 9);
-}
-
 /* Tables can have millions of rows: printf() would take most of the time. */
 char *row_writer_digits(char *end, uint64_t value, unsigned decimals)
 {
@@ -249,51 +167,3 @@ void row_writer_number(FILE *stream, uint64_t value, unsigned decimals)
   fwrite_unlocked(at, 1, (size_t)(end - at), stream);
 }
 
-void row_writer_decimal(struct row_writer *writer, uint64_t value, unsigned decimals)
-{
-  open_cell(writer);
-  row_writer_number(writer->stream, value, decimals);
-  close_cell(writer);
-}
-
-void row_writer_real(struct row_writer *writer, double value, int decimals)
-{
-  open_cell(writer);
-  fprintf(writer->stream, "%.*f", decimals, value);
-  close_cell(writer);
-}
-
-void row_writer_work(struct row_writer *writer, uint64_t amount, bool is_time)
-{
-  if (is_time)
-    row_writer_ns(writer, amount);
-  else
-    row_writer_uint(writer, amount);
-}
-
-void row_writer_percent(struct row_writer *writer, uint64_t part, uint64_t whole)
-{
-  row_writer_real(writer, whole ? 100.0 * (double)part / (double)whole : 0.0, 4);
-}
-
-void row_writer_empty(struct row_writer *writer)
-{
-  open_cell(writer);
-  if (writer->json)
-    fputs_unlocked("null", writer->stream);
-  close_cell(writer);
-}
-
-void row_writer_optional(struct row_writer *writer, bool known, uint64_t value)
-{
-  if (known)
-    row_writer_uint(writer, value);
-  else
-    row_writer_empty(writer);
-}
-
-void row_writer_end(struct row_writer *writer)
-{
-  if (writer->json)
-    fputs_unlocked("\n]", writer->stream);
-}

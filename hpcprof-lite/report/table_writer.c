@@ -14,7 +14,7 @@ enum { NUMBER_MAX = 400 };
 struct writer {
   const struct table *table;
   FILE *stream;
-  bool json, quotes; /* quotes: also empty text is quoted */
+  bool json;
   char *line;
   size_t size, room;
   char *headers;       /* of all selected columns, one after another */
@@ -105,10 +105,7 @@ static int write_row(void *to, const struct cell *cells)
       return ERR_NOMEM;
     put(writer, writer->headers + header, end - header);
     header = end;
-    const struct cell *cell = &cells[table->selected[i]];
-    if (writer->quotes && cell->kind == CELL_EMPTY && table_is_text(table_column(table, table->selected[i])))
-      put(writer, "\"\"", 2);
-    else if (!put_cell(writer, cell))
+    if (!put_cell(writer, &cells[table->selected[i]]))
       return ERR_NOMEM;
   }
   if (!reserve(writer, 1))
@@ -156,9 +153,6 @@ static void write_names(const struct writer *writer)
 int table_write_rows(const struct table *table, FILE *stream, bool json, const char *name)
 {
   struct writer writer = {.table = table, .stream = stream, .json = json};
-  struct row_writer_marks marks;
-  row_writer_plain("", json, &marks);
-  writer.quotes = marks.quote && !json;
   int status = make_headers(&writer);
   if (json) {
     row_writer_json_string(stream, name);

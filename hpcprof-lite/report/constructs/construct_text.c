@@ -95,11 +95,3 @@ void construct_text_missing(const struct report *report)
 {
   parallelism_missing(report, "Times of constructs", "online");
 }
-
-void construct_text_number(struct row_writer *writer, uint32_t number)
-{
-  if (number == MODEL_NONE)
-    row_writer_empty(writer);
-  else
-    row_writer_uint(writer, number);
-}

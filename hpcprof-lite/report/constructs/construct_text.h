@@ -3,7 +3,6 @@
 #define HPCPROF_LITE_REPORT_CONSTRUCTS_CONSTRUCT_TEXT_H
 
 #include "hpcprof-lite/report/report.h"
-#include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/terminal.h"
 
 enum { CONSTRUCT_TEXT_MAX = 4200, CONSTRUCT_FIGURE = 16 };
@@ -54,8 +53,5 @@ unsigned construct_text_decimals(uint64_t largest_ns);
 
 /* Prints why times of constructs are not known. */
 void construct_text_missing(const struct report *report);
-
-/* A cell; a number that is MODEL_NONE is empty. */
-void construct_text_number(struct row_writer *writer, uint32_t number);
 
 #endif
