@@ -152,6 +152,7 @@ static int add_views(struct job *job, view_filler *fill, const char *path, struc
     struct database_work work = {job, &tables[i], fill, path};
     struct view_child *child = &missing->children[i];
     struct view_child columns;
+    const struct view_child *failed;
     if (!has_table(&job->options, &tables[i]))
       continue;
     bool optional = tables[i].optional;
@@ -159,14 +160,17 @@ static int add_views(struct job *job, view_filler *fill, const char *path, struc
       optional = true;
     } else {
       view_child_start(child, add_view, &work);
-      view_child_finish(child, true, optional, &printed);
+      view_child_finish(child, true, true, &printed);
     }
-    status = child->failed ? ERR_INPUT : 0;
-    if (!status || !optional)
-      continue;
-    view_child_start(&columns, add_columns, &work);
-    view_child_finish(&columns, true, false, &printed);
-    status = columns.failed ? ERR_INPUT : 0;
+    failed = child->failed ? child : NULL;
+    if (failed && optional) {
+      view_child_start(&columns, add_columns, &work);
+      view_child_finish(&columns, true, true, &printed);
+      failed = columns.failed ? &columns : NULL;
+    }
+    if (failed)
+      job_print_error("table '%s' cannot be made: %s", tables[i].name, failed->reason);
+    status = failed ? ERR_INPUT : 0;
   }
   problems_release(&printed);
   return status;

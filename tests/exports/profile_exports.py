@@ -28,7 +28,9 @@ PPROF = os.path.join(DEPS, "pprof", "pprof")
 SPEEDSCOPE = os.path.join(DEPS, "speedscope-1.25.0", "dist", "release", "index.html")
 FORMATS = ("folded", "speedscope", "pprof", "callgrind", "hatchet", "sqlite")
 TREES = FORMATS[:-1]
-TABLES = ("threads", "efficiency", "regions", "overheads", "tasks", "advice", "parallelism")  # of SQLite, named by views
+TABLES = ("threads", "efficiency", "regions", "overheads", "tasks", "advice", "parallelism", "flat", "critical_path",
+          "whatif", "speedup", "region_tree")  # of SQLite, named by views
+OTHER_TABLES = ("contexts", "run", "bottomup", "source", "phases", "marks", "user_counters", "missing")
 CATEGORIES = ("work", "overhead", "lockwait", "idleness")
 NS = 10**9
 
@@ -402,9 +404,9 @@ def tables_of_the_database_are_those_of_csv(directory):
     source = measurement()
     base = database(directory, source)
     base.row_factory = sqlite3.Row
-    views = {"contexts": "topdown", "run": "summary", **{name: name for name in TABLES}}
+    views = {"contexts": "topdown", "run": "summary", **{name: name.replace("_", "-") for name in TABLES}}
     tables = {row["name"] for row in base.execute("select name from sqlite_master where type = 'table'")}
-    assert tables == set(views), tables
+    assert tables == {*TABLES, *OTHER_TABLES}, tables
     for name, view in views.items():
         found, wanted = base.execute(f"select * from {name}").fetchall(), rows(view, source)
         assert len(found) == len(wanted) and (wanted or name == "advice" or name == "tasks"), name
@@ -431,15 +433,54 @@ def cells_of_the_database_are_text_where_those_of_json_are(directory):
     must(LAUNCHER, "-q", "-o", output, "0x10", PATH=directory + ":" + os.environ["PATH"])
     base = database(directory, output)
     base.row_factory = sqlite3.Row
-    for name, view in (("run", "summary"), *((name, name) for name in TABLES)):
+    for name, view in (("run", "summary"), *((name, name.replace("_", "-")) for name in TABLES)):
         wanted = json.loads(must(REPORT, "-q", "--view", view, "-f", "json", output))["rows"]
-        found = base.execute(f"select {', '.join(f'typeof({column}) as {column}' for column in wanted[0])} from {name}"
+        found = base.execute(f"select {', '.join(f'typeof("{column}") as "{column}"' for column in wanted[0])} from {name}"
                              if wanted else f"select * from {name}").fetchall()
         assert len(found) == len(wanted), name
         for row, expected in zip(found, wanted):
             for column, value in expected.items():
                 assert row[column] in KINDS[type(value)], (name, column, value, row[column])
     assert base.execute("select value from run where item = 'command'").fetchone()[0] == "0x10"
+
+
+@case
+def the_types_of_the_database_are_the_same_for_all_runs(directory):
+    """Also where a run has nothing to show; and the reason why it has not is in the database."""
+    schemas = []
+    for name in ("basic", "plain", "charted"):
+        base = database(directory, os.path.join(GOLDEN, name))
+        columns = {table: {row[1]: row[2] for row in base.execute(f"pragma table_info({table})")}
+                   for table, in base.execute("select name from sqlite_master where type = 'table'")}
+        assert all(kind in ("INTEGER", "REAL", "NUMERIC", "TEXT", "") for table in columns.values() for kind in table.values())
+        missing = dict(base.execute("select name, reason from missing"))
+        for table in columns:
+            assert base.execute(f"select count(*) from {table}").fetchone()[0] or table in missing or \
+                table in ("missing", "advice", "regions", "region_tree", "overheads", "tasks", "parallelism", "whatif",
+                          "speedup", "efficiency", "critical_path", "source"), (name, table)
+        assert "hpcrun-lite -t" in missing.get("phases", "") or name == "charted", missing
+        base.close()
+        os.remove(os.path.join(directory, "sqlite"))
+        schemas.append(columns)
+    for other in schemas[1:]:
+        for table, columns in schemas[0].items():
+            assert all(other[table][column] == kind for column, kind in columns.items() if column in other[table]), table
+
+
+@case
+def grains_and_intervals_are_in_the_database_where_they_are_asked_for(directory):
+    path = os.path.join(directory, "asked")
+    for views, golden, tables in ((("--view", "grains"), "recorded", {"grains"}),
+                                  (("--view", "timeline"), "traced", {"timeline"})):
+        must(REPORT, "-q", "-f", "sqlite", *views, "-o", path, os.path.join(GOLDEN, golden))
+        base = sqlite3.connect(path)
+        for table in tables:
+            wanted = rows(table, os.path.join(GOLDEN, golden))
+            assert base.execute(f"select count(*) from {table}").fetchone()[0] == len(wanted) > 0, table
+        base.close()
+        os.remove(path)
+    done = run(REPORT, "-q", "-f", "sqlite", "--view", "flat", "-o", path, os.path.join(GOLDEN, "basic"))
+    assert done.returncode == 2 and "leave out view 'flat'" in done.stderr, done
 
 
 def documented_queries():
@@ -487,7 +528,7 @@ def a_database_does_not_depend_on_standard_error(directory):
     os.remove(path)
     need_program("strace")
     done = run("strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=exit_group:signal=KILL", *write)
-    assert "the process for table 'run' was ended by signal 9" in done.stderr, done
+    assert "table 'run' cannot be made: the process that computed it was ended by signal 9" in done.stderr, done
     assert os.listdir(directory) == ["sqlite"]
 
 

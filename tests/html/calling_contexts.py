@@ -15,7 +15,7 @@ SELECTED = PANEL + ".querySelector('.grid-row[aria-selected=true]')"
 # The rows of the grid in the document: id of the row's number, and the texts of its cells.
 ROWS = PANEL + """ && [...%s.querySelectorAll('.grid-row')].map((row) => [Number(row.dataset.row),
     ...[...row.children].map((cell) => cell.textContent.replace(/^[\\u25be\\u25b8]/, ''))])""" % PANEL
-TITLES = "[...%s.querySelectorAll('.grid-title')].map((title) => title.title)" % PANEL
+TITLES = "[...%s.querySelectorAll('.grid-title')].map((title) => title.dataset.column)" % PANEL
 STATE = "Object.fromEntries(new URLSearchParams(location.hash.slice(1)))"
 
 
@@ -109,7 +109,7 @@ def all_rows_and_figures_are_those_of_the_csv(directory):
                 if tree != "flat":
                     unfold(browser)
                 titles, shown = browser.evaluate(TITLES), browser.evaluate(ROWS)
-                assert titles == ["function, construct or line", *columns], titles
+                assert titles == ["name", *columns], titles
                 found = {row[0]: row[1:] for row in shown}
                 assert tree == "bottomup" or len(found) >= min(len(expected), 40), (len(found), len(expected))
                 for number, cells in found.items():
@@ -271,7 +271,7 @@ def columns_percent_and_order_are_chosen(directory):
         press(browser, "Usual columns")
         assert "columns" not in browser.evaluate(STATE)
         browser.open(path, "#tab=contexts&tree=flat&columns=work_excl_s")
-        browser.evaluate(f"{PANEL}.querySelector('.grid-title[title=work_excl_s]').click()")
+        browser.evaluate(f"{PANEL}.querySelector('.grid-title[data-column=work_excl_s]').click()")
         flat = rows_of("flat", "blame")
         order = [float(flat[row[0]]["work_excl_s"]) for row in browser.evaluate(ROWS)]
         assert order == sorted(order, reverse=True), order

@@ -38,7 +38,7 @@ def contexts_show_the_chosen_part(directory):
             link = f"#tab=contexts&from={part[0]}&to={part[1]}&context=4&columns=id,{','.join(columns)}"
             browser.open(path, link)
             expected = context_times(intervals("traced", "--from", part[0], "--to", part[1]), tree)
-            titles = browser.evaluate("[...%s.querySelectorAll('.grid-title')].map((title) => title.title)" %
+            titles = browser.evaluate("[...%s.querySelectorAll('.grid-title')].map((title) => title.dataset.column)" %
                                       (SHOWN_TAB % "contexts"))
             cells = browser.evaluate("[...%s.querySelectorAll('.grid-row')].map((row) => [...row.children].map("
                                      "(cell) => cell.textContent))" % (SHOWN_TAB % "contexts"))
@@ -60,12 +60,12 @@ def contexts_show_the_chosen_part(directory):
 def the_part_can_be_removed_and_changed(directory):
     with Browser(1600, 1200) as browser:
         browser.open(page(directory, "traced"), "#tab=contexts")
-        titles = "[...%s.querySelectorAll('.grid-title')].map((title) => title.title)" % (SHOWN_TAB % "contexts")
+        titles = "[...%s.querySelectorAll('.grid-title')].map((title) => title.dataset.column)" % (SHOWN_TAB % "contexts")
         usual = browser.evaluate(titles)
         assert browser.evaluate(NOTICE) == "" and "range_work_incl_s" not in usual, usual
         browser.evaluate("changeState({ from: '0.1', to: '0.35' })")
         browser.wait("%s.includes('range_work_incl_s')" % titles)
-        browser.evaluate("document.querySelector('#panel-contexts .grid-title[title=range_work_excl_s]').click()")
+        browser.evaluate("document.querySelector('#panel-contexts .grid-title[data-column=range_work_excl_s]').click()")
         browser.evaluate("changeState({ from: '0.3', to: '0.42' })")
         browser.wait("%s.includes('from 0.30 s to 0.42 s')" % NOTICE)
         menu = browser.evaluate("[...document.querySelectorAll('.context-menu input')].map((box) => box.value)")

@@ -14,7 +14,7 @@ from tap import GOLDEN, LAUNCHER, REPORT, case, compile_c, main, must
 # The cells of the first rows of a grid, by its label.
 CELLS = """[...document.querySelectorAll('[aria-label=%s] .grid-row')].map(
     (row) => [...row.querySelectorAll('.grid-cell')].map((cell) => cell.textContent))"""
-TITLES = "[...document.querySelectorAll('[aria-label=%s] .grid-title')].map((title) => title.getAttribute('title'))"
+TITLES = "[...document.querySelectorAll('[aria-label=%s] .grid-title')].map((title) => title.dataset.column)"
 
 
 def opened(directory, measurement, browser, fragment=""):
@@ -96,7 +96,7 @@ def columns_sort(directory):
     with Browser() as browser:
         opened(directory, "constructs2", browser, "#tab=constructs")
         click = f"[...document.querySelectorAll('[aria-label={label}] .grid-title')]" \
-                ".find((title) => title.title === 'imbalance_s').click()"
+                ".find((title) => title.dataset.column === 'imbalance_s').click()"
         rows = [float(row["imbalance_s"]) for row in expected("constructs2", "overheads")]
         for descending in (True, False):
             browser.evaluate(click)

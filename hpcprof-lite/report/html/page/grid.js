@@ -74,7 +74,7 @@ export class Grid {
     fill(this.head, this.columns.map((column) => {
       const sorted = column.key === this.sorted;
       return element("button", {
-        class: "grid-title" + (column.numeric ? " number" : ""), role: "columnheader", title: column.help,
+        class: "grid-title" + (column.numeric ? " number" : ""), role: "columnheader", title: column.help, "data-column": column.key,
         "aria-sort": sorted ? (this.descending ? "descending" : "ascending") : null,
         onclick: () => this.sortBy(column.key, sorted ? !this.descending : Boolean(column.numeric)),
       }, capitalised(column.title) + (sorted ? (this.descending ? " \u25be" : " \u25b4") : ""));
