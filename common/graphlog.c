@@ -16,7 +16,8 @@ bool graphlog_next(const uint8_t *bytes, size_t size, size_t *offset, struct gra
   *record = (struct graphlog_record){.op = bytes[*offset]};
   ++*offset;
   *damaged = record->op >= GRAPHLOG_OPS;
-  for (unsigned i = 0; i < graphlog_operands(record->op) && !*damaged; i++)
+  unsigned count = graphlog_operands(record->op);
+  for (unsigned i = 0; i < count && !*damaged; i++)
     *damaged = !leb128_get(bytes, size, offset, &record->operand[i]);
   return !*damaged;
 }

@@ -32,16 +32,15 @@ static void clock_changed(void *context, enum vector_clock_change change, uint32
 }
 
 /* Keeps a fragment, unless the replay leaves it out. */
-static void keep_fragment(struct recording *recording, const struct replay *replay,
-                          const struct log_reader_record *next)
+static void keep_fragment(void *context, const struct graph_event *event)
 {
-  const struct task_graph_task *task = task_graph_task(recording->graph, replay_running(replay, next->stream));
+  struct recording *recording = context;
+  const struct log_reader_record *next = event->next;
   uint64_t ticks = next->end_ticks - next->begin_ticks;
-  uint64_t work = next->record.operand[next->record.op == GRAPHLOG_RUN ? 1 : 2];
-  if (!replay_counts(task, work) || !work)
+  if (!event->counts || !event->work)
     return;
-  TAPE_PUT(&recording->tape, TAPE_FRAGMENT, task->now, next->thread, tape_zigzag(next->begin_ticks - recording->begin_ticks),
-           ticks, tape_zigzag(work - ticks));
+  TAPE_PUT(&recording->tape, TAPE_FRAGMENT, task_graph_task(recording->graph, event->running)->now, next->thread,
+           tape_zigzag(next->begin_ticks - recording->begin_ticks), ticks, tape_zigzag(event->work - ticks));
   recording->begin_ticks = next->begin_ticks;
 }
 
@@ -50,24 +49,16 @@ static int record(struct recording *recording, const struct profile_process *pro
                   uint32_t *end, bool *whole)
 {
   struct attribution attribution = {0};
-  struct vector_clock_observer observer = {clock_changed, recording};
+  struct graph_sink sink = {.clocks = {clock_changed, recording}, .after = keep_fragment};
   struct replay_request request = {.rows = process->workspan.directives_count,
                                    .streams = log_reader_count(log),
                                    .attribution = &attribution,
-                                   .observer = &observer};
+                                   .sink = &sink};
   struct replay *replay = NULL;
   struct replay_result result;
-  struct log_reader_record next;
   int status = replay_new(&request, &replay);
   recording->graph = status ? NULL : replay_graph(replay);
-  while (!status && log_reader_next(log, &next)) {
-    if (next.record.op == GRAPHLOG_RUN || next.record.op == GRAPHLOG_RUN_OTHER)
-      keep_fragment(recording, replay, &next);
-    replay_take(replay, &next);
-  }
-  if (!status && log_reader_overflow(log))
-    status = ERR_NOMEM;
-  status = status ? status : replay_end(replay, &result);
+  status = status ? status : replay_all(replay, log, &result);
   status = status ? status : tape_end(&recording->tape);
   if (!status) {
     *end = recording->graph->program_end;

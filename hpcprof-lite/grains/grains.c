@@ -79,21 +79,17 @@ static int record_log(struct grains *grains, const struct profile_process *proce
 {
   struct recorder *recorder = &grains->recorder;
   struct attribution attribution = {0};
-  struct vector_clock_observer observer = {recorder_clock_changed, recorder};
+  struct graph_sink sink = {{recorder_clock_changed, recorder}, recorder_before, recorder_after};
   struct replay_request request = {.rows = process->workspan.directives_count,
                                    .streams = log_reader_count(log),
                                    .attribution = &attribution,
-                                   .observer = &observer};
+                                   .sink = &sink};
   struct replay_result result;
-  struct log_reader_record next;
+  struct replay *replay = NULL;
   int status = recorder_init(recorder, process, request.streams, problems);
-  status = status ? status : replay_new(&request, &recorder->replay);
-  recorder->graph = status ? NULL : replay_graph(recorder->replay);
-  while (!status && log_reader_next(log, &next))
-    recorder_take(recorder, &next);
-  if (!status && log_reader_overflow(log))
-    status = ERR_NOMEM;
-  status = status ? status : replay_end(recorder->replay, &result);
+  status = status ? status : replay_new(&request, &replay);
+  recorder->graph = status ? NULL : replay_graph(replay);
+  status = status ? status : replay_all(replay, log, &result);
   status = status ? status : recorder_end(recorder);
   if (!status) {
     grains->totals.work = recorder->grains.work;
@@ -105,8 +101,8 @@ static int record_log(struct grains *grains, const struct profile_process *proce
     compare(grains, process, result.span, problems);
     status = grain_schedule_compute(&recorder->schedule, grains->totals.span, &grains->totals.curve);
   }
-  replay_free(recorder->replay);
-  recorder->replay = NULL;
+  recorder->graph = NULL;
+  replay_free(replay);
   attribution_release(&attribution);
   return status;
 }

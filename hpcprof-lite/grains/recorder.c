@@ -32,8 +32,6 @@ void recorder_release(struct recorder *recorder)
   grain_schedule_release(&recorder->schedule);
   tape_release(&recorder->tape);
   free(recorder->streams);
-  free(recorder->grain_of);
-  free(recorder->region_of);
   free(recorder->groups);
 }
 
@@ -48,9 +46,14 @@ void recorder_clock_changed(void *context, enum vector_clock_change change, uint
 
 /* ---- who runs ---- */
 
+static struct task_graph_task *task_at(const struct recorder *recorder, uint32_t task)
+{
+  return task_graph_task(recorder->graph, task);
+}
+
 static uint32_t grain_of(const struct recorder *recorder, uint32_t task)
 {
-  return task < recorder->grain_room ? recorder->grain_of[task] : 0;
+  return task_at(recorder, task)->grain;
 }
 
 /* Returns the task's grain, or the chunk that it runs. */
@@ -65,16 +68,11 @@ static struct live_grain *at(const struct recorder *recorder, uint32_t index)
   return live_grain(&recorder->grains, index);
 }
 
-/* A task of the replay is a new grain. */
-static uint32_t new_grain(struct recorder *recorder, enum grain_kind kind, uint32_t parent, uint32_t task)
+/* A task of the graph is a new grain. */
+static uint32_t new_grain(struct recorder *recorder, enum grain_kind kind, uint32_t parent, uint32_t index)
 {
-  uint32_t clock = task_graph_task(recorder->graph, task)->now;
-  if (!task ||
-      !array_reserve_zero(&recorder->grain_of, &recorder->grain_room, (size_t)task + 1, sizeof *recorder->grain_of)) {
-    recorder->no_memory |= task != 0;
-    return 0;
-  }
-  return recorder->grain_of[task] = live_grain_new(&recorder->grains, kind, parent, clock);
+  struct task_graph_task *task = task_at(recorder, index);
+  return index ? task->grain = live_grain_new(&recorder->grains, kind, parent, task->now) : 0;
 }
 
 static struct recorder_group *group_of(struct recorder *recorder, uint32_t group)
@@ -90,11 +88,11 @@ static struct recorder_group *group_of(struct recorder *recorder, uint32_t group
 }
 
 /* Adds the time since the stream's last record to the wait of the grain that it runs. */
-static void note_wait(struct recorder *recorder, const struct log_reader_record *next)
+static void note_wait(struct recorder *recorder, const struct graph_event *event)
 {
+  const struct log_reader_record *next = event->next;
   struct recorder_stream *stream = &recorder->streams[next->stream];
-  uint32_t index = running_in(recorder, replay_running(recorder->replay, next->stream));
-  struct live_grain *grain = at(recorder, index);
+  struct live_grain *grain = at(recorder, running_in(recorder, event->running));
   const struct profile_process *process = recorder->process;
   uint64_t from = stream->last_ticks, to = next->begin_ticks;
   stream->last_ticks = next->end_ticks;
@@ -131,17 +129,17 @@ static void note_creation(struct recorder *recorder, struct recorder_stream *str
 }
 
 /* The creation of a task has taken so long.  Those inside it have ended. */
-static void on_created(struct recorder *recorder, const struct log_reader_record *next)
+static void on_created(struct recorder *recorder, const struct graph_event *event)
 {
-  struct recorder_stream *stream = &recorder->streams[next->stream];
-  uint64_t back = next->record.operand[0], number = back < stream->tasks ? stream->tasks - back : 0;
+  struct recorder_stream *stream = &recorder->streams[event->next->stream];
+  uint64_t back = event->operand[0], number = back < event->stream->tasks ? event->stream->tasks - back : 0;
   uint32_t left = stream->creations_count;
   while (left && stream->creations[left - 1].number > number)
     left--;
   if (!left || stream->creations[left - 1].number != number)
     return;
   struct live_grain *grain = at(recorder, stream->creations[left - 1].grain);
-  grain->create = next->record.operand[1] < UINT64_MAX ? next->record.operand[1] + 1 : 0;
+  grain->create = event->operand[1] < UINT64_MAX ? event->operand[1] + 1 : 0;
   forget_creations(recorder, stream, left - 1);
 }
 
@@ -157,21 +155,19 @@ static void number_child(struct live_grain *creator, uint64_t *number, uint64_t 
 
 static uint32_t innermost_row(const struct recorder *recorder, uint32_t task)
 {
-  return task_graph_scope(recorder->graph, task_graph_task(recorder->graph, task)->scope)->row;
+  return task_graph_scope(recorder->graph, task_at(recorder, task)->scope)->row;
 }
 
-static void on_task(struct recorder *recorder, const struct log_reader_record *next)
+/* Returns the row of a record, 0 if it does not exist. */
+static uint32_t row_of(const struct recorder *recorder, uint64_t row)
 {
-  const uint64_t *operand = next->record.operand;
-  uint32_t parent_task = task_graph_find(recorder->graph, operand[0], operand[1]);
-  uint32_t creator_row = innermost_row(recorder, parent_task);
-  uint32_t running = running_in(recorder, replay_running(recorder->replay, next->stream));
-  uint64_t number = ++recorder->streams[next->stream].tasks;
-  uint32_t row = operand[2] < recorder->process->workspan.directives_count ? (uint32_t)operand[2] : 0;
-  replay_take(recorder->replay, next);
-  uint32_t task = task_graph_find(recorder->graph, next->thread, number);
-  uint32_t parent = running_in(recorder, parent_task);
-  uint32_t index = new_grain(recorder, GRAIN_TASK, parent, task);
+  return row < recorder->process->workspan.directives_count ? (uint32_t)row : 0;
+}
+
+static void on_task(struct recorder *recorder, const struct graph_event *event)
+{
+  uint32_t parent = running_in(recorder, event->task), running = running_in(recorder, event->running);
+  uint32_t index = new_grain(recorder, GRAIN_TASK, parent, event->created);
   if (!index)
     return;
   struct live_grain *grain = at(recorder, index);
@@ -179,14 +175,14 @@ static void on_task(struct recorder *recorder, const struct log_reader_record *n
   if (parent)
     number_child(at(recorder, parent), &grain->number, &grain->construct, &masked);
   grain->flags |= masked ? LIVE_GRAIN_MASKED : 0;
-  bool beside = operand[3] & GRAPHLOG_FOR_PARENT && running;
-  if (operand[3] & GRAPHLOG_LOOP_TASK)
+  bool beside = event->operand[3] & GRAPHLOG_FOR_PARENT && running;
+  if (event->operand[3] & GRAPHLOG_LOOP_TASK)
     team_taskloop_task(&recorder->teams, index,
-                       beside ? at(recorder, running)->loop : at(recorder, grain_of(recorder, parent_task))->taskloop);
-  grain->row = row;
-  grain->creator_row = creator_row;
-  grain->group = task_graph_task(recorder->graph, task)->group;
-  note_creation(recorder, &recorder->streams[next->stream], number, index);
+                       beside ? at(recorder, running)->loop : at(recorder, grain_of(recorder, event->task))->taskloop);
+  grain->row = row_of(recorder, event->operand[2]);
+  grain->creator_row = innermost_row(recorder, event->task);
+  grain->group = task_at(recorder, event->created)->group;
+  note_creation(recorder, &recorder->streams[event->next->stream], event->stream->tasks, index);
 }
 
 /* ---- the ends of tasks ---- */
@@ -226,35 +222,38 @@ static void join_child(struct recorder *recorder, uint32_t parent, uint32_t inde
   live_grain_sync(&recorder->grains, parent, LIVE_SYNC_CHILD, index, &joined);
 }
 
-static void on_task_end(struct recorder *recorder, const struct log_reader_record *next)
+static void on_task_end(struct recorder *recorder, const struct graph_event *event)
 {
-  uint32_t task = task_graph_find(recorder->graph, next->record.operand[0], next->record.operand[1]);
-  uint32_t index = grain_of(recorder, task);
-  uint32_t flags = task_graph_task(recorder->graph, task)->flags;
-  replay_take(recorder->replay, next);
-  if (!index || flags & TASK_GRAPH_IMPLICIT)
+  struct task_graph_task *task = task_at(recorder, event->task);
+  uint32_t index = task->grain;
+  if (!index || task->flags & TASK_GRAPH_IMPLICIT)
     return;
-  recorder->grain_of[task] = 0;
+  task->grain = 0;
   uint32_t parent = at(recorder, index)->parent;
-  bool parent_waits = flags & TASK_GRAPH_SERIAL && parent && !(at(recorder, parent)->flags & LIVE_GRAIN_ENDED);
-  if (next->record.op == GRAPHLOG_TASK_END && parent_waits)
+  bool parent_waits = task->flags & TASK_GRAPH_SERIAL && parent && !(at(recorder, parent)->flags & LIVE_GRAIN_ENDED);
+  if (event->op == GRAPHLOG_TASK_END && parent_waits)
     join_child(recorder, parent, index);
-  else if (next->record.op == GRAPHLOG_TASK_END)
+  else if (event->op == GRAPHLOG_TASK_END)
     add_ended(recorder, index);
   else if (!(at(recorder, index)->flags & LIVE_GRAIN_STARTED))
     at(recorder, index)->flags |= LIVE_GRAIN_DROPPED;
   end_grain(recorder, index);
 }
 
-static void on_switch(struct recorder *recorder, const struct log_reader_record *next)
+/* Returns the number of the place at which a record's thread runs. */
+static uint32_t place_of(struct recorder *recorder, const struct graph_event *event)
 {
-  replay_take(recorder->replay, next);
-  uint32_t index = grain_of(recorder, replay_running(recorder->replay, next->stream));
+  return live_grains_place(&recorder->grains, event->next->thread, event->next->cpu);
+}
+
+static void on_switch(struct recorder *recorder, const struct graph_event *event)
+{
+  uint32_t index = grain_of(recorder, event->task);
   struct live_grain *grain = at(recorder, index);
   if (!index || grain->flags & LIVE_GRAIN_STARTED)
     return;
   grain->flags |= LIVE_GRAIN_STARTED;
-  grain->place = live_grains_place(&recorder->grains, next->thread, next->cpu);
+  grain->place = place_of(recorder, event);
 }
 
 /* Puts what the grain has counted in a fragment on the tape. */
@@ -268,91 +267,74 @@ static void count_events(struct recorder *recorder, uint32_t index, const struct
       TAPE_PUT(&recorder->tape, TAPE_COUNT, index, i, next->counts[i]);
 }
 
-static void on_run(struct recorder *recorder, const struct log_reader_record *next, uint64_t work)
+static void on_run(struct recorder *recorder, const struct graph_event *event)
 {
-  uint32_t task_index = replay_running(recorder->replay, next->stream);
-  const struct task_graph_task *task = task_graph_task(recorder->graph, task_index);
-  uint32_t index = running_in(recorder, task_index);
-  uint64_t start = model_rounded(task_graph_now(recorder->graph, task).at[0]);
-  bool runs = index && replay_counts(task, work);
-  replay_take(recorder->replay, next);
-  if (next->cut && index)
+  const struct log_reader_record *next = event->next;
+  uint32_t index = running_in(recorder, event->running);
+  if (!index)
+    return;
+  if (next->cut)
     at(recorder, index)->flags |= LIVE_GRAIN_CUT;
-  if (index && !next->outside)
-    count_events(recorder, index, next);
-  if (runs && !next->outside)
-    live_grain_run(&recorder->grains, index, live_grains_place(&recorder->grains, next->thread, next->cpu), work,
-                   start);
+  if (next->outside)
+    return;
+  count_events(recorder, index, next);
+  if (event->counts)
+    live_grain_run(&recorder->grains, index, place_of(recorder, event), event->work, model_rounded(event->start));
 }
 
 /* ---- regions ---- */
 
-static void on_region(struct recorder *recorder, const struct log_reader_record *next)
+static void on_region(struct recorder *recorder, const struct graph_event *event)
 {
-  struct recorder_stream *stream = &recorder->streams[next->stream];
-  uint32_t task = replay_running(recorder->replay, next->stream), creator = running_in(recorder, task);
-  uint32_t creator_row = innermost_row(recorder, task);
-  uint64_t row = next->record.operand[0], name = task_graph_name(next->thread, ++stream->regions);
-  replay_take(recorder->replay, next);
-  uint32_t in_graph = name ? index_find(&recorder->graph->region_names, name) : 0;
-  if (!in_graph || !array_reserve_zero(&recorder->region_of, &recorder->region_room, (size_t)in_graph + 1,
-                                       sizeof *recorder->region_of)) {
-    recorder->no_memory |= in_graph != 0;
+  uint32_t creator = running_in(recorder, event->running);
+  if (!event->created)
     return;
-  }
-  uint32_t index = recorder->region_of[in_graph] = team_region_new(&recorder->teams, creator);
+  uint32_t index = team_region_new(&recorder->teams, creator);
   struct team_region *region = team_region(&recorder->teams, index);
+  task_graph_region(recorder->graph, event->created)->team = index;
   if (!index)
     return;
-  region->outer = stream->region;
-  region->in_graph = in_graph;
-  region->row = row < recorder->process->workspan.directives_count ? (uint32_t)row : 0;
-  region->creator_row = creator_row;
+  region->in_graph = event->created;
+  region->row = row_of(recorder, event->operand[0]);
+  region->creator_row = innermost_row(recorder, event->running);
   if (creator)
     number_child(at(recorder, creator), &region->number, &region->construct, &region->masked);
-  stream->region = index;
 }
 
-static void on_region_end(struct recorder *recorder, const struct log_reader_record *next)
+static void on_region_end(struct recorder *recorder, const struct graph_event *event)
 {
-  struct recorder_stream *stream = &recorder->streams[next->stream];
-  uint32_t index = stream->region;
-  replay_take(recorder->replay, next);
-  stream->region = team_region(&recorder->teams, index)->outer;
-  team_region_end(&recorder->teams, index, next->begin_ticks);
+  uint32_t index = task_graph_region(recorder->graph, event->stream->region)->team;
+  team_region_end(&recorder->teams, index, event->next->begin_ticks);
 }
 
 /* Returns the region that is open, or has implicit tasks that are; 0: none. */
 static uint32_t open_region(const struct recorder *recorder, uint32_t in_graph)
 {
-  uint32_t index = in_graph < recorder->region_room ? recorder->region_of[in_graph] : 0;
+  uint32_t index = task_graph_region(recorder->graph, in_graph)->team;
   const struct team_region *region = team_region(&recorder->teams, index);
   return region->refs && region->in_graph == in_graph ? index : 0;
 }
 
 /* Tasks are only created early, and by the first thread, outside regions of an initial task. */
-static void on_implicit(struct recorder *recorder, const struct log_reader_record *next)
+static void on_implicit(struct recorder *recorder, const struct graph_event *event)
 {
-  replay_take(recorder->replay, next);
-  recorder->streams[next->stream].tasks++;
-  uint32_t task = replay_running(recorder->replay, next->stream);
-  uint32_t in_graph = task_graph_task(recorder->graph, task)->region;
+  uint32_t in_graph = task_at(recorder, event->created)->region;
   uint32_t region_index = open_region(recorder, in_graph);
   const struct team_region *region = team_region(&recorder->teams, region_index);
   bool further = recorder->grains.count;
-  uint32_t index = new_grain(recorder, in_graph ? GRAIN_IMPLICIT : GRAIN_INITIAL, region->creator, task);
+  uint32_t index = new_grain(recorder, in_graph ? GRAIN_IMPLICIT : GRAIN_INITIAL, region->creator, event->created);
   if (!index)
     return;
   struct live_grain *grain = at(recorder, index);
   team_region_entered(&recorder->teams, region_index, index);
   grain->flags |=
       LIVE_GRAIN_STARTED | (!in_graph && further ? LIVE_GRAIN_FURTHER : 0) | (region->masked ? LIVE_GRAIN_MASKED : 0);
-  grain->member = next->record.operand[3] < UINT32_MAX ? (uint32_t)next->record.operand[3] : 0;
+  grain->member = event->operand[3] < UINT32_MAX ? (uint32_t)event->operand[3] : 0;
   grain->row = region->row;
   grain->creator_row = region->creator_row;
-  grain->number = in_graph ? region->number : ++recorder->streams[next->stream].initials;
+  grain->number = in_graph ? region->number : ++recorder->streams[event->next->stream].initials;
   grain->construct = region->construct;
-  grain->place = live_grains_place(&recorder->grains, next->thread, next->cpu);
+  grain->place = place_of(recorder, event);
 }
 
 /* Joins what has ended below an implicit task. */
@@ -377,17 +359,15 @@ static void end_implicit(struct recorder *recorder, uint32_t task)
   team_loop_leave(&recorder->teams, index);
   if (region && (grain->flags & LIVE_GRAIN_WAITING || grain->direct.count || grain->deep.count))
     join_root(recorder, index);
-  recorder->grain_of[task] = 0;
+  task_at(recorder, task)->grain = 0;
   team_region_left(&recorder->teams, region, index);
   live_grain_end(&recorder->grains, index);
   team_region_release(&recorder->teams, region);
 }
 
-static void on_implicit_end(struct recorder *recorder, const struct log_reader_record *next)
+static void on_implicit_end(struct recorder *recorder, const struct graph_event *event)
 {
-  uint32_t task = task_graph_find(recorder->graph, next->record.operand[0], next->record.operand[1]);
-  replay_take(recorder->replay, next);
-  end_implicit(recorder, task);
+  end_implicit(recorder, event->task);
 }
 
 /* ---- waits and taskgroups ---- */
@@ -395,7 +375,7 @@ static void on_implicit_end(struct recorder *recorder, const struct log_reader_r
 /* Adds what has ended in the taskgroups that the grain has open to what a taskwait joins. */
 static void join_open_groups(struct recorder *recorder, uint32_t index, uint32_t task, struct live_sum *joined)
 {
-  uint32_t group = task_graph_task(recorder->graph, task)->group;
+  uint32_t group = task_at(recorder, task)->group;
   for (struct recorder_group *open = group_of(recorder, group); open && open->owner == index;
        open = group_of(recorder, group)) {
     live_sum_move(&recorder->grains, joined, &open->direct);
@@ -415,40 +395,37 @@ static void join_group(struct recorder *recorder, uint32_t index, uint32_t group
   live_grain_sync(&recorder->grains, index, LIVE_SYNC_GROUP, group, &joined);
 }
 
-static void on_wait(struct recorder *recorder, const struct log_reader_record *next)
+static void on_wait(struct recorder *recorder, const struct graph_event *event)
 {
-  const uint64_t *operand = next->record.operand;
-  uint32_t task = task_graph_find(recorder->graph, operand[0], operand[1]), index = running_in(recorder, task);
-  bool ends = next->record.op == GRAPHLOG_WAIT_END;
-  replay_take(recorder->replay, next);
+  uint32_t index = running_in(recorder, event->task);
+  if (index)
+    at(recorder, index)->flags |= LIVE_GRAIN_WAITING;
+}
+
+static void on_wait_end(struct recorder *recorder, const struct graph_event *event)
+{
+  uint32_t index = running_in(recorder, event->task);
+  struct live_grain *grain = at(recorder, index);
   if (!index)
     return;
-  struct live_grain *grain = at(recorder, index);
-  grain->flags = ends ? grain->flags & ~(uint32_t)LIVE_GRAIN_WAITING : grain->flags | LIVE_GRAIN_WAITING;
-  if (!ends)
-    return;
-  if (operand[2] == GRAPHLOG_TASKWAIT) {
+  grain->flags &= ~(uint32_t)LIVE_GRAIN_WAITING;
+  if (event->operand[2] == GRAPHLOG_TASKWAIT) {
     struct live_sum joined = {0};
     live_sum_move(&recorder->grains, &joined, &grain->direct);
-    join_open_groups(recorder, index, task, &joined);
+    join_open_groups(recorder, index, event->task, &joined);
     live_grain_sync(&recorder->grains, index, LIVE_SYNC_TASKWAIT, 0, &joined);
-  } else if (operand[2] == GRAPHLOG_TASKGROUP) {
-    join_group(recorder, index, task_graph_task(recorder->graph, task)->group);
+  } else if (event->operand[2] == GRAPHLOG_TASKGROUP) {
+    join_group(recorder, index, task_at(recorder, event->task)->group);
   } else if (grain->region) {
     join_root(recorder, index);
   }
 }
 
-static void on_group(struct recorder *recorder, const struct log_reader_record *next)
+static void on_group(struct recorder *recorder, const struct graph_event *event)
 {
-  uint32_t task = replay_running(recorder->replay, next->stream), index = running_in(recorder, task);
-  uint32_t before = task_graph_task(recorder->graph, task)->group;
-  if (next->record.op == GRAPHLOG_GROUP_END)
-    join_group(recorder, index, before);
-  replay_take(recorder->replay, next);
-  uint32_t group = task_graph_task(recorder->graph, task)->group;
+  uint32_t index = running_in(recorder, event->running), group = event->created;
   struct recorder_group *begun = group_of(recorder, group);
-  if (!index || next->record.op == GRAPHLOG_GROUP_END || group == before || !begun)
+  if (!index || !begun)
     return;
   live_sum_end(&recorder->grains, &begun->direct);
   live_sum_end(&recorder->grains, &begun->deep);
@@ -456,32 +433,41 @@ static void on_group(struct recorder *recorder, const struct log_reader_record *
   TAPE_PUT(&recorder->tape, TAPE_GROUP, group);
 }
 
+static void on_group_end(struct recorder *recorder, const struct graph_event *event)
+{
+  join_group(recorder, running_in(recorder, event->running), task_at(recorder, event->running)->group);
+}
+
 /* ---- constructs ---- */
+
+static void on_scope_end(struct recorder *recorder, const struct graph_event *event)
+{
+  uint32_t index = grain_of(recorder, event->running);
+  struct live_grain *grain = at(recorder, index);
+  if (!index)
+    return;
+  if (grain->open_construct && grain->scopes == grain->construct_scope)
+    grain->open_construct = 0;
+  if (grain->taskloop && grain->scopes == grain->taskloop_scope)
+    team_taskloop_end(&recorder->teams, index);
+  grain->scopes -= grain->scopes > 0;
+}
 
 /* A single or masked construct numbers the tasks that are created in it by itself, so that they are the same whichever
  * thread runs it. */
-static void on_scope(struct recorder *recorder, const struct log_reader_record *next)
+static void on_scope(struct recorder *recorder, const struct graph_event *event)
 {
-  uint32_t task = replay_running(recorder->replay, next->stream), index = grain_of(recorder, task);
+  uint32_t index = grain_of(recorder, event->running);
   struct live_grain *grain = at(recorder, index);
-  uint64_t row = next->record.operand[0];
-  replay_take(recorder->replay, next);
+  uint64_t row = event->operand[0];
   if (!index)
     return;
-  if (next->record.op == GRAPHLOG_SCOPE_END) {
-    if (grain->open_construct && grain->scopes == grain->construct_scope)
-      grain->open_construct = 0;
-    if (grain->taskloop && grain->scopes == grain->taskloop_scope)
-      team_taskloop_end(&recorder->teams, index);
-    grain->scopes -= grain->scopes > 0;
-    return;
-  }
   grain->scopes++;
   uint32_t kind = row < recorder->process->workspan.directives_count ? recorder->process->workspan.directives[row].kind
                                                                      : (uint32_t)DIRECTIVE_PROGRAM;
   struct team_region *region = team_region(&recorder->teams, grain->region);
   if (kind == DIRECTIVE_TASKLOOP) {
-    struct live_grain *creator = at(recorder, running_in(recorder, task));
+    struct live_grain *creator = at(recorder, running_in(recorder, event->running));
     uint64_t *number = creator->open_construct ? &creator->open_taskloops : &creator->taskloops;
     team_taskloop_begin(&recorder->teams, index, ++*number);
     grain->taskloop_scope = grain->scopes;
@@ -494,125 +480,93 @@ static void on_scope(struct recorder *recorder, const struct log_reader_record *
   grain->construct_scope = grain->scopes;
 }
 
-static void on_loop(struct recorder *recorder, const struct log_reader_record *next)
+/* Returns whether a grain is an implicit or initial task. */
+static bool is_implicit(const struct recorder *recorder, uint32_t index)
 {
-  uint32_t task_index = replay_running(recorder->replay, next->stream), index = grain_of(recorder, task_index);
-  uint32_t in_graph = task_graph_task(recorder->graph, task_index)->region;
-  uint32_t place = task_graph_task(recorder->graph, task_index)->loop_slot;
+  return index && (at(recorder, index)->flags & LIVE_GRAIN_KIND) <= GRAIN_IMPLICIT;
+}
+
+static void on_loop(struct recorder *recorder, const struct graph_event *event)
+{
+  const struct task_graph_task *task = task_at(recorder, event->running);
+  uint32_t index = task->grain;
   struct live_grain *grain = at(recorder, index);
-  const uint64_t *operand = next->record.operand;
-  replay_take(recorder->replay, next);
-  const struct task_graph_task *task = task_graph_task(recorder->graph, task_index);
-  if (!index || (grain->flags & LIVE_GRAIN_KIND) > GRAIN_IMPLICIT)
+  if (!is_implicit(recorder, index))
     return;
-  if (next->record.op != GRAPHLOG_LOOP_END) {
-    uint32_t row = operand[0] < recorder->process->workspan.directives_count ? (uint32_t)operand[0] : 0;
-    team_loop_enter(&recorder->teams, index, grain->region, task->loop_slot ? task->loop_slot - 1 : TASK_GRAPH_LOOPS,
-                    task->constructs, operand[1], row);
-    grain->loop_begin_ticks = next->begin_ticks;
+  team_loop_enter(&recorder->teams, index, grain->region, task->loop_slot ? task->loop_slot - 1 : TASK_GRAPH_LOOPS,
+                  task->constructs, event->operand[1], row_of(recorder, event->operand[0]));
+  grain->loop_begin_ticks = event->next->begin_ticks;
+}
+
+static void on_loop_end(struct recorder *recorder, const struct graph_event *event)
+{
+  const struct task_graph_task *task = task_at(recorder, event->running);
+  uint32_t index = task->grain, region = at(recorder, index)->region, slot = event->loop_slot;
+  if (!is_implicit(recorder, index))
     return;
-  }
   team_loop_leave(&recorder->teams, index);
-  if (place && grain->region && !task_graph_region(recorder->graph, in_graph)->loops[place - 1].number)
-    team_loop_close(&recorder->teams, grain->region, place - 1);
+  if (slot && region && !task_graph_region(recorder->graph, task->region)->loops[slot - 1].number)
+    team_loop_close(&recorder->teams, region, slot - 1);
 }
 
 /* A chunk of the loop that the task is in, or the range of a taskloop's task. */
-static void on_chunk(struct recorder *recorder, const struct log_reader_record *next)
+static void on_chunk(struct recorder *recorder, const struct graph_event *event)
 {
-  uint32_t index = grain_of(recorder, replay_running(recorder->replay, next->stream));
+  uint32_t index = grain_of(recorder, event->running);
   struct live_grain *grain = at(recorder, index);
-  const uint64_t *operand = next->record.operand;
-  replay_take(recorder->replay, next);
+  const uint64_t *operand = event->operand;
   bool single = !grain->loop && grain->open_construct && !grain->open_masked && !grain->open_children;
   if (single && operand[0]) /* the threads agree on it, whoever runs the construct first */
     grain->open_construct = operand[0];
   else if (grain->flags & LIVE_GRAIN_LOOP_TASK)
     team_taskloop_chunk(&recorder->teams, index, operand[0], operand[1]);
   else if (grain->loop)
-    team_chunk_begin(&recorder->teams, index, live_grains_place(&recorder->grains, next->thread, next->cpu), operand[0],
-                     operand[1], next->begin_ticks);
+    team_chunk_begin(&recorder->teams, index, place_of(recorder, event), operand[0], operand[1],
+                     event->next->begin_ticks);
+}
+
+static void on_join(struct recorder *recorder, const struct graph_event *event)
+{
+  uint32_t index = running_in(recorder, event->task);
+  uint64_t join = task_graph_name(event->operand[2], event->operand[3]);
+  if (index && join)
+    TAPE_PUT(&recorder->tape, TAPE_DEPENDENCE, index, join, event->op == GRAPHLOG_TAKE);
 }
 
 /* ---- records ---- */
 
-static void on_join(struct recorder *recorder, const struct log_reader_record *next)
+typedef void on_event(struct recorder *recorder, const struct graph_event *event);
+
+/* Ends are processed while the graph still has what ends. */
+static on_event *const before[GRAPHLOG_OPS] = {
+    [GRAPHLOG_REGION_END] = on_region_end, [GRAPHLOG_IMPLICIT_END] = on_implicit_end, [GRAPHLOG_TASK_END] = on_task_end,
+    [GRAPHLOG_TASK_DROP] = on_task_end,    [GRAPHLOG_GROUP_END] = on_group_end,
+};
+static on_event *const after[GRAPHLOG_OPS] = {
+    [GRAPHLOG_RUN] = on_run,           [GRAPHLOG_RUN_OTHER] = on_run,       [GRAPHLOG_REGION] = on_region,
+    [GRAPHLOG_IMPLICIT] = on_implicit, [GRAPHLOG_TASK] = on_task,           [GRAPHLOG_SWITCH] = on_switch,
+    [GRAPHLOG_WAIT] = on_wait,         [GRAPHLOG_WAIT_END] = on_wait_end,   [GRAPHLOG_GROUP] = on_group,
+    [GRAPHLOG_SCOPE] = on_scope,       [GRAPHLOG_SCOPE_END] = on_scope_end, [GRAPHLOG_LOOP] = on_loop,
+    [GRAPHLOG_LOOP_ALONE] = on_loop,   [GRAPHLOG_LOOP_END] = on_loop_end,   [GRAPHLOG_CHUNK] = on_chunk,
+    [GRAPHLOG_CREATED] = on_created,   [GRAPHLOG_OFFER] = on_join,          [GRAPHLOG_TAKE] = on_join,
+};
+
+void recorder_before(void *recorder, const struct graph_event *event)
 {
-  const uint64_t *operand = next->record.operand;
-  uint32_t index = running_in(recorder, task_graph_find(recorder->graph, operand[0], operand[1]));
-  uint64_t join = task_graph_name(operand[2], operand[3]);
-  replay_take(recorder->replay, next);
-  if (index && join)
-    TAPE_PUT(&recorder->tape, TAPE_DEPENDENCE, index, join, next->record.op == GRAPHLOG_TAKE);
+  note_wait(recorder, event);
+  if (before[event->op])
+    before[event->op](recorder, event);
 }
 
-void recorder_take(struct recorder *recorder, const struct log_reader_record *next)
+void recorder_after(void *recorder, const struct graph_event *event)
 {
-  note_wait(recorder, next);
-  switch (next->record.op) {
-  case GRAPHLOG_RUN:
-    on_run(recorder, next, next->record.operand[1]);
-    break;
-  case GRAPHLOG_RUN_OTHER:
-    on_run(recorder, next, next->record.operand[2]);
-    break;
-  case GRAPHLOG_REGION:
-    on_region(recorder, next);
-    break;
-  case GRAPHLOG_REGION_END:
-    on_region_end(recorder, next);
-    break;
-  case GRAPHLOG_IMPLICIT:
-    on_implicit(recorder, next);
-    break;
-  case GRAPHLOG_IMPLICIT_END:
-    on_implicit_end(recorder, next);
-    break;
-  case GRAPHLOG_TASK:
-    on_task(recorder, next);
-    break;
-  case GRAPHLOG_SWITCH:
-    on_switch(recorder, next);
-    break;
-  case GRAPHLOG_TASK_END:
-  case GRAPHLOG_TASK_DROP:
-    on_task_end(recorder, next);
-    break;
-  case GRAPHLOG_WAIT:
-  case GRAPHLOG_WAIT_END:
-    on_wait(recorder, next);
-    break;
-  case GRAPHLOG_GROUP:
-  case GRAPHLOG_GROUP_END:
-    on_group(recorder, next);
-    break;
-  case GRAPHLOG_SCOPE:
-  case GRAPHLOG_SCOPE_END:
-    on_scope(recorder, next);
-    break;
-  case GRAPHLOG_LOOP:
-  case GRAPHLOG_LOOP_ALONE:
-  case GRAPHLOG_LOOP_END:
-    on_loop(recorder, next);
-    break;
-  case GRAPHLOG_CHUNK:
-    on_chunk(recorder, next);
-    break;
-  case GRAPHLOG_CREATED:
-    on_created(recorder, next);
-    break;
-  case GRAPHLOG_OFFER:
-  case GRAPHLOG_TAKE:
-    on_join(recorder, next);
-    break;
-  default:
-    replay_take(recorder->replay, next);
-  }
+  if (after[event->op])
+    after[event->op](recorder, event);
 }
 
 int recorder_end(struct recorder *recorder)
 {
-  for (uint32_t task = 0; task < recorder->grain_room; task++)
+  for (uint32_t task = 1; task < recorder->graph->tasks.pool.used; task++)
     end_implicit(recorder, task); /* the ends of workers are announced late, or never */
   for (uint32_t i = 0; i < recorder->streams_count; i++)
     forget_creations(recorder, &recorder->streams[i], 0);

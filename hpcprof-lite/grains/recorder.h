@@ -1,8 +1,8 @@
-/* The first pass over a graph log: follows its records beside a replay, and writes the tape.
+/* The first pass over a graph log: the sink of a replay that writes the tape.
  *
  * Context: BATCH.  The replay (replay/replay.h) computes the clocks, and tells the recorder how they depend on each
- * other; the recorder follows which grain runs and what its synchronisations join.  What contradicts the graph is left
- * out, and counted by the replay.  The structure owns its memory.
+ * other; the recorder keeps, beside the tasks and regions of the graph, their grains and what synchronisations join.
+ * What contradicts the graph is left out, and counted by the replay.  The structure owns its memory.
  */
 #ifndef HPCPROF_LITE_GRAINS_RECORDER_H
 #define HPCPROF_LITE_GRAINS_RECORDER_H
@@ -21,10 +21,8 @@ struct recorder_stream {
     uint32_t grain;  /* with a reference */
   } creations[RECORDER_CREATIONS];
   uint32_t creations_count;
-  uint64_t tasks, regions; /* how many it has created */
-  uint64_t initials;       /* initial tasks that it has begun */
-  uint64_t last_ticks;     /* the end of its last record */
-  uint32_t region;         /* the innermost region that it has open */
+  uint64_t initials;   /* initial tasks that it has begun */
+  uint64_t last_ticks; /* the end of its last record */
 };
 
 /* Grains in a taskgroup. */
@@ -36,17 +34,15 @@ struct recorder_group {
 
 struct recorder {
   const struct profile_process *process;
-  struct replay *replay;
-  struct task_graph *graph; /* of the replay */
+  struct task_graph *graph; /* the replay's, whose tasks and regions name their grains and teams */
   struct live_grains grains;
   struct team_grains teams;
   struct tape tape;
   struct grain_schedule schedule;
   struct recorder_stream *streams;
   uint32_t streams_count;
-  uint32_t *grain_of, *region_of; /* [task, region of the replay] */
-  struct recorder_group *groups;  /* [group of the replay] */
-  size_t grain_room, region_room, groups_room;
+  struct recorder_group *groups; /* [group of the graph] */
+  size_t groups_room;
   bool no_memory;
 };
 
@@ -55,11 +51,10 @@ int recorder_init(struct recorder *recorder, const struct profile_process *proce
                   struct problems *problems);
 void recorder_release(struct recorder *recorder);
 
-/* Is told of the changes of the replay's clocks. */
+/* The functions of a sink (replay/graph_reader.h), whose context is the recorder. */
 void recorder_clock_changed(void *recorder, enum vector_clock_change change, uint32_t clock, uint32_t other);
-
-/* Processes the next record, and gives it to the replay. */
-void recorder_take(struct recorder *recorder, const struct log_reader_record *next);
+void recorder_before(void *recorder, const struct graph_event *event);
+void recorder_after(void *recorder, const struct graph_event *event);
 
 /* The log ends: ends everything, and the tape.  Returns 0, ERR_INPUT or ERR_NOMEM. */
 int recorder_end(struct recorder *recorder);

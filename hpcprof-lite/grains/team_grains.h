@@ -10,9 +10,9 @@
 #include "hpcprof-lite/replay/task_graph.h"
 
 struct team_region {
-  uint32_t outer; /* the next open region of the thread that began it */
-  uint32_t refs;  /* from itself until it ends, and its implicit tasks until they end; 0 in free ones */
-  uint32_t creator, row, creator_row;
+  uint32_t creator; /* first, because the pool overwrites the beginning of free ones */
+  uint32_t refs;    /* from itself until it ends, and its implicit tasks until they end; 0 in free ones */
+  uint32_t row, creator_row;
   uint32_t in_graph;          /* its number there */
   uint64_t name;              /* among all regions of the process */
   uint64_t number, construct; /* as in struct live_grain */

@@ -2,7 +2,7 @@
 
 static struct join *join_at(const struct joins *joins, uint32_t index)
 {
-  return object_pool_at(&joins->pool, index);
+  return object_pool_at(&joins->table.pool, index);
 }
 
 int joins_init(struct joins *joins, struct vector_clocks *clocks, uint32_t max)
@@ -10,13 +10,12 @@ int joins_init(struct joins *joins, struct vector_clocks *clocks, uint32_t max)
   size_t bytes = sizeof(struct vector_clock) + clocks->width * sizeof(struct vector_clock_element);
   uint32_t room = (uint32_t)(JOINS_BYTES_MAX / bytes);
   *joins = (struct joins){.clocks = clocks};
-  return object_pool_init(&joins->pool, sizeof(struct join), room < max ? room : max);
+  return object_table_init(&joins->table, sizeof(struct join), room < max ? room : max);
 }
 
 void joins_release(struct joins *joins)
 {
-  object_pool_release(&joins->pool);
-  index_release(&joins->names);
+  object_table_release(&joins->table);
 }
 
 static void unlink_join(struct joins *joins, uint32_t index)
@@ -40,23 +39,21 @@ static void drop_oldest(struct joins *joins)
   uint32_t index = joins->oldest;
   struct join *join = join_at(joins, index);
   unlink_join(joins, index);
-  index_remove(&joins->names, join->name);
   vector_clock_free(joins->clocks, &join->clock);
-  object_pool_put(&joins->pool, index);
+  object_table_remove(&joins->table, index, join->name);
 }
 
 static uint32_t join_new(struct joins *joins, uint64_t name)
 {
-  uint32_t index = object_pool_get(&joins->pool);
+  uint32_t index = object_table_add(&joins->table, name);
   if (!index && joins->oldest) {
     drop_oldest(joins);
-    index = object_pool_get(&joins->pool);
+    index = object_table_add(&joins->table, name);
   }
   uint32_t clock = index ? vector_clock_new(joins->clocks) : 0;
-  if (!clock || !index_add(&joins->names, name, index)) {
-    vector_clock_free(joins->clocks, &clock);
+  if (!clock) {
     if (index)
-      object_pool_put(&joins->pool, index);
+      object_table_remove(&joins->table, index, name);
     return 0;
   }
   *join_at(joins, index) = (struct join){.name = name, .clock = clock};
@@ -66,7 +63,7 @@ static uint32_t join_new(struct joins *joins, uint64_t name)
 
 struct join *joins_find(struct joins *joins, uint64_t name, bool create)
 {
-  uint32_t index = index_find(&joins->names, name);
+  uint32_t index = index_find(&joins->table.names, name);
   if (!index)
     index = create ? join_new(joins, name) : 0;
   if (!index)

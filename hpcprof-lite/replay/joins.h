@@ -10,13 +10,10 @@
 #include "hpcprof-lite/replay/instances.h"
 #include "hpcprof-lite/replay/vector_clock.h"
 
-#include "hpcprof-lite/model/index.h"
-
 enum { JOINS_MAX = 4 << 20, JOINS_BYTES_MAX = 256 << 20 };
 
 struct joins {
-  struct object_pool pool;
-  struct index names;
+  struct object_table table;
   struct vector_clocks *clocks; /* the caller's */
   uint32_t newest, oldest;      /* by their last use */
 };

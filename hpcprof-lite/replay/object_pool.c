@@ -52,3 +52,31 @@ void object_pool_put(struct object_pool *pool, uint32_t index)
   memcpy(object_pool_at(pool, index), &pool->free, sizeof pool->free);
   pool->free = index;
 }
+
+int object_table_init(struct object_table *table, size_t size, uint32_t max)
+{
+  *table = (struct object_table){0};
+  return object_pool_init(&table->pool, size, max);
+}
+
+void object_table_release(struct object_table *table)
+{
+  object_pool_release(&table->pool);
+  index_release(&table->names);
+}
+
+uint32_t object_table_add(struct object_table *table, uint64_t name)
+{
+  uint32_t index = name ? object_pool_get(&table->pool) : 0;
+  if (index && index_add(&table->names, name, index))
+    return index;
+  if (index)
+    object_pool_put(&table->pool, index);
+  return 0;
+}
+
+void object_table_remove(struct object_table *table, uint32_t index, uint64_t name)
+{
+  index_remove(&table->names, name);
+  object_pool_put(&table->pool, index);
+}

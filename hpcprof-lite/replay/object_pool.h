@@ -1,4 +1,4 @@
-/* A pool of objects of one size, named by numbers: tasks, scopes, regions, clocks and links of a replay.
+/* Pools of objects of one size, which are named by numbers, and tables of objects that also have a name.
  *
  * Context: BATCH.  The pool owns its memory, which grows in blocks and is reused; the address of an object does not
  * change while it is in use.  Object 0 always exists, is not in use, and consists of zeros.  Because a log is hostile
@@ -7,9 +7,7 @@
 #ifndef HPCPROF_LITE_REPLAY_OBJECT_POOL_H
 #define HPCPROF_LITE_REPLAY_OBJECT_POOL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "hpcprof-lite/model/index.h"
 
 enum { OBJECT_POOL_SHIFT = 8 }; /* objects in a block = 1 << OBJECT_POOL_SHIFT */
 
@@ -38,6 +36,27 @@ void object_pool_put(struct object_pool *pool, uint32_t index);
 static inline void *object_pool_at(const struct object_pool *pool, uint32_t index)
 {
   return pool->blocks[index >> OBJECT_POOL_SHIFT] + (size_t)(index & ((1u << OBJECT_POOL_SHIFT) - 1)) * pool->size;
+}
+
+struct object_table {
+  struct object_pool pool;
+  struct index names; /* not 0 */
+};
+
+/* The same for tables. */
+int object_table_init(struct object_table *table, size_t size, uint32_t max);
+void object_table_release(struct object_table *table);
+
+/* Adds an object of zeros.  Returns its number, or 0 if the name is 0, there are too many or memory runs out. */
+uint32_t object_table_add(struct object_table *table, uint64_t name);
+
+/* Removes the name and frees the object. */
+void object_table_remove(struct object_table *table, uint32_t index, uint64_t name);
+
+/* Returns whether an object was refused because memory ran out. */
+static inline bool object_table_overflow(const struct object_table *table)
+{
+  return table->pool.overflow || table->names.overflow;
 }
 
 #endif

@@ -9,17 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Replays the whole log from its present position. */
-static int replay_all(struct recorded_graph *recorded, const struct replay_request *request, struct replay **replay,
+/* Replays the log from its present position on. */
+static int replay_log(struct recorded_graph *recorded, const struct replay_request *request, struct replay **replay,
                       struct replay_result *result)
 {
-  struct log_reader_record record;
   int status = replay_new(request, replay);
-  while (!status && log_reader_next(recorded->log, &record))
-    replay_take(*replay, &record);
-  if (!status && log_reader_overflow(recorded->log))
-    status = ERR_NOMEM;
-  return status ? status : replay_end(*replay, result);
+  return status ? status : replay_all(*replay, recorded->log, result);
 }
 
 static struct replay_request new_request(struct recorded_graph *recorded)
@@ -198,7 +193,7 @@ int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t
   for (; request.cores_count < cores_count; request.cores_count++)
     request.cores[request.cores_count] = cores[request.cores_count];
   request.cores[request.cores_count++] = 0; /* on any number of cores only locks make a difference to the span */
-  status = replay_all(recorded, &request, &replay, &result);
+  status = replay_log(recorded, &request, &replay, &result);
   if (!status) {
     recorded->known = true;
     recorded->burdened = result.burdened * recorded->scale;
@@ -271,7 +266,7 @@ int recorded_graph_replay(struct recorded_graph *recorded, const struct recorded
   int status = translate_factors(recorded, scenarios, count, &request, &rows);
   log_reader_rewind(recorded->log);
   if (!status)
-    status = replay_all(recorded, &request, &replay, &result);
+    status = replay_log(recorded, &request, &replay, &result);
   for (uint32_t i = 0; i < count && !status; i++)
     outcomes[i] = scale_outcome(recorded, &result.outcomes[i]);
   free(rows);
@@ -296,7 +291,7 @@ static int schedule_some(struct recorded_graph *recorded, const struct recorded_
     request.assumptions[i] = (struct schedule_assumption){schedules[i].change, selected, schedules[i].own_chunks};
   }
   log_reader_rewind(recorded->log);
-  int status = replay_all(recorded, &request, &replay, &result);
+  int status = replay_log(recorded, &request, &replay, &result);
   for (uint32_t i = 0; i < count && !status; i++)
     makespans[i] = result.makespans[i] * recorded->scale;
   replay_free(replay);
@@ -374,7 +369,7 @@ int recorded_graph_detail(struct recorded_graph *recorded, const struct recorded
   request.detail = true;
   log_reader_rewind(recorded->log);
   if (!status)
-    status = replay_all(recorded, &request, &replay, &result);
+    status = replay_log(recorded, &request, &replay, &result);
   if (!status) {
     *outcome = scale_outcome(recorded, &result.outcomes[0]);
     fill_directives(recorded, &result);
@@ -399,7 +394,7 @@ static int check_whole(struct recorded_graph *recorded)
   struct replay_request request = new_request(recorded);
   struct replay_result result;
   struct replay *replay = NULL;
-  int status = replay_all(recorded, &request, &replay, &result);
+  int status = replay_log(recorded, &request, &replay, &result);
   if (!status) {
     report_losses(recorded, &result, recorded->problems);
     compare_all(recorded, &result, recorded->problems);
@@ -426,7 +421,7 @@ static int replay_part(struct recorded_graph *recorded, struct replay **replay, 
   burden(recorded, &request);
   request.detail = true;
   request.scenarios[request.scenarios_count++] = (struct replay_scenario){*ones, *ones};
-  return replay_all(recorded, &request, replay, result);
+  return replay_log(recorded, &request, replay, result);
 }
 
 static void enter_part(const struct recorded_graph *recorded, const struct replay_result *result,

@@ -22,12 +22,7 @@
 #ifndef HPCPROF_LITE_REPLAY_REPLAY_H
 #define HPCPROF_LITE_REPLAY_REPLAY_H
 
-#include "hpcprof-lite/input/log_reader.h"
-#include "hpcprof-lite/replay/attribution.h"
-#include "hpcprof-lite/replay/instances.h"
 #include "hpcprof-lite/replay/schedule_change.h"
-#include "hpcprof-lite/replay/task_graph.h"
-#include "hpcprof-lite/replay/vector_clock.h"
 
 enum { REPLAY_SCENARIOS = 48 };
 
@@ -39,9 +34,9 @@ struct replay_scenario {
 };
 
 struct replay_request {
-  uint32_t rows, streams;                       /* number of directives, number of streams */
-  struct attribution *attribution;              /* of the log: filled if there is no scenario, otherwise read */
-  const struct vector_clock_observer *observer; /* of the clocks, or NULL; then the attribution is not filled */
+  uint32_t rows, streams;          /* number of directives, number of streams */
+  struct attribution *attribution; /* of the log: filled if there is no scenario, otherwise read */
+  const struct graph_sink *sink;   /* NULL: none; with one the attribution is not filled */
   struct replay_scenario scenarios[REPLAY_SCENARIOS];
   uint32_t scenarios_count;
   bool detail;   /* of the first scenario: figures of directives and contributions to its span */
@@ -84,14 +79,13 @@ void replay_free(struct replay *replay);
 /* Processes the next record.  Its stream must be below request->streams. */
 void replay_take(struct replay *replay, const struct log_reader_record *record);
 
-/* Return the graph, and the task that a stream runs, 0: none. */
+/* Returns the graph. */
 struct task_graph *replay_graph(struct replay *replay);
-uint32_t replay_running(const struct replay *replay, uint32_t stream);
-
-/* Returns whether a fragment of a task counts: otherwise it contradicts the graph. */
-bool replay_counts(const struct task_graph_task *task, uint64_t work);
 
 /* Computes the result after the last record.  What it refers to belongs to the replay.  Returns 0 or ERR_NOMEM. */
 int replay_end(struct replay *replay, struct replay_result *result);
+
+/* Processes all records from the log's present position on, and computes the result. */
+int replay_all(struct replay *replay, struct log_reader *log, struct replay_result *result);
 
 #endif

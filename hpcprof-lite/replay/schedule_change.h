@@ -7,8 +7,7 @@
 #ifndef HPCPROF_LITE_REPLAY_SCHEDULE_CHANGE_H
 #define HPCPROF_LITE_REPLAY_SCHEDULE_CHANGE_H
 
-#include "common/graphlog.h"
-#include "hpcprof-lite/replay/task_graph.h"
+#include "hpcprof-lite/replay/graph_reader.h"
 
 enum { REPLAY_SCHEDULES = 12 };
 
@@ -37,14 +36,12 @@ struct schedule_change_kept {
 bool schedule_change_spreads(const struct task_graph *graph, const struct task_graph_task *task,
                              const struct schedule_assumption *assumption);
 
-/* Keeps the times of the task that a record concerns, in the schedules that ignore it.  running: the task that the
- * record's stream runs.  first_schedule: the clocks' element of the first of `count` schedules. */
-void schedule_change_keep(const struct task_graph *graph, uint32_t running, const struct graphlog_record *record,
-                          const struct schedule_assumption *assumptions, uint32_t count, uint32_t first_schedule,
+/* Keeps the times of the task that a record concerns, in those of `count` schedules that ignore it. */
+void schedule_change_keep(const struct task_graph *graph, const struct graph_event *event,
+                          const struct schedule_assumption *assumptions, uint32_t count,
                           struct schedule_change_kept *kept);
 
 /* Sets the task's times to what was kept, after the record was processed. */
-void schedule_change_restore(const struct task_graph *graph, uint32_t first_schedule,
-                             const struct schedule_change_kept *kept);
+void schedule_change_restore(const struct task_graph *graph, const struct schedule_change_kept *kept);
 
 #endif

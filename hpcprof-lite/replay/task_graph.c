@@ -3,38 +3,45 @@
 #include "common/graphlog.h"
 #include "hpcprof-lite/model/profile.h"
 
+#include <stdlib.h>
+
 enum {
   SCOPES_OPEN_MAX = GRAPHLOG_SCOPES_MAX,
   TASKS_MAX = 2 << 20,
   SCOPES_MAX = 4 << 20,
   REGIONS_MAX = 1 << 20,
+  LOCKS_MAX = 1 << 14,
   NAME_BITS = 44
 };
 
-int task_graph_init(struct task_graph *graph)
+int task_graph_init(struct task_graph *graph, uint32_t streams)
 {
-  int status = object_pool_init(&graph->tasks, sizeof(struct task_graph_task), TASKS_MAX);
+  graph->streams = calloc((size_t)streams + 1, sizeof *graph->streams);
+  int status = graph->streams ? 0 : ERR_NOMEM;
+  status = status ? status : object_table_init(&graph->tasks, sizeof(struct task_graph_task), TASKS_MAX);
+  status = status ? status : object_table_init(&graph->regions, sizeof(struct task_graph_region), REGIONS_MAX);
+  status = status ? status : object_table_init(&graph->locks, sizeof(struct task_graph_lock), LOCKS_MAX);
   status = status ? status : object_pool_init(&graph->scopes, sizeof(struct task_graph_scope), SCOPES_MAX);
-  status = status ? status : object_pool_init(&graph->regions, sizeof(struct task_graph_region), REGIONS_MAX);
   return status ? status : object_pool_init(&graph->groups, sizeof(struct task_graph_group), TASKS_MAX);
 }
 
 bool task_graph_overflow(const struct task_graph *graph)
 {
-  return graph->tasks.overflow || graph->scopes.overflow || graph->regions.overflow || graph->groups.overflow ||
-         graph->instances.pool.overflow || graph->clocks.clocks.overflow ||
-         graph->clocks.contributions->links.overflow || graph->task_names.overflow || graph->region_names.overflow ||
-         graph->selection.nested.overflow;
+  return object_table_overflow(&graph->tasks) || object_table_overflow(&graph->regions) ||
+         object_table_overflow(&graph->locks) || object_table_overflow(&graph->joins.table) || graph->scopes.overflow ||
+         graph->groups.overflow || graph->instances.pool.overflow || graph->clocks.clocks.overflow ||
+         graph->clocks.contributions->links.overflow || graph->selection.nested.overflow;
 }
 
 void task_graph_release(struct task_graph *graph)
 {
-  object_pool_release(&graph->tasks);
+  free(graph->streams);
+  object_table_release(&graph->tasks);
+  object_table_release(&graph->regions);
+  object_table_release(&graph->locks);
   object_pool_release(&graph->scopes);
-  object_pool_release(&graph->regions);
   object_pool_release(&graph->groups);
-  index_release(&graph->task_names);
-  index_release(&graph->region_names);
+  joins_release(&graph->joins);
   vector_clock_release(&graph->clocks);
   instances_release(&graph->instances);
   selection_release(&graph->selection);
@@ -51,7 +58,7 @@ uint64_t task_graph_name(uint64_t thread, uint64_t number)
 uint32_t task_graph_find(const struct task_graph *graph, uint64_t thread, uint64_t number)
 {
   uint64_t name = task_graph_name(thread, number);
-  return name ? index_find(&graph->task_names, name) : 0;
+  return name ? index_find(&graph->tasks.names, name) : 0;
 }
 
 uint32_t task_graph_row(struct task_graph *graph, uint64_t row)
@@ -103,8 +110,7 @@ void task_graph_region_release(struct task_graph *graph, uint32_t index)
   vector_clock_free(&graph->clocks, &region->start);
   vector_clock_free(&graph->clocks, &region->phases[0]);
   vector_clock_free(&graph->clocks, &region->phases[1]);
-  index_remove(&graph->region_names, region->name);
-  object_pool_put(&graph->regions, index);
+  object_table_remove(&graph->regions, index, region->name);
 }
 
 void task_graph_task_release(struct task_graph *graph, uint32_t index)
@@ -119,7 +125,7 @@ void task_graph_task_release(struct task_graph *graph, uint32_t index)
     vector_clock_free(&graph->clocks, &task->loop_end);
     task_graph_group_release(graph, task->group);
     task_graph_region_release(graph, task->region);
-    object_pool_put(&graph->tasks, index);
+    object_pool_put(&graph->tasks.pool, index);
     index = parent;
   }
 }
@@ -241,12 +247,10 @@ void task_graph_construct_end(struct task_graph *graph, struct task_graph_task *
 
 uint32_t task_graph_task_new(struct task_graph *graph, uint64_t name)
 {
-  uint32_t index = name ? object_pool_get(&graph->tasks) : 0;
-  if (!index || !index_add(&graph->task_names, name, index)) {
-    graph->lost_tasks++;
-    return 0;
-  }
-  *task_graph_task(graph, index) = (struct task_graph_task){.refs = 1, .name = name};
+  uint32_t index = object_table_add(&graph->tasks, name);
+  graph->lost_tasks += !index;
+  if (index)
+    *task_graph_task(graph, index) = (struct task_graph_task){.refs = 1, .name = name};
   return index;
 }
 
@@ -270,7 +274,7 @@ void task_graph_task_end(struct task_graph *graph, uint32_t index)
   instances_leave(&graph->instances, task->outer_instance);
   task->outer_instance = 0;
   task->flags |= TASK_GRAPH_ENDED;
-  index_remove(&graph->task_names, task->name);
+  index_remove(&graph->tasks.names, task->name);
   task_graph_task_release(graph, index);
 }
 

@@ -1,5 +1,5 @@
-/* The part of the task graph that is open at one time of a replay: tasks, the constructs in them, regions,
- * taskgroups.
+/* The part of the task graph that is open at one time of a graph log: tasks, the constructs in them, regions, their
+ * loops, taskgroups, joins, locks, and what each stream of records runs.
  *
  * Context: BATCH.  The rules are those of hpcrun-lite/rt/span/graph.h.  Objects are named by numbers, 0 = none; object
  * 0 can be read and consists of zeros.  An object is freed when the last reference to it is dropped: whatever a log
@@ -9,11 +9,8 @@
 #ifndef HPCPROF_LITE_REPLAY_TASK_GRAPH_H
 #define HPCPROF_LITE_REPLAY_TASK_GRAPH_H
 
-#include "hpcprof-lite/replay/instances.h"
-
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/replay/joins.h"
 #include "hpcprof-lite/replay/selection.h"
-#include "hpcprof-lite/replay/vector_clock.h"
 
 /* Twice SHARED_LOOPS of the running side: by their times, a record that enters a loop may come before the one by which
  * the last thread has left the loop in whose place it is. */
@@ -55,6 +52,7 @@ struct task_graph_task {
   struct clock_pair loop_begin;  /* from which the chunk's own chain counts */
   struct clock_pair loop_span;   /* the longest own chain of a chunk */
   uint64_t name;
+  uint32_t grain; /* of a sink (graph_reader.h), 0 at first */
 };
 
 /* A worksharing construct that the team shares; `number` among those of each implicit task. */
@@ -68,6 +66,7 @@ struct task_graph_region {
   uint32_t refs; /* from itself until it ends, and its tasks */
   uint32_t creator, instance, row, choice;
   uint32_t outer; /* the stream's next open region */
+  uint32_t team;  /* of a sink, 0 at first */
   bool open;
   uint64_t size, name;
   uint32_t start, phases[2]; /* clocks; phases by parity, because a thread may be one phase ahead */
@@ -79,23 +78,41 @@ struct task_graph_group {
   uint32_t outer, ends; /* ends: clock */
 };
 
+/* Because a lock has one holder at a time, the span is at least the earliest time of any acquisition + the sum of all
+ * times for which it was held (doc/format.md, Replay).  It lives as long as the graph. */
+struct task_graph_lock {
+  uint32_t row;                               /* directive of the last acquisition */
+  uint32_t released;                          /* clock: the last release, in schedules */
+  struct clock_pair earliest, acquired, held; /* earliest and last acquisition; sum of the times held */
+};
+
+/* What one thread's stream of records runs and has created. */
+struct task_graph_stream {
+  uint32_t task;           /* the task that the thread runs */
+  uint32_t region;         /* the innermost region that it has open */
+  uint64_t tasks, regions; /* how many it has created: their numbers are their names */
+};
+
 struct task_graph {
-  struct object_pool tasks, scopes, regions, groups;
-  struct index task_names, region_names;
+  struct object_table tasks, regions, locks;
+  struct object_pool scopes, groups;
+  struct joins joins;
+  struct task_graph_stream *streams;
   struct vector_clocks clocks;
   struct instances instances;
   struct selection selection;
   uint32_t second_element;   /* the element of clocks that is at[1] of a clock_pair */
   uint32_t program_end;      /* clock: latest end of all chains of work */
   uint32_t burdened_element; /* the element of clocks that these costs are added to, 0: none */
+  uint32_t first_schedule;   /* from this element of clocks on, a task also waits for locks */
   double cost_fork, cost_task, cost_join;
-  uint64_t lost_tasks, lost_constructs;
+  uint64_t lost_tasks, lost_constructs, lost_joins;
   uint64_t invalid; /* records that contradict the graph, counted by those who process them */
 };
 
-/* Prepares the pools.  The caller initialises clocks, instances, selection and what is computed.  Returns 0 or
- * ERR_NOMEM; in either case task_graph_release() releases everything, also these three. */
-int task_graph_init(struct task_graph *graph);
+/* Prepares pools and streams.  The caller initialises clocks, joins, instances, selection and what is computed. Returns
+ * 0 or ERR_NOMEM; in either case task_graph_release() releases everything, also these four. */
+int task_graph_init(struct task_graph *graph, uint32_t streams);
 void task_graph_release(struct task_graph *graph);
 
 /* Returns whether anything was left out because memory ran out: the graph is then useless. */
@@ -103,7 +120,7 @@ bool task_graph_overflow(const struct task_graph *graph);
 
 static inline struct task_graph_task *task_graph_task(const struct task_graph *graph, uint32_t index)
 {
-  return object_pool_at(&graph->tasks, index);
+  return object_pool_at(&graph->tasks.pool, index);
 }
 
 static inline struct task_graph_scope *task_graph_scope(const struct task_graph *graph, uint32_t index)
@@ -113,7 +130,7 @@ static inline struct task_graph_scope *task_graph_scope(const struct task_graph 
 
 static inline struct task_graph_region *task_graph_region(const struct task_graph *graph, uint32_t index)
 {
-  return object_pool_at(&graph->regions, index);
+  return object_pool_at(&graph->regions.pool, index);
 }
 
 static inline struct task_graph_group *task_graph_group(const struct task_graph *graph, uint32_t index)

@@ -1,0 +1,64 @@
+/* Reads the records of a graph log: finds the objects that they name, changes the task graph, and tells a sink.
+ *
+ * Context: BATCH.  The rules are those of hpcrun-lite/rt/span (span.h, explicit_task.h, worksharing.h), and of
+ * doc/format.md, Replay.  Tasks are named by their numbers in the graph, 0 = none: a record of a task that is not known
+ * changes nothing.  What contradicts the graph or is beyond its limits is left out and counted there.
+ */
+#ifndef HPCPROF_LITE_REPLAY_GRAPH_READER_H
+#define HPCPROF_LITE_REPLAY_GRAPH_READER_H
+
+#include "hpcprof-lite/input/log_reader.h"
+#include "hpcprof-lite/replay/task_graph.h"
+
+/* A record, with what it concerns. */
+struct graph_event {
+  const struct log_reader_record *next;
+  enum graphlog_op op;
+  const uint64_t *operand;          /* of the record */
+  struct task_graph_stream *stream; /* to which the record belongs */
+  uint32_t running;                 /* the task that the stream runs before the record */
+  uint32_t task;                    /* the task that the record names, otherwise `running` */
+  uint32_t created;                 /* the task, region or taskgroup that it has created */
+  uint32_t loop_slot;               /* set by LOOP_END: that of the task before it */
+  bool counts;                      /* set by fragments: it does not contradict the graph, */
+  uint64_t work;                    /* its work, */
+  double start;                     /* and the time of its task before it, as measured */
+};
+
+/* Is told of the records, before and after they change the graph (NULL: is not), and of what happens to its clocks. All
+ * functions get clocks.context. */
+struct graph_sink {
+  struct vector_clock_observer clocks;
+  void (*before)(void *context, const struct graph_event *event);
+  void (*after)(void *context, const struct graph_event *event);
+};
+
+/* Operations whose first two operands name a task, as bits. */
+#define GRAPH_READER_NAMES_TASK                                                                                        \
+  (1ULL << GRAPHLOG_IMPLICIT_END | 1ULL << GRAPHLOG_TASK | 1ULL << GRAPHLOG_SWITCH | 1ULL << GRAPHLOG_TASK_END |       \
+   1ULL << GRAPHLOG_TASK_DROP | 1ULL << GRAPHLOG_WAIT | 1ULL << GRAPHLOG_WAIT_END | 1ULL << GRAPHLOG_OFFER |           \
+   1ULL << GRAPHLOG_TAKE)
+
+/* Finds what a record concerns.  Its stream must be one of the graph's. */
+static inline void graph_reader_find(const struct task_graph *graph, const struct log_reader_record *next,
+                                     struct graph_event *event)
+{
+  event->next = next;
+  event->op = next->record.op;
+  event->operand = next->record.operand;
+  event->stream = &graph->streams[next->stream];
+  event->running = event->task = event->stream->task;
+  event->created = event->loop_slot = 0;
+  event->counts = false;
+  if (GRAPH_READER_NAMES_TASK >> event->op & 1)
+    event->task = task_graph_find(graph, event->operand[0], event->operand[1]);
+}
+
+/* Changes the graph by a record other than a fragment or a sample, which do not change its structure. */
+void graph_reader_take(struct task_graph *graph, struct graph_event *event);
+
+/* The log ends: raises the end of the program to all chains of a task, and of the tasks and regions around it, that
+ * have not been awaited. */
+void graph_reader_unawaited(struct task_graph *graph, uint32_t task);
+
+#endif
