@@ -85,6 +85,15 @@ struct graphlog_record {
 /* The number of operands of an operation. */
 unsigned graphlog_operands(enum graphlog_op op);
 
+/* Returns whether the first two operands of an operation name a task that exists. */
+static inline bool graphlog_names_task(enum graphlog_op op)
+{
+  const uint64_t all = 1ULL << GRAPHLOG_IMPLICIT_END | 1ULL << GRAPHLOG_TASK | 1ULL << GRAPHLOG_SWITCH |
+                       1ULL << GRAPHLOG_TASK_END | 1ULL << GRAPHLOG_TASK_DROP | 1ULL << GRAPHLOG_WAIT |
+                       1ULL << GRAPHLOG_WAIT_END | 1ULL << GRAPHLOG_OFFER | 1ULL << GRAPHLOG_TAKE;
+  return all >> op & 1;
+}
+
 /* Decodes the record at *offset of a chunk's bytes and moves *offset to its end.  Returns false at the end of the
  * chunk, or with *damaged where the bytes are not a record: the remainder of the chunk cannot be read then.  BATCH. */
 bool graphlog_next(const uint8_t *bytes, size_t size, size_t *offset, struct graphlog_record *record, bool *damaged);

@@ -99,7 +99,7 @@ static int record_log(struct grains *grains, const struct profile_process *proce
       grains->totals.count[i] = recorder->grains.of_kind[i];
     report_losses(grains, log, &result, process->path, problems);
     compare(grains, process, result.span, problems);
-    status = grain_schedule_compute(&recorder->schedule, grains->totals.span, &grains->totals.curve);
+    status = grain_schedule_compute(&recorder->grains.schedule, grains->totals.span, &grains->totals.curve);
   }
   recorder->graph = NULL;
   replay_free(replay);
@@ -121,16 +121,22 @@ int grains_open(const struct profile_process *process, struct problems *problems
   return status;
 }
 
-void grains_close(struct grains *grains)
+/* Frees what a second pass has made. */
+static void release_pass(struct grains *grains)
 {
-  if (!grains)
-    return;
-  recorder_release(&grains->recorder);
   past_grains_release(&grains->past);
   object_pool_release(&grains->syncs);
   free(grains->regions.at);
   free(grains->groups.at);
   free(grains->bottoms.at);
+}
+
+void grains_close(struct grains *grains)
+{
+  if (!grains)
+    return;
+  recorder_release(&grains->recorder);
+  release_pass(grains);
   free(grains);
 }
 
@@ -198,8 +204,10 @@ static bool is_wanted(struct grains *grains, struct past_grain *grain)
   return known->inside == PAST_GRAIN_INSIDE;
 }
 
-static int tell_event(struct grains *grains, struct past_grain *grain, const struct grain_event *event)
+/* An event of a grain. */
+static int tell_event(struct grains *grains, struct past_grain *grain, struct grain_event *event)
 {
+  event->grain = grain->id;
   return grains->visitor->event && is_wanted(grains, grain) ? grains->visitor->event(grains->visitor->context, event)
                                                             : 0;
 }
@@ -208,12 +216,10 @@ static int tell_end(struct grains *grains, struct past_grain *grain)
 {
   const struct past_sync *sync = sync_at(grains, grain->sync);
   bool region = (grain->flags & LIVE_GRAIN_KIND) == GRAIN_IMPLICIT;
-  return tell_event(grains, grain,
-                    &(struct grain_event){.kind = GRAIN_END,
-                                          .grain = grain->id,
-                                          .other = sync->grain,
-                                          .number = sync->number,
-                                          .sync = region ? 0 : grain->sync});
+  return tell_event(
+      grains, grain,
+      &(struct grain_event){
+          .kind = GRAIN_END, .other = sync->grain, .number = sync->number, .sync = region ? 0 : grain->sync});
 }
 
 static int on_sync(struct grains *grains, const struct tape_record *record)
@@ -240,7 +246,6 @@ static int on_sync(struct grains *grains, const struct tape_record *record)
   bool barrier = kind == LIVE_SYNC_BARRIER;
   int status = tell_event(grains, grain,
                           &(struct grain_event){.kind = barrier ? GRAIN_BARRIER : GRAIN_SYNC,
-                                                .grain = grain->id,
                                                 .other = barrier ? operand[3] : 0,
                                                 .number = operand[1],
                                                 .sync = index});
@@ -344,7 +349,6 @@ static int on_run(struct grains *grains, const struct tape_record *record)
   const struct live_place *place = &grains->past.places[operand[1]];
   return tell_event(grains, grain,
                     &(struct grain_event){.kind = GRAIN_FRAGMENT,
-                                          .grain = grain->id,
                                           .amount = work,
                                           .begin = begin,
                                           .end = end,
@@ -357,7 +361,7 @@ static int on_stretch(struct grains *grains, const struct tape_record *record)
 {
   struct past_grain *grain = past_grain(&grains->past, record->operand[0]);
   uint64_t parallelism;
-  if (!grain_schedule_next(&grains->recorder.schedule, &parallelism))
+  if (!grain_schedule_next(&grains->recorder.grains.schedule, &parallelism))
     return ERR_INPUT;
   grain->parallelism = parallelism < grain->parallelism ? parallelism : grain->parallelism;
   return 0;
@@ -431,11 +435,10 @@ static int on_begin(struct grains *grains, const struct tape_record *record)
   int status = 0;
   if (!(grain->flags & LIVE_GRAIN_DROPPED)) {
     if (grain->parent)
-      status = tell_event(grains, past_grain(&grains->past, grain->parent),
-                          &(struct grain_event){.kind = GRAIN_FORK,
-                                                .grain = past_grain(&grains->past, grain->parent)->id,
-                                                .other = grain->id,
-                                                .number = (grain->flags & LIVE_GRAIN_OF_LOOP) != 0});
+      status =
+          tell_event(grains, past_grain(&grains->past, grain->parent),
+                     &(struct grain_event){
+                         .kind = GRAIN_FORK, .other = grain->id, .number = (grain->flags & LIVE_GRAIN_OF_LOOP) != 0});
     if (!status && grains->visitor->grain && is_inside(grains, grain) && is_wanted(grains, grain))
       status = tell_grain(grains, grain);
   }
@@ -481,8 +484,7 @@ static int on_record(struct grains *grains, const struct tape_record *record)
   case TAPE_SYNC:
     return on_sync(grains, record);
   case TAPE_ENTER:
-    return tell_event(grains, past_grain(&grains->past, operand[0]),
-                      &(struct grain_event){.kind = GRAIN_LOOP, .grain = past_grain(&grains->past, operand[0])->id});
+    return tell_event(grains, past_grain(&grains->past, operand[0]), &(struct grain_event){.kind = GRAIN_LOOP});
   case TAPE_GROUP:
     group = number_at(&grains->groups, operand[0]);
     if (group)
@@ -494,25 +496,17 @@ static int on_record(struct grains *grains, const struct tape_record *record)
     return on_region(grains, record);
   case TAPE_JOIN:
     return tell_event(grains, past_grain(&grains->past, operand[0]),
-                      &(struct grain_event){.kind = GRAIN_SYNC,
-                                            .grain = past_grain(&grains->past, operand[0])->id,
-                                            .number = operand[1]});
+                      &(struct grain_event){.kind = GRAIN_SYNC, .number = operand[1]});
   default:
     return tell_event(grains, past_grain(&grains->past, operand[0]),
-                      &(struct grain_event){.kind = operand[2] ? GRAIN_TAKE : GRAIN_OFFER,
-                                            .grain = past_grain(&grains->past, operand[0])->id,
-                                            .other = operand[1]});
+                      &(struct grain_event){.kind = operand[2] ? GRAIN_TAKE : GRAIN_OFFER, .other = operand[1]});
   }
 }
 
 /* Another pass begins. */
 static int forget(struct grains *grains)
 {
-  past_grains_release(&grains->past);
-  object_pool_release(&grains->syncs);
-  free(grains->regions.at);
-  free(grains->groups.at);
-  free(grains->bottoms.at);
+  release_pass(grains);
   grains->regions = grains->groups = (struct numbers){0};
   grains->bottoms = (struct bottoms){0};
   grains->past =
@@ -527,9 +521,9 @@ int grains_each(struct grains *grains, const struct grains_visitor *visitor)
   grains->visitor = visitor;
   grains->order = 0;
   grains->run_end = grains->recorder.grains.run_end;
-  status = status ? status : tape_end(&grains->recorder.tape);
-  status = status ? status : grain_schedule_rewind(&grains->recorder.schedule);
-  while (!status && tape_back(&grains->recorder.tape, &record))
+  status = status ? status : tape_end(&grains->recorder.grains.tape);
+  status = status ? status : grain_schedule_rewind(&grains->recorder.grains.schedule);
+  while (!status && tape_back(&grains->recorder.grains.tape, &record))
     status = on_record(grains, &record);
-  return status ? status : tape_failed(&grains->recorder.tape);
+  return status ? status : tape_failed(&grains->recorder.grains.tape);
 }

@@ -51,10 +51,9 @@ struct live {
 
 struct graph_builder {
   struct folding folding;
-  struct object_pool live;
-  struct index live_of; /* [id of a grain] */
-  struct recent joins;  /* [key] nodes */
-  uint32_t *join_of;    /* [name of a synchronisation] node */
+  struct object_table live; /* by the id of the grain */
+  struct recent joins;      /* [key] nodes */
+  uint32_t *join_of;        /* [name of a synchronisation] node */
   size_t join_of_room;
   struct taker *takers;  /* a ring, by number */
   uint32_t takers_count; /* number of the last one */
@@ -72,7 +71,7 @@ struct graph_builder {
 
 static struct live *live_at(const struct graph_builder *builder, uint32_t number)
 {
-  return object_pool_at(&builder->live, number);
+  return object_pool_at(&builder->live.pool, number);
 }
 
 static void forget_recent(struct recent *recent)
@@ -89,14 +88,13 @@ void graph_builder_process(struct graph_builder *builder)
     memset(builder->join_of, 0, builder->join_of_room * sizeof *builder->join_of);
   index_release(&builder->taker_of);
   builder->takers_count = 0;
-  for (uint32_t slot = 0; slot < builder->live_of.slots; slot++)
-    if (builder->live_of.keys[slot]) { /* the log ends within it */
-      free(live_at(builder, builder->live_of.numbers[slot])->offers);
-      free(live_at(builder, builder->live_of.numbers[slot])->takes);
-      object_pool_put(&builder->live, builder->live_of.numbers[slot]);
+  for (uint32_t slot = 0; slot < builder->live.names.slots; slot++)
+    if (builder->live.names.keys[slot]) { /* the log ends within it */
+      free(live_at(builder, builder->live.names.numbers[slot])->offers);
+      free(live_at(builder, builder->live.names.numbers[slot])->takes);
+      object_pool_put(&builder->live.pool, builder->live.names.numbers[slot]);
     }
-  index_release(&builder->live_of);
-  builder->live_of = (struct index){0};
+  index_release(&builder->live.names);
 }
 
 void graph_builder_free(struct graph_builder *builder)
@@ -105,7 +103,7 @@ void graph_builder_free(struct graph_builder *builder)
     return;
   graph_builder_process(builder);
   folding_release(&builder->folding);
-  object_pool_release(&builder->live);
+  object_table_release(&builder->live);
   free(builder->takers);
   free(builder->siblings_of);
   free(builder->join_of);
@@ -122,7 +120,7 @@ struct graph_builder *graph_builder_new(uint32_t most, bool unreduced, enum grai
   builder->unreduced = unreduced;
   builder->metric = metric;
   builder->takers = calloc(TAKERS, sizeof *builder->takers);
-  if (!builder->takers || object_pool_init(&builder->live, sizeof(struct live), LIVE_MAX)) {
+  if (!builder->takers || object_table_init(&builder->live, sizeof(struct live), LIVE_MAX)) {
     graph_builder_free(builder);
     return NULL;
   }
@@ -155,11 +153,11 @@ static uint64_t key_of(unsigned kind, uint64_t a, uint64_t b)
 /* Returns the number of the live grain, NULL without memory. */
 static struct live *live_of(struct graph_builder *builder, uint64_t id)
 {
-  uint32_t number = index_find(&builder->live_of, id);
+  uint32_t number = index_find(&builder->live.names, id);
   if (number)
     return live_at(builder, number);
-  number = object_pool_get(&builder->live);
-  if (!number || !index_add(&builder->live_of, id, number))
+  number = object_table_add(&builder->live, id);
+  if (!number)
     return NULL;
   struct live *live = live_at(builder, number);
   live->id = id;
@@ -503,11 +501,10 @@ static bool fork_to(struct graph_builder *builder, struct live *creator, uint32_
 
 static void forget(struct graph_builder *builder, uint64_t id)
 {
-  uint32_t number = index_find(&builder->live_of, id);
-  index_remove(&builder->live_of, id);
+  uint32_t number = index_find(&builder->live.names, id);
   free(live_at(builder, number)->offers);
   free(live_at(builder, number)->takes);
-  object_pool_put(&builder->live, number);
+  object_table_remove(&builder->live, number, id);
 }
 
 /* ---- few nodes ---- */
@@ -530,9 +527,9 @@ static int compact(struct graph_builder *builder)
   folding_compact(&builder->folding, &numbers);
   if (!numbers)
     return ERR_NOMEM;
-  for (uint32_t slot = 0; slot < builder->live_of.slots; slot++)
-    if (builder->live_of.keys[slot]) {
-      struct live *live = live_at(builder, builder->live_of.numbers[slot]);
+  for (uint32_t slot = 0; slot < builder->live.names.slots; slot++)
+    if (builder->live.names.keys[slot]) {
+      struct live *live = live_at(builder, builder->live.names.numbers[slot]);
       renumber(&live->head, numbers);
       renumber(&live->end, numbers);
       renumber(&live->fork, numbers);

@@ -5,26 +5,33 @@
 
 #include <stdlib.h>
 
-enum { GRAINS_MAX = 4 << 20, PLACES_MAX = 1 << 16 };
+enum { GRAINS_MAX = 4 << 20, REGIONS_MAX = 1 << 20, LOOPS_MAX = 4 << 20, PLACES_MAX = 1 << 16 };
 
-int live_grains_init(struct live_grains *grains, struct tape *tape, struct grain_schedule *schedule, const char *notes)
+int live_grains_init(struct live_grains *grains, const char *notes, struct problems *problems)
 {
-  *grains = (struct live_grains){.tape = tape, .schedule = schedule, .places_count = 1};
-  if (!array_reserve_zero(&grains->places, &grains->places_room, 1, sizeof *grains->places))
+  *grains = (struct live_grains){.places_count = 1};
+  int status = tape_init(&grains->tape, problems);
+  status = status ? status : grain_schedule_init(&grains->schedule, problems);
+  if (status || !array_reserve_zero(&grains->places, &grains->places_room, 1, sizeof *grains->places))
     return ERR_NOMEM;
   grains->places[0] = (struct live_place){0, GRAIN_NO_CPU};
   numa_parse(notes, &grains->numa);
-  int status = object_pool_init(&grains->spreads, (1 + grains->numa.nodes) * sizeof(uint64_t), GRAINS_MAX);
-  return object_pool_init(&grains->pool, sizeof(struct live_grain), GRAINS_MAX) ? ERR_NOMEM : status;
+  status = object_pool_init(&grains->spreads, (1 + grains->numa.nodes) * sizeof(uint64_t), GRAINS_MAX);
+  status = status ? status : object_pool_init(&grains->regions, sizeof(struct team_region), REGIONS_MAX);
+  status = status ? status : object_pool_init(&grains->loops, sizeof(struct team_loop), LOOPS_MAX);
+  return status ? status : object_pool_init(&grains->pool, sizeof(struct live_grain), GRAINS_MAX);
 }
 
 void live_grains_release(struct live_grains *grains)
 {
+  tape_release(&grains->tape);
+  grain_schedule_release(&grains->schedule);
   object_pool_release(&grains->pool);
   object_pool_release(&grains->spreads);
+  object_pool_release(&grains->regions);
+  object_pool_release(&grains->loops);
   index_release(&grains->place_index);
   free(grains->places);
-  *grains = (struct live_grains){0};
 }
 
 uint32_t live_grains_place(struct live_grains *grains, uint32_t thread, uint32_t cpu)
@@ -55,7 +62,7 @@ uint32_t live_grain_new(struct live_grains *grains, enum grain_kind kind, uint32
   grain->root = kind == GRAIN_TASK || kind == GRAIN_CHUNK ? creator->root : index;
   grain->instant = creator->exec;
   creator->refs += parent != 0;
-  TAPE_PUT(grains->tape, TAPE_BEGIN, index);
+  TAPE_PUT(&grains->tape, TAPE_BEGIN, index);
   return index;
 }
 
@@ -66,10 +73,10 @@ static void end_stretch(struct live_grains *grains, uint32_t index)
   struct live_grain *grain = live_grain(grains, index);
   if (grain->stretch_end <= grain->stretch_begin)
     return;
-  int status = grain_schedule_add(grains->schedule, grain->stretch_begin, grain->stretch_end);
+  int status = grain_schedule_add(&grains->schedule, grain->stretch_begin, grain->stretch_end);
   grains->status = grains->status ? grains->status : status;
   grain->stretch_begin = grain->stretch_end;
-  TAPE_PUT(grains->tape, TAPE_STRETCH, index);
+  TAPE_PUT(&grains->tape, TAPE_STRETCH, index);
 }
 
 void live_grain_run(struct live_grains *grains, uint32_t index, uint32_t place, uint64_t work, uint64_t start)
@@ -85,7 +92,7 @@ void live_grain_run(struct live_grains *grains, uint32_t index, uint32_t place, 
   if (!grain->fragments++) /* until now, where it was begun */
     grain->place = place;
   grain->flags |= LIVE_GRAIN_STARTED;
-  TAPE_PUT(grains->tape, TAPE_RUN, index, place, work, tape_zigzag(start - grains->run_end));
+  TAPE_PUT(&grains->tape, TAPE_RUN, index, place, work, tape_zigzag(start - grains->run_end));
   grains->run_end = start + work;
 }
 
@@ -142,7 +149,7 @@ void live_grain_sync(struct live_grains *grains, uint32_t index, enum live_sync 
   struct live_grain *grain = live_grain(grains, index);
   struct live_sum sum = *joined;
   uint64_t scatter = live_sum_end(grains, joined);
-  TAPE_PUT(grains->tape, TAPE_SYNC, index, ++grain->syncs, kind, what, grain->wait, sum.count, sum.exec, sum.longest,
+  TAPE_PUT(&grains->tape, TAPE_SYNC, index, ++grain->syncs, kind, what, grain->wait, sum.count, sum.exec, sum.longest,
            scatter, grain->exec);
   grain->wait = 0;
 }
@@ -153,20 +160,21 @@ void live_grain_unref(struct live_grains *grains, uint32_t index)
     const struct live_grain *grain = live_grain(grains, index);
     uint32_t parent = grain->parent;
     if ((grain->flags & LIVE_GRAIN_KIND) == GRAIN_IMPLICIT && grain->member)
-      TAPE_PUT(grains->tape, TAPE_MEMBER, index, grain->member - 1);
+      TAPE_PUT(&grains->tape, TAPE_MEMBER, index, grain->member - 1);
     if (grain->flags & LIVE_GRAIN_KIND) /* not initial */
-      TAPE_PUT(grains->tape, TAPE_CREATED, index, grain->instant, grain->create);
+      TAPE_PUT(&grains->tape, TAPE_CREATED, index, grain->instant, grain->create);
     if (grain->flags & LIVE_GRAIN_RANGE)
-      TAPE_PUT(grains->tape, TAPE_RANGE, index, grain->loop, grain->start, grain->iterations, grain->overhead,
+      TAPE_PUT(&grains->tape, TAPE_RANGE, index, grain->loop, grain->start, grain->iterations, grain->overhead,
                grain->loop_chunks);
     uint32_t joins = (grain->flags & LIVE_GRAIN_KIND) == GRAIN_IMPLICIT ? grain->region : grain->group;
-    TAPE_PUT(grains->tape, TAPE_RELEASE, index, parent, tape_zigzag(grain->id - grains->last_released),
+    TAPE_PUT(&grains->tape, TAPE_RELEASE, index, parent, tape_zigzag(grain->id - grains->last_released),
              grain->flags & LIVE_GRAIN_TAPED, grain->row, grain->creator_row, grain->number, grain->construct, joins,
              grain->clock, grain->place);
     if (!(grain->flags & LIVE_GRAIN_DROPPED))
       grains->of_kind[grain->flags & LIVE_GRAIN_LOOP_TASK ? GRAIN_CHUNK : grain->flags & LIVE_GRAIN_KIND]++;
     grains->last_released = grain->id;
-    grains->released(grains->context, grain);
+    if (grain->flags & (LIVE_GRAIN_OF_LOOP | LIVE_GRAIN_LOOP_TASK))
+      team_loop_release(grains, grain->loop);
     drop_spread(grains, &live_grain(grains, index)->direct); /* of what nothing joins */
     drop_spread(grains, &live_grain(grains, index)->deep);
     object_pool_put(&grains->pool, index);
@@ -181,7 +189,7 @@ void live_grain_end(struct live_grains *grains, uint32_t index)
     return;
   end_stretch(grains, index);
   grain->flags |= LIVE_GRAIN_ENDED;
-  TAPE_PUT(grains->tape, TAPE_END, index);
+  TAPE_PUT(&grains->tape, TAPE_END, index);
   live_grain_unref(grains, index);
 }
 

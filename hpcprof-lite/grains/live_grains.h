@@ -1,8 +1,9 @@
-/* The grains that live at one time of the first pass over a graph log, and what goes to the tape when they end.
+/* Grains, regions and loops that live at one time of the first pass over a graph log, and what goes to the tape when
+ * they end.
  *
  * Context: BATCH.  Grains are named by numbers, 0 = none; grain 0 can be read and consists of zeros.  A grain lives
  * until it and all grains that it has created have ended, so that the second pass knows all ancestors of a grain.  The
- * structure owns its memory; the tape and the schedule belong to the caller.
+ * structure owns its memory.
  */
 #ifndef HPCPROF_LITE_GRAINS_LIVE_GRAINS_H
 #define HPCPROF_LITE_GRAINS_LIVE_GRAINS_H
@@ -10,9 +11,8 @@
 #include "hpcprof-lite/grains/grain_schedule.h"
 #include "hpcprof-lite/grains/tape.h"
 #include "hpcprof-lite/model/grain.h"
-#include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/grains/numa.h"
-#include "hpcprof-lite/replay/object_pool.h"
+#include "hpcprof-lite/replay/task_graph.h"
 
 /* Flags of a grain, on the tape above its kind. */
 enum live_grain_flag {
@@ -44,9 +44,9 @@ struct live_grain {
   uint32_t refs; /* from itself until it ends, and its children; 0 in free ones */
   uint32_t flags, parent;
   uint32_t row, creator_row, group, clock;
-  uint32_t region;   /* of an implicit task (team_grains.h) */
-  uint32_t loop;     /* of a chunk, or the loop that an implicit task is in (likewise) */
-  uint32_t taskloop; /* the taskloop that is open in it (likewise) */
+  uint32_t region;   /* of an implicit task */
+  uint32_t loop;     /* of a chunk, or the loop that an implicit task is in */
+  uint32_t taskloop; /* the taskloop that is open in it */
   uint32_t chunk;    /* the chunk that it runs */
   uint32_t place;    /* where it ran first */
   uint32_t member;   /* of an implicit task: its thread's number in the team + 1, or 0 */
@@ -70,15 +70,45 @@ struct live_grain {
   struct live_sum deep;   /* of a root: descendants whose parent has ended, too */
 };
 
+struct team_region {
+  uint32_t creator; /* first, because the pool overwrites the beginning of free ones */
+  uint32_t refs;    /* from itself until it ends, and its implicit tasks until they end; 0 in free ones */
+  uint32_t row, creator_row;
+  uint32_t in_graph;          /* its number there */
+  uint64_t name;              /* among all regions of the process */
+  uint64_t number, construct; /* as in struct live_grain */
+  bool masked, ended;
+  uint64_t singles, maskeds;  /* constructs so far */
+  uint64_t ended_ticks, sync; /* when it ended, and the number of its creator's synchronisation */
+  uint64_t instant;           /* what the creator had executed then */
+  struct live_sum joined;     /* implicit tasks that have ended */
+  uint32_t loops[TASK_GRAPH_LOOPS];
+};
+
+struct team_loop {
+  uint32_t row;
+  uint32_t refs; /* from its region while others may enter it, who is in it, and its chunks; 0 in free ones */
+  uint32_t threads;
+  uint64_t number, iterations, exec, longest;
+  uint64_t announced;     /* iterations of its chunks */
+  bool shared;            /* by the region's threads */
+  struct live_sum chunks; /* that have ended */
+  bool any;
+  int64_t rising; /* positive: later chunks begin at higher values, negative: at lower ones */
+  struct team_chunk {
+    uint64_t start, iterations, id;
+  } lowest, highest, noted; /* chunks: by their start, and the one that was noted last */
+};
+
 struct live_place {
   uint32_t thread, cpu;
 };
 
 struct live_grains {
-  struct object_pool pool, spreads;
+  struct object_pool pool, spreads, regions, loops;
   struct numa numa;
-  struct tape *tape;
-  struct grain_schedule *schedule;
+  struct tape tape;
+  struct grain_schedule schedule;
   struct live_place *places; /* from 1 */
   uint32_t places_count;
   size_t places_room;
@@ -89,12 +119,11 @@ struct live_grains {
   uint64_t last_released;        /* id of the last grain that went to the tape */
   uint64_t work;
   int status; /* of the schedule */
-  void (*released)(void *context, const struct live_grain *grain);
-  void *context;
+  uint64_t regions_begun;
 };
 
 /* notes: of the process, which name its NUMA nodes.  Returns 0 or ERR_NOMEM; live_grains_release() in either case. */
-int live_grains_init(struct live_grains *grains, struct tape *tape, struct grain_schedule *schedule, const char *notes);
+int live_grains_init(struct live_grains *grains, const char *notes, struct problems *problems);
 void live_grains_release(struct live_grains *grains);
 
 static inline struct live_grain *live_grain(const struct live_grains *grains, uint32_t index)
@@ -130,5 +159,48 @@ uint64_t live_sum_end(struct live_grains *grains, struct live_sum *sum);
 /* A synchronisation of the grain joins what has ended; the sum becomes 0. */
 void live_grain_sync(struct live_grains *grains, uint32_t index, enum live_sync kind, uint64_t what,
                      struct live_sum *joined);
+
+/* ---- regions and loops (team_grains.c) ----
+ *
+ * They say which implicit tasks and chunks they join. */
+
+static inline struct team_region *team_region(const struct live_grains *grains, uint32_t index)
+{
+  return object_pool_at(&grains->regions, index);
+}
+
+/* A region begins in a grain.  Returns its number, 0 if there are too many. */
+uint32_t team_region_new(struct live_grains *grains, uint32_t creator);
+
+/* An implicit task of the region has begun; it ends, and then releases the region; the region ends. */
+void team_region_entered(struct live_grains *grains, uint32_t region, uint32_t grain);
+void team_region_left(struct live_grains *grains, uint32_t region, uint32_t grain);
+void team_region_release(struct live_grains *grains, uint32_t region);
+void team_region_end(struct live_grains *grains, uint32_t region, uint64_t ticks);
+
+/* An implicit or initial task enters a loop, which is at that place of the region (TASK_GRAPH_LOOPS: at none). */
+void team_loop_enter(struct live_grains *grains, uint32_t grain, uint32_t region, uint32_t place, uint64_t number,
+                     uint64_t iterations, uint32_t row);
+
+/* The task leaves it; the region has no loop at that place any more. */
+void team_loop_leave(struct live_grains *grains, uint32_t grain);
+void team_loop_close(struct live_grains *grains, uint32_t region, uint32_t place);
+
+/* A chunk begins in a task that is in a loop; it ends. */
+void team_chunk_begin(struct live_grains *grains, uint32_t grain, uint32_t place, uint64_t start, uint64_t iterations,
+                      uint64_t ticks);
+void team_chunk_end(struct live_grains *grains, uint32_t grain);
+
+/* A taskloop begins in a task or chunk; a task of it is created, and begins to run its chunk; the taskloop ends. */
+void team_taskloop_begin(struct live_grains *grains, uint32_t grain, uint64_t number);
+void team_taskloop_task(struct live_grains *grains, uint32_t grain, uint32_t loop);
+void team_taskloop_chunk(struct live_grains *grains, uint32_t grain, uint64_t start, uint64_t iterations);
+void team_taskloop_end(struct live_grains *grains, uint32_t grain);
+
+/* A chunk, or task of a taskloop, that was in a loop has been released: drops a reference to the loop. */
+void team_loop_release(struct live_grains *grains, uint32_t loop);
+
+/* All that is still open ends: the log ends. */
+void team_grains_finish(struct live_grains *grains);
 
 #endif

@@ -5,39 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void released(void *context, const struct live_grain *grain)
-{
-  team_chunk_released(&((struct recorder *)context)->teams, grain);
-}
-
 int recorder_init(struct recorder *recorder, const struct profile_process *process, uint32_t streams,
                   struct problems *problems)
 {
   *recorder = (struct recorder){
       .process = process, .streams = calloc((size_t)streams + 1, sizeof *recorder->streams), .streams_count = streams};
-  int status = recorder->streams ? 0 : ERR_NOMEM;
-  status = tape_init(&recorder->tape, problems) ? ERR_NOMEM : status;
-  status = grain_schedule_init(&recorder->schedule, problems) ? ERR_NOMEM : status;
-  status =
-      live_grains_init(&recorder->grains, &recorder->tape, &recorder->schedule, process->notes) ? ERR_NOMEM : status;
-  recorder->grains.released = released;
-  recorder->grains.context = recorder;
-  return team_grains_init(&recorder->teams, &recorder->grains) ? ERR_NOMEM : status;
+  int status = live_grains_init(&recorder->grains, process->notes, problems);
+  return recorder->streams ? status : ERR_NOMEM;
 }
 
 void recorder_release(struct recorder *recorder)
 {
-  team_grains_release(&recorder->teams);
   live_grains_release(&recorder->grains);
-  grain_schedule_release(&recorder->schedule);
-  tape_release(&recorder->tape);
   free(recorder->streams);
   free(recorder->groups);
 }
 
 void recorder_clock_changed(void *context, enum vector_clock_change change, uint32_t clock, uint32_t other)
 {
-  struct tape *tape = &((struct recorder *)context)->tape;
+  struct tape *tape = &((struct recorder *)context)->grains.tape;
   if (change == VECTOR_CLOCK_FREE)
     TAPE_PUT(tape, TAPE_FREE, clock);
   else
@@ -102,7 +88,7 @@ static void note_wait(struct recorder *recorder, const struct graph_event *event
   }
   if (!(grain->flags & LIVE_GRAIN_WAITING))
     return;
-  const struct team_region *region = team_region(&recorder->teams, grain->region);
+  const struct team_region *region = team_region(&recorder->grains, grain->region);
   bool left = grain->region && region->ended && region->ended_ticks < to;
   to = left ? region->ended_ticks : to;
   grain->wait += to > from ? to - from : 0;
@@ -177,7 +163,7 @@ static void on_task(struct recorder *recorder, const struct graph_event *event)
   grain->flags |= masked ? LIVE_GRAIN_MASKED : 0;
   bool beside = event->operand[3] & GRAPHLOG_FOR_PARENT && running;
   if (event->operand[3] & GRAPHLOG_LOOP_TASK)
-    team_taskloop_task(&recorder->teams, index,
+    team_taskloop_task(&recorder->grains, index,
                        beside ? at(recorder, running)->loop : at(recorder, grain_of(recorder, event->task))->taskloop);
   grain->row = row_of(recorder, event->operand[2]);
   grain->creator_row = innermost_row(recorder, event->task);
@@ -264,7 +250,7 @@ static void count_events(struct recorder *recorder, uint32_t index, const struct
     at(recorder, index)->flags |= LIVE_GRAIN_UNCOUNTED;
   for (uint32_t i = 0; i < counters && next->counts; i++)
     if (next->counts[i])
-      TAPE_PUT(&recorder->tape, TAPE_COUNT, index, i, next->counts[i]);
+      TAPE_PUT(&recorder->grains.tape, TAPE_COUNT, index, i, next->counts[i]);
 }
 
 static void on_run(struct recorder *recorder, const struct graph_event *event)
@@ -289,8 +275,8 @@ static void on_region(struct recorder *recorder, const struct graph_event *event
   uint32_t creator = running_in(recorder, event->running);
   if (!event->created)
     return;
-  uint32_t index = team_region_new(&recorder->teams, creator);
-  struct team_region *region = team_region(&recorder->teams, index);
+  uint32_t index = team_region_new(&recorder->grains, creator);
+  struct team_region *region = team_region(&recorder->grains, index);
   task_graph_region(recorder->graph, event->created)->team = index;
   if (!index)
     return;
@@ -304,14 +290,14 @@ static void on_region(struct recorder *recorder, const struct graph_event *event
 static void on_region_end(struct recorder *recorder, const struct graph_event *event)
 {
   uint32_t index = task_graph_region(recorder->graph, event->stream->region)->team;
-  team_region_end(&recorder->teams, index, event->next->begin_ticks);
+  team_region_end(&recorder->grains, index, event->next->begin_ticks);
 }
 
 /* Returns the region that is open, or has implicit tasks that are; 0: none. */
 static uint32_t open_region(const struct recorder *recorder, uint32_t in_graph)
 {
   uint32_t index = task_graph_region(recorder->graph, in_graph)->team;
-  const struct team_region *region = team_region(&recorder->teams, index);
+  const struct team_region *region = team_region(&recorder->grains, index);
   return region->refs && region->in_graph == in_graph ? index : 0;
 }
 
@@ -320,13 +306,13 @@ static void on_implicit(struct recorder *recorder, const struct graph_event *eve
 {
   uint32_t in_graph = task_at(recorder, event->created)->region;
   uint32_t region_index = open_region(recorder, in_graph);
-  const struct team_region *region = team_region(&recorder->teams, region_index);
+  const struct team_region *region = team_region(&recorder->grains, region_index);
   bool further = recorder->grains.count;
   uint32_t index = new_grain(recorder, in_graph ? GRAIN_IMPLICIT : GRAIN_INITIAL, region->creator, event->created);
   if (!index)
     return;
   struct live_grain *grain = at(recorder, index);
-  team_region_entered(&recorder->teams, region_index, index);
+  team_region_entered(&recorder->grains, region_index, index);
   grain->flags |=
       LIVE_GRAIN_STARTED | (!in_graph && further ? LIVE_GRAIN_FURTHER : 0) | (region->masked ? LIVE_GRAIN_MASKED : 0);
   grain->member = event->operand[3] < UINT32_MAX ? (uint32_t)event->operand[3] : 0;
@@ -344,7 +330,7 @@ static void join_root(struct recorder *recorder, uint32_t index)
   struct live_sum joined = grain->direct;
   live_sum_move(&recorder->grains, &joined, &grain->deep);
   grain->direct = (struct live_sum){0};
-  uint64_t barrier = team_region(&recorder->teams, grain->region)->name << 24 | (++grain->barriers & 0xffffff);
+  uint64_t barrier = team_region(&recorder->grains, grain->region)->name << 24 | (++grain->barriers & 0xffffff);
   live_grain_sync(&recorder->grains, index, LIVE_SYNC_BARRIER, barrier, &joined);
 }
 
@@ -356,13 +342,13 @@ static void end_implicit(struct recorder *recorder, uint32_t task)
     return;
   struct live_grain *grain = at(recorder, index);
   uint32_t region = grain->region;
-  team_loop_leave(&recorder->teams, index);
+  team_loop_leave(&recorder->grains, index);
   if (region && (grain->flags & LIVE_GRAIN_WAITING || grain->direct.count || grain->deep.count))
     join_root(recorder, index);
   task_at(recorder, task)->grain = 0;
-  team_region_left(&recorder->teams, region, index);
+  team_region_left(&recorder->grains, region, index);
   live_grain_end(&recorder->grains, index);
-  team_region_release(&recorder->teams, region);
+  team_region_release(&recorder->grains, region);
 }
 
 static void on_implicit_end(struct recorder *recorder, const struct graph_event *event)
@@ -430,7 +416,7 @@ static void on_group(struct recorder *recorder, const struct graph_event *event)
   live_sum_end(&recorder->grains, &begun->direct);
   live_sum_end(&recorder->grains, &begun->deep);
   *begun = (struct recorder_group){.owner = index};
-  TAPE_PUT(&recorder->tape, TAPE_GROUP, group);
+  TAPE_PUT(&recorder->grains.tape, TAPE_GROUP, group);
 }
 
 static void on_group_end(struct recorder *recorder, const struct graph_event *event)
@@ -449,7 +435,7 @@ static void on_scope_end(struct recorder *recorder, const struct graph_event *ev
   if (grain->open_construct && grain->scopes == grain->construct_scope)
     grain->open_construct = 0;
   if (grain->taskloop && grain->scopes == grain->taskloop_scope)
-    team_taskloop_end(&recorder->teams, index);
+    team_taskloop_end(&recorder->grains, index);
   grain->scopes -= grain->scopes > 0;
 }
 
@@ -465,11 +451,11 @@ static void on_scope(struct recorder *recorder, const struct graph_event *event)
   grain->scopes++;
   uint32_t kind = row < recorder->process->workspan.directives_count ? recorder->process->workspan.directives[row].kind
                                                                      : (uint32_t)DIRECTIVE_PROGRAM;
-  struct team_region *region = team_region(&recorder->teams, grain->region);
+  struct team_region *region = team_region(&recorder->grains, grain->region);
   if (kind == DIRECTIVE_TASKLOOP) {
     struct live_grain *creator = at(recorder, running_in(recorder, event->running));
     uint64_t *number = creator->open_construct ? &creator->open_taskloops : &creator->taskloops;
-    team_taskloop_begin(&recorder->teams, index, ++*number);
+    team_taskloop_begin(&recorder->grains, index, ++*number);
     grain->taskloop_scope = grain->scopes;
   }
   if (!grain->region || grain->open_construct || (kind != DIRECTIVE_SINGLE && kind != DIRECTIVE_MASKED))
@@ -493,7 +479,7 @@ static void on_loop(struct recorder *recorder, const struct graph_event *event)
   struct live_grain *grain = at(recorder, index);
   if (!is_implicit(recorder, index))
     return;
-  team_loop_enter(&recorder->teams, index, grain->region, task->loop_slot ? task->loop_slot - 1 : TASK_GRAPH_LOOPS,
+  team_loop_enter(&recorder->grains, index, grain->region, task->loop_slot ? task->loop_slot - 1 : TASK_GRAPH_LOOPS,
                   task->constructs, event->operand[1], row_of(recorder, event->operand[0]));
   grain->loop_begin_ticks = event->next->begin_ticks;
 }
@@ -504,9 +490,9 @@ static void on_loop_end(struct recorder *recorder, const struct graph_event *eve
   uint32_t index = task->grain, region = at(recorder, index)->region, slot = event->loop_slot;
   if (!is_implicit(recorder, index))
     return;
-  team_loop_leave(&recorder->teams, index);
+  team_loop_leave(&recorder->grains, index);
   if (slot && region && !task_graph_region(recorder->graph, task->region)->loops[slot - 1].number)
-    team_loop_close(&recorder->teams, region, slot - 1);
+    team_loop_close(&recorder->grains, region, slot - 1);
 }
 
 /* A chunk of the loop that the task is in, or the range of a taskloop's task. */
@@ -519,9 +505,9 @@ static void on_chunk(struct recorder *recorder, const struct graph_event *event)
   if (single && operand[0]) /* the threads agree on it, whoever runs the construct first */
     grain->open_construct = operand[0];
   else if (grain->flags & LIVE_GRAIN_LOOP_TASK)
-    team_taskloop_chunk(&recorder->teams, index, operand[0], operand[1]);
+    team_taskloop_chunk(&recorder->grains, index, operand[0], operand[1]);
   else if (grain->loop)
-    team_chunk_begin(&recorder->teams, index, place_of(recorder, event), operand[0], operand[1],
+    team_chunk_begin(&recorder->grains, index, place_of(recorder, event), operand[0], operand[1],
                      event->next->begin_ticks);
 }
 
@@ -530,7 +516,7 @@ static void on_join(struct recorder *recorder, const struct graph_event *event)
   uint32_t index = running_in(recorder, event->task);
   uint64_t join = task_graph_name(event->operand[2], event->operand[3]);
   if (index && join)
-    TAPE_PUT(&recorder->tape, TAPE_DEPENDENCE, index, join, event->op == GRAPHLOG_TAKE);
+    TAPE_PUT(&recorder->grains.tape, TAPE_DEPENDENCE, index, join, event->op == GRAPHLOG_TAKE);
 }
 
 /* ---- records ---- */
@@ -571,10 +557,10 @@ int recorder_end(struct recorder *recorder)
   for (uint32_t i = 0; i < recorder->streams_count; i++)
     forget_creations(recorder, &recorder->streams[i], 0);
   int status = live_grains_finish(&recorder->grains);
-  team_grains_finish(&recorder->teams);
-  int taped = tape_end(&recorder->tape);
-  bool overflow = recorder->grains.pool.overflow || recorder->teams.regions.overflow ||
-                  recorder->teams.loops.overflow || recorder->grains.place_index.overflow ||
+  team_grains_finish(&recorder->grains);
+  int taped = tape_end(&recorder->grains.tape);
+  bool overflow = recorder->grains.pool.overflow || recorder->grains.regions.overflow ||
+                  recorder->grains.loops.overflow || recorder->grains.place_index.overflow ||
                   recorder->grains.spreads.overflow;
   if (recorder->no_memory || overflow)
     return ERR_NOMEM;

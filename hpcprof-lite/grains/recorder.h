@@ -7,7 +7,7 @@
 #ifndef HPCPROF_LITE_GRAINS_RECORDER_H
 #define HPCPROF_LITE_GRAINS_RECORDER_H
 
-#include "hpcprof-lite/grains/team_grains.h"
+#include "hpcprof-lite/grains/live_grains.h"
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/replay/replay.h"
 
@@ -36,9 +36,6 @@ struct recorder {
   const struct profile_process *process;
   struct task_graph *graph; /* the replay's, whose tasks and regions name their grains and teams */
   struct live_grains grains;
-  struct team_grains teams;
-  struct tape tape;
-  struct grain_schedule schedule;
   struct recorder_stream *streams;
   uint32_t streams_count;
   struct recorder_group *groups; /* [group of the graph] */

@@ -10,11 +10,8 @@
 
 enum { BLOCK_BYTES = 64 << 10, RECORD_BYTES_MAX = 1 + 10 * TAPE_OPERANDS_MAX, LEVEL = 1 };
 
-static const uint8_t operands_of[TAPE_OPS] = {
-    [TAPE_SET] = 2,   [TAPE_RAISE] = 2,  [TAPE_FREE] = 1,     [TAPE_RUN] = 4,        [TAPE_STRETCH] = 1,
-    [TAPE_BEGIN] = 1, [TAPE_END] = 1,    [TAPE_RELEASE] = 11, [TAPE_MEMBER] = 2,     [TAPE_CREATED] = 3,
-    [TAPE_RANGE] = 6, [TAPE_SYNC] = 10,  [TAPE_ENTER] = 1,    [TAPE_GROUP] = 1,      [TAPE_LOOP] = 8,
-    [TAPE_COUNT] = 3, [TAPE_REGION] = 8, [TAPE_JOIN] = 2,     [TAPE_DEPENDENCE] = 3, [TAPE_FRAGMENT] = 5};
+#define OPERANDS(enumerator, operands) operands,
+static const uint8_t operands_of[TAPE_OPS] = {TAPE_LIST(OPERANDS)};
 
 int tape_init(struct tape *tape, struct problems *problems)
 {

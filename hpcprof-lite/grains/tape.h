@@ -21,33 +21,35 @@ static inline uint64_t tape_unzigzag(uint64_t number)
   return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);
 }
 
-enum tape_op {
-  TAPE_SET,     /* clock, other: becomes the other one (replay/vector_clock.h)    */
-  TAPE_RAISE,   /* clock, other: becomes the later of the two                     */
-  TAPE_FREE,    /* clock: is not used any more                                    */
-  TAPE_RUN,     /* grain, place, work, start: runs from clock `start` on          */
-  TAPE_COUNT,   /* grain, counter, amount: has counted that in a fragment         */
-  TAPE_STRETCH, /* grain: ends a stretch (grain_schedule.h) with its last fragment */
-  TAPE_BEGIN,   /* grain: is created                                              */
-  TAPE_END,     /* grain: has ended                                               */
-  TAPE_RELEASE, /* grain, parent, id, kind and flags, row, row of its creator, number, construct, group, clock,
-                   place: it and all that it has created have ended               */
-  TAPE_MEMBER,  /* grain, number of its thread in the team: of an implicit task, before its RELEASE */
-  TAPE_CREATED, /* grain, instant, ticks + 1 or 0: of a task, before its RELEASE  */
-  TAPE_RANGE,   /* grain, loop, start, iterations + 1 or 0, overhead + 1 or 0, number among its thread's: of a chunk,
-                   before      its RELEASE */
-  TAPE_SYNC,    /* grain, number, kind, of what, wait, count, exec, longest, scatter + 1 or 0, instant */
-  TAPE_ENTER,   /* grain: enters a loop                                           */
-  TAPE_GROUP,   /* group: begins                                                  */
-  TAPE_LOOP,    /* loop, number, increment + 1 or 0 (zigzag), threads, exec, longest, scatter + 1 or 0, whether chunks
-                   were not announced: all its chunks are released */
-  TAPE_REGION,  /* region, creator, its synchronisation, count, exec, longest, scatter + 1 or 0, instant: all have left
-                   it */
-  TAPE_JOIN,    /* grain, number: its synchronisation at the end of a region           */
-  TAPE_DEPENDENCE, /* grain, join, takes: offers its clock, or takes the join's   */
-  TAPE_FRAGMENT,   /* clock, thread, begin, ticks, work: of a critical chain (critical_chain.h), instead of RUN */
-  TAPE_OPS
-};
+/* O(enumerator, number of operands): */
+#define TAPE_LIST(O)                                                                                                   \
+  O(SET, 2)      /* clock, other: becomes the other one (replay/vector_clock.h) */                                     \
+  O(RAISE, 2)    /* clock, other: becomes the later of the two */                                                      \
+  O(FREE, 1)     /* clock: is not used any more */                                                                     \
+  O(RUN, 4)      /* grain, place, work, start: runs from clock `start` on */                                           \
+  O(COUNT, 3)    /* grain, counter, amount: has counted that in a fragment */                                          \
+  O(STRETCH, 1)  /* grain: ends a stretch (grain_schedule.h) with its last fragment */                                 \
+  O(BEGIN, 1)    /* grain: is created */                                                                               \
+  O(END, 1)      /* grain: has ended */                                                                                \
+  O(RELEASE, 11) /* grain, parent, id, kind and flags, row, row of its creator, number, construct, group, clock,       \
+                    place: it and all that it has created have ended */                                                \
+  O(MEMBER, 2)   /* grain, number of its thread in the team: of an implicit task, before its RELEASE */                \
+  O(CREATED, 3)  /* grain, instant, ticks + 1 or 0: of a task, before its RELEASE */                                   \
+  O(RANGE, 6)    /* grain, loop, start, iterations + 1 or 0, overhead + 1 or 0, number among its thread's: of a chunk, \
+                    before its RELEASE */                                                                              \
+  O(SYNC, 10)    /* grain, number, kind, of what, wait, count, exec, longest, scatter + 1 or 0, instant */             \
+  O(ENTER, 1)    /* grain: enters a loop */                                                                            \
+  O(GROUP, 1)    /* group: begins */                                                                                   \
+  O(LOOP, 8)     /* loop, number, increment + 1 or 0 (zigzag), threads, exec, longest, scatter + 1 or 0, whether       \
+                    chunks were not announced: all its chunks are released */                                          \
+  O(REGION, 8)   /* region, creator, its synchronisation, count, exec, longest, scatter + 1 or 0, instant: all have    \
+                    left it */                                                                                         \
+  O(JOIN, 2)     /* grain, number: its synchronisation at the end of a region */                                       \
+  O(DEPENDENCE, 3) /* grain, join, takes: offers its clock, or takes the join's */                                     \
+  O(FRAGMENT, 5)   /* clock, thread, begin, ticks, work: of a critical chain (critical_chain.h), instead of RUN */
+
+#define TAPE_ENUMERATOR(enumerator, operands) TAPE_##enumerator,
+enum tape_op { TAPE_LIST(TAPE_ENUMERATOR) TAPE_OPS };
 
 enum { TAPE_OPERANDS_MAX = 11 };
 

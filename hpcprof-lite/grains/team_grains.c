@@ -1,86 +1,71 @@
-#include "hpcprof-lite/grains/team_grains.h"
+#include "hpcprof-lite/grains/live_grains.h"
 
 #include "hpcprof-lite/model/model.h"
 
-enum { REGIONS_MAX = 1 << 20, LOOPS_MAX = 4 << 20 };
-
-static struct team_loop *loop_at(const struct team_grains *teams, uint32_t index)
+static struct team_loop *loop_at(const struct live_grains *grains, uint32_t index)
 {
-  return object_pool_at(&teams->loops, index);
-}
-
-int team_grains_init(struct team_grains *teams, struct live_grains *grains)
-{
-  *teams = (struct team_grains){.grains = grains};
-  int status = object_pool_init(&teams->regions, sizeof(struct team_region), REGIONS_MAX);
-  return object_pool_init(&teams->loops, sizeof(struct team_loop), LOOPS_MAX) ? ERR_NOMEM : status;
-}
-
-void team_grains_release(struct team_grains *teams)
-{
-  object_pool_release(&teams->regions);
-  object_pool_release(&teams->loops);
+  return object_pool_at(&grains->loops, index);
 }
 
 /* ---- regions ---- */
 
-uint32_t team_region_new(struct team_grains *teams, uint32_t creator)
+uint32_t team_region_new(struct live_grains *grains, uint32_t creator)
 {
-  uint32_t index = object_pool_get(&teams->regions);
+  uint32_t index = object_pool_get(&grains->regions);
   if (!index)
     return 0;
-  struct team_region *region = team_region(teams, index);
+  struct team_region *region = team_region(grains, index);
   region->refs = 1;
   region->creator = creator;
-  region->name = ++teams->regions_begun;
-  live_grain(teams->grains, creator)->refs += creator != 0;
+  region->name = ++grains->regions_begun;
+  live_grain(grains, creator)->refs += creator != 0;
   return index;
 }
 
-void team_region_release(struct team_grains *teams, uint32_t index)
+void team_region_release(struct live_grains *grains, uint32_t index)
 {
-  struct team_region *region = team_region(teams, index);
+  struct team_region *region = team_region(grains, index);
   if (!index || --region->refs > 0)
     return;
   for (uint32_t i = 0; i < TASK_GRAPH_LOOPS; i++)
-    team_loop_close(teams, index, i);
+    team_loop_close(grains, index, i);
   struct live_sum joined = region->joined;
-  uint64_t scatter = live_sum_end(teams->grains, &region->joined);
-  TAPE_PUT(teams->grains->tape, TAPE_REGION, index, region->creator, region->sync, joined.count, joined.exec,
-           joined.longest, scatter, region->instant);
+  uint64_t scatter = live_sum_end(grains, &region->joined);
+  TAPE_PUT(&grains->tape, TAPE_REGION, index, region->creator, region->sync, joined.count, joined.exec, joined.longest,
+           scatter, region->instant);
   uint32_t creator = region->creator;
-  object_pool_put(&teams->regions, index);
-  live_grain_unref(teams->grains, creator);
+  object_pool_put(&grains->regions, index);
+  live_grain_unref(grains, creator);
 }
 
-void team_region_entered(struct team_grains *teams, uint32_t index, uint32_t grain)
+void team_region_entered(struct live_grains *grains, uint32_t index, uint32_t grain)
 {
   if (!index)
     return;
-  team_region(teams, index)->refs++;
-  live_grain(teams->grains, grain)->region = index;
+  team_region(grains, index)->refs++;
+  live_grain(grains, grain)->region = index;
 }
 
-void team_region_left(struct team_grains *teams, uint32_t index, uint32_t grain)
+void team_region_left(struct live_grains *grains, uint32_t index, uint32_t grain)
 {
   if (index)
-    live_sum_add(teams->grains, &team_region(teams, index)->joined, live_grain(teams->grains, grain));
+    live_sum_add(grains, &team_region(grains, index)->joined, live_grain(grains, grain));
 }
 
-void team_region_end(struct team_grains *teams, uint32_t index, uint64_t ticks)
+void team_region_end(struct live_grains *grains, uint32_t index, uint64_t ticks)
 {
-  struct team_region *region = team_region(teams, index);
+  struct team_region *region = team_region(grains, index);
   if (!index || region->ended)
     return;
   region->ended = true;
   region->ended_ticks = ticks;
   if (region->creator) {
-    struct live_grain *creator = live_grain(teams->grains, region->creator);
+    struct live_grain *creator = live_grain(grains, region->creator);
     region->sync = ++creator->syncs;
     region->instant = creator->exec;
-    TAPE_PUT(teams->grains->tape, TAPE_JOIN, region->creator, region->sync);
+    TAPE_PUT(&grains->tape, TAPE_JOIN, region->creator, region->sync);
   }
-  team_region_release(teams, index);
+  team_region_release(grains, index);
 }
 
 /* ---- loops ---- */
@@ -98,67 +83,67 @@ static uint64_t increment(const struct team_loop *loop)
   return step && step < (uint64_t)1 << 62 ? tape_zigzag(up ? step : -step) + 1 : 0;
 }
 
-static void loop_release(struct team_grains *teams, uint32_t index)
+void team_loop_release(struct live_grains *grains, uint32_t index)
 {
-  const struct team_loop *loop = loop_at(teams, index);
-  if (!index || --loop_at(teams, index)->refs > 0)
+  const struct team_loop *loop = loop_at(grains, index);
+  if (!index || --loop_at(grains, index)->refs > 0)
     return;
-  uint64_t scatter = live_sum_end(teams->grains, &loop_at(teams, index)->chunks);
+  uint64_t scatter = live_sum_end(grains, &loop_at(grains, index)->chunks);
   bool partial = loop->shared && loop->announced < loop->iterations;
-  TAPE_PUT(teams->grains->tape, TAPE_LOOP, index, loop->number, increment(loop), loop->threads, loop->exec,
-           loop->longest, scatter, partial);
-  object_pool_put(&teams->loops, index);
+  TAPE_PUT(&grains->tape, TAPE_LOOP, index, loop->number, increment(loop), loop->threads, loop->exec, loop->longest,
+           scatter, partial);
+  object_pool_put(&grains->loops, index);
 }
 
-static uint32_t loop_new(struct team_grains *teams, uint64_t number, uint64_t iterations, uint32_t row)
+static uint32_t loop_new(struct live_grains *grains, uint64_t number, uint64_t iterations, uint32_t row)
 {
-  uint32_t index = object_pool_get(&teams->loops);
+  uint32_t index = object_pool_get(&grains->loops);
   if (index)
-    *loop_at(teams, index) = (struct team_loop){.refs = 1, .number = number, .iterations = iterations, .row = row};
+    *loop_at(grains, index) = (struct team_loop){.refs = 1, .number = number, .iterations = iterations, .row = row};
   return index;
 }
 
-void team_loop_enter(struct team_grains *teams, uint32_t grain_index, uint32_t region, uint32_t place, uint64_t number,
+void team_loop_enter(struct live_grains *grains, uint32_t grain_index, uint32_t region, uint32_t place, uint64_t number,
                      uint64_t iterations, uint32_t row)
 {
-  struct live_grain *grain = live_grain(teams->grains, grain_index);
-  team_loop_leave(teams, grain_index);
+  struct live_grain *grain = live_grain(grains, grain_index);
+  team_loop_leave(grains, grain_index);
   bool shared = region && place < TASK_GRAPH_LOOPS;
-  uint32_t *found = shared ? &team_region(teams, region)->loops[place] : NULL;
+  uint32_t *found = shared ? &team_region(grains, region)->loops[place] : NULL;
   if (shared && !*found)
-    *found = loop_new(teams, number, iterations, row);
-  grain->loop = shared ? *found : loop_new(teams, number, iterations, row);
+    *found = loop_new(grains, number, iterations, row);
+  grain->loop = shared ? *found : loop_new(grains, number, iterations, row);
   if (shared && *found) {
-    loop_at(teams, *found)->refs++;
-    loop_at(teams, *found)->shared = true;
+    loop_at(grains, *found)->refs++;
+    loop_at(grains, *found)->shared = true;
   }
   grain->loop_exec = grain->loop_chunks = 0;
-  TAPE_PUT(teams->grains->tape, TAPE_ENTER, grain_index);
+  TAPE_PUT(&grains->tape, TAPE_ENTER, grain_index);
 }
 
-void team_loop_leave(struct team_grains *teams, uint32_t grain_index)
+void team_loop_leave(struct live_grains *grains, uint32_t grain_index)
 {
-  struct live_grain *grain = live_grain(teams->grains, grain_index);
+  struct live_grain *grain = live_grain(grains, grain_index);
   uint32_t index = grain->loop;
-  team_chunk_end(teams, grain_index);
+  team_chunk_end(grains, grain_index);
   if (!index)
     return;
-  struct team_loop *loop = loop_at(teams, index);
+  struct team_loop *loop = loop_at(grains, index);
   loop->threads++;
   loop->exec += grain->loop_exec;
   loop->longest = grain->loop_exec > loop->longest ? grain->loop_exec : loop->longest;
   if (grain->loop_chunks)
-    live_grain_sync(teams->grains, grain_index, LIVE_SYNC_LOOP, grain->loop_chunks, &(struct live_sum){0});
+    live_grain_sync(grains, grain_index, LIVE_SYNC_LOOP, grain->loop_chunks, &(struct live_sum){0});
   grain->loop = 0;
-  loop_release(teams, index);
+  team_loop_release(grains, index);
 }
 
-void team_loop_close(struct team_grains *teams, uint32_t region, uint32_t place)
+void team_loop_close(struct live_grains *grains, uint32_t region, uint32_t place)
 {
-  uint32_t *found = &team_region(teams, region)->loops[place];
+  uint32_t *found = &team_region(grains, region)->loops[place];
   uint32_t index = *found;
   *found = 0;
-  loop_release(teams, index);
+  team_loop_release(grains, index);
 }
 
 /* ---- chunks ---- */
@@ -177,18 +162,18 @@ static void note_chunk(struct team_loop *loop, uint64_t start, uint64_t iteratio
   loop->any = true;
 }
 
-void team_chunk_begin(struct team_grains *teams, uint32_t task_index, uint32_t place, uint64_t start,
+void team_chunk_begin(struct live_grains *grains, uint32_t task_index, uint32_t place, uint64_t start,
                       uint64_t iterations, uint64_t ticks)
 {
-  struct live_grain *task = live_grain(teams->grains, task_index);
+  struct live_grain *task = live_grain(grains, task_index);
   bool first = !task->loop_chunks;
-  uint64_t before = live_grain(teams->grains, task->chunk)->start;
-  team_chunk_end(teams, task_index);
-  uint32_t index = live_grain_new(teams->grains, GRAIN_CHUNK, task_index, task->clock);
+  uint64_t before = live_grain(grains, task->chunk)->start;
+  team_chunk_end(grains, task_index);
+  uint32_t index = live_grain_new(grains, GRAIN_CHUNK, task_index, task->clock);
   if (!index)
     return;
-  struct team_loop *loop = loop_at(teams, task->loop);
-  struct live_grain *chunk = live_grain(teams->grains, index);
+  struct team_loop *loop = loop_at(grains, task->loop);
+  struct live_grain *chunk = live_grain(grains, index);
   note_chunk(loop, start, iterations, chunk->id);
   if (!first && (int64_t)start > (int64_t)before)
     loop->rising = INT64_MAX; /* also where LLVM's runtime then moves chunks of other threads to this one */
@@ -207,48 +192,42 @@ void team_chunk_begin(struct team_grains *teams, uint32_t task_index, uint32_t p
   task->chunk = index;
 }
 
-void team_chunk_end(struct team_grains *teams, uint32_t task_index)
+void team_chunk_end(struct live_grains *grains, uint32_t task_index)
 {
-  struct live_grain *task = live_grain(teams->grains, task_index);
+  struct live_grain *task = live_grain(grains, task_index);
   uint32_t index = task->chunk;
   if (!index)
     return;
-  struct live_grain *chunk = live_grain(teams->grains, index);
+  struct live_grain *chunk = live_grain(grains, index);
   task->loop_exec += chunk->exec;
-  live_sum_add(teams->grains, &loop_at(teams, chunk->loop)->chunks, chunk);
-  live_sum_move(teams->grains, &task->direct, &chunk->direct);
+  live_sum_add(grains, &loop_at(grains, chunk->loop)->chunks, chunk);
+  live_sum_move(grains, &task->direct, &chunk->direct);
   task->chunk = 0;
-  live_grain_end(teams->grains, index);
-}
-
-void team_chunk_released(struct team_grains *teams, const struct live_grain *chunk)
-{
-  if (chunk->flags & (LIVE_GRAIN_OF_LOOP | LIVE_GRAIN_LOOP_TASK))
-    loop_release(teams, chunk->loop);
+  live_grain_end(grains, index);
 }
 
 /* ---- taskloops ---- */
 
-void team_taskloop_begin(struct team_grains *teams, uint32_t grain, uint64_t number)
+void team_taskloop_begin(struct live_grains *grains, uint32_t grain, uint64_t number)
 {
-  team_taskloop_end(teams, grain);
-  live_grain(teams->grains, grain)->taskloop = loop_new(teams, number, 0, 0);
+  team_taskloop_end(grains, grain);
+  live_grain(grains, grain)->taskloop = loop_new(grains, number, 0, 0);
 }
 
-void team_taskloop_task(struct team_grains *teams, uint32_t grain, uint32_t loop)
+void team_taskloop_task(struct live_grains *grains, uint32_t grain, uint32_t loop)
 {
   if (!loop)
     return;
-  live_grain(teams->grains, grain)->flags |= LIVE_GRAIN_LOOP_TASK;
-  live_grain(teams->grains, grain)->loop = loop;
-  loop_at(teams, loop)->refs++;
+  live_grain(grains, grain)->flags |= LIVE_GRAIN_LOOP_TASK;
+  live_grain(grains, grain)->loop = loop;
+  loop_at(grains, loop)->refs++;
 }
 
 /* Its tasks are created in the order of their iterations. */
-void team_taskloop_chunk(struct team_grains *teams, uint32_t grain, uint64_t start, uint64_t iterations)
+void team_taskloop_chunk(struct live_grains *grains, uint32_t grain, uint64_t start, uint64_t iterations)
 {
-  struct live_grain *task = live_grain(teams->grains, grain);
-  struct team_loop *loop = loop_at(teams, task->loop);
+  struct live_grain *task = live_grain(grains, grain);
+  struct team_loop *loop = loop_at(grains, task->loop);
   if (!task->loop || task->flags & LIVE_GRAIN_RANGE || !iterations)
     return;
   bool later = task->id > loop->noted.id, higher = (int64_t)start > (int64_t)loop->noted.start;
@@ -260,21 +239,21 @@ void team_taskloop_chunk(struct team_grains *teams, uint32_t grain, uint64_t sta
   task->iterations = iterations + 1;
 }
 
-void team_taskloop_end(struct team_grains *teams, uint32_t grain)
+void team_taskloop_end(struct live_grains *grains, uint32_t grain)
 {
-  uint32_t loop = live_grain(teams->grains, grain)->taskloop;
-  live_grain(teams->grains, grain)->taskloop = 0;
-  loop_release(teams, loop);
+  uint32_t loop = live_grain(grains, grain)->taskloop;
+  live_grain(grains, grain)->taskloop = 0;
+  team_loop_release(grains, loop);
 }
 
 /* ---- the end ---- */
 
-void team_grains_finish(struct team_grains *teams)
+void team_grains_finish(struct live_grains *grains)
 {
-  for (uint32_t i = 1; i < teams->regions.used; i++)
-    while (team_region(teams, i)->refs)
-      team_region_release(teams, i);
-  for (uint32_t i = 1; i < teams->loops.used; i++)
-    while (loop_at(teams, i)->refs)
-      loop_release(teams, i);
+  for (uint32_t i = 1; i < grains->regions.used; i++)
+    while (team_region(grains, i)->refs)
+      team_region_release(grains, i);
+  for (uint32_t i = 1; i < grains->loops.used; i++)
+    while (loop_at(grains, i)->refs)
+      team_loop_release(grains, i);
 }

@@ -222,32 +222,17 @@ static uint32_t missing_creator(const struct log_reader *reader, const struct st
 static uint32_t must_wait_on(const struct log_reader *reader, struct stream *stream)
 {
   const uint64_t *operands = stream->record.operand;
-  uint32_t found = NO_STREAM;
-  stream->awaited = OBJECT_TASK;
-  stream->awaited_number = operands[1];
-  switch (stream->record.op) {
-  case GRAPHLOG_IMPLICIT:
-    stream->awaited = OBJECT_REGION;
-    return missing_creator(reader, stream, OBJECT_REGION, operands);
-  case GRAPHLOG_IMPLICIT_END:
-  case GRAPHLOG_TASK:
-  case GRAPHLOG_SWITCH:
-  case GRAPHLOG_TASK_END:
-  case GRAPHLOG_TASK_DROP:
-  case GRAPHLOG_WAIT:
-  case GRAPHLOG_WAIT_END:
-    return missing_creator(reader, stream, OBJECT_TASK, operands);
-  case GRAPHLOG_OFFER:
-  case GRAPHLOG_TAKE:
-    found = missing_creator(reader, stream, OBJECT_TASK, operands);
-    if (found != NO_STREAM)
-      return found;
-    stream->awaited = OBJECT_JOIN;
-    stream->awaited_number = operands[3];
-    return missing_creator(reader, stream, OBJECT_JOIN, operands + 2);
-  default:
+  enum graphlog_op op = stream->record.op;
+  if (op != GRAPHLOG_IMPLICIT && !graphlog_names_task(op))
     return NO_STREAM;
-  }
+  stream->awaited = op == GRAPHLOG_IMPLICIT ? OBJECT_REGION : OBJECT_TASK;
+  stream->awaited_number = operands[1];
+  uint32_t found = missing_creator(reader, stream, stream->awaited, operands);
+  if (found != NO_STREAM || (op != GRAPHLOG_OFFER && op != GRAPHLOG_TAKE))
+    return found;
+  stream->awaited = OBJECT_JOIN;
+  stream->awaited_number = operands[3];
+  return missing_creator(reader, stream, OBJECT_JOIN, operands + 2);
 }
 
 /* Makes the stream at the heap's root wait for another one. */

@@ -33,12 +33,6 @@ struct graph_sink {
   void (*after)(void *context, const struct graph_event *event);
 };
 
-/* Operations whose first two operands name a task, as bits. */
-#define GRAPH_READER_NAMES_TASK                                                                                        \
-  (1ULL << GRAPHLOG_IMPLICIT_END | 1ULL << GRAPHLOG_TASK | 1ULL << GRAPHLOG_SWITCH | 1ULL << GRAPHLOG_TASK_END |       \
-   1ULL << GRAPHLOG_TASK_DROP | 1ULL << GRAPHLOG_WAIT | 1ULL << GRAPHLOG_WAIT_END | 1ULL << GRAPHLOG_OFFER |           \
-   1ULL << GRAPHLOG_TAKE)
-
 /* Finds what a record concerns.  Its stream must be one of the graph's. */
 static inline void graph_reader_find(const struct task_graph *graph, const struct log_reader_record *next,
                                      struct graph_event *event)
@@ -50,7 +44,7 @@ static inline void graph_reader_find(const struct task_graph *graph, const struc
   event->running = event->task = event->stream->task;
   event->created = event->loop_slot = 0;
   event->counts = false;
-  if (GRAPH_READER_NAMES_TASK >> event->op & 1)
+  if (graphlog_names_task(event->op))
     event->task = task_graph_find(graph, event->operand[0], event->operand[1]);
 }
 

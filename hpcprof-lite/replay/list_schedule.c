@@ -71,39 +71,20 @@ static uint32_t next_slot(struct list_schedule *schedule, double *at)
   }
 }
 
-double list_schedule_run(struct list_schedule *schedule, double ready, double work)
+double list_schedule_run(struct list_schedule *schedule, double ready, double work, bool divisible)
 {
-  double at = ready;
-  if (!schedule->cores)
+  double at = ready, width = divisible ? schedule->cores : 1;
+  if (!schedule->cores && !divisible)
     at += work;
   while (schedule->cores && work > 0) {
     uint32_t slot = next_slot(schedule, &at);
     double begin = slot * schedule->length, end = begin + schedule->length;
-    double room = schedule->cores * schedule->length - schedule->used[slot], part = end - at;
+    double room = schedule->cores * schedule->length - schedule->used[slot], part = (end - at) * width;
     part = part < room ? part : room;
     part = part < work ? part : work;
     schedule->used[slot] += part;
     work -= part;
-    double shared = begin + schedule->used[slot] / schedule->cores;
-    at = at + part > shared ? at + part : shared;
-    at = work > 0 || at > end ? end : at;
-  }
-  schedule->makespan = at > schedule->makespan ? at : schedule->makespan;
-  return at;
-}
-
-double list_schedule_spread(struct list_schedule *schedule, double ready, double work)
-{
-  double at = ready;
-  while (schedule->cores && work > 0) {
-    uint32_t slot = next_slot(schedule, &at);
-    double begin = slot * schedule->length, end = begin + schedule->length;
-    double room = schedule->cores * schedule->length - schedule->used[slot], part = (end - at) * schedule->cores;
-    part = part < room ? part : room;
-    part = part < work ? part : work;
-    schedule->used[slot] += part;
-    work -= part;
-    double alone = at + part / schedule->cores, shared = begin + schedule->used[slot] / schedule->cores;
+    double alone = at + part / width, shared = begin + schedule->used[slot] / schedule->cores;
     at = alone > shared ? alone : shared;
     at = work > 0 || at > end ? end : at;
   }

@@ -16,6 +16,7 @@
 #ifndef HPCPROF_LITE_REPLAY_LIST_SCHEDULE_H
 #define HPCPROF_LITE_REPLAY_LIST_SCHEDULE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { LIST_SCHEDULE_CORES_MAX = 1024, LIST_SCHEDULE_SLOTS = 1 << 15 };
@@ -33,12 +34,9 @@ struct list_schedule {
 int list_schedule_init(struct list_schedule *schedule, uint32_t cores);
 void list_schedule_release(struct list_schedule *schedule);
 
-/* Places a fragment that is ready at time `ready` and takes `work`.  Returns the time at which it ends. */
-double list_schedule_run(struct list_schedule *schedule, double ready, double work);
-
-/* The same for work that can be divided at will, and run on all cores at once.  On as many cores as are needed it takes
- * no time. */
-double list_schedule_spread(struct list_schedule *schedule, double ready, double work);
+/* Places a fragment that is ready at time `ready` and takes `work`.  If it is divisible, at will, it runs on all cores
+ * at once; on as many cores as are needed it then takes no time.  Returns the time at which it ends. */
+double list_schedule_run(struct list_schedule *schedule, double ready, double work, bool divisible);
 
 /* Returns the time at which the last fragment ends. */
 double list_schedule_makespan(const struct list_schedule *schedule);

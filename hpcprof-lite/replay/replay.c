@@ -213,7 +213,7 @@ static void on_run(struct replay *replay, struct graph_event *event)
   for (uint32_t i = 0; i < replay->request->cores_count && event->work; i++) {
     struct vector_clock_element *element = &clock->element[graph->first_schedule + i];
     bool spread = schedule_change_spreads(graph, task, &replay->request->assumptions[i]);
-    element->time = (spread ? list_schedule_spread : list_schedule_run)(&replay->schedules[i], element->time, work);
+    element->time = list_schedule_run(&replay->schedules[i], element->time, work, spread);
   }
   samples->count = 0;
 }

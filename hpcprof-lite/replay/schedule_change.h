@@ -1,7 +1,7 @@
 /* What schedules of a replay assume to be different from what was recorded.
  *
  * Context: BATCH.  A schedule is an element of the clocks.  Work that can be divided is placed on all cores
- * (list_schedule_spread()).  A record by which a task waits for something that the assumption removes is processed as
+ * (list_schedule_run()).  A record by which a task waits for something that the assumption removes is processed as
  * usual, and the task's time in the schedule then set back to what it was.
  */
 #ifndef HPCPROF_LITE_REPLAY_SCHEDULE_CHANGE_H

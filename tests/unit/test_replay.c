@@ -632,13 +632,13 @@ static void test_divisible_work_takes_all_cores(void **state)
   (void)state;
   struct list_schedule schedule;
   assert_int_equal(list_schedule_init(&schedule, 4), 0);
-  assert_true(list_schedule_spread(&schedule, 0, 8) == 2);
-  assert_true(list_schedule_run(&schedule, 2, 4) == 6);
-  assert_true(list_schedule_spread(&schedule, 1, 12) == 6); /* on the other three cores */
-  assert_true(list_schedule_spread(&schedule, 0, 0) == 0 && list_schedule_makespan(&schedule) == 6);
+  assert_true(list_schedule_run(&schedule, 0, 8, true) == 2);
+  assert_true(list_schedule_run(&schedule, 2, 4, false) == 6);
+  assert_true(list_schedule_run(&schedule, 1, 12, true) == 6); /* on the other three cores */
+  assert_true(list_schedule_run(&schedule, 0, 0, true) == 0 && list_schedule_makespan(&schedule) == 6);
   list_schedule_release(&schedule);
   assert_int_equal(list_schedule_init(&schedule, 0), 0);
-  assert_true(list_schedule_spread(&schedule, 5, 12) == 5);
+  assert_true(list_schedule_run(&schedule, 5, 12, true) == 5);
   list_schedule_release(&schedule);
 }
 
@@ -647,12 +647,12 @@ static void test_a_schedule_keeps_cores_busy(void **state)
   (void)state;
   struct list_schedule schedule;
   assert_int_equal(list_schedule_init(&schedule, 2), 0);
-  assert_true(list_schedule_run(&schedule, 0, 5) == 5);
-  assert_true(list_schedule_run(&schedule, 0, 3) == 3);
-  assert_true(list_schedule_run(&schedule, 6, 1) == 7);
-  assert_true(list_schedule_run(&schedule, 4, 10) == 14);
-  assert_true(list_schedule_run(&schedule, 0, 1) == 4); /* between the second and the fourth */
-  assert_true(list_schedule_run(&schedule, 0, 3) == 9); /* 5 to 6 and 7 to 9 */
+  assert_true(list_schedule_run(&schedule, 0, 5, false) == 5);
+  assert_true(list_schedule_run(&schedule, 0, 3, false) == 3);
+  assert_true(list_schedule_run(&schedule, 6, 1, false) == 7);
+  assert_true(list_schedule_run(&schedule, 4, 10, false) == 14);
+  assert_true(list_schedule_run(&schedule, 0, 1, false) == 4); /* between the second and the fourth */
+  assert_true(list_schedule_run(&schedule, 0, 3, false) == 9); /* 5 to 6 and 7 to 9 */
   assert_true(list_schedule_makespan(&schedule) == 14);
   list_schedule_release(&schedule);
 }
@@ -670,7 +670,7 @@ static void test_a_schedule_is_within_the_greedy_bounds(void **state)
       double amount = (double)(lrand48() % (i % 3 ? 50 : 50000));
       ends[chain] = ends[after] > ends[chain] ? ends[after] : ends[chain];
       chains[chain] = chains[after] > chains[chain] ? chains[after] : chains[chain];
-      ends[chain] = list_schedule_run(&schedule, ends[chain], amount);
+      ends[chain] = list_schedule_run(&schedule, ends[chain], amount, false);
       chains[chain] += amount;
       work += amount;
       span = chains[chain] > span ? chains[chain] : span;
