@@ -11,6 +11,7 @@ struct recording {
   struct tape tape;
   const struct task_graph *graph; /* of the replay */
   uint64_t begin_ticks;           /* of the last fragment on the tape */
+  uint32_t end;                   /* clock: the end of the program */
 };
 
 /* ---- forwards ---- */
@@ -44,29 +45,31 @@ static void keep_fragment(void *context, const struct graph_event *event)
   recording->begin_ticks = next->begin_ticks;
 }
 
-/* Sets *end to the clock at which the program ended, and *whole to whether the log is complete and consistent. */
+static void begin(void *context, const struct task_graph *graph)
+{
+  ((struct recording *)context)->graph = graph;
+}
+
+static int end(void *context)
+{
+  struct recording *recording = context;
+  recording->end = recording->graph->program_end;
+  return tape_end(&recording->tape);
+}
+
+/* Sets *whole to whether the log is complete and consistent. */
 static int record(struct recording *recording, const struct profile_process *process, struct log_reader *log,
-                  uint32_t *end, bool *whole)
+                  bool *whole)
 {
   struct attribution attribution = {0};
-  struct graph_sink sink = {.clocks = {clock_changed, recording}, .after = keep_fragment};
-  struct replay_request request = {.rows = process->workspan.directives_count,
-                                   .streams = log_reader_count(log),
-                                   .attribution = &attribution,
-                                   .sink = &sink};
-  struct replay *replay = NULL;
+  struct graph_sink sink = {.clocks = {clock_changed, recording}, .begin = begin, .after = keep_fragment, .end = end};
+  struct replay_request request = {
+      .rows = process->workspan.directives_count, .attribution = &attribution, .sink = &sink};
   struct replay_result result;
-  int status = replay_new(&request, &replay);
-  recording->graph = status ? NULL : replay_graph(replay);
-  status = status ? status : replay_all(replay, log, &result);
-  status = status ? status : tape_end(&recording->tape);
-  if (!status) {
-    *end = recording->graph->program_end;
-    *whole = !result.invalid && !result.lost_tasks && !result.lost_joins && !log_reader_forced(log) &&
-             !log_reader_damaged(log);
-  }
-  recording->graph = NULL;
-  replay_free(replay);
+  int status = replay_log(&request, log, &result);
+  *whole = !status && !result.invalid && !result.lost_tasks && !result.lost_joins && !log_reader_forced(log) &&
+           !log_reader_damaged(log);
+  replay_result_release(&result);
   attribution_release(&attribution);
   return status;
 }
@@ -120,10 +123,10 @@ static int add_before(struct critical_chain *chain, struct critical_interval bef
 }
 
 /* Follows the chain from the clock of its end to its begin. */
-static int follow(struct recording *recording, uint32_t end, struct critical_chain *chain)
+static int follow(struct recording *recording, struct critical_chain *chain)
 {
   struct tape_record record;
-  uint64_t clock = end, begin_ticks = recording->begin_ticks;
+  uint64_t clock = recording->end, begin_ticks = recording->begin_ticks;
   size_t most = CRITICAL_CHAIN_MAX;
   int status = 0;
   while (clock && !status && tape_back(&recording->tape, &record)) {
@@ -155,7 +158,6 @@ int critical_chain_find(const struct profile_process *process, struct problems *
 {
   struct recording recording = {0};
   struct log_reader *log;
-  uint32_t end = 0;
   bool whole = false;
   *chain = (struct critical_chain){0};
   int status = log_reader_open(process->path, problems, &log);
@@ -163,8 +165,8 @@ int critical_chain_find(const struct profile_process *process, struct problems *
     return status == ERR_NOMEM ? status : 0;
   log_reader_limit(log, process);
   status = tape_init(&recording.tape, problems);
-  status = status ? status : record(&recording, process, log, &end, &whole);
-  status = status || !whole ? status : follow(&recording, end, chain);
+  status = status ? status : record(&recording, process, log, &whole);
+  status = status || !whole ? status : follow(&recording, chain);
   chain->known = !status && whole;
   if (!status && !whole && !process->unfinished)
     problems_add(problems, "%s: the graph log is incomplete or contradicts itself: its critical path is not shown",

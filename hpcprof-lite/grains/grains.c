@@ -79,18 +79,13 @@ static int record_log(struct grains *grains, const struct profile_process *proce
 {
   struct recorder *recorder = &grains->recorder;
   struct attribution attribution = {0};
-  struct graph_sink sink = {{recorder_clock_changed, recorder}, recorder_before, recorder_after};
-  struct replay_request request = {.rows = process->workspan.directives_count,
-                                   .streams = log_reader_count(log),
-                                   .attribution = &attribution,
-                                   .sink = &sink};
-  struct replay_result result;
-  struct replay *replay = NULL;
-  int status = recorder_init(recorder, process, request.streams, problems);
-  status = status ? status : replay_new(&request, &replay);
-  recorder->graph = status ? NULL : replay_graph(replay);
-  status = status ? status : replay_all(replay, log, &result);
-  status = status ? status : recorder_end(recorder);
+  struct graph_sink sink = {
+      {recorder_clock_changed, recorder}, recorder_begin, recorder_before, recorder_after, recorder_end};
+  struct replay_request request = {
+      .rows = process->workspan.directives_count, .attribution = &attribution, .sink = &sink};
+  struct replay_result result = {0};
+  int status = recorder_init(recorder, process, log_reader_count(log), problems);
+  status = status ? status : replay_log(&request, log, &result);
   if (!status) {
     grains->totals.work = recorder->grains.work;
     grains->totals.last_id = recorder->grains.count;
@@ -101,8 +96,7 @@ static int record_log(struct grains *grains, const struct profile_process *proce
     compare(grains, process, result.span, problems);
     status = grain_schedule_compute(&recorder->grains.schedule, grains->totals.span, &grains->totals.curve);
   }
-  recorder->graph = NULL;
-  replay_free(replay);
+  replay_result_release(&result);
   attribution_release(&attribution);
   return status;
 }

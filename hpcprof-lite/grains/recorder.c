@@ -537,6 +537,11 @@ static on_event *const after[GRAPHLOG_OPS] = {
     [GRAPHLOG_CREATED] = on_created,   [GRAPHLOG_OFFER] = on_join,          [GRAPHLOG_TAKE] = on_join,
 };
 
+void recorder_begin(void *recorder, const struct task_graph *graph)
+{
+  ((struct recorder *)recorder)->graph = graph;
+}
+
 void recorder_before(void *recorder, const struct graph_event *event)
 {
   note_wait(recorder, event);
@@ -550,8 +555,9 @@ void recorder_after(void *recorder, const struct graph_event *event)
     after[event->op](recorder, event);
 }
 
-int recorder_end(struct recorder *recorder)
+int recorder_end(void *context)
 {
+  struct recorder *recorder = context;
   for (uint32_t task = 1; task < recorder->graph->tasks.pool.used; task++)
     end_implicit(recorder, task); /* the ends of workers are announced late, or never */
   for (uint32_t i = 0; i < recorder->streams_count; i++)

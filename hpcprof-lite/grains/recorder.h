@@ -34,7 +34,7 @@ struct recorder_group {
 
 struct recorder {
   const struct profile_process *process;
-  struct task_graph *graph; /* the replay's, whose tasks and regions name their grains and teams */
+  const struct task_graph *graph; /* the replay's, whose tasks and regions name their grains and teams */
   struct live_grains grains;
   struct recorder_stream *streams;
   uint32_t streams_count;
@@ -50,10 +50,9 @@ void recorder_release(struct recorder *recorder);
 
 /* The functions of a sink (replay/graph_reader.h), whose context is the recorder. */
 void recorder_clock_changed(void *recorder, enum vector_clock_change change, uint32_t clock, uint32_t other);
+void recorder_begin(void *recorder, const struct task_graph *graph);
 void recorder_before(void *recorder, const struct graph_event *event);
 void recorder_after(void *recorder, const struct graph_event *event);
-
-/* The log ends: ends everything, and the tape.  Returns 0, ERR_INPUT or ERR_NOMEM. */
-int recorder_end(struct recorder *recorder);
+int recorder_end(void *recorder); /* ends everything, and the tape */
 
 #endif

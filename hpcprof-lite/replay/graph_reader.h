@@ -25,12 +25,14 @@ struct graph_event {
   double start;                     /* and the time of its task before it, as measured */
 };
 
-/* Is told of the records, before and after they change the graph (NULL: is not), and of what happens to its clocks. All
- * functions get clocks.context. */
+/* Is told of the records, before and after they change the graph (NULL: it is not), and of what happens to its clocks.
+ * All functions get clocks.context. */
 struct graph_sink {
   struct vector_clock_observer clocks;
+  void (*begin)(void *context, const struct task_graph *graph); /* before the first record */
   void (*before)(void *context, const struct graph_event *event);
   void (*after)(void *context, const struct graph_event *event);
+  int (*end)(void *context); /* after the last one, while the graph exists; 0, ERR_INPUT or ERR_NOMEM */
 };
 
 /* Finds what a record concerns.  Its stream must be one of the graph's. */

@@ -9,19 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Replays the log from its present position on. */
-static int replay_log(struct recorded_graph *recorded, const struct replay_request *request, struct replay **replay,
-                      struct replay_result *result)
-{
-  int status = replay_new(request, replay);
-  return status ? status : replay_all(*replay, recorded->log, result);
-}
-
 static struct replay_request new_request(struct recorded_graph *recorded)
 {
   const struct profile_workspan *workspan = &recorded->process->workspan;
   return (struct replay_request){.rows = workspan->directives_count,
-                                 .streams = log_reader_count(recorded->log),
                                  .attribution = &recorded->attribution,
                                  .exact_samples = !workspan->is_time,
                                  .limited = recorded->process->to_ticks != 0};
@@ -187,13 +178,12 @@ int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t
   if (status || !recorded->log)
     return status;
   struct replay_request request = new_request(recorded);
-  struct replay_result result;
-  struct replay *replay = NULL;
+  struct replay_result result = {0};
   burden(recorded, &request);
   for (; request.cores_count < cores_count; request.cores_count++)
     request.cores[request.cores_count] = cores[request.cores_count];
   request.cores[request.cores_count++] = 0; /* on any number of cores only locks make a difference to the span */
-  status = replay_log(recorded, &request, &replay, &result);
+  status = replay_log(&request, recorded->log, &result);
   if (!status) {
     recorded->known = true;
     recorded->burdened = result.burdened * recorded->scale;
@@ -204,7 +194,7 @@ int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t
     report_losses(recorded, &result, problems);
     compare_all(recorded, &result, problems);
   }
-  replay_free(replay);
+  replay_result_release(&result);
   return status;
 }
 
@@ -260,17 +250,16 @@ int recorded_graph_replay(struct recorded_graph *recorded, const struct recorded
                           struct replay_outcome *outcomes)
 {
   struct replay_request request = new_request(recorded);
-  struct replay_result result;
-  struct replay *replay = NULL;
+  struct replay_result result = {0};
   double *rows;
   int status = translate_factors(recorded, scenarios, count, &request, &rows);
   log_reader_rewind(recorded->log);
   if (!status)
-    status = replay_log(recorded, &request, &replay, &result);
+    status = replay_log(&request, recorded->log, &result);
   for (uint32_t i = 0; i < count && !status; i++)
     outcomes[i] = scale_outcome(recorded, &result.outcomes[i]);
   free(rows);
-  replay_free(replay);
+  replay_result_release(&result);
   return status;
 }
 
@@ -279,8 +268,7 @@ static int schedule_some(struct recorded_graph *recorded, const struct recorded_
                          bool *rows, double *makespans)
 {
   struct replay_request request = new_request(recorded);
-  struct replay_result result;
-  struct replay *replay = NULL;
+  struct replay_result result = {0};
   request.only_schedules = true;
   request.cores_count = count;
   for (uint32_t i = 0; i < count; i++) {
@@ -291,10 +279,10 @@ static int schedule_some(struct recorded_graph *recorded, const struct recorded_
     request.assumptions[i] = (struct schedule_assumption){schedules[i].change, selected, schedules[i].own_chunks};
   }
   log_reader_rewind(recorded->log);
-  int status = replay_log(recorded, &request, &replay, &result);
+  int status = replay_log(&request, recorded->log, &result);
   for (uint32_t i = 0; i < count && !status; i++)
     makespans[i] = result.makespans[i] * recorded->scale;
-  replay_free(replay);
+  replay_result_release(&result);
   return status;
 }
 
@@ -356,8 +344,7 @@ int recorded_graph_detail(struct recorded_graph *recorded, const struct recorded
                           struct replay_outcome *outcome)
 {
   struct replay_request request = new_request(recorded);
-  struct replay_result result;
-  struct replay *replay = NULL;
+  struct replay_result result = {0};
   double *rows;
   size_t directives = (size_t)recorded->profile->workspan.directives_count + 1;
   int status = translate_factors(recorded, scenario, 1, &request, &rows);
@@ -369,7 +356,7 @@ int recorded_graph_detail(struct recorded_graph *recorded, const struct recorded
   request.detail = true;
   log_reader_rewind(recorded->log);
   if (!status)
-    status = replay_log(recorded, &request, &replay, &result);
+    status = replay_log(&request, recorded->log, &result);
   if (!status) {
     *outcome = scale_outcome(recorded, &result.outcomes[0]);
     fill_directives(recorded, &result);
@@ -377,7 +364,7 @@ int recorded_graph_detail(struct recorded_graph *recorded, const struct recorded
     span_spread(recorded->scenario_shares, &recorded->scenario_shares_count);
   }
   free(rows);
-  replay_free(replay);
+  replay_result_release(&result);
   return status;
 }
 
@@ -392,14 +379,13 @@ static int check_whole(struct recorded_graph *recorded)
   recorded->process = &whole;
   log_reader_limit(recorded->log, &whole);
   struct replay_request request = new_request(recorded);
-  struct replay_result result;
-  struct replay *replay = NULL;
-  int status = replay_log(recorded, &request, &replay, &result);
+  struct replay_result result = {0};
+  int status = replay_log(&request, recorded->log, &result);
   if (!status) {
     report_losses(recorded, &result, recorded->problems);
     compare_all(recorded, &result, recorded->problems);
   }
-  replay_free(replay);
+  replay_result_release(&result);
   recorded->process = limited;
   log_reader_limit(recorded->log, limited);
   log_reader_rewind(recorded->log);
@@ -407,8 +393,7 @@ static int check_whole(struct recorded_graph *recorded)
 }
 
 /* Replays the part of the run, in which nothing is divided. */
-static int replay_part(struct recorded_graph *recorded, struct replay **replay, struct replay_result *result,
-                       double **ones)
+static int replay_part(struct recorded_graph *recorded, struct replay_result *result, double **ones)
 {
   struct replay_request request = new_request(recorded);
   size_t count = (size_t)request.rows + recorded->attribution.count + 1;
@@ -421,7 +406,7 @@ static int replay_part(struct recorded_graph *recorded, struct replay **replay, 
   burden(recorded, &request);
   request.detail = true;
   request.scenarios[request.scenarios_count++] = (struct replay_scenario){*ones, *ones};
-  return replay_log(recorded, &request, replay, result);
+  return replay_log(&request, recorded->log, result);
 }
 
 static void enter_part(const struct recorded_graph *recorded, const struct replay_result *result,
@@ -445,15 +430,14 @@ int recorded_graph_limit(struct profile *profile, struct profile_process *proces
                          bool *known)
 {
   struct recorded_graph recorded = {.profile = profile, .process = process, .problems = problems};
-  struct replay *replay = NULL;
-  struct replay_result result;
+  struct replay_result result = {0};
   double *ones = NULL;
   int status = open_log(&recorded);
   *known = recorded.log != NULL;
   if (*known) {
     status = check_whole(&recorded);
     status = status ? status : find_contexts(&recorded);
-    status = status ? status : replay_part(&recorded, &replay, &result, &ones);
+    status = status ? status : replay_part(&recorded, &result, &ones);
   }
   if (*known && !status) {
     enter_part(&recorded, &result, &process->workspan);
@@ -464,7 +448,7 @@ int recorded_graph_limit(struct profile *profile, struct profile_process *proces
     recorded.scenario_shares[i].owner = process->number;
     status = contexts_add_share(&profile->contexts, &recorded.scenario_shares[i]);
   }
-  replay_free(replay);
+  replay_result_release(&result);
   free(ones);
   recorded_graph_release(&recorded);
   return status;

@@ -30,13 +30,12 @@ struct replay {
   bool attributes; /* fills the attribution: there is no scenario */
   bool detail;
   double removed[REPLAY_SCENARIOS]; /* work removed because of samples, on all chains */
-  double *contribution_sums;
-  struct replay_result result;
+  struct replay_result *result;
 };
 
 /* ---- begin ---- */
 
-static int init_graph(struct replay *replay)
+static int init_graph(struct replay *replay, uint32_t streams)
 {
   struct task_graph *graph = &replay->graph;
   const struct replay_request *request = replay->request;
@@ -51,7 +50,7 @@ static int init_graph(struct replay *replay)
   graph->cost_fork = request->cost_fork;
   graph->cost_task = request->cost_task;
   graph->cost_join = request->cost_join;
-  int status = task_graph_init(graph, request->streams);
+  int status = task_graph_init(graph, streams);
   status = status ? status : instances_init(&graph->instances, request->rows);
   graph->instances.limited = request->limited;
   status = status ? status
@@ -66,36 +65,28 @@ static int init_graph(struct replay *replay)
                                  request->attribution);
 }
 
-int replay_new(const struct replay_request *request, struct replay **out)
+static int replay_init(struct replay *replay, uint32_t streams)
 {
-  struct replay *replay = calloc(1, sizeof *replay);
-  *out = replay;
-  if (!replay)
-    return ERR_NOMEM;
-  replay->request = request;
+  const struct replay_request *request = replay->request;
   replay->scenarios = request->scenarios_count;
   replay->detail = request->detail && replay->scenarios;
   replay->attributes = !replay->scenarios && !request->sink && !request->only_schedules;
   replay->graph.first_schedule = 1 + replay->scenarios + request->burdened;
-  replay->samples = calloc((size_t)request->streams + 1, sizeof *replay->samples);
-  int status = replay->samples ? init_graph(replay) : ERR_NOMEM;
+  replay->samples = calloc((size_t)streams + 1, sizeof *replay->samples);
+  int status = replay->samples ? init_graph(replay, streams) : ERR_NOMEM;
   for (uint32_t i = 0; i < request->cores_count && !status; i++)
     status = list_schedule_init(&replay->schedules[i], request->cores[i]);
   replay->graph.program_end = status ? 0 : vector_clock_new(&replay->graph.clocks);
   return replay->graph.program_end ? 0 : ERR_NOMEM;
 }
 
-void replay_free(struct replay *replay)
+static void replay_release(struct replay *replay)
 {
-  if (!replay)
-    return;
   for (uint32_t i = 0; i < REPLAY_SCHEDULES; i++)
     list_schedule_release(&replay->schedules[i]);
   contributions_release(&replay->contributions);
   task_graph_release(&replay->graph);
   free(replay->samples);
-  free(replay->contribution_sums);
-  free(replay);
 }
 
 /* ---- fragments ---- */
@@ -192,7 +183,7 @@ static void on_run(struct replay *replay, struct graph_event *event)
   uint32_t thread = event->next->thread, taken = samples->count;
   event->work = event->operand[event->op == GRAPHLOG_RUN ? 1 : 2];
   double work = (double)event->work, remaining = work;
-  replay->result.fragments++;
+  replay->result->fragments++;
   event->start = clock->element[0].time;
   event->counts = task->scope && task->now && event->work < (uint64_t)1 << 60;
   if (!event->counts) {
@@ -200,8 +191,8 @@ static void on_run(struct replay *replay, struct graph_event *event)
     samples->count = 0;
     return;
   }
-  replay->result.work += event->work;
-  replay->result.samples += taken;
+  replay->result->work += event->work;
+  replay->result->samples += taken;
   clock->element[0].time += work;
   if (replay->attributes)
     attribute_work(replay, samples, thread, scope->row, work);
@@ -228,7 +219,7 @@ static void on_sample(struct samples *samples, uint64_t node, uint64_t weight)
 
 /* ---- records ---- */
 
-void replay_take(struct replay *replay, const struct log_reader_record *next)
+static void take(struct replay *replay, const struct log_reader_record *next)
 {
   const struct replay_request *request = replay->request;
   const struct graph_sink *sink = request->sink;
@@ -251,21 +242,17 @@ void replay_take(struct replay *replay, const struct log_reader_record *next)
     sink->after(sink->clocks.context, &event);
 }
 
-struct task_graph *replay_graph(struct replay *replay)
-{
-  return &replay->graph;
-}
-
 /* ---- the end ---- */
 
-int replay_end(struct replay *replay, struct replay_result *result)
+/* Computes the result, which takes over arrays. */
+static int finish(struct replay *replay, uint32_t streams)
 {
   if (task_graph_overflow(&replay->graph) || replay->request->attribution->overflow)
     return ERR_NOMEM;
-  for (uint32_t i = 0; i < replay->request->streams; i++)
+  for (uint32_t i = 0; i < streams; i++)
     graph_reader_unawaited(&replay->graph, replay->graph.streams[i].task);
   const struct vector_clock *end = vector_clock_at(&replay->graph.clocks, replay->graph.program_end);
-  struct replay_result *found = &replay->result;
+  struct replay_result *found = replay->result;
   found->span = end->element[0].time;
   found->burdened = end->element[replay->graph.burdened_element].time;
   for (uint32_t i = 0; i < replay->scenarios; i++)
@@ -275,28 +262,45 @@ int replay_end(struct replay *replay, struct replay_result *result)
                                                  .by_sample = replay->removed[i] > 0};
   for (uint32_t i = 0; i < replay->request->cores_count; i++)
     found->makespans[i] = list_schedule_makespan(&replay->schedules[i]);
-  if (replay->detail) {
-    replay->contribution_sums =
-        calloc((size_t)replay->request->attribution->count + 1, sizeof *replay->contribution_sums);
-    if (!replay->contribution_sums)
-      return ERR_NOMEM;
-    contributions_sum(&replay->contributions, end->contributions, replay->contribution_sums);
-  }
-  found->contributions = replay->contribution_sums;
   found->rows = replay->graph.instances.totals;
+  replay->graph.instances.totals = NULL;
   found->invalid = replay->graph.invalid;
   found->lost_joins = replay->graph.lost_joins;
   found->lost_tasks = replay->graph.lost_tasks;
   found->lost_constructs = replay->graph.lost_constructs + replay->graph.instances.lost;
   found->lost_contributions = replay->contributions.lost;
-  *result = *found;
+  if (!replay->detail)
+    return 0;
+  found->contributions = calloc((size_t)replay->request->attribution->count + 1, sizeof *found->contributions);
+  if (!found->contributions)
+    return ERR_NOMEM;
+  contributions_sum(&replay->contributions, end->contributions, found->contributions);
   return 0;
 }
 
-int replay_all(struct replay *replay, struct log_reader *log, struct replay_result *result)
+int replay_log(const struct replay_request *request, struct log_reader *log, struct replay_result *result)
 {
+  struct replay replay = {.request = request, .result = result};
+  const struct graph_sink *sink = request->sink;
   struct log_reader_record next;
-  while (log_reader_next(log, &next))
-    replay_take(replay, &next);
-  return log_reader_overflow(log) ? ERR_NOMEM : replay_end(replay, result);
+  uint32_t streams = log_reader_count(log);
+  *result = (struct replay_result){0};
+  int status = replay_init(&replay, streams);
+  if (sink)
+    sink->begin(sink->clocks.context, &replay.graph);
+  while (!status && log_reader_next(log, &next))
+    take(&replay, &next);
+  if (!status)
+    status = log_reader_overflow(log) ? ERR_NOMEM : finish(&replay, streams);
+  if (!status && sink)
+    status = sink->end(sink->clocks.context);
+  replay_release(&replay);
+  return status;
+}
+
+void replay_result_release(struct replay_result *result)
+{
+  free(result->rows);
+  free(result->contributions);
+  *result = (struct replay_result){0};
 }

@@ -1,9 +1,9 @@
 /* Replays a recorded task graph: computes its work and span as measured, in scenarios, with costs and on some cores.
  *
- * Context: BATCH.  Pure: the caller passes the records in the order of time, as input/log_reader.h returns them
- * (doc/format.md, "The graph log").  Source: OMP-WHIP.  The rules are those of the running side
- * (hpcrun-lite/rt/span/span.h, directive.h), so that element 0 of the clocks must find the span that the process
- * computed.  Departure: clocks are vectors, and one replay computes all results of a request.  Their elements are:
+ * Context: BATCH.  Reads the records in the order of time (input/log_reader.h; doc/format.md, "The graph log"). Source:
+ * OMP-WHIP.  The rules are those of the running side (hpcrun-lite/rt/span/span.h, directive.h), so that element 0 of
+ * the clocks must find the span that the process computed.  Departure: clocks are vectors, and one replay computes all
+ * results of a request.  Their elements are:
  *
  *   0                      as measured
  *   one for each scenario  a fragment of work w takes w (1 - s + s/f): s is the selected part of it, f the factor
@@ -17,7 +17,7 @@
  *
  * Memory: live tasks, open constructs, and joins, of which the least recently used are dropped beyond a limit. Whatever
  * the records contain, memory is bounded, and time grows with their number.  Records that contradict the graph are left
- * out and counted; where memory runs out, replay_end() fails.
+ * out and counted; where memory runs out, replay_log() fails.
  */
 #ifndef HPCPROF_LITE_REPLAY_REPLAY_H
 #define HPCPROF_LITE_REPLAY_REPLAY_H
@@ -34,7 +34,7 @@ struct replay_scenario {
 };
 
 struct replay_request {
-  uint32_t rows, streams;          /* number of directives, number of streams */
+  uint32_t rows;                   /* number of directives */
   struct attribution *attribution; /* of the log: filled if there is no scenario, otherwise read */
   const struct graph_sink *sink;   /* NULL: none; with one the attribution is not filled */
   struct replay_scenario scenarios[REPLAY_SCENARIOS];
@@ -64,28 +64,14 @@ struct replay_result {
   double span, burdened;
   struct replay_outcome outcomes[REPLAY_SCENARIOS];
   double makespans[REPLAY_SCHEDULES];
-  const struct instances_total *rows; /* [directive]; at[1]: in the first scenario, with `detail` */
-  const double *contributions;        /* [entry] to the first scenario's span, with `detail`, else NULL */
+  struct instances_total *rows; /* [directive]; at[1]: in the first scenario, with `detail` */
+  double *contributions;        /* [entry] to the first scenario's span, with `detail`, else NULL */
   uint64_t lost_joins, lost_tasks, lost_constructs, lost_contributions, invalid;
 };
 
-struct replay;
-
-/* Makes a replay, which refers to the request and what that refers to.  Returns 0 or ERR_NOMEM; replay_free() in either
- * case. */
-int replay_new(const struct replay_request *request, struct replay **out);
-void replay_free(struct replay *replay);
-
-/* Processes the next record.  Its stream must be below request->streams. */
-void replay_take(struct replay *replay, const struct log_reader_record *record);
-
-/* Returns the graph. */
-struct task_graph *replay_graph(struct replay *replay);
-
-/* Computes the result after the last record.  What it refers to belongs to the replay.  Returns 0 or ERR_NOMEM. */
-int replay_end(struct replay *replay, struct replay_result *result);
-
-/* Processes all records from the log's present position on, and computes the result. */
-int replay_all(struct replay *replay, struct log_reader *log, struct replay_result *result);
+/* Replays a log from its present position on.  Returns 0, ERR_NOMEM, or what the sink returns; replay_result_release()
+ * in any case. */
+int replay_log(const struct replay_request *request, struct log_reader *log, struct replay_result *result);
+void replay_result_release(struct replay_result *result);
 
 #endif

@@ -113,7 +113,7 @@ void join_team(uint32_t threads, const struct name *team)
 /* ---- replay ---- */
 
 struct problems problems;
-static struct replay *replay;
+static struct replay_result last; /* whose arrays the caller reads */
 struct attribution attribution;
 
 void save(enum compose_form form)
@@ -128,19 +128,14 @@ void save(enum compose_form form)
 bool replay_file(struct replay_request *request, struct replay_result *result)
 {
   struct log_reader *streams;
-  struct log_reader_record record;
-  replay_free(replay);
-  replay = NULL;
+  replay_result_release(&last);
   request->rows = ROWS;
   request->attribution = &attribution;
   int status = log_reader_open(measurement, &problems, &streams);
   if (status || !streams)
     return false;
-  request->streams = log_reader_count(streams);
-  assert_int_equal(replay_new(request, &replay), 0);
-  while (log_reader_next(streams, &record))
-    replay_take(replay, &record);
-  assert_int_equal(replay_end(replay, result), 0);
+  assert_int_equal(replay_log(request, streams, &last), 0);
+  *result = last;
   log_reader_close(streams);
   return true;
 }
@@ -164,8 +159,7 @@ struct replay_result measured(void)
 int end(void **state)
 {
   (void)state;
-  replay_free(replay);
-  replay = NULL;
+  replay_result_release(&last);
   attribution_release(&attribution);
   problems_release(&problems);
   unlink(path);
