@@ -82,7 +82,6 @@ struct team_region {
   uint64_t ended_ticks, sync; /* when it ended, and the number of its creator's synchronisation */
   uint64_t instant;           /* what the creator had executed then */
   struct live_sum joined;     /* implicit tasks that have ended */
-  uint32_t loops[TASK_GRAPH_LOOPS];
 };
 
 struct team_loop {
@@ -178,13 +177,11 @@ void team_region_left(struct live_grains *grains, uint32_t region, uint32_t grai
 void team_region_release(struct live_grains *grains, uint32_t region);
 void team_region_end(struct live_grains *grains, uint32_t region, uint64_t ticks);
 
-/* An implicit or initial task enters a loop, which is at that place of the region (TASK_GRAPH_LOOPS: at none). */
-void team_loop_enter(struct live_grains *grains, uint32_t grain, uint32_t region, uint32_t place, uint64_t number,
-                     uint64_t iterations, uint32_t row);
-
-/* The task leaves it; the region has no loop at that place any more. */
+/* An implicit or initial task enters a loop.  shared: names the loop that its team shares, which is begun if it is 0;
+ * NULL: it has the loop for itself. */
+void team_loop_enter(struct live_grains *grains, uint32_t grain, uint32_t *shared, uint64_t number, uint64_t iterations,
+                     uint32_t row);
 void team_loop_leave(struct live_grains *grains, uint32_t grain);
-void team_loop_close(struct live_grains *grains, uint32_t region, uint32_t place);
 
 /* A chunk begins in a task that is in a loop; it ends. */
 void team_chunk_begin(struct live_grains *grains, uint32_t grain, uint32_t place, uint64_t start, uint64_t iterations,
@@ -197,7 +194,7 @@ void team_taskloop_task(struct live_grains *grains, uint32_t grain, uint32_t loo
 void team_taskloop_chunk(struct live_grains *grains, uint32_t grain, uint64_t start, uint64_t iterations);
 void team_taskloop_end(struct live_grains *grains, uint32_t grain);
 
-/* A chunk, or task of a taskloop, that was in a loop has been released: drops a reference to the loop. */
+/* Drops a reference to a loop: nobody enters it any more, or a chunk of it was released. */
 void team_loop_release(struct live_grains *grains, uint32_t loop);
 
 /* All that is still open ends: the log ends. */

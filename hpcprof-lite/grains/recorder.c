@@ -289,8 +289,10 @@ static void on_region(struct recorder *recorder, const struct graph_event *event
 
 static void on_region_end(struct recorder *recorder, const struct graph_event *event)
 {
-  uint32_t index = task_graph_region(recorder->graph, event->stream->region)->team;
-  team_region_end(&recorder->grains, index, event->next->begin_ticks);
+  const struct task_graph_region *region = task_graph_region(recorder->graph, event->stream->region);
+  for (uint32_t i = 0; i < TASK_GRAPH_LOOPS; i++)
+    team_loop_release(&recorder->grains, region->loops[i].team);
+  team_region_end(&recorder->grains, region->team, event->next->begin_ticks);
 }
 
 /* Returns the region that is open, or has implicit tasks that are; 0: none. */
@@ -475,24 +477,22 @@ static bool is_implicit(const struct recorder *recorder, uint32_t index)
 static void on_loop(struct recorder *recorder, const struct graph_event *event)
 {
   const struct task_graph_task *task = task_at(recorder, event->running);
-  uint32_t index = task->grain;
-  struct live_grain *grain = at(recorder, index);
-  if (!is_implicit(recorder, index))
+  struct task_graph_region *region = task_graph_region(recorder->graph, task->region);
+  struct live_grain *grain = at(recorder, task->grain);
+  if (!is_implicit(recorder, task->grain))
     return;
-  team_loop_enter(&recorder->grains, index, grain->region, task->loop_slot ? task->loop_slot - 1 : TASK_GRAPH_LOOPS,
-                  task->constructs, event->operand[1], row_of(recorder, event->operand[0]));
+  team_loop_enter(&recorder->grains, task->grain,
+                  task->loop_slot && grain->region ? &region->loops[task->loop_slot - 1].team : NULL, task->constructs,
+                  event->operand[1], row_of(recorder, event->operand[0]));
   grain->loop_begin_ticks = event->next->begin_ticks;
 }
 
 static void on_loop_end(struct recorder *recorder, const struct graph_event *event)
 {
-  const struct task_graph_task *task = task_at(recorder, event->running);
-  uint32_t index = task->grain, region = at(recorder, index)->region, slot = event->loop_slot;
-  if (!is_implicit(recorder, index))
-    return;
-  team_loop_leave(&recorder->grains, index);
-  if (slot && region && !task_graph_region(recorder->graph, task->region)->loops[slot - 1].number)
-    team_loop_close(&recorder->grains, region, slot - 1);
+  uint32_t index = grain_of(recorder, event->running);
+  if (is_implicit(recorder, index))
+    team_loop_leave(&recorder->grains, index);
+  team_loop_release(&recorder->grains, event->closed_loop);
 }
 
 /* A chunk of the loop that the task is in, or the range of a taskloop's task. */

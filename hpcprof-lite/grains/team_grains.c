@@ -27,8 +27,6 @@ void team_region_release(struct live_grains *grains, uint32_t index)
   struct team_region *region = team_region(grains, index);
   if (!index || --region->refs > 0)
     return;
-  for (uint32_t i = 0; i < TASK_GRAPH_LOOPS; i++)
-    team_loop_close(grains, index, i);
   struct live_sum joined = region->joined;
   uint64_t scatter = live_sum_end(grains, &region->joined);
   TAPE_PUT(&grains->tape, TAPE_REGION, index, region->creator, region->sync, joined.count, joined.exec, joined.longest,
@@ -103,19 +101,17 @@ static uint32_t loop_new(struct live_grains *grains, uint64_t number, uint64_t i
   return index;
 }
 
-void team_loop_enter(struct live_grains *grains, uint32_t grain_index, uint32_t region, uint32_t place, uint64_t number,
+void team_loop_enter(struct live_grains *grains, uint32_t grain_index, uint32_t *shared, uint64_t number,
                      uint64_t iterations, uint32_t row)
 {
   struct live_grain *grain = live_grain(grains, grain_index);
   team_loop_leave(grains, grain_index);
-  bool shared = region && place < TASK_GRAPH_LOOPS;
-  uint32_t *found = shared ? &team_region(grains, region)->loops[place] : NULL;
-  if (shared && !*found)
-    *found = loop_new(grains, number, iterations, row);
-  grain->loop = shared ? *found : loop_new(grains, number, iterations, row);
-  if (shared && *found) {
-    loop_at(grains, *found)->refs++;
-    loop_at(grains, *found)->shared = true;
+  uint32_t index = shared && *shared ? *shared : loop_new(grains, number, iterations, row);
+  grain->loop = index;
+  if (shared && index) {
+    *shared = index;
+    loop_at(grains, index)->refs++;
+    loop_at(grains, index)->shared = true;
   }
   grain->loop_exec = grain->loop_chunks = 0;
   TAPE_PUT(&grains->tape, TAPE_ENTER, grain_index);
@@ -135,14 +131,6 @@ void team_loop_leave(struct live_grains *grains, uint32_t grain_index)
   if (grain->loop_chunks)
     live_grain_sync(grains, grain_index, LIVE_SYNC_LOOP, grain->loop_chunks, &(struct live_sum){0});
   grain->loop = 0;
-  team_loop_release(grains, index);
-}
-
-void team_loop_close(struct live_grains *grains, uint32_t region, uint32_t place)
-{
-  uint32_t *found = &team_region(grains, region)->loops[place];
-  uint32_t index = *found;
-  *found = 0;
   team_loop_release(grains, index);
 }
 

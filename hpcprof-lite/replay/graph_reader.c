@@ -357,7 +357,6 @@ static void on_loop_end(struct task_graph *graph, struct graph_event *event)
     graph->invalid++;
     return;
   }
-  event->loop_slot = task->loop_slot;
   bool followed = task->scopes_open <= GRAPHLOG_SCOPES_MAX;
   own_chain_ends(graph, task);
   vector_clock_raise(&graph->clocks, task->now, task->loop_end);
@@ -369,8 +368,10 @@ static void on_loop_end(struct task_graph *graph, struct graph_event *event)
   struct task_graph_loop *loop = shared ? &region->loops[task->loop_slot - 1] : NULL;
   if (loop)
     instances_span(&graph->instances, loop->instance, &task->loop_span);
-  if (loop && ++loop->ended == region->size)
+  if (loop && ++loop->ended == region->size) {
+    event->closed_loop = loop->team;
     task_graph_loop_close(graph, loop);
+  }
   task->loop_slot = 0;
 }
 

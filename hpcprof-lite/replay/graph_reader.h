@@ -19,7 +19,7 @@ struct graph_event {
   uint32_t running;                 /* the task that the stream runs before the record */
   uint32_t task;                    /* the task that the record names, otherwise `running` */
   uint32_t created;                 /* the task, region or taskgroup that it has created */
-  uint32_t loop_slot;               /* set by LOOP_END: that of the task before it */
+  uint32_t closed_loop;             /* `team` of a loop of the region that it has closed */
   bool counts;                      /* set by fragments: it does not contradict the graph, */
   uint64_t work;                    /* its work, */
   double start;                     /* and the time of its task before it, as measured */
@@ -44,7 +44,7 @@ static inline void graph_reader_find(const struct task_graph *graph, const struc
   event->operand = next->record.operand;
   event->stream = &graph->streams[next->stream];
   event->running = event->task = event->stream->task;
-  event->created = event->loop_slot = 0;
+  event->created = event->closed_loop = 0;
   event->counts = false;
   if (graphlog_names_task(event->op))
     event->task = task_graph_find(graph, event->operand[0], event->operand[1]);

@@ -60,6 +60,7 @@ struct task_graph_loop {
   uint64_t number;
   uint32_t instance, row;
   uint32_t ended; /* threads that have left it */
+  uint32_t team;  /* of a sink (graph_reader.h), 0 at first */
 };
 
 struct task_graph_region {
