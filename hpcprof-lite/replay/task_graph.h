@@ -49,10 +49,10 @@ struct task_graph_task {
   uint32_t now, children;        /* clocks: of the task; ends of its children */
   uint32_t earlier_children;     /* clock: ends of the children that were created in earlier chunks */
   uint32_t loop_entry, loop_end; /* clocks: at the loop's start; latest end of a chunk */
+  uint32_t grain;                /* of a sink (graph_reader.h), 0 at first */
   struct clock_pair loop_begin;  /* from which the chunk's own chain counts */
   struct clock_pair loop_span;   /* the longest own chain of a chunk */
   uint64_t name;
-  uint32_t grain; /* of a sink (graph_reader.h), 0 at first */
 };
 
 /* A worksharing construct that the team shares; `number` among those of each implicit task. */
