@@ -249,8 +249,8 @@ int tree_limit(struct job *job)
                           .part = job->profile.range.traced,
                           .critical_path = options->view == OPTIONS_CRITICAL_PATH,
                           .lines_follow = options_format_is(options, IS_LINES),
-                          .in_order = options->view == OPTIONS_FLAT || options->view == OPTIONS_REGIONS ||
-                                      options->view == OPTIONS_PARALLELISM};
+                          .in_order = options->view != OPTIONS_TOPDOWN && options->view != OPTIONS_BOTTOMUP &&
+                                      options->view != OPTIONS_CRITICAL_PATH};
   job->report.percent_limit = limits.percent;
   job->report.only_percent_limit = !limits.depth && !limits.rows;
   job->report.weigh_excl = limits.by_excl;

@@ -1,10 +1,25 @@
 #include "hpcprof-lite/algorithms/compare.h"
 
 #include "common/array.h"
+#include "hpcprof-lite/model/profile.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+uint32_t compare_list_column(const struct compare_list *list, const char *name)
+{
+  for (uint32_t i = 0; i < list->count; i++)
+    if (!strcmp(list->columns[i].name, name))
+      return i;
+  return MODEL_NONE;
+}
+
+bool compare_list_is_program(const struct compare_list *list, const struct cell *keys)
+{
+  uint32_t kind = compare_list_column(list, "kind");
+  return kind != MODEL_NONE && !strcmp(compare_list_text(&keys[kind]), profile_directive_name(DIRECTIVE_PROGRAM));
+}
 
 int compare_begin(struct compare *compare, uint32_t columns, const char *name)
 {
@@ -36,8 +51,10 @@ static int place_rows(struct tree *tree, const struct tree *run, const struct co
   for (uint32_t i = 1; i < run->count; i++) {
     struct tree_row row = run->rows[i];
     row.parent = row_of[row.parent];
-    row.function = row.function == MODEL_NONE ? MODEL_NONE : map->functions[row.function];
-    row.module = row.module == MODEL_NONE ? MODEL_NONE : map->modules[row.module];
+    if (map->functions && row.function != MODEL_NONE)
+      row.function = map->functions[row.function];
+    if (map->modules && row.module != MODEL_NONE)
+      row.module = map->modules[row.module];
     row.file = names_file(map->names, row.file);
     row_of[i] = row.file ? tree_add(tree, &row, NULL) : MODEL_NONE;
     if (row_of[i] == MODEL_NONE)
@@ -68,9 +85,11 @@ static void add_values(struct compare_side *side, const struct tree *run, const 
   for (uint32_t i = 0; i < run->count; i++) {
     uint64_t *row = &scratch[(size_t)row_of[i] * columns];
     const uint64_t *from = &values[(size_t)i * run->columns];
-    for (uint32_t column = 0; column < run->columns; column++)
-      if (map->columns[column] != MODEL_NONE)
-        row[map->columns[column]] = model_sum(row[map->columns[column]], from[column]);
+    for (uint32_t column = 0; column < run->columns; column++) {
+      uint32_t common = map->columns ? map->columns[column] : column;
+      if (common != MODEL_NONE)
+        row[common] = model_sum(row[common], from[column]);
+    }
     for (uint32_t j = 0; j < map->spent_count; j++)
       if (map->spent[j] != MODEL_NONE)
         row[columns - 1] = model_sum(row[columns - 1], from[map->spent[j]]);
@@ -101,8 +120,20 @@ int compare_add(struct compare *compare, int number, const struct tree *run, con
 
 /* ---- joining ---- */
 
+enum child_class { CHILD_FUNCTION, CHILD_CONSTRUCT, CHILD_LINE, CHILD_OTHER };
+
+/* A child of a joined row, on one side. */
+struct child {
+  uint32_t row, line; /* line: from the begin of its function on, if that is known */
+  uint32_t module;
+  enum child_class class;
+  enum tree_kind kind; /* functions: ROW_FUNCTION, also inlined ones */
+  const char *name, *file;
+  uint32_t partner; /* position among the other side's children, MODEL_NONE */
+};
+
 struct children {
-  struct compare_child *list;
+  struct child *list;
   uint32_t count;
   size_t room;
 };
@@ -135,17 +166,17 @@ static const char *container(const struct names *names, uint32_t number, uint32_
   return names->functions[function->origin].name;
 }
 
-static struct compare_child describe(const struct joiner *joiner, const struct tree *tree, uint32_t number)
+static struct child describe(const struct joiner *joiner, const struct tree *tree, uint32_t number)
 {
   const struct tree_row *row = &tree->rows[number], *parent = &tree->rows[row->parent];
-  struct compare_child child = {.row = number,
-                                .line = row->line,
-                                .module = row->module,
-                                .class = CHILD_OTHER,
-                                .kind = row->kind == ROW_INLINED ? ROW_FUNCTION : row->kind,
-                                .name = row->name,
-                                .file = names_base(row->file),
-                                .partner = MODEL_NONE};
+  struct child child = {.row = number,
+                        .line = row->line,
+                        .module = row->module,
+                        .class = CHILD_OTHER,
+                        .kind = row->kind == ROW_INLINED ? ROW_FUNCTION : row->kind,
+                        .name = row->name,
+                        .file = names_base(row->file),
+                        .partner = MODEL_NONE};
   uint32_t begin = parent->kind == ROW_FUNCTION || parent->kind == ROW_INLINED ? parent->line : 0;
   if (child.kind == ROW_FUNCTION) {
     child.class = CHILD_FUNCTION;
@@ -162,7 +193,7 @@ static struct compare_child describe(const struct joiner *joiner, const struct t
 }
 
 /* Compares the names of two children; loosely: without the file of a function and the function of a construct. */
-static int by_key(const struct compare_child *a, const struct compare_child *b, bool loose)
+static int by_key(const struct child *a, const struct child *b, bool loose)
 {
   int order = (a->kind > b->kind) - (a->kind < b->kind);
   if (!order && !(loose && a->class == CHILD_CONSTRUCT))
@@ -174,7 +205,7 @@ static int by_key(const struct compare_child *a, const struct compare_child *b, 
 
 static int by_key_and_line(const void *a, const void *b, void *loose)
 {
-  const struct compare_child *x = a, *y = b;
+  const struct child *x = a, *y = b;
   int order = by_key(x, y, *(bool *)loose);
   if (!order)
     order = (x->line > y->line) - (x->line < y->line);
@@ -182,7 +213,7 @@ static int by_key_and_line(const void *a, const void *b, void *loose)
 }
 
 /* Whether the code of two rows is of one build. */
-static bool same_build(const struct joiner *joiner, const struct compare_child *a, const struct compare_child *b)
+static bool same_build(const struct joiner *joiner, const struct child *a, const struct child *b)
 {
   if (a->module == MODEL_NONE || b->module == MODEL_NONE)
     return joiner->same_program;
@@ -191,27 +222,32 @@ static bool same_build(const struct joiner *joiner, const struct compare_child *
          !memcmp(x->build_id, y->build_id, x->build_id_size);
 }
 
-/* The next child without a partner in a group, or its end. */
-static uint32_t next_free(const struct compare_child *children, uint32_t at, uint32_t end)
+/* Pairs two children, unless one of them has a partner. */
+static void pair(const struct joiner *joiner, uint32_t base, uint32_t now)
 {
-  while (at < end && children[at].partner != MODEL_NONE)
+  joiner->children[COMPARE_BASE].list[base].partner = now;
+  joiner->children[COMPARE_NEW].list[now].partner = base;
+}
+
+/* The next child without a partner in a group, or its end. */
+static uint32_t next_free(const struct children *children, uint32_t at, uint32_t end)
+{
+  while (at < end && children->list[at].partner != MODEL_NONE)
     at++;
   return at;
 }
 
 /* Pairs children of equal names, which are sorted by their lines: those of equal lines, or all in their order. */
-static void pair_group(struct compare_child *const lists[], const uint32_t first[], const uint32_t end[], bool by_line)
+static void pair_group(const struct joiner *joiner, const uint32_t first[], const uint32_t end[], bool by_line)
 {
-  struct compare_child *base = lists[COMPARE_BASE], *now = lists[COMPARE_NEW];
+  const struct children *base = &joiner->children[COMPARE_BASE], *now = &joiner->children[COMPARE_NEW];
   uint32_t i = next_free(base, first[COMPARE_BASE], end[COMPARE_BASE]);
   uint32_t j = next_free(now, first[COMPARE_NEW], end[COMPARE_NEW]);
   while (i < end[COMPARE_BASE] && j < end[COMPARE_NEW]) {
-    uint32_t a = base[i].line, b = now[j].line;
+    uint32_t a = base->list[i].line, b = now->list[j].line;
     bool skip = by_line && a != b;
-    if (!skip) {
-      base[i].partner = j;
-      now[j].partner = i;
-    }
+    if (!skip)
+      pair(joiner, i, j);
     if (!skip || a < b)
       i = next_free(base, i + 1, end[COMPARE_BASE]);
     if (!skip || b < a)
@@ -219,28 +255,19 @@ static void pair_group(struct compare_child *const lists[], const uint32_t first
   }
 }
 
-void compare_pair_constructs(struct compare_child *const lists[], const uint32_t first[], const uint32_t end[],
-                             bool one_build)
-{
-  bool same_count = end[COMPARE_BASE] - first[COMPARE_BASE] == end[COMPARE_NEW] - first[COMPARE_NEW];
-  if (one_build || !same_count)
-    pair_group(lists, first, end, true);
-  if (!one_build)
-    pair_group(lists, first, end, false);
-}
-
 static void match_group(const struct joiner *joiner, const uint32_t first[], const uint32_t end[], bool loose)
 {
-  const struct compare_child *a = &joiner->children[COMPARE_BASE].list[first[COMPARE_BASE]];
-  const struct compare_child *b = &joiner->children[COMPARE_NEW].list[first[COMPARE_NEW]];
+  const struct child *a = &joiner->children[COMPARE_BASE].list[first[COMPARE_BASE]];
+  const struct child *b = &joiner->children[COMPARE_NEW].list[first[COMPARE_NEW]];
   bool one_build = same_build(joiner, a, b);
-  struct compare_child *const lists[] = {joiner->children[COMPARE_BASE].list, joiner->children[COMPARE_NEW].list};
+  bool same_count = end[COMPARE_BASE] - first[COMPARE_BASE] == end[COMPARE_NEW] - first[COMPARE_NEW];
+  bool by_lines = a->class == CHILD_LINE || (a->class == CHILD_CONSTRUCT && (one_build || !same_count));
   if (loose && (a->class == CHILD_LINE || one_build || (a->class == CHILD_FUNCTION && *a->file && *b->file)))
     return;
-  if (a->class == CHILD_CONSTRUCT)
-    compare_pair_constructs(lists, first, end, one_build);
-  else
-    pair_group(lists, first, end, a->class == CHILD_LINE);
+  if (by_lines)
+    pair_group(joiner, first, end, true);
+  if (!by_lines || (a->class == CHILD_CONSTRUCT && !one_build))
+    pair_group(joiner, first, end, false);
 }
 
 /* The end of the group of equal names that begins there. */
@@ -317,7 +344,7 @@ static int append_pairs(struct joiner *joiner, uint32_t parent)
   const struct children *children = joiner->children;
   int status = 0;
   for (uint32_t i = 0; i < children[COMPARE_NEW].count && !status; i++) {
-    const struct compare_child *now = &children[COMPARE_NEW].list[i];
+    const struct child *now = &children[COMPARE_NEW].list[i];
     if (now->partner != MODEL_NONE)
       status = append(joiner->compare, parent, children[COMPARE_BASE].list[now->partner].row, now->row);
   }
@@ -333,7 +360,7 @@ static int join_children(struct joiner *joiner, uint32_t row)
     if (collect(joiner, side, compare->rows[side][row]))
       return ERR_NOMEM;
   int status = 0;
-  for (int loose = 0; loose < 2 && !status; loose++) {
+  for (int loose = 0; loose < 2 - compare->is_list && !status; loose++) {
     match(joiner, loose);
     status = append_pairs(joiner, row);
   }

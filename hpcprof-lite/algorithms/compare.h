@@ -21,6 +21,7 @@
 #include "hpcprof-lite/algorithms/significance.h"
 #include "hpcprof-lite/model/construct_tree.h"
 #include "hpcprof-lite/model/names.h"
+#include "hpcprof-lite/model/table.h"
 #include "hpcprof-lite/model/tree.h"
 
 enum { COMPARE_BASE, COMPARE_NEW, COMPARE_SIDES };
@@ -30,7 +31,7 @@ enum compare_basis { COMPARE_COUNTED, COMPARE_DISTRIBUTED, COMPARE_EXACT };
 
 /* Common numbers of what a run refers to. */
 struct compare_map {
-  const uint32_t *functions, *modules, *columns; /* MODEL_NONE: a column that is not compared */
+  const uint32_t *functions, *modules, *columns; /* MODEL_NONE: a column that is not compared; NULL: they are common */
   struct names *names;                           /* common ones, for file names */
   const uint32_t *spent;                         /* columns of the run whose sum is the last column of the sides */
   uint32_t spent_count;
@@ -45,6 +46,8 @@ struct compare_side {
 };
 
 struct compare {
+  bool is_list; /* set after compare_begin(): constructs stand below the root, which tells nothing about where they are
+                 */
   struct compare_side sides[COMPARE_SIDES];
   struct tree joined;
   uint32_t *rows[COMPARE_SIDES]; /* [joined row] row of the side, or MODEL_NONE */
@@ -73,6 +76,26 @@ struct compare_item {
   struct compare_figure figure;
 };
 
+/* A view that is a list, joined as a tree of two levels.  The tree has a column for the numbers of each of the list,
+ * without their decimals, and as many more that count the runs in which they are known. */
+struct compare_list {
+  struct table_column *columns; /* of all runs */
+  struct compare_list_column {
+    bool key;     /* it identifies rows */
+    bool number;  /* which all runs have */
+    bool unknown; /* it was not measured in a run */
+    uint8_t decimals;
+    uint32_t runs; /* that have it */
+  } * about;
+  uint32_t count, metric;         /* metric: the column that is compared */
+  bool chosen;                    /* by --metric */
+  bool all_figures;               /* all columns are compared; what a run lacks is 0, and shown as such */
+  const char *shown;              /* names of the columns that text shows */
+  struct cell *keys;              /* [function of a row * count + column] cells that identify rows */
+  struct compare_figure *figures; /* [row * count + column] */
+  size_t columns_room, about_room, keys_room;
+};
+
 /* What became of a --fail-if. */
 struct compare_gate {
   const struct condition *condition;
@@ -98,14 +121,34 @@ struct compare_result {
   size_t compared;                /* number of figures that were tested */
   struct compare_item *items;
   uint32_t items_count;
-  const struct compare_list *list; /* in a view without a tree */
-  uint32_t list_column;            /* the number of `metric` */
-  struct compare_figure largest;   /* on either side, of the metric: also of lines that are not shown */
-  bool metric_chosen;              /* by --metric */
-  bool all_figures;                /* all figures of the list are compared, not only the metric */
+  const struct compare_list *list; /* in a view that is a list; else NULL */
   struct compare_gate *gates;
   uint32_t gates_count;
 };
+
+/* The number of a column of a list, or MODEL_NONE. */
+uint32_t compare_list_column(const struct compare_list *list, const char *name);
+
+/* Whether a column can be compared. */
+static inline bool compare_list_is_figure(const struct compare_list *list, uint32_t column)
+{
+  return list->about[column].number && !list->about[column].unknown;
+}
+
+/* The cells that identify a row. */
+static inline const struct cell *compare_list_keys(const struct compare_list *list, const struct tree_row *row)
+{
+  return &list->keys[(size_t)row->function * list->count];
+}
+
+/* The text of such a cell, "" without one. */
+static inline const char *compare_list_text(const struct cell *cell)
+{
+  return cell->kind == CELL_TEXT ? cell->text : "";
+}
+
+/* Whether such cells are those of the program, whose name is that of the executable. */
+bool compare_list_is_program(const struct compare_list *list, const struct cell *keys);
 
 /* Begins with empty sides, whose trees have that many columns. */
 int compare_begin(struct compare *compare, uint32_t columns, const char *name);
@@ -117,22 +160,6 @@ int compare_add(struct compare *compare, int side, const struct tree *run, const
  * build. */
 int compare_join(struct compare *compare, const struct names *names, const struct catalog_module *modules,
                  bool same_program);
-
-/* A row of one side. */
-enum compare_class { CHILD_FUNCTION, CHILD_CONSTRUCT, CHILD_LINE, CHILD_OTHER };
-struct compare_child {
-  uint32_t row, line; /* line: from the begin of its function on, if that is known */
-  uint32_t module;
-  enum compare_class class;
-  enum tree_kind kind; /* functions: ROW_FUNCTION, also inlined ones */
-  const char *name, *file;
-  uint32_t partner; /* position among those of the other side, MODEL_NONE */
-};
-
-/* Pairs constructs of equal names, which are sorted by their lines, on both sides: from first[side] to before end[side]
- * in each list. */
-void compare_pair_constructs(struct compare_child *const lists[], const uint32_t first[], const uint32_t end[],
-                             bool one_build);
 
 /* Sets the values of `joined` to the sums of both sides' means (COMPARE_BASE), or to the new side's (COMPARE_NEW). */
 void compare_show(struct compare *compare, int from);

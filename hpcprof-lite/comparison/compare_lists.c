@@ -1,8 +1,8 @@
 #include "hpcprof-lite/comparison/compare_lists.h"
 
+#include "common/array.h"
 #include "hpcprof-lite/comparison/amounts.h"
 #include "hpcprof-lite/comparison/metric_choice.h"
-#include "hpcprof-lite/comparison/run_map.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,21 +13,21 @@
 /* A view that is a list. */
 struct listed {
   enum options_view view;
-  const char *keys;           /* names of the columns that identify a row, separated by spaces */
-  const char *metric;         /* compared by default */
-  const char *weight;         /* by which rows that are equal in the metric are sorted; NULL: by what identifies them */
-  const char *lacks;          /* what was not measured if there is no list */
-  bool numbered, all_figures; /* see struct compare_list; all are shown, and tested together */
+  const char *keys;   /* names of the columns that identify a row; behind a file stands its line */
+  const char *metric; /* compared by default */
+  const char
+      *weight; /* by which rows are heavy; NULL: rows are in the order of their keys, and all figures are compared */
+  const char *lacks; /* what was not measured if there is no list */
 };
 
 static const struct listed *find(enum options_view view)
 {
   static const struct listed lists[] = {
-      {OPTIONS_REGIONS, "kind name file thread", "exec_s", "exec_s", "times of constructs", false, false},
-      {OPTIONS_OVERHEADS, "kind name file", "total_s", "total_s", "times of constructs", false, false},
-      {OPTIONS_TASKS, "kind name file", "exec_s", "exec_s", "times of constructs", false, false},
-      {OPTIONS_PARALLELISM, "kind name file unit", "span", "work", "work and span", false, false},
-      {OPTIONS_THREADS, "rank process thread", "cpu_s", NULL, NULL, true, true}};
+      {OPTIONS_REGIONS, " kind name file thread ", "exec_s", "exec_s", "times of constructs"},
+      {OPTIONS_OVERHEADS, " kind name file ", "total_s", "total_s", "times of constructs"},
+      {OPTIONS_TASKS, " kind name file ", "exec_s", "exec_s", "times of constructs"},
+      {OPTIONS_PARALLELISM, " kind name file unit ", "span", "work", "work and span"},
+      {OPTIONS_THREADS, " rank process thread ", "cpu_s", NULL, NULL}};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
     if (lists[i].view == view)
       return &lists[i];
@@ -72,37 +72,241 @@ int compare_lists_load(struct job *run, view_pipeline *pipeline)
   return EXIT_INPUT;
 }
 
-static int add_runs(struct comparison *comparison, table_maker *make)
+/* ---- columns ---- */
+
+static bool is_number(const struct table_column *column)
 {
+  switch (column->type) {
+  case COLUMN_COUNT:
+  case COLUMN_SECONDS:
+  case COLUMN_AMOUNT:
+  case COLUMN_PERCENT:
+  case COLUMN_RATIO:
+    return !column->text_only;
+  default:
+    return false;
+  }
+}
+
+static bool names_key(const char *keys, const char *name)
+{
+  char word[64];
+  snprintf(word, sizeof word, " %.60s ", name);
+  return strstr(keys, word);
+}
+
+/* Adds the columns of a table that the list lacks. */
+static int add_columns(struct compare_list *list, const char *keys, const struct table *table)
+{
+  for (uint32_t i = 0; i < table->columns_count; i++) {
+    const struct table_column *column = table_column(table, i);
+    uint32_t number = compare_list_column(list, column->name);
+    size_t needed = (size_t)list->count + 1;
+    if (number == MODEL_NONE) {
+      if (!array_reserve(&list->columns, &list->columns_room, needed, sizeof *list->columns) ||
+          !array_reserve_zero(&list->about, &list->about_room, needed, sizeof *list->about))
+        return ERR_NOMEM;
+      number = list->count++;
+      list->columns[number] = *column;
+      list->about[number].number = is_number(column);
+      list->about[number].key = names_key(keys, column->name);
+    }
+    list->about[number].runs++;
+  }
+  list->shown = table->shown;
+  return 0;
+}
+
+int compare_lists_columns(struct job *job, struct comparison *comparison)
+{
+  struct compare_list *list = &comparison->list;
+  const struct listed *about = find(job->options.view);
+  *list = (struct compare_list){.all_figures = !about->weight};
+  comparison->result.list = list;
   for (int side = 0; side < COMPARE_SIDES; side++) {
     comparison->tables[side] = calloc((size_t)comparison->counts[side] + 1, sizeof **comparison->tables);
+    for (uint32_t i = 0; i < comparison->counts[side] && comparison->tables[side]; i++)
+      if (comparison->make(&comparison->runs[side][i].report, &comparison->tables[side][i]) ||
+          add_columns(list, about->keys, &comparison->tables[side][i]))
+        return ERR_NOMEM;
     if (!comparison->tables[side])
       return ERR_NOMEM;
-    for (uint32_t i = 0; i < comparison->counts[side]; i++) {
-      struct table *table = &comparison->tables[side][i];
-      if (make(&comparison->runs[side][i].report, table) || compare_list_add(&comparison->list, side, table))
-        return ERR_NOMEM;
-    }
+  }
+  uint32_t runs = comparison->counts[COMPARE_BASE] + comparison->counts[COMPARE_NEW];
+  for (uint32_t i = 0; i < list->count; i++) /* pauses that a run does not have are 0 */
+    list->about[i].number &= list->all_figures || list->about[i].runs == runs;
+  uint32_t weight = about->weight ? compare_list_column(list, about->weight) : MODEL_NONE;
+  job->columns = (struct tree_columns){.count = 2 * list->count, /* numbers, and whether they are known */
+                                       .samples = MODEL_NONE,
+                                       .work = weight,
+                                       .overhead = MODEL_NONE,
+                                       .lockwait = MODEL_NONE,
+                                       .idleness = MODEL_NONE,
+                                       .critical = MODEL_NONE,
+                                       .met = MODEL_NONE};
+  return 0;
+}
+
+/* ---- rows ---- */
+
+/* The rows of a run. */
+struct adding {
+  struct job *job;
+  struct compare_list *list;
+  const struct report *run;
+  const struct table *table;
+  struct tree tree;
+  struct cell *cells; /* [column of the list] */
+  bool *measured;     /* the same */
+  uint32_t rows, process, process_number;
+};
+
+/* Numbers processes of equal ranks from 1 on, in their order, as their own numbers differ between runs. */
+static uint32_t number_process(struct adding *adding)
+{
+  const struct profile *profile = adding->run->profile;
+  uint32_t process = (uint32_t)(adding->run->thread_order[adding->rows] >> 32);
+  if (adding->process_number && process == adding->process)
+    return adding->process_number;
+  adding->process = process;
+  adding->process_number = 1;
+  for (uint32_t i = 0; i < process; i++)
+    adding->process_number +=
+        profile->processes[i].usable && profile->processes[i].rank == profile->processes[process].rank;
+  return adding->process_number;
+}
+
+/* Makes the name under which rows are the same, but for their files and lines; that of the program is its kind.  NULL
+ * without memory. */
+static const char *key_text(const struct adding *adding, bool program)
+{
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  for (uint32_t i = 0; stream && i < adding->list->count; i++) {
+    const struct cell *cell = &adding->cells[i];
+    if (!adding->list->about[i].key || adding->list->columns[i].type == COLUMN_FILE)
+      continue;
+    if (cell->kind == CELL_NUMBER)
+      fprintf(stream, "%010" PRIu64 " ", cell->whole);
+    else
+      fprintf(stream, "%s ", compare_list_text(cell));
+    if (program)
+      break;
+  }
+  return stream && !fclose(stream) ? names_own(&adding->job->names, text) : NULL;
+}
+
+/* Adds the row of the cells to the tree.  Returns its number, MODEL_NONE without memory. */
+static uint32_t add_key(struct adding *adding)
+{
+  struct compare_list *list = adding->list;
+  struct names *names = &adding->job->names;
+  uint32_t name = compare_list_column(list, "name"), file = compare_list_column(list, "file");
+  bool program = compare_list_is_program(list, adding->cells);
+  const char *text = key_text(adding, program);
+  if (!text)
+    return MODEL_NONE;
+  struct names_function function = {.name = text, .raw = text, .file = "", .module = MODEL_NONE};
+  struct tree_row row = {.kind = ROW_PARALLEL,
+                         .function = names_function(names, &function),
+                         .module = MODEL_NONE,
+                         .name = name == MODEL_NONE ? text
+                                 : program          ? ""
+                                                    : compare_list_text(&adding->cells[name]),
+                         .file = ""};
+  if (file != MODEL_NONE && !program) {
+    row.file = compare_list_text(&adding->cells[file]);
+    row.line = (uint32_t)adding->cells[file + 1].whole;
+  }
+  size_t needed = ((size_t)row.function + 1) * list->count;
+  if (row.function == MODEL_NONE || !array_reserve_zero(&list->keys, &list->keys_room, needed, sizeof *list->keys))
+    return MODEL_NONE;
+  memcpy(list->keys + needed - list->count, adding->cells, list->count * sizeof *list->keys);
+  return tree_add(&adding->tree, &row, NULL);
+}
+
+/* Whether a cell is a number, and *value without its decimals. */
+static bool number_of(const struct cell *cell, uint64_t *value)
+{
+  *value = cell->whole;
+  if (cell->kind == CELL_REAL || cell->kind == CELL_PERCENT)
+    *value = model_rounded(cell_value(cell) * pow(10, cell->decimals));
+  return cell->kind == CELL_NUMBER || cell->kind == CELL_REAL || cell->kind == CELL_PERCENT;
+}
+
+static int add_row(void *to, const struct cell *cells)
+{
+  struct adding *adding = to;
+  struct compare_list *list = adding->list;
+  uint32_t process = compare_list_column(list, "process");
+  for (uint32_t i = 0; i < adding->table->columns_count; i++)
+    adding->cells[compare_list_column(list, table_column(adding->table, i)->name)] = cells[i];
+  if (process != MODEL_NONE)
+    adding->cells[process] = cell_count(number_process(adding));
+  adding->rows++;
+  uint32_t row = add_key(adding);
+  if (row == MODEL_NONE)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < list->count; i++) {
+    uint64_t value;
+    adding->measured[i] |= adding->cells[i].kind != CELL_UNKNOWN;
+    if (!list->about[i].number || !number_of(&adding->cells[i], &value))
+      continue;
+    list->about[i].decimals = adding->cells[i].decimals;
+    tree_value(&adding->tree, row, i, value);
+    tree_value(&adding->tree, row, list->count + i, 1);
   }
   return 0;
 }
 
-/* Finds what a sample stands for in the columns that are sampled. */
-static void set_samples(struct comparison *comparison)
+/* The whole of which rows are a part: the time of the program, or the sum. */
+static uint64_t whole_of(const struct adding *adding, uint32_t weight)
 {
-  for (int side = 0; side < COMPARE_SIDES; side++) {
-    const struct job *run = &comparison->runs[side][0];
-    const struct {
-      const char *name;
-      uint32_t column;
-    } sampled[] = {
-        {"samples", run->columns.samples}, {"work_s", run->columns.work}, {"overhead_s", run->columns.overhead}};
-    for (size_t i = 0; i < sizeof sampled / sizeof *sampled; i++) {
-      uint32_t number = compare_list_column(&comparison->list, sampled[i].name);
-      if (number != MODEL_NONE && (!i || sampled[i].column != MODEL_NONE))
-        comparison->list.samples[number][side] = i ? amounts_of(run, sampled[i].column).sample : 1;
-    }
+  uint64_t sum = 0;
+  if (adding->job->options.view == OPTIONS_REGIONS)
+    return construct_exec(&adding->run->constructs->entries[0].sum);
+  for (uint32_t i = 1; i < adding->tree.count; i++) {
+    if (compare_list_is_program(adding->list, compare_list_keys(adding->list, &adding->tree.rows[i])))
+      return tree_excl(&adding->tree, i, weight);
+    sum = model_sum(sum, tree_excl(&adding->tree, i, weight));
   }
+  return sum;
+}
+
+static int add_rows(struct adding *adding, struct compare *compare, int side)
+{
+  struct compare_list *list = adding->list;
+  const struct compare_map map = {.names = &adding->job->names};
+  if (tree_init(&adding->tree, 2 * list->count, "") || !adding->cells || !adding->measured ||
+      table_each(adding->table, add_row, adding))
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < list->count; i++)
+    list->about[i].unknown |= list->all_figures && list->about[i].runs && adding->rows && !adding->measured[i];
+  if (adding->job->columns.work != MODEL_NONE)
+    tree_value(&adding->tree, 0, adding->job->columns.work, whole_of(adding, adding->job->columns.work));
+  memcpy(adding->tree.incl, adding->tree.excl, adding->tree.count * (size_t)adding->tree.columns * sizeof(uint64_t));
+  return compare_add(compare, side, &adding->tree, &map);
+}
+
+int compare_lists_add(struct job *job, struct comparison *comparison)
+{
+  struct compare_list *list = &comparison->list;
+  int status = 0;
+  for (int side = 0; side < COMPARE_SIDES; side++)
+    for (uint32_t i = 0; i < comparison->counts[side] && !status; i++) {
+      struct adding adding = {.job = job,
+                              .list = list,
+                              .run = &comparison->runs[side][i].report,
+                              .table = &comparison->tables[side][i],
+                              .cells = calloc((size_t)list->count + 1, sizeof *adding.cells),
+                              .measured = calloc((size_t)list->count + 1, sizeof *adding.measured)};
+      status = add_rows(&adding, &comparison->compare, side);
+      tree_release(&adding.tree);
+      free(adding.cells);
+      free(adding.measured);
+    }
+  return status;
 }
 
 /* ---- figures ---- */
@@ -112,22 +316,21 @@ static bool is_figure(const void *list, uint32_t column)
   return compare_list_is_figure(list, column);
 }
 
-/* Finds the column of --metric, or the view's own.  Returns 0 or the exit status. */
-static int find_metric(struct job *job, struct comparison *comparison, const struct listed *about)
+int compare_lists_metric(struct job *job, struct comparison *comparison)
 {
   struct compare_result *result = &comparison->result;
-  const struct compare_list *list = &comparison->list;
+  struct compare_list *list = &comparison->list;
   struct table table = {.shown = list->shown};
-  const struct metric_choice choice = {&table, is_figure, list, false, about->metric};
+  const struct metric_choice choice = {&table, is_figure, list, false, find(job->options.view)->metric};
   int status = table_add(&table, &(struct schema){list->columns, list->count, NULL}, NULL) ? job_no_memory() : 0;
   if (!status)
-    status = metric_choice_find(job, &choice, &result->list_column);
+    status = metric_choice_find(job, &choice, &list->metric);
   table_release(&table);
   if (status)
     return status;
-  result->metric = list->columns[result->list_column].name;
-  result->metric_chosen = job->options.metric;
-  enum column_type type = list->columns[result->list_column].type;
+  enum column_type type = list->columns[list->metric].type;
+  result->metric = list->columns[list->metric].name;
+  list->chosen = job->options.metric;
   result->unit = "";
   if (type == COLUMN_PERCENT || type == COLUMN_RATIO)
     result->unit = type == COLUMN_PERCENT ? "%" : "ratio";
@@ -136,208 +339,62 @@ static int find_metric(struct job *job, struct comparison *comparison, const str
   return 0;
 }
 
-/* Allows for the number of figures: of all that are shown, or of the metric's. */
-static int correct(struct comparison *comparison, bool all_figures)
+/* Sets what a sample stands for in a column that is sampled. */
+static void set_sample(const struct comparison *comparison, const char *name, struct compare_metric *metric)
 {
-  const struct compare_list *list = &comparison->list;
+  for (int side = 0; side < COMPARE_SIDES; side++) {
+    const struct job *run = &comparison->runs[side][0];
+    if (!strcmp(name, "samples"))
+      metric->sample[side] = 1;
+    else if (!strcmp(name, "work_s") && run->columns.work != MODEL_NONE)
+      metric->sample[side] = amounts_of(run, run->columns.work).sample;
+    else if (!strcmp(name, "overhead_s") && run->columns.overhead != MODEL_NONE)
+      metric->sample[side] = amounts_of(run, run->columns.overhead).sample;
+  }
+  if (metric->sample[COMPARE_BASE] > 0 && metric->sample[COMPARE_NEW] > 0)
+    metric->basis = COMPARE_COUNTED;
+}
+
+int compare_lists_test(struct comparison *comparison)
+{
+  struct compare_list *list = &comparison->list;
   struct compare_result *result = &comparison->result;
-  if (all_figures)
-    result->compared = compare_correct(list->figures, (size_t)list->lines_count * list->count, sizeof *list->figures);
-  else
-    result->compared =
-        compare_correct(list->figures + result->list_column, list->lines_count, list->count * sizeof *list->figures);
-  return result->compared == SIZE_MAX ? ERR_NOMEM : 0;
-}
-
-/* ---- order ---- */
-
-struct sorter {
-  const struct compare_list *list;
-  uint32_t column, weight, name, file;
-  const char *by; /* a column that a comparison adds */
-  bool plain;     /* rows that are equal in it stay in their order */
-};
-
-/* The amount of both sides, in units so small that they are whole. */
-static uint64_t weigh(const struct compare_line *line, uint32_t column)
-{
-  return model_rounded(1e9 * (line->figures[column].base + line->figures[column].now));
-}
-
-static const char *text_of(const struct compare_line *line, uint32_t column)
-{
-  return line->cells[column].kind == CELL_TEXT ? line->cells[column].text : "";
-}
-
-/* The program first, then the largest figures. */
-static int by_figure(const void *a, const void *b, void *argument)
-{
-  const struct sorter *sorter = argument;
-  const struct compare_line *x = a, *y = b;
-  uint64_t left = model_rounded(1e9 * compare_sort_key(&x->figures[sorter->column], sorter->by));
-  uint64_t right = model_rounded(1e9 * compare_sort_key(&y->figures[sorter->column], sorter->by));
-  bool first = compare_list_is_program(sorter->list, x), other = compare_list_is_program(sorter->list, y);
-  int order = first != other ? other - first : (left < right) - (left > right);
-  if (!order && !sorter->plain) {
-    left = weigh(x, sorter->weight);
-    right = weigh(y, sorter->weight);
-    order = (left < right) - (left > right);
-    if (!order)
-      order = strcmp(text_of(x, sorter->name), text_of(y, sorter->name));
-    if (!order)
-      order = strcmp(text_of(x, sorter->file), text_of(y, sorter->file));
-  }
-  return order ? order : (x->cells > y->cells) - (x->cells < y->cells);
-}
-
-static void sort_by_figure(struct comparison *comparison, const struct listed *about, const char *by)
-{
-  struct compare_list *list = &comparison->list;
-  struct sorter sorter = {.list = list, .column = comparison->result.list_column, .by = by, .plain = !about->weight};
-  if (about->weight) {
-    sorter.weight = compare_list_column(list, about->weight);
-    sorter.name = compare_list_column(list, "name");
-    sorter.file = compare_list_column(list, "file");
-  }
-  if (list->lines_count)
-    qsort_r(list->lines, list->lines_count, sizeof *list->lines, by_figure, &sorter);
-}
-
-/* Numbers constructs in the order of the view. */
-static int number_regions(struct job *job, struct compare_list *list)
-{
-  uint32_t region = compare_list_column(list, "region");
-  for (uint32_t i = 0; i < list->lines_count && region != MODEL_NONE; i++) {
-    char *text;
-    if (asprintf(&text, "R%" PRIu32, i + 1) < 0)
-      return ERR_NOMEM;
-    const char *name = names_own(&job->names, text);
-    if (!name)
-      return ERR_NOMEM;
-    list->lines[i].cells[region] = cell_label(name, i + 1);
-  }
-  return 0;
-}
-
-/* Sorts by the difference, if only one column is shown, then by --sort. */
-static int sort_lines(struct job *job, struct comparison *comparison, const struct listed *about)
-{
-  struct compare_list *list = &comparison->list;
-  const char *sort = job->options.sort;
-  if (about->weight)
-    sort_by_figure(comparison, about, "difference");
-  if (job->options.view == OPTIONS_REGIONS && number_regions(job, list))
+  uint32_t rows = comparison->compare.joined.count;
+  list->figures = calloc((size_t)rows * list->count + 1, sizeof *list->figures);
+  result->figures = calloc(rows, sizeof *result->figures);
+  if (!list->figures || !result->figures)
     return ERR_NOMEM;
-  if (!sort)
-    return 0;
-  if (!isnan(compare_sort_key(&(struct compare_figure){0}, sort))) {
-    sort_by_figure(comparison, about, sort);
-    return 0;
+  for (uint32_t column = 0; column < list->count; column++) {
+    struct compare_metric metric = {.column = column, .inclusive = true, .basis = COMPARE_EXACT, .samples = MODEL_NONE};
+    double scale = list->about[column].decimals == 9 ? 1e-9 : pow(10, -list->about[column].decimals);
+    bool tested = compare_list_is_figure(list, column) && (list->all_figures || column == list->metric);
+    set_sample(comparison, list->columns[column].name, &metric);
+    for (uint32_t row = 0; row < rows; row++) {
+      struct compare_figure *figure = &list->figures[(size_t)row * list->count + column];
+      if (tested)
+        *figure = compare_row(&comparison->compare, row, &metric);
+      figure->base *= scale;
+      figure->now *= scale;
+      if (!tested || !row) /* the root of a list is not shown */
+        figure->probability = NAN;
+    }
   }
-  bool program = list->lines_count && compare_list_is_program(list, &list->lines[0]); /* stays first */
-  return job_sort(job, list->lines + program, list->lines_count - program, sizeof *list->lines);
-}
-
-/* ---- limits ---- */
-
-/* The time of the program in the runs of a side. */
-static double program_time(const struct comparison *comparison, int side)
-{
-  double sum = 0;
-  for (uint32_t i = 0; i < comparison->counts[side]; i++)
-    sum += (double)construct_exec(&comparison->runs[side][i].report.constructs->entries[0].sum);
-  return 1e-9 * sum / comparison->counts[side];
-}
-
-/* Finds the largest figures of the metric, that of the program among them. */
-static void find_largest(struct comparison *comparison, bool regions)
-{
-  const struct compare_list *list = &comparison->list;
-  struct compare_result *result = &comparison->result;
-  if (regions && !strcmp(result->metric, "exec_s"))
-    result->largest = (struct compare_figure){.base = program_time(comparison, COMPARE_BASE),
-                                              .now = program_time(comparison, COMPARE_NEW)};
-  for (uint32_t i = 0; i < list->lines_count; i++) {
-    const struct compare_figure *figure = &list->lines[i].figures[result->list_column];
-    result->largest.base = fmax(result->largest.base, figure->base);
-    result->largest.now = fmax(result->largest.now, figure->now);
-  }
-}
-
-/* The whole of both sides, of which lines are a part: the program's, or the sum. */
-static double whole_of(const struct job *job, const struct comparison *comparison, uint32_t weight)
-{
-  const struct compare_list *list = &comparison->list;
-  double sum = 0;
-  if (job->options.view == OPTIONS_REGIONS)
-    return program_time(comparison, COMPARE_BASE) + program_time(comparison, COMPARE_NEW);
-  for (uint32_t i = 0; i < list->lines_count; i++) {
-    double here = 1e-9 * (double)weigh(&list->lines[i], weight);
-    if (compare_list_is_program(list, &list->lines[i]))
-      return here;
-    sum += here;
-  }
-  return sum;
-}
-
-/* Leaves out what --percent-limit and --max-rows leave out. */
-static void limit(struct job *job, struct comparison *comparison, const struct listed *about)
-{
-  const struct options *options = &job->options;
-  struct compare_list *list = &comparison->list;
-  uint32_t weight = about->weight ? compare_list_column(list, about->weight) : 0, kept = 0, count = list->lines_count;
-  double percent = options->percent_limit, whole = 0;
-  if (percent < 0)
-    percent = options->view == OPTIONS_REGIONS && options->format == OPTIONS_TEXT ? 0.5 : 0;
-  if (percent > 0)
-    whole = whole_of(job, comparison, weight);
-  for (uint32_t i = 0; i < count; i++)
-    if ((percent <= 0 || 1e-9 * (double)weigh(&list->lines[i], weight) >= whole * percent / 100) &&
-        (!options->max_rows || kept < options->max_rows))
-      list->lines[kept++] = list->lines[i];
-  list->lines_count = kept;
-  job->report.left_out = count - kept;
-  job->report.percent_limit = percent;
-  job->report.only_percent_limit = !options->max_rows;
-}
-
-int compare_lists(struct job *job, struct comparison *comparison, bool one_build)
-{
-  struct compare_list *list = &comparison->list;
-  const struct listed *about = find(job->options.view);
-  *list = (struct compare_list){.keys = about->keys, .numbered = about->numbered, .complete = about->all_figures};
-  if (job->options.view == OPTIONS_PARALLELISM && !run_map_one_unit(comparison)) {
-    job_print_error("view 'parallelism' cannot compare work and span of different units");
-    return EXIT_USAGE;
-  }
-  comparison->result.list = list;
-  comparison->result.all_figures = about->all_figures;
-  if (add_runs(comparison, comparison->make))
-    return job_no_memory();
-  set_samples(comparison);
-  int status = find_metric(job, comparison, about);
-  if (!status)
-    status = job_choose_columns(job, comparison->compared_make);
-  if (status)
-    return status;
-  status = compare_list_join(list, one_build);
-  if (!status)
-    status = correct(comparison, about->all_figures);
-  if (!status)
-    status = sort_lines(job, comparison, about);
-  if (status)
-    return job_no_memory();
-  find_largest(comparison, job->options.view == OPTIONS_REGIONS);
-  limit(job, comparison, about);
-  return 0;
+  result->compared = compare_correct(list->figures, (size_t)rows * list->count, sizeof *list->figures);
+  for (uint32_t row = 0; row < rows; row++)
+    result->figures[row] = list->figures[(size_t)row * list->count + list->metric];
+  return result->compared == SIZE_MAX ? ERR_NOMEM : 0;
 }
 
 void compare_lists_release(struct comparison *comparison)
 {
-  compare_list_release(&comparison->list);
+  struct compare_list *list = &comparison->list;
   for (int side = 0; side < COMPARE_SIDES; side++) {
     for (uint32_t i = 0; i < comparison->counts[side] && comparison->tables[side]; i++)
       table_release(&comparison->tables[side][i]);
     free(comparison->tables[side]);
   }
+  free(list->columns);
+  free(list->about);
+  free(list->keys);
+  free(list->figures);
 }

@@ -1,7 +1,7 @@
 /* Comparison of the views that are lists: threads, and those of constructs.
  *
- * Context: BATCH, the main thread.  The runs are only read.  Functions that return a status return 0, or the exit
- * status after they have printed the reason.
+ * Context: BATCH, the main thread.  A list is joined as a tree of two levels, whose rows are those of the runs' tables:
+ * columns that the view names identify them, and numbers are compared without their decimals.
  */
 #ifndef HPCPROF_LITE_COMPARISON_COMPARE_LISTS_H
 #define HPCPROF_LITE_COMPARISON_COMPARE_LISTS_H
@@ -11,12 +11,21 @@
 /* Whether the view is a list. */
 bool compare_lists_has(enum options_view view);
 
-/* Fills the report of a run, in which tree_begin() has made the top-down tree, with all rows of the view. */
+/* Fills the report of a run, in which tree_begin() has made the top-down tree, with all rows of the view.  Returns 0,
+ * or the exit status after it has printed the reason. */
 int compare_lists_load(struct job *run, view_pipeline *pipeline);
 
-/* Joins the tables of the runs, and fills the result with the lines that are shown.  one_build: both sides are of one.
- */
-int compare_lists(struct job *job, struct comparison *comparison, bool one_build);
+/* Makes the columns of the result's list, and of the job, from the tables of the runs.  Returns 0 or ERR_NOMEM. */
+int compare_lists_columns(struct job *job, struct comparison *comparison);
+
+/* Adds the rows of all runs to their sides.  Returns 0 or ERR_NOMEM. */
+int compare_lists_add(struct job *job, struct comparison *comparison);
+
+/* Finds the column of --metric.  Returns 0, or the exit status after it has printed why there is none. */
+int compare_lists_metric(struct job *job, struct comparison *comparison);
+
+/* Computes and tests the figures of the joined rows.  Returns 0 or ERR_NOMEM. */
+int compare_lists_test(struct comparison *comparison);
 
 void compare_lists_release(struct comparison *comparison);
 

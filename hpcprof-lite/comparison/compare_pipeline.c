@@ -278,6 +278,13 @@ static int test_rows(struct job *job, struct comparison *comparison, const struc
   return result->compared == SIZE_MAX ? ERR_NOMEM : 0;
 }
 
+/* Whether a row is that of the program, which stands first in lists. */
+static bool is_program(const struct comparison *comparison, uint32_t row)
+{
+  const struct compare_list *list = comparison->result.list;
+  return list && row && compare_list_is_program(list, compare_list_keys(list, &comparison->compare.joined.rows[row]));
+}
+
 /* Sorts siblings by a column that a comparison adds; its keys replace the values of a column meanwhile. */
 static int sort_by_figures(struct job *job, struct comparison *comparison, const char *name, bool keep_ids)
 {
@@ -288,27 +295,31 @@ static int sort_by_figures(struct job *job, struct comparison *comparison, const
     double key = compare_sort_key(&comparison->result.figures[row], name);
     if (isnan(key))
       return ERR_INPUT;
-    tree->excl[(size_t)row * tree->columns] = model_rounded(key * fine);
+    tree->excl[(size_t)row * tree->columns] = is_program(comparison, row) ? UINT64_MAX : model_rounded(key * fine);
   }
   int status = tree_finish(tree, &order, keep_ids);
   compare_show(&comparison->compare, COMPARE_BASE);
   return status;
 }
 
-/* Sorts the joined tree by the difference, or top-down by the weight in both sides; then by --sort, with the same
- * IDs. */
+/* Sorts the joined tree by the difference, top-down by the weight in both sides, threads by what identifies them; then
+ * by --sort, with the same IDs. */
 static int sort_rows(struct job *job, struct comparison *comparison)
 {
   struct tree *tree = &comparison->compare.joined;
   const char *sort = job->options.sort;
   struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &job->columns};
+  bool list = comparison->result.list,
+       plain = list ? comparison->list.all_figures : job->options.view == OPTIONS_TOPDOWN;
   compare_show(&comparison->compare, COMPARE_BASE);
-  int status = job->options.view == OPTIONS_TOPDOWN ? tree_finish(tree, &order, false)
-                                                    : sort_by_figures(job, comparison, "difference", false);
+  int status = plain ? tree_finish(tree, &order, false) : sort_by_figures(job, comparison, "difference", false);
   if (!status && sort)
     status = sort_by_figures(job, comparison, sort, true);
-  if (status == ERR_INPUT) /* it is a column of the view */
+  if (status == ERR_INPUT) { /* it is a column of the view */
+    compare_show(&comparison->compare, list ? COMPARE_NEW : COMPARE_BASE);
     status = job_sort_tree(job, tree);
+    compare_show(&comparison->compare, COMPARE_BASE);
+  }
   return status ? job_no_memory() : 0;
 }
 
@@ -327,37 +338,57 @@ static bool same_program(const struct comparison *comparison)
   return false;
 }
 
+/* Makes the columns of the job, finds the one that is compared, and adds the runs to their sides.  Returns 0 or the
+ * exit status. */
+static int add_sides(struct job *job, struct comparison *comparison, struct compare_metric *metric)
+{
+  bool list = compare_lists_has(job->options.view);
+  struct compare *compare = &comparison->compare;
+  const struct job *newest = &comparison->runs[COMPARE_NEW][comparison->counts[COMPARE_NEW] - 1];
+  int status = list ? compare_lists_columns(job, comparison) : run_map_columns(job, comparison);
+  if (!status)
+    status = compare_begin(compare, job->columns.count + !list, list ? "" : newest->report.tree->rows[0].name);
+  compare->is_list = list;
+  if (!status && list)
+    status = compare_lists_add(job, comparison);
+  if (status)
+    return job_no_memory();
+  status = list ? compare_lists_metric(job, comparison) : find_metric(job, comparison, metric);
+  if (!status && !list && add_runs(job, comparison))
+    status = job_no_memory();
+  return status;
+}
+
 static int join_rows(struct job *job, struct comparison *comparison)
 {
   struct compare_metric metric;
-  const struct job *newest = &comparison->runs[COMPARE_NEW][comparison->counts[COMPARE_NEW] - 1];
-  int status = run_map_columns(job, comparison);
-  if (!status)
-    status = compare_begin(&comparison->compare, job->columns.count + 1, newest->report.tree->rows[0].name);
-  if (status)
-    return job_no_memory();
-  status = find_metric(job, comparison, &metric);
+  struct compare *compare = &comparison->compare;
+  bool list = compare_lists_has(job->options.view);
+  if (job->options.view == OPTIONS_PARALLELISM && !run_map_one_unit(comparison)) {
+    job_print_error("view 'parallelism' cannot compare work and span of different units");
+    return EXIT_USAGE;
+  }
+  int status = add_sides(job, comparison, &metric);
   if (status)
     return status;
-  status = add_runs(job, comparison);
+  status = compare_join(compare, &job->names, job->profile.catalog.modules, same_program(comparison));
   if (!status)
-    status = compare_join(&comparison->compare, &job->names, job->profile.catalog.modules, same_program(comparison));
-  if (!status)
-    status = test_rows(job, comparison, &metric);
+    status = list ? compare_lists_test(comparison) : test_rows(job, comparison, &metric);
   if (status)
     return job_no_memory();
-  job->report.tree = &comparison->compare.joined;
+  job->report.tree = &compare->joined;
   status = job_choose_columns(job, comparison->compared_make);
-  if (status)
-    return status;
-  status = sort_rows(job, comparison);
+  if (list && job->options.view != OPTIONS_REGIONS && job->options.percent_limit < 0)
+    job->options.percent_limit = 0; /* they omit no rows, as without --compare */
+  if (!status)
+    status = sort_rows(job, comparison);
   if (!status)
     status = tree_limit(job);
   if (status)
     return status;
-  compare_show(&comparison->compare, COMPARE_NEW);
+  compare_show(compare, COMPARE_NEW);
   if (job->options.view == OPTIONS_TOPDOWN)
-    tree_inclusive(&comparison->compare.joined); /* the sums of rounded means */
+    tree_inclusive(&compare->joined); /* the sums of rounded means */
   return 0;
 }
 
@@ -408,10 +439,7 @@ int compare_pipeline(struct job *job, struct comparison *comparison)
   }
   job->profile.workspan.is_time = newest->profile.workspan.is_time;
   job->profile.workspan.unit = newest->profile.workspan.unit; /* of which it stays the owner */
-  if (compare_lists_has(job->options.view))
-    status = compare_lists(job, comparison, same_program(comparison));
-  else
-    status = join_rows(job, comparison);
+  status = join_rows(job, comparison);
   if (!status && job->options.view == OPTIONS_SUMMARY)
     status = compare_items(comparison) ? job_no_memory() : 0;
   struct gate_side base = {comparison->runs[COMPARE_BASE], comparison->counts[COMPARE_BASE]};

@@ -2,7 +2,6 @@
 #ifndef HPCPROF_LITE_COMPARISON_COMPARISON_H
 #define HPCPROF_LITE_COMPARISON_COMPARISON_H
 
-#include "hpcprof-lite/algorithms/compare_list.h"
 #include "hpcprof-lite/job.h"
 
 /* Fills a report after tree_begin().  Returns 0, or the exit status after it has printed the reason. */
@@ -15,8 +14,8 @@ struct comparison {
   struct job *runs[COMPARE_SIDES];   /* arrays */
   char **directories[COMPARE_SIDES];
   uint32_t counts[COMPARE_SIDES];
-  struct compare compare;              /* of a view that is a tree, */
-  struct compare_list list;            /* and of one that is a list */
+  struct compare compare;
+  struct compare_list list;            /* of a view that is one */
   struct table *tables[COMPARE_SIDES]; /* arrays: of its runs */
   struct compare_result result;
   struct scaling scaling; /* of --scaling, whose runs are all those of COMPARE_NEW */

@@ -1,156 +1,196 @@
 #include "hpcprof-lite/report/comparison/compare_list_view.h"
 
-#include "hpcprof-lite/algorithms/compare_list.h"
 #include "hpcprof-lite/report/comparison/compare_cells.h"
 #include "hpcprof-lite/report/comparison/compare_text.h"
-#include "hpcprof-lite/report/constructs/construct_text.h"
-#include "hpcprof-lite/report/legend.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { ALL_FIGURES_MAX = 16 /* threads: of more, text shows one figure */, MORE_CELLS = 3 };
+enum { ALL_FIGURES_MAX = 16 /* threads: of more, text shows one figure */, MORE_CELLS = 3, REGION_TEXT = 16 };
 
 /* ---- the table ---- */
 
-static void fill(const void *context, const void *row, struct cell *cells)
+/* What the cells of a row are filled from. */
+struct filling {
+  const struct report *report;
+  char region[REGION_TEXT]; /* the number of the row that was filled last */
+};
+
+/* A number of the new side; nothing if no run knows it. */
+static struct cell number(const struct report *report, const struct tree_row *row, uint32_t column)
 {
-  const struct compare_list *list = context;
-  const struct compare_line *line = row;
-  memcpy(cells, line->cells, list->count * sizeof *cells);
+  const struct compare_list *list = report->comparison->list;
+  uint32_t at = (uint32_t)(row - report->tree->rows);
+  if (!compare_list_is_figure(list, column) ||
+      (!list->all_figures && !tree_excl(report->tree, at, list->count + column)))
+    return cell_empty();
+  return (struct cell){
+      .kind = CELL_NUMBER, .decimals = list->about[column].decimals, .whole = tree_excl(report->tree, at, column)};
+}
+
+static void fill(const void *context, const void *from, struct cell *cells)
+{
+  struct filling *filling = (struct filling *)context;
+  const struct compare_list *list = filling->report->comparison->list;
+  const struct tree_row *row = from;
+  bool root = row->function == MODEL_NONE;
+  const struct cell *keys = root ? NULL : compare_list_keys(list, row);
+  snprintf(filling->region, sizeof filling->region, "R%" PRIu32, row->id);
+  for (uint32_t i = 0; i < list->count; i++) {
+    cells[i] = cell_empty();
+    if (root)
+      continue;
+    if (list->about[i].key)
+      cells[i] = keys[i];
+    else if (i && list->about[i - 1].key && list->columns[i - 1].type == COLUMN_FILE)
+      cells[i] = cell_optional(row->line, row->line);
+    else if (list->about[i].number)
+      cells[i] = number(filling->report, row, i);
+    else if (!strcmp(list->columns[i].name, "region") && !strcmp(filling->report->view, "regions"))
+      cells[i] = cell_label(filling->region, row->id);
+  }
+}
+
+static const struct compare_figure *figures_of(const struct report *report, const struct tree_row *row)
+{
+  const struct compare_list *list = report->comparison->list;
+  return &list->figures[(size_t)(row - report->tree->rows) * list->count];
 }
 
 static const struct compare_figure *compared_figure(const struct report *report, const void *row)
 {
-  const struct compare_line *line = row;
-  return &line->figures[report->comparison->list_column];
+  return &figures_of(report, row)[report->comparison->list->metric];
 }
 
-/* Base, difference and ratio of each column that formats other than text show. */
+/* Base, difference and ratio of each number. */
 static void fill_more(const void *context, const void *row, struct cell *cells)
 {
-  const struct compare_list *list = context;
-  const struct compare_line *line = row;
+  const struct report *report = context;
+  const struct compare_list *list = report->comparison->list;
+  const struct compare_figure *figures = figures_of(report, row);
   for (uint32_t i = 0; i < list->count; i++) {
-    const struct compare_figure *figure = &line->figures[i];
-    bool known = compare_list_is_figure(list, i), positive = known && figure->base > 0;
-    if (!compare_list_is_number(&list->columns[i]))
+    bool known = compare_list_is_figure(list, i), positive = known && figures[i].base > 0;
+    if (!list->about[i].number)
       continue;
-    *cells++ = cell_optional_real(known, figure->base, 9);
-    *cells++ = cell_optional_real(known, figure->now - figure->base, 9);
-    *cells++ = cell_optional_real(positive, positive ? figure->now / figure->base : 0, 6);
+    *cells++ = cell_optional_real(known, figures[i].base, 9);
+    *cells++ = cell_optional_real(known, figures[i].now - figures[i].base, 9);
+    *cells++ = cell_optional_real(positive, positive ? figures[i].now / figures[i].base : 0, 6);
   }
 }
 
-static int add_more(struct table *table, const struct compare_list *list)
+static int add_more(const struct report *report, struct table *table)
 {
   static const struct {
     const char *ending, *help;
   } more[MORE_CELLS] = {{"base", "the figure in the base"},
                         {"difference", "new minus base of the figure"},
                         {"ratio", "new / base of the figure"}};
+  const struct compare_list *list = report->comparison->list;
   uint32_t count = 0;
   struct table_column *columns = table_memory(table, (size_t)MORE_CELLS * list->count * sizeof *columns);
   if (!columns)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < list->count; i++)
-    for (size_t j = 0; j < MORE_CELLS && compare_list_is_number(&list->columns[i]); j++) {
+    for (size_t j = 0; j < MORE_CELLS && list->about[i].number; j++) {
       const char *name = table_name(table, "%s_%s", list->columns[i].name, more[j].ending);
       if (!name)
         return ERR_NOMEM;
       columns[count++] = (struct table_column){.name = name, .type = COLUMN_RATIO, .help = more[j].help};
     }
-  return table_add(table, &(struct schema){columns, count, fill_more}, list);
+  return table_add(table, &(struct schema){columns, count, fill_more}, report);
 }
 
-REPORT_EACH(each_line, report->comparison->list->lines, report->comparison->list->lines_count)
+static int each_row(const void *source, table_take *take, void *to)
+{
+  const struct report *report = source;
+  const struct tree *tree = report->tree;
+  int status = 0;
+  for (uint32_t i = 1; i < tree->count && !status; i++) /* the root is not shown */
+    if (report->shown[tree->order[i]])
+      status = take(to, &tree->rows[tree->order[i]]);
+  return status;
+}
 
 int compare_list_view_table(const struct report *report, struct table *table)
 {
   const struct compare_list *list = report->comparison->list;
-  table->each = each_line;
+  struct filling *filling = table_memory(table, sizeof *filling);
+  table->each = each_row;
   table->source = report;
   table->shown = list->shown;
-  int status = table_add(table, &(struct schema){list->columns, list->count, fill}, list);
+  if (!filling)
+    return ERR_NOMEM;
+  filling->report = report;
+  int status = table_add(table, &(struct schema){list->columns, list->count, fill}, filling);
   if (!status)
     status = compare_cells_add(table, compared_figure, report);
-  return status || !report->comparison->all_figures ? status : add_more(table, list);
+  return status || !list->all_figures ? status : add_more(report, table);
 }
 
-/* ---- text ---- */
+/* ---- threads as text ---- */
 
 static bool is_time(const struct compare_list *list, uint32_t column)
 {
   return list->columns[column].type == COLUMN_SECONDS;
 }
 
-/* The decimals of all times that are shown. */
-static unsigned decimals_of_times(const struct compare_result *result, bool all)
+/* What prints a row of the tree. */
+typedef void row_printer(void *to, const struct report *report, const struct tree_row *row);
+
+static void each_shown(const struct report *report, row_printer *print, void *to)
 {
-  const struct compare_list *list = result->list;
-  struct compare_figure largest = {0};
-  for (uint32_t i = 0; i < list->lines_count; i++)
-    for (uint32_t column = 0; column < list->count; column++) {
-      if (!is_time(list, column) || (!all && column != result->list_column))
-        continue;
-      largest.base = fmax(largest.base, list->lines[i].figures[column].base);
-      largest.now = fmax(largest.now, list->lines[i].figures[column].now);
+  for (uint32_t i = 1; i < report->tree->count; i++)
+    if (report->shown[report->tree->order[i]])
+      print(to, report, &report->tree->rows[report->tree->order[i]]);
+}
+
+/* How the threads are shown. */
+struct showing {
+  bool all, processes;
+  struct compare_figure largest; /* of all times that are shown */
+};
+
+static void look(void *to, const struct report *report, const struct tree_row *row)
+{
+  struct showing *showing = to;
+  const struct compare_list *list = report->comparison->list;
+  const struct compare_figure *figures = figures_of(report, row);
+  showing->processes |= compare_list_keys(list, row)[compare_list_column(list, "process")].whole > 1;
+  for (uint32_t column = 0; column < list->count; column++)
+    if (is_time(list, column) && (showing->all || column == list->metric)) {
+      showing->largest.base = fmax(showing->largest.base, figures[column].base);
+      showing->largest.now = fmax(showing->largest.now, figures[column].now);
     }
-  return compare_text_decimals(&largest);
 }
 
-static const char *text_of(const struct compare_list *list, const struct compare_line *line, const char *name)
+static void print_figure(const struct showing *showing, const struct report *report, const struct tree_row *row,
+                         uint32_t column)
 {
-  const struct cell *cell = &line->cells[compare_list_column(list, name)];
-  return cell->kind == CELL_TEXT ? cell->text : "";
-}
-
-void compare_list_view_constructs(const struct report *report)
-{
-  const struct compare_result *result = report->comparison;
-  const struct compare_list *list = result->list;
-  struct terminal terminal;
-  unsigned decimals = compare_text_decimals(&result->largest);
-  compare_text_begin(report, &terminal, "Construct", result->metric);
-  for (uint32_t i = 0; i < list->lines_count; i++) {
-    const struct compare_line *line = &list->lines[i];
-    char name[TERMINAL_TEXT_MAX];
-    bool program = compare_list_is_program(list, line);
-    const struct construct_place place = {text_of(list, line, "kind"), program ? "" : text_of(list, line, "name"),
-                                          program ? "" : text_of(list, line, "file"),
-                                          (uint32_t)line->cells[compare_list_column(list, "line")].whole};
-    construct_text_name(&terminal, &place, terminal_room(&terminal, COMPARE_TEXT_WIDTH), name);
-    compare_text_figure(report, &line->figures[result->list_column], result->unit, decimals);
-    fprintf(report->stream, "  %s\n", name);
-  }
-  compare_text_end(report);
-}
-
-static void print_thread(FILE *stream, const struct cell *rank, uint64_t process, uint64_t thread)
-{
-  if (rank->kind == CELL_NUMBER)
-    fprintf(stream, "rank %" PRIu64 ", ", rank->whole);
-  if (process)
-    fprintf(stream, "process %" PRIu64 ", ", process);
-  fprintf(stream, "thread %" PRIu64 "\n", thread);
-}
-
-static void print_figure(const struct report *report, const struct compare_line *line, uint32_t column,
-                         unsigned decimals)
-{
-  compare_text_figure(report, &line->figures[column], is_time(report->comparison->list, column) ? "s" : "", decimals);
+  compare_text_figure(report, &figures_of(report, row)[column], is_time(report->comparison->list, column) ? "s" : "",
+                      compare_text_decimals(&showing->largest));
   fputs("  ", report->stream);
 }
 
-/* A line for each figure that is not 0 on both sides. */
-static void print_all_figures(const struct report *report, const struct compare_line *line, unsigned decimals)
+static void print_thread(void *to, const struct report *report, const struct tree_row *row)
 {
+  const struct showing *showing = to;
   const struct compare_list *list = report->comparison->list;
-  for (uint32_t i = 0; i < list->count; i++) {
-    if (!compare_list_is_figure(list, i) || (line->figures[i].base == 0 && line->figures[i].now == 0))
+  const struct cell *keys = compare_list_keys(list, row), *rank = &keys[compare_list_column(list, "rank")];
+  const struct compare_figure *figures = figures_of(report, row);
+  if (showing->all)
+    fprintf(report->stream, "%*s", COMPARE_TEXT_WIDTH, "");
+  else
+    print_figure(showing, report, row, list->metric);
+  if (rank->kind == CELL_NUMBER)
+    fprintf(report->stream, "rank %" PRIu64 ", ", rank->whole);
+  if (showing->processes)
+    fprintf(report->stream, "process %" PRIu64 ", ", keys[compare_list_column(list, "process")].whole);
+  fprintf(report->stream, "thread %" PRIu64 "\n", keys[compare_list_column(list, "thread")].whole);
+  for (uint32_t i = 0; showing->all && i < list->count; i++) {
+    if (!compare_list_is_figure(list, i) || (figures[i].base == 0 && figures[i].now == 0))
       continue;
-    print_figure(report, line, i, decimals);
+    print_figure(showing, report, row, i);
     fprintf(report->stream, "  %s\n", list->columns[i].name);
   }
 }
@@ -158,25 +198,11 @@ static void print_all_figures(const struct report *report, const struct compare_
 void compare_list_view_threads(const struct report *report)
 {
   const struct compare_result *result = report->comparison;
-  const struct compare_list *list = result->list;
-  uint32_t rank = compare_list_column(list, "rank"), process = compare_list_column(list, "process");
-  uint32_t thread = compare_list_column(list, "thread");
-  bool all = !result->metric_chosen && list->lines_count <= ALL_FIGURES_MAX, processes = false;
-  unsigned decimals = decimals_of_times(result, all);
+  uint32_t threads = report->tree->count - 1 - report->left_out;
+  struct showing showing = {.all = !result->list->chosen && threads <= ALL_FIGURES_MAX};
   struct terminal terminal;
-  for (uint32_t i = 0; i < list->lines_count; i++)
-    processes |= list->lines[i].cells[process].whole > 1;
-  compare_text_begin(report, &terminal, "Thread", all ? NULL : result->metric);
-  for (uint32_t i = 0; i < list->lines_count; i++) {
-    const struct compare_line *line = &list->lines[i];
-    if (all)
-      fprintf(report->stream, "%*s", COMPARE_TEXT_WIDTH, "");
-    else
-      print_figure(report, line, result->list_column, decimals);
-    print_thread(report->stream, &line->cells[rank], processes ? line->cells[process].whole : 0,
-                 line->cells[thread].whole);
-    if (all)
-      print_all_figures(report, line, decimals);
-  }
+  each_shown(report, look, &showing);
+  compare_text_begin(report, &terminal, "Thread", showing.all ? NULL : result->metric);
+  each_shown(report, print_thread, &showing);
   compare_text_end(report);
 }

@@ -3,21 +3,31 @@
 #include "hpcprof-lite/report/comparison/compare_cells.h"
 #include "hpcprof-lite/report/comparison/compare_text.h"
 #include "hpcprof-lite/report/comparison/gate_view.h"
+#include "hpcprof-lite/report/constructs/construct_text.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { PLACE_MAX = 32, PLACE_TEXT = 4200, FUNCTIONS_MAX = 10 };
+enum { PLACE_MAX = 32, FUNCTIONS_MAX = 10 };
 
-/* ---- trees ---- */
+/* ---- trees, and lists of constructs ---- */
 
 /* The name of a row, and the source line at the right edge if there is room for it. */
 static void print_name(const struct report *report, const struct terminal *terminal, uint32_t number)
 {
   const struct tree_row *row = &report->tree->rows[number];
   unsigned width = terminal_room(terminal, COMPARE_TEXT_WIDTH), most = width / 2;
-  char name[TERMINAL_TEXT_MAX], place[TERMINAL_TEXT_MAX], text[PLACE_TEXT];
+  char name[TERMINAL_TEXT_MAX], place[TERMINAL_TEXT_MAX], text[CONSTRUCT_TEXT_MAX];
+  const struct compare_list *list = report->comparison->list;
+  if (list) {
+    const struct cell *keys = compare_list_keys(list, row);
+    const struct construct_place where = {compare_list_text(&keys[compare_list_column(list, "kind")]), row->name,
+                                          row->file, row->line};
+    construct_text_name(terminal, &where, width, name);
+    fprintf(report->stream, "  %s\n", name);
+    return;
+  }
   unsigned indent = row->depth < most ? row->depth : most;
   unsigned used = terminal_fit(terminal, row->name, width - indent, name);
   bool own_place = (row->kind == ROW_FUNCTION || row->kind == ROW_INLINED) && row->file[0] && row->line;
@@ -40,8 +50,8 @@ void compare_view_tree(const struct report *report)
     largest.base = fmax(largest.base, result->figures[row].base);
     largest.now = fmax(largest.now, result->figures[row].now);
   }
-  compare_text_begin(report, &terminal, "Name", result->metric);
-  for (uint32_t i = 0; i < tree->count; i++) {
+  compare_text_begin(report, &terminal, result->list ? "Construct" : "Name", result->metric);
+  for (uint32_t i = result->list ? 1 : 0; i < tree->count; i++) { /* the root of a list is not shown */
     uint32_t row = tree->order[i];
     if (!report->shown[row])
       continue;
