@@ -17,8 +17,8 @@ uint32_t compare_list_column(const struct compare_list *list, const char *name)
 
 bool compare_list_is_program(const struct compare_list *list, const struct cell *keys)
 {
-  uint32_t kind = compare_list_column(list, "kind");
-  return kind != MODEL_NONE && !strcmp(compare_list_text(&keys[kind]), profile_directive_name(DIRECTIVE_PROGRAM));
+  return list->kind != MODEL_NONE &&
+         !strcmp(compare_list_text(&keys[list->kind]), profile_directive_name(DIRECTIVE_PROGRAM));
 }
 
 int compare_begin(struct compare *compare, uint32_t columns, const char *name)

@@ -77,7 +77,8 @@ struct compare_item {
 };
 
 /* A view that is a list, joined as a tree of two levels.  The tree has a column for the numbers of each of the list,
- * without their decimals, and as many more that count the runs in which they are known. */
+ * without their decimals, and unless all figures are compared as many more that count the runs in which they are known.
+ */
 struct compare_list {
   struct table_column *columns; /* of all runs */
   struct compare_list_column {
@@ -87,12 +88,13 @@ struct compare_list {
     uint8_t decimals;
     uint32_t runs; /* that have it */
   } * about;
-  uint32_t count, metric;         /* metric: the column that is compared */
-  bool chosen;                    /* by --metric */
-  bool all_figures;               /* all columns are compared; what a run lacks is 0, and shown as such */
-  const char *shown;              /* names of the columns that text shows */
-  struct cell *keys;              /* [function of a row * count + column] cells that identify rows */
-  struct compare_figure *figures; /* [row * count + column] */
+  uint32_t count, metric;             /* metric: the column that is compared */
+  uint32_t kind, name, file, process; /* columns with these names, or MODEL_NONE */
+  bool chosen;                        /* by --metric */
+  bool all_figures;                   /* all columns are compared; what a run lacks is 0, and shown as such */
+  const char *shown;                  /* names of the columns that text shows */
+  struct cell *keys;                  /* [function of a row * count + column] cells that identify rows */
+  struct compare_figure *figures;     /* [row * count + column] */
   size_t columns_room, about_room, keys_room;
 };
 

@@ -132,11 +132,15 @@ int compare_lists_columns(struct job *job, struct comparison *comparison)
     if (!comparison->tables[side])
       return ERR_NOMEM;
   }
+  list->kind = compare_list_column(list, "kind");
+  list->name = compare_list_column(list, "name");
+  list->file = compare_list_column(list, "file");
+  list->process = compare_list_column(list, "process");
   uint32_t runs = comparison->counts[COMPARE_BASE] + comparison->counts[COMPARE_NEW];
   for (uint32_t i = 0; i < list->count; i++) /* pauses that a run does not have are 0 */
     list->about[i].number &= list->all_figures || list->about[i].runs == runs;
   uint32_t weight = about->weight ? compare_list_column(list, about->weight) : MODEL_NONE;
-  job->columns = (struct tree_columns){.count = 2 * list->count, /* numbers, and whether they are known */
+  job->columns = (struct tree_columns){.count = list->all_figures ? list->count : 2 * list->count,
                                        .samples = MODEL_NONE,
                                        .work = weight,
                                        .overhead = MODEL_NONE,
@@ -149,6 +153,8 @@ int compare_lists_columns(struct job *job, struct comparison *comparison)
 
 /* ---- rows ---- */
 
+enum { NUMBER_TEXT = 24 };
+
 /* The rows of a run. */
 struct adding {
   struct job *job;
@@ -158,6 +164,9 @@ struct adding {
   struct tree tree;
   struct cell *cells; /* [column of the list] */
   bool *measured;     /* the same */
+  uint32_t *map;      /* [column of the table] that of the list */
+  char *key;
+  size_t key_room;
   uint32_t rows, process, process_number;
 };
 
@@ -178,23 +187,24 @@ static uint32_t number_process(struct adding *adding)
 
 /* Makes the name under which rows are the same, but for their files and lines; that of the program is its kind.  NULL
  * without memory. */
-static const char *key_text(const struct adding *adding, bool program)
+static const char *key_text(struct adding *adding, bool program)
 {
-  char *text = NULL;
-  size_t size;
-  FILE *stream = open_memstream(&text, &size);
-  for (uint32_t i = 0; stream && i < adding->list->count; i++) {
+  size_t size = 0;
+  for (uint32_t i = 0; i < adding->list->count; i++) {
     const struct cell *cell = &adding->cells[i];
-    if (!adding->list->about[i].key || adding->list->columns[i].type == COLUMN_FILE)
+    if (!adding->list->about[i].key || i == adding->list->file)
       continue;
-    if (cell->kind == CELL_NUMBER)
-      fprintf(stream, "%010" PRIu64 " ", cell->whole);
-    else
-      fprintf(stream, "%s ", compare_list_text(cell));
+    const char *text = compare_list_text(cell);
+    size_t needed = size + strlen(text) + NUMBER_TEXT;
+    if (!array_reserve(&adding->key, &adding->key_room, needed, 1))
+      return NULL;
+    char *at = adding->key + size;
+    size += (size_t)(cell->kind == CELL_NUMBER ? snprintf(at, NUMBER_TEXT, "%010" PRIu64 " ", cell->whole)
+                                               : sprintf(at, "%s ", text));
     if (program)
       break;
   }
-  return stream && !fclose(stream) ? names_own(&adding->job->names, text) : NULL;
+  return names_own(&adding->job->names, strdup(adding->key));
 }
 
 /* Adds the row of the cells to the tree.  Returns its number, MODEL_NONE without memory. */
@@ -202,7 +212,6 @@ static uint32_t add_key(struct adding *adding)
 {
   struct compare_list *list = adding->list;
   struct names *names = &adding->job->names;
-  uint32_t name = compare_list_column(list, "name"), file = compare_list_column(list, "file");
   bool program = compare_list_is_program(list, adding->cells);
   const char *text = key_text(adding, program);
   if (!text)
@@ -211,13 +220,13 @@ static uint32_t add_key(struct adding *adding)
   struct tree_row row = {.kind = ROW_PARALLEL,
                          .function = names_function(names, &function),
                          .module = MODEL_NONE,
-                         .name = name == MODEL_NONE ? text
-                                 : program          ? ""
-                                                    : compare_list_text(&adding->cells[name]),
+                         .name = program ? "" : text,
                          .file = ""};
-  if (file != MODEL_NONE && !program) {
-    row.file = compare_list_text(&adding->cells[file]);
-    row.line = (uint32_t)adding->cells[file + 1].whole;
+  if (list->name != MODEL_NONE && !program)
+    row.name = compare_list_text(&adding->cells[list->name]);
+  if (list->file != MODEL_NONE && !program) {
+    row.file = compare_list_text(&adding->cells[list->file]);
+    row.line = (uint32_t)adding->cells[list->file + 1].whole;
   }
   size_t needed = ((size_t)row.function + 1) * list->count;
   if (row.function == MODEL_NONE || !array_reserve_zero(&list->keys, &list->keys_room, needed, sizeof *list->keys))
@@ -239,11 +248,10 @@ static int add_row(void *to, const struct cell *cells)
 {
   struct adding *adding = to;
   struct compare_list *list = adding->list;
-  uint32_t process = compare_list_column(list, "process");
   for (uint32_t i = 0; i < adding->table->columns_count; i++)
-    adding->cells[compare_list_column(list, table_column(adding->table, i)->name)] = cells[i];
-  if (process != MODEL_NONE)
-    adding->cells[process] = cell_count(number_process(adding));
+    adding->cells[adding->map[i]] = cells[i];
+  if (list->process != MODEL_NONE)
+    adding->cells[list->process] = cell_count(number_process(adding));
   adding->rows++;
   uint32_t row = add_key(adding);
   if (row == MODEL_NONE)
@@ -255,7 +263,8 @@ static int add_row(void *to, const struct cell *cells)
       continue;
     list->about[i].decimals = adding->cells[i].decimals;
     tree_value(&adding->tree, row, i, value);
-    tree_value(&adding->tree, row, list->count + i, 1);
+    if (!list->all_figures)
+      tree_value(&adding->tree, row, list->count + i, 1);
   }
   return 0;
 }
@@ -278,8 +287,11 @@ static int add_rows(struct adding *adding, struct compare *compare, int side)
 {
   struct compare_list *list = adding->list;
   const struct compare_map map = {.names = &adding->job->names};
-  if (tree_init(&adding->tree, 2 * list->count, "") || !adding->cells || !adding->measured ||
-      table_each(adding->table, add_row, adding))
+  if (tree_init(&adding->tree, adding->job->columns.count, "") || !adding->cells || !adding->measured || !adding->map)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < adding->table->columns_count; i++)
+    adding->map[i] = compare_list_column(list, table_column(adding->table, i)->name);
+  if (table_each(adding->table, add_row, adding))
     return ERR_NOMEM;
   for (uint32_t i = 0; i < list->count; i++)
     list->about[i].unknown |= list->all_figures && list->about[i].runs && adding->rows && !adding->measured[i];
@@ -300,11 +312,14 @@ int compare_lists_add(struct job *job, struct comparison *comparison)
                               .run = &comparison->runs[side][i].report,
                               .table = &comparison->tables[side][i],
                               .cells = calloc((size_t)list->count + 1, sizeof *adding.cells),
-                              .measured = calloc((size_t)list->count + 1, sizeof *adding.measured)};
+                              .measured = calloc((size_t)list->count + 1, sizeof *adding.measured),
+                              .map = calloc((size_t)list->count + 1, sizeof *adding.map)};
       status = add_rows(&adding, &comparison->compare, side);
       tree_release(&adding.tree);
       free(adding.cells);
       free(adding.measured);
+      free(adding.map);
+      free(adding.key);
     }
   return status;
 }

@@ -309,16 +309,19 @@ static int sort_rows(struct job *job, struct comparison *comparison)
   struct tree *tree = &comparison->compare.joined;
   const char *sort = job->options.sort;
   struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &job->columns};
-  bool list = comparison->result.list,
-       plain = list ? comparison->list.all_figures : job->options.view == OPTIONS_TOPDOWN;
-  compare_show(&comparison->compare, COMPARE_BASE);
+  bool list = comparison->result.list, by_keys = list && comparison->list.all_figures;
+  bool plain = by_keys || job->options.view == OPTIONS_TOPDOWN;
+  if (!by_keys)
+    compare_show(&comparison->compare, COMPARE_BASE);
   int status = plain ? tree_finish(tree, &order, false) : sort_by_figures(job, comparison, "difference", false);
   if (!status && sort)
     status = sort_by_figures(job, comparison, sort, true);
   if (status == ERR_INPUT) { /* it is a column of the view */
-    compare_show(&comparison->compare, list ? COMPARE_NEW : COMPARE_BASE);
+    if (list)
+      compare_show(&comparison->compare, COMPARE_NEW);
     status = job_sort_tree(job, tree);
-    compare_show(&comparison->compare, COMPARE_BASE);
+    if (list)
+      compare_show(&comparison->compare, COMPARE_BASE);
   }
   return status ? job_no_memory() : 0;
 }

@@ -43,7 +43,7 @@ static void fill(const void *context, const void *from, struct cell *cells)
       continue;
     if (list->about[i].key)
       cells[i] = keys[i];
-    else if (i && list->about[i - 1].key && list->columns[i - 1].type == COLUMN_FILE)
+    else if (list->file != MODEL_NONE && i == list->file + 1)
       cells[i] = cell_optional(row->line, row->line);
     else if (list->about[i].number)
       cells[i] = number(filling->report, row, i);
@@ -156,7 +156,7 @@ static void look(void *to, const struct report *report, const struct tree_row *r
   struct showing *showing = to;
   const struct compare_list *list = report->comparison->list;
   const struct compare_figure *figures = figures_of(report, row);
-  showing->processes |= compare_list_keys(list, row)[compare_list_column(list, "process")].whole > 1;
+  showing->processes |= compare_list_keys(list, row)[list->process].whole > 1;
   for (uint32_t column = 0; column < list->count; column++)
     if (is_time(list, column) && (showing->all || column == list->metric)) {
       showing->largest.base = fmax(showing->largest.base, figures[column].base);
@@ -185,7 +185,7 @@ static void print_thread(void *to, const struct report *report, const struct tre
   if (rank->kind == CELL_NUMBER)
     fprintf(report->stream, "rank %" PRIu64 ", ", rank->whole);
   if (showing->processes)
-    fprintf(report->stream, "process %" PRIu64 ", ", keys[compare_list_column(list, "process")].whole);
+    fprintf(report->stream, "process %" PRIu64 ", ", keys[list->process].whole);
   fprintf(report->stream, "thread %" PRIu64 "\n", keys[compare_list_column(list, "thread")].whole);
   for (uint32_t i = 0; showing->all && i < list->count; i++) {
     if (!compare_list_is_figure(list, i) || (figures[i].base == 0 && figures[i].now == 0))

@@ -22,8 +22,7 @@ static void print_name(const struct report *report, const struct terminal *termi
   const struct compare_list *list = report->comparison->list;
   if (list) {
     const struct cell *keys = compare_list_keys(list, row);
-    const struct construct_place where = {compare_list_text(&keys[compare_list_column(list, "kind")]), row->name,
-                                          row->file, row->line};
+    const struct construct_place where = {compare_list_text(&keys[list->kind]), row->name, row->file, row->line};
     construct_text_name(terminal, &where, width, name);
     fprintf(report->stream, "  %s\n", name);
     return;
