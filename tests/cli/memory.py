@@ -30,6 +30,7 @@ REPORTS = [("summary", (), "recorded"), ("topdown", ("-f", "csv"), "events"), ("
            ("flat", ("--compare", "events,recorded", "-f", "csv"), "blame"),
            ("regions", ("--compare", "constructs", "--fail-if", "elapsed > +5%"), "constructs2"),
            ("parallelism", ("--compare", "recorded", "--metric", "critical_path"), "recorded"),
+           ("threads", ("--compare", "blame", "--sort", "work_s", "-f", "csv"), "graph"),
            ("flat", ("--scaling", "alone", "-f", "csv"), "blame"), ("topdown", ("--scaling", "alone"), "blame")]
 
 # The settings under which allocations fail, and the distance of two that fail.
