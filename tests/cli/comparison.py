@@ -322,6 +322,10 @@ def overheads_and_tasks_are_compared(_):
         same = plain[row["line"] + row["name"]]
         assert all(row[column] == same[column] for column in same if column != "region"), (row, same)
         assert row["new"] == row["total_s"]
+    limited = table(golden_report("-q", "--compare", "constructs", "--view", "overheads", "--percent-limit", "25", "-f",
+                                  "csv", "constructs2").stdout.decode())
+    sums = [float(row["base"]) + float(row["new"]) for row in both]
+    assert len(limited) == sum(one >= 0.25 * sums[0] for one in sums) < len(both), (limited, sums)
     plain = table(golden_report("-q", "--view", "tasks", "-f", "csv", "constructs").stdout.decode())
     both = table(golden_report("-q", "--compare", "constructs", "--view", "tasks", "--metric", "instances", "-f", "csv",
                                "constructs").stdout.decode())
