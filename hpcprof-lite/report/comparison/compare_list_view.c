@@ -135,25 +135,14 @@ static bool is_time(const struct compare_list *list, uint32_t column)
   return list->columns[column].type == COLUMN_SECONDS;
 }
 
-/* What prints a row of the tree. */
-typedef void row_printer(void *to, const struct report *report, const struct tree_row *row);
-
-static void each_shown(const struct report *report, row_printer *print, void *to)
-{
-  for (uint32_t i = 1; i < report->tree->count; i++)
-    if (report->shown[report->tree->order[i]])
-      print(to, report, &report->tree->rows[report->tree->order[i]]);
-}
-
 /* How the threads are shown. */
 struct showing {
   bool all, processes;
   struct compare_figure largest; /* of all times that are shown */
 };
 
-static void look(void *to, const struct report *report, const struct tree_row *row)
+static void look(struct showing *showing, const struct report *report, const struct tree_row *row)
 {
-  struct showing *showing = to;
   const struct compare_list *list = report->comparison->list;
   const struct compare_figure *figures = figures_of(report, row);
   showing->processes |= compare_list_keys(list, row)[list->process].whole > 1;
@@ -172,9 +161,8 @@ static void print_figure(const struct showing *showing, const struct report *rep
   fputs("  ", report->stream);
 }
 
-static void print_thread(void *to, const struct report *report, const struct tree_row *row)
+static void print_thread(const struct showing *showing, const struct report *report, const struct tree_row *row)
 {
-  const struct showing *showing = to;
   const struct compare_list *list = report->comparison->list;
   const struct cell *keys = compare_list_keys(list, row), *rank = &keys[compare_list_column(list, "rank")];
   const struct compare_figure *figures = figures_of(report, row);
@@ -198,11 +186,15 @@ static void print_thread(void *to, const struct report *report, const struct tre
 void compare_list_view_threads(const struct report *report)
 {
   const struct compare_result *result = report->comparison;
-  uint32_t threads = report->tree->count - 1 - report->left_out;
-  struct showing showing = {.all = !result->list->chosen && threads <= ALL_FIGURES_MAX};
+  const struct tree *tree = report->tree;
+  struct showing showing = {.all = !result->list->chosen && tree->count - 1 - report->left_out <= ALL_FIGURES_MAX};
   struct terminal terminal;
-  each_shown(report, look, &showing);
+  for (uint32_t i = 1; i < tree->count; i++)
+    if (report->shown[tree->order[i]])
+      look(&showing, report, &tree->rows[tree->order[i]]);
   compare_text_begin(report, &terminal, "Thread", showing.all ? NULL : result->metric);
-  each_shown(report, print_thread, &showing);
+  for (uint32_t i = 1; i < tree->count; i++)
+    if (report->shown[tree->order[i]])
+      print_thread(&showing, report, &tree->rows[tree->order[i]]);
   compare_text_end(report);
 }
