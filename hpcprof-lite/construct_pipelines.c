@@ -1,4 +1,9 @@
-#include "hpcprof-lite/construct_pipelines.h"
+/* The pipelines of the views of constructs.
+ *
+ * Context: BATCH, the main thread.  Each fills the report of its view and returns 0, or the exit status after it has
+ * printed the reason.  All require tree_prepare().
+ */
+#include "hpcprof-lite/pipelines.h"
 
 #include "hpcprof-lite/views/construct_order.h"
 #include "hpcprof-lite/views/construct_rows.h"

@@ -1,4 +1,9 @@
-#include "hpcprof-lite/grain_pipelines.h"
+/* The pipelines of the views of grains.
+ *
+ * Context: BATCH, the main thread.  Functions that return a status return 0, or the exit status after they have printed
+ * the reason.
+ */
+#include "hpcprof-lite/pipelines.h"
 
 #include "hpcprof-lite/analysis/grain_metrics.h"
 #include "hpcprof-lite/gather.h"
@@ -6,7 +11,7 @@
 #include "hpcprof-lite/grains/grains.h"
 #include "hpcprof-lite/grains/graph_builder.h"
 #include "hpcprof-lite/input/log_reader.h"
-#include "hpcprof-lite/report/grains_view.h"
+#include "hpcprof-lite/report/views.h"
 #include "hpcprof-lite/views/construct_rows.h"
 
 #include <inttypes.h>

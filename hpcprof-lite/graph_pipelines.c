@@ -1,4 +1,9 @@
-#include "hpcprof-lite/graph_pipelines.h"
+/* The pipelines of the views of work and span.
+ *
+ * Context: BATCH, the main thread.  Each fills the report of its view and returns 0, or the exit status after it has
+ * printed the reason.  parallelism and whatif require tree_prepare().
+ */
+#include "hpcprof-lite/pipelines.h"
 
 #include "hpcprof-lite/replay/list_schedule.h"
 #include "hpcprof-lite/tree_pipeline.h"

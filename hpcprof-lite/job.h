@@ -1,8 +1,8 @@
 /* Everything that one invocation of hpcprof-lite holds, and the messages of its failures.
  *
- * Context: BATCH, the main thread.  main.c chooses a view; the view's pipeline (tree_pipeline.h, graph_pipelines.h,
- * overview_pipelines.h) takes the profile through the stages and fills the report, which belongs to the job.  Functions
- * that return an exit status have printed the reason on standard error.
+ * Context: BATCH, the main thread.  main.c chooses a view; the view's pipeline (pipelines.h) takes the profile through
+ * the stages and fills the report, which belongs to the job.  Functions that return an exit status have printed the
+ * reason on standard error.
  */
 #ifndef HPCPROF_LITE_JOB_H
 #define HPCPROF_LITE_JOB_H

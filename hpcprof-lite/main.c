@@ -3,73 +3,31 @@
 #include "hpcprof-lite/comparison/compare_pipeline.h"
 #include "hpcprof-lite/comparison/gate.h"
 #include "hpcprof-lite/comparison/scaling_pipeline.h"
-#include "hpcprof-lite/construct_pipelines.h"
 #include "hpcprof-lite/gather.h"
-#include "hpcprof-lite/grain_pipelines.h"
-#include "hpcprof-lite/graph_pipelines.h"
 #include "hpcprof-lite/invocation/consistency.h"
 #include "hpcprof-lite/live/live.h"
 #include "hpcprof-lite/output.h"
 #include "hpcprof-lite/page/database_pipeline.h"
 #include "hpcprof-lite/page/page_pipeline.h"
-#include "hpcprof-lite/overview_pipelines.h"
-#include "hpcprof-lite/report/advice_view.h"
-#include "hpcprof-lite/report/comparison/compare_list_view.h"
-#include "hpcprof-lite/report/comparison/compare_view.h"
 #include "hpcprof-lite/report/comparison/gate_view.h"
-#include "hpcprof-lite/report/comparison/scaling_view.h"
-#include "hpcprof-lite/report/constructs/overheads_view.h"
-#include "hpcprof-lite/report/constructs/regions_view.h"
-#include "hpcprof-lite/report/constructs/tasks_view.h"
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/exports/dot.h"
 #include "hpcprof-lite/report/exports/firefox.h"
-#include "hpcprof-lite/report/exports/graph_json.h"
 #include "hpcprof-lite/report/exports/graphml.h"
 #include "hpcprof-lite/report/exports/otf2.h"
 #include "hpcprof-lite/report/exports/perfetto.h"
 #include "hpcprof-lite/report/exports/profile/profile_exports.h"
-#include "hpcprof-lite/report/efficiency_view.h"
-#include "hpcprof-lite/report/grains_view.h"
 #include "hpcprof-lite/report/legend.h"
-#include "hpcprof-lite/report/marks/marks_view.h"
-#include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/row_writer.h"
-#include "hpcprof-lite/report/source/source_view.h"
-#include "hpcprof-lite/report/speedup_view.h"
-#include "hpcprof-lite/report/summary/summary.h"
-#include "hpcprof-lite/report/summary/summary_facts.h"
 #include "hpcprof-lite/report/table_writer.h"
 #include "hpcprof-lite/report/text_table.h"
-#include "hpcprof-lite/report/threads.h"
-#include "hpcprof-lite/report/tree_view.h"
-#include "hpcprof-lite/report/whatif_view.h"
-#include "hpcprof-lite/report/timeline/phases_view.h"
-#include "hpcprof-lite/report/timeline/timeline_text.h"
-#include "hpcprof-lite/timeline_pipelines.h"
 #include "hpcprof-lite/tree_pipeline.h"
+#include "hpcprof-lite/view_table.h"
 
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
-
-/* The functions of a view. */
-static const struct view {
-  int (*pipeline)(struct job *job);                     /* fills the report; NULL: it has all */
-  void (*text)(const struct report *report);            /* prints it as text, */
-  int (*json)(const struct report *report);             /* as JSON, where that is no table, */
-  int (*drawing)(const struct report *report);          /* as text, if that can fail */
-  void (*compared_text)(const struct report *report);
-  table_maker *compared_make;
-  table_maker *make;                                    /* describes its table */
-  table_maker *(*maker)(const struct options *options); /* the same, where that depends on options */
-  enum pages_view live;                                 /* its page in --live */
-} views[] = {
-#define VIEW(id, name, phrase, traits, ...) {__VA_ARGS__},
-#include "hpcprof-lite/views.def"
-#undef VIEW
-};
 
 /* Whether the report is about several runs, each of which is read alone. */
 static bool shows_several_runs(const struct options *options)
@@ -77,65 +35,10 @@ static bool shows_several_runs(const struct options *options)
   return options->compare || options->scaling;
 }
 
-/* Returns what describes the view's table. */
-static table_maker *maker_of(const struct job *job)
-{
-  const struct view *view = &views[job->options.view];
-  return view->maker ? view->maker(&job->options) : view->make;
-}
-
 static int write_table(const struct job *job, bool json)
 {
-  table_maker *make = maker_of(job);
+  table_maker *make = view_made_by(&job->options);
   return make ? table_write(&job->report, make, json) : views[job->options.view].json(&job->report);
-}
-
-/* Fills a report about several runs. */
-static int fill_compared(struct job *job, struct comparison *comparison)
-{
-  const struct view *view = &views[job->options.view];
-  comparison->pipeline = view->pipeline;
-  comparison->make = view->make;
-  comparison->compared_make = view->compared_make;
-  return (job->options.scaling ? scaling_pipeline : compare_pipeline)(job, comparison);
-}
-
-/* Fills the report of a comparison or of a series, in a job of its own. */
-static int fill_comparison(struct job *job, enum options_view number, struct view_source *source)
-{
-  static struct job compared; /* both are kept until the process ends */
-  static struct comparison comparison;
-  compared = (struct job){.options = job->options, .ranks.size = 1};
-  compared.options.view = number;
-  compared.options.view_name = options_views[number].name;
-  source->report = &compared.report;
-  source->make = job->options.scaling ? scaling_view_table : views[number].compared_make;
-  return fill_compared(&compared, &comparison);
-}
-
-/* Fills the report of a view, for the page or the database. */
-static int fill_view(struct job *job, enum options_view number, enum view_part part, struct view_source *source)
-{
-  const struct view *view = &views[number];
-  if (part == VIEW_COMPARED)
-    return fill_comparison(job, number, source);
-  job->options.view = number;
-  job->report.view = options_views[number].name;
-  *source = (struct view_source){&job->report, maker_of(job), view->json};
-  if (part == VIEW_COLUMNS)
-    return 0;
-  int status = number == OPTIONS_SOURCE ? tree_prepare_again(job) : 0;
-  return !status && view->pipeline ? view->pipeline(job) : status;
-}
-
-static int write_database(struct job *job, const char *path, char *message, size_t size)
-{
-  return database_write(job, fill_view, path, message, size);
-}
-
-static int print_page(struct job *job)
-{
-  return page_write(job, fill_view);
 }
 
 /* What writes a format of its own: of the report, of all views, into a new directory, or a file. */
@@ -199,7 +102,7 @@ static int fill(struct job *job, struct comparison *comparison)
   if (format->job || format->file) /* all views, which have pipelines of their own */
     return tree_begin(job, true);
   if (shows_several_runs(&job->options))
-    return fill_compared(job, comparison);
+    return view_fill_compared(job, comparison);
   bool conditions = job->options.conditions_count > 0;
   int status = tree_begin(job, options_view_has(&job->options, HAS_TREE) || conditions);
   if (!status && conditions) /* before --root changes the tree */
@@ -207,7 +110,7 @@ static int fill(struct job *job, struct comparison *comparison)
   if (!status)
     status = job_check_efficiency(job);
   if (!status)
-    status = job_choose_columns(job, maker_of(job));
+    status = job_choose_columns(job, view_made_by(&job->options));
   return !status && view->pipeline ? view->pipeline(job) : status;
 }
 

@@ -1,7 +1,11 @@
-#include "hpcprof-lite/overview_pipelines.h"
+/* The pipelines of the summary, advice and threads views.
+ *
+ * Context: BATCH, the main thread.  Each fills the report of its view and returns 0, or the exit status after it has
+ * printed the reason.  Summary and advice require tree_prepare().
+ */
+#include "hpcprof-lite/pipelines.h"
 
 #include "hpcprof-lite/analysis/advice/advice_nodes.h"
-#include "hpcprof-lite/construct_pipelines.h"
 #include "hpcprof-lite/gather.h"
 #include "hpcprof-lite/grains/grains.h"
 #include "hpcprof-lite/grains/numa.h"

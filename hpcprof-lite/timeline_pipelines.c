@@ -1,9 +1,13 @@
-#include "hpcprof-lite/timeline_pipelines.h"
+/* The pipelines of the views on the axis of time.
+ *
+ * Context: BATCH, the main thread.  Functions that return a status return 0, or the exit status after they have printed
+ * the reason.
+ */
+#include "hpcprof-lite/pipelines.h"
 
 #include "hpcprof-lite/index_pipeline.h"
 #include "hpcprof-lite/phase_pipeline.h"
-#include "hpcprof-lite/report/timeline/timeline_table.h"
-#include "hpcprof-lite/report/timeline/timeline_tiles.h"
+#include "hpcprof-lite/report/views.h"
 #include "hpcprof-lite/views/construct_rows.h"
 
 /* Collects the marks of the part of the run that is wanted.  Returns 0 or the exit status. */

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/tree_pipeline.h"
 
 #include "hpcprof-lite/invocation/column_choice.h"
+#include "hpcprof-lite/pipelines.h"
 #include "hpcprof-lite/report/exports/profile/tree_walk.h"
 #include "hpcprof-lite/report/tree_view.h"
 #include "hpcprof-lite/views/construct_names.h"

@@ -1,4 +1,4 @@
-/* The pipelines of the views that show a tree (topdown, bottomup, flat and critical-path) and of the source view.
+/* What the pipelines of all views begin with, and the trees of calling contexts that they share.
  *
  * Context: BATCH, the main thread.  Functions that return a status return 0, or the exit status after they have printed
  * the reason.
@@ -22,11 +22,5 @@ struct tree_order tree_default_order(const struct job *job, bool exclusive);
 
 /* Decides which rows of the report's tree are shown. */
 int tree_limit(struct job *job);
-
-/* Fills the report with the tree that the view shows.  Requires tree_prepare(). */
-int tree_pipeline(struct job *job);
-
-/* The same of the source view. */
-int source_pipeline(struct job *job);
 
 #endif

@@ -7,7 +7,9 @@
 #include "hpcprof-lite/comparison/run_map.h"
 #include "hpcprof-lite/comparison/metric_choice.h"
 #include "hpcprof-lite/gather.h"
+#include "hpcprof-lite/pipelines.h"
 #include "hpcprof-lite/report/tree_view.h"
+#include "hpcprof-lite/report/views.h"
 #include "hpcprof-lite/tree_pipeline.h"
 
 #include "common/array.h"

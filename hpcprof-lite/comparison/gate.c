@@ -4,7 +4,7 @@
 #include "hpcprof-lite/comparison/moved_lines.h"
 #include "hpcprof-lite/comparison/run_figures.h"
 #include "hpcprof-lite/report/comparison/gate_view.h"
-#include "hpcprof-lite/report/constructs/regions_view.h"
+#include "hpcprof-lite/report/views.h"
 #include "hpcprof-lite/views/construct_rows.h"
 
 #include <assert.h>

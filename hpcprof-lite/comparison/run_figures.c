@@ -1,7 +1,6 @@
 #include "hpcprof-lite/comparison/run_figures.h"
 
-#include "hpcprof-lite/report/constructs/regions_view.h"
-#include "hpcprof-lite/report/tree_view.h"
+#include "hpcprof-lite/report/views.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "hpcprof-lite/page/database_pipeline.h"
 
 #include "hpcprof-lite/report/exports/profile/sqlite_database.h"
-#include "hpcprof-lite/tree_pipeline.h"
+#include "hpcprof-lite/view_table.h"
 
 #include <unistd.h>
 
@@ -70,7 +70,6 @@ static int each_missing(const void *source, table_take *take, void *to)
 struct database_work {
   struct job *job;
   const struct database_table *wanted;
-  view_filler *fill;
   const char *path;
 };
 
@@ -106,7 +105,7 @@ static int add_view(void *context, FILE *output)
   work->job->options.format = OPTIONS_CSV;
   work->job->options.percent_limit = work->wanted->percent_limit;
   work->job->options.quiet = true; /* remarks on source text, which the database does not have */
-  int status = work->fill(work->job, work->wanted->view, VIEW_ROWS, &source);
+  int status = view_fill(work->job, work->wanted->view, VIEW_ROWS, &source);
   return status ? status : add_table(work, &source, true);
 }
 
@@ -116,7 +115,7 @@ static int add_columns(void *context, FILE *output)
   const struct database_work *work = context;
   struct view_source source = {0};
   (void)output;
-  int status = work->fill(work->job, work->wanted->view, VIEW_COLUMNS, &source);
+  int status = view_fill(work->job, work->wanted->view, VIEW_COLUMNS, &source);
   return status ? status : add_table(work, &source, false);
 }
 
@@ -143,13 +142,13 @@ static bool is_too_large(const struct job *job, const struct database_table *tab
 }
 
 /* Adds the tables of all views but contexts.  Returns 0, or ERR_INPUT after the reason has been printed. */
-static int add_views(struct job *job, view_filler *fill, const char *path, struct missing *missing)
+static int add_views(struct job *job, const char *path, struct missing *missing)
 {
   struct problems printed = {0};
   int status = 0;
   fflush(NULL); /* children would write what is left in buffers */
   for (size_t i = 0; i < TABLES && !status; i++) {
-    struct database_work work = {job, &tables[i], fill, path};
+    struct database_work work = {job, &tables[i], path};
     struct view_child *child = &missing->children[i];
     struct view_child columns;
     const struct view_child *failed;
@@ -176,7 +175,7 @@ static int add_views(struct job *job, view_filler *fill, const char *path, struc
   return status;
 }
 
-int database_write(struct job *job, view_filler *fill, const char *path, char *message, size_t size)
+int database_write(struct job *job, const char *path, char *message, size_t size)
 {
   static struct missing missing;
   static const struct schema schema = SCHEMA(missing_columns, fill_missing);
@@ -187,7 +186,7 @@ int database_write(struct job *job, view_filler *fill, const char *path, char *m
   snprintf(message, size, "%s", database.message);
   if (status || closed)
     return ERR_INPUT;
-  if (add_views(job, fill, path, &missing) || tree_pipeline(job))
+  if (add_views(job, path, &missing) || tree_pipeline(job))
     return ERR_INPUT;
   job->report.stream = NULL; /* nothing is written to one */
   status = sqlite_database_open(&database, path);

@@ -11,6 +11,6 @@
 
 /* Writes the database to an empty file.  Requires tree_begin() with the top-down tree.  Returns 0, ERR_NOMEM, or
  * ERR_INPUT with a message, unless the reason has been printed. */
-int database_write(struct job *job, view_filler *fill, const char *path, char *message, size_t size);
+int database_write(struct job *job, const char *path, char *message, size_t size);
 
 #endif

@@ -5,6 +5,7 @@
 #include "hpcprof-lite/report/html/html_table.h"
 #include "hpcprof-lite/report/html/interval_tables.h"
 #include "hpcprof-lite/report/table_writer.h"
+#include "hpcprof-lite/view_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -66,7 +67,6 @@ enum {
 struct page_work {
   struct job *job;
   const struct page_table *wanted;
-  view_filler *fill;
 };
 
 /* Writes rows of a table.  Returns the exit status. */
@@ -114,7 +114,7 @@ static int write_table(void *context, FILE *output)
   job->options.percent_limit = wanted->percent_limit;
   job->options.grain_groups = wanted->grain_groups;
   job->options.format = wanted->content == PAGE_JSON ? OPTIONS_JSON : OPTIONS_CSV;
-  int status = work->fill(job, wanted->view, wanted->content == PAGE_COMPARED ? VIEW_COMPARED : VIEW_ROWS, &source);
+  int status = view_fill(job, wanted->view, wanted->content == PAGE_COMPARED ? VIEW_COMPARED : VIEW_ROWS, &source);
   if (status)
     return status;
   switch (wanted->content) {
@@ -235,7 +235,7 @@ static bool has_table(const struct options *options, const struct page_table *ta
   return strcmp(table->name, "scaling") ? options->compare != NULL : options->scaling;
 }
 
-int page_write(struct job *job, view_filler *fill)
+int page_write(struct job *job)
 {
   static struct view_child children[TABLES];
   struct problems printed = {0};
@@ -247,7 +247,7 @@ int page_write(struct job *job, view_filler *fill)
   for (uint32_t i = 0, next = 0; i < TABLES; i++) {
     for (; next < TABLES && next <= i + job->options.threads; next++) /* a few at a time */
       if (has_table(&job->options, &tables[next]))
-        view_child_start(&children[next], write_table, &(struct page_work){job, &tables[next], fill});
+        view_child_start(&children[next], write_table, &(struct page_work){job, &tables[next]});
     if (!has_table(&job->options, &tables[i]))
       continue;
     finish(&tables[i], &children[i], page, &printed);

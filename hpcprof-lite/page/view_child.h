@@ -19,21 +19,6 @@ struct view_child {
   char reason[VIEW_CHILD_MESSAGE_MAX]; /* its last message, without the program's name */
 };
 
-/* Where a table comes from, after the pipeline of its view has filled the report. */
-struct view_source {
-  const struct report *report;
-  table_maker *make;
-  int (*json)(const struct report *report); /* instead of a table: a drawing */
-};
-
-/* What is wanted of a view: its report, that of its comparison with the runs of --compare or in the series of --scaling,
- * or only the columns of its table. */
-enum view_part { VIEW_ROWS, VIEW_COMPARED, VIEW_COLUMNS };
-
-/* Fills the report, and tells where the table comes from.  Returns 0, or the exit status after it has printed the
- * reason. */
-typedef int view_filler(struct job *job, enum options_view view, enum view_part part, struct view_source *source);
-
 /* Starts a child, in which `run` does the work and returns the exit status.  Buffers of this process must be flushed.
  * Where none can be started, the child has failed with a reason. */
 void view_child_start(struct view_child *child, int (*run)(void *context, FILE *output), void *context);

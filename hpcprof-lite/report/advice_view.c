@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/advice_view.h"
 
+#include "hpcprof-lite/report/views.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -104,7 +105,7 @@ static const struct table_column columns[] = {
 #include "hpcprof-lite/report/advice.def"
 };
 #undef COLUMN
-const struct schema advice_schema = SCHEMA(columns, fill);
+static const struct schema advice_schema = SCHEMA(columns, fill);
 
 REPORT_EACH(each_finding, report->advice.found, report->advice.count)
 

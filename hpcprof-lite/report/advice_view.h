@@ -5,10 +5,6 @@
 #include "hpcprof-lite/report/report.h"
 #include "hpcprof-lite/report/terminal.h"
 
-void advice_view_text(const struct report *report);
-extern const struct schema advice_schema;
-int advice_view_table(const struct report *report, struct table *table);
-
 enum { ADVICE_TITLE_MAX = 4096 };
 
 /* Writes "chunks too small at solve.c:42 (solve)", without the parts that are not known.  Long names are shortened,

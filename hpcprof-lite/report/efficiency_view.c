@@ -1,4 +1,5 @@
-#include "hpcprof-lite/report/efficiency_view.h"
+/* Efficiencies, and how the time of all threads is divided.  Context: BATCH. */
+#include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/legend.h"
@@ -29,7 +30,7 @@ static const struct table_column columns[] = {
 #include "hpcprof-lite/report/efficiency_view.def"
 };
 #undef COLUMN
-const struct schema efficiency_view_schema = SCHEMA(columns, fill);
+static const struct schema efficiency_view_schema = SCHEMA(columns, fill);
 
 static bool needs_comparison(int part)
 {

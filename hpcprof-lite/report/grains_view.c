@@ -1,4 +1,8 @@
-#include "hpcprof-lite/report/grains_view.h"
+/* Grains: single ones as a table, groups of them as a table and as text.
+ *
+ * Context: BATCH.  The rows of single grains come while the grains are read.
+ */
+#include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/constructs/count_columns.h"
@@ -64,7 +68,7 @@ static const struct table_column grain_columns[] = {
 #include "hpcprof-lite/report/grains_view.def"
 };
 #undef COLUMN
-const struct schema grains_schema = SCHEMA(grain_columns, fill_grain);
+static const struct schema grains_schema = SCHEMA(grain_columns, fill_grain);
 
 static int each_grain(const void *source, table_take *take, void *to)
 {
@@ -137,7 +141,7 @@ static const struct table_column text_columns[] = {
 #include "hpcprof-lite/report/grain_groups_text.def"
 };
 #undef COLUMN
-const struct schema grain_groups_schema = SCHEMA(group_columns, fill_group);
+static const struct schema grain_groups_schema = SCHEMA(group_columns, fill_group);
 static const struct schema text_schema = SCHEMA(text_columns, fill_text);
 
 REPORT_EACH(each_group, report->grain_groups->groups, report->grain_groups ? report->grain_groups->count : 0)

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/parallelism.h"
 
+#include "hpcprof-lite/report/views.h"
 #include "hpcprof-lite/report/call_path.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/text_table.h"

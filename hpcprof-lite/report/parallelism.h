@@ -5,8 +5,6 @@
 #include "hpcprof-lite/report/report.h"
 
 extern const struct schema parallelism_schema;
-int parallelism_table(const struct report *report, struct table *table);
-void parallelism_text(const struct report *report);
 
 /* Returns the part of the work, in ns, that samples show in the OpenMP runtime (and in this tool's callbacks), since a
  * fragment of work ends with a callback; 0 if that is no more than sampling explains: two standard errors of the n =

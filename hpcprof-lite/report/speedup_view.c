@@ -1,4 +1,5 @@
-#include "hpcprof-lite/report/speedup_view.h"
+/* The speedup that can be expected on several cores, as a table and as text.  Context: BATCH. */
+#include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/parallelism.h"
@@ -29,7 +30,7 @@ static const struct table_column columns[] = {
 #include "hpcprof-lite/report/speedup.def"
 };
 #undef COLUMN
-const struct schema speedup_schema = SCHEMA(columns, fill);
+static const struct schema speedup_schema = SCHEMA(columns, fill);
 
 REPORT_EACH(each_row, report->speedup.rows, report->speedup.count)
 

@@ -1,4 +1,5 @@
-#include "hpcprof-lite/report/threads.h"
+/* The threads view as text: each thread, or the distribution of many.  Context: BATCH. */
+#include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/legend.h"
@@ -43,7 +44,7 @@ static const struct table_column columns_paused[] = {
 #include "hpcprof-lite/report/threads_paused.def"
 };
 #undef COLUMN
-const struct schema threads_schema = SCHEMA(columns, fill);
+static const struct schema threads_schema = SCHEMA(columns, fill);
 static const struct schema paused_schema = SCHEMA(columns_paused, fill_paused);
 
 REPORT_EACH(each_thread, report->thread_order, report->thread_count)

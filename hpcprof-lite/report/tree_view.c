@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/tree_view.h"
 
+#include "hpcprof-lite/report/views.h"
 #include "hpcprof-lite/report/comparison/compare_cells.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/parallelism.h"

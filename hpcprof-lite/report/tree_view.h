@@ -7,15 +7,6 @@
 
 #include "hpcprof-lite/report/report.h"
 
-extern const struct schema tree_view_schema;
-
-int tree_view_table(const struct report *report, struct table *table);
-void tree_view_text(const struct report *report);
-
-/* The same of the critical path. */
-int tree_view_path_table(const struct report *report, struct table *table);
-void tree_view_path_text(const struct report *report);
-
 /* Whether a column of such a table is of the statistics of threads and ranks. */
 bool tree_view_is_statistic(const struct table *table, uint32_t column);
 

@@ -1,4 +1,5 @@
-#include "hpcprof-lite/report/whatif_view.h"
+/* The spans of scenarios, as a table and as text.  Context: BATCH. */
+#include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/parallelism.h"
@@ -35,7 +36,7 @@ static const struct table_column columns[] = {
 #include "hpcprof-lite/report/whatif.def"
 };
 #undef COLUMN
-const struct schema whatif_schema = SCHEMA(columns, fill);
+static const struct schema whatif_schema = SCHEMA(columns, fill);
 
 REPORT_EACH(each_row, report->whatif.rows, report->whatif.count)
 

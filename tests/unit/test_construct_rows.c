@@ -6,7 +6,7 @@
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/views/construct_names.h"
-#include "hpcprof-lite/report/constructs/regions_view.h"
+#include "hpcprof-lite/report/views.h"
 #include "hpcprof-lite/views/construct_order.h"
 #include "hpcprof-lite/views/construct_rows.h"
 #include "hpcprof-lite/views/symbolize.h"

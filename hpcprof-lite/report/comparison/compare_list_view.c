@@ -1,4 +1,8 @@
-#include "hpcprof-lite/report/comparison/compare_list_view.h"
+/* The comparison of views that are lists: threads, and those of constructs.
+ *
+ * Context: BATCH.  A row of their tables is one of the report's tree, a struct tree_row.
+ */
+#include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/comparison/compare_cells.h"
 #include "hpcprof-lite/report/comparison/compare_text.h"

@@ -1,4 +1,5 @@
-#include "hpcprof-lite/report/comparison/compare_view.h"
+/* The views of a comparison, but for threads; its summary.  Context: BATCH. */
+#include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/comparison/compare_cells.h"
 #include "hpcprof-lite/report/comparison/compare_text.h"

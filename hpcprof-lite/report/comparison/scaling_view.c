@@ -1,4 +1,5 @@
-#include "hpcprof-lite/report/comparison/scaling_view.h"
+/* The report of --scaling: speedups, efficiencies, a plot, and the contexts that lose most.  Context: BATCH. */
+#include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/call_path.h"
 #include "hpcprof-lite/report/comparison/scaling_plot.h"
@@ -291,7 +292,7 @@ static const struct table_column columns[] = {
 #include "hpcprof-lite/report/comparison/scaling.def"
 };
 #undef COLUMN
-const struct schema scaling_schema = SCHEMA(columns, fill);
+static const struct schema scaling_schema = SCHEMA(columns, fill);
 
 static struct scaling_row row_without_figures(const char *kind, uint32_t context, uint32_t threads)
 {

@@ -1,4 +1,5 @@
-#include "hpcprof-lite/report/constructs/overheads_view.h"
+/* The view overheads.  Context: BATCH. */
+#include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/legend.h"
@@ -31,7 +32,7 @@ static const struct table_column columns[] = {
 #include "hpcprof-lite/report/constructs/overheads.def"
 #undef COLUMN
 };
-const struct schema overheads_schema = SCHEMA(columns, fill);
+static const struct schema overheads_schema = SCHEMA(columns, fill);
 
 REPORT_EACH(each_row, report->overheads.rows, report->overheads.count)
 

@@ -1,4 +1,5 @@
-#include "hpcprof-lite/report/constructs/regions_view.h"
+/* The views regions and region-tree: times of constructs.  Context: BATCH. */
+#include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/constructs/count_columns.h"
@@ -86,7 +87,7 @@ static const struct table_column tree_columns[] = {
 #undef COLUMN
 };
 const struct schema regions_schema = SCHEMA(regions_columns, fill_regions);
-const struct schema region_tree_schema = SCHEMA(tree_columns, fill_tree);
+static const struct schema region_tree_schema = SCHEMA(tree_columns, fill_tree);
 
 /* The name of a thread. */
 static struct cell thread_name(const struct construct_filling *filling, uint32_t number)

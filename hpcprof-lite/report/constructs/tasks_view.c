@@ -1,4 +1,5 @@
-#include "hpcprof-lite/report/constructs/tasks_view.h"
+/* The view tasks.  Context: BATCH. */
+#include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/constructs/count_columns.h"
@@ -44,7 +45,7 @@ static const struct table_column columns[] = {
 #include "hpcprof-lite/report/constructs/tasks.def"
 #undef COLUMN
 };
-const struct schema tasks_schema = SCHEMA(columns, fill);
+static const struct schema tasks_schema = SCHEMA(columns, fill);
 
 REPORT_EACH(each_row, report->tasks.rows, report->tasks.count)
 

@@ -1,4 +1,9 @@
-#include "hpcprof-lite/report/marks/marks_view.h"
+/* The marks view: what the program has marked, and its phases, in the order of time.  The user-counters view: what it
+ * has counted.  Neither needs a trace.
+ *
+ * Context: BATCH.
+ */
+#include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/text_table.h"
 
@@ -23,7 +28,7 @@ static const struct table_column mark_columns[] = {
 #include "hpcprof-lite/report/marks/marks.def"
 };
 #undef COLUMN
-const struct schema marks_schema = SCHEMA(mark_columns, fill_mark);
+static const struct schema marks_schema = SCHEMA(mark_columns, fill_mark);
 
 REPORT_EACH(each_mark, report->marks->marks, report->marks->count)
 
@@ -77,7 +82,7 @@ static const struct table_column counter_columns[] = {
 #include "hpcprof-lite/report/marks/user_counters.def"
 };
 #undef COLUMN
-const struct schema user_counters_schema = SCHEMA(counter_columns, fill_count);
+static const struct schema user_counters_schema = SCHEMA(counter_columns, fill_count);
 
 /* By counter, then in the order of processes and threads. */
 static int by_name(const void *a, const void *b)

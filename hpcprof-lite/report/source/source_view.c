@@ -1,4 +1,8 @@
-#include "hpcprof-lite/report/source/source_view.h"
+/* The source view: the lines of functions and files with their figures.
+ *
+ * Context: BATCH.  See report.h.
+ */
+#include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/terminal.h"
@@ -55,7 +59,7 @@ static const struct table_column columns_all[] = {
 #include "hpcprof-lite/report/source/source_view.def"
 };
 #undef COLUMN
-const struct schema source_view_schema = SCHEMA(columns_all, fill);
+static const struct schema source_view_schema = SCHEMA(columns_all, fill);
 
 static void fill_events(const void *context, const void *from, struct cell *cell)
 {

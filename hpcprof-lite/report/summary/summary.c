@@ -1,4 +1,8 @@
-#include "hpcprof-lite/report/summary/summary.h"
+/* The summary, on one screen: what limits the run, where its time went, what to change first, how well it was measured.
+ *
+ * Context: BATCH.  What has no room here is in other views, which the last lines name.
+ */
+#include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/advice_view.h"
 #include "hpcprof-lite/report/category.h"

@@ -1,4 +1,8 @@
-#include "hpcprof-lite/report/summary/summary_facts.h"
+/* The facts of the summary, as a table.
+ *
+ * Context: BATCH.  A row is one fact, with a value of its own type.
+ */
+#include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/advice_view.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"
@@ -31,7 +35,7 @@ static const struct table_column columns[] = {
 #include "hpcprof-lite/report/summary/summary_facts.def"
 };
 #undef COLUMN
-const struct schema summary_facts_schema = SCHEMA(columns, fill);
+static const struct schema summary_facts_schema = SCHEMA(columns, fill);
 
 static void fact(struct facts *facts, const char *section, const char *item, struct cell value, const char *unit,
                  const char *note)

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/timeline/phases_view.h"
 
+#include "hpcprof-lite/report/views.h"
 #include "hpcprof-lite/report/call_path.h"
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/legend.h"
@@ -55,7 +56,7 @@ static const struct table_column columns[] = {
 #include "hpcprof-lite/report/timeline/phases.def"
 };
 #undef COLUMN
-const struct schema phases_schema = SCHEMA(columns, fill);
+static const struct schema phases_schema = SCHEMA(columns, fill);
 
 /* What the figures of a phase, or of its steps, are about. */
 static const char *figures_of(const struct phases_phase *phase, bool step)

@@ -5,10 +5,6 @@
 #include "hpcprof-lite/report/report.h"
 #include "hpcprof-lite/report/terminal.h"
 
-extern const struct schema phases_schema;
-int phases_view_table(const struct report *report, struct table *table);
-void phases_view_text(const struct report *report);
-
 /* The phases without their steps, for the view of the timeline. */
 void phases_view_list(const struct report *report, const struct terminal *terminal);
 void phases_view_legend(const struct report *report);

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/timeline/timeline_table.h"
 
+#include "hpcprof-lite/report/views.h"
 #include "hpcprof-lite/report/timeline/timeline_counters.h"
 
 /* A row: what a thread did in an interval, what the program has marked, or what was counted. */
@@ -28,7 +29,7 @@ static const struct table_column columns[] = {
 #include "hpcprof-lite/report/timeline/timeline_table.def"
 };
 #undef COLUMN
-const struct schema timeline_schema = SCHEMA(columns, fill);
+static const struct schema timeline_schema = SCHEMA(columns, fill);
 
 /* ---- rows ---- */
 

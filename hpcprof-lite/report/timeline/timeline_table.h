@@ -4,11 +4,6 @@
 
 #include "hpcprof-lite/report/report.h"
 
-extern const struct schema timeline_schema;
-
-/* Intervals and marks by their start, then what was counted. */
-int timeline_table(const struct report *report, struct table *table);
-
 /* Adds the arrays "marks" and, if anything was counted, "counters".  Returns 0 or ERR_NOMEM. */
 int timeline_table_further(const struct report *report, struct table *table);
 

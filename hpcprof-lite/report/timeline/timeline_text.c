@@ -1,4 +1,5 @@
-#include "hpcprof-lite/report/timeline/timeline_text.h"
+/* The timeline as text: a line for each lane, a letter for each part of time.  Context: BATCH. */
+#include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/terminal.h"

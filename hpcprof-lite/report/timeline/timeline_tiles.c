@@ -1,4 +1,8 @@
-#include "hpcprof-lite/report/timeline/timeline_tiles.h"
+/* The timeline as tiles: what each lane did in parts of time of equal length, as many as the text view has columns.
+ *
+ * Context: BATCH.  Further arrays have the time in each category, and what the program has marked and counted.
+ */
+#include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/report/timeline/state_chart.h"
@@ -35,7 +39,7 @@ static const struct table_column columns[] = {
 #include "hpcprof-lite/report/timeline/timeline_tiles.def"
 };
 #undef COLUMN
-const struct schema timeline_tiles_schema = SCHEMA(columns, fill);
+static const struct schema timeline_tiles_schema = SCHEMA(columns, fill);
 
 static bool alive(const struct timeline_cell *cell)
 {
