@@ -18,8 +18,11 @@ enum command_value {
   COMMAND_WORD_OR_FILE, /* a word, or the name of a file */
   COMMAND_FILE,
   COMMAND_DIRECTORY,
-  COMMAND_RUN, /* a measurement directory */
-  COMMAND_RUNS /* several, separated by commas */
+  COMMAND_RUN,     /* a measurement directory */
+  COMMAND_RUNS,    /* several, separated by commas */
+  COMMAND_COLUMN,  /* of the view */
+  COMMAND_COLUMNS, /* several, separated by commas */
+  COMMAND_CONDITION
 };
 
 struct command_option {

@@ -1,11 +1,13 @@
-/* Writes a completion: describe PROGRAM TEMPLATE prints the template with what the program's options are.
+/* Writes a completion or a manual: describe PROGRAM TEMPLATE prints the template with what the program's options are.
  *
  * Context: BATCH, while the programs are built; it is not installed.  The options are those of the programs themselves.
  * In a template, @options@ are all options, @valued@ those that take the next word (a pattern), @views@ the names of
- * the views, @values@ what bash offers as values (branches of a case), and @arguments@ what zsh's _arguments takes.
+ * the views, @values@ what bash offers as values (branches of a case), @arguments@ what zsh's _arguments takes,
+ * @branches@ the columns of each view (branches of a case), and @columns VIEW@ the items of the manual's list of them.
  */
 #include "common/command_line.h"
 #include "common/events.h"
+#include "completions/view_columns.h"
 #include "hpcprof-lite/options.h"
 #include "hpcrun-lite/launch/launch_options.h"
 
@@ -35,6 +37,8 @@ static void print_words(const struct command_option *option, const char *ending)
   const char *const *words = words_of(option);
   for (size_t i = 0; words && words[i]; i++)
     printf("%s%s%s", i ? " " : "", words[i], ending);
+  if (option->value == COMMAND_CONDITION)
+    view_columns_conditions();
 }
 
 static bool takes_next_word(const struct command_option *option)
@@ -92,9 +96,14 @@ static void print_value(const struct program *program, const struct command_opti
   case COMMAND_WORDS:
   case COMMAND_EVENTS:
   case COMMAND_LIMITS:
+  case COMMAND_CONDITION:
     fputs(") values='", stdout);
     print_words(option, option->value == COMMAND_LIMITS ? "=" : "");
     puts(option->value == COMMAND_LIMITS ? "' && compopt -o nospace 2>/dev/null ;;" : "' ;;");
+    return;
+  case COMMAND_COLUMN:
+  case COMMAND_COLUMNS:
+    printf(") %s_columns %s; [[ -n $values ]] || return ;;\n", program->prefix, option->name);
     return;
   default:
     printf(") %s_%s \"$cur\" '", program->prefix, functions[option->value]);
@@ -155,6 +164,13 @@ static void print_action(const struct program *program, const struct command_opt
   case COMMAND_DIRECTORY:
     fputs("_files -/", stdout);
     return;
+  case COMMAND_COLUMN:
+  case COMMAND_COLUMNS:
+    printf("%s_columns %s", program->prefix, option->name);
+    return;
+  case COMMAND_CONDITION:
+    fputs("compadd - ", stdout);
+    break;
   default:
     printf("%s_directories", program->prefix);
     return;
@@ -196,6 +212,19 @@ static void print_arguments(const struct program *program)
   }
 }
 
+static void print_branches(const struct program *program)
+{
+  (void)program;
+  view_columns_branches();
+}
+
+/* Prints a list of the manual if the line stands for one. */
+static bool print_items(const char *line)
+{
+  char view[64];
+  return sscanf(line, "@columns %63[^@]@", view) == 1 && view_columns_items(view);
+}
+
 /* Prints a line of the template. */
 static void print_line(const struct program *program, const char *line)
 {
@@ -203,11 +232,9 @@ static void print_line(const struct program *program, const char *line)
     const char *place;
     void (*print)(const struct program *program);
     bool lines; /* the place is a line of its own */
-  } places[] = {{"@options@", print_options, false},
-                {"@valued@", print_valued, false},
-                {"@views@", print_views, false},
-                {"@values@", print_values, true},
-                {"@arguments@", print_arguments, true}};
+  } places[] = {{"@options@", print_options, false},  {"@valued@", print_valued, false},
+                {"@views@", print_views, false},      {"@values@", print_values, true},
+                {"@branches@", print_branches, true}, {"@arguments@", print_arguments, true}};
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
     const char *place = strstr(line, places[i].place);
     if (!place)
@@ -219,7 +246,8 @@ static void print_line(const struct program *program, const char *line)
       fputs(place + strlen(places[i].place), stdout);
     return;
   }
-  fputs(line, stdout);
+  if (!print_items(line))
+    fputs(line, stdout);
 }
 
 int main(int argc, char **argv)

@@ -74,7 +74,7 @@ int compare_lists_load(struct job *run, view_pipeline *pipeline)
 
 /* ---- columns ---- */
 
-static bool is_number(const struct table_column *column)
+bool compare_lists_is_number(const struct table_column *column)
 {
   switch (column->type) {
   case COLUMN_COUNT:
@@ -108,7 +108,7 @@ static int add_columns(struct compare_list *list, const char *keys, const struct
         return ERR_NOMEM;
       number = list->count++;
       list->columns[number] = *column;
-      list->about[number].number = is_number(column);
+      list->about[number].number = compare_lists_is_number(column);
       list->about[number].key = names_key(keys, column->name);
     }
     list->about[number].runs++;

@@ -11,6 +11,9 @@
 /* Whether the view is a list. */
 bool compare_lists_has(enum options_view view);
 
+/* Whether lists are compared by such a column, if all runs have measured it. */
+bool compare_lists_is_number(const struct table_column *column);
+
 /* Fills the report of a run, in which tree_begin() has made the top-down tree, with all rows of the view.  Returns 0,
  * or the exit status after it has printed the reason. */
 int compare_lists_load(struct job *run, view_pipeline *pipeline);

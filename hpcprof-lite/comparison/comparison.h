@@ -2,10 +2,7 @@
 #ifndef HPCPROF_LITE_COMPARISON_COMPARISON_H
 #define HPCPROF_LITE_COMPARISON_COMPARISON_H
 
-#include "hpcprof-lite/job.h"
-
-/* Fills a report after tree_begin().  Returns 0, or the exit status after it has printed the reason. */
-typedef int view_pipeline(struct job *job);
+#include "hpcprof-lite/pipelines.h"
 
 /* A run is a job of its own: it is kept, because the comparison refers to its names. */
 struct comparison {

@@ -57,7 +57,8 @@ struct table_column {
   bool text_only;   /* not in other formats unless --columns names it */
   bool passing;     /* its text is lost when the next row is filled */
   bool marked;      /* text has room for a mark behind the figure, in its width */
-  const char *help; /* what it holds, for the manual and the page: a phrase without a full stop */
+  const char *help; /* what it holds, for the manual and the page: a phrase, perhaps with sentences behind it;
+                       without the last full stop */
 };
 
 /* Whether all cells of a column are text, or empty. */

@@ -4,6 +4,7 @@
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/row_writer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,7 @@ static int make_headers(struct writer *writer)
   if (!stream)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < table->selected_count && writer->headers_end; i++) {
+    assert(table_column(table, table->selected[i])->help); /* for the page and the manual */
     fputs(i ? "," : writer->json ? "{" : "", stream);
     if (writer->json) {
       row_writer_json_string(stream, table_column(table, table->selected[i])->name);

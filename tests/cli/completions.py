@@ -76,7 +76,7 @@ def help_names_every_view_and_format(_):
 # ---- the manual ----
 
 def manual(program):
-    return text_of(os.path.join(SOURCE, "doc", program + ".1")).splitlines()
+    return text_of(os.path.join(SHARE, "man", "man1", program + ".1")).splitlines()
 
 
 def words_of(arguments):
@@ -121,12 +121,73 @@ def the_manual_has_every_view_and_format(_):
     assert told - set(names_of("format")) <= {"grain-graph", "topdown"}, told
 
 
+def documented_columns():
+    """View → the columns that the manual lists, in the order of the list; "grain-groups" for those of groups."""
+    found, views, items, lines = {}, [], None, manual("hpcprof-lite")
+    for line in lines[lines.index(".Sh COLUMNS"):lines.index(".Sh CLUSTERS")]:
+        if line == "Columns of":
+            views, items = [], None
+        elif line.startswith("a row stands for the grains"):
+            views, items = ["grain-groups"], None
+        elif line.startswith(".Bl") and views:
+            items = []
+        elif line == ".El" and items is not None:
+            found.update({view: items for view in views})
+            views, items = [], None
+        elif items is None and line.startswith(".Cm ") and views != ["grain-groups"]:
+            views += [word for word in line[4:].split() if word in names_of("view")]
+        elif items is not None and line.startswith(".It Va "):
+            items += [part.split()[0] for part in line[7:].replace(", Va ", ", ").split(" , ")]
+    return found
+
+
+def header_of(measurement, view):
+    """The columns of a view in CSV, none where the measurement lacks it."""
+    options = ["grains", "--grain-groups"] if view == "grain-groups" else [view]
+    done = run(REPORT, "-q", "-f", "csv", *options, os.path.join(SOURCE, "tests", "golden", measurement))
+    return done.stdout.split("\n")[0].split(",") if done.stdout else []
+
+
+@case
+def the_manual_lists_the_columns_of_every_table(_):
+    """Of kept measurements, but those of events and counters; each once, and with what it holds."""
+    listed, seen = documented_columns(), {}
+    trees = {"topdown", "bottomup", "flat", "critical-path"}
+    assert set(listed) == set(names_of("view")) - {"grain-graph"} | {"grain-groups"}, set(listed)
+    for name in ("basic", "constructs", "constructs2", "graph", "traced", "marked", "plain", "recorded", "events", "counted"):
+        events = {column[:-5] for column in header_of(name, "topdown") if re.search("_(incl|excl)$", column)} - {"critical_path"}
+        for view in listed:
+            header = header_of(name, view)
+            assert len(set(header)) == len(header), (name, view, header)
+            shown = "grains" if "path" in header else view  # where there are no groups
+            seen.setdefault(shown, set()).update(header)
+            missing = set(header) - set(listed[shown])
+            if view in trees:
+                missing -= {event + ending for event in events for ending in ("_incl", "_excl")}
+            assert name == "counted" or missing <= (events if view == "source" else set()), (name, view, missing)
+    for view, columns in listed.items():
+        assert len(seen[view]) > 3 and len(set(columns)) == len(columns), (view, seen[view], columns)
+    lines = manual("hpcprof-lite")
+    for line, following in zip(lines, lines[1:]):
+        assert not line.startswith(".It Va ") or re.match(r"[^.\s]|\.(Cm|Va|Em|Fl|Ql) ", following), (line, following)
+
+
+@case
+def every_heading_of_text_is_in_the_manual(directory):
+    """Beside its column, where it differs."""
+    text = "\n".join(manual("hpcprof-lite"))
+    for column, heading in (("work_s", "Work"), ("abs_idleness_pct", "Idle%"), ("sync_pct", "Sync%"), ("exec_mean_s", "Mean"),
+                            ("speedup_lower", "Lower"), ("exec_longest_s", "Longest")):
+        assert f'Va {column} Po Li "{heading}" Pc' in text, column
+    assert 'Va samples Po' not in text  # the same but for the capital letter
+
+
 # ---- bash ----
 
-def bash(directory, program, *words, more=""):
-    """What bash offers for the last word of a command line."""
-    line = " ".join(f"'{word}'" for word in (program, *words))
-    script = f"{more}\nsource {installed(program)[0]}\nCOMP_WORDS=({line})\nCOMP_CWORD={len(words)}\n" \
+def bash(directory, program, *words, more="", at=None):
+    """What bash offers for the last word of a command line, or for that with a number."""
+    line = " ".join("'" + word.replace("'", "'\\''") + "'" for word in (program, *words))
+    script = f"{more}\nsource {installed(program)[0]}\nCOMP_WORDS=({line})\nCOMP_CWORD={at or len(words)}\n" \
              f"compopt() {{ :; }}\n$(complete -p {program} | sed 's/.*-F \\([^ ]*\\).*/\\1/')\n" \
              "printf '%s\\n' \"${COMPREPLY[@]}\""
     done = run("bash", "--norc", "-u", "-c", script, cwd=directory)
@@ -199,13 +260,44 @@ def bash_completes_reports(directory):
     assert {"advice", "summary"} < set(offered("--view", "=")) and offered("-f", "cs") == ["csv"]
     assert offered("--lanes", "n") == ["node"] and offered("--colour", "sc") == ["scatter"]
     assert offered("--grain-limit", "sc") == ["scatter="] and offered("--idleness", "") == ["core", "shared", "thread"]
-    assert offered("--depth", "") == offered("--sort", "f") == []
+    assert offered("--depth", "") == offered("advice", "--sort", "f") == []
     for words in (("./fl-run",), ("--merge", "./fl-run"), ("-f", "csv", "--legend", "./fl-run")):
         assert offered(*words, "fl") == ["fl-run"], words
     for words in (("-f", "csv"), ("--merge",), ("--root", "flat"), ("--compare", "=", "fl-run"), ("-j", "2")):
         assert offered(*words, "fl") == ["fl-run", "flat"], words
     assert offered("--compare", "fl") == ["fl-run"] and offered("--compare", "x,fl") == ["x,fl-run"]
     assert offered("--compare", "=", "a,b,fl") == ["a,b,fl-run"]
+
+
+@case
+def bash_completes_columns(directory):
+    """Those of the view that the command line names; each is taken."""
+    need_program("bash")
+
+    def offered(*words, at=None):
+        return bash(directory, "hpcprof-lite", *words, at=at)
+
+    assert offered("threads", "--sort", "wo") == ["work_s"]
+    for words in (("--view", "threads"), ("--view", "=", "threads"), ("--view=threads",), ("-q", "threads"), ("DIR", "--view", "threads")):
+        assert offered(*words, "--sort", "=", "cp") == offered(*words, "--sort", "cp") == ["cpu_s"], words
+    assert offered("--sort", "cp", "threads", "DIR", at=2) == ["cpu_s"]  # the view is named later
+    assert offered("--sort", "module") == ["module"]  # of topdown
+    assert offered("threads", "--columns", "wor") == ["work_s"]
+    assert offered("threads", "--columns", "work_s,cp") == offered("threads", "--columns", "=", "work_s,cp") == ["work_s,cpu_s"]
+    assert offered("--columns", "s") == ["section"]  # of summary
+    assert "name" in offered("flat", "--sort", "") and "name" not in offered("flat", "--metric", "")
+    assert offered("regions", "--metric", "gain") == ["gain_s"] and offered("summary", "--metric", "") == []
+    assert offered("--fail-if", "elap") == offered("--fail-if", "'elap") == ["elapsed"] and offered("--fail-if", "work >") == []
+    golden = os.path.join(SOURCE, "tests", "golden", "basic")
+    for view in set(names_of("view")) - {"grain-graph", "timeline", "phases", "marks", "user-counters", "grains"}:
+        words = offered(view, "--columns", "")
+        header = must(REPORT, "-q", view, "-f", "csv", "--columns", ",".join(words), golden).split("\n")[0]
+        assert len(words) > 4 and header == ",".join(words), (view, words, header)
+        for word in offered(view, "--sort", "")[:8]:
+            assert run(REPORT, "-q", view, "-f", "csv", "--sort", word, golden).returncode in (0, 1), (view, word)
+    for word in offered("--fail-if", ""):
+        refused = run(REPORT, "--fail-if", f"{word} of f > 1", "nowhere").stderr
+        assert "no such metric" not in refused, (word, refused)
 
 
 @case
@@ -280,10 +372,17 @@ def zsh_completes(directory):
     for line, wanted in (("hpcprof-lite --no-p", "--no-pager"), ("hpcprof-lite fla", "flat"),
                          ("hpcprof-lite hpc", "hpcrun-lite-app-measurements"),
                          ("hpcprof-lite flat hpc", "flat hpcrun-lite-app-measurements"),
-                         ("hpcprof-lite flat so", "flat sources"), ("hpcprof-lite my", "my run"),
+                         ("hpcprof-lite flat so", "flat sources"), ("hpcprof-lite flat --no-p", "flat --no-pager"),
+                         ("hpcprof-lite my", "my run"),
                          ("hpcprof-lite --view=crit", "--view=critical-path"), ("hpcprof-lite -f perf", "-f perfetto"),
                          ("hpcprof-lite --grain-limit=sc", "--grain-limit=scatter="),
                          ("hpcprof-lite --colour=work", "--colour=work_deviation"),
+                         ("hpcprof-lite threads --sort wo", "threads --sort work_s"),
+                         ("hpcprof-lite --view=threads --sort=cp", "--view=threads --sort=cpu_s"),
+                         ("hpcprof-lite --view threads --columns work_s,cp", "--view threads --columns work_s,cpu_s"),
+                         ("hpcprof-lite --sort modu", "--sort module"),
+                         ("hpcprof-lite regions --metric=gain", "regions --metric=gain_s"),
+                         ("hpcprof-lite --fail-if elap", "--fail-if elapsed"),
                          ("hpcrun-lite --repo", "--report"), ("hpcrun-lite -p onl", "-p online"),
                          ("hpcrun-lite --trace=sam", "--trace=samples"), ("hpcrun-lite -e wal", "-e wall"),
                          ("hpcrun-lite -e wall -e cyc", "-e wall -e cycles"),

@@ -34,7 +34,8 @@ LAYERS = {
     "hpcrun-lite/launch/series": {"hpcrun-lite/launch/series"},
     "hpcrun-lite/launch/code_filter": {"common", "hpcrun-lite/launch", "hpcrun-lite/launch/code_filter",
                                        "hpcprof-lite/symbols"},  # reads what reports read
-    "completions": {"common", "hpcprof-lite/options.h", "hpcprof-lite/view_table.h", "hpcrun-lite/launch/launch_options.h"},
+    "completions": {"common", "completions", "hpcprof-lite/options.h", "hpcprof-lite/view_table.h",
+                    "hpcprof-lite/comparison/compare_lists.h", "hpcprof-lite/comparison/run_figures.h", "hpcrun-lite/launch/launch_options.h"},
     "hpcrun-lite/launch/counters": {"common", "hpcrun-lite/launch/counters", "hpcrun-lite/launch/perf_check.h"},
     **{"hpcprof-lite/" + folder: {"common"} | {"hpcprof-lite/" + below for below in stages.split()}
        for folder, stages in {
