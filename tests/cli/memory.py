@@ -25,7 +25,7 @@ REPORTS = [("summary", (), "recorded"), ("topdown", ("-f", "csv"), "events"), ("
            ("grains", ("-f", "json", "--grain-groups"), "recorded"), ("timeline", ("-f", "json"), "charted"),
            ("timeline", ("-f", "perfetto"), "traced"), ("timeline", ("-f", "firefox"), "traced"),
            ("regions", ("--sort", "gain_s"), "constructs2"), ("tasks", ("-f", "csv"), "constructs"),
-           ("advice", (), "constructs2"), ("source", (), "recorded"), ("source", ("-f", "csv", "-I", "."), "events"),
+           ("advice", (), "constructs2"), ("user-counters", (), "marked"), ("source", (), "recorded"), ("source", ("-f", "csv", "-I", "."), "events"),
            ("summary", ("--compare", "blame", "--fail-if", "work > 1000 s", "-f", "markdown"), "blame"),
            ("flat", ("--compare", "events,recorded", "-f", "csv"), "blame"),
            ("regions", ("--compare", "constructs", "--fail-if", "elapsed > +5%"), "constructs2"),

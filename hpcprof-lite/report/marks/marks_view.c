@@ -168,14 +168,17 @@ static int print_counter(void *text, const void *row)
   return 0;
 }
 
-void user_counters_text(const struct report *report)
+int user_counters_text(const struct report *report)
 {
   struct text_table text;
-  if (!text_table_init(&text, report, user_counters_table)) {
+  int status = text_table_init(&text, report, user_counters_table);
+  if (!status) {
     text_table_heading(&text);
-    each_counter(report, true, print_counter, &text);
+    status = each_counter(report, true, print_counter, &text);
   }
-  terminal_wrap(&text.terminal, report->stream, "", "",
-                "Sum min, Sum max: of a thread. By context: columns NAME_incl, NAME_excl of topdown -f csv");
+  if (!report->chosen_count)
+    terminal_wrap(&text.terminal, report->stream, "", "",
+                  "Sum min, Sum max: of a thread. By context: columns NAME_incl, NAME_excl of topdown -f csv");
   text_table_release(&text);
+  return status;
 }
