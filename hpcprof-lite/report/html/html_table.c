@@ -136,6 +136,9 @@ static uint32_t string_number(struct html_column *column, const char *text, size
 /* Turns the numbers of a column into text. */
 static bool make_text(struct html_column *column, uint32_t rows)
 {
+  /* cells are replaced one by one: numbers of strings must not need wider ones */
+  if (column->cell_size && column->cell_size < sizeof(uint32_t) && !widen(column, rows, sizeof(uint32_t)))
+    return false;
   column->is_text = true;
   for (uint32_t row = 0; row < rows; row++) {
     int64_t value = cell_at(column, row);

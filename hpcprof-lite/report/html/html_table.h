@@ -1,7 +1,7 @@
 /* A table of the HTML report, kept column by column.
  *
  * Context: BATCH.  Cells are what the table of a view has in them, so that the page shows exactly what its CSV holds,
- * with the same escapes; the types of columns are those of the table.  A number of more than 15 digits, or with other
+ * with the same escapes; columns of text are those of the table.  A number of more than 15 digits, or with other
  * decimals than those before it, turns its column into text, as numbers of JavaScript are exact up to 15 digits.
  * Columns of whole numbers can also be filled directly, for tables of millions of rows.  The table owns its memory: a
  * cell takes as many bytes as the widest one of its column needs.
