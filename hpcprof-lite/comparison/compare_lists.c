@@ -264,7 +264,7 @@ static int add_row(void *to, const struct cell *cells)
     list->about[i].decimals = adding->cells[i].decimals;
     tree_value(&adding->tree, row, i, value);
     if (!list->all_figures)
-      tree_value(&adding->tree, row, list->count + i, 1);
+      tree_value(&adding->tree, row, list->count + i, UINT32_MAX); /* no mean over runs becomes 0 */
   }
   return 0;
 }

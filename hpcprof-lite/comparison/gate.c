@@ -16,7 +16,8 @@
 /* A condition's metric in one run. */
 struct measured {
   bool known;   /* the run has such a metric */
-  bool matched; /* the selector matches something */
+  bool matched; /* the selector matches something that has such a figure */
+  bool empty;   /* it matches something that has none */
   double value;
   const char *unit; /* "s", "ratio", or "" for counts */
   enum compare_basis basis;
@@ -119,8 +120,10 @@ static int sum_constructs(const struct job *run, const struct condition *conditi
     if (!selects(run, condition, &list->entries[i]))
       continue;
     table_cells(&table, &(struct construct_line){&list->entries[i], NULL}, cells);
-    if (cells[column].kind != CELL_NUMBER)
+    if (cells[column].kind != CELL_NUMBER) {
+      measured->empty = true;
       continue;
+    }
     measured->matched = true;
     measured->value += cell_value(&cells[column]);
   }
@@ -195,6 +198,8 @@ static int check_measured(const struct condition *condition, const struct side_m
                     unknown->options.directories[0], condition->metric);
     return EXIT_USAGE;
   }
+  if (!now->last.matched && !(base && base->last.matched) && now->last.empty)
+    return fail(condition, "the constructs that it selects have no such figure");
   if (!now->last.matched && !(base && base->last.matched))
     return fail(condition, "nothing matches its selector: see the names and lines of --view topdown -f csv");
   const char *unit = now->last.unit;

@@ -433,6 +433,16 @@ def conditions_that_cannot_be_checked_are_refused(_):
                       ("samples > 2 s", "is a number"), ("gain_s of main > 1 s", "was measured without 'gain_s'"),
                       ("cycles_incl > 1", "was measured without 'cycles_incl'")):
         assert why in refused("-q", "--fail-if", text, "blame"), text
+    assert "have no such figure" in refused("-q", "--fail-if", "single_s of app+0x1010 > 1 s", "constructs")
+
+
+@case
+def a_figure_that_one_of_several_runs_knows_is_shown(_):
+    """It is the mean over the runs, to which the others add nothing."""
+    done = golden_report("-q", "tasks", "--compare", "constructs", "-f", "csv", "constructs", "counted", "charted")
+    alone = table(golden_report("-q", "tasks", "-f", "csv", "constructs").stdout.decode())
+    found = {row["name"]: row for row in table(done.stdout.decode())}
+    assert alone and all(abs(float(found[row["name"]]["exec_s"]) - float(row["exec_s"]) / 3) < 1e-8 for row in alone), found
 
 
 @case
