@@ -365,6 +365,7 @@ static int take_view_operand(const struct taken *taken)
     options->directories_count--;
     options->given[GIVEN_VIEW] = true;
     options->view = (enum options_view)words_find(view_names, name);
+    options->views_given = 1u << options->view;
     return 0;
   }
   const char *similar = *name && access(name, F_OK) ? words_similar(view_names, name) : NULL;

@@ -103,6 +103,8 @@ static int check_content(struct options *options, char *message, size_t size)
   const struct refusal refusals[] = {
       {timeline && other_view, "view '{view}' is no timeline, which the formats {formats} show"},
       {timeline && (options->sort || options->max_rows), "formats {formats} cannot be sorted or shortened"},
+      {database && other_view,
+       "format sqlite has all views: --view adds rows of bottomup, grains or timeline only; leave out view '{view}'"},
       {contexts && other_view, "formats {formats} show calling contexts: leave out view '{view}'"},
       {contexts && options->sort, "exports are in the order of the tree, and their viewers sort: leave out --sort"},
       {contexts && options->compare, "exports show one run: --compare needs text, csv, json or html"},

@@ -1,8 +1,9 @@
 /* Child processes that make the tables of the page and of the database.
  *
  * Context: BATCH, the main thread.  A pipeline fills a job that it has to itself: each table is made by a child, which
- * shares the profile and the tree that were made before.  A child that fails, also by a signal, costs one table.  What
- * it prints on standard error is kept.
+ * shares the profile and the tree that were made before.  A child that fails, also by a signal, costs the page one
+ * table, of which it tells why; a database is not made then, unless the run has nothing to show in the table.  What a
+ * child prints on standard error is kept.
  */
 #ifndef HPCPROF_LITE_PAGE_VIEW_CHILD_H
 #define HPCPROF_LITE_PAGE_VIEW_CHILD_H

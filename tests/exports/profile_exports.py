@@ -481,6 +481,10 @@ def grains_and_intervals_are_in_the_database_where_they_are_asked_for(directory)
         os.remove(path)
     done = run(REPORT, "-q", "-f", "sqlite", "--view", "flat", "-o", path, os.path.join(GOLDEN, "basic"))
     assert done.returncode == 2 and "leave out view 'flat'" in done.stderr, done
+    must(REPORT, "grains", os.path.join(GOLDEN, "recorded"), "-q", "-f", "sqlite", "-o", path)
+    base = sqlite3.connect(path)
+    assert base.execute("select count(*) from grains").fetchone()[0] > 0
+    base.close()
 
 
 def documented_queries():

@@ -114,7 +114,7 @@ static int end_table(struct sqlite_database *database, struct commands *commands
 static bool is_plain(const char *text)
 {
   for (; *text; text++)
-    if (*text < ' ' || *text == 127 || *text == '\\')
+    if (*text < ' ' || *text >= 127 || *text == '\\') /* where char has no sign, too */
       return false;
   return true;
 }
