@@ -62,6 +62,15 @@ static int find_column(struct job *job, const char *option, const char *refusal,
   return choice.column == MODEL_NONE ? EXIT_USAGE : 0;
 }
 
+/* Whether --columns has named a column already. */
+static bool is_chosen(const struct job *job, uint32_t column)
+{
+  for (uint32_t i = 0; i < job->report.chosen_count; i++)
+    if (job->chosen[i] == column)
+      return true;
+  return false;
+}
+
 /* Finds the columns that --columns names. */
 static int choose_shown(struct job *job)
 {
@@ -73,7 +82,8 @@ static int choose_shown(struct job *job)
     uint32_t count = job->report.chosen_count;
     bool fits = copy && array_reserve(&job->chosen, &room, (size_t)count + 1, sizeof *job->chosen);
     status = fits ? find_column(job, "--columns", "has no column", copy, &job->chosen[count]) : job_no_memory();
-    job->report.chosen_count = count + 1;
+    if (!status && !(job->options.format == OPTIONS_JSON && is_chosen(job, job->chosen[count]))) /* keys are unique */
+      job->report.chosen_count = count + 1;
     free(copy);
   }
   job->report.chosen = job->chosen;

@@ -223,13 +223,18 @@ int table_keys_init(struct table_keys *keys, const struct table *table, uint32_t
   return fits ? 0 : ERR_NOMEM;
 }
 
+static bool has_number(const struct cell *cell)
+{
+  return cell->kind >= CELL_NUMBER && cell->kind <= CELL_PERCENT;
+}
+
 int table_keys_compare(const struct table_keys *keys, size_t a, size_t b)
 {
   const struct cell *x = &keys->cells[a], *y = &keys->cells[b];
   int order;
   switch (keys->type) {
   case COLUMN_ID:
-    order = (x->kind == CELL_EMPTY) - (y->kind == CELL_EMPTY);
+    order = !has_number(x) - !has_number(y);
     return order ? order : by_value(x, y);
   case COLUMN_TEXT:
     return by_text(x, y);

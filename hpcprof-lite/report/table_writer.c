@@ -91,6 +91,12 @@ static bool put_cell(struct writer *writer, const struct cell *cell)
   }
 }
 
+/* Whether a cell has a number or text, outside text reports. */
+static bool is_shown(const struct cell *cell)
+{
+  return cell->kind >= CELL_NUMBER && cell->kind <= CELL_TEXT;
+}
+
 static int write_row(void *to, const struct cell *cells)
 {
   struct writer *writer = to;
@@ -106,8 +112,11 @@ static int write_row(void *to, const struct cell *cells)
       return ERR_NOMEM;
     put(writer, writer->headers + header, end - header);
     header = end;
-    if (!put_cell(writer, &cells[table->selected[i]]))
+    const struct cell *cell = &cells[table->selected[i]];
+    if (!put_cell(writer, cell))
       return ERR_NOMEM;
+    if (table->selected_count == 1 && !writer->json && !writer->size && !is_shown(cell))
+      put(writer, "\"\"", 2); /* readers skip empty lines */
   }
   if (!reserve(writer, 1))
     return ERR_NOMEM;

@@ -53,7 +53,7 @@ static bool real_figure(const struct text_table *text, enum column_form form, co
                         char out[TEXT_TABLE_FIGURE])
 {
   if (form == FORM_COUNT)
-    terminal_count((uint64_t)cell->real, out);
+    terminal_count(model_rounded(cell->real), out);
   else if (form == FORM_SECONDS && cell->decimals == 9)
     terminal_seconds(model_rounded(1e9 * cell->real), text->decimals, out);
   else if (form == FORM_SECONDS || form == FORM_DIGITS)
@@ -325,9 +325,13 @@ void text_table_row_beside(struct text_table *text, const void *row, unsigned in
     const struct cell *cell = &text->cells[text->shown[i]];
     char figure[TEXT_TABLE_FIGURE];
     if (takes_rest(text, i)) {
-      fprintf(stream, "%*s", (int)spaces, "");
-      print_rest(text, column->form, cell, indent, before, aside);
-      return;
+      bool names = column->form >= FORM_REST; /* only names are indented */
+      if (cell->kind == CELL_TEXT || (names && *before)) {
+        fprintf(stream, "%*s", (int)spaces, "");
+        print_rest(text, column->form, cell, names ? indent : 0, names ? before : "", names ? aside : "");
+        return;
+      }
+      continue;
     }
     if (table_is_text(column)) {
       spaces = print_text(text, width_of(text, i), cell, spaces);

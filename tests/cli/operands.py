@@ -303,6 +303,18 @@ def columns_are_chosen_in_csv_json_and_text(_):
     assert json.loads(done.stdout)["columns"] == ["cpu_s", "thread"], done
     text = report("-q", "threads", "--columns", "cpu_s,thread,tool_s", "constructs", cwd=GOLDEN).stdout.splitlines()
     assert ["CPU", "Thread", "tool_s"] in [line.split() for line in text], text
+    done = golden_report("topdown", "-q", "-f", "json", "--columns", "name,name,id", "graph")
+    assert json.loads(done.stdout)["columns"] == ["name", "id"], done
+    done = golden_report("parallelism", "-q", "-f", "csv", "--columns", "lock_bound", "graph")
+    whole = list(csv.DictReader(io.StringIO(golden_report("parallelism", "-q", "-f", "csv", "graph").stdout.decode())))
+    assert [row["lock_bound"] for row in csv.DictReader(io.StringIO(done.stdout.decode()))] == \
+        [row["lock_bound"] for row in whole], done
+    text = report("-q", "tasks", "--columns", "construct,exec", "constructs", cwd=GOLDEN).stdout
+    assert "creation" not in text and not any(line.endswith(" ") for line in text.splitlines()), text
+    text = report("-q", "topdown", "--columns", "name,incl,kind", "graph", cwd=GOLDEN).stdout
+    at = next(line.index("kind") for line in text.splitlines() if line.endswith("kind"))
+    rows = [line for line in text.splitlines() if line.endswith(("root", "function", "parallel", "task"))]
+    assert len(rows) > 2 and all(line[at - 1] == " " != line[at] for line in rows), text
     assert "has no column 'colour': its columns are " in refused("threads", "--columns", "cpu,colour", "two", cwd=GOLDEN)
     assert "--columns needs -f csv or json" in refused("summary", "--columns", "item", "two", cwd=GOLDEN)
     assert "--columns chooses columns of a view" in refused("-f", "html", "--columns", "item", "two", cwd=GOLDEN)

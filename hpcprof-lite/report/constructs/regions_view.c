@@ -232,9 +232,10 @@ static void print_entry(struct text_table *text, const struct construct_entry *e
   if (depth > most) /* the name needs the rest */
     snprintf(level, sizeof level, "%" PRIu32 ": ", entry->depth);
   text_table_row_below(text, &(struct construct_line){entry, NULL}, indent, level);
-  if (!tree)
+  bool below = !report->chosen_count;
+  if (below && !tree)
     print_uneven(text, entry);
-  if (entry->kind != DIRECTIVE_TASK && !report->profile->range.traced)
+  if (below && entry->kind != DIRECTIVE_TASK && !report->profile->range.traced)
     count_columns_text(&report->profile->constructs.counters, tree ? counts->counted_own : counts->counted,
                        &counts->present, (tree ? counts->unread_own : counts->unread) > 0, &text->terminal,
                        report->stream);

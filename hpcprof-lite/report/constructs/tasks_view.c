@@ -112,6 +112,8 @@ static void print_rows(struct text_table *table)
   for (uint32_t i = 0; i < tasks->count; i++) {
     const struct task_row *row = &tasks->rows[i];
     text_table_row(table, row);
+    if (report->chosen_count)
+      continue;
     print_creation(table, row);
     if (!report->profile->range.traced)
       count_columns_text(&report->profile->constructs.counters, row->counted, &row->present, row->unread_ns > 0,
