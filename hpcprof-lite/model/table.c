@@ -84,7 +84,7 @@ int table_select(struct table *table, const uint32_t *columns, uint32_t count)
   for (uint32_t i = 0; i < table->parts_count; first += table->parts[i++].count) {
     table->parts[i].used = false;
     for (uint32_t j = 0; j < count; j++)
-      table->parts[i].used |= columns[j] >= first && columns[j] < first + table->parts[i].count;
+      table->parts[i].used |= selected[j] >= first && selected[j] < first + table->parts[i].count;
   }
   return 0;
 }

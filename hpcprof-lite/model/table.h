@@ -261,7 +261,8 @@ void table_release(struct table *table);
 
 const struct table_column *table_column(const struct table *table, uint32_t number);
 
-/* Selects columns instead of all but those that are in text only.  Returns 0 or ERR_NOMEM. */
+/* Selects columns, which may be some of those that are selected, instead of all but those that are in text only.
+ * Returns 0 or ERR_NOMEM. */
 int table_select(struct table *table, const uint32_t *columns, uint32_t count);
 
 /* The number of the column with exactly that name, or MODEL_NONE. */
