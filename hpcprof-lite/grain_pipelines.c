@@ -409,7 +409,7 @@ int grains_pipeline(struct job *job)
   status = each_row(job->grain_stream, add_to_groups, &job->grain_groups);
   grain_groups_finish(&job->grain_groups);
   job->report.grain_curve = count == 1 ? &job->grain_curve : NULL;
-  return status == ERR_NOMEM ? job_no_memory() : status ? EXIT_INPUT : 0;
+  return job_exit(status);
 }
 
 int grain_graph_pipeline(struct job *job)
@@ -438,5 +438,5 @@ int grain_graph_pipeline(struct job *job)
     job_print_error("nothing matches '--root %s': see the paths of --view grains -f csv", options->root_text);
     return EXIT_USAGE;
   }
-  return status == ERR_NOMEM ? job_no_memory() : status ? EXIT_INPUT : 0;
+  return job_exit(status);
 }

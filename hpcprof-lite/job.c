@@ -35,6 +35,13 @@ int job_no_memory(void)
   return EXIT_INPUT;
 }
 
+int job_exit(int status)
+{
+  if (status == ERR_NOMEM)
+    return job_no_memory();
+  return status ? EXIT_INPUT : 0;
+}
+
 /* ---- columns ---- */
 
 /* Whether the view prefers exclusive figures. */

@@ -86,7 +86,7 @@ struct team_region {
 
 struct team_loop {
   uint32_t row;
-  uint32_t refs; /* from its region while others may enter it, who is in it, and its chunks; 0 in free ones */
+  uint32_t refs; /* from its region while others may enter it, the threads that are in it, and its chunks; 0 in free ones */
   uint32_t threads;
   uint64_t number, iterations, exec, longest;
   uint64_t announced;     /* iterations of its chunks */

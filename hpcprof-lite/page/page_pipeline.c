@@ -86,7 +86,7 @@ static int write_rows(const struct page_table *wanted, const struct view_source 
     status = html_table_write(&html, output);
   html_table_release(&html);
   table_release(&table);
-  return status == ERR_NOMEM ? job_no_memory() : status ? EXIT_INPUT : 0;
+  return job_exit(status);
 }
 
 static int write_json(struct report *report, const struct view_source *source, FILE *output)
@@ -101,7 +101,7 @@ static int write_json(struct report *report, const struct view_source *source, F
   if (fclose(json) || !text || (!status && html_table_write_bytes(text, size, output)))
     status = ERR_NOMEM;
   free(text);
-  return status == ERR_NOMEM ? job_no_memory() : status ? EXIT_INPUT : 0;
+  return job_exit(status);
 }
 
 /* In the child.  Returns the exit status. */
@@ -122,7 +122,7 @@ static int write_table(void *context, FILE *output)
     return write_json(&job->report, &source, output);
   case PAGE_INTERVALS:
     status = interval_tables_write(&job->report, output);
-    return status == ERR_NOMEM ? job_no_memory() : status ? EXIT_INPUT : 0;
+    return job_exit(status);
   default:
     return write_rows(wanted, &source, output);
   }

@@ -96,7 +96,9 @@ static void print_split(const struct report *report, const struct terminal *term
   for (int i = 0; i < EFFICIENCY_PARTS; i++) {
     char part[CELL], gain[CELL] = "";
     bool compared = i == EFFICIENCY_WORK_ONE || i == EFFICIENCY_INFLATION;
-    int indent = i == EFFICIENCY_WHOLE ? 0 : compared || i == EFFICIENCY_LOCKWAIT ? 4 : 2;
+    int indent = compared || i == EFFICIENCY_LOCKWAIT ? 4 : 2;
+    if (i == EFFICIENCY_WHOLE)
+      indent = 0;
     if (compared && !split->compared)
       continue;
     real_seconds(split->part_s[i], part);

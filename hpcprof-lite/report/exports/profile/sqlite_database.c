@@ -186,7 +186,9 @@ static int take_row(void *to, const struct cell *cells)
   bool fits = true;
   for (uint32_t i = 0; i < adding->table->selected_count && fits; i++)
     fits = put_cell(library, &cells[adding->table->selected[i]], &adding->clean[i]);
-  int status = !fits ? ERR_NOMEM : library->end_row() ? failed(adding->database) : 0;
+  int status = fits ? 0 : ERR_NOMEM;
+  if (fits && library->end_row())
+    status = failed(adding->database);
   for (uint32_t i = 0; i < adding->table->selected_count; i++) {
     free(adding->clean[i]);
     adding->clean[i] = NULL;
@@ -311,7 +313,9 @@ static int enter(void *context, const struct walk_row *here)
     put_value(library, &writer->metrics.list[i], here->incl[i]);
     put_value(library, &writer->metrics.list[i], here->excl[i]);
   }
-  int status = !fits ? ERR_NOMEM : library->end_row() ? failed(writer->database) : 0;
+  int status = fits ? 0 : ERR_NOMEM;
+  if (fits && library->end_row())
+    status = failed(writer->database);
   for (unsigned i = 0; i < 4; i++)
     free(clean[i]);
   return status;
