@@ -325,13 +325,15 @@ void text_table_row_beside(struct text_table *text, const void *row, unsigned in
     const struct cell *cell = &text->cells[text->shown[i]];
     char figure[TEXT_TABLE_FIGURE];
     if (takes_rest(text, i)) {
-      bool names = column->form >= FORM_REST; /* only names are indented */
-      if (cell->kind == CELL_TEXT || (names && *before)) {
-        fprintf(stream, "%*s", (int)spaces, "");
-        print_rest(text, column->form, cell, names ? indent : 0, names ? before : "", names ? aside : "");
-        return;
+      if (column->form < FORM_REST) { /* only names are indented */
+        indent = 0;
+        before = aside = "";
       }
-      continue;
+      if (cell->kind != CELL_TEXT && !*before)
+        continue;
+      fprintf(stream, "%*s", (int)spaces, "");
+      print_rest(text, column->form, cell, indent, before, aside);
+      return;
     }
     if (table_is_text(column)) {
       spaces = print_text(text, width_of(text, i), cell, spaces);

@@ -195,7 +195,9 @@ static uint32_t construct_category(const struct lane *lane, uint64_t record, uin
   if (record && !construct)
     return time == CONSTRUCT_TIME_WAIT ? TIMELINE_IDLE : TIMELINE_GAP;
   uint32_t wait = thread_states_wait(construct, !record, time);
-  return wait == MODEL_NONE ? TIMELINE_OVERHEAD : wait == FORMAT_WAIT_LOCK ? TIMELINE_LOCK_WAIT : TIMELINE_IDLE;
+  if (wait == MODEL_NONE)
+    return TIMELINE_OVERHEAD;
+  return wait == FORMAT_WAIT_LOCK ? TIMELINE_LOCK_WAIT : TIMELINE_IDLE;
 }
 
 static uint32_t place_category(const struct lane *lane, uint64_t place)

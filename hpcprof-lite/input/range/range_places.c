@@ -58,7 +58,9 @@ static uint8_t region_of(const struct format_construct *constructs, uint32_t rec
 {
   const struct format_construct *construct = &constructs[record];
   uint8_t around = construct->parent < record && !read_is_link(construct) ? regions[construct->parent] : 0;
-  return around || !construct_is_region(construct->kind) ? around : read_is_link(construct) ? 2 : 1;
+  if (around || !construct_is_region(construct->kind))
+    return around;
+  return read_is_link(construct) ? 2 : 1;
 }
 
 int range_codes_of_constructs(const struct read_file *file, const struct format_construct *constructs, uint32_t count,
