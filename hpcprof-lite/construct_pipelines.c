@@ -3,6 +3,7 @@
  * Context: BATCH, the main thread.  Each fills the report of its view and returns 0, or the exit status after it has
  * printed the reason.  All require tree_prepare().
  */
+#include "common/xalloc.h"
 #include "hpcprof-lite/pipelines.h"
 
 #include "hpcprof-lite/views/construct_order.h"
@@ -38,9 +39,7 @@ static void set_limits(struct job *job, double percent)
 static int sort(const struct job *job, struct construct_tree *tree)
 {
   struct table_keys keys;
-  struct construct_line *lines = calloc((size_t)tree->count + 1, sizeof *lines);
-  if (!lines)
-    return ERR_NOMEM;
+  struct construct_line *lines = xcalloc((size_t)tree->count + 1, sizeof *lines);
   for (uint32_t i = 0; i < tree->count; i++)
     lines[i] = (struct construct_line){&tree->entries[i], NULL};
   uint32_t column = table_number(&job->table, job->options.sort);
@@ -138,7 +137,7 @@ int construct_gains(struct job *job)
   struct construct_tree *list = &job->construct_list;
   int status = make_list(job);
   job->report.constructs = list;
-  struct table_keys keys = {.type = COLUMN_SECONDS, .cells = calloc((size_t)list->count + 1, sizeof *keys.cells)};
+  struct table_keys keys = {.type = COLUMN_SECONDS, .cells = xcalloc((size_t)list->count + 1, sizeof *keys.cells)};
   if (!keys.cells)
     status = ERR_NOMEM;
   for (uint32_t i = 0; i < list->count && !status; i++)

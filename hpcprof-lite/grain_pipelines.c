@@ -3,6 +3,7 @@
  * Context: BATCH, the main thread.  Functions that return a status return 0, or the exit status after they have printed
  * the reason.
  */
+#include "common/xalloc.h"
 #include "hpcprof-lite/pipelines.h"
 
 #include "hpcprof-lite/analysis/grain_metrics.h"
@@ -54,9 +55,7 @@ struct grain_stream {
 static int find_directives(struct pass *pass)
 {
   const struct profile_process *process = pass->process;
-  pass->directives = calloc((size_t)process->workspan.directives_count + 1, sizeof *pass->directives);
-  if (!pass->directives)
-    return ERR_NOMEM;
+  pass->directives = xcalloc((size_t)process->workspan.directives_count + 1, sizeof *pass->directives);
   for (uint32_t i = 1; i < process->workspan.directives_count; i++)
     pass->directives[i] = pass->stream->job->report.workspan.row_of[process->directive_map[i]];
   return 0;
@@ -80,7 +79,7 @@ static int is_recorded(const struct profile *profile, const struct profile_proce
 /* Fills in which processes of a profile have grains.  Returns 0 or ERR_NOMEM; the caller frees the array. */
 static int find_recorded(const struct profile *profile, struct recorded *recorded)
 {
-  *recorded = (struct recorded){.has_log = calloc((size_t)profile->processes_count + 1, sizeof *recorded->has_log)};
+  *recorded = (struct recorded){.has_log = xcalloc((size_t)profile->processes_count + 1, sizeof *recorded->has_log)};
   int status = recorded->has_log ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < profile->processes_count && !status; i++) {
     status = is_recorded(profile, &profile->processes[i], &recorded->has_log[i]);
@@ -284,7 +283,7 @@ static int read_reference(struct grain_stream *stream, struct job *other)
 
 static int prepare_reference(struct grain_stream *stream)
 {
-  struct job *other = calloc(1, sizeof *other);
+  struct job *other = xcalloc(1, sizeof *other);
   if (!other)
     return job_no_memory();
   int status = read_reference(stream, other);
@@ -303,7 +302,7 @@ enum { SEVERAL_CONTEXTS = MODEL_NONE - 1 };
 static int find_contexts(struct job *job)
 {
   uint32_t count = job->profile.workspan.directives_count;
-  job->grain_contexts = malloc(((size_t)count + 1) * sizeof *job->grain_contexts);
+  job->grain_contexts = xmalloc(((size_t)count + 1) * sizeof *job->grain_contexts);
   if (!job->grain_contexts || construct_rows(&job->profile, &job->names, &job->tree, job->row_of, &job->constructs))
     return ERR_NOMEM;
   for (uint32_t i = 0; i <= count; i++)
@@ -374,7 +373,7 @@ static int prepare(struct job *job, uint32_t *count)
     job_print_error("%s: there is no graph log: run 'hpcrun-lite -p log' for the grains", options->directories[0]);
     return EXIT_INPUT;
   }
-  job->grain_stream = calloc(1, sizeof *job->grain_stream);
+  job->grain_stream = xcalloc(1, sizeof *job->grain_stream);
   if (!job->grain_stream || workspan_compute(&job->profile, &job->names, &job->tree, NULL, &job->report.workspan))
     return job_no_memory();
   if (find_contexts(job))

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/grain_queue.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <stdlib.h>
@@ -42,8 +42,10 @@ static void *run(void *context)
 
 int grain_queue_begin(struct grain_queue *queue, table_take *take, void *to)
 {
-  *queue = (struct grain_queue){
-      .take = take, .to = to, .filled = calloc(1, sizeof *queue->filled), .printed = calloc(1, sizeof *queue->printed)};
+  *queue = (struct grain_queue){.take = take,
+                                .to = to,
+                                .filled = xcalloc(1, sizeof *queue->filled),
+                                .printed = xcalloc(1, sizeof *queue->printed)};
   pthread_mutex_init(&queue->lock, NULL);
   pthread_cond_init(&queue->changed, NULL);
   queue->running = queue->filled && queue->printed && !pthread_create(&queue->thread, NULL, run, queue);
@@ -74,8 +76,7 @@ int grain_queue_put(struct grain_queue *queue, const struct grain_row *row)
   struct grain_batch *batch = queue->filled;
   const char *path = row->grain->path ? row->grain->path : "";
   size_t before = strlen(row->prefix), length = strlen(path) + 1;
-  if (!array_reserve(&batch->texts, &batch->room, batch->used + before + length, 1))
-    return ERR_NOMEM;
+  xarray_reserve(&batch->texts, &batch->room, batch->used + before + length, 1);
   memcpy(batch->texts + batch->used, row->prefix, before);
   memcpy(batch->texts + batch->used + before, path, length);
   batch->rows[batch->count] = *row;

@@ -3,6 +3,7 @@
  * Context: BATCH, the main thread.  Each fills the report of its view and returns 0, or the exit status after it has
  * printed the reason.  parallelism and whatif require tree_prepare().
  */
+#include "common/xalloc.h"
 #include "hpcprof-lite/pipelines.h"
 
 #include "hpcprof-lite/replay/list_schedule.h"
@@ -48,10 +49,8 @@ static int select_rows(struct job *job, const struct whatif_run *run, const stru
   if (recorded_graph_shares(&job->recorded, &shares, &shares_count))
     return ERR_NOMEM;
   size_t width = (size_t)shares_count + 1, directives = (size_t)job->profile.workspan.directives_count + 1;
-  factors->shares = calloc(width * count, sizeof *factors->shares);
-  factors->directives = calloc(directives * count, sizeof *factors->directives);
-  if (!factors->shares || !factors->directives)
-    return ERR_NOMEM;
+  factors->shares = xcalloc(width * count, sizeof *factors->shares);
+  factors->directives = xcalloc(directives * count, sizeof *factors->directives);
   for (uint32_t i = 0; i < count; i++) {
     double *by_share = factors->shares + width * i, *by_directive = factors->directives + directives * i;
     if (whatif_select(run, &rows[i], shares, shares_count, by_share, by_directive))
@@ -130,7 +129,7 @@ static int apply_scenario(struct job *job)
   struct whatif_run run = whatif_run(job);
   struct whatif_row row = {.scenario_given = &job->options.scenarios[0]};
   const char *unmatched;
-  job->factors = calloc((size_t)job->profile.contexts.shares_count + 1, sizeof *job->factors);
+  job->factors = xcalloc((size_t)job->profile.contexts.shares_count + 1, sizeof *job->factors);
   if (!job->factors || whatif_factors(&run, row.scenario_given, job->factors, &unmatched))
     return job_no_memory();
   if (unmatched)

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/index_pipeline.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/workers.h"
 #include "hpcprof-lite/phase_pipeline.h"
 
@@ -130,9 +131,7 @@ static int store_all(struct batch *batch)
   unsigned most = batch->job->options.threads;
   int status = 0;
   batch->timeline = timeline_source_timeline(batch->source);
-  batch->storing = calloc(most, sizeof *batch->storing);
-  if (!batch->storing)
-    return ERR_NOMEM;
+  batch->storing = xcalloc(most, sizeof *batch->storing);
   for (uint32_t first = 0; !status && first < batch->timeline->lanes_count;
        first = timeline_process_end(batch->timeline, first)) {
     if (timeline_source_indexed(batch->source, batch->timeline->lanes[first].process))

@@ -1,7 +1,7 @@
 #include "hpcprof-lite/job.h"
 
-#include "common/array.h"
 #include "common/escape.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/invocation/column_choice.h"
 #include "hpcprof-lite/invocation/runs.h"
@@ -85,9 +85,9 @@ static int choose_shown(struct job *job)
   int status = 0;
   for (const char *word = job->options.columns, *end; word && !status; word = *end ? end + 1 : NULL) {
     end = strchrnul(word, ',');
-    char *copy = strndup(word, (size_t)(end - word));
+    char *copy = xstrndup(word, (size_t)(end - word));
     uint32_t count = job->report.chosen_count;
-    bool fits = copy && array_reserve(&job->chosen, &room, (size_t)count + 1, sizeof *job->chosen);
+    bool fits = copy && xarray_reserve(&job->chosen, &room, (size_t)count + 1, sizeof *job->chosen);
     status = fits ? find_column(job, "--columns", "has no column", copy, &job->chosen[count]) : job_no_memory();
     if (!status && !(job->options.format == OPTIONS_JSON && is_chosen(job, job->chosen[count]))) /* keys are unique */
       job->report.chosen_count = count + 1;
@@ -137,9 +137,7 @@ int job_set_arguments(struct job *job)
 {
   const struct options *options = &job->options;
   size_t size = 0;
-  FILE *stream = open_memstream(&job->arguments, &size);
-  if (!stream)
-    return ERR_NOMEM;
+  FILE *stream = xopen_memstream(&job->arguments, &size);
   fputs(options->merge ? "--merge " : "", stream);
   if (options->limited && options->from_ns)
     fprintf(stream, "--from %.9g ", (double)options->from_ns * 1e-9);

@@ -6,6 +6,8 @@
 #include "hpcprof-lite/gather.h"
 #include "hpcprof-lite/invocation/consistency.h"
 #include "hpcprof-lite/live/live.h"
+#include "hpcprof-lite/live/screen.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/output.h"
 #include "hpcprof-lite/page/database_pipeline.h"
 #include "hpcprof-lite/page/page_pipeline.h"
@@ -172,6 +174,13 @@ static int show_live(struct job *job, bool speaks)
   return status == ERR_NOMEM ? job_no_memory() : status ? EXIT_USAGE : EXIT_FINE;
 }
 
+static void end_without_memory(void)
+{
+  output_abandon();
+  screen_abandon();
+  job_print_error("not enough memory for these measurements; report fewer directories at once, or use -j 1");
+}
+
 int main(int argc, char **argv)
 {
   struct job job = {.status = EXIT_FINE};
@@ -179,6 +188,7 @@ int main(int argc, char **argv)
   char message[512];
   int status = EXIT_FINE;
   setlocale(LC_CTYPE, "");
+  xalloc_on_failure(end_without_memory);
   signal(SIGPIPE, SIG_IGN); /* a broken pipe shows as EPIPE */
   signal(SIGCHLD, SIG_DFL); /* else nothing is known of children: who starts this program may ignore it */
   bool speaks = ranks_is_first();

@@ -1,8 +1,8 @@
 #include "hpcprof-lite/options.h"
 
-#include "common/array.h"
 #include "common/escape.h"
 #include "common/words.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/comparison/run_figures.h"
 
 #include <ctype.h>
@@ -209,8 +209,7 @@ static int take_scenario(const struct taken *taken)
   const char *wrong;
   uint32_t count = options->scenarios_count;
   escape_undo(taken->text);
-  if (!array_reserve(&options->scenarios, &options->scenarios_room, (size_t)count + 1, sizeof *options->scenarios))
-    return fail(taken, "not enough memory");
+  xarray_reserve(&options->scenarios, &options->scenarios_room, (size_t)count + 1, sizeof *options->scenarios);
   options->scenarios_count++;
   if (!scenario_parse(taken->text, &options->scenarios[count], &wrong))
     return 0;
@@ -223,8 +222,7 @@ static int take_condition(const struct taken *taken)
   const char *wrong;
   uint32_t count = options->conditions_count;
   escape_undo(taken->text);
-  if (!array_reserve(&options->conditions, &options->conditions_room, (size_t)count + 1, sizeof *options->conditions))
-    return fail(taken, "not enough memory");
+  xarray_reserve(&options->conditions, &options->conditions_room, (size_t)count + 1, sizeof *options->conditions);
   options->conditions_count++;
   struct condition_metric metrics[RUN_METRICS_MAX];
   uint32_t metrics_count = run_figure_metrics(metrics);
@@ -246,9 +244,8 @@ static int take_grain_limit(const struct taken *taken)
 static int take_source_path(const struct taken *taken)
 {
   struct options *options = taken->options;
-  if (!array_reserve(&options->source_paths, &options->source_paths_room, (size_t)options->source_paths_count + 1,
-                     sizeof *options->source_paths))
-    return fail(taken, "not enough memory");
+  xarray_reserve(&options->source_paths, &options->source_paths_room, (size_t)options->source_paths_count + 1,
+                 sizeof *options->source_paths);
   options->source_paths[options->source_paths_count++] = taken->text;
   return *taken->text ? 0 : fail(taken, "option '--source-path' needs a directory");
 }

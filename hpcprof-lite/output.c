@@ -1,5 +1,6 @@
 #include "hpcprof-lite/output.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/invocation/pager.h"
 
@@ -26,16 +27,40 @@ int output_finish(FILE *stream, const char *name)
 /* Returns the exit status for what printing has returned.  The caller prints why input ends early. */
 static int printed(int status, FILE *stream, const char *name)
 {
-  if (status && !ferror(stream))
-    return status == ERR_NOMEM ? job_no_memory() : EXIT_INPUT;
-  return output_finish(stream, name);
+  return status && !ferror(stream) ? job_exit(status) : output_finish(stream, name);
 }
 
 /* ---- temporary files ---- */
 
-/* The file that is being written, if any, which must not stay when a signal ends this process; children leave it. */
-static const char *volatile unfinished;
+/* What is being written, if anything: it must not stay when this process ends early; children leave it.  A signal's
+ * handler cannot remove a directory. */
+static const char *volatile unfinished, *unfinished_directory;
 static pid_t owner;
+static struct pager *paged; /* the pager that reads the report */
+
+static int remove_one(const char *path, const struct stat *stat, int kind, struct FTW *place)
+{
+  (void)stat, (void)kind, (void)place;
+  return remove(path);
+}
+
+static void remove_directory(const char *name)
+{
+  enum { DESCRIPTORS = 16 };
+  nftw(name, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
+}
+
+void output_abandon(void)
+{
+  if (getpid() != owner)
+    return;
+  if (unfinished)
+    unlink(unfinished);
+  if (unfinished_directory)
+    remove_directory(unfinished_directory);
+  if (paged)
+    pager_abandon(paged);
+}
 
 static void end_unfinished(int signal)
 {
@@ -51,19 +76,17 @@ static void remove_if_ended(const char *name)
   const struct sigaction action = {.sa_handler = end_unfinished, .sa_flags = SA_RESETHAND};
   struct sigaction present;
   unfinished = name;
-  owner = getpid();
   for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
     if (!sigaction(signals[i], NULL, &present) && present.sa_handler == SIG_DFL)
       sigaction(signals[i], &action, NULL);
 }
 
 /* Creates an empty file beside the one that it will replace.  Returns a descriptor, or -1 with errno; *temporary is its
- * name from the heap, for release_temporary(), or NULL without memory. */
+ * name from the heap, for release_temporary(). */
 static int create_temporary(const char *name, char **temporary)
 {
-  if (asprintf(temporary, "%s.XXXXXX", name) < 0)
-    *temporary = NULL;
-  int fd = *temporary ? mkostemp(*temporary, O_CLOEXEC) : -1;
+  *temporary = xasprintf("%s.XXXXXX", name);
+  int fd = mkostemp(*temporary, O_CLOEXEC);
   mode_t mask = umask(0);
   umask(mask);
   if (fd >= 0) {
@@ -101,8 +124,6 @@ static int print_file(struct job *job, int (*print)(struct job *job))
   const char *name = job->options.output;
   char *temporary;
   int fd = create_temporary(name, &temporary);
-  if (!temporary)
-    return job_no_memory();
   FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
   int status = EXIT_INPUT;
   if (!stream) {
@@ -137,10 +158,12 @@ static bool is_plain_output(const char *name)
 static int print_paged(struct job *job, struct pager *pager, int (*print)(struct job *job))
 {
   job->report.stream = pager->stream;
+  paged = pager;
   int status = print(job);
+  paged = NULL;
   if (!pager_finish(pager))
     return EXIT_INPUT;
-  return !status ? 0 : status == ERR_NOMEM ? job_no_memory() : EXIT_INPUT;
+  return job_exit(status);
 }
 
 int output_report(struct job *job, int (*print)(struct job *job))
@@ -148,6 +171,7 @@ int output_report(struct job *job, int (*print)(struct job *job))
   const char *name = job->options.output;
   const char *why = name ? obstacle(name) : NULL;
   struct pager pager;
+  owner = getpid();
   if (why)
     return cannot_write(name, why);
   if (name && is_plain_output(name))
@@ -174,8 +198,6 @@ static int fill_file(struct job *job, const char *name, output_file_writer *writ
   if (why)
     return cannot_write(name, why);
   int fd = create_temporary(name, &temporary);
-  if (!temporary)
-    return job_no_memory();
   int status = fd < 0 ? cannot_write(name, strerror(errno)) : 0;
   if (fd >= 0) {
     close(fd);
@@ -183,7 +205,7 @@ static int fill_file(struct job *job, const char *name, output_file_writer *writ
     if (*message)
       status = cannot_write(name, message);
     else if (written)
-      status = written == ERR_NOMEM ? job_no_memory() : EXIT_INPUT;
+      status = job_exit(written);
     else if (rename(temporary, name))
       status = cannot_write(name, strerror(errno));
     if (status)
@@ -195,6 +217,7 @@ static int fill_file(struct job *job, const char *name, output_file_writer *writ
 
 int output_file(struct job *job, output_file_writer *write)
 {
+  owner = getpid();
   char *linked = realpath(job->options.output, NULL); /* NULL: there is no such file yet */
   int status = fill_file(job, linked ? linked : job->options.output, write);
   free(linked);
@@ -209,12 +232,6 @@ int output_is_new(const char *name)
   return lstat(name, &stat) ? 0 : cannot_write(name, "it exists; name a directory that does not with -o");
 }
 
-static int remove_one(const char *path, const struct stat *stat, int kind, struct FTW *place)
-{
-  (void)stat, (void)kind, (void)place;
-  return remove(path);
-}
-
 /* Writes into a temporary directory, which is renamed when it is complete. */
 static int fill_directory(struct job *job, const char *name, const char *temporary, output_directory_writer *write)
 {
@@ -226,7 +243,7 @@ static int fill_directory(struct job *job, const char *name, const char *tempora
   if (*message)
     return cannot_write(name, message);
   if (status)
-    return status == ERR_NOMEM ? job_no_memory() : EXIT_INPUT;
+    return job_exit(status);
   if (output_is_new(name))
     return EXIT_INPUT;
   return rename(temporary, name) ? cannot_write(name, strerror(errno)) : 0;
@@ -234,20 +251,18 @@ static int fill_directory(struct job *job, const char *name, const char *tempora
 
 int output_directory(struct job *job, output_directory_writer *write)
 {
-  enum { DESCRIPTORS = 16 };
-  char *name = strdup(job->options.output), *temporary = NULL;
-  size_t length = name ? strlen(name) : 0;
-  while (length > 1 && name[length - 1] == '/')
+  owner = getpid();
+  char *name = xstrdup(job->options.output);
+  for (size_t length = strlen(name); length > 1 && name[length - 1] == '/';)
     name[--length] = '\0';
-  if (!name || asprintf(&temporary, "%s.XXXXXX", name) < 0) {
-    free(name);
-    return job_no_memory();
-  }
+  char *temporary = xasprintf("%s.XXXXXX", name);
   int status = mkdtemp(temporary) ? 0 : cannot_write(name, strerror(errno));
   if (!status) {
+    unfinished_directory = temporary;
     status = fill_directory(job, name, temporary, write);
+    unfinished_directory = NULL;
     if (status)
-      nftw(temporary, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
+      remove_directory(temporary);
   }
   free(temporary);
   free(name);

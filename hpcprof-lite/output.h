@@ -26,4 +26,8 @@ int output_is_new(const char *name);
 /* Flushes a stream.  A closed pipe is not reported.  Returns the exit status. */
 int output_finish(FILE *stream, const char *name);
 
+/* Removes what is unfinished, and waits for the pager: the process ends without returning.  It allocates nothing
+ * itself. */
+void output_abandon(void);
+
 #endif

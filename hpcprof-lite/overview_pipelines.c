@@ -3,6 +3,7 @@
  * Context: BATCH, the main thread.  Each fills the report of its view and returns 0, or the exit status after it has
  * printed the reason.  Summary and advice require tree_prepare().
  */
+#include "common/xalloc.h"
 #include "hpcprof-lite/pipelines.h"
 
 #include "hpcprof-lite/analysis/advice/advice_nodes.h"
@@ -28,8 +29,7 @@ static bool has_trace(const struct job *job)
   if (job->options.directories_count > 1)
     return false;
   char *path;
-  if (asprintf(&path, "%.*s" TRACE_READER_SUFFIX, (int)read_stem(measurement), measurement) < 0)
-    return false;
+  path = xasprintf("%.*s" TRACE_READER_SUFFIX, (int)read_stem(measurement), measurement);
   bool found = !access(path, F_OK);
   free(path);
   return found;
@@ -121,9 +121,9 @@ static int forecast_by_log(struct job *job, const struct advice_input *input)
   job->report.log_differs |= job->recorded.differs;
   if (status || !job->recorded.known || job->recorded.differs)
     return status;
-  struct recorded_schedule *schedules = calloc(count, sizeof *schedules);
-  bool *selected = calloc(directives * (advice->count + 1) + 1, sizeof *selected);
-  double *makespans = calloc(count, sizeof *makespans);
+  struct recorded_schedule *schedules = xcalloc(count, sizeof *schedules);
+  bool *selected = xcalloc(directives * (advice->count + 1) + 1, sizeof *selected);
+  double *makespans = xcalloc(count, sizeof *makespans);
   status = schedules && selected && makespans ? 0 : ERR_NOMEM;
   if (!status) {
     uint32_t planned = plan_schedules(job, selected, schedules);
@@ -179,7 +179,7 @@ static int find_far_tasks(struct job *job, const struct advice_input *input)
   struct grains *grains = NULL;
   size_t directives = (size_t)profile->workspan.directives_count + 1;
   struct node_count count = {.job = job,
-                             .nodes = calloc(directives * ADVICE_NODES_MAX, sizeof *count.nodes),
+                             .nodes = xcalloc(directives * ADVICE_NODES_MAX, sizeof *count.nodes),
                              .tick_s = process->workspan.tick_ns * 1e-9};
   struct grains_visitor visitor = {.grain = count_grain, .context = &count, .without_paths = true};
   int status = count.nodes ? grains_open(process, &again, &grains) : ERR_NOMEM;
@@ -228,7 +228,7 @@ static int compare_work(const struct job *job, double *gain_s)
   *gain_s = 0;
   for (size_t i = 0; i < options->references_count; i++) {
     double work_s = 0;
-    struct job *other = calloc(1, sizeof *other);
+    struct job *other = xcalloc(1, sizeof *other);
     if (!other)
       return job_no_memory();
     int status = read_one_thread(job, options->references[i], other, &work_s);

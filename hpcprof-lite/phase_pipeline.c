@@ -1,6 +1,6 @@
 #include "hpcprof-lite/phase_pipeline.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/workers.h"
 #include "hpcprof-lite/phase_store.h"
 
@@ -33,8 +33,7 @@ static int collect_gap(struct phases_regions *regions, uint64_t start_ns, uint64
   }
   if (regions->gaps_count >= REGIONS_MAX)
     return TOO_MANY;
-  if (!array_reserve(&regions->gaps, &regions->gaps_room, regions->gaps_count + 1, sizeof *regions->gaps))
-    return ERR_NOMEM;
+  xarray_reserve(&regions->gaps, &regions->gaps_room, regions->gaps_count + 1, sizeof *regions->gaps);
   regions->gaps[regions->gaps_count++] = (struct phases_gap){.start_ns = start_ns, .end_ns = end_ns};
   return 0;
 }
@@ -61,8 +60,7 @@ static int collect(void *context, const struct timeline_interval *interval)
   }
   if (regions->count >= REGIONS_MAX)
     return TOO_MANY;
-  if (!array_reserve(&regions->regions, &regions->room, regions->count + 1, sizeof *regions->regions))
-    return ERR_NOMEM;
+  xarray_reserve(&regions->regions, &regions->room, regions->count + 1, sizeof *regions->regions);
   regions->regions[regions->count++] =
       (struct phases_region){.start_ns = interval->start_ns, .end_ns = interval->end_ns, .construct = region};
   return 0;
@@ -124,12 +122,10 @@ static int by_time(const void *a, const void *b)
 static int count_threads(const struct finding *finding, uint32_t number, uint32_t *threads)
 {
   const struct profile_process *process = &finding->job->profile.processes[number];
-  uint64_t *starts = malloc((2 * (size_t)process->threads_count + 1) * sizeof *starts);
+  uint64_t *starts = xmalloc((2 * (size_t)process->threads_count + 1) * sizeof *starts);
   uint64_t *ends = starts + process->threads_count;
   uint32_t count = 0, ended = 0;
   *threads = process->threads_max;
-  if (!starts)
-    return ERR_NOMEM;
   for (uint32_t i = 0; i < process->threads_count; i++) {
     timeline_source_life(finding->timeline->source, number, i, &starts[count], &ends[count]);
     count += starts[count] < ends[count] && counts(finding, number, i);
@@ -151,11 +147,9 @@ static int finding_init(struct finding *finding, struct job *job, const struct t
   size_t constructs = (size_t)tree->count + 1;
   *finding = (struct finding){.job = job,
                               .timeline = timeline,
-                              .outermost = malloc(constructs * sizeof *finding->outermost),
-                              .constructs = calloc(constructs, sizeof *finding->constructs),
-                              .contexts = calloc((size_t)job->tree.count + 1, sizeof *finding->contexts)};
-  if (!finding->outermost || !finding->constructs || !finding->contexts)
-    return ERR_NOMEM;
+                              .outermost = xmalloc(constructs * sizeof *finding->outermost),
+                              .constructs = xcalloc(constructs, sizeof *finding->constructs),
+                              .contexts = xcalloc((size_t)job->tree.count + 1, sizeof *finding->contexts)};
   for (uint32_t i = 0; i < tree->count; i++) {
     finding->outermost[i] = i ? finding->outermost[tree->entries[i].parent] : MODEL_NONE;
     if (i && finding->outermost[i] == MODEL_NONE && construct_is_region(tree->entries[i].kind))
@@ -176,8 +170,8 @@ static int adding_init(struct adding *adding, const struct finding *finding, uin
   unsigned threads = finding->job->options.threads;
   *adding = (struct adding){.finding = finding,
                             .phases = phases,
-                            .sums = calloc(threads, sizeof *adding->sums),
-                            .lanes = calloc(threads, sizeof *adding->lanes),
+                            .sums = xcalloc(threads, sizeof *adding->sums),
+                            .lanes = xcalloc(threads, sizeof *adding->lanes),
                             .first_lane = first_lane};
   return adding->sums && adding->lanes ? 0 : ERR_NOMEM;
 }
@@ -385,8 +379,8 @@ int phases_of_timeline(struct job *job)
   struct finding finding;
   int status = finding_init(&finding, job, timeline);
   finding.small = job->options.limited && timeline_source_bytes(timeline->source) <= PART_READ;
-  job->phases = calloc((size_t)job->profile.processes_count + 1, sizeof *job->phases);
-  job->phase_regions = calloc((size_t)job->profile.processes_count + 1, sizeof *job->phase_regions);
+  job->phases = xcalloc((size_t)job->profile.processes_count + 1, sizeof *job->phases);
+  job->phase_regions = xcalloc((size_t)job->profile.processes_count + 1, sizeof *job->phase_regions);
   status = job->phases && job->phase_regions ? status : ERR_NOMEM;
   for (uint32_t first = 0; first < timeline->lanes_count && !status; first = timeline_process_end(timeline, first))
     if (job->profile.processes[timeline->lanes[first].process].flags & PROCESS_ONLINE)
@@ -440,10 +434,8 @@ static int pack_phases(void *self, uint32_t part, uint8_t **bytes, size_t *size)
 
 int phase_guest_open(struct job *job, const struct timeline *timeline, uint32_t first_lane, struct phase_guest **out)
 {
-  struct phase_guest *guest = calloc(1, sizeof *guest);
+  struct phase_guest *guest = xcalloc(1, sizeof *guest);
   *out = guest;
-  if (!guest)
-    return ERR_NOMEM;
   guest->phases.process = timeline->lanes[first_lane].process;
   guest->guest = (struct timeline_index_guest){
       .self = &guest->adding, .begin_lane = begin_lane, .visit = add_interval, .end = pack_phases};

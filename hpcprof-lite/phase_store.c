@@ -1,7 +1,7 @@
 #include "hpcprof-lite/phase_store.h"
 
-#include "common/array.h"
 #include "common/format.h"
+#include "common/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct packing {
 static bool find_below(struct packing *packing)
 {
   const struct tree *tree = packing->numbers->tree;
-  packing->below = malloc(((size_t)tree->count + 1) * sizeof *packing->below);
+  packing->below = xmalloc(((size_t)tree->count + 1) * sizeof *packing->below);
   for (uint32_t i = 0; i < tree->count && packing->below; i++)
     packing->below[i] = packing->numbers->contexts[i] ? i : MODEL_NONE;
   for (uint32_t i = tree->count; i-- > 1 && packing->below;)
@@ -76,7 +76,7 @@ uint8_t *phase_store_pack(const struct phases *phases, const struct phase_number
           phases->steps_count * sizeof(struct format_index_step) +
           phases->tokens_count * sizeof(struct format_index_token);
   struct packing packing = {.numbers = numbers, .offset_ns = offset_ns};
-  uint8_t *bytes = *size <= STORED_MAX ? malloc(*size) : NULL, *at = bytes;
+  uint8_t *bytes = *size <= STORED_MAX ? xmalloc(*size) : NULL, *at = bytes;
   if (!bytes || !find_below(&packing)) {
     free(bytes);
     return NULL;
@@ -120,7 +120,7 @@ uint8_t *phase_store_pack_regions(const struct phases *phases, uint32_t block, u
   uint64_t first = (uint64_t)block * FORMAT_INDEX_REGIONS;
   uint64_t count = first < phases->regions_count ? phases->regions_count - first : 0;
   count = count < FORMAT_INDEX_REGIONS ? count : FORMAT_INDEX_REGIONS;
-  struct format_index_region *out = count ? malloc(count * sizeof *out) : NULL;
+  struct format_index_region *out = count ? xmalloc(count * sizeof *out) : NULL;
   uint64_t end_ns = offset_ns;
   uint32_t repetition = 0;
   for (uint64_t i = 0; i < count && out; i++) {
@@ -265,11 +265,9 @@ static int read_all(struct reading *reading, size_t size, struct phases *phases)
                             .end = head.phases,
                             .steps_count = head.steps,
                             .tokens_count = head.tokens,
-                            .phases = calloc(head.phases, sizeof *phases->phases),
-                            .steps = calloc((size_t)head.steps + 1, sizeof *phases->steps),
-                            .tokens = calloc((size_t)head.tokens + 1, sizeof *phases->tokens)};
-  if (!phases->phases || !phases->steps || !phases->tokens)
-    return ERR_NOMEM;
+                            .phases = xcalloc(head.phases, sizeof *phases->phases),
+                            .steps = xcalloc((size_t)head.steps + 1, sizeof *phases->steps),
+                            .tokens = xcalloc((size_t)head.tokens + 1, sizeof *phases->tokens)};
   if (!read_phases(reading, phases) || !read_steps(reading, phases))
     return 1;
   link_steps(phases);
@@ -306,8 +304,7 @@ static int append_regions(const struct phases *phases, uint64_t offset_ns, const
   size_t count = size / sizeof from;
   if (!count || count > FORMAT_INDEX_REGIONS || size % sizeof from)
     return 1;
-  if (!array_reserve(&regions->regions, &regions->room, regions->count + count, sizeof *regions->regions))
-    return ERR_NOMEM;
+  xarray_reserve(&regions->regions, &regions->room, regions->count + count, sizeof *regions->regions);
   for (size_t i = 0; i < count; i++) {
     memcpy(&from, bytes + i * sizeof from, sizeof from);
     last.start_ns = model_sum(last.end_ns, from.before_ns);

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/tree_pipeline.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/invocation/column_choice.h"
 #include "hpcprof-lite/pipelines.h"
 #include "hpcprof-lite/report/exports/profile/tree_walk.h"
@@ -21,8 +22,8 @@ static int report_modules(const struct job *job)
   if (job->options.quiet)
     return 0;
   uint32_t count = job->names.modules_count;
-  uint32_t *rank = calloc((size_t)count + 1, sizeof *rank);
-  const char **messages = calloc((size_t)count + 1, sizeof *messages);
+  uint32_t *rank = xcalloc((size_t)count + 1, sizeof *rank);
+  const char **messages = xcalloc((size_t)count + 1, sizeof *messages);
   int status = rank && messages ? catalog_module_rank(&job->profile.catalog, rank) : ERR_NOMEM;
   struct problems problems = {0};
   for (uint32_t i = 0; i < count && !status; i++)
@@ -90,7 +91,7 @@ int tree_prepare(struct job *job)
   if (report_modules(job))
     return job_no_memory();
   size_t places = (size_t)job->profile.contexts.count + job->profile.workspan.directives_count + 1;
-  job->row_of = malloc(places * sizeof *job->row_of);
+  job->row_of = xmalloc(places * sizeof *job->row_of);
   int status = job->row_of ? build_tree(job) : ERR_NOMEM;
   if (!status)
     status = number_as_whole(job);
@@ -163,10 +164,9 @@ static void move_rows(struct job *job, const uint32_t *copy_of)
 static int take_part(struct job *job, const struct tree_order *order)
 {
   char *name;
-  if (asprintf(&name, "%s, below %s", job->totals.command, job->options.root.text) < 0)
-    return job_no_memory();
+  name = xasprintf("%s, below %s", job->totals.command, job->options.root.text);
   const char *owned = names_own(&job->names, name);
-  uint32_t matches, *copy_of = calloc(job->tree.count, sizeof *copy_of);
+  uint32_t matches, *copy_of = xcalloc(job->tree.count, sizeof *copy_of);
   if (!owned || !copy_of ||
       derived_part(&job->tree, &job->names, &job->options.root, owned, &job->part, &matches, copy_of)) {
     free(copy_of);
@@ -299,7 +299,7 @@ static int choose_metric(struct job *job)
   if (choice.column == MODEL_NONE)
     job_print_error("cannot use '--metric %s': this run has %s", word, names);
   else
-    job->report.metric = names_own(&job->names, strdup(metrics.list[choice.column].name));
+    job->report.metric = names_own(&job->names, xstrdup(metrics.list[choice.column].name));
   if (choice.several && !job->options.quiet)
     job_print_error("--metric '%s' can mean %s: it is taken for %s", word, names, metrics.list[choice.column].name);
   free(choice.names);

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/algorithms/compare.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 
 #include <math.h>
@@ -68,8 +68,7 @@ static int reserve_squares(struct compare_side *side)
 {
   size_t needed = (size_t)side->tree.count * side->tree.columns + 1;
   for (int i = 0; i < 2; i++)
-    if (!array_reserve_zero(&side->squares[i], &side->squares_room[i], needed, sizeof **side->squares))
-      return ERR_NOMEM;
+    xarray_reserve_zero(&side->squares[i], &side->squares_room[i], needed, sizeof **side->squares);
   return 0;
 }
 
@@ -103,11 +102,11 @@ static void add_values(struct compare_side *side, const struct tree *run, const 
 int compare_add(struct compare *compare, int number, const struct tree *run, const struct compare_map *map)
 {
   struct compare_side *side = &compare->sides[number];
-  uint32_t *row_of = malloc(run->count * sizeof *row_of);
+  uint32_t *row_of = xmalloc(run->count * sizeof *row_of);
   int status = row_of ? place_rows(&side->tree, run, map, row_of) : ERR_NOMEM;
   if (!status)
     status = reserve_squares(side);
-  uint64_t *scratch = status ? NULL : malloc(((size_t)side->tree.count * side->tree.columns + 1) * sizeof *scratch);
+  uint64_t *scratch = status ? NULL : xmalloc(((size_t)side->tree.count * side->tree.columns + 1) * sizeof *scratch);
   if (scratch) {
     add_values(side, run, map, row_of, false, scratch);
     add_values(side, run, map, row_of, true, scratch);
@@ -318,8 +317,7 @@ static int append(struct compare *compare, uint32_t parent, uint32_t base, uint3
   if (number == MODEL_NONE)
     return ERR_NOMEM;
   for (int side = 0; side < COMPARE_SIDES; side++) {
-    if (!array_reserve(&compare->rows[side], &compare->rows_room[side], (size_t)number + 1, sizeof **compare->rows))
-      return ERR_NOMEM;
+    xarray_reserve(&compare->rows[side], &compare->rows_room[side], (size_t)number + 1, sizeof **compare->rows);
     compare->rows[side][number] = rows[side];
   }
   return 0;
@@ -331,8 +329,7 @@ static int collect(struct joiner *joiner, int side, uint32_t parent)
   struct children *children = &joiner->children[side];
   uint32_t child = parent == MODEL_NONE ? MODEL_NONE : tree->rows[parent].first_child;
   for (children->count = 0; child != MODEL_NONE; child = tree->rows[child].next) {
-    if (!array_reserve(&children->list, &children->room, (size_t)children->count + 1, sizeof *children->list))
-      return ERR_NOMEM;
+    xarray_reserve(&children->list, &children->room, (size_t)children->count + 1, sizeof *children->list);
     children->list[children->count++] = describe(joiner, tree, child);
   }
   return 0;
@@ -522,7 +519,7 @@ struct compare_figure compare_values(const struct compare_values *base, const st
 
 size_t compare_correct(struct compare_figure *first, size_t count, size_t stride)
 {
-  double *probabilities = malloc((count + 1) * sizeof *probabilities);
+  double *probabilities = xmalloc((count + 1) * sizeof *probabilities);
   if (!probabilities)
     return SIZE_MAX;
   for (size_t i = 0; i < count; i++)

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/algorithms/condition.h"
 
+#include "common/xalloc.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -103,9 +105,7 @@ static int parse_metric(const char *text, size_t length, struct condition *condi
   size_t name = 0;
   while (name < length && text[name] != ' ')
     name++;
-  condition->metric = strndup(text, name);
-  if (!condition->metric)
-    return ERR_NOMEM;
+  condition->metric = xstrndup(text, name);
   *wrong = "it begins with a metric: METRIC [of SELECTOR] > LIMIT";
   if (!name)
     return ERR_INPUT;
@@ -122,9 +122,7 @@ static int parse_metric(const char *text, size_t length, struct condition *condi
   length -= 3;
   while (length && *text == ' ')
     text++, length--;
-  condition->selector_text = strndup(text, length);
-  if (!condition->selector_text)
-    return ERR_NOMEM;
+  condition->selector_text = xstrndup(text, length);
   *wrong = selector_parse(condition->selector_text, &condition->selector);
   return *wrong ? ERR_INPUT : 0;
 }

@@ -1,13 +1,15 @@
 #include "hpcprof-lite/algorithms/hot_path.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 
 int hot_path_init(struct hot_path *path, const struct tree *tree)
 {
   size_t rows = (size_t)tree->count + 1;
-  *path = (struct hot_path){.amounts = calloc(rows, sizeof *path->amounts),
-                            .heaviest = calloc(rows, sizeof *path->heaviest),
-                            .seen = calloc(rows, sizeof *path->seen)};
+  *path = (struct hot_path){.amounts = xcalloc(rows, sizeof *path->amounts),
+                            .heaviest = xcalloc(rows, sizeof *path->heaviest),
+                            .seen = xcalloc(rows, sizeof *path->seen)};
   return path->amounts && path->heaviest && path->seen ? 0 : ERR_NOMEM;
 }
 

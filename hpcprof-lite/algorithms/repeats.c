@@ -1,6 +1,6 @@
 #include "hpcprof-lite/algorithms/repeats.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/index.h"
 
 #include <stdlib.h>
@@ -117,9 +117,9 @@ static uint32_t loop_of(struct finder *finder, uint32_t from, uint32_t length)
        found = index_next(&finder->known, hash, &slot))
     if (same_unit(finder, &repeats->loops[found - 1], from, length))
       return found - 1;
-  if (!array_reserve(&repeats->loops, &finder->loops_room, number + 1, sizeof *repeats->loops) ||
-      !array_reserve(&repeats->units, &finder->units_room, (size_t)finder->units_count + length,
-                     sizeof *repeats->units) ||
+  if (!xarray_reserve(&repeats->loops, &finder->loops_room, number + 1, sizeof *repeats->loops) ||
+      !xarray_reserve(&repeats->units, &finder->units_room, (size_t)finder->units_count + length,
+                      sizeof *repeats->units) ||
       !index_add(&finder->known, hash, number + 1))
     return MODEL_NONE;
   struct repeats_loop *loop = &repeats->loops[number];
@@ -180,11 +180,12 @@ static int find_loops(struct finder *finder, const struct level *level, bool *ch
 int repeats_find(const uint32_t *symbols, uint32_t count, uint32_t plain, struct repeats *repeats)
 {
   size_t room = (size_t)count + 1;
-  *repeats = (struct repeats){
-      .plain = plain, .items = malloc(room * sizeof *repeats->items), .leaves = calloc(room, sizeof *repeats->leaves)};
+  *repeats = (struct repeats){.plain = plain,
+                              .items = xmalloc(room * sizeof *repeats->items),
+                              .leaves = xcalloc(room, sizeof *repeats->leaves)};
   struct finder finder = {.repeats = repeats,
-                          .next = malloc(room * sizeof *finder.next),
-                          .hashes = malloc(room * sizeof *finder.hashes),
+                          .next = xmalloc(room * sizeof *finder.next),
+                          .hashes = xmalloc(room * sizeof *finder.hashes),
                           .powers = {1}};
   int status = repeats->items && repeats->leaves && finder.next && finder.hashes ? 0 : ERR_NOMEM;
   for (uint32_t i = 1; i <= 2 * REPEATS_UNIT_MAX; i++)
@@ -193,7 +194,7 @@ int repeats_find(const uint32_t *symbols, uint32_t count, uint32_t plain, struct
     divide_into_runs(repeats, symbols, count);
   for (finder.slots = 2; finder.slots / 2 <= repeats->count;)
     finder.slots *= 2;
-  finder.places = malloc(finder.slots * sizeof *finder.places);
+  finder.places = xmalloc(finder.slots * sizeof *finder.places);
   status = finder.places ? status : ERR_NOMEM;
   size_t level = 0;
   for (unsigned round = 0; round < ROUNDS && level < sizeof levels / sizeof *levels && !status; round++) {

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/algorithms/run_marks.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 
 static int by_start(const void *a, const void *b)
@@ -67,11 +69,9 @@ int run_marks_read(const struct profile *profile, uint64_t from_ns, uint64_t to_
     begin_ns = process->start_ns < begin_ns ? process->start_ns : begin_ns;
     all += process->marks.marks_count;
   }
-  marks->marks = calloc(all + 1, sizeof *marks->marks);
-  marks->by_process = calloc(all + 1, sizeof *marks->by_process);
-  marks->begins = calloc((size_t)profile->processes_count + 2, sizeof *marks->begins);
-  if (!marks->marks || !marks->by_process || !marks->begins)
-    return ERR_NOMEM;
+  marks->marks = xcalloc(all + 1, sizeof *marks->marks);
+  marks->by_process = xcalloc(all + 1, sizeof *marks->by_process);
+  marks->begins = xcalloc((size_t)profile->processes_count + 2, sizeof *marks->begins);
   for (uint32_t i = 0; i < profile->processes_usable; i++)
     add_process(profile, i, profile->processes[i].start_ns - begin_ns, from_ns, to_ns, marks);
   qsort(marks->marks, marks->count, sizeof *marks->marks, by_start);
@@ -110,7 +110,7 @@ static int add_interval(void *context, const struct timeline_interval *interval)
 
 int run_marks_time(struct run_marks *marks, const struct timeline *timeline)
 {
-  struct passing passing = {.phases = calloc((size_t)marks->count + 1, sizeof *passing.phases)};
+  struct passing passing = {.phases = xcalloc((size_t)marks->count + 1, sizeof *passing.phases)};
   int status = passing.phases ? 0 : ERR_NOMEM;
   for (uint32_t lane = 0; lane < timeline->lanes_count && !status; lane++) {
     uint32_t count;

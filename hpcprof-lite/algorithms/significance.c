@@ -1,5 +1,7 @@
 #include "hpcprof-lite/algorithms/significance.h"
 
+#include "common/xalloc.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -131,7 +133,7 @@ static int by_probability(const void *a, const void *b, void *argument)
 
 size_t significance_correct(double *probabilities, size_t count)
 {
-  size_t *order = malloc((count + 1) * sizeof *order), compared = 0;
+  size_t *order = xmalloc((count + 1) * sizeof *order), compared = 0;
   if (!order)
     return SIZE_MAX;
   for (size_t i = 0; i < count; i++)

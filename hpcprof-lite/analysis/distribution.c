@@ -1,6 +1,7 @@
 #include "hpcprof-lite/analysis/distribution.h"
 
 #include "common/array.h"
+#include "common/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -114,9 +115,7 @@ static uint32_t take_most(const struct thread_value *values, uint32_t count, boo
 
 static int count_processes(const struct profile *profile, struct distribution *distribution)
 {
-  const char **hosts = calloc((size_t)profile->processes_count + 1, sizeof *hosts);
-  if (!hosts)
-    return ERR_NOMEM;
+  const char **hosts = xcalloc((size_t)profile->processes_count + 1, sizeof *hosts);
   for (uint32_t i = 0; i < profile->processes_count; i++)
     if (profile->processes[i].usable)
       hosts[distribution->processes++] = profile->processes[i].host;
@@ -131,7 +130,7 @@ int distribution_compute(const struct profile *profile, const uint64_t *order, u
                          struct distribution *distribution)
 {
   *distribution = (struct distribution){.threads = count, .by = has_time ? DISTRIBUTION_WORK : DISTRIBUTION_CPU};
-  struct thread_value *values = calloc((size_t)count + 1, sizeof *values);
+  struct thread_value *values = xcalloc((size_t)count + 1, sizeof *values);
   if (!values || count_processes(profile, distribution)) {
     free(values);
     return ERR_NOMEM;

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/analysis/efficiency.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,12 +226,10 @@ static void count_processes(const struct profile *profile, struct run *runs, uin
 
 int efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struct efficiency *efficiency)
 {
-  struct run *runs = calloc((size_t)profile->processes_count + 1, sizeof *runs);
+  struct run *runs = xcalloc((size_t)profile->processes_count + 1, sizeof *runs);
   struct sums sums = {0};
   double elapsed = 0, all = 0;
   *efficiency = (struct efficiency){.split.note = ""};
-  if (!runs)
-    return ERR_NOMEM;
   uint32_t count = find_runs(profile, runs);
   for (uint32_t i = 0; i < count; i++)
     runs[i].is_reference = runs[i].first && is_reference(runs, count, &runs[i]);

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/analysis/grain_groups.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <stdlib.h>
@@ -34,8 +34,9 @@ static struct grain_group *find(struct grain_groups *groups, const struct grain_
         group->context == row->context)
       return group;
   }
-  uint64_t *histogram = calloc(GRAIN_GROUPS_BUCKETS, sizeof *histogram);
-  if (!histogram || !array_reserve(&groups->groups, &groups->room, (size_t)groups->count + 1, sizeof *groups->groups) ||
+  uint64_t *histogram = xcalloc(GRAIN_GROUPS_BUCKETS, sizeof *histogram);
+  if (!histogram ||
+      !xarray_reserve(&groups->groups, &groups->room, (size_t)groups->count + 1, sizeof *groups->groups) ||
       !index_add(&groups->index, key, groups->count + 1)) {
     free(histogram);
     return NULL;

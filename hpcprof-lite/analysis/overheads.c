@@ -1,5 +1,7 @@
 #include "hpcprof-lite/analysis/overheads.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 
 static void add(uint64_t *sum, uint64_t amount)
@@ -70,9 +72,7 @@ static int by_total(const void *a, const void *b)
 static int compute(struct counting *counting, struct overheads *result)
 {
   const struct construct_tree *tree = counting->tree;
-  uint32_t *row_of = calloc((size_t)tree->count + 1, sizeof *row_of); /* [number of the construct] its row + 1 */
-  if (!row_of)
-    return ERR_NOMEM;
+  uint32_t *row_of = xcalloc((size_t)tree->count + 1, sizeof *row_of); /* [number of the construct] its row + 1 */
   uint32_t i = construct_tree_next_region(tree, 1);
   for (; i < tree->count; i = construct_tree_next_region(tree, tree->entries[i].end)) {
     const struct construct_entry *entry = &tree->entries[i];
@@ -95,10 +95,10 @@ int overheads_compute(const struct profile *profile, const struct construct_tree
     return 0;
   struct counting counting = {.profile = profile,
                               .tree = tree,
-                              .seen = calloc((size_t)tree->threads_count + 1, 1),
-                              .team = calloc((size_t)profile->processes_count + 1, sizeof *counting.team),
-                              .largest = calloc((size_t)profile->processes_count + 1, sizeof *counting.largest)};
-  result->rows = calloc((size_t)tree->count + 1, sizeof *result->rows);
+                              .seen = xcalloc((size_t)tree->threads_count + 1, 1),
+                              .team = xcalloc((size_t)profile->processes_count + 1, sizeof *counting.team),
+                              .largest = xcalloc((size_t)profile->processes_count + 1, sizeof *counting.largest)};
+  result->rows = xcalloc((size_t)tree->count + 1, sizeof *result->rows);
   int status = counting.seen && counting.team && counting.largest && result->rows ? 0 : ERR_NOMEM;
   if (!status)
     status = compute(&counting, result);

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/analysis/phases.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/algorithms/hot_path.h"
 #include "hpcprof-lite/algorithms/repeats.h"
 
@@ -26,8 +26,7 @@ struct maker {
 static uint32_t add_step(struct phases *phases, uint32_t construct)
 {
   uint32_t number = phases->steps_count;
-  if (!array_reserve_zero(&phases->steps, &phases->steps_room, number + 1, sizeof *phases->steps))
-    return MODEL_NONE;
+  xarray_reserve_zero(&phases->steps, &phases->steps_room, number + 1, sizeof *phases->steps);
   struct phases_phase *phase = &phases->phases[phases->count - 1];
   phases->steps[number] = (struct phases_step){
       .construct = construct, .after = phase->first_step, .into = number, .figures = {.context = MODEL_NONE}};
@@ -39,8 +38,7 @@ static int add_phase(struct maker *maker, enum phases_kind kind, uint64_t start_
                      uint32_t first_region)
 {
   struct phases *phases = maker->phases;
-  if (!array_reserve(&phases->phases, &phases->room, phases->count + 1, sizeof *phases->phases))
-    return ERR_NOMEM;
+  xarray_reserve(&phases->phases, &phases->room, phases->count + 1, sizeof *phases->phases);
   phases->phases[phases->count++] = (struct phases_phase){.kind = kind,
                                                           .start_ns = start_ns,
                                                           .end_ns = end_ns,
@@ -162,8 +160,7 @@ static uint64_t item_end(const struct maker *maker, const struct repeats_item *i
 
 static bool add_token(struct phases *phases, struct phases_token token)
 {
-  if (!array_reserve(&phases->tokens, &phases->tokens_room, phases->tokens_count + 1, sizeof token))
-    return false;
+  xarray_reserve(&phases->tokens, &phases->tokens_room, phases->tokens_count + 1, sizeof token);
   phases->tokens[phases->tokens_count++] = token;
   phases->phases[phases->count - 1].tokens++;
   return true;
@@ -258,7 +255,7 @@ static int fill_item(struct maker *maker, const struct repeats_item *item, uint3
   struct phases *phases = maker->phases;
   uint32_t leaves = repeats_leaves(&maker->repeats, item->symbol), leaf = 0;
   uint32_t first_step = phases->steps_count;
-  struct leaf_runs *runs = calloc(leaves, sizeof *runs);
+  struct leaf_runs *runs = xcalloc(leaves, sizeof *runs);
   bool done = runs;
   for (uint32_t i = 0; i < 2 * leaves && done; i++)
     done = add_step(phases, MODEL_NONE) != MODEL_NONE;
@@ -391,9 +388,9 @@ int phases_find(const struct phases_regions *regions, uint32_t constructs, uint6
                             .gaps_count = regions->gaps_count};
   struct maker maker = {.phases = phases,
                         .regions = regions->regions,
-                        .step_of = calloc((size_t)constructs + 1, sizeof *maker.step_of),
-                        .phase_of = calloc((size_t)constructs + 1, sizeof *maker.phase_of)};
-  uint32_t *symbols = malloc(((size_t)count + 1) * sizeof *symbols);
+                        .step_of = xcalloc((size_t)constructs + 1, sizeof *maker.step_of),
+                        .phase_of = xcalloc((size_t)constructs + 1, sizeof *maker.phase_of)};
+  uint32_t *symbols = xmalloc(((size_t)count + 1) * sizeof *symbols);
   int status = symbols && maker.step_of && maker.phase_of ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < count && !status; i++)
     symbols[i] = regions->regions[i].construct;
@@ -543,7 +540,7 @@ static int add_weight(struct phases_sums *sums, uint32_t step, uint32_t context,
   uint32_t number = index_find(&sums->index, key);
   if (!number) {
     number = sums->weights_count + 1;
-    if (!array_reserve(&sums->weights, &sums->weights_room, number, sizeof *sums->weights) ||
+    if (!xarray_reserve(&sums->weights, &sums->weights_room, number, sizeof *sums->weights) ||
         !index_add(&sums->index, key, number))
       return ERR_NOMEM;
     sums->weights[sums->weights_count++] = (struct phases_weight){.step = step, .context = context};
@@ -559,8 +556,7 @@ int phases_add(const struct phases *phases, struct phases_cursor *cursor, const 
   int status = 0;
   if (!phases->count)
     return 0;
-  if (!array_reserve_zero(&sums->ns, &sums->ns_room, phases->steps_count, sizeof *sums->ns))
-    return ERR_NOMEM;
+  xarray_reserve_zero(&sums->ns, &sums->ns_room, phases->steps_count, sizeof *sums->ns);
   if (category == TIMELINE_WORK || category == TIMELINE_OVERHEAD)
     context = interval->context;
   else if (category == TIMELINE_IDLE || category == TIMELINE_LOCK_WAIT)
@@ -610,7 +606,7 @@ static int find_contexts(struct phases *phases, const struct phases_sums *sums, 
   uint32_t all = 0, at = 0;
   for (uint32_t i = 0; i < count; i++)
     all += sums[i].weights_count;
-  struct phases_weight *weights = malloc(((size_t)all + 1) * sizeof *weights);
+  struct phases_weight *weights = xmalloc(((size_t)all + 1) * sizeof *weights);
   int status = weights && !hot_path_init(&of_step, tree) && !hot_path_init(&of_phase, tree) ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < count && !status; i++)
     for (uint32_t j = 0; j < sums[i].weights_count; j++)

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/analysis/scaling.h"
 
+#include "common/xalloc.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +29,7 @@ static int by_value(const void *a, const void *b)
 
 static int fill_elapsed(const struct scaling_run *runs, struct scaling_point *point)
 {
-  double *sorted = malloc(point->runs * sizeof *sorted);
-  if (!sorted)
-    return ERR_NOMEM;
+  double *sorted = xmalloc(point->runs * sizeof *sorted);
   for (uint32_t i = 0; i < point->runs; i++)
     sorted[i] = runs[point->first + i].elapsed_s;
   qsort(sorted, point->runs, sizeof *sorted, by_value);
@@ -232,9 +232,7 @@ static int sort_rows(struct scaling *scaling)
 {
   enum { FOUR_TIMES = 1 };
   uint32_t last = scaling->points_count - 1;
-  struct key *keys = malloc(scaling->rows * sizeof *keys);
-  if (!keys)
-    return ERR_NOMEM;
+  struct key *keys = xmalloc(scaling->rows * sizeof *keys);
   for (uint32_t row = 1; row < scaling->rows; row++)
     if (is_charged(scaling, row))
       keys[scaling->contexts++] =
@@ -253,13 +251,13 @@ int scaling_compute(const struct scaling_run *runs, uint32_t count, bool weak, b
 {
   *scaling = (struct scaling){.weak = weak, .timed = timed, .tree = tree, .rows = timed ? tree->count : 1};
   size_t rows = scaling->rows;
-  double *both = calloc(2 * (size_t)count, sizeof *both);
-  scaling->points = calloc(count, sizeof *scaling->points);
+  double *both = xcalloc(2 * (size_t)count, sizeof *both);
+  scaling->points = xcalloc(count, sizeof *scaling->points);
   int status = both && scaling->points ? find_points(runs, count, scaling) : ERR_NOMEM;
   if (!status) {
-    scaling->losses = calloc(rows * scaling->points_count, sizeof *scaling->losses);
-    scaling->later_s = calloc(rows * SCALING_LATER, sizeof *scaling->later_s);
-    scaling->order = calloc(rows, sizeof *scaling->order);
+    scaling->losses = xcalloc(rows * scaling->points_count, sizeof *scaling->losses);
+    scaling->later_s = xcalloc(rows * SCALING_LATER, sizeof *scaling->later_s);
+    scaling->order = xcalloc(rows, sizeof *scaling->order);
     status = scaling->losses && scaling->later_s && scaling->order ? 0 : ERR_NOMEM;
   }
   if (!status) {

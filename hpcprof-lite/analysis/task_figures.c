@@ -1,5 +1,7 @@
 #include "hpcprof-lite/analysis/task_figures.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,9 +167,7 @@ static int add_all(const struct profile *profile, const struct names *names, str
       }
       struct sums *into = &sums[*row - 1];
       struct bucket *buckets =
-          realloc(into->buckets, ((size_t)into->count + CONSTRUCT_TASK_BUCKETS) * sizeof *into->buckets);
-      if (!buckets)
-        return ERR_NOMEM;
+          xrealloc(into->buckets, ((size_t)into->count + CONSTRUCT_TASK_BUCKETS) * sizeof *into->buckets);
       into->buckets = buckets;
       add_tasks(&profile->processes[i], &times->tasks[j], &result->rows[*row - 1], into);
     }
@@ -178,7 +178,7 @@ static int add_all(const struct profile *profile, const struct names *names, str
 /* Adds what was counted in the tasks, with the constructs in them but without the tasks in these. */
 static int add_counts(const struct construct_tree *tree, const uint32_t *row_of, struct task_figures *result)
 {
-  uint32_t *task_of = calloc((size_t)tree->count + 1, sizeof *task_of); /* [entry] row + 1 of the innermost task */
+  uint32_t *task_of = xcalloc((size_t)tree->count + 1, sizeof *task_of); /* [entry] row + 1 of the innermost task */
   for (uint32_t i = 1; i < tree->count && task_of; i++) {
     const struct construct_entry *entry = &tree->entries[i];
     const struct construct_counts *counts = construct_counts_of(&entry->sum);
@@ -201,9 +201,9 @@ int task_figures_compute(const struct profile *profile, const struct names *name
 {
   size_t directives = (size_t)profile->workspan.directives_count + 1;
   *result = (struct task_figures){0};
-  struct sums *sums = calloc(directives, sizeof *sums);
-  uint32_t *row_of = calloc(directives, sizeof *row_of);
-  result->rows = calloc(directives, sizeof *result->rows);
+  struct sums *sums = xcalloc(directives, sizeof *sums);
+  uint32_t *row_of = xcalloc(directives, sizeof *row_of);
+  result->rows = xcalloc(directives, sizeof *result->rows);
   int status = sums && row_of && result->rows ? add_all(profile, names, result, sums, row_of) : ERR_NOMEM;
   if (!status)
     status = add_counts(tree, row_of, result);

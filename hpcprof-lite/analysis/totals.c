@@ -1,6 +1,7 @@
 #include "hpcprof-lite/analysis/totals.h"
 
 #include "common/array.h"
+#include "common/xalloc.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,11 +18,9 @@ struct distinct {
 /* Finds the distinct hosts, or commands, of the usable processes. */
 static int find_distinct(const struct profile *profile, bool hosts, struct distinct *distinct)
 {
-  const char **all = calloc(profile->processes_count + 1, sizeof *all);
+  const char **all = xcalloc(profile->processes_count + 1, sizeof *all);
   uint32_t count = 0;
   *distinct = (struct distinct){0};
-  if (!all)
-    return ERR_NOMEM;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
     if (!process->usable)
@@ -50,14 +49,13 @@ static char *distinct_text(const struct distinct *distinct, const char *separato
   char *text = NULL;
   uint32_t shown = distinct->count < SHOWN_NAMES ? distinct->count : SHOWN_NAMES;
   if (!shown)
-    return strdup("(unknown)");
+    return xstrdup("(unknown)");
   const char *second = shown > 1 ? distinct->first[1] : "", *third = shown > 2 ? distinct->first[2] : "";
   char more[32] = "";
   if (distinct->count > shown)
     snprintf(more, sizeof more, " and %" PRIu32 " more", distinct->count - shown);
-  if (asprintf(&text, "%s%s%s%s%s%s", distinct->first[0], shown > 1 ? separator : "", second,
-               shown > 2 ? separator : "", third, more) < 0)
-    return NULL;
+  text = xasprintf("%s%s%s%s%s%s", distinct->first[0], shown > 1 ? separator : "", second, shown > 2 ? separator : "",
+                   third, more);
   return text;
 }
 

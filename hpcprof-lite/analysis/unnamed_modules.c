@@ -1,5 +1,7 @@
 #include "hpcprof-lite/analysis/unnamed_modules.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 
 static int by_weight(const void *a, const void *b)
@@ -13,8 +15,8 @@ static int by_weight(const void *a, const void *b)
 int unnamed_modules(const struct tree *tree, const struct tree_columns *columns, const struct names *names,
                     struct unnamed_module modules[UNNAMED_MODULES_MAX], uint32_t *count)
 {
-  struct unnamed_module *all = calloc(names->modules_count + 1, sizeof *all);
-  uint64_t *nameless = calloc(names->modules_count + 1, sizeof *nameless); /* weight of functions without a name */
+  struct unnamed_module *all = xcalloc(names->modules_count + 1, sizeof *all);
+  uint64_t *nameless = xcalloc(names->modules_count + 1, sizeof *nameless); /* weight of functions without a name */
   *count = 0;
   if (!all || !nameless) {
     free(nameless);

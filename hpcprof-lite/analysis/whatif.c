@@ -1,5 +1,7 @@
 #include "hpcprof-lite/analysis/whatif.h"
 
+#include "common/xalloc.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,7 +114,7 @@ static int factors_of_shares(const struct whatif_run *run, struct target *target
                              const struct context_share *shares, uint32_t shares_count, double *factors)
 {
   const struct contexts *contexts = &run->profile->contexts;
-  double *rows = calloc(run->tree->count, sizeof *rows), *nodes = calloc(contexts->count, sizeof *nodes);
+  double *rows = xcalloc(run->tree->count, sizeof *rows), *nodes = xcalloc(contexts->count, sizeof *nodes);
   int status = rows && nodes ? 0 : ERR_NOMEM;
   if (!status) {
     factors_of_rows(run, targets, count, rows);
@@ -192,13 +194,13 @@ static void set_bounds(const struct whatif_run *run, double span, struct whatif_
 
 static double *new_factors(const struct whatif_run *run)
 {
-  return calloc((size_t)run->profile->contexts.shares_count + 1, sizeof(double));
+  return xcalloc((size_t)run->profile->contexts.shares_count + 1, sizeof(double));
 }
 
 /* Sets the selector of a row to "f,g" or, if the factors differ, "f=2,g=16". */
 static int name_row(const struct whatif_run *run, const struct scenario *scenario, struct whatif_row *row)
 {
-  char *selector = strdup("");
+  char *selector = xstrdup("");
   bool several = false;
   for (uint32_t i = 1; i < scenario->count; i++)
     several = several || scenario->terms[i].factor != scenario->terms[0].factor;
@@ -207,9 +209,9 @@ static int name_row(const struct whatif_run *run, const struct scenario *scenari
     char factor[32] = "", *longer = NULL;
     if (several)
       snprintf(factor, sizeof factor, "=%g", term->factor);
-    int length = asprintf(&longer, "%s%s%s%s", selector, i ? "," : "", term->text, factor);
+    longer = xasprintf("%s%s%s%s", selector, i ? "," : "", term->text, factor);
     free(selector);
-    selector = length < 0 ? NULL : longer;
+    selector = longer;
   }
   row->selector = names_own(run->names, selector);
   row->factor = several ? 0 : scenario->terms[0].factor;
@@ -220,7 +222,7 @@ int whatif_compute(const struct whatif_run *run, const struct scenario *scenario
                    struct whatif *whatif, const char **unmatched)
 {
   double *factors = new_factors(run), selected;
-  *whatif = (struct whatif){.rows = calloc((size_t)count + 1, sizeof *whatif->rows)};
+  *whatif = (struct whatif){.rows = xcalloc((size_t)count + 1, sizeof *whatif->rows)};
   *unmatched = NULL;
   int status = factors && whatif->rows ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < count && !status; i++) {
@@ -277,7 +279,7 @@ static uint32_t find_candidates(const struct tree *flat, uint32_t column, const 
  * counted in their function. */
 static double *work_of_rows(const struct whatif_run *run, const struct context_share *shares, uint32_t count)
 {
-  double *work = calloc((size_t)run->tree->count + 1, sizeof *work);
+  double *work = xcalloc((size_t)run->tree->count + 1, sizeof *work);
   for (uint32_t i = 0; work && i < count; i++) {
     uint32_t row = shares[i].context == MODEL_NONE ? MODEL_NONE : run->row_of[shares[i].context];
     if (row != MODEL_NONE && run->tree->rows[row].kind == ROW_LINE)
@@ -319,8 +321,8 @@ static void work_of_functions(const struct whatif_run *run, const struct tree *f
 static int add_by_work(const struct whatif_run *run, const struct tree *flat, const struct context_share *shares,
                        uint32_t shares_count, const struct tree_row *found[CANDIDATES_MAX], uint32_t *count)
 {
-  double *work = work_of_rows(run, shares, shares_count), *own = calloc((size_t)flat->count + 1, sizeof *own);
-  bool *covered = calloc((size_t)run->tree->count + 1, sizeof *covered);
+  double *work = work_of_rows(run, shares, shares_count), *own = xcalloc((size_t)flat->count + 1, sizeof *own);
+  bool *covered = xcalloc((size_t)run->tree->count + 1, sizeof *covered);
   int status = work && own && covered ? 0 : ERR_NOMEM;
   if (!status)
     work_of_functions(run, flat, work, own);
@@ -387,8 +389,7 @@ static int add_row(const struct whatif_run *run, const struct tree_row *one, con
   uint32_t count = targets_of_functions(one, other, targets);
   char *text;
   double selected;
-  if (asprintf(&text, "%s%s%s", one->name, other ? "," : "", other ? other->name : "") < 0)
-    return ERR_NOMEM;
+  text = xasprintf("%s%s%s", one->name, other ? "," : "", other ? other->name : "");
   *row = (struct whatif_row){
       .selector = names_own(run->names, text), .factor = WHATIF_FACTOR, .note = best_case, .one = one, .other = other};
   if (!row->selector || factors_of_path(run, targets, count, factors))
@@ -402,8 +403,8 @@ int whatif_rank(const struct whatif_run *run, const struct tree *flat, const str
 {
   const struct tree_row *candidates[CANDIDATES_MAX];
   uint32_t count = columns->critical == MODEL_NONE ? 0 : find_candidates(flat, columns->critical, candidates);
-  double *factors = calloc(((size_t)run->profile->contexts.shares_count + 1) * CANDIDATES_MAX, sizeof *factors);
-  *whatif = (struct whatif){.rows = calloc(CANDIDATES_MAX + CANDIDATES_MAX * CANDIDATES_MAX, sizeof *whatif->rows),
+  double *factors = xcalloc(((size_t)run->profile->contexts.shares_count + 1) * CANDIDATES_MAX, sizeof *factors);
+  *whatif = (struct whatif){.rows = xcalloc(CANDIDATES_MAX + CANDIDATES_MAX * CANDIDATES_MAX, sizeof *whatif->rows),
                             .automatic = true};
   int status = factors && whatif->rows ? drop_nested(run, candidates, &count, factors) : ERR_NOMEM;
   if (!status && shares_count)

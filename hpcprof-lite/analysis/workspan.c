@@ -1,5 +1,7 @@
 #include "hpcprof-lite/analysis/workspan.h"
 
+#include "common/xalloc.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -142,7 +144,7 @@ static int fill_row(const struct profile *profile, struct names *names, const st
     row->file = place->file;
     row->line = place->line;
   }
-  row->note = *note ? names_own(names, strdup(note)) : "";
+  row->note = *note ? names_own(names, xstrdup(note)) : "";
   return row->note ? 0 : ERR_NOMEM;
 }
 
@@ -166,9 +168,7 @@ static void add_copy(struct workspan *result, struct workspan_row *row, const st
 /* Makes one row of the copies of a construct, and leaves out constructs without figures. */
 static int join_copies(const struct profile *profile, const struct names *names, struct workspan *result)
 {
-  uint32_t *leader = malloc(((size_t)result->count + 1) * sizeof *leader), kept = 0; /* [first of the copies] */
-  if (!leader)
-    return ERR_NOMEM;
+  uint32_t *leader = xmalloc(((size_t)result->count + 1) * sizeof *leader), kept = 0; /* [first of the copies] */
   memset(leader, 0xff, ((size_t)result->count + 1) * sizeof *leader);
   for (uint32_t i = 0; i < result->count; i++) {
     uint32_t *first = &leader[names->directives[i].first];
@@ -247,9 +247,7 @@ static void count_executions(const struct profile *profile, struct workspan *res
 /* Sets row_of to the rows in their order. */
 static int number_rows(uint32_t directives, struct workspan *result)
 {
-  uint32_t *row = calloc((size_t)directives + 1, sizeof *row); /* [first of the copies] */
-  if (!row)
-    return ERR_NOMEM;
+  uint32_t *row = xcalloc((size_t)directives + 1, sizeof *row); /* [first of the copies] */
   for (uint32_t i = 0; i < result->count; i++)
     row[result->rows[i].directive] = i;
   for (uint32_t i = 0; i < directives; i++)
@@ -269,10 +267,8 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
                               .shares_count = recorded ? scenario->shares_count : profile->contexts.shares_count};
   if (!workspan->known)
     return 0;
-  result->rows = calloc((size_t)workspan->directives_count + 1, sizeof *result->rows);
-  result->row_of = calloc((size_t)workspan->directives_count + 1, sizeof *result->row_of);
-  if (!result->rows || !result->row_of)
-    return ERR_NOMEM;
+  result->rows = xcalloc((size_t)workspan->directives_count + 1, sizeof *result->rows);
+  result->row_of = xcalloc((size_t)workspan->directives_count + 1, sizeof *result->row_of);
   result->span = add_shares(result, scenario ? scenario->factors : NULL);
   for (; result->count < workspan->directives_count; result->count++) {
     result->rows[result->count].directive = result->row_of[result->count] = result->count;
@@ -288,10 +284,8 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
 
 int workspan_find_top(const uint32_t *row_of, uint32_t rows, struct workspan *result)
 {
-  uint64_t *amounts = calloc((size_t)rows + 1, sizeof *amounts);
+  uint64_t *amounts = xcalloc((size_t)rows + 1, sizeof *amounts);
   uint32_t top = 0;
-  if (!amounts)
-    return ERR_NOMEM;
   assert(!result->count || !result->rows[0].directive);
   for (uint32_t i = 1; i < result->count; i++)
     if (result->rows[i].critical > result->rows[top].critical)

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/comparison/compare_items.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/comparison/amounts.h"
 #include "hpcprof-lite/comparison/run_figures.h"
 #include "hpcprof-lite/comparison/run_map.h"
@@ -16,7 +17,7 @@ static int add_figure(struct comparison *comparison, uint32_t figure)
   bool sampled = figure == RUN_FIGURE_WORK || figure == RUN_FIGURE_OVERHEAD;
   for (int side = 0; side < COMPARE_SIDES; side++) {
     uint32_t count = comparison->counts[side];
-    values[side] = calloc((size_t)count + 1, sizeof **values);
+    values[side] = xcalloc((size_t)count + 1, sizeof **values);
     if (!values[side]) {
       free(values[COMPARE_BASE]);
       return ERR_NOMEM;
@@ -51,9 +52,7 @@ int compare_items(struct comparison *comparison)
 {
   struct compare_result *result = &comparison->result;
   const struct tree *flat = &comparison->compare.joined;
-  result->items = calloc((size_t)RUN_FIGURES + flat->count, sizeof *result->items);
-  if (!result->items)
-    return ERR_NOMEM;
+  result->items = xcalloc((size_t)RUN_FIGURES + flat->count, sizeof *result->items);
   for (uint32_t i = 0; i < RUN_FIGURES; i++)
     if (add_figure(comparison, i))
       return ERR_NOMEM;

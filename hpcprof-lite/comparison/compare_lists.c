@@ -1,6 +1,6 @@
 #include "hpcprof-lite/comparison/compare_lists.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/comparison/amounts.h"
 #include "hpcprof-lite/comparison/metric_choice.h"
 
@@ -103,8 +103,8 @@ static int add_columns(struct compare_list *list, const char *keys, const struct
     uint32_t number = compare_list_column(list, column->name);
     size_t needed = (size_t)list->count + 1;
     if (number == MODEL_NONE) {
-      if (!array_reserve(&list->columns, &list->columns_room, needed, sizeof *list->columns) ||
-          !array_reserve_zero(&list->about, &list->about_room, needed, sizeof *list->about))
+      if (!xarray_reserve(&list->columns, &list->columns_room, needed, sizeof *list->columns) ||
+          !xarray_reserve_zero(&list->about, &list->about_room, needed, sizeof *list->about))
         return ERR_NOMEM;
       number = list->count++;
       list->columns[number] = *column;
@@ -124,13 +124,11 @@ int compare_lists_columns(struct job *job, struct comparison *comparison)
   *list = (struct compare_list){.all_figures = !about->weight};
   comparison->result.list = list;
   for (int side = 0; side < COMPARE_SIDES; side++) {
-    comparison->tables[side] = calloc((size_t)comparison->counts[side] + 1, sizeof **comparison->tables);
+    comparison->tables[side] = xcalloc((size_t)comparison->counts[side] + 1, sizeof **comparison->tables);
     for (uint32_t i = 0; i < comparison->counts[side] && comparison->tables[side]; i++)
       if (comparison->make(&comparison->runs[side][i].report, &comparison->tables[side][i]) ||
           add_columns(list, about->keys, &comparison->tables[side][i]))
         return ERR_NOMEM;
-    if (!comparison->tables[side])
-      return ERR_NOMEM;
   }
   list->kind = compare_list_column(list, "kind");
   list->name = compare_list_column(list, "name");
@@ -196,15 +194,14 @@ static const char *key_text(struct adding *adding, bool program)
       continue;
     const char *text = compare_list_text(cell);
     size_t needed = size + strlen(text) + NUMBER_TEXT;
-    if (!array_reserve(&adding->key, &adding->key_room, needed, 1))
-      return NULL;
+    xarray_reserve(&adding->key, &adding->key_room, needed, 1);
     char *at = adding->key + size;
     size += (size_t)(cell->kind == CELL_NUMBER ? snprintf(at, NUMBER_TEXT, "%010" PRIu64 " ", cell->whole)
                                                : sprintf(at, "%s ", text));
     if (program)
       break;
   }
-  return names_own(&adding->job->names, strdup(adding->key));
+  return names_own(&adding->job->names, xstrdup(adding->key));
 }
 
 /* Adds the row of the cells to the tree.  Returns its number, MODEL_NONE without memory. */
@@ -229,7 +226,7 @@ static uint32_t add_key(struct adding *adding)
     row.line = (uint32_t)adding->cells[list->file + 1].whole;
   }
   size_t needed = ((size_t)row.function + 1) * list->count;
-  if (row.function == MODEL_NONE || !array_reserve_zero(&list->keys, &list->keys_room, needed, sizeof *list->keys))
+  if (row.function == MODEL_NONE || !xarray_reserve_zero(&list->keys, &list->keys_room, needed, sizeof *list->keys))
     return MODEL_NONE;
   memcpy(list->keys + needed - list->count, adding->cells, list->count * sizeof *list->keys);
   return tree_add(&adding->tree, &row, NULL);
@@ -311,9 +308,9 @@ int compare_lists_add(struct job *job, struct comparison *comparison)
                               .list = list,
                               .run = &comparison->runs[side][i].report,
                               .table = &comparison->tables[side][i],
-                              .cells = calloc((size_t)list->count + 1, sizeof *adding.cells),
-                              .measured = calloc((size_t)list->count + 1, sizeof *adding.measured),
-                              .map = calloc((size_t)list->count + 1, sizeof *adding.map)};
+                              .cells = xcalloc((size_t)list->count + 1, sizeof *adding.cells),
+                              .measured = xcalloc((size_t)list->count + 1, sizeof *adding.measured),
+                              .map = xcalloc((size_t)list->count + 1, sizeof *adding.map)};
       status = add_rows(&adding, &comparison->compare, side);
       tree_release(&adding.tree);
       free(adding.cells);
@@ -375,10 +372,8 @@ int compare_lists_test(struct comparison *comparison)
   struct compare_list *list = &comparison->list;
   struct compare_result *result = &comparison->result;
   uint32_t rows = comparison->compare.joined.count;
-  list->figures = calloc((size_t)rows * list->count + 1, sizeof *list->figures);
-  result->figures = calloc(rows, sizeof *result->figures);
-  if (!list->figures || !result->figures)
-    return ERR_NOMEM;
+  list->figures = xcalloc((size_t)rows * list->count + 1, sizeof *list->figures);
+  result->figures = xcalloc(rows, sizeof *result->figures);
   for (uint32_t column = 0; column < list->count; column++) {
     struct compare_metric metric = {.column = column, .inclusive = true, .basis = COMPARE_EXACT, .samples = MODEL_NONE};
     double scale = list->about[column].decimals == 9 ? 1e-9 : pow(10, -list->about[column].decimals);

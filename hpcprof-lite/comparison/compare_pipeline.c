@@ -1,5 +1,6 @@
 #include "hpcprof-lite/comparison/compare_pipeline.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/comparison/amounts.h"
 #include "hpcprof-lite/comparison/compare_items.h"
 #include "hpcprof-lite/comparison/compare_lists.h"
@@ -12,8 +13,6 @@
 #include "hpcprof-lite/report/views.h"
 #include "hpcprof-lite/tree_pipeline.h"
 
-#include "common/array.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +24,8 @@
 static int add_directory(struct comparison *comparison, int side, const char *name, size_t length, size_t *room)
 {
   uint32_t count = comparison->counts[side];
-  char *copy = strndup(name, length);
-  if (!copy || !array_reserve(&comparison->directories[side], room, (size_t)count + 1, sizeof copy)) {
+  char *copy = xstrndup(name, length);
+  if (!copy || !xarray_reserve(&comparison->directories[side], room, (size_t)count + 1, sizeof copy)) {
     free(copy);
     return ERR_NOMEM;
   }
@@ -126,7 +125,7 @@ static int load_runs(struct job *job, struct comparison *comparison)
 {
   for (int side = 0; side < COMPARE_SIDES; side++) {
     uint32_t count = comparison->counts[side];
-    comparison->runs[side] = calloc(count, sizeof *comparison->runs[side]);
+    comparison->runs[side] = xcalloc(count, sizeof *comparison->runs[side]);
     if (!comparison->runs[side])
       return job_no_memory();
     for (uint32_t i = 0; i < count; i++) {
@@ -221,7 +220,7 @@ static int choose_metric(struct job *job, const char *standard)
   if (!status)
     status = metric_choice_find(job, &choice, &column);
   if (!status) {
-    job->report.comparison->metric = names_own(&job->names, strdup(table_column(&table, column)->name));
+    job->report.comparison->metric = names_own(&job->names, xstrdup(table_column(&table, column)->name));
     status = job->report.comparison->metric ? 0 : job_no_memory();
   }
   table_release(&table);
@@ -267,9 +266,7 @@ static int test_rows(struct job *job, struct comparison *comparison, const struc
   struct compare *compare = &comparison->compare;
   struct compare_result *result = &comparison->result;
   double scale = *result->unit == 's' ? 1e-9 : 1;
-  result->figures = calloc(compare->joined.count, sizeof *result->figures);
-  if (!result->figures)
-    return ERR_NOMEM;
+  result->figures = xcalloc(compare->joined.count, sizeof *result->figures);
   for (uint32_t row = 0; row < compare->joined.count; row++) {
     result->figures[row] = compare_row(compare, row, metric);
     result->figures[row].base *= scale;
@@ -404,7 +401,7 @@ static int check_conditions(struct job *job, struct comparison *comparison, cons
 {
   struct compare_result *result = &comparison->result;
   result->gates_count = job->options.conditions_count;
-  result->gates = calloc((size_t)result->gates_count + 1, sizeof *result->gates);
+  result->gates = xcalloc((size_t)result->gates_count + 1, sizeof *result->gates);
   return result->gates ? gate_check(&job->options, base, now, result->gates) : job_no_memory();
 }
 

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/comparison/gate.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/comparison/amounts.h"
 #include "hpcprof-lite/comparison/moved_lines.h"
 #include "hpcprof-lite/comparison/run_figures.h"
@@ -109,7 +110,7 @@ static int sum_constructs(const struct job *run, const struct condition *conditi
   struct report report = run->report;
   report.constructs = list;
   int status = regions_table(&report, &table);
-  struct cell *cells = calloc((size_t)table.columns_count + 1, sizeof *cells);
+  struct cell *cells = xcalloc((size_t)table.columns_count + 1, sizeof *cells);
   uint32_t column = table_number(&table, condition->column);
   *measured = (struct measured){.known = list->count && column != MODEL_NONE, .unit = "", .basis = COMPARE_EXACT};
   if (status || !cells)
@@ -165,9 +166,7 @@ struct side_measured {
 static int measure_side(const struct gate_side *side, const struct condition *condition, struct side_measured *result)
 {
   bool matched = false;
-  *result = (struct side_measured){.values = calloc((size_t)side->count + 1, sizeof *result->values)};
-  if (!result->values)
-    return ERR_NOMEM;
+  *result = (struct side_measured){.values = xcalloc((size_t)side->count + 1, sizeof *result->values)};
   for (uint32_t i = 0; i < side->count; i++) {
     if (measure(&side->runs[i], condition, &result->last))
       return ERR_NOMEM;

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/comparison/run_map.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,12 +74,10 @@ int run_map_init(const struct job *run, struct job *job, struct run_map *map)
 {
   const struct catalog *catalog = &run->profile.catalog;
   uint32_t columns = run->report.tree->columns;
-  map->functions = calloc((size_t)run->names.functions_count + 1, sizeof *map->functions);
-  map->modules = calloc((size_t)catalog->modules_count + 1, sizeof *map->modules);
-  map->columns = calloc((size_t)columns + 1, sizeof *map->columns);
+  map->functions = xcalloc((size_t)run->names.functions_count + 1, sizeof *map->functions);
+  map->modules = xcalloc((size_t)catalog->modules_count + 1, sizeof *map->modules);
+  map->columns = xcalloc((size_t)columns + 1, sizeof *map->columns);
   map->map = (struct compare_map){map->functions, map->modules, map->columns, &job->names, NULL, 0};
-  if (!map->functions || !map->modules || !map->columns)
-    return ERR_NOMEM;
   for (uint32_t i = 0; i < catalog->modules_count; i++) {
     const struct catalog_module *module = &catalog->modules[i];
     map->modules[i] =

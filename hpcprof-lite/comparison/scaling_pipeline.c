@@ -1,10 +1,9 @@
 #include "hpcprof-lite/comparison/scaling_pipeline.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/comparison/compare_pipeline.h"
 #include "hpcprof-lite/comparison/run_map.h"
 #include "hpcprof-lite/input/find.h"
-
-#include "common/array.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -23,7 +22,7 @@ _Static_assert((int)SCALING_FACTORS == (int)EFFICIENCY_COUNT, "the factors are t
 static int add_directory(struct comparison *comparison, char *name, size_t *room)
 {
   uint32_t count = comparison->counts[COMPARE_NEW];
-  if (!name || !array_reserve(&comparison->directories[COMPARE_NEW], room, (size_t)count + 1, sizeof name)) {
+  if (!name || !xarray_reserve(&comparison->directories[COMPARE_NEW], room, (size_t)count + 1, sizeof name)) {
     free(name);
     return ERR_NOMEM;
   }
@@ -38,8 +37,8 @@ static int add_directories(struct comparison *comparison, const char *directory,
   int status = 0, found = 0, count = find_any(directory) ? 0 : scandir(directory, &entries, NULL, versionsort);
   for (int i = 0; i < count; i++) {
     char *path = NULL;
-    if (!status && *entries[i]->d_name != '.' && asprintf(&path, "%s/%s", directory, entries[i]->d_name) < 0)
-      status = ERR_NOMEM;
+    if (!status && *entries[i]->d_name != '.')
+      path = xasprintf("%s/%s", directory, entries[i]->d_name);
     free(entries[i]);
     if (status || !path || !find_any(path)) {
       free(path);
@@ -49,7 +48,7 @@ static int add_directories(struct comparison *comparison, const char *directory,
     status = add_directory(comparison, path, room);
   }
   free(entries);
-  return status || found ? status : add_directory(comparison, strdup(directory), room);
+  return status || found ? status : add_directory(comparison, xstrdup(directory), room);
 }
 
 int scaling_directories(const struct options *options, struct comparison *comparison)
@@ -67,7 +66,7 @@ static int load_runs(struct job *job, struct comparison *comparison)
   if (found)
     return found;
   uint32_t count = comparison->counts[COMPARE_NEW];
-  comparison->runs[COMPARE_NEW] = calloc(count, sizeof *comparison->runs[COMPARE_NEW]);
+  comparison->runs[COMPARE_NEW] = xcalloc(count, sizeof *comparison->runs[COMPARE_NEW]);
   if (!comparison->runs[COMPARE_NEW])
     return job_no_memory();
   for (uint32_t i = 0; i < count; i++) {
@@ -275,8 +274,8 @@ static int join_runs(struct job *job, struct comparison *comparison, const uint3
 static int compute(struct job *job, struct comparison *comparison)
 {
   const struct job *runs = comparison->runs[COMPARE_NEW];
-  uint32_t count = comparison->counts[COMPARE_NEW], *order = calloc(count, sizeof *order);
-  struct scaling_run *figures = calloc(count, sizeof *figures);
+  uint32_t count = comparison->counts[COMPARE_NEW], *order = xcalloc(count, sizeof *order);
+  struct scaling_run *figures = xcalloc(count, sizeof *figures);
   bool weak = is_weak(&runs[0]), timed = true;
   for (uint32_t i = 0; i < count; i++)
     timed = timed && tree_has_time(&runs[i].columns);

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/grains/critical_chain.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/grains/tape.h"
 #include "hpcprof-lite/replay/replay.h"
 
@@ -116,8 +116,7 @@ static int add_before(struct critical_chain *chain, struct critical_interval bef
     join_all(chain);
     *most = 2 * chain->count > CRITICAL_CHAIN_MAX ? 2 * chain->count : CRITICAL_CHAIN_MAX;
   }
-  if (!array_reserve(&chain->intervals, &chain->room, chain->count + 1, sizeof before))
-    return ERR_NOMEM;
+  xarray_reserve(&chain->intervals, &chain->room, chain->count + 1, sizeof before);
   chain->intervals[chain->count++] = before;
   return 0;
 }

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/grains/external_sort.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/heap.h"
 #include "hpcprof-lite/model/model.h"
 
@@ -33,9 +33,9 @@ struct external_sort {
 static bool grow(struct external_sort *sort, size_t room)
 {
   size_t bytes = room * sort->width * sizeof *sort->records;
-  uint64_t *records = realloc(sort->records, bytes);
+  uint64_t *records = xrealloc(sort->records, bytes);
   sort->records = records ? records : sort->records;
-  uint64_t *other = realloc(sort->other, bytes);
+  uint64_t *other = xrealloc(sort->other, bytes);
   sort->other = other ? other : sort->other;
   sort->room = records && other ? room : sort->room;
   return records && other;
@@ -43,10 +43,8 @@ static bool grow(struct external_sort *sort, size_t room)
 
 int external_sort_new(unsigned width, struct problems *problems, struct external_sort **out)
 {
-  struct external_sort *sort = calloc(1, sizeof *sort);
+  struct external_sort *sort = xcalloc(1, sizeof *sort);
   *out = sort;
-  if (!sort)
-    return ERR_NOMEM;
   sort->width = width;
   sort->part = PART_BYTES / sizeof *sort->records / width;
   scratch_file_init(&sort->file, problems);
@@ -104,8 +102,7 @@ static void sort_part(struct external_sort *sort)
 static int write_part(struct external_sort *sort)
 {
   sort_part(sort);
-  if (!array_reserve(&sort->lengths, &sort->lengths_room, sort->runs_count + 1, sizeof *sort->lengths))
-    return ERR_NOMEM;
+  xarray_reserve(&sort->lengths, &sort->lengths_room, sort->runs_count + 1, sizeof *sort->lengths);
   sort->lengths[sort->runs_count++] = sort->count;
   size_t size = sort->count * sort->width * sizeof *sort->records;
   sort->count = 0;
@@ -163,10 +160,8 @@ static int open_runs(struct external_sort *sort)
     return ERR_NOMEM;
   free(sort->runs);
   free(sort->heap.items);
-  sort->runs = calloc(sort->runs_count, sizeof *sort->runs);
-  sort->heap = (struct heap){.items = calloc(sort->runs_count, sizeof *sort->heap.items)};
-  if (!sort->runs || !sort->heap.items)
-    return ERR_NOMEM;
+  sort->runs = xcalloc(sort->runs_count, sizeof *sort->runs);
+  sort->heap = (struct heap){.items = xcalloc(sort->runs_count, sizeof *sort->heap.items)};
   uint64_t offset = 0;
   for (uint32_t i = 0; i < sort->runs_count; i++) {
     sort->runs[i] =
@@ -185,7 +180,7 @@ int external_sort_rewind(struct external_sort *sort)
   sort->read_one = false;
   if (!sort->runs_count && !sort->runs) { /* everything is in memory */
     sort_part(sort);
-    sort->runs = calloc(1, sizeof *sort->runs);
+    sort->runs = xcalloc(1, sizeof *sort->runs);
     status = sort->runs ? 0 : ERR_NOMEM;
   } else if (sort->runs_count && sort->count) {
     status = write_part(sort);

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/grains/grain_schedule.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <stdlib.h>
@@ -44,8 +44,7 @@ static bool minima_push(struct minima *minima, uint64_t begin, uint64_t active)
   uint32_t parallelism = active < GRAIN_SCHEDULE_MOST ? (uint32_t)active : GRAIN_SCHEDULE_MOST;
   while (minima->count && minima->stack[minima->count - 1].parallelism >= parallelism)
     minima->count--;
-  if (!array_reserve(&minima->stack, &minima->room, minima->count + 1, sizeof *minima->stack))
-    return false;
+  xarray_reserve(&minima->stack, &minima->room, minima->count + 1, sizeof *minima->stack);
   minima->stack[minima->count++] = (struct minimum){begin, parallelism};
   return true;
 }

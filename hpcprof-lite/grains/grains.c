@@ -1,6 +1,6 @@
 #include "hpcprof-lite/grains/grains.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/grains/past_grains.h"
 #include "hpcprof-lite/grains/recorder.h"
 
@@ -109,7 +109,7 @@ int grains_open(const struct profile_process *process, struct problems *problems
   if (!log)
     return status == ERR_NOMEM ? status : 0;
   log_reader_limit(log, process);
-  *out = calloc(1, sizeof **out);
+  *out = xcalloc(1, sizeof **out);
   status = *out ? record_log(*out, process, log, problems) : ERR_NOMEM;
   log_reader_close(log);
   return status;
@@ -174,7 +174,7 @@ static uint32_t sync_new(struct grains *grains, uint64_t grain, uint64_t number,
 
 static uint32_t *number_at(struct numbers *numbers, uint64_t number)
 {
-  bool room = array_reserve_zero(&numbers->at, &numbers->room, number + 1, sizeof *numbers->at);
+  bool room = xarray_reserve_zero(&numbers->at, &numbers->room, number + 1, sizeof *numbers->at);
   return room ? &numbers->at[number] : NULL;
 }
 
@@ -305,7 +305,7 @@ static int on_end(struct grains *grains, const struct tape_record *record)
 
 static uint64_t *bottom(struct grains *grains, uint64_t clock)
 {
-  bool room = array_reserve_zero(&grains->bottoms.at, &grains->bottoms.room, clock + 1, sizeof *grains->bottoms.at);
+  bool room = xarray_reserve_zero(&grains->bottoms.at, &grains->bottoms.room, clock + 1, sizeof *grains->bottoms.at);
   return room ? &grains->bottoms.at[clock] : NULL;
 }
 

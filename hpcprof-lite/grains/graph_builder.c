@@ -1,6 +1,6 @@
 #include "hpcprof-lite/grains/graph_builder.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/grains/graph_folding.h"
 #include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/model/model.h"
@@ -112,14 +112,12 @@ void graph_builder_free(struct graph_builder *builder)
 
 struct graph_builder *graph_builder_new(uint32_t most, bool unreduced, enum grain_metric metric)
 {
-  struct graph_builder *builder = calloc(1, sizeof *builder);
-  if (!builder)
-    return NULL;
+  struct graph_builder *builder = xcalloc(1, sizeof *builder);
   builder->most = most;
   builder->few = 2 * (uint64_t)most + SPARE_NODES;
   builder->unreduced = unreduced;
   builder->metric = metric;
-  builder->takers = calloc(TAKERS, sizeof *builder->takers);
+  builder->takers = xcalloc(TAKERS, sizeof *builder->takers);
   if (!builder->takers || object_table_init(&builder->live, sizeof(struct live), LIVE_MAX)) {
     graph_builder_free(builder);
     return NULL;
@@ -271,8 +269,8 @@ static int on_fragment(struct graph_builder *builder, struct live *live, const s
   if (!builder->unreduced)
     return 0;
   uint32_t node = add_node(builder, GRAIN_NODE_FRAGMENT);
-  if (!node || !array_reserve_zero(&builder->siblings_of, &builder->siblings_room, (size_t)node + 1,
-                                   sizeof *builder->siblings_of))
+  if (!node || !xarray_reserve_zero(&builder->siblings_of, &builder->siblings_room, (size_t)node + 1,
+                                    sizeof *builder->siblings_of))
     return ERR_NOMEM;
   struct grain_node *made = &builder->folding.nodes[node].node;
   made->exec = event->amount;
@@ -291,8 +289,8 @@ static int on_sync(struct graph_builder *builder, struct live *live, const struc
   uint64_t key = barrier ? key_of(KEY_BARRIER, event->other, 0) : key_of(KEY_SYNC, live->id, event->number);
   bool shared = barrier || !event->sync;
   uint32_t node = shared ? join_node(builder, key, true) : add_node(builder, GRAIN_NODE_JOIN);
-  if (!node ||
-      !array_reserve_zero(&builder->join_of, &builder->join_of_room, (size_t)event->sync + 1, sizeof *builder->join_of))
+  if (!node || !xarray_reserve_zero(&builder->join_of, &builder->join_of_room, (size_t)event->sync + 1,
+                                    sizeof *builder->join_of))
     return ERR_NOMEM;
   builder->join_of[event->sync] = event->sync ? node : 0;
   return prepend(builder, live, node) ? 0 : ERR_NOMEM;
@@ -330,7 +328,7 @@ static uint32_t add_taker(struct graph_builder *builder, uint64_t join)
 static int on_take(struct graph_builder *builder, struct live *live, const struct grain_event *event)
 {
   uint32_t number = add_taker(builder, event->other);
-  if (!number || !array_reserve(&live->takes, &live->takes_room, live->takes_count + 1, sizeof *live->takes))
+  if (!number || !xarray_reserve(&live->takes, &live->takes_room, live->takes_count + 1, sizeof *live->takes))
     return ERR_NOMEM;
   builder->takers[number % TAKERS].follows = live->head ? live->head : live->end;
   live->takes[live->takes_count++] = number;
@@ -345,8 +343,7 @@ static int on_offer(struct graph_builder *builder, struct live *live, const stru
   close_fork(builder, live);
   if (!number)
     return 0;
-  if (!array_reserve(&live->offers, &live->offers_room, live->offers_count + 1, sizeof *live->offers))
-    return ERR_NOMEM;
+  xarray_reserve(&live->offers, &live->offers_room, live->offers_count + 1, sizeof *live->offers);
   live->offers[live->offers_count++] = number;
   for (struct taker *taker = taker_at(builder, number); taker && !taker->offered;
        taker = taker_at(builder, taker->before))
@@ -404,9 +401,7 @@ static void add_known(uint64_t amount, uint64_t *sum, uint64_t *count)
 static char *path_of(const struct grain_row *row)
 {
   size_t before = strlen(row->prefix), length = strlen(row->grain->path);
-  char *path = malloc(before + length + 1);
-  if (!path)
-    return NULL;
+  char *path = xmalloc(before + length + 1);
   memcpy(path, row->prefix, before);
   memcpy(path + before, row->grain->path, length + 1);
   return path;
@@ -628,9 +623,9 @@ static int by_from(const void *a, const void *b)
 /* Moves nodes and edges to the graph, in their order. */
 static int move_to(struct folding *folding, struct grain_graph *graph)
 {
-  uint32_t *position = calloc((size_t)folding->nodes_count + 1, sizeof *position);
-  graph->nodes = calloc((size_t)folding->alive + 1, sizeof *graph->nodes);
-  graph->edges = calloc((size_t)folding->edges_count + 1, sizeof *graph->edges);
+  uint32_t *position = xcalloc((size_t)folding->nodes_count + 1, sizeof *position);
+  graph->nodes = xcalloc((size_t)folding->alive + 1, sizeof *graph->nodes);
+  graph->edges = xcalloc((size_t)folding->edges_count + 1, sizeof *graph->edges);
   bool room = position && graph->nodes && graph->edges;
   if (room) {
     for (uint32_t i = 0; i < folding->alive; i++) {
@@ -661,8 +656,8 @@ int graph_builder_end(struct graph_builder *builder, struct grain_graph *graph)
   int status = builder->unreduced ? 0 : folding_reduce(folding, builder->most);
   status = status ? status : folding_sort(folding);
   status = status ? status : move_to(folding, graph);
-  uint64_t *below = malloc(((size_t)graph->nodes_count + 1) * sizeof *below);
-  uint32_t *best = malloc(((size_t)graph->nodes_count + 1) * sizeof *best);
+  uint64_t *below = xmalloc(((size_t)graph->nodes_count + 1) * sizeof *below);
+  uint32_t *best = xmalloc(((size_t)graph->nodes_count + 1) * sizeof *best);
   if (!status && below && best) {
     graph->folded = folding->folded;
     graph->longest = longest_path(graph, false, below, best);

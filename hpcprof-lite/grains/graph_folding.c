@@ -1,6 +1,6 @@
 #include "hpcprof-lite/grains/graph_folding.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/model/model.h"
 
@@ -25,8 +25,7 @@ void folding_release(struct folding *folding)
 uint32_t folding_node(struct folding *folding, enum grain_node_kind kind)
 {
   folding->nodes_count += folding->nodes_count == 0;
-  if (!array_reserve(&folding->nodes, &folding->nodes_room, (size_t)folding->nodes_count + 1, sizeof *folding->nodes))
-    return 0;
+  xarray_reserve(&folding->nodes, &folding->nodes_room, (size_t)folding->nodes_count + 1, sizeof *folding->nodes);
   folding->alive++;
   folding->nodes[folding->nodes_count] = (struct folding_node){.node = {.kind = kind, .metric = NAN}};
   return folding->nodes_count++;
@@ -36,8 +35,7 @@ bool folding_edge(struct folding *folding, uint32_t from, uint32_t to, enum grai
 {
   if (!from || !to)
     return true;
-  if (!array_reserve(&folding->edges, &folding->edges_room, (size_t)folding->edges_count + 1, sizeof *folding->edges))
-    return false;
+  xarray_reserve(&folding->edges, &folding->edges_room, (size_t)folding->edges_count + 1, sizeof *folding->edges);
   folding->edges[folding->edges_count++] = (struct grain_edge){.from = from, .to = to, .kind = kind, .count = 1};
   return true;
 }
@@ -143,16 +141,16 @@ static bool reserve(struct folding *folding)
     free(folding->preds_at);
     free(folding->order);
     folding->work_room = 2 * nodes;
-    folding->succs_at = malloc(folding->work_room * sizeof *folding->succs_at);
-    folding->preds_at = malloc(folding->work_room * sizeof *folding->preds_at);
-    folding->order = malloc(folding->work_room * sizeof *folding->order);
+    folding->succs_at = xmalloc(folding->work_room * sizeof *folding->succs_at);
+    folding->preds_at = xmalloc(folding->work_room * sizeof *folding->preds_at);
+    folding->order = xmalloc(folding->work_room * sizeof *folding->order);
   }
   if (edges > folding->lists_room) {
     free(folding->succs);
     free(folding->preds);
     folding->lists_room = 2 * edges;
-    folding->succs = malloc(folding->lists_room * sizeof *folding->succs);
-    folding->preds = malloc(folding->lists_room * sizeof *folding->preds);
+    folding->succs = xmalloc(folding->lists_room * sizeof *folding->succs);
+    folding->preds = xmalloc(folding->lists_room * sizeof *folding->preds);
   }
   if (folding->succs_at && folding->preds_at && folding->order && folding->succs && folding->preds)
     return true;
@@ -229,7 +227,7 @@ static void fold_unsorted(struct folding *folding, const uint32_t *waits)
 
 int folding_sort(struct folding *folding)
 {
-  uint32_t *waits = calloc((size_t)folding->nodes_count + 1, sizeof *waits);
+  uint32_t *waits = xcalloc((size_t)folding->nodes_count + 1, sizeof *waits);
   bool done = waits && make_lists(folding);
   if (done && sort_nodes(folding, waits) < folding->alive) {
     fold_unsorted(folding, waits);
@@ -346,9 +344,7 @@ static uint32_t group_siblings(struct folding *folding, struct sibling *found, u
 /* Folds groups of siblings.  Returns 0 or ERR_NOMEM; *changed: something was folded. */
 static int fold_siblings(struct folding *folding, uint32_t most, bool *changed)
 {
-  struct sibling *found = malloc((size_t)folding->nodes_count * sizeof *found);
-  if (!found)
-    return ERR_NOMEM;
+  struct sibling *found = xmalloc((size_t)folding->nodes_count * sizeof *found);
   uint32_t groups = group_siblings(folding, found, find_siblings(folding, found));
   for (uint32_t i = 0; i < groups && found[i].count > 1 && folding->alive > most; i++) {
     uint32_t next = folding->nodes[found[i].node].next;
@@ -469,10 +465,10 @@ static bool fold_block(struct folding *folding, struct blocks *blocks, uint32_t 
 static int fold_blocks(struct folding *folding, uint32_t most, bool *changed)
 {
   size_t nodes = (size_t)folding->nodes_count + 1, edges = (size_t)folding->edges_count + 1;
-  uint32_t *waits = calloc(nodes, sizeof *waits);
-  struct blocks blocks = {.exits = calloc(nodes, sizeof *blocks.exits),
-                          .succs = malloc(edges * sizeof *blocks.succs),
-                          .preds = malloc(edges * sizeof *blocks.preds)};
+  uint32_t *waits = xcalloc(nodes, sizeof *waits);
+  struct blocks blocks = {.exits = xcalloc(nodes, sizeof *blocks.exits),
+                          .succs = xmalloc(edges * sizeof *blocks.succs),
+                          .preds = xmalloc(edges * sizeof *blocks.preds)};
   bool room = waits && blocks.exits && blocks.succs && blocks.preds;
   uint32_t count = room ? sort_nodes(folding, waits) : 0;
   for (uint32_t i = count; i-- > 0 && folding->alive > most;)
@@ -490,9 +486,7 @@ static int fold_blocks(struct folding *folding, uint32_t most, bool *changed)
 /* Lets nodes absorb what only they lead to, from the ends of the graph on. */
 static int absorb(struct folding *folding, uint32_t most, bool *changed)
 {
-  uint32_t *waits = calloc((size_t)folding->nodes_count + 1, sizeof *waits);
-  if (!waits)
-    return ERR_NOMEM;
+  uint32_t *waits = xcalloc((size_t)folding->nodes_count + 1, sizeof *waits);
   uint32_t count = sort_nodes(folding, waits);
   free(waits);
   for (uint32_t i = count; i-- > 0 && folding->alive > most;) {
@@ -549,7 +543,7 @@ int folding_reduce(struct folding *folding, uint32_t most)
 
 void folding_compact(struct folding *folding, uint32_t **numbers)
 {
-  uint32_t count = 1, *map = *numbers = calloc((size_t)folding->nodes_count + 1, sizeof *map);
+  uint32_t count = 1, *map = *numbers = xcalloc((size_t)folding->nodes_count + 1, sizeof *map);
   if (!map)
     return;
   tidy_edges(folding);

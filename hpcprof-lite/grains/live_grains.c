@@ -1,6 +1,6 @@
 #include "hpcprof-lite/grains/live_grains.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ int live_grains_init(struct live_grains *grains, const char *notes, struct probl
   *grains = (struct live_grains){.places_count = 1};
   int status = tape_init(&grains->tape, problems);
   status = status ? status : grain_schedule_init(&grains->schedule, problems);
-  if (status || !array_reserve_zero(&grains->places, &grains->places_room, 1, sizeof *grains->places))
+  if (status || !xarray_reserve_zero(&grains->places, &grains->places_room, 1, sizeof *grains->places))
     return ERR_NOMEM;
   grains->places[0] = (struct live_place){0, GRAIN_NO_CPU};
   numa_parse(notes, &grains->numa);
@@ -40,7 +40,8 @@ uint32_t live_grains_place(struct live_grains *grains, uint32_t thread, uint32_t
   uint32_t found = index_find(&grains->place_index, key);
   if (found || grains->places_count > PLACES_MAX)
     return found;
-  if (!array_reserve(&grains->places, &grains->places_room, (size_t)grains->places_count + 1, sizeof *grains->places) ||
+  if (!xarray_reserve(&grains->places, &grains->places_room, (size_t)grains->places_count + 1,
+                      sizeof *grains->places) ||
       !index_add(&grains->place_index, key, grains->places_count))
     return 0;
   grains->places[grains->places_count] = (struct live_place){thread, cpu};
@@ -213,7 +214,7 @@ int live_grains_finish(struct live_grains *grains)
     const struct live_grain *grain = live_grain(grains, i);
     if (!grain->refs || grain->flags & LIVE_GRAIN_ENDED)
       continue;
-    if (!array_reserve(&all, &room, count + 1, sizeof *all)) {
+    if (!xarray_reserve(&all, &room, count + 1, sizeof *all)) {
       grains->status = ERR_NOMEM;
       break;
     }

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/grains/past_grains.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <inttypes.h>
@@ -53,8 +53,7 @@ int past_grains_open(struct past_grains *past, const struct tape_record *record)
 {
   const uint64_t *operand = record->operand;
   uint64_t index = operand[0], parent = operand[1], most = index > parent ? index : parent;
-  if (!array_reserve_zero(&past->grains, &past->grains_room, most + 1, sizeof *past->grains))
-    return ERR_NOMEM;
+  xarray_reserve_zero(&past->grains, &past->grains_room, most + 1, sizeof *past->grains);
   struct past_grain *grain = past_grain(past, index);
   uint32_t kind = (uint32_t)operand[3] & LIVE_GRAIN_KIND;
   *grain = (struct past_grain){.id = past->next_id,
@@ -106,8 +105,7 @@ void past_grains_range(struct past_grains *past, const struct tape_record *recor
 int past_grains_loop(struct past_grains *past, const struct tape_record *record)
 {
   const uint64_t *operand = record->operand;
-  if (!array_reserve_zero(&past->loops, &past->loops_room, operand[0] + 1, sizeof *past->loops))
-    return ERR_NOMEM;
+  xarray_reserve_zero(&past->loops, &past->loops_room, operand[0] + 1, sizeof *past->loops);
   past->loops[operand[0]] = (struct past_loop){.number = operand[1],
                                                .increment = operand[2],
                                                .threads = operand[3],
@@ -121,8 +119,7 @@ int past_grains_loop(struct past_grains *past, const struct tape_record *record)
 int past_grains_count(struct past_grains *past, const struct tape_record *record)
 {
   uint64_t index = record->operand[0];
-  if (!array_reserve_zero(&past->counts, &past->counts_room, index + 1, sizeof *past->counts))
-    return ERR_NOMEM;
+  xarray_reserve_zero(&past->counts, &past->counts_room, index + 1, sizeof *past->counts);
   uint64_t *count = &past->counts[index].at[record->operand[1]];
   *count = model_sum(*count, record->operand[2]);
   return 0;

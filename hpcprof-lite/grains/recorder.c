@@ -1,6 +1,6 @@
 #include "hpcprof-lite/grains/recorder.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@ int recorder_init(struct recorder *recorder, const struct profile_process *proce
                   struct problems *problems)
 {
   *recorder = (struct recorder){
-      .process = process, .streams = calloc((size_t)streams + 1, sizeof *recorder->streams), .streams_count = streams};
+      .process = process, .streams = xcalloc((size_t)streams + 1, sizeof *recorder->streams), .streams_count = streams};
   int status = live_grains_init(&recorder->grains, process->notes, problems);
   return recorder->streams ? status : ERR_NOMEM;
 }
@@ -66,7 +66,7 @@ static struct recorder_group *group_of(struct recorder *recorder, uint32_t group
   static const struct recorder_group none;
   if (!group)
     return NULL;
-  if (!array_reserve_zero(&recorder->groups, &recorder->groups_room, (size_t)group + 1, sizeof none)) {
+  if (!xarray_reserve_zero(&recorder->groups, &recorder->groups_room, (size_t)group + 1, sizeof none)) {
     recorder->no_memory = true;
     return NULL;
   }

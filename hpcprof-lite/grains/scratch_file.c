@@ -1,5 +1,7 @@
 #include "hpcprof-lite/grains/scratch_file.h"
 
+#include "common/xalloc.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,10 +30,7 @@ static int open_unnamed(void)
   if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
     return fd;
   char *name = NULL;
-  if (asprintf(&name, "%s/hpcprof-lite-XXXXXX", directory()) < 0) {
-    errno = ENOMEM;
-    return -1;
-  }
+  name = xasprintf("%s/hpcprof-lite-XXXXXX", directory());
   fd = mkostemp(name, O_CLOEXEC);
   if (fd >= 0)
     unlink(name);

@@ -1,8 +1,8 @@
 #include "hpcprof-lite/grains/tape.h"
 
-#include "common/array.h"
 #include "common/graphlog.h"
 #include "common/leb128.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <stdlib.h>
@@ -15,9 +15,9 @@ static const uint8_t operands_of[TAPE_OPS] = {TAPE_LIST(OPERANDS)};
 
 int tape_init(struct tape *tape, struct problems *problems)
 {
-  *tape = (struct tape){.bytes = malloc(BLOCK_BYTES),
-                        .packed = malloc(ZSTD_compressBound(BLOCK_BYTES)),
-                        .offsets = malloc(BLOCK_BYTES / 2 * sizeof *tape->offsets)};
+  *tape = (struct tape){.bytes = xmalloc(BLOCK_BYTES),
+                        .packed = xmalloc(ZSTD_compressBound(BLOCK_BYTES)),
+                        .offsets = xmalloc(BLOCK_BYTES / 2 * sizeof *tape->offsets)};
   scratch_file_init(&tape->file, problems);
   return tape->bytes && tape->packed && tape->offsets ? 0 : ERR_NOMEM;
 }
@@ -42,7 +42,7 @@ static void write_block(struct tape *tape)
     return;
   size_t stored = ZSTD_compress(tape->packed, ZSTD_compressBound(BLOCK_BYTES), tape->bytes, tape->used, LEVEL);
   tape->no_memory = ZSTD_isError(stored) ||
-                    !array_reserve(&tape->blocks, &tape->blocks_room, tape->blocks_count + 1, sizeof *tape->blocks);
+                    !xarray_reserve(&tape->blocks, &tape->blocks_room, tape->blocks_count + 1, sizeof *tape->blocks);
   uint64_t offset = tape->no_memory ? UINT64_MAX : scratch_file_append(&tape->file, tape->packed, stored);
   tape->failed = offset == UINT64_MAX;
   if (!tape->failed)

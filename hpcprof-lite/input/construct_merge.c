@@ -1,5 +1,7 @@
 #include "hpcprof-lite/input/construct_merge.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,9 +88,9 @@ static int set_contexts(struct profile *profile, uint32_t *const *maps)
 {
   struct construct_times *times = &profile->constructs;
   const struct contexts *contexts = &profile->contexts;
-  uint32_t *position_of = calloc((size_t)profile->processes_count + 1, sizeof *position_of);
-  uint32_t *order = calloc((size_t)contexts->marks_count + 1, sizeof *order);
-  uint32_t *created_in = calloc((size_t)profile->workspan.directives_count + 1, sizeof *created_in); /* node */
+  uint32_t *position_of = xcalloc((size_t)profile->processes_count + 1, sizeof *position_of);
+  uint32_t *order = xcalloc((size_t)contexts->marks_count + 1, sizeof *order);
+  uint32_t *created_in = xcalloc((size_t)profile->workspan.directives_count + 1, sizeof *created_in); /* node */
   int status = position_of && order && created_in ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < profile->processes_count && !status; i++)
     if (profile->processes[i].number < profile->processes_count)
@@ -122,7 +124,7 @@ static int set_contexts(struct profile *profile, uint32_t *const *maps)
 int construct_merge(struct profile *profile)
 {
   struct index index = {0};
-  uint32_t **maps = calloc((size_t)profile->processes_count + 1, sizeof *maps); /* [process][its node] */
+  uint32_t **maps = xcalloc((size_t)profile->processes_count + 1, sizeof *maps); /* [process][its node] */
   int status = maps ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < profile->processes_count && !status; i++) {
     struct construct_times *own = &profile->processes[i].constructs;
@@ -131,7 +133,7 @@ int construct_merge(struct profile *profile)
     status = merge_counters(profile, i);
     if (!profile->constructs.nodes_count && construct_times_add(&profile->constructs, &index, &construct_outside))
       status = ERR_NOMEM;
-    maps[i] = status ? NULL : calloc(own->nodes_count, sizeof **maps);
+    maps[i] = status ? NULL : xcalloc(own->nodes_count, sizeof **maps);
     status = maps[i] ? merge_nodes(profile, &profile->processes[i], &index, maps[i]) : ERR_NOMEM;
   }
   if (!status && profile->constructs.nodes_count)

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/input/construct_records.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/counts/construct_counts.h"
 
 #include <stdlib.h>
@@ -69,8 +69,7 @@ static uint32_t add_node(struct build *build, const struct construct_node *node)
   uint32_t added = construct_times_add(build->times, &build->index, node);
   if (added == MODEL_NONE || added < build->depths_count)
     return added;
-  if (!array_reserve(&build->depths, &build->depths_room, (size_t)added + 1, sizeof *build->depths))
-    return MODEL_NONE;
+  xarray_reserve(&build->depths, &build->depths_room, (size_t)added + 1, sizeof *build->depths);
   build->depths[build->depths_count++] = added ? build->depths[node->parent] + 1 : 0;
   return added;
 }
@@ -141,8 +140,7 @@ static bool link_target(struct build *build, const struct format_construct *reco
 
 static int push(struct build *build, struct at at)
 {
-  if (!array_reserve(&build->stack, &build->stack_room, build->stack_count + 1, sizeof at))
-    return ERR_NOMEM;
+  xarray_reserve(&build->stack, &build->stack_room, build->stack_count + 1, sizeof at);
   build->stack[build->stack_count++] = at;
   return 0;
 }
@@ -296,9 +294,7 @@ static int add_rows(struct build *build, uint32_t position)
   struct thread *thread = &build->threads[position];
   struct construct_times *times = build->times;
   uint32_t first = times->rows_count;
-  struct construct_figures *figures = calloc((size_t)thread->count + 1, sizeof *figures);
-  if (!figures)
-    return ERR_NOMEM;
+  struct construct_figures *figures = xcalloc((size_t)thread->count + 1, sizeof *figures);
   if (times->counts)
     sum_counts(build, thread, &times->counts[first]);
   set_masters(thread);
@@ -334,8 +330,7 @@ static int add_places(struct build *build, uint32_t position, bool *met)
     uint32_t node = thread->places[i].node;
     if (!thread->records[i].node || met[node] || thread->places[i].left_out)
       continue;
-    if (!array_reserve(&found->places, &found->room, (size_t)found->count + 1, sizeof *found->places))
-      return ERR_NOMEM;
+    xarray_reserve(&found->places, &found->room, (size_t)found->count + 1, sizeof *found->places);
     found->places[found->count++] = (struct construct_place){node, position, thread->records[i].node};
     met[node] = true;
   }
@@ -390,10 +385,10 @@ static struct construct_tasks *tasks_of(struct build *build, uint32_t directive,
   struct construct_times *times = build->times;
   if (!row_of[directive]) {
     size_t needed = (size_t)times->tasks_count + 1;
-    struct construct_tasks *tasks = realloc(times->tasks, needed * sizeof *tasks);
+    struct construct_tasks *tasks = xrealloc(times->tasks, needed * sizeof *tasks);
     if (tasks)
       times->tasks = tasks;
-    struct task_sums *more = tasks ? realloc(*sums, needed * sizeof *more) : NULL;
+    struct task_sums *more = tasks ? xrealloc(*sums, needed * sizeof *more) : NULL;
     if (!more)
       return NULL;
     *sums = more;
@@ -409,7 +404,7 @@ static int read_all_tasks(struct build *build)
 {
   const struct profile_process *process = build->process;
   struct construct_times *times = build->times;
-  uint32_t *row_of = calloc((size_t)process->workspan.directives_count + 1, sizeof *row_of);
+  uint32_t *row_of = xcalloc((size_t)process->workspan.directives_count + 1, sizeof *row_of);
   struct task_sums *sums = NULL;
   int status = row_of ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < process->threads_count && !status; i++) {
@@ -491,7 +486,7 @@ static int load_counts(struct build *build, struct thread *thread, uint32_t inde
     return 0;
   uint64_t *stored = read_table(build->file, index, FORMAT_COUNTS, build->problems, &count);
   int status = stored ? 0 : ERR_NOMEM;
-  thread->counts = status || !count ? NULL : calloc((size_t)thread->count + 1, size);
+  thread->counts = status || !count ? NULL : xcalloc((size_t)thread->count + 1, size);
   if (thread->counts) {
     memcpy(thread->counts, stored, (count < thread->count ? count : thread->count) * size);
     construct_counts_divide(thread->records, thread->count, build->counters, thread->counts);
@@ -537,9 +532,7 @@ static int load(struct build *build, size_t *all)
       thread->count = 0;
     }
     *all += thread->count;
-    thread->places = calloc((size_t)thread->count + 1, sizeof *thread->places);
-    if (!thread->places)
-      return ERR_NOMEM;
+    thread->places = xcalloc((size_t)thread->count + 1, sizeof *thread->places);
     if (thread->count)
       thread->places[0].state = PLACED; /* what is outside all constructs is node 0 */
   }
@@ -554,8 +547,8 @@ static int load(struct build *build, size_t *all)
 /* Makes room for a row of each record. */
 static int reserve_rows(struct construct_times *times, size_t records, bool counted)
 {
-  times->rows = malloc((records + 1) * sizeof *times->rows);
-  times->counts = counted ? malloc((records + 1) * sizeof *times->counts) : NULL;
+  times->rows = xmalloc((records + 1) * sizeof *times->rows);
+  times->counts = counted ? xmalloc((records + 1) * sizeof *times->counts) : NULL;
   return times->rows && (times->counts || !counted) ? 0 : ERR_NOMEM;
 }
 
@@ -564,7 +557,7 @@ static int build_times(struct build *build, size_t records)
   int status = reserve_rows(build->times, records, build->counters > 0);
   if (!status)
     status = add_node(build, &construct_outside) == MODEL_NONE ? ERR_NOMEM : place_all(build);
-  bool *met = status ? NULL : calloc((size_t)build->times->nodes_count + 1, sizeof *met);
+  bool *met = status ? NULL : xcalloc((size_t)build->times->nodes_count + 1, sizeof *met);
   status = met ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < build->process->threads_count && !status; i++) {
     status = add_rows(build, i);
@@ -608,7 +601,7 @@ int construct_records_read(struct read_file *file, struct profile_process *proce
                         .times = &process->constructs,
                         .problems = problems,
                         .found = places,
-                        .threads = calloc((size_t)process->threads_count + 1, sizeof *build.threads)};
+                        .threads = xcalloc((size_t)process->threads_count + 1, sizeof *build.threads)};
   size_t all = 0;
   int status = build.threads ? load(&build, &all) : ERR_NOMEM;
   bool timed = process->workspan.tick_ns > 0;
@@ -656,11 +649,11 @@ static int find_in_run(const struct build *build, const struct construct_times *
 
 static int fill_map(const struct build *build, const struct construct_times *run, struct construct_record_map *map)
 {
-  uint32_t *of_run = calloc((size_t)build->times->nodes_count + 1, sizeof *of_run);
+  uint32_t *of_run = xcalloc((size_t)build->times->nodes_count + 1, sizeof *of_run);
   int status = of_run ? find_in_run(build, run, of_run) : ERR_NOMEM;
   for (uint32_t i = 0; i < map->threads && !status; i++) {
     const struct thread *thread = &build->threads[i];
-    map->nodes[i] = calloc((size_t)thread->count + 1, sizeof **map->nodes);
+    map->nodes[i] = xcalloc((size_t)thread->count + 1, sizeof **map->nodes);
     status = map->nodes[i] ? 0 : ERR_NOMEM;
     map->counts[i] = status ? 0 : thread->count;
     for (uint32_t j = 1; j < map->counts[i]; j++)
@@ -679,10 +672,10 @@ int construct_records_map(struct read_file *file, const struct profile_process *
                         .process = process,
                         .times = &times,
                         .problems = &ignored,
-                        .threads = calloc((size_t)process->threads_count + 1, sizeof *build.threads)};
+                        .threads = xcalloc((size_t)process->threads_count + 1, sizeof *build.threads)};
   size_t all = 0;
-  *map = (struct construct_record_map){.nodes = calloc((size_t)process->threads_count + 1, sizeof *map->nodes),
-                                       .counts = calloc((size_t)process->threads_count + 1, sizeof *map->counts),
+  *map = (struct construct_record_map){.nodes = xcalloc((size_t)process->threads_count + 1, sizeof *map->nodes),
+                                       .counts = xcalloc((size_t)process->threads_count + 1, sizeof *map->counts),
                                        .threads = process->threads_count};
   int status = build.threads && map->nodes && map->counts ? load(&build, &all) : ERR_NOMEM;
   if (!status)

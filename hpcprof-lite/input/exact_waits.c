@@ -1,6 +1,6 @@
 #include "hpcprof-lite/input/exact_waits.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/index.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static uint32_t place_of(struct places *places, const struct format_wait *wait)
     if (place->kind == wait->kind && place->module == wait->module && place->offset == wait->offset)
       return i - 1;
   }
-  if (!array_reserve(&places->all, &places->room, (size_t)places->count + 1, sizeof *places->all) ||
+  if (!xarray_reserve(&places->all, &places->room, (size_t)places->count + 1, sizeof *places->all) ||
       !index_add(&places->index, key, places->count + 1))
     return MODEL_NONE;
   places->all[places->count] = (struct place){.kind = wait->kind, .module = wait->module, .offset = wait->offset};
@@ -145,7 +145,7 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
     count = 0;
   }
   places->waits += count;
-  thread->waits = status ? NULL : calloc((size_t)count + 1, sizeof *thread->waits);
+  thread->waits = status ? NULL : xcalloc((size_t)count + 1, sizeof *thread->waits);
   thread->timed = count && tick_ns > 0;
   thread->openmp = record->flags & THREAD_OPENMP;
   if (!status)
@@ -228,8 +228,8 @@ static int distribute(const struct profile_process *process, enum profile_baseli
 {
   bool known = process->workspan.tick_ns > 0; /* else it was killed before it had stored the counter's rate */
   double per_busy = 0, in_use = 0;
-  double *unseen = calloc((size_t)places->count + 1, sizeof *unseen); /* [place] the part charged without samples */
-  waits->factors = calloc((size_t)places->count + 1, sizeof *waits->factors);
+  double *unseen = xcalloc((size_t)places->count + 1, sizeof *unseen); /* [place] the part charged without samples */
+  waits->factors = xcalloc((size_t)places->count + 1, sizeof *waits->factors);
   if (!waits->factors || !unseen) {
     free(unseen);
     return ERR_NOMEM;
@@ -265,7 +265,7 @@ int exact_waits_open(struct read_file *file, const struct profile_process *proce
                      struct problems *problems, struct exact_waits *waits)
 {
   struct places places = {0};
-  *waits = (struct exact_waits){.threads = calloc((size_t)process->threads_count + 1, sizeof *waits->threads),
+  *waits = (struct exact_waits){.threads = xcalloc((size_t)process->threads_count + 1, sizeof *waits->threads),
                                 .threads_count = process->threads_count,
                                 .counted = baseline == BASELINE_CORE && process->cpus < process->threads_max,
                                 .baseline = process->threads_max};

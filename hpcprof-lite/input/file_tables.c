@@ -1,7 +1,7 @@
 #include "hpcprof-lite/input/file_tables.h"
 
-#include "common/array.h"
 #include "common/format.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 
 #include <stdlib.h>
@@ -62,9 +62,7 @@ static int table_grow(struct file_table *table, uint32_t count, size_t record_si
     return 0;
   if (count > table->room) {
     uint32_t room = table->room && count < table->room * 2 ? table->room * 2 : count;
-    uint8_t *data = calloc(room, record_size);
-    if (!data)
-      return ERR_NOMEM;
+    uint8_t *data = xcalloc(room, record_size);
     if (table->count)
       memcpy(data, table->data, table->count * record_size);
     free(table->data);
@@ -120,8 +118,7 @@ static int table_put(struct file_tables *tables, struct file_table *table, const
 
 static int add_ref(struct file_tables *tables, const struct format_chunk *head, size_t offset)
 {
-  if (!array_reserve(&tables->refs, &tables->refs_room, tables->refs_count + 1, sizeof *tables->refs))
-    return ERR_NOMEM;
+  xarray_reserve(&tables->refs, &tables->refs_room, tables->refs_count + 1, sizeof *tables->refs);
   tables->refs[tables->refs_count++] = (struct chunk_ref){.owner = head->owner, .table = head->table, .offset = offset};
   return 0;
 }

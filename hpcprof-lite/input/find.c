@@ -1,6 +1,7 @@
 #include "hpcprof-lite/input/find.h"
 
 #include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/read.h"
 
 #include <dirent.h>
@@ -18,12 +19,10 @@ struct path_list {
 
 static int list_add(struct path_list *list, const char *directory, const char *name)
 {
-  if (!array_reserve(&list->paths, &list->room, (size_t)list->count + 1, sizeof *list->paths))
-    return ERR_NOMEM;
+  xarray_reserve(&list->paths, &list->room, (size_t)list->count + 1, sizeof *list->paths);
   size_t length = strlen(directory);
   const char *slash = length && directory[length - 1] == '/' ? "" : "/";
-  if (asprintf(&list->paths[list->count], "%s%s%s", directory, slash, name) < 0)
-    return ERR_NOMEM;
+  list->paths[list->count] = xasprintf("%s%s%s", directory, slash, name);
   list->count++;
   return 0;
 }
@@ -117,7 +116,7 @@ int find_measurements(char *const *directories, size_t directories_count, struct
                       uint32_t *count)
 {
   struct path_list list = {0};
-  struct stat *stats = calloc(directories_count + 1, sizeof *stats);
+  struct stat *stats = xcalloc(directories_count + 1, sizeof *stats);
   int status = stats ? 0 : ERR_NOMEM;
   for (size_t i = 0; i < directories_count && !status; i++) {
     bool repeated = false;

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/load.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 
 #include <errno.h>
@@ -53,13 +54,11 @@ static void load_all(struct load *load, int fd, const char *path, struct problem
   }
 }
 
-/* Makes room for `more` bytes, all zero.  calloc() does not touch them, so that holes take no memory. */
+/* Makes room for `more` bytes, all zero.  xcalloc() does not touch them, so that holes take no memory. */
 static bool make_room(struct load *load, size_t more)
 {
   size_t room = load->size + more;
-  uint8_t *bytes = calloc(room ? room : 1, 1);
-  if (!bytes)
-    return false;
+  uint8_t *bytes = xcalloc(room ? room : 1, 1);
   if (load->bytes)
     memcpy(bytes, load->bytes, load->size);
   free(load->bytes);

@@ -1,8 +1,8 @@
 #include "hpcprof-lite/input/log_reader.h"
 
-#include "common/array.h"
 #include "common/counters.h"
 #include "common/format.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/stream_chunks.h"
 #include "hpcprof-lite/model/heap.h"
 #include "hpcprof-lite/model/index.h"
@@ -476,17 +476,15 @@ static int init_streams(struct log_reader *reader)
 {
   for (size_t i = 0; i < reader->file.count; i++)
     reader->count += !i || reader->file.chunks[i].owner != reader->file.chunks[i - 1].owner;
-  reader->streams = calloc((size_t)reader->count + 1, sizeof *reader->streams);
-  reader->heap.items = calloc((size_t)reader->count + 1, sizeof *reader->heap.items);
+  reader->streams = xcalloc((size_t)reader->count + 1, sizeof *reader->streams);
+  reader->heap.items = xcalloc((size_t)reader->count + 1, sizeof *reader->heap.items);
   return reader->streams && reader->heap.items ? 0 : ERR_NOMEM;
 }
 
 int log_reader_open(const char *measurement, struct problems *problems, struct log_reader **out)
 {
-  struct log_reader *reader = calloc(1, sizeof *reader);
+  struct log_reader *reader = xcalloc(1, sizeof *reader);
   *out = NULL;
-  if (!reader)
-    return ERR_NOMEM;
   *reader = (struct log_reader){.problems = problems, .returned = NO_STREAM};
   int status = stream_chunks_open(measurement, LOG_READER_SUFFIX, FORMAT_GRAPH_LOG, problems, &reader->file);
   if (!status && reader->file.path)

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/merge.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/construct_merge.h"
 #include "hpcprof-lite/input/marks/user_marks.h"
 #include "hpcprof-lite/input/range/range.h"
@@ -43,9 +44,9 @@ static void count_done(struct work *work)
 static bool has_stale_live_file(const char *path)
 {
   size_t stem = read_stem(path);
-  char *live;
-  if (strcmp(path + stem, FORMAT_SUFFIX) != 0 || asprintf(&live, "%.*s" FORMAT_LIVE_SUFFIX, (int)stem, path) < 0)
+  if (strcmp(path + stem, FORMAT_SUFFIX) != 0)
     return false;
+  char *live = xasprintf("%.*s" FORMAT_LIVE_SUFFIX, (int)stem, path);
   bool exists = access(live, F_OK) == 0;
   free(live);
   return exists;
@@ -58,9 +59,8 @@ static bool ran_at_snapshot(const struct profile_process *process)
   const char *slash = strrchr(process->path, '/');
   char *marker = NULL, line[300];
   int length = slash ? (int)(slash - process->path + 1) : 0;
-  int fd = asprintf(&marker, "%.*s" FORMAT_SNAPSHOT_MARKER, length, process->path) < 0
-               ? -1
-               : open(marker, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  marker = xasprintf("%.*s" FORMAT_SNAPSHOT_MARKER, length, process->path);
+  int fd = open(marker, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
   bool ran = false;
   if (file && fgets(line, sizeof line, file) &&
@@ -152,7 +152,7 @@ static int add_whole(struct work *work, uint32_t number, struct contexts *contex
 {
   const char *path = work->slice->paths[number];
   struct problems ignored = {0};
-  struct profile_process process = {.number = number, .of_whole = true, .path = strdup(path)};
+  struct profile_process process = {.number = number, .of_whole = true, .path = xstrdup(path)};
   struct contexts whole = {0};
   struct read_file *file = NULL;
   process.unfinished = strcmp(path + read_stem(path), FORMAT_SUFFIX) != 0;
@@ -180,9 +180,7 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   struct read_file *file;
   struct range *range = NULL;
   process->number = number;
-  process->path = strdup(work->slice->paths[number]);
-  if (!process->path)
-    return ERR_NOMEM;
+  process->path = xstrdup(work->slice->paths[number]);
   process->unfinished = strcmp(process->path + read_stem(process->path), FORMAT_SUFFIX) != 0;
   int status = read_open(process->path, problems, process, &file);
   if (status == ERR_NOMEM)
@@ -285,9 +283,7 @@ static int by_place(const void *a, const void *b)
 
 static int sort_processes(struct profile *profile)
 {
-  struct process_entry *entries = calloc(profile->processes_count + 1, sizeof *entries);
-  if (!entries)
-    return ERR_NOMEM;
+  struct process_entry *entries = xcalloc(profile->processes_count + 1, sizeof *entries);
   for (uint32_t i = 0; i < profile->processes_count; i++)
     entries[i] = (struct process_entry){.process = profile->processes[i], .problems = profile->problems[i]};
   qsort(entries, profile->processes_count, sizeof *entries, by_place);
@@ -307,9 +303,9 @@ int merge_slice(const struct merge_slice *slice, struct profile *profile)
   catalog_init(&profile->catalog);
   unsigned workers = slice->threads > files ? (files ? files : 1) : slice->threads;
   unsigned each = slice->threads / workers, trees = workers * each;
-  struct contexts *partial = calloc(trees, sizeof *partial);
-  profile->processes = calloc(count + 1, sizeof *profile->processes);
-  profile->problems = calloc(count + 1, sizeof *profile->problems);
+  struct contexts *partial = xcalloc(trees, sizeof *partial);
+  profile->processes = xcalloc(count + 1, sizeof *profile->processes);
+  profile->problems = xcalloc(count + 1, sizeof *profile->problems);
   int status = partial && profile->processes && profile->problems ? 0 : ERR_NOMEM;
   for (unsigned i = 0; i < trees && !status; i++)
     status = contexts_init(&partial[i]);
@@ -359,8 +355,8 @@ static void find_life(void *argument, uint32_t job, unsigned worker)
 void merge_find_run(char *const *paths, uint32_t count, unsigned threads, uint64_t *begin_ns, uint64_t *run_ns)
 {
   struct lives lives = {.paths = paths,
-                        .begin_ns = calloc((size_t)count + 1, sizeof *lives.begin_ns),
-                        .end_ns = calloc((size_t)count + 1, sizeof *lives.end_ns)};
+                        .begin_ns = xcalloc((size_t)count + 1, sizeof *lives.begin_ns),
+                        .end_ns = xcalloc((size_t)count + 1, sizeof *lives.end_ns)};
   uint64_t begin = UINT64_MAX, end = 0;
   if (lives.begin_ns && lives.end_ns)
     workers_run(threads < count ? threads : count, count, find_life, &lives);

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/input/node_map.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <stdlib.h>
 
@@ -71,9 +71,7 @@ static int load_thread(struct node_map *map, uint32_t position)
     thread->count = 0;
   }
   map->nodes_total += thread->count;
-  thread->merged = calloc((size_t)thread->count + 1, sizeof *thread->merged);
-  if (!thread->merged)
-    return ERR_NOMEM;
+  thread->merged = xcalloc((size_t)thread->count + 1, sizeof *thread->merged);
   for (uint32_t i = 0; i < thread->count; i++)
     if (thread->nodes[i].kind == CONTEXT_FREE)
       thread->merged[i] = MAP_ABSENT;
@@ -84,8 +82,7 @@ static int load_thread(struct node_map *map, uint32_t position)
 
 static int push(struct node_map *map, uint32_t thread, uint32_t node)
 {
-  if (!array_reserve(&map->stack, &map->stack_room, map->stack_count + 1, sizeof *map->stack))
-    return ERR_NOMEM;
+  xarray_reserve(&map->stack, &map->stack_room, map->stack_count + 1, sizeof *map->stack);
   map->stack[map->stack_count++] = (struct node_place){.thread = thread, .node = node};
   return 0;
 }
@@ -285,9 +282,7 @@ int node_map_init(struct node_map *map)
   const struct format_module *records = read_records(map->file, FORMAT_MODULES);
   uint32_t modules = read_count(map->file, FORMAT_MODULES);
   map->unknown = MODEL_NONE;
-  map->modules = calloc(modules + 1, sizeof *map->modules);
-  if (!map->modules)
-    return ERR_NOMEM;
+  map->modules = xcalloc(modules + 1, sizeof *map->modules);
   for (uint32_t i = 0; i < modules; i++) {
     const char *path = read_string(map->file, records[i].path);
     uint32_t size = records[i].build_id_size, size_max = sizeof records[i].build_id;
@@ -301,7 +296,7 @@ int node_map_init(struct node_map *map)
 
 int node_map_init_threads(struct node_map *map)
 {
-  map->threads = calloc((size_t)map->process->threads_count + 1, sizeof *map->threads);
+  map->threads = xcalloc((size_t)map->process->threads_count + 1, sizeof *map->threads);
   return map->threads ? 0 : ERR_NOMEM;
 }
 

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/read.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/file_tables.h"
 
 #include <fcntl.h>
@@ -123,7 +124,7 @@ static int take_workspan(const struct read_file *file, const struct format_proce
 {
   const char *unit = file_tables_string(&file->tables, record->work_unit);
   workspan->known = *unit != 0;
-  workspan->unit = strdup(unit);
+  workspan->unit = xstrdup(unit);
   workspan->is_time = !strcmp(unit, "s");
   workspan->span = record->span;
   workspan->burdened = record->span_burdened;
@@ -195,9 +196,7 @@ static int take_threads(const struct read_file *file, struct profile_process *pr
 {
   const struct format_thread *records = read_records(file, FORMAT_THREAD);
   uint32_t recorded = read_count(file, FORMAT_THREAD);
-  struct profile_thread *threads = calloc(recorded + file->tables.refs_count + 1, sizeof *threads);
-  if (!threads)
-    return ERR_NOMEM;
+  struct profile_thread *threads = xcalloc(recorded + file->tables.refs_count + 1, sizeof *threads);
   for (uint32_t i = 0; i < recorded; i++)
     take_thread(&records[i], &threads[i]);
   qsort(threads, recorded, sizeof *threads, by_index);
@@ -240,12 +239,10 @@ static int take_process(struct read_file *file, struct profile_process *process,
   process->threads_registered = record.threads;
   file->incomplete = process->unfinished && process->lost[LOSS_UNKEPT];
   report_gaps(file, problems);
-  process->host = strdup(file_tables_string(&file->tables, record.host));
-  process->command = strdup(file_tables_string(&file->tables, record.command));
-  process->runtime = strdup(file_tables_string(&file->tables, record.runtime));
-  process->notes = strdup(file_tables_string(&file->tables, record.notes));
-  if (!process->host || !process->command || !process->runtime || !process->notes)
-    return ERR_NOMEM;
+  process->host = xstrdup(file_tables_string(&file->tables, record.host));
+  process->command = xstrdup(file_tables_string(&file->tables, record.command));
+  process->runtime = xstrdup(file_tables_string(&file->tables, record.runtime));
+  process->notes = xstrdup(file_tables_string(&file->tables, record.notes));
   if (take_workspan(file, &record, &process->workspan))
     return ERR_NOMEM;
   int status = take_threads(file, process, problems);
@@ -257,15 +254,13 @@ static int take_process(struct read_file *file, struct profile_process *process,
 /* Opens the file.  *out is for read_close() also after a failure. */
 static int open_tables(const char *path, struct problems *problems, struct read_file **out)
 {
-  struct read_file *file = calloc(1, sizeof *file);
+  struct read_file *file = xcalloc(1, sizeof *file);
   char *part = NULL, *flush = NULL;
   *out = file;
   bool live = format_has_suffix(path, FORMAT_LIVE_SUFFIX);
-  if (!file || (live && asprintf(&part, "%.*s" FORMAT_PART_SUFFIX, (int)read_stem(path), path) < 0))
-    return ERR_NOMEM;
-  if (live && asprintf(&flush, "%.*s" FORMAT_FLUSH_SUFFIX, (int)read_stem(path), path) < 0) {
-    free(part);
-    return ERR_NOMEM;
+  if (live) {
+    part = xasprintf("%.*s" FORMAT_PART_SUFFIX, (int)read_stem(path), path);
+    flush = xasprintf("%.*s" FORMAT_FLUSH_SUFFIX, (int)read_stem(path), path);
   }
   int status = file_tables_open(&file->tables, path, flush, part, problems);
   free(flush);
@@ -302,7 +297,7 @@ int read_open(const char *path, struct problems *problems, struct profile_proces
 
 struct read_file *read_another(const struct read_file *file)
 {
-  struct read_file *another = malloc(sizeof *another);
+  struct read_file *another = xmalloc(sizeof *another);
   if (another)
     *another = *file;
   return another;
@@ -405,7 +400,7 @@ static void *join(struct file_table *table, const void *records, uint32_t count,
 {
   if (table->data && !count)
     return table->data;
-  uint8_t *joined = realloc(table->data, ((size_t)table->count + count) * size + 1);
+  uint8_t *joined = xrealloc(table->data, ((size_t)table->count + count) * size + 1);
   if (!joined) {
     free(table->data);
     return NULL;

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/input/span_merge.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,9 +87,7 @@ static int add_directive(struct profile_workspan *workspan, const struct key *ke
 {
   const struct profile_directive *from = key->directive;
   if (!same) {
-    char *name = strdup(from->name);
-    if (!name)
-      return ERR_NOMEM;
+    char *name = xstrdup(from->name);
     workspan->directives[workspan->directives_count++] =
         (struct profile_directive){.kind = from->kind, .module = from->module, .offset = from->offset, .name = name};
   }
@@ -110,7 +110,7 @@ static struct key *sort_directives(const struct profile *profile, const uint32_t
   *count = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++)
     *count += profile->processes[i].workspan.directives_count;
-  struct key *keys = calloc(*count + 1, sizeof *keys);
+  struct key *keys = xcalloc(*count + 1, sizeof *keys);
   size_t filled = 0;
   for (uint32_t i = 0; keys && i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
@@ -127,16 +127,16 @@ static struct key *sort_directives(const struct profile *profile, const uint32_t
 static int merge_directives(struct profile *profile)
 {
   struct profile_workspan *workspan = &profile->workspan;
-  uint32_t *rank = calloc(profile->catalog.modules_count + 1, sizeof *rank);
+  uint32_t *rank = xcalloc(profile->catalog.modules_count + 1, sizeof *rank);
   int status = rank ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     struct profile_process *process = &profile->processes[i];
-    process->directive_map = calloc((size_t)process->workspan.directives_count + 1, sizeof *process->directive_map);
+    process->directive_map = xcalloc((size_t)process->workspan.directives_count + 1, sizeof *process->directive_map);
     status = process->directive_map ? status : ERR_NOMEM;
   }
   size_t count = 0;
   struct key *keys = status ? NULL : sort_directives(profile, rank, &count);
-  workspan->directives = keys ? calloc(count + 1, sizeof *workspan->directives) : NULL;
+  workspan->directives = keys ? xcalloc(count + 1, sizeof *workspan->directives) : NULL;
   if (!workspan->directives)
     status = ERR_NOMEM;
   for (size_t i = 0; i < count && !status; i++) {
@@ -251,12 +251,10 @@ static int sum_processes(struct profile *profile, const struct profile_process *
   uint64_t begin = UINT64_MAX, end = 0;
   double wall = 0, paused = 0;
   *workspan = (struct profile_workspan){.known = true,
-                                        .unit = strdup(chosen->workspan.unit),
+                                        .unit = xstrdup(chosen->workspan.unit),
                                         .is_time = chosen->workspan.is_time,
                                         .span = chosen->workspan.span,
                                         .burdened = chosen->workspan.burdened};
-  if (!workspan->unit)
-    return ERR_NOMEM;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
     if (!has_unit(process, workspan->unit))

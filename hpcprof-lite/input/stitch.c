@@ -1,6 +1,6 @@
 #include "hpcprof-lite/input/stitch.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/construct_records.h"
 #include "hpcprof-lite/input/exact_waits.h"
 #include "hpcprof-lite/input/node_map.h"
@@ -83,8 +83,8 @@ static int intern_columns(struct stitch *stitch)
 static int intern_tables(struct stitch *stitch)
 {
   int status = node_map_init(&stitch->map);
-  stitch->columns = calloc(read_columns_count(stitch->map.file) + 1, sizeof *stitch->columns);
-  stitch->roles = calloc(read_columns_count(stitch->map.file) + 1, sizeof *stitch->roles);
+  stitch->columns = xcalloc(read_columns_count(stitch->map.file) + 1, sizeof *stitch->columns);
+  stitch->roles = xcalloc(read_columns_count(stitch->map.file) + 1, sizeof *stitch->roles);
   return status || !stitch->columns || !stitch->roles ? ERR_NOMEM : intern_columns(stitch);
 }
 
@@ -404,9 +404,7 @@ static int take_directives(struct stitch *stitch, struct workspan_faults *faults
   struct profile_workspan *workspan = &stitch->map.process->workspan;
   const struct format_directive *records = read_records(stitch->map.file, FORMAT_DIRECTIVES);
   uint32_t count = read_count(stitch->map.file, FORMAT_DIRECTIVES);
-  workspan->directives = calloc((size_t)count + 1, sizeof *workspan->directives);
-  if (!workspan->directives)
-    return ERR_NOMEM;
+  workspan->directives = xcalloc((size_t)count + 1, sizeof *workspan->directives);
   workspan->directives_count = count ? count : 1;
   for (uint32_t i = 0; i < workspan->directives_count; i++) {
     struct format_directive from = i ? records[i] : (struct format_directive){0};
@@ -417,15 +415,13 @@ static int take_directives(struct stitch *stitch, struct workspan_faults *faults
         (struct profile_directive){.kind = valid ? from.kind : DIRECTIVE_PROGRAM,
                                    .module = placed ? stitch->map.modules[from.module] : MODEL_NONE,
                                    .offset = from.offset,
-                                   .name = strdup(valid ? read_string(stitch->map.file, from.name) : ""),
+                                   .name = xstrdup(valid ? read_string(stitch->map.file, from.name) : ""),
                                    .flags = from.flags,
                                    .instances = from.instances,
                                    .work = from.work,
                                    .span = from.span,
                                    .iterations = from.iterations,
                                    .lock_bound = from.lock_bound};
-    if (!workspan->directives[i].name)
-      return ERR_NOMEM;
   }
   return 0;
 }
@@ -586,9 +582,7 @@ int stitch_file(struct read_file *file, struct profile_process *process, struct 
 struct stitch *stitch_open(struct read_file *file, struct profile_process *process, struct catalog *catalog,
                            struct contexts *contexts)
 {
-  struct stitch *stitch = calloc(1, sizeof *stitch);
-  if (!stitch)
-    return NULL;
+  struct stitch *stitch = xcalloc(1, sizeof *stitch);
   stitch->map = (struct node_map){.file = file,
                                   .process = process,
                                   .catalog = catalog,
@@ -618,8 +612,7 @@ static int take_amounts(struct stitch *stitch, uint32_t position, struct thread_
   bool overhead = waits && stitch->roles[column] == COLUMN_OVERHEAD;
   uint32_t columns = read_columns_count(stitch->map.file);
   size_t needed = (size_t)amounts->count + thread->count + (waits ? waits->count : 0);
-  if (!array_reserve(&amounts->amounts, &amounts->room, needed, sizeof *amounts->amounts))
-    return ERR_NOMEM;
+  xarray_reserve(&amounts->amounts, &amounts->room, needed, sizeof *amounts->amounts);
   for (uint32_t i = 0; i < thread->count; i++) {
     uint32_t value = thread->nodes[i].value;
     const uint64_t *cells = value && value < values->count ? values->values + (size_t)value * columns : NULL;

@@ -1,7 +1,7 @@
 #include "hpcprof-lite/input/stream_chunks.h"
 
-#include "common/array.h"
 #include "common/format.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/model/index.h"
 
@@ -80,8 +80,7 @@ static const char *header_fault(const struct format_chunk *head, size_t rest)
 
 static int add_chunk(struct stream_chunks *file, const struct format_chunk *head, size_t offset)
 {
-  if (!array_reserve(&file->chunks, &file->room, file->count + 1, sizeof *file->chunks))
-    return ERR_NOMEM;
+  xarray_reserve(&file->chunks, &file->room, file->count + 1, sizeof *file->chunks);
   file->chunks[file->count++] =
       (struct stream_chunk){.owner = head->owner, .first = head->first, .bytes = head->count, .offset = offset};
   return 0;
@@ -140,7 +139,7 @@ static const char *read_chunk(int fd, const struct stream_chunk *chunk, size_t m
   if (head.count > most)
     return "the logs of all threads need too much memory at once";
   *stored = sizeof head + head.stored_size;
-  *packed = malloc(*stored);
+  *packed = xmalloc(*stored);
   *no_memory = !*packed;
   return *packed && read_at(fd, *packed, *stored, chunk->offset) ? NULL : "no longer readable";
 }
@@ -193,10 +192,7 @@ static int open_until(const char *measurement, const char *suffix, unsigned tabl
 {
   struct stat stat;
   *file = (struct stream_chunks){.fd = -1};
-  if (asprintf(&file->path, "%.*s%s", (int)read_stem(measurement), measurement, suffix) < 0) {
-    file->path = NULL;
-    return ERR_NOMEM;
-  }
+  file->path = xasprintf("%.*s%s", (int)read_stem(measurement), measurement, suffix);
   file->fd = open_file(file->path);
   if (file->fd < 0 && errno == ENOENT) {
     free(file->path);

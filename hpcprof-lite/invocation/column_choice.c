@@ -1,5 +1,6 @@
 #include "hpcprof-lite/invocation/column_choice.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <ctype.h>
@@ -103,7 +104,7 @@ static void list_names(const struct table *table, const char *word, enum fit fit
 {
   size_t size;
   const char *separator = "";
-  FILE *stream = open_memstream(names, &size);
+  FILE *stream = xopen_memstream(names, &size);
   for (uint32_t i = 0; i < table->columns_count && stream; i++) {
     if (fit < FIT_NONE &&
         (fit_of(table_column(table, i), word) != fit || is_unpreferred(table, i, word, fit, exclusive)))

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/invocation/pager.h"
 
 #include "common/escape.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/report/terminal.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ static char **make_environment(void)
   size_t count = 0;
   while (environ[count])
     count++;
-  char **list = calloc(count + 2, sizeof *list);
+  char **list = xcalloc(count + 2, sizeof *list);
   if (list)
     memcpy(list, environ, count * sizeof *list);
   if (list && !getenv("LESS"))
@@ -123,4 +124,11 @@ bool pager_finish(struct pager *pager)
     fprintf(stderr, "hpcprof-lite: the pager '%s' could not be run: change PAGER, or use --no-pager\n", shown);
   }
   return !missing;
+}
+
+void pager_abandon(const struct pager *pager)
+{
+  close(fileno_unlocked(pager->stream));
+  while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)
+    ;
 }

@@ -26,4 +26,7 @@ bool pager_start(struct pager *pager);
  * error says so. */
 bool pager_finish(struct pager *pager);
 
+/* Ends the report without what the stream still holds, and waits for the pager. */
+void pager_abandon(const struct pager *pager);
+
 #endif

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/invocation/runs.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/input/read.h"
 
@@ -43,7 +44,7 @@ static int keep_later(struct latest *latest, const struct stat *launch, const ch
   if (latest->name && !is_later(launch, name, &latest->launch, latest->name))
     return 0;
   free(latest->name);
-  latest->name = strdup(name);
+  latest->name = xstrdup(name);
   latest->launch = *launch;
   return latest->name ? 0 : ERR_NOMEM;
 }
@@ -54,8 +55,7 @@ static int read_launch(const char *name, struct stat *launch)
   char *path;
   if (*name == '.')
     return 0;
-  if (asprintf(&path, "%s/" READ_LAUNCH, name) < 0)
-    return ERR_NOMEM;
+  path = xasprintf("%s/" READ_LAUNCH, name);
   bool found = !stat(path, launch) && S_ISREG(launch->st_mode);
   free(path);
   return found;
@@ -94,8 +94,7 @@ static void read_id(const char *directory, char id[ID_BYTES])
   char *path;
   struct stat stat;
   id[0] = '\0';
-  if (asprintf(&path, "%s/" READ_LAUNCH, directory) < 0)
-    return;
+  path = xasprintf("%s/" READ_LAUNCH, directory);
   int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   ssize_t length = fd >= 0 && !fstat(fd, &stat) && S_ISREG(stat.st_mode) ? read(fd, id, ID_BYTES) : 0;
   id[length > 0 && length < ID_BYTES ? length : 0] = '\0';

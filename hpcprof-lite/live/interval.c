@@ -1,5 +1,7 @@
 #include "hpcprof-lite/live/interval.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,9 +85,7 @@ static void subtract_thread(struct profile_thread *thread, const struct profile_
 /* Replaces the threads, which belong to another process structure, by new ones with the differences to `before`. */
 static int subtract_process(struct profile_process *process, const struct profile_process *before)
 {
-  struct profile_thread *threads = calloc((size_t)process->threads_count + 1, sizeof *threads);
-  if (!threads)
-    return ERR_NOMEM;
+  struct profile_thread *threads = xcalloc((size_t)process->threads_count + 1, sizeof *threads);
   for (uint32_t i = 0; i < process->threads_count; i++) {
     uint32_t same = before ? profile_thread_position(before, process->threads[i].index) : MODEL_NONE;
     threads[i] = process->threads[i];
@@ -108,9 +108,7 @@ static int subtract_process(struct profile_process *process, const struct profil
 int interval_processes(const struct profile *before, const struct profile *now, struct profile *part)
 {
   *part = *now;
-  part->processes = calloc((size_t)now->processes_count + 1, sizeof *part->processes);
-  if (!part->processes)
-    return ERR_NOMEM;
+  part->processes = xcalloc((size_t)now->processes_count + 1, sizeof *part->processes);
   int status = 0;
   for (uint32_t i = 0; i < now->processes_count && !status; i++) {
     const struct profile_process *process = &now->processes[i];
@@ -161,11 +159,9 @@ static bool has_module(const struct context_node *node)
 static int map_numbers(struct profile *before, const struct profile *now, struct numbers *numbers)
 {
   const struct catalog *catalog = &now->catalog;
-  numbers->modules = calloc((size_t)catalog->modules_count + 1, sizeof *numbers->modules);
-  numbers->columns = calloc((size_t)catalog->columns_count + 1, sizeof *numbers->columns);
-  numbers->nodes = calloc((size_t)now->contexts.count + 1, sizeof *numbers->nodes);
-  if (!numbers->modules || !numbers->columns || !numbers->nodes)
-    return ERR_NOMEM;
+  numbers->modules = xcalloc((size_t)catalog->modules_count + 1, sizeof *numbers->modules);
+  numbers->columns = xcalloc((size_t)catalog->columns_count + 1, sizeof *numbers->columns);
+  numbers->nodes = xcalloc((size_t)now->contexts.count + 1, sizeof *numbers->nodes);
   for (uint32_t i = 0; i < catalog->modules_count; i++) {
     const struct catalog_module *module = &catalog->modules[i];
     numbers->modules[i] =
@@ -202,7 +198,7 @@ int interval_contexts(struct profile *before, struct profile *now)
   struct contexts *contexts = &now->contexts;
   struct numbers numbers = {0};
   uint32_t columns = now->catalog.columns_count, stride = 2 * columns;
-  uint64_t *values = calloc((size_t)contexts->values_count * stride + 1, sizeof *values);
+  uint64_t *values = xcalloc((size_t)contexts->values_count * stride + 1, sizeof *values);
   int status = !values ? ERR_NOMEM : before ? map_numbers(before, now, &numbers) : 0;
   for (uint32_t i = 0; i < contexts->count && !status; i++) {
     uint64_t *record = values + (size_t)contexts->nodes[i].value * stride;

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/live/pages.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/live/cells.h"
 #include "hpcprof-lite/report/category.h"
 
@@ -246,9 +247,7 @@ unsigned pages_draw(struct picture *picture, struct screen *screen)
   unsigned used = HEAD + 1 + (*picture->note != 0), fit = screen->rows > used ? screen->rows - used : 0, rows;
   bool any = picture->reading && picture->reading->profile.processes_usable;
   bool table = any && !picture->help && picture->view != PAGES_SUMMARY;
-  FILE *stream = open_memstream(&text, &size);
-  if (!stream)
-    return fit;
+  FILE *stream = xopen_memstream(&text, &size);
   fit -= fit && table;
   if (picture->help)
     terminal_lines(&screen->terminal, stream, help);

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/live/reading.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/live/interval.h"
@@ -54,7 +55,7 @@ char *reading_signature(const struct reading_source *source)
   uint32_t count = 0;
   size_t size;
   int status = find_measurements(source->directories, source->directories_count, &ignored, &paths, &count);
-  FILE *stream = status ? NULL : open_memstream(&text, &size);
+  FILE *stream = status ? NULL : xopen_memstream(&text, &size);
   for (uint32_t i = 0; i < count && stream; i++) {
     struct stat found = {0};
     if (!stat(paths[i], &found))
@@ -151,7 +152,7 @@ static int build_rows(struct reading *reading)
   struct profile *profile = &reading->profile;
   size_t places = (size_t)profile->contexts.count + profile->workspan.directives_count + 1;
   struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &reading->columns};
-  uint32_t *row_of = malloc(places * sizeof *row_of);
+  uint32_t *row_of = xmalloc(places * sizeof *row_of);
   int status = row_of ? 0 : ERR_NOMEM;
   if (!status)
     status = topdown_build(profile, &reading->names, &reading->columns, reading->totals.command, TOPDOWN_NO_LINES,
@@ -272,10 +273,8 @@ int reading_sort(struct reading *reading, bool of_interval)
   free(reading->functions);
   free(reading->contexts);
   reading->functions_count = reading->contexts_count = 0;
-  reading->functions = calloc((size_t)reading->flat.count + 1, sizeof *reading->functions);
-  reading->contexts = calloc((size_t)reading->tree.count + 1, sizeof *reading->contexts);
-  if (!reading->functions || !reading->contexts)
-    return ERR_NOMEM;
+  reading->functions = xcalloc((size_t)reading->flat.count + 1, sizeof *reading->functions);
+  reading->contexts = xcalloc((size_t)reading->tree.count + 1, sizeof *reading->contexts);
   for (uint32_t i = 1; i < reading->flat.count; i++)
     if (tree_spent(&reading->flat, &reading->columns, i, false))
       reading->functions[reading->functions_count++] = i;

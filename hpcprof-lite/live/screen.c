@@ -1,5 +1,6 @@
 #include "hpcprof-lite/live/screen.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <errno.h>
@@ -59,11 +60,16 @@ static void give_back(void)
   tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
 }
 
-static void end(int number)
+void screen_abandon(void)
 {
   if (is_open && getpid() == owner)
     give_back();
   is_open = 0;
+}
+
+static void end(int number)
+{
+  screen_abandon();
   signal(number, SIG_DFL);
   raise(number); /* it is delivered when the handler returns */
 }
@@ -198,7 +204,7 @@ void screen_set(struct screen *screen, unsigned row, const char *text)
     length += bytes;
   }
   free(screen->next[row]);
-  screen->next[row] = strndup(text, length);
+  screen->next[row] = xstrndup(text, length);
 }
 
 /* Whether the line fills the screen's width: then nothing may be erased behind it. */
@@ -216,9 +222,7 @@ int screen_show(struct screen *screen)
 {
   char *frame = NULL;
   size_t size = 0;
-  FILE *stream = open_memstream(&frame, &size);
-  if (!stream)
-    return 0;
+  FILE *stream = xopen_memstream(&frame, &size);
   if (screen->redraw)
     fputs("\033[0m\033[2J", stream);
   for (unsigned i = 0; i < SCREEN_ROWS_MAX; i++) {

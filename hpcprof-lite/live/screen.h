@@ -25,6 +25,9 @@ const char *screen_open(struct screen *screen);
 /* Gives it back as it was. */
 void screen_close(struct screen *screen);
 
+/* The same, before the process ends without returning. */
+void screen_abandon(void);
+
 /* Finds out the size.  Returns whether it has changed, or the process was stopped meanwhile. */
 bool screen_changed(struct screen *screen);
 

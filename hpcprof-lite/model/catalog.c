@@ -1,8 +1,8 @@
 #include "hpcprof-lite/model/catalog.h"
 
-#include "common/array.h"
 #include "common/escape.h"
 #include "common/utf8.h"
+#include "common/xalloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,9 +54,9 @@ static struct catalog_module *add_module(struct catalog *catalog, const struct c
 {
   struct catalog_module module = *wanted;
   if (catalog->modules_count == CATALOG_MODULES_MAX ||
-      !array_reserve(&catalog->modules, &catalog->modules_room, (size_t)catalog->modules_count + 1, sizeof module))
+      !xarray_reserve(&catalog->modules, &catalog->modules_room, (size_t)catalog->modules_count + 1, sizeof module))
     return NULL;
-  module.path = strdup(wanted->path);
+  module.path = xstrdup(wanted->path);
   if (!module.path || !index_add(&catalog->module_index, hash, catalog->modules_count + 1)) {
     free(module.path);
     return NULL;
@@ -115,11 +115,10 @@ static int intern_column(struct catalog *catalog, const struct catalog_column *c
   if (catalog->columns_count >= CATALOG_COLUMNS_MAX - reserved ||
       (column->role == COLUMN_USER && users >= CATALOG_COLUMNS_USER))
     return ERR_INPUT;
-  if (!array_reserve(&catalog->columns, &catalog->columns_room, (size_t)catalog->columns_count + 1, sizeof *column))
-    return ERR_NOMEM;
+  xarray_reserve(&catalog->columns, &catalog->columns_room, (size_t)catalog->columns_count + 1, sizeof *column);
   struct catalog_column copy = *column;
-  copy.name = strdup(column->name);
-  copy.unit = strdup(column->unit);
+  copy.name = xstrdup(column->name);
+  copy.unit = xstrdup(column->unit);
   if (!copy.name || !copy.unit) {
     free(copy.name);
     free(copy.unit);
@@ -192,7 +191,7 @@ static bool is_taken(const struct naming *naming, uint32_t count, const char *na
 /* Returns a copy in which U+FFFD stands for what is no UTF-8.  NULL if memory runs out. */
 static char *valid_text(const char *name)
 {
-  char *copy = calloc(strlen(name) + 1, sizeof ESCAPE_INVALID - 1), *at = copy;
+  char *copy = xcalloc(strlen(name) + 1, sizeof ESCAPE_INVALID - 1), *at = copy;
   for (size_t length; copy && *name; name += length ? length : 1) {
     length = utf8_length(name);
     at = length ? mempcpy(at, name, length) : stpcpy(at, ESCAPE_INVALID);
@@ -205,15 +204,13 @@ static bool find_free(const struct naming *naming, uint32_t position, bool of_us
 {
   char *longer;
   for (; of_user && is_taken(naming, naming->events, *name); *name = longer) {
-    if (asprintf(&longer, "%s_user", *name) < 0)
-      return false;
+    longer = xasprintf("%s_user", *name);
     free(*name);
   }
   longer = NULL;
   for (uint32_t i = 2; is_taken(naming, position, longer ? longer : *name); i++) {
     free(longer);
-    if (asprintf(&longer, "%s (%u)", *name, i) < 0)
-      return false;
+    longer = xasprintf("%s (%u)", *name, i);
   }
   if (longer) {
     free(*name);
@@ -228,7 +225,7 @@ static bool name_column(struct naming *naming, uint32_t position)
                               *before = position ? &naming->catalog->columns[naming->order[position - 1]] : NULL;
   char **name = &naming->names[position];
   if (before && !counted_compare(column, before)) {
-    *name = strdup(naming->names[position - 1]);
+    *name = xstrdup(naming->names[position - 1]);
     return *name != NULL;
   }
   *name = valid_text(column->name);
@@ -264,9 +261,7 @@ static int by_module(const void *a, const void *b, void *catalog)
 int catalog_module_rank(const struct catalog *catalog, uint32_t *rank)
 {
   uint32_t count = catalog->modules_count;
-  uint32_t *order = calloc(count ? count : 1, sizeof *order);
-  if (!order)
-    return ERR_NOMEM;
+  uint32_t *order = xcalloc(count ? count : 1, sizeof *order);
   for (uint32_t i = 0; i < count; i++)
     order[i] = i;
   qsort_r(order, count, sizeof *order, by_module, (void *)catalog);

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/model/construct_figures.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,7 +133,7 @@ uint32_t construct_times_add(struct construct_times *times, struct index *index,
   if (found)
     return found;
   size_t needed = (size_t)times->nodes_count + 1;
-  if (!array_reserve(&times->nodes, &times->nodes_room, needed, sizeof *times->nodes) ||
+  if (!xarray_reserve(&times->nodes, &times->nodes_room, needed, sizeof *times->nodes) ||
       (times->nodes_count && !index_add(index, key, times->nodes_count)))
     return MODEL_NONE;
   times->nodes[times->nodes_count] = *node;
@@ -188,9 +188,7 @@ uint32_t counter_names_add(struct counter_names *names, const char *name)
   if (names->count == COUNTERS_MAX)
     return COUNTERS_MAX;
   if (!names->names)
-    names->names = calloc(COUNTERS_MAX, sizeof *names->names);
-  if (!names->names)
-    return MODEL_NONE;
+    names->names = xcalloc(COUNTERS_MAX, sizeof *names->names);
   memcpy(names->names[names->count], cut, sizeof cut);
   return names->count++;
 }

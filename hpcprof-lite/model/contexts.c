@@ -1,6 +1,6 @@
 #include "hpcprof-lite/model/contexts.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,7 @@ enum { VALUES_FIRST = 1024, STRIDE_STEP = 4 };
 int contexts_init(struct contexts *contexts)
 {
   *contexts = (struct contexts){0};
-  if (!array_reserve(&contexts->nodes, &contexts->room, 1, sizeof *contexts->nodes))
-    return ERR_NOMEM;
+  xarray_reserve(&contexts->nodes, &contexts->room, 1, sizeof *contexts->nodes);
   contexts->nodes[contexts->count++] = (struct context_node){.parent = MODEL_NONE, .kind = CONTEXT_ROOT};
   return 0;
 }
@@ -54,7 +53,7 @@ uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_k
   uint32_t found = find_node(contexts, &node, hash);
   if (found)
     return found;
-  if (!array_reserve(&contexts->nodes, &contexts->room, (size_t)contexts->count + 1, sizeof node) ||
+  if (!xarray_reserve(&contexts->nodes, &contexts->room, (size_t)contexts->count + 1, sizeof node) ||
       !index_add(&contexts->index, hash, contexts->count))
     return MODEL_NONE;
   contexts->nodes[contexts->count] = node;
@@ -81,9 +80,7 @@ static int grow_stride(struct contexts *contexts, uint32_t columns)
 {
   uint32_t stride = (columns + STRIDE_STEP - 1) / STRIDE_STEP * STRIDE_STEP;
   size_t room = contexts->values_room ? contexts->values_room : VALUES_FIRST;
-  uint64_t *values = calloc(room * stride, sizeof *values);
-  if (!values)
-    return ERR_NOMEM;
+  uint64_t *values = xcalloc(room * stride, sizeof *values);
   for (uint32_t i = 0; i < contexts->values_count; i++)
     memcpy(values + (size_t)i * stride, contexts->values + (size_t)i * contexts->stride,
            contexts->stride * sizeof *values);
@@ -98,9 +95,8 @@ static int grow_stride(struct contexts *contexts, uint32_t columns)
 
 static int new_value(struct contexts *contexts, uint32_t node)
 {
-  if (!array_reserve(&contexts->values, &contexts->values_room, (size_t)contexts->values_count + 1,
-                     contexts->stride * sizeof *contexts->values))
-    return ERR_NOMEM;
+  xarray_reserve(&contexts->values, &contexts->values_room, (size_t)contexts->values_count + 1,
+                 contexts->stride * sizeof *contexts->values);
   memset(contexts->values + (size_t)contexts->values_count * contexts->stride, 0, contexts->stride * sizeof(uint64_t));
   contexts->nodes[node].value = contexts->values_count++;
   return 0;
@@ -127,25 +123,21 @@ uint64_t contexts_get(const struct contexts *contexts, uint32_t node, uint32_t c
 
 int contexts_add_share(struct contexts *contexts, const struct context_share *share)
 {
-  if (!array_reserve(&contexts->shares, &contexts->shares_room, (size_t)contexts->shares_count + 1, sizeof *share))
-    return ERR_NOMEM;
+  xarray_reserve(&contexts->shares, &contexts->shares_room, (size_t)contexts->shares_count + 1, sizeof *share);
   contexts->shares[contexts->shares_count++] = *share;
   return 0;
 }
 
 int contexts_add_mark(struct contexts *contexts, const struct context_mark *mark)
 {
-  if (!array_reserve(&contexts->marks, &contexts->marks_room, (size_t)contexts->marks_count + 1, sizeof *mark))
-    return ERR_NOMEM;
+  xarray_reserve(&contexts->marks, &contexts->marks_room, (size_t)contexts->marks_count + 1, sizeof *mark);
   contexts->marks[contexts->marks_count++] = *mark;
   return 0;
 }
 
 int contexts_merge(struct contexts *into, const struct contexts *from)
 {
-  uint32_t *map = calloc(from->count, sizeof *map); /* [node of `from`] node of `into` */
-  if (!map)
-    return ERR_NOMEM;
+  uint32_t *map = xcalloc(from->count, sizeof *map); /* [node of `from`] node of `into` */
   int status = 0;
   for (uint32_t i = 0; i < from->count && !status; i++) {
     const struct context_node *node = &from->nodes[i];

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/model/index.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,8 +69,8 @@ static bool grow(struct index *index)
       .slots = index->slots ? index->slots * 2 : SLOTS_FIRST, .count = index->count, .overflow = index->overflow};
   if (!grown.slots)
     return false;
-  grown.keys = calloc(grown.slots, sizeof *grown.keys);
-  grown.numbers = malloc(grown.slots * sizeof *grown.numbers);
+  grown.keys = xcalloc(grown.slots, sizeof *grown.keys);
+  grown.numbers = xmalloc(grown.slots * sizeof *grown.numbers);
   if (!grown.keys || !grown.numbers) {
     index_release(&grown);
     return false;

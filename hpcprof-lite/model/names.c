@@ -1,6 +1,6 @@
 #include "hpcprof-lite/model/names.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ const char *names_own(struct names *names, char *text)
 {
   if (!text)
     return NULL;
-  if (!array_reserve(&names->owned, &names->owned_room, names->owned_count + 1, sizeof *names->owned)) {
+  if (!xarray_reserve(&names->owned, &names->owned_room, names->owned_count + 1, sizeof *names->owned)) {
     free(text);
     return NULL;
   }
@@ -34,7 +34,7 @@ const char *names_file(struct names *names, const char *file)
     found = index_next(&names->file_index, hash, &slot);
   if (found)
     return names->files[found - 1];
-  if (!array_reserve(&names->files, &names->files_room, (size_t)names->files_count + 1, sizeof *names->files) ||
+  if (!xarray_reserve(&names->files, &names->files_room, (size_t)names->files_count + 1, sizeof *names->files) ||
       !index_add(&names->file_index, hash, names->files_count + 1))
     return NULL;
   return names->files[names->files_count++] = file;
@@ -65,7 +65,7 @@ uint32_t names_function(struct names *names, const struct names_function *functi
   if (found)
     return found - 1;
   size_t needed = (size_t)names->functions_count + 1;
-  if (!array_reserve(&names->functions, &names->functions_room, needed, sizeof *function) ||
+  if (!xarray_reserve(&names->functions, &names->functions_room, needed, sizeof *function) ||
       !index_add(&names->function_index, hash, names->functions_count + 1))
     return MODEL_NONE;
   names->functions[names->functions_count] = *function;
@@ -85,9 +85,7 @@ char *names_spot(const struct names *names, uint32_t address)
   uint64_t offset = at->offset - at->low;
   const char *plus = function->unknown ? strrchr(function->name, '+') : NULL; /* "libx.so+0x1234" */
   int length = plus ? (int)(plus - function->name) : (int)strlen(function->name);
-  char *text;
-  length = asprintf(&text, "%.*s+0x%" PRIx64, length, function->name, plus ? at->offset : offset);
-  return length < 0 ? NULL : text;
+  return xasprintf("%.*s+0x%" PRIx64, length, function->name, plus ? at->offset : offset);
 }
 
 void names_release(struct names *names)

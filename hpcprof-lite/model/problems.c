@@ -1,6 +1,7 @@
 #include "hpcprof-lite/model/problems.h"
 
 #include "common/escape.h"
+#include "common/xalloc.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,14 +13,11 @@ void problems_add(struct problems *problems, const char *format, ...)
     return;
   va_list args;
   va_start(args, format);
-  char *text = NULL, *line = NULL;
-  if (vasprintf(&text, format, args) < 0)
-    text = NULL;
+  char *text = xvasprintf(format, args);
   va_end(args);
-  size_t size = text ? strlen(text) * ESCAPE_MAX + 1 : 0;
-  line = size ? malloc(size) : NULL;
-  if (line)
-    escape_text(text, line, size);
+  size_t size = strlen(text) * ESCAPE_MAX + 1;
+  char *line = xmalloc(size);
+  escape_text(text, line, size);
   free(text);
   problems->lines[problems->count - 1] = line;
 }

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/model/scenario.h"
 
+#include "common/xalloc.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,9 +38,7 @@ int scenario_parse(const char *text, struct scenario *scenario, const char **wro
     if (*wrong)
       return ERR_INPUT;
     struct scenario_term *term = &scenario->terms[scenario->count];
-    term->text = strndup(text, (size_t)(equals - text));
-    if (!term->text)
-      return ERR_NOMEM;
+    term->text = xstrndup(text, (size_t)(equals - text));
     scenario->count++;
     term->factor = factor;
     *wrong = selector_parse(term->text, &term->selector);

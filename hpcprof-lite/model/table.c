@@ -1,6 +1,6 @@
 #include "hpcprof-lite/model/table.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <assert.h>
@@ -12,9 +12,7 @@
 int table_add(struct table *table, const struct schema *schema, const void *context)
 {
   assert(table->parts_count < TABLE_PARTS_MAX);
-  uint32_t *selected = realloc(table->selected, ((size_t)table->columns_count + schema->count + 1) * sizeof *selected);
-  if (!selected)
-    return ERR_NOMEM;
+  uint32_t *selected = xrealloc(table->selected, ((size_t)table->columns_count + schema->count + 1) * sizeof *selected);
   table->selected = selected;
   struct table_part *part = &table->parts[table->parts_count++];
   *part = (struct table_part){schema->columns, schema->count, schema->fill, context, false};
@@ -29,7 +27,7 @@ int table_add(struct table *table, const struct schema *schema, const void *cont
 
 void *table_own(struct table *table, void *memory)
 {
-  if (memory && array_reserve(&table->owned, &table->owned_room, table->owned_count + 1, sizeof *table->owned))
+  if (memory && xarray_reserve(&table->owned, &table->owned_room, table->owned_count + 1, sizeof *table->owned))
     return table->owned[table->owned_count++] = memory;
   free(memory);
   return NULL;
@@ -37,24 +35,23 @@ void *table_own(struct table *table, void *memory)
 
 void *table_memory(struct table *table, size_t size)
 {
-  return table_own(table, calloc(1, size ? size : 1));
+  return table_own(table, xcalloc(1, size ? size : 1));
 }
 
 const char *table_name(struct table *table, const char *format, ...)
 {
   va_list arguments;
-  char *name;
   va_start(arguments, format);
-  int length = vasprintf(&name, format, arguments);
+  char *name = xvasprintf(format, arguments);
   va_end(arguments);
-  return table_own(table, length < 0 ? NULL : name);
+  return table_own(table, name);
 }
 
 struct table *table_further(struct table *table, const char *name)
 {
   while (table->further)
     table = table->further;
-  table->further = calloc(1, sizeof *table->further);
+  table->further = xcalloc(1, sizeof *table->further);
   if (table->further)
     table->further->name = name;
   return table->further;
@@ -74,9 +71,7 @@ void table_release(struct table *table)
 
 int table_select(struct table *table, const uint32_t *columns, uint32_t count)
 {
-  uint32_t *selected = malloc(((size_t)count + 1) * sizeof *selected), first = 0;
-  if (!selected)
-    return ERR_NOMEM;
+  uint32_t *selected = xmalloc(((size_t)count + 1) * sizeof *selected), first = 0;
   memcpy(selected, columns, count * sizeof *selected);
   free(table->selected);
   table->selected = selected;
@@ -138,7 +133,7 @@ static int take_row(void *to, const void *row)
 
 int table_each(const struct table *table, int (*take)(void *to, const struct cell *cells), void *to)
 {
-  struct taker taker = {table, calloc((size_t)table->columns_count + 1, sizeof *taker.cells), take, to};
+  struct taker taker = {table, xcalloc((size_t)table->columns_count + 1, sizeof *taker.cells), take, to};
   int status = taker.cells ? table->each(table->source, take_row, &taker) : ERR_NOMEM;
   free(taker.cells);
   return status;
@@ -193,7 +188,7 @@ static const struct table_part *find_part(const struct table *table, uint32_t *c
 static bool copy_text(struct table_keys *keys, size_t i)
 {
   struct cell *cell = &keys->cells[i];
-  cell->text = strdup(cell->kind == CELL_TEXT ? cell->text : "");
+  cell->text = xstrdup(cell->kind == CELL_TEXT ? cell->text : "");
   keys->copies = i + 1;
   return cell->text;
 }
@@ -206,10 +201,10 @@ int table_keys_init(struct table_keys *keys, const struct table *table, uint32_t
   if (column && part->columns[column - 1].type == COLUMN_FILE)
     column--;
   bool file = part->columns[column].type == COLUMN_FILE, passing = part->columns[column].passing;
-  struct cell *cells = calloc((size_t)part->count + 1, sizeof *cells);
+  struct cell *cells = xcalloc((size_t)part->count + 1, sizeof *cells);
   *keys = (struct table_keys){.type = part->columns[column].type,
-                              .cells = calloc(count + 1, sizeof *keys->cells),
-                              .lines = file ? calloc(count + 1, sizeof *keys->lines) : NULL};
+                              .cells = xcalloc(count + 1, sizeof *keys->cells),
+                              .lines = file ? xcalloc(count + 1, sizeof *keys->lines) : NULL};
   bool fits = cells && keys->cells && (!file || keys->lines);
   for (size_t i = 0; i < count && fits; i++) {
     part->fill(part->context, (const char *)rows + i * size, cells);
@@ -268,8 +263,8 @@ static int by_key(const void *a, const void *b, void *keys)
 int table_sort(const struct table *table, uint32_t column, void *rows, size_t count, size_t size)
 {
   struct table_keys keys;
-  uint32_t *order = calloc(count + 1, sizeof *order);
-  char *copy = malloc(count * size + 1);
+  uint32_t *order = xcalloc(count + 1, sizeof *order);
+  char *copy = xmalloc(count * size + 1);
   int status = table_keys_init(&keys, table, column, rows, count, size);
   if (!order || !copy)
     status = ERR_NOMEM;

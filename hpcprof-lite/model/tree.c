@@ -1,6 +1,6 @@
 #include "hpcprof-lite/model/tree.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -109,9 +109,9 @@ static size_t row_width(const struct tree *tree)
 static bool reserve_row(struct tree *tree)
 {
   size_t needed = (size_t)tree->count + 1, size = row_width(tree) * sizeof *tree->excl;
-  if (!array_reserve(&tree->rows, &tree->room, needed, sizeof *tree->rows) ||
-      !array_reserve(&tree->excl, &tree->excl_room, needed, size) ||
-      !array_reserve(&tree->incl, &tree->incl_room, needed, size))
+  if (!xarray_reserve(&tree->rows, &tree->room, needed, sizeof *tree->rows) ||
+      !xarray_reserve(&tree->excl, &tree->excl_room, needed, size) ||
+      !xarray_reserve(&tree->incl, &tree->incl_room, needed, size))
     return false;
   memset(tree->excl + tree->count * row_width(tree), 0, size);
   memset(tree->incl + tree->count * row_width(tree), 0, size);
@@ -376,12 +376,12 @@ static void number_rows(struct tree *tree, uint32_t *position, bool keep_ids)
 int tree_finish(struct tree *tree, const struct tree_order *order, bool keep_ids)
 {
   assert(tree->count && order->columns && (order->by != SORT_KEYS || order->keys));
-  uint32_t *scratch = malloc(tree->count * sizeof *scratch);
-  uint64_t *own = calloc(tree->count, sizeof *own);
+  uint32_t *scratch = xmalloc(tree->count * sizeof *scratch);
+  uint64_t *own = xcalloc(tree->count, sizeof *own);
   free(tree->order);
   free(tree->end);
-  tree->order = calloc(tree->count, sizeof *tree->order);
-  tree->end = calloc(tree->count, sizeof *tree->end);
+  tree->order = xcalloc(tree->count, sizeof *tree->order);
+  tree->end = xcalloc(tree->count, sizeof *tree->end);
   int status = scratch && own && tree->order && tree->end ? 0 : ERR_NOMEM;
   if (!status) {
     weigh_own(tree, order->columns, own);
@@ -395,9 +395,7 @@ int tree_finish(struct tree *tree, const struct tree_order *order, bool keep_ids
 
 int tree_take_ids(struct tree *tree, const struct tree *from)
 {
-  uint32_t *same = calloc(tree->count, sizeof *same), next = from->count; /* [row] that of `from`; 0: none */
-  if (!same)
-    return ERR_NOMEM;
+  uint32_t *same = xcalloc(tree->count, sizeof *same), next = from->count; /* [row] that of `from`; 0: none */
   for (uint32_t row = 1; row < tree->count; row++) {
     struct tree_row wanted = tree->rows[row];
     bool known = !wanted.parent || same[wanted.parent];

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/page/page_pipeline.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/analysis/advice/advice_findings.h"
 #include "hpcprof-lite/report/html/html_page.h"
 #include "hpcprof-lite/report/html/html_table.h"
@@ -93,9 +94,7 @@ static int write_json(struct report *report, const struct view_source *source, F
 {
   char *text = NULL;
   size_t size;
-  FILE *json = open_memstream(&text, &size);
-  if (!json)
-    return job_no_memory();
+  FILE *json = xopen_memstream(&text, &size);
   report->stream = json;
   int status = source->json ? source->json(report) : table_write(report, source->make, true);
   if (fclose(json) || !text || (!status && html_table_write_bytes(text, size, output)))

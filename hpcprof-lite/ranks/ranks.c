@@ -1,5 +1,6 @@
 #include "hpcprof-lite/ranks/ranks.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/ranks/serialisation.h"
 
 #include <dlfcn.h>
@@ -120,7 +121,7 @@ static void *receive_packed(const struct ranks *ranks, uint32_t from, size_t *si
     ranks->link->take(from, status, *size);
     return NULL;
   }
-  void *bytes = malloc(*size);
+  void *bytes = xmalloc(*size);
   ranks->link->take(from, bytes, *size);
   *status = bytes ? 0 : ERR_NOMEM;
   return bytes;
@@ -204,7 +205,7 @@ static int get_paths(struct serialisation *message, char ***paths, uint32_t *cou
 {
   uint64_t total = serialisation_get_number(message);
   *count = 0;
-  *paths = total < UINT32_MAX ? calloc(total + 1, sizeof **paths) : NULL;
+  *paths = total < UINT32_MAX ? xcalloc(total + 1, sizeof **paths) : NULL;
   if (!*paths)
     return message->status ? message->status : ERR_NOMEM;
   while (*count < total && !message->status) {

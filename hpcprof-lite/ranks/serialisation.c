@@ -1,6 +1,6 @@
 #include "hpcprof-lite/ranks/serialisation.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/span_merge.h"
 
 #include <stdlib.h>
@@ -104,7 +104,7 @@ void serialisation_put(struct serialisation *message, const void *block, size_t 
   if (message->status)
     return;
   size_t needed = message->size + padded(size);
-  if (!array_reserve(&message->bytes, &message->room, needed, 1)) {
+  if (!xarray_reserve(&message->bytes, &message->room, needed, 1)) {
     serialisation_fail(message, ERR_NOMEM);
     return;
   }
@@ -173,7 +173,7 @@ static const char *get_string(struct serialisation *message)
 static char *own_string(struct serialisation *message)
 {
   const char *text = get_string(message);
-  char *copy = text ? strdup(text) : NULL;
+  char *copy = text ? xstrdup(text) : NULL;
   if (text && !copy)
     serialisation_fail(message, ERR_NOMEM);
   return copy;
@@ -182,7 +182,7 @@ static char *own_string(struct serialisation *message)
 void *serialisation_own_array(struct serialisation *message, uint32_t *count, size_t record_size)
 {
   const void *records = serialisation_get_array(message, count, record_size);
-  void *copy = records ? calloc((size_t)*count + 1, record_size) : NULL;
+  void *copy = records ? xcalloc((size_t)*count + 1, record_size) : NULL;
   if (records && !copy)
     serialisation_fail(message, ERR_NOMEM);
   if (copy)
@@ -259,7 +259,7 @@ void serialisation_put_tree(struct serialisation *message, const struct tree *tr
 void serialisation_get_tree(struct serialisation *message, struct tree *tree)
 {
   uint32_t count = serialisation_get_count(message);
-  tree->rows = calloc((size_t)count + 1, sizeof *tree->rows);
+  tree->rows = xcalloc((size_t)count + 1, sizeof *tree->rows);
   if (!tree->rows)
     serialisation_fail(message, ERR_NOMEM);
   for (uint32_t row = 0; row < count && !message->status; row++) {
@@ -501,8 +501,8 @@ static void reserve_processes(struct serialisation *message, struct profile *pro
   }
   if (profile->processes)
     return;
-  profile->processes = calloc(count + 1, sizeof *profile->processes);
-  profile->problems = calloc(count + 1, sizeof *profile->problems);
+  profile->processes = xcalloc(count + 1, sizeof *profile->processes);
+  profile->problems = xcalloc(count + 1, sizeof *profile->problems);
   if (profile->processes && profile->problems)
     profile->processes_count = (uint32_t)count;
   else
@@ -545,7 +545,7 @@ static void put_catalog(struct serialisation *message, const struct catalog *cat
 static void get_modules(struct serialisation *message, struct catalog *catalog, struct number_map *numbers)
 {
   const struct catalog_module *modules = serialisation_get_array(message, &numbers->modules_count, sizeof *modules);
-  numbers->modules = calloc((size_t)numbers->modules_count + 1, sizeof *numbers->modules);
+  numbers->modules = xcalloc((size_t)numbers->modules_count + 1, sizeof *numbers->modules);
   if (!numbers->modules)
     serialisation_fail(message, ERR_NOMEM);
   for (uint32_t i = 0; i < numbers->modules_count && !message->status; i++) {
@@ -587,7 +587,7 @@ static void get_columns(struct serialisation *message, struct catalog *catalog, 
 static void put_contexts(struct serialisation *message, const struct profile *profile, bool bare)
 {
   const struct contexts *contexts = &profile->contexts;
-  bool *leads = calloc((size_t)profile->processes_count + 1, sizeof *leads);
+  bool *leads = xcalloc((size_t)profile->processes_count + 1, sizeof *leads);
   if (!leads) {
     serialisation_fail(message, ERR_NOMEM);
     return;
@@ -705,7 +705,7 @@ static void get_contexts(struct serialisation *message, const struct number_map 
   const struct context_node *nodes = serialisation_get_array(message, &count, sizeof *nodes);
   if (!message->status && !contexts->nodes && contexts_init(contexts))
     serialisation_fail(message, ERR_NOMEM);
-  uint32_t *map = calloc((size_t)count + 1, sizeof *map);
+  uint32_t *map = xcalloc((size_t)count + 1, sizeof *map);
   if (!map)
     serialisation_fail(message, ERR_NOMEM);
   if (!message->status)
@@ -752,7 +752,7 @@ void *serialisation_pack(struct serialisation *message, size_t *size)
   struct head head = {.size = message->size};
   memcpy(head.layout, own_layout, sizeof own_layout);
   size_t room = ZSTD_compressBound(message->size);
-  uint8_t *packed = message->status ? NULL : malloc(sizeof head + room);
+  uint8_t *packed = message->status ? NULL : xmalloc(sizeof head + room);
   size_t length =
       packed ? ZSTD_compress(packed + sizeof head, room, message->bytes, message->size, COMPRESSION_LEVEL) : 0;
   if (!packed || ZSTD_isError(length)) {
@@ -780,7 +780,7 @@ void serialisation_unpack(struct serialisation *message, const void *bytes, size
   }
   const uint8_t *packed = (const uint8_t *)bytes + sizeof head;
   size_t claimed = ZSTD_getFrameContentSize(packed, size - sizeof head) == head.size ? head.size : SIZE_MAX;
-  message->bytes = claimed == SIZE_MAX ? NULL : malloc(claimed + 1);
+  message->bytes = claimed == SIZE_MAX ? NULL : xmalloc(claimed + 1);
   if (!message->bytes) {
     serialisation_fail(message, claimed == SIZE_MAX ? ERR_INPUT : ERR_NOMEM);
     return;

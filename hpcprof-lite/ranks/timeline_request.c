@@ -1,5 +1,7 @@
 #include "hpcprof-lite/ranks/timeline_request.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 
 /* ---- directives: kinds, and their numbers in the run ---- */
@@ -20,7 +22,7 @@ static void get_directives(struct serialisation *message, struct profile_process
   if (count) {
     free(workspan->directives);
     workspan->directives_count = 0;
-    workspan->directives = calloc(count, sizeof *workspan->directives);
+    workspan->directives = xcalloc(count, sizeof *workspan->directives);
     if (!workspan->directives)
       serialisation_fail(message, ERR_NOMEM);
   }
@@ -45,7 +47,7 @@ static void put_entries(struct serialisation *message, const struct construct_tr
 static void get_entries(struct serialisation *message, struct construct_tree *tree, uint32_t nodes)
 {
   uint32_t count = serialisation_get_count(message);
-  tree->entries = calloc((size_t)count + 1, sizeof *tree->entries);
+  tree->entries = xcalloc((size_t)count + 1, sizeof *tree->entries);
   if (!tree->entries)
     serialisation_fail(message, ERR_NOMEM);
   for (uint32_t i = 0; i < count && !message->status; i++)

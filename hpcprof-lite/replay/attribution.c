@@ -1,6 +1,6 @@
 #include "hpcprof-lite/replay/attribution.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <stdlib.h>
 
@@ -27,10 +27,11 @@ uint32_t attribution_add(struct attribution *attribution, uint32_t row, uint64_t
   if (index || !key || attribution->count > ATTRIBUTION_MAX)
     return index;
   if (!attribution->count) /* reserves entry 0 */
-    attribution->count = array_reserve_zero(&attribution->entries, &attribution->room, 1, sizeof *attribution->entries);
+    attribution->count =
+        xarray_reserve_zero(&attribution->entries, &attribution->room, 1, sizeof *attribution->entries);
   size_t needed = (size_t)attribution->count + 1;
   if (!attribution->count ||
-      !array_reserve(&attribution->entries, &attribution->room, needed, sizeof *attribution->entries) ||
+      !xarray_reserve(&attribution->entries, &attribution->room, needed, sizeof *attribution->entries) ||
       !index_add(&attribution->index, key, attribution->count)) {
     attribution->overflow = true;
     return 0;

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/replay/contributions.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 
 #include <stdlib.h>
@@ -23,8 +24,8 @@ static struct link *link_at(const struct contributions *contributions, uint32_t 
 int contributions_init(struct contributions *contributions, uint32_t keys)
 {
   *contributions = (struct contributions){.keys = keys};
-  contributions->sums = calloc((size_t)keys + 1, sizeof *contributions->sums);
-  contributions->used = calloc((size_t)keys + 1, sizeof *contributions->used);
+  contributions->sums = xcalloc((size_t)keys + 1, sizeof *contributions->sums);
+  contributions->used = xcalloc((size_t)keys + 1, sizeof *contributions->used);
   int status = object_pool_init(&contributions->links, sizeof(struct link), LINKS_MAX);
   return contributions->sums && contributions->used ? status : ERR_NOMEM;
 }

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/replay/instances.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static struct instance *instance_at(const struct instances *instances, uint32_t 
 
 int instances_init(struct instances *instances, uint32_t rows)
 {
-  *instances = (struct instances){.rows = rows, .totals = calloc((size_t)rows + 1, sizeof *instances->totals)};
+  *instances = (struct instances){.rows = rows, .totals = xcalloc((size_t)rows + 1, sizeof *instances->totals)};
   int status = object_pool_init(&instances->pool, sizeof(struct instance), INSTANCES_MAX);
   return instances->totals ? status : ERR_NOMEM;
 }

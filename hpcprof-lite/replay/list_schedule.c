@@ -1,5 +1,6 @@
 #include "hpcprof-lite/replay/list_schedule.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 
 #include <stdlib.h>
@@ -16,10 +17,8 @@ int list_schedule_init(struct list_schedule *schedule, uint32_t cores)
   *schedule = (struct list_schedule){.cores = cores, .length = 1};
   if (!cores)
     return 0;
-  schedule->used = calloc(LIST_SCHEDULE_SLOTS, sizeof *schedule->used);
-  schedule->skip = malloc(LIST_SCHEDULE_SLOTS * sizeof *schedule->skip);
-  if (!schedule->used || !schedule->skip)
-    return ERR_NOMEM;
+  schedule->used = xcalloc(LIST_SCHEDULE_SLOTS, sizeof *schedule->used);
+  schedule->skip = xmalloc(LIST_SCHEDULE_SLOTS * sizeof *schedule->skip);
   skip_nothing(schedule, 0);
   return 0;
 }

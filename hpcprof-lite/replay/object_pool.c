@@ -1,6 +1,6 @@
 #include "hpcprof-lite/replay/object_pool.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 
 #include <stdlib.h>
@@ -9,9 +9,8 @@
 static bool add_block(struct object_pool *pool)
 {
   uint32_t count = pool->blocks_count;
-  if (!array_reserve(&pool->blocks, &pool->blocks_room, (size_t)count + 1, sizeof *pool->blocks))
-    return false;
-  pool->blocks[count] = calloc((size_t)1 << OBJECT_POOL_SHIFT, pool->size);
+  xarray_reserve(&pool->blocks, &pool->blocks_room, (size_t)count + 1, sizeof *pool->blocks);
+  pool->blocks[count] = xcalloc((size_t)1 << OBJECT_POOL_SHIFT, pool->size);
   pool->blocks_count += pool->blocks[count] != NULL;
   return pool->blocks[count] != NULL;
 }

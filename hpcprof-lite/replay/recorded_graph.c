@@ -1,5 +1,6 @@
 #include "hpcprof-lite/replay/recorded_graph.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/input/span_merge.h"
 #include "hpcprof-lite/input/stitch.h"
@@ -99,9 +100,9 @@ static int find_contexts(struct recorded_graph *recorded)
   struct problems reported_before = {0};
   struct read_file *file = NULL;
   uint32_t count = recorded->attribution.count;
-  struct stitch_node *nodes = calloc((size_t)count + 1, sizeof *nodes);
-  uint32_t *found = malloc(((size_t)count + 1) * sizeof *found);
-  recorded->shares = calloc((size_t)count + 1, sizeof *recorded->shares);
+  struct stitch_node *nodes = xcalloc((size_t)count + 1, sizeof *nodes);
+  uint32_t *found = xmalloc(((size_t)count + 1) * sizeof *found);
+  recorded->shares = xcalloc((size_t)count + 1, sizeof *recorded->shares);
   int status = nodes && found && recorded->shares ? 0 : ERR_NOMEM;
   for (uint32_t i = 1; i < count && !status; i++)
     nodes[i] = (struct stitch_node){recorded->attribution.entries[i].thread, recorded->attribution.entries[i].node};
@@ -217,9 +218,7 @@ static int translate_factors(const struct recorded_graph *recorded, const struct
                              uint32_t count, struct replay_request *request, double **rows)
 {
   size_t width = request->rows;
-  *rows = calloc(width * count + 1, sizeof **rows);
-  if (!*rows)
-    return ERR_NOMEM;
+  *rows = xcalloc(width * count + 1, sizeof **rows);
   for (uint32_t i = 0; i < count; i++) {
     double *by_row = *rows + width * i;
     for (uint32_t row = 0; row < width; row++)
@@ -290,7 +289,7 @@ int recorded_graph_schedule(struct recorded_graph *recorded, const struct record
                             double *makespans)
 {
   size_t directives = (size_t)recorded->process->workspan.directives_count + 1;
-  bool *rows = calloc(directives * REPLAY_SCHEDULES, sizeof *rows);
+  bool *rows = xcalloc(directives * REPLAY_SCHEDULES, sizeof *rows);
   int status = rows ? 0 : ERR_NOMEM;
   for (uint32_t first = 0; first < count && !status; first += REPLAY_SCHEDULES) {
     uint32_t left = count - first, some = left < REPLAY_SCHEDULES ? left : REPLAY_SCHEDULES;
@@ -348,9 +347,9 @@ int recorded_graph_detail(struct recorded_graph *recorded, const struct recorded
   double *rows;
   size_t directives = (size_t)recorded->profile->workspan.directives_count + 1;
   int status = translate_factors(recorded, scenario, 1, &request, &rows);
-  recorded->scenario_shares = calloc((size_t)recorded->attribution.count + 1, sizeof *recorded->scenario_shares);
-  recorded->spans = calloc(directives, sizeof *recorded->spans);
-  recorded->bounds = calloc(directives, sizeof *recorded->bounds);
+  recorded->scenario_shares = xcalloc((size_t)recorded->attribution.count + 1, sizeof *recorded->scenario_shares);
+  recorded->spans = xcalloc(directives, sizeof *recorded->spans);
+  recorded->bounds = xcalloc(directives, sizeof *recorded->bounds);
   if (!recorded->scenario_shares || !recorded->spans || !recorded->bounds)
     status = ERR_NOMEM;
   request.detail = true;
@@ -397,10 +396,8 @@ static int replay_part(struct recorded_graph *recorded, struct replay_result *re
 {
   struct replay_request request = new_request(recorded);
   size_t count = (size_t)request.rows + recorded->attribution.count + 1;
-  *ones = malloc(count * sizeof **ones);
-  recorded->scenario_shares = calloc((size_t)recorded->attribution.count + 1, sizeof *recorded->scenario_shares);
-  if (!*ones || !recorded->scenario_shares)
-    return ERR_NOMEM;
+  *ones = xmalloc(count * sizeof **ones);
+  recorded->scenario_shares = xcalloc((size_t)recorded->attribution.count + 1, sizeof *recorded->scenario_shares);
   for (size_t i = 0; i < count; i++)
     (*ones)[i] = 1;
   burden(recorded, &request);

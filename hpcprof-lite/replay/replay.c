@@ -1,5 +1,6 @@
 #include "hpcprof-lite/replay/replay.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/replay/list_schedule.h"
 #include "hpcprof-lite/replay/schedule_change.h"
@@ -72,7 +73,7 @@ static int replay_init(struct replay *replay, uint32_t streams)
   replay->detail = request->detail && replay->scenarios;
   replay->attributes = !replay->scenarios && !request->sink && !request->only_schedules;
   replay->graph.first_schedule = 1 + replay->scenarios + request->burdened;
-  replay->samples = calloc((size_t)streams + 1, sizeof *replay->samples);
+  replay->samples = xcalloc((size_t)streams + 1, sizeof *replay->samples);
   int status = replay->samples ? init_graph(replay, streams) : ERR_NOMEM;
   for (uint32_t i = 0; i < request->cores_count && !status; i++)
     status = list_schedule_init(&replay->schedules[i], request->cores[i]);
@@ -271,9 +272,7 @@ static int finish(struct replay *replay, uint32_t streams)
   found->lost_contributions = replay->contributions.lost;
   if (!replay->detail)
     return 0;
-  found->contributions = calloc((size_t)replay->request->attribution->count + 1, sizeof *found->contributions);
-  if (!found->contributions)
-    return ERR_NOMEM;
+  found->contributions = xcalloc((size_t)replay->request->attribution->count + 1, sizeof *found->contributions);
   contributions_sum(&replay->contributions, end->contributions, found->contributions);
   return 0;
 }

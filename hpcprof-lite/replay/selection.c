@@ -1,5 +1,6 @@
 #include "hpcprof-lite/replay/selection.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 
 #include <stdlib.h>
@@ -26,8 +27,8 @@ static uint32_t intern(struct selection *selection, const double *remaining)
 static int average(struct selection *selection, const struct attribution *attribution)
 {
   uint32_t scenarios = selection->scenarios;
-  double *sums = calloc((size_t)selection->rows + 1, sizeof *sums);
-  selection->mean_remaining = calloc((size_t)selection->rows * scenarios + 1, sizeof *selection->mean_remaining);
+  double *sums = xcalloc((size_t)selection->rows + 1, sizeof *sums);
+  selection->mean_remaining = xcalloc((size_t)selection->rows * scenarios + 1, sizeof *selection->mean_remaining);
   if (!sums || !selection->mean_remaining) {
     free(sums);
     return ERR_NOMEM;
@@ -56,10 +57,10 @@ int selection_init(struct selection *selection, uint32_t scenarios, uint32_t row
                    const double *const *entry_factors, const struct attribution *attribution)
 {
   *selection = (struct selection){.scenarios = scenarios, .rows = rows};
-  selection->choice_of = calloc((size_t)rows + 1, sizeof *selection->choice_of);
-  selection->remaining = calloc((size_t)CHOICES_MAX * scenarios + 1, sizeof *selection->remaining);
-  const double **factors = calloc((size_t)scenarios + 1, sizeof *factors);
-  double *remaining = calloc((size_t)scenarios + 1, sizeof *remaining);
+  selection->choice_of = xcalloc((size_t)rows + 1, sizeof *selection->choice_of);
+  selection->remaining = xcalloc((size_t)CHOICES_MAX * scenarios + 1, sizeof *selection->remaining);
+  const double **factors = xcalloc((size_t)scenarios + 1, sizeof *factors);
+  double *remaining = xcalloc((size_t)scenarios + 1, sizeof *remaining);
   int status = selection->choice_of && selection->remaining && factors && remaining ? 0 : ERR_NOMEM;
   selection->entry_factors = factors;
   for (uint32_t i = 0; i < scenarios && !status; i++) {

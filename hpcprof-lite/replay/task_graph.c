@@ -1,6 +1,7 @@
 #include "hpcprof-lite/replay/task_graph.h"
 
 #include "common/graphlog.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ enum {
 
 int task_graph_init(struct task_graph *graph, uint32_t streams)
 {
-  graph->streams = calloc((size_t)streams + 1, sizeof *graph->streams);
+  graph->streams = xcalloc((size_t)streams + 1, sizeof *graph->streams);
   int status = graph->streams ? 0 : ERR_NOMEM;
   status = status ? status : object_table_init(&graph->tasks, sizeof(struct task_graph_task), TASKS_MAX);
   status = status ? status : object_table_init(&graph->regions, sizeof(struct task_graph_region), REGIONS_MAX);

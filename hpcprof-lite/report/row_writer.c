@@ -2,6 +2,7 @@
 
 #include "common/escape.h"
 #include "common/utf8.h"
+#include "common/xalloc.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -133,7 +134,7 @@ static void csv_string(FILE *stream, const char *text)
 char *row_writer_escaped(const char *text, size_t *size)
 {
   char *shown = NULL;
-  FILE *stream = open_memstream(&shown, size);
+  FILE *stream = xopen_memstream(&shown, size);
   while (stream && *text)
     text = row_writer_character(stream, text);
   if (stream && !fclose(stream))
@@ -166,4 +167,3 @@ void row_writer_number(FILE *stream, uint64_t value, unsigned decimals)
   char text[48], *end = text + sizeof text, *at = row_writer_digits(end, value, decimals);
   fwrite_unlocked(at, 1, (size_t)(end - at), stream);
 }
-

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/report/table_writer.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/row_writer.h"
 
@@ -25,7 +25,7 @@ struct writer {
 
 static bool reserve(struct writer *writer, size_t size)
 {
-  return writer->size + size <= writer->room || array_reserve(&writer->line, &writer->room, writer->size + size, 1);
+  return writer->size + size <= writer->room || xarray_reserve(&writer->line, &writer->room, writer->size + size, 1);
 }
 
 static void put(struct writer *writer, const char *text, size_t size)
@@ -131,10 +131,8 @@ static int make_headers(struct writer *writer)
 {
   const struct table *table = writer->table;
   size_t size;
-  writer->headers_end = calloc((size_t)table->selected_count + 1, sizeof *writer->headers_end);
-  FILE *stream = open_memstream(&writer->headers, &size);
-  if (!stream)
-    return ERR_NOMEM;
+  writer->headers_end = xcalloc((size_t)table->selected_count + 1, sizeof *writer->headers_end);
+  FILE *stream = xopen_memstream(&writer->headers, &size);
   for (uint32_t i = 0; i < table->selected_count && writer->headers_end; i++) {
     assert(table_column(table, table->selected[i])->help); /* for the page and the manual */
     fputs(i ? "," : writer->json ? "{" : "", stream);

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/text_table.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 #include "hpcprof-lite/report/category.h"
 
@@ -211,8 +212,8 @@ int text_table_init(struct text_table *text, const struct report *report, table_
   *text = (struct text_table){.report = report};
   terminal_init(&text->terminal, report->stream);
   int status = make(report, &text->table);
-  text->cells = calloc((size_t)text->table.columns_count + 1, sizeof *text->cells);
-  text->shown = calloc((size_t)text->table.columns_count + report->chosen_count + 1, sizeof *text->shown);
+  text->cells = xcalloc((size_t)text->table.columns_count + 1, sizeof *text->cells);
+  text->shown = xcalloc((size_t)text->table.columns_count + report->chosen_count + 1, sizeof *text->shown);
   if (status || !text->cells || !text->shown) {
     failed = true;
     return ERR_NOMEM;

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/symbols/bounds.h"
 
+#include "common/xalloc.h"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -71,14 +73,14 @@ static bool find_entries(struct bounds *bounds, size_t size)
 struct bounds *bounds_open(const char *path)
 {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct bounds *bounds = calloc(1, sizeof *bounds);
+  struct bounds *bounds = xcalloc(1, sizeof *bounds);
   Elf64_Phdr segment = {0};
   struct stat stat;
   bool sound = fd >= 0 && bounds && !fstat(fd, &stat) && S_ISREG(stat.st_mode) &&
                find_segment(fd, &segment, &bounds->code_end) && segment.p_filesz <= TABLE_BYTES_MAX;
   if (sound) {
     bounds->base = segment.p_vaddr;
-    bounds->bytes = malloc(segment.p_filesz + 1);
+    bounds->bytes = xmalloc(segment.p_filesz + 1);
     sound = bounds->bytes && read_at(fd, bounds->bytes, segment.p_filesz, segment.p_offset) &&
             find_entries(bounds, segment.p_filesz);
   }

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/symbols/callees.h"
 
+#include "common/xalloc.h"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -48,10 +50,8 @@ static bool find_segments(struct callees *callees)
 
 struct callees *callees_open(const char *path)
 {
-  struct callees *callees = calloc(1, sizeof *callees);
+  struct callees *callees = xcalloc(1, sizeof *callees);
   struct stat stat;
-  if (!callees)
-    return NULL;
   callees->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (callees->fd >= 0 && !fstat(callees->fd, &stat) && S_ISREG(stat.st_mode) && find_segments(callees))
     return callees;

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/symbols/kept_symbols.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +48,8 @@ const struct kept_module *kept_symbols_find(const struct kept_symbols *kept, con
 /* Appends the module.  Returns its place, or NULL without memory. */
 static struct kept_module *append(struct kept_symbols *kept, const struct symbols_request *request)
 {
-  char *path = strdup(request->path);
-  if (!path || !array_reserve(&kept->modules, &kept->modules_room, kept->modules_count + 1, sizeof *kept->modules)) {
+  char *path = xstrdup(request->path);
+  if (!path || !xarray_reserve(&kept->modules, &kept->modules_room, kept->modules_count + 1, sizeof *kept->modules)) {
     free(path);
     return NULL;
   }
@@ -64,9 +64,9 @@ const struct kept_module *kept_symbols_add(struct kept_symbols *kept, const stru
 {
   uint32_t count = request->offset_count;
   size_t i = position_of(kept, request);
-  uint64_t *starts = calloc((size_t)count + 1, sizeof *starts);
+  uint64_t *starts = xcalloc((size_t)count + 1, sizeof *starts);
   bool room =
-      array_reserve(&kept->replaced, &kept->replaced_room, kept->replaced_count + 1, sizeof *kept->replaced) && starts;
+      xarray_reserve(&kept->replaced, &kept->replaced_room, kept->replaced_count + 1, sizeof *kept->replaced) && starts;
   struct kept_module *known = !room ? NULL : i < kept->modules_count ? &kept->modules[i] : append(kept, request);
   if (!known) {
     free(starts);

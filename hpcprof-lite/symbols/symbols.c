@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/symbols/symbols_cursor.h"
 #include "hpcprof-lite/symbols/symbols_dwarf.h"
 #include "hpcprof-lite/symbols/symbols_elf.h"
@@ -309,8 +310,8 @@ int symbols_open(const struct symbols_request *request, struct symbols **out, ch
   char none[1] = "";
   struct report report = {.message = size ? message : none, .size = size ? size : sizeof none};
   report.message[0] = 0;
-  *out = calloc(1, sizeof **out);
-  struct state *state = calloc(1, sizeof *state);
+  *out = xcalloc(1, sizeof **out);
+  struct state *state = xcalloc(1, sizeof *state);
   if (!*out || !state || pthread_mutex_init(&state->lock, NULL)) {
     free(*out);
     free(state);

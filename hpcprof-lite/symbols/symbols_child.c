@@ -1,6 +1,6 @@
 #include "hpcprof-lite/symbols/symbols_child.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,6 +127,7 @@ static pid_t start(void (*work)(void *, int), void *argument, const struct symbo
     close(ends[0]);
     set_limits(limits);
     silence();
+    xalloc_on_failure(NULL);
     work(argument, ends[1]);
     _exit(0);
   }
@@ -152,7 +153,7 @@ static const char *collect(int in, const struct symbols_child_limits *limits, st
       return "the process that reads them cannot be monitored";
     if (ready < 0)
       continue;
-    if (output->size >= limits->output_bytes || !array_reserve(&output->bytes, &output->room, output->size + 1, 1))
+    if (output->size >= limits->output_bytes || !xarray_reserve(&output->bytes, &output->room, output->size + 1, 1))
       return "they expand to too much data";
     size_t end = output->room < limits->output_bytes ? output->room : limits->output_bytes;
     ssize_t got = read(in, output->bytes + output->size, end - output->size);

@@ -1,11 +1,10 @@
 #include "hpcprof-lite/symbols/symbols_dwarf.h"
 
-#include "common/array.h"
-
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/symbols/symbols_child.h"
 #include "hpcprof-lite/symbols/symbols_entries.h"
 #include "hpcprof-lite/symbols/symbols_lines.h"
@@ -97,7 +96,7 @@ static bool table_open(struct line_table *table, const struct symbols_debug_file
   *table = (struct line_table){.unit = {file, unit}};
   if (!symbols_lines_open(&table->lines, root))
     return false;
-  table->numbers = calloc((size_t)table->lines.count + 1, sizeof *table->numbers);
+  table->numbers = xcalloc((size_t)table->lines.count + 1, sizeof *table->numbers);
   return table->numbers != NULL;
 }
 
@@ -133,7 +132,7 @@ static struct line_table *table_of(struct reader *r, const struct symbols_debug_
     return NULL;
   if (r->table && r->table->unit.file == file && r->table->unit.offset == unit)
     return r->table;
-  struct line_table *wanted = calloc(1, sizeof *wanted);
+  struct line_table *wanted = xcalloc(1, sizeof *wanted);
   if (wanted)
     wanted->unit = (struct known){file, unit};
   struct line_table *table = remember(&r->tables, wanted, &added);
@@ -174,7 +173,7 @@ static uint32_t function_of(struct reader *r, const struct symbols_debug_file *f
   struct symbols_function function = {.decl_file = SYMBOLS_NONE};
   const char *name = NULL, *linkage = NULL;
   bool added;
-  struct known_function *wanted = file ? malloc(sizeof *wanted) : NULL;
+  struct known_function *wanted = file ? xmalloc(sizeof *wanted) : NULL;
   if (wanted)
     *wanted = (struct known_function){{file, offset}, SYMBOLS_NONE};
   struct known_function *known = remember(&r->functions, wanted, &added);
@@ -252,8 +251,7 @@ static bool finish_scope(struct reader *r, const struct range_sink *sink, const 
                                 .call_line = line_number(f->call_line)};
   if (scope.call_line)
     scope.call_file = file_number(r, r->table, f->call_file);
-  if (!array_reserve(&r->depths, &r->depth_room, r->draft.scope_count + 1, sizeof *r->depths))
-    return false;
+  xarray_reserve(&r->depths, &r->depth_room, r->draft.scope_count + 1, sizeof *r->depths);
   r->depths[r->draft.scope_count] = sink->depth;
   return symbols_draft_scope(&r->draft, scope) != SYMBOLS_NONE;
 }
@@ -456,7 +454,7 @@ static void read_all(void *argument, int out)
 {
   struct reader r = {.source = argument};
   const struct symbols_dwarf_source *source = argument;
-  r.found = malloc(source->wanted_count + 1);
+  r.found = xmalloc(source->wanted_count + 1);
   dwarf_set_de_alloc_flag(0); /* keeping track of allocations takes longer than all the rest */
   dwarf_set_reloc_application(0);
   if (!r.found)

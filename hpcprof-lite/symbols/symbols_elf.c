@@ -1,6 +1,6 @@
 #include "hpcprof-lite/symbols/symbols_elf.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -96,7 +96,7 @@ struct symbols_elf *symbols_elf_open(const char *path, char *message, size_t siz
   int fd = open_regular(path, message, size);
   if (fd < 0)
     return NULL;
-  struct symbols_elf *file = calloc(1, sizeof *file);
+  struct symbols_elf *file = xcalloc(1, sizeof *file);
   Elf *elf = file ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
   const char *fault = elf ? unusable(elf) : "out of memory, or not an ELF file";
   if (fault) {
@@ -174,10 +174,8 @@ static struct symbols_bytes section_bytes(struct symbols_elf *file, Elf_Scn *sec
 /* Adds a decompressed section with `room` bytes of memory; NULL if memory runs out. */
 static struct decompressed *keep_decompressed(struct symbols_elf *file, Elf_Scn *section, uint64_t room)
 {
-  struct decompressed *kept = malloc(sizeof *kept + room);
+  struct decompressed *kept = xmalloc(sizeof *kept + room);
   file->no_memory |= !kept;
-  if (!kept)
-    return NULL;
   *kept = (struct decompressed){.next = file->decompressed, .section = section};
   file->decompressed = kept;
   return kept;
@@ -278,8 +276,7 @@ bool symbols_elf_code(struct symbols_elf *file, struct symbols_ranges *code)
 
 static bool add_symbol(struct symbols_symbols *out, const struct symbols_symbol *symbol)
 {
-  if (!array_reserve(&out->symbols, &out->room, out->count + 1, sizeof *symbol))
-    return false;
+  xarray_reserve(&out->symbols, &out->room, out->count + 1, sizeof *symbol);
   out->symbols[out->count++] = *symbol;
   return true;
 }
@@ -387,8 +384,7 @@ static bool collect_slots(struct symbols_elf *file, Elf_Scn *section, const GElf
       continue;
     memcpy(&symbol, symbols.data + index * sizeof symbol, sizeof symbol);
     const char *name = symbols_bytes_string(names, symbol.st_name);
-    if (!array_reserve(&out->slots, &out->room, out->count + 1, sizeof *out->slots))
-      return false;
+    xarray_reserve(&out->slots, &out->room, out->count + 1, sizeof *out->slots);
     if (name && *name)
       out->slots[out->count++] = (struct slot){relocation.r_offset, name};
   }

@@ -1,11 +1,10 @@
 #include "hpcprof-lite/symbols/symbols_index.h"
 
-#include "common/array.h"
-
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/symbols/symbols_child.h"
 
 #define MAGIC 0x31786469u
@@ -26,7 +25,7 @@ struct file_number {
 /* Makes room for one more element of an array whose elements are numbered by 32 bits.  False if that fails. */
 static bool reserve(struct symbols_draft *draft, void *array, size_t count, size_t *room, size_t size)
 {
-  if (count >= SYMBOLS_NONE - 1 || !array_reserve(array, room, count + 1, size))
+  if (count >= SYMBOLS_NONE - 1 || !xarray_reserve(array, room, count + 1, size))
     draft->failed = true;
   return !draft->failed;
 }
@@ -36,7 +35,7 @@ uint32_t symbols_draft_text(struct symbols_draft *draft, const char *text)
   size_t length = text ? strnlen(text, SYMBOLS_NAME_MAX) : 0, offset = draft->text_size ? draft->text_size : 1;
   if (!length || length >= SYMBOLS_NAME_MAX || draft->failed)
     return 0;
-  if (offset + length + 1 >= SYMBOLS_NONE || !array_reserve(&draft->text, &draft->text_room, offset + length + 1, 1)) {
+  if (offset + length + 1 >= SYMBOLS_NONE || !xarray_reserve(&draft->text, &draft->text_room, offset + length + 1, 1)) {
     draft->failed = true;
     return 0;
   }
@@ -55,7 +54,7 @@ static int compare_paths(const void *left, const void *right)
 uint32_t symbols_draft_file(struct symbols_draft *draft, const char *first, const char *second, const char *third)
 {
   const char *path = symbols_join(&draft->paths, first, second, third);
-  struct file_number *wanted = path ? malloc(sizeof *wanted) : NULL;
+  struct file_number *wanted = path ? xmalloc(sizeof *wanted) : NULL;
   if (!wanted)
     return SYMBOLS_NONE;
   *wanted = (struct file_number){path, (uint32_t)draft->file_count};
@@ -135,7 +134,7 @@ static int compare_sequences(const void *left, const void *right)
 static size_t flatten_rows(struct symbols_draft *draft, struct symbols_row **out)
 {
   size_t count = 0;
-  *out = malloc((draft->row_count + draft->sequence_count + 1) * sizeof **out);
+  *out = xmalloc((draft->row_count + draft->sequence_count + 1) * sizeof **out);
   if (!*out)
     return 0;
   if (draft->sequence_count)
@@ -265,7 +264,7 @@ static bool numbers_fit(const struct symbols_index *index)
 
 struct symbols_index *symbols_index_new(uint8_t *bytes, size_t size)
 {
-  struct symbols_index *index = calloc(1, sizeof *index);
+  struct symbols_index *index = xcalloc(1, sizeof *index);
   if (!index || size < sizeof index->header) {
     free(bytes);
     free(index);
@@ -274,7 +273,7 @@ struct symbols_index *symbols_index_new(uint8_t *bytes, size_t size)
   index->bytes = bytes;
   memcpy(&index->header, bytes, sizeof index->header);
   bool fine = index->header.magic == MAGIC && find_arrays(index, size) && numbers_fit(index);
-  index->names = fine ? calloc(index->header.functions + 1, sizeof *index->names) : NULL;
+  index->names = fine ? xcalloc(index->header.functions + 1, sizeof *index->names) : NULL;
   if (!index->names) {
     symbols_index_free(index);
     return NULL;
@@ -428,7 +427,7 @@ bool symbols_index_starts(const struct symbols_index *index, uint64_t **starts, 
   if (!index)
     return true;
   if (!symbols_ranges_starts(&index->ranges, starts, count, room) ||
-      !array_reserve(starts, room, *count + index->header.rows, sizeof **starts))
+      !xarray_reserve(starts, room, *count + index->header.rows, sizeof **starts))
     return false;
   for (uint64_t i = 0; i < index->header.rows; i++)
     (*starts)[(*count)++] = index->rows[i].low;

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/symbols/symbols_lines.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 
 /* Reads the header of a line program: moves the cursor to its opcodes, and fills in the number of the first special
@@ -105,7 +107,7 @@ bool symbols_lines_file(const struct symbols_lines *lines, uint64_t number, cons
 static bool *chosen_files(const struct symbols_lines *lines, struct symbols_bytes section, Dwarf_Signed count)
 {
   Dwarf_Unsigned offset;
-  bool *chosen = lines->version == 5 && count > 0 ? malloc((size_t)count) : NULL;
+  bool *chosen = lines->version == 5 && count > 0 ? xmalloc((size_t)count) : NULL;
   if (!chosen)
     return NULL;
   memset(chosen, true, (size_t)count);

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/symbols/symbols_names.h"
 
+#include "common/xalloc.h"
+
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdbool.h>
@@ -25,9 +27,7 @@ const char *symbols_pool_copy(struct symbols_pool *pool, const char *text, size_
   struct symbols_chunk *chunk = pool->chunks;
   if (!chunk || chunk->room - chunk->used <= length) {
     size_t room = length < CHUNK_BYTES ? CHUNK_BYTES : length + 1;
-    chunk = malloc(sizeof *chunk + room);
-    if (!chunk)
-      return NULL;
+    chunk = xmalloc(sizeof *chunk + room);
     *chunk = (struct symbols_chunk){.next = pool->chunks, .room = room};
     pool->chunks = chunk;
   }

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/symbols/symbols_ranges.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <stdlib.h>
 
@@ -8,8 +8,7 @@ bool symbols_ranges_add(struct symbols_ranges *r, struct symbols_range range)
 {
   if (range.low >= range.high)
     return true;
-  if (!array_reserve(&r->ranges, &r->room, r->count + 1, sizeof range))
-    return false;
+  xarray_reserve(&r->ranges, &r->room, r->count + 1, sizeof range);
   r->ranges[r->count++] = range;
   return true;
 }
@@ -76,8 +75,8 @@ bool symbols_ranges_build(struct symbols_ranges *r)
 {
   if (r->count >= SYMBOLS_NONE)
     r->count = SYMBOLS_NONE - 1;
-  uint32_t *stack = malloc((r->count + 1) * sizeof *stack);
-  r->segments = calloc(2 * r->count + 1, sizeof *r->segments); /* zero, because padding is written out, too */
+  uint32_t *stack = xmalloc((r->count + 1) * sizeof *stack);
+  r->segments = xcalloc(2 * r->count + 1, sizeof *r->segments); /* zero, because padding is written out, too */
   bool done = stack && r->segments;
   if (done) {
     if (r->count)
@@ -106,8 +105,7 @@ uint32_t symbols_ranges_find(const struct symbols_ranges *r, uint64_t address)
 
 bool symbols_ranges_starts(const struct symbols_ranges *r, uint64_t **starts, size_t *count, size_t *room)
 {
-  if (!array_reserve(starts, room, *count + r->segment_count, sizeof **starts))
-    return false;
+  xarray_reserve(starts, room, *count + r->segment_count, sizeof **starts);
   for (size_t i = 0; i < r->segment_count; i++)
     (*starts)[(*count)++] = r->segments[i].start;
   return true;

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/symbols/symbols_table.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,8 +59,7 @@ static bool collect_parts(const struct symbols_symbols *all, struct split_parts 
     const char *name = all->symbols[i].raw, *mark = strstr(name, ".cold");
     if (!mark || mark == name || (mark[5] && mark[5] != '.'))
       continue;
-    if (!array_reserve(&out->parts, &out->room, out->count + 1, sizeof *out->parts))
-      return false;
+    xarray_reserve(&out->parts, &out->room, out->count + 1, sizeof *out->parts);
     out->parts[out->count++] = (struct split_part){.name = name, .length = (size_t)(mark - name), .symbol = i};
   }
   if (out->count)
@@ -130,7 +129,7 @@ static bool add_ranges(struct symbols_table *table, const struct symbols_symbols
 
 struct symbols_table *symbols_table_new(struct symbols_symbols *all)
 {
-  struct symbols_table *table = calloc(1, sizeof *table);
+  struct symbols_table *table = xcalloc(1, sizeof *table);
   bool fine = table && join_parts(all);
   if (fine) {
     if (all->count)

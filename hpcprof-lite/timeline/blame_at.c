@@ -1,6 +1,6 @@
 #include "hpcprof-lite/timeline/blame_at.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <stdlib.h>
 
@@ -24,8 +24,7 @@ int blame_at_add(struct blame_at *blame, struct blame_sample sample)
     halve(blame);
   if (blame->offered++ & ((1ull << blame->halved) - 1))
     return 0;
-  if (!array_reserve(&blame->samples, &blame->room, blame->count + 1, sizeof sample))
-    return ERR_NOMEM;
+  xarray_reserve(&blame->samples, &blame->room, blame->count + 1, sizeof sample);
   blame->samples[blame->count++] = sample;
   return 0;
 }
@@ -49,7 +48,7 @@ int blame_at_join(struct blame_at *blame, struct blame_at *parts, uint32_t count
     all += parts[i].count;
   }
   if (all &&
-      !array_reserve(&blame->samples, &blame->room, all < SAMPLES_MAX ? all : SAMPLES_MAX, sizeof *blame->samples))
+      !xarray_reserve(&blame->samples, &blame->room, all < SAMPLES_MAX ? all : SAMPLES_MAX, sizeof *blame->samples))
     status = ERR_NOMEM;
   for (uint32_t i = 0; i < count; i++) {
     struct blame_at *part = &parts[i];
@@ -79,8 +78,8 @@ void blame_at_sort(struct blame_at *blame, const struct tree *tree)
 
 int blame_at_counts_init(const struct blame_at *blame, struct blame_at_counts *counts)
 {
-  counts->counts = calloc((size_t)blame->tree->count + 1, sizeof *counts->counts);
-  counts->seen = calloc((size_t)blame->tree->count + 1, sizeof *counts->seen);
+  counts->counts = xcalloc((size_t)blame->tree->count + 1, sizeof *counts->counts);
+  counts->seen = xcalloc((size_t)blame->tree->count + 1, sizeof *counts->seen);
   return counts->counts && counts->seen ? 0 : ERR_NOMEM;
 }
 

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/timeline/cell_sum.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ int cell_sum_weigh(struct cell_amounts *amounts, uint32_t key, uint32_t number, 
   uint32_t found = index_find(&amounts->index, (uint64_t)key + 1);
   if (!found) {
     found = amounts->count + 1;
-    if (!array_reserve(&amounts->amounts, &amounts->room, found, sizeof *amounts->amounts) ||
+    if (!xarray_reserve(&amounts->amounts, &amounts->room, found, sizeof *amounts->amounts) ||
         !index_add(&amounts->index, (uint64_t)key + 1, found))
       return ERR_NOMEM;
     amounts->amounts[amounts->count++] = (struct cell_amount){.key = key, .number = number};

@@ -2,6 +2,7 @@
 
 #include "common/format.h"
 #include "common/owned_file.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/timeline/cell_sum.h"
 
@@ -160,7 +161,7 @@ static int add_interval(void *context, const struct timeline_interval *interval)
 static bool builder_init(struct lane_builder *builder)
 {
   builder->packed_room = format_pack_bound(TIMELINE_INDEX_BLOCK * sizeof(struct timeline_index_cell));
-  builder->packed = malloc(builder->packed_room);
+  builder->packed = xmalloc(builder->packed_room);
   builder->zstd = ZSTD_createCCtx();
   return builder->packed && builder->zstd;
 }
@@ -170,7 +171,7 @@ static bool make_levels(struct lane_builder *builder)
 {
   bool made = true;
   for (uint32_t i = 0; i < builder->building->head.levels && made; i++) {
-    builder->levels[i].cells = calloc(TIMELINE_INDEX_BLOCK, sizeof *builder->levels[i].cells);
+    builder->levels[i].cells = xcalloc(TIMELINE_INDEX_BLOCK, sizeof *builder->levels[i].cells);
     made = builder->levels[i].cells;
   }
   return made;
@@ -251,7 +252,7 @@ static bool put_guest(struct lane_builder *builder, uint32_t part, int *status)
   size_t size = 0;
   *status = guest->end(guest->self, part, &bytes, &size);
   size_t room = format_pack_bound(size);
-  uint8_t *larger = bytes && room > builder->packed_room ? realloc(builder->packed, room) : NULL;
+  uint8_t *larger = bytes && room > builder->packed_room ? xrealloc(builder->packed, room) : NULL;
   if (larger) {
     builder->packed = larger;
     builder->packed_room = room;
@@ -283,11 +284,9 @@ static bool name_files(struct index_builder *building)
 {
   const char *measurement = building->input.key.measurement;
   int stem = (int)read_stem(measurement);
-  if (asprintf(&building->path, "%.*s" FORMAT_INDEX_SUFFIX, stem, measurement) < 0)
-    building->path = NULL;
+  building->path = xasprintf("%.*s" FORMAT_INDEX_SUFFIX, stem, measurement);
   int before = (int)(name_of(measurement) - measurement);
-  if (asprintf(&building->temporary, "%.*s-XXXXXX" FORMAT_INDEX_SUFFIX, stem - before, measurement + before) < 0)
-    building->temporary = NULL;
+  building->temporary = xasprintf("%.*s-XXXXXX" FORMAT_INDEX_SUFFIX, stem - before, measurement + before);
   return building->path && building->temporary;
 }
 
@@ -367,17 +366,15 @@ static int create(struct index_builder *building, struct problems *problems)
 
 int index_builder_open(const struct index_builder_input *input, struct problems *problems, struct index_builder **out)
 {
-  struct index_builder *building = calloc(1, sizeof *building);
+  struct index_builder *building = xcalloc(1, sizeof *building);
   *out = NULL;
-  if (!building)
-    return ERR_NOMEM;
   building->input = *input;
   building->head = (struct format_index){.digest = input->key.digest,
                                          .cell_size = sizeof(struct timeline_index_cell),
                                          .critical_known = input->timeline->lanes[input->first].critical_known};
   building->directory = building->fd = -1;
   pthread_mutex_init(&building->lock, NULL);
-  building->lanes = malloc((input->count + (size_t)1) * sizeof *building->lanes);
+  building->lanes = xmalloc((input->count + (size_t)1) * sizeof *building->lanes);
   int status = building->lanes && name_files(building) ? 0 : ERR_NOMEM;
   if (!status) {
     memcpy(building->lanes, input->lanes, input->count * sizeof *building->lanes);

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/timeline/lane.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/exact_waits.h"
 #include "hpcprof-lite/input/thread_states.h"
 
@@ -133,7 +133,7 @@ int lane_open(const struct lane_process *lanes, uint32_t position, uint64_t from
   to_ns = model_least(to_ns, end_ns);
   if (from_ns >= to_ns)
     return 0;
-  struct lane *lane = calloc(1, sizeof *lane);
+  struct lane *lane = xcalloc(1, sizeof *lane);
   struct problems ignored = {0};
   struct read_file *file = read_another(lanes->file);
   if (!lane || !file) {
@@ -229,7 +229,7 @@ static void add(struct lane *lane, struct lane_interval piece, uint64_t end_ns)
   lane->last = piece;
   if (end_ns <= lane->at_ns)
     return;
-  if (!array_reserve(&lane->pending, &lane->pending_room, lane->pending_count + 1, sizeof piece)) {
+  if (!xarray_reserve(&lane->pending, &lane->pending_room, lane->pending_count + 1, sizeof piece)) {
     lane->failed = true;
     return;
   }
@@ -242,7 +242,7 @@ static void add(struct lane *lane, struct lane_interval piece, uint64_t end_ns)
 /* Makes room for one more piece at a place. */
 static struct lane_interval *insert(struct lane *lane, size_t place)
 {
-  if (!array_reserve(&lane->pending, &lane->pending_room, lane->pending_count + 1, sizeof *lane->pending)) {
+  if (!xarray_reserve(&lane->pending, &lane->pending_room, lane->pending_count + 1, sizeof *lane->pending)) {
     lane->failed = true;
     return NULL;
   }
@@ -514,7 +514,7 @@ static void keep_sample(struct lane *lane, const struct trace_event *event)
     lane->samples_left_out = true;
     return;
   }
-  if (!array_reserve(&lane->samples, &lane->samples_room, lane->samples_count + 1, sizeof *lane->samples)) {
+  if (!xarray_reserve(&lane->samples, &lane->samples_room, lane->samples_count + 1, sizeof *lane->samples)) {
     lane->failed = true;
     return;
   }

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/timeline/timeline_index.h"
 
 #include "common/format.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/stream_chunks.h"
 #include "hpcprof-lite/timeline/cell_sum.h"
 
@@ -44,11 +45,9 @@ static bool read_head(struct timeline_index *index, const struct timeline_index_
 
 int timeline_index_open(const struct timeline_index_key *key, struct timeline_index **out)
 {
-  struct timeline_index *index = calloc(1, sizeof *index);
+  struct timeline_index *index = xcalloc(1, sizeof *index);
   struct problems ignored = {0};
   *out = NULL;
-  if (!index)
-    return ERR_NOMEM;
   index->offset_ns = key->offset_ns;
   int status = stream_chunks_open(key->measurement, FORMAT_INDEX_SUFFIX, FORMAT_INDEX, &ignored, &index->file);
   bool whole = !status && !ignored.count;

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/timeline/timeline_source.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/heap.h"
 #include "hpcprof-lite/model/workers.h"
 #include "hpcprof-lite/timeline/timeline_cells.h"
@@ -203,8 +204,8 @@ static bool before(const void *readings, uint32_t a, uint32_t b)
 static int each_by_time(struct timeline_source *source, timeline_visit *visit, void *context)
 {
   uint32_t lanes = source->timeline.lanes_count, open = 0;
-  struct reading *readings = calloc((size_t)lanes + 1, sizeof *readings);
-  struct heap heap = {.items = calloc((size_t)lanes + 1, sizeof *heap.items)};
+  struct reading *readings = xcalloc((size_t)lanes + 1, sizeof *readings);
+  struct heap heap = {.items = xcalloc((size_t)lanes + 1, sizeof *heap.items)};
   struct blame_at_counts counts = {0};
   int status = readings && heap.items ? 0 : ERR_NOMEM;
   for (; open < lanes && !status; open++) {
@@ -379,7 +380,7 @@ static int read_indexed(const struct cells_reading *reading, uint32_t number, st
   uint32_t position = source->timeline.lanes[number].thread;
   const struct traced *traced = &source->traced[source->timeline.lanes[number].process];
   const struct timeline_index_lane lane = index_lane(source, number);
-  struct timeline_index_cell *found = traced->index ? malloc(reading->count * sizeof *found) : NULL;
+  struct timeline_index_cell *found = traced->index ? xmalloc(reading->count * sizeof *found) : NULL;
   if (!found)
     return traced->index ? ERR_NOMEM : 1;
   struct timeline_index_reach reach;
@@ -444,10 +445,8 @@ int timeline_source_index(struct timeline_source *source, uint32_t first, const 
   struct traced *traced = &source->traced[of[first].process];
   uint32_t end = timeline_process_end(&source->timeline, first);
   const struct timeline_index_key key = traced_key(traced);
-  struct timeline_index_lane *lanes = calloc(end - first, sizeof *lanes);
+  struct timeline_index_lane *lanes = xcalloc(end - first, sizeof *lanes);
   *out = NULL;
-  if (!lanes)
-    return ERR_NOMEM;
   for (uint32_t i = first; i < end; i++)
     lanes[i - first] = index_lane(source, i);
   const struct index_builder_input input = {.timeline = &source->timeline,
@@ -575,10 +574,8 @@ static int list_lanes(struct timeline_source *source)
   size_t threads = 0;
   for (uint32_t i = 0; i < source->count; i++)
     threads += profile->processes[i].threads_count;
-  timeline->lanes = calloc(threads + 1, sizeof *timeline->lanes);
-  source->reported = calloc(threads + 1, sizeof *source->reported);
-  if (!timeline->lanes || !source->reported)
-    return ERR_NOMEM;
+  timeline->lanes = xcalloc(threads + 1, sizeof *timeline->lanes);
+  source->reported = xcalloc(threads + 1, sizeof *source->reported);
   for (uint32_t i = 0; i < source->count; i++) {
     const struct profile_process *process = &profile->processes[i];
     const struct traced *traced = &source->traced[i];
@@ -657,7 +654,7 @@ static void prepare_all(struct opening *opening)
   size_t room = 1;
   for (uint32_t i = 0; i < source->count; i++)
     room += source->input.profile->processes[i].threads_count;
-  opening->threads = malloc(room * sizeof *opening->threads);
+  opening->threads = xmalloc(room * sizeof *opening->threads);
   if (!opening->threads) {
     keep_status(&opening->status, ERR_NOMEM);
     return;
@@ -677,10 +674,8 @@ static int open_all(struct timeline_source *source)
 {
   const struct profile *profile = source->input.profile;
   struct opening opening = {.source = source};
-  source->traced = calloc((size_t)profile->processes_count + 1, sizeof *source->traced);
+  source->traced = xcalloc((size_t)profile->processes_count + 1, sizeof *source->traced);
   source->start_ns = UINT64_MAX;
-  if (!source->traced)
-    return ERR_NOMEM;
   source->count = profile->processes_count;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     source->traced[i].lanes.trace.file.fd = -1;
@@ -700,10 +695,8 @@ static int open_all(struct timeline_source *source)
 
 int timeline_source_open(const struct timeline_input *input, struct timeline_source **out)
 {
-  struct timeline_source *source = calloc(1, sizeof *source);
+  struct timeline_source *source = xcalloc(1, sizeof *source);
   *out = source;
-  if (!source)
-    return ERR_NOMEM;
   *source = (struct timeline_source){.input = *input,
                                      .timeline = {.from_ns = input->from_ns,
                                                   .to_ns = input->to_ns,

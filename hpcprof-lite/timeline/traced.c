@@ -1,6 +1,6 @@
 #include "hpcprof-lite/timeline/traced.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/stitch.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static int list_nodes(struct traced *traced, const struct profile_process *proce
   for (uint32_t i = 0; i < process->threads_count && !status; i++) {
     void *own = read_table(traced->lanes.file, process->threads[i].index, FORMAT_NODES, &ignored, &traced->counts[i]);
     free(own);
-    if (!own || !array_reserve(nodes, &room, (size_t)*count + traced->counts[i] + 1, sizeof **nodes))
+    if (!own || !xarray_reserve(nodes, &room, (size_t)*count + traced->counts[i] + 1, sizeof **nodes))
       status = ERR_NOMEM;
     for (uint32_t j = 0; j < traced->counts[i] && !status; j++)
       (*nodes)[(*count)++] = (struct stitch_node){.thread = process->threads[i].index, .node = j};
@@ -31,17 +31,17 @@ static int map_rows(const struct timeline_input *input, struct traced *traced, s
 {
   struct stitch_node *nodes = NULL;
   uint32_t count = 0, *found = NULL, at = 0;
-  traced->rows = calloc((size_t)process->threads_count + 1, sizeof *traced->rows);
-  traced->counts = calloc((size_t)process->threads_count + 1, sizeof *traced->counts);
+  traced->rows = xcalloc((size_t)process->threads_count + 1, sizeof *traced->rows);
+  traced->counts = xcalloc((size_t)process->threads_count + 1, sizeof *traced->counts);
   int status = traced->rows && traced->counts ? list_nodes(traced, process, &nodes, &count) : ERR_NOMEM;
   if (!status)
-    found = malloc(((size_t)count + 1) * sizeof *found);
+    found = xmalloc(((size_t)count + 1) * sizeof *found);
   if (!status)
     status = found ? stitch_find(traced->lanes.file, process, &input->profile->catalog, &input->profile->contexts,
                                  nodes, count, found)
                    : ERR_NOMEM;
   for (uint32_t i = 0; i < process->threads_count && !status; i++) {
-    traced->rows[i] = malloc(((size_t)traced->counts[i] + 1) * sizeof **traced->rows);
+    traced->rows[i] = xmalloc(((size_t)traced->counts[i] + 1) * sizeof **traced->rows);
     status = traced->rows[i] ? 0 : ERR_NOMEM;
     for (uint32_t j = 0; j < traced->counts[i] && !status; j++, at++)
       traced->rows[i][j] = found[at] == MODEL_NONE ? MODEL_NONE : input->row_of[found[at]];
@@ -120,7 +120,7 @@ int traced_open(const struct timeline_input *input, uint32_t number, uint64_t ru
   int status = lane_process_open(process, run_start_ns, &traced->problems, &traced->lanes);
   if (status || !traced->lanes.trace.file.count)
     return status == ERR_NOMEM ? status : 0;
-  traced->parts = calloc((size_t)process->threads_count + 1, sizeof *traced->parts);
+  traced->parts = xcalloc((size_t)process->threads_count + 1, sizeof *traced->parts);
   if (traced->parts)
     blame_at_divide(traced->parts, process->threads_count);
   status = traced->parts ? map_rows(input, traced, process) : ERR_NOMEM;

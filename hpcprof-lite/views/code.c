@@ -1,5 +1,6 @@
 #include "hpcprof-lite/views/code.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/symbols/symbols.h"
 #include "hpcprof-lite/symbols/symbols_names.h"
 
@@ -20,10 +21,8 @@ struct code {
 
 struct code *code_open(const struct profile *profile, const struct names *names)
 {
-  struct code *code = calloc(1, sizeof *code);
-  if (!code)
-    return NULL;
-  *code = (struct code){profile, names, calloc((size_t)names->modules_count + 1, sizeof *code->files)};
+  struct code *code = xcalloc(1, sizeof *code);
+  *code = (struct code){profile, names, xcalloc((size_t)names->modules_count + 1, sizeof *code->files)};
   if (code->files)
     return code;
   free(code);

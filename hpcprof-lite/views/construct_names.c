@@ -1,5 +1,7 @@
 #include "hpcprof-lite/views/construct_names.h"
 
+#include "common/xalloc.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,9 +108,8 @@ static int add_calls(struct names *names, uint32_t number, uint32_t depth)
   for (uint32_t i = 1; i <= depth && i < address->count; i++) {
     const struct names_step *step = &names->steps[address->first + address->count - 1 - i];
     char *text;
-    if (asprintf(&text, "%s < %s:%" PRIu32, row->name, names_base(step->file), step->line) < 0 ||
-        !(row->name = names_own(names, text)))
-      return ERR_NOMEM;
+    text = xasprintf("%s < %s:%" PRIu32, row->name, names_base(step->file), step->line);
+    row->name = names_own(names, text);
   }
   return 0;
 }
@@ -142,8 +143,8 @@ static int settle_place(struct names *names, const uint32_t *numbers, uint32_t c
 int construct_names(const struct profile *profile, const struct tree *tree, struct names *names)
 {
   uint32_t count = profile->workspan.directives_count;
-  uint32_t *order = calloc((size_t)count + 1, sizeof *order);
-  names->directives = calloc((size_t)count + 1, sizeof *names->directives);
+  uint32_t *order = xcalloc((size_t)count + 1, sizeof *order);
+  names->directives = xcalloc((size_t)count + 1, sizeof *names->directives);
   int status = order && names->directives ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < count && !status; i++) {
     order[i] = i;

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/views/construct_order.h"
 
+#include "common/xalloc.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -49,8 +51,8 @@ int construct_order(struct construct_tree *tree, const struct table_keys *keys)
   assert(keys->cells);
   if (!tree->count)
     return 0;
-  uint32_t *order = calloc(tree->count, sizeof *order), *place = calloc(tree->count, sizeof *place);
-  struct construct_entry *sorted = calloc(tree->count, sizeof *sorted);
+  uint32_t *order = xcalloc(tree->count, sizeof *order), *place = xcalloc(tree->count, sizeof *place);
+  struct construct_entry *sorted = xcalloc(tree->count, sizeof *sorted);
   int status = order && place && sorted ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < tree->count && order; i++)
     order[i] = i;
@@ -83,11 +85,11 @@ static int heaviest_first(const void *a, const void *b)
 int construct_order_limit(const struct construct_tree *tree, const struct construct_limits *limits, bool **shown,
                           uint32_t *left_out)
 {
-  struct candidate *candidates = calloc((size_t)tree->count + 1, sizeof *candidates);
-  uint64_t *weights = calloc((size_t)tree->count + 1, sizeof *weights);
+  struct candidate *candidates = xcalloc((size_t)tree->count + 1, sizeof *candidates);
+  uint64_t *weights = xcalloc((size_t)tree->count + 1, sizeof *weights);
   uint32_t count = 0;
   *left_out = 0;
-  *shown = calloc((size_t)tree->count + 1, sizeof **shown);
+  *shown = xcalloc((size_t)tree->count + 1, sizeof **shown);
   int status = candidates && weights && *shown ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < tree->count && !status; i++) {
     const struct construct_entry *entry = &tree->entries[i];

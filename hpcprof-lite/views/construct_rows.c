@@ -1,6 +1,6 @@
 #include "hpcprof-lite/views/construct_rows.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,8 +50,7 @@ static int number_threads(struct build *build, uint32_t *first_of)
     processes++;
     result->unseen |= process->workspan.unseen;
     size_t needed = (size_t)result->threads_count + process->threads_count;
-    if (!array_reserve(&result->threads, &room, needed, sizeof *result->threads))
-      return ERR_NOMEM;
+    xarray_reserve(&result->threads, &room, needed, sizeof *result->threads);
     for (uint32_t j = 0; j < process->threads_count; j++)
       result->threads[result->threads_count++] = (struct construct_thread){i, j, before + j + 1};
   }
@@ -84,7 +83,7 @@ static int join_nodes(struct build *build, uint32_t *map)
 static int copy_all_counts(struct build *build)
 {
   size_t rows = build->joined.rows_count, sums = build->joined.nodes_count;
-  struct construct_counts *counts = calloc(sums + rows, sizeof *counts);
+  struct construct_counts *counts = xcalloc(sums + rows, sizeof *counts);
   build->result->counts = counts;
   for (size_t i = 0; i < rows && counts; i++)
     copy_counts(&build->joined.rows[i].figures, counts, sums + i);
@@ -98,7 +97,7 @@ static int join_rows(struct build *build, const uint32_t *map, const uint32_t *f
   size_t rows = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++)
     rows += profile->processes[i].constructs.rows_count;
-  joined->rows = rows < UINT32_MAX ? malloc((rows + 1) * sizeof *joined->rows) : NULL;
+  joined->rows = rows < UINT32_MAX ? xmalloc((rows + 1) * sizeof *joined->rows) : NULL;
   if (!joined->rows)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
@@ -118,8 +117,8 @@ static int join_rows(struct build *build, const uint32_t *map, const uint32_t *f
 
 static int join(struct build *build)
 {
-  uint32_t *first_of = calloc((size_t)build->profile->processes_count + 1, sizeof *first_of);
-  uint32_t *map = calloc((size_t)build->profile->constructs.nodes_count + 1, sizeof *map);
+  uint32_t *first_of = xcalloc((size_t)build->profile->processes_count + 1, sizeof *first_of);
+  uint32_t *map = xcalloc((size_t)build->profile->constructs.nodes_count + 1, sizeof *map);
   build->result->entry_of = map; /* of joined nodes at first */
   int status = first_of && map ? number_threads(build, first_of) : ERR_NOMEM;
   if (!status)
@@ -153,13 +152,11 @@ static int by_parent(const void *a, const void *b, void *argument)
 static int set_order(struct build *build)
 {
   uint32_t count = build->joined.nodes_count;
-  build->sums = calloc((size_t)count + 1, sizeof *build->sums);
-  build->order = calloc((size_t)count + 1, sizeof *build->order);
-  build->first_child = calloc((size_t)count + 1, sizeof *build->first_child);
-  build->first_row = calloc((size_t)count + 1, sizeof *build->first_row);
-  build->used = calloc((size_t)count + 1, sizeof *build->used);
-  if (!build->sums || !build->order || !build->first_child || !build->first_row || !build->used)
-    return ERR_NOMEM;
+  build->sums = xcalloc((size_t)count + 1, sizeof *build->sums);
+  build->order = xcalloc((size_t)count + 1, sizeof *build->order);
+  build->first_child = xcalloc((size_t)count + 1, sizeof *build->first_child);
+  build->first_row = xcalloc((size_t)count + 1, sizeof *build->first_row);
+  build->used = xcalloc((size_t)count + 1, sizeof *build->used);
   for (uint32_t i = 0; i < count && build->result->counts; i++)
     build->sums[i].counts = &build->result->counts[i];
   for (uint32_t i = build->joined.rows_count; i-- > 0;) {
@@ -212,7 +209,7 @@ static const char *note_of(struct names *names, uint32_t unseen, const struct co
   snprintf(text, sizeof text, "executions whose end was not seen: %" PRIu64, entry->sum.unended);
   if (entry->sum.unended)
     append_note(note, text);
-  return *note ? names_own(names, strdup(note)) : "";
+  return *note ? names_own(names, xstrdup(note)) : "";
 }
 
 /* The id of the top-down tree's row for a context, or else for the nearest one around it: the runtime's own leaves are
@@ -261,10 +258,10 @@ static int add_entries(struct build *build)
   uint32_t count = build->joined.nodes_count, depth = 0;
   result->lines = build->joined.rows;
   build->joined.rows = NULL;
-  result->entries = calloc((size_t)count + 1, sizeof *result->entries);
-  uint32_t *next = calloc((size_t)count + 1, sizeof *next); /* [depth] position in `order` */
-  uint32_t *open = calloc((size_t)count + 1, sizeof *open); /* [depth] entry */
-  uint32_t *made = calloc((size_t)count + 1, sizeof *made); /* [joined node] entry; 0: it has none */
+  result->entries = xcalloc((size_t)count + 1, sizeof *result->entries);
+  uint32_t *next = xcalloc((size_t)count + 1, sizeof *next); /* [depth] position in `order` */
+  uint32_t *open = xcalloc((size_t)count + 1, sizeof *open); /* [depth] entry */
+  uint32_t *made = xcalloc((size_t)count + 1, sizeof *made); /* [joined node] entry; 0: it has none */
   int status = result->entries && next && open && made ? add_entry(build, 0, 0) : ERR_NOMEM;
   if (!status)
     next[0] = build->first_child[0];
@@ -315,8 +312,8 @@ static int number_regions(struct construct_tree *result)
 /* Sets what could be gained: losses divided by the threads of the outermost region around a construct. */
 static int set_gains(const struct profile *profile, struct construct_tree *result)
 {
-  uint8_t *seen = calloc((size_t)result->threads_count + 1, 1);
-  uint32_t *team = calloc((size_t)profile->processes_count + 1, sizeof *team);
+  uint8_t *seen = xcalloc((size_t)result->threads_count + 1, 1);
+  uint32_t *team = xcalloc((size_t)profile->processes_count + 1, sizeof *team);
   uint32_t region = 0;
   uint64_t threads = 0;
   for (uint32_t i = 1; i < result->count && seen && team; i++) {
@@ -446,11 +443,11 @@ int construct_rows_flat(const struct construct_tree *tree, struct names *names, 
     return 0;
   for (uint32_t i = 0; i < tree->count; i++)
     lines += tree->entries[i].lines_count;
-  result->entries = calloc(tree->count, sizeof *result->entries);
-  result->lines = calloc((size_t)lines + 1, sizeof *result->lines);
-  result->threads = calloc((size_t)tree->threads_count + 1, sizeof *result->threads);
+  result->entries = xcalloc(tree->count, sizeof *result->entries);
+  result->lines = xcalloc((size_t)lines + 1, sizeof *result->lines);
+  result->threads = xcalloc((size_t)tree->threads_count + 1, sizeof *result->threads);
   if (tree->counts)
-    result->counts = calloc((size_t)tree->count + lines, sizeof *result->counts);
+    result->counts = xcalloc((size_t)tree->count + lines, sizeof *result->counts);
   if (!result->entries || !result->lines || !result->threads || (tree->counts && !result->counts))
     return ERR_NOMEM;
   result->count = tree->count;

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/views/constructs.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/symbols/symbols.h"
 #include "hpcprof-lite/symbols/symbols_names.h"
 #include "hpcprof-lite/views/tail_calls.h"
@@ -38,7 +38,7 @@ static uint32_t find_origin(struct names *names, const struct names_function *ou
   }
   if (best != MODEL_NONE)
     return best;
-  const char *name = names_own(names, strdup(readable));
+  const char *name = names_own(names, xstrdup(readable));
   struct names_function added = {.module = outlined->module, .name = name, .raw = name, .file = ""};
   return name ? names_function(names, &added) : MODEL_NONE;
 }
@@ -88,8 +88,7 @@ static bool contains(const struct names *names, uint32_t function, const struct 
 static int add_step(struct names *names, struct names_address *address, uint32_t function)
 {
   size_t needed = (size_t)names->steps_count + address->count + 1;
-  if (!array_reserve(&names->steps, &names->steps_room, needed, sizeof *names->steps))
-    return ERR_NOMEM;
+  xarray_reserve(&names->steps, &names->steps_room, needed, sizeof *names->steps);
   struct names_step *to = names->steps + names->steps_count;
   memcpy(to, names->steps + address->first, address->count * sizeof *to);
   to[address->count] = (struct names_step){.function = function, .inlined = true};
@@ -245,8 +244,8 @@ int constructs_settle(const struct profile *profile, struct names *names)
   if (!status)
     status = tail_calls_follow(profile, names, calls.code);
   size_t addresses = (size_t)names->addresses_count + 1;
-  calls.settled = calloc(addresses, sizeof *calls.settled);
-  calls.outlined = malloc(addresses * sizeof *calls.outlined);
+  calls.settled = xcalloc(addresses, sizeof *calls.settled);
+  calls.outlined = xmalloc(addresses * sizeof *calls.outlined);
   if (!status)
     status = calls.settled && calls.outlined ? set_origins(names) : ERR_NOMEM; /* of functions that jumps have added */
   if (!status)

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/views/derived.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +66,8 @@ static int init_links(struct derived_links *links, const struct tree *tree)
 {
   if (!links)
     return 0;
-  links->first = calloc(tree->count, sizeof *links->first);
-  links->count = calloc(tree->count, sizeof *links->count);
+  links->first = xcalloc(tree->count, sizeof *links->first);
+  links->count = xcalloc(tree->count, sizeof *links->count);
   return links->first && links->count ? 0 : ERR_NOMEM;
 }
 
@@ -82,8 +82,7 @@ void derived_release_links(struct derived_links *links)
 /* The caller adds all links of a row before those of the next row. */
 static int add_link(struct derived_links *links, uint32_t row, uint32_t target)
 {
-  if (!array_reserve(&links->into, &links->into_room, (size_t)links->into_count + 1, sizeof *links->into))
-    return ERR_NOMEM;
+  xarray_reserve(&links->into, &links->into_room, (size_t)links->into_count + 1, sizeof *links->into);
   if (!links->count[row]++)
     links->first[row] = links->into_count;
   links->into[links->into_count++] = target;
@@ -119,7 +118,7 @@ static int fill_flat(const struct tree *tree, struct tree *flat, uint32_t *map, 
     const struct tree_row *here = &tree->rows[row];
     uint32_t parent = row && here->kind == ROW_LINE ? map[here->parent] : 0;
     map[row] = row ? flat_row(tree, row, parent, flat) : 0;
-    status = map[row] != MODEL_NONE && array_reserve_zero(&counted_end, &room, flat->count, sizeof *counted_end)
+    status = map[row] != MODEL_NONE && xarray_reserve_zero(&counted_end, &room, flat->count, sizeof *counted_end)
                  ? 0
                  : ERR_NOMEM;
     if (!status)
@@ -132,7 +131,7 @@ static int fill_flat(const struct tree *tree, struct tree *flat, uint32_t *map, 
 int derived_flat(const struct tree *tree, const struct tree_columns *columns, struct tree *flat,
                  struct derived_links *links)
 {
-  uint32_t *map = calloc(tree->count, sizeof *map);
+  uint32_t *map = xcalloc(tree->count, sizeof *map);
   int status = map ? tree_init(flat, columns->count, tree->rows[0].name) : ERR_NOMEM;
   if (!status)
     status = init_links(links, tree);
@@ -162,8 +161,8 @@ static int add_callers(struct bottomup *bottomup, uint32_t row, uint32_t positio
       return 0;
     }
     target = flat_row(tree, up, target, view);
-    if (target == MODEL_NONE || !array_reserve_zero(&bottomup->counted_end, &bottomup->counted_room, view->count,
-                                                    sizeof *bottomup->counted_end))
+    if (target == MODEL_NONE || !xarray_reserve_zero(&bottomup->counted_end, &bottomup->counted_room, view->count,
+                                                     sizeof *bottomup->counted_end))
       return ERR_NOMEM;
     if (accumulate(tree, row, position, view, target, &bottomup->counted_end[target], bottomup->links))
       return ERR_NOMEM;
@@ -175,7 +174,7 @@ int derived_bottomup(const struct tree *tree, const struct tree_columns *columns
                      struct derived_links *links)
 {
   struct tree flat = {0};
-  uint32_t *map = calloc(tree->count, sizeof *map);
+  uint32_t *map = xcalloc(tree->count, sizeof *map);
   struct bottomup state = {.tree = tree, .view = bottomup, .links = links};
   int status = map ? tree_init(bottomup, columns->count, tree->rows[0].name) : ERR_NOMEM;
   if (!status)

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/views/limits.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 
 struct candidate {
@@ -63,9 +65,7 @@ static bool is_empty(const struct tree *tree, uint32_t row)
 static int keep_heaviest(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits,
                          bool *shown)
 {
-  struct candidate *candidates = calloc(tree->count, sizeof *candidates);
-  if (!candidates)
-    return ERR_NOMEM;
+  struct candidate *candidates = xcalloc(tree->count, sizeof *candidates);
   uint32_t count = 0;
   for (uint32_t i = 1; i < tree->count; i++) {
     uint32_t row = tree->order[i];
@@ -85,9 +85,7 @@ static int keep_heaviest(const struct tree *tree, const struct tree_columns *col
 int limits_apply(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits, bool **shown,
                  uint32_t *left_out)
 {
-  *shown = calloc(tree->count, sizeof **shown);
-  if (!*shown)
-    return ERR_NOMEM;
+  *shown = xcalloc(tree->count, sizeof **shown);
   (*shown)[0] = !limits->critical_path || tree_incl(tree, 0, columns->critical);
   for (uint32_t i = 1; i < tree->count; i++) {
     uint32_t row = tree->order[i];

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/views/state_times.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,9 +57,7 @@ int state_times_group(const struct profile *profile, const struct timeline *time
   const struct profile_process *before = NULL;
   uint32_t node = 0, process = 0;
   *count = 0;
-  *groups = calloc(3 * (size_t)timeline->lanes_count + 1, sizeof **groups);
-  if (!*groups)
-    return ERR_NOMEM;
+  *groups = xcalloc(3 * (size_t)timeline->lanes_count + 1, sizeof **groups);
   for (uint32_t lane = 0; lane < timeline->lanes_count; lane++) { /* by host and process */
     const struct profile_process *here = &profile->processes[timeline->lanes[lane].process];
     if (!before || strcmp(before->host, here->host))

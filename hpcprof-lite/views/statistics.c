@@ -1,5 +1,6 @@
 #include "hpcprof-lite/views/statistics.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/range/range.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/input/stitch.h"
@@ -68,8 +69,8 @@ struct worker {
 static int amounts_init(struct amounts *amounts, uint32_t rows)
 {
   amounts->rows = rows;
-  amounts->values = calloc((size_t)rows + 1, sizeof *amounts->values);
-  amounts->used = calloc((size_t)rows / 64 + 1, sizeof *amounts->used);
+  amounts->values = xcalloc((size_t)rows + 1, sizeof *amounts->values);
+  amounts->used = xcalloc((size_t)rows / 64 + 1, sizeof *amounts->used);
   return amounts->values && amounts->used ? 0 : ERR_NOMEM;
 }
 
@@ -100,9 +101,9 @@ static uint32_t amounts_take(struct amounts *amounts, uint32_t end)
 
 static int tally_init(struct tally *tally, uint32_t rows, uint32_t owners)
 {
-  tally->sums = calloc((size_t)rows + 1, sizeof *tally->sums);
-  tally->next = calloc((size_t)rows + 1, sizeof *tally->next);
-  tally->counted = calloc((size_t)owners + 1, sizeof *tally->counted);
+  tally->sums = xcalloc((size_t)rows + 1, sizeof *tally->sums);
+  tally->next = xcalloc((size_t)rows + 1, sizeof *tally->next);
+  tally->counted = xcalloc((size_t)owners + 1, sizeof *tally->counted);
   for (uint32_t row = 0; tally->sums && row < rows; row++)
     tally->sums[row].first_without = MODEL_NONE;
   return tally->sums && tally->next && tally->counted ? 0 : ERR_NOMEM;
@@ -318,9 +319,7 @@ static int merge_tally(struct run *run, struct tally *tally, struct statistics_s
       add_sums(&(*into)[row], &tally->sums[run->numbering.view_number[row]]);
     return 0;
   }
-  bool *moved = calloc((size_t)rows + 1, sizeof *moved);
-  if (!moved)
-    return ERR_NOMEM;
+  bool *moved = xcalloc((size_t)rows + 1, sizeof *moved);
   reorder(tally->sums, run->numbering.view_number, rows, moved);
   free(moved);
   *into = tally->sums;
@@ -351,7 +350,7 @@ static int count_units(struct run *run, unsigned threads)
   uint32_t jobs = run->units_count > run->part ? (run->units_count - run->part - 1) / run->parts + 1 : 0;
   unsigned count = threads < jobs ? threads : jobs ? jobs : 1;
   int status = 0;
-  run->workers = calloc(count, sizeof *run->workers);
+  run->workers = xcalloc(count, sizeof *run->workers);
   for (unsigned i = 0; run->workers && i < count && !status; i++)
     status = worker_init(&run->workers[i], run);
   if (!run->workers || status)
@@ -401,8 +400,8 @@ static void find_first_contexts(const struct statistics_view *view, uint32_t *fi
 /* Numbers the view's rows by the smallest number among the tree's rows that are part of them. */
 static int number_view_rows(const struct statistics_view *view, struct numbering *numbering)
 {
-  uint32_t *first = malloc(((size_t)view->rows + 1) * sizeof *first);
-  uint32_t *order = malloc(((size_t)view->rows + 1) * sizeof *order);
+  uint32_t *first = xmalloc(((size_t)view->rows + 1) * sizeof *first);
+  uint32_t *order = xmalloc(((size_t)view->rows + 1) * sizeof *order);
   if (first && order) {
     memset(first, 0xff, view->rows * sizeof *first);
     for (uint32_t i = 0; i < view->tree->count; i++) {
@@ -423,11 +422,11 @@ static int number_view_rows(const struct statistics_view *view, struct numbering
 static int number_rows(const struct statistics_view *view, struct numbering *numbering)
 {
   size_t rows = (size_t)view->tree->count + 1;
-  uint32_t *first = malloc(rows * sizeof *first);
-  numbering->number_of = malloc(rows * sizeof *numbering->number_of);
-  numbering->row_at = malloc(rows * sizeof *numbering->row_at);
-  numbering->parent = malloc(rows * sizeof *numbering->parent);
-  numbering->view_number = malloc(((size_t)view->rows + 1) * sizeof *numbering->view_number);
+  uint32_t *first = xmalloc(rows * sizeof *first);
+  numbering->number_of = xmalloc(rows * sizeof *numbering->number_of);
+  numbering->row_at = xmalloc(rows * sizeof *numbering->row_at);
+  numbering->parent = xmalloc(rows * sizeof *numbering->parent);
+  numbering->view_number = xmalloc(((size_t)view->rows + 1) * sizeof *numbering->view_number);
   if (!first || !numbering->number_of || !numbering->row_at || !numbering->parent || !numbering->view_number) {
     free(first);
     return ERR_NOMEM;
@@ -466,21 +465,17 @@ static int plan_units(struct run *run)
   const struct profile *profile = run->view->profile;
   struct statistics *statistics = run->statistics;
   size_t room = (size_t)profile->processes_count + 1, threads = 0;
-  run->order = calloc(room, sizeof *run->order);
-  run->first_owner = calloc(room, sizeof *run->first_owner);
-  run->units = calloc(room, sizeof *run->units);
-  statistics->rank_owners = calloc(room, sizeof *statistics->rank_owners);
-  if (!run->order || !run->first_owner || !run->units || !statistics->rank_owners)
-    return ERR_NOMEM;
+  run->order = xcalloc(room, sizeof *run->order);
+  run->first_owner = xcalloc(room, sizeof *run->first_owner);
+  run->units = xcalloc(room, sizeof *run->units);
+  statistics->rank_owners = xcalloc(room, sizeof *statistics->rank_owners);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     if (profile->processes[i].usable)
       run->order[run->order_count++] = i;
     threads += profile->processes[i].threads_count;
   }
   qsort_r(run->order, run->order_count, sizeof *run->order, by_rank, (void *)profile);
-  statistics->thread_owners = calloc(threads + 1, sizeof *statistics->thread_owners);
-  if (!statistics->thread_owners)
-    return ERR_NOMEM;
+  statistics->thread_owners = xcalloc(threads + 1, sizeof *statistics->thread_owners);
   for (uint32_t i = 0; i < run->order_count; i++) {
     const struct profile_process *process = &profile->processes[run->order[i]];
     run->first_owner[i] = statistics->threads_count;

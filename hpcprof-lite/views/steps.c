@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "hpcprof-lite/views/steps.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/symbols/symbols.h"
 #include "hpcprof-lite/symbols/symbols_names.h"
 
@@ -62,8 +62,7 @@ static uint32_t place_function(struct names *names, const struct catalog_module 
   if (!function.name) {
     char *text;
     uint64_t start = place->low ? place->low : offset;
-    if (asprintf(&text, "%s+0x%" PRIx64, module->name, start) < 0)
-      return MODEL_NONE;
+    text = xasprintf("%s+0x%" PRIx64, module->name, start);
     function.name = function.raw = names_own(names, text);
     function.unknown = true;
     return function.name ? names_function(names, &function) : MODEL_NONE;
@@ -77,8 +76,7 @@ static uint32_t place_function(struct names *names, const struct catalog_module 
 
 static int add_step(struct names *names, const struct names_step *step)
 {
-  if (!array_reserve(&names->steps, &names->steps_room, (size_t)names->steps_count + 1, sizeof *step))
-    return ERR_NOMEM;
+  xarray_reserve(&names->steps, &names->steps_room, (size_t)names->steps_count + 1, sizeof *step);
   names->steps[names->steps_count++] = *step;
   return 0;
 }

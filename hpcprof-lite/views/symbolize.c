@@ -1,6 +1,6 @@
 #include "hpcprof-lite/views/symbolize.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/workers.h"
 #include "hpcprof-lite/symbols/symbols.h"
 #include "hpcprof-lite/symbols/callees.h"
@@ -49,8 +49,8 @@ static int by_identity(const void *a, const void *b, void *argument)
 static int order_contexts(const struct profile *profile, struct names *names)
 {
   uint32_t count = profile->contexts.count;
-  uint32_t *rank = calloc(profile->catalog.modules_count + 1, sizeof *rank);
-  names->order = calloc(count, sizeof *names->order);
+  uint32_t *rank = xcalloc(profile->catalog.modules_count + 1, sizeof *rank);
+  names->order = xcalloc(count, sizeof *names->order);
   int status = rank && names->order ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
   if (!status) {
     struct order_key key = {.contexts = &profile->contexts, .rank = rank};
@@ -102,9 +102,9 @@ static int number_addresses(struct resolver *resolver)
 {
   struct names *names = resolver->names;
   const struct profile *profile = resolver->profile;
-  uint32_t *rank = calloc(profile->catalog.modules_count + 1, sizeof *rank);
+  uint32_t *rank = xcalloc(profile->catalog.modules_count + 1, sizeof *rank);
   struct wanted *wanted =
-      calloc((size_t)profile->contexts.count + profile->workspan.directives_count + 1, sizeof *wanted);
+      xcalloc((size_t)profile->contexts.count + profile->workspan.directives_count + 1, sizeof *wanted);
   int status = rank && wanted ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
   uint32_t count = status ? 0 : gather_addresses(resolver, rank, wanted);
   if (count)
@@ -129,8 +129,7 @@ static int number_addresses(struct resolver *resolver)
 
 static int add_places(struct module_job *job, const struct symbols_place *places, size_t count)
 {
-  if (!array_reserve(&job->places, &job->places_room, job->places_count + count, sizeof *places))
-    return ERR_NOMEM;
+  xarray_reserve(&job->places, &job->places_room, job->places_count + count, sizeof *places);
   memcpy(job->places + job->places_count, places, count * sizeof *places);
   job->places_count += count;
   return 0;
@@ -151,7 +150,7 @@ static uint32_t wanted_offsets(const struct resolver *resolver, const struct mod
   struct callees *callees = NULL;
   for (uint32_t i = job->begin; i < job->end; i++)
     calls += resolver->enters[i];
-  *wanted = malloc(((size_t)count + calls + 1) * sizeof **wanted);
+  *wanted = xmalloc(((size_t)count + calls + 1) * sizeof **wanted);
   if (!*wanted)
     return 0;
   memcpy(*wanted, resolver->offsets + job->begin, count * sizeof **wanted);
@@ -186,11 +185,11 @@ static int open_symbols(const struct resolver *resolver, const struct module_job
   *opened = symbols_open(&request, &found->symbols, message, sizeof message);
   if (module->flags & MODULE_VDSO) /* of another kernel: there is nothing to do about it */
     *message = '\0';
-  found->message = *message ? strdup(message) : NULL;
+  found->message = *message ? xstrdup(message) : NULL;
   request.path = module->path;
   int status = !found->symbols || *opened == SYMBOLS_NOMEM || (*message && !found->message) ? ERR_NOMEM : 0;
   if (!status && resolver->kept) {
-    char *copy = found->message ? strdup(found->message) : NULL;
+    char *copy = found->message ? xstrdup(found->message) : NULL;
     found->kept = kept_symbols_add(resolver->kept, &request, *opened, found->symbols, copy) != NULL;
     status = found->kept ? 0 : ERR_NOMEM;
     if (status)
@@ -215,7 +214,7 @@ static bool take_kept(const struct resolver *resolver, const struct module_job *
     return false;
   found->symbols = known->symbols;
   found->kept = true;
-  found->message = known->message ? strdup(known->message) : NULL;
+  found->message = known->message ? xstrdup(known->message) : NULL;
   *opened = known->opened;
   return true;
 }
@@ -318,14 +317,14 @@ int symbolize_kept(const struct profile *profile, unsigned threads, struct kept_
   *names = (struct names){.modules_count = modules};
   struct resolver resolver = {.profile = profile, .names = names, .kept = kept};
   size_t addresses = (size_t)count + profile->workspan.directives_count;
-  resolver.offsets = calloc(addresses, sizeof *resolver.offsets);
-  resolver.enters = calloc(addresses, sizeof *resolver.enters);
-  resolver.jobs = calloc(modules + 1, sizeof *resolver.jobs);
-  names->address_of = malloc(count * sizeof *names->address_of);
-  names->directive_at = malloc((profile->workspan.directives_count + 1) * sizeof *names->directive_at);
-  names->addresses = calloc(addresses, sizeof *names->addresses);
+  resolver.offsets = xcalloc(addresses, sizeof *resolver.offsets);
+  resolver.enters = xcalloc(addresses, sizeof *resolver.enters);
+  resolver.jobs = xcalloc(modules + 1, sizeof *resolver.jobs);
+  names->address_of = xmalloc(count * sizeof *names->address_of);
+  names->directive_at = xmalloc((profile->workspan.directives_count + 1) * sizeof *names->directive_at);
+  names->addresses = xcalloc(addresses, sizeof *names->addresses);
   names->addresses_room = addresses;
-  names->modules = calloc(modules + 1, sizeof *names->modules);
+  names->modules = xcalloc(modules + 1, sizeof *names->modules);
   int status = ERR_NOMEM;
   if (!resolver.offsets || !resolver.enters || !resolver.jobs || !names->address_of || !names->directive_at ||
       !names->addresses || !names->modules)

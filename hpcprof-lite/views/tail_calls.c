@@ -1,6 +1,6 @@
 #include "hpcprof-lite/views/tail_calls.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/symbols/symbols.h"
 #include "hpcprof-lite/symbols/symbols_names.h"
 #include "hpcprof-lite/views/steps.h"
@@ -65,11 +65,9 @@ static int read_contexts(struct jumps *jumps)
   const struct names *names = jumps->names;
   const struct context_node *nodes = jumps->profile->contexts.nodes;
   size_t contexts = jumps->profile->contexts.count, addresses = (size_t)names->addresses_count + 1;
-  jumps->body = malloc(contexts * sizeof *jumps->body);
-  jumps->bodies = malloc(addresses * sizeof *jumps->bodies);
-  jumps->tail = malloc(addresses * sizeof *jumps->tail);
-  if (!jumps->body || !jumps->bodies || !jumps->tail)
-    return ERR_NOMEM;
+  jumps->body = xmalloc(contexts * sizeof *jumps->body);
+  jumps->bodies = xmalloc(addresses * sizeof *jumps->bodies);
+  jumps->tail = xmalloc(addresses * sizeof *jumps->tail);
   memset(jumps->body, 0xff, contexts * sizeof *jumps->body);
   memset(jumps->bodies, 0xff, addresses * sizeof *jumps->bodies);
   memset(jumps->tail, 0xff, addresses * sizeof *jumps->tail);
@@ -133,7 +131,7 @@ static const struct found *find(struct jumps *jumps, uint32_t module, uint64_t l
     if (found->module == module && found->kind == kind && found->low == low)
       return found;
   }
-  if (!array_reserve(&jumps->found, &jumps->found_room, (size_t)jumps->found_count + 1, sizeof *jumps->found) ||
+  if (!xarray_reserve(&jumps->found, &jumps->found_room, (size_t)jumps->found_count + 1, sizeof *jumps->found) ||
       !index_add(&jumps->found_index, hash, jumps->found_count + 1))
     return NULL;
   struct found *found = &jumps->found[jumps->found_count++];
@@ -150,8 +148,8 @@ int tail_calls_place(struct names *names, uint32_t *address, uint32_t body)
                             .file = names_file(names, outlined->file),
                             .line = outlined->line};
   struct names_address place = {.first = names->steps_count, .count = 1, .placed = true};
-  if (!step.file || !array_reserve(&names->steps, &names->steps_room, (size_t)names->steps_count + 1, sizeof step) ||
-      !array_reserve(&names->addresses, &names->addresses_room, (size_t)names->addresses_count + 1, sizeof place))
+  if (!step.file || !xarray_reserve(&names->steps, &names->steps_room, (size_t)names->steps_count + 1, sizeof step) ||
+      !xarray_reserve(&names->addresses, &names->addresses_room, (size_t)names->addresses_count + 1, sizeof place))
     return ERR_NOMEM;
   place.offset = names->addresses[*address].offset;
   names->steps[names->steps_count++] = step;
@@ -201,8 +199,8 @@ static uint32_t add_address(struct jumps *jumps, uint32_t module, uint64_t offse
     return known - 1;
   struct symbols_place places[STEPS_MAX];
   int count = steps_look_up(&names->modules[module], code_bounds(jumps->code, module), offset, places);
-  if (!array_reserve(&names->addresses, &names->addresses_room, (size_t)names->addresses_count + 1,
-                     sizeof *names->addresses) ||
+  if (!xarray_reserve(&names->addresses, &names->addresses_room, (size_t)names->addresses_count + 1,
+                      sizeof *names->addresses) ||
       !index_add(&jumps->added, key, names->addresses_count + 1) ||
       steps_add(names, &jumps->profile->catalog.modules[module], module, places, (uint32_t)count, offset,
                 &names->addresses[names->addresses_count]))
@@ -257,7 +255,7 @@ static int follow_directives(struct jumps *jumps)
   const struct profile_workspan *workspan = &jumps->profile->workspan;
   const struct context_node *nodes = jumps->profile->contexts.nodes;
   struct names *names = jumps->names;
-  uint32_t count = names->addresses_count, *place = malloc(((size_t)count + 1) * sizeof *place);
+  uint32_t count = names->addresses_count, *place = xmalloc(((size_t)count + 1) * sizeof *place);
   int status = place ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < count && place; i++)
     place[i] = i;

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/views/thread_order.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 
 int thread_order(const struct profile *profile, uint64_t **order, uint32_t *count)
@@ -9,9 +11,7 @@ int thread_order(const struct profile *profile, uint64_t **order, uint32_t *coun
   size_t threads = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++)
     threads += profile->processes[i].usable ? profile->processes[i].threads_count : 0;
-  *order = calloc(threads + 1, sizeof **order);
-  if (!*order)
-    return ERR_NOMEM;
+  *order = xcalloc(threads + 1, sizeof **order);
   for (uint32_t i = 0; i < profile->processes_count; i++)
     for (uint32_t j = 0; profile->processes[i].usable && j < profile->processes[i].threads_count; j++)
       (*order)[(*count)++] = (uint64_t)i << 32 | j;

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/views/topdown.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/symbols/symbols_names.h"
 
 #include <stdlib.h>
@@ -55,8 +55,7 @@ struct build {
 
 static int items_push(struct items *items, const struct item *item)
 {
-  if (!array_reserve(&items->items, &items->room, items->count + 1, sizeof *item))
-    return ERR_NOMEM;
+  xarray_reserve(&items->items, &items->room, items->count + 1, sizeof *item);
   items->items[items->count++] = *item;
   return 0;
 }
@@ -73,10 +72,8 @@ static bool has_values(const struct build *build, uint32_t node)
 static int link_children(struct build *build)
 {
   uint32_t count = build->contexts->count;
-  build->first_child = malloc(count * sizeof *build->first_child);
-  build->next = malloc(count * sizeof *build->next);
-  if (!build->first_child || !build->next)
-    return ERR_NOMEM;
+  build->first_child = xmalloc(count * sizeof *build->first_child);
+  build->next = xmalloc(count * sizeof *build->next);
   memset(build->first_child, 0xff, count * sizeof *build->first_child);
   /* The lists are reversed; pushing them on the stack reverses them again, into canonical order. */
   for (uint32_t i = 0; i < build->names->order_count; i++) {
@@ -150,8 +147,7 @@ static int add_line_values(struct build *build, uint32_t node, uint32_t row, uin
       return ERR_NOMEM;
     char *text;
     if (added) {
-      if (asprintf(&text, "%s:%u", names_base(file), line) < 0)
-        return ERR_NOMEM;
+      text = xasprintf("%s:%u", names_base(file), line);
       build->tree->rows[row].name = names_own(build->names, text);
       if (!build->tree->rows[row].name)
         return ERR_NOMEM;
@@ -213,15 +209,13 @@ static char *construct_name(const struct build *build, const struct tree_row *ro
   char *text, *place = NULL;
   const char *what = tree_kind_name(row->kind), *open = raw ? " [" : "", *close = raw ? "]" : "";
   if (*row->file && row->line) {
-    if (asprintf(&place, "%s:%u", names_base(row->file), row->line) < 0)
-      return NULL;
+    place = xasprintf("%s:%u", names_base(row->file), row->line);
   } else if (site != MODEL_NONE && !(place = names_spot(build->names, site))) {
     return NULL;
   }
-  int length =
-      asprintf(&text, "%s%s%s%s%s%s", what, place ? " @ " : "", place ? place : "", open, raw ? raw : "", close);
+  text = xasprintf("%s%s%s%s%s%s", what, place ? " @ " : "", place ? place : "", open, raw ? raw : "", close);
   free(place);
-  return length < 0 ? NULL : text;
+  return text;
 }
 
 /* Finds or adds the row of the function that contains a region.  If the function ends with the call that enters the
@@ -283,7 +277,7 @@ static uint32_t *site_body(struct build *build, const struct entry *entry)
   uint32_t row = key.parent == MODEL_NONE ? MODEL_NONE : tree_add(&build->sites, &key, NULL);
   if (row == MODEL_NONE)
     return NULL;
-  bool made = array_reserve_zero(&build->bodies, &build->bodies_room, build->sites.count, sizeof *build->bodies);
+  bool made = xarray_reserve_zero(&build->bodies, &build->bodies_room, build->sites.count, sizeof *build->bodies);
   return made ? &build->bodies[row] : NULL;
 }
 
@@ -418,9 +412,7 @@ static bool is_system_start(const struct build *build, uint32_t number, uint32_t
 static uint32_t system_row(struct build *build, uint32_t node)
 {
   if (!build->system_rows)
-    build->system_rows = calloc(build->contexts->count, sizeof *build->system_rows);
-  if (!build->system_rows)
-    return MODEL_NONE;
+    build->system_rows = xcalloc(build->contexts->count, sizeof *build->system_rows);
   struct items path = {0};
   uint32_t row = 0;
   for (uint32_t up = node; up && !row; up = build->contexts->nodes[up].parent) {
@@ -472,8 +464,7 @@ static int visit_entry(struct build *build, const struct item *item, enum tree_k
   if (item->entry != MODEL_NONE)
     return defer(build, item, false);
   size_t needed = (size_t)build->entries_count + 1;
-  if (!array_reserve(&build->entries, &build->entries_room, needed, sizeof *build->entries))
-    return ERR_NOMEM;
+  xarray_reserve(&build->entries, &build->entries_room, needed, sizeof *build->entries);
   const struct context_node *above = &build->contexts->nodes[build->contexts->nodes[item->node].parent];
   uint32_t site = build->names->address_of[item->node];
   if (site == MODEL_NONE && above->kind == CONTEXT_FRAME) /* else it is that of another construct */
@@ -575,8 +566,8 @@ static bool spent(const struct build *build, uint32_t node)
   return false;
 }
 
-/* What the values of the root are, but for counts of the time after the last sample: of samples without a stack, work of
- * a time without samples (level = summary), or only waiting, which is charged there: see input/exact_waits.h. */
+/* What the values of the root are, but for counts of the time after the last sample: of samples without a stack, work
+ * of a time without samples (level = summary), or only waiting, which is charged there: see input/exact_waits.h. */
 static const char *root_name(const struct build *build)
 {
   uint32_t samples = build->columns->samples;
@@ -685,10 +676,11 @@ static int add_path_row(const struct profile *profile, struct names *names, cons
     wanted.line = step->line;
     wanted.module = directive->module;
   }
-  int length = *wanted.file && wanted.line
-                   ? asprintf(&text, "%s @ %s:%u [callers unknown]", kind, names_base(wanted.file), wanted.line)
-                   : asprintf(&text, "%s [callers unknown]", kind);
-  wanted.name = length < 0 ? NULL : names_own(names, text);
+  if (*wanted.file && wanted.line)
+    text = xasprintf("%s @ %s:%u [callers unknown]", kind, names_base(wanted.file), wanted.line);
+  else
+    text = xasprintf("%s [callers unknown]", kind);
+  wanted.name = names_own(names, text);
   uint32_t row = wanted.name ? tree_add(tree, &wanted, NULL) : MODEL_NONE;
   if (row == MODEL_NONE)
     return ERR_NOMEM;

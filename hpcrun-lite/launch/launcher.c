@@ -24,6 +24,7 @@
 #include "common/escape.h"
 #include "common/owned_file.h"
 #include "common/version.h"
+#include "common/xalloc.h"
 #include "hpcrun-lite/launch/arguments.h"
 #include "hpcrun-lite/launch/child.h"
 #include "hpcrun-lite/launch/code_filter/code_filter.h"
@@ -395,11 +396,17 @@ static int diagnose_command(struct plan *plan)
   return diagnose(plan, status, message);
 }
 
+static void fail_without_memory(void)
+{
+  _exit(fail(LAUNCH_FAILED, "not enough memory"));
+}
+
 int main(int argc, char **argv)
 {
   static struct plan plan = {.log_level = 1};
   enum arguments_mode mode = MODE_RUN;
   char message[512];
+  xalloc_on_failure(fail_without_memory);
   if (argc == 3 && strcmp(argv[1], "--probe") == 0)
     return run_probe(argv[2]);
   if (argc == 4 && strcmp(argv[1], "--find-code") == 0)

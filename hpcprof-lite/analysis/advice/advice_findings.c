@@ -1,6 +1,6 @@
 #include "hpcprof-lite/analysis/advice/advice_findings.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/construct_tree.h"
 
 #include <inttypes.h>
@@ -110,7 +110,7 @@ struct advice_finding *advice_add(struct advice *advice, enum advice_class class
     advice->omitted[class].gain_s += gain_s > 0 ? gain_s : 0;
     return NULL;
   }
-  if (!array_reserve(&advice->found, &advice->room, advice->count + 1, sizeof *advice->found)) {
+  if (!xarray_reserve(&advice->found, &advice->room, advice->count + 1, sizeof *advice->found)) {
     advice->no_memory = true;
     return NULL;
   }

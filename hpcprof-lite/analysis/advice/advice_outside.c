@@ -1,5 +1,6 @@
 #include "hpcprof-lite/analysis/advice/advice_outside.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/names.h"
 
 #include <math.h>
@@ -132,7 +133,7 @@ static int find_serial(struct advice_run *run, double gain_s)
   if (input->columns->idleness == MODEL_NONE)
     return 0;
   size_t count = (size_t)input->tree->count + 1;
-  struct serial_rows rows = {calloc(count, sizeof *rows.idle), calloc(count, sizeof *rows.region)};
+  struct serial_rows rows = {xcalloc(count, sizeof *rows.idle), xcalloc(count, sizeof *rows.region)};
   int status = rows.idle && rows.region ? 0 : ERR_NOMEM;
   if (!status) {
     sum_serial(input, &rows);
@@ -253,9 +254,7 @@ int advice_oversubscription(struct advice_run *run, bool *found)
   *found = false;
   if (!crowd.process)
     return 0;
-  crowd.work_s = calloc((size_t)crowd.process->threads_count + 1, sizeof *crowd.work_s);
-  if (!crowd.work_s)
-    return ERR_NOMEM;
+  crowd.work_s = xcalloc((size_t)crowd.process->threads_count + 1, sizeof *crowd.work_s);
   fill_crowd(run, &crowd);
   if (crowd.delay_s > 0 && crowd.delay_s > advice_seconds(run->input->all_ns) / 20)
     *found = add_crowd(run, &crowd);

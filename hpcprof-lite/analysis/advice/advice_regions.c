@@ -1,5 +1,7 @@
 #include "hpcprof-lite/analysis/advice/advice_regions.h"
 
+#include "common/xalloc.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,12 +241,12 @@ static int fill_regions(struct advice_run *run)
 {
   size_t threads = (size_t)run->input->constructs->threads_count + 1;
   size_t processes = (size_t)run->input->profile->processes_count + 1;
-  struct room room = {.seen = calloc(threads, 1),
-                      .here = calloc(processes, sizeof *room.here),
-                      .team = calloc(processes, sizeof *room.team),
-                      .total_s = calloc(processes, sizeof *room.total_s),
-                      .lost_s = calloc(processes, sizeof *room.lost_s),
-                      .busy_s = calloc(threads, sizeof *room.busy_s)};
+  struct room room = {.seen = xcalloc(threads, 1),
+                      .here = xcalloc(processes, sizeof *room.here),
+                      .team = xcalloc(processes, sizeof *room.team),
+                      .total_s = xcalloc(processes, sizeof *room.total_s),
+                      .lost_s = xcalloc(processes, sizeof *room.lost_s),
+                      .busy_s = xcalloc(threads, sizeof *room.busy_s)};
   bool fine = room.seen && room.here && room.team && room.total_s && room.lost_s && room.busy_s;
   for (uint32_t i = 0; i < run->count && fine; i++)
     fill_region(run, &room, &run->regions[i]);
@@ -331,8 +333,8 @@ static int find_samples(struct advice_run *run)
 {
   const struct tree *tree = run->input->tree;
   const struct tree_columns *columns = run->input->columns;
-  uint32_t *sorted = calloc((size_t)run->count + 1, sizeof *sorted);
-  bool *inside = calloc((size_t)tree->count + 1, sizeof *inside);
+  uint32_t *sorted = xcalloc((size_t)run->count + 1, sizeof *sorted);
+  bool *inside = xcalloc((size_t)tree->count + 1, sizeof *inside);
   bool fine = sorted && inside;
   for (uint32_t i = 0; i < run->count && fine; i++)
     sorted[i] = i;
@@ -371,12 +373,12 @@ static void divide_tool(struct advice_run *run)
 static int list_regions(struct advice_run *run)
 {
   const struct construct_tree *tree = run->input->constructs;
-  uint32_t *place = calloc((size_t)tree->count + 1, sizeof *place); /* [number of construct] region + 1 */
-  uint32_t *last = calloc((size_t)tree->count + 1, sizeof *last), regions = 0;
+  uint32_t *place = xcalloc((size_t)tree->count + 1, sizeof *place); /* [number of construct] region + 1 */
+  uint32_t *last = xcalloc((size_t)tree->count + 1, sizeof *last), regions = 0;
   uint32_t i = construct_tree_next_region(tree, 1);
   for (uint32_t j = i; j < tree->count; j = construct_tree_next_region(tree, tree->entries[j].end))
     regions++;
-  run->regions = calloc((size_t)regions + 1, sizeof *run->regions);
+  run->regions = xcalloc((size_t)regions + 1, sizeof *run->regions);
   bool fine = place && last && run->regions;
   for (; i < tree->count && fine; i = construct_tree_next_region(tree, tree->entries[i].end)) {
     const struct construct_entry *entry = &tree->entries[i];
@@ -397,14 +399,12 @@ static int list_regions(struct advice_run *run)
 int advice_regions_find(struct advice_run *run)
 {
   size_t entries = (size_t)run->input->constructs->count + 1, processes = run->input->profile->processes_count + 2;
-  run->next = calloc(entries, sizeof *run->next);
-  run->waited_s = calloc(entries, sizeof *run->waited_s);
-  run->by_process = calloc(processes, sizeof *run->by_process);
-  run->order = calloc(processes, sizeof *run->order);
-  run->before = calloc(processes, sizeof *run->before);
-  run->chain = calloc(processes, sizeof *run->chain);
-  if (!run->next || !run->waited_s || !run->by_process || !run->order || !run->before || !run->chain)
-    return ERR_NOMEM;
+  run->next = xcalloc(entries, sizeof *run->next);
+  run->waited_s = xcalloc(entries, sizeof *run->waited_s);
+  run->by_process = xcalloc(processes, sizeof *run->by_process);
+  run->order = xcalloc(processes, sizeof *run->order);
+  run->before = xcalloc(processes, sizeof *run->before);
+  run->chain = xcalloc(processes, sizeof *run->chain);
   order_processes(run);
   int status = list_regions(run);
   if (!status)

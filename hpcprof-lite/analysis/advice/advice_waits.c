@@ -1,5 +1,7 @@
 #include "hpcprof-lite/analysis/advice/advice_waits.h"
 
+#include "common/xalloc.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -514,7 +516,7 @@ static void add_lock(const struct advice_region *region, const struct construct_
 static int find_contention(struct advice_run *run)
 {
   const struct construct_tree *tree = run->input->constructs;
-  struct lock_waiting *locks = calloc((size_t)tree->count + 1, sizeof *locks);
+  struct lock_waiting *locks = xcalloc((size_t)tree->count + 1, sizeof *locks);
   for (uint32_t i = 0; locks && i < run->count; i++)
     for (uint32_t first = run->regions[i].first; first; first = run->next[first])
       for (uint32_t j = first; j < tree->entries[first].end; j++) {

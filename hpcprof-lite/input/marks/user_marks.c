@@ -1,6 +1,6 @@
 #include "hpcprof-lite/input/marks/user_marks.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/index.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static int append(struct names *names, const char *name, uint32_t *offset)
   struct profile_marks *marks = names->marks;
   size_t size = strlen(name) + 1;
   if (size > UINT32_MAX - marks->text_size ||
-      !array_reserve(&marks->text, &names->text_room, marks->text_size + size, 1))
+      !xarray_reserve(&marks->text, &names->text_room, marks->text_size + size, 1))
     return ERR_NOMEM;
   *offset = marks->text_size;
   memcpy(marks->text + marks->text_size, name, size);
@@ -60,9 +60,7 @@ static int read_marks(struct names *names, struct profile_process *process, stru
   int status = 0;
   if (!count)
     return 0;
-  marks->marks = calloc(count, sizeof *marks->marks);
-  if (!marks->marks)
-    return ERR_NOMEM;
+  marks->marks = xcalloc(count, sizeof *marks->marks);
   for (uint32_t i = 0; i < count && !status; i++) {
     struct format_mark from = records[i];
     uint64_t ticks = from.ticks > process->start_ticks ? from.ticks - process->start_ticks : 0;
@@ -99,8 +97,7 @@ static int add_count(struct names *names, size_t *room, uint32_t first, uint32_t
   if (at == marks->counts_count && at - first == CATALOG_COLUMNS_MAX)
     return 0; /* damaged: a process has fewer counters */
   if (at == marks->counts_count) {
-    if (!array_reserve(&marks->counts, room, (size_t)marks->counts_count + 1, sizeof *marks->counts))
-      return ERR_NOMEM;
+    xarray_reserve(&marks->counts, room, (size_t)marks->counts_count + 1, sizeof *marks->counts);
     marks->counts[marks->counts_count++] =
         (struct profile_user_count){.thread = thread, .name = name, .least = UINT64_MAX};
   }

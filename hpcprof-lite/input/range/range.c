@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/range/range.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/range/range_counts.h"
 #include "hpcprof-lite/input/range/range_thread.h"
 #include "hpcprof-lite/input/range/trace_sweep.h"
@@ -277,12 +278,10 @@ static struct trace_sweep_thread sweep_thread(const struct profile_process *proc
 
 static int prepare(struct range *range)
 {
-  range->now = calloc((size_t)range->count + 1, sizeof *range->now);
-  range->at = calloc((size_t)range->places.count + 1, sizeof *range->at);
-  range->places_idle = calloc((size_t)range->places.count + 1, sizeof *range->places_idle);
-  range->locks = calloc((size_t)range->places.count + 1, sizeof *range->locks);
-  if (!range->now || !range->at || !range->places_idle || !range->locks)
-    return ERR_NOMEM;
+  range->now = xcalloc((size_t)range->count + 1, sizeof *range->now);
+  range->at = xcalloc((size_t)range->places.count + 1, sizeof *range->at);
+  range->places_idle = xcalloc((size_t)range->places.count + 1, sizeof *range->places_idle);
+  range->locks = xcalloc((size_t)range->places.count + 1, sizeof *range->locks);
   for (uint32_t i = 0; i < range->places.count && range->locks_count < LOCKS_MAX; i++)
     if (range->places.all[i].kind == FORMAT_WAIT_LOCK)
       range->locks[range->locks_count++] = i;
@@ -292,7 +291,7 @@ static int prepare(struct range *range)
 static int sweep(struct range *range, const struct profile_process *process, const struct trace_reader *trace,
                  struct problems *problems)
 {
-  struct trace_sweep_thread *lives = calloc((size_t)range->count + 1, sizeof *lives);
+  struct trace_sweep_thread *lives = xcalloc((size_t)range->count + 1, sizeof *lives);
   struct trace_sweep_item item;
   for (uint32_t i = 0; lives && i < range->count; i++)
     lives[i] = sweep_thread(process, &range->threads[i]);
@@ -349,8 +348,8 @@ static int fill(struct range *range, struct read_file *file, const struct profil
   bool timed;
   uint64_t period = period_of(file, &timed), from = process->from_ticks;
   from = from > process->start_ticks ? from : 0;
-  range->threads = calloc((size_t)process->threads_count + 1, sizeof *range->threads);
-  range->parts = calloc((size_t)process->threads_count + 1, sizeof *range->parts);
+  range->threads = xcalloc((size_t)process->threads_count + 1, sizeof *range->threads);
+  range->parts = xcalloc((size_t)process->threads_count + 1, sizeof *range->parts);
   range->by_wall = profile_by_wall(process);
   int status = range->threads && range->parts ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < process->threads_count && !status; i++) {
@@ -407,7 +406,7 @@ int range_open(struct read_file *file, const struct profile_process *process, st
     *why = "the process was killed before it had stored the length of its ticks";
     status = ERR_INPUT;
   }
-  struct range *range = status ? NULL : calloc(1, sizeof *range);
+  struct range *range = status ? NULL : xcalloc(1, sizeof *range);
   if (!status)
     status = range ? fill(range, file, process, &trace, problems) : ERR_NOMEM;
   uint64_t states = 0;

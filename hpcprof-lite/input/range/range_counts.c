@@ -1,5 +1,7 @@
 #include "hpcprof-lite/input/range/range_counts.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 
 struct counting {
@@ -111,7 +113,7 @@ int range_counts_take(struct range_thread *thread, struct read_file *file, const
   struct trace_cursor cursor;
   struct trace_event event;
   thread->counters = read_counters(file, names);
-  thread->counted = calloc((size_t)thread->values_count * thread->counters + COUNTERS_MAX, sizeof *thread->counted);
+  thread->counted = xcalloc((size_t)thread->values_count * thread->counters + COUNTERS_MAX, sizeof *thread->counted);
   int status = thread->counted ? take_users(&counting, file, problems) : ERR_NOMEM;
   if (!status && (thread->counters || part->tables[FORMAT_USER_COUNTS].count)) {
     trace_cursor_open(trace, thread->record->index, NULL, &cursor); /* damage is reported by the sweep */

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/input/range/range_places.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/thread_states.h"
 #include "hpcprof-lite/model/construct_tree.h"
 
@@ -20,7 +20,7 @@ uint32_t range_places_add(struct range_places *places, const struct range_place 
     if (known->kind == place->kind && known->module == place->module && known->offset == place->offset)
       return i - 1;
   }
-  if (!array_reserve(&places->all, &places->room, (size_t)places->count + 1, sizeof *places->all) ||
+  if (!xarray_reserve(&places->all, &places->room, (size_t)places->count + 1, sizeof *places->all) ||
       !index_add(&places->index, key, places->count + 1))
     return MODEL_NONE;
   places->all[places->count] = *place;
@@ -67,8 +67,8 @@ int range_codes_of_constructs(const struct read_file *file, const struct format_
                               const struct range_stored *stored, struct range_places *places, struct range_code **codes)
 {
   const struct format_directive *directives = read_records(file, FORMAT_DIRECTIVES);
-  uint8_t *regions = calloc((size_t)count + 1, sizeof *regions);
-  *codes = calloc((size_t)count * CONSTRUCT_TIMES + 1, sizeof **codes);
+  uint8_t *regions = xcalloc((size_t)count + 1, sizeof *regions);
+  *codes = xcalloc((size_t)count * CONSTRUCT_TIMES + 1, sizeof **codes);
   int status = regions && *codes ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < count && !status; i++) {
     struct range_place place = {0};
@@ -110,9 +110,7 @@ int range_code_of_place(const struct range_stored *stored, uint32_t number, stru
 
 int range_codes_of_places(const struct range_stored *stored, struct range_places *places, struct range_code **codes)
 {
-  *codes = calloc((size_t)stored->count + 1, sizeof **codes);
-  if (!*codes)
-    return ERR_NOMEM;
+  *codes = xcalloc((size_t)stored->count + 1, sizeof **codes);
   (*codes)[0] = (struct range_code){.place = MODEL_NONE, .stored = MODEL_NONE};
   int status = 0;
   for (uint32_t i = 0; i < stored->count && !status; i++)

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/input/range/range_thread.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/construct_tree.h"
 
 #include <stdlib.h>
@@ -28,8 +28,8 @@ static int take_nodes(struct range_thread *thread, struct read_file *file, struc
   struct read_node *nodes = read_table(file, index, FORMAT_NODES, problems, &thread->nodes_count);
   int status = nodes ? 0 : ERR_NOMEM;
   size_t size = (size_t)thread->nodes_count + 1;
-  thread->value_of = status ? NULL : calloc(size, sizeof *thread->value_of);
-  thread->runtime_below = status ? NULL : calloc(size, sizeof *thread->runtime_below);
+  thread->value_of = status ? NULL : xcalloc(size, sizeof *thread->value_of);
+  thread->runtime_below = status ? NULL : xcalloc(size, sizeof *thread->runtime_below);
   for (uint32_t i = 0; thread->value_of && thread->runtime_below && i < thread->nodes_count; i++) {
     uint32_t value = value_of(nodes, thread->nodes_count, i, index);
     thread->value_of[i] = value < thread->values_count ? value : 0;
@@ -63,7 +63,7 @@ static uint32_t wait_at(struct range_thread *thread, const struct range_places *
   uint32_t found = index_find(&thread->wait_index, (uint64_t)place + 1);
   if (found)
     return found - 1;
-  if (!array_reserve(&thread->waits, &thread->waits_room, (size_t)thread->waits_count + 1, sizeof *thread->waits) ||
+  if (!xarray_reserve(&thread->waits, &thread->waits_room, (size_t)thread->waits_count + 1, sizeof *thread->waits) ||
       !index_add(&thread->wait_index, (uint64_t)place + 1, thread->waits_count + 1)) {
     thread->failed = true;
     return 0;
@@ -96,7 +96,7 @@ int range_thread_open(struct range_thread *thread, struct read_file *file, const
   thread->open = thread_states_open(process, thread->record, thread->stored.waits, thread->stored.count);
   if (!status)
     status = take_codes(thread, file, places);
-  thread->sums = calloc((size_t)thread->values_count + 1, sizeof *thread->sums);
+  thread->sums = xcalloc((size_t)thread->values_count + 1, sizeof *thread->sums);
   if (status || !thread->sums)
     return ERR_NOMEM;
   wait_at(thread, places, parked);
@@ -241,7 +241,7 @@ static struct range_share *find_share(struct range_thread *thread, uint32_t valu
     if (thread->shares[i].value == value && thread->shares[i].share.wait == wait)
       return &thread->shares[i];
   uint32_t number = thread->shares_count ? thread->shares_count : 1; /* record 0 is not used */
-  if (!array_reserve(&thread->shares, &thread->shares_room, (size_t)number + 1, sizeof *thread->shares) ||
+  if (!xarray_reserve(&thread->shares, &thread->shares_room, (size_t)number + 1, sizeof *thread->shares) ||
       !index_add(&thread->share_index, key, number)) {
     thread->failed = true;
     return NULL;
@@ -312,7 +312,7 @@ static int make_values(const struct range_thread *thread, const struct read_file
                        struct read_part *part)
 {
   uint32_t counted = thread->columns - kept.from, columns = kept.before + counted;
-  uint64_t *made = calloc((size_t)thread->values_count * columns + 1, sizeof *made);
+  uint64_t *made = xcalloc((size_t)thread->values_count * columns + 1, sizeof *made);
   give(part, FORMAT_VALUES, made, made ? thread->values_count : 0);
   uint32_t samples = MODEL_NONE;
   for (uint32_t i = 0; i < kept.before; i++)
@@ -335,8 +335,8 @@ static int make_values(const struct range_thread *thread, const struct read_file
 /* Appends a node to the thread's tree.  Returns its number, 0 without memory. */
 static uint32_t add_node(struct range_thread *thread, const struct read_node *node)
 {
-  if (!array_reserve(&thread->more_nodes, &thread->more_room, (size_t)thread->more_count + 1,
-                     sizeof *thread->more_nodes)) {
+  if (!xarray_reserve(&thread->more_nodes, &thread->more_room, (size_t)thread->more_count + 1,
+                      sizeof *thread->more_nodes)) {
     thread->failed = true;
     return 0;
   }
@@ -461,7 +461,7 @@ int range_thread_waits(struct range_thread *thread, const struct range_thread *a
 
 static int make_shares(struct range_thread *thread, struct read_part *part)
 {
-  struct format_share *shares = calloc((size_t)thread->shares_count + 1, sizeof *shares);
+  struct format_share *shares = xcalloc((size_t)thread->shares_count + 1, sizeof *shares);
   for (uint32_t i = 0; shares && i < thread->shares_count; i++)
     shares[i] = thread->shares[i].share;
   give(part, FORMAT_SHARES, shares, shares ? thread->shares_count : 0);
@@ -554,8 +554,8 @@ static void cut_tasks(struct format_tasks *tasks, const struct task_sums *sums)
 static int make_tasks(struct range_thread *thread, struct read_part *part)
 {
   struct index rows = {0};
-  struct task_sums *sums = calloc((size_t)thread->tasks_count + 1, sizeof *sums);
-  uint32_t *tasks = calloc((size_t)thread->constructs_count + 1, sizeof *tasks);
+  struct task_sums *sums = xcalloc((size_t)thread->tasks_count + 1, sizeof *sums);
+  uint32_t *tasks = xcalloc((size_t)thread->constructs_count + 1, sizeof *tasks);
   int status = sums && tasks ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < thread->tasks_count && !status; i++)
     status = index_add(&rows, (uint64_t)thread->tasks[i].directive + 1, i + 1) ? 0 : ERR_NOMEM;

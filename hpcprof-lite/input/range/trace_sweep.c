@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/range/trace_sweep.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/heap.h"
 
 #include <stdlib.h>
@@ -153,13 +154,11 @@ static bool before(const void *context, uint32_t a, uint32_t b)
 struct trace_sweep *trace_sweep_open(const struct trace_reader *reader, const struct trace_sweep_thread *threads,
                                      uint32_t count, double tick_ns, struct problems *problems)
 {
-  struct trace_sweep *sweep = malloc(sizeof *sweep);
-  if (!sweep)
-    return NULL;
+  struct trace_sweep *sweep = xmalloc(sizeof *sweep);
   *sweep = (struct trace_sweep){
       .threads = threads, .count = count, .slack = model_rounded(THREAD_STATES_SLACK_NS / tick_ns)};
-  sweep->sources = calloc((size_t)count + 1, sizeof *sweep->sources);
-  sweep->heap.items = calloc((size_t)count + 1, sizeof *sweep->heap.items);
+  sweep->sources = xcalloc((size_t)count + 1, sizeof *sweep->sources);
+  sweep->heap.items = xcalloc((size_t)count + 1, sizeof *sweep->heap.items);
   for (uint32_t i = 0; sweep->sources && sweep->heap.items && i < count; i++) {
     struct source *source = &sweep->sources[i];
     trace_cursor_open(reader, threads[i].index, problems, &source->states);

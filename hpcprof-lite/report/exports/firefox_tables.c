@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/exports/firefox_tables.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/report/row_writer.h"
 
 #include <inttypes.h>
@@ -70,9 +71,7 @@ static int name_construct(struct firefox_writer *writer, uint32_t number)
   struct firefox_construct *strings = &writer->constructs[number];
   char name[TIMELINE_TEXT_MAX];
   timeline_construct_name(entry, name);
-  strings->label = strdup(name);
-  if (!strings->label)
-    return ERR_NOMEM;
+  strings->label = xstrdup(name);
   strings->name = string_table_add(&writer->strings, strings->label);
   strings->kind = string_table_add(&writer->strings, profile_directive_name(entry->kind));
   strings->function = string_table_add(&writer->strings, entry->name);
@@ -100,7 +99,7 @@ static int name_row(struct firefox_writer *writer, uint32_t row)
   char name[TIMELINE_TEXT_MAX];
   timeline_row_name(tree, row, name);
   bool other = strcmp(name, own) != 0;
-  writer->labels[row] = other ? strdup(name) : NULL;
+  writer->labels[row] = other ? xstrdup(name) : NULL;
   writer->row_names[row] = string_table_add(&writer->strings, writer->labels[row] ? writer->labels[row] : own);
   return other && !writer->labels[row] ? ERR_NOMEM : 0;
 }
@@ -111,19 +110,16 @@ int firefox_prepare(struct firefox_writer *writer)
   if (timeline_lanes_init(report, &writer->lanes))
     return ERR_NOMEM;
   uint32_t rows = report->tree->count, modules = report->profile->catalog.modules_count;
-  writer->constructs = calloc((size_t)writer->lanes.entries + 1, sizeof *writer->constructs);
-  writer->modules = calloc((size_t)modules + 1, sizeof *writer->modules);
-  writer->row_names = calloc(rows, sizeof *writer->row_names);
-  writer->labels = calloc(rows, sizeof *writer->labels);
-  writer->function_of = calloc(rows, sizeof *writer->function_of);
-  writer->functions = calloc(rows, sizeof *writer->functions);
-  writer->files = calloc(rows, sizeof *writer->files);
-  writer->sources = calloc(rows, sizeof *writer->sources);
-  writer->used = calloc(rows, sizeof *writer->used);
-  writer->first_stack = calloc(rows, sizeof *writer->first_stack);
-  if (!writer->constructs || !writer->modules || !writer->row_names || !writer->labels || !writer->function_of ||
-      !writer->functions || !writer->files || !writer->sources || !writer->used || !writer->first_stack)
-    return ERR_NOMEM;
+  writer->constructs = xcalloc((size_t)writer->lanes.entries + 1, sizeof *writer->constructs);
+  writer->modules = xcalloc((size_t)modules + 1, sizeof *writer->modules);
+  writer->row_names = xcalloc(rows, sizeof *writer->row_names);
+  writer->labels = xcalloc(rows, sizeof *writer->labels);
+  writer->function_of = xcalloc(rows, sizeof *writer->function_of);
+  writer->functions = xcalloc(rows, sizeof *writer->functions);
+  writer->files = xcalloc(rows, sizeof *writer->files);
+  writer->sources = xcalloc(rows, sizeof *writer->sources);
+  writer->used = xcalloc(rows, sizeof *writer->used);
+  writer->first_stack = xcalloc(rows, sizeof *writer->first_stack);
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
     writer->category_names[i] = string_table_add(&writer->strings, timeline_category_name((enum timeline_category)i));
   for (uint32_t i = 0; i < modules; i++)

@@ -1,13 +1,12 @@
 #include "hpcprof-lite/report/exports/lane_marks.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <stdlib.h>
 
 static int add(struct lane_marks *marks, const struct lane_mark *mark)
 {
-  if (!array_reserve(&marks->marks, &marks->room, (size_t)marks->count + 1, sizeof *mark))
-    return ERR_NOMEM;
+  xarray_reserve(&marks->marks, &marks->room, (size_t)marks->count + 1, sizeof *mark);
   marks->marks[marks->count++] = *mark;
   return 0;
 }

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/exports/otf2.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/report/exports/lane_marks.h"
 #include "hpcprof-lite/report/exports/loaded_module.h"
 #include "hpcprof-lite/report/exports/otf2_library.h"
@@ -119,7 +120,7 @@ static char *clean_text(const char *text)
 {
   char *clean = NULL;
   size_t size;
-  FILE *stream = open_memstream(&clean, &size);
+  FILE *stream = xopen_memstream(&clean, &size);
   while (stream && *text)
     text = row_writer_character(stream, text);
   if (stream && !fclose(stream) && clean)
@@ -190,9 +191,7 @@ static int define_constructs(struct writer *writer)
   static const struct construct_entry program = {.kind = DIRECTIVE_PROGRAM, .name = "", .file = ""};
   uint32_t count = writer->lanes.entries;
   const struct construct_entry *entries = count ? writer->report->constructs->entries : &program;
-  const struct construct_entry **first = calloc((size_t)count + 1, sizeof *first); /* [region] */
-  if (!first)
-    return ERR_NOMEM;
+  const struct construct_entry **first = xcalloc((size_t)count + 1, sizeof *first); /* [region] */
   for (uint32_t i = count + !count; i-- > 0;)
     first[entries[i].region] = &entries[i];
   for (uint32_t i = 0; i < count + !count; i++)
@@ -275,9 +274,9 @@ int otf2_write(const struct report *report, const char *directory, char *message
     return ERR_INPUT;
   *message = '\0';
   uint32_t rows = report->tree->count;
-  writer.events = calloc((size_t)report->timeline->lanes_count + 1, sizeof *writer.events);
-  writer.string_of = calloc((size_t)rows + 1, sizeof *writer.string_of);
-  writer.waited_for = calloc((size_t)rows + 1, sizeof *writer.waited_for);
+  writer.events = xcalloc((size_t)report->timeline->lanes_count + 1, sizeof *writer.events);
+  writer.string_of = xcalloc((size_t)rows + 1, sizeof *writer.string_of);
+  writer.waited_for = xcalloc((size_t)rows + 1, sizeof *writer.waited_for);
   int status = timeline_lanes_init(report, &writer.lanes);
   status = writer.events && writer.string_of && writer.waited_for ? status : ERR_NOMEM;
   if (!status) {

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/exports/perfetto.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/report/exports/lane_marks.h"
 #include "hpcprof-lite/report/exports/timeline_lanes.h"
 #include "hpcprof-lite/report/row_writer.h"
@@ -331,10 +332,10 @@ static int write_tracks(struct writer *writer)
   const struct timeline *timeline = writer->report->timeline;
   uint32_t processes = writer->report->profile->processes_count;
   struct tracks tracks = {.writer = writer,
-                          .counts = calloc((size_t)processes + 1, sizeof *tracks.counts),
-                          .pieces = calloc((size_t)processes + 1, sizeof *tracks.pieces),
-                          .works = calloc((size_t)timeline->lanes_count + 1, sizeof *tracks.works),
-                          .ends = calloc((size_t)timeline->lanes_count + 1, sizeof *tracks.ends)};
+                          .counts = xcalloc((size_t)processes + 1, sizeof *tracks.counts),
+                          .pieces = xcalloc((size_t)processes + 1, sizeof *tracks.pieces),
+                          .works = xcalloc((size_t)timeline->lanes_count + 1, sizeof *tracks.works),
+                          .ends = xcalloc((size_t)timeline->lanes_count + 1, sizeof *tracks.ends)};
   int status = tracks.counts && tracks.pieces && tracks.works && tracks.ends ? 0 : ERR_NOMEM;
   if (!status) {
     for (uint32_t i = 0; i < timeline->lanes_count; i++)

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/report/exports/string_table.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ uint32_t string_table_add(struct string_table *table, const char *text)
     number = index_next(&table->index, key, &slot);
   if (number)
     return number - 1;
-  if (!array_reserve(&table->texts, &table->room, (size_t)table->count + 1, sizeof *table->texts) ||
+  if (!xarray_reserve(&table->texts, &table->room, (size_t)table->count + 1, sizeof *table->texts) ||
       !index_add(&table->index, key, table->count + 1)) {
     table->failed = true;
     return 0;

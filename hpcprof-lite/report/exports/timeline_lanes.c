@@ -1,5 +1,7 @@
 #include "hpcprof-lite/report/exports/timeline_lanes.h"
 
+#include "common/xalloc.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,10 +46,8 @@ static int by_pid(const void *a, const void *b, void *context)
 /* Viewers join processes with equal ids: those of several nodes, or before and after an exec. */
 static int number_processes(const struct profile *profile, uint64_t *pids)
 {
-  uint32_t count = profile->processes_count, *sorted = malloc(((size_t)count + 1) * sizeof *sorted);
+  uint32_t count = profile->processes_count, *sorted = xmalloc(((size_t)count + 1) * sizeof *sorted);
   uint64_t unused = 1 << 22; /* Linux has no larger ids */
-  if (!sorted)
-    return ERR_NOMEM;
   for (uint32_t i = 0; i < count; i++) {
     sorted[i] = i;
     unused = profile->processes[i].pid >= unused ? (uint64_t)profile->processes[i].pid + 1 : unused;
@@ -67,9 +67,7 @@ static int map_ids(const struct tree *tree, struct timeline_lanes *lanes)
   for (uint32_t row = 0; row < count; row++)
     most = tree->rows[row].id > most ? tree->rows[row].id : most;
   lanes->ids = most + 1;
-  lanes->row_of = malloc((size_t)lanes->ids * sizeof *lanes->row_of);
-  if (!lanes->row_of)
-    return ERR_NOMEM;
+  lanes->row_of = xmalloc((size_t)lanes->ids * sizeof *lanes->row_of);
   memset(lanes->row_of, 0xff, (size_t)lanes->ids * sizeof *lanes->row_of);
   for (uint32_t row = 0; row < count; row++)
     lanes->row_of[tree->rows[row].id] = row;
@@ -84,10 +82,10 @@ int timeline_lanes_init(const struct report *report, struct timeline_lanes *lane
   for (uint32_t i = 0; i < lanes->entries; i++)
     lanes->depth_max =
         constructs->entries[i].depth > lanes->depth_max ? constructs->entries[i].depth : lanes->depth_max;
-  lanes->order = malloc(((size_t)timeline->lanes_count + 1) * sizeof *lanes->order);
-  lanes->pids = malloc(((size_t)report->profile->processes_count + 1) * sizeof *lanes->pids);
-  lanes->open = malloc(((size_t)lanes->depth_max + 1) * sizeof *lanes->open);
-  lanes->wanted = malloc(((size_t)lanes->depth_max + 1) * sizeof *lanes->wanted);
+  lanes->order = xmalloc(((size_t)timeline->lanes_count + 1) * sizeof *lanes->order);
+  lanes->pids = xmalloc(((size_t)report->profile->processes_count + 1) * sizeof *lanes->pids);
+  lanes->open = xmalloc(((size_t)lanes->depth_max + 1) * sizeof *lanes->open);
+  lanes->wanted = xmalloc(((size_t)lanes->depth_max + 1) * sizeof *lanes->wanted);
   if (!lanes->order || !lanes->pids || !lanes->open || !lanes->wanted || map_ids(report->tree, lanes))
     return ERR_NOMEM;
   for (uint32_t i = 0; i < timeline->lanes_count; i++)

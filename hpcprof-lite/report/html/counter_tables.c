@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/html/counter_tables.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/report/html/html_page.h"
 #include "hpcprof-lite/report/html/html_table.h"
 
@@ -46,9 +47,7 @@ static uint64_t cell_start(const struct counts *counts, uint32_t cell)
 static int add_to_cells(struct counts *counts, struct drawn_counter *counter, const struct timeline_count *count)
 {
   if (!counter->cells)
-    counter->cells = calloc(COUNTER_TABLES_CELLS, sizeof *counter->cells);
-  if (!counter->cells)
-    return ERR_NOMEM;
+    counter->cells = xcalloc(COUNTER_TABLES_CELLS, sizeof *counter->cells);
   uint32_t cell = timeline_cell_at(counts->from_ns, counts->to_ns, COUNTER_TABLES_CELLS, count->start_ns);
   for (; cell < COUNTER_TABLES_CELLS && cell_start(counts, cell) <= count->end_ns; cell++) {
     uint64_t part = model_part(count->value, count->start_ns, count->end_ns, cell_start(counts, cell),

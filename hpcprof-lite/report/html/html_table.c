@@ -1,6 +1,6 @@
 #include "hpcprof-lite/report/html/html_table.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/report/row_writer.h"
 
@@ -66,8 +66,7 @@ static void store_cell(struct html_column *column, uint32_t row, int64_t value)
 static bool widen(struct html_column *column, uint32_t rows, unsigned size)
 {
   struct html_column wide = {.cell_size = size};
-  if (!array_reserve(&wide.cells, &wide.room, (size_t)rows + 1, size))
-    return false;
+  xarray_reserve(&wide.cells, &wide.room, (size_t)rows + 1, size);
   for (uint32_t row = 0; row < rows; row++)
     store_cell(&wide, row, cell_at(column, row));
   free(column->cells);
@@ -83,8 +82,7 @@ static bool set_cell(struct html_column *column, uint32_t row, int64_t value)
   unsigned size = needed_size(value);
   if (size > column->cell_size && !widen(column, row, size))
     return false;
-  if (!array_reserve(&column->cells, &column->room, (size_t)row + 1, column->cell_size))
-    return false;
+  xarray_reserve(&column->cells, &column->room, (size_t)row + 1, column->cell_size);
   store_cell(column, row, value);
   return true;
 }
@@ -121,9 +119,9 @@ static uint32_t string_number(struct html_column *column, const char *text, size
       return found;
   }
   if (column->strings_size + size + 1 > UINT32_MAX ||
-      !array_reserve(&column->strings, &column->strings_room, column->strings_size + size + 1, 1) ||
-      !array_reserve(&column->starts, &column->starts_room, (size_t)column->strings_count + 1,
-                     sizeof *column->starts) ||
+      !xarray_reserve(&column->strings, &column->strings_room, column->strings_size + size + 1, 1) ||
+      !xarray_reserve(&column->starts, &column->starts_room, (size_t)column->strings_count + 1,
+                      sizeof *column->starts) ||
       !index_add(&column->index, key, column->strings_count + 1))
     return 0;
   column->starts[column->strings_count++] = (uint32_t)column->strings_size;
@@ -239,9 +237,7 @@ static bool add_cell(struct html_column *column, uint32_t row, const struct cell
 
 static bool add_column(struct html_table *table, const char *name)
 {
-  if (!array_reserve_zero(&table->columns, &table->columns_room, (size_t)table->columns_count + 1,
-                          sizeof *table->columns))
-    return false;
+  xarray_reserve_zero(&table->columns, &table->columns_room, (size_t)table->columns_count + 1, sizeof *table->columns);
   size_t size;
   char *copy = row_writer_escaped(name, &size);
   table->columns[table->columns_count].name = copy;
@@ -329,7 +325,7 @@ static void find_parents(struct html_table *table)
   struct html_column *parents = whole_numbers(table, "parent_id", true);
   if (!table->rows || !ids || !depths || !parents || depths->maximum >= table->rows)
     return;
-  int64_t *path = malloc(((size_t)depths->maximum + 1) * sizeof *path);
+  int64_t *path = xmalloc(((size_t)depths->maximum + 1) * sizeof *path);
   parents->is_parents = path && parents_follow(ids, depths, parents, table->rows, path);
   free(path);
 }
@@ -365,9 +361,7 @@ static uint64_t encoded(const struct html_column *column, uint32_t row, unsigned
 static char *make_header(const struct html_table *table, size_t *size)
 {
   char *header = NULL;
-  FILE *stream = open_memstream(&header, size);
-  if (!stream)
-    return NULL;
+  FILE *stream = xopen_memstream(&header, size);
   fprintf(stream, "{\"rows\":%" PRIu32 ",\"columns\":[", table->rows);
   for (uint32_t i = 0; i < table->columns_count; i++) {
     const struct html_column *column = &table->columns[i];
@@ -402,7 +396,7 @@ static unsigned char *make_bytes(const struct html_table *table, size_t *size)
   *size = 4 + header_size;
   for (uint32_t i = 0; i < table->columns_count; i++)
     *size += (size_t)table->rows * cell_bytes(&table->columns[i]) + table->columns[i].strings_size;
-  unsigned char *bytes = header ? malloc(*size) : NULL;
+  unsigned char *bytes = header ? xmalloc(*size) : NULL;
   if (!bytes) {
     free(header);
     return NULL;
@@ -443,7 +437,7 @@ int html_table_write_bytes(const void *bytes, size_t size, FILE *stream)
 {
   struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(COMPRESSION);
   size_t bound = compressor ? libdeflate_gzip_compress_bound(compressor, size) : 0;
-  unsigned char *packed = compressor ? malloc(bound) : NULL;
+  unsigned char *packed = compressor ? xmalloc(bound) : NULL;
   size_t packed_size = packed ? libdeflate_gzip_compress(compressor, bytes, size, packed, bound) : 0;
   if (packed_size)
     write_base64(packed, packed_size, stream);

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/report/html/interval_tables.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/construct_tree.h"
 #include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/report/html/counter_tables.h"
@@ -52,7 +52,7 @@ static int count_interval(void *context, const struct timeline_interval *interva
 static int find_end(struct tables *tables)
 {
   const struct timeline *timeline = tables->report->timeline;
-  tables->begun = calloc(BUCKETS, sizeof *tables->begun);
+  tables->begun = xcalloc(BUCKETS, sizeof *tables->begun);
   int status = tables->begun ? 0 : ERR_NOMEM;
   for (uint32_t lane = 0; lane < timeline->lanes_count && !status; lane++)
     status = timeline->each(timeline->source, lane, count_interval, tables);
@@ -75,7 +75,7 @@ static uint32_t state_number(struct tables *tables, const struct state *state)
     found = index_next(&tables->index, key, &slot);
   if (found)
     return found;
-  if (!array_reserve(&tables->states, &tables->states_room, (size_t)tables->states_count + 1, sizeof *state) ||
+  if (!xarray_reserve(&tables->states, &tables->states_room, (size_t)tables->states_count + 1, sizeof *state) ||
       !index_add(&tables->index, key, tables->states_count + 1))
     return 0;
   tables->states[tables->states_count++] = *state;
@@ -225,7 +225,7 @@ int interval_tables_write(const struct report *report, FILE *output)
 {
   struct tables tables = {.report = report, .until_ns = UINT64_MAX};
   find_extent(&tables);
-  tables.counts = calloc((size_t)report->timeline->lanes_count + 1, sizeof *tables.counts);
+  tables.counts = xcalloc((size_t)report->timeline->lanes_count + 1, sizeof *tables.counts);
   int status = tables.counts ? add_intervals(&tables) : ERR_NOMEM;
   if (status == 1)
     status = find_end(&tables);

@@ -3,6 +3,7 @@
  *
  * Context: BATCH.
  */
+#include "common/xalloc.h"
 #include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/text_table.h"
@@ -102,7 +103,7 @@ static struct counted *list_counts(const struct report *report)
   size_t all = 0, at = 0;
   for (uint32_t i = 0; i < report->profile->processes_usable; i++)
     all += report->profile->processes[i].marks.counts_count;
-  struct counted *list = calloc(all + 1, sizeof *list);
+  struct counted *list = xcalloc(all + 1, sizeof *list);
   for (uint32_t i = 0; list && i < report->profile->processes_usable; i++) {
     const struct profile_process *process = &report->profile->processes[i];
     const struct profile_marks *marks = &process->marks;

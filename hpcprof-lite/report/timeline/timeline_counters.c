@@ -1,5 +1,7 @@
 #include "hpcprof-lite/report/timeline/timeline_counters.h"
 
+#include "common/xalloc.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +68,7 @@ static struct series *series_of(struct chart *chart, const struct timeline_count
   struct series *series = &chart->series[count->counter];
   if (!series->cells)
     *series = (struct series){
-        .name = count->name, .event = count->event, .cells = calloc(chart->rows->columns, sizeof *series->cells)};
+        .name = count->name, .event = count->event, .cells = xcalloc(chart->rows->columns, sizeof *series->cells)};
   return series->cells ? series : NULL;
 }
 

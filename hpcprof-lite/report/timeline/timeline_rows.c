@@ -1,5 +1,7 @@
 #include "hpcprof-lite/report/timeline/timeline_rows.h"
 
+#include "common/xalloc.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,12 +97,10 @@ int timeline_rows_read(const struct report *report, uint32_t columns, struct tim
   *rows = (struct timeline_rows){.report = report,
                                  .from_ns = UINT64_MAX,
                                  .columns = columns,
-                                 .rows = calloc((size_t)lanes + 1, sizeof *rows->rows),
-                                 .cells = calloc((size_t)lanes * columns + 1, sizeof *rows->cells),
-                                 .times = calloc((size_t)lanes + 1, sizeof *rows->times),
-                                 .lane_times = calloc((size_t)lanes + 1, sizeof *rows->lane_times)};
-  if (!rows->rows || !rows->cells || !rows->times || !rows->lane_times)
-    return ERR_NOMEM;
+                                 .rows = xcalloc((size_t)lanes + 1, sizeof *rows->rows),
+                                 .cells = xcalloc((size_t)lanes * columns + 1, sizeof *rows->cells),
+                                 .times = xcalloc((size_t)lanes + 1, sizeof *rows->times),
+                                 .lane_times = xcalloc((size_t)lanes + 1, sizeof *rows->lane_times)};
   for (uint32_t i = 0; i < lanes; i++) {
     rows->from_ns = timeline->lanes[i].start_ns < rows->from_ns ? timeline->lanes[i].start_ns : rows->from_ns;
     rows->to_ns = timeline->lanes[i].end_ns > rows->to_ns ? timeline->lanes[i].end_ns : rows->to_ns;

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/views/source/source_blocks.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,16 +98,14 @@ static void select_rows(struct choice *choice)
 
 static struct source_block *add_block(struct source_blocks *blocks)
 {
-  if (!array_reserve(&blocks->blocks, &blocks->room, (size_t)blocks->count + 1, sizeof *blocks->blocks))
-    return NULL;
+  xarray_reserve(&blocks->blocks, &blocks->room, (size_t)blocks->count + 1, sizeof *blocks->blocks);
   blocks->blocks[blocks->count] = (struct source_block){.source = MODEL_NONE, .code = {.module = MODEL_NONE}};
   return &blocks->blocks[blocks->count++];
 }
 
 static int add_shown(struct source_blocks *blocks, uint32_t line, uint32_t row)
 {
-  if (!array_reserve(&blocks->shown, &blocks->shown_room, (size_t)blocks->shown_count + 1, sizeof *blocks->shown))
-    return ERR_NOMEM;
+  xarray_reserve(&blocks->shown, &blocks->shown_room, (size_t)blocks->shown_count + 1, sizeof *blocks->shown);
   blocks->shown[blocks->shown_count++] = (struct source_shown){line, row};
   return 0;
 }
@@ -160,11 +158,11 @@ static int add_plain_files(struct choice *choice)
 int source_blocks_choose(const struct source_request *request, struct source_blocks *blocks)
 {
   struct choice choice = {.request = request, .blocks = blocks};
-  blocks->selected = calloc(blocks->lines.tree.count, sizeof *blocks->selected);
-  choice.rows = calloc(blocks->lines.tree.count, sizeof *choice.rows);
-  choice.matched = calloc((size_t)request->names->functions_count + 1, sizeof *choice.matched);
+  blocks->selected = xcalloc(blocks->lines.tree.count, sizeof *blocks->selected);
+  choice.rows = xcalloc(blocks->lines.tree.count, sizeof *choice.rows);
+  choice.matched = xcalloc((size_t)request->names->functions_count + 1, sizeof *choice.matched);
   bool made = blocks->selected && choice.rows && choice.matched &&
-              array_reserve(&blocks->shown, &blocks->shown_room, 1, sizeof *blocks->shown);
+              xarray_reserve(&blocks->shown, &blocks->shown_room, 1, sizeof *blocks->shown);
   int status = made ? 0 : ERR_NOMEM;
   if (!status) {
     select_rows(&choice);

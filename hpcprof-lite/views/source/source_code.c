@@ -1,5 +1,6 @@
 #include "hpcprof-lite/views/source/source_code.h"
 
+#include "common/xalloc.h"
 #include "hpcprof-lite/symbols/symbols.h"
 
 #include <stdlib.h>
@@ -86,8 +87,8 @@ static void choose(const struct names *names, const struct spent *spent, uint32_
 int source_code_find(const struct source_request *request, struct source_blocks *blocks)
 {
   const struct names *names = request->names;
-  uint32_t rows = blocks->lines.tree.count, *block_of = malloc(rows * sizeof *block_of);
-  struct spent *spent = calloc((size_t)names->addresses_count + 1, sizeof *spent);
+  uint32_t rows = blocks->lines.tree.count, *block_of = xmalloc(rows * sizeof *block_of);
+  struct spent *spent = xcalloc((size_t)names->addresses_count + 1, sizeof *spent);
   int status = block_of && spent ? 0 : ERR_NOMEM;
   if (!status) {
     memset(block_of, 0xff, rows * sizeof *block_of);

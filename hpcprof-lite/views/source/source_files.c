@@ -1,6 +1,6 @@
 #include "hpcprof-lite/views/source/source_files.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/load.h"
 
 #include <stdio.h>
@@ -81,8 +81,8 @@ int source_files_add_directory(struct source_files *files, const char *path)
   if (stat(path, &stats) || !S_ISDIR(stats.st_mode))
     return ERR_INPUT;
   char *real = realpath(path, NULL);
-  if (!real || !array_reserve(&files->directories, &files->directories_room, (size_t)files->directories_count + 1,
-                              sizeof *files->directories)) {
+  if (!real || !xarray_reserve(&files->directories, &files->directories_room, (size_t)files->directories_count + 1,
+                               sizeof *files->directories)) {
     free(real);
     return ERR_NOMEM;
   }
@@ -95,9 +95,7 @@ static int index_lines(struct source_file *file, size_t size)
   uint32_t lines = 0;
   for (size_t i = 0; i < size; i++)
     lines += file->bytes[i] == '\n' || i + 1 == size;
-  file->starts = malloc(((size_t)lines + 1) * sizeof *file->starts);
-  if (!file->starts)
-    return ERR_NOMEM;
+  file->starts = xmalloc(((size_t)lines + 1) * sizeof *file->starts);
   file->starts[0] = 0;
   for (size_t i = 0; i < size; i++)
     if (file->bytes[i] == '\n' || i + 1 == size)
@@ -160,9 +158,7 @@ static int find_file(struct source_files *files, struct source_file *file)
   }
   if (!found)
     return 0;
-  file->found = strdup(found);
-  if (!file->found)
-    return ERR_NOMEM;
+  file->found = xstrdup(found);
   uint64_t changed_ns = (uint64_t)stats.st_mtim.tv_sec * 1000000000 + (uint64_t)stats.st_mtim.tv_nsec;
   file->newer = files->since_ns && changed_ns > files->since_ns;
   return read_found(files, file, &stats);
@@ -175,7 +171,7 @@ int source_files_find(struct source_files *files, const char *path, uint32_t lin
   if (known) {
     *number = (uint32_t)(known - files->files);
   } else {
-    if (!array_reserve(&files->files, &files->room, (size_t)files->count + 1, sizeof *files->files) ||
+    if (!xarray_reserve(&files->files, &files->room, (size_t)files->count + 1, sizeof *files->files) ||
         !index_add(&files->index, path_key(path), files->count + 1))
       return ERR_NOMEM;
     *number = files->count++;

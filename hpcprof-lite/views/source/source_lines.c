@@ -1,6 +1,6 @@
 #include "hpcprof-lite/views/source/source_lines.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +37,8 @@ static uint32_t add_line(struct build *build, const char *file, uint32_t line, c
   if (!known && !plain)
     wanted.file = build->names->functions[owner->function].file;
   uint32_t row = tree_add(&lines->tree, &wanted, NULL);
-  bool made = row != MODEL_NONE && array_reserve_zero(&lines->directives, &build->directives_room, lines->tree.count,
-                                                      sizeof *lines->directives);
+  bool made = row != MODEL_NONE && xarray_reserve_zero(&lines->directives, &build->directives_room, lines->tree.count,
+                                                       sizeof *lines->directives);
   return made ? row : MODEL_NONE;
 }
 
@@ -52,8 +52,8 @@ static uint32_t add_owner(struct build *build, uint32_t line, const struct owner
                             .name = owner->name,
                             .file = ""};
   uint32_t row = tree_add(&build->lines->tree, &wanted, NULL);
-  bool made = row != MODEL_NONE && array_reserve_zero(&build->lines->directives, &build->directives_room,
-                                                      build->lines->tree.count, sizeof *build->lines->directives);
+  bool made = row != MODEL_NONE && xarray_reserve_zero(&build->lines->directives, &build->directives_room,
+                                                       build->lines->tree.count, sizeof *build->lines->directives);
   return made ? row : MODEL_NONE;
 }
 
@@ -133,9 +133,7 @@ static int construct_owner(struct build *build, uint32_t number, struct owner *o
 static int find_owners(struct build *build)
 {
   const struct tree *contexts = build->contexts;
-  build->owners = calloc(contexts->count, sizeof *build->owners);
-  if (!build->owners)
-    return ERR_NOMEM;
+  build->owners = xcalloc(contexts->count, sizeof *build->owners);
   build->owners[0] = (struct owner){MODEL_NONE, contexts->rows[0].name};
   for (uint32_t i = 1; i < contexts->count; i++) {
     const struct tree_row *row = &contexts->rows[i];
@@ -191,9 +189,9 @@ static int find_same(struct build *build)
 {
   const struct names *names = build->names;
   const struct tree *tree = &build->lines->tree;
-  uint32_t count = names->functions_count, *order = calloc((size_t)count + 1, sizeof *order);
-  uint64_t *weight = calloc((size_t)count + 1, sizeof *weight);
-  uint32_t *same = build->lines->same = calloc((size_t)count + 1, sizeof *same);
+  uint32_t count = names->functions_count, *order = xcalloc((size_t)count + 1, sizeof *order);
+  uint64_t *weight = xcalloc((size_t)count + 1, sizeof *weight);
+  uint32_t *same = build->lines->same = xcalloc((size_t)count + 1, sizeof *same);
   int status = order && weight && same ? 0 : ERR_NOMEM;
   for (uint32_t i = 1; i < tree->count && !status; i++)
     if (tree->rows[i].parent && tree->rows[i].function != MODEL_NONE)
@@ -218,9 +216,9 @@ static int name_lines(struct build *build)
 {
   struct source_lines *lines = build->lines;
   const struct tree *tree = &lines->tree;
-  uint32_t *best = malloc(tree->count * sizeof *best); /* [row] the row of that function */
-  lines->function = malloc(tree->count * sizeof *lines->function);
-  lines->name = calloc(tree->count, sizeof *lines->name);
+  uint32_t *best = xmalloc(tree->count * sizeof *best); /* [row] the row of that function */
+  lines->function = xmalloc(tree->count * sizeof *lines->function);
+  lines->name = xcalloc(tree->count, sizeof *lines->name);
   if (!best || !lines->function || !lines->name) {
     free(best);
     return ERR_NOMEM;
@@ -251,9 +249,9 @@ int source_lines_build(const struct profile *profile, struct names *names, const
   struct build build = {.profile = profile, .names = names, .columns = columns, .contexts = contexts, .lines = lines};
   struct tree_order order = {.by = SORT_FILE, .columns = columns};
   *lines = (struct source_lines){0};
-  lines->line_of = calloc(contexts->count, sizeof *lines->line_of);
+  lines->line_of = xcalloc(contexts->count, sizeof *lines->line_of);
   int status = lines->line_of ? tree_init(&lines->tree, contexts->columns, contexts->rows[0].name) : ERR_NOMEM;
-  if (!status && !array_reserve_zero(&lines->directives, &build.directives_room, 1, sizeof *lines->directives))
+  if (!status && !xarray_reserve_zero(&lines->directives, &build.directives_room, 1, sizeof *lines->directives))
     status = ERR_NOMEM;
   if (!status)
     status = add_directives(&build);

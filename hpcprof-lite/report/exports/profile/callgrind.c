@@ -3,7 +3,7 @@
  * The format has no contexts: each row of the tree adds its own cost to its function, and its inclusive cost to the
  * call that leads to it.  A function that is already on the path is written as NAME'2, as Callgrind itself does, so
  * that the inclusive cost of NAME counts no time twice. */
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/report/exports/profile/frame_table.h"
 #include "hpcprof-lite/report/exports/profile/profile_exports.h"
 #include "hpcprof-lite/report/exports/string_table.h"
@@ -92,8 +92,7 @@ static void write_module(struct callgrind *callgrind, const char *field, const s
 static bool write_file(struct callgrind *callgrind, const char *field, const char *path)
 {
   uint32_t file = string_table_add(&callgrind->files, *path ? path : "???");
-  if (!array_reserve_zero(&callgrind->file_named, &callgrind->files_room, (size_t)file + 1, 1))
-    return false;
+  xarray_reserve_zero(&callgrind->file_named, &callgrind->files_room, (size_t)file + 1, 1);
   number(callgrind, field, file + 1);
   name(callgrind, &callgrind->file_named[file], *path ? path : "???");
   putc_unlocked('\n', callgrind->stream);
@@ -179,8 +178,7 @@ static int enter(void *context, const struct walk_row *here)
   struct callgrind *callgrind = context;
   if (!any_of(callgrind, here->incl))
     return 0;
-  if (!array_reserve(&callgrind->places, &callgrind->places_room, (size_t)here->depth + 1, sizeof *callgrind->places))
-    return ERR_NOMEM;
+  xarray_reserve(&callgrind->places, &callgrind->places_room, (size_t)here->depth + 1, sizeof *callgrind->places);
   struct place *place = &callgrind->places[here->depth];
   if (here->row->kind == ROW_LINE && here->depth)
     return write_line(callgrind, here, place - 1);
@@ -252,10 +250,10 @@ int callgrind_write(const struct report *report)
   tree_metrics_init(report, &callgrind.metrics);
   int status = frame_table_init(report, &callgrind.frames);
   size_t frames = (size_t)callgrind.frames.count + 1;
-  callgrind.active = calloc(frames, sizeof *callgrind.active);
-  callgrind.named = calloc(2 * frames, sizeof *callgrind.named);
-  callgrind.costed = calloc(frames, sizeof *callgrind.costed);
-  callgrind.module_named = calloc((size_t)report->profile->catalog.modules_count + 1, sizeof *callgrind.module_named);
+  callgrind.active = xcalloc(frames, sizeof *callgrind.active);
+  callgrind.named = xcalloc(2 * frames, sizeof *callgrind.named);
+  callgrind.costed = xcalloc(frames, sizeof *callgrind.costed);
+  callgrind.module_named = xcalloc((size_t)report->profile->catalog.modules_count + 1, sizeof *callgrind.module_named);
   if (!callgrind.active || !callgrind.named || !callgrind.costed || !callgrind.module_named)
     status = ERR_NOMEM;
   if (!status) {

@@ -1,7 +1,7 @@
 /* Folded stacks: a line for each path, "main;solve;kernel 1200" (https://github.com/brendangregg/FlameGraph). */
+#include "common/xalloc.h"
 #include "hpcprof-lite/report/exports/profile/profile_exports.h"
 
-#include "common/array.h"
 #include "hpcprof-lite/report/exports/profile/tree_walk.h"
 #include "hpcprof-lite/report/row_writer.h"
 
@@ -25,9 +25,7 @@ static bool append(struct folded *folded, size_t at, const char *name, uint32_t 
 {
   char *clean = NULL;
   size_t size = 0;
-  FILE *stream = open_memstream(&clean, &size);
-  if (!stream)
-    return false;
+  FILE *stream = xopen_memstream(&clean, &size);
   if (depth)
     putc_unlocked(';', stream);
   for (const char *c = *name ? name : "(unknown)"; *c;) {
@@ -38,8 +36,8 @@ static bool append(struct folded *folded, size_t at, const char *name, uint32_t 
       c = row_writer_character(stream, c);
     }
   }
-  bool fits = !fclose(stream) && clean && array_reserve(&folded->path, &folded->room, at + size, 1) &&
-              array_reserve(&folded->end, &folded->levels, (size_t)depth + 1, sizeof *folded->end);
+  bool fits = !fclose(stream) && clean && xarray_reserve(&folded->path, &folded->room, at + size, 1) &&
+              xarray_reserve(&folded->end, &folded->levels, (size_t)depth + 1, sizeof *folded->end);
   if (fits) {
     memcpy(folded->path + at, clean, size);
     folded->end[depth] = at + size;

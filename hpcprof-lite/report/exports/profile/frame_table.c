@@ -1,5 +1,7 @@
 #include "hpcprof-lite/report/exports/profile/frame_table.h"
 
+#include "common/xalloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,10 +39,8 @@ static void number_row(const struct tree *tree, uint32_t row, struct frame_table
 int frame_table_init(const struct report *report, struct frame_table *table)
 {
   const struct tree *tree = report->tree;
-  *table = (struct frame_table){.frame_of = calloc((size_t)tree->count + 1, sizeof *table->frame_of),
-                                .first = calloc((size_t)tree->count + 1, sizeof *table->first)};
-  if (!table->frame_of || !table->first)
-    return ERR_NOMEM;
+  *table = (struct frame_table){.frame_of = xcalloc((size_t)tree->count + 1, sizeof *table->frame_of),
+                                .first = xcalloc((size_t)tree->count + 1, sizeof *table->first)};
   for (uint32_t i = 0; i < tree->count; i++)
     if (report->shown[tree->order[i]])
       number_row(tree, tree->order[i], table);

@@ -3,6 +3,7 @@
  *
  * Hatchet takes nodes with equal frames for one node, unless each has a number, _hatchet_nid; it takes all metrics of
  * the root for numbers.  So the root has no number, and only other nodes have file, line and module. */
+#include "common/xalloc.h"
 #include "hpcprof-lite/report/exports/profile/profile_exports.h"
 #include "hpcprof-lite/report/exports/profile/tree_walk.h"
 #include "hpcprof-lite/report/row_writer.h"
@@ -32,18 +33,13 @@ static void write_metrics(const struct hatchet *hatchet, const uint64_t *values,
 static int make_keys(const char *name, char *keys[2])
 {
   for (int inclusive = 0; inclusive < 2; inclusive++) {
-    char *words = NULL;
     size_t size;
-    FILE *stream =
-        asprintf(&words, "%s%s", name, inclusive ? " (inc)" : "") < 0 ? NULL : open_memstream(&keys[inclusive], &size);
-    if (stream) {
-      row_writer_json_string(stream, words);
-      putc(':', stream);
-    }
-    bool made = stream && !fclose(stream) && keys[inclusive];
+    char *words = xasprintf("%s%s", name, inclusive ? " (inc)" : "");
+    FILE *stream = xopen_memstream(&keys[inclusive], &size);
+    row_writer_json_string(stream, words);
+    putc(':', stream);
+    xclose(stream);
     free(words);
-    if (!made)
-      return ERR_NOMEM;
   }
   return 0;
 }

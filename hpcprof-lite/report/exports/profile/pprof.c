@@ -3,9 +3,9 @@
  *
  * Each row with figures of its own is a sample.  A location is a function at a line: that of a row of kind line, or
  * else that where the function is declared.  An inlined function is in one location with the function around it. */
+#include "common/xalloc.h"
 #include "hpcprof-lite/report/exports/profile/profile_exports.h"
 
-#include "common/array.h"
 #include "hpcprof-lite/report/exports/profile/frame_table.h"
 #include "hpcprof-lite/report/exports/profile/protobuf_writer.h"
 #include "hpcprof-lite/report/exports/string_table.h"
@@ -69,9 +69,8 @@ static uint32_t location_number(struct pprof *pprof, const struct location *want
     found = index_next(&pprof->location_index, hash, &slot);
   if (found)
     return found;
-  if (!array_reserve(&pprof->locations, &pprof->locations_room, (size_t)pprof->locations_count + 1,
-                     sizeof *pprof->locations))
-    return 0;
+  xarray_reserve(&pprof->locations, &pprof->locations_room, (size_t)pprof->locations_count + 1,
+                 sizeof *pprof->locations);
   pprof->locations[pprof->locations_count++] = *wanted;
   return index_add(&pprof->location_index, hash, pprof->locations_count) ? pprof->locations_count : 0;
 }
@@ -104,8 +103,7 @@ static void write_sample(struct pprof *pprof, const struct walk_row *here)
 static int enter(void *context, const struct walk_row *here)
 {
   struct pprof *pprof = context;
-  if (!array_reserve(&pprof->levels, &pprof->levels_room, (size_t)here->depth + 1, sizeof *pprof->levels))
-    return ERR_NOMEM;
+  xarray_reserve(&pprof->levels, &pprof->levels_room, (size_t)here->depth + 1, sizeof *pprof->levels);
   struct level *level = &pprof->levels[here->depth], *above = here->depth ? level - 1 : NULL;
   struct location location = {.frame = pprof->frames.frame_of[here->number], .line = here->row->line};
   level->caller = here->depth;
@@ -226,7 +224,7 @@ static int write_strings(struct pprof *pprof)
   for (uint32_t i = 0; i < pprof->strings.count; i++) {
     char *clean = NULL;
     size_t size = 0;
-    FILE *stream = open_memstream(&clean, &size);
+    FILE *stream = xopen_memstream(&clean, &size);
     for (const char *text = pprof->strings.texts[i]; stream && *text;)
       text = row_writer_character(stream, text);
     if (!stream || fclose(stream) || !clean) {
@@ -244,7 +242,7 @@ static int write_strings(struct pprof *pprof)
 static int write_profile(struct pprof *pprof)
 {
   static const struct walk_visitor visitor = {.enter = enter};
-  bool *used = calloc((size_t)pprof->report->profile->catalog.modules_count + 1, sizeof *used);
+  bool *used = xcalloc((size_t)pprof->report->profile->catalog.modules_count + 1, sizeof *used);
   int status = used ? 0 : ERR_NOMEM;
   string(pprof, ""); /* number 0 */
   write_types(pprof);

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/report/exports/profile/protobuf_writer.h"
 
-#include "common/array.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void append(struct protobuf_message *message, const void *bytes, size_t s
 {
   if (!size)
     return;
-  if (!array_reserve(&message->bytes, &message->room, message->size + size, 1)) {
+  if (!xarray_reserve(&message->bytes, &message->room, message->size + size, 1)) {
     message->failed = true;
     return;
   }

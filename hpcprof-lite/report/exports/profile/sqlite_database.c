@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/exports/profile/sqlite_database.h"
 
 #include "common/escape.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/report/exports/loaded_module.h"
 #include "hpcprof-lite/report/exports/profile/sqlite_library.h"
 #include "hpcprof-lite/report/exports/profile/tree_walk.h"
@@ -68,8 +69,8 @@ static void put_name(FILE *stream, const char *name)
 static int begin_table(struct commands *commands, const char *table)
 {
   *commands = (struct commands){0};
-  commands->create_stream = open_memstream(&commands->create, &commands->create_size);
-  commands->insert_stream = open_memstream(&commands->insert, &commands->insert_size);
+  commands->create_stream = xopen_memstream(&commands->create, &commands->create_size);
+  commands->insert_stream = xopen_memstream(&commands->insert, &commands->insert_size);
   if (!commands->create_stream || !commands->insert_stream)
     return ERR_NOMEM;
   fputs("CREATE TABLE ", commands->create_stream);
@@ -232,7 +233,7 @@ static int create_table(struct sqlite_database *database, const char *name, cons
 
 int sqlite_database_add(struct sqlite_database *database, const char *name, const struct table *table)
 {
-  struct adding adding = {database, table, calloc((size_t)table->selected_count + 1, sizeof *adding.clean)};
+  struct adding adding = {database, table, xcalloc((size_t)table->selected_count + 1, sizeof *adding.clean)};
   int status = adding.clean ? create_table(database, name, table) : ERR_NOMEM;
   if (!status && table->each)
     status = table_each(table, take_row, &adding);

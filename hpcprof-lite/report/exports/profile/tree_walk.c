@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/exports/profile/tree_walk.h"
 
 #include "common/utf8.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/report/row_writer.h"
 
 #include <stdlib.h>
@@ -186,8 +187,8 @@ int tree_walk(const struct report *report, const struct tree_metrics *metrics, c
   size_t levels = 1;
   for (uint32_t i = 0; i < report->tree->count; i++)
     levels = report->tree->rows[i].depth + 1 > levels ? report->tree->rows[i].depth + 1 : levels;
-  path.rows = calloc(levels, sizeof *path.rows);
-  path.figures = calloc(levels * 3 * metrics->count, sizeof *path.figures);
+  path.rows = xcalloc(levels, sizeof *path.rows);
+  path.figures = xcalloc(levels * 3 * metrics->count, sizeof *path.figures);
   int status = path.rows && path.figures ? walk(&path) : ERR_NOMEM;
   free(path.rows);
   free(path.figures);

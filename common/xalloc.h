@@ -1,0 +1,42 @@
+/* Memory that is always there: a program that gets none ends.
+ *
+ * A report that lacks a part is wrong, so no caller could do better than to hand the failure up to main().  The
+ * functions have the names of libc's with an x before them, and never return NULL.
+ *
+ * Context: BATCH, any thread, any process.  Of the program only: its modules for other libraries report failures. */
+#ifndef COMMON_XALLOC_H
+#define COMMON_XALLOC_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* What is done before the program ends, by the first thread that gets no memory: message and clean-up.  It is called
+ * in the state in which the memory was missing: locks may be held, and it must not allocate.  It may end
+ * the process itself, with another status.  NULL: nothing. */
+void xalloc_on_failure(void (*failed)(void));
+
+/* Ends the process with status 1, after what xalloc_on_failure() has been given. */
+_Noreturn void xalloc_die(void);
+
+void *xmalloc(size_t size);
+void *xcalloc(size_t count, size_t size);
+void *xrealloc(void *memory, size_t size);
+char *xstrdup(const char *text);
+char *xstrndup(const char *text, size_t length);
+char *xvasprintf(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
+char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A stream whose text is found at *text after xclose(), and is freed by the caller. */
+FILE *xopen_memstream(char **text, size_t *length);
+
+/* Closes such a stream. */
+void xclose(FILE *stream);
+
+/* array_reserve(), array_reserve_zero() (common/array.h); more elements than can be numbered are missing memory, too.
+ */
+bool xarray_reserve(void *array, size_t *room, size_t needed, size_t size);
+bool xarray_reserve_zero(void *array, size_t *room, size_t needed, size_t size);
+
+#endif
