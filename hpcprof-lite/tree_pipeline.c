@@ -267,7 +267,7 @@ static int find_metric(const struct tree_metrics *metrics, const char *word, str
   static const struct {
     const char *name, *heading;
   } headings[] = {{"overhead", "Ovhd%"}, {"lockwait", "Lock%"}, {"idleness", "Idle%"}, {"critical_path", "Crit%"}};
-  struct table table = {.shown = ""};
+  struct table table = {0};
   struct table_column *columns = table_memory(&table, metrics->count * sizeof *columns);
   *choice = (struct column_choice){.column = MODEL_NONE};
   for (uint32_t i = 0; i < metrics->count && columns; i++) {

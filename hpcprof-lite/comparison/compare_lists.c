@@ -88,13 +88,6 @@ bool compare_lists_is_number(const struct table_column *column)
   }
 }
 
-static bool names_key(const char *keys, const char *name)
-{
-  char word[64];
-  snprintf(word, sizeof word, " %.60s ", name);
-  return strstr(keys, word);
-}
-
 /* Adds the columns of a table that the list lacks. */
 static int add_columns(struct compare_list *list, const char *keys, const struct table *table)
 {
@@ -109,11 +102,10 @@ static int add_columns(struct compare_list *list, const char *keys, const struct
       number = list->count++;
       list->columns[number] = *column;
       list->about[number].number = compare_lists_is_number(column);
-      list->about[number].key = names_key(keys, column->name);
+      list->about[number].key = table_names(keys, column->name);
     }
     list->about[number].runs++;
   }
-  list->shown = table->shown;
   return 0;
 }
 
@@ -332,7 +324,7 @@ int compare_lists_metric(struct job *job, struct comparison *comparison)
 {
   struct compare_result *result = &comparison->result;
   struct compare_list *list = &comparison->list;
-  struct table table = {.shown = list->shown};
+  struct table table = {0};
   const struct metric_choice choice = {&table, is_figure, list, false, find(job->options.view)->metric};
   int status = table_add(&table, &(struct schema){list->columns, list->count, NULL}, NULL) ? job_no_memory() : 0;
   if (!status)

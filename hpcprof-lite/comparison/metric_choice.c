@@ -15,7 +15,7 @@ static int unknown(const struct job *job)
 /* Finds the column that fits best among those that can be compared. */
 static int find_fitting(const struct job *job, const struct metric_choice *choice, const char *word, uint32_t *column)
 {
-  struct table figures = {.shown = choice->table->shown};
+  struct table figures = {0};
   struct column_choice found = {.column = MODEL_NONE};
   struct table_column *columns = table_memory(&figures, choice->table->columns_count * sizeof *columns);
   uint32_t count = 0;

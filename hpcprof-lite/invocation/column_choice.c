@@ -92,12 +92,9 @@ static bool is_unpreferred(const struct table *table, uint32_t number, const cha
 /* The place of a column among those that text shows; those that it does not show come after them. */
 static size_t place_of(const struct table *table, uint32_t number)
 {
-  const char *name = table_column(table, number)->name;
-  size_t length = strlen(name);
-  for (const char *at = table->shown; (at = strstr(at, name)); at += length)
-    if ((at == table->shown || at[-1] == ' ') && (!at[length] || at[length] == ' '))
-      return (size_t)(at - table->shown);
-  return strlen(table->shown) + 1 + number;
+  const struct table_column *column = table_column(table, number);
+  size_t rank = column->shown && !table_names(table->hidden, column->name) ? column->shown : UINT8_MAX + 1;
+  return rank * table->columns_count + number;
 }
 
 static void list_names(const struct table *table, const char *word, enum fit fit, bool exclusive, char **names)

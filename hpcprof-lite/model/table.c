@@ -1,5 +1,6 @@
 #include "hpcprof-lite/model/table.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
@@ -27,15 +28,13 @@ int table_add(struct table *table, const struct schema *schema, const void *cont
 
 void *table_own(struct table *table, void *memory)
 {
-  if (memory && xarray_reserve(&table->owned, &table->owned_room, table->owned_count + 1, sizeof *table->owned))
-    return table->owned[table->owned_count++] = memory;
-  free(memory);
-  return NULL;
+  xarray_reserve(&table->owned, &table->owned_room, table->owned_count + 1, sizeof *table->owned);
+  return table->owned[table->owned_count++] = memory;
 }
 
 void *table_memory(struct table *table, size_t size)
 {
-  return table_own(table, xcalloc(1, size ? size : 1));
+  return table_own(table, xcalloc(1, size));
 }
 
 const char *table_name(struct table *table, const char *format, ...)
@@ -52,8 +51,7 @@ struct table *table_further(struct table *table, const char *name)
   while (table->further)
     table = table->further;
   table->further = xcalloc(1, sizeof *table->further);
-  if (table->further)
-    table->further->name = name;
+  table->further->name = name;
   return table->further;
 }
 
@@ -101,6 +99,31 @@ uint32_t table_number(const struct table *table, const char *name)
   return number < table->columns_count ? number : MODEL_NONE;
 }
 
+bool table_names(const char *names, const char *name)
+{
+  size_t length = strlen(name);
+  for (const char *at = names; at && (at = strstr(at, name)); at += length)
+    if ((at == names || at[-1] == ' ') && (!at[length] || at[length] == ' '))
+      return true;
+  return false;
+}
+
+uint32_t table_shown(const struct table *table, uint32_t *numbers)
+{
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < table->columns_count; i++) {
+    const struct table_column *column = table_column(table, i);
+    uint32_t at = count;
+    if (!column->shown || table_names(table->hidden, column->name))
+      continue;
+    for (; at && table_column(table, numbers[at - 1])->shown > column->shown; at--)
+      numbers[at] = numbers[at - 1];
+    numbers[at] = i;
+    count++;
+  }
+  return count;
+}
+
 void table_cells(const struct table *table, const void *row, struct cell *cells)
 {
   for (uint32_t i = 0; i < table->parts_count; i++) {
@@ -133,8 +156,8 @@ static int take_row(void *to, const void *row)
 
 int table_each(const struct table *table, int (*take)(void *to, const struct cell *cells), void *to)
 {
-  struct taker taker = {table, xcalloc((size_t)table->columns_count + 1, sizeof *taker.cells), take, to};
-  int status = taker.cells ? table->each(table->source, take_row, &taker) : ERR_NOMEM;
+  struct taker taker = {table, xcalloc(table->columns_count, sizeof *taker.cells), take, to};
+  int status = table->each(table->source, take_row, &taker);
   free(taker.cells);
   return status;
 }
@@ -163,15 +186,15 @@ double cell_value(const struct cell *cell)
 static int by_value(const struct cell *a, const struct cell *b)
 {
   if (a->kind == CELL_NUMBER && b->kind == CELL_NUMBER && a->decimals == b->decimals)
-    return (a->whole > b->whole) - (a->whole < b->whole);
+    return COMPARE(a->whole, b->whole);
   double x = cell_value(a), y = cell_value(b);
-  return (x > y) - (x < y);
+  return COMPARE(x, y);
 }
 
 static int by_text(const struct cell *a, const struct cell *b)
 {
   if (a->kind == CELL_TEXT && b->kind == CELL_TEXT && a->by_number && b->by_number)
-    return (a->whole > b->whole) - (a->whole < b->whole);
+    return COMPARE(a->whole, b->whole);
   return strcmp(a->kind == CELL_TEXT ? a->text : "", b->kind == CELL_TEXT ? b->text : "");
 }
 
@@ -184,15 +207,6 @@ static const struct table_part *find_part(const struct table *table, uint32_t *c
   return part;
 }
 
-/* Keeps the text of the key of row I. */
-static bool copy_text(struct table_keys *keys, size_t i)
-{
-  struct cell *cell = &keys->cells[i];
-  cell->text = xstrdup(cell->kind == CELL_TEXT ? cell->text : "");
-  keys->copies = i + 1;
-  return cell->text;
-}
-
 int table_keys_init(struct table_keys *keys, const struct table *table, uint32_t column, const void *rows, size_t count,
                     size_t size)
 {
@@ -201,21 +215,21 @@ int table_keys_init(struct table_keys *keys, const struct table *table, uint32_t
   if (column && part->columns[column - 1].type == COLUMN_FILE)
     column--;
   bool file = part->columns[column].type == COLUMN_FILE, passing = part->columns[column].passing;
-  struct cell *cells = xcalloc((size_t)part->count + 1, sizeof *cells);
+  struct cell *cells = xcalloc(part->count, sizeof *cells);
   *keys = (struct table_keys){.type = part->columns[column].type,
-                              .cells = xcalloc(count + 1, sizeof *keys->cells),
-                              .lines = file ? xcalloc(count + 1, sizeof *keys->lines) : NULL};
-  bool fits = cells && keys->cells && (!file || keys->lines);
-  for (size_t i = 0; i < count && fits; i++) {
+                              .cells = xcalloc(count, sizeof *keys->cells),
+                              .lines = file ? xcalloc(count, sizeof *keys->lines) : NULL,
+                              .copies = passing ? count : 0};
+  for (size_t i = 0; i < count; i++) {
     part->fill(part->context, (const char *)rows + i * size, cells);
     keys->cells[i] = cells[column];
     if (file)
       keys->lines[i] = cells[column + 1];
     if (passing)
-      fits = copy_text(keys, i);
+      keys->cells[i].text = xstrdup(cells[column].kind == CELL_TEXT ? cells[column].text : "");
   }
   free(cells);
-  return fits ? 0 : ERR_NOMEM;
+  return 0;
 }
 
 static bool has_number(const struct cell *cell)
@@ -226,19 +240,15 @@ static bool has_number(const struct cell *cell)
 int table_keys_compare(const struct table_keys *keys, size_t a, size_t b)
 {
   const struct cell *x = &keys->cells[a], *y = &keys->cells[b];
-  int order;
   switch (keys->type) {
   case COLUMN_ID:
-    order = !has_number(x) - !has_number(y);
-    return order ? order : by_value(x, y);
+    return !has_number(x) - !has_number(y) ?: by_value(x, y);
   case COLUMN_TEXT:
     return by_text(x, y);
   case COLUMN_FILE:
-    order = by_text(x, y);
-    return order ? order : by_value(&keys->lines[a], &keys->lines[b]);
+    return by_text(x, y) ?: by_value(&keys->lines[a], &keys->lines[b]);
   case COLUMN_MIXED:
-    order = by_text(x, y);
-    return order ? order : by_value(y, x);
+    return by_text(x, y) ?: by_value(y, x);
   default:
     return by_value(y, x);
   }
@@ -256,28 +266,25 @@ void table_keys_release(struct table_keys *keys)
 static int by_key(const void *a, const void *b, void *keys)
 {
   const uint32_t *x = a, *y = b;
-  int order = table_keys_compare(keys, *x, *y);
-  return order ? order : (*x > *y) - (*x < *y);
+  return table_keys_compare(keys, *x, *y) ?: COMPARE(*x, *y);
 }
 
 int table_sort(const struct table *table, uint32_t column, void *rows, size_t count, size_t size)
 {
   struct table_keys keys;
-  uint32_t *order = xcalloc(count + 1, sizeof *order);
-  char *copy = xmalloc(count * size + 1);
-  int status = table_keys_init(&keys, table, column, rows, count, size);
-  if (!order || !copy)
-    status = ERR_NOMEM;
-  for (uint32_t i = 0; i < count && !status; i++)
+  if (!count)
+    return 0;
+  uint32_t *order = xcalloc(count, sizeof *order);
+  char *copy = xmalloc(count * size);
+  table_keys_init(&keys, table, column, rows, count, size);
+  for (uint32_t i = 0; i < count; i++)
     order[i] = i;
-  if (!status && count) {
-    qsort_r(order, count, sizeof *order, by_key, &keys);
-    memcpy(copy, rows, count * size);
-    for (size_t i = 0; i < count; i++)
-      memcpy((char *)rows + i * size, copy + order[i] * size, size);
-  }
+  qsort_r(order, count, sizeof *order, by_key, &keys);
+  memcpy(copy, rows, count * size);
+  for (size_t i = 0; i < count; i++)
+    memcpy((char *)rows + i * size, copy + order[i] * size, size);
   table_keys_release(&keys);
   free(order);
   free(copy);
-  return status;
+  return 0;
 }

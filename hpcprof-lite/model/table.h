@@ -57,6 +57,8 @@ struct table_column {
   bool text_only;   /* not in other formats unless --columns names it */
   bool passing;     /* its text is lost when the next row is filled */
   bool marked;      /* text has room for a mark behind the figure, in its width */
+  uint8_t shown;    /* in text unless --columns names others: these columns come in ascending order, equal ones as they
+                       are declared; 0: not */
   const char *help; /* what it holds, for the manual and the page: a phrase, perhaps with sentences behind it;
                        without the last full stop */
 };
@@ -230,9 +232,9 @@ struct table {
   uint32_t parts_count, columns_count;
   int (*each)(const void *source, table_take *take, void *to); /* gives all rows to `take`, in order */
   const void *source;
-  const char *shown;  /* names of the columns that text shows, in order, separated by spaces */
-  const char *spare;  /* of them, those that text omits, in this order, as long as the last column has too little room;
-                         NULL: none */
+  const char
+      *hidden;       /* names, separated by spaces, of columns that text would show if the run had such figures; NULL */
+  const char *spare; /* columns that text omits, in this order, as long as the last one has too little room; NULL */
   uint8_t rest_least; /* the room that it needs, in a line of 80 columns */
   uint32_t *selected; /* numbers of the columns that formats other than text show, in order */
   uint32_t selected_count;
@@ -264,6 +266,12 @@ const struct table_column *table_column(const struct table *table, uint32_t numb
 /* Selects columns, which may be some of those that are selected, instead of all but those that are in text only.
  * Returns 0 or ERR_NOMEM. */
 int table_select(struct table *table, const uint32_t *columns, uint32_t count);
+
+/* Sets numbers[] to the columns that text shows, in order.  Returns how many these are. */
+uint32_t table_shown(const struct table *table, uint32_t *numbers);
+
+/* Whether a name is one of several that are separated by spaces; names: NULL if there are none. */
+bool table_names(const char *names, const char *name);
 
 /* The number of the column with exactly that name, or MODEL_NONE. */
 uint32_t table_number(const struct table *table, const char *name);

@@ -114,7 +114,6 @@ int advice_view_table(const struct report *report, struct table *table)
   struct filler *filler = table_memory(table, sizeof *filler);
   table->each = each_finding;
   table->source = report;
-  table->shown = "";
   if (!filler)
     return ERR_NOMEM;
   filler->report = report;

@@ -66,7 +66,6 @@ int efficiency_view_table(const struct report *report, struct table *table)
 {
   table->each = each_fact;
   table->source = &report->efficiency;
-  table->shown = "metric value unit gain_s note";
   return table_add(table, &efficiency_view_schema, NULL);
 }
 

@@ -85,7 +85,6 @@ int grains_table(const struct report *report, struct table *table)
   *filling = (struct grain_filling){report, path, problems};
   table->each = each_grain;
   table->source = report;
-  table->shown = "";
   int status = table_add(table, &grains_schema, filling);
   return status ? status : count_columns_add(table, report->profile, COUNTED_GRAINS);
 }
@@ -198,7 +197,6 @@ int grain_groups_table(const struct report *report, struct table *table)
     return ERR_NOMEM;
   table->each = each_group;
   table->source = report;
-  table->shown = "grains exec_s problem_pct exec_median_s exec_longest_s place";
   int status = table_add(table, &grain_groups_schema, report);
   if (!status)
     status = count_columns_add(table, report->profile, COUNTED_GROUPS);

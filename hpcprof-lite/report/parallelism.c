@@ -154,9 +154,7 @@ int parallelism_table(const struct report *report, struct table *table)
   char *place = table_memory(table, PLACE_MAX);
   table->each = each_row;
   table->source = report;
-  table->shown = "work span parallelism critical_path_pct construct";
-  if (report->workspan.executions_known)
-    table->shown = "work span parallelism critical_path_pct executions construct";
+  table->hidden = report->workspan.executions_known ? NULL : "executions";
   if (!place || table_add(table, &parallelism_schema, report))
     return ERR_NOMEM;
   return table_add(table, &place_schema, place);

@@ -41,10 +41,7 @@ int speedup_view_table(const struct report *report, struct table *table)
     simulated |= report->speedup.rows[i].simulated > 0;
   table->each = each_row;
   table->source = report;
-  table->shown = "cores speedup_lower speedup_estimate speedup_upper speedup_burdened speedup_measured";
-  if (simulated)
-    table->shown =
-        "cores speedup_lower speedup_estimate speedup_upper speedup_burdened speedup_simulated speedup_measured";
+  table->hidden = simulated ? NULL : "speedup_simulated";
   return table_add(table, &speedup_schema, report);
 }
 

@@ -155,15 +155,10 @@ static bool takes_rest(const struct text_table *text, uint32_t shown)
 /* Shows the columns that the view shows, but for those for which the terminal is too narrow. */
 static void show_usual(struct text_table *text)
 {
-  size_t length;
-  for (const char *name = text->table.shown; *name; name += length + (name[length] == ' ')) {
-    length = strcspn(name, " ");
-    for (uint32_t i = 0; i < text->table.columns_count; i++) {
-      const struct table_column *column = table_column(&text->table, i);
-      if (strlen(column->name) == length && !memcmp(column->name, name, length) && text->terminal.width >= column->wide)
-        text->shown[text->shown_count++] = i;
-    }
-  }
+  uint32_t count = table_shown(&text->table, text->shown);
+  for (uint32_t i = 0; i < count; i++)
+    if (text->terminal.width >= table_column(&text->table, text->shown[i])->wide)
+      text->shown[text->shown_count++] = text->shown[i];
 }
 
 static void measure(struct text_table *text)
@@ -211,13 +206,12 @@ int text_table_init(struct text_table *text, const struct report *report, table_
 {
   *text = (struct text_table){.report = report};
   terminal_init(&text->terminal, report->stream);
-  int status = make(report, &text->table);
-  text->cells = xcalloc((size_t)text->table.columns_count + 1, sizeof *text->cells);
-  text->shown = xcalloc((size_t)text->table.columns_count + report->chosen_count + 1, sizeof *text->shown);
-  if (status || !text->cells || !text->shown) {
+  if (make(report, &text->table)) {
     failed = true;
     return ERR_NOMEM;
   }
+  text->cells = xcalloc(text->table.columns_count, sizeof *text->cells);
+  text->shown = xcalloc((size_t)text->table.columns_count + report->chosen_count, sizeof *text->shown);
   for (uint32_t i = 0; i < report->chosen_count; i++)
     text->shown[text->shown_count++] = report->chosen[i];
   if (!report->chosen_count)

@@ -54,9 +54,6 @@ int threads_table(const struct report *report, struct table *table)
   char pauses[PROFILE_PAUSES_MAX];
   table->each = each_thread;
   table->source = report;
-  table->shown =
-      "thread samples idle_samples lockwait_samples dropped partial work_s overhead_s lockwait_s idle_s cpu_s "
-      "wall_s blocked_s";
   int status = table_add(table, &threads_schema, report);
   if (!status && profile_pauses(report->profile, true, pauses, sizeof pauses))
     status = table_add(table, &paused_schema, report);

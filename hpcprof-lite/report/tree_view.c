@@ -113,13 +113,11 @@ static int add_events(const struct report *report, struct table *table)
       return ERR_NOMEM;
   }
   for (uint32_t i = 0; i < shown; i++)
-    events[2 * columns->events_count + i] = (struct table_column){shares[i],
-                                                                  columns->columns[columns->events[i]].name,
-                                                                  COLUMN_PERCENT,
-                                                                  FORM_SIGNED_SHARE,
-                                                                  .width = 8,
-                                                                  .text_only = true,
-                                                                  .help = "share of the event"};
+    events[2 * columns->events_count + i] =
+        (struct table_column){shares[i],         columns->columns[columns->events[i]].name,
+                              COLUMN_PERCENT,    FORM_SIGNED_SHARE,
+                              .width = 8,        .shown = 4,
+                              .text_only = true, .help = "share of the event"};
   return table_add(table, &(struct schema){events, count, fill_events}, report);
 }
 
@@ -299,17 +297,14 @@ static int add_rest(const struct report *report, struct table *table)
   return status;
 }
 
-/* The columns that text shows: without those that are 0 in all rows, if there are rows. */
-static const char *shown_columns(const struct report *report, struct table *table)
+/* The columns that are 0 in all rows, if there are rows. */
+static const char *empty_columns(const struct report *report, struct table *table)
 {
-  struct tree_figures shown = {
-      .overhead = true, .lockwait = true, .idleness = true, .critical = true, .events = events_shown(report->columns)};
-  if (report->tree)
-    shown = tree_view_figures(report->tree, report->columns);
-  return table_name(table, "incl_s incl_pct self_s self_pct%s%s%s%s%s%s name", shown.overhead ? " ovhd_pct" : "",
-                    shown.lockwait ? " lock_pct" : "", shown.idleness ? " abs_idleness_pct rel_idleness_pct" : "",
-                    shown.critical ? " crit_pct" : "", shown.events > 0 ? " event1_pct" : "",
-                    shown.events > 1 ? " event2_pct" : "");
+  if (!report->tree)
+    return NULL;
+  struct tree_figures any = tree_view_figures(report->tree, report->columns);
+  return table_name(table, "%s%s%s%s", any.overhead ? "" : "ovhd_pct ", any.lockwait ? "" : "lock_pct ",
+                    any.idleness ? "" : "abs_idleness_pct rel_idleness_pct ", any.critical ? "" : "crit_pct");
 }
 
 int tree_view_table(const struct report *report, struct table *table)
@@ -317,9 +312,7 @@ int tree_view_table(const struct report *report, struct table *table)
   enum { NAMES_LEAST = 30 };
   const struct tree_columns *columns = report->columns;
   struct figures *figures = table_memory(table, sizeof *figures);
-  table->shown = shown_columns(report, table);
-  if (!figures || !table->shown)
-    return ERR_NOMEM;
+  table->hidden = empty_columns(report, table);
   figures->report = report;
   for (uint32_t i = 0; i < report->profile->processes_usable; i++)
     figures->unsampled |= profile_unsampled(&report->profile->processes[i]);
@@ -343,7 +336,7 @@ int tree_view_table(const struct report *report, struct table *table)
 int tree_view_path_table(const struct report *report, struct table *table)
 {
   enum { NAMES_LEAST = 16 };
-  table->shown = "incl_s incl_pct self_s self_pct name";
+  table->hidden = "abs_idleness_pct rel_idleness_pct event1_pct event2_pct";
   table->spare = "self_pct incl_pct";
   table->rest_least = NAMES_LEAST;
   int status = table_add(table, &tree_view_schema, report);

@@ -44,9 +44,7 @@ int whatif_view_table(const struct report *report, struct table *table)
 {
   table->each = each_row;
   table->source = report;
-  table->shown = "span span_reduction_pct parallelism factor selector";
-  if (report->whatif.replayed)
-    table->shown = "span span_error span_reduction_pct parallelism factor selector";
+  table->hidden = report->whatif.replayed ? NULL : "span_error";
   return table_add(table, &whatif_schema, report);
 }
 

@@ -30,11 +30,11 @@ static void fill_second(const void *context, const void *from, struct cell *cell
   *cell = cell_count(row->line);
 }
 
-static const struct table_column first[] = {{.name = "id", .type = COLUMN_ID},
-                                            {.name = "count", .type = COLUMN_COUNT},
+static const struct table_column first[] = {{.name = "id", .type = COLUMN_ID, .shown = 2},
+                                            {.name = "count", .type = COLUMN_COUNT, .shown = 2},
                                             {.name = "ratio", .type = COLUMN_RATIO}};
-static const struct table_column second[] = {{.name = "name", .type = COLUMN_TEXT, .text_only = true},
-                                             {.name = "file", .type = COLUMN_FILE},
+static const struct table_column second[] = {{.name = "name", .type = COLUMN_TEXT, .text_only = true, .shown = 3},
+                                             {.name = "file", .type = COLUMN_FILE, .shown = 1},
                                              {.name = "line", .type = COLUMN_COUNT}};
 static const struct schema first_schema = SCHEMA(first, fill_first), second_schema = SCHEMA(second, fill_second);
 
@@ -113,9 +113,25 @@ static void parts_without_selected_columns_are_not_filled(void **state)
   table_release(&table);
 }
 
+static void text_shows_columns_by_rank(void **state)
+{
+  struct table table;
+  unsigned filled;
+  uint32_t numbers[6];
+  (void)state;
+  init(&table, &filled);
+  const uint32_t all[] = {4, 0, 1, 3}, some[] = {4, 1};
+  assert_int_equal(table_shown(&table, numbers), 4);
+  assert_memory_equal(numbers, all, sizeof all);
+  table.hidden = "names id name";
+  assert_int_equal(table_shown(&table, numbers), 2);
+  assert_memory_equal(numbers, some, sizeof some);
+  table_release(&table);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_sorted),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_sorted), cmocka_unit_test(text_shows_columns_by_rank),
                                      cmocka_unit_test(parts_without_selected_columns_are_not_filled)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

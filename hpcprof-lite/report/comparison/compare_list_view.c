@@ -122,7 +122,6 @@ int compare_list_view_table(const struct report *report, struct table *table)
   struct filling *filling = table_memory(table, sizeof *filling);
   table->each = each_row;
   table->source = report;
-  table->shown = list->shown;
   if (!filling)
     return ERR_NOMEM;
   filling->report = report;

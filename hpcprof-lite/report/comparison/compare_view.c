@@ -181,7 +181,6 @@ int compare_view_summary_table(const struct report *report, struct table *table)
 {
   table->each = each_fact;
   table->source = report;
-  table->shown = "";
   int status = table_add(table, &fact_schema, NULL);
   return status ? status : compare_cells_add(table, figure_of_fact, report);
 }

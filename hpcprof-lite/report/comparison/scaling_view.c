@@ -374,7 +374,6 @@ int scaling_view_table(const struct report *report, struct table *table)
   struct filler *filler = table_memory(table, sizeof *filler);
   table->each = each_row;
   table->source = report;
-  table->shown = "";
   if (!filler)
     return ERR_NOMEM;
   filler->report = report;

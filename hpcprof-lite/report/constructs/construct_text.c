@@ -56,6 +56,7 @@ int construct_text_add(struct table *table, const char *heading, table_fill *fil
   if (!column)
     return ERR_NOMEM;
   *column = (struct table_column){.name = "construct",
+                                  .shown = 9,
                                   .heading = heading,
                                   .type = COLUMN_TEXT,
                                   .form = FORM_REST,

@@ -41,7 +41,6 @@ int overheads_table(const struct report *report, struct table *table)
   const struct construct_filling *filling = construct_text_filling(report, table);
   table->each = each_row;
   table->source = report;
-  table->shown = "total_s useful_s sync_pct imbalance_pct limited_parallelism_pct management_pct gain_s construct";
   int status = filling ? table_add(table, &overheads_schema, filling) : ERR_NOMEM;
   return status ? status : construct_text_add(table, "Region", fill_construct, filling);
 }

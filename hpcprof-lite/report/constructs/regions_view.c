@@ -159,14 +159,12 @@ static int add_parts(const struct report *report, const struct schema *schema, e
 int regions_table(const struct report *report, struct table *table)
 {
   table->each = each_region;
-  table->shown = "exec_s inside_s exit_barrier_s task_s before_s after_s gain_s count construct";
   return add_parts(report, &regions_schema, COUNTED_LINES, table);
 }
 
 int region_tree_table(const struct report *report, struct table *table)
 {
   table->each = each_entry;
-  table->shown = "incl_s excl_s exit_barrier_s task_s before_s after_s gain_s count construct";
   return add_parts(report, &region_tree_schema, COUNTED_TREE_LINES, table);
 }
 

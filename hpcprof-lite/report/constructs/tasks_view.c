@@ -54,7 +54,6 @@ int tasks_table(const struct report *report, struct table *table)
   const struct construct_filling *filling = construct_text_filling(report, table);
   table->each = each_row;
   table->source = report;
-  table->shown = "exec_s instances exec_mean_s exec_p50_s exec_p90_s exec_max_s elsewhere_pct construct";
   int status = filling ? table_add(table, &tasks_schema, filling) : ERR_NOMEM;
   if (!status)
     status = construct_text_add(table, "Construct", fill_construct, filling);

@@ -37,8 +37,7 @@ int marks_view_table(const struct report *report, struct table *table)
 {
   table->each = each_mark;
   table->source = report;
-  table->shown =
-      report->profile->processes_usable > 1 ? "start_s time thread process name" : "start_s time thread name";
+  table->hidden = report->profile->processes_usable > 1 ? NULL : "process";
   return table_add(table, &marks_schema, report);
 }
 
@@ -159,7 +158,6 @@ int user_counters_table(const struct report *report, struct table *table)
 {
   table->each = each_count;
   table->source = report;
-  table->shown = "values sum min mean max threads sum_min sum_max counter";
   return table_add(table, &user_counters_schema, NULL);
 }
 

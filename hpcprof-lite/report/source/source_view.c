@@ -98,7 +98,6 @@ int source_view_table(const struct report *report, struct table *table)
   struct table_column *events = table_memory(table, columns->events_count * sizeof *events);
   table->each = each_line;
   table->source = report;
-  table->shown = "work_s overhead_s lockwait_s idleness_s critical_path line text";
   if (!events)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < columns->events_count; i++) {

@@ -233,6 +233,5 @@ int summary_facts_table(const struct report *report, struct table *table)
 {
   table->each = each_fact;
   table->source = report;
-  table->shown = "section item value unit note";
   return table_add(table, &summary_facts_schema, report);
 }

@@ -132,7 +132,6 @@ int timeline_table(const struct report *report, struct table *table)
   bool counted = false;
   table->each = each_event;
   table->source = report;
-  table->shown = "";
   int status = table_add(table, &timeline_schema, report);
   if (!status && report->timeline)
     status = timeline_counters_any(report, &counted);

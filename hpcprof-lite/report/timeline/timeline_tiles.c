@@ -80,7 +80,6 @@ static int read_rows(const struct report *report, struct table *table, struct ti
 int timeline_tiles_table(const struct report *report, struct table *table)
 {
   table->each = each_tile;
-  table->shown = "";
   int status = table_add(table, &timeline_tiles_schema, report);
   if (status || !report->timeline)
     return status;
