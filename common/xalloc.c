@@ -84,7 +84,7 @@ void xclose(FILE *stream)
     xalloc_die();
 }
 
-bool xarray_reserve(void *array, size_t *room, size_t needed, size_t size)
+bool xarray_grow(void *array, size_t *room, size_t needed, size_t size)
 {
   if (!array_reserve(array, room, needed, size))
     xalloc_die();

@@ -36,7 +36,12 @@ void xclose(FILE *stream);
 
 /* array_reserve(), array_reserve_zero() (common/array.h); more elements than can be numbered are missing memory, too.
  */
-bool xarray_reserve(void *array, size_t *room, size_t needed, size_t size);
+bool xarray_grow(void *array, size_t *room, size_t needed, size_t size);
 bool xarray_reserve_zero(void *array, size_t *room, size_t needed, size_t size);
+
+static inline bool xarray_reserve(void *array, size_t *room, size_t needed, size_t size)
+{
+  return needed <= *room || xarray_grow(array, room, needed, size);
+}
 
 #endif

@@ -128,7 +128,8 @@ void table_cells(const struct table *table, const void *row, struct cell *cells)
 {
   for (uint32_t i = 0; i < table->parts_count; i++) {
     const struct table_part *part = &table->parts[i];
-    part->fill(part->context, row, cells);
+    if (part->used)
+      part->fill(part->context, row, cells);
     cells += part->count;
   }
 }
@@ -143,14 +144,8 @@ struct taker {
 
 static int take_row(void *to, const void *row)
 {
-  struct taker *taker = to;
-  struct cell *cells = taker->cells;
-  for (uint32_t i = 0; i < taker->table->parts_count; i++) {
-    const struct table_part *part = &taker->table->parts[i];
-    if (part->used)
-      part->fill(part->context, row, cells);
-    cells += part->count;
-  }
+  const struct taker *taker = to;
+  table_cells(taker->table, row, taker->cells);
   return taker->take(taker->to, taker->cells);
 }
 

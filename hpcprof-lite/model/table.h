@@ -276,7 +276,8 @@ bool table_names(const char *names, const char *name);
 /* The number of the column with exactly that name, or MODEL_NONE. */
 uint32_t table_number(const struct table *table, const char *name);
 
-/* Fills the cells of a row: as many as the table has columns. */
+/* Fills the cells of a row, as many as the table has columns; those of parts without a selected column stay as they
+ * are. */
 void table_cells(const struct table *table, const void *row, struct cell *cells);
 
 /* Gives the cells of all rows to `take`; those of parts without a selected column are empty.  Returns 0, ERR_NOMEM, or

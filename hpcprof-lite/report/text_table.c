@@ -134,49 +134,50 @@ static const char *heading_of(const struct table_column *column)
   return column->heading ? column->heading : column->name;
 }
 
-/* The width of a column that is shown.  Headings of chosen columns do not touch the one before; others are cut. */
-static unsigned width_of(const struct text_table *text, uint32_t shown)
+/* The width of a column, which is the first one or not.  Headings of chosen columns do not touch the one before; others
+ * are cut. */
+static unsigned width_of(const struct text_table *text, const struct table_column *column, bool first)
 {
-  const struct table_column *column = table_column(&text->table, text->shown[shown]);
-  unsigned heading = (unsigned)strlen(heading_of(column)) + (column->width == 0 || shown > 0), width = column->width;
+  unsigned heading = (unsigned)strlen(heading_of(column)) + (column->width == 0 || !first), width = column->width;
   if (!width)
     width = table_is_text(column) ? TEXT_WIDTH : NUMBER_WIDTH;
   bool wider = heading > width && !table_is_text(column) && (!column->width || text->report->chosen_count);
   return wider ? heading : width;
 }
 
-/* Whether a column takes the rest of the line: text, as the last one. */
-static bool takes_rest(const struct text_table *text, uint32_t shown)
-{
-  const struct table_column *column = table_column(&text->table, text->shown[shown]);
-  return shown + 1 == text->shown_count && (column->form >= FORM_REST || table_is_text(column));
-}
-
-/* Shows the columns that the view shows, but for those for which the terminal is too narrow. */
-static void show_usual(struct text_table *text)
-{
-  uint32_t count = table_shown(&text->table, text->shown);
-  for (uint32_t i = 0; i < count; i++)
-    if (text->terminal.width >= table_column(&text->table, text->shown[i])->wide)
-      text->shown[text->shown_count++] = text->shown[i];
-}
-
 static void measure(struct text_table *text)
 {
   text->rest_at = 0;
-  for (uint32_t i = 0; i < text->shown_count; i++)
-    text->rest_at += takes_rest(text, i) ? 2 : width_of(text, i);
+  for (uint32_t i = 0; i < text->columns_count; i++) {
+    struct text_column *shown = &text->columns[i];
+    const struct table_column *column = shown->column;
+    shown->rest = i + 1 == text->columns_count && (column->form >= FORM_REST || table_is_text(column));
+    shown->width = shown->rest ? 2 : width_of(text, column, i == 0);
+    text->rest_at += shown->width;
+  }
+}
+
+/* Shows those columns, but for those for which the terminal is too narrow unless they were chosen. */
+static void show(struct text_table *text, const uint32_t *numbers, uint32_t count, bool chosen)
+{
+  text->columns = xcalloc(count, sizeof *text->columns);
+  for (uint32_t i = 0; i < count; i++) {
+    const struct table_column *column = table_column(&text->table, numbers[i]);
+    if (chosen || text->terminal.width >= column->wide)
+      text->columns[text->columns_count++] = (struct text_column){.number = numbers[i], .column = column};
+  }
+  measure(text);
 }
 
 /* Omits the column with that name, if it is shown. */
 static void omit(struct text_table *text, const char *name, size_t length)
 {
-  for (uint32_t i = 0; i < text->shown_count; i++) {
-    const char *shown = table_column(&text->table, text->shown[i])->name;
+  for (uint32_t i = 0; i < text->columns_count; i++) {
+    const char *shown = text->columns[i].column->name;
     if (strlen(shown) != length || memcmp(shown, name, length) != 0)
       continue;
-    memmove(&text->shown[i], &text->shown[i + 1], (text->shown_count - i - 1) * sizeof *text->shown);
-    text->shown_count--;
+    memmove(&text->columns[i], &text->columns[i + 1], (text->columns_count - i - 1) * sizeof *text->columns);
+    text->columns_count--;
     text->omitted++;
     measure(text);
   }
@@ -211,14 +212,16 @@ int text_table_init(struct text_table *text, const struct report *report, table_
     return ERR_NOMEM;
   }
   text->cells = xcalloc(text->table.columns_count, sizeof *text->cells);
-  text->shown = xcalloc((size_t)text->table.columns_count + report->chosen_count, sizeof *text->shown);
-  for (uint32_t i = 0; i < report->chosen_count; i++)
-    text->shown[text->shown_count++] = report->chosen[i];
-  if (!report->chosen_count)
-    show_usual(text);
-  measure(text);
-  if (!report->chosen_count)
+  uint32_t *usual = xcalloc(text->table.columns_count, sizeof *usual), count = table_shown(&text->table, usual);
+  if (report->chosen_count) {
+    show(text, report->chosen, report->chosen_count, true);
+    table_select(&text->table, report->chosen, report->chosen_count); /* others are not computed */
+  } else {
+    show(text, usual, count, false);
+    table_select(&text->table, usual, count);
     omit_spare(text);
+  }
+  free(usual);
   return 0;
 }
 
@@ -226,13 +229,13 @@ void text_table_release(struct text_table *text)
 {
   table_release(&text->table);
   free(text->cells);
-  free(text->shown);
+  free(text->columns);
 }
 
 bool text_table_shows(const struct text_table *text, const char *name)
 {
-  for (uint32_t i = 0; i < text->shown_count; i++)
-    if (!strcmp(table_column(&text->table, text->shown[i])->name, name))
+  for (uint32_t i = 0; i < text->columns_count; i++)
+    if (!strcmp(text->columns[i].column->name, name))
       return true;
   return false;
 }
@@ -241,17 +244,17 @@ void text_table_heading(const struct text_table *text)
 {
   char line[TERMINAL_TEXT_MAX];
   size_t length = 0;
-  for (uint32_t i = 0; i < text->shown_count && length < sizeof line; i++) {
-    const struct table_column *column = table_column(&text->table, text->shown[i]);
+  for (uint32_t i = 0; i < text->columns_count && length < sizeof line; i++) {
+    const struct table_column *column = text->columns[i].column;
     char *at = line + length, fitted[TERMINAL_TEXT_MAX];
     size_t room = sizeof line - length;
-    if (takes_rest(text, i))
+    if (text->columns[i].rest)
       length += (size_t)snprintf(at, room, "  %s", heading_of(column));
     else if (table_is_text(column))
-      length += (size_t)snprintf(at, room, "  %-*s", (int)width_of(text, i) - 2, heading_of(column));
+      length += (size_t)snprintf(at, room, "  %-*s", (int)text->columns[i].width - 2, heading_of(column));
     else {
       const char *space = i ? " " : "", *mark = column->marked ? " " : "";
-      unsigned width = width_of(text, i) - (unsigned)(strlen(space) + strlen(mark));
+      unsigned width = text->columns[i].width - (unsigned)(strlen(space) + strlen(mark));
       terminal_fit(&text->terminal, heading_of(column), width, fitted);
       length += (size_t)snprintf(at, room, "%s%*s%s", space, (int)width, fitted, mark);
     }
@@ -267,6 +270,12 @@ void text_table_heading(const struct text_table *text)
 unsigned text_table_room(const struct text_table *text, unsigned indent)
 {
   return terminal_room(&text->terminal, text->rest_at + indent);
+}
+
+static void put_spaces(FILE *stream, unsigned count)
+{
+  while (count--)
+    putc_unlocked(' ', stream);
 }
 
 /* Prints the last column: a place without its function where there is no room for both. */
@@ -289,11 +298,14 @@ static void print_rest(const struct text_table *text, enum column_form form, con
       form > FORM_REST ? terminal_cut : terminal_fit;
   unsigned used = shorten(&text->terminal, whole, width, fitted);
   unsigned more = *aside ? terminal_fit(&text->terminal, aside, ASIDE_MAX, beside) : 0;
-  fprintf(stream, "%s%*s%s%s", start, (int)indent, "", before, fitted);
+  fputs_unlocked(start, stream);
+  put_spaces(stream, indent);
+  fputs_unlocked(before, stream);
+  fputs_unlocked(fitted, stream);
   if (more && used + 2 + more <= width)
     fprintf(stream, "%*s%s%s%s", (int)(width - used - more), "", terminal_dim(&text->terminal), beside,
             terminal_plain(&text->terminal));
-  putc('\n', stream);
+  putc_unlocked('\n', stream);
 }
 
 /* Prints text in a column that is not the last one, behind spaces.  Returns how many follow. */
@@ -313,40 +325,43 @@ void text_table_row_beside(struct text_table *text, const void *row, unsigned in
 {
   FILE *stream = text->report->stream;
   unsigned spaces = 0; /* before the next text: none end a line */
-  assert(row && text->cells && text->shown);
+  assert(row && text->cells && text->columns);
   table_cells(&text->table, row, text->cells);
-  for (uint32_t i = 0; i < text->shown_count; i++) {
-    const struct table_column *column = table_column(&text->table, text->shown[i]);
-    const struct cell *cell = &text->cells[text->shown[i]];
+  for (uint32_t i = 0; i < text->columns_count; i++) {
+    const struct text_column *shown = &text->columns[i];
+    const struct table_column *column = shown->column;
+    const struct cell *cell = &text->cells[shown->number];
     char figure[TEXT_TABLE_FIGURE];
-    if (takes_rest(text, i)) {
+    if (shown->rest) {
       if (column->form < FORM_REST) { /* only names are indented */
         indent = 0;
         before = aside = "";
       }
       if (cell->kind != CELL_TEXT && !*before)
         continue;
-      fprintf(stream, "%*s", (int)spaces, "");
+      put_spaces(stream, spaces);
       print_rest(text, column->form, cell, indent, before, aside);
       return;
     }
     if (table_is_text(column)) {
-      spaces = print_text(text, width_of(text, i), cell, spaces);
+      spaces = print_text(text, shown->width, cell, spaces);
       continue;
     }
     text_table_figure(text, column, cell, figure);
-    spaces += width_of(text, i) - column->marked;
-    if (*figure) { /* a space also stands before one that is too long */
-      fprintf(stream, "%*s%*s", i > 0, "", (int)spaces - (i > 0), figure);
+    spaces += shown->width - column->marked;
+    if (*figure) {
+      size_t length = strlen(figure);
+      put_spaces(stream, spaces > length ? spaces - (unsigned)length : i > 0); /* also before one that is too long */
+      fputs_unlocked(figure, stream);
       spaces = 0;
     }
     if (column->marked && cell->mark)
-      putc(cell->mark, stream);
+      putc_unlocked(cell->mark, stream);
     else
       spaces += column->marked;
     text->marked |= column->marked && cell->mark;
   }
-  putc('\n', stream);
+  putc_unlocked('\n', stream);
 }
 
 void text_table_row_below(struct text_table *text, const void *row, unsigned indent, const char *before)

@@ -11,12 +11,20 @@
 
 enum { TEXT_TABLE_FIGURE = 32 }; /* bytes of a figure in a column of 31 or less */
 
+/* A column that is shown. */
+struct text_column {
+  uint32_t number; /* in the table */
+  const struct table_column *column;
+  unsigned width;
+  bool rest; /* it takes the rest of the line: text, as the last one */
+};
+
 struct text_table {
   const struct report *report;
   struct terminal terminal;
   struct table table;
-  uint32_t *shown; /* numbers of the columns, in order */
-  uint32_t shown_count;
+  struct text_column *columns; /* in order */
+  uint32_t columns_count;
   struct cell *cells; /* of the row that was filled last */
   unsigned decimals;  /* of seconds */
   bool plain;         /* its headings are no categories of time */
