@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/construct_records.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/counts/construct_counts.h"
 
@@ -63,11 +64,11 @@ struct build {
 
 /* ---- nodes ---- */
 
-/* Finds or adds a node; MODEL_NONE without memory. */
+/* Finds or adds a node. */
 static uint32_t add_node(struct build *build, const struct construct_node *node)
 {
   uint32_t added = construct_times_add(build->times, &build->index, node);
-  if (added == MODEL_NONE || added < build->depths_count)
+  if (added < build->depths_count)
     return added;
   xarray_reserve(&build->depths, &build->depths_room, (size_t)added + 1, sizeof *build->depths);
   build->depths[build->depths_count++] = added ? build->depths[node->parent] + 1 : 0;
@@ -94,7 +95,7 @@ static uint32_t directive_of(struct build *build, const struct format_construct 
 }
 
 /* Puts a record below a node, or where the same construct is already open. */
-static int place_below(struct build *build, struct at at, uint32_t parent)
+static void place_below(struct build *build, struct at at, uint32_t parent)
 {
   const struct format_construct *record = &build->threads[at.thread].records[at.record];
   struct place *place = &build->threads[at.thread].places[at.record];
@@ -104,19 +105,19 @@ static int place_below(struct build *build, struct at at, uint32_t parent)
   place->left_out = record->kind == DIRECTIVE_PROGRAM || record->kind >= CONSTRUCT_KINDS;
   if (place->left_out) {
     build->faults[FAULT_KIND]++;
-    return 0;
+    return;
   }
   uint32_t directive = directive_of(build, record);
   for (uint32_t up = parent; up; up = nodes[up].parent)
     if (nodes[up].kind == record->kind && nodes[up].directive == directive) {
       place->node = up;
       place->top = true;
-      return 0;
+      return;
     }
   if (build->depths[parent] >= DEPTH_MAX) {
     place->left_out = true;
     build->faults[FAULT_DEPTH]++;
-    return 0;
+    return;
   }
   place->node =
       add_node(build, &(struct construct_node){.parent = parent,
@@ -124,7 +125,6 @@ static int place_below(struct build *build, struct at at, uint32_t parent)
                                                .directive = directive,
                                                .in_wait = record->flags & FORMAT_CONSTRUCT_IN_WAIT && !place->top,
                                                .context = MODEL_NONE});
-  return place->node == MODEL_NONE ? ERR_NOMEM : 0;
 }
 
 /* Fills in the record that a link names; false if it does not exist or is another construct. */
@@ -138,30 +138,27 @@ static bool link_target(struct build *build, const struct format_construct *reco
   return to->kind == record->kind && to->directive == record->directive;
 }
 
-static int push(struct build *build, struct at at)
+static void push(struct build *build, struct at at)
 {
   xarray_reserve(&build->stack, &build->stack_room, build->stack_count + 1, sizeof at);
   build->stack[build->stack_count++] = at;
-  return 0;
 }
 
 /* Places each record of a circle outside all others, wherever the circle was entered: `last` is the one to enter
  * last. */
-static int break_circle(struct build *build, struct at last)
+static void break_circle(struct build *build, struct at last)
 {
   struct at at;
-  int status;
   do {
     at = build->stack[--build->stack_count];
     build->faults[FAULT_CYCLE]++;
     build->threads[at.thread].places[at.record].top = true;
-    status = place_below(build, at, 0);
-  } while (!status && (at.thread != last.thread || at.record != last.record));
-  return status;
+    place_below(build, at, 0);
+  } while (at.thread != last.thread || at.record != last.record);
 }
 
 /* Places the record on top of the stack, or pushes the one that it depends on. */
-static int place_top(struct build *build)
+static void place_top(struct build *build)
 {
   struct at at = build->stack[build->stack_count - 1], to = {at.thread, 0};
   struct thread *thread = &build->threads[at.thread];
@@ -180,34 +177,23 @@ static int place_top(struct build *build)
   }
   if (read_is_link(record) && !linked) {
     build->stack_count--;
-    return place_below(build, at, 0);
+    place_below(build, at, 0);
+    return;
   }
   const struct place *target = &build->threads[to.thread].places[to.record];
-  if (target->state == UNSEEN)
-    return push(build, to);
-  if (target->state == VISITING)
-    return break_circle(build, to);
-  build->stack_count--;
-  if (!linked)
-    return place_below(build, at, target->node);
-  place->state = PLACED;
-  place->node = target->node;
-  place->left_out = target->left_out;
-  return 0;
-}
-
-static int place_all(struct build *build)
-{
-  int status = 0;
-  for (uint32_t i = 0; i < build->process->threads_count; i++)
-    for (uint32_t j = 1; j < build->threads[i].count && !status; j++) {
-      if (build->threads[i].places[j].state != UNSEEN)
-        continue;
-      status = push(build, (struct at){i, j});
-      while (!status && build->stack_count)
-        status = place_top(build);
-    }
-  return status;
+  if (target->state == UNSEEN) {
+    push(build, to);
+  } else if (target->state == VISITING) {
+    break_circle(build, to);
+  } else if (!linked) {
+    build->stack_count--;
+    place_below(build, at, target->node);
+  } else {
+    build->stack_count--;
+    place->state = PLACED;
+    place->node = target->node;
+    place->left_out = target->left_out;
+  }
 }
 
 /* ---- figures ---- */
@@ -289,12 +275,12 @@ static void set_masters(struct thread *thread)
 }
 
 /* Adds the rows of a thread.  Children have larger numbers than their parents. */
-static int add_rows(struct build *build, uint32_t position)
+static void add_rows(struct build *build, uint32_t position)
 {
   struct thread *thread = &build->threads[position];
   struct construct_times *times = build->times;
   uint32_t first = times->rows_count;
-  struct construct_figures *figures = xcalloc((size_t)thread->count + 1, sizeof *figures);
+  struct construct_figures *figures = xcalloc(thread->count, sizeof *figures);
   if (times->counts)
     sum_counts(build, thread, &times->counts[first]);
   set_masters(thread);
@@ -318,11 +304,10 @@ static int add_rows(struct build *build, uint32_t position)
         (struct construct_row){.node = thread->places[i].node, .thread = position, .figures = figures[i]};
   }
   free(figures);
-  return 0;
 }
 
 /* Notes where the constructs of a thread were met, unless an earlier thread has met them. */
-static int add_places(struct build *build, uint32_t position, bool *met)
+static void add_places(struct build *build, uint32_t position, bool *met)
 {
   const struct thread *thread = &build->threads[position];
   struct construct_places *found = build->found;
@@ -334,7 +319,6 @@ static int add_places(struct build *build, uint32_t position, bool *met)
     found->places[found->count++] = (struct construct_place){node, position, thread->records[i].node};
     met[node] = true;
   }
-  return 0;
 }
 
 /* ---- tasks ---- */
@@ -378,52 +362,44 @@ static bool makes_tasks(const struct profile_workspan *workspan, uint32_t direct
          workspan->directives[directive].kind == DIRECTIVE_TASKLOOP;
 }
 
-/* Finds or adds the tasks of a directive; row_of[directive] is their number + 1.  NULL without memory. */
+/* Finds or adds the tasks of a directive; row_of[directive] is their number + 1. */
 static struct construct_tasks *tasks_of(struct build *build, uint32_t directive, uint32_t *row_of,
                                         struct task_sums **sums)
 {
   struct construct_times *times = build->times;
   if (!row_of[directive]) {
     size_t needed = (size_t)times->tasks_count + 1;
-    struct construct_tasks *tasks = xrealloc(times->tasks, needed * sizeof *tasks);
-    if (tasks)
-      times->tasks = tasks;
-    struct task_sums *more = tasks ? xrealloc(*sums, needed * sizeof *more) : NULL;
-    if (!more)
-      return NULL;
-    *sums = more;
-    more[times->tasks_count] = (struct task_sums){0};
-    tasks[times->tasks_count] =
+    times->tasks = xrealloc(times->tasks, needed * sizeof *times->tasks);
+    *sums = xrealloc(*sums, needed * sizeof **sums);
+    (*sums)[times->tasks_count] = (struct task_sums){0};
+    times->tasks[times->tasks_count] =
         (struct construct_tasks){.directive = directive, .tick_ns = build->process->workspan.tick_ns};
     row_of[directive] = ++times->tasks_count;
   }
   return &times->tasks[row_of[directive] - 1];
 }
 
-static int read_all_tasks(struct build *build)
+static void read_all_tasks(struct build *build)
 {
   const struct profile_process *process = build->process;
   struct construct_times *times = build->times;
   uint32_t *row_of = xcalloc((size_t)process->workspan.directives_count + 1, sizeof *row_of);
   struct task_sums *sums = NULL;
-  int status = row_of ? 0 : ERR_NOMEM;
-  for (uint32_t i = 0; i < process->threads_count && !status; i++) {
+  for (uint32_t i = 0; i < process->threads_count; i++) {
     uint32_t count;
     struct format_tasks *tasks =
         read_table(build->file, process->threads[i].index, FORMAT_TASKS, build->problems, &count);
-    status = tasks ? 0 : ERR_NOMEM;
-    for (uint32_t j = 0; j < count && !status; j++) {
-      bool valid = makes_tasks(&process->workspan, tasks[j].directive);
-      struct construct_tasks *into = valid ? tasks_of(build, tasks[j].directive, row_of, &sums) : NULL;
-      build->faults[FAULT_CONTEXT] += !valid;
-      if (into)
-        add_tasks(build, &tasks[j], into, &sums[row_of[tasks[j].directive] - 1]);
-      else if (valid)
-        status = ERR_NOMEM;
+    for (uint32_t j = 0; j < count; j++) {
+      if (!makes_tasks(&process->workspan, tasks[j].directive)) {
+        build->faults[FAULT_CONTEXT]++;
+        continue;
+      }
+      struct construct_tasks *into = tasks_of(build, tasks[j].directive, row_of, &sums);
+      add_tasks(build, &tasks[j], into, &sums[row_of[tasks[j].directive] - 1]);
     }
     free(tasks);
   }
-  for (uint32_t i = 0; i < times->tasks_count && !status; i++) {
+  for (uint32_t i = 0; i < times->tasks_count; i++) {
     struct construct_tasks *tasks = &times->tasks[i];
     uint64_t waited = sums[i].started_at - sums[i].created_at;
     tasks->waits_known = tasks->started && tasks->started == tasks->created && waited < UINT64_MAX / 2 && !tasks->cut;
@@ -431,7 +407,6 @@ static int read_all_tasks(struct build *build)
   }
   free(row_of);
   free(sums);
-  return status;
 }
 
 /* ---- all ---- */
@@ -478,98 +453,92 @@ static void add_open_interval(struct build *build, uint32_t position)
 }
 
 /* Reads what a thread has counted.  Its constructs without a record of counts have counted nothing. */
-static int load_counts(struct build *build, struct thread *thread, uint32_t index)
+static void load_counts(struct build *build, struct thread *thread, uint32_t index)
 {
   size_t size = (2 * build->counters + 1) * sizeof *thread->counts;
   uint32_t count;
   if (!build->counters)
-    return 0;
+    return;
   uint64_t *stored = read_table(build->file, index, FORMAT_COUNTS, build->problems, &count);
-  int status = stored ? 0 : ERR_NOMEM;
-  thread->counts = status || !count ? NULL : xcalloc((size_t)thread->count + 1, size);
-  if (thread->counts) {
-    memcpy(thread->counts, stored, (count < thread->count ? count : thread->count) * size);
+  if (count) {
+    thread->counts = xcalloc((size_t)thread->count + 1, size);
+    memcpy(thread->counts, stored, MIN(count, thread->count) * size);
     construct_counts_divide(thread->records, thread->count, build->counters, thread->counts);
-  } else if (count) {
-    status = ERR_NOMEM;
   }
   free(stored);
-  return status;
 }
 
 /* Sets the names of what is counted. */
-static int load_counters(struct build *build)
+static void load_counters(struct build *build)
 {
   const char *names[COUNTERS_MAX];
   struct counter_names *counters = &build->times->counters;
   build->counters = read_counters(build->file, names);
-  for (unsigned i = 0; i < build->counters; i++) {
-    uint32_t number = counter_names_add(counters, names[i]);
-    if (number == MODEL_NONE)
-      return ERR_NOMEM;
-    if (number < i) /* twice the same: damaged */
+  for (unsigned i = 0; i < build->counters; i++)
+    if (counter_names_add(counters, names[i]) < i) /* twice the same: damaged */
       build->counters = counters->count = 0;
-  }
   if (read_replaced(build->file)) /* of a part of the run they are not known */
     build->counters = 0;
-  return 0;
 }
 
-/* Reads the records of all threads; *all receives their number. */
-static int load(struct build *build, size_t *all)
+/* Reads the records of all threads.  Returns their number. */
+static size_t load(struct build *build)
 {
   const struct profile_process *process = build->process;
-  *all = 0;
+  size_t all = 0;
+  build->threads = xcalloc(process->threads_count, sizeof *build->threads);
   for (uint32_t i = 0; i < process->threads_count; i++) {
     struct thread *thread = &build->threads[i];
     const struct profile_thread *record = &process->threads[i];
     thread->records = read_table(build->file, record->index, FORMAT_CONSTRUCTS, build->problems, &thread->count);
-    if (!thread->records)
-      return ERR_NOMEM;
-    if (thread->count > RECORDS_MAX - *all) {
+    if (thread->count > RECORDS_MAX - all) {
       problems_add(build->problems, "%s: thread %u: more constructs than any run has: left out", process->path,
                    record->index);
       thread->count = 0;
     }
-    *all += thread->count;
+    all += thread->count;
     thread->places = xcalloc((size_t)thread->count + 1, sizeof *thread->places);
     if (thread->count)
       thread->places[0].state = PLACED; /* what is outside all constructs is node 0 */
   }
   for (uint32_t i = 0; i < process->threads_count && !read_replaced(build->file); i++)
     add_open_interval(build, i); /* those of a part contain it */
-  int status = load_counters(build);
-  for (uint32_t i = 0; i < process->threads_count && !status; i++)
-    status = load_counts(build, &build->threads[i], process->threads[i].index);
-  return status;
+  load_counters(build);
+  for (uint32_t i = 0; i < process->threads_count; i++)
+    load_counts(build, &build->threads[i], process->threads[i].index);
+  return all;
 }
 
-/* Makes room for a row of each record. */
-static int reserve_rows(struct construct_times *times, size_t records, bool counted)
+/* Finds the nodes of all records. */
+static void place_all(struct build *build)
 {
-  times->rows = xmalloc((records + 1) * sizeof *times->rows);
-  times->counts = counted ? xmalloc((records + 1) * sizeof *times->counts) : NULL;
-  return times->rows && (times->counts || !counted) ? 0 : ERR_NOMEM;
+  add_node(build, &construct_outside);
+  for (uint32_t i = 0; i < build->process->threads_count; i++)
+    for (uint32_t j = 1; j < build->threads[i].count; j++) {
+      if (build->threads[i].places[j].state != UNSEEN)
+        continue;
+      push(build, (struct at){i, j});
+      while (build->stack_count)
+        place_top(build);
+    }
 }
 
-static int build_times(struct build *build, size_t records)
+/* Fills in the times of `records` constructs of all threads. */
+static void build_times(struct build *build, size_t records)
 {
-  int status = reserve_rows(build->times, records, build->counters > 0);
-  if (!status)
-    status = add_node(build, &construct_outside) == MODEL_NONE ? ERR_NOMEM : place_all(build);
-  bool *met = status ? NULL : xcalloc((size_t)build->times->nodes_count + 1, sizeof *met);
-  status = met ? 0 : ERR_NOMEM;
-  for (uint32_t i = 0; i < build->process->threads_count && !status; i++) {
-    status = add_rows(build, i);
-    if (!status)
-      status = add_places(build, i, met);
+  struct construct_times *times = build->times;
+  times->rows = xmalloc(records * sizeof *times->rows);
+  times->counts = build->counters ? xmalloc(records * sizeof *times->counts) : NULL;
+  place_all(build);
+  bool *met = xcalloc(times->nodes_count, sizeof *met);
+  for (uint32_t i = 0; i < build->process->threads_count; i++) {
+    add_rows(build, i);
+    add_places(build, i, met);
   }
   free(met);
-  if (!status) {
-    construct_times_set_counts(build->times);
-    construct_times_join_rows(build->times);
-  }
-  return status ? status : read_all_tasks(build);
+  construct_times_set_counts(times);
+  construct_times_join_rows(times);
+  read_all_tasks(build);
 }
 
 static void report_faults(const struct build *build)
@@ -582,7 +551,7 @@ static void report_faults(const struct build *build)
 
 static void release(struct build *build)
 {
-  for (uint32_t i = 0; build->threads && i < build->process->threads_count; i++) {
+  for (uint32_t i = 0; i < build->process->threads_count; i++) {
     free(build->threads[i].records);
     free(build->threads[i].counts);
     free(build->threads[i].places);
@@ -593,26 +562,19 @@ static void release(struct build *build)
   index_release(&build->index);
 }
 
-int construct_records_read(struct read_file *file, struct profile_process *process, struct problems *problems,
-                           struct construct_places *places)
+void construct_records_read(struct read_file *file, struct profile_process *process, struct problems *problems,
+                            struct construct_places *places)
 {
-  struct build build = {.file = file,
-                        .process = process,
-                        .times = &process->constructs,
-                        .problems = problems,
-                        .found = places,
-                        .threads = xcalloc((size_t)process->threads_count + 1, sizeof *build.threads)};
-  size_t all = 0;
-  int status = build.threads ? load(&build, &all) : ERR_NOMEM;
-  bool timed = process->workspan.tick_ns > 0;
-  if (!status && all && !timed)
+  struct build build = {
+      .file = file, .process = process, .times = &process->constructs, .problems = problems, .found = places};
+  size_t all = load(&build);
+  if (all && process->workspan.tick_ns > 0)
+    build_times(&build, all);
+  else if (all)
     problems_add(problems, "%s: the rate of the time-stamp counter is not known: times of constructs are left out",
                  process->path);
-  if (!status && all && timed)
-    status = build_times(&build, all);
   report_faults(&build);
   release(&build);
-  return status;
 }
 
 /* ---- the records of a process that has been merged ---- */
@@ -626,41 +588,36 @@ void construct_record_map_release(struct construct_record_map *map)
   *map = (struct construct_record_map){0};
 }
 
-/* Sets of_run[] to the nodes of the run that equal those of the process; of one that is not there, to its parent's. */
-static int find_in_run(const struct build *build, const struct construct_times *run, uint32_t *of_run)
+/* Sets of_run[] to the nodes of the run that equal those of the process; if one is not there, to its parent's. */
+static void find_in_run(const struct build *build, const struct construct_times *run, uint32_t *of_run)
 {
   struct construct_times copy = {0};
   struct index index = {0};
-  int status = 0;
-  for (uint32_t i = 0; i < run->nodes_count && !status; i++)
-    status = construct_times_add(&copy, &index, &run->nodes[i]) == MODEL_NONE ? ERR_NOMEM : 0;
-  for (uint32_t i = 1; i < build->times->nodes_count && !status; i++) {
+  for (uint32_t i = 0; i < run->nodes_count; i++)
+    construct_times_add(&copy, &index, &run->nodes[i]);
+  for (uint32_t i = 1; i < build->times->nodes_count; i++) {
     struct construct_node node = build->times->nodes[i];
     node.parent = of_run[node.parent];
     node.directive = build->process->directive_map[node.directive];
     uint32_t found = construct_times_add(&copy, &index, &node);
     of_run[i] = found < run->nodes_count ? found : node.parent;
-    status = found == MODEL_NONE ? ERR_NOMEM : 0;
   }
   construct_times_release(&copy);
   index_release(&index);
-  return status;
 }
 
-static int fill_map(const struct build *build, const struct construct_times *run, struct construct_record_map *map)
+static void fill_map(const struct build *build, const struct construct_times *run, struct construct_record_map *map)
 {
-  uint32_t *of_run = xcalloc((size_t)build->times->nodes_count + 1, sizeof *of_run);
-  int status = of_run ? find_in_run(build, run, of_run) : ERR_NOMEM;
-  for (uint32_t i = 0; i < map->threads && !status; i++) {
+  uint32_t *of_run = xcalloc(build->times->nodes_count, sizeof *of_run);
+  find_in_run(build, run, of_run);
+  for (uint32_t i = 0; i < map->threads; i++) {
     const struct thread *thread = &build->threads[i];
     map->nodes[i] = xcalloc((size_t)thread->count + 1, sizeof **map->nodes);
-    status = map->nodes[i] ? 0 : ERR_NOMEM;
-    map->counts[i] = status ? 0 : thread->count;
-    for (uint32_t j = 1; j < map->counts[i]; j++)
+    map->counts[i] = thread->count;
+    for (uint32_t j = 1; j < thread->count; j++)
       map->nodes[i][j] = of_run[thread->places[j].node];
   }
   free(of_run);
-  return status;
 }
 
 int construct_records_map(struct read_file *file, const struct profile_process *process,
@@ -668,22 +625,16 @@ int construct_records_map(struct read_file *file, const struct profile_process *
 {
   struct problems ignored = {0};
   struct construct_times times = {0};
-  struct build build = {.file = file,
-                        .process = process,
-                        .times = &times,
-                        .problems = &ignored,
-                        .threads = xcalloc((size_t)process->threads_count + 1, sizeof *build.threads)};
-  size_t all = 0;
-  *map = (struct construct_record_map){.nodes = xcalloc((size_t)process->threads_count + 1, sizeof *map->nodes),
-                                       .counts = xcalloc((size_t)process->threads_count + 1, sizeof *map->counts),
+  struct build build = {.file = file, .process = process, .times = &times, .problems = &ignored};
+  *map = (struct construct_record_map){.nodes = xcalloc(process->threads_count, sizeof *map->nodes),
+                                       .counts = xcalloc(process->threads_count, sizeof *map->counts),
                                        .threads = process->threads_count};
-  int status = build.threads && map->nodes && map->counts ? load(&build, &all) : ERR_NOMEM;
-  if (!status)
-    status = add_node(&build, &construct_outside) == MODEL_NONE ? ERR_NOMEM : place_all(&build);
-  if (!status && run->nodes_count && process->directive_map)
-    status = fill_map(&build, run, map);
+  load(&build);
+  place_all(&build);
+  if (run->nodes_count && process->directive_map)
+    fill_map(&build, run, map);
   release(&build);
   construct_times_release(&times);
   problems_release(&ignored);
-  return status;
+  return 0;
 }

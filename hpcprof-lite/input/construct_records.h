@@ -26,9 +26,9 @@ struct construct_places {
 };
 
 /* Fills in process->constructs, whose directives are those of process->workspan.  Without records of constructs it
- * stays empty.  Sets *places, which the caller has set to zero.  Returns 0 or ERR_NOMEM. */
-int construct_records_read(struct read_file *file, struct profile_process *process, struct problems *problems,
-                           struct construct_places *places);
+ * stays empty.  Sets *places, which the caller has set to zero. */
+void construct_records_read(struct read_file *file, struct profile_process *process, struct problems *problems,
+                            struct construct_places *places);
 
 /* The records of the threads of a process as nodes of the run's constructs. */
 struct construct_record_map {
@@ -37,8 +37,8 @@ struct construct_record_map {
   uint32_t threads;
 };
 
-/* Finds the nodes of all records of a process that has been merged into a run.  Returns 0 or ERR_NOMEM;
- * construct_record_map_release() in either case. */
+/* Finds the nodes of all records of a process that has been merged into a run, for construct_record_map_release().
+ * Returns 0. */
 int construct_records_map(struct read_file *file, const struct profile_process *process,
                           const struct construct_times *run, struct construct_record_map *map);
 void construct_record_map_release(struct construct_record_map *map);

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/exact_waits.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/index.h"
 
@@ -25,7 +26,7 @@ struct places {
   struct index index;
 };
 
-/* Finds or adds a place.  Returns MODEL_NONE without memory. */
+/* Finds or adds a place. */
 static uint32_t place_of(struct places *places, const struct format_wait *wait)
 {
   uint64_t key = index_hash(index_hash(index_hash(1, wait->kind), wait->module), wait->offset);
@@ -35,21 +36,16 @@ static uint32_t place_of(struct places *places, const struct format_wait *wait)
     if (place->kind == wait->kind && place->module == wait->module && place->offset == wait->offset)
       return i - 1;
   }
-  if (!xarray_reserve(&places->all, &places->room, (size_t)places->count + 1, sizeof *places->all) ||
-      !index_add(&places->index, key, places->count + 1))
-    return MODEL_NONE;
+  xarray_reserve(&places->all, &places->room, (size_t)places->count + 1, sizeof *places->all);
+  index_add(&places->index, key, places->count + 1);
   places->all[places->count] = (struct place){.kind = wait->kind, .module = wait->module, .offset = wait->offset};
   return places->count++;
 }
 
-static double larger(double a, double b)
-{
-  return a > b ? a : b;
-}
-
+/* Saturates at what no run lasts, also where the amount is not a number. */
 static uint64_t to_ns(double ns)
 {
-  return ns < 0 ? 0 : ns < 1e19 ? (uint64_t)(ns + 0.5) : UINT64_MAX;
+  return ns < 1e19 ? model_rounded(ns) : UINT64_MAX;
 }
 
 /* Whether a parallel region was open when the process was killed. */
@@ -111,7 +107,7 @@ double exact_waits_runtime_ns(const struct format_wait *waits, uint32_t count, d
 {
   double runtime_ns = 0;
   for (uint32_t i = 0; i < count; i++)
-    runtime_ns += larger(0, (double)waits[i].runtime * tick_ns - (double)waits[i].tool_ns);
+    runtime_ns += MAX(0, (double)waits[i].runtime * tick_ns - (double)waits[i].tool_ns);
   return runtime_ns;
 }
 
@@ -131,43 +127,46 @@ static double unsampled_part(const struct profile_thread *record)
   return record->cpu_ns < record->wall_ns ? (double)record->cpu_ns / (double)record->wall_ns : 1;
 }
 
-static int open_thread(struct read_file *file, const struct profile_process *process, uint32_t position,
-                       struct problems *problems, struct places *places, struct exact_waits_thread *thread)
+/* The part of the runtime's own work in a thread's waits that can be that. */
+static double runtime_part(const struct read_file *file, const struct profile_process *process,
+                           const struct profile_thread *record, double runtime_ns)
+{
+  if (read_replaced(file))
+    return 1;
+  if (profile_unsampled(process))
+    return unsampled_part(record);
+  return exact_waits_runtime_part(record, runtime_ns);
+}
+
+static void open_thread(struct read_file *file, const struct profile_process *process, uint32_t position,
+                        struct problems *problems, struct places *places, struct exact_waits_thread *thread)
 {
   const struct profile_thread *record = &process->threads[position];
   uint32_t count;
   double tick_ns = process->workspan.tick_ns;
   struct format_wait *waits = read_table(file, record->index, FORMAT_WAITS, problems, &count);
-  int status = waits ? 0 : ERR_NOMEM;
   if (count > waits_max - places->waits) {
     problems_add(problems, "%s: thread %u: more waiting places than any run has: left out", process->path,
                  record->index);
     count = 0;
   }
   places->waits += count;
-  thread->waits = status ? NULL : xcalloc((size_t)count + 1, sizeof *thread->waits);
+  thread->waits = xcalloc(count, sizeof *thread->waits);
+  thread->count = count;
   thread->timed = count && tick_ns > 0;
   thread->openmp = record->flags & THREAD_OPENMP;
-  if (!status)
-    add_open_intervals(file, process, waits, count);
-  double runtime_ns = exact_waits_runtime_ns(waits, count, tick_ns);
-  double part = read_replaced(file)          ? 1
-                : profile_unsampled(process) ? unsampled_part(record)
-                                             : exact_waits_runtime_part(record, runtime_ns); /* of the whole run */
-  for (; thread->waits && thread->count < count && !status; thread->count++) {
-    const struct format_wait *wait = &waits[thread->count];
-    struct exact_wait *to = &thread->waits[thread->count];
+  add_open_intervals(file, process, waits, count);
+  double part = runtime_part(file, process, record, exact_waits_runtime_ns(waits, count, tick_ns));
+  for (uint32_t i = 0; i < count; i++) {
+    const struct format_wait *wait = &waits[i];
+    struct exact_wait *to = &thread->waits[i];
     uint32_t place = place_of(places, wait);
-    if (place == MODEL_NONE) {
-      status = ERR_NOMEM;
-      break;
-    }
-    double own_ns = (double)wait->runtime * tick_ns - (double)wait->tool_ns, tool_ns = larger(0, -own_ns);
-    own_ns = larger(0, own_ns);
+    double own_ns = (double)wait->runtime * tick_ns - (double)wait->tool_ns, tool_ns = MAX(0, -own_ns);
+    own_ns = MAX(0, own_ns);
     *to = (struct exact_wait){.place = place,
                               .node = wait->node,
                               .lock = wait->kind == FORMAT_WAIT_LOCK,
-                              .idle_ns = to_ns(larger(0, (double)wait->idle * tick_ns - tool_ns) + (1 - part) * own_ns),
+                              .idle_ns = to_ns(MAX(0, (double)wait->idle * tick_ns - tool_ns) + (1 - part) * own_ns),
                               .runtime_ns = to_ns(part * own_ns)};
     places->all[place].idle_ns += (double)to->idle_ns;
     places->all[place].shared_ns += thread->openmp ? (double)wait->shared_ns : 0;
@@ -175,7 +174,6 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
     *sum = model_sum(*sum, to->idle_ns);
   }
   free(waits);
-  return status || !thread->waits ? ERR_NOMEM : 0;
 }
 
 /* The baseline's idleness outside places. */
@@ -217,23 +215,19 @@ static uint64_t sampling_period(const struct read_file *file)
 static double factor_of(double amount_ns, double shared_ns, uint64_t period_ns)
 {
   double samples = period_ns ? shared_ns / (double)period_ns : 1;
-  double most = 1 + 1 / sqrt(samples > 1 ? samples : 1);
+  double most = 1 + 1 / sqrt(MAX(samples, 1));
   double exact = shared_ns > 0 ? amount_ns / shared_ns : 0;
-  return exact < most ? exact : most;
+  return MIN(exact, most);
 }
 
 /* Sets the factors, and what is charged without samples. */
-static int distribute(const struct profile_process *process, enum profile_baseline baseline,
-                      const struct places *places, uint64_t period_ns, struct exact_waits *waits)
+static void distribute(const struct profile_process *process, enum profile_baseline baseline,
+                       const struct places *places, uint64_t period_ns, struct exact_waits *waits)
 {
   bool known = process->workspan.tick_ns > 0; /* else it was killed before it had stored the counter's rate */
   double per_busy = 0, in_use = 0;
-  double *unseen = xcalloc((size_t)places->count + 1, sizeof *unseen); /* [place] the part charged without samples */
-  waits->factors = xcalloc((size_t)places->count + 1, sizeof *waits->factors);
-  if (!waits->factors || !unseen) {
-    free(unseen);
-    return ERR_NOMEM;
-  }
+  double *unseen = xcalloc(places->count, sizeof *unseen); /* [place] the part charged without samples */
+  waits->factors = xcalloc(places->count, sizeof *waits->factors);
   struct outside outside = find_outside(process, baseline);
   for (uint32_t i = 0; i < places->count; i++) {
     const struct place *place = &places->all[i];
@@ -258,30 +252,26 @@ static int distribute(const struct profile_process *process, enum profile_baseli
   waits->spare = per_busy > 0 ? outside.spare_ns / per_busy : 0;
   double missing_ns = weight > 0 ? outside.missing_ns - waits->missing * weight : outside.missing_ns;
   waits->unseen_ns = to_ns(missing_ns + (per_busy > 0 ? 0 : outside.spare_ns));
-  return 0;
 }
 
-int exact_waits_open(struct read_file *file, const struct profile_process *process, enum profile_baseline baseline,
-                     struct problems *problems, struct exact_waits *waits)
+void exact_waits_open(struct read_file *file, const struct profile_process *process, enum profile_baseline baseline,
+                      struct problems *problems, struct exact_waits *waits)
 {
   struct places places = {0};
-  *waits = (struct exact_waits){.threads = xcalloc((size_t)process->threads_count + 1, sizeof *waits->threads),
+  *waits = (struct exact_waits){.threads = xcalloc(process->threads_count, sizeof *waits->threads),
                                 .threads_count = process->threads_count,
                                 .counted = baseline == BASELINE_CORE && process->cpus < process->threads_max,
                                 .baseline = process->threads_max};
-  int status = waits->threads ? 0 : ERR_NOMEM;
-  for (uint32_t i = 0; i < process->threads_count && !status; i++)
-    status = open_thread(file, process, i, problems, &places, &waits->threads[i]);
-  if (!status)
-    status = distribute(process, baseline, &places, sampling_period(file), waits);
+  for (uint32_t i = 0; i < process->threads_count; i++)
+    open_thread(file, process, i, problems, &places, &waits->threads[i]);
+  distribute(process, baseline, &places, sampling_period(file), waits);
   free(places.all);
   index_release(&places.index);
-  return status;
 }
 
 void exact_waits_close(struct exact_waits *waits)
 {
-  for (uint32_t i = 0; waits->threads && i < waits->threads_count; i++)
+  for (uint32_t i = 0; i < waits->threads_count; i++)
     free(waits->threads[i].waits);
   free(waits->threads);
   free(waits->factors);

@@ -17,7 +17,7 @@
  * Samples can count too little by chance only: idleness is at most sum s_x,q (1 + 1 / sqrt(n)), n samples.  What
  * remains was seen by no sample and is charged to the context in which the thread waited.
  *
- * Context: BATCH.  Of one process.  The structure owns its memory, which exact_waits_close() frees.
+ * Context: BATCH.  One for each process.  The structure owns its memory, which exact_waits_close() frees.
  */
 #ifndef HPCPROF_LITE_INPUT_EXACT_WAITS_H
 #define HPCPROF_LITE_INPUT_EXACT_WAITS_H
@@ -51,9 +51,9 @@ struct exact_waits {
   uint64_t unseen_ns; /* idleness outside all places that no sample saw */
 };
 
-/* Reads the waiting places of all threads of the process.  Returns 0 or ERR_NOMEM. */
-int exact_waits_open(struct read_file *file, const struct profile_process *process, enum profile_baseline baseline,
-                     struct problems *problems, struct exact_waits *waits);
+/* Reads the waiting places of all threads of the process. */
+void exact_waits_open(struct read_file *file, const struct profile_process *process, enum profile_baseline baseline,
+                      struct problems *problems, struct exact_waits *waits);
 void exact_waits_close(struct exact_waits *waits);
 
 /* Which part of a thread's waiting was time in the tool, and which part of the runtime's own work in waits: [0] in

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/input/file_tables.h"
 
 #include "common/format.h"
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 
@@ -55,11 +56,11 @@ size_t file_tables_record_size(enum format_table table)
 /* A file may decompress to budget_floor + budget_factor * (its size) bytes: more than any sound file does. */
 static const size_t budget_floor_bytes = 16u << 20, budget_factor = 64;
 
-/* Grows the table to `count` records; new ones are zero.  Returns 0 or ERR_NOMEM. */
-static int table_grow(struct file_table *table, uint32_t count, size_t record_size)
+/* Grows the table to `count` records; new ones are zero. */
+static void table_grow(struct file_table *table, uint32_t count, size_t record_size)
 {
   if (count <= table->count)
-    return 0;
+    return;
   if (count > table->room) {
     uint32_t room = table->room && count < table->room * 2 ? table->room * 2 : count;
     uint8_t *data = xcalloc(room, record_size);
@@ -70,7 +71,6 @@ static int table_grow(struct file_table *table, uint32_t count, size_t record_si
     table->room = room;
   }
   table->count = count;
-  return 0;
 }
 
 /* Takes bytes off the budget; false if it does not suffice. */
@@ -92,46 +92,35 @@ static bool plausible(struct file_tables *tables, const struct file_table *table
   return end <= table->count || spend(tables, (end - table->count) * (uint64_t)record_size);
 }
 
-/* Copies a chunk's records into the table, beginning at `first`.  Notes a gap, and reports an impossible place.
- * Returns 0 or ERR_NOMEM. */
-static int table_put(struct file_tables *tables, struct file_table *table, const struct format_view *view,
-                     uint32_t first, size_t record_size, struct problems *problems)
+/* Copies a chunk's records into the table, beginning at `first`.  Notes a gap, and reports an impossible place. */
+static void table_put(struct file_tables *tables, struct file_table *table, const struct format_view *view,
+                      uint32_t first, size_t record_size, struct problems *problems)
 {
   const struct format_chunk *head = &view->head;
   if (!head->count)
-    return 0;
+    return;
   if (!plausible(tables, table, head, first, record_size)) {
     problems_add(problems, "%s: section '%s' claims records %u to %llu, more than any run has: left out", tables->path,
                  format_table_name(head->table), first, (unsigned long long)first + head->count);
-    return 0;
+    return;
   }
   if (first > table->count && !table->gap_end) {
     table->gap_first = table->count;
     table->gap_end = first;
   }
-  if (table_grow(table, first + head->count, record_size))
-    return ERR_NOMEM;
+  table_grow(table, first + head->count, record_size);
   for (uint32_t i = 0; i < head->count; i++)
     format_record(view, i, table->data + (size_t)(first + i) * record_size, record_size);
-  return 0;
 }
 
-static int add_ref(struct file_tables *tables, const struct format_chunk *head, size_t offset)
+static void add_ref(struct file_tables *tables, const struct format_chunk *head, size_t offset)
 {
   xarray_reserve(&tables->refs, &tables->refs_room, tables->refs_count + 1, sizeof *tables->refs);
   tables->refs[tables->refs_count++] = (struct chunk_ref){.owner = head->owner, .table = head->table, .offset = offset};
-  return 0;
 }
 
-static int by_owner(const void *a, const void *b)
-{
-  const struct chunk_ref *x = a, *y = b;
-  if (x->owner != y->owner)
-    return x->owner < y->owner ? -1 : 1;
-  if (x->table != y->table)
-    return x->table < y->table ? -1 : 1;
-  return (x->offset > y->offset) - (x->offset < y->offset);
-}
+ORDER(by_owner, struct chunk_ref,
+      COMPARE(x->owner, y->owner) ?: COMPARE(x->table, y->table) ?: COMPARE(x->offset, y->offset))
 
 static enum place place_of(uint32_t table)
 {
@@ -227,30 +216,43 @@ static bool cut_off(const struct file_tables *tables, size_t offset, size_t next
 
 /* Adds a decoded chunk to its table, or notes where it is.  Each thread's record is a chunk of its own with `first` 0,
  * so it is appended. */
-static int take_chunk(struct file_tables *tables, const struct format_view *view, size_t offset,
-                      struct problems *problems)
+static void take_chunk(struct file_tables *tables, const struct format_view *view, size_t offset,
+                       struct problems *problems)
 {
-  uint32_t first = view->head.first, which = view->head.table;
+  uint32_t which = view->head.table;
   enum place place = place_of(which);
   if (repeats_live_file(tables, view, offset) || place == OTHER)
-    return 0;
+    return;
   if (offset >= tables->live_size && offset < tables->flush_end && which == FORMAT_PROCESS) {
     take_flush(tables, view);
-    return 0;
+    return;
   }
-  if (place != PROCESS)
-    return add_ref(tables, &view->head, offset);
+  if (place != PROCESS) {
+    add_ref(tables, &view->head, offset);
+    return;
+  }
   if (which == FORMAT_STRINGS && view->head.record_size != 1) {
     problems_add(problems, "%s: section 'strings' at offset %zu has records of %u bytes instead of 1: left out",
                  tables->path, offset, view->head.record_size);
-    return 0;
+    return;
   }
   struct file_table *table = &tables->tables[which];
-  return table_put(tables, table, view, which == FORMAT_THREAD ? table->count : first, record_sizes[which], problems);
+  uint32_t first = which == FORMAT_THREAD ? table->count : view->head.first;
+  table_put(tables, table, view, first, record_sizes[which], problems);
+}
+
+/* Decodes the chunk at *offset and moves that behind it.  Ends the program where memory is missing. */
+static enum format_error next_chunk(const struct file_tables *tables, size_t *offset, struct format_view *view,
+                                    char message[256])
+{
+  enum format_error error = format_next(tables->load.bytes, tables->load.size, offset, view, message, 256);
+  if (error == FORMAT_NOMEM)
+    xalloc_die();
+  return error;
 }
 
 /* Reads all chunks of the file: decodes the tables of the process, and lists the chunks of threads. */
-static int scan(struct file_tables *tables, struct problems *problems)
+static void scan(struct file_tables *tables, struct problems *problems)
 {
   size_t offset = 0;
   for (;;) {
@@ -266,19 +268,13 @@ static int scan(struct file_tables *tables, struct problems *problems)
     offset = start;
     if (start < tables->load.size && skippable(tables, start, &head)) {
       offset += sizeof head + head.stored_size;
-      if (add_ref(tables, &head, start))
-        return ERR_NOMEM;
+      add_ref(tables, &head, start);
       continue;
     }
     struct format_view view;
     char message[256];
-    enum format_error error =
-        format_next(tables->load.bytes, tables->load.size, &offset, &view, message, sizeof message);
-    if (error == FORMAT_END)
-      break;
-    if (error == FORMAT_NOMEM)
-      return ERR_NOMEM;
-    if (error && cut_off(tables, start, offset))
+    enum format_error error = next_chunk(tables, &offset, &view, message);
+    if (error == FORMAT_END || (error && cut_off(tables, start, offset)))
       break;
     if (error) {
       problems_add(problems, "%s: %s", tables->path, message);
@@ -286,63 +282,54 @@ static int scan(struct file_tables *tables, struct problems *problems)
         break;
       continue;
     }
-    size_t found = offset - sizeof head - view.head.stored_size;
-    int status = take_chunk(tables, &view, found, problems);
+    take_chunk(tables, &view, offset - sizeof head - view.head.stored_size, problems);
     free(view.data);
-    if (status)
-      return status;
   }
   if (tables->refs_count)
     qsort(tables->refs, tables->refs_count, sizeof *tables->refs, by_owner);
-  return 0;
 }
 
 /* Terminates the last string, so that every offset inside the table names a terminated string. */
-static int end_strings(struct file_tables *tables)
+static void end_strings(struct file_tables *tables)
 {
   struct file_table *strings = &tables->tables[FORMAT_STRINGS];
-  bool ended = !strings->count || !strings->data[strings->count - 1];
-  return ended ? 0 : table_grow(strings, strings->count + 1, 1);
+  if (strings->count && strings->data[strings->count - 1])
+    table_grow(strings, strings->count + 1, 1);
 }
 
 /* Appends a file that need not exist. */
-static int load_further(struct file_tables *tables, const char *path, struct problems *problems)
+static void load_further(struct file_tables *tables, const char *path, struct problems *problems)
 {
-  return access(path, F_OK) == 0 && load_file(&tables->load, path, problems) == ERR_NOMEM ? ERR_NOMEM : 0;
-}
-
-/* Loads the file, and behind a live one its last flush and the file of its ended threads. */
-static int load_files(struct file_tables *tables, const char *flush, const char *part, struct problems *problems)
-{
-  int status = load_file(&tables->load, tables->path, problems);
-  if (!status && part) {
-    tables->live_size = tables->load.size;
-    status = load_further(tables, flush, problems);
-    tables->flush_end = tables->load.size;
-    if (!status)
-      status = load_further(tables, part, problems);
-  }
-  tables->budget_bytes = budget_floor_bytes + budget_factor * (uint64_t)tables->load.size;
-  return status;
+  if (access(path, F_OK) == 0)
+    load_file(&tables->load, path, problems);
 }
 
 int file_tables_open(struct file_tables *tables, const char *path, const char *flush, const char *part,
                      struct problems *problems)
 {
   tables->path = path;
-  int status = load_files(tables, flush, part, problems);
-  if (!status && !tables->load.size && !part) {
+  int status = load_file(&tables->load, path, problems);
+  if (status)
+    return status;
+  if (!tables->load.size && !part) {
     problems_add(problems, "%s: empty: the program was killed before anything was written, or the disk was full", path);
-    status = ERR_INPUT;
+    return ERR_INPUT;
   }
-  if (!status)
-    status = scan(tables, problems);
-  if (!status && !tables->tables[FORMAT_PROCESS].count && !tables->refs_count && !tables->tables[FORMAT_THREAD].count) {
+  if (part) {
+    tables->live_size = tables->load.size;
+    load_further(tables, flush, problems);
+    tables->flush_end = tables->load.size;
+    load_further(tables, part, problems);
+  }
+  tables->budget_bytes = budget_floor_bytes + budget_factor * (uint64_t)tables->load.size;
+  scan(tables, problems);
+  if (!tables->tables[FORMAT_PROCESS].count && !tables->refs_count && !tables->tables[FORMAT_THREAD].count) {
     if (!part) /* a live one is empty if the process was killed as it started */
       problems_add(problems, "%s: nothing in it can be used", path);
-    status = ERR_INPUT;
+    return ERR_INPUT;
   }
-  return status ? status : end_strings(tables);
+  end_strings(tables);
+  return 0;
 }
 
 void file_tables_release(struct file_tables *tables)
@@ -360,35 +347,23 @@ const char *file_tables_string(const struct file_tables *tables, uint32_t offset
   return offset < strings->count ? (const char *)strings->data + offset : "";
 }
 
-int file_tables_of_thread(struct file_tables *tables, uint32_t thread, enum format_table which, size_t numbers,
-                          struct problems *problems, struct file_table *table)
+void file_tables_of_thread(struct file_tables *tables, uint32_t thread, enum format_table which, size_t numbers,
+                           struct problems *problems, struct file_table *table)
 {
   size_t record_size = record_sizes[which] * numbers;
   struct chunk_ref key = {.owner = thread, .table = which};
-  size_t low = 0, high = tables->refs_count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (by_owner(&tables->refs[middle], &key) < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  for (; low < tables->refs_count && tables->refs[low].owner == thread && tables->refs[low].table == which; low++) {
-    size_t offset = tables->refs[low].offset;
+  const struct chunk_ref *refs = tables->refs;
+  size_t first = FIRST_WHERE(i, tables->refs_count, by_owner(&refs[i], &key) >= 0);
+  for (size_t i = first; i < tables->refs_count && refs[i].owner == thread && refs[i].table == which; i++) {
+    size_t offset = refs[i].offset;
     struct format_view view;
     char message[256];
-    enum format_error error =
-        format_next(tables->load.bytes, tables->load.size, &offset, &view, message, sizeof message);
-    if (error == FORMAT_NOMEM)
-      return ERR_NOMEM;
-    if (error) {
+    if (next_chunk(tables, &offset, &view, message)) {
       problems_add(problems, "%s: thread %u: %s", tables->path, thread, message);
       continue;
     }
-    int status = view.head.table == which ? table_put(tables, table, &view, view.head.first, record_size, problems) : 0;
+    if (view.head.table == which)
+      table_put(tables, table, &view, view.head.first, record_size, problems);
     free(view.data);
-    if (status)
-      return status;
   }
-  return 0;
 }

@@ -40,8 +40,8 @@ struct file_tables {
 };
 
 /* Loads a file and decodes the tables of its process.  part: for a live file, that of its ended threads, which need not
- * exist; else NULL.  The caller has set the structure to zero.  Returns 0, ERR_INPUT if no part of the file is usable,
- * or ERR_NOMEM; file_tables_release() in any case. */
+ * exist; else NULL.  The caller has set the structure to zero.  Returns 0, or ERR_INPUT if no part of the file is
+ * usable; file_tables_release() in any case. */
 int file_tables_open(struct file_tables *tables, const char *path, const char *flush, const char *part,
                      struct problems *problems);
 void file_tables_release(struct file_tables *tables);
@@ -53,8 +53,8 @@ size_t file_tables_record_size(enum format_table table);
 const char *file_tables_string(const struct file_tables *tables, uint32_t offset);
 
 /* Decodes one table of one thread into *table, which the caller has set to zero.  numbers: in a record, of values and
- * counts, else 1.  Returns 0 or ERR_NOMEM; the caller frees table->data in both cases. */
-int file_tables_of_thread(struct file_tables *tables, uint32_t thread, enum format_table which, size_t numbers,
-                          struct problems *problems, struct file_table *table);
+ * counts, else 1.  The caller frees table->data. */
+void file_tables_of_thread(struct file_tables *tables, uint32_t thread, enum format_table which, size_t numbers,
+                           struct problems *problems, struct file_table *table);
 
 #endif

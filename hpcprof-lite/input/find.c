@@ -17,14 +17,12 @@ struct path_list {
   size_t room;
 };
 
-static int list_add(struct path_list *list, const char *directory, const char *name)
+static void list_add(struct path_list *list, const char *directory, const char *name)
 {
   xarray_reserve(&list->paths, &list->room, (size_t)list->count + 1, sizeof *list->paths);
   size_t length = strlen(directory);
   const char *slash = length && directory[length - 1] == '/' ? "" : "/";
-  list->paths[list->count] = xasprintf("%s%s%s", directory, slash, name);
-  list->count++;
-  return 0;
+  list->paths[list->count++] = xasprintf("%s%s%s", directory, slash, name);
 }
 
 static bool is_measurement(const char *name)
@@ -55,33 +53,31 @@ static bool is_of_series(const char *name)
   return !strncmp(name, "threads-", strlen("threads-"));
 }
 
-static int list_directory(const char *directory, struct path_list *list, struct problems *problems)
+static void list_directory(const char *directory, struct path_list *list, struct problems *problems)
 {
   DIR *open_directory = opendir(directory);
   if (!open_directory) {
     problems_add(problems, "cannot read directory '%s': %s", directory, strerror(errno));
-    return 0;
+    return;
   }
   uint32_t before = list->count;
-  int status = 0;
   errno = 0;
   bool series = false; /* of hpcrun-lite --scaling */
-  for (struct dirent *entry; !status && (entry = readdir(open_directory)); errno = 0) {
+  for (struct dirent *entry; (entry = readdir(open_directory)); errno = 0) {
     series |= is_of_series(entry->d_name);
     if (is_measurement(entry->d_name))
-      status = list_add(list, directory, entry->d_name);
+      list_add(list, directory, entry->d_name);
   }
-  if (!status && errno)
+  if (errno)
     problems_add(problems, "cannot read all of directory '%s': %s", directory, strerror(errno));
-  if (!status && list->count == before && series)
+  if (list->count == before && series)
     problems_add(problems,
                  "'%s' holds the runs of hpcrun-lite --scaling: use hpcprof-lite --scaling, or give one of them",
                  directory);
-  else if (!status && list->count == before)
+  else if (list->count == before)
     problems_add(problems, "no measurements in '%s': it holds no file *%s; measure with: hpcrun-lite COMMAND",
                  directory, FORMAT_SUFFIX);
   closedir(open_directory);
-  return status;
 }
 
 /* Whether a directory has an entry with such a name. */
@@ -116,16 +112,15 @@ int find_measurements(char *const *directories, size_t directories_count, struct
                       uint32_t *count)
 {
   struct path_list list = {0};
-  struct stat *stats = xcalloc(directories_count + 1, sizeof *stats);
-  int status = stats ? 0 : ERR_NOMEM;
-  for (size_t i = 0; i < directories_count && !status; i++) {
+  struct stat *stats = xcalloc(directories_count, sizeof *stats);
+  for (size_t i = 0; i < directories_count; i++) {
     bool repeated = false;
     if (stat(directories[i], &stats[i]))
       stats[i] = (struct stat){0};
     for (size_t j = 0; j < i; j++)
       repeated = repeated || same_directory(&stats[i], &stats[j]) || !strcmp(directories[i], directories[j]);
     if (!repeated)
-      status = list_directory(directories[i], &list, problems);
+      list_directory(directories[i], &list, problems);
   }
   free(stats);
   if (list.count)
@@ -133,5 +128,5 @@ int find_measurements(char *const *directories, size_t directories_count, struct
   keep_one_per_process(&list);
   *paths = list.paths;
   *count = list.count;
-  return status;
+  return 0;
 }

@@ -1,7 +1,7 @@
 /* Finds the measurement files in directories.
  *
  * Context: BATCH.  The caller owns the list of paths.  A directory that cannot be read is reported in `problems` and
- * skipped; only lack of memory makes the search fail.
+ * skipped.
  */
 #ifndef HPCPROF_LITE_INPUT_FIND_H
 #define HPCPROF_LITE_INPUT_FIND_H
@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /* Lists the measurement files in the directories, sorted by path, one file for each process.  A directory that is given
- * twice is read once.  One that cannot be read, or that holds no measurements, is reported in problems.  Returns 0 or
- * ERR_NOMEM; in both cases the caller frees each path and the array. */
+ * twice is read once.  One that cannot be read, or that holds no measurements, is reported in problems.  The caller
+ * frees each path and the array.  Returns 0. */
 int find_measurements(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
                       uint32_t *count);
 

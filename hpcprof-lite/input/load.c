@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/load.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 
@@ -20,7 +21,7 @@ static bool load_range(struct load *load, int fd, size_t base, size_t from, size
 {
   uint8_t block[BLOCK_BYTES];
   for (load->size = from; load->size < end;) {
-    size_t want = end - load->size < sizeof block ? end - load->size : sizeof block;
+    size_t want = MIN(end - load->size, sizeof block);
     ssize_t got = pread(fd, block, want, (off_t)(load->size - base));
     if (got < 0 && errno == EINTR)
       continue;
@@ -46,7 +47,7 @@ static void load_all(struct load *load, int fd, const char *path, struct problem
     size_t from = data < 0 ? load->size : base + (size_t)data, to = end < 0 ? load->room : base + (size_t)end;
     if (hole || from > load->room)
       from = to = load->room;
-    if (load_range(load, fd, base, from, to < load->room ? to : load->room))
+    if (load_range(load, fd, base, from, MIN(to, load->room)))
       continue;
     if (errno)
       problems_add(problems, "cannot read %s after %zu bytes: %s", path, load->size - base, strerror(errno));
@@ -55,16 +56,15 @@ static void load_all(struct load *load, int fd, const char *path, struct problem
 }
 
 /* Makes room for `more` bytes, all zero.  xcalloc() does not touch them, so that holes take no memory. */
-static bool make_room(struct load *load, size_t more)
+static void make_room(struct load *load, size_t more)
 {
   size_t room = load->size + more;
-  uint8_t *bytes = xcalloc(room ? room : 1, 1);
+  uint8_t *bytes = xcalloc(room, 1);
   if (load->bytes)
     memcpy(bytes, load->bytes, load->size);
   free(load->bytes);
   load->bytes = bytes;
   load->room = room;
-  return true;
 }
 
 int load_file(struct load *load, const char *path, struct problems *problems)
@@ -80,10 +80,8 @@ int load_file(struct load *load, const char *path, struct problems *problems)
     problems_add(problems, "cannot read %s: not a regular file", path);
     goto out;
   }
-  status = ERR_NOMEM;
-  if (!make_room(load, (size_t)stat.st_size))
-    goto out;
   status = 0;
+  make_room(load, (size_t)stat.st_size);
   load_all(load, fd, path, problems);
 out:
   if (fd >= 0)

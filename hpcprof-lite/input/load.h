@@ -20,8 +20,8 @@ struct load {
   size_t size, room; /* bytes that are read; bytes that are allocated */
 };
 
-/* Appends the contents of a regular file.  Returns 0, ERR_INPUT if it cannot be opened or is not a regular file, or
- * ERR_NOMEM; the caller calls load_release() in any case. */
+/* Appends the contents of a regular file.  Returns 0, or ERR_INPUT if it cannot be opened or is not a regular file;
+ * the caller calls load_release() in any case. */
 int load_file(struct load *load, const char *path, struct problems *problems);
 void load_release(struct load *load);
 

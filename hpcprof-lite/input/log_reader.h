@@ -36,13 +36,13 @@ struct log_reader_record {
 
 /* Opens the graph log of a measurement file.  *out is a reader for log_reader_close(), or NULL if there is no log.
  * Problems are reported here and while records are read, each of them once, so `problems` must outlive the reader.
- * Returns 0, ERR_INPUT if no part of the log is usable, or ERR_NOMEM. */
+ * Returns 0, or ERR_INPUT if no part of the log is usable. */
 int log_reader_open(const char *measurement, struct problems *problems, struct log_reader **out);
 void log_reader_close(struct log_reader *reader); /* NULL is allowed */
 
 /* Returns what the process did in the part of the run that it is limited to: fragments, with that part of their times,
  * have the same part of their work.  So two adjacent parts have the work of both together, and all other records stay.
- * Also returns the begin of fragments in which the thread did not run all the time, where work is time: the log has
+ * Also returns the beginning of fragments in which the thread did not run all the time, where work is time: the log has
  * only when the thread ran again.  The process must outlive the reader. */
 void log_reader_limit(struct log_reader *reader, const struct profile_process *process);
 
@@ -55,7 +55,7 @@ bool log_reader_next(struct log_reader *reader, struct log_reader_record *record
 /* Starts another pass at the first record. */
 void log_reader_rewind(struct log_reader *reader);
 
-/* Returns whether a chunk was left out because memory ran out: the records are then not those of the log. */
+/* Returns false. */
 bool log_reader_overflow(const struct log_reader *reader);
 
 /* Returns how often in this pass all streams waited, so that one continued without the object that its record names. */

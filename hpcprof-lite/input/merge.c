@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/merge.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/construct_merge.h"
 #include "hpcprof-lite/input/marks/user_marks.h"
@@ -27,7 +28,7 @@ struct work {
   unsigned each;            /* threads that read a file of many threads */
   uint32_t done, files;     /* files of the slice: read, all     */
   pthread_mutex_t lock;     /* guards done and calls of progress */
-  atomic_bool failed;       /* out of memory, or to be ended     */
+  atomic_bool ended;        /* by progress                       */
 };
 
 static void count_done(struct work *work)
@@ -36,7 +37,7 @@ static void count_done(struct work *work)
     return;
   pthread_mutex_lock(&work->lock);
   if (!work->slice->progress(++work->done, work->files))
-    atomic_store(&work->failed, true);
+    atomic_store(&work->ended, true);
   pthread_mutex_unlock(&work->lock);
 }
 
@@ -57,9 +58,9 @@ static bool has_stale_live_file(const char *path)
 static bool ran_at_snapshot(const struct profile_process *process)
 {
   const char *slash = strrchr(process->path, '/');
-  char *marker = NULL, line[300];
+  char line[300];
   int length = slash ? (int)(slash - process->path + 1) : 0;
-  marker = xasprintf("%.*s" FORMAT_SNAPSHOT_MARKER, length, process->path);
+  char *marker = xasprintf("%.*s" FORMAT_SNAPSHOT_MARKER, length, process->path);
   int fd = open(marker, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
   bool ran = false;
@@ -117,62 +118,63 @@ static void take_run_delays(struct profile_process *process)
 }
 
 /* Restricts the process to the part of the run.  One that cannot be restricted is not usable. */
-static int take_part(const struct profile_range *part, struct read_file *file, struct profile_process *process,
-                     struct problems *problems, struct range **range)
+static bool take_part(const struct profile_range *part, struct read_file *file, struct profile_process *process,
+                      struct problems *problems, struct range **range)
 {
   const char *why;
   uint64_t begin_ns = model_sum(part->begin_ns, part->from_ns), end_ns = model_sum(part->begin_ns, part->to_ns);
   user_marks_cut(process, begin_ns > process->start_ns ? begin_ns - process->start_ns : 0,
                  end_ns > process->start_ns ? end_ns - process->start_ns : 0);
   range_set(process, begin_ns, end_ns);
-  int status = range_open(file, process, problems, range, &why);
-  if (!status)
+  process->usable = !range_open(file, process, problems, range, &why);
+  if (process->usable) {
     range_take(*range, begin_ns, end_ns, process, problems);
-  if (!status)
-    status = user_marks_count(file, process);
-  else if (status == ERR_INPUT)
+    user_marks_count(file, process);
+  } else {
     problems_add(problems, "%s: --from and --to cannot be used: %s", process->path, why);
-  process->usable = !status;
-  return status;
+  }
+  return process->usable;
 }
 
 /* Marks all contexts as those of the whole run. */
-static int mark_met(struct catalog *catalog, struct contexts *contexts)
+static void mark_met(struct catalog *catalog, struct contexts *contexts)
 {
   const struct catalog_column met = {.name = "met", .unit = "", .role = COLUMN_MET | COLUMN_OF_WHOLE};
   uint32_t column;
-  int status = catalog_add_column(catalog, &met, &column);
-  for (uint32_t i = 0; i < contexts->count && !status; i++)
-    status = contexts_value(contexts, i, column, 1);
-  return status == ERR_INPUT ? 0 : status;
+  if (catalog_add_column(catalog, &met, &column))
+    return;
+  for (uint32_t i = 0; i < contexts->count; i++)
+    contexts_value(contexts, i, column, 1);
+}
+
+static bool is_unfinished(const char *path)
+{
+  return strcmp(path + read_stem(path), FORMAT_SUFFIX) != 0;
 }
 
 /* Adds what the process has in the whole run to the contexts, so that their rows have the same numbers in any part. */
-static int add_whole(struct work *work, uint32_t number, struct contexts *contexts)
+static void add_whole(struct work *work, uint32_t number, struct contexts *contexts)
 {
   const char *path = work->slice->paths[number];
   struct problems ignored = {0};
-  struct profile_process process = {.number = number, .of_whole = true, .path = xstrdup(path)};
-  struct contexts whole = {0};
-  struct read_file *file = NULL;
-  process.unfinished = strcmp(path + read_stem(path), FORMAT_SUFFIX) != 0;
-  int status = process.path ? contexts_init(&whole) : ERR_NOMEM;
-  bool open = !status && !read_open(path, &ignored, &process, &file);
-  if (open)
-    status = stitch_file(file, &process, &work->profile->catalog, work->slice->baseline, &whole, 1, &ignored);
-  if (open && !status)
-    status = mark_met(&work->profile->catalog, &whole);
-  whole.shares_count = whole.marks_count = 0; /* those of the part count */
-  if (open && !status)
-    status = contexts_merge(contexts, &whole);
-  read_close(file);
-  contexts_release(&whole);
+  struct profile_process process = {
+      .number = number, .of_whole = true, .path = xstrdup(path), .unfinished = is_unfinished(path)};
+  struct read_file *file;
+  if (!read_open(path, &ignored, &process, &file)) {
+    struct contexts whole;
+    contexts_init(&whole);
+    stitch_file(file, &process, &work->profile->catalog, work->slice->baseline, &whole, 1, &ignored);
+    mark_met(&work->profile->catalog, &whole);
+    whole.shares_count = whole.marks_count = 0; /* those of the part count */
+    contexts_merge(contexts, &whole);
+    contexts_release(&whole);
+    read_close(file);
+  }
   problems_release(&ignored);
   profile_release_process(&process);
-  return status == ERR_NOMEM ? status : 0;
 }
 
-static int merge_file(struct work *work, uint32_t number, struct contexts *contexts)
+static void merge_file(struct work *work, uint32_t number, struct contexts *contexts)
 {
   struct profile *profile = work->profile;
   struct profile_process *process = &profile->processes[number];
@@ -181,12 +183,9 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   struct range *range = NULL;
   process->number = number;
   process->path = xstrdup(work->slice->paths[number]);
-  process->unfinished = strcmp(process->path + read_stem(process->path), FORMAT_SUFFIX) != 0;
-  int status = read_open(process->path, problems, process, &file);
-  if (status == ERR_NOMEM)
-    problems_add(problems, "cannot read %s: not enough memory", process->path);
-  if (status)
-    return 0;
+  process->unfinished = is_unfinished(process->path);
+  if (read_open(process->path, problems, process, &file))
+    return;
   process->usable = true;
   bool runs_here = process->unfinished && still_runs(process->path, process->pid);
   process->copied = process->unfinished && !runs_here && ran_at_snapshot(process);
@@ -194,25 +193,21 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   if (runs_here && !work->slice->part)
     take_run_delays(process);
   process->superseded = has_stale_live_file(process->path);
-  status = user_marks_read(file, process, problems);
-  if (!status && work->slice->part)
-    status = take_part(work->slice->part, file, process, problems, &range);
-  if (!status)
-    status = stitch_file(file, process, &profile->catalog, work->slice->baseline, contexts, work->each, problems);
+  user_marks_read(file, process, problems);
+  if (!work->slice->part || take_part(work->slice->part, file, process, problems, &range))
+    stitch_file(file, process, &profile->catalog, work->slice->baseline, contexts, work->each, problems);
   read_close(file);
   range_close(range);
-  if (work->slice->part && status != ERR_NOMEM)
-    status = add_whole(work, number, contexts);
-  return status == ERR_INPUT ? 0 : status;
+  if (work->slice->part)
+    add_whole(work, number, contexts);
 }
 
 static void merge_job(void *argument, uint32_t job, unsigned worker)
 {
   struct work *work = argument;
-  if (atomic_load(&work->failed))
+  if (atomic_load(&work->ended))
     return;
-  if (merge_file(work, work->slice->slice + job * work->slice->slices, &work->partial[worker * work->each]))
-    atomic_store(&work->failed, true);
+  merge_file(work, work->slice->slice + job * work->slice->slices, &work->partial[worker * work->each]);
   count_done(work);
 }
 
@@ -220,7 +215,6 @@ static void merge_job(void *argument, uint32_t job, unsigned worker)
 struct merge_round {
   struct contexts *partial;
   unsigned step;
-  atomic_bool failed;
 };
 
 static void merge_pair(void *argument, uint32_t job, unsigned worker)
@@ -228,8 +222,7 @@ static void merge_pair(void *argument, uint32_t job, unsigned worker)
   struct merge_round *round = argument;
   struct contexts *into = &round->partial[(size_t)job * round->step * 2], *from = into + round->step;
   (void)worker;
-  if (contexts_merge(into, from))
-    atomic_store(&round->failed, true);
+  contexts_merge(into, from);
   contexts_release(from);
 }
 
@@ -244,18 +237,17 @@ static unsigned drop_empty(struct contexts *partial, unsigned count)
     partial[i] = partial[used];
     partial[used++] = tree;
   }
-  return used ? used : 1;
+  return MAX(used, 1);
 }
 
 /* Merges the partial trees into the first one; the pairs of a round are merged in parallel. */
-static int merge_pairs(struct contexts *partial, unsigned count)
+static void merge_pairs(struct contexts *partial, unsigned count)
 {
   struct merge_round round = {.partial = partial};
-  for (round.step = 1; round.step < count && !atomic_load(&round.failed); round.step *= 2) {
+  for (round.step = 1; round.step < count; round.step *= 2) {
     uint32_t jobs = (count - round.step - 1) / (round.step * 2) + 1;
     workers_run(jobs, jobs, merge_pair, &round);
   }
-  return atomic_load(&round.failed) ? ERR_NOMEM : 0;
 }
 
 /* A process with its problems, which are sorted together. */
@@ -271,19 +263,14 @@ static int by_place(const void *a, const void *b)
                                *y = &((const struct process_entry *)b)->process;
   if (x->usable != y->usable)
     return x->usable ? -1 : 1;
-  int order = strcmp(x->host ? x->host : "", y->host ? y->host : "");
-  if (order || x->rank != y->rank)
-    return order ? order : x->rank < y->rank ? -1 : 1;
-  if (x->start_ns != y->start_ns)
-    return x->start_ns < y->start_ns ? -1 : 1;
-  if (x->pid != y->pid)
-    return x->pid < y->pid ? -1 : 1;
-  return x->path && y->path ? strcmp(x->path, y->path) : 0;
+  int order = strcmp(x->host ? x->host : "", y->host ? y->host : "")
+                  ?: COMPARE(x->rank, y->rank) ?: COMPARE(x->start_ns, y->start_ns) ?: COMPARE(x->pid, y->pid);
+  return order || !x->path || !y->path ? order : strcmp(x->path, y->path);
 }
 
-static int sort_processes(struct profile *profile)
+static void sort_processes(struct profile *profile)
 {
-  struct process_entry *entries = xcalloc(profile->processes_count + 1, sizeof *entries);
+  struct process_entry *entries = xcalloc(profile->processes_count, sizeof *entries);
   for (uint32_t i = 0; i < profile->processes_count; i++)
     entries[i] = (struct process_entry){.process = profile->processes[i], .problems = profile->problems[i]};
   qsort(entries, profile->processes_count, sizeof *entries, by_place);
@@ -293,40 +280,29 @@ static int sort_processes(struct profile *profile)
     profile->processes_usable += entries[i].process.usable;
   }
   free(entries);
-  return 0;
 }
 
 int merge_slice(const struct merge_slice *slice, struct profile *profile)
 {
   uint32_t count = slice->count, files = count / slice->slices + (slice->slice < count % slice->slices);
-  *profile = (struct profile){0};
+  *profile = (struct profile){.processes = xcalloc(count + 1, sizeof *profile->processes),
+                              .processes_count = count,
+                              .problems = xcalloc(count + 1, sizeof *profile->problems)};
   catalog_init(&profile->catalog);
-  unsigned workers = slice->threads > files ? (files ? files : 1) : slice->threads;
-  unsigned each = slice->threads / workers, trees = workers * each;
+  unsigned workers = MIN(slice->threads, MAX(files, 1)), each = slice->threads / workers, trees = workers * each;
   struct contexts *partial = xcalloc(trees, sizeof *partial);
-  profile->processes = xcalloc(count + 1, sizeof *profile->processes);
-  profile->problems = xcalloc(count + 1, sizeof *profile->problems);
-  int status = partial && profile->processes && profile->problems ? 0 : ERR_NOMEM;
-  for (unsigned i = 0; i < trees && !status; i++)
-    status = contexts_init(&partial[i]);
-  if (!status) {
-    struct work work = {.slice = slice, .profile = profile, .partial = partial, .each = each, .files = files};
-    profile->processes_count = count;
-    pthread_mutex_init(&work.lock, NULL);
-    workers_run(workers, files, merge_job, &work);
-    status = atomic_load(&work.failed) ? ERR_NOMEM : 0;
-    pthread_mutex_destroy(&work.lock);
-  }
-  if (!status)
-    status = merge_pairs(partial, drop_empty(partial, trees));
-  if (!status) {
-    profile->contexts = partial[0];
-    partial[0] = (struct contexts){0};
-  }
-  for (unsigned i = 0; partial && i < trees; i++)
+  for (unsigned i = 0; i < trees; i++)
+    contexts_init(&partial[i]);
+  struct work work = {.slice = slice, .profile = profile, .partial = partial, .each = each, .files = files};
+  pthread_mutex_init(&work.lock, NULL);
+  workers_run(workers, files, merge_job, &work);
+  pthread_mutex_destroy(&work.lock);
+  merge_pairs(partial, drop_empty(partial, trees));
+  profile->contexts = partial[0];
+  for (unsigned i = 1; i < trees; i++)
     contexts_release(&partial[i]);
   free(partial);
-  return status;
+  return atomic_load(&work.ended) ? ERR_INPUT : 0;
 }
 
 /* What merge_find_run() finds of each file. */
@@ -339,10 +315,9 @@ static void find_life(void *argument, uint32_t job, unsigned worker)
 {
   const struct lives *lives = argument;
   struct problems ignored = {0};
-  struct profile_process process = {0};
-  struct read_file *file = NULL;
+  struct profile_process process = {.unfinished = is_unfinished(lives->paths[job])};
+  struct read_file *file;
   (void)worker;
-  process.unfinished = strcmp(lives->paths[job] + read_stem(lives->paths[job]), FORMAT_SUFFIX) != 0;
   if (!read_open(lives->paths[job], &ignored, &process, &file)) {
     lives->begin_ns[job] = process.start_ns;
     lives->end_ns[job] = model_sum(process.start_ns, process.wall_ns);
@@ -355,13 +330,13 @@ static void find_life(void *argument, uint32_t job, unsigned worker)
 void merge_find_run(char *const *paths, uint32_t count, unsigned threads, uint64_t *begin_ns, uint64_t *run_ns)
 {
   struct lives lives = {.paths = paths,
-                        .begin_ns = xcalloc((size_t)count + 1, sizeof *lives.begin_ns),
-                        .end_ns = xcalloc((size_t)count + 1, sizeof *lives.end_ns)};
+                        .begin_ns = xcalloc(count, sizeof *lives.begin_ns),
+                        .end_ns = xcalloc(count, sizeof *lives.end_ns)};
   uint64_t begin = UINT64_MAX, end = 0;
-  if (lives.begin_ns && lives.end_ns)
-    workers_run(threads < count ? threads : count, count, find_life, &lives);
-  for (uint32_t i = 0; lives.begin_ns && lives.end_ns && i < count; i++) {
-    begin = lives.end_ns[i] && lives.begin_ns[i] < begin ? lives.begin_ns[i] : begin;
+  workers_run(MIN(threads, count), count, find_life, &lives);
+  for (uint32_t i = 0; i < count; i++) {
+    if (lives.end_ns[i])
+      begin = MIN(begin, lives.begin_ns[i]);
     end = model_most(lives.end_ns[i], end);
   }
   *begin_ns = end ? begin : 0;
@@ -372,12 +347,11 @@ void merge_find_run(char *const *paths, uint32_t count, unsigned threads, uint64
 
 int merge_finish(struct profile *profile)
 {
-  int status = sort_processes(profile);
-  if (!status)
-    status = span_merge(profile);
-  if (!status)
-    status = catalog_distinguish(&profile->catalog);
-  return status ? status : construct_merge(profile);
+  sort_processes(profile);
+  span_merge(profile);
+  catalog_distinguish(&profile->catalog);
+  construct_merge(profile);
+  return 0;
 }
 
 int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,
@@ -386,5 +360,7 @@ int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profi
   struct merge_slice all = {
       .paths = paths, .count = count, .slices = 1, .threads = threads, .baseline = baseline, .progress = progress};
   int status = merge_slice(&all, profile);
-  return status ? status : merge_finish(profile);
+  if (!status)
+    merge_finish(profile);
+  return status;
 }

@@ -8,7 +8,7 @@
  * Later stages therefore order contexts by what identifies them, never by number.
  *
  * The caller owns the profile and calls profile_release() also after a failure.  A file that cannot be used is reported
- * in the problems of its process; only lack of memory makes merging fail.
+ * in the problems of its process.
  */
 #ifndef HPCPROF_LITE_INPUT_MERGE_H
 #define HPCPROF_LITE_INPUT_MERGE_H
@@ -16,8 +16,8 @@
 #include "hpcprof-lite/model/profile.h"
 
 /* Merges all files on `threads` threads into *profile; idleness is counted against the baseline.  `progress` (may be
- * NULL) is called with the number of files done, by one thread at a time; if it returns false, merging ends as without
- * memory. Returns 0 or ERR_NOMEM. */
+ * NULL) is called with the number of files done, by one thread at a time; if it returns false, merging ends.  Returns
+ * 0, or ERR_INPUT if it has been ended. */
 int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,
                 bool (*progress)(uint32_t done, uint32_t all), struct profile *profile);
 
@@ -34,15 +34,15 @@ struct merge_slice {
 };
 
 /* The first step of merge_files(), for a slice of the files.  Initialises *profile; its processes[] has one element for
- * each path, in that order, and those of other slices are zero, so that the slices can be put together.  Returns 0 or
- * ERR_NOMEM. */
+ * each path, in that order, and those of other slices are zero, so that the slices can be put together.  Returns the
+ * same as merge_files(). */
 int merge_slice(const struct merge_slice *slice, struct profile *profile);
 
 /* Finds out when the first process of all files began, and how long the run took; 0, 0 if no file can be read. */
 void merge_find_run(char *const *paths, uint32_t count, unsigned threads, uint64_t *begin_ns, uint64_t *run_ns);
 
 /* The second step, once all slices are together: sorts the processes, merges work and span, and times of constructs.
- * Returns 0 or ERR_NOMEM. */
+ * Returns 0. */
 int merge_finish(struct profile *profile);
 
 #endif

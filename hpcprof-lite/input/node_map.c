@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/node_map.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
@@ -56,16 +57,14 @@ uint32_t node_map_position(const struct node_map *map, uint32_t index)
 }
 
 /* A thread that has a map needs no nodes any more: it was resolved. */
-static int load_thread(struct node_map *map, uint32_t position)
+static void load_thread(struct node_map *map, uint32_t position)
 {
   struct node_map_thread *thread = &map->threads[position];
   if (thread->merged)
-    return 0;
+    return;
   uint32_t index = map->process->threads[position].index;
   struct problems *problems = node_map_owns(map, position) ? map->problems : &map->ignored;
   thread->nodes = read_table(map->file, index, FORMAT_NODES, problems, &thread->count);
-  if (!thread->nodes)
-    return ERR_NOMEM;
   if (thread->count > nodes_max - map->nodes_total) {
     problems_add(problems, "%s: thread %u: more contexts than any run has: left out", map->process->path, index);
     thread->count = 0;
@@ -77,41 +76,38 @@ static int load_thread(struct node_map *map, uint32_t position)
       thread->merged[i] = MAP_ABSENT;
   if (thread->count && thread->nodes[0].kind != CONTEXT_ROOT)
     node_map_fault(map, NODE_MAP_FAULT_ROOT, (struct node_place){.thread = position});
-  return 0;
 }
 
-static int push(struct node_map *map, uint32_t thread, uint32_t node)
+static void push(struct node_map *map, struct node_place place)
 {
   xarray_reserve(&map->stack, &map->stack_room, map->stack_count + 1, sizeof *map->stack);
-  map->stack[map->stack_count++] = (struct node_place){.thread = thread, .node = node};
-  return 0;
+  map->stack[map->stack_count++] = place;
 }
 
-/* Fills in the node that a link names.  False if it does not exist, or with *status set. */
-static bool link_target(struct node_map *map, uint32_t index, uint32_t node, struct node_place *target, int *status)
+/* Fills in the node that a link names.  False, and a fault of `place`, if it does not exist. */
+static bool link_target(struct node_map *map, struct node_place place, uint32_t index, uint32_t node,
+                        struct node_place *target)
 {
-  target->thread = node_map_position(map, index);
-  target->node = node;
-  if (target->thread == MODEL_NONE)
-    return false;
-  *status = load_thread(map, target->thread);
-  const struct node_map_thread *thread = &map->threads[target->thread];
-  return !*status && node < thread->count && thread->merged[node] != MAP_ABSENT;
+  *target = (struct node_place){.thread = node_map_position(map, index), .node = node};
+  if (target->thread != MODEL_NONE) {
+    load_thread(map, target->thread);
+    const struct node_map_thread *thread = &map->threads[target->thread];
+    if (node < thread->count && thread->merged[node] != MAP_ABSENT)
+      return true;
+  }
+  node_map_fault(map, NODE_MAP_FAULT_LINK, place);
+  return false;
 }
 
 /* Fills in the node that must be resolved before this one: its parent, or the node that it links to.  False if it has
- * none or an invalid one, so that the node goes below PARTIAL, or with *status set. */
-static bool find_dependency(struct node_map *map, struct node_place place, struct node_place *dependency, int *status)
+ * none or an invalid one, so that the node goes below PARTIAL. */
+static bool find_dependency(struct node_map *map, struct node_place place, struct node_place *dependency)
 {
   const struct node_map_thread *thread = &map->threads[place.thread];
   struct read_node node = thread->nodes[place.node];
   *dependency = (struct node_place){.thread = place.thread, .node = node.parent};
-  if (node.kind == CONTEXT_LINK) {
-    bool found = link_target(map, node.what, node.offset, dependency, status);
-    if (!found)
-      node_map_fault(map, NODE_MAP_FAULT_LINK, place);
-    return found;
-  }
+  if (node.kind == CONTEXT_LINK)
+    return link_target(map, place, node.what, node.offset, dependency);
   if (node.kind == CONTEXT_PLACEHOLDER) {
     if (node.offset >= read_count(map->file, FORMAT_REGIONS)) {
       node_map_fault(map, NODE_MAP_FAULT_REGION, place);
@@ -119,12 +115,7 @@ static bool find_dependency(struct node_map *map, struct node_place place, struc
     }
     const struct format_region *region =
         (const struct format_region *)read_records(map->file, FORMAT_REGIONS) + node.offset;
-    if (!read_region_linked(region))
-      return false;
-    bool found = link_target(map, region->owner, region->link_node, dependency, status);
-    if (!found)
-      node_map_fault(map, NODE_MAP_FAULT_LINK, place);
-    return found;
+    return read_region_linked(region) && link_target(map, place, region->owner, region->link_node, dependency);
   }
   if (node.parent < thread->count && node.parent != place.node && thread->merged[node.parent] != MAP_ABSENT)
     return true;
@@ -145,7 +136,7 @@ static uint32_t add_context(struct node_map *map, uint32_t parent, enum context_
     found = map->only_find ? contexts_find(map->contexts, parent, kind, module, offset)
                            : contexts_add(map->contexts, parent, kind, module, offset);
   if (found == MODEL_NONE)
-    return map->only_find ? 0 : found;
+    return 0;
   map->last = found;
   return found;
 }
@@ -155,7 +146,7 @@ static uint32_t partial_node(struct node_map *map)
   return add_context(map, 0, CONTEXT_PARTIAL, 0, 0);
 }
 
-/* The catalog's module of an address, MODEL_NONE without memory. */
+/* The catalog's module of an address. */
 static uint32_t frame_module(struct node_map *map, const struct read_node *node, struct node_place place)
 {
   if (node->what < read_count(map->file, FORMAT_MODULES))
@@ -166,7 +157,7 @@ static uint32_t frame_module(struct node_map *map, const struct read_node *node,
   return map->unknown;
 }
 
-/* The merged node of a node whose parent or link is merged into `above`; MODEL_NONE without memory. */
+/* The merged node of a node whose parent or link is merged into `above`. */
 static uint32_t merged_node(struct node_map *map, const struct read_node *node, struct node_place place, uint32_t above)
 {
   switch (node->kind) {
@@ -179,14 +170,12 @@ static uint32_t merged_node(struct node_map *map, const struct read_node *node, 
     if (!node->offset)
       return add_context(map, above, CONTEXT_TASK, 0, 0);
     /* fall through */
-  case CONTEXT_FRAME: {
-    uint32_t module = frame_module(map, node, place);
-    return module == MODEL_NONE ? MODEL_NONE : add_context(map, above, node->kind, module, node->offset);
-  }
+  case CONTEXT_FRAME:
+    return add_context(map, above, node->kind, frame_module(map, node, place), node->offset);
   case CONTEXT_USER_REGION: {
     uint32_t name = catalog_add_module(map->catalog, read_string(map->file, node->offset), (const uint8_t *)"", 0,
                                        MODULE_USER_REGION);
-    return name == MODEL_NONE ? MODEL_NONE : add_context(map, above, CONTEXT_USER_REGION, name, 0);
+    return add_context(map, above, CONTEXT_USER_REGION, name, 0);
   }
   default:
     return add_context(map, above, node->kind, 0, 0);
@@ -194,69 +183,63 @@ static uint32_t merged_node(struct node_map *map, const struct read_node *node, 
 }
 
 /* Takes the node on top of the stack off it, as a child of `above`. */
-static int finish_top(struct node_map *map, uint32_t above)
+static void finish_top(struct node_map *map, uint32_t above)
 {
-  struct node_place place = map->stack[map->stack_count - 1];
+  struct node_place place = map->stack[--map->stack_count];
   struct node_map_thread *thread = &map->threads[place.thread];
-  uint32_t merged = above == MODEL_NONE ? above : merged_node(map, &thread->nodes[place.node], place, above);
-  if (merged == MODEL_NONE)
-    return ERR_NOMEM;
-  thread->merged[place.node] = merged + MAPPED;
-  map->stack_count--;
-  return 0;
+  thread->merged[place.node] = merged_node(map, &thread->nodes[place.node], place, above) + MAPPED;
 }
 
 /* Puts each node of a circle below PARTIAL, wherever the circle was entered: `last` is the one to enter last. */
-static int break_circle(struct node_map *map, struct node_place last)
+static void break_circle(struct node_map *map, struct node_place last)
 {
   struct node_place place;
-  int status;
   do {
     place = map->stack[map->stack_count - 1];
     node_map_fault(map, NODE_MAP_FAULT_CYCLE, place);
-    status = finish_top(map, partial_node(map));
-  } while (!status && (place.thread != last.thread || place.node != last.node));
-  return status;
+    finish_top(map, partial_node(map));
+  } while (place.thread != last.thread || place.node != last.node);
 }
 
 /* Resolves the node on top of the stack, or pushes the one that it depends on. */
-static int resolve_top(struct node_map *map)
+static void resolve_top(struct node_map *map)
 {
   struct node_place place = map->stack[map->stack_count - 1], dependency;
   struct node_map_thread *thread = &map->threads[place.thread];
-  int status = 0;
-  if (thread->nodes[place.node].kind == CONTEXT_ROOT)
-    return finish_top(map, 0);
+  if (thread->nodes[place.node].kind == CONTEXT_ROOT) {
+    finish_top(map, 0);
+    return;
+  }
   thread->merged[place.node] = MAP_VISITING;
-  bool sound = find_dependency(map, place, &dependency, &status);
-  if (status)
-    return status;
-  if (!sound)
-    return finish_top(map, partial_node(map));
+  if (!find_dependency(map, place, &dependency)) {
+    finish_top(map, partial_node(map));
+    return;
+  }
   uint32_t state = map->threads[dependency.thread].merged[dependency.node];
   if (state == MAP_UNSEEN)
-    return push(map, dependency.thread, dependency.node);
-  return state == MAP_VISITING ? break_circle(map, dependency) : finish_top(map, state - MAPPED);
+    push(map, dependency);
+  else if (state == MAP_VISITING)
+    break_circle(map, dependency);
+  else
+    finish_top(map, state - MAPPED);
 }
 
-static int resolve(struct node_map *map, uint32_t thread, uint32_t node)
+static void resolve(struct node_map *map, uint32_t thread, uint32_t node)
 {
   if (map->threads[thread].merged[node] >= MAPPED)
-    return 0;
-  int status = push(map, thread, node);
-  while (!status && map->stack_count)
-    status = resolve_top(map);
-  return status;
+    return;
+  push(map, (struct node_place){thread, node});
+  while (map->stack_count)
+    resolve_top(map);
 }
 
-int node_map_resolve_thread(struct node_map *map, uint32_t position)
+void node_map_resolve_thread(struct node_map *map, uint32_t position)
 {
-  int status = load_thread(map, position);
+  load_thread(map, position);
   const struct node_map_thread *thread = &map->threads[position];
-  for (uint32_t i = 0; !status && i < thread->count; i++)
+  for (uint32_t i = 0; i < thread->count; i++)
     if (thread->nodes[i].kind != CONTEXT_FREE)
-      status = resolve(map, position, i);
-  return status;
+      resolve(map, position, i);
 }
 
 uint32_t node_map_context(const struct node_map *map, uint32_t position, uint32_t node)
@@ -265,39 +248,34 @@ uint32_t node_map_context(const struct node_map *map, uint32_t position, uint32_
   return node < thread->count && thread->merged[node] >= MAPPED ? thread->merged[node] - MAPPED : MODEL_NONE;
 }
 
-int node_map_find(struct node_map *map, uint32_t position, uint32_t node, uint32_t *context)
+uint32_t node_map_find(struct node_map *map, uint32_t position, uint32_t node)
 {
+  load_thread(map, position);
   const struct node_map_thread *thread = &map->threads[position];
-  int status = load_thread(map, position);
-  if (!status && node < thread->count && thread->merged[node] != MAP_ABSENT)
-    status = resolve(map, position, node);
-  *context = status ? MODEL_NONE : node_map_context(map, position, node);
-  return status;
+  if (node < thread->count && thread->merged[node] != MAP_ABSENT)
+    resolve(map, position, node);
+  return node_map_context(map, position, node);
 }
 
 /* ---- begin and end ---- */
 
-int node_map_init(struct node_map *map)
+void node_map_init(struct node_map *map)
 {
   const struct format_module *records = read_records(map->file, FORMAT_MODULES);
   uint32_t modules = read_count(map->file, FORMAT_MODULES);
   map->unknown = MODEL_NONE;
-  map->modules = xcalloc(modules + 1, sizeof *map->modules);
+  map->modules = xcalloc(modules, sizeof *map->modules);
   for (uint32_t i = 0; i < modules; i++) {
     const char *path = read_string(map->file, records[i].path);
-    uint32_t size = records[i].build_id_size, size_max = sizeof records[i].build_id;
-    map->modules[i] = catalog_add_module(map->catalog, *path ? path : "[unknown]", records[i].build_id,
-                                         size < size_max ? size : size_max, records[i].flags);
-    if (map->modules[i] == MODEL_NONE)
-      return ERR_NOMEM;
+    uint32_t size = MIN(records[i].build_id_size, sizeof records[i].build_id);
+    map->modules[i] =
+        catalog_add_module(map->catalog, *path ? path : "[unknown]", records[i].build_id, size, records[i].flags);
   }
-  return 0;
 }
 
-int node_map_init_threads(struct node_map *map)
+void node_map_init_threads(struct node_map *map)
 {
-  map->threads = xcalloc((size_t)map->process->threads_count + 1, sizeof *map->threads);
-  return map->threads ? 0 : ERR_NOMEM;
+  map->threads = xcalloc(map->process->threads_count, sizeof *map->threads);
 }
 
 void node_map_unload(struct node_map *map, uint32_t position)

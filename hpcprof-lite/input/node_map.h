@@ -62,12 +62,12 @@ struct node_map {
   uint32_t fault_first[NODE_MAP_FAULTS];
 };
 
-/* Adds the file's modules to the catalog.  Returns 0 or ERR_NOMEM; node_map_release() in either case. */
-int node_map_init(struct node_map *map);
+/* Adds the file's modules to the catalog.  node_map_release() afterwards. */
+void node_map_init(struct node_map *map);
 
-/* Prepares for the threads of the process.  A copy of a map without threads may have threads of its own.  Returns 0 or
- * ERR_NOMEM; node_map_release_threads() in either case. */
-int node_map_init_threads(struct node_map *map);
+/* Prepares for the threads of the process.  A copy of a map without threads may have threads of its own, for
+ * node_map_release_threads(). */
+void node_map_init_threads(struct node_map *map);
 void node_map_release_threads(struct node_map *map);
 void node_map_release(struct node_map *map);
 
@@ -82,12 +82,12 @@ void node_map_fault(struct node_map *map, enum node_map_fault which, struct node
 void node_map_report(struct node_map *map, uint32_t position);
 
 /* Loads a thread's nodes, unless they have been loaded before, and finds the contexts of all of them, which stay when
- * the nodes are unloaded.  Returns 0 or ERR_NOMEM. */
-int node_map_resolve_thread(struct node_map *map, uint32_t position);
+ * the nodes are unloaded. */
+void node_map_resolve_thread(struct node_map *map, uint32_t position);
 void node_map_unload(struct node_map *map, uint32_t position);
 
-/* Sets *context to that of one node of a thread, to MODEL_NONE if the node does not exist.  Returns 0 or ERR_NOMEM. */
-int node_map_find(struct node_map *map, uint32_t position, uint32_t node, uint32_t *context);
+/* Returns the context of one node of a thread, MODEL_NONE if the node does not exist. */
+uint32_t node_map_find(struct node_map *map, uint32_t position, uint32_t node);
 
 /* Returns the context of a node, 0 for the root; MODEL_NONE if the node does not exist or has not been resolved. */
 uint32_t node_map_context(const struct node_map *map, uint32_t position, uint32_t node);

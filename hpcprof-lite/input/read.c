@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/read.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/file_tables.h"
 
@@ -51,11 +52,7 @@ void read_part_release(struct read_part *part)
   *part = (struct read_part){0};
 }
 
-static int by_thread(const void *key, const void *element)
-{
-  uint32_t thread = *(const uint32_t *)key, other = ((const struct read_part *)element)->thread;
-  return (thread > other) - (thread < other);
-}
+ORDER(by_thread, struct read_part, COMPARE(x->thread, y->thread))
 
 /* The tables that take the place of a thread's, NULL: none. */
 static const struct read_part *part_of(const struct read_file *file, uint32_t thread)
@@ -63,7 +60,8 @@ static const struct read_part *part_of(const struct read_file *file, uint32_t th
   static const struct read_part nothing;
   if (!file->parts)
     return NULL;
-  const struct read_part *part = bsearch(&thread, file->parts, file->parts_count, sizeof *part, by_thread);
+  const struct read_part key = {.thread = thread};
+  const struct read_part *part = bsearch(&key, file->parts, file->parts_count, sizeof *part, by_thread);
   return part ? part : &nothing;
 }
 
@@ -119,8 +117,8 @@ bool read_is_measured(const char *path)
 }
 
 /* Copies work and span from the record; without a unit they were not computed. */
-static int take_workspan(const struct read_file *file, const struct format_process *record,
-                         struct profile_workspan *workspan)
+static void take_workspan(const struct read_file *file, const struct format_process *record,
+                          struct profile_workspan *workspan)
 {
   const char *unit = file_tables_string(&file->tables, record->work_unit);
   workspan->known = *unit != 0;
@@ -133,39 +131,24 @@ static int take_workspan(const struct read_file *file, const struct format_proce
   workspan->cost_fork = record->cost_fork;
   workspan->cost_task = record->cost_task;
   workspan->cost_join = record->cost_join;
-  return workspan->unit ? 0 : ERR_NOMEM;
 }
 
 /* Computes what a process records at its end from its threads, up to their last samples. */
 static void derive_process(struct profile_process *process)
 {
-  uint64_t cpu_ns = 0, regions = 0;
+  uint64_t cpu_ns = 0;
+  process->regions = 0;
   for (uint32_t i = 0; i < process->threads_count; i++) {
     const struct profile_thread *thread = &process->threads[i];
-    uint64_t end_ns = thread->start_ns + thread->wall_ns;
     cpu_ns += thread->cpu_ns;
-    regions += thread->regions;
-    if (end_ns > process->wall_ns)
-      process->wall_ns = end_ns;
-    if (thread->index > process->threads_registered)
-      process->threads_registered = thread->index;
+    process->regions += thread->regions;
+    process->wall_ns = MAX(process->wall_ns, thread->start_ns + thread->wall_ns);
+    process->threads_registered = MAX(process->threads_registered, thread->index);
   }
-  process->regions = regions;
-  if (cpu_ns > process->cpu_ns)
-    process->cpu_ns = cpu_ns;
+  process->cpu_ns = MAX(process->cpu_ns, cpu_ns);
 }
 
-static void report_gaps(const struct read_file *file, struct problems *problems)
-{
-  for (unsigned i = 0; i < FORMAT_TABLES; i++)
-    report_gap(file, &file->tables.tables[i], i, problems);
-}
-
-static int by_index(const void *a, const void *b)
-{
-  uint32_t x = ((const struct profile_thread *)a)->index, y = ((const struct profile_thread *)b)->index;
-  return (x > y) - (x < y);
-}
+ORDER(by_index, struct profile_thread, COMPARE(x->index, y->index))
 
 static void take_thread(const struct format_thread *record, struct profile_thread *thread)
 {
@@ -192,11 +175,11 @@ static uint32_t append_unrecorded(const struct read_file *file, struct profile_t
 }
 
 /* Fills in the threads, each once, sorted by index, including those of which only the tree was found. */
-static int take_threads(const struct read_file *file, struct profile_process *process, struct problems *problems)
+static void take_threads(const struct read_file *file, struct profile_process *process, struct problems *problems)
 {
   const struct format_thread *records = read_records(file, FORMAT_THREAD);
   uint32_t recorded = read_count(file, FORMAT_THREAD);
-  struct profile_thread *threads = xcalloc(recorded + file->tables.refs_count + 1, sizeof *threads);
+  struct profile_thread *threads = xcalloc(recorded + file->tables.refs_count, sizeof *threads);
   for (uint32_t i = 0; i < recorded; i++)
     take_thread(&records[i], &threads[i]);
   qsort(threads, recorded, sizeof *threads, by_index);
@@ -222,11 +205,10 @@ static int take_threads(const struct read_file *file, struct profile_process *pr
   process->threads = threads;
   process->threads_count = count + extra;
   qsort(threads, process->threads_count, sizeof *threads, by_index);
-  return 0;
 }
 
 /* Fills in the process from its record, if it has one, and from its threads. */
-static int take_process(struct read_file *file, struct profile_process *process, struct problems *problems)
+static void take_process(struct read_file *file, struct profile_process *process, struct problems *problems)
 {
   struct format_process record = {.rank = -1};
   if (read_count(file, FORMAT_PROCESS))
@@ -238,68 +220,52 @@ static int take_process(struct read_file *file, struct profile_process *process,
   process->unsampled_ns = model_least(record.unsampled_ns, record.wall_ns);
   process->threads_registered = record.threads;
   file->incomplete = process->unfinished && process->lost[LOSS_UNKEPT];
-  report_gaps(file, problems);
+  for (unsigned i = 0; i < FORMAT_TABLES; i++)
+    report_gap(file, table_of(file, i), i, problems);
   process->host = xstrdup(file_tables_string(&file->tables, record.host));
   process->command = xstrdup(file_tables_string(&file->tables, record.command));
   process->runtime = xstrdup(file_tables_string(&file->tables, record.runtime));
   process->notes = xstrdup(file_tables_string(&file->tables, record.notes));
-  if (take_workspan(file, &record, &process->workspan))
-    return ERR_NOMEM;
-  int status = take_threads(file, process, problems);
-  if (!status && file->tables.live_size)
+  take_workspan(file, &record, &process->workspan);
+  take_threads(file, process, problems);
+  if (file->tables.live_size)
     derive_process(process);
-  return status;
 }
 
-/* Opens the file.  *out is for read_close() also after a failure. */
-static int open_tables(const char *path, struct problems *problems, struct read_file **out)
+int read_open_again(const char *path, struct problems *problems, struct read_file **out)
 {
   struct read_file *file = xcalloc(1, sizeof *file);
   char *part = NULL, *flush = NULL;
-  *out = file;
-  bool live = format_has_suffix(path, FORMAT_LIVE_SUFFIX);
-  if (live) {
+  if (format_has_suffix(path, FORMAT_LIVE_SUFFIX)) {
     part = xasprintf("%.*s" FORMAT_PART_SUFFIX, (int)read_stem(path), path);
     flush = xasprintf("%.*s" FORMAT_FLUSH_SUFFIX, (int)read_stem(path), path);
   }
   int status = file_tables_open(&file->tables, path, flush, part, problems);
   free(flush);
   free(part);
-  return status;
-}
-
-int read_open_again(const char *path, struct problems *problems, struct read_file **out)
-{
-  int status = open_tables(path, problems, out);
-  if (!status)
-    return 0;
-  read_close(*out);
-  *out = NULL;
+  if (status) {
+    read_close(file);
+    file = NULL;
+  }
+  *out = file;
   return status;
 }
 
 int read_open(const char *path, struct problems *problems, struct profile_process *process, struct read_file **out)
 {
-  struct read_file *file;
-  int status = open_tables(path, problems, &file);
-  *out = NULL;
-  if (!status)
-    status = take_process(file, process, problems);
-  if (status) {
-    read_close(file);
+  int status = read_open_again(path, problems, out);
+  if (status)
     return status;
-  }
-  if (file->tables.refs_count && !read_count(file, FORMAT_METRICS))
+  take_process(*out, process, problems);
+  if ((*out)->tables.refs_count && !read_count(*out, FORMAT_METRICS))
     problems_add(problems, "%s: no section 'metrics': its values have no meaning and are left out", path);
-  *out = file;
   return 0;
 }
 
 struct read_file *read_another(const struct read_file *file)
 {
   struct read_file *another = xmalloc(sizeof *another);
-  if (another)
-    *another = *file;
+  *another = *file;
   return another;
 }
 
@@ -395,22 +361,6 @@ static void clean(enum format_table table, struct file_table *from)
     tasks[i].reserved = 0;
 }
 
-/* The records of a file, then those of a part.  NULL without memory. */
-static void *join(struct file_table *table, const void *records, uint32_t count, size_t size)
-{
-  if (table->data && !count)
-    return table->data;
-  uint8_t *joined = xrealloc(table->data, ((size_t)table->count + count) * size + 1);
-  if (!joined) {
-    free(table->data);
-    return NULL;
-  }
-  if (count)
-    memcpy(joined + table->count * size, records, count * size);
-  table->count += count;
-  return joined;
-}
-
 void *read_table(struct read_file *file, uint32_t thread, enum format_table table, struct problems *problems,
                  uint32_t *count)
 {
@@ -420,14 +370,15 @@ void *read_table(struct read_file *file, uint32_t thread, enum format_table tabl
   bool replaced = part && table != FORMAT_NODES && table != FORMAT_COUNTS;
   if (part && table == FORMAT_VALUES)
     size = read_columns_count(file) * sizeof(uint64_t);
-  *count = 0;
-  if (!replaced && numbers && file_tables_of_thread(&file->tables, thread, table, numbers, problems, &found)) {
-    free(found.data);
-    return NULL;
-  }
+  if (!replaced && numbers)
+    file_tables_of_thread(&file->tables, thread, table, numbers, problems, &found);
   report_gap(file, &found, table, problems);
   clean(table, &found);
-  void *records = join(&found, part ? part->tables[table].records : NULL, part ? part->tables[table].count : 0, size);
-  *count = records ? found.count : 0;
-  return records;
+  uint32_t more = part ? part->tables[table].count : 0;
+  if (more) {
+    found.data = xrealloc(found.data, ((size_t)found.count + more) * size);
+    memcpy(found.data + found.count * size, part->tables[table].records, more * size);
+  }
+  *count = found.count + more;
+  return found.data ? found.data : xcalloc(1, 1);
 }

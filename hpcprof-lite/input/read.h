@@ -41,15 +41,15 @@ size_t read_stem(const char *path);
 
 /* Opens the file into *out and fills in *process, whose `unfinished` the caller has set.  `path` must live as long as
  * the file.  The strings and threads of *process belong to the caller also after a failure, all else to the file.
- * Returns 0, ERR_INPUT if no part of the file is usable, or ERR_NOMEM. */
+ * Returns 0, or ERR_INPUT if no part of the file is usable. */
 int read_open(const char *path, struct problems *problems, struct profile_process *process, struct read_file **out);
 
-/* Opens a file whose process has been read before.  Returns the same. */
+/* The same without the process, which has been read before. */
 int read_open_again(const char *path, struct problems *problems, struct read_file **out);
 void read_close(struct read_file *file); /* NULL is allowed */
 
-/* Returns another reader of an open file, for another thread, which has a budget of its own for damaged files; NULL
- * without memory.  The caller frees it with free() before read_close(). */
+/* Returns another reader of an open file, for another thread, which has a budget of its own for damaged files.
+ * The caller frees it with free() before read_close(). */
 struct read_file *read_another(const struct read_file *file);
 
 /* Returns whether the process was killed before all of its tables were on the disk.  Records that are missing for that
@@ -72,7 +72,7 @@ static inline bool read_region_linked(const struct format_region *region)
 
 /* Decodes a table of the thread with that index: *count records, which the caller frees.  Those of FORMAT_NODES are
  * struct read_node; of FORMAT_VALUES read_columns_count() numbers, of FORMAT_COUNTS 2 * counters + 1, see
- * doc/format.md.  Returns NULL without memory. */
+ * doc/format.md.  Never NULL. */
 void *read_table(struct read_file *file, uint32_t thread, enum format_table table, struct problems *problems,
                  uint32_t *count);
 

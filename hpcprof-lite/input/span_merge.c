@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/span_merge.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
@@ -57,25 +58,14 @@ static uint32_t module_rank(const struct key *key)
 static int by_identity(const struct key *x, const struct key *y)
 {
   const struct profile_directive *a = x->directive, *b = y->directive;
-  if (a->kind != b->kind)
-    return a->kind < b->kind ? -1 : 1;
-  if (a->kind == DIRECTIVE_PROGRAM)
-    return 0;
+  if (a->kind != b->kind || a->kind == DIRECTIVE_PROGRAM)
+    return COMPARE(a->kind, b->kind);
   if (a->module != b->module)
     return module_rank(x) < module_rank(y) ? -1 : 1;
-  if (a->offset != b->offset)
-    return a->offset < b->offset ? -1 : 1;
-  return strcmp(a->name, b->name);
+  return COMPARE(a->offset, b->offset) ?: strcmp(a->name, b->name);
 }
 
-static int by_key(const void *a, const void *b)
-{
-  const struct key *x = a, *y = b;
-  int order = by_identity(x, y);
-  if (!order)
-    order = (x->process > y->process) - (x->process < y->process);
-  return order ? order : (x->number > y->number) - (x->number < y->number);
-}
+ORDER(by_key, struct key, by_identity(x, y) ?: COMPARE(x->process, y->process) ?: COMPARE(x->number, y->number))
 
 static void add(uint64_t *sum, uint64_t amount)
 {
@@ -83,17 +73,16 @@ static void add(uint64_t *sum, uint64_t amount)
 }
 
 /* Adds a directive to the last one of workspan, if it is the same, or appends it. */
-static int add_directive(struct profile_workspan *workspan, const struct key *key, bool same)
+static void add_directive(struct profile_workspan *workspan, const struct key *key, bool same)
 {
   const struct profile_directive *from = key->directive;
   if (!same) {
-    char *name = xstrdup(from->name);
-    workspan->directives[workspan->directives_count++] =
-        (struct profile_directive){.kind = from->kind, .module = from->module, .offset = from->offset, .name = name};
+    workspan->directives[workspan->directives_count++] = (struct profile_directive){
+        .kind = from->kind, .module = from->module, .offset = from->offset, .name = xstrdup(from->name)};
   }
   struct profile_directive *into = &workspan->directives[workspan->directives_count - 1];
   if (!key->counted)
-    return 0;
+    return;
   into->counted = 1;
   into->flags |= from->flags;
   add(&into->instances, from->instances);
@@ -101,63 +90,49 @@ static int add_directive(struct profile_workspan *workspan, const struct key *ke
   add(&into->span, from->span);
   add(&into->iterations, from->iterations);
   into->lock_bound = model_most(from->lock_bound, into->lock_bound);
-  return 0;
 }
 
-/* Lists the directives of all processes, sorted.  The caller frees the array; NULL if memory runs out. */
+/* Lists the directives of all processes, sorted.  The caller frees the array. */
 static struct key *sort_directives(const struct profile *profile, const uint32_t *rank, size_t *count)
 {
   *count = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++)
     *count += profile->processes[i].workspan.directives_count;
-  struct key *keys = xcalloc(*count + 1, sizeof *keys);
+  struct key *keys = xcalloc(*count, sizeof *keys);
   size_t filled = 0;
-  for (uint32_t i = 0; keys && i < profile->processes_count; i++) {
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
     bool counted = profile->workspan.known && has_unit(process, profile->workspan.unit);
     for (uint32_t j = 0; j < process->workspan.directives_count; j++)
       keys[filled++] = (struct key){&process->workspan.directives[j], counted, rank, i, j};
   }
-  if (keys)
-    qsort(keys, *count, sizeof *keys, by_key);
+  qsort(keys, *count, sizeof *keys, by_key);
   return keys;
 }
 
 /* Merges the directives; the directive_map of each process maps its own to the merged ones. */
-static int merge_directives(struct profile *profile)
+static void merge_directives(struct profile *profile)
 {
   struct profile_workspan *workspan = &profile->workspan;
-  uint32_t *rank = xcalloc(profile->catalog.modules_count + 1, sizeof *rank);
-  int status = rank ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
+  uint32_t *rank = xcalloc(profile->catalog.modules_count, sizeof *rank);
+  catalog_module_rank(&profile->catalog, rank);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     struct profile_process *process = &profile->processes[i];
     process->directive_map = xcalloc((size_t)process->workspan.directives_count + 1, sizeof *process->directive_map);
-    status = process->directive_map ? status : ERR_NOMEM;
   }
-  size_t count = 0;
-  struct key *keys = status ? NULL : sort_directives(profile, rank, &count);
-  workspan->directives = keys ? xcalloc(count + 1, sizeof *workspan->directives) : NULL;
-  if (!workspan->directives)
-    status = ERR_NOMEM;
-  for (size_t i = 0; i < count && !status; i++) {
-    bool same = i && !by_identity(&keys[i - 1], &keys[i]);
-    status = add_directive(workspan, &keys[i], same);
+  size_t count;
+  struct key *keys = sort_directives(profile, rank, &count);
+  workspan->directives = xcalloc(count, sizeof *workspan->directives);
+  for (size_t i = 0; i < count; i++) {
+    add_directive(workspan, &keys[i], i && !by_identity(&keys[i - 1], &keys[i]));
     profile->processes[keys[i].process].directive_map[keys[i].number] = workspan->directives_count - 1;
   }
   free(keys);
   free(rank);
-  return status;
 }
 
-static int by_context(const void *a, const void *b)
-{
-  const struct context_share *x = a, *y = b;
-  if (x->directive != y->directive)
-    return x->directive < y->directive ? -1 : 1;
-  if (x->context != y->context)
-    return x->context < y->context ? -1 : 1;
-  return (x->place > y->place) - (x->place < y->place);
-}
+ORDER(by_context, struct context_share,
+      COMPARE(x->directive, y->directive) ?: COMPARE(x->context, y->context) ?: COMPARE(x->place, y->place))
 
 /* Keeps the shares of the chosen process, each directive and context once.  The shares of a directive are sorted by
  * context, whose numbers vary from one reading to the next; span_spread() sorts by place in the file. */
@@ -204,16 +179,9 @@ static bool distribute(struct context_share *shares, uint32_t count, uint64_t am
 }
 
 /* By directive and place in the file, shares without a context last. */
-static int by_place(const void *a, const void *b)
-{
-  const struct context_share *x = a, *y = b;
-  bool x_none = x->context == MODEL_NONE, y_none = y->context == MODEL_NONE;
-  if (x->directive != y->directive)
-    return x->directive < y->directive ? -1 : 1;
-  if (x_none != y_none)
-    return x_none ? 1 : -1;
-  return (x->place > y->place) - (x->place < y->place);
-}
+ORDER(by_place, struct context_share,
+      COMPARE(x->directive, y->directive)
+          ?: COMPARE(x->context == MODEL_NONE, y->context == MODEL_NONE) ?: COMPARE(x->place, y->place))
 
 void span_spread(struct context_share *shares, uint32_t *count)
 {
@@ -231,21 +199,20 @@ void span_spread(struct context_share *shares, uint32_t *count)
 }
 
 /* Adds the shares to their contexts as the column of the critical path. */
-static int enter_shares(struct profile *profile)
+static void enter_shares(struct profile *profile)
 {
   struct catalog_column column = {
       .name = "critical path", .unit = profile->workspan.is_time ? "ns" : "", .role = COLUMN_CRITICAL};
   struct contexts *contexts = &profile->contexts;
   uint32_t number;
-  int status = catalog_add_column(&profile->catalog, &column, &number);
-  for (uint32_t i = 0; i < contexts->shares_count && !status; i++)
+  catalog_add_column(&profile->catalog, &column, &number);
+  for (uint32_t i = 0; i < contexts->shares_count; i++)
     if (contexts->shares[i].context != MODEL_NONE)
-      status = contexts_value(contexts, contexts->shares[i].context, number, contexts->shares[i].amount);
-  return status;
+      contexts_value(contexts, contexts->shares[i].context, number, contexts->shares[i].amount);
 }
 
 /* Sums up the processes that have the unit of the chosen one. */
-static int sum_processes(struct profile *profile, const struct profile_process *chosen)
+static void sum_processes(struct profile *profile, const struct profile_process *chosen)
 {
   struct profile_workspan *workspan = &profile->workspan;
   uint64_t begin = UINT64_MAX, end = 0;
@@ -278,22 +245,20 @@ static int sum_processes(struct profile *profile, const struct profile_process *
   profile->span_elapsed_ns = end > begin ? end - begin : 0;
   if (paused > 0 && !profile->range.limited)
     profile->span_elapsed_ns = (uint64_t)((double)profile->span_elapsed_ns * (1 - paused / wall));
-  return 0;
 }
 
-int span_merge(struct profile *profile)
+void span_merge(struct profile *profile)
 {
   profile->span_process = find_leader(profile);
   const struct profile_process *chosen =
       profile->span_process == MODEL_NONE ? NULL : &profile->processes[profile->span_process];
-  int status = chosen ? sum_processes(profile, chosen) : 0;
-  if (!status)
-    status = merge_directives(profile);
-  if (!status && chosen) {
+  if (chosen)
+    sum_processes(profile, chosen);
+  merge_directives(profile);
+  if (chosen) {
     profile->span_rows = chosen->directive_map;
     keep_shares(&profile->contexts, chosen->number, profile->span_rows);
     span_spread(profile->contexts.shares, &profile->contexts.shares_count);
-    status = enter_shares(profile);
+    enter_shares(profile);
   }
-  return status;
 }

@@ -8,7 +8,7 @@
  * A share without a context stands for fragments in which no sample fell.  It is distributed over the other shares of
  * its directive, in proportion to them; without others it stays as it is.  Invariant: sum of all shares = span.
  *
- * All memory belongs to the profile.  Only lack of memory makes merging fail.
+ * All memory belongs to the profile.
  */
 #ifndef HPCPROF_LITE_INPUT_SPAN_MERGE_H
 #define HPCPROF_LITE_INPUT_SPAN_MERGE_H
@@ -17,8 +17,8 @@
 
 /* Fills in profile->workspan, the profile's span_* fields, and the directive_map of each process.  Replaces
  * contexts.shares by the shares of the run: each directive and context once, sorted by directive.  Adds them to the
- * contexts as a column of role COLUMN_CRITICAL. Returns 0 or ERR_NOMEM. */
-int span_merge(struct profile *profile);
+ * contexts as a column of role COLUMN_CRITICAL. */
+void span_merge(struct profile *profile);
 
 /* Sets leads[number of a process] to whether no process of the profile has a larger span; elements of processes without
  * a span are left as they are.  Shares of the other processes can be dropped: however many processes are added, the

@@ -1,12 +1,12 @@
 #include "hpcprof-lite/input/stitch.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/construct_records.h"
 #include "hpcprof-lite/input/exact_waits.h"
 #include "hpcprof-lite/input/node_map.h"
 #include "hpcprof-lite/model/workers.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,30 +41,34 @@ static bool serves_idleness(uint32_t role)
   return role == COLUMN_PER_BUSY || role == COLUMN_IN_USE || role == COLUMN_SHARES;
 }
 
-/* Adds a column to the catalog; one too many is reported and gets number MODEL_NONE.  Returns 0 or ERR_NOMEM. */
-static int intern_column(struct stitch *stitch, const struct catalog_column *wanted, uint32_t *number)
+/* Adds a column to the catalog; one too many is reported and gets number MODEL_NONE. */
+static void intern_column(struct stitch *stitch, const struct catalog_column *wanted, uint32_t *number)
 {
   struct catalog_column column = *wanted;
   column.role |= stitch->map.process->of_whole ? COLUMN_OF_WHOLE : 0;
-  int status = catalog_add_column(stitch->map.catalog, &column, number);
-  if (status == ERR_INPUT && wanted->role == COLUMN_USER)
+  if (!catalog_add_column(stitch->map.catalog, &column, number))
+    return;
+  if (wanted->role == COLUMN_USER)
     problems_add(
         stitch->map.problems,
         "%s: contexts do not have the program's counter '%s': the run has more than %d; see view user-counters",
         stitch->map.process->path, wanted->name, CATALOG_COLUMNS_USER);
-  else if (status == ERR_INPUT)
+  else
     problems_add(stitch->map.problems, "%s: event '%s' is one more than the %d that can be reported: left out",
                  stitch->map.process->path, wanted->name, CATALOG_COLUMNS_MAX - CATALOG_COLUMNS_OWN);
-  return status == ERR_NOMEM ? status : 0;
 }
 
-/* Adds the file's columns to the catalog, and idleness if the file has the sums for it. */
-static int intern_columns(struct stitch *stitch)
+/* Adds the file's modules and columns to the catalog, and idleness if the file has the sums for it. */
+static void intern_tables(struct stitch *stitch)
 {
   uint32_t needed = stitch->baseline == BASELINE_SHARED ? COLUMN_IN_USE : COLUMN_PER_BUSY;
+  uint32_t columns = read_columns_count(stitch->map.file);
   bool found = false;
+  node_map_init(&stitch->map);
+  stitch->columns = xcalloc(columns, sizeof *stitch->columns);
+  stitch->roles = xcalloc(columns, sizeof *stitch->roles);
   stitch->idleness = stitch->shares = MODEL_NONE;
-  for (uint32_t i = 0; i < read_columns_count(stitch->map.file); i++) {
+  for (uint32_t i = 0; i < columns; i++) {
     struct read_column column = read_column(stitch->map.file, i);
     struct catalog_column wanted = {
         .name = (char *)column.name, .unit = (char *)column.unit, .role = column.role, .period = column.period};
@@ -72,20 +76,12 @@ static int intern_columns(struct stitch *stitch)
     stitch->roles[i] = column.role;
     stitch->shares = column.role == COLUMN_SHARES ? i : stitch->shares;
     stitch->columns[i] = MODEL_NONE;
-    if (!serves_idleness(column.role) && intern_column(stitch, &wanted, &stitch->columns[i]))
-      return ERR_NOMEM;
+    if (!serves_idleness(column.role))
+      intern_column(stitch, &wanted, &stitch->columns[i]);
   }
   struct catalog_column idleness = {.name = "idleness", .unit = "ns", .role = COLUMN_IDLENESS};
-  return found ? intern_column(stitch, &idleness, &stitch->idleness) : 0;
-}
-
-/* Adds the file's modules and columns to the catalog. */
-static int intern_tables(struct stitch *stitch)
-{
-  int status = node_map_init(&stitch->map);
-  stitch->columns = xcalloc(read_columns_count(stitch->map.file) + 1, sizeof *stitch->columns);
-  stitch->roles = xcalloc(read_columns_count(stitch->map.file) + 1, sizeof *stitch->roles);
-  return status || !stitch->columns || !stitch->roles ? ERR_NOMEM : intern_columns(stitch);
+  if (found)
+    intern_column(stitch, &idleness, &stitch->idleness);
 }
 
 /* The sums of one node of one thread from which idleness is computed: P, per_busy and in_use of stitch.h. */
@@ -139,16 +135,14 @@ struct thread_values {
   uint32_t shares_unread; /* see exact_waits_of() */
 };
 
-static int load_values(struct stitch *stitch, uint32_t position, struct thread_values *values)
+static void load_values(struct stitch *stitch, uint32_t position, struct thread_values *values)
 {
   uint32_t index = stitch->map.process->threads[position].index;
   *values = (struct thread_values){0};
-  bool shared = stitch->shares != MODEL_NONE;
   values->values = read_table(stitch->map.file, index, FORMAT_VALUES, stitch->map.problems, &values->count);
-  if (values->values && shared)
+  if (stitch->shares != MODEL_NONE)
     values->shares = read_table(stitch->map.file, index, FORMAT_SHARES, stitch->map.problems, &values->shares_count);
   values->shares_unread = values->shares_count;
-  return values->values && (values->shares || !shared) ? 0 : ERR_NOMEM;
 }
 
 static void release_values(struct thread_values *values)
@@ -166,36 +160,35 @@ static struct exact_waits_amount waiting_of(const struct stitch *stitch, uint32_
 }
 
 /* Adds one value record to the merged node of its node, with the idleness computed from it. */
-static int add_record(struct stitch *stitch, uint32_t position, uint32_t node, struct thread_values *values,
-                      const uint64_t *cells)
+static void add_record(struct stitch *stitch, uint32_t position, uint32_t node, struct thread_values *values,
+                       const uint64_t *cells)
 {
   uint32_t merged = node_map_context(&stitch->map, position, node);
   struct profile_thread *thread = &stitch->map.process->threads[position];
   bool shared = stitch->shares != MODEL_NONE;
   struct exact_waits_amount waiting = {0};
   struct idleness_sums sums = {0};
-  int status = 0;
   if (shared)
     waiting = waiting_of(stitch, position, values, cells);
   if (waiting.damaged)
     node_map_fault(&stitch->map, NODE_MAP_FAULT_SHARE, (struct node_place){position, node});
-  for (uint32_t i = 0; i < read_columns_count(stitch->map.file) && !status; i++) {
+  for (uint32_t i = 0; i < read_columns_count(stitch->map.file); i++) {
     uint32_t role = stitch->roles[i];
     uint64_t amount = role == COLUMN_LOCKWAIT && shared ? waiting.lock_ns : cells[i];
     if (!serves_idleness(role) && stitch->columns[i] == MODEL_NONE)
       continue;
     add_to_sums(thread, &sums, role, amount);
     if (stitch->columns[i] != MODEL_NONE)
-      status = contexts_value(stitch->map.contexts, merged, stitch->columns[i], amount);
+      contexts_value(stitch->map.contexts, merged, stitch->columns[i], amount);
   }
-  if (status || stitch->idleness == MODEL_NONE)
-    return status;
+  if (stitch->idleness == MODEL_NONE)
+    return;
   uint64_t amount = counted_idleness(stitch, thread, &sums);
   if (shared && !stitch->amounts.counted)
     amount =
         model_sum(waiting.idle_ns, exact_waits_elsewhere(&stitch->amounts, position, sums.per_busy_ns, sums.in_use_ns));
   add(&thread->caused_idle_ns, amount);
-  return contexts_value(stitch->map.contexts, merged, stitch->idleness, amount);
+  contexts_value(stitch->map.contexts, merged, stitch->idleness, amount);
 }
 
 /* The catalog's column of a role in the file; MODEL_NONE: none. */
@@ -207,12 +200,12 @@ static uint32_t column_of(const struct stitch *stitch, uint32_t role)
   return MODEL_NONE;
 }
 
-static int add_amount(struct stitch *stitch, uint32_t merged, uint32_t column, uint64_t amount, uint64_t *sum)
+static void add_amount(struct stitch *stitch, uint32_t merged, uint32_t column, uint64_t amount, uint64_t *sum)
 {
   if (!amount || column == MODEL_NONE)
-    return 0;
+    return;
   add(sum, amount);
-  return contexts_value(stitch->map.contexts, merged, column, amount);
+  contexts_value(stitch->map.contexts, merged, column, amount);
 }
 
 /* The merged node in which a thread waited. */
@@ -228,7 +221,7 @@ static uint32_t waiting_node(struct stitch *stitch, uint32_t position, const str
 
 /* Adds what is charged to the contexts in which the thread waited: the runtime's own work, and waiting that no sample
  * has seen. */
-static int add_waits(struct stitch *stitch, uint32_t position)
+static void add_waits(struct stitch *stitch, uint32_t position)
 {
   struct profile_thread *thread = &stitch->map.process->threads[position];
   const struct exact_waits_thread *waits = &stitch->amounts.threads[position];
@@ -237,16 +230,15 @@ static int add_waits(struct stitch *stitch, uint32_t position)
     thread->lockwait_ns = waits->lock_ns;
   }
   uint32_t overhead = column_of(stitch, COLUMN_OVERHEAD), lockwait = column_of(stitch, COLUMN_LOCKWAIT);
-  int status = 0;
-  for (uint32_t i = 0; i < waits->count && !status; i++) {
+  for (uint32_t i = 0; i < waits->count; i++) {
     const struct exact_wait *wait = &waits->waits[i];
     uint32_t merged = waiting_node(stitch, position, wait);
-    status = add_amount(stitch, merged, overhead, wait->runtime_ns, &thread->overhead_ns);
-    if (!status)
-      status = wait->lock ? add_amount(stitch, merged, lockwait, wait->unseen_ns, &thread->caused_lock_ns)
-                          : add_amount(stitch, merged, stitch->idleness, wait->unseen_ns, &thread->caused_idle_ns);
+    add_amount(stitch, merged, overhead, wait->runtime_ns, &thread->overhead_ns);
+    if (wait->lock)
+      add_amount(stitch, merged, lockwait, wait->unseen_ns, &thread->caused_lock_ns);
+    else
+      add_amount(stitch, merged, stitch->idleness, wait->unseen_ns, &thread->caused_idle_ns);
   }
-  return status;
 }
 
 /* What a thread worked while it was not sampled, in the part of its life that is in no other category: it had no
@@ -261,7 +253,7 @@ static uint64_t unsampled_work(const struct profile_thread *thread, uint64_t res
     return rest_ns;
   double ran = (double)cpu_ns, wanted = ran + (double)delay_ns;
   uint64_t work_ns = wanted > 0 ? (uint64_t)((double)rest_ns * (ran / wanted)) : 0;
-  return work_ns < cpu_ns ? work_ns : cpu_ns;
+  return MIN(work_ns, cpu_ns);
 }
 
 /* Splits the part of a thread's life that is in no category so far: it waited for a processor, as far as the kernel
@@ -286,56 +278,53 @@ static uint64_t split_rest(struct profile_thread *thread, bool by_wall, bool uns
   rest_ns -= thread->core_wait_ns;
   slept_ns -= model_least(slept_ns, waits_ns);
   if (!by_wall)
-    add(&thread->blocked_ns, rest_ns < slept_ns ? rest_ns : slept_ns);
+    add(&thread->blocked_ns, MIN(rest_ns, slept_ns));
   return work_ns;
 }
 
 /* The catalog's column of a counter of the program; MODEL_NONE: one too many. */
-static int user_column(struct stitch *stitch, uint32_t name, uint32_t *column)
+static uint32_t user_column(struct stitch *stitch, uint32_t name)
 {
   struct user_columns *known = &stitch->user;
   for (uint32_t i = 0; i < known->count; i++)
-    if (known->names[i] == name) {
-      *column = known->columns[i];
-      return 0;
-    }
+    if (known->names[i] == name)
+      return known->columns[i];
   const struct catalog_column wanted = {
       .name = (char *)read_string(stitch->map.file, name), .unit = "", .role = COLUMN_USER};
-  int status = intern_column(stitch, &wanted, column);
-  if (!status && known->count < CATALOG_COLUMNS_MAX) {
+  uint32_t column;
+  intern_column(stitch, &wanted, &column);
+  if (known->count < CATALOG_COLUMNS_MAX) {
     known->names[known->count] = name;
-    known->columns[known->count++] = *column;
+    known->columns[known->count++] = column;
   }
-  return status;
+  return column;
 }
 
 /* Adds what the thread counted by counters of the program. */
-static int add_user_counts(struct stitch *stitch, uint32_t position)
+static void add_user_counts(struct stitch *stitch, uint32_t position)
 {
-  uint32_t count, column, index = stitch->map.process->threads[position].index;
+  uint32_t count, index = stitch->map.process->threads[position].index;
   struct format_user_count *counts =
       read_table(stitch->map.file, index, FORMAT_USER_COUNTS, stitch->map.problems, &count);
-  int status = counts ? 0 : ERR_NOMEM;
-  for (uint32_t i = 0; i < count && !status; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     uint32_t context = node_map_context(&stitch->map, position, counts[i].node);
     if (context == MODEL_NONE)
       node_map_fault(&stitch->map, NODE_MAP_FAULT_COUNT, (struct node_place){position, counts[i].node});
-    status = user_column(stitch, counts[i].name, &column);
-    if (!status && column != MODEL_NONE)
-      status = contexts_value(stitch->map.contexts, context == MODEL_NONE ? 0 : context, column, counts[i].sum);
+    uint32_t column = user_column(stitch, counts[i].name);
+    if (column != MODEL_NONE)
+      contexts_value(stitch->map.contexts, context == MODEL_NONE ? 0 : context, column, counts[i].sum);
   }
   free(counts);
-  return status;
 }
 
 /* Adds a thread's values to the merged nodes of its contexts. */
-static int add_values(struct stitch *stitch, uint32_t position)
+static void add_values(struct stitch *stitch, uint32_t position)
 {
   struct node_map_thread *thread = &stitch->map.threads[position];
   uint32_t columns = read_columns_count(stitch->map.file);
   struct thread_values values;
-  int status = load_values(stitch, position, &values);
-  for (uint32_t i = 0; i < thread->count && !status; i++) {
+  load_values(stitch, position, &values);
+  for (uint32_t i = 0; i < thread->count; i++) {
     uint32_t value = thread->nodes[i].value;
     if (!value || thread->nodes[i].kind == CONTEXT_FREE)
       continue;
@@ -343,63 +332,48 @@ static int add_values(struct stitch *stitch, uint32_t position)
       node_map_fault(&stitch->map, NODE_MAP_FAULT_VALUE, (struct node_place){position, i});
       continue;
     }
-    status = add_record(stitch, position, i, &values, values.values + (size_t)value * columns);
+    add_record(stitch, position, i, &values, values.values + (size_t)value * columns);
   }
-  if (!status && stitch->shares != MODEL_NONE)
-    status = add_waits(stitch, position);
-  if (!status && stitch->shares != MODEL_NONE) {
+  if (stitch->shares != MODEL_NONE) {
+    add_waits(stitch, position);
     const struct profile_process *process = stitch->map.process;
     struct profile_thread *record = &process->threads[position];
     bool unsampled = profile_unsampled(process) && !record->samples;
     uint64_t work_ns = split_rest(record, profile_by_wall(process), unsampled);
-    status = add_amount(stitch, 0, column_of(stitch, COLUMN_WORK), work_ns, &record->work_ns); /* where is not known */
+    add_amount(stitch, 0, column_of(stitch, COLUMN_WORK), work_ns, &record->work_ns); /* where is not known */
   }
   release_values(&values);
-  return status;
 }
 
 /* Marks the contexts in which the thread was the first one to meet a construct. */
-static int add_marks(struct stitch *stitch, uint32_t position)
+static void add_marks(struct stitch *stitch, uint32_t position)
 {
   const struct construct_places *found = &stitch->constructs;
-  int status = 0;
-  uint32_t low = 0, high = found->count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (found->places[middle].thread < position)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  for (; low < found->count && found->places[low].thread == position && !status; low++) {
-    const struct construct_place *place = &found->places[low];
+  size_t first = FIRST_WHERE(i, found->count, found->places[i].thread >= position);
+  for (size_t i = first; i < found->count && found->places[i].thread == position; i++) {
+    const struct construct_place *place = &found->places[i];
     uint32_t context = node_map_context(&stitch->map, position, place->tree);
     if (context == MODEL_NONE)
       node_map_fault(&stitch->map, NODE_MAP_FAULT_CONSTRUCT, (struct node_place){position, place->tree});
     else if (context)
-      status = contexts_add_mark(
+      contexts_add_mark(
           stitch->map.contexts,
           &(struct context_mark){.owner = stitch->map.process->number, .construct = place->node, .context = context});
   }
-  return status;
 }
 
-static int stitch_thread(struct stitch *stitch, uint32_t position)
+static void stitch_thread(struct stitch *stitch, uint32_t position)
 {
-  int status = node_map_resolve_thread(&stitch->map, position);
-  if (!status)
-    status = add_values(stitch, position);
-  if (!status)
-    status = add_user_counts(stitch, position);
-  if (!status)
-    status = add_marks(stitch, position);
+  node_map_resolve_thread(&stitch->map, position);
+  add_values(stitch, position);
+  add_user_counts(stitch, position);
+  add_marks(stitch, position);
   node_map_unload(&stitch->map, position);
   node_map_report(&stitch->map, position);
-  return status;
 }
 
 /* Copies the file's directives.  An invalid record keeps its number and counts as the program. */
-static int take_directives(struct stitch *stitch, struct workspan_faults *faults)
+static void take_directives(struct stitch *stitch, struct workspan_faults *faults)
 {
   struct profile_workspan *workspan = &stitch->map.process->workspan;
   const struct format_directive *records = read_records(stitch->map.file, FORMAT_DIRECTIVES);
@@ -423,7 +397,6 @@ static int take_directives(struct stitch *stitch, struct workspan_faults *faults
                                    .iterations = from.iterations,
                                    .lock_bound = from.lock_bound};
   }
-  return 0;
 }
 
 /* The merged context of a contribution, MODEL_NONE if it has none or is at the root. */
@@ -440,13 +413,12 @@ static uint32_t contribution_context(struct stitch *stitch, const struct format_
 /* Copies the contributions of this part's threads to the span, cut off where the sum of all exceeds it.  The first part
  * takes those without a thread as well; what is missing becomes a share of the program.  Invariant: sum of the shares
  * of all parts = span. */
-static int take_contributions(struct stitch *stitch, struct workspan_faults *faults)
+static void take_contributions(struct stitch *stitch, struct workspan_faults *faults)
 {
   const struct profile_workspan *workspan = &stitch->map.process->workspan;
   uint64_t remaining = workspan->span;
-  int status = 0;
   const struct format_contribution *records = read_records(stitch->map.file, FORMAT_CONTRIBUTIONS);
-  for (uint32_t i = 0; i < read_count(stitch->map.file, FORMAT_CONTRIBUTIONS) && !status; i++) {
+  for (uint32_t i = 0; i < read_count(stitch->map.file, FORMAT_CONTRIBUTIONS); i++) {
     struct format_contribution from = records[i];
     uint64_t amount = model_least(from.amount, remaining);
     uint32_t position = from.thread ? node_map_position(&stitch->map, from.thread) : MODEL_NONE;
@@ -462,11 +434,13 @@ static int take_contributions(struct stitch *stitch, struct workspan_faults *fau
                                   .context = contribution_context(stitch, &from, position, faults),
                                   .place = i,
                                   .amount = amount};
-    status = share.amount ? contexts_add_share(stitch->map.contexts, &share) : 0;
+    if (share.amount)
+      contexts_add_share(stitch->map.contexts, &share);
   }
   struct context_share unattributed = {
       .owner = stitch->map.process->number, .context = MODEL_NONE, .place = MODEL_NONE, .amount = remaining};
-  return status || !remaining || stitch->map.first ? status : contexts_add_share(stitch->map.contexts, &unattributed);
+  if (remaining && !stitch->map.first)
+    contexts_add_share(stitch->map.contexts, &unattributed);
 }
 
 static void report_workspan_faults(const struct stitch *stitch, const struct workspan_faults *faults)
@@ -482,15 +456,6 @@ static void report_workspan_faults(const struct stitch *stitch, const struct wor
     if (all[i].count)
       problems_add(stitch->map.problems, "%s: %s: %llu", stitch->map.process->path, all[i].text,
                    (unsigned long long)all[i].count);
-}
-
-/* Takes over work and constructs.  Of a process that was killed, only times refer to these. */
-static int stitch_workspan(struct stitch *stitch, struct workspan_faults *faults)
-{
-  struct profile_workspan *workspan = &stitch->map.process->workspan;
-  for (uint32_t i = 0; i < stitch->map.process->threads_count && workspan->known; i++)
-    add(&workspan->work, stitch->map.process->threads[i].work);
-  return take_directives(stitch, faults);
 }
 
 static void release(struct stitch *stitch)
@@ -514,7 +479,6 @@ struct run {
   struct contexts *contexts;   /* [worker] */
   struct part_faults faults[PARTS_MAX];
   uint32_t parts;
-  atomic_bool failed; /* out of memory */
 };
 
 static void stitch_part(void *argument, uint32_t number, unsigned worker)
@@ -528,55 +492,50 @@ static void stitch_part(void *argument, uint32_t number, unsigned worker)
   map->problems = &run->faults[number].problems;
   map->first = (uint32_t)(threads * number / run->parts);
   map->end = (uint32_t)(threads * (number + 1) / run->parts);
-  int status = node_map_init_threads(map);
-  if (!map->file || atomic_load(&run->failed))
-    status = ERR_NOMEM;
-  for (uint32_t i = map->first; i < map->end && !status; i++)
-    status = stitch_thread(&part, i);
-  if (!status && map->process->workspan.known)
-    status = take_contributions(&part, &run->faults[number].workspan);
-  if (status)
-    atomic_store(&run->failed, true);
+  node_map_init_threads(map);
+  for (uint32_t i = map->first; i < map->end; i++)
+    stitch_thread(&part, i);
+  if (map->process->workspan.known)
+    take_contributions(&part, &run->faults[number].workspan);
   node_map_release_threads(map);
   free(map->file);
 }
 
-static int stitch_parts(struct stitch *stitch, struct contexts *contexts, unsigned workers)
+static void stitch_parts(struct stitch *stitch, struct contexts *contexts, unsigned workers)
 {
-  struct run run = {.stitch = stitch, .contexts = contexts, .parts = stitch->map.process->threads_count / PART_THREADS};
-  run.parts = run.parts > PARTS_MAX ? PARTS_MAX : run.parts ? run.parts : 1;
-  struct node_map *map = &stitch->map;
-  int status = stitch_workspan(stitch, &run.faults[0].workspan);
-  if (!status)
-    status = construct_records_read(map->file, map->process, map->problems, &stitch->constructs);
-  if (!status)
-    workers_run(workers, run.parts, stitch_part, &run);
+  const struct node_map *map = &stitch->map;
+  struct run run = {.stitch = stitch, .contexts = contexts, .parts = map->process->threads_count / PART_THREADS};
+  run.parts = MIN(MAX(run.parts, 1), PARTS_MAX);
+  struct profile_workspan *workspan = &map->process->workspan;
+  for (uint32_t i = 0; i < map->process->threads_count && workspan->known;
+       i++) /* of a killed one only times are used */
+    add(&workspan->work, map->process->threads[i].work);
+  take_directives(stitch, &run.faults[0].workspan);
+  construct_records_read(map->file, map->process, map->problems, &stitch->constructs);
+  workers_run(workers, run.parts, stitch_part, &run);
   struct workspan_faults *sum = &run.faults[0].workspan;
   for (uint32_t i = 0; i < run.parts; i++) {
     const struct workspan_faults *faults = &run.faults[i].workspan;
-    problems_append(stitch->map.problems, &run.faults[i].problems);
+    problems_append(map->problems, &run.faults[i].problems);
     sum->directives += i ? faults->directives : 0;
     sum->contexts += i ? faults->contexts : 0;
     sum->excess += i ? faults->excess : 0;
   }
   report_workspan_faults(stitch, sum);
-  return status || atomic_load(&run.failed) ? ERR_NOMEM : 0;
 }
 
-int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
-                enum profile_baseline baseline, struct contexts *contexts, unsigned workers, struct problems *problems)
+void stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
+                 enum profile_baseline baseline, struct contexts *contexts, unsigned workers, struct problems *problems)
 {
   struct stitch stitch = {.map = {.file = file, .process = process, .catalog = catalog, .problems = problems},
                           .baseline = baseline};
-  int status = intern_tables(&stitch);
-  if (!status && stitch.shares != MODEL_NONE)
-    status = exact_waits_open(file, process, baseline, problems, &stitch.amounts);
-  if (!status && stitch.idleness != MODEL_NONE && stitch.amounts.unseen_ns)
-    status = contexts_value(contexts, 0, stitch.idleness, stitch.amounts.unseen_ns);
-  if (!status)
-    status = stitch_parts(&stitch, contexts, workers);
+  intern_tables(&stitch);
+  if (stitch.shares != MODEL_NONE)
+    exact_waits_open(file, process, baseline, problems, &stitch.amounts);
+  if (stitch.idleness != MODEL_NONE && stitch.amounts.unseen_ns)
+    contexts_value(contexts, 0, stitch.idleness, stitch.amounts.unseen_ns);
+  stitch_parts(&stitch, contexts, workers);
   release(&stitch);
-  return status;
 }
 
 struct stitch *stitch_open(struct read_file *file, struct profile_process *process, struct catalog *catalog,
@@ -589,10 +548,9 @@ struct stitch *stitch_open(struct read_file *file, struct profile_process *proce
                                   .contexts = contexts,
                                   .problems = &stitch->map.ignored,
                                   .only_find = true};
-  if (!node_map_init_threads(&stitch->map) && !intern_tables(stitch))
-    return stitch;
-  stitch_close(stitch);
-  return NULL;
+  node_map_init_threads(&stitch->map);
+  intern_tables(stitch);
+  return stitch;
 }
 
 void stitch_close(struct stitch *stitch)
@@ -602,8 +560,8 @@ void stitch_close(struct stitch *stitch)
 }
 
 /* Appends the values of a thread's nodes in one of the file's columns. */
-static int take_amounts(struct stitch *stitch, uint32_t position, struct thread_values *values, uint32_t column,
-                        struct stitch_amounts *amounts)
+static void take_amounts(struct stitch *stitch, uint32_t position, struct thread_values *values, uint32_t column,
+                         struct stitch_amounts *amounts)
 {
   values->shares_unread = values->shares_count;
   const struct node_map_thread *thread = &stitch->map.threads[position];
@@ -616,51 +574,47 @@ static int take_amounts(struct stitch *stitch, uint32_t position, struct thread_
   for (uint32_t i = 0; i < thread->count; i++) {
     uint32_t value = thread->nodes[i].value;
     const uint64_t *cells = value && value < values->count ? values->values + (size_t)value * columns : NULL;
-    uint64_t amount = !cells ? 0 : lockwait ? waiting_of(stitch, position, values, cells).lock_ns : cells[column];
+    uint64_t amount = 0;
+    if (cells)
+      amount = lockwait ? waiting_of(stitch, position, values, cells).lock_ns : cells[column];
     uint32_t context = amount ? node_map_context(&stitch->map, position, i) : MODEL_NONE;
     if (context != MODEL_NONE)
       amounts->amounts[amounts->count++] = (struct stitch_amount){.context = context, .amount = amount};
   }
   for (uint32_t i = 0; (lockwait || overhead) && i < waits->count; i++) {
     const struct exact_wait *wait = &waits->waits[i];
-    uint64_t amount = overhead ? wait->runtime_ns : wait->lock ? wait->unseen_ns : 0;
+    uint64_t unseen_ns = wait->lock ? wait->unseen_ns : 0, amount = overhead ? wait->runtime_ns : unseen_ns;
     if (amount)
       amounts->amounts[amounts->count++] =
           (struct stitch_amount){.context = waiting_node(stitch, position, wait), .amount = amount};
   }
-  return 0;
 }
 
 int stitch_amounts(struct stitch *stitch, uint32_t position, uint32_t column, struct stitch_amounts *amounts)
 {
-  struct thread_values values = {0};
+  struct thread_values values;
   amounts->count = 0;
-  int status = node_map_resolve_thread(&stitch->map, position);
-  if (!status && stitch->shares != MODEL_NONE && !stitch->amounts.threads)
-    status = exact_waits_open(stitch->map.file, stitch->map.process, BASELINE_THREAD, stitch->map.problems,
-                              &stitch->amounts);
-  if (!status)
-    status = load_values(stitch, position, &values);
-  for (uint32_t i = 0; i < read_columns_count(stitch->map.file) && !status; i++)
+  node_map_resolve_thread(&stitch->map, position);
+  if (stitch->shares != MODEL_NONE && !stitch->amounts.threads)
+    exact_waits_open(stitch->map.file, stitch->map.process, BASELINE_THREAD, stitch->map.problems, &stitch->amounts);
+  load_values(stitch, position, &values);
+  for (uint32_t i = 0; i < read_columns_count(stitch->map.file); i++)
     if (stitch->columns[i] == column)
-      status = take_amounts(stitch, position, &values, i, amounts);
+      take_amounts(stitch, position, &values, i, amounts);
   release_values(&values);
   node_map_unload(&stitch->map, position);
-  return status;
+  return 0;
 }
 
 int stitch_find(struct read_file *file, struct profile_process *process, struct catalog *catalog,
                 struct contexts *contexts, const struct stitch_node *nodes, uint32_t count, uint32_t *found)
 {
   struct stitch *stitch = stitch_open(file, process, catalog, contexts);
-  int status = stitch ? 0 : ERR_NOMEM;
-  for (uint32_t i = 0; i < count && !status; i++) {
-    uint32_t position = node_map_position(&stitch->map, nodes[i].thread), context = 0;
-    if (position != MODEL_NONE)
-      status = node_map_find(&stitch->map, position, nodes[i].node, &context);
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t position = node_map_position(&stitch->map, nodes[i].thread);
+    uint32_t context = position == MODEL_NONE ? 0 : node_map_find(&stitch->map, position, nodes[i].node);
     found[i] = context ? context : MODEL_NONE;
   }
-  if (stitch)
-    stitch_close(stitch);
-  return status;
+  stitch_close(stitch);
+  return 0;
 }

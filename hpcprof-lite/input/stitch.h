@@ -17,8 +17,8 @@
 
 /* Adds all threads of the file to contexts, and their totals to process->threads.  Adds the process's shares of the
  * span and the places of its constructs to contexts, its directives to process->workspan, and the times of its
- * constructs to process->constructs.  Returns 0 or ERR_NOMEM.  Many threads are divided among
- * `workers` threads, each of which adds to one of the `workers` trees in contexts[].
+ * constructs to process->constructs.  Many threads are divided among `workers` threads, each of which adds to one of
+ * the `workers` trees in contexts[].
  *
  * Idleness is computed here, for each thread and node, because it depends on the process and the thread (Liu et al.,
  * ICS'13, equation 1; lock waits carry idleness too, as they count in b).  For a sample of p ns while b threads were
@@ -31,8 +31,9 @@
  *            = max(0, in_use - P) against the threads in use at the time
  *
  * A file without these sums has no column of idleness. */
-int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
-                enum profile_baseline baseline, struct contexts *contexts, unsigned workers, struct problems *problems);
+void stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
+                 enum profile_baseline baseline, struct contexts *contexts, unsigned workers,
+                 struct problems *problems);
 
 /* A node of a thread's tree. */
 struct stitch_node {
@@ -40,12 +41,12 @@ struct stitch_node {
 };
 
 /* Looks up the merged contexts of nodes of a file that has been stitched before: sets found[i] to the context of
- * nodes[i], or to MODEL_NONE if it has none.  Adds nothing to contexts.  Returns 0 or ERR_NOMEM. */
+ * nodes[i], or to MODEL_NONE if it has none.  Adds nothing to contexts.  Returns 0. */
 int stitch_find(struct read_file *file, struct profile_process *process, struct catalog *catalog,
                 struct contexts *contexts, const struct stitch_node *nodes, uint32_t count, uint32_t *found);
 
 /* Prepares a file that has been stitched before for stitch_amounts().  All arguments must stay unchanged until
- * stitch_close().  Returns NULL if there is no memory. */
+ * stitch_close(). */
 struct stitch *stitch_open(struct read_file *file, struct profile_process *process, struct catalog *catalog,
                            struct contexts *contexts);
 void stitch_close(struct stitch *stitch);
@@ -63,7 +64,7 @@ struct stitch_amounts {
 };
 
 /* Replaces *amounts by what the thread at `position` in process->threads has in one column of the catalog; a merged
- * context may occur more than once.  May be called once for each thread.  Returns 0 or ERR_NOMEM. */
+ * context may occur more than once.  May be called once for each thread.  Returns 0. */
 int stitch_amounts(struct stitch *stitch, uint32_t position, uint32_t column, struct stitch_amounts *amounts);
 
 #endif

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/input/stream_chunks.h"
 
 #include "common/format.h"
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/model/index.h"
@@ -54,7 +55,7 @@ static size_t next_magic(const struct stream_chunks *file, size_t from)
   static const uint64_t magic = FORMAT_MAGIC;
   uint8_t window[WINDOW_BYTES];
   for (size_t most = FIRST_WINDOW_BYTES; from + sizeof magic <= file->size; most = WINDOW_BYTES) {
-    size_t take = file->size - from < most ? file->size - from : most;
+    size_t take = MIN(file->size - from, most);
     if (!read_at(file->fd, window, take, from))
       break;
     const uint8_t *found = memmem(window, take, &magic, sizeof magic);
@@ -78,32 +79,16 @@ static const char *header_fault(const struct format_chunk *head, size_t rest)
   return NULL;
 }
 
-static int add_chunk(struct stream_chunks *file, const struct format_chunk *head, size_t offset)
-{
-  xarray_reserve(&file->chunks, &file->room, file->count + 1, sizeof *file->chunks);
-  file->chunks[file->count++] =
-      (struct stream_chunk){.owner = head->owner, .first = head->first, .bytes = head->count, .offset = offset};
-  return 0;
-}
-
-static int by_owner(const void *a, const void *b)
-{
-  const struct stream_chunk *x = a, *y = b;
-  if (x->owner != y->owner)
-    return x->owner < y->owner ? -1 : 1;
-  if (x->first != y->first)
-    return x->first < y->first ? -1 : 1;
-  return (x->offset > y->offset) - (x->offset < y->offset);
-}
+ORDER(by_owner, struct stream_chunk,
+      COMPARE(x->owner, y->owner) ?: COMPARE(x->first, y->first) ?: COMPARE(x->offset, y->offset))
 
 /* Lists the chunks by their headers, sorted by thread and number.  last: NULL, or the owner after whose first chunk it
  * stops. */
-static int find_chunks(struct stream_chunks *file, unsigned table, const uint32_t *last, struct problems *problems)
+static void find_chunks(struct stream_chunks *file, unsigned table, const uint32_t *last, struct problems *problems)
 {
   size_t offset = 0;
-  int status = 0;
   bool enough = false;
-  while (offset < file->size && !status && !enough) {
+  while (offset < file->size && !enough) {
     struct format_chunk head = {0};
     size_t rest = file->size - offset;
     bool whole = rest >= sizeof head && read_at(file->fd, &head, sizeof head, offset);
@@ -118,19 +103,20 @@ static int find_chunks(struct stream_chunks *file, unsigned table, const uint32_
       continue;
     }
     file->digest = index_hash_bytes(file->digest, &head, sizeof head);
-    if (head.table == table)
-      status = add_chunk(file, &head, offset);
+    if (head.table == table) {
+      xarray_reserve(&file->chunks, &file->room, file->count + 1, sizeof *file->chunks);
+      file->chunks[file->count++] =
+          (struct stream_chunk){.owner = head.owner, .first = head.first, .bytes = head.count, .offset = offset};
+    }
     enough = last && head.table == table && head.owner == *last;
     offset += sizeof head + head.stored_size;
   }
   if (file->count)
     qsort(file->chunks, file->count, sizeof *file->chunks, by_owner);
-  return status;
 }
 
 /* Reads a chunk into *packed, which the caller frees.  Returns NULL, or the fault. */
-static const char *read_chunk(int fd, const struct stream_chunk *chunk, size_t most, uint8_t **packed, size_t *stored,
-                              bool *no_memory)
+static const char *read_chunk(int fd, const struct stream_chunk *chunk, size_t most, uint8_t **packed, size_t *stored)
 {
   struct format_chunk head;
   if (!read_at(fd, &head, sizeof head, chunk->offset) || head.stored_size > STREAM_CHUNKS_MAX * 2 ||
@@ -140,22 +126,13 @@ static const char *read_chunk(int fd, const struct stream_chunk *chunk, size_t m
     return "the logs of all threads need too much memory at once";
   *stored = sizeof head + head.stored_size;
   *packed = xmalloc(*stored);
-  *no_memory = !*packed;
-  return *packed && read_at(fd, *packed, *stored, chunk->offset) ? NULL : "no longer readable";
+  return read_at(fd, *packed, *stored, chunk->offset) ? NULL : "no longer readable";
 }
 
 size_t stream_chunks_find(const struct stream_chunks *file, uint64_t owner, uint32_t first)
 {
-  size_t low = 0, high = file->count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    const struct stream_chunk *chunk = &file->chunks[middle];
-    if (chunk->owner < owner || (chunk->owner == owner && chunk->first < first))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  const struct stream_chunk *chunks = file->chunks;
+  return FIRST_WHERE(i, file->count, chunks[i].owner > owner || (chunks[i].owner == owner && chunks[i].first >= first));
 }
 
 const char *stream_chunks_decode(const struct stream_chunks *file, const struct stream_chunk *chunk, size_t most,
@@ -168,7 +145,7 @@ const char *stream_chunks_decode(const struct stream_chunks *file, const struct 
   *bytes = NULL;
   *size = 0;
   *no_memory = false;
-  const char *fault = read_chunk(fd, chunk, most, &packed, &stored, no_memory);
+  const char *fault = read_chunk(fd, chunk, most, &packed, &stored);
   if (fd >= 0 && fd != file->fd)
     close(fd);
   if (fault) {
@@ -177,7 +154,8 @@ const char *stream_chunks_decode(const struct stream_chunks *file, const struct 
   }
   enum format_error error = format_next(packed, stored, &next, &view, message, 256);
   free(packed);
-  *no_memory = error == FORMAT_NOMEM;
+  if (error == FORMAT_NOMEM)
+    xalloc_die();
   if (error) {
     const char *reason = strstr(message, ": ");
     return reason ? reason + 2 : message;
@@ -206,12 +184,12 @@ static int open_until(const char *measurement, const char *suffix, unsigned tabl
   file->size = (size_t)stat.st_size;
   file->device = stat.st_dev;
   file->inode = stat.st_ino;
-  int status = find_chunks(file, table, last, problems);
+  find_chunks(file, table, last, problems);
   if (file->fd >= KEPT_OPEN) {
     close(file->fd);
     file->fd = -1;
   }
-  return status;
+  return 0;
 }
 
 int stream_chunks_open(const char *measurement, const char *suffix, unsigned table, struct problems *problems,

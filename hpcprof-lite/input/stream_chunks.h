@@ -34,7 +34,7 @@ struct stream_chunks {
 };
 
 /* Opens the file beside a measurement file that has that suffix, and lists the chunks of a table.  Returns 0, also if
- * there is no such file, ERR_INPUT if it cannot be read, or ERR_NOMEM; stream_chunks_release() in any case. */
+ * there is no such file, or ERR_INPUT if it cannot be read; stream_chunks_release() in any case. */
 int stream_chunks_open(const char *measurement, const char *suffix, unsigned table, struct problems *problems,
                        struct stream_chunks *file);
 
@@ -47,7 +47,7 @@ void stream_chunks_release(struct stream_chunks *file);
 size_t stream_chunks_find(const struct stream_chunks *file, uint64_t owner, uint32_t first);
 
 /* Decodes a chunk of at most that size into *bytes, which the caller frees, and *size.  Returns NULL, or the fault,
- * which may be part of `message`; then both are zero, and *no_memory is set if that was the reason. */
+ * which may be part of `message`; then both are zero.  *no_memory is set to false. */
 const char *stream_chunks_decode(const struct stream_chunks *file, const struct stream_chunk *chunk, size_t most,
                                  uint8_t **bytes, size_t *size, bool *no_memory, char message[256]);
 

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/input/trace_reader.h"
 
 #include "common/format.h"
+#include "common/order.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <stdlib.h>
@@ -46,9 +47,9 @@ bool trace_reader_has_states(const char *measurement, uint32_t thread)
 {
   struct problems ignored = {0};
   struct trace_reader reader;
-  bool found = !stream_chunks_open_first(measurement, TRACE_READER_SUFFIX, FORMAT_TRACE, thread, &ignored,
-                                         &reader.file) &&
-               trace_reader_content(&reader, thread) == TRACE_READER_STATES;
+  bool found =
+      !stream_chunks_open_first(measurement, TRACE_READER_SUFFIX, FORMAT_TRACE, thread, &ignored, &reader.file) &&
+      trace_reader_content(&reader, thread) == TRACE_READER_STATES;
   trace_reader_close(&reader);
   problems_release(&ignored);
   return found;
@@ -76,9 +77,8 @@ static bool chunk_start(const struct trace_cursor *cursor, size_t chunk, uint64_
   free(bytes);
   if (!begins)
     return false;
-  uint64_t state = shifted(record.operand[0], TRACELOG_STATE_SHIFT);
-  uint64_t sample = shifted(record.operand[1], TRACELOG_SAMPLE_SHIFT);
-  *ticks = model_most(state, sample);
+  *ticks =
+      model_most(shifted(record.operand[0], TRACELOG_STATE_SHIFT), shifted(record.operand[1], TRACELOG_SAMPLE_SHIFT));
   return true;
 }
 
@@ -110,7 +110,7 @@ uint64_t trace_reader_bytes(const struct trace_reader *reader, uint32_t thread, 
   last = first;
   trace_cursor_seek(&first, from_ticks);
   trace_cursor_seek(&last, to_ticks);
-  size_t end = last.chunk + 2 < last.chunks_end ? last.chunk + 2 : last.chunks_end;
+  size_t end = MIN(last.chunk + 2, last.chunks_end);
   for (size_t i = first.chunk; i < end; i++)
     bytes += reader->file.chunks[i].bytes;
   return bytes;
@@ -131,7 +131,7 @@ static bool next_chunk(struct trace_cursor *cursor)
   const struct stream_chunks *file = &cursor->reader->file;
   trace_cursor_close(cursor);
   cursor->size = cursor->offset = 0;
-  while (cursor->chunk < cursor->chunks_end && !cursor->no_memory) {
+  while (cursor->chunk < cursor->chunks_end) {
     char message[256];
     const struct stream_chunk *chunk = &file->chunks[cursor->chunk++];
     if (chunk->first < cursor->number)
@@ -172,8 +172,7 @@ static bool start_chunk(struct trace_cursor *cursor, const struct tracelog_recor
   uint64_t clock = record->operand[0], before = cursor->state_clock;
   bool gap = cursor->started && clock > before;
   cursor->timed = true;
-  if (record->operand[1] > cursor->sample_clock)
-    cursor->sample_clock = record->operand[1];
+  cursor->sample_clock = MAX(cursor->sample_clock, record->operand[1]);
   if (!cursor->started)
     cursor->state_clock = clock;
   cursor->started = true;
@@ -185,17 +184,15 @@ static bool start_chunk(struct trace_cursor *cursor, const struct tracelog_recor
 
 static void state_event(struct trace_cursor *cursor, const struct tracelog_record *record, struct trace_event *event)
 {
-  bool blocked = record->form == TRACELOG_OTHER;
   *event = (struct trace_event){.kind = TRACE_EVENT_STATE,
                                 .code = record->operand[0],
                                 .begun = cursor->begun || record->form == TRACELOG_BEGUN,
                                 .chunk = cursor->chunk_begun,
-                                .blocked = blocked,
+                                .blocked = record->form == TRACELOG_OTHER,
                                 .holder = cursor->holder};
   span_event(cursor, model_sum(cursor->state_clock, record->operand[1]), event);
   uint64_t own = shifted(record->form == TRACELOG_STATE_OWN ? record->operand[2] : 0, TRACELOG_STATE_SHIFT);
-  uint64_t all = event->end_ticks - event->begin_ticks;
-  event->own_ticks = model_least(own, all);
+  event->own_ticks = model_least(own, event->end_ticks - event->begin_ticks);
   cursor->begun = cursor->chunk_begun = false;
   cursor->holder = 0;
 }
@@ -209,7 +206,7 @@ static void sample_event(struct trace_cursor *cursor, const struct tracelog_reco
                                 .begin_ticks = time,
                                 .end_ticks = time,
                                 .sample = (enum tracelog_sample_kind)(record->op & TRACELOG_SAMPLE_KIND),
-                                .node = node < UINT32_MAX ? (uint32_t)node : UINT32_MAX,
+                                .node = (uint32_t)MIN(node, UINT32_MAX),
                                 .weight = record->operand[2],
                                 .last_ticks = last,
                                 .tool_ns = shifted(record->operand[3], TRACELOG_NS_SHIFT),
@@ -223,7 +220,7 @@ static void charge_event(const struct trace_cursor *cursor, const struct tracelo
   *event = (struct trace_event){.kind = TRACE_EVENT_CHARGE,
                                 .begin_ticks = time,
                                 .end_ticks = time,
-                                .node = node < UINT32_MAX ? (uint32_t)node : UINT32_MAX,
+                                .node = (uint32_t)MIN(node, UINT32_MAX),
                                 .samples = record->operand[1],
                                 .ns = record->operand[2],
                                 .per_busy_ns = record->operand[3],
@@ -236,13 +233,12 @@ static void count_event(const struct trace_cursor *cursor, const struct tracelog
   bool user = record->op == TRACELOG_USER_COUNT;
   uint64_t clock = model_sum(cursor->sample_clock, record->operand[0]);
   uint64_t node = user ? record->operand[1] : 0, duration = user ? 0 : record->operand[1], name = record->operand[2];
-  *event =
-      (struct trace_event){.kind = user ? TRACE_EVENT_USER_COUNT : TRACE_EVENT_EVENT_COUNT,
-                           .begin_ticks = shifted(clock - (duration < clock ? duration : clock), TRACELOG_SAMPLE_SHIFT),
-                           .end_ticks = shifted(clock, TRACELOG_SAMPLE_SHIFT),
-                           .node = node < UINT32_MAX ? (uint32_t)node : UINT32_MAX,
-                           .counter = name < UINT32_MAX ? (uint32_t)name : UINT32_MAX,
-                           .value = record->operand[3]};
+  *event = (struct trace_event){.kind = user ? TRACE_EVENT_USER_COUNT : TRACE_EVENT_EVENT_COUNT,
+                                .begin_ticks = shifted(clock - MIN(duration, clock), TRACELOG_SAMPLE_SHIFT),
+                                .end_ticks = shifted(clock, TRACELOG_SAMPLE_SHIFT),
+                                .node = (uint32_t)MIN(node, UINT32_MAX),
+                                .counter = (uint32_t)MIN(name, UINT32_MAX),
+                                .value = record->operand[3]};
 }
 
 /* Takes an operation that is no state.  Returns whether it is an event. */

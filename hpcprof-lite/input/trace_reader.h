@@ -16,12 +16,12 @@ struct trace_reader {
   struct stream_chunks file;
 };
 
-/* Opens the trace of a measurement file; reader->file.count is 0 if there is none.  Returns 0, ERR_INPUT if it cannot
- * be read, or ERR_NOMEM; trace_reader_close() in any case. */
+/* Opens the trace of a measurement file; reader->file.count is 0 if there is none.  Returns 0, or ERR_INPUT if it
+ * cannot be read; trace_reader_close() in any case. */
 int trace_reader_open(const char *measurement, struct problems *problems, struct trace_reader *reader);
 void trace_reader_close(struct trace_reader *reader);
 
-/* What the begin of a thread's trace tells that the trace holds (doc/format.md, "Clocks"): it is the same for all
+/* What the beginning of a thread's trace tells that the trace holds (doc/format.md, "Clocks"): it is the same for all
  * processes and threads of a launch. */
 enum trace_reader_content { TRACE_READER_NOTHING, TRACE_READER_SAMPLES, TRACE_READER_STATES };
 enum trace_reader_content trace_reader_content(const struct trace_reader *reader, uint32_t thread);
@@ -72,9 +72,10 @@ struct trace_cursor {
   uint8_t *bytes;
   size_t size, offset;
   uint64_t state_clock, sample_clock;
-  bool timed, begun, chunk_begun, started, no_memory;
-  bool missing; /* a chunk before the one that is read is missing */
-  bool counts;  /* set by the caller after trace_cursor_open(): counts are wanted */
+  bool timed, begun, chunk_begun, started;
+  bool no_memory; /* always false */
+  bool missing;   /* a chunk before the one that is read is missing */
+  bool counts;    /* set by the caller after trace_cursor_open(): counts are wanted */
   uint32_t holder;
 };
 
@@ -87,7 +88,7 @@ void trace_cursor_open(const struct trace_reader *reader, uint32_t thread, struc
 void trace_cursor_seek(struct trace_cursor *cursor, uint64_t ticks);
 void trace_cursor_close(struct trace_cursor *cursor);
 
-/* Fills in the next event.  Returns false after the last one, or if memory ran out (cursor->no_memory). */
+/* Fills in the next event.  Returns false after the last one. */
 bool trace_cursor_next(struct trace_cursor *cursor, struct trace_event *event);
 
 #endif

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/input/counts/construct_counts.h"
 
+#include "common/order.h"
+
 struct division {
   const struct format_construct *constructs;
   uint64_t *counts;
@@ -54,7 +56,7 @@ static void divide(const struct division *division, unsigned counter)
     uint64_t *record = &division->counts[(size_t)i * division->fields];
     before += by_time ? (double)unread_ticks(division, i) : expected(division, i, counter, mean);
     uint64_t end = all > 0 ? model_rounded((double)rest * (before / all)) : 0;
-    end = i + 1 == division->count || end > rest ? rest : end;
+    end = i + 1 == division->count ? rest : MIN(end, rest);
     uint64_t part = end > given ? end - given : 0;
     record[counter] = model_sum(record[counter], part);
     given += part;

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/marks/user_marks.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/index.h"
 
@@ -14,54 +15,48 @@ struct names {
   struct profile_marks *marks;
 };
 
-/* Appends a name to the text. */
-static int append(struct names *names, const char *name, uint32_t *offset)
+/* Appends a name to the text.  Returns its place. */
+static uint32_t append(struct names *names, const char *name)
 {
   struct profile_marks *marks = names->marks;
   size_t size = strlen(name) + 1;
-  if (size > UINT32_MAX - marks->text_size ||
-      !xarray_reserve(&marks->text, &names->text_room, marks->text_size + size, 1))
-    return ERR_NOMEM;
-  *offset = marks->text_size;
-  memcpy(marks->text + marks->text_size, name, size);
+  uint32_t offset = marks->text_size;
+  if (size > UINT32_MAX - offset)
+    xalloc_die();
+  xarray_reserve(&marks->text, &names->text_room, offset + size, 1);
+  memcpy(marks->text + offset, name, size);
   marks->text_size += (uint32_t)size;
-  return 0;
+  return offset;
 }
 
-/* Sets *offset to the place of a string in the text. */
-static int name_of(struct names *names, uint32_t string, uint32_t *offset)
+/* Returns the place of a string in the text. */
+static uint32_t name_of(struct names *names, uint32_t string)
 {
   const char *name = read_string(names->file, string);
-  int status = names->marks->text_size ? 0 : append(names, "", offset);
-  *offset = 0;
-  if (status || !*name)
-    return status;
-  *offset = index_find(&names->offsets, (uint64_t)string + 1);
-  if (*offset)
+  if (!names->marks->text_size)
+    append(names, "");
+  if (!*name)
     return 0;
-  status = append(names, name, offset);
-  return status || index_add(&names->offsets, (uint64_t)string + 1, *offset) ? status : ERR_NOMEM;
+  uint32_t offset = index_find(&names->offsets, (uint64_t)string + 1);
+  if (!offset) {
+    offset = append(names, name);
+    index_add(&names->offsets, (uint64_t)string + 1, offset);
+  }
+  return offset;
 }
 
-static int by_time(const void *a, const void *b)
-{
-  const struct profile_mark *x = a, *y = b;
-  if (x->at_ns != y->at_ns)
-    return x->at_ns < y->at_ns ? -1 : 1;
-  return x->reserved < y->reserved ? -1 : x->reserved > y->reserved;
-}
+ORDER(by_time, struct profile_mark, COMPARE(x->at_ns, y->at_ns) ?: COMPARE(x->reserved, y->reserved))
 
-static int read_marks(struct names *names, struct profile_process *process, struct problems *problems)
+static void read_marks(struct names *names, struct profile_process *process, struct problems *problems)
 {
   struct profile_marks *marks = names->marks;
   const struct format_mark *records = read_records(names->file, FORMAT_MARKS);
   uint32_t count = read_count(names->file, FORMAT_MARKS), unknown = 0;
   double tick_ns = process->workspan.tick_ns;
-  int status = 0;
   if (!count)
-    return 0;
+    return;
   marks->marks = xcalloc(count, sizeof *marks->marks);
-  for (uint32_t i = 0; i < count && !status; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     struct format_mark from = records[i];
     uint64_t ticks = from.ticks > process->start_ticks ? from.ticks - process->start_ticks : 0;
     if (!from.ticks || from.kind > FORMAT_PHASE) { /* 0: a gap in a damaged file */
@@ -72,8 +67,8 @@ static int read_marks(struct names *names, struct profile_process *process, stru
     *mark = (struct profile_mark){.at_ns = model_rounded((double)ticks * tick_ns),
                                   .thread = from.thread,
                                   .phase = from.kind == FORMAT_PHASE,
+                                  .name = name_of(names, from.name),
                                   .reserved = i};
-    status = name_of(names, from.name, &mark->name);
     marks->phases += mark->phase;
   }
   if (unknown)
@@ -81,21 +76,18 @@ static int read_marks(struct names *names, struct profile_process *process, stru
   qsort(marks->marks, marks->marks_count, sizeof *marks->marks, by_time);
   for (uint32_t i = 0; i < marks->marks_count; i++)
     marks->marks[i].reserved = 0;
-  return status;
 }
 
 /* Adds what a thread counted in one context to its sums of all. */
-static int add_count(struct names *names, size_t *room, uint32_t first, uint32_t thread,
-                     const struct format_user_count *from)
+static void add_count(struct names *names, size_t *room, uint32_t first, uint32_t thread,
+                      const struct format_user_count *from)
 {
   struct profile_marks *marks = names->marks;
-  uint32_t name, at = first;
-  if (name_of(names, from->name, &name))
-    return ERR_NOMEM;
+  uint32_t name = name_of(names, from->name), at = first;
   while (at < marks->counts_count && marks->counts[at].name != name)
     at++;
   if (at == marks->counts_count && at - first == CATALOG_COLUMNS_MAX)
-    return 0; /* damaged: a process has fewer counters */
+    return; /* damaged: a process has fewer counters */
   if (at == marks->counts_count) {
     xarray_reserve(&marks->counts, room, (size_t)marks->counts_count + 1, sizeof *marks->counts);
     marks->counts[marks->counts_count++] =
@@ -106,46 +98,39 @@ static int add_count(struct names *names, size_t *room, uint32_t first, uint32_t
   to->sum = model_sum(to->sum, from->sum);
   to->least = model_least(from->least, to->least);
   to->most = model_most(from->most, to->most);
-  return 0;
 }
 
-static int add_counts(struct names *names, const struct profile_process *process)
+static void add_counts(struct names *names, const struct profile_process *process)
 {
   struct problems ignored = {0}; /* they are reported with the thread's values */
   size_t room = 0;
-  int status = 0;
-  for (uint32_t i = 0; i < process->threads_count && !status; i++) {
+  for (uint32_t i = 0; i < process->threads_count; i++) {
     uint32_t count, first = names->marks->counts_count, thread = process->threads[i].index;
     struct format_user_count *counts = read_table(names->file, thread, FORMAT_USER_COUNTS, &ignored, &count);
-    status = counts ? 0 : ERR_NOMEM;
-    for (uint32_t k = 0; k < count && !status; k++)
+    for (uint32_t k = 0; k < count; k++)
       if (counts[k].count)
-        status = add_count(names, &room, first, thread, &counts[k]);
+        add_count(names, &room, first, thread, &counts[k]);
     free(counts);
   }
   problems_release(&ignored);
-  return status;
 }
 
-int user_marks_read(struct read_file *file, struct profile_process *process, struct problems *problems)
+void user_marks_read(struct read_file *file, struct profile_process *process, struct problems *problems)
 {
   struct names names = {.file = file, .marks = &process->marks};
-  int status = read_marks(&names, process, problems);
-  if (!status)
-    status = add_counts(&names, process);
+  read_marks(&names, process, problems);
+  add_counts(&names, process);
   index_release(&names.offsets);
-  return status;
 }
 
-int user_marks_count(struct read_file *file, struct profile_process *process)
+void user_marks_count(struct read_file *file, struct profile_process *process)
 {
   struct names names = {.file = file, .marks = &process->marks};
   free(process->marks.counts);
   process->marks.counts = NULL;
   process->marks.counts_count = 0;
-  int status = add_counts(&names, process);
+  add_counts(&names, process);
   index_release(&names.offsets);
-  return status;
 }
 
 void user_marks_cut(struct profile_process *process, uint64_t from_ns, uint64_t to_ns)

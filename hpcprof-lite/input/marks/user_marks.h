@@ -8,14 +8,14 @@
 
 #include "hpcprof-lite/input/read.h"
 
-/* Fills in process->marks, whose start and threads are known.  Returns 0 or ERR_NOMEM. */
-int user_marks_read(struct read_file *file, struct profile_process *process, struct problems *problems);
+/* Fills in process->marks, whose start and threads are known. */
+void user_marks_read(struct read_file *file, struct profile_process *process, struct problems *problems);
 
 /* Leaves the marks from one time to before another one, since the start of the process, and the phase that has begun
  * before; that and all times are then those of a process that starts at the first time.  Counts are left out. */
 void user_marks_cut(struct profile_process *process, uint64_t from_ns, uint64_t to_ns);
 
-/* Adds the counts of a part of the run, by which those of the file have been replaced.  Returns 0 or ERR_NOMEM. */
-int user_marks_count(struct read_file *file, struct profile_process *process);
+/* Adds the counts of a part of the run, by which those of the file have been replaced. */
+void user_marks_count(struct read_file *file, struct profile_process *process);
 
 #endif
