@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/range/range.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/range/range_counts.h"
 #include "hpcprof-lite/input/range/range_thread.h"
@@ -57,11 +58,6 @@ struct range {
   bool by_wall;
 };
 
-static double tick_ns(const struct profile_process *process)
-{
-  return process->workspan.tick_ns;
-}
-
 /* The counter's value at a time since the start of the process, or of its part. */
 static uint64_t ticks_at(const struct profile_process *process, uint64_t ns)
 {
@@ -72,9 +68,9 @@ static uint64_t ticks_at(const struct profile_process *process, uint64_t ns)
 void range_set(struct profile_process *process, uint64_t from_ns, uint64_t to_ns)
 {
   uint64_t end_ns = model_sum(process->start_ns, process->wall_ns);
-  from_ns = from_ns < process->start_ns ? process->start_ns : from_ns > end_ns ? end_ns : from_ns;
-  to_ns = to_ns < from_ns ? from_ns : to_ns > end_ns ? end_ns : to_ns;
-  if (!(tick_ns(process) > 0))
+  from_ns = MIN(MAX(from_ns, process->start_ns), end_ns);
+  to_ns = MIN(MAX(to_ns, from_ns), end_ns);
+  if (!(process->workspan.tick_ns > 0))
     return;
   process->from_ticks = ticks_at(process, from_ns - process->start_ns);
   /* a killed process went on after the last refresh of its end */
@@ -82,12 +78,6 @@ void range_set(struct profile_process *process, uint64_t from_ns, uint64_t to_ns
 }
 
 /* ---- what the threads do ---- */
-
-static void list_idle(struct range *range, uint32_t place)
-{
-  range->places_idle[range->idle_count++] = place;
-  range->at[place].listed = range->idle_count;
-}
 
 static void unlist_idle(struct range *range, uint32_t place)
 {
@@ -114,8 +104,10 @@ static void enter(struct range *range, const struct now *now)
 {
   range->present += now->doing != NOTHING;
   range->busy += is_busy(range, now->doing);
-  if (now->doing == IDLE && !range->at[now->place].idle++)
-    list_idle(range, now->place);
+  if (now->doing == IDLE && !range->at[now->place].idle++) {
+    range->places_idle[range->idle_count++] = now->place;
+    range->at[now->place].listed = range->idle_count;
+  }
 }
 
 static struct now doing_of(const struct range_thread *thread, const struct trace_sweep_item *item)
@@ -138,12 +130,10 @@ static void pass(struct range *range, const struct range_thread *thread, uint64_
 {
   uint32_t parked = range->at[0].idle; /* the first place */
   bool in_region = range->present > parked + 1;
-  uint64_t since = model_most(range->since, thread->from);
+  uint64_t begin = model_most(range->since, thread->from);
   uint64_t end = model_least(until, thread->to);
   if (in_region && until > range->since)
-    range->in_regions.all = model_sum(range->in_regions.all, until - range->since);
-  if (in_region && end > since)
-    range->in_regions.in = model_sum(range->in_regions.in, end - since);
+    range_add(&range->in_regions, end > begin ? end - begin : 0, until - range->since);
   range->since = until;
 }
 
@@ -172,7 +162,7 @@ static void charge_idleness(struct range *range, uint32_t position, uint32_t val
   struct range_thread *thread = &range->threads[position];
   const struct now *self = &range->now[position];
   uint32_t busy = range->busy + !is_busy(range, self->doing), present = range->present + (self->doing == NOTHING);
-  uint64_t per_busy = part(weight, 1, busy), in_use = part(weight, present > busy ? present : busy, busy);
+  uint64_t per_busy = part(weight, 1, busy), in_use = part(weight, MAX(present, busy), busy);
   struct range_sums *sums = &thread->sums[value];
   sums->per_busy_ns = model_sum(sums->per_busy_ns, per_busy);
   sums->in_use_ns = model_sum(sums->in_use_ns, in_use);
@@ -276,40 +266,35 @@ static struct trace_sweep_thread sweep_thread(const struct profile_process *proc
                                      .open = thread->open};
 }
 
-static int prepare(struct range *range)
+static void prepare(struct range *range)
 {
-  range->now = xcalloc((size_t)range->count + 1, sizeof *range->now);
-  range->at = xcalloc((size_t)range->places.count + 1, sizeof *range->at);
-  range->places_idle = xcalloc((size_t)range->places.count + 1, sizeof *range->places_idle);
-  range->locks = xcalloc((size_t)range->places.count + 1, sizeof *range->locks);
+  range->now = xcalloc(range->count, sizeof *range->now);
+  range->at = xcalloc(range->places.count, sizeof *range->at);
+  range->places_idle = xcalloc(range->places.count, sizeof *range->places_idle);
+  range->locks = xcalloc(range->places.count, sizeof *range->locks);
   for (uint32_t i = 0; i < range->places.count && range->locks_count < LOCKS_MAX; i++)
     if (range->places.all[i].kind == FORMAT_WAIT_LOCK)
       range->locks[range->locks_count++] = i;
-  return 0;
 }
 
-static int sweep(struct range *range, const struct profile_process *process, const struct trace_reader *trace,
-                 struct problems *problems)
+static void sweep(struct range *range, const struct profile_process *process, const struct trace_reader *trace,
+                  struct problems *problems)
 {
-  struct trace_sweep_thread *lives = xcalloc((size_t)range->count + 1, sizeof *lives);
+  struct trace_sweep_thread *lives = xcalloc(range->count, sizeof *lives);
   struct trace_sweep_item item;
-  for (uint32_t i = 0; lives && i < range->count; i++)
+  for (uint32_t i = 0; i < range->count; i++)
     lives[i] = sweep_thread(process, &range->threads[i]);
-  struct trace_sweep *merged = lives ? trace_sweep_open(trace, lives, range->count, tick_ns(process), problems) : NULL;
-  bool failed = !merged;
-  while (!failed && trace_sweep_next(merged, &item)) {
+  struct trace_sweep *merged = trace_sweep_open(trace, lives, range->count, process->workspan.tick_ns, problems);
+  while (trace_sweep_next(merged, &item)) {
     if (item.ends || item.event.kind == TRACE_EVENT_STATE || item.event.kind == TRACE_EVENT_GAP)
       take_state(range, &item);
     else if (item.event.kind == TRACE_EVENT_CHARGE)
       take_charge(range, &item);
     else
       take_sample(range, &item);
-    failed = range->threads[item.thread].failed;
   }
-  failed = failed || trace_sweep_failed(merged);
   trace_sweep_close(merged);
   free(lives);
-  return failed ? ERR_NOMEM : 0;
 }
 
 /* The columns that can be known from the trace: not those of sampled events other than the first one. */
@@ -342,40 +327,35 @@ static uint64_t period_of(const struct read_file *file, bool *timed)
   return period;
 }
 
-static int fill(struct range *range, struct read_file *file, const struct profile_process *process,
-                const struct trace_reader *trace, struct problems *problems)
+static void fill(struct range *range, struct read_file *file, const struct profile_process *process,
+                 const struct trace_reader *trace, struct problems *problems)
 {
   bool timed;
   uint64_t period = period_of(file, &timed), from = process->from_ticks;
-  from = from > process->start_ticks ? from : 0;
-  range->threads = xcalloc((size_t)process->threads_count + 1, sizeof *range->threads);
-  range->parts = xcalloc((size_t)process->threads_count + 1, sizeof *range->parts);
+  range->threads = xcalloc(process->threads_count, sizeof *range->threads);
+  range->parts = xcalloc(process->threads_count, sizeof *range->parts);
+  range->count = process->threads_count;
   range->by_wall = profile_by_wall(process);
-  int status = range->threads && range->parts ? 0 : ERR_NOMEM;
-  for (uint32_t i = 0; i < process->threads_count && !status; i++) {
-    range->threads[range->count++] = (struct range_thread){.record = &process->threads[i],
-                                                           .from = from,
-                                                           .to = process->to_ticks,
-                                                           .tick_ns = tick_ns(process),
-                                                           .period = period,
-                                                           .timed = timed,
-                                                           .with_constructs = process->flags & PROCESS_ONLINE};
-    status = range_thread_open(&range->threads[i], file, process, &range->places, problems);
+  for (uint32_t i = 0; i < range->count; i++) {
+    range->threads[i] = (struct range_thread){.record = &process->threads[i],
+                                              .from = from > process->start_ticks ? from : 0,
+                                              .to = process->to_ticks,
+                                              .tick_ns = process->workspan.tick_ns,
+                                              .period = period,
+                                              .timed = timed,
+                                              .with_constructs = process->flags & PROCESS_ONLINE};
+    range_thread_open(&range->threads[i], file, process, &range->places, problems);
   }
-  if (!status)
-    status = prepare(range);
-  if (!status)
-    status = sweep(range, process, trace, problems);
+  prepare(range);
+  sweep(range, process, trace, problems);
   const struct read_columns columns = columns_known(file, timed);
-  for (uint32_t i = 0; i < range->count && !status; i++)
-    status = range_thread_waits(&range->threads[i], range->threads, range->count, &range->parts[i]);
-  for (uint32_t i = 0; i < range->count && !status; i++)
-    status = range_counts_take(&range->threads[i], file, trace, problems, &range->parts[i]);
-  for (uint32_t i = 0; i < range->count && !status; i++)
-    status = range_thread_finish(&range->threads[i], file, columns, &range->parts[i]);
-  if (!status)
-    read_replace(file, range->parts, range->count, columns);
-  return status;
+  for (uint32_t i = 0; i < range->count; i++)
+    range_thread_waits(&range->threads[i], range->threads, range->count, &range->parts[i]);
+  for (uint32_t i = 0; i < range->count; i++) {
+    range_counts_take(&range->threads[i], file, trace, problems, &range->parts[i]);
+    range_thread_finish(&range->threads[i], file, columns, &range->parts[i]);
+  }
+  read_replace(file, range->parts, range->count, columns);
 }
 
 /* Frees what only the sweep needs. */
@@ -385,41 +365,39 @@ static void release_sweep(struct range *range)
   free(range->at);
   free(range->places_idle);
   free(range->locks);
-  range->now = NULL;
-  range->at = NULL;
-  range->places_idle = range->locks = NULL;
   range_places_release(&range->places);
-  for (uint32_t i = 0; range->threads && i < range->count; i++)
+  for (uint32_t i = 0; i < range->count; i++)
     range_thread_release(&range->threads[i]);
 }
 
 int range_open(struct read_file *file, const struct profile_process *process, struct problems *problems,
                struct range **out, const char **why)
 {
-  struct trace_reader trace = {.file = {.fd = -1}};
+  struct trace_reader trace;
+  uint64_t states = 0;
   *out = NULL;
   *why = "there is no trace; run 'hpcrun-lite -t'";
   int status = trace_reader_open(process->path, problems, &trace);
-  if (!status && !trace.file.count)
+  if (status || !trace.file.count) {
     status = ERR_INPUT;
-  if (!status && !(tick_ns(process) > 0)) {
+    goto out;
+  }
+  if (!(process->workspan.tick_ns > 0)) {
     *why = "the process was killed before it had stored the length of its ticks";
     status = ERR_INPUT;
+    goto out;
   }
-  struct range *range = status ? NULL : xcalloc(1, sizeof *range);
-  if (!status)
-    status = range ? fill(range, file, process, &trace, problems) : ERR_NOMEM;
-  uint64_t states = 0;
-  for (uint32_t i = 0; range && i < range->count; i++)
+  struct range *range = *out = xcalloc(1, sizeof *range);
+  fill(range, file, process, &trace, problems);
+  release_sweep(range);
+  for (uint32_t i = 0; i < range->count; i++)
     states += range->threads[i].states;
-  if (!status && !states) {
+  if (!states) {
     *why = "its trace has samples only; run 'hpcrun-lite -t'";
     status = ERR_INPUT;
   }
-  if (range)
-    release_sweep(range);
+out:
   trace_reader_close(&trace);
-  *out = range;
   return status;
 }
 
@@ -427,7 +405,7 @@ void range_close(struct range *range)
 {
   if (!range)
     return;
-  for (uint32_t i = 0; range->parts && i < range->count; i++)
+  for (uint32_t i = 0; i < range->count; i++)
     read_part_release(&range->parts[i]);
   free(range->threads);
   free(range->parts);
@@ -463,9 +441,9 @@ static void take_thread(const struct range *range, const struct range_thread *fr
   uint64_t start_ns = thread->start_ns, end_ns = model_sum(start_ns, thread->wall_ns);
   uint64_t low = model_most(start_ns, from_ns), high = model_least(end_ns, to_ns);
   struct range_amount life = {high > low ? high - low : 0, thread->wall_ns};
-  double tick = tick_ns(process);
+  double tick = process->workspan.tick_ns;
   bool complete = from->samples_all == thread->samples;
-  thread->start_ns = (low < to_ns ? low : to_ns) - from_ns;
+  thread->start_ns = MIN(low, to_ns) - from_ns;
   thread->end_ns = thread->end_ns && end_ns <= to_ns ? thread->start_ns + life.in : 0;
   thread->wall_ns = life.in;
   thread->paused_ns = model_least(thread->paused_ns, model_rounded((double)from->gap_ticks * tick));
@@ -491,9 +469,9 @@ void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, s
                 struct problems *problems)
 {
   uint64_t unknown = 0, gap_ticks = 0, dropped = process->lost[LOSS_TRACE];
-  uint64_t from_ns = model_rounded((double)(process->from_ticks - process->start_ticks) * tick_ns(process));
-  uint64_t to_ns = model_rounded((double)(process->to_ticks - process->start_ticks) * tick_ns(process));
-  to_ns = (double)to_ns + 2 * tick_ns(process) < (double)process->wall_ns ? to_ns : process->wall_ns;
+  uint64_t from_ns = model_rounded((double)(process->from_ticks - process->start_ticks) * process->workspan.tick_ns);
+  uint64_t to_ns = model_rounded((double)(process->to_ticks - process->start_ticks) * process->workspan.tick_ns);
+  to_ns = (double)to_ns + 2 * process->workspan.tick_ns < (double)process->wall_ns ? to_ns : process->wall_ns;
   from_ns = model_least(from_ns, to_ns);
   uint64_t paused_ns = 0;
   process->cpu_ns = process->regions = process->unsampled_ns = 0;
@@ -520,5 +498,5 @@ void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, s
                  (unsigned long long)unknown);
   if (dropped && gap_ticks)
     problems_add(problems, "%s: the trace lacks %.3f s of the threads' time in this part, which is left out",
-                 process->path, (double)gap_ticks * tick_ns(process) / 1e9);
+                 process->path, (double)gap_ticks * process->workspan.tick_ns / 1e9);
 }

@@ -20,7 +20,7 @@ struct range;
 void range_set(struct profile_process *process, uint64_t from_ns, uint64_t to_ns);
 
 /* Replaces the tables of an open file by those of the part between process->from_ticks and to_ticks.  *out must stay
- * until the file is closed.  Returns 0; ERR_INPUT with the reason in *why if it has no such trace; or ERR_NOMEM.
+ * until the file is closed.  Returns 0, or ERR_INPUT with the reason in *why if it has no such trace;
  * range_close() in any case. */
 int range_open(struct read_file *file, const struct profile_process *process, struct problems *problems,
                struct range **out, const char **why);

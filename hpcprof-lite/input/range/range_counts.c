@@ -34,23 +34,21 @@ static struct format_user_count *user_count_of(const struct counting *counting, 
 }
 
 /* Lists the contexts and counters that the file has, each once, without values. */
-static int take_users(struct counting *counting, struct read_file *file, struct problems *problems)
+static void take_users(struct counting *counting, struct read_file *file, struct problems *problems)
 {
   struct read_part *part = counting->part;
   uint32_t all, kept = 0;
   struct format_user_count *counts =
       read_table(file, counting->thread->record->index, FORMAT_USER_COUNTS, problems, &all);
-  int status = counts ? 0 : ERR_NOMEM;
   part->tables[FORMAT_USER_COUNTS].records = counts;
-  for (uint32_t i = 0; !status && i < all; i++) {
+  for (uint32_t i = 0; i < all; i++) {
     struct format_user_count at = {.node = counts[i].node, .name = counts[i].name, .least = UINT64_MAX};
     if (user_count_of(counting, at.node, at.name))
       continue;
     counts[kept++] = at;
-    status = index_add(&counting->users, user_key(at.node, at.name), kept) ? 0 : ERR_NOMEM;
+    index_add(&counting->users, user_key(at.node, at.name), kept);
   }
   part->tables[FORMAT_USER_COUNTS].count = kept;
-  return status;
 }
 
 static void add_value(const struct counting *counting, const struct trace_event *event)
@@ -75,10 +73,8 @@ static void add_events(struct counting *counting, const struct trace_event *even
   struct range_thread *thread = counting->thread;
   if (event->counter >= thread->counters)
     return;
-  struct range_amount *pending = &counting->pending[event->counter];
-  pending->all = model_sum(pending->all, event->value);
-  pending->in =
-      model_sum(pending->in, model_part(event->value, event->begin_ticks, event->end_ticks, thread->from, thread->to));
+  uint64_t in = model_part(event->value, event->begin_ticks, event->end_ticks, thread->from, thread->to);
+  range_add(&counting->pending[event->counter], in, event->value);
   thread->counts_cut |= is_between(thread->from, event) || is_between(thread->to, event);
 }
 
@@ -88,9 +84,8 @@ static void charge(struct counting *counting, uint32_t node)
   struct range_thread *thread = counting->thread;
   uint32_t value = node < thread->nodes_count ? thread->value_of[node] : 0;
   for (unsigned i = 0; i < thread->counters; i++) {
-    struct range_amount *amount = &thread->counted[(size_t)value * thread->counters + i];
-    amount->in = model_sum(amount->in, counting->pending[i].in);
-    amount->all = model_sum(amount->all, counting->pending[i].all);
+    range_add(&thread->counted[(size_t)value * thread->counters + i], counting->pending[i].in,
+              counting->pending[i].all);
     counting->pending[i] = (struct range_amount){0};
   }
 }
@@ -105,25 +100,23 @@ static void take_event(struct counting *counting, const struct trace_event *even
     charge(counting, event->node); /* it takes what was counted before it */
 }
 
-int range_counts_take(struct range_thread *thread, struct read_file *file, const struct trace_reader *trace,
-                      struct problems *problems, struct read_part *part)
+void range_counts_take(struct range_thread *thread, struct read_file *file, const struct trace_reader *trace,
+                       struct problems *problems, struct read_part *part)
 {
   struct counting counting = {.thread = thread, .part = part};
   const char *names[COUNTERS_MAX];
-  struct trace_cursor cursor;
-  struct trace_event event;
   thread->counters = read_counters(file, names);
   thread->counted = xcalloc((size_t)thread->values_count * thread->counters + COUNTERS_MAX, sizeof *thread->counted);
-  int status = thread->counted ? take_users(&counting, file, problems) : ERR_NOMEM;
-  if (!status && (thread->counters || part->tables[FORMAT_USER_COUNTS].count)) {
+  take_users(&counting, file, problems);
+  if (thread->counters || part->tables[FORMAT_USER_COUNTS].count) {
+    struct trace_cursor cursor;
+    struct trace_event event;
     trace_cursor_open(trace, thread->record->index, NULL, &cursor); /* damage is reported by the sweep */
     cursor.counts = true;
     while (trace_cursor_next(&cursor, &event))
       take_event(&counting, &event);
     charge(&counting, 0);
-    status = cursor.no_memory ? ERR_NOMEM : 0;
     trace_cursor_close(&cursor);
   }
   index_release(&counting.users);
-  return status;
 }

@@ -10,8 +10,8 @@
 
 #include "hpcprof-lite/input/range/range_thread.h"
 
-/* Fills in what the thread needs for the values of counters, and part->user_counts.  Returns 0 or ERR_NOMEM. */
-int range_counts_take(struct range_thread *thread, struct read_file *file, const struct trace_reader *trace,
-                      struct problems *problems, struct read_part *part);
+/* Fills in what the thread needs for the values of counters, and part->user_counts. */
+void range_counts_take(struct range_thread *thread, struct read_file *file, const struct trace_reader *trace,
+                       struct problems *problems, struct read_part *part);
 
 #endif

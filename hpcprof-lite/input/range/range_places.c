@@ -20,9 +20,8 @@ uint32_t range_places_add(struct range_places *places, const struct range_place 
     if (known->kind == place->kind && known->module == place->module && known->offset == place->offset)
       return i - 1;
   }
-  if (!xarray_reserve(&places->all, &places->room, (size_t)places->count + 1, sizeof *places->all) ||
-      !index_add(&places->index, key, places->count + 1))
-    return MODEL_NONE;
+  xarray_reserve(&places->all, &places->room, (size_t)places->count + 1, sizeof *places->all);
+  index_add(&places->index, key, places->count + 1);
   places->all[places->count] = *place;
   return places->count++;
 }
@@ -33,15 +32,14 @@ void range_places_release(struct range_places *places)
   index_release(&places->index);
 }
 
-int range_stored_index(struct range_stored *stored)
+void range_stored_index(struct range_stored *stored)
 {
   for (uint32_t i = 0; i < stored->count; i++) {
     const struct format_wait *wait = &stored->waits[i];
     uint64_t key = key_of(wait->kind, wait->module, wait->offset);
-    if (!index_find(&stored->index, key) && !index_add(&stored->index, key, i + 1))
-      return ERR_NOMEM;
+    if (!index_find(&stored->index, key))
+      index_add(&stored->index, key, i + 1);
   }
-  return 0;
 }
 
 uint32_t range_stored_find(const struct range_stored *stored, const struct range_place *place)
@@ -63,14 +61,14 @@ static uint8_t region_of(const struct format_construct *constructs, uint32_t rec
   return read_is_link(construct) ? 2 : 1;
 }
 
-int range_codes_of_constructs(const struct read_file *file, const struct format_construct *constructs, uint32_t count,
-                              const struct range_stored *stored, struct range_places *places, struct range_code **codes)
+struct range_code *range_codes_of_constructs(const struct read_file *file, const struct format_construct *constructs,
+                                             uint32_t count, const struct range_stored *stored,
+                                             struct range_places *places)
 {
   const struct format_directive *directives = read_records(file, FORMAT_DIRECTIVES);
-  uint8_t *regions = xcalloc((size_t)count + 1, sizeof *regions);
-  *codes = xcalloc((size_t)count * CONSTRUCT_TIMES + 1, sizeof **codes);
-  int status = regions && *codes ? 0 : ERR_NOMEM;
-  for (uint32_t i = 0; i < count && !status; i++) {
+  uint8_t *regions = xcalloc(count, sizeof *regions);
+  struct range_code *codes = xcalloc((size_t)count * CONSTRUCT_TIMES + 1, sizeof *codes);
+  for (uint32_t i = 0; i < count; i++) {
     struct range_place place = {0};
     if (i)
       regions[i] = region_of(constructs, i, regions);
@@ -78,8 +76,8 @@ int range_codes_of_constructs(const struct read_file *file, const struct format_
       place.module = directives[constructs[i].directive].module;
       place.offset = directives[constructs[i].directive].offset;
     }
-    for (uint32_t time = 0; time < CONSTRUCT_TIMES && !status; time++) {
-      struct range_code *code = &(*codes)[(size_t)i * CONSTRUCT_TIMES + time];
+    for (uint32_t time = 0; time < CONSTRUCT_TIMES; time++) {
+      struct range_code *code = &codes[(size_t)i * CONSTRUCT_TIMES + time];
       uint32_t kind = thread_states_wait(&constructs[i], !i, time);
       struct range_place at = {.kind = kind, .module = place.module, .offset = place.offset};
       if (kind == FORMAT_WAIT_PARKED)
@@ -91,29 +89,25 @@ int range_codes_of_constructs(const struct read_file *file, const struct format_
       code->stored = range_stored_find(stored, &at);
       code->lock = kind == FORMAT_WAIT_LOCK;
       code->own_apart = kind == FORMAT_WAIT_PARKED || time == CONSTRUCT_TIME_EXIT;
-      status = code->place == MODEL_NONE ? ERR_NOMEM : 0;
     }
   }
   free(regions);
-  return status;
+  return codes;
 }
 
-int range_code_of_place(const struct range_stored *stored, uint32_t number, struct range_places *places,
-                        struct range_code *code)
+struct range_code range_code_of_place(const struct range_stored *stored, uint32_t number, struct range_places *places)
 {
   const struct format_wait *wait = &stored->waits[number];
   struct range_place at = {wait->kind, wait->module, wait->offset};
-  *code = (struct range_code){
+  return (struct range_code){
       .place = range_places_add(places, &at), .stored = number, .lock = wait->kind == FORMAT_WAIT_LOCK};
-  return code->place == MODEL_NONE ? ERR_NOMEM : 0;
 }
 
-int range_codes_of_places(const struct range_stored *stored, struct range_places *places, struct range_code **codes)
+struct range_code *range_codes_of_places(const struct range_stored *stored, struct range_places *places)
 {
-  *codes = xcalloc((size_t)stored->count + 1, sizeof **codes);
-  (*codes)[0] = (struct range_code){.place = MODEL_NONE, .stored = MODEL_NONE};
-  int status = 0;
-  for (uint32_t i = 0; i < stored->count && !status; i++)
-    status = range_code_of_place(stored, i, places, &(*codes)[i + 1]);
-  return status;
+  struct range_code *codes = xcalloc((size_t)stored->count + 1, sizeof *codes);
+  codes[0] = (struct range_code){.place = MODEL_NONE, .stored = MODEL_NONE};
+  for (uint32_t i = 0; i < stored->count; i++)
+    codes[i + 1] = range_code_of_place(stored, i, places);
+  return codes;
 }

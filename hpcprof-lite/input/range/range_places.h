@@ -23,7 +23,7 @@ struct range_places {
   struct index index;
 };
 
-/* Finds or adds a place.  Returns its number, MODEL_NONE without memory. */
+/* Finds or adds a place.  Returns its number. */
 uint32_t range_places_add(struct range_places *places, const struct range_place *place);
 void range_places_release(struct range_places *places);
 
@@ -52,17 +52,16 @@ struct range_code {
 };
 
 /* Makes the codes of a thread: with constructs, of its records of constructs, and room for one more; else of its
- * places. The caller frees *codes.  Returns 0 or ERR_NOMEM. */
-int range_codes_of_constructs(const struct read_file *file, const struct format_construct *constructs, uint32_t count,
-                              const struct range_stored *stored, struct range_places *places,
-                              struct range_code **codes);
-int range_codes_of_places(const struct range_stored *stored, struct range_places *places, struct range_code **codes);
+ * places.  The caller frees them. */
+struct range_code *range_codes_of_constructs(const struct read_file *file, const struct format_construct *constructs,
+                                             uint32_t count, const struct range_stored *stored,
+                                             struct range_places *places);
+struct range_code *range_codes_of_places(const struct range_stored *stored, struct range_places *places);
 
-/* Sets *code to that of waiting at one of the places of the file.  Returns 0 or ERR_NOMEM. */
-int range_code_of_place(const struct range_stored *stored, uint32_t number, struct range_places *places,
-                        struct range_code *code);
+/* Returns the code of waiting at one of the places of the file. */
+struct range_code range_code_of_place(const struct range_stored *stored, uint32_t number, struct range_places *places);
 
-/* Indexes the places of the file.  Returns 0 or ERR_NOMEM. */
-int range_stored_index(struct range_stored *stored);
+/* Indexes the places of the file. */
+void range_stored_index(struct range_stored *stored);
 
 #endif

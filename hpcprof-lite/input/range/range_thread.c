@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/range/range_thread.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/construct_tree.h"
 
@@ -22,85 +23,69 @@ static uint32_t value_of(const struct read_node *nodes, uint32_t count, uint32_t
   return 0;
 }
 
-static int take_nodes(struct range_thread *thread, struct read_file *file, struct problems *problems)
+static void take_nodes(struct range_thread *thread, struct read_file *file, struct problems *problems)
 {
   uint32_t index = thread->record->index;
   struct read_node *nodes = read_table(file, index, FORMAT_NODES, problems, &thread->nodes_count);
-  int status = nodes ? 0 : ERR_NOMEM;
-  size_t size = (size_t)thread->nodes_count + 1;
-  thread->value_of = status ? NULL : xcalloc(size, sizeof *thread->value_of);
-  thread->runtime_below = status ? NULL : xcalloc(size, sizeof *thread->runtime_below);
-  for (uint32_t i = 0; thread->value_of && thread->runtime_below && i < thread->nodes_count; i++) {
+  thread->value_of = xcalloc(thread->nodes_count, sizeof *thread->value_of);
+  thread->runtime_below = xcalloc(thread->nodes_count, sizeof *thread->runtime_below);
+  for (uint32_t i = 0; i < thread->nodes_count; i++) {
     uint32_t value = value_of(nodes, thread->nodes_count, i, index);
     thread->value_of[i] = value < thread->values_count ? value : 0;
     if (nodes[i].kind == CONTEXT_RUNTIME && nodes[i].parent < thread->nodes_count)
       thread->runtime_below[nodes[i].parent] = i;
   }
   free(nodes);
-  return thread->value_of && thread->runtime_below ? 0 : ERR_NOMEM;
 }
 
-static int take_codes(struct range_thread *thread, const struct read_file *file, struct range_places *places)
+static void take_codes(struct range_thread *thread, const struct read_file *file, struct range_places *places)
 {
   if (!thread->with_constructs) {
     thread->codes_count = thread->stored.count + 1;
-    return range_codes_of_places(&thread->stored, places, &thread->codes);
+    thread->codes = range_codes_of_places(&thread->stored, places);
+    return;
   }
   thread->codes_count = thread->constructs_count * CONSTRUCT_TIMES;
-  int status = range_codes_of_constructs(file, thread->constructs, thread->constructs_count, &thread->stored, places,
-                                         &thread->codes);
-  if (!status && thread->open.lock) {
+  thread->codes =
+      range_codes_of_constructs(file, thread->constructs, thread->constructs_count, &thread->stored, places);
+  if (thread->open.lock) {
     thread->open.code = thread->codes_count++;
-    status = range_code_of_place(&thread->stored, thread->open.lock - 1, places, &thread->codes[thread->open.code]);
+    thread->codes[thread->open.code] = range_code_of_place(&thread->stored, thread->open.lock - 1, places);
   }
-  return status;
 }
 
-/* Finds or adds the thread's record of a place.  Returns its number; 0, the record of parked threads, without memory.
- */
+/* Finds or adds the thread's record of a place.  Returns its number. */
 static uint32_t wait_at(struct range_thread *thread, const struct range_places *places, uint32_t place)
 {
   uint32_t found = index_find(&thread->wait_index, (uint64_t)place + 1);
   if (found)
     return found - 1;
-  if (!xarray_reserve(&thread->waits, &thread->waits_room, (size_t)thread->waits_count + 1, sizeof *thread->waits) ||
-      !index_add(&thread->wait_index, (uint64_t)place + 1, thread->waits_count + 1)) {
-    thread->failed = true;
-    return 0;
-  }
   const struct range_place *at = &places->all[place];
+  xarray_reserve(&thread->waits, &thread->waits_room, (size_t)thread->waits_count + 1, sizeof *thread->waits);
+  index_add(&thread->wait_index, (uint64_t)place + 1, thread->waits_count + 1);
   thread->waits[thread->waits_count] =
       (struct format_wait){.kind = at->kind, .module = at->module, .offset = at->offset};
   return thread->waits_count++;
 }
 
-int range_thread_open(struct range_thread *thread, struct read_file *file, const struct profile_process *process,
-                      struct range_places *places, struct problems *problems)
+void range_thread_open(struct range_thread *thread, struct read_file *file, const struct profile_process *process,
+                       struct range_places *places, struct problems *problems)
 {
   uint32_t index = thread->record->index;
   uint32_t parked = range_places_add(places, &(struct range_place){.kind = FORMAT_WAIT_PARKED});
   thread->columns = read_columns_count(file);
-  int status = parked == MODEL_NONE ? ERR_NOMEM : 0;
   thread->values = read_table(file, index, FORMAT_VALUES, problems, &thread->values_count);
-  if (!thread->values || take_nodes(thread, file, problems))
-    return ERR_NOMEM;
+  take_nodes(thread, file, problems);
   thread->stored.waits = read_table(file, index, FORMAT_WAITS, problems, &thread->stored.count);
   if (thread->with_constructs) {
     thread->constructs = read_table(file, index, FORMAT_CONSTRUCTS, problems, &thread->constructs_count);
     thread->tasks = read_table(file, index, FORMAT_TASKS, problems, &thread->tasks_count);
   }
-  if (!thread->stored.waits || (thread->with_constructs && !(thread->constructs && thread->tasks)))
-    status = ERR_NOMEM;
-  if (!status)
-    status = range_stored_index(&thread->stored);
+  range_stored_index(&thread->stored);
   thread->open = thread_states_open(process, thread->record, thread->stored.waits, thread->stored.count);
-  if (!status)
-    status = take_codes(thread, file, places);
-  thread->sums = xcalloc((size_t)thread->values_count + 1, sizeof *thread->sums);
-  if (status || !thread->sums)
-    return ERR_NOMEM;
+  take_codes(thread, file, places);
+  thread->sums = xcalloc(thread->values_count, sizeof *thread->sums);
   wait_at(thread, places, parked);
-  return thread->failed ? ERR_NOMEM : 0;
 }
 
 void range_thread_release(struct range_thread *thread)
@@ -176,8 +161,6 @@ void range_thread_state(struct range_thread *thread, const struct range_places *
     return;
   if (!code->wait)
     code->wait = wait_at(thread, places, code->place) + 1;
-  if (thread->failed)
-    return;
   struct format_wait *wait = &thread->waits[code->wait - 1];
   wait->idle = model_sum(wait->idle, ticks - own);
   if (!code->own_apart)
@@ -189,8 +172,7 @@ void range_thread_state(struct range_thread *thread, const struct range_places *
 
 static void add(struct range_amount *amount, uint64_t more, bool in)
 {
-  amount->all = model_sum(amount->all, more);
-  amount->in = in ? model_sum(amount->in, more) : amount->in;
+  range_add(amount, in ? more : 0, more);
 }
 
 /* A sample, of whatever kind, in the record of the thread. */
@@ -240,12 +222,9 @@ static struct range_share *find_share(struct range_thread *thread, uint32_t valu
   for (uint32_t i = index_first(&thread->share_index, key, &slot); i; i = index_next(&thread->share_index, key, &slot))
     if (thread->shares[i].value == value && thread->shares[i].share.wait == wait)
       return &thread->shares[i];
-  uint32_t number = thread->shares_count ? thread->shares_count : 1; /* record 0 is not used */
-  if (!xarray_reserve(&thread->shares, &thread->shares_room, (size_t)number + 1, sizeof *thread->shares) ||
-      !index_add(&thread->share_index, key, number)) {
-    thread->failed = true;
-    return NULL;
-  }
+  uint32_t number = MAX(thread->shares_count, 1); /* record 0 is not used */
+  xarray_reserve(&thread->shares, &thread->shares_room, (size_t)number + 1, sizeof *thread->shares);
+  index_add(&thread->share_index, key, number);
   thread->shares[0] = (struct range_share){0};
   thread->shares[number] = (struct range_share){value, {wait, thread->sums[value].shares, 0}};
   thread->sums[value].shares = number;
@@ -257,9 +236,9 @@ void range_thread_share(struct range_thread *thread, const struct range_places *
                         uint64_t ns)
 {
   uint32_t wait = wait_at(thread, places, place);
-  struct range_share *share = thread->failed || !ns ? NULL : find_share(thread, value, wait);
-  if (!share)
+  if (!ns)
     return;
+  struct range_share *share = find_share(thread, value, wait);
   share->share.ns = model_sum(share->share.ns, ns);
   thread->waits[wait].shared_ns = model_sum(thread->waits[wait].shared_ns, ns);
 }
@@ -308,16 +287,16 @@ static void give(struct read_part *part, enum format_table table, void *records,
   part->tables[table].count = count;
 }
 
-static int make_values(const struct range_thread *thread, const struct read_file *file, struct read_columns kept,
-                       struct read_part *part)
+static void make_values(const struct range_thread *thread, const struct read_file *file, struct read_columns kept,
+                        struct read_part *part)
 {
   uint32_t counted = thread->columns - kept.from, columns = kept.before + counted;
   uint64_t *made = xcalloc((size_t)thread->values_count * columns + 1, sizeof *made);
-  give(part, FORMAT_VALUES, made, made ? thread->values_count : 0);
+  give(part, FORMAT_VALUES, made, thread->values_count);
   uint32_t samples = MODEL_NONE;
   for (uint32_t i = 0; i < kept.before; i++)
     samples = read_column(file, i).role == COLUMN_SAMPLES ? i : samples;
-  for (uint32_t i = 1; made && i < thread->values_count; i++) {
+  for (uint32_t i = 1; i < thread->values_count; i++) {
     const uint64_t *stored = thread->values + (size_t)i * thread->columns;
     const struct range_sums *sums = &thread->sums[i];
     bool complete = samples != MODEL_NONE && stored[samples] == sums->samples.all;
@@ -329,26 +308,17 @@ static int make_values(const struct range_thread *thread, const struct read_file
       values[kept.before + j] = complete && amount.all ? range_share_of(stored[kept.from + j], amount) : amount.in;
     }
   }
-  return made ? 0 : ERR_NOMEM;
 }
 
-/* Appends a node to the thread's tree.  Returns its number, 0 without memory. */
+/* Appends a node to the thread's tree.  Returns its number. */
 static uint32_t add_node(struct range_thread *thread, const struct read_node *node)
 {
-  if (!xarray_reserve(&thread->more_nodes, &thread->more_room, (size_t)thread->more_count + 1,
-                      sizeof *thread->more_nodes)) {
-    thread->failed = true;
-    return 0;
-  }
+  xarray_reserve(&thread->more_nodes, &thread->more_room, (size_t)thread->more_count + 1, sizeof *thread->more_nodes);
   thread->more_nodes[thread->more_count++] = *node;
   return thread->nodes_count + thread->more_count - 1;
 }
 
-static int by_index(const void *key, const void *element)
-{
-  uint32_t index = *(const uint32_t *)key, other = ((const struct range_thread *)element)->record->index;
-  return (index > other) - (index < other);
-}
+ORDER(by_index, struct range_thread, COMPARE(x->record->index, y->record->index))
 
 /* The context in which a construct was met, or the one around it; of a region of another thread, a link to its context
  * there.  0: not known. */
@@ -361,7 +331,8 @@ static uint32_t context_of(struct range_thread *thread, uint32_t record, const s
   }
   if (at->node || !read_is_link(at))
     return at->node < thread->nodes_count ? at->node : 0;
-  const struct range_thread *owner = bsearch(&at->owner, all, count, sizeof *all, by_index);
+  const struct range_thread key = {.record = &(struct profile_thread){.index = at->owner}};
+  const struct range_thread *owner = bsearch(&key, all, count, sizeof *all, by_index);
   uint32_t node = owner && at->link < owner->constructs_count ? owner->constructs[at->link].node : 0;
   if (!node || node >= owner->nodes_count || at->owner > FORMAT_WHAT_MAX)
     return 0;
@@ -439,8 +410,8 @@ static void limit_runtime(struct range_thread *thread)
   }
 }
 
-int range_thread_waits(struct range_thread *thread, const struct range_thread *all, uint32_t count,
-                       struct read_part *part)
+void range_thread_waits(struct range_thread *thread, const struct range_thread *all, uint32_t count,
+                        struct read_part *part)
 {
   for (uint32_t i = 0; i < thread->codes_count; i++) {
     struct range_code *code = &thread->codes[i];
@@ -456,16 +427,14 @@ int range_thread_waits(struct range_thread *thread, const struct range_thread *a
   give(part, FORMAT_NODES, thread->more_nodes, thread->more_count);
   thread->waits = NULL;
   thread->more_nodes = NULL;
-  return thread->failed ? ERR_NOMEM : 0;
 }
 
-static int make_shares(struct range_thread *thread, struct read_part *part)
+static void make_shares(struct range_thread *thread, struct read_part *part)
 {
-  struct format_share *shares = xcalloc((size_t)thread->shares_count + 1, sizeof *shares);
-  for (uint32_t i = 0; shares && i < thread->shares_count; i++)
+  struct format_share *shares = xcalloc(thread->shares_count, sizeof *shares);
+  for (uint32_t i = 0; i < thread->shares_count; i++)
     shares[i] = thread->shares[i].share;
-  give(part, FORMAT_SHARES, shares, shares ? thread->shares_count : 0);
-  return shares ? 0 : ERR_NOMEM;
+  give(part, FORMAT_SHARES, shares, thread->shares_count);
 }
 
 /* What the trace does not tell of a construct is taken over if all of its executions are in the part. */
@@ -508,12 +477,6 @@ struct task_sums {
   struct range_amount created, started, ticks;
 };
 
-static void add_part(struct range_amount *amount, uint64_t in, uint64_t all)
-{
-  amount->in = model_sum(amount->in, in);
-  amount->all = model_sum(amount->all, all);
-}
-
 /* Adds a record to the sums of the tasks that it creates, or in whose execution it is.  tasks[record]: these, plus 1.
  */
 static void add_to_tasks(const struct range_thread *thread, const struct index *rows, uint32_t record, uint32_t *tasks,
@@ -529,12 +492,12 @@ static void add_to_tasks(const struct range_thread *thread, const struct index *
   if (construct->kind == CONSTRUCT_TASK_EXEC)
     tasks[record] = own;
   if (construct->kind == CONSTRUCT_TASK_EXEC && own)
-    add_part(&sums[own - 1].started, begun, construct->count);
+    range_add(&sums[own - 1].started, begun, construct->count);
   if (construct->kind == DIRECTIVE_TASK && own)
-    add_part(&sums[own - 1].created, begun, construct->count);
+    range_add(&sums[own - 1].created, begun, construct->count);
   for (uint32_t time = 0; time < CONSTRUCT_TIMES && tasks[record]; time++)
     if (time != CONSTRUCT_TIME_WAIT && (construct->kind != DIRECTIVE_LOCK || time != CONSTRUCT_TIME_BODY))
-      add_part(&sums[tasks[record] - 1].ticks, codes[time].ticks, construct->ticks[time]);
+      range_add(&sums[tasks[record] - 1].ticks, codes[time].ticks, construct->ticks[time]);
 }
 
 /* Tasks that are not all in the part, or of which the constructs do not tell everything. */
@@ -551,35 +514,29 @@ static void cut_tasks(struct format_tasks *tasks, const struct task_sums *sums)
                                  .ticks = sums->ticks.in};
 }
 
-static int make_tasks(struct range_thread *thread, struct read_part *part)
+static void make_tasks(struct range_thread *thread, struct read_part *part)
 {
   struct index rows = {0};
-  struct task_sums *sums = xcalloc((size_t)thread->tasks_count + 1, sizeof *sums);
-  uint32_t *tasks = xcalloc((size_t)thread->constructs_count + 1, sizeof *tasks);
-  int status = sums && tasks ? 0 : ERR_NOMEM;
-  for (uint32_t i = 0; i < thread->tasks_count && !status; i++)
-    status = index_add(&rows, (uint64_t)thread->tasks[i].directive + 1, i + 1) ? 0 : ERR_NOMEM;
-  for (uint32_t i = 1; i < thread->constructs_count && !status && thread->tasks_count; i++)
+  struct task_sums *sums = xcalloc(thread->tasks_count, sizeof *sums);
+  uint32_t *tasks = xcalloc(thread->constructs_count, sizeof *tasks);
+  for (uint32_t i = 0; i < thread->tasks_count; i++)
+    index_add(&rows, (uint64_t)thread->tasks[i].directive + 1, i + 1);
+  for (uint32_t i = 1; i < thread->constructs_count && thread->tasks_count; i++)
     add_to_tasks(thread, &rows, i, tasks, sums);
-  for (uint32_t i = 0; i < thread->tasks_count && !status; i++)
+  for (uint32_t i = 0; i < thread->tasks_count; i++)
     cut_tasks(&thread->tasks[i], &sums[i]);
   free(sums);
   free(tasks);
   index_release(&rows);
   give(part, FORMAT_TASKS, thread->tasks, thread->tasks_count);
   thread->tasks = NULL;
-  return status;
 }
 
-int range_thread_finish(struct range_thread *thread, const struct read_file *file, struct read_columns columns,
-                        struct read_part *part)
+void range_thread_finish(struct range_thread *thread, const struct read_file *file, struct read_columns columns,
+                         struct read_part *part)
 {
-  int status = make_values(thread, file, columns, part);
-  if (!status)
-    status = make_shares(thread, part);
-  if (!status)
-    status = make_tasks(thread, part);
-  if (!status)
-    make_constructs(thread, part);
-  return status;
+  make_values(thread, file, columns, part);
+  make_shares(thread, part);
+  make_tasks(thread, part);
+  make_constructs(thread, part);
 }

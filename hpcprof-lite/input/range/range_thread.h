@@ -21,6 +21,12 @@ struct range_amount {
   uint64_t in, all;
 };
 
+static inline void range_add(struct range_amount *amount, uint64_t in, uint64_t all)
+{
+  amount->in = model_sum(amount->in, in);
+  amount->all = model_sum(amount->all, all);
+}
+
 /* What is charged to a context: a record of the thread's values. */
 struct range_sums {
   struct range_amount samples, work, overhead, lockwait, event; /* event: of the first one if none measures time */
@@ -40,7 +46,6 @@ struct range_thread {
   uint64_t period; /* of samples */
   bool timed;      /* samples measure time */
   bool with_constructs;
-  bool failed; /* out of memory */
   /* tables of the file */
   uint64_t *values;
   uint32_t columns, values_count;
@@ -72,9 +77,9 @@ struct range_thread {
 };
 
 /* Reads the tables of a thread.  The caller has set record, from, to, tick_ns, period, timed and with_constructs, and
- * all else to zero.  Returns 0 or ERR_NOMEM; range_thread_release() in either case. */
-int range_thread_open(struct range_thread *thread, struct read_file *file, const struct profile_process *process,
-                      struct range_places *places, struct problems *problems);
+ * all else to zero.  range_thread_release() afterwards. */
+void range_thread_open(struct range_thread *thread, struct read_file *file, const struct profile_process *process,
+                       struct range_places *places, struct problems *problems);
 void range_thread_release(struct range_thread *thread);
 
 /* The meaning of a code; one that does not exist means that the thread does not wait. */
@@ -99,14 +104,13 @@ void range_thread_share(struct range_thread *thread, const struct range_places *
                         uint64_t ns);
 
 /* Makes the table of waits of the part, with the nodes that it needs.  all: the threads of the process, before any of
- * them is finished.  Returns 0 or ERR_NOMEM. */
-int range_thread_waits(struct range_thread *thread, const struct range_thread *all, uint32_t count,
-                       struct read_part *part);
-
-/* Makes the other tables of the part, with these columns of values.  The caller frees them with read_part_release().
- * Returns 0 or ERR_NOMEM. */
-int range_thread_finish(struct range_thread *thread, const struct read_file *file, struct read_columns columns,
+ * them is finished. */
+void range_thread_waits(struct range_thread *thread, const struct range_thread *all, uint32_t count,
                         struct read_part *part);
+
+/* Makes the other tables of the part, with these columns of values.  The caller frees them with read_part_release(). */
+void range_thread_finish(struct range_thread *thread, const struct read_file *file, struct read_columns columns,
+                         struct read_part *part);
 
 /* The share of a figure of the run that a part gets. */
 uint64_t range_share_of(uint64_t figure, struct range_amount amount);

@@ -34,7 +34,6 @@ struct trace_sweep {
   struct heap heap; /* threads by the time of what comes next, without those of which nothing comes */
   uint32_t count;
   uint64_t slack; /* THREAD_STATES_SLACK_NS in ticks */
-  bool failed;
 };
 
 /* ---- what comes next of a thread ---- */
@@ -76,7 +75,9 @@ static bool pass_stage(struct source *source, const struct trace_sweep_thread *t
     return false;
   case HOLE: {
     bool follows = thread_states_go_on(&thread->open, &source->states);
-    uint64_t until = !follows ? thread->end : thread->open.since ? thread->open.since : since;
+    uint64_t until = thread->end;
+    if (follows)
+      until = thread->open.since ? thread->open.since : since;
     source->stage = follows ? OPEN : LEAVES;
     return until > since + slack && set_state(source, TRACE_EVENT_GAP, since, until);
   }
@@ -157,31 +158,25 @@ struct trace_sweep *trace_sweep_open(const struct trace_reader *reader, const st
   struct trace_sweep *sweep = xmalloc(sizeof *sweep);
   *sweep = (struct trace_sweep){
       .threads = threads, .count = count, .slack = model_rounded(THREAD_STATES_SLACK_NS / tick_ns)};
-  sweep->sources = xcalloc((size_t)count + 1, sizeof *sweep->sources);
-  sweep->heap.items = xcalloc((size_t)count + 1, sizeof *sweep->heap.items);
-  for (uint32_t i = 0; sweep->sources && sweep->heap.items && i < count; i++) {
+  sweep->sources = xcalloc(count, sizeof *sweep->sources);
+  sweep->heap.items = xcalloc(count, sizeof *sweep->heap.items);
+  for (uint32_t i = 0; i < count; i++) {
     struct source *source = &sweep->sources[i];
     trace_cursor_open(reader, threads[i].index, problems, &source->states);
     trace_cursor_open(reader, threads[i].index, NULL, &source->samples); /* damage is reported once */
     set_state(source, TRACE_EVENT_GAP, threads[i].begin, threads[i].begin);
     next_state(source, &threads[i], sweep->slack);
     next_sample(source);
-    sweep->failed = sweep->failed || source->states.no_memory || source->samples.no_memory;
     if (source->has_state || source->has_sample)
       sweep->heap.items[sweep->heap.count++] = i;
   }
   heap_make(&sweep->heap, before, sweep);
-  if (sweep->sources && sweep->heap.items)
-    return sweep;
-  trace_sweep_close(sweep);
-  return NULL;
+  return sweep;
 }
 
 void trace_sweep_close(struct trace_sweep *sweep)
 {
-  if (!sweep)
-    return;
-  for (uint32_t i = 0; sweep->sources && i < sweep->count; i++) {
+  for (uint32_t i = 0; i < sweep->count; i++) {
     trace_cursor_close(&sweep->sources[i].states);
     trace_cursor_close(&sweep->sources[i].samples);
   }
@@ -192,7 +187,7 @@ void trace_sweep_close(struct trace_sweep *sweep)
 
 bool trace_sweep_next(struct trace_sweep *sweep, struct trace_sweep_item *item)
 {
-  if (!sweep->heap.count || sweep->failed)
+  if (!sweep->heap.count)
     return false;
   uint32_t thread = sweep->heap.items[0];
   struct source *source = &sweep->sources[thread];
@@ -203,12 +198,6 @@ bool trace_sweep_next(struct trace_sweep *sweep, struct trace_sweep_item *item)
     next_state(source, &sweep->threads[thread], sweep->slack);
   else
     next_sample(source);
-  sweep->failed = source->states.no_memory || source->samples.no_memory;
   heap_next(&sweep->heap, source->has_state || source->has_sample, before, sweep);
   return true;
-}
-
-bool trace_sweep_failed(const struct trace_sweep *sweep)
-{
-  return sweep->failed;
 }

@@ -25,16 +25,12 @@ struct trace_sweep_item {
 
 struct trace_sweep;
 
-/* Begins.  The arrays belong to the caller and must stay.  Damage is reported in problems.  Returns NULL without
- * memory.
- */
+/* Begins.  The arrays belong to the caller and must stay.  Damage is reported in problems. */
 struct trace_sweep *trace_sweep_open(const struct trace_reader *reader, const struct trace_sweep_thread *threads,
                                      uint32_t count, double tick_ns, struct problems *problems);
-void trace_sweep_close(struct trace_sweep *sweep); /* NULL is allowed */
+void trace_sweep_close(struct trace_sweep *sweep);
 
-/* Fills in the next item.  States and gaps of a thread tile its life.  Returns false after the last one, or if memory
- * ran out, which trace_sweep_failed() tells. */
+/* Fills in the next item.  States and gaps of a thread tile its life.  Returns false after the last one. */
 bool trace_sweep_next(struct trace_sweep *sweep, struct trace_sweep_item *item);
-bool trace_sweep_failed(const struct trace_sweep *sweep);
 
 #endif
