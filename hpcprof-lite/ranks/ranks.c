@@ -103,67 +103,50 @@ static uint32_t parent(const struct ranks *ranks)
   return ranks->rank - low_bit(ranks);
 }
 
-/* Sends a packed message, or the status in its place if there is none. */
-static void send_packed(const struct ranks *ranks, uint32_t to, const void *bytes, size_t size, int status)
+/* Packs a message, or its status in its place if it has failed, and releases it.  The caller frees the bytes. */
+static void *pack(struct serialisation *message, size_t *size)
 {
-  if (bytes)
-    ranks->link->send(to, bytes, size);
-  else
-    ranks->link->send(to, &status, sizeof status);
-}
-
-/* Receives a packed message, which the caller frees.  NULL with the status that was sent in its place, or ERR_NOMEM. */
-static void *receive_packed(const struct ranks *ranks, uint32_t from, size_t *size, int *status)
-{
-  *status = 0;
-  *size = ranks->link->expect(from);
-  if (*size <= sizeof *status) {
-    ranks->link->take(from, status, *size);
-    return NULL;
+  void *bytes = serialisation_pack(message, size);
+  if (!bytes) {
+    *size = sizeof message->status;
+    bytes = memcpy(xmalloc(*size), &message->status, *size);
   }
-  void *bytes = xmalloc(*size);
-  ranks->link->take(from, bytes, *size);
-  *status = bytes ? 0 : ERR_NOMEM;
+  serialisation_release(message);
   return bytes;
 }
 
-static void send_message(const struct ranks *ranks, uint32_t to, struct serialisation *message)
-{
-  size_t size = 0;
-  void *bytes = serialisation_pack(message, &size);
-  send_packed(ranks, to, bytes, size, message->status);
-  free(bytes);
-}
-
-static void receive_message(const struct ranks *ranks, uint32_t from, struct serialisation *message)
-{
-  size_t size;
-  int status;
-  void *bytes = receive_packed(ranks, from, &size, &status);
-  if (bytes)
-    serialisation_unpack(message, bytes, size);
-  else
-    *message = (struct serialisation){.status = status ? status : ERR_INPUT};
-  free(bytes);
-}
-
-/* Sends a packed message, or the status in its place, to the rank's children. */
-static void send_down(const struct ranks *ranks, const void *bytes, size_t size, int status)
+/* Sends bytes to the rank's children. */
+static void send_down(const struct ranks *ranks, const void *bytes, size_t size)
 {
   for (uint32_t step = low_bit(ranks) / 2; step; step /= 2)
     if (ranks->rank + step < ranks->size)
-      send_packed(ranks, ranks->rank + step, bytes, size, status);
+      ranks->link->send(ranks->rank + step, bytes, size);
 }
 
-/* Receives a message from the rank's parent and passes it on to its children. */
-static void receive_down(const struct ranks *ranks, struct serialisation *message, int *status)
+/* Sends a message of the first rank to all others, and releases it. */
+static void send_to_all(const struct ranks *ranks, struct serialisation *message)
 {
   size_t size;
-  void *bytes = receive_packed(ranks, parent(ranks), &size, status);
-  send_down(ranks, bytes, size, *status);
-  *message = (struct serialisation){.status = *status};
-  if (bytes)
+  void *bytes = pack(message, &size);
+  send_down(ranks, bytes, size);
+  free(bytes);
+}
+
+/* Receives a message, or the status that was sent in its place; one from the parent is passed on to the children. */
+static void receive(const struct ranks *ranks, uint32_t from, struct serialisation *message)
+{
+  int status = 0;
+  size_t size = ranks->link->expect(from);
+  void *bytes = xmalloc(size);
+  ranks->link->take(from, bytes, size);
+  if (from < ranks->rank)
+    send_down(ranks, bytes, size);
+  if (size > sizeof status) {
     serialisation_unpack(message, bytes, size);
+  } else {
+    memcpy(&status, bytes, size);
+    *message = (struct serialisation){.status = status ? status : ERR_INPUT};
+  }
   free(bytes);
 }
 
@@ -176,7 +159,7 @@ static int reduce(const struct ranks *ranks, int status, void (*put)(struct seri
     struct serialisation message;
     if (ranks->rank + step >= ranks->size)
       continue;
-    receive_message(ranks, ranks->rank + step, &message);
+    receive(ranks, ranks->rank + step, &message);
     if (!status && !message.status)
       get(&message, object);
     status = status ? status : message.status;
@@ -185,37 +168,24 @@ static int reduce(const struct ranks *ranks, int status, void (*put)(struct seri
   if (!ranks->rank)
     return status;
   struct serialisation message = {.status = status};
+  size_t size;
   if (!status)
     put(&message, object);
-  send_message(ranks, parent(ranks), &message);
-  serialisation_release(&message);
+  void *bytes = pack(&message, &size);
+  ranks->link->send(parent(ranks), bytes, size);
+  free(bytes);
   return status;
 }
 
 /* ---- files ---- */
 
-static void put_paths(struct serialisation *message, char *const *paths, uint32_t count)
+static void get_paths(struct serialisation *message, char ***paths, uint32_t *count)
 {
-  serialisation_put_number(message, count);
-  for (uint32_t i = 0; i < count; i++)
-    serialisation_put_array(message, paths[i], strlen(paths[i]) + 1, 1);
-}
-
-static int get_paths(struct serialisation *message, char ***paths, uint32_t *count)
-{
-  uint64_t total = serialisation_get_number(message);
+  uint32_t length, total = serialisation_get_count(message);
   *count = 0;
-  *paths = total < UINT32_MAX ? xcalloc(total + 1, sizeof **paths) : NULL;
-  if (!*paths)
-    return message->status ? message->status : ERR_NOMEM;
-  while (*count < total && !message->status) {
-    uint32_t length;
-    char *path = serialisation_own_array(message, &length, 1); /* appends a NUL */
-    if (!path)
-      return message->status;
+  *paths = xcalloc(total, sizeof **paths);
+  for (char *path; *count < total && (path = serialisation_own_array(message, &length, 1));) /* with a NUL behind it */
     (*paths)[(*count)++] = path;
-  }
-  return message->status;
 }
 
 int ranks_paths(struct ranks *ranks, int status, char ***paths, uint32_t *count, uint64_t *begin_ns)
@@ -224,24 +194,18 @@ int ranks_paths(struct ranks *ranks, int status, char ***paths, uint32_t *count,
   if (!ranks->link)
     return status;
   if (ranks->rank) {
-    receive_down(ranks, &message, &status);
-    *paths = NULL;
-    *count = 0;
-    if (!message.status)
-      *begin_ns = serialisation_get_number(&message);
-    if (!message.status)
-      status = get_paths(&message, paths, count);
+    receive(ranks, parent(ranks), &message);
+    *begin_ns = serialisation_get_number(&message);
+    get_paths(&message, paths, count);
+    status = message.status;
     serialisation_release(&message);
     return status;
   }
   serialisation_put_number(&message, *begin_ns);
-  put_paths(&message, *paths, status ? 0 : *count);
-  size_t size;
-  void *bytes = serialisation_pack(&message, &size);
-  send_down(ranks, bytes, size, message.status);
-  status = message.status;
-  free(bytes);
-  serialisation_release(&message);
+  serialisation_put_number(&message, *count);
+  for (uint32_t i = 0; i < *count; i++)
+    serialisation_put_array(&message, (*paths)[i], strlen((*paths)[i]) + 1, 1);
+  send_to_all(ranks, &message);
   return status;
 }
 
@@ -280,8 +244,8 @@ struct request_head {
 static void put_request(struct serialisation *message, const struct statistics_view *view)
 {
   const struct tree *tree = view->tree;
+  const struct request_head head = {.column = view->column, .rows = view->rows, .linked = view->into != NULL};
   serialisation_put_number(message, REQUEST_STATISTICS);
-  struct request_head head = {.column = view->column, .rows = view->rows, .linked = view->into != NULL};
   serialisation_put_profile(message, view->profile, true);
   serialisation_put(message, &head, sizeof head);
   serialisation_put_tree(message, tree);
@@ -302,46 +266,38 @@ static void release_request(struct request *request)
   derived_release_links(&request->links);
 }
 
-static int get_links(struct serialisation *message, struct request *request)
+static void get_links(struct serialisation *message, struct request *request)
 {
   struct derived_links *links = &request->links;
   uint32_t firsts, counts;
   links->first = serialisation_own_array(message, &firsts, sizeof *links->first);
   links->count = serialisation_own_array(message, &counts, sizeof *links->count);
   links->into = serialisation_own_array(message, &links->into_count, sizeof *links->into);
-  if (message->status)
-    return message->status;
-  if (firsts != request->tree.count || counts != firsts)
-    return ERR_INPUT;
-  for (uint32_t i = 0; i < links->into_count; i++)
-    if (links->into[i] >= request->view.rows)
-      return ERR_INPUT;
-  for (uint32_t row = 0; row < firsts; row++)
-    if ((uint64_t)links->first[row] + links->count[row] > links->into_count)
-      return ERR_INPUT;
+  bool valid = firsts == request->tree.count && counts == firsts;
+  for (uint32_t i = 0; i < links->into_count && valid; i++)
+    valid = links->into[i] < request->view.rows;
+  for (uint32_t row = 0; row < firsts && valid; row++)
+    valid = (uint64_t)links->first[row] + links->count[row] <= links->into_count;
+  serialisation_check(message, valid);
   request->view.into = links;
-  return 0;
 }
 
-static int get_request(struct serialisation *message, struct request *request)
+static void get_request(struct serialisation *message, struct request *request)
 {
   *request = (struct request){.view = {.profile = &request->profile, .tree = &request->tree}};
   catalog_init(&request->profile.catalog);
   serialisation_get_profile(message, &request->profile);
   const struct request_head *head = serialisation_get(message, sizeof *head);
-  if (head)
-    serialisation_get_tree(message, &request->tree);
-  if (message->status ||
-      !serialisation_get_numbers(message, request->profile.contexts.count, request->tree.count, &request->row_of))
-    return message->status;
+  serialisation_get_tree(message, &request->tree);
+  if (!serialisation_get_numbers(message, request->profile.contexts.count, request->tree.count, &request->row_of))
+    return;
   request->view.column = head->column;
   request->view.rows = head->rows;
   request->view.row_of = request->row_of;
-  if (!request->tree.count || head->column >= request->profile.catalog.columns_count)
-    return ERR_INPUT;
   if (head->linked)
-    return get_links(message, request);
-  return head->rows == request->tree.count ? 0 : ERR_INPUT;
+    get_links(message, request);
+  serialisation_check(message, request->tree.count && head->column < request->profile.catalog.columns_count &&
+                                   (head->linked || head->rows == request->tree.count));
 }
 
 /* What the helpers send back. */
@@ -380,11 +336,11 @@ static void get_counted(struct serialisation *message, void *object)
   from.threads = serialisation_own_array(message, &threads, sizeof *from.threads);
   from.ranks = serialisation_own_array(message, &ranks, sizeof *from.ranks);
   serialisation_get_problems(message, counted->problems);
-  if (!message->status && threads == into->rows && ranks == (into->ranked ? into->rows : 0) &&
-      valid_sums(from.threads, threads, into->threads_count) && valid_sums(from.ranks, ranks, into->ranks_count))
+  bool valid = threads == into->rows && ranks == (into->ranked ? into->rows : 0) &&
+               valid_sums(from.threads, threads, into->threads_count) &&
+               valid_sums(from.ranks, ranks, into->ranks_count);
+  if (serialisation_check(message, valid))
     statistics_merge(into, &from);
-  else if (!message->status)
-    message->status = ERR_INPUT;
   free(from.threads);
   free(from.ranks);
 }
@@ -393,32 +349,26 @@ int ranks_statistics(struct ranks *ranks, const struct statistics_view *view, un
                      struct problems *problems, struct statistics *statistics)
 {
   struct serialisation message = {0};
-  size_t size;
-  if (!ranks->link)
-    return statistics_count(view, threads, problems, statistics);
+  if (!ranks->link) {
+    statistics_count(view, threads, problems, statistics);
+    return 0;
+  }
   put_request(&message, view);
-  void *bytes = serialisation_pack(&message, &size);
-  int status = message.status;
-  serialisation_release(&message);
-  *statistics = (struct statistics){0};
-  if (status)
-    return status;
-  send_down(ranks, bytes, size, 0);
-  free(bytes);
-  status = statistics_count_part(view, 0, ranks->size, threads, problems, statistics);
-  return reduce(ranks, status, put_counted, get_counted, &(struct counted){statistics, problems});
+  send_to_all(ranks, &message);
+  statistics_count_part(view, 0, ranks->size, threads, problems, statistics);
+  return reduce(ranks, 0, put_counted, get_counted, &(struct counted){statistics, problems});
 }
 
 /* Counts this rank's part for the first rank. */
 static void serve_statistics(const struct ranks *ranks, struct serialisation *message, unsigned threads)
 {
-  struct request request = {0};
+  struct request request;
   struct statistics statistics = {0};
   struct problems problems = {0};
-  int status = message->status ? message->status : get_request(message, &request);
-  if (!status)
-    status = statistics_count_part(&request.view, ranks->rank, ranks->size, threads, &problems, &statistics);
-  reduce(ranks, status, put_counted, get_counted, &(struct counted){&statistics, &problems});
+  get_request(message, &request);
+  if (!message->status)
+    statistics_count_part(&request.view, ranks->rank, ranks->size, threads, &problems, &statistics);
+  reduce(ranks, message->status, put_counted, get_counted, &(struct counted){&statistics, &problems});
   statistics_release(&statistics);
   problems_release(&problems);
   release_request(&request);
@@ -439,18 +389,12 @@ static void get_problems(struct serialisation *message, void *object)
 int ranks_timeline_begin(struct ranks *ranks, const struct timeline_request *request)
 {
   struct serialisation message = {0};
-  size_t size;
   if (!ranks->link)
     return 0;
   serialisation_put_number(&message, REQUEST_TIMELINE);
   timeline_request_put(&message, request);
-  void *bytes = serialisation_pack(&message, &size);
-  int status = message.status;
-  serialisation_release(&message);
-  if (!status)
-    send_down(ranks, bytes, size, 0);
-  free(bytes);
-  return status;
+  send_to_all(ranks, &message);
+  return 0;
 }
 
 int ranks_timeline_end(struct ranks *ranks, int status, struct problems *problems)
@@ -486,9 +430,8 @@ void ranks_serve(struct ranks *ranks, const struct ranks_service *service)
 {
   for (;;) {
     struct serialisation message;
-    int received;
-    receive_down(ranks, &message, &received);
-    if (received == DISMISSED) /* an error is passed on by reduce() */
+    receive(ranks, parent(ranks), &message);
+    if (message.status == DISMISSED) /* an error is passed on by reduce() */
       break;
     if (serialisation_get_number(&message) == REQUEST_TIMELINE)
       serve_timeline(ranks, &message, service);
@@ -504,7 +447,7 @@ void ranks_dismiss(struct ranks *ranks)
 {
   if (!ranks->link)
     return;
-  send_down(ranks, NULL, 0, DISMISSED);
+  send_to_all(ranks, &(struct serialisation){.status = DISMISSED});
   ranks->link->stop();
   ranks->link = NULL;
 }

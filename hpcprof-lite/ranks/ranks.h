@@ -10,7 +10,8 @@
  * counts its part.  Traces are read likewise, to build their indexes, which each rank writes.
  *
  * The caller owns struct ranks and everything that is passed in.  If one rank fails, its status is passed on instead of
- * its data, so that no rank waits for it and the first rank returns the status.
+ * its data, so that no rank waits for it and the first rank returns the status.  A rank that lacks memory ends, upon
+ * which the launcher ends the job.
  */
 #ifndef HPCPROF_LITE_RANKS_RANKS_H
 #define HPCPROF_LITE_RANKS_RANKS_H
@@ -39,7 +40,7 @@ enum ranks_role ranks_join(struct ranks *ranks, char *message, size_t message_si
 
 /* Sends the first rank's list of paths, and when the run began, to all other ranks, where they replace *paths, *count
  * and *begin_ns; the caller frees each path and the array.  `status`: of the first rank, whether it has a list. Returns
- * 0, ERR_INPUT if the ranks are different builds, or ERR_NOMEM. */
+ * that, or ERR_INPUT if the ranks are different builds. */
 int ranks_paths(struct ranks *ranks, int status, char ***paths, uint32_t *count, uint64_t *begin_ns);
 
 /* Merges the profiles of all ranks into that of the first one, which calls merge_finish() next; the profiles of the
@@ -52,8 +53,8 @@ int ranks_statistics(struct ranks *ranks, const struct statistics_view *view, un
                      struct problems *problems, struct statistics *statistics);
 
 /* Has all ranks read traces: the first rank sends the request, reads its part, and then collects the problems that the
- * others met.  `status`: of its own part.  Alone, neither has an effect.  The first returns 0, or ERR_NOMEM if the
- * second must not follow; the second the same as ranks_paths(). */
+ * others met.  `status`: of its own part.  Alone, neither has an effect.  The first returns 0, the second the
+ * same as ranks_paths(). */
 int ranks_timeline_begin(struct ranks *ranks, const struct timeline_request *request);
 int ranks_timeline_end(struct ranks *ranks, int status, struct problems *problems);
 

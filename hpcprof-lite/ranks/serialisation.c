@@ -88,10 +88,11 @@ void serialisation_release(struct serialisation *message)
   *message = (struct serialisation){0};
 }
 
-void serialisation_fail(struct serialisation *message, int status)
+bool serialisation_check(struct serialisation *message, bool valid)
 {
-  if (!message->status)
-    message->status = status;
+  if (!valid && !message->status)
+    message->status = ERR_INPUT;
+  return !message->status;
 }
 
 static size_t padded(size_t size)
@@ -104,10 +105,7 @@ void serialisation_put(struct serialisation *message, const void *block, size_t 
   if (message->status)
     return;
   size_t needed = message->size + padded(size);
-  if (!xarray_reserve(&message->bytes, &message->room, needed, 1)) {
-    serialisation_fail(message, ERR_NOMEM);
-    return;
-  }
+  xarray_reserve(&message->bytes, &message->room, needed, 1);
   if (size)
     memcpy(message->bytes + message->size, block, size);
   memset(message->bytes + message->size + size, 0, padded(size) - size);
@@ -116,10 +114,9 @@ void serialisation_put(struct serialisation *message, const void *block, size_t 
 
 const void *serialisation_get(struct serialisation *message, size_t size)
 {
-  if (message->status || size > message->size - message->at || padded(size) > message->size - message->at) {
-    serialisation_fail(message, ERR_INPUT);
+  size_t left = message->size - message->at;
+  if (!serialisation_check(message, size <= left && padded(size) <= left))
     return NULL;
-  }
   const void *block = message->bytes + message->at;
   message->at += padded(size);
   return block;
@@ -145,11 +142,8 @@ void serialisation_put_array(struct serialisation *message, const void *records,
 const void *serialisation_get_array(struct serialisation *message, uint32_t *count, size_t record_size)
 {
   uint64_t number = serialisation_get_number(message);
-  const void *records = NULL;
-  if (number > UINT32_MAX)
-    serialisation_fail(message, ERR_INPUT);
-  else
-    records = serialisation_get(message, number * record_size);
+  bool valid = serialisation_check(message, number <= UINT32_MAX);
+  const void *records = valid ? serialisation_get(message, number * record_size) : NULL;
   *count = records ? (uint32_t)number : 0;
   return records;
 }
@@ -164,32 +158,13 @@ static const char *get_string(struct serialisation *message)
 {
   uint32_t length;
   const char *text = serialisation_get_array(message, &length, 1);
-  if (length && text[length - 1])
-    serialisation_fail(message, ERR_INPUT);
-  return length && !message->status ? text : NULL;
-}
-
-/* Returns a copy of the next string, which the caller frees. */
-static char *own_string(struct serialisation *message)
-{
-  const char *text = get_string(message);
-  char *copy = text ? xstrdup(text) : NULL;
-  if (text && !copy)
-    serialisation_fail(message, ERR_NOMEM);
-  return copy;
+  return serialisation_check(message, !length || !text[length - 1]) && length ? text : NULL;
 }
 
 void *serialisation_own_array(struct serialisation *message, uint32_t *count, size_t record_size)
 {
   const void *records = serialisation_get_array(message, count, record_size);
-  void *copy = records ? xcalloc((size_t)*count + 1, record_size) : NULL;
-  if (records && !copy)
-    serialisation_fail(message, ERR_NOMEM);
-  if (copy)
-    memcpy(copy, records, *count * record_size);
-  else
-    *count = 0;
-  return copy;
+  return records ? memcpy(xcalloc((size_t)*count + 1, record_size), records, *count * record_size) : NULL;
 }
 
 void serialisation_put_problems(struct serialisation *message, const struct problems *problems)
@@ -225,18 +200,14 @@ void serialisation_put_column(struct serialisation *message, const void *records
 uint32_t serialisation_get_count(struct serialisation *message)
 {
   uint64_t count = serialisation_get_number(message);
-  if (count > message->size || count >= UINT32_MAX)
-    serialisation_fail(message, ERR_INPUT);
-  return message->status ? 0 : (uint32_t)count;
+  return serialisation_check(message, count <= message->size && count < UINT32_MAX) ? (uint32_t)count : 0;
 }
 
 uint32_t serialisation_get_cell(struct serialisation *message, uint32_t limit, bool allow_none)
 {
   const uint32_t *cell = serialisation_get(message, sizeof *cell);
-  if (!cell || (*cell < limit) || (allow_none && *cell == MODEL_NONE))
-    return cell ? *cell : 0;
-  serialisation_fail(message, ERR_INPUT);
-  return 0;
+  bool valid = cell && (*cell < limit || (allow_none && *cell == MODEL_NONE));
+  return serialisation_check(message, valid) ? *cell : 0;
 }
 
 bool serialisation_get_numbers(struct serialisation *message, uint32_t count, uint32_t limit, uint32_t **numbers)
@@ -246,9 +217,11 @@ bool serialisation_get_numbers(struct serialisation *message, uint32_t count, ui
   bool valid = found == count;
   for (uint32_t i = 0; i < found && valid; i++)
     valid = (*numbers)[i] < limit || (*numbers)[i] == MODEL_NONE;
-  if (!valid)
-    serialisation_fail(message, ERR_INPUT);
-  return !message->status;
+  if (!found) {
+    free(*numbers);
+    *numbers = NULL;
+  }
+  return serialisation_check(message, valid);
 }
 
 void serialisation_put_tree(struct serialisation *message, const struct tree *tree)
@@ -260,8 +233,6 @@ void serialisation_get_tree(struct serialisation *message, struct tree *tree)
 {
   uint32_t count = serialisation_get_count(message);
   tree->rows = xcalloc((size_t)count + 1, sizeof *tree->rows);
-  if (!tree->rows)
-    serialisation_fail(message, ERR_NOMEM);
   for (uint32_t row = 0; row < count && !message->status; row++) {
     uint32_t above = serialisation_get_cell(message, row ? row : UINT32_MAX, !row);
     tree->rows[row].parent = row ? above : MODEL_NONE;
@@ -330,12 +301,14 @@ static void get_parts(struct serialisation *message, void *record, const struct 
   for (; part->kind && !message->status; part++) {
     void *found = NULL;
     uint32_t count = 0;
-    if (part->kind == TEXT)
-      found = own_string(message);
-    else if (part->kind == LIST)
-      found = serialisation_own_array(message, &count, part->size);
-    else
+    if (part->kind == FLAGS)
       continue;
+    if (part->kind == LIST) {
+      found = serialisation_own_array(message, &count, part->size);
+    } else {
+      const char *text = get_string(message);
+      found = text ? xstrdup(text) : NULL;
+    }
     memcpy((uint8_t *)record + part->at, &found, sizeof found);
     if (part->kind == LIST)
       *count_at(record, part) = count;
@@ -382,12 +355,11 @@ static void get_directives(struct serialisation *message, const struct number_ma
 {
   for (uint32_t i = 0; i < workspan->directives_count && !message->status; i++) {
     struct profile_directive *directive = &workspan->directives[i];
-    if (directive->module != MODEL_NONE && directive->module < numbers->modules_count)
+    bool placed = directive->module != MODEL_NONE;
+    bool valid =
+        directive->name && directive->kind < DIRECTIVE_KINDS && (!placed || directive->module < numbers->modules_count);
+    if (serialisation_check(message, valid) && placed)
       directive->module = numbers->modules[directive->module];
-    else if (directive->module != MODEL_NONE)
-      serialisation_fail(message, ERR_INPUT);
-    if (!directive->name || directive->kind >= DIRECTIVE_KINDS)
-      serialisation_fail(message, ERR_INPUT);
   }
   if (workspan->known && !workspan->unit)
     workspan->known = false; /* sent without, because the profile is bare */
@@ -415,13 +387,10 @@ static void get_counters(struct serialisation *message, struct counter_names *co
 {
   uint32_t count;
   char(*names)[COUNTER_NAME_MAX] = serialisation_own_array(message, &count, sizeof *names);
-  if (!message->status && count > COUNTERS_MAX)
-    serialisation_fail(message, ERR_INPUT);
-  for (uint32_t i = 0; i < count && !message->status; i++) {
+  bool valid = serialisation_check(message, count <= COUNTERS_MAX);
+  for (uint32_t i = 0; i < count && valid; i++) {
     names[i][COUNTER_NAME_MAX - 1] = '\0';
-    uint32_t number = counter_names_add(counters, names[i]);
-    if (number != i)
-      serialisation_fail(message, number == MODEL_NONE ? ERR_NOMEM : ERR_INPUT);
+    valid = serialisation_check(message, counter_names_add(counters, names[i]) == i);
   }
   free(names);
 }
@@ -435,8 +404,7 @@ static void get_counts(struct serialisation *message, struct construct_times *ti
     free(times->counts);
     times->counts = NULL;
   }
-  if (count && count != times->rows_count)
-    serialisation_fail(message, ERR_INPUT);
+  serialisation_check(message, !count || count == times->rows_count);
   construct_times_set_counts(times);
 }
 
@@ -469,9 +437,10 @@ static void get_process(struct serialisation *message, const struct number_map *
   get_directives(message, numbers, &process->workspan);
   get_counts(message, &process->constructs);
   get_counters(message, &process->constructs.counters);
-  if (!message->status && (!valid_constructs(&process->constructs, process) || !valid_marks(&process->marks)))
-    serialisation_fail(message, ERR_INPUT);
-  for (uint32_t i = 0; i < process->marks.marks_count && !message->status; i++)
+  if (message->status ||
+      !serialisation_check(message, valid_constructs(&process->constructs, process) && valid_marks(&process->marks)))
+    return;
+  for (uint32_t i = 0; i < process->marks.marks_count; i++)
     process->marks.phases += process->marks.marks[i].phase;
 }
 
@@ -495,41 +464,27 @@ static void put_processes(struct serialisation *message, const struct profile *p
 /* Allocates the processes of the run, unless the profile has them. */
 static void reserve_processes(struct serialisation *message, struct profile *profile, uint64_t count)
 {
-  if (count > UINT32_MAX - 1 || (profile->processes && profile->processes_count != count)) {
-    serialisation_fail(message, ERR_INPUT);
-    return;
-  }
-  if (profile->processes)
+  bool fits = count < UINT32_MAX && (!profile->processes || profile->processes_count == count);
+  if (!serialisation_check(message, fits) || profile->processes)
     return;
   profile->processes = xcalloc(count + 1, sizeof *profile->processes);
   profile->problems = xcalloc(count + 1, sizeof *profile->problems);
-  if (profile->processes && profile->problems)
-    profile->processes_count = (uint32_t)count;
-  else
-    serialisation_fail(message, ERR_NOMEM);
-}
-
-/* Checks what the rest of the program relies on. */
-static void check_process(struct serialisation *message, const struct profile_process *process, uint32_t processes)
-{
-  bool named = process->host && process->command && process->runtime && process->notes;
-  if (!message->status && (!process->path || process->number >= processes || (process->usable && !named)))
-    serialisation_fail(message, ERR_INPUT);
+  profile->processes_count = (uint32_t)count;
 }
 
 static void get_processes(struct serialisation *message, const struct number_map *numbers, struct profile *profile)
 {
   uint64_t count = serialisation_get_number(message), present = serialisation_get_number(message);
-  if (!message->status)
-    reserve_processes(message, profile, count);
+  reserve_processes(message, profile, count);
   for (uint64_t i = 0; i < present && !message->status; i++) {
     uint64_t place = serialisation_get_number(message);
-    if (place >= profile->processes_count || profile->processes[place].path) {
-      serialisation_fail(message, ERR_INPUT);
-      break;
-    }
-    get_process(message, numbers, &profile->processes[place]);
-    check_process(message, &profile->processes[place], profile->processes_count);
+    if (!serialisation_check(message, place < profile->processes_count && !profile->processes[place].path))
+      return;
+    struct profile_process *process = &profile->processes[place];
+    get_process(message, numbers, process);
+    bool named = process->host && process->command && process->runtime && process->notes;
+    serialisation_check(message,
+                        process->path && process->number < profile->processes_count && (named || !process->usable));
     serialisation_get_problems(message, &profile->problems[place]);
   }
 }
@@ -545,19 +500,12 @@ static void put_catalog(struct serialisation *message, const struct catalog *cat
 static void get_modules(struct serialisation *message, struct catalog *catalog, struct number_map *numbers)
 {
   const struct catalog_module *modules = serialisation_get_array(message, &numbers->modules_count, sizeof *modules);
-  numbers->modules = xcalloc((size_t)numbers->modules_count + 1, sizeof *numbers->modules);
-  if (!numbers->modules)
-    serialisation_fail(message, ERR_NOMEM);
+  numbers->modules = xcalloc(numbers->modules_count, sizeof *numbers->modules);
   for (uint32_t i = 0; i < numbers->modules_count && !message->status; i++) {
     const char *path = get_string(message);
-    if (!path || modules[i].build_id_size > sizeof modules[i].build_id) {
-      serialisation_fail(message, ERR_INPUT);
-      return;
-    }
-    numbers->modules[i] =
-        catalog_add_module(catalog, path, modules[i].build_id, modules[i].build_id_size, modules[i].flags);
-    if (numbers->modules[i] == MODEL_NONE)
-      serialisation_fail(message, ERR_NOMEM);
+    if (serialisation_check(message, path && modules[i].build_id_size <= sizeof modules[i].build_id))
+      numbers->modules[i] =
+          catalog_add_module(catalog, path, modules[i].build_id, modules[i].build_id_size, modules[i].flags);
   }
 }
 
@@ -565,19 +513,16 @@ static void get_modules(struct serialisation *message, struct catalog *catalog, 
 static void get_columns(struct serialisation *message, struct catalog *catalog, struct number_map *numbers)
 {
   const struct catalog_column *columns = serialisation_get_array(message, &numbers->columns_count, sizeof *columns);
-  if (numbers->columns_count > CATALOG_COLUMNS_MAX)
-    serialisation_fail(message, ERR_INPUT);
+  serialisation_check(message, numbers->columns_count <= CATALOG_COLUMNS_MAX);
   for (uint32_t i = 0; i < numbers->columns_count && !message->status; i++) {
     const char *name = get_string(message), *unit = get_string(message);
-    if (!name || !unit || (columns[i].role & ~(uint32_t)COLUMN_OF_WHOLE) >= COLUMN_ROLES) {
-      serialisation_fail(message, ERR_INPUT);
+    bool valid = name && unit && (columns[i].role & ~(uint32_t)COLUMN_OF_WHOLE) < COLUMN_ROLES;
+    if (!serialisation_check(message, valid))
       return;
-    }
     struct catalog_column column = columns[i];
     column.name = (char *)name;
     column.unit = (char *)unit;
-    if (catalog_add_column(catalog, &column, &numbers->columns[i]) == ERR_NOMEM)
-      serialisation_fail(message, ERR_NOMEM);
+    catalog_add_column(catalog, &column, &numbers->columns[i]);
   }
 }
 
@@ -587,11 +532,7 @@ static void get_columns(struct serialisation *message, struct catalog *catalog, 
 static void put_contexts(struct serialisation *message, const struct profile *profile, bool bare)
 {
   const struct contexts *contexts = &profile->contexts;
-  bool *leads = xcalloc((size_t)profile->processes_count + 1, sizeof *leads);
-  if (!leads) {
-    serialisation_fail(message, ERR_NOMEM);
-    return;
-  }
+  bool *leads = xcalloc(profile->processes_count, sizeof *leads);
   uint32_t kept = 0;
   if (!bare)
     span_leaders(profile, leads);
@@ -625,15 +566,9 @@ static bool valid_node(const struct context_node *nodes, uint32_t i, const struc
 static void get_nodes(struct serialisation *message, const struct context_node *nodes, uint32_t count,
                       const struct number_map *numbers, struct contexts *contexts, uint32_t *map)
 {
-  for (uint32_t i = 1; i < count && !message->status; i++) {
-    if (!valid_node(nodes, i, numbers)) {
-      serialisation_fail(message, ERR_INPUT);
-      return;
-    }
+  for (uint32_t i = 1; i < count && serialisation_check(message, valid_node(nodes, i, numbers)); i++) {
     uint32_t module = has_module(&nodes[i]) ? numbers->modules[nodes[i].module] : 0;
     map[i] = contexts_add(contexts, map[nodes[i].parent], nodes[i].kind, module, nodes[i].offset);
-    if (map[i] == MODEL_NONE)
-      serialisation_fail(message, ERR_NOMEM);
   }
 }
 
@@ -646,14 +581,11 @@ static void get_values(struct serialisation *message, const struct context_node 
   for (uint32_t i = 0; i < count && cells && !message->status; i++) {
     if (!nodes[i].value)
       continue;
-    if (!stride || nodes[i].value >= cells / stride) {
-      serialisation_fail(message, ERR_INPUT);
+    if (!serialisation_check(message, stride && nodes[i].value < cells / stride))
       return;
-    }
     for (uint32_t column = 0; column < numbers->columns_count && column < stride; column++)
-      if (numbers->columns[column] != MODEL_NONE &&
-          contexts_value(contexts, map[i], numbers->columns[column], values[nodes[i].value * stride + column]))
-        serialisation_fail(message, ERR_NOMEM);
+      if (numbers->columns[column] != MODEL_NONE)
+        contexts_value(contexts, map[i], numbers->columns[column], values[nodes[i].value * stride + column]);
   }
 }
 
@@ -669,14 +601,11 @@ static void get_shares(struct serialisation *message, const struct profile *prof
     bool valid = share.owner < profile->processes_count &&
                  share.directive < profile->processes[share.owner].workspan.directives_count &&
                  (share.context == MODEL_NONE || share.context < count);
-    if (!valid) {
-      serialisation_fail(message, ERR_INPUT);
+    if (!serialisation_check(message, valid))
       return;
-    }
     if (share.context != MODEL_NONE)
       share.context = map[share.context];
-    if (contexts_add_share(contexts, &share))
-      serialisation_fail(message, ERR_NOMEM);
+    contexts_add_share(contexts, &share);
   }
 }
 
@@ -687,14 +616,12 @@ static void get_marks(struct serialisation *message, const struct profile *profi
   const struct context_mark *records = serialisation_get_array(message, &marks, sizeof *records);
   for (uint32_t i = 0; i < marks && !message->status; i++) {
     struct context_mark mark = records[i];
-    if (mark.owner >= profile->processes_count || mark.context >= count ||
-        mark.construct >= profile->processes[mark.owner].constructs.nodes_count) {
-      serialisation_fail(message, ERR_INPUT);
+    bool valid = mark.owner < profile->processes_count && mark.context < count &&
+                 mark.construct < profile->processes[mark.owner].constructs.nodes_count;
+    if (!serialisation_check(message, valid))
       return;
-    }
     mark.context = map[mark.context];
-    if (contexts_add_mark(contexts, &mark))
-      serialisation_fail(message, ERR_NOMEM);
+    contexts_add_mark(contexts, &mark);
   }
 }
 
@@ -703,19 +630,15 @@ static void get_contexts(struct serialisation *message, const struct number_map 
   struct contexts *contexts = &profile->contexts;
   uint32_t count;
   const struct context_node *nodes = serialisation_get_array(message, &count, sizeof *nodes);
-  if (!message->status && !contexts->nodes && contexts_init(contexts))
-    serialisation_fail(message, ERR_NOMEM);
-  uint32_t *map = xcalloc((size_t)count + 1, sizeof *map);
-  if (!map)
-    serialisation_fail(message, ERR_NOMEM);
-  if (!message->status)
-    get_nodes(message, nodes, count, numbers, contexts, map);
-  if (!message->status)
-    get_values(message, nodes, count, numbers, contexts, map);
-  if (!message->status)
-    get_shares(message, profile, count, contexts, map);
-  if (!message->status)
-    get_marks(message, profile, count, contexts, map);
+  if (message->status)
+    return;
+  if (!contexts->nodes)
+    contexts_init(contexts);
+  uint32_t *map = xcalloc(count, sizeof *map);
+  get_nodes(message, nodes, count, numbers, contexts, map);
+  get_values(message, nodes, count, numbers, contexts, map);
+  get_shares(message, profile, count, contexts, map);
+  get_marks(message, profile, count, contexts, map);
   free(map);
 }
 
@@ -732,12 +655,9 @@ void serialisation_get_profile(struct serialisation *message, struct profile *pr
 {
   struct number_map numbers = {0};
   get_modules(message, &profile->catalog, &numbers);
-  if (!message->status)
-    get_columns(message, &profile->catalog, &numbers);
-  if (!message->status)
-    get_processes(message, &numbers, profile);
-  if (!message->status)
-    get_contexts(message, &numbers, profile);
+  get_columns(message, &profile->catalog, &numbers);
+  get_processes(message, &numbers, profile);
+  get_contexts(message, &numbers, profile);
   free(numbers.modules);
 }
 
@@ -747,19 +667,17 @@ struct head {
   uint64_t size; /* bytes of all blocks */
 };
 
-void *serialisation_pack(struct serialisation *message, size_t *size)
+void *serialisation_pack(const struct serialisation *message, size_t *size)
 {
   struct head head = {.size = message->size};
-  memcpy(head.layout, own_layout, sizeof own_layout);
   size_t room = ZSTD_compressBound(message->size);
-  uint8_t *packed = message->status ? NULL : xmalloc(sizeof head + room);
-  size_t length =
-      packed ? ZSTD_compress(packed + sizeof head, room, message->bytes, message->size, COMPRESSION_LEVEL) : 0;
-  if (!packed || ZSTD_isError(length)) {
-    serialisation_fail(message, ERR_NOMEM);
-    free(packed);
+  if (message->status)
     return NULL;
-  }
+  uint8_t *packed = xmalloc(sizeof head + room);
+  size_t length = ZSTD_compress(packed + sizeof head, room, message->bytes, message->size, COMPRESSION_LEVEL);
+  if (ZSTD_isError(length)) /* there is room for it: it lacked memory */
+    xalloc_die();
+  memcpy(head.layout, own_layout, sizeof own_layout);
   memcpy(packed, &head, sizeof head);
   *size = sizeof head + length;
   return packed;
@@ -767,26 +685,18 @@ void *serialisation_pack(struct serialisation *message, size_t *size)
 
 void serialisation_unpack(struct serialisation *message, const void *bytes, size_t size)
 {
-  struct head head;
+  struct head head = {0};
   *message = (struct serialisation){0};
-  if (size < sizeof head) {
-    serialisation_fail(message, ERR_INPUT);
+  if (size >= sizeof head)
+    memcpy(&head, bytes, sizeof head);
+  if (!serialisation_check(message, !memcmp(head.layout, own_layout, sizeof own_layout)))
     return;
-  }
-  memcpy(&head, bytes, sizeof head);
-  if (memcmp(head.layout, own_layout, sizeof own_layout)) {
-    serialisation_fail(message, ERR_INPUT);
-    return;
-  }
   const uint8_t *packed = (const uint8_t *)bytes + sizeof head;
-  size_t claimed = ZSTD_getFrameContentSize(packed, size - sizeof head) == head.size ? head.size : SIZE_MAX;
-  message->bytes = claimed == SIZE_MAX ? NULL : xmalloc(claimed + 1);
-  if (!message->bytes) {
-    serialisation_fail(message, claimed == SIZE_MAX ? ERR_INPUT : ERR_NOMEM);
+  size_t packed_size = size - sizeof head;
+  bool valid = head.size < ZSTD_CONTENTSIZE_ERROR && ZSTD_getFrameContentSize(packed, packed_size) == head.size;
+  if (!serialisation_check(message, valid))
     return;
-  }
-  size_t length = ZSTD_decompress(message->bytes, claimed, packed, size - sizeof head);
-  if (ZSTD_isError(length) || length != claimed)
-    serialisation_fail(message, ERR_INPUT);
-  message->size = message->room = claimed;
+  message->size = message->room = head.size;
+  message->bytes = xmalloc(head.size);
+  serialisation_check(message, ZSTD_decompress(message->bytes, head.size, packed, packed_size) == head.size);
 }

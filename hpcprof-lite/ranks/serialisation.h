@@ -19,7 +19,7 @@ struct serialisation {
   uint8_t *bytes;
   size_t size, room;
   size_t at;  /* offset of the next block to get                      */
-  int status; /* 0, ERR_INPUT (not a valid message) or ERR_NOMEM */
+  int status; /* 0; ERR_INPUT: not a valid message; or what its sender has set */
 };
 
 void serialisation_release(struct serialisation *message);
@@ -52,16 +52,16 @@ uint32_t serialisation_get_count(struct serialisation *message);
 /* Returns the next cell, which is below a limit, or MODEL_NONE where that is allowed; 0 on failure. */
 uint32_t serialisation_get_cell(struct serialisation *message, uint32_t limit, bool allow_none);
 
-/* Sets *numbers to the next array, of `count` numbers that are each below a limit or MODEL_NONE; the caller frees it
- * also after a failure.  Returns false on failure. */
+/* Sets *numbers to the next array, of `count` numbers that are each below a limit or MODEL_NONE, NULL for none; the
+ * caller frees it also after a failure.  Returns false on failure. */
 bool serialisation_get_numbers(struct serialisation *message, uint32_t count, uint32_t limit, uint32_t **numbers);
 
 /* The parents of a tree's rows; the receiver, whose tree is zero, also gets their depths. */
 void serialisation_put_tree(struct serialisation *message, const struct tree *tree);
 void serialisation_get_tree(struct serialisation *message, struct tree *tree);
 
-/* Keeps the first failure. */
-void serialisation_fail(struct serialisation *message, int status);
+/* Makes a message fail that is not valid.  Returns false if it has failed, now or before. */
+bool serialisation_check(struct serialisation *message, bool valid);
 
 void serialisation_put_problems(struct serialisation *message, const struct problems *problems);
 
@@ -76,8 +76,8 @@ void serialisation_put_profile(struct serialisation *message, const struct profi
  * all else is summed up.  In an empty profile, modules, columns and contexts get the numbers that the sender uses. */
 void serialisation_get_profile(struct serialisation *message, struct profile *profile);
 
-/* Returns the message as bytes to send, which the caller frees; NULL on failure. */
-void *serialisation_pack(struct serialisation *message, size_t *size);
+/* Returns the message as bytes to send, which the caller frees; NULL if it has failed. */
+void *serialisation_pack(const struct serialisation *message, size_t *size);
 
 /* Initialises the message from received bytes. */
 void serialisation_unpack(struct serialisation *message, const void *bytes, size_t size);

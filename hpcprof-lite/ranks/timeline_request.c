@@ -19,19 +19,12 @@ static void get_directives(struct serialisation *message, struct profile_process
 {
   uint32_t count = serialisation_get_count(message);
   struct profile_workspan *workspan = &process->workspan;
-  if (count) {
-    free(workspan->directives);
-    workspan->directives_count = 0;
-    workspan->directives = xcalloc(count, sizeof *workspan->directives);
-    if (!workspan->directives)
-      serialisation_fail(message, ERR_NOMEM);
-  }
-  for (uint32_t i = 0; i < count && !message->status; i++, workspan->directives_count++)
+  free(workspan->directives);
+  workspan->directives = xcalloc(count, sizeof *workspan->directives);
+  workspan->directives_count = count;
+  for (uint32_t i = 0; i < count; i++)
     workspan->directives[i].kind = serialisation_get_cell(message, DIRECTIVE_KINDS, false);
-  if (!message->status && serialisation_get_numbers(message, count, UINT32_MAX, &process->directive_map) && !count) {
-    free(process->directive_map);
-    process->directive_map = NULL;
-  }
+  serialisation_get_numbers(message, count, UINT32_MAX, &process->directive_map);
 }
 
 /* ---- constructs ---- */
@@ -48,28 +41,21 @@ static void get_entries(struct serialisation *message, struct construct_tree *tr
 {
   uint32_t count = serialisation_get_count(message);
   tree->entries = xcalloc((size_t)count + 1, sizeof *tree->entries);
-  if (!tree->entries)
-    serialisation_fail(message, ERR_NOMEM);
-  for (uint32_t i = 0; i < count && !message->status; i++)
+  for (uint32_t i = 0; i < count; i++)
     tree->entries[i].parent = serialisation_get_cell(message, i ? i : UINT32_MAX, !i);
-  if (serialisation_get_count(message) != count)
-    serialisation_fail(message, ERR_INPUT);
-  for (uint32_t i = 0; i < count && !message->status; i++)
+  serialisation_check(message, serialisation_get_count(message) == count);
+  for (uint32_t i = 0; i < count; i++)
     tree->entries[i].kind = serialisation_get_cell(message, UINT32_MAX, true);
   tree->count = message->status ? 0 : count;
-  if (!message->status && serialisation_get_numbers(message, count ? nodes : 0, count, &tree->entry_of) && !count) {
-    free(tree->entry_of);
-    tree->entry_of = NULL;
-  }
+  serialisation_get_numbers(message, count ? nodes : 0, count, &tree->entry_of);
 }
 
 /* The constructs of the run; their contexts are of no use here. */
 static void get_nodes(struct serialisation *message, struct construct_times *run)
 {
   run->nodes = serialisation_own_array(message, &run->nodes_count, sizeof *run->nodes);
-  for (uint32_t i = 0; i < run->nodes_count && !message->status; i++)
-    if ((i && run->nodes[i].parent >= i) || run->nodes[i].kind >= CONSTRUCT_KINDS)
-      serialisation_fail(message, ERR_INPUT);
+  for (uint32_t i = 0; i < run->nodes_count; i++)
+    serialisation_check(message, (!i || run->nodes[i].parent < i) && run->nodes[i].kind < CONSTRUCT_KINDS);
 }
 
 void timeline_request_put(struct serialisation *message, const struct timeline_request *request)
@@ -92,11 +78,8 @@ void timeline_request_get(struct serialisation *message, struct timeline_request
   serialisation_get_profile(message, profile);
   for (uint32_t i = 0; i < profile->processes_count && !message->status; i++)
     get_directives(message, &profile->processes[i]);
-  if (!message->status)
-    get_nodes(message, &profile->constructs);
-  if (!message->status)
-    serialisation_get_tree(message, request->tree);
-  if (!message->status &&
-      serialisation_get_numbers(message, profile->contexts.count, request->tree->count, &request->row_of))
-    get_entries(message, request->constructs, profile->constructs.nodes_count);
+  get_nodes(message, &profile->constructs);
+  serialisation_get_tree(message, request->tree);
+  serialisation_get_numbers(message, profile->contexts.count, request->tree->count, &request->row_of);
+  get_entries(message, request->constructs, profile->constructs.nodes_count);
 }

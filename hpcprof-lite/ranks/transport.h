@@ -16,11 +16,11 @@
 struct transport {
   /* Connects to the other ranks; fills in the number of this rank, and how many there are. */
   void (*start)(uint32_t *rank, uint32_t *size);
-  /* Sends one message, once the receiver is ready for it. */
+  /* Sends one message, once the receiver expects it. */
   void (*send)(uint32_t to, const void *bytes, uint64_t size);
   /* Waits for the next message and returns its size.  take() must follow. */
   uint64_t (*expect)(uint32_t from);
-  /* Receives the expected message into bytes, or refuses it if bytes is NULL. */
+  /* Receives the expected message. */
   void (*take)(uint32_t from, void *bytes, uint64_t size);
   /* Disconnects. */
   void (*stop)(void);

@@ -3,8 +3,8 @@
 #include <mpi.h>
 #include <time.h>
 
-/* A message is sent as its size, the receiver's reply whether it has room, and pieces, because MPI counts in int. */
-enum { TAG_SIZE = 1, TAG_READY, TAG_PIECE, PIECE_BYTES = 1 << 28 };
+/* A message is sent as its size and, once the receiver has that, pieces, because MPI counts in int. */
+enum { TAG_SIZE = 1, TAG_PIECE, PIECE_BYTES = 1 << 28 };
 enum { PAUSE_MIN_NS = 20 * 1000, PAUSE_MAX_NS = 1000 * 1000 };
 
 /* Waits without keeping a core busy, which another rank may need if there are more ranks than cores. */
@@ -40,12 +40,9 @@ static void send(uint32_t to, const void *bytes, uint64_t size)
 {
   MPI_Request request;
   const char *next = bytes;
-  int ready = 0;
-  MPI_Isend(&size, 1, MPI_UINT64_T, (int)to, TAG_SIZE, MPI_COMM_WORLD, &request);
+  MPI_Issend(&size, 1, MPI_UINT64_T, (int)to, TAG_SIZE, MPI_COMM_WORLD, &request);
   wait_for(&request);
-  MPI_Irecv(&ready, 1, MPI_INT, (int)to, TAG_READY, MPI_COMM_WORLD, &request);
-  wait_for(&request);
-  for (uint64_t left = ready ? size : 0; left; left -= (uint64_t)piece_bytes(left), next += PIECE_BYTES)
+  for (uint64_t left = size; left; left -= (uint64_t)piece_bytes(left), next += PIECE_BYTES)
     MPI_Send(next, piece_bytes(left), MPI_BYTE, (int)to, TAG_PIECE, MPI_COMM_WORLD);
 }
 
@@ -61,9 +58,7 @@ static uint64_t expect(uint32_t from)
 static void take(uint32_t from, void *bytes, uint64_t size)
 {
   char *next = bytes;
-  int ready = bytes != NULL;
-  MPI_Send(&ready, 1, MPI_INT, (int)from, TAG_READY, MPI_COMM_WORLD);
-  for (uint64_t left = ready ? size : 0; left; left -= (uint64_t)piece_bytes(left), next += PIECE_BYTES)
+  for (uint64_t left = size; left; left -= (uint64_t)piece_bytes(left), next += PIECE_BYTES)
     MPI_Recv(next, piece_bytes(left), MPI_BYTE, (int)from, TAG_PIECE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 

@@ -30,11 +30,8 @@ static ssize_t write_some(int fd, void *bytes, size_t size)
 
 static void link_send(uint32_t to, const void *bytes, uint64_t size)
 {
-  char ready;
   move(write_some, pipes[ranks.rank][to][1], &size, sizeof size);
-  move(read, pipes[to][ranks.rank][0], &ready, 1);
-  if (ready)
-    move(write_some, pipes[ranks.rank][to][1], (void *)bytes, size);
+  move(write_some, pipes[ranks.rank][to][1], (void *)bytes, size);
 }
 
 static uint64_t link_expect(uint32_t from)
@@ -46,10 +43,7 @@ static uint64_t link_expect(uint32_t from)
 
 static void link_take(uint32_t from, void *bytes, uint64_t size)
 {
-  char ready = bytes != NULL;
-  move(write_some, pipes[ranks.rank][from][1], &ready, 1);
-  if (ready)
-    move(read, pipes[from][ranks.rank][0], bytes, size);
+  move(read, pipes[from][ranks.rank][0], bytes, size);
 }
 
 static void link_stop(void)
@@ -69,7 +63,7 @@ static int merge(int fails, char **paths, uint32_t count, struct profile *profil
   *profile = (struct profile){0};
   if (!status)
     status = merge_slice(&slice, profile);
-  status = ranks_reduce(&ranks, fails == (int)ranks.rank ? ERR_NOMEM : status, profile);
+  status = ranks_reduce(&ranks, fails == (int)ranks.rank ? ERR_INPUT : status, profile);
   for (uint32_t i = 0; ranks.rank && i < count; i++)
     free(paths[i]);
   if (ranks.rank)
@@ -219,7 +213,7 @@ static void test_a_failure_anywhere_reaches_the_first(void **state)
     for (uint32_t victim = 0; victim < size; victim++) {
       struct profile profile;
       start(size, (int)victim);
-      assert_int_equal(merge((int)victim, paths, files, &profile), ERR_NOMEM);
+      assert_int_equal(merge((int)victim, paths, files, &profile), ERR_INPUT);
       stop(size);
       profile_release(&profile);
     }
@@ -235,10 +229,10 @@ static void test_nothing_to_do(void **state)
     uint32_t count = 0;
     start(4, -1);
     if (lacks)
-      assert_int_equal(ranks_paths(&ranks, ERR_NOMEM, &none, &count, &(uint64_t){0}), ERR_NOMEM);
+      assert_int_equal(ranks_paths(&ranks, ERR_INPUT, &none, &count, &(uint64_t){0}), ERR_INPUT);
     else
       assert_int_equal(ranks_paths(&ranks, 0, &none, &count, &(uint64_t){0}), 0);
-    assert_int_equal(ranks_reduce(&ranks, lacks ? ERR_NOMEM : 0, &profile), lacks ? ERR_NOMEM : 0);
+    assert_int_equal(ranks_reduce(&ranks, lacks ? ERR_INPUT : 0, &profile), lacks ? ERR_INPUT : 0);
     stop(4);
     if (profile.processes)
       profile_release(&profile);
