@@ -411,13 +411,6 @@ static void read_all_tasks(struct build *build)
 
 /* ---- all ---- */
 
-/* The value of the counter when the process was killed; 0 if it was not. */
-static uint64_t killed_at(const struct profile_process *process)
-{
-  double ticks = (double)process->wall_ns / process->workspan.tick_ns;
-  return process->unfinished ? model_sum(process->start_ticks, model_rounded(ticks)) : 0;
-}
-
 /* The construct in which a thread was when the process was killed. */
 static uint32_t open_record(const struct profile_thread *thread)
 {
@@ -441,9 +434,12 @@ static bool region_ended(const struct build *build, const struct format_construc
  * waits outside any. */
 static void add_open_interval(struct build *build, uint32_t position)
 {
-  const struct profile_thread *thread = &build->process->threads[position];
+  const struct profile_process *process = build->process;
+  const struct profile_thread *thread = &process->threads[position];
   struct thread *of = &build->threads[position];
-  uint64_t end = thread->end_ns || build->process->workspan.tick_ns <= 0 ? 0 : killed_at(build->process);
+  if (!process->unfinished || thread->end_ns || process->workspan.tick_ns <= 0)
+    return;
+  uint64_t end = profile_ticks_after(process, process->start_ticks, process->wall_ns);
   uint32_t open = open_record(thread), time = thread->construct_open % CONSTRUCT_TIMES;
   if (!thread->construct_since || thread->construct_since >= end || open >= of->count)
     return;

@@ -121,20 +121,14 @@ double exact_waits_runtime_part(const struct profile_thread *record, double runt
   return runtime_ns > most ? most / runtime_ns : 1;
 }
 
-/* The same where no samples were taken: as much as the thread ran on average. */
-static double unsampled_part(const struct profile_thread *record)
-{
-  return record->cpu_ns < record->wall_ns ? (double)record->cpu_ns / (double)record->wall_ns : 1;
-}
-
-/* The part of the runtime's own work in a thread's waits that can be that. */
+/* The same for a thread of this process: where no samples were taken, as much as the thread ran on average. */
 static double runtime_part(const struct read_file *file, const struct profile_process *process,
                            const struct profile_thread *record, double runtime_ns)
 {
   if (read_replaced(file))
     return 1;
   if (profile_unsampled(process))
-    return unsampled_part(record);
+    return record->cpu_ns < record->wall_ns ? (double)record->cpu_ns / (double)record->wall_ns : 1;
   return exact_waits_runtime_part(record, runtime_ns);
 }
 

@@ -127,38 +127,34 @@ static enum place place_of(uint32_t table)
   return table < FORMAT_TABLES ? kept[table].place : NOWHERE;
 }
 
+static const uint64_t magic = FORMAT_MAGIC;
+
+/* Fills in the head of the chunk at `offset`.  False if no chunk is there, or not all of it: it is left to
+ * format_next(). */
+static bool peek(const struct file_tables *tables, size_t offset, struct format_chunk *head)
+{
+  if (offset >= tables->load.size || tables->load.size - offset < sizeof *head)
+    return false;
+  memcpy(head, tables->load.bytes + offset, sizeof *head);
+  return head->magic == magic && head->stored_size <= tables->load.size - offset - sizeof *head;
+}
+
 /* Whether the chunk at `offset` need not be decoded now: it holds a table of a thread, and another chunk or the
  * end of the file follows it.  All other chunks are left to format_next(). */
 static bool skippable(const struct file_tables *tables, size_t offset, struct format_chunk *head)
 {
-  static const uint64_t magic = FORMAT_MAGIC;
-  if (tables->load.size - offset < sizeof *head)
+  if (!peek(tables, offset, head) || head->version != FORMAT_VERSION || place_of(head->table) != THREAD)
     return false;
-  memcpy(head, tables->load.bytes + offset, sizeof *head);
-  if (head->magic != magic || head->version != FORMAT_VERSION)
-    return false;
-  if (place_of(head->table) != THREAD)
-    return false;
-  size_t rest = tables->load.size - offset - sizeof *head;
-  if (head->stored_size > rest)
-    return false;
-  rest -= head->stored_size;
+  size_t rest = tables->load.size - offset - sizeof *head - head->stored_size;
   return rest == 0 ||
          (rest >= sizeof magic && !memcmp(tables->load.bytes + tables->load.size - rest, &magic, sizeof magic));
 }
 
-/* Whether the chunk at `offset` decompresses to more than the budget allows; *next is then the offset behind it. */
-static bool excessive(struct file_tables *tables, size_t offset, struct format_chunk *head, size_t *next)
+/* Whether the chunk at `offset` decompresses to more than the budget allows. */
+static bool excessive(struct file_tables *tables, size_t offset, struct format_chunk *head)
 {
-  static const uint64_t magic = FORMAT_MAGIC;
-  if (tables->load.size - offset < sizeof *head)
-    return false;
-  memcpy(head, tables->load.bytes + offset, sizeof *head);
-  if (head->magic != magic || !(head->flags & FORMAT_ZSTD) ||
-      head->stored_size > tables->load.size - offset - sizeof *head)
-    return false;
-  *next = offset + sizeof *head + head->stored_size;
-  return !spend(tables, (uint64_t)head->count * head->record_size);
+  return peek(tables, offset, head) && head->flags & FORMAT_ZSTD &&
+         !spend(tables, (uint64_t)head->count * head->record_size);
 }
 
 /* Work and span as of the last flush, which come behind the live file.  The live record of the process has none. */
@@ -192,7 +188,6 @@ static bool repeats_live_file(const struct file_tables *tables, const struct for
  * Returns false if there is none at *offset. */
 static bool skip_free_space(const struct file_tables *tables, size_t *offset)
 {
-  static const uint64_t magic = FORMAT_MAGIC;
   struct format_chunk head;
   if (*offset >= tables->live_size || *offset % FORMAT_UNIT || tables->live_size - *offset < sizeof head)
     return false;
@@ -260,13 +255,13 @@ static void scan(struct file_tables *tables, struct problems *problems)
     size_t start = offset;
     if (skip_free_space(tables, &offset))
       continue;
-    if (start < tables->load.size && excessive(tables, start, &head, &offset)) {
+    if (excessive(tables, start, &head)) {
+      offset += sizeof head + head.stored_size;
       problems_add(problems, "%s: section '%s' at offset %zu decompresses to more than any run has: left out",
                    tables->path, format_table_name(head.table), start);
       continue;
     }
-    offset = start;
-    if (start < tables->load.size && skippable(tables, start, &head)) {
+    if (skippable(tables, start, &head)) {
       offset += sizeof head + head.stored_size;
       add_ref(tables, &head, start);
       continue;
@@ -287,14 +282,6 @@ static void scan(struct file_tables *tables, struct problems *problems)
   }
   if (tables->refs_count)
     qsort(tables->refs, tables->refs_count, sizeof *tables->refs, by_owner);
-}
-
-/* Terminates the last string, so that every offset inside the table names a terminated string. */
-static void end_strings(struct file_tables *tables)
-{
-  struct file_table *strings = &tables->tables[FORMAT_STRINGS];
-  if (strings->count && strings->data[strings->count - 1])
-    table_grow(strings, strings->count + 1, 1);
 }
 
 /* Appends a file that need not exist. */
@@ -328,7 +315,9 @@ int file_tables_open(struct file_tables *tables, const char *path, const char *f
       problems_add(problems, "%s: nothing in it can be used", path);
     return ERR_INPUT;
   }
-  end_strings(tables);
+  struct file_table *strings = &tables->tables[FORMAT_STRINGS];
+  if (strings->count && strings->data[strings->count - 1])
+    table_grow(strings, strings->count + 1, 1); /* every offset inside the table names a terminated string */
   return 0;
 }
 
@@ -340,7 +329,7 @@ void file_tables_release(struct file_tables *tables)
   free(tables->refs);
 }
 
-/* end_strings() ensures that the string ends inside the table. */
+/* The last string ends inside the table: see file_tables_open(). */
 const char *file_tables_string(const struct file_tables *tables, uint32_t offset)
 {
   const struct file_table *strings = &tables->tables[FORMAT_STRINGS];

@@ -55,18 +55,6 @@ static void load_all(struct load *load, int fd, const char *path, struct problem
   }
 }
 
-/* Makes room for `more` bytes, all zero.  xcalloc() does not touch them, so that holes take no memory. */
-static void make_room(struct load *load, size_t more)
-{
-  size_t room = load->size + more;
-  uint8_t *bytes = xcalloc(room, 1);
-  if (load->bytes)
-    memcpy(bytes, load->bytes, load->size);
-  free(load->bytes);
-  load->bytes = bytes;
-  load->room = room;
-}
-
 int load_file(struct load *load, const char *path, struct problems *problems)
 {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -81,7 +69,12 @@ int load_file(struct load *load, const char *path, struct problems *problems)
     goto out;
   }
   status = 0;
-  make_room(load, (size_t)stat.st_size);
+  load->room = load->size + (size_t)stat.st_size;
+  uint8_t *bytes = xcalloc(load->room, 1); /* does not touch them, so that holes take no memory */
+  if (load->bytes)
+    memcpy(bytes, load->bytes, load->size);
+  free(load->bytes);
+  load->bytes = bytes;
   load_all(load, fd, path, problems);
 out:
   if (fd >= 0)

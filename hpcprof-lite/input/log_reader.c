@@ -84,32 +84,26 @@ static void end_damaged(struct log_reader *reader, struct stream *stream, size_t
   drop_bytes(reader, stream);
 }
 
-/* Decodes a chunk's payload into the stream.  NULL, or the fault, which may be part of `message`. */
-static const char *decode(struct log_reader *reader, struct stream *stream, const struct stream_chunk *chunk,
-                          char message[256])
-{
-  bool no_memory;
-  const char *fault = stream_chunks_decode(&reader->file, chunk, LOG_READER_BYTES_MAX - reader->bytes, &stream->bytes,
-                                           &stream->size, &no_memory, message);
-  reader->bytes += stream->size;
-  return fault;
-}
-
 /* Moves the stream to its next chunk.  False at its end. */
 static bool next_chunk(struct log_reader *reader, struct stream *stream)
 {
   char message[256];
+  bool no_memory;
+  const char *fault = "missing";
   drop_bytes(reader, stream);
   while (stream->chunk < stream->chunks_end && reader->file.chunks[stream->chunk].first < stream->number)
     stream->chunk++; /* a second copy of a chunk */
   if (stream->chunk == stream->chunks_end)
     return false;
   const struct stream_chunk *chunk = &reader->file.chunks[stream->chunk];
-  const char *fault = chunk->first > stream->number ? "missing" : decode(reader, stream, chunk, message);
+  if (chunk->first == stream->number)
+    fault = stream_chunks_decode(&reader->file, chunk, LOG_READER_BYTES_MAX - reader->bytes, &stream->bytes,
+                                 &stream->size, &no_memory, message);
   if (fault) {
     end_damaged(reader, stream, chunk->offset, fault);
     return false;
   }
+  reader->bytes += stream->size;
   stream->chunk++;
   stream->number++;
   stream->timed = false;
@@ -132,17 +126,13 @@ static void take_count(struct stream *stream)
     stream->counts[operand[0]] = model_sum(stream->counts[operand[0]], operand[1]);
 }
 
-static void clear_counts(struct stream *stream)
-{
-  memset(stream->counts, 0, sizeof stream->counts);
-  stream->counted = false;
-}
-
 /* Moves the stream to its next record that tells more than the time, the CPU or counts.  False at its end. */
 static bool advance(struct log_reader *reader, struct stream *stream)
 {
-  if (stream->counted && is_fragment(stream->record.op))
-    clear_counts(stream);
+  if (stream->counted && is_fragment(stream->record.op)) {
+    memset(stream->counts, 0, sizeof stream->counts);
+    stream->counted = false;
+  }
   for (;;) {
     bool damaged;
     if (!graphlog_next(stream->bytes, stream->size, &stream->offset, &stream->record, &damaged)) {
@@ -462,22 +452,16 @@ void log_reader_rewind(struct log_reader *reader)
   }
 }
 
-/* Allocates the streams, one for each thread that has chunks. */
-static void init_streams(struct log_reader *reader)
-{
-  for (size_t i = 0; i < reader->file.count; i++)
-    reader->count += !i || reader->file.chunks[i].owner != reader->file.chunks[i - 1].owner;
-  reader->streams = xcalloc(reader->count, sizeof *reader->streams);
-  reader->heap.items = xcalloc(reader->count, sizeof *reader->heap.items);
-}
-
 int log_reader_open(const char *measurement, struct problems *problems, struct log_reader **out)
 {
   struct log_reader *reader = xmalloc(sizeof *reader);
   *out = NULL;
   *reader = (struct log_reader){.problems = problems, .returned = NO_STREAM};
   int status = stream_chunks_open(measurement, LOG_READER_SUFFIX, FORMAT_GRAPH_LOG, problems, &reader->file);
-  init_streams(reader);
+  for (size_t i = 0; i < reader->file.count; i++)
+    reader->count += !i || reader->file.chunks[i].owner != reader->file.chunks[i - 1].owner;
+  reader->streams = xcalloc(reader->count, sizeof *reader->streams); /* one for each thread that has chunks */
+  reader->heap.items = xcalloc(reader->count, sizeof *reader->heap.items);
   if (!status && reader->file.path && !reader->count) {
     problems_add(problems, "%s: it holds no usable graph log", reader->file.path);
     status = ERR_INPUT;

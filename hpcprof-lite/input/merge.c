@@ -41,13 +41,17 @@ static void count_done(struct work *work)
   pthread_mutex_unlock(&work->lock);
 }
 
+static bool is_unfinished(const char *path)
+{
+  return strcmp(path + read_stem(path), FORMAT_SUFFIX) != 0;
+}
+
 /* Whether a live file was left beside a complete one. */
 static bool has_stale_live_file(const char *path)
 {
-  size_t stem = read_stem(path);
-  if (strcmp(path + stem, FORMAT_SUFFIX) != 0)
+  if (is_unfinished(path))
     return false;
-  char *live = xasprintf("%.*s" FORMAT_LIVE_SUFFIX, (int)stem, path);
+  char *live = xasprintf("%.*s" FORMAT_LIVE_SUFFIX, (int)read_stem(path), path);
   bool exists = access(live, F_OK) == 0;
   free(live);
   return exists;
@@ -145,11 +149,6 @@ static void mark_met(struct catalog *catalog, struct contexts *contexts)
     return;
   for (uint32_t i = 0; i < contexts->count; i++)
     contexts_value(contexts, i, column, 1);
-}
-
-static bool is_unfinished(const char *path)
-{
-  return strcmp(path + read_stem(path), FORMAT_SUFFIX) != 0;
 }
 
 /* Adds what the process has in the whole run to the contexts, so that their rows have the same numbers in any part. */
@@ -256,17 +255,11 @@ struct process_entry {
   struct problems problems;
 };
 
-/* The order of processes in all reports. */
-static int by_place(const void *a, const void *b)
-{
-  const struct profile_process *x = &((const struct process_entry *)a)->process,
-                               *y = &((const struct process_entry *)b)->process;
-  if (x->usable != y->usable)
-    return x->usable ? -1 : 1;
-  int order = strcmp(x->host ? x->host : "", y->host ? y->host : "")
-                  ?: COMPARE(x->rank, y->rank) ?: COMPARE(x->start_ns, y->start_ns) ?: COMPARE(x->pid, y->pid);
-  return order || !x->path || !y->path ? order : strcmp(x->path, y->path);
-}
+/* The order of processes in all reports; an entry begins with its process. */
+ORDER(by_place, struct profile_process,
+      COMPARE(y->usable, x->usable)
+          ?: strcmp(x->host ?: "", y->host ?: "") ?: COMPARE(x->rank, y->rank) ?: COMPARE(x->start_ns, y->start_ns)
+          ?: COMPARE(x->pid, y->pid) ?: strcmp(x->path ?: "", y->path ?: ""))
 
 static void sort_processes(struct profile *profile)
 {

@@ -51,11 +51,6 @@ void node_map_report(struct node_map *map, uint32_t position)
   }
 }
 
-uint32_t node_map_position(const struct node_map *map, uint32_t index)
-{
-  return profile_thread_position(map->process, index);
-}
-
 /* A thread that has a map needs no nodes any more: it was resolved. */
 static void load_thread(struct node_map *map, uint32_t position)
 {
@@ -88,7 +83,7 @@ static void push(struct node_map *map, struct node_place place)
 static bool link_target(struct node_map *map, struct node_place place, uint32_t index, uint32_t node,
                         struct node_place *target)
 {
-  *target = (struct node_place){.thread = node_map_position(map, index), .node = node};
+  *target = (struct node_place){.thread = profile_thread_position(map->process, index), .node = node};
   if (target->thread != MODEL_NONE) {
     load_thread(map, target->thread);
     const struct node_map_thread *thread = &map->threads[target->thread];
@@ -139,11 +134,6 @@ static uint32_t add_context(struct node_map *map, uint32_t parent, enum context_
     return 0;
   map->last = found;
   return found;
-}
-
-static uint32_t partial_node(struct node_map *map)
-{
-  return add_context(map, 0, CONTEXT_PARTIAL, 0, 0);
 }
 
 /* The catalog's module of an address. */
@@ -197,7 +187,7 @@ static void break_circle(struct node_map *map, struct node_place last)
   do {
     place = map->stack[map->stack_count - 1];
     node_map_fault(map, NODE_MAP_FAULT_CYCLE, place);
-    finish_top(map, partial_node(map));
+    finish_top(map, add_context(map, 0, CONTEXT_PARTIAL, 0, 0));
   } while (place.thread != last.thread || place.node != last.node);
 }
 
@@ -212,7 +202,7 @@ static void resolve_top(struct node_map *map)
   }
   thread->merged[place.node] = MAP_VISITING;
   if (!find_dependency(map, place, &dependency)) {
-    finish_top(map, partial_node(map));
+    finish_top(map, add_context(map, 0, CONTEXT_PARTIAL, 0, 0));
     return;
   }
   uint32_t state = map->threads[dependency.thread].merged[dependency.node];

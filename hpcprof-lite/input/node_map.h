@@ -71,9 +71,6 @@ void node_map_init_threads(struct node_map *map);
 void node_map_release_threads(struct node_map *map);
 void node_map_release(struct node_map *map);
 
-/* Returns the position of the thread with that index, MODEL_NONE if the process has no such thread. */
-uint32_t node_map_position(const struct node_map *map, uint32_t index);
-
 /* Returns whether this map reports what is wrong with a thread: others that link to it meet the same. */
 bool node_map_owns(const struct node_map *map, uint32_t position);
 void node_map_fault(struct node_map *map, enum node_map_fault which, struct node_place place);

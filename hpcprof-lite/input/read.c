@@ -67,19 +67,14 @@ static const struct read_part *part_of(const struct read_file *file, uint32_t th
 
 /* ---- the file ---- */
 
-static const struct file_table *table_of(const struct read_file *file, enum format_table which)
-{
-  return &file->tables.tables[which];
-}
-
 uint32_t read_count(const struct read_file *file, enum format_table table)
 {
-  return table_of(file, table)->count;
+  return file->tables.tables[table].count;
 }
 
 const void *read_records(const struct read_file *file, enum format_table table)
 {
-  return table_of(file, table)->data;
+  return file->tables.tables[table].data;
 }
 
 /* Reports the first gap in a table, unless it is among the losses of the process. */
@@ -221,7 +216,7 @@ static void take_process(struct read_file *file, struct profile_process *process
   process->threads_registered = record.threads;
   file->incomplete = process->unfinished && process->lost[LOSS_UNKEPT];
   for (unsigned i = 0; i < FORMAT_TABLES; i++)
-    report_gap(file, table_of(file, i), i, problems);
+    report_gap(file, &file->tables.tables[i], i, problems);
   process->host = xstrdup(file_tables_string(&file->tables, record.host));
   process->command = xstrdup(file_tables_string(&file->tables, record.command));
   process->runtime = xstrdup(file_tables_string(&file->tables, record.runtime));

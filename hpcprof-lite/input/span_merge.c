@@ -60,9 +60,7 @@ static int by_identity(const struct key *x, const struct key *y)
   const struct profile_directive *a = x->directive, *b = y->directive;
   if (a->kind != b->kind || a->kind == DIRECTIVE_PROGRAM)
     return COMPARE(a->kind, b->kind);
-  if (a->module != b->module)
-    return module_rank(x) < module_rank(y) ? -1 : 1;
-  return COMPARE(a->offset, b->offset) ?: strcmp(a->name, b->name);
+  return COMPARE(module_rank(x), module_rank(y)) ?: COMPARE(a->offset, b->offset) ?: strcmp(a->name, b->name);
 }
 
 ORDER(by_key, struct key, by_identity(x, y) ?: COMPARE(x->process, y->process) ?: COMPARE(x->number, y->number))

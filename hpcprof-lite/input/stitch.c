@@ -15,8 +15,13 @@
 enum { PART_THREADS = 64, PARTS_MAX = 32 };
 
 /* Invalid records in the tables of directives and contributions; reported once for the process. */
-struct workspan_faults {
-  uint64_t kinds, directives, contexts, excess;
+enum fault { FAULT_KIND, FAULT_DIRECTIVE, FAULT_CONTEXT, FAULT_EXCESS, FAULTS };
+
+static const char *const fault_text[FAULTS] = {
+    [FAULT_KIND] = "constructs of a kind or module that does not exist, kept as unknown",
+    [FAULT_DIRECTIVE] = "parts of the critical path in constructs that do not exist, kept as the program's",
+    [FAULT_CONTEXT] = "parts of the critical path in contexts that do not exist, kept without a context",
+    [FAULT_EXCESS] = "parts of the critical path that exceed the span, left out",
 };
 
 /* Columns of the program's counters that are known. */
@@ -373,7 +378,7 @@ static void stitch_thread(struct stitch *stitch, uint32_t position)
 }
 
 /* Copies the file's directives.  An invalid record keeps its number and counts as the program. */
-static void take_directives(struct stitch *stitch, struct workspan_faults *faults)
+static void take_directives(struct stitch *stitch, uint64_t faults[FAULTS])
 {
   struct profile_workspan *workspan = &stitch->map.process->workspan;
   const struct format_directive *records = read_records(stitch->map.file, FORMAT_DIRECTIVES);
@@ -384,7 +389,7 @@ static void take_directives(struct stitch *stitch, struct workspan_faults *fault
     struct format_directive from = i ? records[i] : (struct format_directive){0};
     bool valid = i && from.kind > DIRECTIVE_PROGRAM && from.kind < DIRECTIVE_KINDS;
     bool placed = from.module && from.module < read_count(stitch->map.file, FORMAT_MODULES);
-    faults->kinds += i && (!valid || (from.module && !placed));
+    faults[FAULT_KIND] += i && (!valid || (from.module && !placed));
     workspan->directives[i] =
         (struct profile_directive){.kind = valid ? from.kind : DIRECTIVE_PROGRAM,
                                    .module = placed ? stitch->map.modules[from.module] : MODEL_NONE,
@@ -401,19 +406,19 @@ static void take_directives(struct stitch *stitch, struct workspan_faults *fault
 
 /* The merged context of a contribution, MODEL_NONE if it has none or is at the root. */
 static uint32_t contribution_context(struct stitch *stitch, const struct format_contribution *from, uint32_t position,
-                                     struct workspan_faults *faults)
+                                     uint64_t faults[FAULTS])
 {
   if (!from->thread)
     return MODEL_NONE;
   uint32_t found = position == MODEL_NONE ? MODEL_NONE : node_map_context(&stitch->map, position, from->node);
-  faults->contexts += found == MODEL_NONE;
+  faults[FAULT_CONTEXT] += found == MODEL_NONE;
   return found ? found : MODEL_NONE;
 }
 
 /* Copies the contributions of this part's threads to the span, cut off where the sum of all exceeds it.  The first part
  * takes those without a thread as well; what is missing becomes a share of the program.  Invariant: sum of the shares
  * of all parts = span. */
-static void take_contributions(struct stitch *stitch, struct workspan_faults *faults)
+static void take_contributions(struct stitch *stitch, uint64_t faults[FAULTS])
 {
   const struct profile_workspan *workspan = &stitch->map.process->workspan;
   uint64_t remaining = workspan->span;
@@ -421,14 +426,14 @@ static void take_contributions(struct stitch *stitch, struct workspan_faults *fa
   for (uint32_t i = 0; i < read_count(stitch->map.file, FORMAT_CONTRIBUTIONS); i++) {
     struct format_contribution from = records[i];
     uint64_t amount = model_least(from.amount, remaining);
-    uint32_t position = from.thread ? node_map_position(&stitch->map, from.thread) : MODEL_NONE;
+    uint32_t position = from.thread ? profile_thread_position(stitch->map.process, from.thread) : MODEL_NONE;
     remaining -= amount;
     if (position == MODEL_NONE ? stitch->map.first : !node_map_owns(&stitch->map, position))
       continue;
     bool known = from.directive < workspan->directives_count &&
                  (!from.directive || workspan->directives[from.directive].kind != DIRECTIVE_PROGRAM);
-    faults->directives += !known;
-    faults->excess += from.amount > amount;
+    faults[FAULT_DIRECTIVE] += !known;
+    faults[FAULT_EXCESS] += from.amount > amount;
     struct context_share share = {.owner = stitch->map.process->number,
                                   .directive = known ? from.directive : 0,
                                   .context = contribution_context(stitch, &from, position, faults),
@@ -443,21 +448,6 @@ static void take_contributions(struct stitch *stitch, struct workspan_faults *fa
     contexts_add_share(stitch->map.contexts, &unattributed);
 }
 
-static void report_workspan_faults(const struct stitch *stitch, const struct workspan_faults *faults)
-{
-  const struct {
-    uint64_t count;
-    const char *text;
-  } all[] = {{faults->kinds, "constructs of a kind or module that does not exist, kept as unknown"},
-             {faults->directives, "parts of the critical path in constructs that do not exist, kept as the program's"},
-             {faults->contexts, "parts of the critical path in contexts that do not exist, kept without a context"},
-             {faults->excess, "parts of the critical path that exceed the span, left out"}};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    if (all[i].count)
-      problems_add(stitch->map.problems, "%s: %s: %llu", stitch->map.process->path, all[i].text,
-                   (unsigned long long)all[i].count);
-}
-
 static void release(struct stitch *stitch)
 {
   node_map_release(&stitch->map);
@@ -470,7 +460,7 @@ static void release(struct stitch *stitch)
 /* What is wrong with the threads of a part. */
 struct part_faults {
   struct problems problems;
-  struct workspan_faults workspan;
+  uint64_t workspan[FAULTS];
 };
 
 /* What the workers share that stitch the parts of a process. */
@@ -496,7 +486,7 @@ static void stitch_part(void *argument, uint32_t number, unsigned worker)
   for (uint32_t i = map->first; i < map->end; i++)
     stitch_thread(&part, i);
   if (map->process->workspan.known)
-    take_contributions(&part, &run->faults[number].workspan);
+    take_contributions(&part, run->faults[number].workspan);
   node_map_release_threads(map);
   free(map->file);
 }
@@ -510,18 +500,18 @@ static void stitch_parts(struct stitch *stitch, struct contexts *contexts, unsig
   for (uint32_t i = 0; i < map->process->threads_count && workspan->known;
        i++) /* of a killed one only times are used */
     add(&workspan->work, map->process->threads[i].work);
-  take_directives(stitch, &run.faults[0].workspan);
+  take_directives(stitch, run.faults[0].workspan);
   construct_records_read(map->file, map->process, map->problems, &stitch->constructs);
   workers_run(workers, run.parts, stitch_part, &run);
-  struct workspan_faults *sum = &run.faults[0].workspan;
+  uint64_t sum[FAULTS] = {0};
   for (uint32_t i = 0; i < run.parts; i++) {
-    const struct workspan_faults *faults = &run.faults[i].workspan;
     problems_append(map->problems, &run.faults[i].problems);
-    sum->directives += i ? faults->directives : 0;
-    sum->contexts += i ? faults->contexts : 0;
-    sum->excess += i ? faults->excess : 0;
+    for (int k = 0; k < FAULTS; k++)
+      sum[k] += run.faults[i].workspan[k];
   }
-  report_workspan_faults(stitch, sum);
+  for (int k = 0; k < FAULTS; k++)
+    if (sum[k])
+      problems_add(map->problems, "%s: %s: %llu", map->process->path, fault_text[k], (unsigned long long)sum[k]);
 }
 
 void stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
@@ -611,7 +601,7 @@ int stitch_find(struct read_file *file, struct profile_process *process, struct 
 {
   struct stitch *stitch = stitch_open(file, process, catalog, contexts);
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t position = node_map_position(&stitch->map, nodes[i].thread);
+    uint32_t position = profile_thread_position(stitch->map.process, nodes[i].thread);
     uint32_t context = position == MODEL_NONE ? 0 : node_map_find(&stitch->map, position, nodes[i].node);
     found[i] = context ? context : MODEL_NONE;
   }

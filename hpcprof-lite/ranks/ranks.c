@@ -257,15 +257,6 @@ static void put_request(struct serialisation *message, const struct statistics_v
   serialisation_put_array(message, view->into->into, view->into->into_count, sizeof *view->into->into);
 }
 
-static void release_request(struct request *request)
-{
-  if (request->profile.processes)
-    profile_release(&request->profile);
-  free(request->tree.rows);
-  free(request->row_of);
-  derived_release_links(&request->links);
-}
-
 static void get_links(struct serialisation *message, struct request *request)
 {
   struct derived_links *links = &request->links;
@@ -371,7 +362,11 @@ static void serve_statistics(const struct ranks *ranks, struct serialisation *me
   reduce(ranks, message->status, put_counted, get_counted, &(struct counted){&statistics, &problems});
   statistics_release(&statistics);
   problems_release(&problems);
-  release_request(&request);
+  if (request.profile.processes)
+    profile_release(&request.profile);
+  free(request.tree.rows);
+  free(request.row_of);
+  derived_release_links(&request.links);
 }
 
 /* ---- traces ---- */

@@ -156,18 +156,23 @@ static uint64_t part(uint64_t amount, uint64_t share, uint64_t all)
   return model_rounded((double)amount * (double)share / (double)all);
 }
 
+/* Adds the time that a sample or charge stands for, by how many threads were busy or there, to its context. */
+static void add_blame(struct range_thread *thread, uint32_t value, uint64_t per_busy_ns, uint64_t in_use_ns)
+{
+  struct range_sums *sums = &thread->sums[value];
+  sums->per_busy_ns = model_sum(sums->per_busy_ns, per_busy_ns);
+  sums->in_use_ns = model_sum(sums->in_use_ns, in_use_ns);
+  thread->per_busy_ns = model_sum(thread->per_busy_ns, per_busy_ns);
+  thread->in_use_ns = model_sum(thread->in_use_ns, in_use_ns);
+}
+
 /* Adds what other threads wait during a sample to its context. */
 static void charge_idleness(struct range *range, uint32_t position, uint32_t value, uint64_t weight)
 {
   struct range_thread *thread = &range->threads[position];
   const struct now *self = &range->now[position];
   uint32_t busy = range->busy + !is_busy(range, self->doing), present = range->present + (self->doing == NOTHING);
-  uint64_t per_busy = part(weight, 1, busy), in_use = part(weight, MAX(present, busy), busy);
-  struct range_sums *sums = &thread->sums[value];
-  sums->per_busy_ns = model_sum(sums->per_busy_ns, per_busy);
-  sums->in_use_ns = model_sum(sums->in_use_ns, in_use);
-  thread->per_busy_ns = model_sum(thread->per_busy_ns, per_busy);
-  thread->in_use_ns = model_sum(thread->in_use_ns, in_use);
+  add_blame(thread, value, part(weight, 1, busy), part(weight, MAX(present, busy), busy));
   for (uint32_t i = 0; i < range->idle_count; i++) {
     uint32_t place = range->places_idle[i];
     uint32_t others = range->at[place].idle - (self->doing == IDLE && self->place == place);
@@ -233,11 +238,7 @@ static void take_charge(struct range *range, const struct trace_sweep_item *item
     release_lock(range, lock, event->ns, NULL, 0);
     return;
   }
-  struct range_sums *sums = &thread->sums[value];
-  sums->per_busy_ns = model_sum(sums->per_busy_ns, event->per_busy_ns);
-  sums->in_use_ns = model_sum(sums->in_use_ns, event->in_use_ns);
-  thread->per_busy_ns = model_sum(thread->per_busy_ns, event->per_busy_ns);
-  thread->in_use_ns = model_sum(thread->in_use_ns, event->in_use_ns);
+  add_blame(thread, value, event->per_busy_ns, event->in_use_ns);
   release_lock(range, lock, event->ns, thread, value);
 }
 

@@ -16,17 +16,13 @@ static uint64_t user_key(uint32_t node, uint32_t name)
   return index_hash(index_hash(1, node), name);
 }
 
-static struct format_user_count *users_of(const struct read_part *part)
-{
-  return part->tables[FORMAT_USER_COUNTS].records;
-}
-
 static struct format_user_count *user_count_of(const struct counting *counting, uint32_t node, uint32_t name)
 {
+  struct format_user_count *users = counting->part->tables[FORMAT_USER_COUNTS].records;
   uint64_t key = user_key(node, name);
   uint32_t slot;
   for (uint32_t i = index_first(&counting->users, key, &slot); i; i = index_next(&counting->users, key, &slot)) {
-    struct format_user_count *at = &users_of(counting->part)[i - 1];
+    struct format_user_count *at = &users[i - 1];
     if (at->node == node && at->name == name)
       return at;
   }
