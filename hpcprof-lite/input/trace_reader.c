@@ -184,15 +184,17 @@ static bool start_chunk(struct trace_cursor *cursor, const struct tracelog_recor
 
 static void state_event(struct trace_cursor *cursor, const struct tracelog_record *record, struct trace_event *event)
 {
+  bool blocked = record->form == TRACELOG_OTHER;
   *event = (struct trace_event){.kind = TRACE_EVENT_STATE,
                                 .code = record->operand[0],
                                 .begun = cursor->begun || record->form == TRACELOG_BEGUN,
                                 .chunk = cursor->chunk_begun,
-                                .blocked = record->form == TRACELOG_OTHER,
+                                .blocked = blocked,
                                 .holder = cursor->holder};
   span_event(cursor, model_sum(cursor->state_clock, record->operand[1]), event);
   uint64_t own = shifted(record->form == TRACELOG_STATE_OWN ? record->operand[2] : 0, TRACELOG_STATE_SHIFT);
-  event->own_ticks = model_least(own, event->end_ticks - event->begin_ticks);
+  uint64_t all = event->end_ticks - event->begin_ticks;
+  event->own_ticks = model_least(own, all);
   cursor->begun = cursor->chunk_begun = false;
   cursor->holder = 0;
 }
