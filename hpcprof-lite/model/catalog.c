@@ -1,8 +1,10 @@
 #include "hpcprof-lite/model/catalog.h"
 
 #include "common/escape.h"
+#include "common/order.h"
 #include "common/utf8.h"
 #include "common/xalloc.h"
+#include "hpcprof-lite/model/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,55 +38,41 @@ static uint64_t module_hash(const struct catalog_module *module)
 
 static int module_compare(const struct catalog_module *a, const struct catalog_module *b)
 {
-  int order = strcmp(a->path, b->path);
-  if (!order)
-    order = (a->build_id_size > b->build_id_size) - (a->build_id_size < b->build_id_size);
-  return order ? order : memcmp(a->build_id, b->build_id, a->build_id_size);
+  return strcmp(a->path, b->path) ?: COMPARE(a->build_id_size, b->build_id_size)
+                                  ?: memcmp(a->build_id, b->build_id, a->build_id_size);
 }
 
-static struct catalog_module *find_module(struct catalog *catalog, const struct catalog_module *wanted, uint64_t hash)
-{
-  uint32_t slot, found = index_first(&catalog->module_index, hash, &slot);
-  while (found && module_compare(&catalog->modules[found - 1], wanted))
-    found = index_next(&catalog->module_index, hash, &slot);
-  return found ? &catalog->modules[found - 1] : NULL;
-}
-
-static struct catalog_module *add_module(struct catalog *catalog, const struct catalog_module *wanted, uint64_t hash)
+static void add_module(struct catalog *catalog, const struct catalog_module *wanted, uint64_t hash)
 {
   struct catalog_module module = *wanted;
-  if (catalog->modules_count == CATALOG_MODULES_MAX ||
-      !xarray_reserve(&catalog->modules, &catalog->modules_room, (size_t)catalog->modules_count + 1, sizeof module))
-    return NULL;
   module.path = xstrdup(wanted->path);
-  if (!module.path || !index_add(&catalog->module_index, hash, catalog->modules_count + 1)) {
-    free(module.path);
-    return NULL;
-  }
-  const char *slash = strrchr(module.path, '/');
-  module.name = slash && slash[1] ? slash + 1 : module.path;
-  catalog->modules[catalog->modules_count] = module;
-  return &catalog->modules[catalog->modules_count++];
+  module.name = names_base(module.path);
+  xarray_reserve(&catalog->modules, &catalog->modules_room, (size_t)catalog->modules_count + 1, sizeof module);
+  catalog->modules[catalog->modules_count++] = module;
+  index_add(&catalog->module_index, hash, catalog->modules_count);
 }
 
 static uint32_t intern_module(struct catalog *catalog, const struct catalog_module *wanted)
 {
   uint64_t hash = module_hash(wanted);
-  struct catalog_module *module = find_module(catalog, wanted, hash);
-  if (!module)
-    module = add_module(catalog, wanted, hash);
-  if (!module)
-    return MODEL_NONE;
-  module->flags |= wanted->flags;
-  return (uint32_t)(module - catalog->modules);
+  uint32_t slot, found = index_first(&catalog->module_index, hash, &slot);
+  while (found && module_compare(&catalog->modules[found - 1], wanted))
+    found = index_next(&catalog->module_index, hash, &slot);
+  if (!found) {
+    if (catalog->modules_count == CATALOG_MODULES_MAX)
+      return MODEL_NONE;
+    add_module(catalog, wanted, hash);
+    found = catalog->modules_count;
+  }
+  catalog->modules[found - 1].flags |= wanted->flags;
+  return found - 1;
 }
 
 uint32_t catalog_add_module(struct catalog *catalog, const char *path, const uint8_t *build_id, uint32_t build_id_size,
                             uint32_t flags)
 {
-  struct catalog_module module = {.path = (char *)path, .build_id_size = build_id_size, .flags = flags};
-  if (build_id_size > sizeof module.build_id)
-    module.build_id_size = sizeof module.build_id;
+  struct catalog_module module = {.path = (char *)path, .flags = flags};
+  module.build_id_size = MIN(build_id_size, (uint32_t)sizeof module.build_id);
   memcpy(module.build_id, build_id, module.build_id_size);
   pthread_mutex_lock(&catalog->lock);
   uint32_t number = intern_module(catalog, &module);
@@ -94,10 +82,7 @@ uint32_t catalog_add_module(struct catalog *catalog, const char *path, const uin
 
 static int column_compare(const struct catalog_column *a, const struct catalog_column *b)
 {
-  int order = (a->role > b->role) - (a->role < b->role);
-  if (!order)
-    order = strcmp(a->name, b->name);
-  return order ? order : strcmp(a->unit, b->unit);
+  return COMPARE(a->role, b->role) ?: strcmp(a->name, b->name) ?: strcmp(a->unit, b->unit);
 }
 
 static int intern_column(struct catalog *catalog, const struct catalog_column *column, uint32_t *number)
@@ -119,11 +104,6 @@ static int intern_column(struct catalog *catalog, const struct catalog_column *c
   struct catalog_column copy = *column;
   copy.name = xstrdup(column->name);
   copy.unit = xstrdup(column->unit);
-  if (!copy.name || !copy.unit) {
-    free(copy.name);
-    free(copy.unit);
-    return ERR_NOMEM;
-  }
   catalog->columns[catalog->columns_count++] = copy;
   return 0;
 }
@@ -161,10 +141,7 @@ static bool has_free_name(const struct catalog_column *column)
 /* Compares columns without regard to whether they are of the whole run. */
 static int counted_compare(const struct catalog_column *a, const struct catalog_column *b)
 {
-  struct catalog_column first = *a, second = *b;
-  first.role = role_of(a);
-  second.role = role_of(b);
-  return column_compare(&first, &second);
+  return COMPARE(role_of(a), role_of(b)) ?: strcmp(a->name, b->name) ?: strcmp(a->unit, b->unit);
 }
 
 static int by_counted(const void *a, const void *b, void *catalog)
@@ -188,48 +165,40 @@ static bool is_taken(const struct naming *naming, uint32_t count, const char *na
   return taken;
 }
 
-/* Returns a copy in which U+FFFD stands for what is no UTF-8.  NULL if memory runs out. */
+/* Returns a copy in which U+FFFD stands for what is not UTF-8. */
 static char *valid_text(const char *name)
 {
   char *copy = xcalloc(strlen(name) + 1, sizeof ESCAPE_INVALID - 1), *at = copy;
-  for (size_t length; copy && *name; name += length ? length : 1) {
+  for (size_t length; *name; name += length ? length : 1) {
     length = utf8_length(name);
     at = length ? mempcpy(at, name, length) : stpcpy(at, ESCAPE_INVALID);
   }
   return copy;
 }
 
-/* Replaces *name, from the heap, by a free one.  Returns false if memory runs out. */
-static bool find_free(const struct naming *naming, uint32_t position, bool of_user, char **name)
+/* Returns a free name for an allocated one, which it frees. */
+static char *find_free(const struct naming *naming, uint32_t position, bool of_user, char *name)
 {
-  char *longer;
-  for (; of_user && is_taken(naming, naming->events, *name); *name = longer) {
-    longer = xasprintf("%s_user", *name);
-    free(*name);
+  for (char *longer; of_user && is_taken(naming, naming->events, name); name = longer) {
+    longer = xasprintf("%s_user", name);
+    free(name);
   }
-  longer = NULL;
-  for (uint32_t i = 2; is_taken(naming, position, longer ? longer : *name); i++) {
-    free(longer);
-    longer = xasprintf("%s (%u)", *name, i);
+  char *numbered = xstrdup(name);
+  for (uint32_t i = 2; is_taken(naming, position, numbered); i++) {
+    free(numbered);
+    numbered = xasprintf("%s (%u)", name, i);
   }
-  if (longer) {
-    free(*name);
-    *name = longer;
-  }
-  return true;
+  free(name);
+  return numbered;
 }
 
-static bool name_column(struct naming *naming, uint32_t position)
+static char *name_column(const struct naming *naming, uint32_t position)
 {
   const struct catalog_column *column = &naming->catalog->columns[naming->order[position]],
                               *before = position ? &naming->catalog->columns[naming->order[position - 1]] : NULL;
-  char **name = &naming->names[position];
-  if (before && !counted_compare(column, before)) {
-    *name = xstrdup(naming->names[position - 1]);
-    return *name != NULL;
-  }
-  *name = valid_text(column->name);
-  return *name && find_free(naming, position, role_of(column) == COLUMN_USER, name);
+  if (before && !counted_compare(column, before))
+    return xstrdup(naming->names[position - 1]);
+  return find_free(naming, position, role_of(column) == COLUMN_USER, valid_text(column->name));
 }
 
 int catalog_distinguish(struct catalog *catalog)
@@ -241,15 +210,14 @@ int catalog_distinguish(struct catalog *catalog)
       naming.order[naming.count++] = i;
     }
   qsort_r(naming.order, naming.count, sizeof *naming.order, by_counted, catalog);
-  bool fits = true;
-  for (uint32_t i = 0; i < naming.count && fits; i++)
-    fits = name_column(&naming, i);
+  for (uint32_t i = 0; i < naming.count; i++)
+    naming.names[i] = name_column(&naming, i);
   for (uint32_t i = 0; i < naming.count; i++) {
     char **name = &catalog->columns[naming.order[i]].name;
-    free(fits ? *name : naming.names[i]);
-    *name = fits ? naming.names[i] : *name;
+    free(*name);
+    *name = naming.names[i];
   }
-  return fits ? 0 : ERR_NOMEM;
+  return 0;
 }
 
 static int by_module(const void *a, const void *b, void *catalog)
@@ -261,7 +229,7 @@ static int by_module(const void *a, const void *b, void *catalog)
 int catalog_module_rank(const struct catalog *catalog, uint32_t *rank)
 {
   uint32_t count = catalog->modules_count;
-  uint32_t *order = xcalloc(count ? count : 1, sizeof *order);
+  uint32_t *order = xcalloc(count, sizeof *order);
   for (uint32_t i = 0; i < count; i++)
     order[i] = i;
   qsort_r(order, count, sizeof *order, by_module, (void *)catalog);

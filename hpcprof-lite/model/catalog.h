@@ -2,7 +2,7 @@
  *
  * Context: BATCH.  The threads that read files add entries at the same time: catalog_add_module() and
  * catalog_add_column() take the catalog's lock.  All other functions, and direct reads of the fields, require that no
- * thread adds entries any more.  The catalog owns its strings and arrays.  Where memory runs out, it stays as it was.
+ * thread adds entries any more.  The catalog owns its strings and arrays.
  *
  * Numbers are assigned in order of arrival, which depends on scheduling.  Output that must be reproducible orders
  * modules by catalog_module_rank() and columns by catalog_column_order(), never by number.
@@ -84,19 +84,19 @@ void catalog_init(struct catalog *catalog);
 void catalog_release(struct catalog *catalog);
 
 /* Finds or adds the module with that path and build ID, and adds `flags` to its flags.  Copies the path.  Returns its
- * number, or MODEL_NONE if memory runs out or there are CATALOG_MODULES_MAX modules. */
+ * number, or MODEL_NONE if there are CATALOG_MODULES_MAX modules. */
 uint32_t catalog_add_module(struct catalog *catalog, const char *path, const uint8_t *build_id, uint32_t build_id_size,
                             uint32_t flags);
 
 /* Finds or adds the column with that name, unit and role; of two periods the larger one is kept.  Copies the strings.
- * Returns 0 and sets *number; ERR_INPUT if there are too many columns, or ERR_NOMEM, with *number = MODEL_NONE. */
+ * Returns 0 and sets *number; ERR_INPUT, with *number = MODEL_NONE, if there are too many columns. */
 int catalog_add_column(struct catalog *catalog, const struct catalog_column *column, uint32_t *number);
 
 /* Makes names of events and of the program's counters valid UTF-8 and different.  One that another column has gets
- * "_user" if it is a counter's, and a number if it still looks like another one.  Returns 0 or ERR_NOMEM. */
+ * "_user" if it is a counter's, and a number if it still looks like another one. */
 int catalog_distinguish(struct catalog *catalog);
 
-/* Sets rank[module number] to the module's position in the order of path and build ID.  Returns 0 or ERR_NOMEM. */
+/* Sets rank[module number] to the module's position in the order of path and build ID. */
 int catalog_module_rank(const struct catalog *catalog, uint32_t *rank);
 
 /* Fills order[] with the column numbers, sorted by role, name and unit. */

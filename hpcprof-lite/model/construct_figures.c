@@ -1,5 +1,6 @@
 #include "hpcprof-lite/model/construct_figures.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdio.h>
@@ -132,10 +133,9 @@ uint32_t construct_times_add(struct construct_times *times, struct index *index,
     found = index_next(index, key, &slot);
   if (found)
     return found;
-  size_t needed = (size_t)times->nodes_count + 1;
-  if (!xarray_reserve(&times->nodes, &times->nodes_room, needed, sizeof *times->nodes) ||
-      (times->nodes_count && !index_add(index, key, times->nodes_count)))
-    return MODEL_NONE;
+  xarray_reserve(&times->nodes, &times->nodes_room, (size_t)times->nodes_count + 1, sizeof *times->nodes);
+  if (times->nodes_count)
+    index_add(index, key, times->nodes_count);
   times->nodes[times->nodes_count] = *node;
   return times->nodes_count++;
 }
@@ -146,13 +146,7 @@ void construct_times_set_counts(struct construct_times *times)
     times->rows[i].figures.counts = times->counts ? &times->counts[i] : NULL;
 }
 
-static int by_node(const void *a, const void *b)
-{
-  const struct construct_row *x = a, *y = b;
-  if (x->node != y->node)
-    return x->node < y->node ? -1 : 1;
-  return (x->thread > y->thread) - (x->thread < y->thread);
-}
+ORDER(by_node, struct construct_row, COMPARE(x->node, y->node) ?: COMPARE(x->thread, y->thread))
 
 void construct_times_join_rows(struct construct_times *times)
 {

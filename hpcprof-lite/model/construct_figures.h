@@ -144,7 +144,7 @@ uint64_t construct_losses_sum(const struct construct_losses *losses);
 /* Returns the number of a name, names->count if it is not there. */
 uint32_t counter_names_find(const struct counter_names *names, const char *name);
 
-/* Finds or adds a name.  Returns its number, COUNTERS_MAX if there is no room, MODEL_NONE without memory. */
+/* Finds or adds a name.  Returns its number, COUNTERS_MAX if there is no room. */
 uint32_t counter_names_add(struct counter_names *names, const char *name);
 
 /* A figure that two counts give: counts[of] / counts[per] * factor. */
@@ -176,8 +176,7 @@ bool counters_present_has(const struct counters_present *present, uint32_t count
 extern const struct construct_node construct_outside;
 
 /* Finds or adds a node, whose context is not a part of its identity.  The index belongs to the caller, empty at first;
- * it holds all nodes but the first one, which must be construct_outside.  Returns its number, MODEL_NONE without
- * memory. */
+ * it holds all nodes but the first one, which must be construct_outside.  Returns its number. */
 uint32_t construct_times_add(struct construct_times *times, struct index *index, const struct construct_node *node);
 
 /* Gives each row the counts at its position, if there are any. */

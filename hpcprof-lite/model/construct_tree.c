@@ -1,5 +1,7 @@
 #include "hpcprof-lite/model/construct_tree.h"
 
+#include "common/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +35,9 @@ static bool has_wait(uint32_t kind)
 /* Under which name the body of a construct is reported. */
 static enum construct_column body_column(uint32_t kind)
 {
-  return kind == DIRECTIVE_SECTIONS ? CONSTRUCT_SECTION : kind == DIRECTIVE_SINGLE ? CONSTRUCT_SINGLE : CONSTRUCT_BODY;
+  if (kind == DIRECTIVE_SECTIONS)
+    return CONSTRUCT_SECTION;
+  return kind == DIRECTIVE_SINGLE ? CONSTRUCT_SINGLE : CONSTRUCT_BODY;
 }
 
 /* What a kind of constructs does not have is shown all the same where it is not 0, so that the columns add up. */
@@ -107,9 +111,8 @@ void construct_tree_team(const struct construct_tree *tree, const struct profile
       executions = model_sum(executions, entry->lines[end].figures.executions);
     }
     uint64_t mean = executions ? members / executions + (members % executions > 0) : UINT32_MAX,
-             most = profile->processes[process].threads_max;
-    most = mean > most ? mean : most;
-    team[process] = team[process] < most ? team[process] : (uint32_t)most;
+             most = MAX(mean, profile->processes[process].threads_max);
+    team[process] = (uint32_t)MIN(team[process], most);
   }
 }
 
@@ -117,7 +120,7 @@ uint32_t construct_tree_next_region(const struct construct_tree *tree, uint32_t 
 {
   while (from < tree->count && !construct_is_region(tree->entries[from].kind))
     from++;
-  return from < tree->count ? from : tree->count;
+  return MIN(from, tree->count);
 }
 
 void construct_tree_release(struct construct_tree *tree)

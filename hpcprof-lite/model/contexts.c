@@ -53,9 +53,8 @@ uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_k
   uint32_t found = find_node(contexts, &node, hash);
   if (found)
     return found;
-  if (!xarray_reserve(&contexts->nodes, &contexts->room, (size_t)contexts->count + 1, sizeof node) ||
-      !index_add(&contexts->index, hash, contexts->count))
-    return MODEL_NONE;
+  xarray_reserve(&contexts->nodes, &contexts->room, (size_t)contexts->count + 1, sizeof node);
+  index_add(&contexts->index, hash, contexts->count);
   contexts->nodes[contexts->count] = node;
   return contexts->count++;
 }
@@ -76,7 +75,7 @@ bool contexts_is(const struct contexts *contexts, uint32_t node, uint32_t parent
 }
 
 /* Widens every value record to at least `columns` columns. */
-static int grow_stride(struct contexts *contexts, uint32_t columns)
+static void grow_stride(struct contexts *contexts, uint32_t columns)
 {
   uint32_t stride = (columns + STRIDE_STEP - 1) / STRIDE_STEP * STRIDE_STEP;
   size_t room = contexts->values_room ? contexts->values_room : VALUES_FIRST;
@@ -90,26 +89,24 @@ static int grow_stride(struct contexts *contexts, uint32_t columns)
   contexts->stride = stride;
   if (!contexts->values_count)
     contexts->values_count = 1;
-  return 0;
 }
 
-static int new_value(struct contexts *contexts, uint32_t node)
+static void new_value(struct contexts *contexts, uint32_t node)
 {
   xarray_reserve(&contexts->values, &contexts->values_room, (size_t)contexts->values_count + 1,
                  contexts->stride * sizeof *contexts->values);
   memset(contexts->values + (size_t)contexts->values_count * contexts->stride, 0, contexts->stride * sizeof(uint64_t));
   contexts->nodes[node].value = contexts->values_count++;
-  return 0;
 }
 
 int contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, uint64_t amount)
 {
   if (!amount)
     return 0;
-  if (column >= contexts->stride && grow_stride(contexts, column + 1))
-    return ERR_NOMEM;
-  if (!contexts->nodes[node].value && new_value(contexts, node))
-    return ERR_NOMEM;
+  if (column >= contexts->stride)
+    grow_stride(contexts, column + 1);
+  if (!contexts->nodes[node].value)
+    new_value(contexts, node);
   uint64_t *cell = &contexts->values[(size_t)contexts->nodes[node].value * contexts->stride + column];
   *cell = model_sum(*cell, amount);
   return 0;
@@ -138,26 +135,23 @@ int contexts_add_mark(struct contexts *contexts, const struct context_mark *mark
 int contexts_merge(struct contexts *into, const struct contexts *from)
 {
   uint32_t *map = xcalloc(from->count, sizeof *map); /* [node of `from`] node of `into` */
-  int status = 0;
-  for (uint32_t i = 0; i < from->count && !status; i++) {
+  for (uint32_t i = 0; i < from->count; i++) {
     const struct context_node *node = &from->nodes[i];
     map[i] = i ? contexts_add(into, map[node->parent], node->kind, node->module, node->offset) : 0;
-    if (map[i] == MODEL_NONE)
-      status = ERR_NOMEM;
-    for (uint32_t column = 0; node->value && column < from->stride && !status; column++)
-      status = contexts_value(into, map[i], column, contexts_get(from, i, column));
+    for (uint32_t column = 0; node->value && column < from->stride; column++)
+      contexts_value(into, map[i], column, contexts_get(from, i, column));
   }
-  for (uint32_t i = 0; i < from->shares_count && !status; i++) {
+  for (uint32_t i = 0; i < from->shares_count; i++) {
     struct context_share share = from->shares[i];
     if (share.context != MODEL_NONE)
       share.context = map[share.context];
-    status = contexts_add_share(into, &share);
+    contexts_add_share(into, &share);
   }
-  for (uint32_t i = 0; i < from->marks_count && !status; i++) {
+  for (uint32_t i = 0; i < from->marks_count; i++) {
     struct context_mark mark = from->marks[i];
     mark.context = map[mark.context];
-    status = contexts_add_mark(into, &mark);
+    contexts_add_mark(into, &mark);
   }
   free(map);
-  return status;
+  return 0;
 }

@@ -1,7 +1,7 @@
 /* A calling-context tree: nodes identified by (parent, kind, module, offset), each with a sum for every column.
  *
  * Context: BATCH.  One thread at a time may change a tree.  Module and column numbers are those of the catalog.  The
- * tree owns its memory.  Where memory runs out, functions return ERR_NOMEM or MODEL_NONE and the tree stays valid.
+ * tree owns its memory.
  *
  * Invariants: node 0 is the root; a node's parent has a smaller number.  Sums saturate instead of wrapping, so that
  * addition is associative and the result does not depend on the order in which files are read.
@@ -75,11 +75,11 @@ static inline bool contexts_has_address(const struct context_node *node)
   return node->kind == CONTEXT_FRAME || (node->kind == CONTEXT_TASK && node->offset);
 }
 
-/* Makes a tree that consists of the root.  Returns 0 or ERR_NOMEM. */
+/* Makes a tree that consists of the root. */
 int contexts_init(struct contexts *contexts);
 void contexts_release(struct contexts *contexts);
 
-/* Finds or adds the child of `parent` with that identity.  Returns its number, or MODEL_NONE if memory runs out. */
+/* Finds or adds the child of `parent` with that identity.  Returns its number. */
 uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
                       uint32_t offset);
 
@@ -91,19 +91,19 @@ uint32_t contexts_find(const struct contexts *contexts, uint32_t parent, enum co
 bool contexts_is(const struct contexts *contexts, uint32_t node, uint32_t parent, enum context_kind kind,
                  uint32_t module, uint32_t offset);
 
-/* Adds an amount to one column of a node.  Returns 0 or ERR_NOMEM. */
+/* Adds an amount to one column of a node. */
 int contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, uint64_t amount);
 
 /* Returns one column of a node, 0 if the node has no values. */
 uint64_t contexts_get(const struct contexts *contexts, uint32_t node, uint32_t column);
 
-/* Appends a copy of a share whose context is a node of this tree.  Returns 0 or ERR_NOMEM. */
+/* Appends a copy of a share whose context is a node of this tree. */
 int contexts_add_share(struct contexts *contexts, const struct context_share *share);
 
 /* The same for a mark. */
 int contexts_add_mark(struct contexts *contexts, const struct context_mark *mark);
 
-/* Adds all nodes, values, shares and marks of `from` to `into`.  Returns 0 or ERR_NOMEM. */
+/* Adds all nodes, values, shares and marks of `from` to `into`. */
 int contexts_merge(struct contexts *into, const struct contexts *from);
 
 #endif

@@ -63,32 +63,24 @@ static void put(struct index *index, uint64_t key, uint32_t number)
   index->numbers[slot] = number;
 }
 
-static bool grow(struct index *index)
+static void grow(struct index *index)
 {
-  struct index grown = {
-      .slots = index->slots ? index->slots * 2 : SLOTS_FIRST, .count = index->count, .overflow = index->overflow};
+  struct index grown = {.slots = index->slots ? index->slots * 2 : SLOTS_FIRST, .count = index->count};
   if (!grown.slots)
-    return false;
+    xalloc_die();
   grown.keys = xcalloc(grown.slots, sizeof *grown.keys);
   grown.numbers = xmalloc(grown.slots * sizeof *grown.numbers);
-  if (!grown.keys || !grown.numbers) {
-    index_release(&grown);
-    return false;
-  }
   for (uint32_t i = 0; i < index->slots; i++)
     if (index->keys[i])
       put(&grown, index->keys[i], index->numbers[i]);
   index_release(index);
   *index = grown;
-  return true;
 }
 
 bool index_add(struct index *index, uint64_t key, uint32_t number)
 {
-  if (index->count >= index->slots / 4 * 3 && !grow(index)) {
-    index->overflow = true;
-    return false;
-  }
+  if (index->count >= index->slots / 4 * 3)
+    grow(index);
   put(index, key, number);
   index->count++;
   return true;

@@ -4,8 +4,7 @@
  * identity itself (an address, a number in a file) or a hash of it.  Several elements may share a hash: the caller then
  * compares the elements that index_first() and index_next() return.  At most three quarters of the slots are in use.
  *
- * An index of zeros is empty and needs no initialisation.  It owns its memory, which index_release() frees.  Where
- * memory runs out, index_add() returns false and sets `overflow`; the elements stay as they were.
+ * An index of zeros is empty and needs no initialisation.  It owns its memory, which index_release() frees.
  */
 #ifndef HPCPROF_LITE_MODEL_INDEX_H
 #define HPCPROF_LITE_MODEL_INDEX_H
@@ -18,7 +17,7 @@ struct index {
   uint64_t *keys;    /* 0 = free slot */
   uint32_t *numbers; /* [slot]        */
   uint32_t count, slots;
-  bool overflow; /* an element was refused because memory ran out */
+  bool overflow; /* always false */
 };
 
 void index_release(struct index *index);
@@ -33,7 +32,7 @@ uint32_t index_find(const struct index *index, uint64_t key);
 uint32_t index_first(const struct index *index, uint64_t key, uint32_t *slot);
 uint32_t index_next(const struct index *index, uint64_t key, uint32_t *slot);
 
-/* Adds an element, even if the key is present already.  Returns false if memory runs out. */
+/* Adds an element, even if the key is present already. */
 bool index_add(struct index *index, uint64_t key, uint32_t number);
 
 /* Removes the element that index_find() returns.  Does nothing if the key is not present. */

@@ -5,6 +5,8 @@
 #ifndef HPCPROF_LITE_MODEL_MODEL_H
 #define HPCPROF_LITE_MODEL_MODEL_H
 
+#include "common/order.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,13 +31,13 @@ static inline uint64_t model_part(uint64_t amount, uint64_t begin, uint64_t end,
 {
   if (begin >= end)
     return begin >= from && begin < to ? amount : 0;
-  uint64_t low = from > begin ? from : begin, high = to < end ? to : end;
+  uint64_t low = MAX(from, begin), high = MIN(to, end);
   if (low >= high)
     return 0;
   double each = (double)amount / (double)(end - begin);
   uint64_t before = low == begin ? 0 : model_rounded(each * (double)(low - begin));
   uint64_t until = high == end ? amount : model_rounded(each * (double)(high - begin));
-  until = until < amount ? until : amount;
+  until = MIN(until, amount);
   return until > before ? until - before : 0;
 }
 

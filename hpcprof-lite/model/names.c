@@ -9,12 +9,7 @@
 
 const char *names_own(struct names *names, char *text)
 {
-  if (!text)
-    return NULL;
-  if (!xarray_reserve(&names->owned, &names->owned_room, names->owned_count + 1, sizeof *names->owned)) {
-    free(text);
-    return NULL;
-  }
+  xarray_reserve(&names->owned, &names->owned_room, names->owned_count + 1, sizeof *names->owned);
   return names->owned[names->owned_count++] = text;
 }
 
@@ -34,9 +29,8 @@ const char *names_file(struct names *names, const char *file)
     found = index_next(&names->file_index, hash, &slot);
   if (found)
     return names->files[found - 1];
-  if (!xarray_reserve(&names->files, &names->files_room, (size_t)names->files_count + 1, sizeof *names->files) ||
-      !index_add(&names->file_index, hash, names->files_count + 1))
-    return NULL;
+  xarray_reserve(&names->files, &names->files_room, (size_t)names->files_count + 1, sizeof *names->files);
+  index_add(&names->file_index, hash, names->files_count + 1);
   return names->files[names->files_count++] = file;
 }
 
@@ -64,10 +58,8 @@ uint32_t names_function(struct names *names, const struct names_function *functi
     found = index_next(&names->function_index, hash, &slot);
   if (found)
     return found - 1;
-  size_t needed = (size_t)names->functions_count + 1;
-  if (!xarray_reserve(&names->functions, &names->functions_room, needed, sizeof *function) ||
-      !index_add(&names->function_index, hash, names->functions_count + 1))
-    return MODEL_NONE;
+  xarray_reserve(&names->functions, &names->functions_room, (size_t)names->functions_count + 1, sizeof *function);
+  index_add(&names->function_index, hash, names->functions_count + 1);
   names->functions[names->functions_count] = *function;
   names->functions[names->functions_count].origin = MODEL_NONE;
   return names->functions_count++;
@@ -90,7 +82,7 @@ char *names_spot(const struct names *names, uint32_t address)
 
 void names_release(struct names *names)
 {
-  for (uint32_t i = 0; names->modules && i < names->modules_count; i++)
+  for (uint32_t i = 0; i < names->modules_count; i++)
     free(names->modules[i].message);
   for (size_t i = 0; i < names->owned_count; i++)
     free(names->owned[i]);

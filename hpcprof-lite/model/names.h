@@ -85,21 +85,20 @@ struct names {
   struct index file_index; /* file numbers + 1 */
 };
 
-/* Takes ownership of an allocated string and returns it.  Returns NULL if `text` is NULL or memory runs out; the string
- * is then freed. */
+/* Takes ownership of an allocated string and returns it. */
 const char *names_own(struct names *names, char *text);
 
-/* Returns the one pointer that represents a path, "" for NULL; NULL if memory runs out. */
+/* Returns the one pointer that represents a path, "" for NULL. */
 const char *names_file(struct names *names, const char *file);
 
-/* Returns the number of a function, which is added without an origin if it is new; MODEL_NONE if memory runs out. */
+/* Returns the number of a function, which is added without an origin if it is new. */
 uint32_t names_function(struct names *names, const struct names_function *function);
 
 /* Returns the innermost step of an address.  For the call by which a construct enters the runtime, it is the
  * construct's place (doc/glossary.md). */
 const struct names_step *names_innermost(const struct names *names, uint32_t address);
 
-/* Returns an allocated "main+0x1a" for an address whose line is not known; NULL if memory runs out. */
+/* Returns an allocated "main+0x1a" for an address whose line is not known. */
 char *names_spot(const struct names *names, uint32_t address);
 
 /* Returns the last component of a path, as a pointer into it. */

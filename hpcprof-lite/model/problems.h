@@ -1,8 +1,8 @@
 /* A list of messages about what is wrong with the input.
  *
  * Context: BATCH.  Each list has one writer at a time; the caller prints it.  The list owns its messages.  It is
- * bounded: after PROBLEMS_MAX messages, or if memory runs out, further ones are only counted, so that hostile input
- * cannot fill memory or the terminal.  A list of zeros is empty.
+ * bounded: after PROBLEMS_MAX messages further ones are only counted, so that hostile input cannot fill memory or the
+ * terminal.  A list of zeros is empty.
  */
 #ifndef HPCPROF_LITE_MODEL_PROBLEMS_H
 #define HPCPROF_LITE_MODEL_PROBLEMS_H
@@ -13,7 +13,7 @@
 enum { PROBLEMS_MAX = 8 };
 
 struct problems {
-  char *lines[PROBLEMS_MAX]; /* NULL where memory ran out */
+  char *lines[PROBLEMS_MAX]; /* NULL where a rank has sent none */
   size_t count;              /* of all problems, also those without a line */
 };
 

@@ -1,20 +1,22 @@
 #include "hpcprof-lite/model/profile.h"
 
+#include "common/order.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
-void profile_release_workspan(struct profile_workspan *workspan)
+static void release_workspan(struct profile_workspan *workspan)
 {
-  for (uint32_t i = 0; workspan->directives && i < workspan->directives_count; i++)
+  for (uint32_t i = 0; i < workspan->directives_count; i++)
     free(workspan->directives[i].name);
   free(workspan->directives);
   free(workspan->unit);
   *workspan = (struct profile_workspan){0};
 }
 
-void profile_release_marks(struct profile_marks *marks)
+static void release_marks(struct profile_marks *marks)
 {
   free(marks->marks);
   free(marks->counts);
@@ -29,7 +31,7 @@ uint64_t profile_phase_end(const struct profile_process *process, uint32_t mark)
   for (uint32_t i = mark + 1; i < marks->marks_count; i++)
     if (marks->marks[i].phase)
       return marks->marks[i].at_ns;
-  return process->wall_ns > start_ns ? process->wall_ns : start_ns;
+  return MAX(process->wall_ns, start_ns);
 }
 
 void profile_release_process(struct profile_process *process)
@@ -42,8 +44,8 @@ void profile_release_process(struct profile_process *process)
   free(process->threads);
   free(process->directive_map);
   construct_times_release(&process->constructs);
-  profile_release_marks(&process->marks);
-  profile_release_workspan(&process->workspan);
+  release_marks(&process->marks);
+  release_workspan(&process->workspan);
 }
 
 void profile_release(struct profile *profile)
@@ -55,7 +57,7 @@ void profile_release(struct profile *profile)
   free(profile->processes);
   free(profile->problems);
   construct_times_release(&profile->constructs);
-  profile_release_workspan(&profile->workspan);
+  release_workspan(&profile->workspan);
   contexts_release(&profile->contexts);
   catalog_release(&profile->catalog);
 }
@@ -134,7 +136,9 @@ static uint64_t lacking_ns(const struct profile_process *process, bool paused)
 {
   if (!process->usable)
     return 0;
-  return paused ? process->paused_ns : profile_unsampled(process) ? 0 : process->unsampled_ns;
+  if (paused)
+    return process->paused_ns;
+  return profile_unsampled(process) ? 0 : process->unsampled_ns;
 }
 
 bool profile_pauses(const struct profile *profile, bool paused, char *text, size_t size)
@@ -277,13 +281,6 @@ bool profile_filtered(const struct profile *profile, char *text, size_t size)
 
 uint32_t profile_thread_position(const struct profile_process *process, uint32_t index)
 {
-  uint32_t low = 0, high = process->threads_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (process->threads[middle].index < index)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < process->threads_count && process->threads[low].index == index ? low : MODEL_NONE;
+  uint32_t at = (uint32_t)FIRST_WHERE(i, process->threads_count, process->threads[i].index >= index);
+  return at < process->threads_count && process->threads[at].index == index ? at : MODEL_NONE;
 }

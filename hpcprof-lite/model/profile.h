@@ -206,12 +206,6 @@ void profile_release(struct profile *profile);
 /* Frees everything that a process owns, but not the structure. */
 void profile_release_process(struct profile_process *process);
 
-/* Frees what a workspan owns and sets it to zeros. */
-void profile_release_workspan(struct profile_workspan *workspan);
-
-/* Frees what it owns and sets it to zeros. */
-void profile_release_marks(struct profile_marks *marks);
-
 /* When the phase that begins at that mark ends, since the start of the process. */
 uint64_t profile_phase_end(const struct profile_process *process, uint32_t mark);
 

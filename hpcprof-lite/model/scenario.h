@@ -23,8 +23,8 @@ struct scenario {
   uint32_t count;
 };
 
-/* Parses a scenario.  Returns 0; ERR_INPUT with *wrong set to a static message; or ERR_NOMEM.  The caller calls
- * scenario_release() in every case. */
+/* Parses a scenario.  Returns 0, or ERR_INPUT with *wrong set to a static message.  The caller calls scenario_release()
+ * in every case. */
 int scenario_parse(const char *text, struct scenario *scenario, const char **wrong);
 void scenario_release(struct scenario *scenario);
 

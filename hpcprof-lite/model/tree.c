@@ -1,5 +1,6 @@
 #include "hpcprof-lite/model/tree.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <assert.h>
@@ -100,29 +101,21 @@ bool tree_columns_find(const struct tree_columns *columns, const char *name, uin
   return *column != MODEL_NONE;
 }
 
-static size_t row_width(const struct tree *tree)
-{
-  return tree->columns ? tree->columns : 1;
-}
-
 /* Makes room for one more row, whose values are zero. */
-static bool reserve_row(struct tree *tree)
+static void reserve_row(struct tree *tree)
 {
-  size_t needed = (size_t)tree->count + 1, size = row_width(tree) * sizeof *tree->excl;
-  if (!xarray_reserve(&tree->rows, &tree->room, needed, sizeof *tree->rows) ||
-      !xarray_reserve(&tree->excl, &tree->excl_room, needed, size) ||
-      !xarray_reserve(&tree->incl, &tree->incl_room, needed, size))
-    return false;
-  memset(tree->excl + tree->count * row_width(tree), 0, size);
-  memset(tree->incl + tree->count * row_width(tree), 0, size);
-  return true;
+  size_t needed = (size_t)tree->count + 1, width = MAX(tree->columns, 1), size = width * sizeof *tree->excl;
+  xarray_reserve(&tree->rows, &tree->room, needed, sizeof *tree->rows);
+  xarray_reserve(&tree->excl, &tree->excl_room, needed, size);
+  xarray_reserve(&tree->incl, &tree->incl_room, needed, size);
+  memset(tree->excl + tree->count * width, 0, size);
+  memset(tree->incl + tree->count * width, 0, size);
 }
 
 int tree_init(struct tree *tree, uint32_t columns, const char *name)
 {
   *tree = (struct tree){.columns = columns};
-  if (!reserve_row(tree))
-    return ERR_NOMEM;
+  reserve_row(tree);
   tree->rows[0] = (struct tree_row){.parent = MODEL_NONE,
                                     .first_child = MODEL_NONE,
                                     .next = MODEL_NONE,
@@ -186,8 +179,8 @@ static uint32_t find_row(const struct tree *tree, const struct tree_row *wanted,
 uint32_t tree_append(struct tree *tree, const struct tree_row *wanted)
 {
   uint32_t number = tree->count;
-  if (!reserve_row(tree) || !index_add(&tree->index, row_hash(wanted), number))
-    return MODEL_NONE;
+  reserve_row(tree);
+  index_add(&tree->index, row_hash(wanted), number);
   struct tree_row *row = &tree->rows[number];
   *row = *wanted;
   row->first_child = MODEL_NONE;
@@ -263,13 +256,12 @@ struct sorter {
 
 static int descending(uint64_t a, uint64_t b)
 {
-  return (a < b) - (a > b);
+  return COMPARE(b, a);
 }
 
 static int by_place(const struct tree_row *x, const struct tree_row *y)
 {
-  int files = strcmp(x->file, y->file);
-  return files ? files : (x->line > y->line) - (x->line < y->line);
+  return strcmp(x->file, y->file) ?: COMPARE(x->line, y->line);
 }
 
 static int by_keys(const struct sorter *sorter, uint32_t a, uint32_t b)
@@ -278,7 +270,7 @@ static int by_keys(const struct sorter *sorter, uint32_t a, uint32_t b)
   int order = table_keys_compare(keys, a, b);
   if (order || keys->type != COLUMN_ID)
     return order;
-  return (sorter->tree->rows[a].id > sorter->tree->rows[b].id) - (sorter->tree->rows[a].id < sorter->tree->rows[b].id);
+  return COMPARE(sorter->tree->rows[a].id, sorter->tree->rows[b].id);
 }
 
 static int by_column(const struct sorter *sorter, uint32_t a, uint32_t b)
@@ -311,15 +303,12 @@ static int by_order(const void *a, const void *b, void *argument)
   const struct sorter *sorter = argument;
   const struct tree *tree = sorter->tree;
   uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  int order = by_column(sorter, x, y);
-  if (!order)
-    order = descending(tree_weight(tree, sorter->order->columns, x, true),
-                       tree_weight(tree, sorter->order->columns, y, true));
-  if (!order)
-    order = strcmp(tree->rows[x].name, tree->rows[y].name);
-  if (!order)
-    order = strcmp(tree->rows[x].file, tree->rows[y].file);
-  return order ? order : (x > y) - (x < y);
+  const struct tree_columns *columns = sorter->order->columns;
+  return by_column(sorter, x, y)
+             ?: descending(tree_weight(tree, columns, x, true), tree_weight(tree, columns, y, true))
+             ?: strcmp(tree->rows[x].name, tree->rows[y].name)
+             ?: strcmp(tree->rows[x].file, tree->rows[y].file)
+             ?: COMPARE(x, y);
 }
 
 static void weigh_own(const struct tree *tree, const struct tree_columns *columns, uint64_t *own)
@@ -382,15 +371,12 @@ int tree_finish(struct tree *tree, const struct tree_order *order, bool keep_ids
   free(tree->end);
   tree->order = xcalloc(tree->count, sizeof *tree->order);
   tree->end = xcalloc(tree->count, sizeof *tree->end);
-  int status = scratch && own && tree->order && tree->end ? 0 : ERR_NOMEM;
-  if (!status) {
-    weigh_own(tree, order->columns, own);
-    sort_children(tree, order, own, scratch);
-    number_rows(tree, scratch, keep_ids);
-  }
+  weigh_own(tree, order->columns, own);
+  sort_children(tree, order, own, scratch);
+  number_rows(tree, scratch, keep_ids);
   free(scratch);
   free(own);
-  return status;
+  return 0;
 }
 
 int tree_take_ids(struct tree *tree, const struct tree *from)

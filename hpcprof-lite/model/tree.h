@@ -3,8 +3,7 @@
  * Context: BATCH.  views/topdown.h makes the top-down tree, views/derived.h derives others from it, analyses and
  * reports only read.  One thread at a time may change a tree.  A row is identified by (parent, kind, function), by
  * (parent, kind, file, line) if it has no function, and by all of these if it is a region or task.  The tree owns its
- * rows and values; strings belong to struct names or to the profile.  Where memory runs out, functions return ERR_NOMEM
- * or MODEL_NONE; the tree can then only be released.
+ * rows and values; strings belong to struct names or to the profile.
  *
  * Invariants: row 0 is the root; a row's parent has a smaller number.  In a top-down tree, incl(row) = excl(row) + sum
  * of incl(children), and therefore the sum of excl over all rows = incl(root).
@@ -99,12 +98,12 @@ void tree_columns_keep_critical(struct tree_columns *columns);
  * is one. */
 bool tree_columns_find(const struct tree_columns *columns, const char *name, uint32_t *column, bool *inclusive);
 
-/* Makes a tree that consists of a root with that name.  Returns 0 or ERR_NOMEM; tree_release() in either case. */
+/* Makes a tree that consists of a root with that name, for tree_release(). */
 int tree_init(struct tree *tree, uint32_t columns, const char *name);
 void tree_release(struct tree *tree);
 
 /* Finds the row with the identity of `wanted`, or adds a copy of `wanted`; sets *added, unless NULL, accordingly.
- * Returns its number, or MODEL_NONE if memory runs out. */
+ * Returns its number. */
 uint32_t tree_add(struct tree *tree, const struct tree_row *wanted, bool *added);
 
 /* Adds a copy of `wanted`, even if there is a row with its identity.  Returns the same. */
@@ -116,11 +115,11 @@ void tree_value(struct tree *tree, uint32_t row, uint32_t column, uint64_t amoun
 /* Computes all inclusive values of a top-down tree from the exclusive ones. */
 void tree_inclusive(struct tree *tree);
 
-/* Sorts siblings, then sets depth, order and end, and IDs unless keep_ids.  Returns 0 or ERR_NOMEM. */
+/* Sorts siblings, then sets depth, order and end, and IDs unless keep_ids. */
 int tree_finish(struct tree *tree, const struct tree_order *order, bool keep_ids);
 
 /* Gives each row the ID of the same row of another tree, whose strings are the same, and rows that it lacks higher
- * ones. Both are finished.  Returns 0 or ERR_NOMEM. */
+ * ones. Both are finished. */
 int tree_take_ids(struct tree *tree, const struct tree *from);
 
 /* Returns whether time was sampled, so that the four categories of time exist. */
