@@ -1,5 +1,6 @@
 #include "hpcprof-lite/symbols/bounds.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <elf.h>
@@ -76,13 +77,12 @@ struct bounds *bounds_open(const char *path)
   struct bounds *bounds = xcalloc(1, sizeof *bounds);
   Elf64_Phdr segment = {0};
   struct stat stat;
-  bool sound = fd >= 0 && bounds && !fstat(fd, &stat) && S_ISREG(stat.st_mode) &&
-               find_segment(fd, &segment, &bounds->code_end) && segment.p_filesz <= TABLE_BYTES_MAX;
+  bool sound = fd >= 0 && !fstat(fd, &stat) && S_ISREG(stat.st_mode) && find_segment(fd, &segment, &bounds->code_end) &&
+               segment.p_filesz <= TABLE_BYTES_MAX;
   if (sound) {
     bounds->base = segment.p_vaddr;
-    bounds->bytes = xmalloc(segment.p_filesz + 1);
-    sound = bounds->bytes && read_at(fd, bounds->bytes, segment.p_filesz, segment.p_offset) &&
-            find_entries(bounds, segment.p_filesz);
+    bounds->bytes = xmalloc(segment.p_filesz);
+    sound = read_at(fd, bounds->bytes, segment.p_filesz, segment.p_offset) && find_entries(bounds, segment.p_filesz);
   }
   if (fd >= 0)
     close(fd);
@@ -100,17 +100,16 @@ void bounds_free(struct bounds *bounds)
   free(bounds);
 }
 
+/* Where the function of a row begins. */
+static uint64_t start_of(const struct bounds *bounds, size_t row)
+{
+  return bounds->base + (uint64_t)(int64_t)bounds->entries[row].start;
+}
+
 uint64_t bounds_start(const struct bounds *bounds, uint64_t address)
 {
   if (!bounds || address >= bounds->code_end)
     return 0;
-  uint32_t low = 0, high = bounds->count; /* entries below low start at or before the address */
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (bounds->base + (uint64_t)(int64_t)bounds->entries[middle].start <= address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low ? bounds->base + (uint64_t)(int64_t)bounds->entries[low - 1].start : 0;
+  size_t above = FIRST_WHERE(i, bounds->count, start_of(bounds, i) > address);
+  return above ? start_of(bounds, above - 1) : 0;
 }

@@ -12,7 +12,7 @@
 
 struct bounds;
 
-/* Returns the table of the file for bounds_free(), NULL if the file has no usable one or there is no memory. */
+/* Returns the table of the file for bounds_free(), NULL if the file has no usable one. */
 struct bounds *bounds_open(const char *path);
 void bounds_free(struct bounds *bounds); /* NULL is allowed */
 

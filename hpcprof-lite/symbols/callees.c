@@ -1,5 +1,6 @@
 #include "hpcprof-lite/symbols/callees.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <elf.h>
@@ -73,7 +74,7 @@ static size_t read_code(const struct callees *callees, uint64_t low, uint64_t en
 {
   if (low >= end)
     return 0;
-  size_t size = end - low < WINDOW ? (size_t)(end - low) : WINDOW;
+  size_t size = MIN(end - low, WINDOW);
   for (unsigned i = 0; i < callees->count; i++) {
     const Elf64_Phdr *segment = &callees->segments[i];
     uint64_t at = end - size - segment->p_vaddr;
@@ -91,7 +92,7 @@ static size_t read_up_to(const struct callees *callees, uint64_t low, uint8_t co
     uint64_t at = low - segment->p_vaddr;
     if (low < segment->p_vaddr || at >= segment->p_filesz)
       continue;
-    size_t size = segment->p_filesz - at < WINDOW ? (size_t)(segment->p_filesz - at) : WINDOW;
+    size_t size = MIN(segment->p_filesz - at, WINDOW);
     return read_at(callees->fd, code, size, segment->p_offset + at) ? size : 0;
   }
   return 0;
@@ -213,7 +214,7 @@ unsigned callees_find(const struct callees *callees, uint64_t low, uint64_t retu
   unsigned count = 0, from = NO_REGISTER, into = 0;
   bool near = true;
   *direct = 0;
-  max = max < REGISTERS_MAX ? max : REGISTERS_MAX;
+  max = MIN(max, REGISTERS_MAX);
   for (size_t i = size; i-- > 0 && count < max;) {
     near = near && !(code[i] == CALL && i + CALL_BYTES <= size);
     if (near && from == NO_REGISTER)

@@ -1,21 +1,18 @@
 #include "hpcprof-lite/symbols/kept_symbols.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int by_value(const void *a, const void *b)
-{
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
+ORDER(by_value, uint64_t, COMPARE(*x, *y))
 
 /* Where the function at an address begins; the address itself if none is known. */
 static uint64_t start_of(const struct symbols *symbols, uint32_t offset)
 {
   struct symbols_place place;
-  return symbols && symbols_lookup(symbols, offset, &place, 1) >= 1 && place.low ? place.low : offset;
+  return symbols_lookup(symbols, offset, &place, 1) >= 1 && place.low ? place.low : offset;
 }
 
 /* The place of the module in the list, or the number of modules. */
@@ -45,39 +42,30 @@ const struct kept_module *kept_symbols_find(const struct kept_symbols *kept, con
   return known;
 }
 
-/* Appends the module.  Returns its place, or NULL without memory. */
+/* Appends the module.  Returns its place. */
 static struct kept_module *append(struct kept_symbols *kept, const struct symbols_request *request)
 {
-  char *path = xstrdup(request->path);
-  if (!path || !xarray_reserve(&kept->modules, &kept->modules_room, kept->modules_count + 1, sizeof *kept->modules)) {
-    free(path);
-    return NULL;
-  }
+  xarray_reserve(&kept->modules, &kept->modules_room, kept->modules_count + 1, sizeof *kept->modules);
   struct kept_module *added = &kept->modules[kept->modules_count++];
-  *added = (struct kept_module){.path = path, .build_id_size = request->build_id_size};
+  *added = (struct kept_module){.path = xstrdup(request->path), .build_id_size = request->build_id_size};
   memcpy(added->build_id, request->build_id, request->build_id_size);
   return added;
 }
 
-const struct kept_module *kept_symbols_add(struct kept_symbols *kept, const struct symbols_request *request, int opened,
-                                           struct symbols *symbols, char *message)
+void kept_symbols_add(struct kept_symbols *kept, const struct symbols_request *request, int opened,
+                      struct symbols *symbols, char *message)
 {
-  uint32_t count = request->offset_count;
   size_t i = position_of(kept, request);
-  uint64_t *starts = xcalloc((size_t)count + 1, sizeof *starts);
-  bool room =
-      xarray_reserve(&kept->replaced, &kept->replaced_room, kept->replaced_count + 1, sizeof *kept->replaced) && starts;
-  struct kept_module *known = !room ? NULL : i < kept->modules_count ? &kept->modules[i] : append(kept, request);
-  if (!known) {
-    free(starts);
-    return NULL;
-  }
+  struct kept_module *known = i < kept->modules_count ? &kept->modules[i] : append(kept, request);
+  uint32_t count = request->offset_count;
+  uint64_t *starts = xcalloc(count, sizeof *starts);
   for (uint32_t j = 0; j < count; j++)
     starts[j] = start_of(symbols, request->offsets[j]);
-  if (count)
-    qsort(starts, count, sizeof *starts, by_value);
-  if (known->symbols)
+  qsort(starts, count, sizeof *starts, by_value);
+  if (known->symbols) {
+    xarray_reserve(&kept->replaced, &kept->replaced_room, kept->replaced_count + 1, sizeof *kept->replaced);
     kept->replaced[kept->replaced_count++] = known->symbols;
+  }
   free(known->starts);
   free(known->message);
   known->symbols = symbols;
@@ -86,7 +74,6 @@ const struct kept_module *kept_symbols_add(struct kept_symbols *kept, const stru
   known->starts = starts;
   known->starts_count = count;
   kept->modules_read++;
-  return known;
 }
 
 void kept_symbols_settle(struct kept_symbols *kept)

@@ -33,10 +33,9 @@ struct kept_symbols {
 /* Returns what was read of the request's module, if that covers all of its addresses; else NULL. */
 const struct kept_module *kept_symbols_find(const struct kept_symbols *kept, const struct symbols_request *request);
 
-/* Takes over symbols and message of a module, which symbols_open() has returned with `opened` for the request.  Returns
- * what is kept, or NULL without memory: the caller then still owns them. */
-const struct kept_module *kept_symbols_add(struct kept_symbols *kept, const struct symbols_request *request, int opened,
-                                           struct symbols *symbols, char *message);
+/* Takes over symbols and message of a module, which symbols_open() has returned with `opened` for the request. */
+void kept_symbols_add(struct kept_symbols *kept, const struct symbols_request *request, int opened,
+                      struct symbols *symbols, char *message);
 
 /* Frees symbols that were replaced: no names refer to them any more. */
 void kept_symbols_settle(struct kept_symbols *kept);

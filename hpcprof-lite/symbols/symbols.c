@@ -1,7 +1,6 @@
 #include "hpcprof-lite/symbols/symbols.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/symbols/symbols_cursor.h"
 #include "hpcprof-lite/symbols/symbols_dwarf.h"
@@ -33,7 +33,6 @@ struct state {
   struct symbols_table *table;
   struct symbols_index *index; /* of the DWARF, NULL if there is none */
   unsigned flags;
-  bool no_memory; /* a file was not opened because memory ran out */
 };
 
 struct symbols {
@@ -99,21 +98,17 @@ static void open_program(struct state *state, const struct symbols_request *requ
 }
 
 /* Opens a file if it exists, else returns NULL. */
-static struct symbols_elf *open_file(struct state *state, const char *path)
+static struct symbols_elf *open_file(const char *path)
 {
   char reason[PATH_SIZE + 128];
-  errno = 0;
-  struct symbols_elf *file = symbols_elf_open(path, reason, sizeof reason);
-  state->no_memory |= !file && errno == ENOMEM;
-  return file;
+  return symbols_elf_open(path, reason, sizeof reason);
 }
 
 /* Opens a file if it exists and has the wanted build id, else returns NULL. */
-static struct symbols_elf *open_with_id(struct state *state, const char *path, struct symbols_bytes wanted)
+static struct symbols_elf *open_with_id(const char *path, struct symbols_bytes wanted)
 {
-  struct symbols_elf *file = open_file(state, path);
+  struct symbols_elf *file = open_file(path);
   if (file && !same_bytes(symbols_elf_build_id(file), wanted)) {
-    state->no_memory |= errno == ENOMEM;
     symbols_elf_close(file);
     file = NULL;
   }
@@ -121,30 +116,28 @@ static struct symbols_elf *open_with_id(struct state *state, const char *path, s
 }
 
 /* Opens the separate debug file of a build id, below the debug root. */
-static struct symbols_elf *open_by_id(struct state *state, const char *root, struct symbols_bytes id)
+static struct symbols_elf *open_by_id(const char *root, struct symbols_bytes id)
 {
   char path[PATH_SIZE], text[ID_TEXT_SIZE];
   if (id.size < 2 || id.size > BUILD_ID_MAX)
     return NULL;
   id_text(id, text);
   int length = snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", root, text, text + 2);
-  return length > 0 && (size_t)length < sizeof path ? open_with_id(state, path, id) : NULL;
+  return length > 0 && (size_t)length < sizeof path ? open_with_id(path, id) : NULL;
 }
 
 /* Opens a file that .gnu_debuglink may name, if it has the program's build id.  If either has no build id, the checksum
  * decides. */
-static struct symbols_elf *open_linked(struct state *state, const char *path, struct symbols_bytes id,
-                                       uint32_t wanted_crc)
+static struct symbols_elf *open_linked(const char *path, struct symbols_bytes id, uint32_t wanted_crc)
 {
   uint32_t crc;
-  struct symbols_elf *file = open_file(state, path);
+  struct symbols_elf *file = open_file(path);
   if (!file)
     return NULL;
   struct symbols_bytes found = symbols_elf_build_id(file);
   bool matches = id.size && found.size ? same_bytes(id, found) : symbols_elf_crc(file, &crc) && crc == wanted_crc;
   if (matches)
     return file;
-  state->no_memory |= errno == ENOMEM;
   symbols_elf_close(file);
   return NULL;
 }
@@ -166,7 +159,7 @@ static struct symbols_elf *open_by_link(struct state *state, const char *program
     int length = snprintf(path, sizeof path, "%s%.*s%s%s/%s", place == 2 ? root : "", directory, program,
                           directory || slash || place == 2 ? "" : ".", place == 1 ? "/.debug" : "", name);
     struct symbols_elf *file = length > 0 && (size_t)length < sizeof path
-                                   ? open_linked(state, path, symbols_elf_build_id(state->program), crc)
+                                   ? open_linked(path, symbols_elf_build_id(state->program), crc)
                                    : NULL;
     if (file)
       return file;
@@ -189,7 +182,7 @@ static void open_debug(struct state *state, const struct symbols_request *reques
     return;
   if (!id.size && state->program)
     id = symbols_elf_build_id(state->program);
-  state->debug = open_by_id(state, root, id);
+  state->debug = open_by_id(root, id);
   if (!state->debug && state->program)
     state->debug = open_by_link(state, request->path, root);
 }
@@ -207,9 +200,9 @@ static void open_shared(struct state *state, struct symbols_elf *debug, const st
   int directory = *name != '/' && slash ? (int)(slash - request->path) + 1 : 0;
   int length = snprintf(path, sizeof path, "%.*s%s", directory, request->path, name);
   if (length > 0 && (size_t)length < sizeof path)
-    state->shared = open_with_id(state, path, id);
+    state->shared = open_with_id(path, id);
   if (!state->shared)
-    state->shared = open_by_id(state, request->debug_root ? request->debug_root : DEBUG_ROOT, id);
+    state->shared = open_by_id(request->debug_root ? request->debug_root : DEBUG_ROOT, id);
 }
 
 /* Reads the debug sections of a file, which may be NULL.  Sets *name and *fault for the first unreadable section. */
@@ -262,30 +255,19 @@ static void open_dwarf(struct state *state, const struct symbols_request *reques
              request->path, separate);
 }
 
-/* Collects the functions of the full symbol table of either file, or the exported ones if neither has one.  False
- * without memory. */
-static bool collect_symbols(struct state *state, struct symbols_symbols *all)
+/* Collects the functions of the full symbol table of either file, or the exported ones if neither has one. */
+static void collect_symbols(struct state *state, struct symbols_symbols *all)
 {
-  long found = state->program ? symbols_elf_functions(state->program, SYMBOLS_ELF_FULL, all) : 0;
+  size_t found = state->program ? symbols_elf_functions(state->program, SYMBOLS_ELF_FULL, all) : 0;
   if (!found && state->debug) {
     found = symbols_elf_functions(state->debug, SYMBOLS_ELF_FULL, all);
-    state->flags |= found > 0 ? SYMBOLS_SEPARATE : 0;
+    state->flags |= found ? SYMBOLS_SEPARATE : 0;
   }
-  state->flags |= found > 0 ? SYMBOLS_HAS_TABLE : 0;
-  if (!found && state->program) {
-    found = symbols_elf_functions(state->program, SYMBOLS_ELF_DYNAMIC, all);
-    state->flags |= found > 0 ? SYMBOLS_HAS_DYNAMIC : 0;
-  }
-  return found >= 0 && (!state->program || symbols_elf_stubs(state->program, &state->pool, all));
-}
-
-static void open_table(struct state *state, struct report *report)
-{
-  struct symbols_symbols all = {0};
-  bool fine = collect_symbols(state, &all);
-  state->table = symbols_table_new(&all);
-  if (!fine || !state->table)
-    complain(report, SYMBOLS_NOMEM, "out of memory: function names are missing");
+  state->flags |= found ? SYMBOLS_HAS_TABLE : 0;
+  if (!found && state->program && symbols_elf_functions(state->program, SYMBOLS_ELF_DYNAMIC, all))
+    state->flags |= SYMBOLS_HAS_DYNAMIC;
+  if (state->program)
+    symbols_elf_stubs(state->program, &state->pool, all);
 }
 
 /* Reads all files, and closes them at the end, because a report may need hundreds of modules. */
@@ -294,12 +276,13 @@ static void open_all(struct state *state, const struct symbols_request *request,
   open_program(state, request, report);
   open_debug(state, request);
   struct symbols_elf *code = state->program ? state->program : state->debug;
-  if (code && (!symbols_elf_code(code, &state->code) || !symbols_ranges_build(&state->code)))
-    complain(report, SYMBOLS_NOMEM, "out of memory: lines are missing");
+  struct symbols_symbols all = {0};
+  if (code)
+    symbols_elf_code(code, &state->code);
+  symbols_ranges_build(&state->code);
   open_dwarf(state, request, report);
-  if (state->no_memory || symbols_elf_lacks_memory(state->debug) || symbols_elf_lacks_memory(state->shared))
-    complain(report, SYMBOLS_NOMEM, "out of memory: a separate debug file is missing");
-  open_table(state, report);
+  collect_symbols(state, &all);
+  state->table = symbols_table_new(&all);
   symbols_elf_detach(state->program);
   symbols_elf_detach(state->debug);
   symbols_elf_detach(state->shared);
@@ -307,19 +290,11 @@ static void open_all(struct state *state, const struct symbols_request *request,
 
 int symbols_open(const struct symbols_request *request, struct symbols **out, char *message, size_t size)
 {
-  char none[1] = "";
-  struct report report = {.message = size ? message : none, .size = size ? size : sizeof none};
-  report.message[0] = 0;
+  struct report report = {.message = message, .size = size};
+  message[0] = 0;
   *out = xcalloc(1, sizeof **out);
-  struct state *state = xcalloc(1, sizeof *state);
-  if (!*out || !state || pthread_mutex_init(&state->lock, NULL)) {
-    free(*out);
-    free(state);
-    *out = NULL;
-    complain(&report, SYMBOLS_NOMEM, "out of memory");
-    return SYMBOLS_NOMEM;
-  }
-  (*out)->state = state;
+  struct state *state = (*out)->state = xcalloc(1, sizeof *state);
+  pthread_mutex_init(&state->lock, NULL);
   if (request->path && *request->path)
     open_all(state, request, &report);
   else
@@ -396,33 +371,28 @@ int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbol
   return count;
 }
 
-static int compare_addresses(const void *left, const void *right)
-{
-  uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-  return (a > b) - (a < b);
-}
+ORDER(compare_addresses, uint64_t, COMPARE(*x, *y))
 
-int symbols_visit(const struct symbols *symbols,
-                  bool (*visit)(void *context, uint64_t from, uint64_t to, const struct symbols_place *places,
-                                int count),
-                  void *context)
+void symbols_visit(const struct symbols *symbols,
+                   void (*visit)(void *context, uint64_t from, uint64_t to, const struct symbols_place *places,
+                                 int count),
+                   void *context)
 {
   enum { PLACES = 64 };
   struct symbols_place places[PLACES];
   uint64_t *starts = NULL;
   size_t count = 0, room = 0;
   const struct state *state = symbols->state;
-  bool fine = symbols_table_starts(state->table, &starts, &count, &room) &&
-              symbols_index_starts(state->index, &starts, &count, &room);
-  if (fine && count)
+  symbols_table_starts(state->table, &starts, &count, &room);
+  symbols_index_starts(state->index, &starts, &count, &room);
+  if (count)
     qsort(starts, count, sizeof *starts, compare_addresses);
-  for (size_t i = 0; fine && i + 1 < count; i++) { /* the last one begins a gap */
+  for (size_t i = 0; i + 1 < count; i++) { /* the last one begins a gap */
     int found = starts[i] < starts[i + 1] ? symbols_lookup(symbols, starts[i], places, PLACES) : 0;
-    if (found && !visit(context, starts[i], starts[i + 1], places, found))
-      break;
+    if (found)
+      visit(context, starts[i], starts[i + 1], places, found);
   }
   free(starts);
-  return fine ? 0 : SYMBOLS_NOMEM;
 }
 
 int symbols_vdso(char path[SYMBOLS_VDSO_PATH])

@@ -45,8 +45,7 @@ enum symbols_error {
   SYMBOLS_OK = 0,
   SYMBOLS_UNREADABLE = -1, /* nothing usable: the file is missing, truncated or not ELF */
   SYMBOLS_MISMATCH = -2,   /* the file is not the one that was measured                 */
-  SYMBOLS_DAMAGED = -3,    /* usable in part                                            */
-  SYMBOLS_NOMEM = -4
+  SYMBOLS_DAMAGED = -3     /* usable in part                                            */
 };
 
 enum symbols_flag {
@@ -65,8 +64,8 @@ enum { SYMBOLS_VDSO_PATH = 64 };
 int symbols_vdso(char path[SYMBOLS_VDSO_PATH]);
 
 /* Opens a module's file and its separate debug files.  Returns 0 or a negative enum symbols_error.  Also after a
- * failure *out is for symbols_lookup(), with what could be read, and for symbols_free(); it is NULL only with
- * SYMBOLS_NOMEM. message receives one line, empty on success.  A file without debug information is not a failure. */
+ * failure *out is for symbols_lookup(), with what could be read, and for symbols_free().  message receives one line,
+ * empty on success.  A file without debug information is not a failure. */
 int symbols_open(const struct symbols_request *request, struct symbols **out, char *message, size_t size);
 
 /* Finds the functions at `offset`, which is an address minus the load bias.  Writes at most `max` places, outermost
@@ -75,11 +74,11 @@ int symbols_open(const struct symbols_request *request, struct symbols **out, ch
 int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbols_place *places, int max);
 
 /* Visits all code of which something is known, in ascending order: what symbols_lookup() finds at `from` holds up to
- * `to`.  Ends when a visit returns false.  Returns 0 or SYMBOLS_NOMEM. */
-int symbols_visit(const struct symbols *symbols,
-                  bool (*visit)(void *context, uint64_t from, uint64_t to, const struct symbols_place *places,
-                                int count),
-                  void *context);
+ * `to`. */
+void symbols_visit(const struct symbols *symbols,
+                   void (*visit)(void *context, uint64_t from, uint64_t to, const struct symbols_place *places,
+                                 int count),
+                   void *context);
 
 /* Returns what information was found, as bits of enum symbols_flag. */
 unsigned symbols_flags(const struct symbols *symbols);

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/symbols/symbols_child.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PIPE_BYTES = 1 << 20, CHILD_FAILED = 1 };
+enum { PIPE_BYTES = 1 << 20 };
 
 /* Held from the creation of a pipe until the parent has closed its write end.  Otherwise a child that another thread
  * starts meanwhile would inherit the write end, and the reader would not see the end of the output. */
@@ -54,10 +55,8 @@ static void lower(int resource, uint64_t value)
   struct rlimit limit;
   if (getrlimit(resource, &limit))
     return;
-  if (limit.rlim_max > value)
-    limit.rlim_max = value;
-  if (limit.rlim_cur > limit.rlim_max)
-    limit.rlim_cur = limit.rlim_max;
+  limit.rlim_max = MIN(limit.rlim_max, value);
+  limit.rlim_cur = MIN(limit.rlim_cur, limit.rlim_max);
   setrlimit(resource, &limit);
 }
 
@@ -93,18 +92,13 @@ static void silence(void)
   dup2(null, STDERR_FILENO);
 }
 
-void symbols_child_give_up(void)
-{
-  _exit(CHILD_FAILED);
-}
-
 void symbols_child_write(int out, const void *bytes, size_t size)
 {
   const uint8_t *next = bytes;
   while (size) {
     ssize_t written = write(out, next, size);
     if (written < 0 && errno != EINTR)
-      symbols_child_give_up();
+      _exit(EXIT_FAILURE);
     if (written > 0) {
       next += written;
       size -= (size_t)written;
@@ -153,9 +147,10 @@ static const char *collect(int in, const struct symbols_child_limits *limits, st
       return "the process that reads them cannot be monitored";
     if (ready < 0)
       continue;
-    if (output->size >= limits->output_bytes || !xarray_reserve(&output->bytes, &output->room, output->size + 1, 1))
+    if (output->size >= limits->output_bytes)
       return "they expand to too much data";
-    size_t end = output->room < limits->output_bytes ? output->room : limits->output_bytes;
+    xarray_reserve(&output->bytes, &output->room, output->size + 1, 1);
+    size_t end = MIN(output->room, limits->output_bytes);
     ssize_t got = read(in, output->bytes + output->size, end - output->size);
     if (!got)
       return NULL;

@@ -27,7 +27,4 @@ bool symbols_child_run(void (*work)(void *argument, int out), void *argument, co
 /* In the child: writes all bytes, or ends the child if it cannot. */
 void symbols_child_write(int out, const void *bytes, size_t size);
 
-/* In the child: ends it because it has no memory. */
-_Noreturn void symbols_child_give_up(void);
-
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/symbols/symbols_child.h"
 #include "hpcprof-lite/symbols/symbols_entries.h"
@@ -71,23 +72,19 @@ static uint32_t line_number(uint64_t number)
   return number > UINT32_MAX ? 0 : (uint32_t)number;
 }
 
-static int compare_known(const void *left, const void *right)
-{
-  const struct known *a = left, *b = right;
-  if (a->file != b->file)
-    return (uintptr_t)a->file < (uintptr_t)b->file ? -1 : 1;
-  return (a->offset > b->offset) - (a->offset < b->offset);
-}
+ORDER(compare_known, struct known, COMPARE((uintptr_t)x->file, (uintptr_t)y->file) ?: COMPARE(x->offset, y->offset))
 
-/* What a tree knows of the entry with which `wanted` (NULL or allocated) begins: that is added if there is nothing,
- * else freed.  NULL without memory. */
+/* What a tree knows of the entry with which `wanted`, from the heap, begins: that is added if there is nothing, else
+ * freed. */
 static void *remember(void **tree, void *wanted, bool *added)
 {
-  void **slot = wanted ? tsearch(wanted, tree, compare_known) : NULL;
-  *added = slot && *slot == wanted;
+  void **slot = tsearch(wanted, tree, compare_known);
+  if (!slot)
+    xalloc_die();
+  *added = *slot == wanted;
   if (!*added)
     free(wanted);
-  return slot ? *slot : NULL;
+  return *slot;
 }
 
 /* Opens the line table of a unit and reads its header.  False if there is none. */
@@ -96,8 +93,8 @@ static bool table_open(struct line_table *table, const struct symbols_debug_file
   *table = (struct line_table){.unit = {file, unit}};
   if (!symbols_lines_open(&table->lines, root))
     return false;
-  table->numbers = xcalloc((size_t)table->lines.count + 1, sizeof *table->numbers);
-  return table->numbers != NULL;
+  table->numbers = xcalloc((size_t)table->lines.count, sizeof *table->numbers);
+  return true;
 }
 
 static void table_close(struct line_table *table)
@@ -133,12 +130,10 @@ static struct line_table *table_of(struct reader *r, const struct symbols_debug_
   if (r->table && r->table->unit.file == file && r->table->unit.offset == unit)
     return r->table;
   struct line_table *wanted = xcalloc(1, sizeof *wanted);
-  if (wanted)
-    wanted->unit = (struct known){file, unit};
+  wanted->unit = (struct known){file, unit};
   struct line_table *table = remember(&r->tables, wanted, &added);
-  if (added && dwarf_offdie_b(file->dwarf, unit, true, &root, NULL) == DW_DLV_OK &&
-      !table_open(table, file, root, unit))
-    table->lines.count = 0;
+  if (added && dwarf_offdie_b(file->dwarf, unit, true, &root, NULL) == DW_DLV_OK)
+    table_open(table, file, root, unit);
   return table;
 }
 
@@ -173,12 +168,13 @@ static uint32_t function_of(struct reader *r, const struct symbols_debug_file *f
   struct symbols_function function = {.decl_file = SYMBOLS_NONE};
   const char *name = NULL, *linkage = NULL;
   bool added;
-  struct known_function *wanted = file ? xmalloc(sizeof *wanted) : NULL;
-  if (wanted)
-    *wanted = (struct known_function){{file, offset}, SYMBOLS_NONE};
+  if (!file)
+    return SYMBOLS_NONE;
+  struct known_function *wanted = xmalloc(sizeof *wanted);
+  *wanted = (struct known_function){{file, offset}, SYMBOLS_NONE};
   struct known_function *known = remember(&r->functions, wanted, &added);
   if (!added)
-    return known ? known->function : SYMBOLS_NONE;
+    return known->function;
   for (int i = 0; i < REFERENCES_MAX && declaration_step(r, &file, &offset, &name, &linkage, &function); i++)
     continue;
   function.name = symbols_draft_text(&r->draft, name);
@@ -198,15 +194,7 @@ struct range_sink {
 /* Index of the first wanted address at or above address. */
 static size_t first_wanted(const struct symbols_dwarf_source *source, uint64_t address)
 {
-  size_t low = 0, high = source->wanted_count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (source->wanted[middle] < address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return FIRST_WHERE(i, source->wanted_count, source->wanted[i] >= address);
 }
 
 /* Takes a range, unless it is not in executable code: linkers leave ranges of discarded code at 0, 1 or the largest
@@ -231,16 +219,14 @@ static void sink_add(void *context, uint64_t low, uint64_t high)
 static void take_scope_range(struct range_sink *sink, uint64_t low, uint64_t high)
 {
   struct reader *r = sink->reader;
-  struct symbols_range range = {low, high, sink->scope, sink->depth};
-  if (!symbols_ranges_add(&r->draft.ranges, range))
-    r->draft.failed = true;
+  symbols_ranges_add(&r->draft.ranges, (struct symbols_range){low, high, sink->scope, sink->depth});
   for (size_t i = sink->depth ? SIZE_MAX : first_wanted(r->source, low);
        i < r->source->wanted_count && r->source->wanted[i] < high; i++)
     r->found[i] = true;
 }
 
-/* Adds the scope of an instance whose ranges have been read.  False without memory. */
-static bool finish_scope(struct reader *r, const struct range_sink *sink, const struct symbols_entry *f,
+/* Adds the scope of an instance whose ranges have been read. */
+static void finish_scope(struct reader *r, const struct range_sink *sink, const struct symbols_entry *f,
                          Dwarf_Off offset, uint32_t parent)
 {
   const struct symbols_debug_file *origin = f->origin && f->origin_shared ? r->main.shared : &r->main;
@@ -253,7 +239,7 @@ static bool finish_scope(struct reader *r, const struct range_sink *sink, const 
     scope.call_file = file_number(r, r->table, f->call_file);
   xarray_reserve(&r->depths, &r->depth_room, r->draft.scope_count + 1, sizeof *r->depths);
   r->depths[r->draft.scope_count] = sink->depth;
-  return symbols_draft_scope(&r->draft, scope) != SYMBOLS_NONE;
+  symbols_draft_scope(&r->draft, scope);
 }
 
 /* Whether an entry has code, which is remembered for its abbreviation, because all entries of one have the same
@@ -282,14 +268,15 @@ static uint32_t add_scope(struct reader *r, Dwarf_Die die, Dwarf_Half tag, uint3
                             .take = take_scope_range,
                             .scope = (uint32_t)r->draft.scope_count,
                             .depth = outer == SYMBOLS_NONE ? 0 : r->depths[outer] + 1};
-  if (!has_code(r, die) || sink.depth >= CHAIN_MAX || r->draft.failed ||
-      dwarf_dieoffset(die, &offset, NULL) != DW_DLV_OK || !symbols_entry_read(&r->main, die, &f))
+  if (!has_code(r, die) || sink.depth >= CHAIN_MAX || dwarf_dieoffset(die, &offset, NULL) != DW_DLV_OK ||
+      !symbols_entry_read(&r->main, die, &f))
     return parent;
   symbols_entry_ranges(&r->unit, die, &f, sink_add, &sink);
   *enter = *enter || sink.wanted;
-  bool added = sink.any && finish_scope(r, &sink, &f, offset, outer);
+  if (sink.any)
+    finish_scope(r, &sink, &f, offset, outer);
   symbols_entry_release(&f);
-  return added ? sink.scope : parent;
+  return sink.any ? sink.scope : parent;
 }
 
 static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t scope, unsigned depth);
@@ -454,11 +441,9 @@ static void read_all(void *argument, int out)
 {
   struct reader r = {.source = argument};
   const struct symbols_dwarf_source *source = argument;
-  r.found = xmalloc(source->wanted_count + 1);
+  r.found = xmalloc(source->wanted_count);
   dwarf_set_de_alloc_flag(0); /* keeping track of allocations takes longer than all the rest */
   dwarf_set_reloc_application(0);
-  if (!r.found)
-    symbols_child_give_up();
   if (!symbols_debug_open(&r.main, source->sections))
     return;
   memset(r.found, true, source->wanted_count);

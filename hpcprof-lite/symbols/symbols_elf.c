@@ -1,5 +1,6 @@
 #include "hpcprof-lite/symbols/symbols_elf.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <errno.h>
@@ -40,10 +41,16 @@ struct symbols_elf {
   int fd;
   uint64_t budget_bytes; /* that may still be read: in a damaged file every section may claim the whole file */
   struct decompressed *decompressed;
-  bool no_memory; /* some section was not read because memory ran out */
 };
 
 static pthread_once_t version_once = PTHREAD_ONCE_INIT;
+
+/* Ends the process if a function of libelf, before which errno was 0, lacked memory. */
+static void check_memory(void)
+{
+  if (errno == ENOMEM)
+    xalloc_die();
+}
 
 static void set_version(void)
 {
@@ -96,17 +103,18 @@ struct symbols_elf *symbols_elf_open(const char *path, char *message, size_t siz
   int fd = open_regular(path, message, size);
   if (fd < 0)
     return NULL;
-  struct symbols_elf *file = xcalloc(1, sizeof *file);
-  Elf *elf = file ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
-  const char *fault = elf ? unusable(elf) : "out of memory, or not an ELF file";
+  errno = 0;
+  Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+  check_memory();
+  const char *fault = elf ? unusable(elf) : "not an ELF file";
   if (fault) {
     snprintf(message, size, "cannot use '%s': %s", path, fault);
     elf_end(elf);
-    free(file);
     close(fd);
     return NULL;
   }
   struct stat status;
+  struct symbols_elf *file = xcalloc(1, sizeof *file);
   file->elf = elf;
   file->fd = fd;
   file->budget_bytes = fstat(fd, &status) ? 0 : READ_FACTOR * allocated_bytes(&status);
@@ -144,14 +152,16 @@ static Elf_Scn *next_section(struct symbols_elf *file, Elf_Scn *section, GElf_Sh
   do
     section = elf_nextscn(file->elf, section);
   while (section && !gelf_getshdr(section, header));
-  file->no_memory |= errno == ENOMEM;
+  check_memory();
   return section;
 }
 
 static const char *section_name(struct symbols_elf *file, const GElf_Shdr *header)
 {
   size_t strings;
+  errno = 0;
   const char *name = elf_getshdrstrndx(file->elf, &strings) ? NULL : elf_strptr(file->elf, strings, header->sh_name);
+  check_memory();
   return name ? name : "";
 }
 
@@ -164,21 +174,19 @@ static struct symbols_bytes section_bytes(struct symbols_elf *file, Elf_Scn *sec
     file->budget_bytes -= header.sh_size;
     errno = 0;
     data = elf_getdata(section, NULL);
-    file->no_memory |= !data && errno == ENOMEM;
+    check_memory();
   }
   if (!data || !data->d_buf)
     return (struct symbols_bytes){0};
   return (struct symbols_bytes){data->d_buf, data->d_size};
 }
 
-/* Adds a decompressed section with `room` bytes of memory; NULL if memory runs out. */
+/* Adds a decompressed section with `room` bytes of memory. */
 static struct decompressed *keep_decompressed(struct symbols_elf *file, Elf_Scn *section, uint64_t room)
 {
   struct decompressed *kept = xmalloc(sizeof *kept + room);
-  file->no_memory |= !kept;
   *kept = (struct decompressed){.next = file->decompressed, .section = section};
-  file->decompressed = kept;
-  return kept;
+  return file->decompressed = kept;
 }
 
 /* Decompresses a section by zstd; the data follows a header. */
@@ -201,14 +209,14 @@ static struct symbols_bytes decompress(struct symbols_elf *file, Elf_Scn *sectio
     return (struct symbols_bytes){0};
   bool zstd = compression.ch_type == COMPRESSED_ZSTD;
   struct decompressed *kept = keep_decompressed(file, section, zstd ? compression.ch_size : 0);
-  if (kept && zstd) {
+  if (zstd) {
     decompress_zstd(kept, packed, compression.ch_size);
-  } else if (kept && elf_compress(section, 0, 0) == 1) {
+  } else if (elf_compress(section, 0, 0) == 1) {
     Elf_Data *data = elf_getdata(section, NULL);
     if (data && data->d_buf)
       kept->bytes = (struct symbols_bytes){data->d_buf, data->d_size};
   }
-  return kept ? kept->bytes : (struct symbols_bytes){0};
+  return kept->bytes;
 }
 
 /* The bytes of a section, compressed or not. */
@@ -229,9 +237,8 @@ struct symbols_bytes symbols_elf_section(struct symbols_elf *file, const char *n
     bool packed = header.sh_flags & SHF_COMPRESSED;
     struct symbols_bytes bytes = stored_bytes(file, s, packed);
     if (!bytes.size && fault)
-      *fault = file->no_memory ? "cannot be read: not enough memory"
-               : packed        ? "cannot be decompressed: run 'objcopy --decompress-debug-sections' on the file"
-                               : "reaches beyond the end of the file: truncated";
+      *fault = packed ? "cannot be decompressed: run 'objcopy --decompress-debug-sections' on the file"
+                      : "reaches beyond the end of the file: truncated";
     return bytes;
   }
   return (struct symbols_bytes){0};
@@ -261,24 +268,21 @@ struct symbols_bytes symbols_elf_build_id(struct symbols_elf *file)
   return id;
 }
 
-bool symbols_elf_code(struct symbols_elf *file, struct symbols_ranges *code)
+void symbols_elf_code(struct symbols_elf *file, struct symbols_ranges *code)
 {
   size_t count;
   GElf_Phdr segment;
   if (elf_getphdrnum(file->elf, &count))
-    return true;
+    return;
   for (size_t i = 0; i < count && i < SEGMENTS_MAX; i++)
-    if (gelf_getphdr(file->elf, (int)i, &segment) && segment.p_type == PT_LOAD && (segment.p_flags & PF_X) &&
-        !symbols_ranges_add(code, (struct symbols_range){segment.p_vaddr, segment.p_vaddr + segment.p_memsz, 0, 0}))
-      return false;
-  return true;
+    if (gelf_getphdr(file->elf, (int)i, &segment) && segment.p_type == PT_LOAD && (segment.p_flags & PF_X))
+      symbols_ranges_add(code, (struct symbols_range){segment.p_vaddr, segment.p_vaddr + segment.p_memsz, 0, 0});
 }
 
-static bool add_symbol(struct symbols_symbols *out, const struct symbols_symbol *symbol)
+static void add_symbol(struct symbols_symbols *out, const struct symbols_symbol *symbol)
 {
   xarray_reserve(&out->symbols, &out->room, out->count + 1, sizeof *symbol);
   out->symbols[out->count++] = *symbol;
-  return true;
 }
 
 /* Fills in the header of a section, if it is one of code. */
@@ -311,7 +315,7 @@ static bool function_symbol(struct symbols_elf *file, const Elf64_Sym *from, str
   if (room > UINT64_MAX - from->st_value)
     return false;
   *to = (struct symbols_symbol){.low = from->st_value,
-                                .high = from->st_value + (from->st_size < room ? from->st_size : room),
+                                .high = from->st_value + MIN(from->st_size, room),
                                 .limit = from->st_value + room,
                                 .raw = name,
                                 .length = (uint32_t)length,
@@ -320,10 +324,10 @@ static bool function_symbol(struct symbols_elf *file, const Elf64_Sym *from, str
   return true;
 }
 
-long symbols_elf_functions(struct symbols_elf *file, enum symbols_elf_table table, struct symbols_symbols *out)
+size_t symbols_elf_functions(struct symbols_elf *file, enum symbols_elf_table table, struct symbols_symbols *out)
 {
   GElf_Shdr header;
-  long added = 0;
+  size_t before = out->count;
   unsigned wanted = table == SYMBOLS_ELF_FULL ? SHT_SYMTAB : SHT_DYNSYM;
   for (Elf_Scn *s = next_section(file, NULL, &header); s; s = next_section(file, s, &header)) {
     if (header.sh_type != wanted)
@@ -336,15 +340,12 @@ long symbols_elf_functions(struct symbols_elf *file, enum symbols_elf_table tabl
       Elf64_Sym from;
       struct symbols_symbol symbol;
       memcpy(&from, bytes.data + i * sizeof from, sizeof from);
-      if (!function_symbol(file, &from, names, &symbol))
-        continue;
-      if (!add_symbol(out, &symbol))
-        return -1;
-      added++;
+      if (function_symbol(file, &from, names, &symbol))
+        add_symbol(out, &symbol);
     }
     break; /* a sound file has one table of each kind */
   }
-  return file->no_memory ? -1 : added;
+  return out->count - before;
 }
 
 /* A slot of the global offset table, which the dynamic loader fills with a function's address. */
@@ -358,19 +359,15 @@ struct slots {
   size_t count, room;
 };
 
-static int compare_slots(const void *left, const void *right)
-{
-  const struct slot *a = left, *b = right;
-  return (a->address > b->address) - (a->address < b->address);
-}
+ORDER(compare_slots, struct slot, COMPARE(x->address, y->address))
 
-/* Collects the slots of one relocation section that are filled with named symbols.  False without memory. */
-static bool collect_slots(struct symbols_elf *file, Elf_Scn *section, const GElf_Shdr *header, struct slots *out)
+/* Collects the slots of one relocation section that are filled with named symbols. */
+static void collect_slots(struct symbols_elf *file, Elf_Scn *section, const GElf_Shdr *header, struct slots *out)
 {
   GElf_Shdr table_header;
   Elf_Scn *table = elf_getscn(file->elf, header->sh_link);
   if (!table || !gelf_getshdr(table, &table_header) || table_header.sh_type != SHT_DYNSYM)
-    return true;
+    return;
   Elf_Scn *strings = elf_getscn(file->elf, table_header.sh_link);
   struct symbols_bytes relocations = section_bytes(file, section), symbols = section_bytes(file, table);
   struct symbols_bytes names =
@@ -388,7 +385,6 @@ static bool collect_slots(struct symbols_elf *file, Elf_Scn *section, const GElf
     if (name && *name)
       out->slots[out->count++] = (struct slot){relocation.r_offset, name};
   }
-  return true;
 }
 
 /* The name of the slot through which a stub jumps (jmp *displacement(%rip)); NULL if it is not such a stub. */
@@ -400,15 +396,14 @@ static const char *stub_target(struct symbols_bytes code, size_t offset, uint64_
       continue;
     memcpy(&displacement, code.data + i + 2, sizeof displacement);
     struct slot wanted = {.address = address + (i - offset) + JUMP_BYTES + (uint64_t)(int64_t)displacement};
-    const struct slot *slot =
-        slots->count ? bsearch(&wanted, slots->slots, slots->count, sizeof wanted, compare_slots) : NULL;
+    const struct slot *slot = bsearch(&wanted, slots->slots, slots->count, sizeof wanted, compare_slots);
     return slot ? slot->name : NULL;
   }
   return NULL;
 }
 
-/* Adds a symbol for each stub of one section.  False without memory. */
-static bool add_stubs(struct symbols_elf *file, Elf_Scn *section, const GElf_Shdr *header, const struct slots *slots,
+/* Adds a symbol for each stub of one section. */
+static void add_stubs(struct symbols_elf *file, Elf_Scn *section, const GElf_Shdr *header, const struct slots *slots,
                       struct symbols_pool *pool, struct symbols_symbols *out)
 {
   struct symbols_bytes code = section_bytes(file, section);
@@ -420,41 +415,35 @@ static bool add_stubs(struct symbols_elf *file, Elf_Scn *section, const GElf_Shd
     int length = target ? snprintf(name, sizeof name, "%.*s@plt", (int)sizeof name - 8, target) : 0;
     if (length <= 0)
       continue;
-    struct symbols_symbol symbol = {.length = (uint32_t)length,
+    struct symbols_symbol symbol = {.raw = symbols_pool_copy(pool, name, (size_t)length),
+                                    .length = (uint32_t)length,
                                     .low = address,
                                     .high = address + step,
                                     .limit = address + step,
                                     .start = address,
                                     .rank = STUB_RANK};
-    symbol.raw = symbols_pool_copy(pool, name, (size_t)length);
-    if (!symbol.raw || !add_symbol(out, &symbol))
-      return false;
+    add_symbol(out, &symbol);
   }
-  return true;
 }
 
-bool symbols_elf_stubs(struct symbols_elf *file, struct symbols_pool *pool, struct symbols_symbols *out)
+void symbols_elf_stubs(struct symbols_elf *file, struct symbols_pool *pool, struct symbols_symbols *out)
 {
   GElf_Shdr header;
   struct slots slots = {0};
-  bool fine = true;
-  for (Elf_Scn *s = next_section(file, NULL, &header); s && fine; s = next_section(file, s, &header)) {
+  for (Elf_Scn *s = next_section(file, NULL, &header); s; s = next_section(file, s, &header)) {
     const char *name = section_name(file, &header);
     if (header.sh_type == SHT_RELA && (!strcmp(name, ".rela.plt") || !strcmp(name, ".rela.dyn")))
-      fine = collect_slots(file, s, &header, &slots);
+      collect_slots(file, s, &header, &slots);
   }
-  if (slots.count)
-    qsort(slots.slots, slots.count, sizeof *slots.slots, compare_slots);
-  for (Elf_Scn *s = next_section(file, NULL, &header); s && fine && slots.count; s = next_section(file, s, &header))
+  if (!slots.count) {
+    free(slots.slots);
+    return;
+  }
+  qsort(slots.slots, slots.count, sizeof *slots.slots, compare_slots);
+  for (Elf_Scn *s = next_section(file, NULL, &header); s; s = next_section(file, s, &header))
     if (!strncmp(section_name(file, &header), ".plt", 4) && (header.sh_flags & SHF_EXECINSTR))
-      fine = add_stubs(file, s, &header, &slots, pool, out);
+      add_stubs(file, s, &header, &slots, pool, out);
   free(slots.slots);
-  return fine && !file->no_memory;
-}
-
-bool symbols_elf_lacks_memory(const struct symbols_elf *file)
-{
-  return file && file->no_memory;
 }
 
 bool symbols_elf_crc(const struct symbols_elf *file, uint32_t *crc)

@@ -2,7 +2,7 @@
  *
  * Context: BATCH, one thread at a time.  Only symbols_elf.c calls libelf.  The file is read, not mapped: if it is
  * truncated meanwhile, reads are short, and there is no SIGBUS.  The bytes and names that are returned belong to struct
- * symbols_elf.  All input is hostile: a damaged part counts as missing.
+ * symbols_elf.  All input is hostile: a damaged part counts as missing.  Where libelf lacks memory, the process ends.
  */
 #ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_ELF_H
 #define HPCPROF_LITE_SYMBOLS_SYMBOLS_ELF_H
@@ -47,20 +47,16 @@ struct symbols_bytes symbols_elf_section(struct symbols_elf *elf, const char *na
 /* Returns the GNU build id, no bytes if the file has none. */
 struct symbols_bytes symbols_elf_build_id(struct symbols_elf *elf);
 
-/* Adds the address ranges of executable code.  Returns false if there is no memory. */
-bool symbols_elf_code(struct symbols_elf *elf, struct symbols_ranges *code);
+/* Adds the address ranges of executable code. */
+void symbols_elf_code(struct symbols_elf *elf, struct symbols_ranges *code);
 
 enum symbols_elf_table { SYMBOLS_ELF_FULL, SYMBOLS_ELF_DYNAMIC };
 
-/* Adds the functions of .symtab or .dynsym.  Returns their number, negative if there is no memory. */
-long symbols_elf_functions(struct symbols_elf *elf, enum symbols_elf_table table, struct symbols_symbols *out);
+/* Adds the functions of .symtab or .dynsym.  Returns their number. */
+size_t symbols_elf_functions(struct symbols_elf *elf, enum symbols_elf_table table, struct symbols_symbols *out);
 
-/* Adds the stubs through which functions of other modules are called, as NAME@plt; the names are copied to pool.
- * Returns false if there is no memory. */
-bool symbols_elf_stubs(struct symbols_elf *elf, struct symbols_pool *pool, struct symbols_symbols *out);
-
-/* Whether a section was not read because memory ran out; elf may be NULL. */
-bool symbols_elf_lacks_memory(const struct symbols_elf *elf);
+/* Adds the stubs through which functions of other modules are called, as NAME@plt; the names are copied to pool. */
+void symbols_elf_stubs(struct symbols_elf *elf, struct symbols_pool *pool, struct symbols_symbols *out);
 
 /* Computes the CRC-32 of the whole file as .gnu_debuglink uses it.  Returns false if the file is too large or
  * unreadable. */

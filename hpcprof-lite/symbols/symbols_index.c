@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/symbols/symbols_child.h"
 
@@ -22,65 +23,51 @@ struct file_number {
   uint32_t number;
 };
 
-/* Makes room for one more element of an array whose elements are numbered by 32 bits.  False if that fails. */
-static bool reserve(struct symbols_draft *draft, void *array, size_t count, size_t *room, size_t size)
-{
-  if (count >= SYMBOLS_NONE - 1 || !xarray_reserve(array, room, count + 1, size))
-    draft->failed = true;
-  return !draft->failed;
-}
-
 uint32_t symbols_draft_text(struct symbols_draft *draft, const char *text)
 {
-  size_t length = text ? strnlen(text, SYMBOLS_NAME_MAX) : 0, offset = draft->text_size ? draft->text_size : 1;
-  if (!length || length >= SYMBOLS_NAME_MAX || draft->failed)
+  size_t length = text ? strnlen(text, SYMBOLS_NAME_MAX) : 0, offset = MAX(draft->text_size, 1);
+  if (!length || length >= SYMBOLS_NAME_MAX)
     return 0;
-  if (offset + length + 1 >= SYMBOLS_NONE || !xarray_reserve(&draft->text, &draft->text_room, offset + length + 1, 1)) {
-    draft->failed = true;
-    return 0;
-  }
+  if (offset + length + 1 >= SYMBOLS_NONE)
+    xalloc_die();
+  xarray_reserve(&draft->text, &draft->text_room, offset + length + 1, 1);
   draft->text[0] = 0;
   memcpy(draft->text + offset, text, length + 1);
   draft->text_size = offset + length + 1;
   return (uint32_t)offset;
 }
 
-static int compare_paths(const void *left, const void *right)
-{
-  const struct file_number *a = left, *b = right;
-  return strcmp(a->path, b->path);
-}
+ORDER(compare_paths, struct file_number, strcmp(x->path, y->path))
 
 uint32_t symbols_draft_file(struct symbols_draft *draft, const char *first, const char *second, const char *third)
 {
   const char *path = symbols_join(&draft->paths, first, second, third);
-  struct file_number *wanted = path ? xmalloc(sizeof *wanted) : NULL;
-  if (!wanted)
+  if (!path)
     return SYMBOLS_NONE;
+  struct file_number *wanted = xmalloc(sizeof *wanted);
   *wanted = (struct file_number){path, (uint32_t)draft->file_count};
   struct file_number **slot = tsearch(wanted, &draft->file_numbers, compare_paths);
-  if (!slot || *slot != wanted) {
+  if (!slot)
+    xalloc_die();
+  if (*slot != wanted) {
     free(wanted);
-    return slot ? (*slot)->number : SYMBOLS_NONE;
+    return (*slot)->number;
   }
-  if (!reserve(draft, &draft->files, draft->file_count, &draft->file_room, sizeof *draft->files))
-    return SYMBOLS_NONE;
+  xarray_reserve(&draft->files, &draft->file_room, draft->file_count + 1, sizeof *draft->files);
   draft->files[draft->file_count++] = symbols_draft_text(draft, path);
   return wanted->number;
 }
 
 uint32_t symbols_draft_function(struct symbols_draft *draft, struct symbols_function function)
 {
-  if (!reserve(draft, &draft->functions, draft->function_count, &draft->function_room, sizeof *draft->functions))
-    return SYMBOLS_NONE;
+  xarray_reserve(&draft->functions, &draft->function_room, draft->function_count + 1, sizeof function);
   draft->functions[draft->function_count] = function;
   return (uint32_t)draft->function_count++;
 }
 
 uint32_t symbols_draft_scope(struct symbols_draft *draft, struct symbols_scope scope)
 {
-  if (!reserve(draft, &draft->scopes, draft->scope_count, &draft->scope_room, sizeof *draft->scopes))
-    return SYMBOLS_NONE;
+  xarray_reserve(&draft->scopes, &draft->scope_room, draft->scope_count + 1, sizeof scope);
   draft->scopes[draft->scope_count] = scope;
   return (uint32_t)draft->scope_count++;
 }
@@ -92,19 +79,12 @@ void symbols_draft_row(struct symbols_draft *draft, size_t first, struct symbols
     draft->rows[count - 1] = row;
     return;
   }
-  if (reserve(draft, &draft->rows, draft->row_count, &draft->row_room, sizeof *draft->rows))
-    draft->rows[draft->row_count++] = row;
+  xarray_reserve(&draft->rows, &draft->row_room, draft->row_count + 1, sizeof row);
+  draft->rows[draft->row_count++] = row;
 }
 
-static int compare_rows(const void *left, const void *right)
-{
-  const struct symbols_row *a = left, *b = right;
-  if (a->low != b->low)
-    return a->low < b->low ? -1 : 1;
-  if (a->line != b->line)
-    return a->line < b->line ? -1 : 1;
-  return (a->file > b->file) - (a->file < b->file);
-}
+ORDER(compare_rows, struct symbols_row,
+      COMPARE(x->low, y->low) ?: COMPARE(x->line, y->line) ?: COMPARE(x->file, y->file))
 
 void symbols_draft_sequence(struct symbols_draft *draft, size_t first, uint64_t end, bool keep)
 {
@@ -117,31 +97,23 @@ void symbols_draft_sequence(struct symbols_draft *draft, size_t first, uint64_t 
     draft->row_count = first;
     return;
   }
-  if (reserve(draft, &draft->sequences, draft->sequence_count, &draft->sequence_room, sizeof *draft->sequences))
-    draft->sequences[draft->sequence_count++] = (struct symbols_sequence){draft->rows[first].low, end, first, count};
+  xarray_reserve(&draft->sequences, &draft->sequence_room, draft->sequence_count + 1, sizeof *draft->sequences);
+  draft->sequences[draft->sequence_count++] = (struct symbols_sequence){draft->rows[first].low, end, first, count};
 }
 
-static int compare_sequences(const void *left, const void *right)
-{
-  const struct symbols_sequence *a = left, *b = right;
-  if (a->start != b->start)
-    return a->start < b->start ? -1 : 1;
-  return (a->first > b->first) - (a->first < b->first);
-}
+ORDER(compare_sequences, struct symbols_sequence, COMPARE(x->start, y->start) ?: COMPARE(x->first, y->first))
 
 /* Puts all sequences into one ascending list of rows, with rows for the gaps between them.  A sequence that overlaps
- * the next one is cut where that begins.  Returns the number of rows; *out is NULL if memory runs out. */
+ * the next one is cut where that begins.  Returns the number of rows. */
 static size_t flatten_rows(struct symbols_draft *draft, struct symbols_row **out)
 {
   size_t count = 0;
-  *out = xmalloc((draft->row_count + draft->sequence_count + 1) * sizeof **out);
-  if (!*out)
-    return 0;
+  *out = xmalloc((draft->row_count + draft->sequence_count) * sizeof **out);
   if (draft->sequence_count)
     qsort(draft->sequences, draft->sequence_count, sizeof *draft->sequences, compare_sequences);
   for (size_t i = 0; i < draft->sequence_count; i++) {
     const struct symbols_sequence *s = &draft->sequences[i];
-    uint64_t next = i + 1 < draft->sequence_count ? s[1].start : UINT64_MAX, end = s->end < next ? s->end : next;
+    uint64_t next = i + 1 < draft->sequence_count ? s[1].start : UINT64_MAX, end = MIN(s->end, next);
     for (size_t j = s->first; j < s->first + s->count && draft->rows[j].low < end; j++)
       (*out)[count++] = draft->rows[j];
     if (end < next)
@@ -154,8 +126,7 @@ void symbols_draft_write(struct symbols_draft *draft, int out)
 {
   struct symbols_row *rows;
   size_t row_count = flatten_rows(draft, &rows);
-  if (!rows || !symbols_ranges_build(&draft->ranges) || draft->failed)
-    symbols_child_give_up();
+  symbols_ranges_build(&draft->ranges);
   const struct header header = {.magic = MAGIC,
                                 .flags = draft->flags,
                                 .rows = row_count,
@@ -265,20 +236,15 @@ static bool numbers_fit(const struct symbols_index *index)
 struct symbols_index *symbols_index_new(uint8_t *bytes, size_t size)
 {
   struct symbols_index *index = xcalloc(1, sizeof *index);
-  if (!index || size < sizeof index->header) {
-    free(bytes);
-    free(index);
-    return NULL;
-  }
   index->bytes = bytes;
-  memcpy(&index->header, bytes, sizeof index->header);
-  bool fine = index->header.magic == MAGIC && find_arrays(index, size) && numbers_fit(index);
-  index->names = fine ? xcalloc(index->header.functions + 1, sizeof *index->names) : NULL;
-  if (!index->names) {
-    symbols_index_free(index);
-    return NULL;
+  if (size >= sizeof index->header)
+    memcpy(&index->header, bytes, sizeof index->header);
+  if (index->header.magic == MAGIC && find_arrays(index, size) && numbers_fit(index)) {
+    index->names = xcalloc(index->header.functions, sizeof *index->names);
+    return index;
   }
-  return index;
+  symbols_index_free(index);
+  return NULL;
 }
 
 void symbols_index_free(struct symbols_index *index)
@@ -308,15 +274,8 @@ static const char *file_of(const struct symbols_index *index, uint32_t file)
 /* The row that covers the address, the last one if there are several; NULL if there is none. */
 static const struct symbols_row *find_row(const struct symbols_index *index, uint64_t address)
 {
-  size_t low = 0, high = index->header.rows;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (index->rows[middle].low <= address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low ? &index->rows[low - 1] : NULL;
+  size_t above = FIRST_WHERE(i, index->header.rows, index->rows[i].low > address);
+  return above ? &index->rows[above - 1] : NULL;
 }
 
 /* The names of a function.  It is named by its linkage name if that tells more (parameters, scopes), else by its plain
@@ -353,11 +312,14 @@ static void set_declaration(const struct symbols_index *index, const struct symb
   for (uint32_t s = symbols_ranges_find(&index->ranges, scope->low);
        !several && s != SYMBOLS_NONE && &index->scopes[s] != scope; s = index->scopes[s].parent)
     inlined = &index->scopes[s];
-  uint32_t file = inlined && inlined->call_line ? inlined->call_file : row ? row->file : SYMBOLS_NONE;
+  bool by_call = inlined && inlined->call_line;
+  uint32_t file = row ? row->file : SYMBOLS_NONE;
+  if (by_call)
+    file = inlined->call_file;
   if (file == SYMBOLS_NONE)
     return;
   place->decl_file = file_of(index, file);
-  place->decl_line = inlined && inlined->call_line ? inlined->call_line : row->line;
+  place->decl_line = by_call ? inlined->call_line : row->line;
 }
 
 void symbols_index_first(const struct symbols_index *index, uint64_t address, const char **file, uint32_t *line)
@@ -422,16 +384,14 @@ static const struct symbols_row *nearest_line(const struct symbols_index *index,
   return NULL;
 }
 
-bool symbols_index_starts(const struct symbols_index *index, uint64_t **starts, size_t *count, size_t *room)
+void symbols_index_starts(const struct symbols_index *index, uint64_t **starts, size_t *count, size_t *room)
 {
   if (!index)
-    return true;
-  if (!symbols_ranges_starts(&index->ranges, starts, count, room) ||
-      !xarray_reserve(starts, room, *count + index->header.rows, sizeof **starts))
-    return false;
+    return;
+  symbols_ranges_starts(&index->ranges, starts, count, room);
+  xarray_reserve(starts, room, *count + index->header.rows, sizeof **starts);
   for (uint64_t i = 0; i < index->header.rows; i++)
     (*starts)[(*count)++] = index->rows[i].low;
-  return true;
 }
 
 int symbols_index_find(struct symbols_index *index, struct symbols_pool *pool, uint64_t address,
@@ -448,11 +408,16 @@ int symbols_index_find(struct symbols_index *index, struct symbols_pool *pool, u
     chain[length++] = s;
   int count = 0;
   for (uint32_t i = length; i-- > 0 && count < max; count++) {
-    const struct symbols_scope *inner = i ? &index->scopes[chain[i - 1]] : NULL;
-    set_function(index, pool, &index->scopes[chain[i]], &places[count]);
-    places[count].file = !inner ? *file : inner->call_line ? file_of(index, inner->call_file) : NULL;
-    places[count].line = inner ? inner->call_line : *line;
-    places[count].near = !inner && near;
+    struct symbols_place *place = &places[count];
+    set_function(index, pool, &index->scopes[chain[i]], place);
+    if (!i) {
+      place->file = *file;
+      place->line = *line;
+      place->near = near;
+    } else if (index->scopes[chain[i - 1]].call_line) {
+      place->file = file_of(index, index->scopes[chain[i - 1]].call_file);
+      place->line = index->scopes[chain[i - 1]].call_line;
+    }
   }
   return count;
 }

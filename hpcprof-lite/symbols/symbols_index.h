@@ -64,7 +64,6 @@ struct symbols_draft {
   void *file_numbers; /* tsearch() tree of paths */
   struct symbols_pool paths;
   uint32_t flags;
-  bool failed; /* out of memory, or more than 32 bits can number */
 };
 
 /* Adds a copy of text and returns its offset; 0 for NULL, "" and texts that are too long. */
@@ -73,7 +72,7 @@ uint32_t symbols_draft_text(struct symbols_draft *draft, const char *text);
 /* Returns the number of the file first/second/third (see symbols_join()), which is added once. */
 uint32_t symbols_draft_file(struct symbols_draft *draft, const char *first, const char *second, const char *third);
 
-/* Add one and return its number, SYMBOLS_NONE on failure. */
+/* Add one and return its number. */
 uint32_t symbols_draft_function(struct symbols_draft *draft, struct symbols_function function);
 uint32_t symbols_draft_scope(struct symbols_draft *draft, struct symbols_scope scope);
 
@@ -84,13 +83,13 @@ void symbols_draft_row(struct symbols_draft *draft, size_t first, struct symbols
 /* Ends the open sequence at address `end`; its rows are removed unless `keep`. */
 void symbols_draft_sequence(struct symbols_draft *draft, size_t first, uint64_t end, bool keep);
 
-/* In the child: writes the draft by symbols_child_write(), or ends the child if the draft has failed. */
+/* In the child: writes the draft by symbols_child_write(). */
 void symbols_draft_write(struct symbols_draft *draft, int out);
 
 struct symbols_index;
 
-/* Returns an index of the bytes that a draft wrote, for symbols_index_free(); NULL if they are inconsistent or there is
- * no memory.  Takes over bytes, which it frees on failure. */
+/* Returns an index of the bytes that a draft wrote, for symbols_index_free(); NULL if they are inconsistent.  Takes
+ * over bytes, which it frees on failure. */
 struct symbols_index *symbols_index_new(uint8_t *bytes, size_t size);
 void symbols_index_free(struct symbols_index *index); /* NULL is allowed */
 
@@ -101,7 +100,7 @@ uint32_t symbols_index_flags(const struct symbols_index *index);
 void symbols_index_first(const struct symbols_index *index, uint64_t address, const char **file, uint32_t *line);
 
 /* Adds the addresses at which another line or function begins: see symbols_ranges_starts().  index may be NULL. */
-bool symbols_index_starts(const struct symbols_index *index, uint64_t **starts, size_t *count, size_t *room);
+void symbols_index_starts(const struct symbols_index *index, uint64_t **starts, size_t *count, size_t *room);
 
 /* Writes the places of an address, outermost first (see symbols_lookup()), and returns their number.  Readable names
  * are stored in pool.  *file and *line receive the source position of the address, even if no function is known. */

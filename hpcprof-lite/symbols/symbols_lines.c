@@ -107,9 +107,9 @@ bool symbols_lines_file(const struct symbols_lines *lines, uint64_t number, cons
 static bool *chosen_files(const struct symbols_lines *lines, struct symbols_bytes section, Dwarf_Signed count)
 {
   Dwarf_Unsigned offset;
-  bool *chosen = lines->version == 5 && count > 0 ? xmalloc((size_t)count) : NULL;
-  if (!chosen)
+  if (lines->version != 5 || count <= 0)
     return NULL;
+  bool *chosen = xmalloc((size_t)count);
   memset(chosen, true, (size_t)count);
   if (dwarf_srclines_table_offset(lines->context, &offset, NULL) == DW_DLV_OK)
     default_files(section, offset, chosen, (size_t)count);

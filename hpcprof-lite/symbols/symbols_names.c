@@ -186,12 +186,15 @@ static size_t without_parameters(const char *name)
   if (!last || strstr(last, "::"))
     return end;
   unsigned depth = 1;
-  for (open = (size_t)(last - name); open && depth;)
-    depth += name[--open] == ')' ? 1u : name[open] == '(' ? -1u : 0;
+  for (open = (size_t)(last - name); open && depth;) {
+    char c = name[--open];
+    depth += c == ')';
+    depth -= c == '(';
+  }
   static const char call[] = "operator"; /* "operator()" without parameters */
   size_t length = sizeof call - 1;
-  bool operator= open >= length && !memcmp(name + open - length, call, length) && name + open + 1 == last;
-  return operator|| depth ? end : open;
+  bool is_call = open >= length && !memcmp(name + open - length, call, length) && name + open + 1 == last;
+  return is_call || depth ? end : open;
 }
 
 size_t symbols_plain(const char *readable, char *out, size_t size)
@@ -275,8 +278,10 @@ static size_t append_part(char *path, size_t length, const char *part)
 const char *symbols_join(struct symbols_pool *pool, const char *first, const char *second, const char *third)
 {
   const char *parts[] = {first ? first : "", second ? second : "", third ? third : ""};
-  size_t start = parts[2][0] == '/' ? 2 : parts[1][0] == '/' ? 1 : 0, total = 2;
+  size_t start = 2, total = 2;
   char path[SYMBOLS_NAME_MAX];
+  while (start && parts[start][0] != '/')
+    start--;
   for (size_t i = start; i < 3; i++)
     total += strnlen(parts[i], SYMBOLS_NAME_MAX) + 1;
   if (total >= sizeof path)

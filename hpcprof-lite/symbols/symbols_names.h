@@ -18,7 +18,7 @@ struct symbols_pool {
   struct symbols_chunk *chunks;
 };
 
-/* Returns a terminated copy of the first `length` bytes of text, which belongs to the pool; NULL if memory runs out. */
+/* Returns a terminated copy of the first `length` bytes of text, which belongs to the pool. */
 const char *symbols_pool_copy(struct symbols_pool *pool, const char *text, size_t length);
 void symbols_pool_release(struct symbols_pool *pool);
 

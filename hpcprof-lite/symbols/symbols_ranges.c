@@ -1,30 +1,22 @@
 #include "hpcprof-lite/symbols/symbols_ranges.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
 
-bool symbols_ranges_add(struct symbols_ranges *r, struct symbols_range range)
+void symbols_ranges_add(struct symbols_ranges *r, struct symbols_range range)
 {
   if (range.low >= range.high)
-    return true;
+    return;
   xarray_reserve(&r->ranges, &r->room, r->count + 1, sizeof range);
   r->ranges[r->count++] = range;
-  return true;
 }
 
 /* Sorts outer ranges before inner ones: by start, then the longer first, then the less deep first. */
-static int compare_ranges(const void *left, const void *right)
-{
-  const struct symbols_range *a = left, *b = right;
-  if (a->low != b->low)
-    return a->low < b->low ? -1 : 1;
-  if (a->high != b->high)
-    return a->high > b->high ? -1 : 1;
-  if (a->depth != b->depth)
-    return a->depth < b->depth ? -1 : 1;
-  return (a->value > b->value) - (a->value < b->value);
-}
+ORDER(compare_ranges, struct symbols_range,
+      COMPARE(x->low, y->low)
+          ?: COMPARE(y->high, x->high) ?: COMPARE(x->depth, y->depth) ?: COMPARE(x->value, y->value))
 
 /* Begins a segment, unless the last one has the same value. */
 static void emit(struct symbols_ranges *r, uint64_t start, uint32_t value)
@@ -62,8 +54,7 @@ static void sweep(struct symbols_ranges *r, uint32_t *stack)
       const struct symbols_range *top = &r->ranges[stack[depth - 1]];
       if (top->low == range->low && top->high == range->high && top->depth == range->depth)
         continue;
-      if (range->high > top->high)
-        range->high = top->high;
+      range->high = MIN(range->high, top->high);
     }
     stack[depth++] = (uint32_t)i;
     emit(r, range->low, range->value);
@@ -71,44 +62,30 @@ static void sweep(struct symbols_ranges *r, uint32_t *stack)
   close_until(r, stack, depth, UINT64_MAX);
 }
 
-bool symbols_ranges_build(struct symbols_ranges *r)
+void symbols_ranges_build(struct symbols_ranges *r)
 {
-  if (r->count >= SYMBOLS_NONE)
-    r->count = SYMBOLS_NONE - 1;
-  uint32_t *stack = xmalloc((r->count + 1) * sizeof *stack);
-  r->segments = xcalloc(2 * r->count + 1, sizeof *r->segments); /* zero, because padding is written out, too */
-  bool done = stack && r->segments;
-  if (done) {
-    if (r->count)
-      qsort(r->ranges, r->count, sizeof *r->ranges, compare_ranges);
-    sweep(r, stack);
-  }
+  uint32_t *stack = xmalloc(r->count * sizeof *stack);
+  r->segments = xcalloc(2 * r->count, sizeof *r->segments); /* zero, because padding is written out, too */
+  if (r->count)
+    qsort(r->ranges, r->count, sizeof *r->ranges, compare_ranges);
+  sweep(r, stack);
   free(stack);
   free(r->ranges);
   r->ranges = NULL;
   r->count = r->room = 0;
-  return done;
 }
 
 uint32_t symbols_ranges_find(const struct symbols_ranges *r, uint64_t address)
 {
-  size_t low = 0, high = r->segment_count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (r->segments[middle].start <= address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low ? r->segments[low - 1].value : SYMBOLS_NONE;
+  size_t above = FIRST_WHERE(i, r->segment_count, r->segments[i].start > address);
+  return above ? r->segments[above - 1].value : SYMBOLS_NONE;
 }
 
-bool symbols_ranges_starts(const struct symbols_ranges *r, uint64_t **starts, size_t *count, size_t *room)
+void symbols_ranges_starts(const struct symbols_ranges *r, uint64_t **starts, size_t *count, size_t *room)
 {
   xarray_reserve(starts, room, *count + r->segment_count, sizeof **starts);
   for (size_t i = 0; i < r->segment_count; i++)
     (*starts)[(*count)++] = r->segments[i].start;
-  return true;
 }
 
 void symbols_ranges_release(struct symbols_ranges *r)

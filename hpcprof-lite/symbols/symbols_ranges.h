@@ -7,7 +7,6 @@
 #ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_RANGES_H
 #define HPCPROF_LITE_SYMBOLS_SYMBOLS_RANGES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,18 +31,17 @@ struct symbols_ranges {
   size_t segment_count;
 };
 
-/* Adds a range, unless it is empty.  Returns false if there is no memory. */
-bool symbols_ranges_add(struct symbols_ranges *r, struct symbols_range range);
+/* Adds a range, unless it is empty. */
+void symbols_ranges_add(struct symbols_ranges *r, struct symbols_range range);
 
-/* Turns the ranges into segments; of equal ranges of equal depth the one with the smallest value is kept.  Returns
- * false if there is no memory. */
-bool symbols_ranges_build(struct symbols_ranges *r);
+/* Turns the ranges into segments; of equal ranges of equal depth the one with the smallest value is kept. */
+void symbols_ranges_build(struct symbols_ranges *r);
 
 /* Returns the value of the innermost range that contains the address, SYMBOLS_NONE if there is none. */
 uint32_t symbols_ranges_find(const struct symbols_ranges *r, uint64_t address);
 
-/* Adds the starts of all segments to an array that grows (common/array.h).  Returns false if there is no memory. */
-bool symbols_ranges_starts(const struct symbols_ranges *r, uint64_t **starts, size_t *count, size_t *room);
+/* Adds the starts of all segments to an array that grows (common/array.h). */
+void symbols_ranges_starts(const struct symbols_ranges *r, uint64_t **starts, size_t *count, size_t *room);
 
 void symbols_ranges_release(struct symbols_ranges *r);
 

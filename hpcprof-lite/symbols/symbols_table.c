@@ -1,5 +1,6 @@
 #include "hpcprof-lite/symbols/symbols_table.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
@@ -25,35 +26,16 @@ struct split_parts {
 };
 
 /* By address, then the name to be shown first: by rank, fewer leading underscores, shorter, earlier in the file. */
-static int compare_symbols(const void *left, const void *right)
-{
-  const struct symbols_symbol *a = left, *b = right;
-  if (a->low != b->low)
-    return a->low < b->low ? -1 : 1;
-  if (a->rank != b->rank)
-    return a->rank < b->rank ? -1 : 1;
-  size_t a_underscores = strspn(a->raw, "_"), b_underscores = strspn(b->raw, "_");
-  if (a_underscores != b_underscores)
-    return a_underscores < b_underscores ? -1 : 1;
-  if (a->length != b->length)
-    return a->length < b->length ? -1 : 1;
-  return ((uintptr_t)a->raw > (uintptr_t)b->raw) - ((uintptr_t)a->raw < (uintptr_t)b->raw);
-}
+ORDER(compare_symbols, struct symbols_symbol,
+      COMPARE(x->low, y->low)
+          ?: COMPARE(x->rank, y->rank) ?: COMPARE(strspn(x->raw, "_"), strspn(y->raw, "_"))
+          ?: COMPARE(x->length, y->length) ?: COMPARE((uintptr_t)x->raw, (uintptr_t)y->raw))
 
-static int compare_names(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-  int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
-  return order ? order : (a_length > b_length) - (a_length < b_length);
-}
+ORDER(compare_parts, struct split_part,
+      memcmp(x->name, y->name, MIN(x->length, y->length)) ?: COMPARE(x->length, y->length))
 
-static int compare_parts(const void *left, const void *right)
-{
-  const struct split_part *a = left, *b = right;
-  return compare_names(a->name, a->length, b->name, b->length);
-}
-
-/* Collects the parts that were split off, sorted by the names of their functions.  False without memory. */
-static bool collect_parts(const struct symbols_symbols *all, struct split_parts *out)
+/* Collects the parts that were split off, sorted by the names of their functions. */
+static void collect_parts(const struct symbols_symbols *all, struct split_parts *out)
 {
   for (size_t i = 0; i < all->count; i++) {
     const char *name = all->symbols[i].raw, *mark = strstr(name, ".cold");
@@ -64,16 +46,15 @@ static bool collect_parts(const struct symbols_symbols *all, struct split_parts 
   }
   if (out->count)
     qsort(out->parts, out->count, sizeof *out->parts, compare_parts);
-  return true;
 }
 
 /* Gives split-off parts the start of their function, so that both count as one function.  If several file-local
  * functions have the same name, a part cannot be assigned to one of them and remains a function of its own. */
-static bool join_parts(struct symbols_symbols *all)
+static void join_parts(struct symbols_symbols *all)
 {
   struct split_parts parts = {0};
-  bool fine = collect_parts(all, &parts);
-  for (size_t i = 0; fine && parts.count && i < all->count; i++) {
+  collect_parts(all, &parts);
+  for (size_t i = 0; parts.count && i < all->count; i++) {
     const struct symbols_symbol *symbol = &all->symbols[i];
     struct split_part wanted = {.name = symbol->raw, .length = symbol->length};
     struct split_part *part = bsearch(&wanted, parts.parts, parts.count, sizeof wanted, compare_parts);
@@ -82,14 +63,13 @@ static bool join_parts(struct symbols_symbols *all)
       part->matches++;
     }
   }
-  for (size_t i = 0; fine && i < parts.count; i++) {
+  for (size_t i = 0; i < parts.count; i++) {
     const struct split_part *part = &parts.parts[i];
     bool unique = (!i || compare_parts(part - 1, part)) && (i + 1 == parts.count || compare_parts(part, part + 1));
     if (part->matches == 1 && unique)
       all->symbols[part->symbol].start = part->start;
   }
   free(parts.parts);
-  return fine;
 }
 
 /* Keeps the first symbol of each address, with the largest size of all. */
@@ -108,10 +88,10 @@ static void drop_aliases(struct symbols_symbols *all)
 
 /* Adds the range of each symbol.  A symbol of unknown size ends at the next one; inside a function of known size it is
  * a label and has no range. */
-static bool add_ranges(struct symbols_table *table, const struct symbols_symbols *all)
+static void add_ranges(struct symbols_table *table, const struct symbols_symbols *all)
 {
   uint64_t covered = 0;
-  for (size_t i = 0; i < all->count && i < SYMBOLS_NONE; i++) {
+  for (size_t i = 0; i < all->count; i++) {
     const struct symbols_symbol *s = &all->symbols[i];
     uint64_t high = s->high;
     if (high == s->low) {
@@ -121,27 +101,19 @@ static bool add_ranges(struct symbols_table *table, const struct symbols_symbols
     } else if (high > covered) {
       covered = high;
     }
-    if (!symbols_ranges_add(&table->ranges, (struct symbols_range){s->low, high, (uint32_t)i, 0}))
-      return false;
+    symbols_ranges_add(&table->ranges, (struct symbols_range){s->low, high, (uint32_t)i, 0});
   }
-  return symbols_ranges_build(&table->ranges);
+  symbols_ranges_build(&table->ranges);
 }
 
 struct symbols_table *symbols_table_new(struct symbols_symbols *all)
 {
   struct symbols_table *table = xcalloc(1, sizeof *table);
-  bool fine = table && join_parts(all);
-  if (fine) {
-    if (all->count)
-      qsort(all->symbols, all->count, sizeof *all->symbols, compare_symbols);
-    drop_aliases(all);
-    fine = add_ranges(table, all);
-  }
-  if (!fine) {
-    free(all->symbols);
-    symbols_table_free(table);
-    return NULL;
-  }
+  join_parts(all);
+  if (all->count)
+    qsort(all->symbols, all->count, sizeof *all->symbols, compare_symbols);
+  drop_aliases(all);
+  add_ranges(table, all);
   table->symbols = all->symbols;
   return table;
 }
@@ -158,9 +130,10 @@ const struct symbols_symbol *symbols_table_find(struct symbols_table *table, str
   return symbol;
 }
 
-bool symbols_table_starts(const struct symbols_table *table, uint64_t **starts, size_t *count, size_t *room)
+void symbols_table_starts(const struct symbols_table *table, uint64_t **starts, size_t *count, size_t *room)
 {
-  return !table || symbols_ranges_starts(&table->ranges, starts, count, room);
+  if (table)
+    symbols_ranges_starts(&table->ranges, starts, count, room);
 }
 
 void symbols_table_free(struct symbols_table *table)

@@ -10,8 +10,7 @@
 
 struct symbols_table;
 
-/* Returns a table for symbols_table_free(), NULL if there is no memory.  Takes over symbols->symbols, which it frees on
- * failure. */
+/* Returns a table for symbols_table_free().  Takes over symbols->symbols. */
 struct symbols_table *symbols_table_new(struct symbols_symbols *symbols);
 
 /* Returns the function that contains the address, with its readable name, which is stored in pool; NULL if there is
@@ -20,7 +19,7 @@ const struct symbols_symbol *symbols_table_find(struct symbols_table *table, str
                                                 uint64_t address);
 
 /* Adds the addresses at which another function begins: see symbols_ranges_starts().  table may be NULL. */
-bool symbols_table_starts(const struct symbols_table *table, uint64_t **starts, size_t *count, size_t *room);
+void symbols_table_starts(const struct symbols_table *table, uint64_t **starts, size_t *count, size_t *room);
 
 void symbols_table_free(struct symbols_table *table); /* NULL is allowed */
 

@@ -21,18 +21,13 @@ struct code {
 
 struct code *code_open(const struct profile *profile, const struct names *names)
 {
-  struct code *code = xcalloc(1, sizeof *code);
-  *code = (struct code){profile, names, xcalloc((size_t)names->modules_count + 1, sizeof *code->files)};
-  if (code->files)
-    return code;
-  free(code);
-  return NULL;
+  struct code *code = xmalloc(sizeof *code);
+  *code = (struct code){profile, names, xcalloc(names->modules_count, sizeof *code->files)};
+  return code;
 }
 
 void code_close(struct code *code)
 {
-  if (!code)
-    return;
   for (uint32_t i = 0; i < code->names->modules_count; i++) {
     callees_free(code->files[i].callees);
     bounds_free(code->files[i].bounds);

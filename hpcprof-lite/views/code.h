@@ -13,9 +13,9 @@
 
 struct code;
 
-/* Returns the code of the profile's modules, whose symbols are those of `names`; NULL if memory runs out. */
+/* Returns the code of the profile's modules, whose symbols are those of `names`. */
 struct code *code_open(const struct profile *profile, const struct names *names);
-void code_close(struct code *code); /* NULL is allowed */
+void code_close(struct code *code);
 
 /* Return the functions of a module, and where functions without symbols begin; NULL if they cannot be read. */
 const struct callees *code_callees(struct code *code, uint32_t module);

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/views/construct_names.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <inttypes.h>
@@ -32,29 +33,27 @@ static const char *caller_name(const struct names *names, const struct tree *tre
   return best ? tree->rows[best].name : NULL;
 }
 
-/* Sets the name and place of a construct: the innermost function at its address, by the name that the user wrote.
- * Returns 0 or ERR_NOMEM. */
-static int name_directive(const struct profile *profile, struct names *names, const struct tree *tree, uint32_t number)
+/* Sets the name and place of a construct: the innermost function at its address, by the name that the user wrote. */
+static void name_directive(const struct profile *profile, struct names *names, const struct tree *tree, uint32_t number)
 {
   struct names_directive *row = &names->directives[number];
   *row = (struct names_directive){.name = profile->workspan.directives[number].name, .file = "", .first = number};
   uint32_t address = names->directive_at[number];
   if (address == MODEL_NONE)
-    return 0;
+    return;
   const struct names_step *step = names_innermost(names, address);
   row->file = step->line ? step->file : "";
   row->line = step->line;
   if (*row->name)
-    return 0;
+    return;
   const struct names_function *function = &names->functions[step->function];
-  bool outlined = function->outline != OUTLINE_NONE;
-  const char *caller = outlined && function->origin == MODEL_NONE ? caller_name(names, tree, address) : NULL;
-  row->name = function->origin != MODEL_NONE ? names->functions[function->origin].name
-              : caller                       ? caller
-                                             : function->name;
+  row->name = function->name;
   if (!*row->file || !row->line)
     row->name = names_own(names, names_spot(names, address));
-  return row->name ? 0 : ERR_NOMEM;
+  else if (function->origin != MODEL_NONE)
+    row->name = names->functions[function->origin].name;
+  else if (function->outline != OUTLINE_NONE)
+    row->name = caller_name(names, tree, address) ?: function->name;
 }
 
 /* Whether the addresses of two constructs are copies of the same code: all functions and lines are the same, from the
@@ -85,11 +84,8 @@ static int by_place(const void *a, const void *b, void *argument)
   uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
   const struct names_directive *x = &key->names->directives[i], *y = &key->names->directives[j];
   const struct profile_directive *directives = key->profile->workspan.directives;
-  int order = (directives[i].kind > directives[j].kind) - (directives[i].kind < directives[j].kind);
-  order = order ? order : strcmp(x->file, y->file);
-  order = order ? order : (x->line > y->line) - (x->line < y->line);
-  order = order ? order : strcmp(x->name, y->name);
-  return order ? order : (i > j) - (i < j);
+  return COMPARE(directives[i].kind, directives[j].kind) ?: strcmp(x->file, y->file) ?: COMPARE(x->line, y->line)
+             ?: strcmp(x->name, y->name) ?: COMPARE(i, j);
 }
 
 static bool same_place(const struct profile *profile, const struct names *names, uint32_t i, uint32_t j)
@@ -101,22 +97,19 @@ static bool same_place(const struct profile *profile, const struct names *names,
 }
 
 /* "f < a.c:7 < b.c:9": the name of a construct, and up to `depth` calls that were inlined around it. */
-static int add_calls(struct names *names, uint32_t number, uint32_t depth)
+static void add_calls(struct names *names, uint32_t number, uint32_t depth)
 {
   struct names_directive *row = &names->directives[number];
   const struct names_address *address = &names->addresses[names->directive_at[number]];
   for (uint32_t i = 1; i <= depth && i < address->count; i++) {
     const struct names_step *step = &names->steps[address->first + address->count - 1 - i];
-    char *text;
-    text = xasprintf("%s < %s:%" PRIu32, row->name, names_base(step->file), step->line);
-    row->name = names_own(names, text);
+    row->name = names_own(names, xasprintf("%s < %s:%" PRIu32, row->name, names_base(step->file), step->line));
   }
-  return 0;
 }
 
 /* Constructs of one place and name: finds the copies that a compiler has made of a call (by unrolling a loop, for
  * example), and tells the others apart by the calls that were inlined around them. */
-static int settle_place(struct names *names, const uint32_t *numbers, uint32_t count)
+static void settle_place(struct names *names, const uint32_t *numbers, uint32_t count)
 {
   enum { DEPTH_MAX = 64 };
   uint32_t depth = 0, kept = 0;
@@ -135,29 +128,25 @@ static int settle_place(struct names *names, const uint32_t *numbers, uint32_t c
     kept += j == i;
   }
   for (uint32_t i = 0; i < count && kept > 1; i++)
-    if (add_calls(names, numbers[i], depth))
-      return ERR_NOMEM;
-  return 0;
+    add_calls(names, numbers[i], depth);
 }
 
 int construct_names(const struct profile *profile, const struct tree *tree, struct names *names)
 {
   uint32_t count = profile->workspan.directives_count;
-  uint32_t *order = xcalloc((size_t)count + 1, sizeof *order);
+  uint32_t *order = xcalloc(count, sizeof *order);
   names->directives = xcalloc((size_t)count + 1, sizeof *names->directives);
-  int status = order && names->directives ? 0 : ERR_NOMEM;
-  for (uint32_t i = 0; i < count && !status; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     order[i] = i;
-    status = name_directive(profile, names, tree, i);
+    name_directive(profile, names, tree, i);
   }
-  if (!status && count)
-    qsort_r(order, count, sizeof *order, by_place, &(struct place_order){profile, names});
-  for (uint32_t i = 0, end; i < count && !status; i = end) {
+  qsort_r(order, count, sizeof *order, by_place, &(struct place_order){profile, names});
+  for (uint32_t i = 0, end; i < count; i = end) {
     for (end = i + 1; end < count && same_place(profile, names, order[i], order[end]);)
       end++;
     if (end > i + 1)
-      status = settle_place(names, order + i, end - i);
+      settle_place(names, order + i, end - i);
   }
   free(order);
-  return status;
+  return 0;
 }

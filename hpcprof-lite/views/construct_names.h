@@ -11,7 +11,7 @@
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/model/tree.h"
 
-/* Fills in names->directives.  tree: top-down.  Returns 0 or ERR_NOMEM. */
+/* Fills in names->directives.  tree: top-down. */
 int construct_names(const struct profile *profile, const struct tree *tree, struct names *names);
 
 #endif

@@ -8,7 +8,7 @@
 #include "hpcprof-lite/model/construct_tree.h"
 #include "hpcprof-lite/model/table.h"
 
-/* Sorts siblings by their keys, of which there is one for each entry.  Returns 0 or ERR_NOMEM. */
+/* Sorts siblings by their keys, of which there is one for each entry. */
 int construct_order(struct construct_tree *tree, const struct table_keys *keys);
 
 struct construct_limits {
@@ -19,7 +19,7 @@ struct construct_limits {
 };
 
 /* Sets *shown to a new array, (*shown)[entry], which the caller frees, and *left_out to the number of hidden entries.
- * An entry is shown only if its parent is.  Returns 0 or ERR_NOMEM. */
+ * An entry is shown only if its parent is. */
 int construct_order_limit(const struct construct_tree *tree, const struct construct_limits *limits, bool **shown,
                           uint32_t *left_out);
 

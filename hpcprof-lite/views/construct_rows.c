@@ -1,5 +1,6 @@
 #include "hpcprof-lite/views/construct_rows.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <inttypes.h>
@@ -35,7 +36,7 @@ static void copy_counts(struct construct_figures *figures, struct construct_coun
 /* ---- copies joined ---- */
 
 /* Numbers the threads of all processes that have times of constructs; first_of[process] receives the first one. */
-static int number_threads(struct build *build, uint32_t *first_of)
+static void number_threads(struct build *build, uint32_t *first_of)
 {
   const struct profile *profile = build->profile;
   struct construct_tree *result = build->result;
@@ -57,49 +58,43 @@ static int number_threads(struct build *build, uint32_t *first_of)
   result->several = processes > 1;
   for (uint32_t i = 0; i < result->threads_count && !result->several; i++)
     result->threads[i].number = profile->processes[result->threads[i].process].threads[result->threads[i].thread].index;
-  return 0;
 }
 
 /* Joins the nodes of copies; map[] receives the joined node of each. */
-static int join_nodes(struct build *build, uint32_t *map)
+static void join_nodes(struct build *build, uint32_t *map)
 {
   const struct construct_times *times = &build->profile->constructs;
   struct index index = {0};
-  int status = 0;
-  for (uint32_t i = 0; i < times->nodes_count && !status; i++) {
+  for (uint32_t i = 0; i < times->nodes_count; i++) {
     struct construct_node node = times->nodes[i];
     node.parent = i ? map[node.parent] : MODEL_NONE;
     node.directive = build->names->directives[node.directive].first;
     map[i] = construct_times_add(&build->joined, &index, &node);
-    status = map[i] == MODEL_NONE ? ERR_NOMEM : 0;
-    if (!status && build->joined.nodes[map[i]].context == MODEL_NONE)
+    if (build->joined.nodes[map[i]].context == MODEL_NONE)
       build->joined.nodes[map[i]].context = node.context;
   }
   index_release(&index);
-  return status;
 }
 
 /* Copies the counts of all rows; the sums' are before them. */
-static int copy_all_counts(struct build *build)
+static void copy_all_counts(struct build *build)
 {
   size_t rows = build->joined.rows_count, sums = build->joined.nodes_count;
-  struct construct_counts *counts = xcalloc(sums + rows, sizeof *counts);
-  build->result->counts = counts;
-  for (size_t i = 0; i < rows && counts; i++)
+  struct construct_counts *counts = build->result->counts = xcalloc(sums + rows, sizeof *counts);
+  for (size_t i = 0; i < rows; i++)
     copy_counts(&build->joined.rows[i].figures, counts, sums + i);
-  return counts ? 0 : ERR_NOMEM;
 }
 
-static int join_rows(struct build *build, const uint32_t *map, const uint32_t *first_of)
+static void join_rows(struct build *build, const uint32_t *map, const uint32_t *first_of)
 {
   const struct profile *profile = build->profile;
   struct construct_times *joined = &build->joined;
   size_t rows = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++)
     rows += profile->processes[i].constructs.rows_count;
-  joined->rows = rows < UINT32_MAX ? xmalloc((rows + 1) * sizeof *joined->rows) : NULL;
-  if (!joined->rows)
-    return ERR_NOMEM;
+  if (rows >= UINT32_MAX)
+    xalloc_die();
+  joined->rows = xmalloc((rows + 1) * sizeof *joined->rows);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct construct_times *own = &profile->processes[i].constructs;
     for (uint32_t j = 0; j < own->rows_count; j++) {
@@ -109,24 +104,20 @@ static int join_rows(struct build *build, const uint32_t *map, const uint32_t *f
       joined->rows[joined->rows_count++] = row;
     }
   }
-  if (profile->constructs.counters.count && copy_all_counts(build))
-    return ERR_NOMEM;
+  if (profile->constructs.counters.count)
+    copy_all_counts(build);
   construct_times_join_rows(joined);
-  return 0;
 }
 
-static int join(struct build *build)
+static void join(struct build *build)
 {
-  uint32_t *first_of = xcalloc((size_t)build->profile->processes_count + 1, sizeof *first_of);
-  uint32_t *map = xcalloc((size_t)build->profile->constructs.nodes_count + 1, sizeof *map);
+  uint32_t *first_of = xcalloc(build->profile->processes_count, sizeof *first_of);
+  uint32_t *map = xcalloc(build->profile->constructs.nodes_count, sizeof *map);
   build->result->entry_of = map; /* of joined nodes at first */
-  int status = first_of && map ? number_threads(build, first_of) : ERR_NOMEM;
-  if (!status)
-    status = join_nodes(build, map);
-  if (!status)
-    status = join_rows(build, map, first_of);
+  number_threads(build, first_of);
+  join_nodes(build, map);
+  join_rows(build, map, first_of);
   free(first_of);
-  return status;
 }
 
 /* ---- order ---- */
@@ -138,25 +129,19 @@ static int by_parent(const void *a, const void *b, void *argument)
   uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
   const struct construct_node *x = &build->joined.nodes[i], *y = &build->joined.nodes[j];
   uint64_t s = construct_exec(&build->sums[i]), t = construct_exec(&build->sums[j]);
-  if (x->parent != y->parent) /* of the root: the largest number */
-    return x->parent < y->parent ? -1 : 1;
-  if (s != t)
-    return s < t ? 1 : -1;
-  if (x->kind != y->kind)
-    return x->kind < y->kind ? -1 : 1;
-  if (x->directive != y->directive)
-    return x->directive < y->directive ? -1 : 1;
-  return (x->in_wait > y->in_wait) - (x->in_wait < y->in_wait);
+  return COMPARE(x->parent, y->parent) /* of the root: the largest number */
+             ?: COMPARE(t, s) ?: COMPARE(x->kind, y->kind) ?: COMPARE(x->directive, y->directive)
+             ?: COMPARE(x->in_wait, y->in_wait);
 }
 
-static int set_order(struct build *build)
+static void set_order(struct build *build)
 {
   uint32_t count = build->joined.nodes_count;
-  build->sums = xcalloc((size_t)count + 1, sizeof *build->sums);
-  build->order = xcalloc((size_t)count + 1, sizeof *build->order);
-  build->first_child = xcalloc((size_t)count + 1, sizeof *build->first_child);
-  build->first_row = xcalloc((size_t)count + 1, sizeof *build->first_row);
-  build->used = xcalloc((size_t)count + 1, sizeof *build->used);
+  build->sums = xcalloc(count, sizeof *build->sums);
+  build->order = xcalloc(count, sizeof *build->order);
+  build->first_child = xmalloc(count * sizeof *build->first_child);
+  build->first_row = xcalloc(count, sizeof *build->first_row);
+  build->used = xcalloc(count, sizeof *build->used);
   for (uint32_t i = 0; i < count && build->result->counts; i++)
     build->sums[i].counts = &build->result->counts[i];
   for (uint32_t i = build->joined.rows_count; i-- > 0;) {
@@ -169,11 +154,10 @@ static int set_order(struct build *build)
   for (uint32_t i = 0; i < count; i++)
     build->order[i] = i;
   qsort_r(build->order, count, sizeof *build->order, by_parent, build);
-  memset(build->first_child, 0xff, ((size_t)count + 1) * sizeof *build->first_child);
+  memset(build->first_child, 0xff, count * sizeof *build->first_child);
   for (uint32_t i = count; i-- > 0;)
     if (build->order[i])
       build->first_child[build->joined.nodes[build->order[i]].parent] = i;
-  return 0;
 }
 
 /* ---- entries ---- */
@@ -226,7 +210,7 @@ static uint32_t context_id(const struct build *build, uint32_t context)
 }
 
 /* Adds the entry of a joined node. */
-static int add_entry(struct build *build, uint32_t number, uint32_t parent)
+static void add_entry(struct build *build, uint32_t number, uint32_t parent)
 {
   struct construct_tree *result = build->result;
   const struct construct_node *node = &build->joined.nodes[number];
@@ -248,30 +232,28 @@ static int add_entry(struct build *build, uint32_t number, uint32_t parent)
     entry->lines_count++;
   entry->note = note_of(build->names, build->result->unseen, entry);
   result->count++;
-  return entry->note ? 0 : ERR_NOMEM;
 }
 
 /* Adds all entries, depth-first.  The rows become their lines. */
-static int add_entries(struct build *build)
+static void add_entries(struct build *build)
 {
   struct construct_tree *result = build->result;
   uint32_t count = build->joined.nodes_count, depth = 0;
   result->lines = build->joined.rows;
   build->joined.rows = NULL;
-  result->entries = xcalloc((size_t)count + 1, sizeof *result->entries);
-  uint32_t *next = xcalloc((size_t)count + 1, sizeof *next); /* [depth] position in `order` */
-  uint32_t *open = xcalloc((size_t)count + 1, sizeof *open); /* [depth] entry */
-  uint32_t *made = xcalloc((size_t)count + 1, sizeof *made); /* [joined node] entry; 0: it has none */
-  int status = result->entries && next && open && made ? add_entry(build, 0, 0) : ERR_NOMEM;
-  if (!status)
-    next[0] = build->first_child[0];
-  for (uint32_t node = 0; !status;) {
+  result->entries = xcalloc(count, sizeof *result->entries);
+  uint32_t *next = xcalloc(count, sizeof *next); /* [depth] position in `order` */
+  uint32_t *open = xcalloc(count, sizeof *open); /* [depth] entry */
+  uint32_t *made = xcalloc(count, sizeof *made); /* [joined node] entry; 0: it has none */
+  add_entry(build, 0, 0);
+  next[0] = build->first_child[0];
+  for (uint32_t node = 0;;) {
     uint32_t at = next[depth], child = at < count ? build->order[at] : 0;
     if (child && build->joined.nodes[child].parent == node) {
       next[depth]++;
       if (!build->used[child])
         continue;
-      status = add_entry(build, child, open[depth]);
+      add_entry(build, child, open[depth]);
       made[child] = open[++depth] = result->count - 1;
       next[depth] = build->first_child[child];
       node = child;
@@ -282,41 +264,38 @@ static int add_entries(struct build *build)
       break;
     node = build->joined.nodes[node].parent;
   }
-  for (uint32_t i = 0; i < build->profile->constructs.nodes_count && !status; i++)
+  for (uint32_t i = 0; i < build->profile->constructs.nodes_count; i++)
     result->entry_of[i] = made[result->entry_of[i]];
   free(next);
   free(open);
   free(made);
-  return status;
 }
 
 /* Numbers the constructs: equal ones get one number wherever they stand. */
-static int number_regions(struct construct_tree *result)
+static void number_regions(struct construct_tree *result)
 {
   struct index index = {0};
   uint32_t regions = 0;
-  bool fine = true;
-  for (uint32_t i = 1; i < result->count && fine; i++) {
+  for (uint32_t i = 1; i < result->count; i++) {
     struct construct_entry *entry = &result->entries[i];
     uint64_t key = (uint64_t)entry->kind << 32 | entry->directive;
     entry->region = index_find(&index, key);
     if (entry->region)
       continue;
     entry->region = ++regions;
-    fine = index_add(&index, key, regions);
+    index_add(&index, key, regions);
   }
   index_release(&index);
-  return fine ? 0 : ERR_NOMEM;
 }
 
 /* Sets what could be gained: losses divided by the threads of the outermost region around a construct. */
-static int set_gains(const struct profile *profile, struct construct_tree *result)
+static void set_gains(const struct profile *profile, struct construct_tree *result)
 {
-  uint8_t *seen = xcalloc((size_t)result->threads_count + 1, 1);
-  uint32_t *team = xcalloc((size_t)profile->processes_count + 1, sizeof *team);
+  uint8_t *seen = xmalloc(result->threads_count);
+  uint32_t *team = xcalloc(profile->processes_count, sizeof *team);
   uint32_t region = 0;
   uint64_t threads = 0;
-  for (uint32_t i = 1; i < result->count && seen && team; i++) {
+  for (uint32_t i = 1; i < result->count; i++) {
     struct construct_entry *entry = &result->entries[i];
     if (construct_is_region(entry->kind) && (!region || i >= result->entries[region].end)) {
       region = i;
@@ -330,10 +309,8 @@ static int set_gains(const struct profile *profile, struct construct_tree *resul
     entry->threads = inside ? (uint32_t)threads : entry->lines_count;
     entry->gain_ns = entry->threads ? construct_losses_sum(&losses) / entry->threads : 0;
   }
-  int status = seen && team ? 0 : ERR_NOMEM;
   free(seen);
   free(team);
-  return status;
 }
 
 int construct_rows(const struct profile *profile, struct names *names, const struct tree *contexts,
@@ -344,31 +321,23 @@ int construct_rows(const struct profile *profile, struct names *names, const str
   *result = (struct construct_tree){0};
   if (!profile->constructs.nodes_count)
     return 0;
-  int status = join(&build);
-  if (!status)
-    status = set_order(&build);
-  if (!status)
-    status = add_entries(&build);
-  if (!status)
-    status = number_regions(result);
-  if (!status)
-    status = set_gains(profile, result);
+  join(&build);
+  set_order(&build);
+  add_entries(&build);
+  number_regions(result);
+  set_gains(profile, result);
   construct_times_release(&build.joined);
   free(build.sums);
   free(build.order);
   free(build.first_child);
   free(build.first_row);
   free(build.used);
-  return status;
+  return 0;
 }
 
 /* ---- the list ---- */
 
-static int by_thread(const void *a, const void *b)
-{
-  const struct construct_row *x = a, *y = b;
-  return (x->thread > y->thread) - (x->thread < y->thread);
-}
+ORDER(by_thread, struct construct_row, COMPARE(x->thread, y->thread))
 
 /* Adds up the lines of one thread. */
 static void join_lines(struct construct_entry *entry)
@@ -386,28 +355,19 @@ static void join_lines(struct construct_entry *entry)
 }
 
 /* Entries of one construct, the first one with the longest time. */
-static int by_region(const void *a, const void *b)
+static int longest_first(const struct construct_entry *x, const struct construct_entry *y)
 {
-  const struct construct_entry *x = a, *y = b;
   uint64_t s = construct_exec(&x->sum), t = construct_exec(&y->sum);
-  if (x->region != y->region)
-    return x->region < y->region ? -1 : 1;
-  if (s != t)
-    return s < t ? 1 : -1;
-  return (x->id > y->id) - (x->id < y->id);
+  return COMPARE(t, s);
 }
 
+/* Entries of one construct, the first one with the longest time. */
+ORDER(by_region, struct construct_entry, COMPARE(x->region, y->region) ?: longest_first(x, y) ?: COMPARE(x->id, y->id))
+
 /* The program, then the longest time first. */
-static int by_time(const void *a, const void *b)
-{
-  const struct construct_entry *x = a, *y = b;
-  uint64_t s = construct_exec(&x->sum), t = construct_exec(&y->sum);
-  if (!x->region || !y->region)
-    return (x->region > 0) - (y->region > 0);
-  if (s != t)
-    return s < t ? 1 : -1;
-  return (x->region > y->region) - (x->region < y->region);
-}
+ORDER(by_time, struct construct_entry,
+      !x->region || !y->region ? COMPARE(x->region, y->region)
+                               : longest_first(x, y) ?: COMPARE(x->region, y->region))
 
 /* Moves the entries of a list together, and their lines into result->lines. */
 static void join_entries(struct construct_tree *result)
@@ -444,12 +404,10 @@ int construct_rows_flat(const struct construct_tree *tree, struct names *names, 
   for (uint32_t i = 0; i < tree->count; i++)
     lines += tree->entries[i].lines_count;
   result->entries = xcalloc(tree->count, sizeof *result->entries);
-  result->lines = xcalloc((size_t)lines + 1, sizeof *result->lines);
-  result->threads = xcalloc((size_t)tree->threads_count + 1, sizeof *result->threads);
+  result->lines = xcalloc(lines, sizeof *result->lines);
+  result->threads = xcalloc(tree->threads_count, sizeof *result->threads);
   if (tree->counts)
     result->counts = xcalloc((size_t)tree->count + lines, sizeof *result->counts);
-  if (!result->entries || !result->lines || !result->threads || (tree->counts && !result->counts))
-    return ERR_NOMEM;
   result->count = tree->count;
   result->threads_count = tree->threads_count;
   memcpy(result->entries, tree->entries, tree->count * sizeof *result->entries);
@@ -465,8 +423,6 @@ int construct_rows_flat(const struct construct_tree *tree, struct names *names, 
     entry->id = entry->region;
     entry->end = i ? i + 1 : result->count;
     entry->note = note_of(names, result->unseen, entry);
-    if (!entry->note)
-      return ERR_NOMEM;
   }
   return 0;
 }

@@ -18,7 +18,7 @@ static bool is_meant(const struct names_function *function, const char *readable
 }
 
 /* Returns the function that contains a construct: of several, the last one that is declared before the construct.  It
- * is added if no address is in it.  Returns MODEL_NONE if memory runs out. */
+ * is added if no address is in it. */
 static uint32_t find_origin(struct names *names, const struct names_function *outlined, const char *readable)
 {
   char plain[SYMBOLS_NAME_MAX];
@@ -40,10 +40,10 @@ static uint32_t find_origin(struct names *names, const struct names_function *ou
     return best;
   const char *name = names_own(names, xstrdup(readable));
   struct names_function added = {.module = outlined->module, .name = name, .raw = name, .file = ""};
-  return name ? names_function(names, &added) : MODEL_NONE;
+  return names_function(names, &added);
 }
 
-static int set_origins(struct names *names)
+static void set_origins(struct names *names)
 {
   uint32_t count = names->functions_count;
   for (uint32_t i = 0; i < count; i++) {
@@ -51,12 +51,9 @@ static int set_origins(struct names *names)
     struct names_function outlined = names->functions[i];
     if (outlined.unknown || symbols_outlined(outlined.raw, readable, sizeof readable) == SYMBOLS_ORDINARY || !*readable)
       continue;
-    uint32_t origin = find_origin(names, &outlined, readable);
-    if (origin == MODEL_NONE)
-      return ERR_NOMEM;
+    uint32_t origin = find_origin(names, &outlined, readable); /* may move the functions */
     names->functions[i].origin = origin;
   }
-  return 0;
 }
 
 /* The outlined function of a context that the runtime has called for a construct, and the address of the call by which
@@ -85,7 +82,7 @@ static bool contains(const struct names *names, uint32_t function, const struct 
 }
 
 /* Moves the steps of an address to the end of all, with one more. */
-static int add_step(struct names *names, struct names_address *address, uint32_t function)
+static void add_step(struct names *names, struct names_address *address, uint32_t function)
 {
   size_t needed = (size_t)names->steps_count + address->count + 1;
   xarray_reserve(&names->steps, &names->steps_room, needed, sizeof *names->steps);
@@ -94,13 +91,12 @@ static int add_step(struct names *names, struct names_address *address, uint32_t
   to[address->count] = (struct names_step){.function = function, .inlined = true};
   address->first = names->steps_count;
   names->steps_count += ++address->count;
-  return 0;
 }
 
 /* Gives a call the place of the construct.  Inlined functions that do not contain the construct are removed; the one
  * that does is added if the debug data have lost it.  Unless the call is known to be that of the outlined function
  * (`passed`), it must then have its line: a compiler that makes one of equal outlined functions names it after one. */
-static int set_place(struct names *names, uint32_t call, const struct names_function *outlined, bool passed)
+static void set_place(struct names *names, uint32_t call, const struct names_function *outlined, bool passed)
 {
   struct names_address *address = &names->addresses[call];
   uint32_t last = outlined->origin == MODEL_NONE ? address->count : 0;
@@ -108,16 +104,15 @@ static int set_place(struct names *names, uint32_t call, const struct names_func
     last = contains(names, names->steps[address->first + i].function, outlined) ? i + 1 : 0;
   const struct names_step *now = names_innermost(names, call);
   if (!last && !passed && now->line && !now->near && (now->line != outlined->line || now->file != outlined->file))
-    return 0;
+    return;
   if (last)
     address->count = last;
-  else if (add_step(names, address, outlined->origin))
-    return ERR_NOMEM;
+  else
+    add_step(names, address, outlined->origin);
   struct names_step *step = &names->steps[address->first + address->count - 1];
   step->file = outlined->file;
   step->line = outlined->line;
   step->near = false;
-  return 0;
 }
 
 enum settled { NOT_TRIED, NOT_SETTLED, SETTLED };
@@ -136,7 +131,7 @@ static void read_contexts(struct calls *calls)
 {
   const struct names *names = calls->names;
   uint32_t call;
-  memset(calls->outlined, 0xff, ((size_t)names->addresses_count + 1) * sizeof *calls->outlined);
+  memset(calls->outlined, 0xff, names->addresses_count * sizeof *calls->outlined);
   for (uint32_t i = 1; i < calls->profile->contexts.count; i++) {
     uint32_t function = called_function(calls->profile, names, i, &call);
     if (function == MODEL_NONE || call == MODEL_NONE || !names->functions[function].line)
@@ -162,40 +157,36 @@ static bool calls_other(struct calls *calls, uint32_t call)
   return code_calls_other(calls->code, module_of(calls->names, call), calls->names->addresses[call].offset + 1);
 }
 
-static int set_places_by_contexts(struct calls *calls)
+static void set_places_by_contexts(struct calls *calls)
 {
   struct names *names = calls->names;
-  int status = 0;
-  for (uint32_t i = 0; i < names->addresses_count && !status; i++)
+  for (uint32_t i = 0; i < names->addresses_count; i++)
     if (calls->outlined[i] != MODEL_NONE && calls->settled[i] != SETTLED && !calls_other(calls, i))
-      status = set_place(names, i, &names->functions[calls->outlined[i]], false);
-  return status;
+      set_place(names, i, &names->functions[calls->outlined[i]], false);
 }
 
 /* The places of directives that were entered by a jump which the code does not show. */
-static int set_directives_by_contexts(struct calls *calls)
+static void set_directives_by_contexts(struct calls *calls)
 {
   struct names *names = calls->names;
-  int status = 0;
-  for (uint32_t i = 0; i < calls->profile->workspan.directives_count && !status; i++) {
+  for (uint32_t i = 0; i < calls->profile->workspan.directives_count; i++) {
     uint32_t kind = calls->profile->workspan.directives[i].kind, call = names->directive_at[i];
     uint32_t function = call == MODEL_NONE ? MODEL_NONE : calls->outlined[call];
     if (function == MODEL_NONE || (kind != DIRECTIVE_PARALLEL && kind != DIRECTIVE_TEAMS) || !calls_other(calls, call))
       continue;
-    status = tail_calls_place(names, &names->directive_at[i], function);
+    tail_calls_place(names, &names->directive_at[i], function);
   }
-  return status;
 }
 
 /* Gives a call the place of the outlined function that its code passes to the runtime, if that can be seen.  A call of
  * clang's code has the directive's line itself. */
-static int set_place_by_code(struct calls *calls, uint32_t call)
+static void set_place_by_code(struct calls *calls, uint32_t call)
 {
   struct names *names = calls->names;
   char readable[SYMBOLS_NAME_MAX];
   struct symbols_place place;
   if (call == MODEL_NONE || calls->settled[call] != NOT_TRIED)
-    return 0;
+    return;
   calls->settled[call] = NOT_SETTLED;
   struct names_address *address = &names->addresses[call];
   uint32_t module = module_of(names, call);
@@ -203,14 +194,14 @@ static int set_place_by_code(struct calls *calls, uint32_t call)
   const struct names_step *now = names_innermost(names, call);
   if (!code_passed(calls->code, module, address->low, end, &place, readable)) {
     address->placed = now->line && !now->near && code_calls_clang(calls->code, module, end);
-    return 0;
+    return;
   }
   address->placed = true;
-  struct names_function outlined = {.module = module, .line = place.decl_line, .outline = OUTLINE_BODY};
-  outlined.file = names_file(names, place.decl_file);
-  outlined.origin = outlined.file ? find_origin(names, &outlined, readable) : MODEL_NONE;
+  struct names_function outlined = {
+      .module = module, .file = names_file(names, place.decl_file), .line = place.decl_line, .outline = OUTLINE_BODY};
+  outlined.origin = find_origin(names, &outlined, readable);
   calls->settled[call] = SETTLED;
-  return outlined.origin == MODEL_NONE ? ERR_NOMEM : set_place(names, call, &outlined, true);
+  set_place(names, call, &outlined, true);
 }
 
 static bool passes_function(uint32_t kind)
@@ -218,46 +209,36 @@ static bool passes_function(uint32_t kind)
   return kind == DIRECTIVE_PARALLEL || kind == DIRECTIVE_TEAMS || kind == DIRECTIVE_TASK || kind == DIRECTIVE_TASKLOOP;
 }
 
-static int set_places_by_code(struct calls *calls)
+static void set_places_by_code(struct calls *calls)
 {
   const struct profile_workspan *workspan = &calls->profile->workspan;
   const struct context_node *nodes = calls->profile->contexts.nodes;
-  int status = 0;
-  for (uint32_t i = 0; i < workspan->directives_count && !status; i++)
+  for (uint32_t i = 0; i < workspan->directives_count; i++)
     if (passes_function(workspan->directives[i].kind) && workspan->directives[i].module != MODEL_NONE)
-      status = set_place_by_code(calls, calls->names->directive_at[i]);
-  for (uint32_t i = 1; i < calls->profile->contexts.count && !status; i++) {
+      set_place_by_code(calls, calls->names->directive_at[i]);
+  for (uint32_t i = 1; i < calls->profile->contexts.count; i++) {
     const struct context_node *above = &nodes[nodes[i].parent];
     if (nodes[i].kind == CONTEXT_TASK && calls->names->address_of[i] != MODEL_NONE)
-      status = set_place_by_code(calls, calls->names->address_of[i]);
+      set_place_by_code(calls, calls->names->address_of[i]);
     if ((nodes[i].kind == CONTEXT_PARALLEL || nodes[i].kind == CONTEXT_TASK) && nodes[i].parent &&
         above->kind == CONTEXT_FRAME)
-      status = set_place_by_code(calls, calls->names->address_of[nodes[i].parent]);
+      set_place_by_code(calls, calls->names->address_of[nodes[i].parent]);
   }
-  return status;
 }
 
-int constructs_settle(const struct profile *profile, struct names *names)
+void constructs_settle(const struct profile *profile, struct names *names)
 {
   struct calls calls = {.profile = profile, .names = names, .code = code_open(profile, names)};
-  int status = calls.code ? set_origins(names) : ERR_NOMEM;
-  if (!status)
-    status = tail_calls_follow(profile, names, calls.code);
-  size_t addresses = (size_t)names->addresses_count + 1;
-  calls.settled = xcalloc(addresses, sizeof *calls.settled);
-  calls.outlined = xmalloc(addresses * sizeof *calls.outlined);
-  if (!status)
-    status = calls.settled && calls.outlined ? set_origins(names) : ERR_NOMEM; /* of functions that jumps have added */
-  if (!status)
-    status = set_places_by_code(&calls);
-  if (!status) {
-    read_contexts(&calls);
-    status = set_places_by_contexts(&calls);
-  }
-  if (!status)
-    status = set_directives_by_contexts(&calls);
+  set_origins(names);
+  tail_calls_follow(profile, names, calls.code);
+  calls.settled = xcalloc(names->addresses_count, sizeof *calls.settled);
+  calls.outlined = xmalloc(names->addresses_count * sizeof *calls.outlined);
+  set_origins(names); /* of functions that jumps have added */
+  set_places_by_code(&calls);
+  read_contexts(&calls);
+  set_places_by_contexts(&calls);
+  set_directives_by_contexts(&calls);
   code_close(calls.code);
   free(calls.settled);
   free(calls.outlined);
-  return status;
 }

@@ -10,7 +10,7 @@
 #include "hpcprof-lite/model/profile.h"
 
 /* Sets the origins of outlined functions, and corrects the steps of calls that begin constructs.  All addresses have
- * their steps.  Returns 0 or ERR_NOMEM. */
-int constructs_settle(const struct profile *profile, struct names *names);
+ * their steps. */
+void constructs_settle(const struct profile *profile, struct names *names);
 
 #endif

@@ -7,26 +7,23 @@
 
 static const uint32_t bottomup_rows_max = 4u << 20;
 
-static int append_copy(struct tree *into, const struct tree *from, uint32_t row, uint32_t parent, uint32_t *copy)
+static uint32_t append_copy(struct tree *into, const struct tree *from, uint32_t row, uint32_t parent)
 {
   struct tree_row wanted = from->rows[row];
   wanted.parent = parent;
-  bool added = false;
-  *copy = tree_add(into, &wanted, &added);
-  if (*copy == MODEL_NONE)
-    return ERR_NOMEM;
+  uint32_t copy = tree_add(into, &wanted, NULL);
   for (uint32_t column = 0; column < from->columns; column++)
-    tree_value(into, *copy, column, tree_excl(from, row, column));
-  return 0;
+    tree_value(into, copy, column, tree_excl(from, row, column));
+  return copy;
 }
 
 int derived_part(const struct tree *tree, const struct names *names, const struct selector *selector,
                  const char *root_name, struct tree *part, uint32_t *matches, uint32_t *copy_of)
 {
-  int status = tree_init(part, tree->columns, root_name);
+  tree_init(part, tree->columns, root_name);
   *matches = 0;
   memset(copy_of, 0xff, tree->count * sizeof *copy_of);
-  for (uint32_t i = 0; i < tree->count && !status; i++) {
+  for (uint32_t i = 0; i < tree->count; i++) {
     uint32_t row = tree->order[i];
     const struct tree_row *here = &tree->rows[row];
     uint32_t parent = row ? copy_of[here->parent] : MODEL_NONE;
@@ -34,13 +31,12 @@ int derived_part(const struct tree *tree, const struct names *names, const struc
     if (!outermost && parent == MODEL_NONE)
       continue;
     *matches += outermost;
-    if (row == 0) { /* the root matches: the part is the whole tree */
+    if (row == 0) /* the root matches: the part is the whole tree */
       copy_of[0] = 0;
-      continue;
-    }
-    status = append_copy(part, tree, row, outermost ? 0 : parent, &copy_of[row]);
+    else
+      copy_of[row] = append_copy(part, tree, row, outermost ? 0 : parent);
   }
-  return status;
+  return 0;
 }
 
 /* Finds or adds the row below `parent` for a row of the tree: a function has the same row whether it is inlined or not.
@@ -48,9 +44,9 @@ int derived_part(const struct tree *tree, const struct names *names, const struc
 static uint32_t flat_row(const struct tree *tree, uint32_t row, uint32_t parent, struct tree *flat)
 {
   struct tree_row wanted = tree->rows[row];
-  bool inlined = wanted.kind == ROW_INLINED;
   wanted.parent = parent;
-  wanted.kind = inlined ? ROW_FUNCTION : wanted.kind;
+  if (wanted.kind == ROW_INLINED)
+    wanted.kind = ROW_FUNCTION;
   return tree_add(flat, &wanted, NULL);
 }
 
@@ -62,13 +58,12 @@ static bool any_value(const struct tree *tree, uint32_t row)
   return false;
 }
 
-static int init_links(struct derived_links *links, const struct tree *tree)
+static void init_links(struct derived_links *links, const struct tree *tree)
 {
   if (!links)
-    return 0;
+    return;
   links->first = xcalloc(tree->count, sizeof *links->first);
   links->count = xcalloc(tree->count, sizeof *links->count);
-  return links->first && links->count ? 0 : ERR_NOMEM;
 }
 
 void derived_release_links(struct derived_links *links)
@@ -80,20 +75,19 @@ void derived_release_links(struct derived_links *links)
 }
 
 /* The caller adds all links of a row before those of the next row. */
-static int add_link(struct derived_links *links, uint32_t row, uint32_t target)
+static void add_link(struct derived_links *links, uint32_t row, uint32_t target)
 {
   xarray_reserve(&links->into, &links->into_room, (size_t)links->into_count + 1, sizeof *links->into);
   if (!links->count[row]++)
     links->first[row] = links->into_count;
   links->into[links->into_count++] = target;
-  return 0;
 }
 
 /* Adds a row's values to a row of the view.  The caller passes rows in depth-first order.  A row whose position is
  * before *counted_end lies below the last row whose inclusive values were added, and these include its own (recursion).
  */
-static int accumulate(const struct tree *tree, uint32_t row, uint32_t position, struct tree *into, uint32_t target,
-                      uint32_t *counted_end, struct derived_links *links)
+static void accumulate(const struct tree *tree, uint32_t row, uint32_t position, struct tree *into, uint32_t target,
+                       uint32_t *counted_end, struct derived_links *links)
 {
   bool outermost = position >= *counted_end;
   if (outermost)
@@ -104,41 +98,35 @@ static int accumulate(const struct tree *tree, uint32_t row, uint32_t position, 
     if (outermost)
       incl[column] = model_sum(incl[column], tree_incl(tree, row, column));
   }
-  return outermost && links ? add_link(links, row, target) : 0;
+  if (outermost && links)
+    add_link(links, row, target);
 }
 
 /* Sets map[row of the tree] to its flat row and adds the values. */
-static int fill_flat(const struct tree *tree, struct tree *flat, uint32_t *map, struct derived_links *links)
+static void fill_flat(const struct tree *tree, struct tree *flat, uint32_t *map, struct derived_links *links)
 {
   uint32_t *counted_end = NULL; /* [flat row] see accumulate() */
   size_t room = 0;
-  int status = 0;
-  for (uint32_t i = 0; i < tree->count && !status; i++) {
+  for (uint32_t i = 0; i < tree->count; i++) {
     uint32_t row = tree->order[i];
     const struct tree_row *here = &tree->rows[row];
     uint32_t parent = row && here->kind == ROW_LINE ? map[here->parent] : 0;
     map[row] = row ? flat_row(tree, row, parent, flat) : 0;
-    status = map[row] != MODEL_NONE && xarray_reserve_zero(&counted_end, &room, flat->count, sizeof *counted_end)
-                 ? 0
-                 : ERR_NOMEM;
-    if (!status)
-      status = accumulate(tree, row, i, flat, map[row], &counted_end[map[row]], links);
+    xarray_reserve_zero(&counted_end, &room, flat->count, sizeof *counted_end);
+    accumulate(tree, row, i, flat, map[row], &counted_end[map[row]], links);
   }
   free(counted_end);
-  return status;
 }
 
 int derived_flat(const struct tree *tree, const struct tree_columns *columns, struct tree *flat,
                  struct derived_links *links)
 {
   uint32_t *map = xcalloc(tree->count, sizeof *map);
-  int status = map ? tree_init(flat, columns->count, tree->rows[0].name) : ERR_NOMEM;
-  if (!status)
-    status = init_links(links, tree);
-  if (!status)
-    status = fill_flat(tree, flat, map, links);
+  tree_init(flat, columns->count, tree->rows[0].name);
+  init_links(links, tree);
+  fill_flat(tree, flat, map, links);
   free(map);
-  return status;
+  return 0;
 }
 
 struct bottomup {
@@ -150,7 +138,7 @@ struct bottomup {
 };
 
 /* Adds one row of the tree, with its callers. */
-static int add_callers(struct bottomup *bottomup, uint32_t row, uint32_t position)
+static void add_callers(struct bottomup *bottomup, uint32_t row, uint32_t position)
 {
   const struct tree *tree = bottomup->tree;
   struct tree *view = bottomup->view;
@@ -158,39 +146,30 @@ static int add_callers(struct bottomup *bottomup, uint32_t row, uint32_t positio
   for (uint32_t up = row; up && levels <= DERIVED_CALLERS_MAX; up = tree->rows[up].parent, levels++) {
     if (view->count >= bottomup_rows_max && levels) {
       view->truncated = true;
-      return 0;
+      return;
     }
     target = flat_row(tree, up, target, view);
-    if (target == MODEL_NONE || !xarray_reserve_zero(&bottomup->counted_end, &bottomup->counted_room, view->count,
-                                                     sizeof *bottomup->counted_end))
-      return ERR_NOMEM;
-    if (accumulate(tree, row, position, view, target, &bottomup->counted_end[target], bottomup->links))
-      return ERR_NOMEM;
+    xarray_reserve_zero(&bottomup->counted_end, &bottomup->counted_room, view->count, sizeof *bottomup->counted_end);
+    accumulate(tree, row, position, view, target, &bottomup->counted_end[target], bottomup->links);
   }
-  return 0;
 }
 
 int derived_bottomup(const struct tree *tree, const struct tree_columns *columns, struct tree *bottomup,
                      struct derived_links *links)
 {
-  struct tree flat = {0};
-  uint32_t *map = xcalloc(tree->count, sizeof *map);
+  struct tree flat;
+  uint32_t *map = xcalloc(tree->count, sizeof *map), root_end = 0;
   struct bottomup state = {.tree = tree, .view = bottomup, .links = links};
-  int status = map ? tree_init(bottomup, columns->count, tree->rows[0].name) : ERR_NOMEM;
-  if (!status)
-    status = tree_init(&flat, columns->count, "");
-  if (!status)
-    status = init_links(links, tree);
-  if (!status)
-    status = fill_flat(tree, &flat, map, NULL);
-  uint32_t root_end = 0;
-  if (!status)
-    status = accumulate(tree, 0, 0, bottomup, 0, &root_end, links);
-  for (uint32_t i = 1; i < tree->count && !status; i++)
+  tree_init(bottomup, columns->count, tree->rows[0].name);
+  tree_init(&flat, columns->count, "");
+  init_links(links, tree);
+  fill_flat(tree, &flat, map, NULL);
+  accumulate(tree, 0, 0, bottomup, 0, &root_end, links);
+  for (uint32_t i = 1; i < tree->count; i++)
     if (any_value(&flat, map[tree->order[i]]))
-      status = add_callers(&state, tree->order[i], i);
+      add_callers(&state, tree->order[i], i);
   free(state.counted_end);
   free(map);
   tree_release(&flat);
-  return status;
+  return 0;
 }

@@ -4,7 +4,7 @@
  * strings of the given one; the caller sorts it with tree_finish().  The inclusive values of a recursive function count
  * its outermost instances only.
  *
- * All functions return 0 or ERR_NOMEM; the caller releases the new tree, and the links, in either case.
+ * The caller releases the new tree, and the links.
  */
 #ifndef HPCPROF_LITE_VIEWS_DERIVED_H
 #define HPCPROF_LITE_VIEWS_DERIVED_H

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/views/limits.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
@@ -9,13 +10,7 @@ struct candidate {
   uint32_t position, row;
 };
 
-static int heaviest_first(const void *a, const void *b)
-{
-  const struct candidate *x = a, *y = b;
-  if (x->weight != y->weight)
-    return x->weight < y->weight ? 1 : -1;
-  return (x->position > y->position) - (x->position < y->position);
-}
+ORDER(heaviest_first, struct candidate, COMPARE(y->weight, x->weight) ?: COMPARE(x->position, y->position))
 
 static uint64_t weigh(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits,
                       uint32_t row)
@@ -62,8 +57,8 @@ static bool is_empty(const struct tree *tree, uint32_t row)
 }
 
 /* Hides all rows except limits->rows, then the rows below a hidden row. */
-static int keep_heaviest(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits,
-                         bool *shown)
+static void keep_heaviest(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits,
+                          bool *shown)
 {
   struct candidate *candidates = xcalloc(tree->count, sizeof *candidates);
   uint32_t count = 0;
@@ -79,7 +74,6 @@ static int keep_heaviest(const struct tree *tree, const struct tree_columns *col
   for (uint32_t i = 1; i < tree->count; i++)
     shown[tree->order[i]] = shown[tree->order[i]] && shown[tree->rows[tree->order[i]].parent];
   free(candidates);
-  return 0;
 }
 
 int limits_apply(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits, bool **shown,
@@ -95,9 +89,10 @@ int limits_apply(const struct tree *tree, const struct tree_columns *columns, co
     bool empty = limits->part && is_empty(tree, row);
     (*shown)[row] = (*shown)[here->parent] && (follows(tree, limits, row) || (!deep && !light && !empty));
   }
-  int status = limits->rows ? keep_heaviest(tree, columns, limits, *shown) : 0;
+  if (limits->rows)
+    keep_heaviest(tree, columns, limits, *shown);
   *left_out = 0;
   for (uint32_t i = 0; i < tree->count; i++)
     *left_out += !(*shown)[i] && !(limits->part && is_empty(tree, i));
-  return status;
+  return 0;
 }

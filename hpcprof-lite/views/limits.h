@@ -18,8 +18,7 @@ struct limits {
   bool lines_follow;  /* rows of kind line do not count, and are shown where the row above is */
 };
 
-/* Sets *shown to a new array, (*shown)[row], which the caller frees, and *left_out to the number of hidden rows.
- * Returns 0 or ERR_NOMEM. */
+/* Sets *shown to a new array, (*shown)[row], which the caller frees, and *left_out to the number of hidden rows. */
 int limits_apply(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits, bool **shown,
                  uint32_t *left_out);
 

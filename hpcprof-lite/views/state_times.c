@@ -1,5 +1,6 @@
 #include "hpcprof-lite/views/state_times.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
@@ -18,13 +19,7 @@ void state_times_join(struct state_times *times, const struct state_times *more)
     times->ns[c] = model_sum(times->ns[c], more->ns[c]);
 }
 
-static int by_total(const void *a, const void *b)
-{
-  const struct state_spread *x = a, *y = b;
-  if (x->total_ns != y->total_ns)
-    return x->total_ns < y->total_ns ? 1 : -1;
-  return (int)x->category - (int)y->category;
-}
+ORDER(by_total, struct state_spread, COMPARE(y->total_ns, x->total_ns) ?: COMPARE(x->category, y->category))
 
 unsigned state_times_spread(const struct state_times *rows, uint32_t count,
                             struct state_spread spreads[TIMELINE_CATEGORIES])
@@ -57,7 +52,7 @@ int state_times_group(const struct profile *profile, const struct timeline *time
   const struct profile_process *before = NULL;
   uint32_t node = 0, process = 0;
   *count = 0;
-  *groups = xcalloc(3 * (size_t)timeline->lanes_count + 1, sizeof **groups);
+  *groups = xcalloc(3 * (size_t)timeline->lanes_count, sizeof **groups);
   for (uint32_t lane = 0; lane < timeline->lanes_count; lane++) { /* by host and process */
     const struct profile_process *here = &profile->processes[timeline->lanes[lane].process];
     if (!before || strcmp(before->host, here->host))

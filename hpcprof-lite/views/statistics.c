@@ -1,5 +1,6 @@
 #include "hpcprof-lite/views/statistics.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/range/range.h"
 #include "hpcprof-lite/input/read.h"
@@ -7,7 +8,6 @@
 #include "hpcprof-lite/model/workers.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +53,6 @@ struct run {
   uint32_t units_count;
   uint32_t part, parts; /* every `parts`-th unit is counted, from `part` on */
   struct worker *workers;
-  atomic_bool failed;
   pthread_mutex_t lock; /* of `problems` */
   struct problems *problems;
 };
@@ -66,12 +65,11 @@ struct worker {
   struct tally threads, ranks;
 };
 
-static int amounts_init(struct amounts *amounts, uint32_t rows)
+static void amounts_init(struct amounts *amounts, uint32_t rows)
 {
   amounts->rows = rows;
-  amounts->values = xcalloc((size_t)rows + 1, sizeof *amounts->values);
+  amounts->values = xcalloc(rows, sizeof *amounts->values);
   amounts->used = xcalloc((size_t)rows / 64 + 1, sizeof *amounts->used);
-  return amounts->values && amounts->used ? 0 : ERR_NOMEM;
 }
 
 static void amounts_release(struct amounts *amounts)
@@ -99,14 +97,13 @@ static uint32_t amounts_take(struct amounts *amounts, uint32_t end)
   return MODEL_NONE;
 }
 
-static int tally_init(struct tally *tally, uint32_t rows, uint32_t owners)
+static void tally_init(struct tally *tally, uint32_t rows, uint32_t owners)
 {
-  tally->sums = xcalloc((size_t)rows + 1, sizeof *tally->sums);
-  tally->next = xcalloc((size_t)rows + 1, sizeof *tally->next);
-  tally->counted = xcalloc((size_t)owners + 1, sizeof *tally->counted);
-  for (uint32_t row = 0; tally->sums && row < rows; row++)
+  tally->sums = xcalloc(rows, sizeof *tally->sums);
+  tally->next = xcalloc(rows, sizeof *tally->next);
+  tally->counted = xcalloc(owners, sizeof *tally->counted);
+  for (uint32_t row = 0; row < rows; row++)
     tally->sums[row].first_without = MODEL_NONE;
-  return tally->sums && tally->next && tally->counted ? 0 : ERR_NOMEM;
 }
 
 static void tally_release(struct tally *tally)
@@ -152,7 +149,7 @@ static void tally_finish(struct tally *tally, uint32_t rows)
 
 static void add_sums(struct statistics_sums *into, const struct statistics_sums *from)
 {
-  into->first_without = from->first_without < into->first_without ? from->first_without : into->first_without;
+  into->first_without = MIN(from->first_without, into->first_without);
   if (!from->owners)
     return;
   if (!into->owners || from->least < into->least ||
@@ -212,12 +209,12 @@ static void count_owner(struct amounts *from, struct tally *tally, uint32_t owne
   }
 }
 
-static int count_thread(struct worker *worker, struct stitch *stitch, uint32_t position, uint32_t owner,
-                        struct amounts *rank)
+static void count_thread(struct worker *worker, struct stitch *stitch, uint32_t position, uint32_t owner,
+                         struct amounts *rank)
 {
   const struct statistics_view *view = worker->run->view;
-  if (stitch && stitch_amounts(stitch, position, view->column, &worker->found))
-    return ERR_NOMEM;
+  if (stitch)
+    stitch_amounts(stitch, position, view->column, &worker->found);
   for (uint32_t i = 0; stitch && i < worker->found.count; i++) {
     uint32_t row = view->row_of[worker->found.amounts[i].context];
     if (row != MODEL_NONE)
@@ -225,11 +222,10 @@ static int count_thread(struct worker *worker, struct stitch *stitch, uint32_t p
   }
   sum_up(worker);
   count_owner(&worker->shown, &worker->threads, owner, rank);
-  return 0;
 }
 
 /* Counts the threads of one process.  If its file cannot be read any more, they have no work. */
-static int count_process(struct worker *worker, uint32_t position, struct amounts *rank)
+static void count_process(struct worker *worker, uint32_t position, struct amounts *rank)
 {
   struct run *run = worker->run;
   const struct profile *profile = run->view->profile;
@@ -240,50 +236,45 @@ static int count_process(struct worker *worker, uint32_t position, struct amount
   struct stitch *stitch = NULL;
   struct range *range = NULL;
   const char *why;
-  int status = read_open_again(process.path, &known, &file);
-  if (!status && process.in_part)
-    status = range_open(file, &process, &known, &range, &why);
-  if (!status) {
+  bool readable = !read_open_again(process.path, &known, &file) &&
+                  (!process.in_part || !range_open(file, &process, &known, &range, &why));
+  if (readable) {
     stitch = stitch_open(file, &process, catalog, (struct contexts *)&profile->contexts);
-    status = stitch ? 0 : ERR_NOMEM;
-  } else if (status == ERR_INPUT) {
+  } else {
     pthread_mutex_lock(&run->lock);
     problems_add(run->problems, "%s: cannot be read any more: the statistics of threads lack its work", process.path);
     pthread_mutex_unlock(&run->lock);
-    status = 0;
   }
-  for (uint32_t i = 0; i < process.threads_count && !status; i++)
-    status = count_thread(worker, stitch, i, run->first_owner[position] + i, rank);
+  for (uint32_t i = 0; i < process.threads_count; i++)
+    count_thread(worker, stitch, i, run->first_owner[position] + i, rank);
   if (stitch)
     stitch_close(stitch);
   read_close(file);
   range_close(range);
   problems_release(&known);
-  return status;
 }
 
-static int count_unit(struct worker *worker, const struct unit *unit)
+static void count_unit(struct worker *worker, const struct unit *unit)
 {
   bool ranked = unit->owner != MODEL_NONE;
-  int status = 0;
-  for (uint32_t i = 0; i < unit->count && !status; i++)
-    status = count_process(worker, unit->first + i, ranked ? &worker->rank : NULL);
-  if (!status && ranked)
+  for (uint32_t i = 0; i < unit->count; i++)
+    count_process(worker, unit->first + i, ranked ? &worker->rank : NULL);
+  if (ranked)
     count_owner(&worker->rank, &worker->ranks, unit->owner, NULL);
-  return status;
 }
 
-static int worker_init(struct worker *worker, struct run *run)
+static void worker_init(struct worker *worker, struct run *run)
 {
   const struct statistics *statistics = run->statistics;
   uint32_t rows = run->view->rows;
   *worker = (struct worker){.run = run};
-  if (amounts_init(&worker->own, run->view->tree->count) || amounts_init(&worker->shown, rows) ||
-      tally_init(&worker->threads, rows, statistics->threads_count))
-    return ERR_NOMEM;
+  amounts_init(&worker->own, run->view->tree->count);
+  amounts_init(&worker->shown, rows);
+  tally_init(&worker->threads, rows, statistics->threads_count);
   if (!statistics->ranked)
-    return 0;
-  return amounts_init(&worker->rank, rows) || tally_init(&worker->ranks, rows, statistics->ranks_count) ? ERR_NOMEM : 0;
+    return;
+  amounts_init(&worker->rank, rows);
+  tally_init(&worker->ranks, rows, statistics->ranks_count);
 }
 
 static void worker_release(struct worker *worker)
@@ -310,67 +301,57 @@ static void reorder(struct statistics_sums *sums, const uint32_t *number, uint32
 }
 
 /* Adds the sums of one tally to those of the run.  The first tally's memory becomes the result. */
-static int merge_tally(struct run *run, struct tally *tally, struct statistics_sums **into)
+static void merge_tally(struct run *run, struct tally *tally, struct statistics_sums **into)
 {
   uint32_t rows = run->statistics->rows;
   tally_finish(tally, rows);
   if (*into) {
     for (uint32_t row = 0; row < rows; row++)
       add_sums(&(*into)[row], &tally->sums[run->numbering.view_number[row]]);
-    return 0;
+    return;
   }
-  bool *moved = xcalloc((size_t)rows + 1, sizeof *moved);
+  bool *moved = xcalloc(rows, sizeof *moved);
   reorder(tally->sums, run->numbering.view_number, rows, moved);
   free(moved);
   *into = tally->sums;
   tally->sums = NULL;
-  return 0;
 }
 
-static int merge_worker(struct worker *worker)
+static void merge_worker(struct worker *worker)
 {
-  struct run *run = worker->run;
-  struct statistics *statistics = run->statistics;
-  int status = merge_tally(run, &worker->threads, &statistics->threads);
-  if (!status && statistics->ranked)
-    status = merge_tally(run, &worker->ranks, &statistics->ranks);
-  return status;
+  struct statistics *statistics = worker->run->statistics;
+  merge_tally(worker->run, &worker->threads, &statistics->threads);
+  if (statistics->ranked)
+    merge_tally(worker->run, &worker->ranks, &statistics->ranks);
 }
 
 static void count_job(void *argument, uint32_t job, unsigned worker)
 {
   struct run *run = argument;
-  if (!atomic_load(&run->failed) && count_unit(&run->workers[worker], &run->units[run->part + job * run->parts]))
-    atomic_store(&run->failed, true);
+  count_unit(&run->workers[worker], &run->units[run->part + job * run->parts]);
 }
 
 /* Counts the units of this part on at most that many threads. */
-static int count_units(struct run *run, unsigned threads)
+static void count_units(struct run *run, unsigned threads)
 {
   uint32_t jobs = run->units_count > run->part ? (run->units_count - run->part - 1) / run->parts + 1 : 0;
-  unsigned count = threads < jobs ? threads : jobs ? jobs : 1;
-  int status = 0;
+  unsigned count = MIN(threads, MAX(jobs, 1));
   run->workers = xcalloc(count, sizeof *run->workers);
-  for (unsigned i = 0; run->workers && i < count && !status; i++)
-    status = worker_init(&run->workers[i], run);
-  if (!run->workers || status)
-    atomic_store(&run->failed, true);
-  else
-    workers_run(count, jobs, count_job, run);
-  for (unsigned i = 0; run->workers && i < count; i++) {
-    if (!atomic_load(&run->failed) && merge_worker(&run->workers[i]))
-      atomic_store(&run->failed, true);
+  for (unsigned i = 0; i < count; i++)
+    worker_init(&run->workers[i], run);
+  workers_run(count, jobs, count_job, run);
+  for (unsigned i = 0; i < count; i++) {
+    merge_worker(&run->workers[i]);
     worker_release(&run->workers[i]);
   }
   free(run->workers);
-  return atomic_load(&run->failed) ? ERR_NOMEM : 0;
 }
 
 static int by_first(const void *a, const void *b, void *argument)
 {
   const uint32_t *first = argument;
   uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return first[x] != first[y] ? (first[x] > first[y]) - (first[x] < first[y]) : (x > y) - (x < y);
+  return COMPARE(first[x], first[y]) ?: COMPARE(x, y);
 }
 
 /* Sorts rows by first[row]: sets order[position] to a row and position[row] back. */
@@ -392,45 +373,36 @@ static void find_first_contexts(const struct statistics_view *view, uint32_t *fi
       first[view->row_of[i]] = i;
   for (uint32_t row = view->tree->count; row-- > 1;) {
     uint32_t *above = &first[view->tree->rows[row].parent];
-    *above = first[row] < *above ? first[row] : *above;
+    *above = MIN(first[row], *above);
   }
   first[0] = 0;
 }
 
 /* Numbers the view's rows by the smallest number among the tree's rows that are part of them. */
-static int number_view_rows(const struct statistics_view *view, struct numbering *numbering)
+static void number_view_rows(const struct statistics_view *view, struct numbering *numbering)
 {
-  uint32_t *first = xmalloc(((size_t)view->rows + 1) * sizeof *first);
-  uint32_t *order = xmalloc(((size_t)view->rows + 1) * sizeof *order);
-  if (first && order) {
-    memset(first, 0xff, view->rows * sizeof *first);
-    for (uint32_t i = 0; i < view->tree->count; i++) {
-      uint32_t row = numbering->row_at[i];
-      for (uint32_t j = 0; j < view->into->count[row]; j++) {
-        uint32_t into = view->into->into[view->into->first[row] + j];
-        first[into] = i < first[into] ? i : first[into];
-      }
+  uint32_t *first = xmalloc(view->rows * sizeof *first), *order = xmalloc(view->rows * sizeof *order);
+  memset(first, 0xff, view->rows * sizeof *first);
+  for (uint32_t i = 0; i < view->tree->count; i++) {
+    uint32_t row = numbering->row_at[i];
+    for (uint32_t j = 0; j < view->into->count[row]; j++) {
+      uint32_t into = view->into->into[view->into->first[row] + j];
+      first[into] = MIN(i, first[into]);
     }
-    number_by_first(first, view->rows, order, numbering->view_number);
   }
-  int status = first && order ? 0 : ERR_NOMEM;
+  number_by_first(first, view->rows, order, numbering->view_number);
   free(first);
   free(order);
-  return status;
 }
 
-static int number_rows(const struct statistics_view *view, struct numbering *numbering)
+static void number_rows(const struct statistics_view *view, struct numbering *numbering)
 {
-  size_t rows = (size_t)view->tree->count + 1;
+  size_t rows = view->tree->count;
   uint32_t *first = xmalloc(rows * sizeof *first);
   numbering->number_of = xmalloc(rows * sizeof *numbering->number_of);
   numbering->row_at = xmalloc(rows * sizeof *numbering->row_at);
   numbering->parent = xmalloc(rows * sizeof *numbering->parent);
-  numbering->view_number = xmalloc(((size_t)view->rows + 1) * sizeof *numbering->view_number);
-  if (!first || !numbering->number_of || !numbering->row_at || !numbering->parent || !numbering->view_number) {
-    free(first);
-    return ERR_NOMEM;
-  }
+  numbering->view_number = xmalloc(view->rows * sizeof *numbering->view_number);
   find_first_contexts(view, first);
   number_by_first(first, view->tree->count, numbering->row_at, numbering->number_of);
   free(first);
@@ -438,9 +410,9 @@ static int number_rows(const struct statistics_view *view, struct numbering *num
     numbering->parent[numbering->number_of[row]] =
         row ? numbering->number_of[view->tree->rows[row].parent] : MODEL_NONE;
   if (view->into)
-    return number_view_rows(view, numbering);
-  memcpy(numbering->view_number, numbering->number_of, view->rows * sizeof *numbering->view_number);
-  return 0;
+    number_view_rows(view, numbering);
+  else
+    memcpy(numbering->view_number, numbering->number_of, view->rows * sizeof *numbering->view_number);
 }
 
 static void release_numbering(struct numbering *numbering)
@@ -455,16 +427,15 @@ static int by_rank(const void *a, const void *b, void *argument)
 {
   const struct profile *profile = argument;
   uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  int32_t x_rank = profile->processes[x].rank, y_rank = profile->processes[y].rank;
-  return x_rank != y_rank ? (x_rank > y_rank) - (x_rank < y_rank) : (x > y) - (x < y);
+  return COMPARE(profile->processes[x].rank, profile->processes[y].rank) ?: COMPARE(x, y);
 }
 
 /* Numbers the owners and divides the processes into units. */
-static int plan_units(struct run *run)
+static void plan_units(struct run *run)
 {
   const struct profile *profile = run->view->profile;
   struct statistics *statistics = run->statistics;
-  size_t room = (size_t)profile->processes_count + 1, threads = 0;
+  size_t room = profile->processes_count, threads = 0;
   run->order = xcalloc(room, sizeof *run->order);
   run->first_owner = xcalloc(room, sizeof *run->first_owner);
   run->units = xcalloc(room, sizeof *run->units);
@@ -475,7 +446,7 @@ static int plan_units(struct run *run)
     threads += profile->processes[i].threads_count;
   }
   qsort_r(run->order, run->order_count, sizeof *run->order, by_rank, (void *)profile);
-  statistics->thread_owners = xcalloc(threads + 1, sizeof *statistics->thread_owners);
+  statistics->thread_owners = xcalloc(threads, sizeof *statistics->thread_owners);
   for (uint32_t i = 0; i < run->order_count; i++) {
     const struct profile_process *process = &profile->processes[run->order[i]];
     run->first_owner[i] = statistics->threads_count;
@@ -492,7 +463,6 @@ static int plan_units(struct run *run)
       statistics->rank_owners[statistics->ranks_count++] = (struct statistics_owner){run->order[i], 0};
   }
   statistics->ranked = statistics->ranks_count != 0;
-  return 0;
 }
 
 int statistics_count_part(const struct statistics_view *view, uint32_t part, uint32_t parts, unsigned threads,
@@ -500,20 +470,17 @@ int statistics_count_part(const struct statistics_view *view, uint32_t part, uin
 {
   struct run run = {.view = view, .statistics = statistics, .part = part, .parts = parts, .problems = problems};
   *statistics = (struct statistics){.rows = view->rows};
-  int status = plan_units(&run);
-  if (!status)
-    status = number_rows(view, &run.numbering);
-  if (!status) {
-    pthread_mutex_init(&run.lock, NULL);
-    status = count_units(&run, threads);
-    pthread_mutex_destroy(&run.lock);
-  }
-  statistics->known = !status;
+  plan_units(&run);
+  number_rows(view, &run.numbering);
+  pthread_mutex_init(&run.lock, NULL);
+  count_units(&run, threads);
+  pthread_mutex_destroy(&run.lock);
+  statistics->known = true;
   release_numbering(&run.numbering);
   free(run.order);
   free(run.first_owner);
   free(run.units);
-  return status;
+  return 0;
 }
 
 int statistics_count(const struct statistics_view *view, unsigned threads, struct problems *problems,

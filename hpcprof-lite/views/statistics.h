@@ -54,7 +54,7 @@ struct statistics_figures {
 };
 
 /* Reads all files again on that many threads.  A file that cannot be read any more is reported in *problems and counts
- * as no work.  Returns 0 or ERR_NOMEM; statistics_release() in either case. */
+ * as no work.  The caller calls statistics_release(). */
 int statistics_count(const struct statistics_view *view, unsigned threads, struct problems *problems,
                      struct statistics *statistics);
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "hpcprof-lite/views/steps.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/symbols/symbols.h"
 #include "hpcprof-lite/symbols/symbols_names.h"
@@ -53,49 +54,38 @@ static enum names_outline outline_of(const char *raw)
   }
 }
 
-/* Returns the number of a place's function, which is named module+0xaddress if it has no name.  Returns MODEL_NONE if
- * memory runs out. */
+/* Returns the number of a place's function, which is named module+0xaddress if it has no name. */
 static uint32_t place_function(struct names *names, const struct catalog_module *module, uint32_t number,
                                const struct symbols_place *place, uint64_t offset)
 {
   struct names_function function = {.module = number, .file = "", .name = place->function};
   if (!function.name) {
-    char *text;
-    uint64_t start = place->low ? place->low : offset;
-    text = xasprintf("%s+0x%" PRIx64, module->name, start);
+    char *text = xasprintf("%s+0x%" PRIx64, module->name, place->low ? place->low : offset);
     function.name = function.raw = names_own(names, text);
     function.unknown = true;
-    return function.name ? names_function(names, &function) : MODEL_NONE;
+    return names_function(names, &function);
   }
   function.raw = place->raw ? place->raw : place->function;
   function.file = names_file(names, place->decl_file);
   function.line = place->decl_line;
   function.outline = outline_of(function.raw);
-  return function.file ? names_function(names, &function) : MODEL_NONE;
+  return names_function(names, &function);
 }
 
-static int add_step(struct names *names, const struct names_step *step)
-{
-  xarray_reserve(&names->steps, &names->steps_room, (size_t)names->steps_count + 1, sizeof *step);
-  names->steps[names->steps_count++] = *step;
-  return 0;
-}
-
-int steps_add(struct names *names, const struct catalog_module *module, uint32_t number,
-              const struct symbols_place *places, uint32_t count, uint64_t offset, struct names_address *address)
+void steps_add(struct names *names, const struct catalog_module *module, uint32_t number,
+               const struct symbols_place *places, uint32_t count, uint64_t offset, struct names_address *address)
 {
   static const struct symbols_place no_symbol;
   address->first = names->steps_count;
   address->offset = offset;
   address->low = count ? places->low : 0;
-  address->count = count ? count : 1;
+  address->count = MAX(count, 1);
   for (uint32_t i = 0; i < address->count; i++) {
     const struct symbols_place *here = count ? &places[i] : &no_symbol;
     struct names_step step = {.inlined = here->inlined && i, .line = here->line, .near = here->near};
     step.function = place_function(names, module, number, here, offset);
     step.file = names_file(names, here->file);
-    if (step.function == MODEL_NONE || !step.file || add_step(names, &step))
-      return ERR_NOMEM;
+    xarray_reserve(&names->steps, &names->steps_room, (size_t)names->steps_count + 1, sizeof step);
+    names->steps[names->steps_count++] = step;
   }
-  return 0;
 }

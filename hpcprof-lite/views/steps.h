@@ -17,9 +17,8 @@ enum { STEPS_MAX = 64 }; /* functions at one address, inlined into one another *
 int steps_look_up(struct names_module *found, const struct bounds *bounds, uint64_t offset,
                   struct symbols_place places[STEPS_MAX]);
 
-/* Makes the steps of an address of module `number` from its places; without any, it is named by its offset.  Returns 0
- * or ERR_NOMEM. */
-int steps_add(struct names *names, const struct catalog_module *module, uint32_t number,
-              const struct symbols_place *places, uint32_t count, uint64_t offset, struct names_address *address);
+/* Makes the steps of an address of module `number` from its places; without any, it is named by its offset. */
+void steps_add(struct names *names, const struct catalog_module *module, uint32_t number,
+               const struct symbols_place *places, uint32_t count, uint64_t offset, struct names_address *address);
 
 #endif

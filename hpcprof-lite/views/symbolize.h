@@ -11,8 +11,7 @@
 #include "hpcprof-lite/symbols/kept_symbols.h"
 
 /* Resolves the addresses of all contexts and directives on that many threads and fills *names.  A module that cannot be
- * read is not a failure: its functions are named by their addresses.  Returns 0 or ERR_NOMEM; symbolize_release() in
- * either case. */
+ * read is not a failure: its functions are named by their addresses.  The caller calls symbolize_release(). */
 int symbolize(const struct profile *profile, unsigned threads, struct names *names);
 
 /* The same on one thread (`threads` is 1) with symbols that are kept for the next time: they must live as long as the

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/views/tail_calls.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/symbols/symbols.h"
 #include "hpcprof-lite/symbols/symbols_names.h"
@@ -60,11 +61,11 @@ static bool is_called_tail(const struct jumps *jumps, uint32_t node)
 }
 
 /* Collects from the contexts the outlined functions below calls, and functions without a frame. */
-static int read_contexts(struct jumps *jumps)
+static void read_contexts(struct jumps *jumps)
 {
   const struct names *names = jumps->names;
   const struct context_node *nodes = jumps->profile->contexts.nodes;
-  size_t contexts = jumps->profile->contexts.count, addresses = (size_t)names->addresses_count + 1;
+  size_t contexts = jumps->profile->contexts.count, addresses = names->addresses_count;
   jumps->body = xmalloc(contexts * sizeof *jumps->body);
   jumps->bodies = xmalloc(addresses * sizeof *jumps->bodies);
   jumps->tail = xmalloc(addresses * sizeof *jumps->tail);
@@ -75,7 +76,7 @@ static int read_contexts(struct jumps *jumps)
     uint32_t entry = nodes[i].parent, site = nodes[entry].parent;
     if (is_called_tail(jumps, i)) {
       uint32_t *tail = &jumps->tail[names->address_of[entry]];
-      *tail = *tail < names->address_of[i] ? *tail : names->address_of[i];
+      *tail = MIN(*tail, names->address_of[i]);
     }
     bool task = nodes[entry].kind == CONTEXT_TASK && names->address_of[entry] != MODEL_NONE;
     bool enters = nodes[entry].kind == CONTEXT_PARALLEL || nodes[entry].kind == CONTEXT_TASK;
@@ -91,7 +92,6 @@ static int read_contexts(struct jumps *jumps)
     merge_body(&jumps->body[site], function);
     merge_body(&jumps->bodies[names->address_of[is_called_tail(jumps, site) ? nodes[site].parent : site]], function);
   }
-  return 0;
 }
 
 /* Adds the jumps of one function, and the functions to which it jumps otherwise. */
@@ -118,8 +118,7 @@ static void scan_function(struct jumps *jumps, struct found *found, uint64_t low
   }
 }
 
-/* Finds the jumps into the runtime from the function that begins at an address, or from one to which it jumps.  Returns
- * NULL if memory runs out. */
+/* Finds the jumps into the runtime from the function that begins at an address, or from one to which it jumps. */
 static const struct found *find(struct jumps *jumps, uint32_t module, uint64_t low, uint32_t kind)
 {
   uint64_t next[FUNCTIONS_MAX] = {low}, hash = index_hash(index_hash(index_hash(1, module), kind), low);
@@ -131,9 +130,8 @@ static const struct found *find(struct jumps *jumps, uint32_t module, uint64_t l
     if (found->module == module && found->kind == kind && found->low == low)
       return found;
   }
-  if (!xarray_reserve(&jumps->found, &jumps->found_room, (size_t)jumps->found_count + 1, sizeof *jumps->found) ||
-      !index_add(&jumps->found_index, hash, jumps->found_count + 1))
-    return NULL;
+  xarray_reserve(&jumps->found, &jumps->found_room, (size_t)jumps->found_count + 1, sizeof *jumps->found);
+  index_add(&jumps->found_index, hash, jumps->found_count + 1);
   struct found *found = &jumps->found[jumps->found_count++];
   *found = (struct found){.module = module, .kind = kind, .low = low};
   for (unsigned i = 0; i < next_count; i++)
@@ -141,21 +139,19 @@ static const struct found *find(struct jumps *jumps, uint32_t module, uint64_t l
   return found;
 }
 
-int tail_calls_place(struct names *names, uint32_t *address, uint32_t body)
+void tail_calls_place(struct names *names, uint32_t *address, uint32_t body)
 {
   const struct names_function *outlined = &names->functions[body];
-  struct names_step step = {.function = outlined->origin == MODEL_NONE ? body : outlined->origin,
-                            .file = names_file(names, outlined->file),
-                            .line = outlined->line};
-  struct names_address place = {.first = names->steps_count, .count = 1, .placed = true};
-  if (!step.file || !xarray_reserve(&names->steps, &names->steps_room, (size_t)names->steps_count + 1, sizeof step) ||
-      !xarray_reserve(&names->addresses, &names->addresses_room, (size_t)names->addresses_count + 1, sizeof place))
-    return ERR_NOMEM;
-  place.offset = names->addresses[*address].offset;
-  names->steps[names->steps_count++] = step;
-  names->addresses[names->addresses_count] = place;
+  xarray_reserve(&names->steps, &names->steps_room, (size_t)names->steps_count + 1, sizeof *names->steps);
+  xarray_reserve(&names->addresses, &names->addresses_room, (size_t)names->addresses_count + 1,
+                 sizeof *names->addresses);
+  names->addresses[names->addresses_count] = (struct names_address){
+      .first = names->steps_count, .count = 1, .offset = names->addresses[*address].offset, .placed = true};
+  names->steps[names->steps_count++] =
+      (struct names_step){.function = outlined->origin == MODEL_NONE ? body : outlined->origin,
+                          .file = names_file(names, outlined->file),
+                          .line = outlined->line};
   *address = names->addresses_count++;
-  return 0;
 }
 
 /* The line of the construct that a jump enters, 0 if it is not known. */
@@ -187,7 +183,7 @@ static uint32_t choose(struct jumps *jumps, const struct found *found, uint32_t 
   return best;
 }
 
-/* Returns the number of a jump's address, which is added if it is new; MODEL_NONE if memory runs out. */
+/* Returns the number of a jump's address, which is added if it is new. */
 static uint32_t add_address(struct jumps *jumps, uint32_t module, uint64_t offset)
 {
   struct names *names = jumps->names;
@@ -199,81 +195,73 @@ static uint32_t add_address(struct jumps *jumps, uint32_t module, uint64_t offse
     return known - 1;
   struct symbols_place places[STEPS_MAX];
   int count = steps_look_up(&names->modules[module], code_bounds(jumps->code, module), offset, places);
-  if (!xarray_reserve(&names->addresses, &names->addresses_room, (size_t)names->addresses_count + 1,
-                      sizeof *names->addresses) ||
-      !index_add(&jumps->added, key, names->addresses_count + 1) ||
-      steps_add(names, &jumps->profile->catalog.modules[module], module, places, (uint32_t)count, offset,
-                &names->addresses[names->addresses_count]))
-    return MODEL_NONE;
+  xarray_reserve(&names->addresses, &names->addresses_room, (size_t)names->addresses_count + 1,
+                 sizeof *names->addresses);
+  index_add(&jumps->added, key, names->addresses_count + 1);
+  steps_add(names, &jumps->profile->catalog.modules[module], module, places, (uint32_t)count, offset,
+            &names->addresses[names->addresses_count]);
   return names->addresses_count++;
 }
 
-/* Replaces an address by that of the jump that was taken. */
-static int take_jump(struct jumps *jumps, const struct found *found, uint32_t body, uint32_t *address)
+/* Returns the address of the jump that was taken. */
+static uint32_t take_jump(struct jumps *jumps, const struct found *found, uint32_t body)
 {
-  uint32_t jump = add_address(jumps, found->module, found->ends[choose(jumps, found, body)] - 1);
-  *address = jump == MODEL_NONE ? *address : jump;
-  return jump == MODEL_NONE ? ERR_NOMEM : 0;
+  return add_address(jumps, found->module, found->ends[choose(jumps, found, body)] - 1);
 }
 
 /* Follows the call of a directive that is not a call of the runtime. */
-static int follow_directive(struct jumps *jumps, uint32_t number)
+static void follow_directive(struct jumps *jumps, uint32_t number)
 {
   struct names *names = jumps->names;
   const struct profile_directive *directive = &jumps->profile->workspan.directives[number];
   uint32_t module = directive->module, *address = &names->directive_at[number], call = *address;
   const struct callees *callees = call == MODEL_NONE || module == MODEL_NONE ? NULL : code_callees(jumps->code, module);
   if (!callees)
-    return 0;
+    return;
   bool begins = is_begin(&names->addresses[call]);
   uint64_t called = begins ? names->addresses[call].low : callees_called(callees, names->addresses[call].offset + 1);
   const char *name = called ? code_name(jumps->code, module, called) : NULL;
   if (name && code_is_runtime(name))
-    return 0;
+    return;
   const struct found *found = called ? find(jumps, module, called, directive->kind) : NULL;
-  if (called && !found)
-    return ERR_NOMEM;
   uint32_t tail = jumps->tail[call];
   if ((!found || !found->count) && tail != MODEL_NONE) {
     const struct names_function *function = &names->functions[names->steps[names->addresses[tail].first].function];
     found = find(jumps, function->module, names->addresses[tail].low, directive->kind);
-    if (!found)
-      return ERR_NOMEM;
   }
   if (!found || !found->count)
-    return 0;
+    return;
   uint32_t body = jumps->bodies[call];
   bool known = body != MODEL_NONE && body != several;
   if (known && !jump_line(jumps, found, choose(jumps, found, body))) /* compilers have merged several jumps */
-    return tail_calls_place(names, address, body);
-  return take_jump(jumps, found, body, address);
+    tail_calls_place(names, address, body);
+  else
+    *address = take_jump(jumps, found, body);
 }
 
 /* Follows all directives, and tasks to the places of theirs. */
-static int follow_directives(struct jumps *jumps)
+static void follow_directives(struct jumps *jumps)
 {
   const struct profile_workspan *workspan = &jumps->profile->workspan;
   const struct context_node *nodes = jumps->profile->contexts.nodes;
   struct names *names = jumps->names;
-  uint32_t count = names->addresses_count, *place = xmalloc(((size_t)count + 1) * sizeof *place);
-  int status = place ? 0 : ERR_NOMEM;
-  for (uint32_t i = 0; i < count && place; i++)
+  uint32_t count = names->addresses_count, *place = xmalloc(count * sizeof *place);
+  for (uint32_t i = 0; i < count; i++)
     place[i] = i;
-  for (uint32_t i = 0; i < workspan->directives_count && !status; i++) {
+  for (uint32_t i = 0; i < workspan->directives_count; i++) {
     uint32_t kind = workspan->directives[i].kind, call = names->directive_at[i];
-    status = follow_directive(jumps, i);
+    follow_directive(jumps, i);
     if (call != MODEL_NONE && (kind == DIRECTIVE_TASK || kind == DIRECTIVE_TASKLOOP))
       place[call] = names->directive_at[i];
   }
-  for (uint32_t i = 1; i < jumps->profile->contexts.count && !status; i++)
+  for (uint32_t i = 1; i < jumps->profile->contexts.count; i++)
     if (nodes[i].kind == CONTEXT_TASK && names->address_of[i] != MODEL_NONE)
       names->address_of[i] = place[names->address_of[i]];
   free(place);
-  return status;
 }
 
 /* Follows the functions without a frame from which a context enters a construct. */
-static int follow_contexts(struct jumps *jumps)
+static void follow_contexts(struct jumps *jumps)
 {
   static const uint32_t regions[] = {DIRECTIVE_PARALLEL, DIRECTIVE_TEAMS},
                         tasks[] = {DIRECTIVE_TASK, DIRECTIVE_TASKLOOP};
@@ -288,28 +276,22 @@ static int follow_contexts(struct jumps *jumps)
     uint64_t low = tail->low;
     const struct found *found = NULL;
     for (size_t k = 0; k < 2 && !(found && found->count); k++)
-      if (!(found = find(jumps, nodes[site].module, low, kinds[k])))
-        return ERR_NOMEM;
-    bool clear = found->count == 1 || (found->count && jumps->body[site] != several);
-    if (clear && take_jump(jumps, found, jumps->body[site], &names->address_of[site]))
-      return ERR_NOMEM;
+      found = find(jumps, nodes[site].module, low, kinds[k]);
+    if (found->count == 1 || (found->count && jumps->body[site] != several))
+      names->address_of[site] = take_jump(jumps, found, jumps->body[site]);
   }
-  return 0;
 }
 
-int tail_calls_follow(const struct profile *profile, struct names *names, struct code *code)
+void tail_calls_follow(const struct profile *profile, struct names *names, struct code *code)
 {
   struct jumps jumps = {.profile = profile, .names = names, .code = code};
-  int status = read_contexts(&jumps);
-  if (!status)
-    status = follow_directives(&jumps);
-  if (!status)
-    status = follow_contexts(&jumps);
+  read_contexts(&jumps);
+  follow_directives(&jumps);
+  follow_contexts(&jumps);
   free(jumps.body);
   free(jumps.bodies);
   free(jumps.tail);
   free(jumps.found);
   index_release(&jumps.found_index);
   index_release(&jumps.added);
-  return status;
 }

@@ -11,12 +11,11 @@
 
 #include "hpcprof-lite/views/code.h"
 
-/* Replaces the addresses of directives, and of contexts that enter a construct, by those of jumps, which are added.
- * Returns 0 or ERR_NOMEM. */
-int tail_calls_follow(const struct profile *profile, struct names *names, struct code *code);
+/* Replaces the addresses of directives, and of contexts that enter a construct, by those of jumps, which are added. */
+void tail_calls_follow(const struct profile *profile, struct names *names, struct code *code);
 
 /* Replaces an address by one of its own, in the function that contains a construct and with the directive's line, as
- * the construct's outlined function tells them.  Returns 0 or ERR_NOMEM. */
-int tail_calls_place(struct names *names, uint32_t *address, uint32_t body);
+ * the construct's outlined function tells them. */
+void tail_calls_place(struct names *names, uint32_t *address, uint32_t body);
 
 #endif

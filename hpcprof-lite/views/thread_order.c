@@ -6,12 +6,11 @@
 
 int thread_order(const struct profile *profile, uint64_t **order, uint32_t *count)
 {
-  *order = NULL;
   *count = 0;
   size_t threads = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++)
     threads += profile->processes[i].usable ? profile->processes[i].threads_count : 0;
-  *order = xcalloc(threads + 1, sizeof **order);
+  *order = xcalloc(threads, sizeof **order);
   for (uint32_t i = 0; i < profile->processes_count; i++)
     for (uint32_t j = 0; profile->processes[i].usable && j < profile->processes[i].threads_count; j++)
       (*order)[(*count)++] = (uint64_t)i << 32 | j;

@@ -53,11 +53,10 @@ struct build {
   size_t bodies_room;
 };
 
-static int items_push(struct items *items, const struct item *item)
+static void items_push(struct items *items, const struct item *item)
 {
   xarray_reserve(&items->items, &items->room, items->count + 1, sizeof *item);
   items->items[items->count++] = *item;
-  return 0;
 }
 
 /* Whether the context has values in the columns of the tree. */
@@ -69,7 +68,7 @@ static bool has_values(const struct build *build, uint32_t node)
   return false;
 }
 
-static int link_children(struct build *build)
+static void link_children(struct build *build)
 {
   uint32_t count = build->contexts->count;
   build->first_child = xmalloc(count * sizeof *build->first_child);
@@ -84,19 +83,16 @@ static int link_children(struct build *build)
     build->next[node] = build->first_child[parent];
     build->first_child[parent] = node;
   }
-  return 0;
 }
 
 /* Pushes the children of below->node; they inherit all other fields. */
-static int push_children(struct build *build, const struct item *below)
+static void push_children(struct build *build, const struct item *below)
 {
   struct item child = *below;
   for (uint32_t node = build->first_child[below->node]; node != MODEL_NONE; node = build->next[node]) {
     child.node = node;
-    if (items_push(&build->stack, &child))
-      return ERR_NOMEM;
+    items_push(&build->stack, &child);
   }
-  return 0;
 }
 
 static const struct names_step *address_steps(const struct build *build, uint32_t address, uint32_t *count)
@@ -128,7 +124,7 @@ static void add_values(struct build *build, uint32_t node, uint32_t row)
 /* Adds a context's values to the row or, if lines are shown, to a row below it for the line of an address, which may be
  * MODEL_NONE.  call: the address is that of a call into the runtime, and its line may be that of near code, as in all
  * places of constructs. */
-static int add_line_values(struct build *build, uint32_t node, uint32_t row, uint32_t address, bool call)
+static void add_line_values(struct build *build, uint32_t node, uint32_t row, uint32_t address, bool call)
 {
   const char *file;
   uint32_t line;
@@ -143,40 +139,32 @@ static int add_line_values(struct build *build, uint32_t node, uint32_t row, uin
                               .line = line};
     bool added;
     row = tree_add(build->tree, &wanted, &added);
-    if (row == MODEL_NONE)
-      return ERR_NOMEM;
-    char *text;
-    if (added) {
-      text = xasprintf("%s:%u", names_base(file), line);
-      build->tree->rows[row].name = names_own(build->names, text);
-      if (!build->tree->rows[row].name)
-        return ERR_NOMEM;
-    }
+    if (added)
+      build->tree->rows[row].name = names_own(build->names, xasprintf("%s:%u", names_base(file), line));
   }
   add_values(build, node, row);
-  return 0;
 }
 
 /* Adds a context's own values: they belong to its address or, if it has none, to the call `site`. */
-static int add_own_values(struct build *build, uint32_t node, uint32_t row, uint32_t site)
+static void add_own_values(struct build *build, uint32_t node, uint32_t row, uint32_t site)
 {
   uint32_t address = build->names->address_of[node];
   if (!has_values(build, node)) {
     if (build->row_of)
       build->row_of[node] = row;
-    return 0;
+    return;
   }
   bool call = address == MODEL_NONE && build->lines == TOPDOWN_LINES_OF_CALLS;
-  return add_line_values(build, node, row, call ? site : address, call);
+  add_line_values(build, node, row, call ? site : address, call);
 }
 
 /* Adds the values of a context of the OpenMP runtime, which belong to the call `site`. */
-static int add_runtime_values(struct build *build, uint32_t node, uint32_t row, uint32_t site)
+static void add_runtime_values(struct build *build, uint32_t node, uint32_t row, uint32_t site)
 {
   if (has_values(build, node) && build->lines == TOPDOWN_LINES_OF_CALLS)
-    return add_line_values(build, node, row, site, true);
-  add_values(build, node, row);
-  return 0;
+    add_line_values(build, node, row, site, true);
+  else
+    add_values(build, node, row);
 }
 
 /* Finds or adds a row that has no function.  Below a row of the runtime, the runtime's time belongs to that row. */
@@ -206,14 +194,13 @@ static uint32_t add_function(struct build *build, uint32_t parent, const struct 
  * of the call, which names the place if no line is known, or MODEL_NONE. */
 static char *construct_name(const struct build *build, const struct tree_row *row, uint32_t site, const char *raw)
 {
-  char *text, *place = NULL;
+  char *place = NULL;
   const char *what = tree_kind_name(row->kind), *open = raw ? " [" : "", *close = raw ? "]" : "";
-  if (*row->file && row->line) {
+  if (*row->file && row->line)
     place = xasprintf("%s:%u", names_base(row->file), row->line);
-  } else if (site != MODEL_NONE && !(place = names_spot(build->names, site))) {
-    return NULL;
-  }
-  text = xasprintf("%s%s%s%s%s%s", what, place ? " @ " : "", place ? place : "", open, raw ? raw : "", close);
+  else if (site != MODEL_NONE)
+    place = names_spot(build->names, site);
+  char *text = xasprintf("%s%s%s%s%s%s", what, place ? " @ " : "", place ? place : "", open, raw ? raw : "", close);
   free(place);
   return text;
 }
@@ -238,8 +225,8 @@ static uint32_t add_construct(struct build *build, uint32_t parent, enum tree_ki
                               uint32_t site)
 {
   const struct names_function *outlined = function == MODEL_NONE ? NULL : &build->names->functions[function];
-  if (outlined && kind == ROW_PARALLEL && (parent = origin_row(build, parent, function)) == MODEL_NONE)
-    return MODEL_NONE;
+  if (outlined && kind == ROW_PARALLEL)
+    parent = origin_row(build, parent, function);
   struct tree_row wanted = {.parent = parent, .kind = kind, .function = function, .module = MODEL_NONE};
   site_position(build, site, &wanted.file, &wanted.line);
   if (outlined) {
@@ -252,17 +239,18 @@ static uint32_t add_construct(struct build *build, uint32_t parent, enum tree_ki
     }
     wanted.function = inner && wanted.line ? MODEL_NONE : function;
   }
-  bool added = false;
+  bool added;
   char *text = construct_name(build, &wanted, site, outlined ? outlined->name : NULL);
   wanted.name = text;
-  uint32_t row = text ? tree_add(build->tree, &wanted, &added) : MODEL_NONE;
-  if (row != MODEL_NONE && added)
-    return names_own(build->names, text) ? row : MODEL_NONE;
-  free(text);
+  uint32_t row = tree_add(build->tree, &wanted, &added);
+  if (added)
+    names_own(build->names, text);
+  else
+    free(text);
   return row;
 }
 
-/* Returns the element of bodies[] for an entry's row, kind and call site; NULL if memory runs out. */
+/* Returns the element of bodies[] for an entry's row, kind and call site. */
 static uint32_t *site_body(struct build *build, const struct entry *entry)
 {
   struct tree_row key = {.parent = 0, .function = MODEL_NONE, .name = ""};
@@ -274,11 +262,9 @@ static uint32_t *site_body(struct build *build, const struct entry *entry)
   key.kind = entry->kind;
   struct tree_row above = {.parent = 0, .kind = ROW_ROOT, .function = entry->row, .name = "", .file = ""};
   key.parent = tree_add(&build->sites, &above, NULL);
-  uint32_t row = key.parent == MODEL_NONE ? MODEL_NONE : tree_add(&build->sites, &key, NULL);
-  if (row == MODEL_NONE)
-    return NULL;
-  bool made = xarray_reserve_zero(&build->bodies, &build->bodies_room, build->sites.count, sizeof *build->bodies);
-  return made ? &build->bodies[row] : NULL;
+  uint32_t row = tree_add(&build->sites, &key, NULL);
+  xarray_reserve_zero(&build->bodies, &build->bodies_room, build->sites.count, sizeof *build->bodies);
+  return &build->bodies[row];
 }
 
 static void merge_body(uint32_t *body, uint32_t row)
@@ -286,43 +272,23 @@ static void merge_body(uint32_t *body, uint32_t row)
   *body = *body == BODY_NONE || *body == row + 1 ? row + 1 : BODY_SEVERAL;
 }
 
-/* Records that the body of an entry has that row. */
-static int record_body(struct build *build, struct entry *entry, uint32_t row)
-{
-  uint32_t *body = site_body(build, entry);
-  if (!body)
-    return ERR_NOMEM;
-  merge_body(body, row);
-  merge_body(&entry->body, row);
-  return 0;
-}
-
 /* Returns the row for contexts that are below an entry but not in a body: that of the only body that was entered from
  * the same call site, otherwise a row named by the call site. */
 static uint32_t entry_row(struct build *build, uint32_t number)
 {
   struct entry *entry = &build->entries[number];
-  if (entry->body == BODY_NONE) {
-    const uint32_t *body = site_body(build, entry);
-    if (!body)
-      return MODEL_NONE;
-    if (*body != BODY_NONE && *body != BODY_SEVERAL)
-      entry->body = *body;
-  }
-  if (entry->body == BODY_NONE || entry->body == BODY_SEVERAL) {
-    uint32_t row = add_construct(build, entry->row, entry->kind, MODEL_NONE, entry->site);
-    if (row == MODEL_NONE)
-      return MODEL_NONE;
-    entry->body = row + 1;
-  }
+  if (entry->body == BODY_NONE)
+    entry->body = *site_body(build, entry);
+  if (entry->body == BODY_NONE || entry->body == BODY_SEVERAL)
+    entry->body = add_construct(build, entry->row, entry->kind, MODEL_NONE, entry->site) + 1;
   return entry->body - 1;
 }
 
-static int defer(struct build *build, const struct item *item, bool own)
+static void defer(struct build *build, const struct item *item, bool own)
 {
   struct item later = *item;
   later.own = own;
-  return items_push(&build->deferred, &later);
+  items_push(&build->deferred, &later);
 }
 
 /* Whether an outlined function is an inner copy of its caller, as clang makes them: a debug variant called by the body,
@@ -351,35 +317,36 @@ static uint32_t place_step(struct build *build, struct item *item, const struct 
     return item->row;
   }
   enum tree_kind kind = function->outline == OUTLINE_TASK ? ROW_TASK : ROW_PARALLEL;
-  if (in_entry)
-    kind = build->entries[item->entry].kind;
-  uint32_t row = add_construct(build, item->row, kind, step->function, site);
-  if (in_entry && row != MODEL_NONE && record_body(build, &build->entries[item->entry], row))
-    return MODEL_NONE;
+  struct entry *entry = in_entry ? &build->entries[item->entry] : NULL;
+  uint32_t row = add_construct(build, item->row, entry ? entry->kind : kind, step->function, site);
+  if (entry) {
+    merge_body(site_body(build, entry), row);
+    merge_body(&entry->body, row);
+  }
   item->entry = MODEL_NONE;
   item->outline = step->function;
   return row;
 }
 
-static int visit_steps(struct build *build, const struct item *item, uint32_t address)
+static void visit_steps(struct build *build, const struct item *item, uint32_t address)
 {
   uint32_t count, site = item->entry == MODEL_NONE ? item->site : build->entries[item->entry].site;
   const struct names_step *steps = address_steps(build, address, &count);
   const struct names_function *first = &build->names->functions[steps[0].function];
-  if (item->entry != MODEL_NONE && first->outline == OUTLINE_NONE && !first->unknown)
-    return defer(build, item, false);
+  if (item->entry != MODEL_NONE && first->outline == OUTLINE_NONE && !first->unknown) {
+    defer(build, item, false);
+    return;
+  }
   struct item below = *item;
   below.top = false;
   for (uint32_t i = 0; i < count; i++) {
     below.row = place_step(build, &below, &steps[i], site);
-    if (below.row == MODEL_NONE)
-      return ERR_NOMEM;
     site = MODEL_NONE; /* the frame above is not the call site of an inlined function */
   }
   below.site = address;
   below.call = MODEL_NONE;
-  int status = add_own_values(build, item->node, below.row, MODEL_NONE);
-  return status ? status : push_children(build, &below);
+  add_own_values(build, item->node, below.row, MODEL_NONE);
+  push_children(build, &below);
 }
 
 /* Whether a frame without a name is the _start of a stripped program: it is outermost, has no values and calls only the
@@ -417,25 +384,25 @@ static uint32_t system_row(struct build *build, uint32_t node)
   uint32_t row = 0;
   for (uint32_t up = node; up && !row; up = build->contexts->nodes[up].parent) {
     row = build->system_rows[up];
-    if (!row && items_push(&path, &(struct item){.node = up}))
-      row = MODEL_NONE;
+    if (!row)
+      items_push(&path, &(struct item){.node = up});
   }
-  while (path.count && row != MODEL_NONE) {
+  while (path.count) {
     uint32_t here = path.items[--path.count].node, address = build->names->address_of[here], count = 0;
     const struct context_node *frame = &build->contexts->nodes[here];
     const struct names_step *steps = NULL;
     if (frame->kind == CONTEXT_FRAME &&
         !(build->profile->catalog.modules[frame->module].flags & (MODULE_TOOL | MODULE_RUNTIME)))
       steps = address_steps(build, address, &count);
-    for (uint32_t i = 0; i < count && row != MODEL_NONE; i++)
+    for (uint32_t i = 0; i < count; i++)
       row = add_function(build, row, &steps[i]);
-    build->system_rows[here] = row == MODEL_NONE ? 0 : row;
+    build->system_rows[here] = row;
   }
   free(path.items);
   return row;
 }
 
-static int visit_frame(struct build *build, const struct item *item)
+static void visit_frame(struct build *build, const struct item *item)
 {
   const struct context_node *node = &build->contexts->nodes[item->node];
   uint32_t flags = build->profile->catalog.modules[node->module].flags, address = build->names->address_of[item->node];
@@ -445,24 +412,20 @@ static int visit_frame(struct build *build, const struct item *item)
     if (has_values(build, item->node) && flags & MODULE_RUNTIME)
       row = add_plain(build, row, ROW_RUNTIME, "[OpenMP runtime]");
     uint32_t site = item->entry == MODEL_NONE ? item->site : build->entries[item->entry].site;
-    if (row == MODEL_NONE || add_runtime_values(build, item->node, row, site))
-      return ERR_NOMEM;
-    return push_children(build, &below);
-  }
-  if (item->top && item->entry == MODEL_NONE && is_system_start(build, item->node, address)) {
+    add_runtime_values(build, item->node, row, site);
+    push_children(build, &below);
+  } else if (item->top && item->entry == MODEL_NONE && is_system_start(build, item->node, address)) {
     below.site = address;
     uint32_t row = has_values(build, item->node) ? system_row(build, item->node) : 0;
-    if (row == MODEL_NONE || add_own_values(build, item->node, row, MODEL_NONE))
-      return ERR_NOMEM;
-    return push_children(build, &below);
+    add_own_values(build, item->node, row, MODEL_NONE);
+    push_children(build, &below);
+  } else {
+    visit_steps(build, item, address);
   }
-  return visit_steps(build, item, address);
 }
 
-static int visit_entry(struct build *build, const struct item *item, enum tree_kind kind)
+static void visit_entry(struct build *build, const struct item *item, enum tree_kind kind)
 {
-  if (item->entry != MODEL_NONE)
-    return defer(build, item, false);
   size_t needed = (size_t)build->entries_count + 1;
   xarray_reserve(&build->entries, &build->entries_room, needed, sizeof *build->entries);
   const struct context_node *above = &build->contexts->nodes[build->contexts->nodes[item->node].parent];
@@ -475,37 +438,33 @@ static int visit_entry(struct build *build, const struct item *item, enum tree_k
   below.call = MODEL_NONE;
   below.outline = MODEL_NONE;
   below.top = false;
-  if (has_values(build, item->node) && defer(build, &below, true))
-    return ERR_NOMEM;
-  return push_children(build, &below);
+  if (has_values(build, item->node))
+    defer(build, &below, true);
+  push_children(build, &below);
 }
 
 /* Visits a context that has no function. */
-static int visit_plain(struct build *build, const struct item *item, uint32_t parent, enum tree_kind kind,
-                       const char *name)
+static void visit_plain(struct build *build, const struct item *item, uint32_t parent, enum tree_kind kind,
+                        const char *name)
 {
-  if (item->entry != MODEL_NONE)
-    return defer(build, item, false);
   struct item below = *item;
   below.row = add_plain(build, parent, kind, name);
-  below.call = build->contexts->nodes[item->node].kind != CONTEXT_RUNTIME ? MODEL_NONE
-               : item->call == MODEL_NONE                                 ? item->site
-                                                                          : item->call;
-  if (below.row == MODEL_NONE || add_runtime_values(build, item->node, below.row, below.call))
-    return ERR_NOMEM;
+  if (build->contexts->nodes[item->node].kind != CONTEXT_RUNTIME)
+    below.call = MODEL_NONE;
+  else if (item->call == MODEL_NONE)
+    below.call = item->site;
+  add_runtime_values(build, item->node, below.row, below.call);
   below.outline = MODEL_NONE;
   below.top = false;
   below.site = MODEL_NONE;
-  return push_children(build, &below);
+  push_children(build, &below);
 }
 
 /* The row of a user region is below the function that began it.  Functions inlined at the address of that call count as
  * called within the region: their rows are added below it. */
-static int visit_user_region(struct build *build, const struct item *item)
+static void visit_user_region(struct build *build, const struct item *item)
 {
   enum { INLINED_MAX = 64 };
-  if (item->entry != MODEL_NONE)
-    return defer(build, item, false);
   const char *name = build->profile->catalog.modules[build->contexts->nodes[item->node].module].path;
   uint32_t inlined[INLINED_MAX], count = 0, function = item->row;
   while (build->tree->rows[function].kind == ROW_INLINED && count < INLINED_MAX) {
@@ -520,39 +479,36 @@ static int visit_user_region(struct build *build, const struct item *item)
                             .file = name};
   struct item below = *item;
   below.row = tree_add(build->tree, &wanted, NULL);
-  while (count && below.row != MODEL_NONE) {
+  while (count) {
     wanted = build->tree->rows[inlined[--count]];
     wanted.parent = below.row;
     below.row = tree_add(build->tree, &wanted, NULL);
   }
-  if (below.row == MODEL_NONE)
-    return ERR_NOMEM;
   add_values(build, item->node, below.row);
-  return push_children(build, &below);
+  push_children(build, &below);
 }
 
-static int visit(struct build *build, const struct item *item)
+static void visit(struct build *build, const struct item *item)
 {
+  enum context_kind kind = build->contexts->nodes[item->node].kind;
   if (item->own)
-    return add_own_values(build, item->node, item->row, item->site);
-  switch (build->contexts->nodes[item->node].kind) {
-  case CONTEXT_FRAME:
-    return visit_frame(build, item);
-  case CONTEXT_PARALLEL:
-    return visit_entry(build, item, ROW_PARALLEL);
-  case CONTEXT_TASK:
-    return visit_entry(build, item, ROW_TASK);
-  case CONTEXT_RUNTIME:
-    return visit_plain(build, item, item->row, ROW_RUNTIME, "[OpenMP runtime]");
-  case CONTEXT_USER_REGION:
-    return visit_user_region(build, item);
-  case CONTEXT_FILTERED:
-    return visit_plain(build, item, item->row, ROW_FILTERED, "[filtered]");
-  case CONTEXT_OUTSIDE:
-    return visit_plain(build, item, 0, ROW_RUNTIME, "[OpenMP runtime]");
-  default:
-    return visit_plain(build, item, item->row, ROW_PARTIAL, "[unwind cut short]");
-  }
+    add_own_values(build, item->node, item->row, item->site);
+  else if (kind == CONTEXT_FRAME)
+    visit_frame(build, item);
+  else if (item->entry != MODEL_NONE)
+    defer(build, item, false);
+  else if (kind == CONTEXT_PARALLEL)
+    visit_entry(build, item, ROW_PARALLEL);
+  else if (kind == CONTEXT_TASK)
+    visit_entry(build, item, ROW_TASK);
+  else if (kind == CONTEXT_USER_REGION)
+    visit_user_region(build, item);
+  else if (kind == CONTEXT_FILTERED)
+    visit_plain(build, item, item->row, ROW_FILTERED, "[filtered]");
+  else if (kind == CONTEXT_RUNTIME || kind == CONTEXT_OUTSIDE)
+    visit_plain(build, item, kind == CONTEXT_OUTSIDE ? 0 : item->row, ROW_RUNTIME, "[OpenMP runtime]");
+  else
+    visit_plain(build, item, item->row, ROW_PARTIAL, "[unwind cut short]");
 }
 
 /* Whether samples are charged to a context itself. */
@@ -578,11 +534,13 @@ static const char *root_name(const struct build *build)
     unsampled |= build->profile->processes[i].usable &&
                  (profile_unsampled(&build->profile->processes[i]) || build->profile->processes[i].unsampled_ns);
   bool cut_short = samples == MODEL_NONE || contexts_get(build->contexts, 0, samples);
-  return !unsampled ? "[unwind cut short]" : cut_short ? "[not sampled, or unwind cut short]" : "[not sampled]";
+  if (!unsampled)
+    return "[unwind cut short]";
+  return cut_short ? "[not sampled, or unwind cut short]" : "[not sampled]";
 }
 
 /* Adds the values of the root to a row: those of events counted by -c, or all others. */
-static int add_root_values(struct build *build, bool counted, const char *name)
+static void add_root_values(struct build *build, bool counted, const char *name)
 {
   uint32_t row = MODEL_NONE;
   for (uint32_t i = 0; i < build->columns->count; i++) {
@@ -590,32 +548,29 @@ static int add_root_values(struct build *build, bool counted, const char *name)
     if (!value || (build->columns->columns[i].role % COLUMN_OF_WHOLE == COLUMN_EVENT) != counted)
       continue;
     row = row == MODEL_NONE ? add_plain(build, 0, ROW_PARTIAL, name) : row;
-    if (row == MODEL_NONE)
-      return ERR_NOMEM;
     tree_value(build->tree, row, i, value);
   }
   if (build->row_of && row != MODEL_NONE)
     build->row_of[0] = row;
-  return 0;
 }
 
 /* Without a sample there, what was counted in the root is what followed the last one. */
-static int visit_root(struct build *build)
+static void visit_root(struct build *build)
 {
   const char *name = root_name(build);
-  int status = add_root_values(build, true, spent(build, 0) ? name : "[counted after the last sample]");
-  return status ? status : add_root_values(build, false, name);
+  add_root_values(build, true, spent(build, 0) ? name : "[counted after the last sample]");
+  add_root_values(build, false, name);
 }
 
 /* Visits all contexts.  Those that were deferred, because their row depends on the bodies found, come last. */
-static int visit_all(struct build *build)
+static void visit_all(struct build *build)
 {
   struct item root = {.entry = MODEL_NONE, .site = MODEL_NONE, .call = MODEL_NONE, .outline = MODEL_NONE, .top = true};
-  int status = push_children(build, &root);
-  if (!status && has_values(build, 0))
-    status = visit_root(build);
+  push_children(build, &root);
+  if (has_values(build, 0))
+    visit_root(build);
   size_t next = 0;
-  while (!status && (build->stack.count || next < build->deferred.count)) {
+  while (build->stack.count || next < build->deferred.count) {
     struct item item;
     if (build->stack.count) {
       item = build->stack.items[--build->stack.count];
@@ -623,12 +578,9 @@ static int visit_all(struct build *build)
       item = build->deferred.items[next++];
       item.row = entry_row(build, item.entry);
       item.entry = MODEL_NONE;
-      status = item.row == MODEL_NONE ? ERR_NOMEM : 0;
     }
-    if (!status)
-      status = visit(build, &item);
+    visit(build, &item);
   }
-  return status;
 }
 
 int topdown_build(const struct profile *profile, struct names *names, const struct tree_columns *columns,
@@ -643,13 +595,10 @@ int topdown_build(const struct profile *profile, struct names *names, const stru
                         .row_of = row_of};
   if (row_of)
     memset(row_of, 0xff, profile->contexts.count * sizeof *row_of);
-  int status = tree_init(tree, columns->count, root_name);
-  if (!status)
-    status = tree_init(&build.sites, 0, "");
-  if (!status)
-    status = link_children(&build);
-  if (!status)
-    status = visit_all(&build);
+  tree_init(tree, columns->count, root_name);
+  tree_init(&build.sites, 0, "");
+  link_children(&build);
+  visit_all(&build);
   free(build.first_child);
   free(build.next);
   free(build.system_rows);
@@ -658,12 +607,12 @@ int topdown_build(const struct profile *profile, struct names *names, const stru
   free(build.entries);
   free(build.bodies);
   tree_release(&build.sites);
-  return status;
+  return 0;
 }
 
 /* Adds a row "for @ solve.c:42 [callers unknown]" for a construct's share of the critical path that has no context. */
-static int add_path_row(const struct profile *profile, struct names *names, const struct tree_columns *columns,
-                        const struct context_share *share, struct tree *tree, uint32_t *rows)
+static void add_path_row(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+                         const struct context_share *share, struct tree *tree, uint32_t *rows)
 {
   const struct profile_directive *directive = &profile->workspan.directives[share->directive];
   struct tree_row wanted = {.kind = ROW_PARTIAL, .function = MODEL_NONE, .module = MODEL_NONE, .file = ""};
@@ -681,31 +630,27 @@ static int add_path_row(const struct profile *profile, struct names *names, cons
   else
     text = xasprintf("%s [callers unknown]", kind);
   wanted.name = names_own(names, text);
-  uint32_t row = wanted.name ? tree_add(tree, &wanted, NULL) : MODEL_NONE;
-  if (row == MODEL_NONE)
-    return ERR_NOMEM;
+  uint32_t row = tree_add(tree, &wanted, NULL);
   tree_value(tree, row, columns->critical, share->amount);
   rows[share->directive] = row;
-  return 0;
 }
 
 int topdown_critical_path(const struct profile *profile, struct names *names, const struct tree_columns *columns,
                           struct tree *tree, uint32_t *row_of)
 {
   uint32_t *rows = row_of + profile->contexts.count;
-  int status = 0;
   memset(rows, 0xff, (profile->workspan.directives_count + 1) * sizeof *rows);
   rows[0] = 0;
   if (columns->critical == MODEL_NONE)
     return 0;
-  for (uint32_t i = 0; i < profile->contexts.shares_count && !status; i++) {
+  for (uint32_t i = 0; i < profile->contexts.shares_count; i++) {
     const struct context_share *share = &profile->contexts.shares[i];
     if (share->context != MODEL_NONE)
       continue;
     if (!share->directive)
       tree_value(tree, 0, columns->critical, share->amount);
     else
-      status = add_path_row(profile, names, columns, share, tree, rows);
+      add_path_row(profile, names, columns, share, tree, rows);
   }
-  return status;
+  return 0;
 }

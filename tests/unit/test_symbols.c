@@ -383,8 +383,8 @@ static void the_innermost_range_wins(void **state)
   struct symbols_ranges r = {0};
   (void)state;
   for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-    assert_true(symbols_ranges_add(&r, ranges[i]));
-  assert_true(symbols_ranges_build(&r));
+    symbols_ranges_add(&r, ranges[i]);
+  symbols_ranges_build(&r);
   for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
     assert_int_equal(symbols_ranges_find(&r, expected[i][0]), expected[i][1]);
   symbols_ranges_release(&r);

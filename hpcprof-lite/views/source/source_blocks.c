@@ -1,5 +1,6 @@
 #include "hpcprof-lite/views/source/source_blocks.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
@@ -28,8 +29,7 @@ static int by_place(const void *a, const void *b, void *argument)
   int order = strcmp(x->file, y->file);
   if (!order && !choice->by_file)
     order = strcmp(choice->blocks->lines.name[i], choice->blocks->lines.name[j]);
-  order = order ? order : (x->line > y->line) - (x->line < y->line);
-  return order ? order : (i > j) - (i < j);
+  return order ?: COMPARE(x->line, y->line) ?: COMPARE(i, j);
 }
 
 static bool same_block(const struct choice *choice, uint32_t i, uint32_t j)
@@ -44,9 +44,9 @@ static int by_weight(const void *a, const void *b, void *argument)
 {
   const struct source_block *x = a, *y = b;
   const struct choice *choice = argument;
-  int order = choice->by_file ? 0 : (x->weight < y->weight) - (x->weight > y->weight);
-  order = order ? order : strcmp(x->file, y->file);
-  return order || choice->by_file ? order : strcmp(x->name, y->name);
+  if (choice->by_file)
+    return strcmp(x->file, y->file);
+  return COMPARE(y->weight, x->weight) ?: strcmp(x->file, y->file) ?: strcmp(x->name, y->name);
 }
 
 /* Marks the functions that the selector names.  Returns whether there are any. */
@@ -103,15 +103,14 @@ static struct source_block *add_block(struct source_blocks *blocks)
   return &blocks->blocks[blocks->count++];
 }
 
-static int add_shown(struct source_blocks *blocks, uint32_t line, uint32_t row)
+static void add_shown(struct source_blocks *blocks, uint32_t line, uint32_t row)
 {
   xarray_reserve(&blocks->shown, &blocks->shown_room, (size_t)blocks->shown_count + 1, sizeof *blocks->shown);
   blocks->shown[blocks->shown_count++] = (struct source_shown){line, row};
-  return 0;
 }
 
 /* Makes a block of each group of rows; shown[] has the rows. */
-static int group_rows(struct choice *choice)
+static void group_rows(struct choice *choice)
 {
   struct source_blocks *blocks = choice->blocks;
   const struct tree *tree = &blocks->lines.tree;
@@ -120,8 +119,6 @@ static int group_rows(struct choice *choice)
     uint32_t row = choice->rows[i];
     if (!block || !same_block(choice, choice->rows[i - 1], row)) {
       block = add_block(blocks);
-      if (!block)
-        return ERR_NOMEM;
       block->name = choice->by_file ? NULL : blocks->lines.name[row];
       block->file = tree->rows[row].file;
       block->first = i;
@@ -131,14 +128,12 @@ static int group_rows(struct choice *choice)
     block->to = tree->rows[row].line;
     block->weight = model_sum(block->weight, tree_weight(tree, choice->request->columns, row, true));
     block->spent = model_sum(block->spent, tree_spent(tree, choice->request->columns, row, true));
-    if (add_shown(blocks, tree->rows[row].line, row))
-      return ERR_NOMEM;
+    add_shown(blocks, tree->rows[row].line, row);
   }
-  return 0;
 }
 
 /* Adds blocks without rows for measured files whose selected lines have no figures. */
-static int add_plain_files(struct choice *choice)
+static void add_plain_files(struct choice *choice)
 {
   const struct selector *root = choice->request->root;
   const struct names *names = choice->request->names;
@@ -146,13 +141,9 @@ static int add_plain_files(struct choice *choice)
     bool known = !selector_matches_line(root, names->files[i], root->from);
     for (uint32_t j = 0; j < choice->blocks->count && !known; j++)
       known = !strcmp(choice->blocks->blocks[j].file, names->files[i]);
-    struct source_block *block = known ? NULL : add_block(choice->blocks);
-    if (!known && !block)
-      return ERR_NOMEM;
-    if (block)
-      block->file = names->files[i];
+    if (!known)
+      add_block(choice->blocks)->file = names->files[i];
   }
-  return 0;
 }
 
 int source_blocks_choose(const struct source_request *request, struct source_blocks *blocks)
@@ -160,23 +151,17 @@ int source_blocks_choose(const struct source_request *request, struct source_blo
   struct choice choice = {.request = request, .blocks = blocks};
   blocks->selected = xcalloc(blocks->lines.tree.count, sizeof *blocks->selected);
   choice.rows = xcalloc(blocks->lines.tree.count, sizeof *choice.rows);
-  choice.matched = xcalloc((size_t)request->names->functions_count + 1, sizeof *choice.matched);
-  bool made = blocks->selected && choice.rows && choice.matched &&
-              xarray_reserve(&blocks->shown, &blocks->shown_room, 1, sizeof *blocks->shown);
-  int status = made ? 0 : ERR_NOMEM;
-  if (!status) {
-    select_rows(&choice);
-    if (choice.rows_count)
-      qsort_r(choice.rows, choice.rows_count, sizeof *choice.rows, by_place, &choice);
-    status = group_rows(&choice);
-  }
-  if (!status)
-    status = add_plain_files(&choice);
-  if (!status && blocks->count)
+  choice.matched = xcalloc(request->names->functions_count, sizeof *choice.matched);
+  xarray_reserve(&blocks->shown, &blocks->shown_room, 1, sizeof *blocks->shown);
+  select_rows(&choice);
+  qsort_r(choice.rows, choice.rows_count, sizeof *choice.rows, by_place, &choice);
+  group_rows(&choice);
+  add_plain_files(&choice);
+  if (blocks->count)
     qsort_r(blocks->blocks, blocks->count, sizeof *blocks->blocks, by_weight, &choice);
   free(choice.rows);
   free(choice.matched);
-  return status;
+  return 0;
 }
 
 /* The lines of one block while they are arranged. */
@@ -187,27 +172,23 @@ struct layout {
 };
 
 /* Adds the lines from `from` on, if they have not been added, to before `end`. */
-static int add_plain(struct layout *layout, uint64_t from, uint64_t end)
+static void add_plain(struct layout *layout, uint64_t from, uint64_t end)
 {
-  from = from > layout->next ? from : layout->next;
-  for (; from < end && from <= layout->last; from++) {
-    if (add_shown(layout->into, (uint32_t)from, MODEL_NONE))
-      return ERR_NOMEM;
+  for (from = MAX(from, layout->next); from < end && from <= layout->last; from++) {
+    add_shown(layout->into, (uint32_t)from, MODEL_NONE);
     layout->next = from + 1;
   }
-  return 0;
 }
 
 /* Adds a line with figures, and `context` lines before it.  A gap of one line is closed. */
-static int add_figures(struct layout *layout, const struct source_shown *here, uint32_t context)
+static void add_figures(struct layout *layout, const struct source_shown *here, uint32_t context)
 {
   uint64_t from = here->line > context ? here->line - context : 1;
   if (layout->next > 1 && from == layout->next + 1)
     from = layout->next;
-  if (add_plain(layout, from, here->line) || add_shown(layout->into, here->line, here->row))
-    return ERR_NOMEM;
+  add_plain(layout, from, here->line);
+  add_shown(layout->into, here->line, here->row);
   layout->next = (uint64_t)here->line + 1;
-  return 0;
 }
 
 /* The line in which the function of a block is declared, if it is before the lines with figures; else 0. */
@@ -222,47 +203,41 @@ static uint32_t declared_at(const struct source_request *request, const struct s
 }
 
 /* Adds the lines with figures, and those around them. */
-static int arrange_figures(struct layout *layout, const struct source_shown *figures, uint32_t count, bool range)
+static void arrange_figures(struct layout *layout, const struct source_shown *figures, uint32_t count, bool range)
 {
-  int status = 0;
-  for (uint32_t i = 0; i < count && !status; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     uint64_t next = i + 1 < count ? figures[i + 1].line : UINT64_MAX, end = (uint64_t)figures[i].line + 1;
-    end = end + SOURCE_CONTEXT < next ? end + SOURCE_CONTEXT : next;
-    status = add_figures(layout, &figures[i], range ? UINT32_MAX : SOURCE_CONTEXT);
-    if (!status && !range)
-      status = add_plain(layout, layout->next, end);
+    add_figures(layout, &figures[i], range ? UINT32_MAX : SOURCE_CONTEXT);
+    if (!range)
+      add_plain(layout, layout->next, MIN(end + SOURCE_CONTEXT, next));
   }
-  return status;
 }
 
 /* Adds the lines of a block: of a range all, else those with figures and some before and after them.  Time without a
  * line comes first. */
-static int arrange_lines(const struct source_request *request, struct source_blocks *into, struct source_block *block,
-                         const struct source_shown *figures)
+static void arrange_lines(const struct source_request *request, struct source_blocks *into, struct source_block *block,
+                          const struct source_shown *figures)
 {
   const struct selector *root = request->root;
   bool part = root && root->is_lines, range = part && root->from < root->to;
   struct layout layout = {.into = into, .last = into->files.files[block->source].lines, .next = 1};
   uint32_t declared = declared_at(request, into, block, figures), first = into->shown_count, i = 0;
-  int status = 0;
-  for (; i < block->count && !figures[i].line && !status; i++)
-    status = add_shown(into, 0, figures[i].row);
-  if (!status && declared)
-    status = add_plain(&layout, declared, (uint64_t)declared + 1);
+  for (; i < block->count && !figures[i].line; i++)
+    add_shown(into, 0, figures[i].row);
+  if (declared)
+    add_plain(&layout, declared, (uint64_t)declared + 1);
   if (range)
     layout.next = root->from;
-  if (!status)
-    status = arrange_figures(&layout, figures + i, block->count - i, range);
-  if (!status && range)
-    status = add_plain(&layout, root->from, (uint64_t)root->to + 1);
-  if (!status && part && !range && !block->count)
-    status = add_plain(&layout, root->from > SOURCE_CONTEXT ? root->from - SOURCE_CONTEXT : 1,
-                       (uint64_t)root->from + SOURCE_CONTEXT + 1);
+  arrange_figures(&layout, figures + i, block->count - i, range);
+  if (range)
+    add_plain(&layout, root->from, (uint64_t)root->to + 1);
+  else if (part && !block->count)
+    add_plain(&layout, root->from > SOURCE_CONTEXT ? root->from - SOURCE_CONTEXT : 1,
+              (uint64_t)root->from + SOURCE_CONTEXT + 1);
   block->from = part ? root->from : block->from;
   block->to = part ? root->to : block->to;
   block->first = first;
   block->count = into->shown_count - first;
-  return status;
 }
 
 struct heaviness {
@@ -276,36 +251,29 @@ static int heaviest(const void *a, const void *b, void *argument)
   const struct source_shown *x = a, *y = b;
   uint64_t i = tree_weight(key->tree, key->columns, x->row, true);
   uint64_t j = tree_weight(key->tree, key->columns, y->row, true);
-  int order = (i < j) - (i > j);
-  return order ? order : (x->line > y->line) - (x->line < y->line);
+  return COMPARE(j, i) ?: COMPARE(x->line, y->line);
 }
 
-static int by_line(const void *a, const void *b)
-{
-  const struct source_shown *x = a, *y = b;
-  return (x->line > y->line) - (x->line < y->line);
-}
+ORDER(by_line, struct source_shown, COMPARE(x->line, y->line))
 
 /* Arranges a block so that it takes `most` lines, unless that is 0, with the heaviest ones and what is around them. */
-static int arrange_block(const struct source_request *request, struct source_blocks *into, struct source_block *block,
-                         struct source_shown *figures, uint32_t most)
+static void arrange_block(const struct source_request *request, struct source_blocks *into, struct source_block *block,
+                          struct source_shown *figures, uint32_t most)
 {
   enum { AROUND = 2 * SOURCE_CONTEXT + 1 };
   uint32_t first = into->shown_count, all = block->count;
   uint32_t last = all ? figures[all - 1].line : 0;
-  int status = source_files_find(&into->files, block->file, last, &block->source);
-  if (!status)
-    status = arrange_lines(request, into, block, figures);
-  if (status || !most || block->count <= most)
-    return status;
+  source_files_find(&into->files, block->file, last, &block->source);
+  arrange_lines(request, into, block, figures);
+  if (!most || block->count <= most)
+    return;
   struct heaviness key = {&into->lines.tree, request->columns};
-  uint32_t kept = most / AROUND ? most / AROUND : 1;
   into->shown_count = first;
-  block->count = kept < all ? kept : all;
+  block->count = MIN(MAX(most / AROUND, 1), all);
   block->omitted = all - block->count;
   qsort_r(figures, all, sizeof *figures, heaviest, &key);
   qsort(figures, block->count, sizeof *figures, by_line);
-  return arrange_lines(request, into, block, figures);
+  arrange_lines(request, into, block, figures);
 }
 
 /* Whether a block is shown although no selector names it. */
@@ -321,22 +289,21 @@ int source_blocks_arrange(const struct source_request *request, struct source_bl
 {
   struct source_shown *figures = blocks->shown;
   uint32_t count = blocks->count, most = request->lines_most;
-  int status = 0;
   blocks->shown = NULL;
   blocks->shown_room = blocks->shown_count = 0;
   blocks->count = 0;
-  for (uint32_t i = 0; i < count && !status; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     struct source_block block = blocks->blocks[i];
     bool full = most && blocks->shown_count >= most;
     if (full || (!request->root && !weighs(request, blocks, &block))) {
       blocks->limited = true;
       break;
     }
-    status = arrange_block(request, blocks, &block, &figures[block.first], most ? most - blocks->shown_count : 0);
+    arrange_block(request, blocks, &block, &figures[block.first], most ? most - blocks->shown_count : 0);
     blocks->blocks[blocks->count++] = block;
   }
   free(figures);
-  return status;
+  return 0;
 }
 
 int source_blocks_read(struct source_blocks *blocks)
@@ -345,10 +312,8 @@ int source_blocks_read(struct source_blocks *blocks)
   uint32_t number;
   for (uint32_t i = 0; i < tree->count; i++) {
     const struct tree_row *row = &tree->rows[tree->order[i]];
-    if (!blocks->selected[tree->order[i]] || !row->line)
-      continue;
-    if (source_files_find(&blocks->files, row->file, row->line, &number))
-      return ERR_NOMEM;
+    if (blocks->selected[tree->order[i]] && row->line)
+      source_files_find(&blocks->files, row->file, row->line, &number);
   }
   return 0;
 }

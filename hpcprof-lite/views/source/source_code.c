@@ -18,14 +18,15 @@ struct spent {
 static uint64_t context_weight(const struct source_request *request, uint32_t node)
 {
   const struct tree_columns *columns = request->columns;
-  const uint32_t time[] = {columns->work, columns->overhead}, other[] = {columns->samples};
-  bool has_time = tree_has_time(columns);
+  uint32_t wanted[2] = {columns->work, columns->overhead};
   uint64_t weight = 0;
-  for (size_t i = 0; i < (has_time ? 2 : 1); i++) {
-    uint32_t column = has_time ? time[i] : columns->events_count ? columns->events[0] : other[i];
-    if (column != MODEL_NONE)
-      weight = model_sum(weight, contexts_get(&request->profile->contexts, node, columns->source[column]));
+  if (!tree_has_time(columns)) {
+    wanted[0] = columns->events_count ? columns->events[0] : columns->samples;
+    wanted[1] = MODEL_NONE;
   }
+  for (size_t i = 0; i < 2; i++)
+    if (wanted[i] != MODEL_NONE)
+      weight = model_sum(weight, contexts_get(&request->profile->contexts, node, columns->source[wanted[i]]));
   return weight;
 }
 
@@ -88,21 +89,18 @@ int source_code_find(const struct source_request *request, struct source_blocks 
 {
   const struct names *names = request->names;
   uint32_t rows = blocks->lines.tree.count, *block_of = xmalloc(rows * sizeof *block_of);
-  struct spent *spent = xcalloc((size_t)names->addresses_count + 1, sizeof *spent);
-  int status = block_of && spent ? 0 : ERR_NOMEM;
-  if (!status) {
-    memset(block_of, 0xff, rows * sizeof *block_of);
-    for (uint32_t i = 0; i < blocks->count; i++)
-      for (uint32_t j = 0; j < blocks->blocks[i].count; j++) {
-        uint32_t row = blocks->shown[blocks->blocks[i].first + j].row;
-        if (row != MODEL_NONE)
-          block_of[row] = i;
-      }
-    gather(request, blocks, block_of, spent);
-  }
-  for (uint32_t i = 0; i < blocks->count && !status; i++)
+  struct spent *spent = xcalloc(names->addresses_count, sizeof *spent);
+  memset(block_of, 0xff, rows * sizeof *block_of);
+  for (uint32_t i = 0; i < blocks->count; i++)
+    for (uint32_t j = 0; j < blocks->blocks[i].count; j++) {
+      uint32_t row = blocks->shown[blocks->blocks[i].first + j].row;
+      if (row != MODEL_NONE)
+        block_of[row] = i;
+    }
+  gather(request, blocks, block_of, spent);
+  for (uint32_t i = 0; i < blocks->count; i++)
     choose(names, spent, i, &blocks->blocks[i].code);
   free(spent);
   free(block_of);
-  return status;
+  return 0;
 }

@@ -8,7 +8,7 @@
 #include "hpcprof-lite/views/source/source_blocks.h"
 
 /* Sets `code` of the blocks, which have been arranged: the function in the module, as the compiler made it, in which
- * most of the block's time was spent.  Returns 0 or ERR_NOMEM. */
+ * most of the block's time was spent. */
 int source_code_find(const struct source_request *request, struct source_blocks *blocks);
 
 #endif

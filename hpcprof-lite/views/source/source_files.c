@@ -1,8 +1,10 @@
 #include "hpcprof-lite/views/source/source_files.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/load.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,16 +83,17 @@ int source_files_add_directory(struct source_files *files, const char *path)
   if (stat(path, &stats) || !S_ISDIR(stats.st_mode))
     return ERR_INPUT;
   char *real = realpath(path, NULL);
-  if (!real || !xarray_reserve(&files->directories, &files->directories_room, (size_t)files->directories_count + 1,
-                               sizeof *files->directories)) {
-    free(real);
-    return ERR_NOMEM;
-  }
+  if (!real && errno == ENOMEM)
+    xalloc_die();
+  if (!real)
+    return ERR_INPUT;
+  xarray_reserve(&files->directories, &files->directories_room, (size_t)files->directories_count + 1,
+                 sizeof *files->directories);
   files->directories[files->directories_count++] = real;
   return 0;
 }
 
-static int index_lines(struct source_file *file, size_t size)
+static void index_lines(struct source_file *file, size_t size)
 {
   uint32_t lines = 0;
   for (size_t i = 0; i < size; i++)
@@ -100,11 +103,10 @@ static int index_lines(struct source_file *file, size_t size)
   for (size_t i = 0; i < size; i++)
     if (file->bytes[i] == '\n' || i + 1 == size)
       file->starts[++file->lines] = (uint32_t)i + 1;
-  return 0;
 }
 
 /* Reads the file that was found. */
-static int read_found(struct source_files *files, struct source_file *file, const struct stat *stats)
+static void read_found(struct source_files *files, struct source_file *file, const struct stat *stats)
 {
   if (stats->st_size > SOURCE_FILE_MOST)
     file->reason = "it is larger than 64 MiB";
@@ -113,7 +115,7 @@ static int read_found(struct source_files *files, struct source_file *file, cons
   else if (files->bytes + (size_t)stats->st_size > SOURCE_FILES_MOST)
     file->reason = "the files before it have 128 MiB; select fewer with --root";
   if (file->reason)
-    return 0;
+    return;
   struct problems problems = {0};
   struct load load = {0};
   int status = load_file(&load, file->found, &problems);
@@ -123,10 +125,10 @@ static int read_found(struct source_files *files, struct source_file *file, cons
   file->bytes = load.bytes;
   if (!status && !load.size && !file->reason)
     file->reason = "it is empty";
-  if (status == ERR_INPUT || load.size > SOURCE_FILE_MOST)
-    return 0;
+  if (status || load.size > SOURCE_FILE_MOST)
+    return;
   files->bytes += load.room;
-  return status ? status : index_lines(file, load.size);
+  index_lines(file, load.size);
 }
 
 static uint64_t path_key(const char *path)
@@ -145,7 +147,7 @@ const struct source_file *source_files_known(const struct source_files *files, c
 }
 
 /* Finds the file that a path means, and reads it. */
-static int find_file(struct source_files *files, struct source_file *file)
+static void find_file(struct source_files *files, struct source_file *file)
 {
   char below[PATH_SIZE];
   struct stat stats = {0};
@@ -157,30 +159,28 @@ static int find_file(struct source_files *files, struct source_file *file)
     file->namesake = same == 1;
   }
   if (!found)
-    return 0;
+    return;
   file->found = xstrdup(found);
   uint64_t changed_ns = (uint64_t)stats.st_mtim.tv_sec * 1000000000 + (uint64_t)stats.st_mtim.tv_nsec;
   file->newer = files->since_ns && changed_ns > files->since_ns;
-  return read_found(files, file, &stats);
+  read_found(files, file, &stats);
 }
 
 int source_files_find(struct source_files *files, const char *path, uint32_t line, uint32_t *number)
 {
   const struct source_file *known = source_files_known(files, path);
-  int status = 0;
   if (known) {
     *number = (uint32_t)(known - files->files);
   } else {
-    if (!xarray_reserve(&files->files, &files->room, (size_t)files->count + 1, sizeof *files->files) ||
-        !index_add(&files->index, path_key(path), files->count + 1))
-      return ERR_NOMEM;
+    xarray_reserve(&files->files, &files->room, (size_t)files->count + 1, sizeof *files->files);
     *number = files->count++;
+    index_add(&files->index, path_key(path), files->count);
     files->files[*number] = (struct source_file){.path = path};
-    status = find_file(files, &files->files[*number]);
+    find_file(files, &files->files[*number]);
   }
   struct source_file *file = &files->files[*number];
-  file->last = line > file->last ? line : file->last;
-  return status;
+  file->last = MAX(line, file->last);
+  return 0;
 }
 
 enum source_fault source_file_fault(const struct source_file *file)
@@ -191,7 +191,9 @@ enum source_fault source_file_fault(const struct source_file *file)
     return SOURCE_UNREADABLE;
   if (file->last > file->lines)
     return SOURCE_SHORT;
-  return file->newer ? SOURCE_NEWER : file->namesake ? SOURCE_NAMESAKE : SOURCE_SOUND;
+  if (file->newer)
+    return SOURCE_NEWER;
+  return file->namesake ? SOURCE_NAMESAKE : SOURCE_SOUND;
 }
 
 bool source_files_line(const struct source_file *file, uint32_t line, char out[SOURCE_TEXT_MAX])

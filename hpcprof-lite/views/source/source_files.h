@@ -54,12 +54,12 @@ struct source_files {
   size_t bytes;       /* of all files */
 };
 
-/* Adds a directory of --source-path.  Returns 0, ERR_INPUT if it is no directory, or ERR_NOMEM. */
+/* Adds a directory of --source-path.  Returns 0, or ERR_INPUT if it is not a directory. */
 int source_files_add_directory(struct source_files *files, const char *path);
 
 /* Finds the file with that path ("": not known), in which the given line (0: not known) has figures, and reads it,
- * unless that was done before.  Sets *number to its number in `files`.  A file that is not found or not readable is no
- * failure.  Returns 0 or ERR_NOMEM. */
+ * unless that was done before.  Sets *number to its number in `files`.  A file that is not found or not readable is not
+ * a failure. */
 int source_files_find(struct source_files *files, const char *path, uint32_t line, uint32_t *number);
 
 /* The first fault that applies to a file. */

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/views/source/source_lines.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
@@ -23,10 +24,18 @@ struct build {
   size_t directives_room;
 };
 
+/* Finds or adds a row, for which there is then an element of `directives`. */
+static uint32_t add_row(struct build *build, const struct tree_row *wanted)
+{
+  struct source_lines *lines = build->lines;
+  uint32_t row = tree_add(&lines->tree, wanted, NULL);
+  xarray_reserve_zero(&lines->directives, &build->directives_room, lines->tree.count, sizeof *lines->directives);
+  return row;
+}
+
 /* Finds or adds the row of a line, or of the time of a function without lines. */
 static uint32_t add_line(struct build *build, const char *file, uint32_t line, const struct owner *owner)
 {
-  struct source_lines *lines = build->lines;
   bool known = *file && line, plain = !known && owner->function == MODEL_NONE;
   struct tree_row wanted = {.kind = known ? ROW_LINE : ROW_FUNCTION,
                             .function = known ? MODEL_NONE : owner->function,
@@ -36,10 +45,7 @@ static uint32_t add_line(struct build *build, const char *file, uint32_t line, c
                             .line = known ? line : 0};
   if (!known && !plain)
     wanted.file = build->names->functions[owner->function].file;
-  uint32_t row = tree_add(&lines->tree, &wanted, NULL);
-  bool made = row != MODEL_NONE && xarray_reserve_zero(&lines->directives, &build->directives_room, lines->tree.count,
-                                                       sizeof *lines->directives);
-  return made ? row : MODEL_NONE;
+  return add_row(build, &wanted);
 }
 
 /* Finds or adds the row of a function below that of a line. */
@@ -51,10 +57,7 @@ static uint32_t add_owner(struct build *build, uint32_t line, const struct owner
                             .module = MODEL_NONE,
                             .name = owner->name,
                             .file = ""};
-  uint32_t row = tree_add(&build->lines->tree, &wanted, NULL);
-  bool made = row != MODEL_NONE && xarray_reserve_zero(&build->lines->directives, &build->directives_room,
-                                                       build->lines->tree.count, sizeof *build->lines->directives);
-  return made ? row : MODEL_NONE;
+  return add_row(build, &wanted);
 }
 
 /* The function that contains a construct: that of its place, as the user wrote it. */
@@ -72,7 +75,7 @@ static struct owner directive_owner(const struct build *build, uint32_t number)
 }
 
 /* Adds the lines of all constructs that are known by their places. */
-static int add_directives(struct build *build)
+static void add_directives(struct build *build)
 {
   const struct profile_workspan *workspan = &build->profile->workspan;
   for (uint32_t i = 0; i < workspan->directives_count; i++) {
@@ -83,11 +86,9 @@ static int add_directives(struct build *build)
       continue;
     struct owner owner = directive_owner(build, i);
     uint32_t line = add_line(build, directive->file, directive->line, &owner);
-    if (line == MODEL_NONE || add_owner(build, line, &owner) == MODEL_NONE)
-      return ERR_NOMEM;
+    add_owner(build, line, &owner);
     build->lines->directives[line] |= 1u << kind;
   }
-  return 0;
 }
 
 static bool is_construct(const struct tree_row *row)
@@ -109,7 +110,7 @@ static struct owner first_owner(const struct build *build, uint32_t line, struct
 
 /* Marks the line of a region or task, and returns its function: that from which the compiler made its code, or the one
  * that is known to contain a construct of that line; else that of the row above. */
-static int construct_owner(struct build *build, uint32_t number, struct owner *owner)
+static void construct_owner(struct build *build, uint32_t number, struct owner *owner)
 {
   const struct tree_row *row = &build->contexts->rows[number];
   const struct names_function *outlined = row->function == MODEL_NONE ? NULL : &build->names->functions[row->function];
@@ -118,19 +119,17 @@ static int construct_owner(struct build *build, uint32_t number, struct owner *o
   if (outlined && outlined->origin != MODEL_NONE)
     *owner = (struct owner){outlined->origin, build->names->functions[outlined->origin].name};
   if (!*row->file || !row->line)
-    return 0;
+    return;
   uint32_t line = add_line(build, row->file, row->line, owner);
-  if (line == MODEL_NONE)
-    return ERR_NOMEM;
   if (!outlined || outlined->origin == MODEL_NONE)
     *owner = first_owner(build, line, *owner);
   if (is_construct(row))
     build->lines->directives[line] |= 1u << (row->kind == ROW_TASK ? DIRECTIVE_TASK : DIRECTIVE_PARALLEL);
-  return add_owner(build, line, owner) == MODEL_NONE ? ERR_NOMEM : 0;
+  add_owner(build, line, owner);
 }
 
 /* Sets the function of each row of the top-down tree. */
-static int find_owners(struct build *build)
+static void find_owners(struct build *build)
 {
   const struct tree *contexts = build->contexts;
   build->owners = xcalloc(contexts->count, sizeof *build->owners);
@@ -143,14 +142,13 @@ static int find_owners(struct build *build)
       *owner = (struct owner){row->function, row->name};
     else if (!row->parent && row->kind != ROW_LINE)
       *owner = (struct owner){MODEL_NONE, row->name};
-    if ((is_construct(row) || row->kind == ROW_PARTIAL) && construct_owner(build, i, owner))
-      return ERR_NOMEM;
+    if (is_construct(row) || row->kind == ROW_PARTIAL)
+      construct_owner(build, i, owner);
   }
-  return 0;
 }
 
 /* Adds the own values of a row of the top-down tree to its line. */
-static int add_values(struct build *build, uint32_t number)
+static void add_values(struct build *build, uint32_t number)
 {
   const struct tree_row *row = &build->contexts->rows[number];
   const struct owner *owner = &build->owners[number];
@@ -159,15 +157,12 @@ static int add_values(struct build *build, uint32_t number)
   for (uint32_t i = 0; i < build->contexts->columns; i++)
     any = any || tree_excl(build->contexts, number, i);
   if (!any)
-    return 0;
+    return;
   uint32_t line = add_line(build, placed ? row->file : "", placed ? row->line : 0, owner);
-  uint32_t own = line == MODEL_NONE ? MODEL_NONE : add_owner(build, line, owner);
-  if (own == MODEL_NONE)
-    return ERR_NOMEM;
+  uint32_t own = add_owner(build, line, owner);
   for (uint32_t i = 0; i < build->contexts->columns; i++)
     tree_value(&build->lines->tree, own, i, tree_excl(build->contexts, number, i));
   build->lines->line_of[number] = line;
-  return 0;
 }
 
 /* Sorts functions that are declared in the same place together, the heaviest one first. */
@@ -177,52 +172,42 @@ static int by_declaration(const void *a, const void *b, void *argument)
   const uint64_t *weight = ((const void **)argument)[1];
   uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
   const struct names_function *x = &build->names->functions[i], *y = &build->names->functions[j];
-  int order = strcmp(x->file, y->file);
-  order = order ? order : (x->line > y->line) - (x->line < y->line);
-  order = order ? order : (weight[i] < weight[j]) - (weight[i] > weight[j]);
-  order = order ? order : strcmp(x->name, y->name);
-  return order ? order : (i > j) - (i < j);
+  return strcmp(x->file, y->file) ?: COMPARE(x->line, y->line) ?: COMPARE(weight[j], weight[i])
+             ?: strcmp(x->name, y->name) ?: COMPARE(i, j);
 }
 
 /* Finds the function that stands for each function. */
-static int find_same(struct build *build)
+static void find_same(struct build *build)
 {
   const struct names *names = build->names;
   const struct tree *tree = &build->lines->tree;
-  uint32_t count = names->functions_count, *order = xcalloc((size_t)count + 1, sizeof *order);
-  uint64_t *weight = xcalloc((size_t)count + 1, sizeof *weight);
-  uint32_t *same = build->lines->same = xcalloc((size_t)count + 1, sizeof *same);
-  int status = order && weight && same ? 0 : ERR_NOMEM;
-  for (uint32_t i = 1; i < tree->count && !status; i++)
+  uint32_t count = names->functions_count, *order = xcalloc(count, sizeof *order);
+  uint64_t *weight = xcalloc(count, sizeof *weight);
+  uint32_t *same = build->lines->same = xcalloc(count, sizeof *same);
+  for (uint32_t i = 1; i < tree->count; i++)
     if (tree->rows[i].parent && tree->rows[i].function != MODEL_NONE)
       weight[tree->rows[i].function] =
           model_sum(weight[tree->rows[i].function], tree_weight(tree, build->columns, i, false));
-  for (uint32_t i = 0; i < count && !status; i++)
+  for (uint32_t i = 0; i < count; i++)
     order[i] = same[i] = i;
-  if (!status && count)
-    qsort_r(order, count, sizeof *order, by_declaration, (const void *[]){build, weight});
-  for (uint32_t i = 1; i < count && !status; i++) {
+  qsort_r(order, count, sizeof *order, by_declaration, (const void *[]){build, weight});
+  for (uint32_t i = 1; i < count; i++) {
     const struct names_function *x = &names->functions[order[i - 1]], *y = &names->functions[order[i]];
     if (*y->file && y->line && x->line == y->line && !strcmp(x->file, y->file))
       same[order[i]] = same[order[i - 1]];
   }
   free(order);
   free(weight);
-  return status;
 }
 
 /* Names each line by its heaviest function, of equal ones the first. */
-static int name_lines(struct build *build)
+static void name_lines(struct build *build)
 {
   struct source_lines *lines = build->lines;
   const struct tree *tree = &lines->tree;
   uint32_t *best = xmalloc(tree->count * sizeof *best); /* [row] the row of that function */
   lines->function = xmalloc(tree->count * sizeof *lines->function);
   lines->name = xcalloc(tree->count, sizeof *lines->name);
-  if (!best || !lines->function || !lines->name) {
-    free(best);
-    return ERR_NOMEM;
-  }
   memset(best, 0xff, tree->count * sizeof *best);
   memset(lines->function, 0xff, tree->count * sizeof *lines->function);
   for (uint32_t i = 1; i < tree->count; i++) {
@@ -240,7 +225,6 @@ static int name_lines(struct build *build)
         function == MODEL_NONE ? tree->rows[best[i]].name : build->names->functions[lines->function[i]].name;
   }
   free(best);
-  return 0;
 }
 
 int source_lines_build(const struct profile *profile, struct names *names, const struct tree_columns *columns,
@@ -248,26 +232,19 @@ int source_lines_build(const struct profile *profile, struct names *names, const
 {
   struct build build = {.profile = profile, .names = names, .columns = columns, .contexts = contexts, .lines = lines};
   struct tree_order order = {.by = SORT_FILE, .columns = columns};
-  *lines = (struct source_lines){0};
-  lines->line_of = xcalloc(contexts->count, sizeof *lines->line_of);
-  int status = lines->line_of ? tree_init(&lines->tree, contexts->columns, contexts->rows[0].name) : ERR_NOMEM;
-  if (!status && !xarray_reserve_zero(&lines->directives, &build.directives_room, 1, sizeof *lines->directives))
-    status = ERR_NOMEM;
-  if (!status)
-    status = add_directives(&build);
-  if (!status)
-    status = find_owners(&build);
-  for (uint32_t i = 0; i < contexts->count && !status; i++)
-    status = add_values(&build, i);
+  *lines = (struct source_lines){.line_of = xcalloc(contexts->count, sizeof *lines->line_of)};
+  tree_init(&lines->tree, contexts->columns, contexts->rows[0].name);
+  xarray_reserve_zero(&lines->directives, &build.directives_room, 1, sizeof *lines->directives);
+  add_directives(&build);
+  find_owners(&build);
+  for (uint32_t i = 0; i < contexts->count; i++)
+    add_values(&build, i);
   free(build.owners);
-  if (!status)
-    status = find_same(&build);
-  if (!status)
-    status = name_lines(&build);
-  if (status)
-    return status;
+  find_same(&build);
+  name_lines(&build);
   tree_inclusive(&lines->tree);
-  return tree_finish(&lines->tree, &order, false);
+  tree_finish(&lines->tree, &order, false);
+  return 0;
 }
 
 bool source_lines_shown(const struct source_lines *lines, uint32_t row)

@@ -25,7 +25,7 @@ struct source_lines {
 };
 
 /* Fills *lines.  contexts: the top-down tree, made with TOPDOWN_LINES_OF_CALLS and finished.  Requires
- * construct_names().  Returns 0 or ERR_NOMEM; source_lines_release() in either case. */
+ * construct_names(), and source_lines_release() afterwards. */
 int source_lines_build(const struct profile *profile, struct names *names, const struct tree_columns *columns,
                        const struct tree *contexts, struct source_lines *lines);
 void source_lines_release(struct source_lines *lines);

@@ -12,6 +12,7 @@
 #include "common/hash.h"
 #include "common/owned_file.h"
 #include "common/pattern.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/symbols/symbols.h"
 #include "hpcprof-lite/symbols/symbols_names.h"
 
@@ -130,7 +131,7 @@ static void end_interval(struct resolver *resolver, unsigned sort)
 }
 
 /* Adds code of which the same is known to the intervals that it belongs to. */
-static bool visit(void *context, uint64_t from, uint64_t to, const struct symbols_place *places, int count)
+static void visit(void *context, uint64_t from, uint64_t to, const struct symbols_place *places, int count)
 {
   struct resolver *resolver = context;
   bool found[SORTS] = {false};
@@ -157,17 +158,15 @@ static bool visit(void *context, uint64_t from, uint64_t to, const struct symbol
     end_interval(resolver, sort);
     *open = (struct interval){from, to};
   }
-  return true;
 }
 
 static void resolve_module(struct resolver *resolver, const char *path)
 {
   char message[512], *real = realpath(path, NULL);
-  struct symbols *symbols = NULL;
+  struct symbols *symbols;
   struct symbols_request request = {.path = real ? real : path};
   symbols_open(&request, &symbols, message, sizeof message); /* without names there is nothing to find */
-  if (symbols)
-    symbols_visit(symbols, visit, resolver);
+  symbols_visit(symbols, visit, resolver);
   for (unsigned sort = 0; sort < SORTS; sort++)
     end_interval(resolver, sort);
   symbols_free(symbols);
@@ -251,24 +250,24 @@ static void warn_missing(const struct resolver *resolver, const struct program *
 }
 
 /* Finds what the filter names, as lines of code in memory that the caller frees.  Returns the resolver, also to be
- * freed; NULL: not enough memory, or too many names. */
+ * freed; NULL: too many names. */
 static struct resolver *resolve(const struct program *program, const char *filter, char **code, size_t *size)
 {
-  struct resolver *resolver = calloc(1, sizeof *resolver);
-  FILE *out = resolver ? open_memstream(code, size) : NULL;
-  bool fine = out && collect(resolver, filter);
-  if (fine && resolver->count) {
-    resolver->out = out;
-    resolve_modules(resolver, program);
+  struct resolver *resolver = xcalloc(1, sizeof *resolver);
+  if (!collect(resolver, filter)) {
+    free(resolver);
+    return NULL;
   }
-  for (size_t i = 0; fine && i < resolver->count; i++)
-    if (!resolver->items[i].found)
-      fprintf(out, "code-missing %.*s\n", (int)resolver->items[i].from.part.length, resolver->items[i].from.part.text);
-  fine = out && fclose(out) == 0 && fine;
-  if (fine)
-    return resolver;
-  free(resolver);
-  return NULL;
+  resolver->out = xopen_memstream(code, size);
+  if (resolver->count)
+    resolve_modules(resolver, program);
+  for (size_t i = 0; i < resolver->count; i++) {
+    const struct item *item = &resolver->items[i];
+    if (!item->found)
+      fprintf(resolver->out, "code-missing %.*s\n", (int)item->from.part.length, item->from.part.text);
+  }
+  xclose(resolver->out);
+  return resolver;
 }
 
 enum launch_status code_filter_find(const struct program *program, const char *filter, struct code_filter *found,
@@ -280,39 +279,33 @@ enum launch_status code_filter_find(const struct program *program, const char *f
   if (!filter_text_check(filter, message, message_size))
     return LAUNCH_FAILED;
   struct resolver *resolver = resolve(program, filter, &found->code, &found->code_size);
-  FILE *out = open_memstream(&found->settings, &length);
-  bool fine = resolver && out;
-  if (fine) {
-    put_settings(out, filter);
-    if (resolver->count)
-      put_executable(out, program);
+  if (!resolver) {
+    snprintf(message, message_size, "filter: it names more than %d functions and lines; use patterns", ITEMS_MAX);
+    return LAUNCH_FAILED;
   }
-  fine = out && fclose(out) == 0 && fine;
-  if (fine)
-    warn_missing(resolver, program, message, message_size);
-  else
-    snprintf(message, message_size, "filter: not enough memory, or more than %d functions and lines", ITEMS_MAX);
+  FILE *out = xopen_memstream(&found->settings, &length);
+  put_settings(out, filter);
+  if (resolver->count)
+    put_executable(out, program);
+  xclose(out);
+  warn_missing(resolver, program, message, message_size);
   free(resolver);
-  return fine ? LAUNCH_OK : LAUNCH_FAILED;
+  return LAUNCH_OK;
 }
 
 /* The programs of one job have files of their own. */
 char *code_filter_text(const struct code_filter *found, const char *directory, char *message, size_t message_size)
 {
-  char path[PATH_MAX + 64], *text = NULL;
-  bool in_text = !directory || found->code_size <= TEXT_MAX;
-  if (!in_text)
-    snprintf(path, sizeof path, FILTER_CODE_FILE, directory, hash_bytes(HASH_START, found->code, found->code_size));
-  if (!in_text && !put_file(path, found->code, found->code_size)) {
-    snprintf(message, message_size, "filter: cannot write '%.400s': %s; give another directory with -o", path, strerror(errno));
+  char path[PATH_MAX + 64];
+  if (!directory || found->code_size <= TEXT_MAX)
+    return xasprintf("%s%.*s", found->settings, (int)found->code_size, found->code);
+  snprintf(path, sizeof path, FILTER_CODE_FILE, directory, hash_bytes(HASH_START, found->code, found->code_size));
+  if (!put_file(path, found->code, found->code_size)) {
+    snprintf(message, message_size, "filter: cannot write '%.400s': %s; give another directory with -o", path,
+             strerror(errno));
     return NULL;
   }
-  int length = in_text ? asprintf(&text, "%s%.*s", found->settings, (int)found->code_size, found->code)
-                       : asprintf(&text, "%scode-file %s\n", found->settings, path);
-  if (length >= 0)
-    return text;
-  snprintf(message, message_size, "filter: not enough memory");
-  return NULL;
+  return xasprintf("%scode-file %s\n", found->settings, path);
 }
 
 void code_filter_release(struct code_filter *found)
