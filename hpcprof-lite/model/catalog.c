@@ -55,9 +55,7 @@ static void add_module(struct catalog *catalog, const struct catalog_module *wan
 static uint32_t intern_module(struct catalog *catalog, const struct catalog_module *wanted)
 {
   uint64_t hash = module_hash(wanted);
-  uint32_t slot, found = index_first(&catalog->module_index, hash, &slot);
-  while (found && module_compare(&catalog->modules[found - 1], wanted))
-    found = index_next(&catalog->module_index, hash, &slot);
+  uint32_t found = INDEX_FIND(&catalog->module_index, hash, i, !module_compare(&catalog->modules[i - 1], wanted));
   if (!found) {
     if (catalog->modules_count == CATALOG_MODULES_MAX)
       return MODEL_NONE;

@@ -128,9 +128,7 @@ static bool same_node(const struct construct_node *a, const struct construct_nod
 uint32_t construct_times_add(struct construct_times *times, struct index *index, const struct construct_node *node)
 {
   uint64_t key = index_hash(index_hash(index_hash(node->parent, node->kind), node->directive), node->in_wait);
-  uint32_t slot, found = index_first(index, key, &slot);
-  while (found && !same_node(&times->nodes[found], node))
-    found = index_next(index, key, &slot);
+  uint32_t found = INDEX_FIND(index, key, i, same_node(&times->nodes[i], node));
   if (found)
     return found;
   xarray_reserve(&times->nodes, &times->nodes_room, (size_t)times->nodes_count + 1, sizeof *times->nodes);

@@ -39,10 +39,7 @@ static bool same_node(const struct context_node *a, const struct context_node *b
 /* Returns the node with that identity, 0 if there is none: the root is never searched for. */
 static uint32_t find_node(const struct contexts *contexts, const struct context_node *wanted, uint64_t hash)
 {
-  uint32_t slot, found = index_first(&contexts->index, hash, &slot);
-  while (found && !same_node(&contexts->nodes[found], wanted))
-    found = index_next(&contexts->index, hash, &slot);
-  return found;
+  return INDEX_FIND(&contexts->index, hash, i, same_node(&contexts->nodes[i], wanted));
 }
 
 uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,

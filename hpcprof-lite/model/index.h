@@ -2,7 +2,7 @@
  *
  * Context: BATCH.  One thread at a time may change an index.  Neither keys nor numbers may be 0.  A key is either the
  * identity itself (an address, a number in a file) or a hash of it.  Several elements may share a hash: the caller then
- * compares the elements that index_first() and index_next() return.  At most three quarters of the slots are in use.
+ * compares the elements, by INDEX_FIND().  At most three quarters of the slots are in use.
  *
  * An index of zeros is empty and needs no initialisation.  It owns its memory, which index_release() frees.
  */
@@ -31,6 +31,15 @@ uint32_t index_find(const struct index *index, uint64_t key);
 /* Iterate over the elements that share a key.  Each returns a number, or 0 at the end; *slot holds the position. */
 uint32_t index_first(const struct index *index, uint64_t key, uint32_t *slot);
 uint32_t index_next(const struct index *index, uint64_t key, uint32_t *slot);
+
+/* The first number under a key for which `same`, an expression with i, is true; 0 if there is none. */
+#define INDEX_FIND(index, key, i, same)                                                                                \
+  __extension__({                                                                                                      \
+    uint32_t slot_, i = index_first(index, key, &slot_);                                                               \
+    while (i && !(same))                                                                                               \
+      i = index_next(index, key, &slot_);                                                                              \
+    i;                                                                                                                 \
+  })
 
 /* Adds an element, even if the key is present already. */
 bool index_add(struct index *index, uint64_t key, uint32_t number);

@@ -6,16 +6,26 @@
 #define HPCPROF_LITE_MODEL_MODEL_H
 
 #include "common/order.h"
+#include "common/xalloc.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define MODEL_NONE UINT32_MAX /* a number that refers to nothing */
 #define MODEL_FEW_SAMPLES 20  /* figures with fewer samples are marked: relative error 1/sqrt(n) > 22 % */
 
 /* Error codes of BATCH functions.  The reason is added to the caller's list of problems. */
 enum err { ERR_INPUT = -1, ERR_NOMEM = -2 };
+
+/* Returns an array of so many MODEL_NONE, which the caller frees. */
+static inline uint32_t *model_nones(size_t count)
+{
+  uint32_t *numbers = xmalloc(count * sizeof *numbers);
+  memset(numbers, 0xff, count * sizeof *numbers);
+  return numbers;
+}
 
 /* Rounds to the nearest whole number, limited to 0 … UINT64_MAX: amounts from a hostile log may have any size. */
 static inline uint64_t model_rounded(double amount)

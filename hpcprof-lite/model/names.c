@@ -24,9 +24,7 @@ const char *names_file(struct names *names, const char *file)
   if (!file || !*file)
     return "";
   uint64_t hash = index_hash_bytes(0, file, strlen(file));
-  uint32_t slot, found = index_first(&names->file_index, hash, &slot);
-  while (found && strcmp(names->files[found - 1], file) != 0)
-    found = index_next(&names->file_index, hash, &slot);
+  uint32_t found = INDEX_FIND(&names->file_index, hash, i, !strcmp(names->files[i - 1], file));
   if (found)
     return names->files[found - 1];
   xarray_reserve(&names->files, &names->files_room, (size_t)names->files_count + 1, sizeof *names->files);
@@ -53,9 +51,7 @@ static bool same_function(const struct names_function *a, const struct names_fun
 uint32_t names_function(struct names *names, const struct names_function *function)
 {
   uint64_t hash = function_hash(function);
-  uint32_t slot, found = index_first(&names->function_index, hash, &slot);
-  while (found && !same_function(&names->functions[found - 1], function))
-    found = index_next(&names->function_index, hash, &slot);
+  uint32_t found = INDEX_FIND(&names->function_index, hash, i, same_function(&names->functions[i - 1], function));
   if (found)
     return found - 1;
   xarray_reserve(&names->functions, &names->functions_room, (size_t)names->functions_count + 1, sizeof *function);

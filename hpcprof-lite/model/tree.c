@@ -20,6 +20,10 @@ static void init_columns(const struct catalog *catalog, uint32_t of_whole, struc
                                    .idleness = MODEL_NONE,
                                    .critical = MODEL_NONE,
                                    .met = MODEL_NONE};
+  uint32_t *const first[COLUMN_ROLES] = {
+      [COLUMN_SAMPLES] = &columns->samples,   [COLUMN_WORK] = &columns->work,
+      [COLUMN_OVERHEAD] = &columns->overhead, [COLUMN_LOCKWAIT] = &columns->lockwait,
+      [COLUMN_IDLENESS] = &columns->idleness, [COLUMN_CRITICAL] = &columns->critical};
   catalog_column_order(catalog, order);
   for (uint32_t i = 0; i < catalog->columns_count; i++) {
     const struct catalog_column *column = &catalog->columns[order[i]];
@@ -32,18 +36,9 @@ static void init_columns(const struct catalog *catalog, uint32_t of_whole, struc
     }
     columns->source[at] = order[i];
     columns->columns[columns->count++] = *column;
-    if (role == COLUMN_SAMPLES && columns->samples == MODEL_NONE)
-      columns->samples = at;
-    else if (role == COLUMN_WORK && columns->work == MODEL_NONE)
-      columns->work = at;
-    else if (role == COLUMN_OVERHEAD && columns->overhead == MODEL_NONE)
-      columns->overhead = at;
-    else if (role == COLUMN_LOCKWAIT && columns->lockwait == MODEL_NONE)
-      columns->lockwait = at;
-    else if (role == COLUMN_IDLENESS && columns->idleness == MODEL_NONE)
-      columns->idleness = at;
-    else if (role == COLUMN_CRITICAL && columns->critical == MODEL_NONE)
-      columns->critical = at;
+    uint32_t *column_of = role < COLUMN_ROLES ? first[role] : NULL;
+    if (column_of && *column_of == MODEL_NONE)
+      *column_of = at;
     else
       columns->events[columns->events_count++] = at;
   }
@@ -170,10 +165,7 @@ static uint64_t row_hash(const struct tree_row *row)
 /* Returns the row with the identity of `wanted`, 0 if there is none. */
 static uint32_t find_row(const struct tree *tree, const struct tree_row *wanted, uint64_t hash)
 {
-  uint32_t slot, number = index_first(&tree->index, hash, &slot);
-  while (number && !same_identity(&tree->rows[number], wanted))
-    number = index_next(&tree->index, hash, &slot);
-  return number;
+  return INDEX_FIND(&tree->index, hash, i, same_identity(&tree->rows[i], wanted));
 }
 
 uint32_t tree_append(struct tree *tree, const struct tree_row *wanted)

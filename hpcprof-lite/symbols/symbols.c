@@ -24,8 +24,8 @@
 
 enum { PATH_SIZE = 4096, ID_TEXT_SIZE = 2 * 64 + 1, BUILD_ID_MAX = 64 };
 
-/* What look-ups use and change; guarded by the lock. */
-struct state {
+/* Look-ups change it, guarded by the lock. */
+struct symbols {
   pthread_mutex_t lock;
   struct symbols_pool pool;
   struct symbols_elf *program, *debug, *shared; /* the module, its separate file, that of dwz; any may be NULL */
@@ -33,10 +33,6 @@ struct state {
   struct symbols_table *table;
   struct symbols_index *index; /* of the DWARF, NULL if there is none */
   unsigned flags;
-};
-
-struct symbols {
-  struct state *state;
 };
 
 /* The message of symbols_open(), and its first error. */
@@ -76,16 +72,16 @@ static bool same_bytes(struct symbols_bytes a, struct symbols_bytes b)
 }
 
 /* Opens the module's own file, if its build id is the one that was measured. */
-static void open_program(struct state *state, const struct symbols_request *request, struct report *report)
+static void open_program(struct symbols *symbols, const struct symbols_request *request, struct report *report)
 {
   char reason[PATH_SIZE + 128], found_text[ID_TEXT_SIZE], wanted_text[ID_TEXT_SIZE];
-  state->program = symbols_elf_open(request->path, reason, sizeof reason);
-  if (!state->program) {
+  symbols->program = symbols_elf_open(request->path, reason, sizeof reason);
+  if (!symbols->program) {
     complain(report, SYMBOLS_UNREADABLE, "%s", reason);
     return;
   }
   struct symbols_bytes wanted = {request->build_id, request->build_id ? request->build_id_size : 0};
-  struct symbols_bytes found = symbols_elf_build_id(state->program);
+  struct symbols_bytes found = symbols_elf_build_id(symbols->program);
   if (!wanted.size || same_bytes(found, wanted))
     return;
   id_text(found, found_text);
@@ -93,8 +89,8 @@ static void open_program(struct state *state, const struct symbols_request *requ
   complain(report, SYMBOLS_MISMATCH,
            "'%s' is not the file that was measured (build id %s, measured %s): its names are not used; measure again",
            request->path, found.size ? found_text : "missing", wanted_text);
-  symbols_elf_close(state->program);
-  state->program = NULL;
+  symbols_elf_close(symbols->program);
+  symbols->program = NULL;
 }
 
 /* Opens a file if it exists, else returns NULL. */
@@ -143,9 +139,9 @@ static struct symbols_elf *open_linked(const char *path, struct symbols_bytes id
 }
 
 /* Opens the separate debug file that .gnu_debuglink names, in the directories in which debuggers look. */
-static struct symbols_elf *open_by_link(struct state *state, const char *program, const char *root)
+static struct symbols_elf *open_by_link(struct symbols *symbols, const char *program, const char *root)
 {
-  struct symbols_bytes link = symbols_elf_section(state->program, ".gnu_debuglink", NULL);
+  struct symbols_bytes link = symbols_elf_section(symbols->program, ".gnu_debuglink", NULL);
   struct symbols_cursor c = symbols_cursor_at(link, 0, UINT64_MAX);
   const char *name = symbols_cursor_string(&c);
   symbols_cursor_skip(&c, (4 - ((size_t)(c.next - link.data) & 3)) & 3);
@@ -159,7 +155,7 @@ static struct symbols_elf *open_by_link(struct state *state, const char *program
     int length = snprintf(path, sizeof path, "%s%.*s%s%s/%s", place == 2 ? root : "", directory, program,
                           directory || slash || place == 2 ? "" : ".", place == 1 ? "/.debug" : "", name);
     struct symbols_elf *file = length > 0 && (size_t)length < sizeof path
-                                   ? open_linked(path, symbols_elf_build_id(state->program), crc)
+                                   ? open_linked(path, symbols_elf_build_id(symbols->program), crc)
                                    : NULL;
     if (file)
       return file;
@@ -174,21 +170,21 @@ static bool has_section(struct symbols_elf *file, const char *name)
 }
 
 /* Looks for a separate debug file, unless the program's own file has all information. */
-static void open_debug(struct state *state, const struct symbols_request *request)
+static void open_debug(struct symbols *symbols, const struct symbols_request *request)
 {
   const char *root = request->debug_root ? request->debug_root : DEBUG_ROOT;
   struct symbols_bytes id = {request->build_id, request->build_id ? request->build_id_size : 0};
-  if (has_section(state->program, ".symtab") && has_section(state->program, ".debug_info"))
+  if (has_section(symbols->program, ".symtab") && has_section(symbols->program, ".debug_info"))
     return;
-  if (!id.size && state->program)
-    id = symbols_elf_build_id(state->program);
-  state->debug = open_by_id(root, id);
-  if (!state->debug && state->program)
-    state->debug = open_by_link(state, request->path, root);
+  if (!id.size && symbols->program)
+    id = symbols_elf_build_id(symbols->program);
+  symbols->debug = open_by_id(root, id);
+  if (!symbols->debug && symbols->program)
+    symbols->debug = open_by_link(symbols, request->path, root);
 }
 
 /* Opens the file to which dwz moved what several programs have in common; .gnu_debugaltlink names it. */
-static void open_shared(struct state *state, struct symbols_elf *debug, const struct symbols_request *request)
+static void open_shared(struct symbols *symbols, struct symbols_elf *debug, const struct symbols_request *request)
 {
   struct symbols_bytes link = symbols_elf_section(debug, ".gnu_debugaltlink", NULL);
   struct symbols_cursor c = symbols_cursor_at(link, 0, UINT64_MAX);
@@ -200,9 +196,9 @@ static void open_shared(struct state *state, struct symbols_elf *debug, const st
   int directory = *name != '/' && slash ? (int)(slash - request->path) + 1 : 0;
   int length = snprintf(path, sizeof path, "%.*s%s", directory, request->path, name);
   if (length > 0 && (size_t)length < sizeof path)
-    state->shared = open_with_id(path, id);
-  if (!state->shared)
-    state->shared = open_by_id(request->debug_root ? request->debug_root : DEBUG_ROOT, id);
+    symbols->shared = open_with_id(path, id);
+  if (!symbols->shared)
+    symbols->shared = open_by_id(request->debug_root ? request->debug_root : DEBUG_ROOT, id);
 }
 
 /* Reads the debug sections of a file, which may be NULL.  Sets *name and *fault for the first unreadable section. */
@@ -227,76 +223,75 @@ static unsigned flags_of(const struct symbols_index *index)
 }
 
 /* Reads the DWARF of the program's own file, or of the separate one if the program has none. */
-static void open_dwarf(struct state *state, const struct symbols_request *request, struct report *report)
+static void open_dwarf(struct symbols *symbols, const struct symbols_request *request, struct report *report)
 {
   struct symbols_dwarf_source source = {
-      .code = &state->code, .wanted = request->offsets, .wanted_count = request->offsets ? request->offset_count : 0};
-  struct symbols_elf *file = has_section(state->program, ".debug_info") ? state->program : state->debug;
-  const char *separate = file == state->debug ? " (its separate debug file)" : "", *name = NULL, *fault = NULL;
+      .code = &symbols->code, .wanted = request->offsets, .wanted_count = request->offsets ? request->offset_count : 0};
+  struct symbols_elf *file = has_section(symbols->program, ".debug_info") ? symbols->program : symbols->debug;
+  const char *separate = file == symbols->debug ? " (its separate debug file)" : "", *name = NULL, *fault = NULL;
   if (!file)
     return;
-  open_shared(state, file, request);
+  open_shared(symbols, file, request);
   read_sections(file, source.sections, &name, &fault);
-  read_sections(state->shared, source.shared, &name, &fault);
+  read_sections(symbols->shared, source.shared, &name, &fault);
   if (fault)
     complain(report, SYMBOLS_DAMAGED, "section %s of '%s'%s %s", name, request->path, separate, fault);
   if (!source.sections[SYMBOLS_INFO].size)
     return;
-  state->index = symbols_dwarf_read(&source, &fault);
-  if (!state->index) {
+  symbols->index = symbols_dwarf_read(&source, &fault);
+  if (!symbols->index) {
     complain(report, SYMBOLS_DAMAGED,
              "debug data of '%s'%s are damaged: %s; names come from the symbol table; build it again", request->path,
              separate, fault);
     return;
   }
-  state->flags |= flags_of(state->index) | (file == state->debug ? SYMBOLS_SEPARATE : 0);
-  if (symbols_index_flags(state->index) & SYMBOLS_INDEX_DAMAGED)
+  symbols->flags |= flags_of(symbols->index) | (file == symbols->debug ? SYMBOLS_SEPARATE : 0);
+  if (symbols_index_flags(symbols->index) & SYMBOLS_INDEX_DAMAGED)
     complain(report, SYMBOLS_DAMAGED, "debug data of '%s'%s are damaged in part: lines may be missing; build it again",
              request->path, separate);
 }
 
 /* Collects the functions of the full symbol table of either file, or the exported ones if neither has one. */
-static void collect_symbols(struct state *state, struct symbols_symbols *all)
+static void collect_symbols(struct symbols *symbols, struct symbols_symbols *all)
 {
-  size_t found = state->program ? symbols_elf_functions(state->program, SYMBOLS_ELF_FULL, all) : 0;
-  if (!found && state->debug) {
-    found = symbols_elf_functions(state->debug, SYMBOLS_ELF_FULL, all);
-    state->flags |= found ? SYMBOLS_SEPARATE : 0;
+  size_t found = symbols->program ? symbols_elf_functions(symbols->program, SYMBOLS_ELF_FULL, all) : 0;
+  if (!found && symbols->debug) {
+    found = symbols_elf_functions(symbols->debug, SYMBOLS_ELF_FULL, all);
+    symbols->flags |= found ? SYMBOLS_SEPARATE : 0;
   }
-  state->flags |= found ? SYMBOLS_HAS_TABLE : 0;
-  if (!found && state->program && symbols_elf_functions(state->program, SYMBOLS_ELF_DYNAMIC, all))
-    state->flags |= SYMBOLS_HAS_DYNAMIC;
-  if (state->program)
-    symbols_elf_stubs(state->program, &state->pool, all);
+  symbols->flags |= found ? SYMBOLS_HAS_TABLE : 0;
+  if (!found && symbols->program && symbols_elf_functions(symbols->program, SYMBOLS_ELF_DYNAMIC, all))
+    symbols->flags |= SYMBOLS_HAS_DYNAMIC;
+  if (symbols->program)
+    symbols_elf_stubs(symbols->program, &symbols->pool, all);
 }
 
 /* Reads all files, and closes them at the end, because a report may need hundreds of modules. */
-static void open_all(struct state *state, const struct symbols_request *request, struct report *report)
+static void open_all(struct symbols *symbols, const struct symbols_request *request, struct report *report)
 {
-  open_program(state, request, report);
-  open_debug(state, request);
-  struct symbols_elf *code = state->program ? state->program : state->debug;
+  open_program(symbols, request, report);
+  open_debug(symbols, request);
+  struct symbols_elf *code = symbols->program ? symbols->program : symbols->debug;
   struct symbols_symbols all = {0};
   if (code)
-    symbols_elf_code(code, &state->code);
-  symbols_ranges_build(&state->code);
-  open_dwarf(state, request, report);
-  collect_symbols(state, &all);
-  state->table = symbols_table_new(&all);
-  symbols_elf_detach(state->program);
-  symbols_elf_detach(state->debug);
-  symbols_elf_detach(state->shared);
+    symbols_elf_code(code, &symbols->code);
+  symbols_ranges_build(&symbols->code);
+  open_dwarf(symbols, request, report);
+  collect_symbols(symbols, &all);
+  symbols->table = symbols_table_new(&all);
+  symbols_elf_detach(symbols->program);
+  symbols_elf_detach(symbols->debug);
+  symbols_elf_detach(symbols->shared);
 }
 
 int symbols_open(const struct symbols_request *request, struct symbols **out, char *message, size_t size)
 {
   struct report report = {.message = message, .size = size};
   message[0] = 0;
-  *out = xcalloc(1, sizeof **out);
-  struct state *state = (*out)->state = xcalloc(1, sizeof *state);
-  pthread_mutex_init(&state->lock, NULL);
+  struct symbols *symbols = *out = xcalloc(1, sizeof *symbols);
+  pthread_mutex_init(&symbols->lock, NULL);
   if (request->path && *request->path)
-    open_all(state, request, &report);
+    open_all(symbols, request, &report);
   else
     complain(&report, SYMBOLS_UNREADABLE, "the module has no file");
   return report.error;
@@ -304,23 +299,21 @@ int symbols_open(const struct symbols_request *request, struct symbols **out, ch
 
 unsigned symbols_flags(const struct symbols *symbols)
 {
-  return symbols->state->flags;
+  return symbols->flags;
 }
 
 void symbols_free(struct symbols *symbols)
 {
   if (!symbols)
     return;
-  struct state *state = symbols->state;
-  symbols_index_free(state->index);
-  symbols_table_free(state->table);
-  symbols_ranges_release(&state->code);
-  symbols_pool_release(&state->pool);
-  symbols_elf_close(state->program);
-  symbols_elf_close(state->debug);
-  symbols_elf_close(state->shared);
-  pthread_mutex_destroy(&state->lock);
-  free(state);
+  symbols_index_free(symbols->index);
+  symbols_table_free(symbols->table);
+  symbols_ranges_release(&symbols->code);
+  symbols_pool_release(&symbols->pool);
+  symbols_elf_close(symbols->program);
+  symbols_elf_close(symbols->debug);
+  symbols_elf_close(symbols->shared);
+  pthread_mutex_destroy(&symbols->lock);
   free(symbols);
 }
 
@@ -343,16 +336,17 @@ static void add_symbol(struct symbols_place *place, const struct symbols_symbol 
   place->raw = strcmp(symbol->raw, place->function) ? symbol->raw : NULL;
 }
 
-static int lookup(struct state *state, uint64_t offset, struct symbols_place *places, int max)
+static int lookup(struct symbols *symbols, uint64_t offset, struct symbols_place *places, int max)
 {
   const char *file = NULL;
   uint32_t line = 0;
-  int count = state->index ? symbols_index_find(state->index, &state->pool, offset, places, max, &file, &line) : 0;
-  const struct symbols_symbol *symbol = symbols_table_find(state->table, &state->pool, offset);
+  int count =
+      symbols->index ? symbols_index_find(symbols->index, &symbols->pool, offset, places, max, &file, &line) : 0;
+  const struct symbols_symbol *symbol = symbols_table_find(symbols->table, &symbols->pool, offset);
   if (!count && (symbol || line)) {
     places[0] = (struct symbols_place){.file = file, .line = line, .low = symbol ? symbol->start : offset};
-    if (state->index && symbol && symbols_outlined(symbol->raw, NULL, 0) != SYMBOLS_ORDINARY)
-      symbols_index_first(state->index, places[0].low, &places[0].decl_file, &places[0].decl_line);
+    if (symbols->index && symbol && symbols_outlined(symbol->raw, NULL, 0) != SYMBOLS_ORDINARY)
+      symbols_index_first(symbols->index, places[0].low, &places[0].decl_file, &places[0].decl_line);
     count = 1;
   }
   if (count && symbol)
@@ -362,12 +356,12 @@ static int lookup(struct state *state, uint64_t offset, struct symbols_place *pl
 
 int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbols_place *places, int max)
 {
-  struct state *state = symbols->state;
+  struct symbols *locked = (struct symbols *)(uintptr_t)symbols; /* names that are found are kept */
   if (max <= 0)
     return 0;
-  pthread_mutex_lock(&state->lock);
-  int count = lookup(state, offset, places, max);
-  pthread_mutex_unlock(&state->lock);
+  pthread_mutex_lock(&locked->lock);
+  int count = lookup(locked, offset, places, max);
+  pthread_mutex_unlock(&locked->lock);
   return count;
 }
 
@@ -382,9 +376,8 @@ void symbols_visit(const struct symbols *symbols,
   struct symbols_place places[PLACES];
   uint64_t *starts = NULL;
   size_t count = 0, room = 0;
-  const struct state *state = symbols->state;
-  symbols_table_starts(state->table, &starts, &count, &room);
-  symbols_index_starts(state->index, &starts, &count, &room);
+  symbols_table_starts(symbols->table, &starts, &count, &room);
+  symbols_index_starts(symbols->index, &starts, &count, &room);
   if (count)
     qsort(starts, count, sizeof *starts, compare_addresses);
   for (size_t i = 0; i + 1 < count; i++) { /* the last one begins a gap */

@@ -139,7 +139,7 @@ static void set_order(struct build *build)
   uint32_t count = build->joined.nodes_count;
   build->sums = xcalloc(count, sizeof *build->sums);
   build->order = xcalloc(count, sizeof *build->order);
-  build->first_child = xmalloc(count * sizeof *build->first_child);
+  build->first_child = model_nones(count);
   build->first_row = xcalloc(count, sizeof *build->first_row);
   build->used = xcalloc(count, sizeof *build->used);
   for (uint32_t i = 0; i < count && build->result->counts; i++)
@@ -154,7 +154,6 @@ static void set_order(struct build *build)
   for (uint32_t i = 0; i < count; i++)
     build->order[i] = i;
   qsort_r(build->order, count, sizeof *build->order, by_parent, build);
-  memset(build->first_child, 0xff, count * sizeof *build->first_child);
   for (uint32_t i = count; i-- > 0;)
     if (build->order[i])
       build->first_child[build->joined.nodes[build->order[i]].parent] = i;

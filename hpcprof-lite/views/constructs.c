@@ -131,7 +131,6 @@ static void read_contexts(struct calls *calls)
 {
   const struct names *names = calls->names;
   uint32_t call;
-  memset(calls->outlined, 0xff, names->addresses_count * sizeof *calls->outlined);
   for (uint32_t i = 1; i < calls->profile->contexts.count; i++) {
     uint32_t function = called_function(calls->profile, names, i, &call);
     if (function == MODEL_NONE || call == MODEL_NONE || !names->functions[function].line)
@@ -232,7 +231,7 @@ void constructs_settle(const struct profile *profile, struct names *names)
   set_origins(names);
   tail_calls_follow(profile, names, calls.code);
   calls.settled = xcalloc(names->addresses_count, sizeof *calls.settled);
-  calls.outlined = xmalloc(names->addresses_count * sizeof *calls.outlined);
+  calls.outlined = model_nones(names->addresses_count);
   set_origins(names); /* of functions that jumps have added */
   set_places_by_code(&calls);
   read_contexts(&calls);

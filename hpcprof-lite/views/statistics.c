@@ -364,10 +364,10 @@ static void number_by_first(uint32_t *first, uint32_t rows, uint32_t *order, uin
     position[order[i]] = i;
 }
 
-/* Sets first[row] to the first context of the row or of a row below it. */
-static void find_first_contexts(const struct statistics_view *view, uint32_t *first)
+/* Returns an array of the first context of each row or of a row below it. */
+static uint32_t *find_first_contexts(const struct statistics_view *view)
 {
-  memset(first, 0xff, view->tree->count * sizeof *first);
+  uint32_t *first = model_nones(view->tree->count);
   for (uint32_t i = 0; i < view->profile->contexts.count; i++)
     if (view->row_of[i] != MODEL_NONE && first[view->row_of[i]] == MODEL_NONE)
       first[view->row_of[i]] = i;
@@ -376,13 +376,13 @@ static void find_first_contexts(const struct statistics_view *view, uint32_t *fi
     *above = MIN(first[row], *above);
   }
   first[0] = 0;
+  return first;
 }
 
 /* Numbers the view's rows by the smallest number among the tree's rows that are part of them. */
 static void number_view_rows(const struct statistics_view *view, struct numbering *numbering)
 {
-  uint32_t *first = xmalloc(view->rows * sizeof *first), *order = xmalloc(view->rows * sizeof *order);
-  memset(first, 0xff, view->rows * sizeof *first);
+  uint32_t *first = model_nones(view->rows), *order = xmalloc(view->rows * sizeof *order);
   for (uint32_t i = 0; i < view->tree->count; i++) {
     uint32_t row = numbering->row_at[i];
     for (uint32_t j = 0; j < view->into->count[row]; j++) {
@@ -398,12 +398,11 @@ static void number_view_rows(const struct statistics_view *view, struct numberin
 static void number_rows(const struct statistics_view *view, struct numbering *numbering)
 {
   size_t rows = view->tree->count;
-  uint32_t *first = xmalloc(rows * sizeof *first);
+  uint32_t *first = find_first_contexts(view);
   numbering->number_of = xmalloc(rows * sizeof *numbering->number_of);
   numbering->row_at = xmalloc(rows * sizeof *numbering->row_at);
   numbering->parent = xmalloc(rows * sizeof *numbering->parent);
   numbering->view_number = xmalloc(view->rows * sizeof *numbering->view_number);
-  find_first_contexts(view, first);
   number_by_first(first, view->tree->count, numbering->row_at, numbering->number_of);
   free(first);
   for (uint32_t row = 0; row < view->tree->count; row++)

@@ -142,34 +142,9 @@ static uint32_t wanted_offsets(const struct resolver *resolver, const struct mod
   return count;
 }
 
-/* Opens the symbols of the job's module from a file, whose names then own them, unless they are kept.  Returns
- * what symbols_open() has returned. */
-static int open_symbols(const struct resolver *resolver, const struct module_job *job, const char *path)
-{
-  const struct catalog_module *module = &resolver->profile->catalog.modules[job->module];
-  struct names_module *found = &resolver->names->modules[job->module];
-  uint32_t *wanted, count = wanted_offsets(resolver, job, path, &wanted);
-  struct symbols_request request = {.path = path,
-                                    .build_id = module->build_id,
-                                    .build_id_size = module->build_id_size,
-                                    .offsets = wanted,
-                                    .offset_count = count};
-  char message[512] = "";
-  int opened = symbols_open(&request, &found->symbols, message, sizeof message);
-  if (module->flags & MODULE_VDSO) /* of another kernel: there is nothing to do about it */
-    *message = '\0';
-  found->message = *message ? xstrdup(message) : NULL;
-  if (resolver->kept) {
-    request.path = module->path;
-    kept_symbols_add(resolver->kept, &request, opened, found->symbols, *message ? xstrdup(message) : NULL);
-    found->kept = true;
-  }
-  free(wanted);
-  return opened;
-}
-
-/* Takes the symbols that are kept of the job's module, if they cover its addresses.  Returns whether they do. */
-static bool take_kept(const struct resolver *resolver, const struct module_job *job, int *opened)
+/* Gets the symbols of the job's module: those that are kept, if they cover its addresses, else from a file.  The names
+ * own the latter, unless they are kept.  Returns what symbols_open() has returned. */
+static int get_symbols(const struct resolver *resolver, const struct module_job *job, const char *path)
 {
   const struct catalog_module *module = &resolver->profile->catalog.modules[job->module];
   struct names_module *found = &resolver->names->modules[job->module];
@@ -179,22 +154,33 @@ static bool take_kept(const struct resolver *resolver, const struct module_job *
                                     .offsets = resolver->offsets + job->begin,
                                     .offset_count = job->end - job->begin};
   const struct kept_module *known = resolver->kept ? kept_symbols_find(resolver->kept, &request) : NULL;
-  if (!known)
-    return false;
-  found->symbols = known->symbols;
-  found->kept = true;
-  found->message = known->message ? xstrdup(known->message) : NULL;
-  *opened = known->opened;
-  return true;
+  found->kept = resolver->kept;
+  if (known) {
+    found->symbols = known->symbols;
+    found->message = known->message ? xstrdup(known->message) : NULL;
+    return known->opened;
+  }
+  uint32_t *wanted;
+  char message[512];
+  request.path = path;
+  request.offset_count = wanted_offsets(resolver, job, path, &wanted);
+  request.offsets = wanted;
+  int opened = symbols_open(&request, &found->symbols, message, sizeof message);
+  if (module->flags & MODULE_VDSO) /* of another kernel: there is nothing to do about it */
+    *message = '\0';
+  found->message = *message ? xstrdup(message) : NULL;
+  request.path = module->path;
+  if (resolver->kept)
+    kept_symbols_add(resolver->kept, &request, opened, found->symbols, *message ? xstrdup(message) : NULL);
+  free(wanted);
+  return opened;
 }
 
 /* Finds the places of the job's addresses; path: the module's file. */
 static void resolve_module(struct resolver *resolver, struct module_job *job, const char *path)
 {
   struct names_module *found = &resolver->names->modules[job->module];
-  int opened;
-  if (!take_kept(resolver, job, &opened))
-    opened = open_symbols(resolver, job, path);
+  int opened = get_symbols(resolver, job, path);
   bool unusable = opened == SYMBOLS_MISMATCH || opened == SYMBOLS_UNREADABLE;
   struct bounds *bounds = unusable ? NULL : bounds_open(path);
   for (uint32_t i = job->begin; i < job->end; i++) {
@@ -271,14 +257,12 @@ int symbolize_kept(const struct profile *profile, unsigned threads, struct kept_
                               .offsets = xcalloc(addresses, sizeof *resolver.offsets),
                               .enters = xcalloc(addresses, sizeof *resolver.enters),
                               .jobs = xcalloc(modules, sizeof *resolver.jobs)};
-  *names = (struct names){.address_of = xmalloc(contexts * sizeof *names->address_of),
-                          .directive_at = xmalloc((directives + 1) * sizeof *names->directive_at),
+  *names = (struct names){.address_of = model_nones(contexts),
+                          .directive_at = model_nones((size_t)directives + 1),
                           .addresses = xcalloc(addresses, sizeof *names->addresses),
                           .addresses_room = addresses,
                           .modules = xcalloc(modules, sizeof *names->modules),
                           .modules_count = modules};
-  memset(names->directive_at, 0xff, (directives + 1) * sizeof *names->directive_at);
-  memset(names->address_of, 0xff, contexts * sizeof *names->address_of);
   uint32_t *rank = xcalloc(modules, sizeof *rank);
   catalog_module_rank(&profile->catalog, rank);
   order_contexts(profile, rank, names);

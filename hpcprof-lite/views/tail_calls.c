@@ -66,12 +66,9 @@ static void read_contexts(struct jumps *jumps)
   const struct names *names = jumps->names;
   const struct context_node *nodes = jumps->profile->contexts.nodes;
   size_t contexts = jumps->profile->contexts.count, addresses = names->addresses_count;
-  jumps->body = xmalloc(contexts * sizeof *jumps->body);
-  jumps->bodies = xmalloc(addresses * sizeof *jumps->bodies);
-  jumps->tail = xmalloc(addresses * sizeof *jumps->tail);
-  memset(jumps->body, 0xff, contexts * sizeof *jumps->body);
-  memset(jumps->bodies, 0xff, addresses * sizeof *jumps->bodies);
-  memset(jumps->tail, 0xff, addresses * sizeof *jumps->tail);
+  jumps->body = model_nones(contexts);
+  jumps->bodies = model_nones(addresses);
+  jumps->tail = model_nones(addresses);
   for (uint32_t i = 1; i < contexts; i++) {
     uint32_t entry = nodes[i].parent, site = nodes[entry].parent;
     if (is_called_tail(jumps, i)) {
@@ -118,18 +115,19 @@ static void scan_function(struct jumps *jumps, struct found *found, uint64_t low
   }
 }
 
+static bool same_found(const struct found *found, uint32_t module, uint64_t low, uint32_t kind)
+{
+  return found->module == module && found->kind == kind && found->low == low;
+}
+
 /* Finds the jumps into the runtime from the function that begins at an address, or from one to which it jumps. */
 static const struct found *find(struct jumps *jumps, uint32_t module, uint64_t low, uint32_t kind)
 {
   uint64_t next[FUNCTIONS_MAX] = {low}, hash = index_hash(index_hash(index_hash(1, module), kind), low);
   unsigned next_count = 1;
-  uint32_t slot;
-  for (uint32_t i = index_first(&jumps->found_index, hash, &slot); i;
-       i = index_next(&jumps->found_index, hash, &slot)) {
-    const struct found *found = &jumps->found[i - 1];
-    if (found->module == module && found->kind == kind && found->low == low)
-      return found;
-  }
+  uint32_t known = INDEX_FIND(&jumps->found_index, hash, i, same_found(&jumps->found[i - 1], module, low, kind));
+  if (known)
+    return &jumps->found[known - 1];
   xarray_reserve(&jumps->found, &jumps->found_room, (size_t)jumps->found_count + 1, sizeof *jumps->found);
   index_add(&jumps->found_index, hash, jumps->found_count + 1);
   struct found *found = &jumps->found[jumps->found_count++];
@@ -188,9 +186,7 @@ static uint32_t add_address(struct jumps *jumps, uint32_t module, uint64_t offse
 {
   struct names *names = jumps->names;
   uint64_t key = index_hash(index_hash(1, module), offset);
-  uint32_t slot, known = index_first(&jumps->added, key, &slot);
-  while (known && names->addresses[known - 1].offset != offset)
-    known = index_next(&jumps->added, key, &slot);
+  uint32_t known = INDEX_FIND(&jumps->added, key, i, names->addresses[i - 1].offset == offset);
   if (known)
     return known - 1;
   struct symbols_place places[STEPS_MAX];

@@ -71,9 +71,8 @@ static bool has_values(const struct build *build, uint32_t node)
 static void link_children(struct build *build)
 {
   uint32_t count = build->contexts->count;
-  build->first_child = xmalloc(count * sizeof *build->first_child);
+  build->first_child = model_nones(count);
   build->next = xmalloc(count * sizeof *build->next);
-  memset(build->first_child, 0xff, count * sizeof *build->first_child);
   /* The lists are reversed; pushing them on the stack reverses them again, into canonical order. */
   for (uint32_t i = 0; i < build->names->order_count; i++) {
     uint32_t node = build->names->order[i];

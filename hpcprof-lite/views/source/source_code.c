@@ -88,9 +88,8 @@ static void choose(const struct names *names, const struct spent *spent, uint32_
 int source_code_find(const struct source_request *request, struct source_blocks *blocks)
 {
   const struct names *names = request->names;
-  uint32_t rows = blocks->lines.tree.count, *block_of = xmalloc(rows * sizeof *block_of);
+  uint32_t rows = blocks->lines.tree.count, *block_of = model_nones(rows);
   struct spent *spent = xcalloc(names->addresses_count, sizeof *spent);
-  memset(block_of, 0xff, rows * sizeof *block_of);
   for (uint32_t i = 0; i < blocks->count; i++)
     for (uint32_t j = 0; j < blocks->blocks[i].count; j++) {
       uint32_t row = blocks->shown[blocks->blocks[i].first + j].row;

@@ -138,12 +138,8 @@ static uint64_t path_key(const char *path)
 
 const struct source_file *source_files_known(const struct source_files *files, const char *path)
 {
-  uint32_t slot;
-  for (uint32_t i = index_first(&files->index, path_key(path), &slot); i;
-       i = index_next(&files->index, path_key(path), &slot))
-    if (!strcmp(files->files[i - 1].path, path))
-      return &files->files[i - 1];
-  return NULL;
+  uint32_t found = INDEX_FIND(&files->index, path_key(path), i, !strcmp(files->files[i - 1].path, path));
+  return found ? &files->files[found - 1] : NULL;
 }
 
 /* Finds the file that a path means, and reads it. */

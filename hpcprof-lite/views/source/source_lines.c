@@ -205,11 +205,9 @@ static void name_lines(struct build *build)
 {
   struct source_lines *lines = build->lines;
   const struct tree *tree = &lines->tree;
-  uint32_t *best = xmalloc(tree->count * sizeof *best); /* [row] the row of that function */
-  lines->function = xmalloc(tree->count * sizeof *lines->function);
+  uint32_t *best = model_nones(tree->count); /* [row] the row of that function */
+  lines->function = model_nones(tree->count);
   lines->name = xcalloc(tree->count, sizeof *lines->name);
-  memset(best, 0xff, tree->count * sizeof *best);
-  memset(lines->function, 0xff, tree->count * sizeof *lines->function);
   for (uint32_t i = 1; i < tree->count; i++) {
     uint32_t line = tree->rows[i].parent;
     if (line && (best[line] == MODEL_NONE ||
