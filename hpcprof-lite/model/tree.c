@@ -111,14 +111,7 @@ int tree_init(struct tree *tree, uint32_t columns, const char *name)
 {
   *tree = (struct tree){.columns = columns};
   reserve_row(tree);
-  tree->rows[0] = (struct tree_row){.parent = MODEL_NONE,
-                                    .first_child = MODEL_NONE,
-                                    .next = MODEL_NONE,
-                                    .function = MODEL_NONE,
-                                    .module = MODEL_NONE,
-                                    .kind = ROW_ROOT,
-                                    .name = name,
-                                    .file = ""};
+  tree->rows[0] = tree_plain_row(MODEL_NONE, ROW_ROOT, name, "", 0);
   tree->count = 1;
   return 0;
 }

@@ -82,6 +82,21 @@ struct tree_order {
                                     by their IDs */
 };
 
+/* A row that has no function and no module. */
+static inline struct tree_row tree_plain_row(uint32_t parent, enum tree_kind kind, const char *name, const char *file,
+                                             uint32_t line)
+{
+  return (struct tree_row){.parent = parent,
+                           .first_child = MODEL_NONE,
+                           .next = MODEL_NONE,
+                           .kind = kind,
+                           .function = MODEL_NONE,
+                           .module = MODEL_NONE,
+                           .name = name,
+                           .file = file,
+                           .line = line};
+}
+
 /* Name of the top-down row of waiting whose context is not known because no sample saw it. */
 extern const char tree_unseen_waiting[];
 

@@ -69,33 +69,37 @@ void callees_free(struct callees *callees)
   free(callees);
 }
 
+/* The segment of code that has an address in the file; NULL if there is none. */
+static const Elf64_Phdr *segment_of(const struct callees *callees, uint64_t address)
+{
+  for (unsigned i = 0; i < callees->count; i++)
+    if (address >= callees->segments[i].p_vaddr &&
+        address - callees->segments[i].p_vaddr < callees->segments[i].p_filesz)
+      return &callees->segments[i];
+  return NULL;
+}
+
 /* Reads code that ends at an address.  Returns its size, 0 if it is not in the file. */
 static size_t read_code(const struct callees *callees, uint64_t low, uint64_t end, uint8_t code[WINDOW])
 {
   if (low >= end)
     return 0;
   size_t size = MIN(end - low, WINDOW);
-  for (unsigned i = 0; i < callees->count; i++) {
-    const Elf64_Phdr *segment = &callees->segments[i];
-    uint64_t at = end - size - segment->p_vaddr;
-    if (end - size >= segment->p_vaddr && at < segment->p_filesz && size <= segment->p_filesz - at)
-      return read_at(callees->fd, code, size, segment->p_offset + at) ? size : 0;
-  }
-  return 0;
+  const Elf64_Phdr *segment = segment_of(callees, end - size);
+  uint64_t at = segment ? end - size - segment->p_vaddr : 0;
+  bool complete = segment && size <= segment->p_filesz - at && read_at(callees->fd, code, size, segment->p_offset + at);
+  return complete ? size : 0;
 }
 
 /* Reads code that begins at an address, up to the end of its segment.  Returns its size. */
 static size_t read_up_to(const struct callees *callees, uint64_t low, uint8_t code[WINDOW])
 {
-  for (unsigned i = 0; i < callees->count; i++) {
-    const Elf64_Phdr *segment = &callees->segments[i];
-    uint64_t at = low - segment->p_vaddr;
-    if (low < segment->p_vaddr || at >= segment->p_filesz)
-      continue;
-    size_t size = MIN(segment->p_filesz - at, WINDOW);
-    return read_at(callees->fd, code, size, segment->p_offset + at) ? size : 0;
-  }
-  return 0;
+  const Elf64_Phdr *segment = segment_of(callees, low);
+  if (!segment)
+    return 0;
+  uint64_t at = low - segment->p_vaddr;
+  size_t size = MIN(segment->p_filesz - at, WINDOW);
+  return read_at(callees->fd, code, size, segment->p_offset + at) ? size : 0;
 }
 
 enum { FIRST_ARGUMENT = 7, ACCUMULATOR = 0, NO_REGISTER = 16 }; /* %rdi, %rax */
@@ -127,15 +131,6 @@ static unsigned moved(const uint8_t code[MOVE])
 {
   bool move = (code[0] == 0x48 || code[0] == 0x4c) && code[1] == 0x89 && (code[2] & 0xc7) == 0xc7;
   return move ? (code[2] >> 3 & 7) + (code[0] == 0x4c ? 8u : 0) : NO_REGISTER;
-}
-
-static bool is_code(const struct callees *callees, uint64_t address)
-{
-  for (unsigned i = 0; i < callees->count; i++)
-    if (address >= callees->segments[i].p_vaddr &&
-        address - callees->segments[i].p_vaddr < callees->segments[i].p_filesz)
-      return true;
-  return false;
 }
 
 uint64_t callees_called(const struct callees *callees, uint64_t return_address)
@@ -175,7 +170,7 @@ unsigned callees_jumps(const struct callees *callees, uint64_t low, uint64_t *en
       int32_t distance;
       uint64_t end = start + i + CALL_BYTES;
       memcpy(&distance, code + i + 1, sizeof distance);
-      if (code[i] == JUMP && is_code(callees, end + (uint64_t)(int64_t)distance))
+      if (code[i] == JUMP && segment_of(callees, end + (uint64_t)(int64_t)distance))
         ends[count++] = end;
     }
     if (size < WINDOW)
@@ -220,7 +215,7 @@ unsigned callees_find(const struct callees *callees, uint64_t low, uint64_t retu
     if (near && from == NO_REGISTER)
       from = moved(code + i);
     uint64_t address = loaded(code + i, call - size + i, &into);
-    if (!address || !is_code(callees, address))
+    if (!address || !segment_of(callees, address))
       continue;
     addresses[count] = address;
     registers[count++] = (uint8_t)into;

@@ -181,14 +181,6 @@ static struct symbols_bytes section_bytes(struct symbols_elf *file, Elf_Scn *sec
   return (struct symbols_bytes){data->d_buf, data->d_size};
 }
 
-/* Adds a decompressed section with `room` bytes of memory. */
-static struct decompressed *keep_decompressed(struct symbols_elf *file, Elf_Scn *section, uint64_t room)
-{
-  struct decompressed *kept = xmalloc(sizeof *kept + room);
-  *kept = (struct decompressed){.next = file->decompressed, .section = section};
-  return file->decompressed = kept;
-}
-
 /* Decompresses a section by zstd; the data follows a header. */
 static void decompress_zstd(struct decompressed *kept, struct symbols_bytes packed, uint64_t room)
 {
@@ -208,7 +200,9 @@ static struct symbols_bytes decompress(struct symbols_elf *file, Elf_Scn *sectio
   if (!packed.size || !gelf_getchdr(section, &compression) || compression.ch_size / RATIO_MAX > packed.size)
     return (struct symbols_bytes){0};
   bool zstd = compression.ch_type == COMPRESSED_ZSTD;
-  struct decompressed *kept = keep_decompressed(file, section, zstd ? compression.ch_size : 0);
+  struct decompressed *kept = xmalloc(sizeof *kept + (zstd ? compression.ch_size : 0));
+  *kept = (struct decompressed){.next = file->decompressed, .section = section};
+  file->decompressed = kept;
   if (zstd) {
     decompress_zstd(kept, packed, compression.ch_size);
   } else if (elf_compress(section, 0, 0) == 1) {

@@ -40,9 +40,9 @@ static int by_identity(const void *a, const void *b, void *argument)
   const struct context_node *x = &key->contexts->nodes[*(const uint32_t *)a];
   const struct context_node *y = &key->contexts->nodes[*(const uint32_t *)b];
   if (x->kind != y->kind)
-    return COMPARE(x->kind, y->kind);
+    return x->kind < y->kind ? -1 : 1;
   if (contexts_has_address(x) && contexts_has_address(y) && x->module != y->module)
-    return COMPARE(key->rank[x->module], key->rank[y->module]);
+    return key->rank[x->module] < key->rank[y->module] ? -1 : 1;
   return COMPARE(x->offset, y->offset);
 }
 
@@ -63,7 +63,12 @@ struct wanted {
   uint32_t *number; /* receives the address's number */
 };
 
-ORDER(by_address, struct wanted, COMPARE(x->rank, y->rank) ?: COMPARE(x->offset, y->offset))
+static uint64_t place_of(const struct wanted *wanted)
+{
+  return (uint64_t)wanted->rank << 32 | wanted->offset;
+}
+
+ORDER(by_address, struct wanted, COMPARE(place_of(x), place_of(y)))
 
 /* Fills wanted[] with the addresses of contexts and directives and returns their number. */
 static uint32_t gather_addresses(const struct resolver *resolver, const uint32_t *rank, struct wanted *wanted)

@@ -129,13 +129,8 @@ static void add_line_values(struct build *build, uint32_t node, uint32_t row, ui
   uint32_t line;
   site_position(build, address, &file, &line);
   if (build->lines && *file && line && (call || !names_innermost(build->names, address)->near)) {
-    struct tree_row wanted = {.parent = row,
-                              .kind = ROW_LINE,
-                              .function = MODEL_NONE,
-                              .module = build->contexts->nodes[node].module,
-                              .name = "",
-                              .file = file,
-                              .line = line};
+    struct tree_row wanted = tree_plain_row(row, ROW_LINE, "", file, line);
+    wanted.module = build->contexts->nodes[node].module;
     bool added;
     row = tree_add(build->tree, &wanted, &added);
     if (added)
@@ -171,8 +166,7 @@ static uint32_t add_plain(struct build *build, uint32_t parent, enum tree_kind k
 {
   if (kind == ROW_RUNTIME && build->tree->rows[parent].kind == ROW_RUNTIME)
     return parent;
-  struct tree_row wanted = {
-      .parent = parent, .kind = kind, .function = MODEL_NONE, .module = MODEL_NONE, .name = name, .file = ""};
+  struct tree_row wanted = tree_plain_row(parent, kind, name, "", 0);
   return tree_add(build->tree, &wanted, NULL);
 }
 
@@ -252,15 +246,14 @@ static uint32_t add_construct(struct build *build, uint32_t parent, enum tree_ki
 /* Returns the element of bodies[] for an entry's row, kind and call site. */
 static uint32_t *site_body(struct build *build, const struct entry *entry)
 {
-  struct tree_row key = {.parent = 0, .function = MODEL_NONE, .name = ""};
+  struct tree_row above = {.kind = ROW_ROOT, .function = entry->row, .name = "", .file = ""};
+  uint32_t parent = tree_add(&build->sites, &above, NULL);
+  struct tree_row key = tree_plain_row(parent, entry->kind, "", "", 0);
   site_position(build, entry->site, &key.file, &key.line);
   if (!key.line) {
     key.file = "";
     key.line = entry->site;
   }
-  key.kind = entry->kind;
-  struct tree_row above = {.parent = 0, .kind = ROW_ROOT, .function = entry->row, .name = "", .file = ""};
-  key.parent = tree_add(&build->sites, &above, NULL);
   uint32_t row = tree_add(&build->sites, &key, NULL);
   xarray_reserve_zero(&build->bodies, &build->bodies_room, build->sites.count, sizeof *build->bodies);
   return &build->bodies[row];
@@ -470,12 +463,7 @@ static void visit_user_region(struct build *build, const struct item *item)
     inlined[count++] = function;
     function = build->tree->rows[function].parent;
   }
-  struct tree_row wanted = {.parent = function,
-                            .kind = ROW_USER_REGION,
-                            .function = MODEL_NONE,
-                            .module = MODEL_NONE,
-                            .name = name,
-                            .file = name};
+  struct tree_row wanted = tree_plain_row(function, ROW_USER_REGION, name, name, 0);
   struct item below = *item;
   below.row = tree_add(build->tree, &wanted, NULL);
   while (count) {
@@ -614,7 +602,7 @@ static void add_path_row(const struct profile *profile, struct names *names, con
                          const struct context_share *share, struct tree *tree, uint32_t *rows)
 {
   const struct profile_directive *directive = &profile->workspan.directives[share->directive];
-  struct tree_row wanted = {.kind = ROW_PARTIAL, .function = MODEL_NONE, .module = MODEL_NONE, .file = ""};
+  struct tree_row wanted = tree_plain_row(0, ROW_PARTIAL, NULL, "", 0);
   uint32_t address = names->directive_at[share->directive];
   const char *kind = profile_directive_name(directive->kind);
   char *text;

@@ -36,27 +36,22 @@ static uint32_t add_row(struct build *build, const struct tree_row *wanted)
 /* Finds or adds the row of a line, or of the time of a function without lines. */
 static uint32_t add_line(struct build *build, const char *file, uint32_t line, const struct owner *owner)
 {
-  bool known = *file && line, plain = !known && owner->function == MODEL_NONE;
-  struct tree_row wanted = {.kind = known ? ROW_LINE : ROW_FUNCTION,
-                            .function = known ? MODEL_NONE : owner->function,
-                            .module = MODEL_NONE,
-                            .name = plain ? owner->name : "",
-                            .file = known ? file : "",
-                            .line = known ? line : 0};
-  if (!known && !plain)
-    wanted.file = build->names->functions[owner->function].file;
+  struct tree_row wanted = tree_plain_row(0, ROW_LINE, "", file, line);
+  if (!*file || !line) {
+    bool named = owner->function != MODEL_NONE;
+    wanted = tree_plain_row(0, ROW_FUNCTION, named ? "" : owner->name, "", 0);
+    wanted.function = owner->function;
+    if (named)
+      wanted.file = build->names->functions[owner->function].file;
+  }
   return add_row(build, &wanted);
 }
 
 /* Finds or adds the row of a function below that of a line. */
 static uint32_t add_owner(struct build *build, uint32_t line, const struct owner *owner)
 {
-  struct tree_row wanted = {.parent = line,
-                            .kind = ROW_FUNCTION,
-                            .function = owner->function,
-                            .module = MODEL_NONE,
-                            .name = owner->name,
-                            .file = ""};
+  struct tree_row wanted = tree_plain_row(line, ROW_FUNCTION, owner->name, "", 0);
+  wanted.function = owner->function;
   return add_row(build, &wanted);
 }
 
