@@ -1,5 +1,6 @@
 #include "hpcprof-lite/timeline/blame_at.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
@@ -18,15 +19,14 @@ static void halve(struct blame_at *blame)
   blame->halved++;
 }
 
-int blame_at_add(struct blame_at *blame, struct blame_sample sample)
+void blame_at_add(struct blame_at *blame, struct blame_sample sample)
 {
   if (blame->count == (blame->most ? blame->most : SAMPLES_MAX))
     halve(blame);
   if (blame->offered++ & ((1ull << blame->halved) - 1))
-    return 0;
+    return;
   xarray_reserve(&blame->samples, &blame->room, blame->count + 1, sizeof sample);
   blame->samples[blame->count++] = sample;
-  return 0;
 }
 
 void blame_at_divide(struct blame_at *parts, uint32_t count)
@@ -38,36 +38,26 @@ void blame_at_divide(struct blame_at *parts, uint32_t count)
     parts[i].most = most;
 }
 
-int blame_at_join(struct blame_at *blame, struct blame_at *parts, uint32_t count)
+void blame_at_join(struct blame_at *blame, struct blame_at *parts, uint32_t count)
 {
   unsigned most = blame->halved;
   size_t all = 0;
-  int status = 0;
   for (uint32_t i = 0; i < count; i++) {
-    most = parts[i].halved > most ? parts[i].halved : most;
+    most = MAX(parts[i].halved, most);
     all += parts[i].count;
   }
-  if (all &&
-      !xarray_reserve(&blame->samples, &blame->room, all < SAMPLES_MAX ? all : SAMPLES_MAX, sizeof *blame->samples))
-    status = ERR_NOMEM;
+  xarray_reserve(&blame->samples, &blame->room, MIN(all, SAMPLES_MAX), sizeof *blame->samples);
   for (uint32_t i = 0; i < count; i++) {
     struct blame_at *part = &parts[i];
     while (part->halved < most)
       halve(part);
-    for (size_t j = 0; j < part->count && !status; j++)
-      status = blame_at_add(blame, part->samples[j]);
+    for (size_t j = 0; j < part->count; j++)
+      blame_at_add(blame, part->samples[j]);
     blame_at_release(part);
   }
-  return status;
 }
 
-static int by_time(const void *a, const void *b)
-{
-  const struct blame_sample *x = a, *y = b;
-  if (x->ns != y->ns)
-    return x->ns < y->ns ? -1 : 1;
-  return (x->thread > y->thread) - (x->thread < y->thread);
-}
+ORDER(by_time, struct blame_sample, COMPARE(x->ns, y->ns) ?: COMPARE(x->thread, y->thread))
 
 void blame_at_sort(struct blame_at *blame, const struct tree *tree)
 {
@@ -76,11 +66,10 @@ void blame_at_sort(struct blame_at *blame, const struct tree *tree)
     qsort(blame->samples, blame->count, sizeof *blame->samples, by_time);
 }
 
-int blame_at_counts_init(const struct blame_at *blame, struct blame_at_counts *counts)
+void blame_at_counts_init(const struct blame_at *blame, struct blame_at_counts *counts)
 {
-  counts->counts = xcalloc((size_t)blame->tree->count + 1, sizeof *counts->counts);
-  counts->seen = xcalloc((size_t)blame->tree->count + 1, sizeof *counts->seen);
-  return counts->counts && counts->seen ? 0 : ERR_NOMEM;
+  counts->counts = xcalloc(blame->tree->count, sizeof *counts->counts);
+  counts->seen = xcalloc(blame->tree->count, sizeof *counts->seen);
 }
 
 void blame_at_counts_release(struct blame_at_counts *counts)
@@ -93,15 +82,7 @@ void blame_at_counts_release(struct blame_at_counts *counts)
 /* The first sample at that time or later. */
 static size_t first_at(const struct blame_at *blame, uint64_t ns)
 {
-  size_t low = 0, high = blame->count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (blame->samples[middle].ns < ns)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return FIRST_WHERE(i, blame->count, blame->samples[i].ns >= ns);
 }
 
 uint32_t blame_at_worst(const struct blame_at *blame, struct blame_at_counts *counts, uint64_t from_ns, uint64_t to_ns,

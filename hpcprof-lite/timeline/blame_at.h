@@ -30,18 +30,17 @@ struct blame_at_counts {
   uint32_t *counts, *seen; /* [row]: samples in it or below; the rows that have any */
 };
 
-/* Returns 0 or ERR_NOMEM. */
-int blame_at_add(struct blame_at *blame, struct blame_sample sample);
+void blame_at_add(struct blame_at *blame, struct blame_sample sample);
 
 /* Divides the memory of a process among empty parts, one for each of its threads. */
 void blame_at_divide(struct blame_at *parts, uint32_t count);
 
-/* Adds the samples of the parts, and releases them: as many are kept of each.  Returns 0 or ERR_NOMEM. */
-int blame_at_join(struct blame_at *blame, struct blame_at *parts, uint32_t count);
+/* Adds the samples of the parts, and releases them: as many are kept of each. */
+void blame_at_join(struct blame_at *blame, struct blame_at *parts, uint32_t count);
 
 /* All samples are there. */
 void blame_at_sort(struct blame_at *blame, const struct tree *tree);
-int blame_at_counts_init(const struct blame_at *blame, struct blame_at_counts *counts);
+void blame_at_counts_init(const struct blame_at *blame, struct blame_at_counts *counts);
 void blame_at_counts_release(struct blame_at_counts *counts);
 
 /* Returns the innermost context that more than half of the samples from `from_ns` on until before `to_ns` fell into, or

@@ -5,48 +5,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-int cell_sum_weigh(struct cell_amounts *amounts, uint32_t key, uint32_t number, uint64_t ns)
+void cell_sum_weigh(struct cell_amounts *amounts, uint32_t key, uint32_t number, uint64_t ns)
 {
   uint32_t found = index_find(&amounts->index, (uint64_t)key + 1);
   if (!found) {
     found = amounts->count + 1;
-    if (!xarray_reserve(&amounts->amounts, &amounts->room, found, sizeof *amounts->amounts) ||
-        !index_add(&amounts->index, (uint64_t)key + 1, found))
-      return ERR_NOMEM;
+    xarray_reserve(&amounts->amounts, &amounts->room, found, sizeof *amounts->amounts);
+    index_add(&amounts->index, (uint64_t)key + 1, found);
     amounts->amounts[amounts->count++] = (struct cell_amount){.key = key, .number = number};
   }
   struct cell_amount *amount = &amounts->amounts[found - 1];
   amount->ns = model_sum(amount->ns, ns);
-  return 0;
 }
 
-int cell_sum_add(struct cell_sum *sum, const struct timeline_interval *interval, uint64_t ns)
+void cell_sum_add(struct cell_sum *sum, const struct timeline_interval *interval, uint64_t ns)
 {
-  int status = 0;
   sum->ns[interval->category] += ns;
   sum->critical_ns += interval->critical ? ns : 0;
   if (interval->context != MODEL_NONE)
-    status = cell_sum_weigh(&sum->contexts, interval->context, interval->node, ns);
-  if (interval->construct != MODEL_NONE && !status)
-    status = cell_sum_weigh(&sum->constructs, interval->construct, interval->record, ns);
-  return status;
+    cell_sum_weigh(&sum->contexts, interval->context, interval->node, ns);
+  if (interval->construct != MODEL_NONE)
+    cell_sum_weigh(&sum->constructs, interval->construct, interval->record, ns);
 }
 
-int cell_sum_join(struct cell_sum *sum, const struct cell_sum *other)
+static void join(struct cell_amounts *amounts, const struct cell_amounts *other)
 {
-  int status = 0;
+  for (uint32_t i = 0; i < other->count; i++)
+    cell_sum_weigh(amounts, other->amounts[i].key, other->amounts[i].number, other->amounts[i].ns);
+}
+
+void cell_sum_join(struct cell_sum *sum, const struct cell_sum *other)
+{
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
     sum->ns[i] += other->ns[i];
   sum->critical_ns += other->critical_ns;
-  for (uint32_t i = 0; i < other->contexts.count && !status; i++) {
-    const struct cell_amount *from = &other->contexts.amounts[i];
-    status = cell_sum_weigh(&sum->contexts, from->key, from->number, from->ns);
-  }
-  for (uint32_t i = 0; i < other->constructs.count && !status; i++) {
-    const struct cell_amount *from = &other->constructs.amounts[i];
-    status = cell_sum_weigh(&sum->constructs, from->key, from->number, from->ns);
-  }
-  return status;
+  join(&sum->contexts, &other->contexts);
+  join(&sum->constructs, &other->constructs);
 }
 
 struct cell_amount cell_sum_most(const struct cell_amounts *amounts)

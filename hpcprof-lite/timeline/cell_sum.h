@@ -26,12 +26,12 @@ struct cell_sum {
   struct cell_amounts contexts, constructs;
 };
 
-/* Adds `ns` of an interval, or another sum.  Return 0 or ERR_NOMEM. */
-int cell_sum_add(struct cell_sum *sum, const struct timeline_interval *interval, uint64_t ns);
-int cell_sum_join(struct cell_sum *sum, const struct cell_sum *other);
+/* Adds `ns` of an interval, or another sum. */
+void cell_sum_add(struct cell_sum *sum, const struct timeline_interval *interval, uint64_t ns);
+void cell_sum_join(struct cell_sum *sum, const struct cell_sum *other);
 
 /* Adds an amount of a key, for which the number stands unless it has one already. */
-int cell_sum_weigh(struct cell_amounts *amounts, uint32_t key, uint32_t number, uint64_t ns);
+void cell_sum_weigh(struct cell_amounts *amounts, uint32_t key, uint32_t number, uint64_t ns);
 
 /* Returns the largest amount, of equal ones the one with the smaller key; key MODEL_NONE if there is none. */
 struct cell_amount cell_sum_most(const struct cell_amounts *amounts);

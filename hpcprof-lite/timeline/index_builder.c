@@ -94,31 +94,29 @@ static void put_block(struct lane_builder *builder, uint32_t number)
   memset(level->cells, 0, TIMELINE_INDEX_BLOCK * sizeof *level->cells);
 }
 
-static int close_cell(struct lane_builder *builder, uint32_t number);
+static void close_cell(struct lane_builder *builder, uint32_t number);
 
 /* Makes a cell of a level the open one. */
-static int open_cell(struct lane_builder *builder, uint32_t number, uint64_t cell)
+static void open_cell(struct lane_builder *builder, uint32_t number, uint64_t cell)
 {
   struct level *level = &builder->levels[number];
   if (level->open && level->cell == cell)
-    return 0;
-  int status = close_cell(builder, number);
+    return;
+  close_cell(builder, number);
   level->open = true;
   level->cell = cell;
   if (cell / TIMELINE_INDEX_BLOCK != level->block) {
     put_block(builder, number);
     level->block = cell / TIMELINE_INDEX_BLOCK;
   }
-  return status;
 }
 
 /* Stores the open cell of a level, and adds it to the level above. */
-static int close_cell(struct lane_builder *builder, uint32_t number)
+static void close_cell(struct lane_builder *builder, uint32_t number)
 {
   struct level *level = &builder->levels[number];
-  int status = 0;
   if (!level->open)
-    return 0;
+    return;
   struct cell_amount node = cell_sum_most(&level->sum.contexts), record = cell_sum_most(&level->sum.constructs);
   struct timeline_index_cell *cell = &level->cells[level->cell % TIMELINE_INDEX_BLOCK];
   memcpy(cell->ns, level->sum.ns, sizeof cell->ns);
@@ -130,12 +128,10 @@ static int close_cell(struct lane_builder *builder, uint32_t number)
   level->filled = true;
   level->open = false;
   if (number + 1 < builder->building->head.levels) {
-    status = open_cell(builder, number + 1, level->cell / 2);
-    if (!status)
-      status = cell_sum_join(&builder->levels[number + 1].sum, &level->sum);
+    open_cell(builder, number + 1, level->cell / 2);
+    cell_sum_join(&builder->levels[number + 1].sum, &level->sum);
   }
   cell_sum_clear(&level->sum);
-  return status;
 }
 
 static int add_interval(void *context, const struct timeline_interval *interval)
@@ -146,35 +142,23 @@ static int add_interval(void *context, const struct timeline_interval *interval)
   uint64_t end_ns = interval->end_ns > offset_ns ? interval->end_ns - offset_ns : 0;
   unsigned shift = builder->building->head.shift;
   const struct timeline_index_guest *guest = builder->building->input.guest;
-  int status = guest ? guest->visit(builder->guest, interval) : 0;
-  while (at_ns < end_ns && !status) {
+  while (at_ns < end_ns) {
     uint64_t cell = at_ns >> shift, until_ns = (cell + 1) << shift;
     until_ns = model_least(until_ns, end_ns);
-    status = open_cell(builder, 0, cell);
-    if (!status)
-      status = cell_sum_add(&builder->levels[0].sum, interval, until_ns - at_ns);
+    open_cell(builder, 0, cell);
+    cell_sum_add(&builder->levels[0].sum, interval, until_ns - at_ns);
     at_ns = until_ns;
   }
-  return status;
+  return guest ? guest->visit(builder->guest, interval) : 0;
 }
 
-static bool builder_init(struct lane_builder *builder)
+static void builder_init(struct lane_builder *builder)
 {
   builder->packed_room = format_pack_bound(TIMELINE_INDEX_BLOCK * sizeof(struct timeline_index_cell));
   builder->packed = xmalloc(builder->packed_room);
   builder->zstd = ZSTD_createCCtx();
-  return builder->packed && builder->zstd;
-}
-
-/* The blocks of a lane. */
-static bool make_levels(struct lane_builder *builder)
-{
-  bool made = true;
-  for (uint32_t i = 0; i < builder->building->head.levels && made; i++) {
-    builder->levels[i].cells = xcalloc(TIMELINE_INDEX_BLOCK, sizeof *builder->levels[i].cells);
-    made = builder->levels[i].cells;
-  }
-  return made;
+  if (!builder->zstd)
+    xalloc_die();
 }
 
 static void builder_release(struct lane_builder *builder)
@@ -193,13 +177,14 @@ int index_builder_add(struct index_builder *building, uint32_t lane, unsigned wo
   const struct timeline_index_guest *guest = building->input.guest;
   struct lane_builder builder = {.building = building, .thread = building->lanes[lane].thread};
   uint32_t number = building->input.first + lane;
-  int status = builder_init(&builder) && make_levels(&builder) ? 0 : ERR_NOMEM;
+  builder_init(&builder);
+  for (uint32_t i = 0; i < building->head.levels; i++)
+    builder.levels[i].cells = xcalloc(TIMELINE_INDEX_BLOCK, sizeof *builder.levels[i].cells);
   if (guest)
     builder.guest = guest->begin_lane(guest->self, number, worker);
-  if (!status)
-    status = timeline->each(timeline->source, number, add_interval, &builder);
+  int status = timeline->each(timeline->source, number, add_interval, &builder);
   for (uint32_t i = 0; i < building->head.levels && !status; i++)
-    status = close_cell(&builder, i);
+    close_cell(&builder, i);
   for (uint32_t i = 0; i < building->head.levels && !status; i++)
     put_block(&builder, i);
   builder_release(&builder);
@@ -224,7 +209,7 @@ static bool choose_cells(struct index_builder *building)
   }
   uint32_t shift = 0;
   uint64_t least = TIMELINE_INDEX_CELLS / (count + 1);
-  least = least > TIMELINE_INDEX_LEAST ? TIMELINE_INDEX_LEAST : least;
+  least = model_least(least, TIMELINE_INDEX_LEAST);
   least = model_most(least, TIMELINE_INDEX_FEWEST);
   if (last_ns >> LIFE_BITS_MAX)
     return false;
@@ -252,9 +237,8 @@ static bool put_guest(struct lane_builder *builder, uint32_t part, int *status)
   size_t size = 0;
   *status = guest->end(guest->self, part, &bytes, &size);
   size_t room = format_pack_bound(size);
-  uint8_t *larger = bytes && room > builder->packed_room ? xrealloc(builder->packed, room) : NULL;
-  if (larger) {
-    builder->packed = larger;
+  if (room > builder->packed_room) {
+    builder->packed = xrealloc(builder->packed, room);
     builder->packed_room = room;
   }
   if (bytes)
@@ -280,14 +264,13 @@ static const char *name_of(const char *path)
   return slash ? slash + 1 : path;
 }
 
-static bool name_files(struct index_builder *building)
+static void name_files(struct index_builder *building)
 {
   const char *measurement = building->input.key.measurement;
   int stem = (int)read_stem(measurement);
   building->path = xasprintf("%.*s" FORMAT_INDEX_SUFFIX, stem, measurement);
   int before = (int)(name_of(measurement) - measurement);
   building->temporary = xasprintf("%.*s-XXXXXX" FORMAT_INDEX_SUFFIX, stem - before, measurement + before);
-  return building->path && building->temporary;
 }
 
 static void report(const struct index_builder *building, int error, struct problems *problems)
@@ -349,57 +332,54 @@ static bool may_replace(const struct index_builder *building)
 }
 
 /* Creates the file beside its final place, with its head. */
-static int create(struct index_builder *building, struct problems *problems)
+static void create(struct index_builder *building, struct problems *problems)
 {
-  struct lane_builder builder = {.building = building};
-  int status = builder_init(&builder) ? 0 : ERR_NOMEM;
-  building->directory = status ? -1 : open_directory(building);
+  building->directory = open_directory(building);
   if (building->directory >= 0 && may_replace(building))
     building->fd = owned_file_make(building->directory, building->temporary, strlen(FORMAT_INDEX_SUFFIX));
-  if (building->fd >= 0)
-    put(&builder, 0, 0, &building->head, sizeof building->head);
-  else if (!status)
+  if (building->fd < 0) {
     report(building, errno, problems);
+    return;
+  }
+  struct lane_builder builder = {.building = building};
+  builder_init(&builder);
+  put(&builder, 0, 0, &building->head, sizeof building->head);
   builder_release(&builder);
-  return status;
 }
 
-int index_builder_open(const struct index_builder_input *input, struct problems *problems, struct index_builder **out)
+struct index_builder *index_builder_open(const struct index_builder_input *input, struct problems *problems)
 {
   struct index_builder *building = xcalloc(1, sizeof *building);
-  *out = NULL;
   building->input = *input;
   building->head = (struct format_index){.digest = input->key.digest,
                                          .cell_size = sizeof(struct timeline_index_cell),
                                          .critical_known = input->timeline->lanes[input->first].critical_known};
   building->directory = building->fd = -1;
   pthread_mutex_init(&building->lock, NULL);
-  building->lanes = xmalloc((input->count + (size_t)1) * sizeof *building->lanes);
-  int status = building->lanes && name_files(building) ? 0 : ERR_NOMEM;
-  if (!status) {
-    memcpy(building->lanes, input->lanes, input->count * sizeof *building->lanes);
-    if (choose_cells(building))
-      status = create(building, problems);
-    else
-      problems_add(problems,
-                   "%s: the start or end of a thread is impossible: the file is damaged; its index is not stored",
-                   input->key.measurement);
-  }
-  if (building->fd >= 0)
-    *out = building;
+  building->lanes = xmalloc(input->count * sizeof *building->lanes);
+  memcpy(building->lanes, input->lanes, input->count * sizeof *building->lanes);
+  name_files(building);
+  if (choose_cells(building))
+    create(building, problems);
   else
-    release(building);
-  return status;
+    problems_add(problems,
+                 "%s: the start or end of a thread is impossible: the file is damaged; its index is not stored",
+                 input->key.measurement);
+  if (building->fd >= 0)
+    return building;
+  release(building);
+  return NULL;
 }
 
 int index_builder_close(struct index_builder *building, int status, struct problems *problems)
 {
-  struct lane_builder builder = {.building = building};
-  if (!status && building->input.guest)
-    status = builder_init(&builder) ? 0 : ERR_NOMEM;
-  for (uint32_t part = 0; !status && building->input.guest && put_guest(&builder, part, &status); part++)
-    ;
-  builder_release(&builder);
+  if (!status && building->input.guest) {
+    struct lane_builder builder = {.building = building};
+    builder_init(&builder);
+    for (uint32_t part = 0; put_guest(&builder, part, &status); part++)
+      ;
+    builder_release(&builder);
+  }
   if (close(building->fd))
     atomic_store(&building->error, errno);
   bool whole = !status && !atomic_load(&building->error);

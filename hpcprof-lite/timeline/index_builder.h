@@ -20,9 +20,9 @@ struct index_builder_input {
 
 struct index_builder;
 
-/* Begins an index, of which any number can be built at once.  *out is NULL if it cannot be stored, which is reported.
- * Returns 0 or ERR_NOMEM. */
-int index_builder_open(const struct index_builder_input *input, struct problems *problems, struct index_builder **out);
+/* Begins an index, of which any number can be built at once.  Returns NULL if it cannot be stored, which is reported.
+ */
+struct index_builder *index_builder_open(const struct index_builder_input *input, struct problems *problems);
 
 /* Adds a lane of the process, 0 to count - 1.  Several threads may add lanes.  Returns 0 or an error. */
 int index_builder_add(struct index_builder *builder, uint32_t lane, unsigned worker);

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/timeline/lane.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/exact_waits.h"
 #include "hpcprof-lite/input/thread_states.h"
@@ -80,14 +81,14 @@ struct lane {
   size_t pending_count, pending_room, delivered, settled; /* settled: these wait for no sample */
   uint64_t early_ns, early_overhead_ns;   /* work and overhead since the last sample that is settled without it */
   uint64_t deferred[TIMELINE_CATEGORIES]; /* what samples say of such work: that is made of the next one */
-  /* since the begin of a chunk, so that a part of the lane is like the whole: */
+  /* since the beginning of a chunk, so that a part of the lane is like the whole: */
   size_t chunk;              /* the number of that chunk */
   int64_t credit_ns;         /* by how much samples say that the thread ran longer than was made of its busy time */
   uint64_t overhead_ns;      /* overhead of samples that was longer than the work around them */
   struct lane_interval last; /* the piece added last */
   bool samples_left_out;
   bool states; /* there was a state */
-  bool ended, failed;
+  bool ended;
 };
 
 uint64_t lane_ticks(const struct lane_process *lanes, uint64_t ns)
@@ -116,32 +117,23 @@ void lane_life(const struct lane_process *lanes, uint32_t position, uint64_t *st
 /* The same within the thread's life. */
 static uint64_t at_ns(const struct lane *lane, uint64_t ticks)
 {
-  uint64_t ns = lane_ns(lane->of, ticks);
-  ns = model_most(ns, lane->start_ns);
-  return ns > lane->end_ns ? lane->end_ns : ns;
+  return model_least(model_most(lane_ns(lane->of, ticks), lane->start_ns), lane->end_ns);
 }
 
-int lane_open(const struct lane_process *lanes, uint32_t position, uint64_t from_ns, uint64_t to_ns,
-              struct problems *problems, struct lane **out)
+struct lane *lane_open(const struct lane_process *lanes, uint32_t position, uint64_t from_ns, uint64_t to_ns,
+                       struct problems *problems)
 {
   const struct profile_process *process = lanes->process;
   const struct profile_thread *thread = &process->threads[position];
-  *out = NULL;
   uint64_t start_ns, end_ns;
   lane_life(lanes, position, &start_ns, &end_ns);
   from_ns = model_most(from_ns, start_ns);
   to_ns = model_least(to_ns, end_ns);
   if (from_ns >= to_ns)
-    return 0;
-  struct lane *lane = xcalloc(1, sizeof *lane);
+    return NULL;
+  struct lane *lane = xmalloc(sizeof *lane);
   struct problems ignored = {0};
   struct read_file *file = read_another(lanes->file);
-  if (!lane || !file) {
-    free(lane);
-    free(file);
-    return ERR_NOMEM;
-  }
-  *out = lane;
   *lane = (struct lane){.of = lanes,
                         .thread = thread,
                         .start_ns = start_ns,
@@ -150,21 +142,18 @@ int lane_open(const struct lane_process *lanes, uint32_t position, uint64_t from
                         .to_ns = to_ns,
                         .at_ns = start_ns};
   lane->waits = read_table(file, thread->index, FORMAT_WAITS, &ignored, &lane->waits_count);
-  if (lane->waits && lanes->with_constructs)
+  if (lanes->with_constructs)
     lane->constructs = read_table(file, thread->index, FORMAT_CONSTRUCTS, &ignored, &lane->constructs_count);
-  int status = lane->waits && (lane->constructs || !lanes->with_constructs) ? 0 : ERR_NOMEM;
-  if (!status)
-    lane->tool = exact_waits_tool(process, lane->waits, lane->waits_count);
+  lane->tool = exact_waits_tool(process, lane->waits, lane->waits_count);
   lane->tool_busy_part = lane->tool.ns > 0 ? fmax(0, 1 - lane->tool.ns / (double)thread->tool_ns) : 1;
-  if (!status)
-    lane->runtime_part = exact_waits_runtime_part(
-        thread, exact_waits_runtime_ns(lane->waits, lane->waits_count, lanes->process->workspan.tick_ns));
+  lane->runtime_part = exact_waits_runtime_part(
+      thread, exact_waits_runtime_ns(lane->waits, lane->waits_count, lanes->process->workspan.tick_ns));
   free(file);
   problems_release(&ignored);
   trace_cursor_open(&lanes->trace, thread->index, problems, &lane->cursor);
   if (from_ns > start_ns)
     trace_cursor_seek(&lane->cursor, lane_ticks(lanes, from_ns));
-  return status;
+  return lane;
 }
 
 void lane_close(struct lane *lane)
@@ -177,11 +166,6 @@ void lane_close(struct lane *lane)
   free(lane->samples);
   free(lane->pending);
   free(lane);
-}
-
-bool lane_failed(const struct lane *lane)
-{
-  return lane->failed || lane->cursor.no_memory;
 }
 
 /* ---- states ---- */
@@ -229,10 +213,7 @@ static void add(struct lane *lane, struct lane_interval piece, uint64_t end_ns)
   lane->last = piece;
   if (end_ns <= lane->at_ns)
     return;
-  if (!xarray_reserve(&lane->pending, &lane->pending_room, lane->pending_count + 1, sizeof piece)) {
-    lane->failed = true;
-    return;
-  }
+  xarray_reserve(&lane->pending, &lane->pending_room, lane->pending_count + 1, sizeof piece);
   lane->pending[lane->pending_count++] = piece;
   lane->at_ns = end_ns;
 }
@@ -242,10 +223,7 @@ static void add(struct lane *lane, struct lane_interval piece, uint64_t end_ns)
 /* Makes room for one more piece at a place. */
 static struct lane_interval *insert(struct lane *lane, size_t place)
 {
-  if (!xarray_reserve(&lane->pending, &lane->pending_room, lane->pending_count + 1, sizeof *lane->pending)) {
-    lane->failed = true;
-    return NULL;
-  }
+  xarray_reserve(&lane->pending, &lane->pending_room, lane->pending_count + 1, sizeof *lane->pending);
   memmove(lane->pending + place + 1, lane->pending + place, (lane->pending_count - place) * sizeof *lane->pending);
   lane->pending_count++;
   return &lane->pending[place];
@@ -276,8 +254,6 @@ static uint64_t mark(struct lane *lane, struct walk *walk, uint64_t ns, uint32_t
     }
     if (length > ns) { /* only its end */
       struct lane_interval *remaining = insert(lane, walk->place);
-      if (!remaining)
-        return 0;
       piece = remaining - 1;
       *remaining = *piece;
       remaining->start_ns = piece->end_ns = piece->end_ns - ns;
@@ -367,11 +343,14 @@ static void find_remaining(struct lane *lane, const struct sample *sample, bool 
     return;
   }
   double part = (double)most_ns * ((double)ready_ns / (double)ready_all_ns) - (double)lane->credit_ns;
-  busy->delay_ns = part < (double)least_ns ? least_ns : part > (double)most_ns ? most_ns : (uint64_t)part;
+  if (part < (double)least_ns)
+    busy->delay_ns = least_ns;
+  else
+    busy->delay_ns = part > (double)most_ns ? most_ns : (uint64_t)part;
   int64_t limit_ns = (int64_t)model_least(USUAL_PERIODS * period_ns, INT64_MAX / 2);
   lane->credit_ns += (int64_t)model_least(hit ? ran_ns : sample->tool_ns, INT64_MAX / 4);
   lane->credit_ns -= (int64_t)model_least(ready_ns - busy->delay_ns, INT64_MAX / 4);
-  lane->credit_ns = lane->credit_ns < -limit_ns ? -limit_ns : lane->credit_ns > limit_ns ? limit_ns : lane->credit_ns;
+  lane->credit_ns = MIN(MAX(lane->credit_ns, -limit_ns), limit_ns);
 }
 
 /* Gives the last so many ns of work before a sample what the sample says of them. */
@@ -420,11 +399,9 @@ static void settle_until(struct lane *lane, uint64_t ns)
 {
   while (lane->settled < lane->pending_count && lane->pending[lane->settled].end_ns <= ns)
     lane->settled++;
-  struct lane_interval *first = lane->settled < lane->pending_count ? &lane->pending[lane->settled] : NULL;
-  struct lane_interval *remaining = first && first->start_ns < ns ? insert(lane, lane->settled + 1) : NULL;
-  if (!remaining)
+  if (lane->settled == lane->pending_count || lane->pending[lane->settled].start_ns >= ns)
     return;
-  first = remaining - 1;
+  struct lane_interval *remaining = insert(lane, lane->settled + 1), *first = remaining - 1;
   *remaining = *first;
   first->end_ns = remaining->start_ns = ns;
   remaining->begins = false;
@@ -489,11 +466,11 @@ static void add_wait(struct lane *lane, struct lane_interval state, uint64_t end
 /* Appends a state until then, which its samples divide. */
 static void add_state(struct lane *lane, struct lane_interval state, uint64_t end_ns)
 {
-  for (size_t i = 0; i < lane->samples_count && !lane->failed; i++) {
+  for (size_t i = 0; i < lane->samples_count; i++) {
     const struct sample *sample = &lane->samples[i];
     if (state.category == TIMELINE_WORK || state.category == TIMELINE_OVERHEAD) {
       uint64_t before = lane->pending_count;
-      add(lane, state, sample->ns < end_ns ? sample->ns : end_ns);
+      add(lane, state, model_least(sample->ns, end_ns));
       state.begins = state.begins && lane->pending_count == before;
     }
     apply(lane, sample, state.category);
@@ -514,10 +491,7 @@ static void keep_sample(struct lane *lane, const struct trace_event *event)
     lane->samples_left_out = true;
     return;
   }
-  if (!xarray_reserve(&lane->samples, &lane->samples_room, lane->samples_count + 1, sizeof *lane->samples)) {
-    lane->failed = true;
-    return;
-  }
+  xarray_reserve(&lane->samples, &lane->samples_room, lane->samples_count + 1, sizeof *lane->samples);
   uint64_t weight = event->weight ? event->weight : lane->of->period_ns;
   lane->samples[lane->samples_count++] = (struct sample){.ns = at_ns(lane, event->end_ticks),
                                                          .kind = event->sample,
@@ -611,10 +585,12 @@ static void add_end(struct lane *lane)
   if (thread_states_go_on(&open, &lane->cursor)) {
     struct lane_interval state = state_of(lane, open.code);
     uint64_t since_ns = open.since ? at_ns(lane, open.since) : lane->at_ns;
-    state.category = open.blocked ? TIMELINE_BLOCKED
-                     : open.lock  ? TIMELINE_LOCK_WAIT
-                     : open.left  ? TIMELINE_OVERHEAD
-                                  : state.category;
+    if (open.blocked)
+      state.category = TIMELINE_BLOCKED;
+    else if (open.lock)
+      state.category = TIMELINE_LOCK_WAIT;
+    else if (open.left)
+      state.category = TIMELINE_OVERHEAD;
     if (since_ns >= lane->at_ns + THREAD_STATES_SLACK_NS)
       add(lane, gap, since_ns);
     add_state(lane, state, lane->end_ns);
@@ -633,7 +609,6 @@ static void read_event(struct lane *lane)
 {
   struct trace_event event;
   if (!trace_cursor_next(&lane->cursor, &event)) {
-    lane->failed = lane->failed || lane->cursor.no_memory;
     add_end(lane);
     return;
   }
@@ -664,14 +639,14 @@ static void forget_delivered(struct lane *lane)
 /* Reads until a piece is settled.  Pieces of waits need no sample, but those of work may lie before them. */
 static bool settle(struct lane *lane)
 {
-  while (lane->delivered >= lane->settled && !lane->ended && !lane->failed) {
+  while (lane->delivered >= lane->settled && !lane->ended) {
     if (lane->delivered)
       forget_delivered(lane);
     read_event(lane);
     if (lane->pending_count > PENDING_MAX && !lane->settled)
       settle_early(lane, lane->pending_count / 2);
   }
-  return !lane->failed && lane->delivered < lane->settled;
+  return lane->delivered < lane->settled;
 }
 
 static bool same(const struct lane_interval *a, const struct lane_interval *b)
@@ -682,12 +657,10 @@ static bool same(const struct lane_interval *a, const struct lane_interval *b)
 
 bool lane_next(struct lane *lane, struct lane_interval *interval)
 {
-  while (settle(lane)) {
+  while (lane && settle(lane)) {
     *interval = lane->pending[lane->delivered++];
     while (settle(lane) && same(interval, &lane->pending[lane->delivered]))
       interval->end_ns = lane->pending[lane->delivered++].end_ns;
-    if (lane->failed)
-      return false;
     interval->begins = interval->begins && interval->start_ns >= lane->from_ns;
     interval->start_ns = model_most(interval->start_ns, lane->from_ns);
     if (interval->start_ns >= lane->to_ns)

@@ -28,7 +28,7 @@ struct lane_process {
 };
 
 /* run_start_ns: CLOCK_REALTIME at the start of the run.  process->...trace.file.count is 0 if there is no trace.
- * Returns 0, ERR_INPUT or ERR_NOMEM; lane_process_close() in any case. */
+ * Returns 0 or ERR_INPUT; lane_process_close() in any case. */
 int lane_process_open(const struct profile_process *process, uint64_t run_start_ns, struct problems *problems,
                       struct lane_process *lanes);
 void lane_process_close(struct lane_process *lanes);
@@ -56,14 +56,12 @@ struct lane_interval {
 struct lane;
 
 /* Opens the lane of the thread at that position in the process, from one time to another one (since the start of the
- * run).  *out is NULL if the range contains nothing of its life.  Damage is reported in problems, which may be NULL.
- * Returns 0 or ERR_NOMEM; lane_close() in any case. */
-int lane_open(const struct lane_process *lanes, uint32_t position, uint64_t from_ns, uint64_t to_ns,
-              struct problems *problems, struct lane **out);
+ * run).  Returns NULL if the range contains nothing of its life.  Damage is reported in problems, which may be NULL. */
+struct lane *lane_open(const struct lane_process *lanes, uint32_t position, uint64_t from_ns, uint64_t to_ns,
+                       struct problems *problems);
 void lane_close(struct lane *lane); /* NULL is allowed */
 
-/* Fills in the next interval.  Returns false after the last one, or if memory ran out, which lane_failed() tells. */
+/* Fills in the next interval.  Returns false after the last one, and for NULL. */
 bool lane_next(struct lane *lane, struct lane_interval *interval);
-bool lane_failed(const struct lane *lane);
 
 #endif

@@ -32,27 +32,25 @@ static int add_interval(void *context, const struct timeline_interval *interval)
   struct row *row = context;
   uint64_t at_ns = model_most(interval->start_ns, row->from_ns);
   uint64_t end_ns = model_least(interval->end_ns, row->to_ns);
-  int status = 0;
-  while (at_ns < end_ns && !status) {
+  while (at_ns < end_ns) {
     uint64_t until_ns = start_of(row, row->open + 1);
     if (until_ns <= at_ns) {
       close_cell(row);
       continue;
     }
     until_ns = model_least(until_ns, end_ns);
-    status = cell_sum_add(&row->sum, interval, until_ns - at_ns);
+    cell_sum_add(&row->sum, interval, until_ns - at_ns);
     at_ns = until_ns;
   }
-  return status;
+  return 0;
 }
 
-int timeline_cells_read(const struct timeline *timeline, uint32_t lane, uint64_t from_ns, uint64_t to_ns,
-                        uint32_t count, struct timeline_cell *cells)
+void timeline_cells_read(const struct timeline *timeline, uint32_t lane, uint64_t from_ns, uint64_t to_ns,
+                         uint32_t count, struct timeline_cell *cells)
 {
   struct row row = {.from_ns = from_ns, .to_ns = to_ns, .count = count, .cells = cells};
-  int status = timeline->each(timeline->source, lane, add_interval, &row);
+  timeline->each(timeline->source, lane, add_interval, &row);
   while (row.open < count)
     close_cell(&row);
   cell_sum_release(&row.sum);
-  return status;
 }

@@ -7,8 +7,8 @@
 
 #include "hpcprof-lite/model/timeline.h"
 
-/* Sets cells[0 ... count - 1], as timeline.cells does for each lane.  Returns 0 or an error. */
-int timeline_cells_read(const struct timeline *timeline, uint32_t lane, uint64_t from_ns, uint64_t to_ns,
-                        uint32_t count, struct timeline_cell *cells);
+/* Sets cells[0 ... count - 1], as timeline.cells does for each lane. */
+void timeline_cells_read(const struct timeline *timeline, uint32_t lane, uint64_t from_ns, uint64_t to_ns,
+                         uint32_t count, struct timeline_cell *cells);
 
 #endif

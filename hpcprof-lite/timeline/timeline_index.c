@@ -26,14 +26,20 @@ static const struct stream_chunk *find_chunk(const struct stream_chunks *file, u
   return found && found->owner == owner && found->first == first ? found : NULL;
 }
 
-static bool read_head(struct timeline_index *index, const struct timeline_index_key *key)
+/* Returns false if there is no such chunk, or it is damaged. */
+static bool decode(const struct timeline_index *index, const struct stream_chunk *chunk, size_t most, uint8_t **bytes,
+                   size_t *size)
 {
   char message[256];
-  uint8_t *bytes = NULL;
-  size_t size = 0;
   bool no_memory;
-  const struct stream_chunk *chunk = find_chunk(&index->file, 0, 0);
-  if (!chunk || stream_chunks_decode(&index->file, chunk, sizeof index->head, &bytes, &size, &no_memory, message))
+  return chunk && !stream_chunks_decode(&index->file, chunk, most, bytes, size, &no_memory, message);
+}
+
+static bool read_head(struct timeline_index *index, const struct timeline_index_key *key)
+{
+  uint8_t *bytes;
+  size_t size;
+  if (!decode(index, find_chunk(&index->file, 0, 0), sizeof index->head, &bytes, &size))
     return false;
   if (size == sizeof index->head)
     memcpy(&index->head, bytes, size);
@@ -43,21 +49,18 @@ static bool read_head(struct timeline_index *index, const struct timeline_index_
          index->head.cell_size == sizeof(struct timeline_index_cell);
 }
 
-int timeline_index_open(const struct timeline_index_key *key, struct timeline_index **out)
+struct timeline_index *timeline_index_open(const struct timeline_index_key *key)
 {
   struct timeline_index *index = xcalloc(1, sizeof *index);
   struct problems ignored = {0};
-  *out = NULL;
   index->offset_ns = key->offset_ns;
   int status = stream_chunks_open(key->measurement, FORMAT_INDEX_SUFFIX, FORMAT_INDEX, &ignored, &index->file);
   bool whole = !status && !ignored.count;
   problems_release(&ignored);
-  if (whole && read_head(index, key)) {
-    *out = index;
-    return 0;
-  }
+  if (whole && read_head(index, key))
+    return index;
   timeline_index_close(index);
-  return status == ERR_NOMEM ? status : 0;
+  return NULL;
 }
 
 void timeline_index_close(struct timeline_index *index)
@@ -68,32 +71,23 @@ void timeline_index_close(struct timeline_index *index)
   free(index);
 }
 
-int timeline_index_more(const struct timeline_index *index, uint32_t part, uint8_t **bytes, size_t *size)
+uint8_t *timeline_index_more(const struct timeline_index *index, uint32_t part, size_t *size)
 {
-  char message[256];
-  bool no_memory = false;
+  uint8_t *bytes;
   const struct stream_chunk *chunk = part < UINT32_MAX ? find_chunk(&index->file, 0, part + 1) : NULL;
-  *bytes = NULL;
-  if (chunk && stream_chunks_decode(&index->file, chunk, STREAM_CHUNKS_MAX, bytes, size, &no_memory, message))
-    *bytes = NULL;
-  return no_memory ? ERR_NOMEM : 0;
+  return decode(index, chunk, STREAM_CHUNKS_MAX, &bytes, size) ? bytes : NULL;
 }
 
-int timeline_index_check(const struct timeline_index *index)
+bool timeline_index_check(const struct timeline_index *index)
 {
-  const struct stream_chunks *file = &index->file;
-  for (size_t i = 0; i < file->count; i++) {
-    char message[256];
+  for (size_t i = 0; i < index->file.count; i++) {
     uint8_t *bytes;
     size_t size;
-    bool no_memory = false;
-    const char *fault =
-        stream_chunks_decode(file, &file->chunks[i], STREAM_CHUNKS_MAX, &bytes, &size, &no_memory, message);
+    if (!decode(index, &index->file.chunks[i], STREAM_CHUNKS_MAX, &bytes, &size))
+      return false;
     free(bytes);
-    if (fault)
-      return no_memory ? ERR_NOMEM : 1;
   }
-  return 0;
+  return true;
 }
 
 bool timeline_index_critical(const struct timeline_index *index)
@@ -130,18 +124,16 @@ static uint64_t part_of(uint64_t amount, uint64_t from, uint64_t to, uint64_t le
 }
 
 /* Adds the part of a cell between two moments of it.  counts: also its categories. */
-static int add_part(struct cell_sum *sum, const struct timeline_index_cell *cell, uint64_t from, uint64_t to,
-                    uint64_t length, bool counts)
+static void add_part(struct cell_sum *sum, const struct timeline_index_cell *cell, uint64_t from, uint64_t to,
+                     uint64_t length, bool counts)
 {
-  int status = 0;
   for (unsigned i = 0; i < TIMELINE_CATEGORIES && counts; i++)
     sum->ns[i] = model_sum(sum->ns[i], part_of(cell->ns[i], from, to, length));
   sum->critical_ns = model_sum(sum->critical_ns, part_of(cell->critical_ns, from, to, length));
   if (cell->node_ns)
-    status = cell_sum_weigh(&sum->contexts, cell->node, cell->node, part_of(cell->node_ns, from, to, length));
-  if (cell->record_ns && !status)
-    status = cell_sum_weigh(&sum->constructs, cell->record, cell->record, part_of(cell->record_ns, from, to, length));
-  return status;
+    cell_sum_weigh(&sum->contexts, cell->node, cell->node, part_of(cell->node_ns, from, to, length));
+  if (cell->record_ns)
+    cell_sum_weigh(&sum->constructs, cell->record, cell->record, part_of(cell->record_ns, from, to, length));
 }
 
 static uint64_t start_of(const struct reading *reading, uint32_t i)
@@ -163,61 +155,53 @@ static void close_cell(struct reading *reading)
 }
 
 /* Divides a cell of the index among those that are wanted. */
-static int divide(struct reading *reading, const struct timeline_index_cell *cell, uint64_t start_ns,
-                  uint64_t length_ns)
+static void divide(struct reading *reading, const struct timeline_index_cell *cell, uint64_t start_ns,
+                   uint64_t length_ns)
 {
   uint64_t end_ns = start_ns + length_ns;
   bool counts = reading->in_parts || (start_ns >= reading->from_ns && end_ns <= reading->to_ns);
-  int status = 0;
-  while (reading->open < reading->count && !status) {
+  while (reading->open < reading->count) {
     uint64_t from_ns = start_of(reading, reading->open), to_ns = start_of(reading, reading->open + 1);
     if (from_ns >= end_ns)
       break;
     from_ns = model_most(from_ns, start_ns);
     if (from_ns < to_ns)
-      status = add_part(&reading->sum, cell, from_ns - start_ns, (to_ns < end_ns ? to_ns : end_ns) - start_ns,
-                        length_ns, counts);
+      add_part(&reading->sum, cell, from_ns - start_ns, model_least(to_ns, end_ns) - start_ns, length_ns, counts);
     if (to_ns > end_ns)
       break;
     close_cell(reading);
   }
-  return status;
 }
 
-/* Reads the cells of a block.  Returns 0, 1 if it is damaged, or ERR_NOMEM. */
-static int read_block(struct reading *reading, uint64_t block, uint64_t first, uint64_t end)
+/* Reads the cells of a block.  Returns false if it is damaged. */
+static bool read_block(struct reading *reading, uint64_t block, uint64_t first, uint64_t end)
 {
-  const struct stream_chunks *file = &reading->index->file;
   struct timeline_index_cell cells[TIMELINE_INDEX_BLOCK];
-  char message[256];
   uint8_t *bytes;
   size_t size;
-  bool no_memory = false;
-  int status = 0;
   uint64_t length_ns = UINT64_C(1) << (reading->index->head.shift + reading->level);
-  const struct stream_chunk *chunk =
-      block >> TIMELINE_INDEX_LEVEL_SHIFT
-          ? NULL
-          : find_chunk(file, reading->thread, reading->level << TIMELINE_INDEX_LEVEL_SHIFT | (uint32_t)block);
-  if (!chunk)
-    return 1; /* the thread lived then */
-  const char *fault = stream_chunks_decode(file, chunk, sizeof cells, &bytes, &size, &no_memory, message);
-  if (!fault && size == sizeof cells)
+  const struct stream_chunk *chunk = block >> TIMELINE_INDEX_LEVEL_SHIFT
+                                         ? NULL
+                                         : find_chunk(&reading->index->file, reading->thread,
+                                                      reading->level << TIMELINE_INDEX_LEVEL_SHIFT | (uint32_t)block);
+  if (!decode(reading->index, chunk, sizeof cells, &bytes, &size)) /* there must be one: the thread lived then */
+    return false;
+  if (size == sizeof cells)
     memcpy(cells, bytes, sizeof cells);
   free(bytes);
-  if (fault || size != sizeof cells)
-    return no_memory ? ERR_NOMEM : 1;
+  if (size != sizeof cells)
+    return false;
   uint64_t begin = block * TIMELINE_INDEX_BLOCK;
-  for (uint64_t i = first > begin ? first - begin : 0; i < TIMELINE_INDEX_BLOCK && begin + i < end && !status; i++) {
+  for (uint64_t i = first > begin ? first - begin : 0; i < TIMELINE_INDEX_BLOCK && begin + i < end; i++) {
     uint64_t start_ns = model_sum(reading->index->offset_ns, (begin + i) * length_ns);
     uint64_t end_ns = model_sum(start_ns, length_ns);
     start_ns = model_most(start_ns, reading->lane->start_ns);
     end_ns = model_least(end_ns, reading->lane->end_ns);
     if (start_ns >= end_ns || !plausible(&cells[i], end_ns - start_ns))
-      return 1;
-    status = divide(reading, &cells[i], start_ns, end_ns - start_ns);
+      return false;
+    divide(reading, &cells[i], start_ns, end_ns - start_ns);
   }
-  return status;
+  return true;
 }
 
 /* Whether the last level holds a life in one cell, as it must: otherwise reading would take as long as there are cells.
@@ -261,9 +245,9 @@ static struct timeline_index_reach reach_of(const struct reading *reading, uint6
   return reach;
 }
 
-int timeline_index_read(const struct timeline_index *index, const struct timeline_index_lane *lane, uint64_t from_ns,
-                        uint64_t to_ns, uint32_t count, struct timeline_index_cell *cells,
-                        struct timeline_index_reach *reach)
+bool timeline_index_read(const struct timeline_index *index, const struct timeline_index_lane *lane, uint64_t from_ns,
+                         uint64_t to_ns, uint32_t count, struct timeline_index_cell *cells,
+                         struct timeline_index_reach *reach)
 {
   struct reading reading = {.index = index,
                             .thread = lane->thread,
@@ -275,27 +259,27 @@ int timeline_index_read(const struct timeline_index *index, const struct timelin
   memset(cells, 0, count * sizeof *cells);
   *reach = (struct timeline_index_reach){from_ns, to_ns};
   if (lane->start_ns >= lane->end_ns)
-    return 0;
+    return true;
   if (!choose_level(index, lane, (to_ns - from_ns) / count, &reading.level))
-    return 1;
+    return false;
   unsigned shift = index->head.shift + reading.level;
   uint64_t start_ns = model_most(lane->start_ns, from_ns);
   uint64_t end_ns = model_least(lane->end_ns, to_ns);
   if (start_ns >= end_ns)
-    return 0;
+    return true;
   uint64_t first = (start_ns - index->offset_ns) >> shift, end = ((end_ns - 1 - index->offset_ns) >> shift) + 1;
   *reach = reach_of(&reading, first, end);
-  int status = 0;
-  for (uint64_t block = first / TIMELINE_INDEX_BLOCK; block * TIMELINE_INDEX_BLOCK < end && !status; block++)
-    status = read_block(&reading, block, first, end);
-  while (reading.open < count && !status)
+  bool whole = true;
+  for (uint64_t block = first / TIMELINE_INDEX_BLOCK; block * TIMELINE_INDEX_BLOCK < end && whole; block++)
+    whole = read_block(&reading, block, first, end);
+  while (reading.open < count && whole)
     close_cell(&reading);
   cell_sum_release(&reading.sum);
-  return status;
+  return whole;
 }
 
-int timeline_index_sum(const struct timeline_index *index, const struct timeline_index_lane *lane, uint64_t from_ns,
-                       uint64_t to_ns, struct timeline_index_cell *cell)
+bool timeline_index_sum(const struct timeline_index *index, const struct timeline_index_lane *lane, uint64_t from_ns,
+                        uint64_t to_ns, struct timeline_index_cell *cell)
 {
   enum { STEP = 10 }; /* levels: cells of one block are as long as a cell of the next level that is read */
   struct reading reading = {.index = index,
@@ -309,26 +293,26 @@ int timeline_index_sum(const struct timeline_index *index, const struct timeline
   uint64_t start_ns = model_most(lane->start_ns, from_ns);
   uint64_t end_ns = model_least(lane->end_ns, to_ns);
   unsigned shift = index->head.shift;
-  int status = 0;
+  bool whole = true;
   *cell = (struct timeline_index_cell){0};
   if (start_ns >= end_ns)
-    return 0;
+    return true;
   if (!holds_life(index, lane))
-    return 1;
+    return false;
   uint64_t at = (start_ns - index->offset_ns) >> shift, end = ((end_ns - 1 - index->offset_ns) >> shift) + 1;
-  while (at < end && !status) {
+  while (at < end && whole) {
     unsigned level = 0;
     while (level + STEP < index->head.levels && !(at & ((UINT64_C(1) << (level + STEP)) - 1)) &&
            (end - at) >> (level + STEP))
       level += STEP;
     uint64_t first = at >> level, last = ((first / TIMELINE_INDEX_BLOCK + 1) * TIMELINE_INDEX_BLOCK);
-    last = last < end >> level ? last : end >> level;
+    last = model_least(last, end >> level);
     reading.level = level;
-    status = read_block(&reading, first / TIMELINE_INDEX_BLOCK, first, last);
+    whole = read_block(&reading, first / TIMELINE_INDEX_BLOCK, first, last);
     at = last << level;
   }
-  while (reading.open < reading.count && !status)
+  while (reading.open < reading.count && whole)
     close_cell(&reading);
   cell_sum_release(&reading.sum);
-  return status;
+  return whole;
 }

@@ -55,16 +55,15 @@ struct timeline_index_lane {
 
 struct timeline_index;
 
-/* Opens a valid index; *out is NULL if there is none.  Returns 0 or ERR_NOMEM. */
-int timeline_index_open(const struct timeline_index_key *key, struct timeline_index **out);
+/* Opens a valid index; NULL: there is none. */
+struct timeline_index *timeline_index_open(const struct timeline_index_key *key);
 void timeline_index_close(struct timeline_index *index); /* NULL is allowed */
 
-/* Sets *bytes, which the caller frees, to a part of what is stored with it; NULL if there is none, or it is damaged.
- * Returns 0 or ERR_NOMEM. */
-int timeline_index_more(const struct timeline_index *index, uint32_t part, uint8_t **bytes, size_t *size);
+/* Returns a part of what is stored with it, which the caller frees; NULL if there is none, or it is damaged. */
+uint8_t *timeline_index_more(const struct timeline_index *index, uint32_t part, size_t *size);
 
-/* Reads all of it: 0, 1 if something is damaged, or ERR_NOMEM. */
-int timeline_index_check(const struct timeline_index *index);
+/* Reads all of it.  Returns whether nothing is damaged. */
+bool timeline_index_check(const struct timeline_index *index);
 
 /* Whether the critical path was known to it. */
 bool timeline_index_critical(const struct timeline_index *index);
@@ -76,15 +75,14 @@ struct timeline_index_reach {
 
 /* Fills in cells as timeline.cells does for one lane; but the times of categories are those in *reach only: what lies
  * before and behind it is to be read from the lane.  A cell of the index at the border of two cells belongs to both in
- * proportion.  Returns 0; 1 if the index has no cells as short as those, or is damaged; or ERR_NOMEM.  Several threads
- * may read. */
-int timeline_index_read(const struct timeline_index *index, const struct timeline_index_lane *lane, uint64_t from_ns,
-                        uint64_t to_ns, uint32_t count, struct timeline_index_cell *cells,
-                        struct timeline_index_reach *reach);
+ * proportion.  Returns false if the index has no cells as short as those, or is damaged.  Several threads may read. */
+bool timeline_index_read(const struct timeline_index *index, const struct timeline_index_lane *lane, uint64_t from_ns,
+                         uint64_t to_ns, uint32_t count, struct timeline_index_cell *cells,
+                         struct timeline_index_reach *reach);
 
 /* The same of one cell, which is right but for the shortest cells of the index at its ends: the sums of parts that
- * follow each other add up.  Returns 0, 1 if the index is damaged, or ERR_NOMEM. */
-int timeline_index_sum(const struct timeline_index *index, const struct timeline_index_lane *lane, uint64_t from_ns,
-                       uint64_t to_ns, struct timeline_index_cell *cell);
+ * follow each other add up.  Returns false if the index is damaged. */
+bool timeline_index_sum(const struct timeline_index *index, const struct timeline_index_lane *lane, uint64_t from_ns,
+                        uint64_t to_ns, struct timeline_index_cell *cell);
 
 #endif

@@ -6,7 +6,6 @@
 #include "hpcprof-lite/timeline/timeline_cells.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +29,7 @@ void timeline_source_close(struct timeline_source *source)
 {
   if (!source)
     return;
-  for (uint32_t i = 0; source->traced && i < source->count; i++)
+  for (uint32_t i = 0; i < source->count; i++)
     traced_close(&source->traced[i], &source->input.profile->processes[i]);
   pthread_mutex_destroy(&source->lock);
   pthread_mutex_destroy(&source->preparing);
@@ -41,31 +40,40 @@ void timeline_source_close(struct timeline_source *source)
 }
 
 /* Prepares a process, unless that was done. */
-static int prepare(struct timeline_source *source, uint32_t process)
+static void prepare(struct timeline_source *source, uint32_t process)
 {
   struct traced *traced = &source->traced[process];
   uint32_t threads = source->input.profile->processes[process].threads_count;
-  int status = 0;
   pthread_mutex_lock(&source->preparing);
   if (!traced->prepared) {
-    for (uint32_t i = 0; i < threads && !status; i++)
-      status = traced_collect(&source->input, traced, i);
-    status = status ? status : traced_prepare(&source->input, traced, process);
+    for (uint32_t i = 0; i < threads; i++)
+      traced_collect(&source->input, traced, i);
+    traced_prepare(&source->input, traced, process);
     pthread_mutex_lock(&source->lock);
     problems_append(source->input.problems, &traced->problems);
     pthread_mutex_unlock(&source->lock);
   }
   pthread_mutex_unlock(&source->preparing);
-  return status;
 }
 
 /* ---- intervals ---- */
 
-static uint32_t construct_of(const struct timeline_source *source, const struct traced *traced, uint32_t position,
-                             const struct lane_interval *interval)
+/* An interval of the thread at a position, in the terms of the report; without lane, wait_for and critical path. */
+static struct timeline_interval mapped(const struct timeline_source *source, const struct traced *traced,
+                                       uint32_t position, const struct lane_interval *from)
 {
-  return interval->category == TIMELINE_GAP ? MODEL_NONE
-                                            : traced_construct(&source->input, traced, position, interval->record);
+  bool gap = from->category == TIMELINE_GAP;
+  return (struct timeline_interval){.start_ns = from->start_ns,
+                                    .end_ns = from->end_ns,
+                                    .lane = MODEL_NONE,
+                                    .category = from->category,
+                                    .construct = gap ? MODEL_NONE
+                                                     : traced_construct(&source->input, traced, position, from->record),
+                                    .context = traced_row(traced, position, from->node),
+                                    .wait_for = MODEL_NONE,
+                                    .node = from->node,
+                                    .record = from->record,
+                                    .begins = from->begins};
 }
 
 /* A lane that is read, and what its intervals refer to. */
@@ -84,24 +92,13 @@ struct reading {
 
 static void map_interval(struct reading *reading, const struct lane_interval *from)
 {
-  const struct timeline_source *source = reading->source;
   const struct traced *traced = reading->traced;
-  uint32_t position = reading->position;
-  bool waits = from->category == TIMELINE_IDLE || from->category == TIMELINE_LOCK_WAIT;
-  uint32_t thread = traced->lanes.process->threads[position].index;
-  reading->remaining =
-      (struct timeline_interval){.start_ns = from->start_ns,
-                                 .end_ns = from->end_ns,
-                                 .lane = reading->number,
-                                 .category = from->category,
-                                 .construct = construct_of(source, traced, position, from),
-                                 .context = traced_row(traced, position, from->node),
-                                 .wait_for = waits ? blame_at_worst(&traced->blame, reading->counts, from->start_ns,
-                                                                    from->end_ns, thread, from->holder)
-                                                   : MODEL_NONE,
-                                 .node = from->node,
-                                 .record = from->record,
-                                 .begins = from->begins};
+  uint32_t thread = traced->lanes.process->threads[reading->position].index;
+  reading->remaining = mapped(reading->source, traced, reading->position, from);
+  reading->remaining.lane = reading->number;
+  if (from->category == TIMELINE_IDLE || from->category == TIMELINE_LOCK_WAIT)
+    reading->remaining.wait_for =
+        blame_at_worst(&traced->blame, reading->counts, from->start_ns, from->end_ns, thread, from->holder);
   reading->has_remaining = true;
 }
 
@@ -134,12 +131,12 @@ static void cut_remaining(struct reading *reading)
   remaining->begins = false;
 }
 
-/* Moves to the next interval.  Returns false at the end, or without memory. */
+/* Moves to the next interval.  Returns false at the end. */
 static bool reading_next(struct reading *reading)
 {
   struct lane_interval interval;
   if (!reading->has_remaining) {
-    if (!reading->lane || !lane_next(reading->lane, &interval))
+    if (!lane_next(reading->lane, &interval))
       return false;
     map_interval(reading, &interval);
   }
@@ -148,20 +145,18 @@ static bool reading_next(struct reading *reading)
 }
 
 /* counts: of zeros for the first lane. */
-static int reading_open(struct timeline_source *source, uint32_t number, struct blame_at_counts *counts,
-                        struct reading *reading)
+static void reading_open(struct timeline_source *source, uint32_t number, struct blame_at_counts *counts,
+                         struct reading *reading)
 {
   const struct timeline_lane *lane = &source->timeline.lanes[number];
   const struct traced *traced = &source->traced[lane->process];
   *reading = (struct reading){
       .source = source, .traced = traced, .counts = counts, .number = number, .position = lane->thread};
-  int status = prepare(source, lane->process);
-  if (!status && !counts->counts)
-    status = blame_at_counts_init(&traced->blame, counts);
-  if (status)
-    return status;
-  return lane_open(&traced->lanes, lane->thread, source->timeline.from_ns, source->timeline.to_ns,
-                   source->reported[number] ? NULL : &reading->problems, &reading->lane);
+  prepare(source, lane->process);
+  if (!counts->counts)
+    blame_at_counts_init(&traced->blame, counts);
+  reading->lane = lane_open(&traced->lanes, lane->thread, source->timeline.from_ns, source->timeline.to_ns,
+                            source->reported[number] ? NULL : &reading->problems);
 }
 
 static void reading_close(struct reading *reading)
@@ -183,11 +178,10 @@ static int each_of_lane(struct timeline_source *source, uint32_t number, timelin
 {
   struct blame_at_counts counts = {0};
   struct reading reading;
-  int status = reading_open(source, number, &counts, &reading);
+  int status = 0;
+  reading_open(source, number, &counts, &reading);
   while (!status && reading_next(&reading))
     status = visit(context, &reading.next);
-  if (!status && reading.lane && lane_failed(reading.lane))
-    status = ERR_NOMEM;
   reading_close(&reading);
   blame_at_counts_release(&counts);
   return status;
@@ -203,15 +197,15 @@ static bool before(const void *readings, uint32_t a, uint32_t b)
 
 static int each_by_time(struct timeline_source *source, timeline_visit *visit, void *context)
 {
-  uint32_t lanes = source->timeline.lanes_count, open = 0;
-  struct reading *readings = xcalloc((size_t)lanes + 1, sizeof *readings);
-  struct heap heap = {.items = xcalloc((size_t)lanes + 1, sizeof *heap.items)};
+  uint32_t lanes = source->timeline.lanes_count;
+  struct reading *readings = xcalloc(lanes, sizeof *readings);
+  struct heap heap = {.items = xcalloc(lanes, sizeof *heap.items)};
   struct blame_at_counts counts = {0};
-  int status = readings && heap.items ? 0 : ERR_NOMEM;
-  for (; open < lanes && !status; open++) {
-    status = reading_open(source, open, &counts, &readings[open]);
-    if (!status && reading_next(&readings[open]))
-      heap.items[heap.count++] = open;
+  int status = 0;
+  for (uint32_t i = 0; i < lanes; i++) {
+    reading_open(source, i, &counts, &readings[i]);
+    if (reading_next(&readings[i]))
+      heap.items[heap.count++] = i;
   }
   heap_make(&heap, before, readings);
   while (heap.count && !status) {
@@ -219,11 +213,8 @@ static int each_by_time(struct timeline_source *source, timeline_visit *visit, v
     status = visit(context, &first->next);
     heap_next(&heap, reading_next(first), before, readings);
   }
-  for (uint32_t i = 0; i < open; i++) {
-    if (!status && readings[i].lane && lane_failed(readings[i].lane))
-      status = ERR_NOMEM;
+  for (uint32_t i = 0; i < lanes; i++)
     reading_close(&readings[i]);
-  }
   blame_at_counts_release(&counts);
   free(readings);
   free(heap.items);
@@ -269,8 +260,7 @@ static void number_counters(struct timeline_source *source, const struct lane_pr
 /* The same, within a thread's life: clocks are rounded, and what was counted last is written after the end. */
 static uint64_t within(uint64_t ns, uint64_t start_ns, uint64_t end_ns)
 {
-  ns = model_most(ns, start_ns);
-  return ns < end_ns ? ns : end_ns;
+  return model_least(model_most(ns, start_ns), end_ns);
 }
 
 /* Sets *count to the part of what an event tells that lies in the lane.  Returns whether there is one. */
@@ -319,8 +309,6 @@ static int counts(void *context, uint32_t number, timeline_visit_count *visit, v
   while (!status && trace_cursor_next(&cursor, &event))
     if (count_of(source, lane, &event, &count))
       status = visit(visit_context, &count);
-  if (!status && cursor.no_memory)
-    status = ERR_NOMEM;
   trace_cursor_close(&cursor);
   return status;
 }
@@ -343,22 +331,18 @@ struct cells_reading {
   uint64_t from_ns, to_ns;
   uint32_t count;
   struct timeline_cell *cells;
-  atomic_int status;
 };
 
 /* Adds the categories of a part of the lane to the cells, from its intervals: what whole cells of the index do not
  * cover. */
-static int add_border(const struct cells_reading *reading, uint32_t number, uint64_t from_ns, uint64_t to_ns,
-                      struct timeline_cell *cells)
+static void add_border(const struct cells_reading *reading, uint32_t number, uint64_t from_ns, uint64_t to_ns,
+                       struct timeline_cell *cells)
 {
   const struct timeline_lane *of = &reading->source->timeline.lanes[number];
+  struct lane *lane = lane_open(&reading->source->traced[of->process].lanes, of->thread, from_ns, to_ns, NULL);
   struct lane_interval interval;
-  struct lane *lane = NULL;
   uint32_t i = 0;
-  if (from_ns >= to_ns)
-    return 0;
-  int status = lane_open(&reading->source->traced[of->process].lanes, of->thread, from_ns, to_ns, NULL, &lane);
-  while (!status && lane && lane_next(lane, &interval))
+  while (lane_next(lane, &interval))
     for (uint64_t at_ns = interval.start_ns; at_ns < interval.end_ns && i < reading->count;) {
       uint64_t until_ns = timeline_cell_start(reading->from_ns, reading->to_ns, reading->count, i + 1);
       until_ns = model_least(until_ns, interval.end_ns);
@@ -368,25 +352,23 @@ static int add_border(const struct cells_reading *reading, uint32_t number, uint
       }
       i += at_ns < interval.end_ns;
     }
-  status = status || (lane && lane_failed(lane)) ? ERR_NOMEM : 0;
   lane_close(lane);
-  return status;
 }
 
-/* From the index.  Returns 0, 1 if they must be read from the lane, or ERR_NOMEM. */
-static int read_indexed(const struct cells_reading *reading, uint32_t number, struct timeline_cell *cells)
+/* From the index.  Returns false if they must be read from the lane. */
+static bool read_indexed(const struct cells_reading *reading, uint32_t number, struct timeline_cell *cells)
 {
   const struct timeline_source *source = reading->source;
   uint32_t position = source->timeline.lanes[number].thread;
   const struct traced *traced = &source->traced[source->timeline.lanes[number].process];
+  if (!traced->index)
+    return false;
   const struct timeline_index_lane lane = index_lane(source, number);
-  struct timeline_index_cell *found = traced->index ? xmalloc(reading->count * sizeof *found) : NULL;
-  if (!found)
-    return traced->index ? ERR_NOMEM : 1;
+  struct timeline_index_cell *found = xmalloc(reading->count * sizeof *found);
   struct timeline_index_reach reach;
-  int status =
+  bool whole =
       timeline_index_read(traced->index, &lane, reading->from_ns, reading->to_ns, reading->count, found, &reach);
-  for (uint32_t i = 0; i < reading->count && !status; i++) {
+  for (uint32_t i = 0; i < reading->count && whole; i++) {
     memcpy(cells[i].ns, found[i].ns, sizeof cells[i].ns);
     cells[i].critical_ns = found[i].critical_ns;
     cells[i].context = traced_row(traced, position, found[i].node);
@@ -394,9 +376,11 @@ static int read_indexed(const struct cells_reading *reading, uint32_t number, st
         found[i].record ? traced_construct(&source->input, traced, position, found[i].record - 1) : MODEL_NONE;
   }
   free(found);
-  if (!status)
-    status = add_border(reading, number, reading->from_ns, reach.from_ns, cells);
-  return status ? status : add_border(reading, number, reach.to_ns, reading->to_ns, cells);
+  if (!whole)
+    return false;
+  add_border(reading, number, reading->from_ns, reach.from_ns, cells);
+  add_border(reading, number, reach.to_ns, reading->to_ns, cells);
+  return true;
 }
 
 static void read_cells(void *argument, uint32_t number, unsigned worker)
@@ -404,12 +388,8 @@ static void read_cells(void *argument, uint32_t number, unsigned worker)
   struct cells_reading *reading = argument;
   struct timeline_cell *cells = reading->cells + (size_t)number * reading->count;
   (void)worker;
-  int status = read_indexed(reading, number, cells);
-  if (status == 1)
-    status = timeline_cells_read(&reading->source->timeline, number, reading->from_ns, reading->to_ns, reading->count,
-                                 cells);
-  if (status)
-    atomic_store(&reading->status, status);
+  if (!read_indexed(reading, number, cells))
+    timeline_cells_read(&reading->source->timeline, number, reading->from_ns, reading->to_ns, reading->count, cells);
 }
 
 static int cells(void *context, uint64_t from_ns, uint64_t to_ns, uint32_t count, struct timeline_cell *out)
@@ -417,13 +397,14 @@ static int cells(void *context, uint64_t from_ns, uint64_t to_ns, uint32_t count
   struct timeline_source *source = context;
   struct cells_reading reading = {.source = source, .from_ns = from_ns, .to_ns = to_ns, .count = count, .cells = out};
   workers_run(source->input.threads, source->timeline.lanes_count, read_cells, &reading);
-  return atomic_load(&reading.status);
+  return 0;
 }
 
 int timeline_source_collect(struct timeline_source *source, uint32_t lane)
 {
   const struct timeline_lane *of = &source->timeline.lanes[lane];
-  return traced_collect(&source->input, &source->traced[of->process], of->thread);
+  traced_collect(&source->input, &source->traced[of->process], of->thread);
+  return 0;
 }
 
 int timeline_source_prepare(struct timeline_source *source, uint32_t first)
@@ -431,11 +412,11 @@ int timeline_source_prepare(struct timeline_source *source, uint32_t first)
   uint32_t process = source->timeline.lanes[first].process;
   struct traced *traced = &source->traced[process];
   problems_release(&traced->problems);
-  int status = traced_prepare(&source->input, traced, process);
+  traced_prepare(&source->input, traced, process);
   traced->damaged = traced->problems.count;
   for (uint32_t i = first, end = timeline_process_end(&source->timeline, first); i < end; i++)
     source->timeline.lanes[i].critical_known = traced->chain.known;
-  return status;
+  return 0;
 }
 
 int timeline_source_index(struct timeline_source *source, uint32_t first, const struct timeline_index_guest *guest,
@@ -446,7 +427,6 @@ int timeline_source_index(struct timeline_source *source, uint32_t first, const 
   uint32_t end = timeline_process_end(&source->timeline, first);
   const struct timeline_index_key key = traced_key(traced);
   struct timeline_index_lane *lanes = xcalloc(end - first, sizeof *lanes);
-  *out = NULL;
   for (uint32_t i = first; i < end; i++)
     lanes[i - first] = index_lane(source, i);
   const struct index_builder_input input = {.timeline = &source->timeline,
@@ -456,9 +436,9 @@ int timeline_source_index(struct timeline_source *source, uint32_t first, const 
                                             .count = end - first,
                                             .bytes = traced->lanes.trace.file.size,
                                             .guest = guest};
-  int status = index_builder_open(&input, problems, out);
+  *out = index_builder_open(&input, problems);
   free(lanes);
-  return status;
+  return 0;
 }
 
 void timeline_source_forget(struct timeline_source *source, uint32_t process)
@@ -479,8 +459,9 @@ bool timeline_source_indexed(const struct timeline_source *source, uint32_t proc
 int timeline_source_stored(const struct timeline_source *source, uint32_t process, uint32_t part, uint8_t **bytes,
                            size_t *size)
 {
-  *bytes = NULL;
-  return source->traced[process].index ? timeline_index_more(source->traced[process].index, part, bytes, size) : 0;
+  const struct timeline_index *index = source->traced[process].index;
+  *bytes = index ? timeline_index_more(index, part, size) : NULL;
+  return 0;
 }
 
 void timeline_source_life(const struct timeline_source *source, uint32_t process, uint32_t position, uint64_t *start_ns,
@@ -493,24 +474,13 @@ int timeline_source_each(struct timeline_source *source, uint32_t process, uint3
                          void *context)
 {
   const struct traced *traced = &source->traced[process];
-  struct lane *lane;
+  struct lane *lane = lane_open(&traced->lanes, position, 0, UINT64_MAX, NULL);
   struct lane_interval from;
-  int status = lane_open(&traced->lanes, position, 0, UINT64_MAX, NULL, &lane);
-  while (!status && lane && lane_next(lane, &from)) {
-    const struct timeline_interval interval = {.start_ns = from.start_ns,
-                                               .end_ns = from.end_ns,
-                                               .lane = MODEL_NONE,
-                                               .category = from.category,
-                                               .construct = construct_of(source, traced, position, &from),
-                                               .context = traced_row(traced, position, from.node),
-                                               .wait_for = MODEL_NONE,
-                                               .node = from.node,
-                                               .record = from.record,
-                                               .begins = from.begins};
+  int status = 0;
+  while (!status && lane_next(lane, &from)) {
+    const struct timeline_interval interval = mapped(source, traced, position, &from);
     status = visit(context, &interval);
   }
-  if (!status && lane && lane_failed(lane))
-    status = ERR_NOMEM;
   lane_close(lane);
   return status;
 }
@@ -533,10 +503,11 @@ int timeline_source_sum(const struct timeline_source *source, uint32_t lane, uin
   const struct traced *traced = &source->traced[source->timeline.lanes[lane].process];
   const struct timeline_index_lane life = index_lane(source, lane);
   struct timeline_index_cell cell;
-  int status = traced->index ? timeline_index_sum(traced->index, &life, from_ns, to_ns, &cell) : 1;
-  for (unsigned i = 0; i < TIMELINE_CATEGORIES && !status; i++)
+  if (!traced->index || !timeline_index_sum(traced->index, &life, from_ns, to_ns, &cell))
+    return 1;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
     ns[i] = model_sum(ns[i], cell.ns[i]);
-  return status;
+  return 0;
 }
 
 uint32_t timeline_source_row(const struct timeline_source *source, uint32_t process, uint32_t position, uint32_t node)
@@ -566,16 +537,21 @@ uint64_t timeline_source_offset(const struct timeline_source *source, uint32_t p
 
 /* ---- opening ---- */
 
+static size_t count_threads(const struct timeline_source *source)
+{
+  size_t threads = 0;
+  for (uint32_t i = 0; i < source->count; i++)
+    threads += source->input.profile->processes[i].threads_count;
+  return threads;
+}
+
 /* Lists the lanes of processes that have a trace. */
-static int list_lanes(struct timeline_source *source)
+static void list_lanes(struct timeline_source *source)
 {
   const struct profile *profile = source->input.profile;
   struct timeline *timeline = &source->timeline;
-  size_t threads = 0;
-  for (uint32_t i = 0; i < source->count; i++)
-    threads += profile->processes[i].threads_count;
-  timeline->lanes = xcalloc(threads + 1, sizeof *timeline->lanes);
-  source->reported = xcalloc(threads + 1, sizeof *source->reported);
+  timeline->lanes = xcalloc(count_threads(source), sizeof *timeline->lanes);
+  source->reported = xcalloc(count_threads(source), sizeof *source->reported);
   for (uint32_t i = 0; i < source->count; i++) {
     const struct profile_process *process = &profile->processes[i];
     const struct traced *traced = &source->traced[i];
@@ -596,7 +572,6 @@ static int list_lanes(struct timeline_source *source)
       timeline->lanes[timeline->lanes_count++] = lane;
     }
   }
-  return 0;
 }
 
 /* What the workers share that open all processes. */
@@ -606,14 +581,7 @@ struct opening {
     uint32_t process, position;
   } * threads; /* those whose samples are collected */
   uint32_t count;
-  atomic_int status;
 };
-
-static void keep_status(atomic_int *kept, int status)
-{
-  if (status)
-    atomic_store(kept, status);
-}
 
 static void open_job(void *argument, uint32_t process, unsigned worker)
 {
@@ -621,8 +589,7 @@ static void open_job(void *argument, uint32_t process, unsigned worker)
   const struct timeline_input *input = &opening->source->input;
   (void)worker;
   if (input->profile->processes[process].usable && (input->slices < 2 || process % input->slices == input->slice))
-    keep_status(&opening->status,
-                traced_open(input, process, opening->source->start_ns, &opening->source->traced[process]));
+    traced_open(input, process, opening->source->start_ns, &opening->source->traced[process]);
 }
 
 static void collect_job(void *argument, uint32_t number, unsigned worker)
@@ -630,7 +597,7 @@ static void collect_job(void *argument, uint32_t number, unsigned worker)
   struct opening *opening = argument;
   (void)worker;
   struct traced *traced = &opening->source->traced[opening->threads[number].process];
-  keep_status(&opening->status, traced_collect(&opening->source->input, traced, opening->threads[number].position));
+  traced_collect(&opening->source->input, traced, opening->threads[number].position);
 }
 
 static bool lacks_samples(const struct timeline_source *source, uint32_t process)
@@ -644,37 +611,29 @@ static void finish_job(void *argument, uint32_t process, unsigned worker)
   struct opening *opening = argument;
   (void)worker;
   if (lacks_samples(opening->source, process))
-    keep_status(&opening->status, traced_prepare(&opening->source->input, &opening->source->traced[process], process));
+    traced_prepare(&opening->source->input, &opening->source->traced[process], process);
 }
 
 /* Does for all processes what prepare() does for one, unless their index is enough. */
 static void prepare_all(struct opening *opening)
 {
   struct timeline_source *source = opening->source;
-  size_t room = 1;
-  for (uint32_t i = 0; i < source->count; i++)
-    room += source->input.profile->processes[i].threads_count;
-  opening->threads = xmalloc(room * sizeof *opening->threads);
-  if (!opening->threads) {
-    keep_status(&opening->status, ERR_NOMEM);
-    return;
-  }
+  opening->threads = xmalloc(count_threads(source) * sizeof *opening->threads);
   for (uint32_t i = 0; i < source->count; i++)
     for (uint32_t j = 0; j < source->input.profile->processes[i].threads_count && lacks_samples(source, i); j++) {
       opening->threads[opening->count].process = i;
       opening->threads[opening->count++].position = j;
     }
   workers_run(source->input.threads, opening->count, collect_job, opening);
-  if (!atomic_load(&opening->status))
-    workers_run(source->input.threads, source->count, finish_job, opening);
+  workers_run(source->input.threads, source->count, finish_job, opening);
   free(opening->threads);
 }
 
-static int open_all(struct timeline_source *source)
+static void open_all(struct timeline_source *source)
 {
   const struct profile *profile = source->input.profile;
   struct opening opening = {.source = source};
-  source->traced = xcalloc((size_t)profile->processes_count + 1, sizeof *source->traced);
+  source->traced = xcalloc(profile->processes_count, sizeof *source->traced);
   source->start_ns = UINT64_MAX;
   source->count = profile->processes_count;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
@@ -683,19 +642,18 @@ static int open_all(struct timeline_source *source)
       source->start_ns = profile->processes[i].start_ns;
   }
   workers_run(source->input.threads, source->count, open_job, &opening);
-  if (!atomic_load(&opening.status) && !source->input.later)
+  if (!source->input.later)
     prepare_all(&opening);
   for (uint32_t i = 0; i < source->count && !source->input.later; i++)
     problems_append(source->input.problems, &source->traced[i].problems);
   for (uint32_t i = 0; i < source->count; i++)
     number_counters(source, &source->traced[i].lanes);
-  int status = atomic_load(&opening.status);
-  return status ? status : list_lanes(source);
+  list_lanes(source);
 }
 
 int timeline_source_open(const struct timeline_input *input, struct timeline_source **out)
 {
-  struct timeline_source *source = xcalloc(1, sizeof *source);
+  struct timeline_source *source = xmalloc(sizeof *source);
   *out = source;
   *source = (struct timeline_source){.input = *input,
                                      .timeline = {.from_ns = input->from_ns,
@@ -706,9 +664,9 @@ int timeline_source_open(const struct timeline_input *input, struct timeline_sou
                                                   .source = source}};
   pthread_mutex_init(&source->lock, NULL);
   pthread_mutex_init(&source->preparing, NULL);
-  int status = open_all(source);
+  open_all(source);
   source->timeline.origin_ns = source->start_ns;
-  return status;
+  return 0;
 }
 
 const struct timeline *timeline_source_timeline(const struct timeline_source *source)

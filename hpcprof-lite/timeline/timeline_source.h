@@ -13,16 +13,15 @@
 
 struct timeline_source;
 
-/* Opens the traces.  Returns 0, also if there is none: then the timeline has no lanes; or ERR_NOMEM.
- * timeline_source_close() in any case. */
+/* Opens the traces; if there is none, the timeline has no lanes.  Returns 0. */
 int timeline_source_open(const struct timeline_input *input, struct timeline_source **out);
 void timeline_source_close(struct timeline_source *source); /* NULL is allowed */
 
 /* To build the index of a process that has none, of the whole run: timeline_source_collect() for each of its lanes,
  * timeline_source_prepare() for the first one, timeline_source_index(), what index_builder.h says, and
  * timeline_source_forget().  Several threads may do that for different lanes, or processes.  *out is NULL if the index
- * cannot be stored, which is reported.  Each returns 0 or ERR_NOMEM.  damaged: reading a lane, or the graph log, found
- * what must be reported each time: the index, which would hide it, is not to be stored. */
+ * cannot be stored, which is reported.  Each returns 0.  damaged: reading a lane, or the graph log, found what must be
+ * reported each time: the index, which would hide it, is not to be stored. */
 int timeline_source_collect(struct timeline_source *source, uint32_t lane);
 int timeline_source_prepare(struct timeline_source *source, uint32_t first);
 int timeline_source_index(struct timeline_source *source, uint32_t first, const struct timeline_index_guest *guest,
@@ -32,12 +31,12 @@ bool timeline_source_damaged(const struct timeline_source *source, uint32_t proc
 bool timeline_source_indexed(const struct timeline_source *source, uint32_t process);
 
 /* Sets *bytes, which the caller frees, to a part of what is stored with the index of a process; NULL if there is none.
- * Returns 0 or ERR_NOMEM. */
+ * Returns 0. */
 int timeline_source_stored(const struct timeline_source *source, uint32_t process, uint32_t part, uint8_t **bytes,
                            size_t *size);
 
 /* Of the thread at a position in a process, also outside the range: its life; and its intervals without wait_for and
- * critical path.  each: returns 0, an error, or what `visit` has returned, which ends it unless that is 0. */
+ * critical path.  each: returns 0, or what `visit` has returned, which ends it unless that is 0. */
 void timeline_source_life(const struct timeline_source *source, uint32_t process, uint32_t position, uint64_t *start_ns,
                           uint64_t *end_ns);
 int timeline_source_each(struct timeline_source *source, uint32_t process, uint32_t position, timeline_visit *visit,
@@ -46,8 +45,8 @@ int timeline_source_each(struct timeline_source *source, uint32_t process, uint3
 /* How many bytes of trace must be read for the lanes. */
 uint64_t timeline_source_bytes(const struct timeline_source *source);
 
-/* Adds what a lane did in a part of time, from the index, right but for its shortest cells at both ends.  Returns 0, 1
- * if there is none or it is damaged, or ERR_NOMEM. */
+/* Adds what a lane did in a part of time, from the index, right but for its shortest cells at both ends.  Returns 0, or
+ * 1 if there is none or it is damaged. */
 int timeline_source_sum(const struct timeline_source *source, uint32_t lane, uint64_t from_ns, uint64_t to_ns,
                         uint64_t ns[TIMELINE_CATEGORIES]);
 

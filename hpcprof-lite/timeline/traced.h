@@ -48,14 +48,14 @@ struct traced {
 };
 
 /* Opens the trace and the index of a process; lanes.trace.file.count is 0 if there is no trace.  run_start_ns:
- * CLOCK_REALTIME.  Returns 0 or ERR_NOMEM; traced_close() in any case. */
-int traced_open(const struct timeline_input *input, uint32_t process, uint64_t run_start_ns, struct traced *traced);
+ * CLOCK_REALTIME. */
+void traced_open(const struct timeline_input *input, uint32_t process, uint64_t run_start_ns, struct traced *traced);
 void traced_close(struct traced *traced, const struct profile_process *process);
 
 /* Finds what intervals need, and the index does not: collects the samples in which a thread works; then puts together
- * those of all threads, and finds the critical path.  Return 0 or ERR_NOMEM. */
-int traced_collect(const struct timeline_input *input, struct traced *traced, uint32_t position);
-int traced_prepare(const struct timeline_input *input, struct traced *traced, uint32_t process);
+ * those of all threads, and finds the critical path. */
+void traced_collect(const struct timeline_input *input, struct traced *traced, uint32_t position);
+void traced_prepare(const struct timeline_input *input, struct traced *traced, uint32_t process);
 void traced_forget(struct traced *traced, const struct profile_process *process);
 
 /* What numbers of the thread at a position mean in the report: of a node the row, of a record the construct;

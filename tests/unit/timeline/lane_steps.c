@@ -153,10 +153,9 @@ void append(char *text, size_t size, const struct lane_interval *interval)
 void expect_text(const char *expected)
 {
   char text[4096] = "";
-  struct lane *lane;
+  struct lane *lane = lane_open(&lanes, 0, 0, UINT64_MAX, &problems);
   struct lane_interval interval;
   uint64_t at = 0;
-  assert_int_equal(lane_open(&lanes, 0, 0, UINT64_MAX, &problems, &lane), 0);
   for (; lane_next(lane, &interval); at = interval.end_ns) {
     assert_int_equal(interval.start_ns, at);
     append(text, sizeof text, &interval);
@@ -164,7 +163,6 @@ void expect_text(const char *expected)
   assert_string_equal(text, expected);
   const struct profile_thread *thread = &process->threads[0];
   assert_int_equal(at, thread->end_ns ? thread->end_ns : process->wall_ns);
-  assert_false(lane_failed(lane));
   lane_close(lane);
 }
 

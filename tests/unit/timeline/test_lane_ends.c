@@ -186,12 +186,11 @@ static void test_a_killed_process_without_constructs(void **state)
 /* What the lane did, for each half step, as one number; from and to in half steps. */
 static void categories(uint64_t from, uint64_t to, uint32_t found[2 * LIFE])
 {
-  struct lane *lane;
+  struct lane *lane = lane_open(&lanes, 0, from * STEP / 2, to * STEP / 2, NULL);
   struct lane_interval interval;
-  assert_int_equal(lane_open(&lanes, 0, from * STEP / 2, to * STEP / 2, NULL, &lane), 0);
   uint64_t at = from, last = to < 2 * LIFE ? to : 2 * LIFE;
   assert_int_equal(!lane, from >= last);
-  while (lane && lane_next(lane, &interval)) {
+  while (lane_next(lane, &interval)) {
     assert_int_equal(interval.start_ns, at * STEP / 2);
     for (; at * STEP / 2 < interval.end_ns; at++)
       found[at] = interval.category * 1000 + interval.record * 100 + interval.node;
@@ -227,13 +226,12 @@ static void test_every_part_of_a_lane(void **state)
 /* An execution begins where it began, not where the part does. */
 static void test_what_began_before_a_part(void **state)
 {
-  struct lane *lane;
   struct lane_interval interval;
   (void)state;
   put(TRACELOG_BEGUN, LOOP, BODY, LIFE);
   save(".hpcrun");
   for (uint64_t from = 0; from < 3; from++) {
-    assert_int_equal(lane_open(&lanes, 0, from * STEP, UINT64_MAX, NULL, &lane), 0);
+    struct lane *lane = lane_open(&lanes, 0, from * STEP, UINT64_MAX, NULL);
     assert_true(lane_next(lane, &interval));
     assert_int_equal(interval.begins, from == 0);
     assert_false(lane_next(lane, &interval));
@@ -254,14 +252,13 @@ static void test_an_execution_begins_once(void **state)
 static void test_many_states(void **state)
 {
   enum { STATES = 20000, UNITS = LIFE * STATE_UNITS / STATES };
-  struct lane *lane;
   struct lane_interval interval;
   uint64_t at = 0, count = 0;
   (void)state;
   for (uint32_t i = 0; i < STATES; i++)
     traced_state(&trace, 1, TRACELOG_STATE, LOOP * FORMAT_TIMES + (i % 2 ? WAIT : BODY), UNITS, 0);
   save(".hpcrun");
-  assert_int_equal(lane_open(&lanes, 0, 0, UINT64_MAX, NULL, &lane), 0);
+  struct lane *lane = lane_open(&lanes, 0, 0, UINT64_MAX, NULL);
   for (; lane_next(lane, &interval); at = interval.end_ns, count++) {
     assert_true(interval.start_ns == at && interval.end_ns == at + (UNITS << TRACELOG_STATE_SHIFT));
     assert_int_equal(interval.category, count % 2 ? TIMELINE_IDLE : TIMELINE_WORK);
