@@ -1,5 +1,7 @@
 #include "hpcprof-lite/report/category.h"
 
+#include "common/order.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -65,6 +67,17 @@ uint64_t category_times(const struct report *report, uint64_t ns[TIMELINE_CATEGO
   return sum;
 }
 
+void category_shares(FILE *stream, const uint64_t ns[TIMELINE_CATEGORIES], uint64_t whole_ns)
+{
+  const uint64_t rest = ns[TIMELINE_BLOCKED] + ns[TIMELINE_CORE_WAIT] + ns[TIMELINE_TOOL] + ns[TIMELINE_GAP];
+  const uint64_t parts[] = {ns[TIMELINE_WORK], ns[TIMELINE_OVERHEAD], ns[TIMELINE_LOCK_WAIT], ns[TIMELINE_IDLE], rest};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    char percent[CELL];
+    terminal_percent(parts[i], whole_ns, percent);
+    fprintf(stream, " %5s", percent);
+  }
+}
+
 /* The four categories are always shown, others from 0.1 % of the time on. */
 static bool is_shown(unsigned category, uint64_t ns, uint64_t all)
 {
@@ -79,7 +92,7 @@ static void print_letters(const struct report *report, const struct terminal *te
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++) {
     before = model_sum(before, ns[i]);
     unsigned end = (unsigned)((double)before / (double)all * terminal->width + 0.5);
-    end = end < terminal->width ? end : terminal->width;
+    end = MIN(end, terminal->width);
     if (end > column)
       fputs(category_colour(terminal, i), report->stream);
     bool any = end > column;
@@ -110,9 +123,11 @@ void category_bar(const struct report *report, const struct terminal *terminal)
       continue;
     terminal_percent(ns[i], all, percent);
     unsigned length = (unsigned)snprintf(text, sizeof text, " %s %s %%", category_looks[i].name, percent) + 1;
-    const char *between = !used ? "" : used + 2 + length + (i != last) > terminal->width ? ",\n" : ", ";
-    used = *between == ',' && between[1] == '\n' ? length : used + (unsigned)strlen(between) + length;
-    fprintf(report->stream, "%s%s%c%s%s", between, category_colour(terminal, i), category_looks[i].letter,
+    bool fits = used + 2 + length + (i != last) <= terminal->width;
+    if (used)
+      fputs(fits ? ", " : ",\n", report->stream);
+    used = used && fits ? used + 2 + length : length;
+    fprintf(report->stream, "%s%c%s%s", category_colour(terminal, i), category_looks[i].letter,
             terminal_plain(terminal), text);
   }
   fputc('\n', report->stream);
@@ -129,7 +144,7 @@ static void print_category(const struct report *report, const struct terminal *t
     terminal_seconds(*exact, terminal_decimals(*exact), callbacks);
   size_t length = all ? (size_t)((double)ns / (double)all * BAR_MAX + 0.5) : 0;
   memset(bar, '#', sizeof bar);
-  bar[length < BAR_MAX ? length : BAR_MAX] = 0;
+  bar[MIN(length, BAR_MAX)] = 0;
   fprintf(report->stream, "  %s%-10s%s %10s %6s", category_colour(terminal, category), category_looks[category].name,
           terminal_plain(terminal), seconds, percent);
   if (*bar)
@@ -172,12 +187,11 @@ void category_table(const struct report *report, const struct terminal *terminal
           charged ? " (idleness counts against " : "", charged ? against[report->baseline] : "", charged ? ")" : "",
           terminal_plain(terminal));
   fprintf(report->stream, "  %-10s %10s %6s %9s\n", "", "Thread s", "%", "Exact s");
+  const uint64_t *exact[TIMELINE_CATEGORIES] = {
+      [TIMELINE_LOCK_WAIT] = &run->lockwait_ns, [TIMELINE_IDLE] = &run->idle_ns};
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
     if (is_shown(i, ns[i], all))
-      print_category(report, terminal, i, ns[i], all,
-                     i == TIMELINE_LOCK_WAIT ? &run->lockwait_ns
-                     : i == TIMELINE_IDLE    ? &run->idle_ns
-                                             : NULL);
+      print_category(report, terminal, i, ns[i], all, exact[i]);
   print_sum(report, all);
   if (report->efficiency.split.compared)
     fputs("This table includes the runs on one thread.\n", report->stream);

@@ -25,6 +25,9 @@ void category_heading(const struct terminal *terminal, FILE *stream, const char 
  * a gap.  Returns the sum. */
 uint64_t category_times(const struct report *report, uint64_t ns[TIMELINE_CATEGORIES]);
 
+/* Prints work, overhead, lock wait, idleness, and all others together, in percent of a time; hyphens if that is 0. */
+void category_shares(FILE *stream, const uint64_t ns[TIMELINE_CATEGORIES], uint64_t whole_ns);
+
 /* Prints a line of letters, of which each category has its share, and below it the shares in percent. */
 void category_bar(const struct report *report, const struct terminal *terminal);
 

@@ -28,12 +28,11 @@ void legend_omitted(const struct report *report)
 static void print_pauses(const struct report *report, bool paused, const char *before, const char *after)
 {
   struct terminal terminal;
-  char text[PROFILE_PAUSES_MAX], line[2 * PROFILE_PAUSES_MAX];
+  char text[PROFILE_PAUSES_MAX];
   if (!profile_pauses(report->profile, paused, text, sizeof text))
     return;
   terminal_init(&terminal, report->stream);
-  snprintf(line, sizeof line, "%s%s%s", before, text, after);
-  terminal_wrap(&terminal, report->stream, "", "  ", line);
+  terminal_wrapf(&terminal, report->stream, "", "  ", "%s%s%s", before, text, after);
 }
 
 void legend_pauses(const struct report *report)
@@ -46,10 +45,8 @@ void legend_pauses(const struct report *report)
 void legend_filtered(const struct report *report)
 {
   struct terminal terminal;
-  char line[PROFILE_FILTERED_MAX + sizeof PROFILE_NOTE_FILTERED];
   if (!report->filtered || !*report->filtered)
     return;
   terminal_init(&terminal, report->stream);
-  snprintf(line, sizeof line, PROFILE_NOTE_FILTERED "%s", report->filtered);
-  terminal_wrap(&terminal, report->stream, "", "  ", line);
+  terminal_wrapf(&terminal, report->stream, "", "  ", PROFILE_NOTE_FILTERED "%s", report->filtered);
 }

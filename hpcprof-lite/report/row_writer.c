@@ -27,7 +27,7 @@ const char *row_writer_character(FILE *stream, const char *text)
   return text + length;
 }
 
-/* Length of the characters at the begin of a text that stand for themselves in JSON. */
+/* Length of the characters at the beginning of a text that stand for themselves in JSON. */
 static size_t plain_json(const unsigned char *s)
 {
   size_t length = 0;
@@ -133,14 +133,12 @@ static void csv_string(FILE *stream, const char *text)
 
 char *row_writer_escaped(const char *text, size_t *size)
 {
-  char *shown = NULL;
+  char *shown;
   FILE *stream = xopen_memstream(&shown, size);
-  while (stream && *text)
+  while (*text)
     text = row_writer_character(stream, text);
-  if (stream && !fclose(stream))
-    return shown;
-  free(shown);
-  return NULL;
+  xclose(stream);
+  return shown;
 }
 
 void row_writer_put_text(FILE *stream, const char *text, bool json)

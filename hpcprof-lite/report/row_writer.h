@@ -1,8 +1,8 @@
 /* Numbers and text of cells, as CSV (RFC 4180) and JSON show them.
  *
- * Context: BATCH.  Text from measurements is hostile: common/escape.h says which characters are escaped; so a row of CSV
- * is a line.  JSON has escapes of its own.  In CSV, text that a spreadsheet could take for a formula gets a "'" before
- * it, and so does text that begins with one; numbers never do.
+ * Context: BATCH.  Text from measurements is hostile: common/escape.h says which characters are escaped; so a row of
+ * CSV is a line.  JSON has escapes of its own.  In CSV, text that a spreadsheet could take for a formula gets a "'"
+ * before it, and so does text that begins with one; numbers never do.
  */
 #ifndef HPCPROF_LITE_REPORT_ROW_WRITER_H
 #define HPCPROF_LITE_REPORT_ROW_WRITER_H
@@ -36,7 +36,7 @@ struct row_writer_marks {
 /* Returns the length of a text whose characters all stand for themselves; 0 of any other. */
 size_t row_writer_plain(const char *text, bool json, struct row_writer_marks *marks);
 
-/* Returns a copy of a text with the escapes of CSV, which the caller frees, and sets *size; NULL without memory. */
+/* Returns a copy of a text with the escapes of CSV, which the caller frees, and sets *size. */
 char *row_writer_escaped(const char *text, size_t *size);
 
 /* Writes a text as a cell. */

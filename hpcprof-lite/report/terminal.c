@@ -1,7 +1,9 @@
 #include "hpcprof-lite/report/terminal.h"
 
 #include "common/escape.h"
+#include "common/order.h"
 #include "common/utf8.h"
+#include "common/xalloc.h"
 
 #include <inttypes.h>
 #include <langinfo.h>
@@ -22,7 +24,7 @@ struct glyphs {
 
 static unsigned bounded(unsigned long width)
 {
-  return width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : (unsigned)width;
+  return (unsigned)MIN(MAX(width, WIDTH_LEAST), WIDTH_MOST);
 }
 
 /* Descriptors of a pager's pipe and of the terminal on which it shows what it reads; written by the main thread before
@@ -97,7 +99,7 @@ static unsigned glyph_width(const struct glyphs *glyphs, size_t i)
   if (code == ELLIPSIS)
     return glyphs->dots ? 1 : 2;
   int width = code < 127 ? 1 : wcwidth((wchar_t)code);
-  return width < 1 ? 1 : (unsigned)width;
+  return (unsigned)MAX(width, 1);
 }
 
 static unsigned glyphs_width(const struct glyphs *glyphs)
@@ -253,7 +255,7 @@ static void cut_middle(struct glyphs *glyphs, unsigned width)
 {
   unsigned dots = glyphs->dots ? 1 : 2, used = 0;
   if (width <= dots) {
-    glyphs->count = width < glyphs->count ? width : glyphs->count;
+    glyphs->count = MIN(width, glyphs->count);
     return;
   }
   size_t head = 0, tail = glyphs->count, place = kept_place(glyphs, width);
@@ -331,7 +333,9 @@ unsigned terminal_cut(const struct terminal *terminal, const char *text, unsigne
 
 unsigned terminal_decimals(uint64_t largest_ns)
 {
-  return largest_ns < 10000000000000 ? 3 : largest_ns < 1000000000000000 ? 1 : 0;
+  if (largest_ns < 10000000000000)
+    return 3;
+  return largest_ns < 1000000000000000 ? 1 : 0;
 }
 
 void terminal_seconds(uint64_t ns, unsigned decimals, char out[16])
@@ -364,6 +368,14 @@ void terminal_percent(uint64_t part, uint64_t whole, char out[16])
     snprintf(out, 16, "-");
   else
     snprintf(out, 16, "%.1f", 100.0 * (double)part / (double)whole);
+}
+
+void terminal_amount(uint64_t amount, bool is_time, unsigned decimals, char out[16])
+{
+  if (is_time)
+    terminal_seconds(amount, decimals, out);
+  else
+    terminal_count(amount, out);
 }
 
 /* A number from 1 on: one below 10 has so many decimals, greater ones have the same number of digits. */
@@ -447,7 +459,7 @@ static size_t prefix_of(const struct terminal *terminal, const char *text, size_
       break;
     taken = (size_t)(at - text);
   }
-  return taken < length ? taken : length;
+  return MIN(taken, length);
 }
 
 /* Prints `length` bytes of a text. */
@@ -476,6 +488,23 @@ void terminal_wrap(const struct terminal *terminal, FILE *stream, const char *fi
                    const char *text)
 {
   wrap(terminal, stream, first, others, text, strlen(text));
+}
+
+void terminal_wrapf(const struct terminal *terminal, FILE *stream, const char *first, const char *others,
+                    const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  terminal_vwrapf(terminal, stream, first, others, format, arguments);
+  va_end(arguments);
+}
+
+void terminal_vwrapf(const struct terminal *terminal, FILE *stream, const char *first, const char *others,
+                     const char *format, va_list arguments)
+{
+  char *text = xvasprintf(format, arguments);
+  terminal_wrap(terminal, stream, first, others, text);
+  free(text);
 }
 
 void terminal_lines(const struct terminal *terminal, FILE *stream, const char *text)
@@ -515,17 +544,15 @@ unsigned terminal_word(FILE *stream, const char *word, unsigned width, unsigned 
 
 bool terminal_quote(const char *word, char *out, size_t size)
 {
-  FILE *stream = fmemopen(out, size, "w");
-  size_t length = strlen(word);
-  bool written = stream && length < UINT32_MAX / 4;
-  if (written && !length)
+  char *text;
+  size_t length;
+  FILE *stream = xopen_memstream(&text, &length);
+  if (!*word)
     fputs("''", stream);
-  if (written)
-    terminal_word(stream, word, UINT32_MAX, 0);
-  written = written && putc(0, stream) == 0 && !fflush(stream) && (size_t)ftell(stream) <= size;
-  if (stream)
-    fclose(stream);
-  if (!written)
-    snprintf(out, size, "DIR");
-  return written;
+  terminal_word(stream, word, UINT32_MAX, 0);
+  xclose(stream);
+  bool fits = length < size;
+  snprintf(out, size, "%s", fits ? text : "DIR");
+  free(text);
+  return fits;
 }

@@ -5,6 +5,7 @@
 #ifndef HPCPROF_LITE_REPORT_TERMINAL_H
 #define HPCPROF_LITE_REPORT_TERMINAL_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,11 +45,17 @@ unsigned terminal_cut(const struct terminal *terminal, const char *text, unsigne
 void terminal_wrap(const struct terminal *terminal, FILE *stream, const char *first, const char *others,
                    const char *text);
 
+/* The same of a text that is put together. */
+void terminal_wrapf(const struct terminal *terminal, FILE *stream, const char *first, const char *others,
+                    const char *format, ...) __attribute__((format(printf, 5, 6)));
+void terminal_vwrapf(const struct terminal *terminal, FILE *stream, const char *first, const char *others,
+                     const char *format, va_list arguments) __attribute__((format(printf, 5, 0)));
+
 /* The same of a text with line ends, each of whose lines is broken at spaces if it is too long. */
 void terminal_lines(const struct terminal *terminal, FILE *stream, const char *text);
 
 /* Writes a word of a command so that a shell reads it unchanged, but '?' for what must not be shown.  What would reach
- * column `width` continues at the begin of the next line.  Returns the column after the word, which begins in
+ * column `width` continues at the beginning of the next line.  Returns the column after the word, which begins in
  * `column`. */
 unsigned terminal_word(FILE *stream, const char *word, unsigned width, unsigned column);
 
@@ -69,6 +76,9 @@ void terminal_whole_count(uint64_t value, char out[16]);
 void terminal_seconds(uint64_t ns, unsigned decimals, char out[16]);
 void terminal_count(uint64_t value, char out[16]);
 void terminal_percent(uint64_t part, uint64_t whole, char out[16]);
+
+/* Work in 8 columns: time, or a count. */
+void terminal_amount(uint64_t amount, bool is_time, unsigned decimals, char out[16]);
 
 /* Escape sequences; "" without colour. */
 const char *terminal_bold(const struct terminal *terminal);
