@@ -80,13 +80,12 @@ int grains_table(const struct report *report, struct table *table)
 {
   struct grain_filling *filling = table_memory(table, sizeof *filling);
   char *path = table_memory(table, PATH_MAX_BYTES), *problems = table_memory(table, GRAIN_PROBLEM_NAMES);
-  if (!filling || !path || !problems)
-    return ERR_NOMEM;
   *filling = (struct grain_filling){report, path, problems};
   table->each = each_grain;
   table->source = report;
-  int status = table_add(table, &grains_schema, filling);
-  return status ? status : count_columns_add(table, report->profile, COUNTED_GRAINS);
+  table_add(table, &grains_schema, filling);
+  count_columns_add(table, report->profile, COUNTED_GRAINS);
+  return 0;
 }
 
 /* ---- groups ---- */
@@ -178,31 +177,26 @@ static int each_part(const void *source, table_take *take, void *to)
   return status;
 }
 
-static int add_curve(const struct report *report, struct table *table)
+static void add_curve(const struct report *report, struct table *table)
 {
   struct table *array = table_further(table, "curve");
-  if (!array)
-    return ERR_NOMEM;
   array->each = each_part;
   array->source = report->grain_curve;
-  return table_add(array, &curve_schema, NULL);
+  table_add(array, &curve_schema, NULL);
 }
 
 int grain_groups_table(const struct report *report, struct table *table)
 {
   if (!report->profile->workspan.known) /* there are no grains at all */
     return grains_table(report, table);
-  const struct construct_filling *filling = construct_text_filling(report, table);
-  if (!filling)
-    return ERR_NOMEM;
   table->each = each_group;
   table->source = report;
-  int status = table_add(table, &grain_groups_schema, report);
-  if (!status)
-    status = count_columns_add(table, report->profile, COUNTED_GROUPS);
-  if (!status)
-    status = table_add(table, &text_schema, filling);
-  return !status && report->grain_curve ? add_curve(report, table) : status;
+  table_add(table, &grain_groups_schema, report);
+  count_columns_add(table, report->profile, COUNTED_GROUPS);
+  table_add(table, &text_schema, construct_text_filling(report, table));
+  if (report->grain_curve)
+    add_curve(report, table);
+  return 0;
 }
 
 /* ---- text ---- */
@@ -247,13 +241,12 @@ static void print_curve(const struct report *report, const char *name, const uin
 
 static void print_curves(const struct report *report, const struct terminal *terminal)
 {
-  char text[256];
-  snprintf(text, sizeof text,
-           "How many grains could run at once on unlimited cores, from the begin to the end of the longest chain, "
-           "in %d equal parts.  0=none, 1=one, 2=2-3, 3=4-7, 4=8-15 ... 9=256-511, a=512-1023, b=1024-2047 ...",
-           GRAIN_CURVE_SLOTS);
   fputs("\n", report->stream);
-  terminal_wrap(terminal, report->stream, "", "", text);
+  terminal_wrapf(
+      terminal, report->stream, "", "",
+      "How many grains could run at once on unlimited cores, from the begin to the end of the longest chain, "
+      "in %d equal parts.  0=none, 1=one, 2=2-3, 3=4-7, 4=8-15 ... 9=256-511, a=512-1023, b=1024-2047 ...",
+      GRAIN_CURVE_SLOTS);
   print_curve(report, "most", report->grain_curve->touching);
   print_curve(report, "least", report->grain_curve->covering);
 }
@@ -288,19 +281,18 @@ static void print_summary(const struct report *report, const struct terminal *te
 {
   const struct grain_groups *groups = report->grain_groups;
   uint64_t count[GRAIN_KINDS] = {0}, work = 0, problems = 0;
-  char text[512], percent[CELL];
+  char percent[CELL];
   for (uint32_t i = 0; i < groups->count; i++) {
     count[groups->groups[i].kind] += groups->groups[i].count;
     work += groups->groups[i].exec;
     problems += groups->groups[i].problem_exec;
   }
   terminal_percent(problems, work, percent);
-  snprintf(text, sizeof text,
-           "%" PRIu64 " tasks, %" PRIu64 " chunks, %" PRIu64 " implicit and %" PRIu64
-           " initial tasks; grains with problems hold %s %% of the work.",
-           count[GRAIN_TASK], count[GRAIN_CHUNK], count[GRAIN_IMPLICIT], count[GRAIN_INITIAL],
-           percent + strspn(percent, " "));
-  terminal_wrap(terminal, report->stream, "", "", text);
+  terminal_wrapf(terminal, report->stream, "", "",
+                 "%" PRIu64 " tasks, %" PRIu64 " chunks, %" PRIu64 " implicit and %" PRIu64
+                 " initial tasks; grains with problems hold %s %% of the work.",
+                 count[GRAIN_TASK], count[GRAIN_CHUNK], count[GRAIN_IMPLICIT], count[GRAIN_INITIAL],
+                 percent + strspn(percent, " "));
 }
 
 static void print_groups(struct text_table *text)
@@ -324,11 +316,10 @@ int grains_view_text(const struct report *report)
     parallelism_missing(report, "Grains", "log");
     return 0;
   }
-  int status = text_table_init(&text, report, grain_groups_table);
-  if (!status)
-    print_groups(&text);
+  text_table_init(&text, report, grain_groups_table);
+  print_groups(&text);
   text_table_release(&text);
   parallelism_chunks_note(report);
   parallelism_log_warning(report);
-  return status;
+  return 0;
 }

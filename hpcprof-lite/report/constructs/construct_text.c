@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/constructs/construct_text.h"
 
+#include "common/order.h"
 #include "hpcprof-lite/report/parallelism.h"
 
 #include <inttypes.h>
@@ -28,9 +29,8 @@ void construct_text_name(const struct terminal *terminal, const struct construct
 const struct construct_filling *construct_text_filling(const struct report *report, struct table *table)
 {
   struct construct_filling *filling = table_memory(table, sizeof *filling);
-  if (filling)
-    *filling = (struct construct_filling){report, table_memory(table, sizeof *filling->room)};
-  return filling && filling->room ? filling : NULL;
+  *filling = (struct construct_filling){report, table_memory(table, sizeof *filling->room)};
+  return filling;
 }
 
 struct cell construct_text_region(const struct construct_filling *filling, uint32_t region)
@@ -49,12 +49,11 @@ struct cell construct_text_cell(const struct construct_filling *filling, const s
   return cell_place(room->name, placed ? room->brief : NULL);
 }
 
-int construct_text_add(struct table *table, const char *heading, table_fill *fill,
-                       const struct construct_filling *filling)
+void construct_text_add(const struct report *report, struct table *table, const struct schema *schema,
+                        const char *heading, table_fill *fill_construct)
 {
+  const struct construct_filling *filling = construct_text_filling(report, table);
   struct table_column *column = table_memory(table, sizeof *column);
-  if (!column)
-    return ERR_NOMEM;
   *column = (struct table_column){.name = "construct",
                                   .shown = 9,
                                   .heading = heading,
@@ -63,15 +62,15 @@ int construct_text_add(struct table *table, const char *heading, table_fill *fil
                                   .text_only = true,
                                   .passing = true,
                                   .help = "kind, place and function of the construct"};
-  return table_add(table, &(struct schema){column, 1, fill}, filling);
+  table_add(table, schema, filling);
+  table_add(table, &(struct schema){column, 1, fill_construct}, filling);
 }
 
 const char *construct_text_loss(uint32_t kind, const struct construct_losses *losses)
 {
-  uint64_t most = losses->synchronisation;
-  most = losses->imbalance > most ? losses->imbalance : most;
-  most = losses->limited_parallelism > most ? losses->limited_parallelism : most;
-  most = losses->management > most ? losses->management : most;
+  uint64_t most = MAX(losses->synchronisation, losses->imbalance);
+  most = MAX(losses->limited_parallelism, most);
+  most = MAX(losses->management, most);
   if (losses->imbalance == most)
     return "waiting for the last thread";
   if (losses->limited_parallelism == most)

@@ -32,7 +32,7 @@ struct construct_filling {
   } * room;
 };
 
-/* Makes one, which the table keeps; NULL without memory. */
+/* Makes one, which the table keeps. */
 const struct construct_filling *construct_text_filling(const struct report *report, struct table *table);
 
 /* The label of a region: "R12", or "program" for 0. */
@@ -41,9 +41,10 @@ struct cell construct_text_region(const struct construct_filling *filling, uint3
 /* The name of a construct, which text shows without the function where there is no room. */
 struct cell construct_text_cell(const struct construct_filling *filling, const struct construct_place *place);
 
-/* Adds the column of names, to text only.  Returns 0 or ERR_NOMEM. */
-int construct_text_add(struct table *table, const char *heading, table_fill *fill,
-                       const struct construct_filling *filling);
+/* Adds the columns of a view of constructs and, to text only, that of their names, which has that heading.  Both are
+ * filled from a construct_filling. */
+void construct_text_add(const struct report *report, struct table *table, const struct schema *schema,
+                        const char *heading, table_fill *fill_construct);
 
 /* Writes the largest loss of a construct in words: "waiting for the last thread", for example. */
 const char *construct_text_loss(uint32_t kind, const struct construct_losses *losses);

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/report/constructs/count_columns.h"
 
+#include "common/order.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +33,7 @@ static struct cell exact_part(const struct counters_present *present, uint64_t a
 {
   if (!all_ns || !present->known)
     return cell_empty();
-  return cell_percent(all_ns - (unread_ns < all_ns ? unread_ns : all_ns), all_ns);
+  return cell_percent(all_ns - MIN(unread_ns, all_ns), all_ns);
 }
 
 /* Puts the least, mean and greatest of some counts with that sum.  Returns the next cell. */
@@ -53,8 +55,8 @@ static struct cell *put_threads(struct cell *cell, const struct construct_entry 
     if (!counters_present_has(&counts->present, counter))
       continue;
     lines++;
-    least = count < least ? count : least;
-    greatest = count > greatest ? count : greatest;
+    least = MIN(count, least);
+    greatest = MAX(count, greatest);
   }
   return put_spread(cell, lines, construct_counts_of(&entry->sum)->counted[counter], least, greatest);
 }
@@ -114,12 +116,12 @@ static void fill_grains(const void *context, const void *row, struct cell *cell)
   put_ratios(counted, cell, counts, &present);
 }
 
-/* Of how many of its grains the counts are known. */
+/* The number of its grains whose counts are known. */
 static uint64_t counted_grains(const struct counter_names *counters, const struct grain_group *group)
 {
   uint64_t most = 0;
   for (uint32_t i = 0; i < counters->count; i++)
-    most = group->counts[i].grains > most ? group->counts[i].grains : most;
+    most = MAX(group->counts[i].grains, most);
   return most;
 }
 
@@ -174,27 +176,24 @@ static const struct counted_kind {
                          {"_max", COLUMN_COUNT, FORM_COUNT, "greatest count of a grain"}},
                         "part of the grains whose counts are known"}};
 
-int count_columns_add(struct table *table, const struct profile *profile, enum counted_rows rows)
+void count_columns_add(struct table *table, const struct profile *profile, enum counted_rows rows)
 {
   const struct counted_kind *kind = &kinds[rows];
   const struct counter_names *counters = &profile->constructs.counters;
+  if (!counters->count)
+    return;
   struct counted *counted = table_memory(table, sizeof *counted);
   size_t most = (size_t)counters->count * MEASURES_MAX + COUNTER_RATIOS_MAX + 1;
   struct table_column *columns = table_memory(table, most * sizeof *columns), *column = columns;
-  if (!counted || !columns)
-    return ERR_NOMEM;
-  if (!counters->count)
-    return 0;
   *counted = (struct counted){.counters = counters, .unknown = profile->range.traced};
   counted->ratios_count = counter_ratios(counters, counted->ratios);
   for (uint32_t i = 0; i < counters->count; i++)
     for (unsigned k = 0; k < MEASURES_MAX && kind->measures[k].ending; k++) {
       const struct measure *measure = &kind->measures[k];
-      const char *name = table_name(table, "%s%s", counters->names[i], measure->ending);
-      if (!name)
-        return ERR_NOMEM;
-      *column++ =
-          (struct table_column){.name = name, .type = measure->type, .form = measure->form, .help = measure->help};
+      *column++ = (struct table_column){.name = table_name(table, "%s%s", counters->names[i], measure->ending),
+                                        .type = measure->type,
+                                        .form = measure->form,
+                                        .help = measure->help};
     }
   for (uint32_t i = 0; i < counted->ratios_count; i++)
     *column++ = (struct table_column){
@@ -203,7 +202,7 @@ int count_columns_add(struct table *table, const struct profile *profile, enum c
     *column++ =
         (struct table_column){.name = "counted_pct", .type = COLUMN_PERCENT, .form = FORM_PERCENT, .help = kind->exact};
   counted->columns = (uint32_t)(column - columns);
-  return table_add(table, &(struct schema){columns, counted->columns, kind->fill}, counted);
+  table_add(table, &(struct schema){columns, counted->columns, kind->fill}, counted);
 }
 
 /* ---- text ---- */

@@ -20,8 +20,8 @@ enum counted_rows {
   COUNTED_GROUPS      /* struct grain_group: the sum, and over the grains the least, mean and greatest */
 };
 
-/* Adds the columns of counted events to a table, if there are any.  Returns 0 or ERR_NOMEM. */
-int count_columns_add(struct table *table, const struct profile *profile, enum counted_rows rows);
+/* Adds the columns of counted events to a table, if there are any. */
+void count_columns_add(struct table *table, const struct profile *profile, enum counted_rows rows);
 
 /* Prints the counts of a group in words, if there are any. */
 void count_columns_group_text(const struct counter_names *counters, const struct grain_group *group,

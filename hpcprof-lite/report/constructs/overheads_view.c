@@ -1,6 +1,7 @@
 /* The view overheads.  Context: BATCH. */
 #include "hpcprof-lite/report/views.h"
 
+#include "common/order.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/text_table.h"
@@ -38,11 +39,10 @@ REPORT_EACH(each_row, report->overheads.rows, report->overheads.count)
 
 int overheads_table(const struct report *report, struct table *table)
 {
-  const struct construct_filling *filling = construct_text_filling(report, table);
   table->each = each_row;
   table->source = report;
-  int status = filling ? table_add(table, &overheads_schema, filling) : ERR_NOMEM;
-  return status ? status : construct_text_add(table, "Region", fill_construct, filling);
+  construct_text_add(report, table, &overheads_schema, "Region", fill_construct);
+  return 0;
 }
 
 /* ---- text ---- */
@@ -52,7 +52,7 @@ static void print_rows(struct text_table *text)
   const struct overheads *overheads = &text->report->overheads;
   uint64_t largest = 0;
   for (uint32_t i = 0; i < overheads->count; i++)
-    largest = overheads->rows[i].total_ns > largest ? overheads->rows[i].total_ns : largest;
+    largest = MAX(overheads->rows[i].total_ns, largest);
   text->plain = true;
   text->decimals = construct_text_decimals(largest);
   text_table_heading(text);
@@ -67,8 +67,8 @@ void overheads_view_text(const struct report *report)
     construct_text_missing(report);
     return;
   }
-  if (!text_table_init(&text, report, overheads_table))
-    print_rows(&text);
+  text_table_init(&text, report, overheads_table);
+  print_rows(&text);
   text_table_release(&text);
   legend_print(report, "Times are sums over all threads; % of the row's total; see --legend\n",
                "Total: time of all threads in the region; of the program, the largest team\n"

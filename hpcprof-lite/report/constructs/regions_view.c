@@ -1,6 +1,7 @@
 /* The views regions and region-tree: times of constructs.  Context: BATCH. */
 #include "hpcprof-lite/report/views.h"
 
+#include "common/order.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/constructs/count_columns.h"
 #include "hpcprof-lite/report/legend.h"
@@ -144,28 +145,22 @@ static int each_entry(const void *source, table_take *take, void *to)
   return each_line(source, 0, take, to);
 }
 
-/* Adds the parts of one of the views. */
-static int add_parts(const struct report *report, const struct schema *schema, enum counted_rows rows,
-                     struct table *table)
-{
-  const struct construct_filling *filling = construct_text_filling(report, table);
-  table->source = report;
-  int status = filling ? table_add(table, schema, filling) : ERR_NOMEM;
-  if (!status)
-    status = construct_text_add(table, "Construct", fill_construct, filling);
-  return status ? status : count_columns_add(table, report->profile, rows);
-}
-
 int regions_table(const struct report *report, struct table *table)
 {
   table->each = each_region;
-  return add_parts(report, &regions_schema, COUNTED_LINES, table);
+  table->source = report;
+  construct_text_add(report, table, &regions_schema, "Construct", fill_construct);
+  count_columns_add(table, report->profile, COUNTED_LINES);
+  return 0;
 }
 
 int region_tree_table(const struct report *report, struct table *table)
 {
   table->each = each_entry;
-  return add_parts(report, &region_tree_schema, COUNTED_TREE_LINES, table);
+  table->source = report;
+  construct_text_add(report, table, &region_tree_schema, "Construct", fill_construct);
+  count_columns_add(table, report->profile, COUNTED_TREE_LINES);
+  return 0;
 }
 
 /* ---- text ---- */
@@ -209,14 +204,13 @@ static void print_uneven(const struct text_table *text, const struct construct_e
     return;
   const struct construct_thread *thread = &tree->threads[line->thread];
   const struct profile_process *process = &text->report->profile->processes[thread->process];
-  char of[48] = "", message[160];
+  char of[48] = "";
   if (tree->several)
     snprintf(of, sizeof of, " of process %" PRIu32, process->pid);
-  snprintf(message, sizeof message,
-           "uneven: body and tasks of thread %" PRIu32 "%s: %.*f s; mean of %" PRIu32 " threads: %.*f s",
-           process->threads[thread->thread].index, of, (int)text->decimals, body_and_tasks(&line->figures) / 1e9,
-           entry->lines_count, (int)text->decimals, mean / 1e9);
-  terminal_wrap(&text->terminal, text->report->stream, "        ", "        ", message);
+  terminal_wrapf(&text->terminal, text->report->stream, "        ", "        ",
+                 "uneven: body and tasks of thread %" PRIu32 "%s: %.*f s; mean of %" PRIu32 " threads: %.*f s",
+                 process->threads[thread->thread].index, of, (int)text->decimals, body_and_tasks(&line->figures) / 1e9,
+                 entry->lines_count, (int)text->decimals, mean / 1e9);
 }
 
 /* Prints the rows of an entry.  tree: they are indented. */
@@ -226,7 +220,7 @@ static void print_entry(struct text_table *text, const struct construct_entry *e
   const struct report *report = text->report;
   const struct construct_counts *counts = construct_counts_of(&entry->sum);
   unsigned depth = tree ? entry->depth * 2 : 0, most = text_table_room(text, 0) / 3;
-  unsigned indent = depth < most ? depth : most;
+  unsigned indent = MIN(depth, most);
   if (depth > most) /* the name needs the rest */
     snprintf(level, sizeof level, "%" PRIu32 ": ", entry->depth);
   text_table_row_below(text, &(struct construct_line){entry, NULL}, indent, level);
@@ -251,10 +245,9 @@ static void print_notes(const struct text_table *text)
     for (uint32_t j = 0; j < i && !known; j++)
       known =
           text->report->shown[j] && tree->entries[j].kind == entry->kind && !strcmp(tree->entries[j].note, entry->note);
-    char note[1024];
-    snprintf(note, sizeof note, "%.30s: %.900s", profile_directive_name(entry->kind), entry->note);
     if (!known)
-      terminal_wrap(&text->terminal, text->report->stream, "", "", note);
+      terminal_wrapf(&text->terminal, text->report->stream, "", "", "%.30s: %.900s",
+                     profile_directive_name(entry->kind), entry->note);
   }
 }
 
@@ -282,7 +275,7 @@ static unsigned decimals_of(const struct construct_tree *tree, uint32_t first)
   uint64_t largest = 0;
   for (uint32_t i = first; i < tree->count; i++) {
     uint64_t exec = construct_exec(&tree->entries[i].sum);
-    largest = exec > largest ? exec : largest;
+    largest = MAX(exec, largest);
   }
   return construct_text_decimals(largest);
 }
@@ -313,8 +306,8 @@ static void print_view(const struct report *report, table_maker *make, bool tree
     construct_text_missing(report);
     return;
   }
-  if (!text_table_init(&text, report, make))
-    print_table(&text, tree);
+  text_table_init(&text, report, make);
+  print_table(&text, tree);
   text_table_release(&text);
 }
 

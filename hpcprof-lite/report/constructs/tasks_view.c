@@ -1,6 +1,7 @@
 /* The view tasks.  Context: BATCH. */
 #include "hpcprof-lite/report/views.h"
 
+#include "common/order.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/constructs/count_columns.h"
 #include "hpcprof-lite/report/legend.h"
@@ -51,13 +52,11 @@ REPORT_EACH(each_row, report->tasks.rows, report->tasks.count)
 
 int tasks_table(const struct report *report, struct table *table)
 {
-  const struct construct_filling *filling = construct_text_filling(report, table);
   table->each = each_row;
   table->source = report;
-  int status = filling ? table_add(table, &tasks_schema, filling) : ERR_NOMEM;
-  if (!status)
-    status = construct_text_add(table, "Construct", fill_construct, filling);
-  return status ? status : count_columns_add(table, report->profile, COUNTED_TASKS);
+  construct_text_add(report, table, &tasks_schema, "Construct", fill_construct);
+  count_columns_add(table, report->profile, COUNTED_TASKS);
+  return 0;
 }
 
 /* ---- text ---- */
@@ -84,7 +83,7 @@ static void print_creation(const struct text_table *table, const struct task_row
 /* Prints that most tasks run for less time than it takes to create or to find them, if they do. */
 static void print_short(const struct text_table *table, const struct task_row *row)
 {
-  char text[256], time[CONSTRUCT_FIGURE];
+  char time[CONSTRUCT_FIGURE];
   const char *which = "";
   bool costly = row->cost_ns > 0 && row->below_cost >= 0.5;
   if (!row->ended || (!costly && row->below_1us < 0.5))
@@ -93,9 +92,9 @@ static void print_short(const struct text_table *table, const struct task_row *r
   if (costly)
     which = row->cost_of_creation ? ", which creating one takes"
                                   : ", the time from the end of a task to the start of the next";
-  snprintf(text, sizeof text, "%.0f %% are shorter than %s%s: make tasks larger",
-           100 * (costly ? row->below_cost : row->below_1us), time, which);
-  terminal_wrap(&table->terminal, table->report->stream, "        ", "        ", text);
+  terminal_wrapf(&table->terminal, table->report->stream, "        ", "        ",
+                 "%.0f %% are shorter than %s%s: make tasks larger", 100 * (costly ? row->below_cost : row->below_1us),
+                 time, which);
 }
 
 static void print_rows(struct text_table *table)
@@ -104,7 +103,7 @@ static void print_rows(struct text_table *table)
   const struct task_figures *tasks = &report->tasks;
   uint64_t largest = 0;
   for (uint32_t i = 0; i < tasks->count; i++)
-    largest = tasks->rows[i].exec_ns > largest ? tasks->rows[i].exec_ns : largest;
+    largest = MAX(tasks->rows[i].exec_ns, largest);
   table->plain = true;
   table->decimals = construct_text_decimals(largest);
   text_table_heading(table);
@@ -135,8 +134,8 @@ void tasks_view_text(const struct report *report)
           report->stream);
     return;
   }
-  if (!text_table_init(&table, report, tasks_table))
-    print_rows(&table);
+  text_table_init(&table, report, tasks_table);
+  print_rows(&table);
   text_table_release(&table);
   legend_print(report, "Exec: running time of all; Else%: begun by another thread; see --legend\n",
                "Exec: elapsed time of all tasks while they ran, without suspensions and without\n"
