@@ -12,7 +12,7 @@
 
 /* NAME_AT: column of the name.  HEADING: columns beside the command.  LEAST_SHOWN: steps with less of their phase are
  * left out of the text.  CONSPICUOUS: so many times the mean. */
-enum { NAME_AT = 49, PERCENTS = 5, HEADING = 58, LEAST_SHOWN = 200, CONSPICUOUS = 2 };
+enum { NAME_AT = 49, HEADING = 58, LEAST_SHOWN = 200, CONSPICUOUS = 2 };
 
 /* ---- the table ---- */
 
@@ -144,28 +144,12 @@ int phases_view_table(const struct report *report, struct table *table)
   struct filler *filler = table_memory(table, sizeof *filler);
   table->each = each_row;
   table->source = report;
-  if (!filler)
-    return ERR_NOMEM;
   filler->report = report;
-  return table_add(table, &phases_schema, filler);
+  table_add(table, &phases_schema, filler);
+  return 0;
 }
 
 /* ---- text ---- */
-
-/* Five percentages of the threads' time; the first one is the parallel efficiency. */
-static void print_figures(const struct report *report, const struct phases *phases,
-                          const struct phases_figures *figures, uint64_t time_ns)
-{
-  const uint64_t *ns = figures->ns;
-  uint64_t whole = time_ns * phases->threads;
-  uint64_t parts[PERCENTS] = {ns[TIMELINE_WORK], ns[TIMELINE_OVERHEAD], ns[TIMELINE_LOCK_WAIT], ns[TIMELINE_IDLE],
-                              ns[TIMELINE_BLOCKED] + ns[TIMELINE_CORE_WAIT] + ns[TIMELINE_TOOL] + ns[TIMELINE_GAP]};
-  for (unsigned i = 0; i < PERCENTS; i++) {
-    char percent[16];
-    terminal_percent(parts[i], whole, percent);
-    fprintf(report->stream, " %5s", percent);
-  }
-}
 
 /* Whether a row is code of the program itself, or stands for such code: its executable, and other modules with source
  * lines. The system's libraries have none, or may have them. */
@@ -179,7 +163,7 @@ static bool is_own(const struct report *report, const struct tree_row *row)
                     (*row->file && strncmp(module->path, "/lib", 4) != 0 && strncmp(module->path, "/usr/lib", 8) != 0));
 }
 
-/* Of a context in libraries: the function that the program calls. */
+/* The function that the program calls, of a context in libraries. */
 static uint32_t called_by_program(const struct report *report, uint32_t context)
 {
   const struct tree_row *rows = report->tree->rows;
@@ -233,17 +217,15 @@ static void print_phase(const struct report *report, const struct terminal *term
   terminal_short_time(time_ns, time);
   fprintf(report->stream, "%s%3" PRIu32 " %7.*f %7s", terminal_bold(terminal), number + 1, start_decimals(phases),
           (double)phase->start_ns / 1e9, time);
-  print_figures(report, phases, &phase->figures, time_ns);
+  category_shares(report->stream, phase->figures.ns, time_ns * phases->threads);
   phase_name(report, phases, phase, name);
   phase_title(phase, name, text, sizeof text);
   terminal_fit(terminal, text, terminal_room(terminal, NAME_AT + 2), fitting);
   fprintf(report->stream, "  %s%s\n", fitting, terminal_plain(terminal));
   if (phase->extent == PHASES_LENGTH)
     fputs("       figures below: of the whole phase\n", report->stream);
-  if (phase->kind == PHASES_PATTERN) {
-    snprintf(text, sizeof text, "of %s", name);
-    terminal_wrap(terminal, report->stream, "       ", "         ", text);
-  }
+  if (phase->kind == PHASES_PATTERN)
+    terminal_wrapf(terminal, report->stream, "       ", "         ", "of %s", name);
   if (phase->kind == PHASES_PATTERN && (phase->spread.whole || phase->extent == PHASES_WHOLE)) {
     phase_spread(&phase->spread, text);
     terminal_wrap(terminal, report->stream, "       ", "         ", text);
@@ -297,7 +279,7 @@ static void print_steps(const struct report *report, const struct terminal *term
     terminal_short_count(step->spread.count, times);
     terminal_short_time(step->spread.total_ns, time);
     fprintf(report->stream, "    %6sx %7s", times, time);
-    print_figures(report, phases, &step->figures, step->spread.total_ns);
+    category_shares(report->stream, step->figures.ns, step->spread.total_ns * phases->threads);
     print_step_name(report, terminal, phases, phase, place);
   }
 }
@@ -318,17 +300,12 @@ static void print_process(const struct report *report, const struct terminal *te
           phases->threads, phases->threads == 1 ? "" : "s");
 }
 
-static void print_head(const struct report *report, const struct terminal *terminal)
-{
-  category_heading(terminal, report->stream, " No   Start    Time Work% Ovhd% Lock% Idle% Rest%  Phase");
-}
-
-static void print_phases(const struct report *report, const struct terminal *terminal, bool with_steps)
+void phases_view_list(const struct report *report, const struct terminal *terminal, bool with_steps)
 {
   for (uint32_t i = 0; i < report->phases_count; i++) {
     const struct phases *phases = &report->phases[i];
     print_process(report, terminal, phases);
-    print_head(report, terminal);
+    category_heading(terminal, report->stream, " No   Start    Time Work% Ovhd% Lock% Idle% Rest%  Phase");
     for (uint32_t j = phases->first; j < phases->end; j++) {
       print_phase(report, terminal, phases, j);
       if (with_steps)
@@ -337,17 +314,12 @@ static void print_phases(const struct report *report, const struct terminal *ter
   }
 }
 
-void phases_view_list(const struct report *report, const struct terminal *terminal)
-{
-  print_phases(report, terminal, false);
-}
-
 void phases_view_text(const struct report *report)
 {
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
   user_phases_text(report, &terminal);
-  print_phases(report, &terminal, true);
+  phases_view_list(report, &terminal, true);
   phases_view_legend(report);
 }
 

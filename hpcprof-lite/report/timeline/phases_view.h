@@ -5,8 +5,8 @@
 #include "hpcprof-lite/report/report.h"
 #include "hpcprof-lite/report/terminal.h"
 
-/* The phases without their steps, for the view of the timeline. */
-void phases_view_list(const struct report *report, const struct terminal *terminal);
+/* Prints the phases, as in the view of the timeline without their steps. */
+void phases_view_list(const struct report *report, const struct terminal *terminal, bool with_steps);
 void phases_view_legend(const struct report *report);
 
 #endif

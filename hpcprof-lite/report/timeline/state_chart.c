@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/timeline/state_chart.h"
 
+#include "common/order.h"
 #include "hpcprof-lite/report/category.h"
 
 #include <inttypes.h>
@@ -25,7 +26,7 @@ static struct format times_up_to(uint64_t largest_ns)
   for (double most = (double)largest_ns / format.unit_ns; most >= 10 && format.decimals; most /= 10)
     format.decimals--;
   int length = snprintf(NULL, 0, "%.*f", format.decimals, (double)largest_ns / format.unit_ns);
-  format.width = length < 6 ? 7 : length + 1;
+  format.width = MAX(length, 6) + 1;
   return format;
 }
 
@@ -50,9 +51,9 @@ static void print_spreads(const struct report *report, const struct terminal *te
   struct format format = times_up_to(count ? spreads[0].total_ns : 0);
   char heading[STATE_WIDTH + 1];
   snprintf(heading, sizeof heading, "%s in", format.unit);
-  unsigned width = rows->label_width > strlen(name) ? rows->label_width : (unsigned)strlen(name);
+  unsigned width = MAX(rows->label_width, (unsigned)strlen(name));
   unsigned room = terminal_room(terminal, STATE_WIDTH + 4 * (unsigned)format.width + 4) / 2;
-  width = width < room ? width : room;
+  width = MIN(width, room);
   fprintf(report->stream, "%s%-*s%*s%*s%*s  %*s%*s  %*s%s\n", terminal_bold(terminal), STATE_WIDTH, heading,
           format.width, "Total", format.width, "Mean", format.width, "Min", (int)width, name, format.width, "Max",
           (int)width, name, terminal_plain(terminal));
@@ -90,17 +91,17 @@ static void print_groups(const struct report *report, const struct terminal *ter
   unsigned columns = 0, width = 0;
   for (uint32_t i = 0; i < count; i++) {
     for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++)
-      largest[c] = groups[i].times.ns[c] > largest[c] ? groups[i].times.ns[c] : largest[c];
+      largest[c] = MAX(groups[i].times.ns[c], largest[c]);
     write_group(report, &groups[i], name, sizeof name);
-    width = strlen(name) > width ? (unsigned)strlen(name) : width;
+    width = MAX((unsigned)strlen(name), width);
   }
   for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++) {
-    largest_ns = largest[c] > largest_ns ? largest[c] : largest_ns;
+    largest_ns = MAX(largest[c], largest_ns);
     columns += largest[c] > 0;
   }
   struct format format = times_up_to(largest_ns);
   unsigned room = terminal_room(terminal, columns * (unsigned)format.width);
-  width = width < room ? width : room;
+  width = MIN(width, room);
   fprintf(report->stream, "\n%s%-*s", terminal_bold(terminal), (int)width, format.unit);
   for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++)
     if (largest[c])
@@ -117,20 +118,18 @@ static void print_groups(const struct report *report, const struct terminal *ter
   }
 }
 
-int state_chart_text(const struct report *report, const struct terminal *terminal, const struct timeline_rows *rows)
+void state_chart_text(const struct report *report, const struct terminal *terminal, const struct timeline_rows *rows)
 {
   struct state_spread spreads[TIMELINE_CATEGORIES];
   struct state_group *groups = NULL;
   uint32_t count = 0;
-  int status = 0;
   fputc('\n', report->stream);
   print_spreads(report, terminal, rows, spreads, state_times_spread(rows->times, rows->count, spreads));
   if (report->per_thread)
-    status = state_times_group(report->profile, report->timeline, rows->lane_times, &groups, &count);
-  if (count && !status)
+    state_times_group(report->profile, report->timeline, rows->lane_times, &groups, &count);
+  if (count)
     print_groups(report, terminal, groups, count);
   free(groups);
-  return status;
 }
 
 /* ---- further arrays ---- */
@@ -191,20 +190,20 @@ static int each_lane(const void *source, table_take *take, void *to)
   const struct timeline_rows *rows = source;
   struct state_group *groups;
   uint32_t count;
-  int status = state_times_group(rows->report->profile, rows->report->timeline, rows->lane_times, &groups, &count);
+  int status = 0;
+  state_times_group(rows->report->profile, rows->report->timeline, rows->lane_times, &groups, &count);
   for (uint32_t i = 0; i < count && !status; i++)
     status = take(to, &groups[i]);
   free(groups);
   return status;
 }
 
-int state_chart_further(const struct timeline_rows *rows, struct table *table)
+void state_chart_further(const struct timeline_rows *rows, struct table *table)
 {
   struct table *states = table_further(table, "states"), *lanes = table_further(table, "lanes");
-  if (!states || !lanes)
-    return ERR_NOMEM;
   states->each = each_state;
   lanes->each = each_lane;
   states->source = lanes->source = rows;
-  return table_add(states, &states_schema, rows) || table_add(lanes, &lanes_schema, rows) ? ERR_NOMEM : 0;
+  table_add(states, &states_schema, rows);
+  table_add(lanes, &lanes_schema, rows);
 }

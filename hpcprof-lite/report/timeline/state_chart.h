@@ -9,8 +9,9 @@
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/report/timeline/timeline_rows.h"
 
-/* Return 0 or ERR_NOMEM.  Further: the arrays "states" and "lanes" of the table; rows must live as long. */
-int state_chart_text(const struct report *report, const struct terminal *terminal, const struct timeline_rows *rows);
-int state_chart_further(const struct timeline_rows *rows, struct table *table);
+void state_chart_text(const struct report *report, const struct terminal *terminal, const struct timeline_rows *rows);
+
+/* Adds the arrays "states" and "lanes" to the table; rows must live as long. */
+void state_chart_further(const struct timeline_rows *rows, struct table *table);
 
 #endif

@@ -1,8 +1,10 @@
 #include "hpcprof-lite/report/timeline/timeline_counters.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,23 +55,20 @@ static int found(void *context, uint32_t lane, const struct timeline_count *coun
   return 1;
 }
 
-int timeline_counters_any(const struct report *report, bool *any)
+bool timeline_counters_any(const struct report *report)
 {
-  int status = timeline_counters_each(report, found, NULL);
-  *any = status == 1;
-  return *any ? 0 : status;
+  return timeline_counters_each(report, found, NULL) != 0;
 }
 
 /* ---- the chart ---- */
 
-/* Returns NULL without memory. */
 static struct series *series_of(struct chart *chart, const struct timeline_count *count)
 {
   struct series *series = &chart->series[count->counter];
   if (!series->cells)
     *series = (struct series){
         .name = count->name, .event = count->event, .cells = xcalloc(chart->rows->columns, sizeof *series->cells)};
-  return series->cells ? series : NULL;
+  return series;
 }
 
 static uint64_t column_ns(const struct timeline_rows *rows, uint32_t column)
@@ -82,8 +81,7 @@ static double share_within(const struct timeline_count *count, uint64_t from_ns,
 {
   if (count->start_ns == count->end_ns)
     return count->start_ns >= from_ns && count->start_ns < to_ns;
-  uint64_t begin = count->start_ns > from_ns ? count->start_ns : from_ns;
-  uint64_t end = count->end_ns < to_ns ? count->end_ns : to_ns;
+  uint64_t begin = MAX(count->start_ns, from_ns), end = MIN(count->end_ns, to_ns);
   return end > begin ? (double)(end - begin) / (double)(count->end_ns - count->start_ns) : 0;
 }
 
@@ -93,8 +91,6 @@ static int add(void *context, uint32_t lane, const struct timeline_count *count)
   const struct timeline_rows *rows = chart->rows;
   struct series *series = series_of(chart, count);
   (void)lane;
-  if (!series)
-    return ERR_NOMEM;
   uint32_t column = timeline_cell_at(rows->from_ns, rows->to_ns, rows->columns, count->start_ns);
   for (; column < rows->columns && column_ns(rows, column) <= count->end_ns; column++)
     series->cells[column] +=
@@ -103,13 +99,8 @@ static int add(void *context, uint32_t lane, const struct timeline_count *count)
   return 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-  const struct series *x = a, *y = b;
-  if (!x->cells || !y->cells)
-    return !x->cells - !y->cells;
-  return x->event != y->event ? y->event - x->event : strcmp(x->name, y->name);
-}
+ORDER(by_name, struct series,
+      COMPARE(!x->cells, !y->cells) ?: (x->cells ? COMPARE(y->event, x->event) ?: strcmp(x->name, y->name) : 0))
 
 /* Per second. */
 static double rate_of(const struct chart *chart, const struct series *series, uint32_t column)
@@ -133,7 +124,7 @@ static void print_series(const struct report *report, const struct terminal *ter
   double most = 0;
   uint32_t end = 0;
   for (uint32_t i = 0; i < rows->columns; i++)
-    most = rate_of(chart, series, i) > most ? rate_of(chart, series, i) : most;
+    most = fmax(rate_of(chart, series, i), most);
   number_text(series->sum, sum);
   number_text(model_rounded(most), rate);
   unsigned width = (unsigned)snprintf(highest, sizeof highest, "at most %s/s", rate);
@@ -149,22 +140,22 @@ static void print_series(const struct report *report, const struct terminal *ter
   for (uint32_t i = 0; i < end; i++) {
     double share = most > 0 ? rate_of(chart, series, i) / most : 0;
     unsigned level = (unsigned)(share * 9 + 0.999999);
-    fputc(levels[level > 9 ? 9 : level], report->stream);
+    fputc(levels[MIN(level, 9)], report->stream);
   }
   fputc('\n', report->stream);
 }
 
-int timeline_counters_print(const struct report *report, const struct terminal *terminal,
-                            const struct timeline_rows *rows, bool *any)
+bool timeline_counters_print(const struct report *report, const struct terminal *terminal,
+                             const struct timeline_rows *rows)
 {
   struct chart chart = {.rows = rows};
-  int status = rows->to_ns > rows->from_ns && rows->columns ? timeline_counters_each(report, add, &chart) : 0;
+  if (rows->to_ns > rows->from_ns && rows->columns)
+    timeline_counters_each(report, add, &chart);
   qsort(chart.series, TIMELINE_COUNTERS_MAX, sizeof *chart.series, by_name);
-  *any = chart.series[0].cells;
+  bool any = chart.series[0].cells;
   for (uint32_t i = 0; i < TIMELINE_COUNTERS_MAX && chart.series[i].cells; i++) {
-    if (!status)
-      print_series(report, terminal, &chart, &chart.series[i]);
+    print_series(report, terminal, &chart, &chart.series[i]);
     free(chart.series[i].cells);
   }
-  return status;
+  return any;
 }

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/report/timeline/timeline_marks.h"
 
+#include "common/order.h"
+
 enum { NOWHERE = UINT32_MAX };
 
 static uint32_t column_of(const struct timeline_rows *rows, uint64_t at_ns)
@@ -8,7 +10,7 @@ static uint32_t column_of(const struct timeline_rows *rows, uint64_t at_ns)
   if (at_ns < rows->from_ns || at_ns >= rows->to_ns)
     return at_ns < rows->from_ns ? 0 : rows->columns - 1;
   uint32_t column = (uint32_t)((double)(at_ns - rows->from_ns) / (double)length_ns * rows->columns);
-  return column < rows->columns ? column : rows->columns - 1;
+  return MIN(column, rows->columns - 1);
 }
 
 /* The column of the next mark of that kind in a later column; the end of the line if there is none. */

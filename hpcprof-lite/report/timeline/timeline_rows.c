@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/timeline/timeline_rows.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <inttypes.h>
@@ -63,7 +64,7 @@ uint32_t timeline_rows_columns(const struct report *report, unsigned width)
   for (uint32_t i = 0; i < report->timeline->lanes_count; i++) {
     char label[TIMELINE_LABEL_MAX];
     write_label(report, i, label);
-    widest = strlen(label) > widest ? (unsigned)strlen(label) : widest;
+    widest = MAX((unsigned)strlen(label), widest);
   }
   return width > widest + 1 + 8 ? width - widest - 1 : 8;
 }
@@ -90,23 +91,24 @@ static void join_cells(struct timeline_cell *into, const struct timeline_cell *f
   }
 }
 
-int timeline_rows_read(const struct report *report, uint32_t columns, struct timeline_rows *rows)
+void timeline_rows_read(const struct report *report, uint32_t columns, struct timeline_rows *rows)
 {
   const struct timeline *timeline = report->timeline;
   uint32_t lanes = timeline->lanes_count;
   *rows = (struct timeline_rows){.report = report,
                                  .from_ns = UINT64_MAX,
                                  .columns = columns,
-                                 .rows = xcalloc((size_t)lanes + 1, sizeof *rows->rows),
-                                 .cells = xcalloc((size_t)lanes * columns + 1, sizeof *rows->cells),
-                                 .times = xcalloc((size_t)lanes + 1, sizeof *rows->times),
-                                 .lane_times = xcalloc((size_t)lanes + 1, sizeof *rows->lane_times)};
+                                 .rows = xcalloc(lanes, sizeof *rows->rows),
+                                 .cells = xcalloc((size_t)lanes * columns, sizeof *rows->cells),
+                                 .times = xcalloc(lanes, sizeof *rows->times),
+                                 .lane_times = xcalloc(lanes, sizeof *rows->lane_times)};
   for (uint32_t i = 0; i < lanes; i++) {
-    rows->from_ns = timeline->lanes[i].start_ns < rows->from_ns ? timeline->lanes[i].start_ns : rows->from_ns;
-    rows->to_ns = timeline->lanes[i].end_ns > rows->to_ns ? timeline->lanes[i].end_ns : rows->to_ns;
+    rows->from_ns = MIN(timeline->lanes[i].start_ns, rows->from_ns);
+    rows->to_ns = MAX(timeline->lanes[i].end_ns, rows->to_ns);
   }
-  int status = lanes ? timeline->cells(timeline->source, rows->from_ns, rows->to_ns, columns, rows->cells) : 0;
-  for (uint32_t i = 0; i < lanes && !status; i++) {
+  if (lanes)
+    timeline->cells(timeline->source, rows->from_ns, rows->to_ns, columns, rows->cells);
+  for (uint32_t i = 0; i < lanes; i++) {
     uint32_t number = row_of(report, rows, i);
     struct timeline_cell *cells = rows->cells + (size_t)i * columns;
     state_times_add(&rows->lane_times[i], cells, columns);
@@ -121,10 +123,8 @@ int timeline_rows_read(const struct report *report, uint32_t columns, struct tim
     *row = (struct timeline_row){
         .lane = i, .lanes = 1, .critical_known = timeline->lanes[i].critical_known, .cells = cells};
     write_label(report, i, row->label);
-    unsigned width = (unsigned)strlen(row->label);
-    rows->label_width = width > rows->label_width ? width : rows->label_width;
+    rows->label_width = MAX((unsigned)strlen(row->label), rows->label_width);
   }
-  return status;
 }
 
 void timeline_rows_release(struct timeline_rows *rows)

@@ -36,9 +36,8 @@ void timeline_rows_process(const struct profile *profile, uint32_t number, char 
 /* The number of columns that labels leave in `width`. */
 uint32_t timeline_rows_columns(const struct report *report, unsigned width);
 
-/* Reads the cells of all lanes and joins those that are shown together.  Returns 0 or an error; timeline_rows_release()
- * in any case. */
-int timeline_rows_read(const struct report *report, uint32_t columns, struct timeline_rows *rows);
+/* Reads the cells of all lanes and joins those that are shown together. */
+void timeline_rows_read(const struct report *report, uint32_t columns, struct timeline_rows *rows);
 void timeline_rows_release(struct timeline_rows *rows);
 
 #endif

@@ -129,39 +129,33 @@ static int each_event(const void *source, table_take *take, void *to)
 
 int timeline_table(const struct report *report, struct table *table)
 {
-  bool counted = false;
   table->each = each_event;
   table->source = report;
-  int status = table_add(table, &timeline_schema, report);
-  if (!status && report->timeline)
-    status = timeline_counters_any(report, &counted);
-  if (!status && !counted) /* only --columns shows the values */
-    status = table_select(table, table->selected, table->selected_count - 1);
-  return status;
+  table_add(table, &timeline_schema, report);
+  if (!report->timeline || !timeline_counters_any(report)) /* only --columns shows the values */
+    table_select(table, table->selected, table->selected_count - 1);
+  return 0;
 }
 
 /* Adds some columns of the events as an array.  names: ends in NULL. */
-static int add_array(const struct report *report, struct table *table, const char *name,
-                     int (*each)(const void *source, table_take *take, void *to), const char *const *names)
+static void add_array(const struct report *report, struct table *table, const char *name,
+                      int (*each)(const void *source, table_take *take, void *to), const char *const *names)
 {
   uint32_t numbers[sizeof columns / sizeof *columns], count = 0;
   struct table *array = table_further(table, name);
-  if (!array || table_add(array, &timeline_schema, report))
-    return ERR_NOMEM;
+  table_add(array, &timeline_schema, report);
   array->each = each;
   array->source = report;
   for (; names[count]; count++)
     numbers[count] = table_number(array, names[count]);
-  return table_select(array, numbers, count);
+  table_select(array, numbers, count);
 }
 
-int timeline_table_further(const struct report *report, struct table *table)
+void timeline_table_further(const struct report *report, struct table *table)
 {
   static const char *const of_marks[] = {"process", "rank", "thread", "kind", "name", "start_s", "end_s", NULL};
   static const char *const of_counts[] = {"process", "rank", "thread", "name", "start_s", "end_s", "value", NULL};
-  bool counted = false;
-  int status = add_array(report, table, "marks", each_mark, of_marks);
-  if (!status)
-    status = timeline_counters_any(report, &counted);
-  return !status && counted ? add_array(report, table, "counters", each_count, of_counts) : status;
+  add_array(report, table, "marks", each_mark, of_marks);
+  if (timeline_counters_any(report))
+    add_array(report, table, "counters", each_count, of_counts);
 }

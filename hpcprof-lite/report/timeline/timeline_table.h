@@ -4,7 +4,7 @@
 
 #include "hpcprof-lite/report/report.h"
 
-/* Adds the arrays "marks" and, if anything was counted, "counters".  Returns 0 or ERR_NOMEM. */
-int timeline_table_further(const struct report *report, struct table *table);
+/* Adds the arrays "marks" and, if anything was counted, "counters". */
+void timeline_table_further(const struct report *report, struct table *table);
 
 #endif

@@ -1,6 +1,7 @@
 /* The timeline as text: a line for each lane, a letter for each part of time.  Context: BATCH. */
 #include "hpcprof-lite/report/views.h"
 
+#include "common/order.h"
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/report/timeline/phases_view.h"
@@ -114,7 +115,9 @@ static void print_path(struct drawing *drawing, const struct timeline_row *row)
   for (uint32_t i = 0; i < drawing->rows.columns; i++) {
     uint64_t critical = row->cells[i].critical_ns;
     bool most = critical && critical >= cell_sum(&row->cells[i]) - critical;
-    marks[i] = most ? '^' : critical ? '-' : ' ';
+    marks[i] = critical ? '-' : ' ';
+    if (most)
+      marks[i] = '^';
     drawing->on_path |= most;
     drawing->partly_on_path |= critical && !most;
   }
@@ -127,7 +130,8 @@ static void print_tenths(const struct drawing *drawing, const struct timeline_ro
   char marks[MARKS_MAX];
   for (uint32_t i = 0; i < drawing->rows.columns; i++) {
     uint64_t all = cell_sum(&row->cells[i]), work = row->cells[i].ns[TIMELINE_WORK];
-    marks[i] = !all ? ' ' : work >= all ? '9' : (char)('0' + (unsigned)(10 * (double)work / (double)all));
+    unsigned tenths = all ? (unsigned)(10 * (double)work / (double)all) : 0;
+    marks[i] = all ? (char)('0' + MIN(tenths, 9)) : ' ';
   }
   print_marks(drawing, marks);
 }
@@ -173,7 +177,7 @@ static uint64_t axis_step(const struct timeline_rows *rows)
     char text[32];
     uint64_t step = factors[i % 3] * unit;
     int columns = seconds_text(rows->to_ns, step, text) + 3;
-    columns = columns > MARK_EVERY ? columns : MARK_EVERY;
+    columns = MAX(columns, MARK_EVERY);
     if ((double)step >= column_ns * columns)
       return step;
     unit = i % 3 == 2 ? 10 * unit : unit;
@@ -247,12 +251,10 @@ static void print_letters_used(const struct drawing *drawing)
       continue;
     size_t length = strlen(category_looks[i].name) + 2;
     bool fits = used + 2 + length <= drawing->terminal.width;
-    fprintf(stream, "%s%s%c%s %s",
-            !used  ? ""
-            : fits ? "  "
-                   : "\n",
-            category_colour(&drawing->terminal, i), category_looks[i].letter, terminal_plain(&drawing->terminal),
-            category_looks[i].name);
+    if (used)
+      fputs(fits ? "  " : "\n", stream);
+    fprintf(stream, "%s%c%s %s", category_colour(&drawing->terminal, i), category_looks[i].letter,
+            terminal_plain(&drawing->terminal), category_looks[i].name);
     used = used && fits ? used + 2 + length : length;
   }
   fputc('\n', stream);
@@ -260,12 +262,10 @@ static void print_letters_used(const struct drawing *drawing)
 
 static void __attribute__((format(printf, 2, 3))) print_note(const struct drawing *drawing, const char *format, ...)
 {
-  char text[512];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  terminal_vwrapf(&drawing->terminal, drawing->report->stream, "", "  ", format, arguments);
   va_end(arguments);
-  terminal_wrap(&drawing->terminal, drawing->report->stream, "", "  ", text);
 }
 
 /* What the drawing does not show, or what disturbed the run. */
@@ -341,20 +341,15 @@ int timeline_text(const struct report *report)
 {
   struct drawing drawing = {.report = report};
   terminal_init(&drawing.terminal, report->stream);
-  int status = timeline_rows_read(report, timeline_rows_columns(report, drawing.terminal.width), &drawing.rows);
-  if (!status) {
-    print_rows(&drawing);
-    status = timeline_counters_print(report, &drawing.terminal, &drawing.rows, &drawing.counters);
-  }
-  if (!status)
-    print_meaning(&drawing);
-  status = status ? status : state_chart_text(report, &drawing.terminal, &drawing.rows);
+  timeline_rows_read(report, timeline_rows_columns(report, drawing.terminal.width), &drawing.rows);
+  print_rows(&drawing);
+  drawing.counters = timeline_counters_print(report, &drawing.terminal, &drawing.rows);
+  print_meaning(&drawing);
+  state_chart_text(report, &drawing.terminal, &drawing.rows);
   timeline_rows_release(&drawing.rows);
-  if (status)
-    return status;
   fputc('\n', report->stream);
   if (report->phases_count)
-    phases_view_list(report, &drawing.terminal);
+    phases_view_list(report, &drawing.terminal, false);
   else
     fputs("No phases: times of constructs were not recorded (-p off, or --trace=samples).\n", report->stream);
   if (report->legend)

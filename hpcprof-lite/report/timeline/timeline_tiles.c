@@ -64,29 +64,29 @@ static int each_tile(const void *source, table_take *take, void *to)
   return status;
 }
 
-/* Reads rows, which then belong to the table.  Returns 0 or an error. */
-static int read_rows(const struct report *report, struct table *table, struct timeline_rows *rows)
+/* Reads rows, which belong to the table. */
+static struct timeline_rows *read_rows(const struct report *report, struct table *table)
 {
+  struct timeline_rows *rows = table_memory(table, sizeof *rows);
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
-  int status = timeline_rows_read(report, terminal.width, rows);
-  void *const owned[] = {rows->rows, rows->cells, rows->times, rows->lane_times};
-  for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-    if (!table_own(table, owned[i]))
-      status = ERR_NOMEM;
-  return status;
+  timeline_rows_read(report, terminal.width, rows);
+  table_own(table, rows->rows);
+  table_own(table, rows->cells);
+  table_own(table, rows->times);
+  table_own(table, rows->lane_times);
+  return rows;
 }
 
 int timeline_tiles_table(const struct report *report, struct table *table)
 {
   table->each = each_tile;
-  int status = table_add(table, &timeline_tiles_schema, report);
-  if (status || !report->timeline)
-    return status;
-  struct timeline_rows *rows = table_memory(table, sizeof *rows);
+  table_add(table, &timeline_tiles_schema, report);
+  if (!report->timeline)
+    return 0;
+  struct timeline_rows *rows = read_rows(report, table);
   table->source = rows;
-  status = rows ? read_rows(report, table, rows) : ERR_NOMEM;
-  if (!status)
-    status = state_chart_further(rows, table);
-  return status ? status : timeline_table_further(report, table);
+  state_chart_further(rows, table);
+  timeline_table_further(report, table);
+  return 0;
 }

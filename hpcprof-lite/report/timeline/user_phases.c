@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/timeline/user_phases.h"
 
+#include "common/order.h"
 #include "hpcprof-lite/report/category.h"
 
 #include <inttypes.h>
@@ -10,16 +11,9 @@ enum { LINES_MAX = 50, BESIDE_NAME = 65 }; /* names that are shown; columns besi
 
 static uint32_t threads_of(const struct report *report, const struct run_mark *phase)
 {
-  uint32_t low = 0, high = report->phases_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (report->phases[middle].process < phase->process)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low < report->phases_count && report->phases[low].process == phase->process)
-    return report->phases[low].threads;
+  size_t found = FIRST_WHERE(i, report->phases_count, report->phases[i].process >= phase->process);
+  if (found < report->phases_count && report->phases[found].process == phase->process)
+    return report->phases[found].threads;
   return report->profile->processes[phase->process].threads_max;
 }
 
@@ -60,9 +54,8 @@ struct named {
 static void add_phase(const struct report *report, const struct run_mark *phase, struct named *named)
 {
   uint64_t time_ns = phase->end_ns - phase->start_ns;
-  if (!named->count++) {
+  if (!named->count++)
     *named = (struct named){.name = phase->name, .start_ns = phase->start_ns, .count = 1, .timed = phase->timed};
-  }
   named->total_ns = model_sum(named->total_ns, time_ns);
   named->whole_ns = model_sum(named->whole_ns, time_ns * threads_of(report, phase));
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
@@ -71,20 +64,12 @@ static void add_phase(const struct report *report, const struct run_mark *phase,
 
 static void print_named(const struct report *report, const struct terminal *terminal, const struct named *named)
 {
-  const uint64_t *ns = named->ns;
-  const uint64_t parts[] = {ns[TIMELINE_WORK], ns[TIMELINE_OVERHEAD], ns[TIMELINE_LOCK_WAIT], ns[TIMELINE_IDLE],
-                            ns[TIMELINE_BLOCKED] + ns[TIMELINE_CORE_WAIT] + ns[TIMELINE_TOOL] + ns[TIMELINE_GAP]};
   char count[16], time[16], mean[16], name[TERMINAL_TEXT_MAX];
   terminal_short_count(named->count, count);
   terminal_short_time(named->total_ns, time);
   terminal_short_time(named->total_ns / named->count, mean);
   fprintf(report->stream, "%8.3f %5sx %7s %7s", (double)named->start_ns / 1e9, count, time, mean);
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    char percent[16] = "-";
-    if (named->timed)
-      terminal_percent(parts[i], named->whole_ns, percent);
-    fprintf(report->stream, " %5s", percent);
-  }
+  category_shares(report->stream, named->ns, named->timed ? named->whole_ns : 0);
   terminal_cut(terminal, named->name, terminal_room(terminal, BESIDE_NAME), name);
   fprintf(report->stream, "  %s\n", name);
 }
