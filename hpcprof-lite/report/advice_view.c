@@ -114,10 +114,9 @@ int advice_view_table(const struct report *report, struct table *table)
   struct filler *filler = table_memory(table, sizeof *filler);
   table->each = each_finding;
   table->source = report;
-  if (!filler)
-    return ERR_NOMEM;
   filler->report = report;
-  return table_add(table, &advice_schema, filler);
+  table_add(table, &advice_schema, filler);
+  return 0;
 }
 
 void advice_view_title(const struct terminal *terminal, const struct advice_finding *found, char out[ADVICE_TITLE_MAX])
@@ -144,19 +143,19 @@ void advice_view_title(const struct terminal *terminal, const struct advice_find
 static void print_finding(const struct report *report, const struct terminal *terminal, uint32_t number)
 {
   const struct advice_finding *found = &report->advice.found[number];
-  char title[ADVICE_TITLE_MAX], text[2 * LINE], first[16], more[80] = "";
+  char title[ADVICE_TITLE_MAX], first[16], more[80] = "";
   advice_view_title(terminal, found, title);
   snprintf(first, sizeof first, "%3" PRIu32 ". ", number + 1);
   if (found->more_s >= 0)
     snprintf(more, sizeof more, "; on %" PRIu32 " cores%s %.3f s", report->advice.more_cores,
              found->more_least ? " at least" : "", found->more_s);
-  if (*found->confidence)
-    snprintf(text, sizeof text, "%s: %.3f s shorter (%.0f %%; %.3f to %.3f s%s), confidence %s", title, found->gain_s,
-             advice_percent(&report->advice, found), found->low_s, found->high_s, more, found->confidence);
-  else
-    snprintf(text, sizeof text, "%s", title);
   fputs(terminal_bold(terminal), report->stream);
-  terminal_wrap(terminal, report->stream, first, "     ", text);
+  if (*found->confidence)
+    terminal_wrapf(terminal, report->stream, first, "     ",
+                   "%s: %.3f s shorter (%.0f %%; %.3f to %.3f s%s), confidence %s", title, found->gain_s,
+                   advice_percent(&report->advice, found), found->low_s, found->high_s, more, found->confidence);
+  else
+    terminal_wrap(terminal, report->stream, first, "     ", title);
   fputs(terminal_plain(terminal), report->stream);
 }
 

@@ -32,6 +32,7 @@ static const struct table_column columns[] = {
 #undef COLUMN
 static const struct schema efficiency_view_schema = SCHEMA(columns, fill);
 
+/* Whether a part is known only if a run with one thread is. */
 static bool needs_comparison(int part)
 {
   return part == EFFICIENCY_WORK_ONE || part == EFFICIENCY_INFLATION;
@@ -66,7 +67,8 @@ int efficiency_view_table(const struct report *report, struct table *table)
 {
   table->each = each_fact;
   table->source = &report->efficiency;
-  return table_add(table, &efficiency_view_schema, NULL);
+  table_add(table, &efficiency_view_schema, NULL);
+  return 0;
 }
 
 /* ---- text ---- */
@@ -94,11 +96,10 @@ static void print_split(const struct report *report, const struct terminal *term
           "Gain s", "Meaning", terminal_plain(terminal));
   for (int i = 0; i < EFFICIENCY_PARTS; i++) {
     char part[CELL], gain[CELL] = "";
-    bool compared = i == EFFICIENCY_WORK_ONE || i == EFFICIENCY_INFLATION;
-    int indent = compared || i == EFFICIENCY_LOCKWAIT ? 4 : 2;
+    int indent = needs_comparison(i) || i == EFFICIENCY_LOCKWAIT ? 4 : 2;
     if (i == EFFICIENCY_WHOLE)
       indent = 0;
-    if (compared && !split->compared)
+    if (needs_comparison(i) && !split->compared)
       continue;
     real_seconds(split->part_s[i], part);
     if (i >= EFFICIENCY_INFLATION)
@@ -119,15 +120,15 @@ static void print_excluded(const struct report *report, const struct terminal *t
   enum { MUCH = 10 };
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
   uint64_t excluded = model_sum(ns[TIMELINE_BLOCKED], ns[TIMELINE_CORE_WAIT]);
-  char percent[CELL], text[256];
+  char percent[CELL];
   if (excluded <= all / MUCH)
     return;
   terminal_percent(excluded, all, percent);
-  snprintf(text, sizeof text,
-           "For %s %% of their time, threads were blocked in calls outside OpenMP or ready to run without a core. This "
-           "does not count as a loss.",
-           percent);
-  terminal_wrap(terminal, report->stream, "", "", text);
+  terminal_wrapf(
+      terminal, report->stream, "", "",
+      "For %s %% of their time, threads were blocked in calls outside OpenMP or ready to run without a core. "
+      "This does not count as a loss.",
+      percent);
 }
 
 void efficiency_view_text(const struct report *report)

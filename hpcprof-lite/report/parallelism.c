@@ -1,7 +1,9 @@
 #include "hpcprof-lite/report/parallelism.h"
 
+#include "common/order.h"
 #include "hpcprof-lite/report/views.h"
 #include "hpcprof-lite/report/call_path.h"
+#include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/text_table.h"
 
@@ -115,15 +117,11 @@ static void fill(const void *context, const void *which, struct cell *cell)
 }
 
 /* Writes "for @ solve.c:42 (solve)", without the parts that are not known.  Returns `out`. */
-static const char *place_text(const struct workspan_row *row, char out[PLACE_MAX])
+static const char *place_text(const struct workspan_row *row, char out[CONSTRUCT_TEXT_MAX])
 {
-  char place[PLACE_MAX / 2] = "";
   if (!row->directive)
     return "program";
-  if (*row->file && row->line)
-    snprintf(place, sizeof place, " @ %.1000s:%" PRIu32, names_base(row->file), row->line);
-  snprintf(out, PLACE_MAX, "%s%s%s%.2000s%s", row->kind, place, *row->name ? " (" : "", row->name,
-           *row->name ? ")" : "");
+  construct_text_place(row->kind, row->name, row->file, row->line, out);
   return out;
 }
 
@@ -151,13 +149,13 @@ REPORT_EACH(each_row, report->workspan.rows, report->workspan.count)
 
 int parallelism_table(const struct report *report, struct table *table)
 {
-  char *place = table_memory(table, PLACE_MAX);
+  char *place = table_memory(table, CONSTRUCT_TEXT_MAX);
   table->each = each_row;
   table->source = report;
   table->hidden = report->workspan.executions_known ? NULL : "executions";
-  if (!place || table_add(table, &parallelism_schema, report))
-    return ERR_NOMEM;
-  return table_add(table, &place_schema, place);
+  table_add(table, &parallelism_schema, report);
+  table_add(table, &place_schema, place);
+  return 0;
 }
 
 /* ---- text ---- */
@@ -183,7 +181,7 @@ static uint64_t lock_bound(const struct workspan *workspan, uint32_t left_out)
 {
   uint64_t bound = 0;
   for (uint32_t i = 0; i < workspan->count + left_out; i++)
-    bound = workspan->rows[i].lock_bound > bound ? workspan->rows[i].lock_bound : bound;
+    bound = MAX(workspan->rows[i].lock_bound, bound);
   return bound;
 }
 
@@ -199,7 +197,7 @@ uint64_t parallelism_runtime_ns(const struct report *report)
   bool differs = gap > work / 50 && gap * gap > 4 * work * (double)period;
   if (!differs)
     return 0;
-  return beside < workspan->work - sampled ? beside : workspan->work - sampled;
+  return MIN(beside, workspan->work - sampled);
 }
 
 /* Writes a sentence about how parallel the run or the scenario is, and what its critical path consists of; "" if that
@@ -253,15 +251,6 @@ static void write_sentence(const struct report *report, const struct terminal *t
            context);
 }
 
-/* An amount of work in 9 columns. */
-static void amount_text(const struct report *report, uint64_t amount, char out[CELL])
-{
-  if (report->profile->workspan.is_time)
-    terminal_seconds(amount, terminal_decimals(report->workspan.work), out);
-  else
-    terminal_count(amount, out);
-}
-
 /* A figure with three significant digits; a large one has no exponent. */
 static void three_digits(double figure, char out[FIGURE])
 {
@@ -277,18 +266,19 @@ static void three_digits(double figure, char out[FIGURE])
 /* Prints what a row has beside its figures. */
 static void print_remarks(const struct report *report, const struct terminal *terminal, const struct workspan_row *row)
 {
-  char text[256], amount[CELL], figure[FIGURE], unit[TERMINAL_TEXT_MAX];
+  const struct profile_workspan *workspan = &report->profile->workspan;
+  char amount[CELL], figure[FIGURE], unit[TERMINAL_TEXT_MAX];
   const char *indent = "                    ";
   if (row->iteration_parallelism > 0) {
     three_digits(row->iteration_parallelism, figure);
     fprintf(report->stream, "%sabout %s if every iteration were a chunk (estimate)\n", indent, figure);
   }
   if (row->lock_bound) {
-    amount_text(report, row->lock_bound, amount);
-    terminal_fit(terminal, report->profile->workspan.is_time ? "s" : report->profile->workspan.unit, 20, unit);
-    snprintf(text, sizeof text, "every run takes at least %s %.80s, as only one thread at a time can hold the lock",
-             amount + strspn(amount, " "), unit);
-    terminal_wrap(terminal, report->stream, indent, indent, text);
+    terminal_amount(row->lock_bound, workspan->is_time, terminal_decimals(report->workspan.work), amount);
+    terminal_fit(terminal, workspan->is_time ? "s" : workspan->unit, 20, unit);
+    terminal_wrapf(terminal, report->stream, indent, indent,
+                   "every run takes at least %s %.80s, as only one thread at a time can hold the lock",
+                   amount + strspn(amount, " "), unit);
   }
 }
 
@@ -301,10 +291,8 @@ static void print_notes(const struct report *report, const struct terminal *term
     bool known = !*row->note;
     for (uint32_t j = 0; j < i && !known; j++)
       known = !strcmp(workspan->rows[j].note, row->note);
-    char text[1024];
-    snprintf(text, sizeof text, "%.30s: %.900s", row->kind, row->note);
     if (!known)
-      terminal_wrap(terminal, report->stream, "", "", text);
+      terminal_wrapf(terminal, report->stream, "", "", "%.30s: %.900s", row->kind, row->note);
   }
 }
 
@@ -373,7 +361,7 @@ void parallelism_text(const struct report *report)
     parallelism_missing(report, "Work and span", "online");
     return;
   }
-  if (!text_table_init(&text, report, parallelism_table))
-    print_all(&text);
+  text_table_init(&text, report, parallelism_table);
+  print_all(&text);
   text_table_release(&text);
 }

@@ -106,7 +106,7 @@ struct report {
 };
 
 /* Describes the table of a view, whose source reads the report.  Columns depend on the profile only: they are known
- * before the report has rows.  Returns 0 or ERR_NOMEM; the table must be released in either case. */
+ * before the report has rows.  Returns 0; the table must be released. */
 typedef int table_maker(const struct report *report, struct table *table);
 
 /* Defines the source of a table whose rows are an array: in it, `report` is the table's source. */
@@ -124,13 +124,6 @@ typedef int table_maker(const struct report *report, struct table *table);
 static inline struct cell report_context_cell(const struct report *report, uint32_t row)
 {
   return row < report->tree->count ? cell_count(report->tree->rows[row].id) : cell_empty();
-}
-
-static inline const struct profile_thread *report_thread(const struct report *report, uint32_t i,
-                                                         const struct profile_process **process)
-{
-  *process = &report->profile->processes[report->thread_order[i] >> 32];
-  return &(*process)->threads[(uint32_t)report->thread_order[i]];
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* The threads view as text: each thread, or the distribution of many.  Context: BATCH. */
 #include "hpcprof-lite/report/views.h"
 
+#include "common/order.h"
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/text_table.h"
@@ -10,6 +11,17 @@
 
 enum { CELL = TEXT_TABLE_FIGURE };
 
+/* process << 32 | thread, as in the report's order of threads. */
+static const struct profile_process *process_of(const struct report *report, uint64_t number)
+{
+  return &report->profile->processes[number >> 32];
+}
+
+static const struct profile_thread *thread_of(const struct report *report, uint64_t number)
+{
+  return &process_of(report, number)->threads[(uint32_t)number];
+}
+
 /* ---- the table ---- */
 
 /* A row is an element of the report's order of threads. */
@@ -17,8 +29,8 @@ static void fill(const void *context, const void *row, struct cell *cell)
 {
   const struct report *report = context;
   const uint64_t *number = row;
-  const struct profile_process *process = &report->profile->processes[*number >> 32];
-  const struct profile_thread *thread = &process->threads[(uint32_t)*number];
+  const struct profile_process *process = process_of(report, *number);
+  const struct profile_thread *thread = thread_of(report, *number);
   bool time = tree_has_time(report->columns),
        traced = report->profile->range.traced; /* when samples were lost is not known */
 #define COLUMN COLUMN_CELL
@@ -30,7 +42,7 @@ static void fill_paused(const void *context, const void *row, struct cell *cell)
 {
   const struct report *report = context;
   const uint64_t *number = row;
-  const struct profile_thread *thread = &report->profile->processes[*number >> 32].threads[(uint32_t)*number];
+  const struct profile_thread *thread = thread_of(report, *number);
 #define COLUMN COLUMN_CELL
 #include "hpcprof-lite/report/threads_paused.def"
 #undef COLUMN
@@ -54,10 +66,10 @@ int threads_table(const struct report *report, struct table *table)
   char pauses[PROFILE_PAUSES_MAX];
   table->each = each_thread;
   table->source = report;
-  int status = table_add(table, &threads_schema, report);
-  if (!status && profile_pauses(report->profile, true, pauses, sizeof pauses))
-    status = table_add(table, &paused_schema, report);
-  return status;
+  table_add(table, &threads_schema, report);
+  if (profile_pauses(report->profile, true, pauses, sizeof pauses))
+    table_add(table, &paused_schema, report);
+  return 0;
 }
 
 /* ---- text ---- */
@@ -137,7 +149,7 @@ static void name_owners(const struct profile *profile, const struct source *sour
     int word = (int)strcspn(process->command, " "), base = word;
     while (base > 0 && process->command[base - 1] != '/')
       base--;
-    int length = word - base < NAME_MAX_SHOWN ? word - base : NAME_MAX_SHOWN;
+    int length = MIN(word - base, NAME_MAX_SHOWN);
     at += snprintf(out + at, (size_t)(OWNERS_TEXT - at), "%s%.*s (%s %" PRIu32 ")", i ? ", " : " of ", length,
                    process->command + base, process->rank >= 0 ? "rank" : "process",
                    process->rank >= 0 ? (uint32_t)process->rank : process->pid);
@@ -173,17 +185,13 @@ static void print_all(const struct report *report)
 {
   struct text_table text;
   const struct profile_process *last = NULL;
-  if (text_table_init(&text, report, threads_table)) {
-    text_table_release(&text);
-    return;
-  }
+  text_table_init(&text, report, threads_table);
   print_events(report, &text.terminal);
   if (!report->chosen_count)
     fprintf(report->stream, "%15s%13s%19s%21s\n", "", "samples of:", "sampled s:", "exact s:");
   text_table_heading(&text);
   for (uint32_t i = 0; i < report->thread_count; i++) {
-    const struct profile_process *process;
-    report_thread(report, i, &process);
+    const struct profile_process *process = process_of(report, report->thread_order[i]);
     if (process != last)
       print_process(report, &text.terminal, process);
     last = process;
@@ -213,11 +221,11 @@ static void print_figure(const struct report *report, enum distribution_figure f
 /* The first columns of a thread's row. */
 static void print_place(const struct report *report, uint64_t who)
 {
-  const struct profile_process *process = &report->profile->processes[who >> 32];
+  const struct profile_process *process = process_of(report, who);
   char rank[CELL] = "-";
   if (process->rank >= 0)
     snprintf(rank, sizeof rank, "%" PRId32, process->rank);
-  fprintf(report->stream, "%6s %9" PRIu32 " %6" PRIu32, rank, process->pid, process->threads[(uint32_t)who].index);
+  fprintf(report->stream, "%6s %9" PRIu32 " %6" PRIu32, rank, process->pid, thread_of(report, who)->index);
 }
 
 static void print_some(const struct report *report, const struct terminal *terminal, const char *title,
@@ -233,10 +241,9 @@ static void print_some(const struct report *report, const struct terminal *termi
     fprintf(report->stream, " %7s", distribution_name(shown[i]));
   fprintf(report->stream, "%s\n", terminal_plain(terminal));
   for (uint32_t i = 0; i < count; i++) {
-    const struct profile_thread *thread = &report->profile->processes[who[i] >> 32].threads[(uint32_t)who[i]];
     print_place(report, who[i]);
     for (size_t j = 0; j < sizeof shown / sizeof *shown; j++)
-      print_figure(report, shown[j], distribution_value(thread, shown[j]));
+      print_figure(report, shown[j], distribution_value(thread_of(report, who[i]), shown[j]));
     putc('\n', report->stream);
   }
 }
@@ -250,7 +257,7 @@ static void print_bins(const struct report *report, const struct terminal *termi
   if (!distribution->bin_width)
     return;
   for (int i = 0; i < DISTRIBUTION_BINS; i++)
-    most = distribution->bins[i] > most ? distribution->bins[i] : most;
+    most = MAX(distribution->bins[i], most);
   fprintf(report->stream, "\n%s%-21s %7s%s\n", terminal_bold(terminal), distribution_name(distribution->by), "Threads",
           terminal_plain(terminal));
   for (int i = 0; i < DISTRIBUTION_BINS; i++) {

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/tree_view.h"
 
+#include "common/order.h"
 #include "hpcprof-lite/report/views.h"
 #include "hpcprof-lite/report/comparison/compare_cells.h"
 #include "hpcprof-lite/report/legend.h"
@@ -73,9 +74,7 @@ static struct cell event_share(const struct tree *tree, uint32_t row, uint32_t c
 /* Further events whose shares text shows. */
 static uint32_t events_shown(const struct tree_columns *columns)
 {
-  if (!tree_has_time(columns))
-    return 0;
-  return columns->events_count < EVENTS_SHOWN ? columns->events_count : EVENTS_SHOWN;
+  return tree_has_time(columns) ? MIN(columns->events_count, EVENTS_SHOWN) : 0;
 }
 
 static void fill_events(const void *context, const void *from, struct cell *cell)
@@ -93,14 +92,12 @@ static void fill_events(const void *context, const void *from, struct cell *cell
 }
 
 /* Two columns for each further event, then the shares that text shows. */
-static int add_events(const struct report *report, struct table *table)
+static void add_events(const struct report *report, struct table *table)
 {
   static const char *const shares[EVENTS_SHOWN] = {"event1_pct", "event2_pct"};
   const struct tree_columns *columns = report->columns;
   uint32_t shown = events_shown(columns), count = 2 * columns->events_count + shown;
   struct table_column *events = table_memory(table, count * sizeof *events);
-  if (!events)
-    return ERR_NOMEM;
   for (uint32_t i = 0; i < columns->events_count; i++) {
     const struct catalog_column *event = &columns->columns[columns->events[i]];
     enum column_type type = strcmp(event->unit, "ns") ? COLUMN_COUNT : COLUMN_SECONDS;
@@ -109,8 +106,6 @@ static int add_events(const struct report *report, struct table *table)
                                     .help = "the event in the row and the rows below it"};
     pair[1] = (struct table_column){table_name(table, "%s_excl", event->name), .type = type, .form = FORM_SECONDS,
                                     .help = "the event in the row itself"};
-    if (!pair[0].name || !pair[1].name)
-      return ERR_NOMEM;
   }
   for (uint32_t i = 0; i < shown; i++)
     events[2 * columns->events_count + i] =
@@ -118,7 +113,7 @@ static int add_events(const struct report *report, struct table *table)
                               COLUMN_PERCENT,    FORM_SIGNED_SHARE,
                               .width = 8,        .shown = 4,
                               .text_only = true, .help = "share of the event"};
-  return table_add(table, &(struct schema){events, count, fill_events}, report);
+  table_add(table, &(struct schema){events, count, fill_events}, report);
 }
 
 /* ---- statistics ---- */
@@ -260,12 +255,10 @@ static int each_row(const void *source, table_take *take, void *to)
 }
 
 /* Adds a part whose amounts are no times, and with that heading of the names unless it is NULL. */
-static int add_of_counts(struct table *table, const struct schema *schema, const void *context, const char *names)
+static void add_of_counts(struct table *table, const struct schema *schema, const void *context, const char *names)
 {
   struct schema own = *schema;
   struct table_column *columns = table_memory(table, schema->count * sizeof *columns);
-  if (!columns)
-    return ERR_NOMEM;
   memcpy(columns, schema->columns, schema->count * sizeof *columns);
   for (uint32_t i = 0; i < schema->count; i++) {
     if (!strcmp(columns[i].name, "incl_s"))
@@ -276,7 +269,7 @@ static int add_of_counts(struct table *table, const struct schema *schema, const
       columns[i].heading = names;
   }
   own.columns = columns;
-  return table_add(table, &own, context);
+  table_add(table, &own, context);
 }
 
 static const struct compare_figure *compared_figure(const struct report *report, const void *row)
@@ -285,16 +278,15 @@ static const struct compare_figure *compared_figure(const struct report *report,
 }
 
 /* Adds the parts behind those of text. */
-static int add_rest(const struct report *report, struct table *table)
+static void add_rest(const struct report *report, struct table *table)
 {
   table->each = each_row;
   table->source = report;
-  int status = add_events(report, table);
-  if (!status && !report->no_statistics)
-    status = table_add(table, &statistics_schema, report);
-  if (!status && report->comparison && report->comparison->has_base)
-    status = compare_cells_add(table, compared_figure, report);
-  return status;
+  add_events(report, table);
+  if (!report->no_statistics)
+    table_add(table, &statistics_schema, report);
+  if (report->comparison && report->comparison->has_base)
+    compare_cells_add(table, compared_figure, report);
 }
 
 /* The columns that are 0 in all rows, if there are rows. */
@@ -318,19 +310,16 @@ int tree_view_table(const struct report *report, struct table *table)
     figures->unsampled |= profile_unsampled(&report->profile->processes[i]);
   table->spare = "self_pct event2_pct event1_pct crit_pct ovhd_pct lock_pct rel_idleness_pct abs_idleness_pct";
   table->rest_least = NAMES_LEAST;
-  int status;
   if (tree_has_time(columns)) {
-    status = table_add(table, &tree_view_schema, report);
-    if (!status)
-      status = table_add(table, &figures_schema, figures);
+    table_add(table, &tree_view_schema, report);
+    table_add(table, &figures_schema, figures);
   } else {
     const char *counted = columns->events_count ? columns->columns[columns->events[0]].name : "samples";
-    const char *names = table_name(table, "Name (figures: %.40s)", counted);
-    status = names ? add_of_counts(table, &tree_view_schema, report, names) : ERR_NOMEM;
-    if (!status)
-      status = add_of_counts(table, &figures_schema, figures, NULL);
+    add_of_counts(table, &tree_view_schema, report, table_name(table, "Name (figures: %.40s)", counted));
+    add_of_counts(table, &figures_schema, figures, NULL);
   }
-  return status ? status : add_rest(report, table);
+  add_rest(report, table);
+  return 0;
 }
 
 int tree_view_path_table(const struct report *report, struct table *table)
@@ -339,12 +328,13 @@ int tree_view_path_table(const struct report *report, struct table *table)
   table->hidden = "abs_idleness_pct rel_idleness_pct event1_pct event2_pct";
   table->spare = "self_pct incl_pct";
   table->rest_least = NAMES_LEAST;
-  int status = table_add(table, &tree_view_schema, report);
-  if (!status && report->profile->workspan.is_time)
-    status = table_add(table, &path_schema, report);
-  else if (!status)
-    status = add_of_counts(table, &path_schema, report, NULL);
-  return status ? status : add_rest(report, table);
+  table_add(table, &tree_view_schema, report);
+  if (report->profile->workspan.is_time)
+    table_add(table, &path_schema, report);
+  else
+    add_of_counts(table, &path_schema, report, NULL);
+  add_rest(report, table);
+  return 0;
 }
 
 /* ---- text ---- */
@@ -428,15 +418,14 @@ static void print_narrow(const struct report *report, bool narrow)
 void tree_view_text(const struct report *report)
 {
   struct text_table text;
-  if (!text_table_init(&text, report, tree_view_table)) {
-    text.decimals = terminal_decimals(tree_weight(report->tree, report->columns, 0, true));
-    print_rows(report, &text);
-    print_legend(report, &text);
-    print_narrow(report, text.omitted > !text_table_shows(&text, "self_pct")); /* which follows from the others */
-    if (text.marked)
-      fprintf(report->stream, "* fewer than %d samples: relative error above 22 %%.\n", MODEL_FEW_SAMPLES);
-    legend_omitted(report);
-  }
+  text_table_init(&text, report, tree_view_table);
+  text.decimals = terminal_decimals(tree_weight(report->tree, report->columns, 0, true));
+  print_rows(report, &text);
+  print_legend(report, &text);
+  print_narrow(report, text.omitted > !text_table_shows(&text, "self_pct")); /* which follows from the others */
+  if (text.marked)
+    fprintf(report->stream, "* fewer than %d samples: relative error above 22 %%.\n", MODEL_FEW_SAMPLES);
+  legend_omitted(report);
   text_table_release(&text);
 }
 
@@ -446,10 +435,7 @@ static void print_path_legend(const struct report *report, const struct text_tab
   const struct profile_workspan *workspan = &report->profile->workspan;
   const char *unit = workspan->is_time ? "s" : workspan->unit;
   char span[CELL], line[128], full[256];
-  if (workspan->is_time)
-    terminal_seconds(whole, text->decimals, span);
-  else
-    terminal_count(whole, span);
+  terminal_amount(whole, workspan->is_time, text->decimals, span);
   snprintf(line, sizeof line, "%%: of the critical path, %s %.20s; see --legend\n", span, unit);
   snprintf(full, sizeof full,
            "The critical path is the longest chain of work of which each part waits for the\n"
@@ -466,14 +452,13 @@ void tree_view_path_text(const struct report *report)
     parallelism_missing(report, "Work and span", "online");
     return;
   }
-  if (!text_table_init(&text, report, tree_view_path_table)) {
-    uint64_t whole = tree_incl(report->tree, 0, report->columns->critical);
-    text.decimals = terminal_decimals(whole);
-    print_rows(report, &text);
-    print_path_legend(report, &text, whole);
-    print_narrow(report, text.omitted);
-    if (report->left_out)
-      fprintf(report->stream, "Rows off the critical path or below %g %% of it are omitted.\n", report->percent_limit);
-  }
+  text_table_init(&text, report, tree_view_path_table);
+  uint64_t whole = tree_incl(report->tree, 0, report->columns->critical);
+  text.decimals = terminal_decimals(whole);
+  print_rows(report, &text);
+  print_path_legend(report, &text, whole);
+  print_narrow(report, text.omitted);
+  if (report->left_out)
+    fprintf(report->stream, "Rows off the critical path or below %g %% of it are omitted.\n", report->percent_limit);
   text_table_release(&text);
 }

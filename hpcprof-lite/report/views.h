@@ -13,7 +13,7 @@ view_text summary_text, tree_view_text, tree_view_path_text, threads_text, effic
     tasks_view_text, phases_view_text, marks_view_text, advice_view_text, source_view_text,
     compare_view_summary, compare_view_tree, compare_list_view_threads, scaling_view_text;
 
-/* Prints as text what can fail.  Returns 0, ERR_INPUT or ERR_NOMEM. */
+/* Prints as text what reads traces or grains meanwhile.  Returns 0. */
 typedef int view_drawing(const struct report *report);
 view_drawing timeline_text, grains_view_text, user_counters_text;
 

@@ -45,7 +45,8 @@ int whatif_view_table(const struct report *report, struct table *table)
   table->each = each_row;
   table->source = report;
   table->hidden = report->whatif.replayed ? NULL : "span_error";
-  return table_add(table, &whatif_schema, report);
+  table_add(table, &whatif_schema, report);
+  return 0;
 }
 
 /* ---- text ---- */
@@ -56,18 +57,14 @@ static void print_now(const struct text_table *text)
   const struct report *report = text->report;
   const struct profile_workspan *workspan = &report->profile->workspan;
   const char *below = "In each scenario:";
-  char span[16], line[256];
+  char span[16];
   if (!report->whatif.count)
     below = "No function of the program has 1 % of the critical path or more in itself.";
   else if (report->whatif.automatic)
     below = "Functions and pairs of functions that would shorten it most:";
-  if (workspan->is_time)
-    terminal_seconds(workspan->span, text->decimals, span);
-  else
-    terminal_count(workspan->span, span);
-  snprintf(line, sizeof line, "Span now: %s %.20s, parallelism %.5g. %s", span, workspan->unit,
-           workspan_parallelism(workspan->work, workspan->span), below);
-  terminal_wrap(&text->terminal, report->stream, "", "", line);
+  terminal_amount(workspan->span, workspan->is_time, text->decimals, span);
+  terminal_wrapf(&text->terminal, report->stream, "", "", "Span now: %s %.20s, parallelism %.5g. %s", span,
+                 workspan->unit, workspan_parallelism(workspan->work, workspan->span), below);
 }
 
 static void print_rows(struct text_table *text)
@@ -98,13 +95,12 @@ void whatif_view_text(const struct report *report)
     parallelism_missing(report, "Work and span", "online");
     return;
   }
-  if (!text_table_init(&text, report, whatif_view_table)) {
-    text.plain = true;
-    text.decimals = terminal_decimals(report->profile->workspan.span);
-    print_now(&text);
-    parallelism_chunks_note(report);
-    if (report->whatif.count)
-      print_rows(&text);
-  }
+  text_table_init(&text, report, whatif_view_table);
+  text.plain = true;
+  text.decimals = terminal_decimals(report->profile->workspan.span);
+  print_now(&text);
+  parallelism_chunks_note(report);
+  if (report->whatif.count)
+    print_rows(&text);
   text_table_release(&text);
 }

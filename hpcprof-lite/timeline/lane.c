@@ -241,7 +241,7 @@ static uint64_t length_of(const struct lane_interval *piece)
 }
 
 /* Gives the next so many ns of that category, from the end backwards, a category and a context; the context only to
- * pieces of the same construct.  Of overhead only to what is divided.  Returns what was not found. */
+ * pieces of the same construct; of overhead, only what is divided counts.  Returns what was not found. */
 static uint64_t mark(struct lane *lane, struct walk *walk, uint64_t ns, uint32_t category, uint32_t record,
                      uint32_t node)
 {

@@ -35,7 +35,7 @@ bool timeline_source_indexed(const struct timeline_source *source, uint32_t proc
 int timeline_source_stored(const struct timeline_source *source, uint32_t process, uint32_t part, uint8_t **bytes,
                            size_t *size);
 
-/* Of the thread at a position in a process, also outside the range: its life; and its intervals without wait_for and
+/* The life of the thread at a position in a process, also outside the range; and its intervals without wait_for and
  * critical path.  each: returns 0, or what `visit` has returned, which ends it unless that is 0. */
 void timeline_source_life(const struct timeline_source *source, uint32_t process, uint32_t position, uint64_t *start_ns,
                           uint64_t *end_ns);

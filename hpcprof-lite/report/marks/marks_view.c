@@ -3,9 +3,10 @@
  *
  * Context: BATCH.
  */
-#include "common/xalloc.h"
 #include "hpcprof-lite/report/views.h"
 
+#include "common/order.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/report/text_table.h"
 
 #include <assert.h>
@@ -38,19 +39,19 @@ int marks_view_table(const struct report *report, struct table *table)
   table->each = each_mark;
   table->source = report;
   table->hidden = report->profile->processes_usable > 1 ? NULL : "process";
-  return table_add(table, &marks_schema, report);
+  table_add(table, &marks_schema, report);
+  return 0;
 }
 
 void marks_view_text(const struct report *report)
 {
   enum { DECIMALS = 6 };
   struct text_table text;
-  if (!text_table_init(&text, report, marks_view_table)) {
-    text.decimals = DECIMALS;
-    text_table_heading(&text);
-    for (uint32_t i = 0; i < report->marks->count; i++)
-      text_table_row(&text, &report->marks->marks[i]);
-  }
+  text_table_init(&text, report, marks_view_table);
+  text.decimals = DECIMALS;
+  text_table_heading(&text);
+  for (uint32_t i = 0; i < report->marks->count; i++)
+    text_table_row(&text, &report->marks->marks[i]);
   text_table_release(&text);
 }
 
@@ -85,33 +86,24 @@ static const struct table_column counter_columns[] = {
 static const struct schema user_counters_schema = SCHEMA(counter_columns, fill_count);
 
 /* By counter, then in the order of processes and threads. */
-static int by_name(const void *a, const void *b)
-{
-  const struct counted *x = a, *y = b;
-  int names = strcmp(x->name, y->name);
-  if (names)
-    return names;
-  if (x->process != y->process)
-    return x->process < y->process ? -1 : 1;
-  return (x->count > y->count) - (x->count < y->count);
-}
+ORDER(by_name, struct counted,
+      strcmp(x->name, y->name) ?: COMPARE(x->process, y->process) ?: COMPARE(x->count, y->count))
 
-/* Lists the counts of all threads, followed by one without a name, in an array for free().  NULL without memory. */
+/* Lists the counts of all threads, followed by one without a name, in an array for free(). */
 static struct counted *list_counts(const struct report *report)
 {
   size_t all = 0, at = 0;
   for (uint32_t i = 0; i < report->profile->processes_usable; i++)
     all += report->profile->processes[i].marks.counts_count;
   struct counted *list = xcalloc(all + 1, sizeof *list);
-  for (uint32_t i = 0; list && i < report->profile->processes_usable; i++) {
+  for (uint32_t i = 0; i < report->profile->processes_usable; i++) {
     const struct profile_process *process = &report->profile->processes[i];
     const struct profile_marks *marks = &process->marks;
     for (uint32_t k = 0; k < marks->counts_count; k++)
       list[at++] =
           (struct counted){.name = marks->text + marks->counts[k].name, .process = process, .count = &marks->counts[k]};
   }
-  if (at)
-    qsort(list, at, sizeof *list, by_name);
+  qsort(list, at, sizeof *list, by_name);
   return list;
 }
 
@@ -125,10 +117,10 @@ static void sum_up(const struct counted *first, struct profile_user_count *sums,
     const struct profile_user_count *count = at->count;
     sums->count = model_sum(sums->count, count->count);
     sums->sum = model_sum(sums->sum, count->sum);
-    sums->least = count->least < sums->least ? count->least : sums->least;
-    sums->most = count->most > sums->most ? count->most : sums->most;
-    all->least_sum = count->sum < all->least_sum ? count->sum : all->least_sum;
-    all->most_sum = count->sum > all->most_sum ? count->sum : all->most_sum;
+    sums->least = MIN(count->least, sums->least);
+    sums->most = MAX(count->most, sums->most);
+    all->least_sum = MIN(count->sum, all->least_sum);
+    all->most_sum = MAX(count->sum, all->most_sum);
     all->threads++;
   }
 }
@@ -138,7 +130,7 @@ static int each_counter(const struct report *report, bool brief, table_take *tak
 {
   struct counted *list = list_counts(report), all;
   struct profile_user_count sums;
-  int status = list ? 0 : ERR_NOMEM;
+  int status = 0;
   for (const struct counted *at = list; !status && at->name; at += all.threads) {
     sum_up(at, &sums, &all);
     status = take(to, &all);
@@ -158,7 +150,8 @@ int user_counters_table(const struct report *report, struct table *table)
 {
   table->each = each_count;
   table->source = report;
-  return table_add(table, &user_counters_schema, NULL);
+  table_add(table, &user_counters_schema, NULL);
+  return 0;
 }
 
 static int print_counter(void *text, const void *row)
@@ -170,14 +163,12 @@ static int print_counter(void *text, const void *row)
 int user_counters_text(const struct report *report)
 {
   struct text_table text;
-  int status = text_table_init(&text, report, user_counters_table);
-  if (!status) {
-    text_table_heading(&text);
-    status = each_counter(report, true, print_counter, &text);
-  }
+  text_table_init(&text, report, user_counters_table);
+  text_table_heading(&text);
+  each_counter(report, true, print_counter, &text);
   if (!report->chosen_count)
     terminal_wrap(&text.terminal, report->stream, "", "",
                   "Sum min, Sum max: of a thread. By context: columns NAME_incl, NAME_excl of topdown -f csv");
   text_table_release(&text);
-  return status;
+  return 0;
 }

@@ -98,15 +98,14 @@ int source_view_table(const struct report *report, struct table *table)
   struct table_column *events = table_memory(table, columns->events_count * sizeof *events);
   table->each = each_line;
   table->source = report;
-  if (!events)
-    return ERR_NOMEM;
   for (uint32_t i = 0; i < columns->events_count; i++) {
     const struct catalog_column *event = &columns->columns[columns->events[i]];
     events[i] = (struct table_column){.name = event->name, .help = "the event in the line"};
     events[i].type = strcmp(event->unit, "ns") ? COLUMN_COUNT : COLUMN_SECONDS;
   }
-  int status = table_add(table, &source_view_schema, report);
-  return status ? status : table_add(table, &(struct schema){events, columns->events_count, fill_events}, report);
+  table_add(table, &source_view_schema, report);
+  table_add(table, &(struct schema){events, columns->events_count, fill_events}, report);
+  return 0;
 }
 
 /* ---- text ---- */
@@ -176,14 +175,6 @@ static void print_header(const struct report *report, const struct layout *layou
   category_heading(&layout->terminal, report->stream, line);
 }
 
-static void figure_text(const struct layout *layout, uint64_t value, char out[CELL])
-{
-  if (layout->time)
-    terminal_seconds(value, layout->decimals, out);
-  else
-    terminal_count(value, out);
-}
-
 /* A dot instead of 0, so that lines with figures stand out. */
 static void print_share(const struct report *report, uint64_t part, uint64_t whole, int width)
 {
@@ -201,7 +192,7 @@ static void print_figures(const struct report *report, struct layout *layout, ui
   bool few = own && columns->samples != MODEL_NONE && tree_incl(tree, row, columns->samples) < MODEL_FEW_SAMPLES;
   char figure[CELL] = ".";
   if (own)
-    figure_text(layout, own, figure);
+    terminal_amount(own, layout->time, layout->decimals, figure);
   layout->few = layout->few || few;
   fprintf(report->stream, "%8s%c", figure, few ? '*' : ' ');
   if (layout->own_percent)
@@ -253,7 +244,7 @@ static void print_title(const struct report *report, const struct layout *layout
 {
   const struct tree *tree = &report->source->lines.tree;
   char title[TERMINAL_TEXT_MAX], lines[64] = "", fitted[TERMINAL_TEXT_MAX], figure[CELL], percent[CELL], cost[128];
-  figure_text(layout, block->spent, figure);
+  terminal_amount(block->spent, layout->time, layout->decimals, figure);
   terminal_percent(block->weight, tree_weight(tree, report->columns, 0, true), percent);
   int length = snprintf(cost, sizeof cost, ": %s%s, %s %%%s", figure, layout->time ? " s" : "", percent,
                         layout->lockwait || layout->idleness ? " with waiting" : "");
@@ -354,12 +345,9 @@ static void print_source_notes(const struct report *report, const struct layout 
 /* Which file has the text, if that is not the recorded one. */
 static void print_source(const struct report *report, const struct layout *layout, const struct source_file *file)
 {
-  char text[TERMINAL_TEXT_MAX];
-  if (!file->moved)
-    return;
-  snprintf(text, sizeof text, "Source: %s%s", file->found,
-           file->namesake ? " (found by name only: it may be another file)" : "");
-  terminal_wrap(&layout->terminal, report->stream, "", "  ", text);
+  if (file->moved)
+    terminal_wrapf(&layout->terminal, report->stream, "", "  ", "Source: %s%s", file->found,
+                   file->namesake ? " (found by name only: it may be another file)" : "");
 }
 
 static void print_block(const struct report *report, struct layout *layout, const struct source_block *block)

@@ -16,24 +16,16 @@ struct quality {
   unsigned lines; /* printed below the title */
 };
 
-static void print_wrapped(struct quality *quality, const char *text)
+static void __attribute__((format(printf, 2, 3))) print_hint(struct quality *quality, const char *format, ...)
 {
   const struct terminal *terminal = quality->terminal;
   FILE *stream = quality->report->stream;
+  va_list arguments;
   if (!quality->lines++)
     fprintf(stream, "%sMeasurement quality%s\n", terminal_bold(terminal), terminal_plain(terminal));
-  terminal_wrap(terminal, stream, "  ", "    ", text);
-}
-
-static void print_hint(struct quality *quality, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void print_hint(struct quality *quality, const char *format, ...)
-{
-  char text[LINE];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  print_wrapped(quality, text);
+  va_start(arguments, format);
+  terminal_vwrapf(terminal, stream, "  ", "    ", format, arguments);
+  va_end(arguments);
 }
 
 static void seconds_text(uint64_t ns, char out[CELL])
@@ -68,7 +60,9 @@ static bool is_small(const struct report *report, unsigned loss)
 static const char *name_of(const struct totals *run, unsigned loss)
 {
   const char *name = loss_text(loss, run->lost[loss]);
-  return name ? name : run->lost[loss] == 1 ? "loss of an unknown kind" : "losses of an unknown kind";
+  if (name)
+    return name;
+  return run->lost[loss] == 1 ? "loss of an unknown kind" : "losses of an unknown kind";
 }
 
 /* The share of the samples that are lost, or none of which is known. */
@@ -105,14 +99,15 @@ static void print_losses(struct quality *quality)
                  remedy ? remedy : "");
   }
   if (length)
-    print_wrapped(quality, small);
+    print_hint(quality, "%s", small);
 }
 
 static const char *remedy_of(const struct catalog_module *file)
 {
-  bool made = file->flags & (MODULE_ANON | MODULE_VDSO);
   bool system = !strncmp(file->path, "/usr/", 5) || !strncmp(file->path, "/lib", 4);
-  return made ? "" : system ? " (install the -dbgsym package)" : " (build with -g)";
+  if (file->flags & (MODULE_ANON | MODULE_VDSO))
+    return "";
+  return system ? " (install the -dbgsym package)" : " (build with -g)";
 }
 
 /* Prints the modules without symbols, or those without source lines, in one sentence. */
@@ -132,17 +127,12 @@ static void print_modules(struct quality *quality, bool unnamed)
     terminal_percent(module->weight, whole, percent);
     terminal_fit(quality->terminal, file->flags & MODULE_VDSO ? "code of the kernel (vdso)" : file->name, 28, name);
     const char *remedy = last && remedy_of(last) != remedy_of(file) ? remedy_of(last) : "";
-    length += (size_t)snprintf(text + length, sizeof text - length, "%s%s%.100s %s %%",
-                               last      ? remedy
-                               : unnamed ? "No symbols: "
-                                         : "No source lines: ",
-                               last ? ", " : "", name, percent);
+    length += (size_t)snprintf(text + length, sizeof text - length, "%s%s%.100s %s %%", remedy, last ? ", " : "", name,
+                               percent);
     last = file;
   }
-  if (!last)
-    return;
-  snprintf(text + length, sizeof text - length, "%s", remedy_of(last));
-  print_wrapped(quality, text);
+  if (last)
+    print_hint(quality, "%s%s%s", unnamed ? "No symbols: " : "No source lines: ", text, remedy_of(last));
 }
 
 /* Prints time that samples of CPU time do not show. */
@@ -191,11 +181,12 @@ static void print_unfinished(struct quality *quality)
                copied, copied == 1 ? " was" : "es were", copied == 1 ? "its" : "their");
   if (!killed && !running && !copied)
     return;
-  if (parallelism_cut(report))
-    print_hint(quality,
-               running  ? "Work and span are known when a process has ended, or after: hpcrun-lite --control DIR flush"
-               : copied ? "Work and span were not known when the snapshot was taken"
-                        : "Work and span are not known, because the process was killed or could not write its file");
+  if (parallelism_cut(report) && running)
+    print_hint(quality, "Work and span are known when a process has ended, or after: hpcrun-lite --control DIR flush");
+  else if (parallelism_cut(report) && copied)
+    print_hint(quality, "Work and span were not known when the snapshot was taken");
+  else if (parallelism_cut(report))
+    print_hint(quality, "Work and span are not known, because the process was killed or could not write its file");
   else if (report->profile->workspan.known)
     print_hint(quality, "Work and span are those of the last flush");
 }

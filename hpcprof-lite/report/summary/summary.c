@@ -4,6 +4,7 @@
  */
 #include "hpcprof-lite/report/views.h"
 
+#include "common/order.h"
 #include "hpcprof-lite/report/advice_view.h"
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/legend.h"
@@ -23,8 +24,7 @@ struct summary {
 };
 
 /* Prints a line, shortened to the terminal's width. */
-static void print_line(const struct summary *summary, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void print_line(const struct summary *summary, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) print_line(const struct summary *summary, const char *format, ...)
 {
   char text[LINE], fitted[TERMINAL_TEXT_MAX];
   va_list args;
@@ -36,9 +36,12 @@ static void print_line(const struct summary *summary, const char *format, ...)
 }
 
 /* Prints a text of any length. */
-static void print_wrapped(const struct summary *summary, const char *text)
+static void __attribute__((format(printf, 2, 3))) print_wrapped(const struct summary *summary, const char *format, ...)
 {
-  terminal_wrap(&summary->terminal, summary->stream, "", "  ", text);
+  va_list arguments;
+  va_start(arguments, format);
+  terminal_vwrapf(&summary->terminal, summary->stream, "", "  ", format, arguments);
+  va_end(arguments);
 }
 
 static const char *plural(uint64_t count)
@@ -66,9 +69,7 @@ static void print_notes(const struct summary *summary)
         known = lengths[k] == length && !memcmp(printed[k], note, length);
       if (known)
         continue;
-      char text[LINE];
-      snprintf(text, sizeof text, "%.*s", (int)length, note);
-      print_wrapped(summary, text);
+      print_wrapped(summary, "%.*s", (int)MIN(length, LINE - 1), note);
       printed[count] = note;
       lengths[count++] = length;
     }
@@ -101,22 +102,21 @@ static void print_run(const struct summary *summary)
 {
   const struct totals *run = summary->report->totals;
   const struct tree_columns *columns = summary->report->columns;
-  char elapsed[CELL], cpu[CELL], text[LINE], event[64] = "";
+  char elapsed[CELL], cpu[CELL], event[64] = "";
   terminal_seconds(run->elapsed_ns, terminal_decimals(run->elapsed_ns), elapsed);
   terminal_seconds(run->cpu_ns, terminal_decimals(run->cpu_ns), cpu);
   if (!tree_has_time(columns) && columns->events_count)
     snprintf(event, sizeof event, " of %.40s", columns->columns[columns->events[0]].name);
   if (!verdict_names_command(summary->report))
     print_line(summary, "%s", run->command);
-  snprintf(text, sizeof text,
-           "%" PRIu32 " process%s on %.200s, %" PRIu32 " thread%s, %s s elapsed, %s s CPU, %" PRIu64 " sample%s%s",
-           run->processes, run->processes == 1 ? "" : "es", run->hosts, run->threads, plural(run->threads), elapsed,
-           cpu, run->samples, plural(run->samples), event);
-  print_wrapped(summary, text);
+  print_wrapped(summary,
+                "%" PRIu32 " process%s on %.200s, %" PRIu32 " thread%s, %s s elapsed, %s s CPU, %" PRIu64 " sample%s%s",
+                run->processes, run->processes == 1 ? "" : "es", run->hosts, run->threads, plural(run->threads),
+                elapsed, cpu, run->samples, plural(run->samples), event);
   print_runtime(summary);
   const char *chunks = profile_chunks_note(summary->report->profile);
   if (chunks)
-    print_wrapped(summary, chunks);
+    print_wrapped(summary, "%s", chunks);
   uint32_t timers = 0;
   for (uint32_t i = 0; i < summary->report->profile->processes_count; i++)
     timers += (summary->report->profile->processes[i].flags & PROCESS_TIMERS) != 0;
@@ -134,14 +134,11 @@ static void print_run(const struct summary *summary)
 static void print_efficiency(const struct summary *summary)
 {
   const struct efficiency *efficiency = &summary->report->efficiency;
-  char text[LINE];
-  if (!efficiency->known)
-    return;
-  snprintf(text, sizeof text, "Efficiency %.1f %%; lost in regions %.1f, outside %.1f, locks %.1f, runtime %.1f %%",
-           100 * efficiency->value[EFFICIENCY_PARALLEL], 100 * (1 - efficiency->value[EFFICIENCY_BALANCE]),
-           100 * (1 - efficiency->value[EFFICIENCY_SERIAL]), 100 * (1 - efficiency->value[EFFICIENCY_LOCK]),
-           100 * (1 - efficiency->value[EFFICIENCY_RUNTIME]));
-  print_wrapped(summary, text);
+  if (efficiency->known)
+    print_wrapped(summary, "Efficiency %.1f %%; lost in regions %.1f, outside %.1f, locks %.1f, runtime %.1f %%",
+                  100 * efficiency->value[EFFICIENCY_PARALLEL], 100 * (1 - efficiency->value[EFFICIENCY_BALANCE]),
+                  100 * (1 - efficiency->value[EFFICIENCY_SERIAL]), 100 * (1 - efficiency->value[EFFICIENCY_LOCK]),
+                  100 * (1 - efficiency->value[EFFICIENCY_RUNTIME]));
 }
 
 /* The functions with the most time of their own. */
@@ -213,15 +210,14 @@ static void print_findings(const struct summary *summary)
 {
   const struct report *report = summary->report;
   uint32_t all = 0, shown = 0;
-  char head[LINE], of[64] = "";
+  char of[64] = "";
   for (uint32_t i = 0; i < report->advice.count; i++)
     all += report->advice.found[i].class < ADVICE_UNFIT;
   if (all > FINDINGS_MAX)
     snprintf(of, sizeof of, " (%d of %" PRIu32 ")", FINDINGS_MAX, all);
-  snprintf(head, sizeof head, "What to change first%s%s%s", of, all ? ", and the time that it would gain" : "",
-           report->legend ? "" : "; see --legend");
   fputs(terminal_bold(&summary->terminal), summary->stream);
-  print_wrapped(summary, head);
+  print_wrapped(summary, "What to change first%s%s%s", of, all ? ", and the time that it would gain" : "",
+                report->legend ? "" : "; see --legend");
   fputs(terminal_plain(&summary->terminal), summary->stream);
   for (uint32_t i = 0; i < report->advice.count && shown < FINDINGS_MAX && all; i++)
     if (report->advice.found[i].class < ADVICE_UNFIT)
@@ -248,8 +244,7 @@ static void print_views(const struct summary *summary, const char *first, const 
       break;
     length += (size_t)snprintf(text + length, sizeof text - length, "%s %s", i ? "," : "", views[i]);
   }
-  snprintf(text + length, sizeof text - length, "%s", last);
-  print_wrapped(summary, text);
+  print_wrapped(summary, "%s%s", text, last);
 }
 
 static void print_more(const struct summary *summary)

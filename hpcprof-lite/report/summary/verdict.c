@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/summary/verdict.h"
 
+#include "common/order.h"
 #include "hpcprof-lite/report/advice_view.h"
 #include "hpcprof-lite/report/category.h"
 
@@ -25,17 +26,14 @@ bool verdict_blocked(const struct report *report)
 
 /* ---- what makes the measurement unfit ---- */
 
-static void print_reason(const struct report *report, const struct terminal *terminal, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void print_reason(const struct report *report, const struct terminal *terminal, const char *format, ...)
+static void __attribute__((format(printf, 3, 4)))
+print_reason(const struct report *report, const struct terminal *terminal, const char *format, ...)
 {
-  char text[2 * PART];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
+  va_list arguments;
+  va_start(arguments, format);
   fputs(terminal_bold(terminal), report->stream);
-  terminal_wrap(terminal, report->stream, "Unreliable: ", "  ", text);
+  terminal_vwrapf(terminal, report->stream, "Unreliable: ", "  ", format, arguments);
+  va_end(arguments);
   fputs(terminal_plain(terminal), report->stream);
 }
 
@@ -125,11 +123,10 @@ void verdict_unfit(const struct report *report, const struct terminal *terminal)
                  percent);
   }
   if (verdict_blocked(report)) {
-    char text[PART];
     terminal_percent(ns[TIMELINE_BLOCKED], all, percent);
-    snprintf(text, sizeof text, "Threads were blocked in calls outside OpenMP for %s %% of the time%s", percent,
-             report->totals->by_wall ? "" : "; measure with -e wall to see where");
-    terminal_wrap(terminal, report->stream, "", "  ", text);
+    terminal_wrapf(terminal, report->stream, "", "  ",
+                   "Threads were blocked in calls outside OpenMP for %s %% of the time%s", percent,
+                   report->totals->by_wall ? "" : "; measure with -e wall to see where");
   }
 }
 
@@ -168,7 +165,7 @@ static void program_text(const struct report *report, char out[PART])
         length -= i + 1;
         i = 0;
       }
-    length = length < COMMAND_MAX ? length : COMMAND_MAX;
+    length = MIN(length, COMMAND_MAX);
   }
   bool others = !verdict_names_command(report) && has_others(report->profile);
   snprintf(out, PART, "%.*s%s", (int)length, first, others ? " and others" : "");
@@ -198,11 +195,13 @@ static void share_text(const struct report *report, char out[PART])
   if (!run->openmp_processes || !all || !tree_has_time(report->columns) || run->samples < MODEL_FEW_SAMPLES)
     return;
   bool others = run->openmp_processes > 1 || run->threads != run->threads_max;
-  const char *whose = report->baseline == BASELINE_CORE     ? "the cores'"
-                      : report->baseline == BASELINE_SHARED ? "the used threads'"
-                      : others                              ? "all threads'"
-                      : run->threads == 1                   ? "its"
-                                                            : "their";
+  const char *whose = run->threads == 1 ? "its" : "their";
+  if (report->baseline == BASELINE_CORE)
+    whose = "the cores'";
+  else if (report->baseline == BASELINE_SHARED)
+    whose = "the used threads'";
+  else if (others)
+    whose = "all threads'";
   int length = snprintf(out, PART, "; %.0f %% of %s %stime was work", 100 * (double)ns[TIMELINE_WORK] / (double)all,
                         whose, run->measured_ns < run->elapsed_ns ? "measured " : "");
   for (unsigned i = TIMELINE_BLOCKED; i <= TIMELINE_CORE_WAIT; i++)
