@@ -16,7 +16,9 @@ void call_path_text(const struct terminal *terminal, const struct tree *tree, ui
   for (; first < count; first++) { /* the innermost callers come last */
     char name[TERMINAL_TEXT_MAX];
     const char *whole_name = tree->rows[path[first]].name;
-    unsigned most = count == 1 ? width : first ? width / 2 : width * 3 / 5;
+    unsigned most = first ? width / 2 : width * 3 / 5;
+    if (count == 1)
+      most = width;
     unsigned length = terminal_fit(terminal, whole_name, most, name);
     if (first && used + length + 3 + 5 > width)
       length = terminal_fit(terminal, whole_name, STEP_LEAST, name);
@@ -30,5 +32,6 @@ void call_path_text(const struct terminal *terminal, const struct tree *tree, ui
     used += length + (first ? 3 : 0);
   }
   bool whole = first == count && (!count || tree->rows[path[count - 1]].parent == 0);
-  snprintf(out, CALL_PATH_TEXT_MAX, "%s%s", whole ? "" : terminal->dots ? "\xe2\x80\xa6 > " : ".. > ", text);
+  const char *dots = terminal->dots ? "\xe2\x80\xa6 > " : ".. > ";
+  snprintf(out, CALL_PATH_TEXT_MAX, "%s%s", whole ? "" : dots, text);
 }

@@ -49,11 +49,18 @@ void category_heading(const struct terminal *terminal, FILE *stream, const char 
   fprintf(stream, "%s\n", terminal_plain(terminal));
 }
 
+uint64_t category_sum(const uint64_t ns[TIMELINE_CATEGORIES])
+{
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
+    sum = model_sum(sum, ns[i]);
+  return sum;
+}
+
 uint64_t category_times(const struct report *report, uint64_t ns[TIMELINE_CATEGORIES])
 {
   const struct totals *run = report->totals;
   bool locks = report->columns->lockwait != MODEL_NONE, idle = report->columns->idleness != MODEL_NONE;
-  uint64_t sum = 0;
   ns[TIMELINE_WORK] = run->work_ns;
   ns[TIMELINE_OVERHEAD] = run->overhead_ns;
   ns[TIMELINE_LOCK_WAIT] = locks ? run->caused_lock_ns : run->lockwait_ns;
@@ -62,9 +69,7 @@ uint64_t category_times(const struct report *report, uint64_t ns[TIMELINE_CATEGO
   ns[TIMELINE_CORE_WAIT] = run->core_wait_ns;
   ns[TIMELINE_TOOL] = run->tool_ns;
   ns[TIMELINE_GAP] = 0;
-  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
-    sum = model_sum(sum, ns[i]);
-  return sum;
+  return category_sum(ns);
 }
 
 void category_shares(FILE *stream, const uint64_t ns[TIMELINE_CATEGORIES], uint64_t whole_ns)

@@ -21,6 +21,9 @@ const char *category_colour(const struct terminal *terminal, enum timeline_categ
 /* Prints a table's heading in bold, with the names of categories in their colours. */
 void category_heading(const struct terminal *terminal, FILE *stream, const char *line);
 
+/* Returns the time in all categories together. */
+uint64_t category_sum(const uint64_t ns[TIMELINE_CATEGORIES]);
+
 /* The time of all threads in each category: lock wait and idleness as charged to contexts, or else as timed; nothing is
  * a gap.  Returns the sum. */
 uint64_t category_times(const struct report *report, uint64_t ns[TIMELINE_CATEGORIES]);

@@ -142,7 +142,7 @@ static const struct table_column columns_place[] = {
 #include "hpcprof-lite/report/parallelism_place.def"
 };
 #undef COLUMN
-const struct schema parallelism_schema = SCHEMA(columns, fill);
+static const struct schema parallelism_schema = SCHEMA(columns, fill);
 static const struct schema place_schema = SCHEMA(columns_place, fill_place);
 
 REPORT_EACH(each_row, report->workspan.rows, report->workspan.count)
@@ -185,19 +185,19 @@ static uint64_t lock_bound(const struct workspan *workspan, uint32_t left_out)
   return bound;
 }
 
-uint64_t parallelism_runtime_ns(const struct report *report)
+/* Returns the part of the work, in ns, that samples show in the OpenMP runtime (and in this tool's callbacks), since a
+ * fragment of work ends with a callback; 0 if that is no more than sampling explains: two standard errors of the n =
+ * work / period samples, 2 sqrt(work period). */
+static uint64_t runtime_ns(const struct report *report)
 {
   const struct profile_workspan *workspan = &report->profile->workspan;
-  uint64_t sampled = report->totals->work_ns;
-  uint64_t period = report->columns->work == MODEL_NONE ? 0 : report->columns->columns[report->columns->work].period;
+  uint64_t sampled = report->totals->work_ns, period = report_period_ns(report);
   if (!workspan->is_time || !period || workspan->work <= sampled)
     return 0;
   double gap = (double)(workspan->work - sampled), work = (double)workspan->work;
   uint64_t beside = model_sum(report->totals->overhead_ns, report->totals->tool_ns);
   bool differs = gap > work / 50 && gap * gap > 4 * work * (double)period;
-  if (!differs)
-    return 0;
-  return MIN(beside, workspan->work - sampled);
+  return differs ? MIN(beside, workspan->work - sampled) : 0;
 }
 
 /* Writes a sentence about how parallel the run or the scenario is, and what its critical path consists of; "" if that
@@ -217,7 +217,7 @@ static void write_sentence(const struct report *report, const struct terminal *t
   uint64_t bound = lock_bound(workspan, report->left_out);
   bool locked = bound > workspan->span;
   double times = workspan_parallelism(workspan->work, locked ? bound : workspan->span);
-  uint64_t runtime = parallelism_runtime_ns(report);
+  uint64_t runtime = runtime_ns(report);
   char limit[128] = "", seconds[CELL], faster[64];
   terminal_seconds(runtime, terminal_decimals(workspan->work), seconds);
   if (runtime)

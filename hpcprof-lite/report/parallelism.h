@@ -4,13 +4,6 @@
 
 #include "hpcprof-lite/report/report.h"
 
-extern const struct schema parallelism_schema;
-
-/* Returns the part of the work, in ns, that samples show in the OpenMP runtime (and in this tool's callbacks), since a
- * fragment of work ends with a callback; 0 if that is no more than sampling explains: two standard errors of the n =
- * work / period samples, 2 sqrt(work period). */
-uint64_t parallelism_runtime_ns(const struct report *report);
-
 /* Whether a process was killed, or still runs, before its work and span were known. */
 bool parallelism_cut(const struct report *report);
 

@@ -120,6 +120,13 @@ typedef int table_maker(const struct report *report, struct table *table);
     return status;                                                                                                     \
   }
 
+/* The period of samples in ns; 0: they do not measure time. */
+static inline uint64_t report_period_ns(const struct report *report)
+{
+  const struct tree_columns *columns = report->columns;
+  return columns->work == MODEL_NONE ? 0 : columns->columns[columns->work].period;
+}
+
 /* The id of a row of the tree; empty if there is no such row. */
 static inline struct cell report_context_cell(const struct report *report, uint32_t row)
 {

@@ -48,15 +48,21 @@ int speedup_view_table(const struct report *report, struct table *table)
 
 /* ---- text ---- */
 
-static void print_all(struct text_table *text)
+void speedup_view_text(const struct report *report)
 {
-  const struct report *report = text->report;
-  text->plain = true;
+  struct text_table text;
+  if (!report->profile->workspan.known) {
+    parallelism_missing(report, "Work and span", "online");
+    return;
+  }
+  text_table_init(&text, report, speedup_view_table);
+  text.plain = true;
   fprintf(report->stream, "Speedup over one core with the same tasks and chunks, from work and span%s:\n",
           report->speedup.count ? "" : ": no work was recorded");
-  text_table_heading(text);
+  text_table_heading(&text);
   for (uint32_t i = 0; i < report->speedup.count; i++)
-    text_table_row(text, &report->speedup.rows[i]);
+    text_table_row(&text, &report->speedup.rows[i]);
+  text_table_release(&text);
   legend_print(report, "Estimate: the work off the critical path is spread evenly; see --legend\n",
                "Lower, Upper: bounds for schedules that leave no core idle while there is work.\n"
                "A lock has one holder at a time.  Only a graph log (hpcrun-lite -p log) shows\n"
@@ -68,16 +74,4 @@ static void print_all(struct text_table *text)
                "Measured: work / elapsed time of this run.\n");
   parallelism_chunks_note(report);
   parallelism_log_warning(report);
-}
-
-void speedup_view_text(const struct report *report)
-{
-  struct text_table text;
-  if (!report->profile->workspan.known) {
-    parallelism_missing(report, "Work and span", "online");
-    return;
-  }
-  text_table_init(&text, report, speedup_view_table);
-  print_all(&text);
-  text_table_release(&text);
 }

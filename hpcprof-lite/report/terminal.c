@@ -279,18 +279,12 @@ static void write_glyphs(const struct glyphs *glyphs, char *out)
     } else if (code == ELLIPSIS && !glyphs->dots) {
       *out++ = '.';
       *out++ = '.';
-    } else if (code < 0x800) {
-      *out++ = (char)(0xc0 | code >> 6);
-      *out++ = (char)(0x80 | (code & 0x3f));
-    } else if (code < 0x10000) {
-      *out++ = (char)(0xe0 | code >> 12);
-      *out++ = (char)(0x80 | (code >> 6 & 0x3f));
-      *out++ = (char)(0x80 | (code & 0x3f));
     } else {
-      *out++ = (char)(0xf0 | code >> 18);
-      *out++ = (char)(0x80 | (code >> 12 & 0x3f));
-      *out++ = (char)(0x80 | (code >> 6 & 0x3f));
-      *out++ = (char)(0x80 | (code & 0x3f));
+      static const uint8_t first_bits[] = {0, 0xc0, 0xe0, 0xf0};
+      unsigned further = 1 + (code >= 0x800) + (code >= 0x10000);
+      *out++ = (char)(first_bits[further] | code >> 6 * further);
+      while (further--)
+        *out++ = (char)(0x80 | (code >> 6 * further & 0x3f));
     }
   }
   *out = 0;

@@ -161,8 +161,7 @@ static void name_owners(const struct profile *profile, const struct source *sour
 /* Prints what samples stand for: for each group of processes, and one amount of time only where it is that of all. */
 static void print_events(const struct report *report, const struct terminal *terminal)
 {
-  const struct tree_columns *columns = report->columns;
-  uint64_t period = columns->work == MODEL_NONE ? 0 : columns->columns[columns->work].period;
+  uint64_t period = report_period_ns(report);
   struct sources sources = {0};
   char owners[OWNERS_TEXT] = "", text[OWNERS_TEXT + 1024];
   find_sources(report->profile, &sources);

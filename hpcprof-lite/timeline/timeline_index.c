@@ -99,7 +99,7 @@ bool timeline_index_critical(const struct timeline_index *index)
 
 struct reading {
   const struct timeline_index *index;
-  uint32_t thread, level, count;
+  uint32_t level, count;
   uint64_t from_ns, to_ns; /* since the start of the run */
   const struct timeline_index_lane *lane;
   struct timeline_index_cell *cells;
@@ -182,7 +182,7 @@ static bool read_block(struct reading *reading, uint64_t block, uint64_t first, 
   uint64_t length_ns = UINT64_C(1) << (reading->index->head.shift + reading->level);
   const struct stream_chunk *chunk = block >> TIMELINE_INDEX_LEVEL_SHIFT
                                          ? NULL
-                                         : find_chunk(&reading->index->file, reading->thread,
+                                         : find_chunk(&reading->index->file, reading->lane->thread,
                                                       reading->level << TIMELINE_INDEX_LEVEL_SHIFT | (uint32_t)block);
   if (!decode(reading->index, chunk, sizeof cells, &bytes, &size)) /* there must be one: the thread lived then */
     return false;
@@ -245,17 +245,21 @@ static struct timeline_index_reach reach_of(const struct reading *reading, uint6
   return reach;
 }
 
+/* Ends reading: the cells that remain are closed, unless the index is damaged.  Returns `whole`. */
+static bool finish(struct reading *reading, bool whole)
+{
+  while (reading->open < reading->count && whole)
+    close_cell(reading);
+  cell_sum_release(&reading->sum);
+  return whole;
+}
+
 bool timeline_index_read(const struct timeline_index *index, const struct timeline_index_lane *lane, uint64_t from_ns,
                          uint64_t to_ns, uint32_t count, struct timeline_index_cell *cells,
                          struct timeline_index_reach *reach)
 {
-  struct reading reading = {.index = index,
-                            .thread = lane->thread,
-                            .count = count,
-                            .from_ns = from_ns,
-                            .to_ns = to_ns,
-                            .lane = lane,
-                            .cells = cells};
+  struct reading reading = {
+      .index = index, .lane = lane, .from_ns = from_ns, .to_ns = to_ns, .count = count, .cells = cells};
   memset(cells, 0, count * sizeof *cells);
   *reach = (struct timeline_index_reach){from_ns, to_ns};
   if (lane->start_ns >= lane->end_ns)
@@ -272,24 +276,15 @@ bool timeline_index_read(const struct timeline_index *index, const struct timeli
   bool whole = true;
   for (uint64_t block = first / TIMELINE_INDEX_BLOCK; block * TIMELINE_INDEX_BLOCK < end && whole; block++)
     whole = read_block(&reading, block, first, end);
-  while (reading.open < count && whole)
-    close_cell(&reading);
-  cell_sum_release(&reading.sum);
-  return whole;
+  return finish(&reading, whole);
 }
 
 bool timeline_index_sum(const struct timeline_index *index, const struct timeline_index_lane *lane, uint64_t from_ns,
                         uint64_t to_ns, struct timeline_index_cell *cell)
 {
   enum { STEP = 10 }; /* levels: cells of one block are as long as a cell of the next level that is read */
-  struct reading reading = {.index = index,
-                            .thread = lane->thread,
-                            .count = 1,
-                            .from_ns = from_ns,
-                            .to_ns = to_ns,
-                            .lane = lane,
-                            .cells = cell,
-                            .in_parts = true};
+  struct reading reading = {
+      .index = index, .lane = lane, .from_ns = from_ns, .to_ns = to_ns, .count = 1, .cells = cell, .in_parts = true};
   uint64_t start_ns = model_most(lane->start_ns, from_ns);
   uint64_t end_ns = model_least(lane->end_ns, to_ns);
   unsigned shift = index->head.shift;
@@ -311,8 +306,5 @@ bool timeline_index_sum(const struct timeline_index *index, const struct timelin
     whole = read_block(&reading, first / TIMELINE_INDEX_BLOCK, first, last);
     at = last << level;
   }
-  while (reading.open < reading.count && whole)
-    close_cell(&reading);
-  cell_sum_release(&reading.sum);
-  return whole;
+  return finish(&reading, whole);
 }

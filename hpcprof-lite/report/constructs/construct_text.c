@@ -1,7 +1,6 @@
 #include "hpcprof-lite/report/constructs/construct_text.h"
 
 #include "common/order.h"
-#include "hpcprof-lite/report/parallelism.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -89,9 +88,4 @@ unsigned construct_text_decimals(uint64_t largest_ns)
   for (unsigned i = 0; i < 3 && largest_ns >= limits[i] * 1000000000; i++)
     decimals--;
   return decimals;
-}
-
-void construct_text_missing(const struct report *report)
-{
-  parallelism_missing(report, "Times of constructs", "online");
 }

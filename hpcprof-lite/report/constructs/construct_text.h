@@ -52,7 +52,4 @@ const char *construct_text_loss(uint32_t kind, const struct construct_losses *lo
 /* The number of decimals with which times up to that one take 6 columns. */
 unsigned construct_text_decimals(uint64_t largest_ns);
 
-/* Prints why times of constructs are not known. */
-void construct_text_missing(const struct report *report);
-
 #endif

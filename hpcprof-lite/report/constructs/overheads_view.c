@@ -4,6 +4,7 @@
 #include "common/order.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/text_table.h"
 
 /* ---- the table ---- */
@@ -47,28 +48,23 @@ int overheads_table(const struct report *report, struct table *table)
 
 /* ---- text ---- */
 
-static void print_rows(struct text_table *text)
-{
-  const struct overheads *overheads = &text->report->overheads;
-  uint64_t largest = 0;
-  for (uint32_t i = 0; i < overheads->count; i++)
-    largest = MAX(overheads->rows[i].total_ns, largest);
-  text->plain = true;
-  text->decimals = construct_text_decimals(largest);
-  text_table_heading(text);
-  for (uint32_t i = 0; i < overheads->count; i++)
-    text_table_row(text, &overheads->rows[i]);
-}
-
 void overheads_view_text(const struct report *report)
 {
+  const struct overheads *overheads = &report->overheads;
   struct text_table text;
-  if (!report->overheads.count) {
-    construct_text_missing(report);
+  uint64_t largest = 0;
+  if (!overheads->count) {
+    parallelism_missing(report, "Times of constructs", "online");
     return;
   }
   text_table_init(&text, report, overheads_table);
-  print_rows(&text);
+  for (uint32_t i = 0; i < overheads->count; i++)
+    largest = MAX(overheads->rows[i].total_ns, largest);
+  text.plain = true;
+  text.decimals = construct_text_decimals(largest);
+  text_table_heading(&text);
+  for (uint32_t i = 0; i < overheads->count; i++)
+    text_table_row(&text, &overheads->rows[i]);
   text_table_release(&text);
   legend_print(report, "Times are sums over all threads; % of the row's total; see --legend\n",
                "Total: time of all threads in the region; of the program, the largest team\n"

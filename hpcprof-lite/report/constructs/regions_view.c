@@ -5,6 +5,7 @@
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/constructs/count_columns.h"
 #include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/text_table.h"
 
 #include <inttypes.h>
@@ -280,34 +281,28 @@ static unsigned decimals_of(const struct construct_tree *tree, uint32_t first)
   return construct_text_decimals(largest);
 }
 
-static void print_table(struct text_table *text, bool tree)
+static void print_view(const struct report *report, table_maker *make, bool tree)
 {
-  const struct report *report = text->report;
-  text->plain = true;
-  text->decimals = decimals_of(report->constructs, !tree);
-  text_table_heading(text);
+  struct text_table text;
+  if (!report->constructs->count) {
+    parallelism_missing(report, "Times of constructs", "online");
+    return;
+  }
+  text_table_init(&text, report, make);
+  text.plain = true;
+  text.decimals = decimals_of(report->constructs, !tree);
+  text_table_heading(&text);
   for (uint32_t i = !tree; i < report->constructs->count; i++)
     if (report->shown[i])
-      print_entry(text, &report->constructs->entries[i], tree);
+      print_entry(&text, &report->constructs->entries[i], tree);
   legend_print(report, "Times are sums over all threads; Gain: what the run could save; see --legend\n",
                "Times are elapsed time, summed over all threads.  '.' is 0, or does not apply.\n"
                "Exec: in the construct, with all that its threads do in it; threads that a\n"
                "nested region adds count there only.\n");
   if (report->legend)
-    print_legend(text, tree);
-  print_notes(text);
+    print_legend(&text, tree);
+  print_notes(&text);
   legend_omitted(report);
-}
-
-static void print_view(const struct report *report, table_maker *make, bool tree)
-{
-  struct text_table text;
-  if (!report->constructs->count) {
-    construct_text_missing(report);
-    return;
-  }
-  text_table_init(&text, report, make);
-  print_table(&text, tree);
   text_table_release(&text);
 }
 

@@ -37,10 +37,10 @@ static void seconds_text(uint64_t ns, char out[CELL])
  * is two standard errors of the n = time / period samples that it should have had: 2 sqrt(time period) of time. */
 static bool differs(const struct report *report, uint64_t more, uint64_t less)
 {
-  uint64_t period = report->columns->work == MODEL_NONE ? 0 : report->columns->columns[report->columns->work].period;
   uint64_t ns[TIMELINE_CATEGORIES];
   double gap = more > less ? (double)(more - less) : 0;
-  return gap > (double)category_times(report, ns) / 50 && gap * gap > 4.0 * (double)more * (double)period;
+  return gap > (double)category_times(report, ns) / 50 &&
+         gap * gap > 4.0 * (double)more * (double)report_period_ns(report);
 }
 
 /* Whether a loss is a number of samples. */

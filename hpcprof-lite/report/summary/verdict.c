@@ -40,8 +40,7 @@ print_reason(const struct report *report, const struct terminal *terminal, const
 /* Whether the CPU time would have been enough for samples. */
 static bool has_time_for_samples(const struct report *report)
 {
-  uint32_t work = report->columns->work;
-  uint64_t period_ns = work == MODEL_NONE ? 0 : report->columns->columns[work].period;
+  uint64_t period_ns = report_period_ns(report);
   return period_ns && report->totals->cpu_ns / MODEL_FEW_SAMPLES > period_ns;
 }
 
@@ -97,8 +96,7 @@ static void print_samples(const struct report *report, const struct terminal *te
 static bool rarely_sampled(const struct report *report)
 {
   enum { RARE_NS = 1000000 };
-  uint32_t work = report->columns->work;
-  return work != MODEL_NONE && report->columns->columns[work].period >= RARE_NS;
+  return report_period_ns(report) >= RARE_NS;
 }
 
 void verdict_unfit(const struct report *report, const struct terminal *terminal)

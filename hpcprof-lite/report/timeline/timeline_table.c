@@ -61,20 +61,26 @@ static int give_marks(struct taker *taker, uint64_t until_ns)
   return status;
 }
 
-static int give_count(void *context, uint32_t number, const struct timeline_count *count)
+/* What happened in a lane. */
+static struct event event_in(const struct report *report, uint32_t number, uint64_t start_ns, uint64_t end_ns)
+{
+  const struct timeline_lane *lane = &report->timeline->lanes[number];
+  const struct profile_process *process = &report->profile->processes[lane->process];
+  return (struct event){.process = process,
+                        .thread = process->threads[lane->thread].index,
+                        .start_ns = start_ns,
+                        .end_ns = end_ns,
+                        .context = MODEL_NONE,
+                        .wait_for = MODEL_NONE};
+}
+
+static int give_count(void *context, uint32_t lane, const struct timeline_count *count)
 {
   struct taker *taker = context;
-  const struct timeline_lane *lane = &taker->report->timeline->lanes[number];
-  const struct profile_process *process = &taker->report->profile->processes[lane->process];
-  struct event event = {.process = process,
-                        .thread = process->threads[lane->thread].index,
-                        .start_ns = count->start_ns,
-                        .end_ns = count->end_ns,
-                        .kind = "counter",
-                        .name = count->name,
-                        .context = MODEL_NONE,
-                        .wait_for = MODEL_NONE,
-                        .value = cell_count(count->value)};
+  struct event event = event_in(taker->report, lane, count->start_ns, count->end_ns);
+  event.kind = "counter";
+  event.name = count->name;
+  event.value = cell_count(count->value);
   return taker->take(taker->to, &event);
 }
 
@@ -82,16 +88,11 @@ static int give_interval(void *context, const struct timeline_interval *interval
 {
   struct taker *taker = context;
   const struct report *report = taker->report;
-  const struct timeline_lane *lane = &report->timeline->lanes[interval->lane];
-  const struct profile_process *process = &report->profile->processes[lane->process];
-  struct event event = {.process = process,
-                        .thread = process->threads[lane->thread].index,
-                        .start_ns = interval->start_ns,
-                        .end_ns = interval->end_ns,
-                        .category = timeline_category_name((enum timeline_category)interval->category),
-                        .context = interval->context,
-                        .wait_for = interval->wait_for,
-                        .critical = cell_optional(lane->critical_known, interval->critical)};
+  struct event event = event_in(report, interval->lane, interval->start_ns, interval->end_ns);
+  event.category = timeline_category_name((enum timeline_category)interval->category);
+  event.context = interval->context;
+  event.wait_for = interval->wait_for;
+  event.critical = cell_optional(report->timeline->lanes[interval->lane].critical_known, interval->critical);
   if (interval->construct < report->constructs->count) {
     event.construct = &report->constructs->entries[interval->construct];
     event.kind = profile_directive_name(event.construct->kind);

@@ -59,14 +59,6 @@ static const struct profile_process *process_of(const struct drawing *drawing, u
   return &report->profile->processes[report->timeline->lanes[drawing->rows.rows[row].lane].process];
 }
 
-static uint64_t cell_sum(const struct timeline_cell *cell)
-{
-  uint64_t sum = 0;
-  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
-    sum = model_sum(sum, cell->ns[i]);
-  return sum;
-}
-
 /* The category with the most time; TIMELINE_CATEGORIES if nothing lived. */
 static unsigned category_of(const struct timeline_cell *cell)
 {
@@ -114,7 +106,7 @@ static void print_path(struct drawing *drawing, const struct timeline_row *row)
   char marks[MARKS_MAX];
   for (uint32_t i = 0; i < drawing->rows.columns; i++) {
     uint64_t critical = row->cells[i].critical_ns;
-    bool most = critical && critical >= cell_sum(&row->cells[i]) - critical;
+    bool most = critical && critical >= category_sum(row->cells[i].ns) - critical;
     marks[i] = critical ? '-' : ' ';
     if (most)
       marks[i] = '^';
@@ -129,7 +121,7 @@ static void print_tenths(const struct drawing *drawing, const struct timeline_ro
 {
   char marks[MARKS_MAX];
   for (uint32_t i = 0; i < drawing->rows.columns; i++) {
-    uint64_t all = cell_sum(&row->cells[i]), work = row->cells[i].ns[TIMELINE_WORK];
+    uint64_t all = category_sum(row->cells[i].ns), work = row->cells[i].ns[TIMELINE_WORK];
     unsigned tenths = all ? (unsigned)(10 * (double)work / (double)all) : 0;
     marks[i] = all ? (char)('0' + MIN(tenths, 9)) : ' ';
   }
@@ -274,14 +266,11 @@ static void print_doubts(const struct drawing *drawing)
   enum { MUCH = 10 };
   const struct timeline *timeline = drawing->report->timeline;
   struct state_times sums = {0};
-  uint64_t all = 0;
   uint64_t column_ns = (drawing->rows.to_ns - drawing->rows.from_ns) / drawing->rows.columns;
   char percent[16], period[16], twice[16];
   for (uint32_t i = 0; i < timeline->lanes_count; i++) /* also of lines that --max-rows leaves out */
     state_times_join(&sums, &drawing->rows.lane_times[i]);
-  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
-    all = model_sum(all, sums.ns[i]);
-  const uint64_t waited = sums.ns[TIMELINE_CORE_WAIT];
+  const uint64_t waited = sums.ns[TIMELINE_CORE_WAIT], all = category_sum(sums.ns);
   terminal_percent(waited, all, percent);
   terminal_short_time(timeline->period_ns, period);
   terminal_short_time(2 * timeline->period_ns, twice);

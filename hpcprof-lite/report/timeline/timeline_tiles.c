@@ -4,7 +4,7 @@
  */
 #include "hpcprof-lite/report/views.h"
 
-#include "hpcprof-lite/report/terminal.h"
+#include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/timeline/state_chart.h"
 #include "hpcprof-lite/report/timeline/timeline_rows.h"
 #include "hpcprof-lite/report/timeline/timeline_table.h"
@@ -41,14 +41,7 @@ static const struct table_column columns[] = {
 #undef COLUMN
 static const struct schema timeline_tiles_schema = SCHEMA(columns, fill);
 
-static bool alive(const struct timeline_cell *cell)
-{
-  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
-    if (cell->ns[i])
-      return true;
-  return false;
-}
-
+/* Gives the tiles in which a lane was alive. */
 static int each_tile(const void *source, table_take *take, void *to)
 {
   const struct timeline_rows *rows = source;
@@ -59,7 +52,7 @@ static int each_tile(const void *source, table_take *take, void *to)
                           .cell = &rows->rows[i].cells[j],
                           .start_ns = timeline_cell_start(rows->from_ns, rows->to_ns, rows->columns, j),
                           .end_ns = timeline_cell_start(rows->from_ns, rows->to_ns, rows->columns, j + 1)};
-      status = alive(tile.cell) ? take(to, &tile) : 0;
+      status = category_sum(tile.cell->ns) ? take(to, &tile) : 0;
     }
   return status;
 }
