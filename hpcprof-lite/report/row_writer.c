@@ -5,7 +5,6 @@
 #include "common/xalloc.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool keeps_names;

@@ -2,7 +2,6 @@
 #include "hpcprof-lite/report/views.h"
 
 #include "common/order.h"
-#include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/text_table.h"
 

@@ -9,7 +9,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { EVENTS_SHOWN = 2, CELL = TEXT_TABLE_FIGURE };

@@ -10,7 +10,6 @@
 #include "hpcprof-lite/views/source/source_blocks.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* LINE: columns of the line number with its mark.  SOURCE_LEAST: columns that are kept for the source text, in 80. */

@@ -3,7 +3,6 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

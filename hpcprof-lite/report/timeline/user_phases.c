@@ -4,7 +4,6 @@
 #include "hpcprof-lite/report/category.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LINES_MAX = 50, BESIDE_NAME = 65 }; /* names that are shown; columns beside them */
