@@ -290,20 +290,26 @@ static void write_glyphs(const struct glyphs *glyphs, char *out)
   *out = 0;
 }
 
+/* Shortens a text that is too long. */
+static void shorten(struct glyphs *glyphs, unsigned width)
+{
+  drop_raw(glyphs);
+  if (glyphs_width(glyphs) > width)
+    drop_parameters(glyphs);
+  bool more = true;
+  while (more && glyphs_width(glyphs) > width)
+    more = drop_template(glyphs) || drop_outer(glyphs);
+  if (glyphs_width(glyphs) > width)
+    cut_middle(glyphs, width);
+}
+
 unsigned terminal_fit(const struct terminal *terminal, const char *text, unsigned width, char *out)
 {
   _Static_assert(GLYPHS_MAX * 4 < TERMINAL_TEXT_MAX, "room for the longest code points");
   struct glyphs glyphs;
   read_glyphs(terminal, text, &glyphs);
   if (glyphs_width(&glyphs) > width)
-    drop_raw(&glyphs);
-  if (glyphs_width(&glyphs) > width)
-    drop_parameters(&glyphs);
-  bool more = true;
-  while (more && glyphs_width(&glyphs) > width)
-    more = drop_template(&glyphs) || drop_outer(&glyphs);
-  if (glyphs_width(&glyphs) > width)
-    cut_middle(&glyphs, width);
+    shorten(&glyphs, width);
   write_glyphs(&glyphs, out);
   return glyphs_width(&glyphs);
 }
