@@ -29,14 +29,13 @@ enum phase { PHASE_INTERVAL = 1, PHASE_BEGIN, PHASE_END };
 
 /* ---- threads ---- */
 
-static int sample_cell(void *context, const struct timeline_interval *interval)
+static void sample_cell(void *context, const struct timeline_interval *interval)
 {
   struct firefox_writer *writer = context;
   if (writer->column == SAMPLE_STACK)
     firefox_number(writer, firefox_stack(writer, timeline_row(&writer->lanes, interval), interval->category));
   else
     firefox_time(writer, writer->column == SAMPLE_TIME ? interval->start_ns : interval->end_ns - interval->start_ns);
-  return 0;
 }
 
 static void construct_data(struct firefox_writer *writer, uint32_t number, enum phase phase)
@@ -101,7 +100,7 @@ static void mark_cells(struct firefox_writer *writer, uint64_t until_ns)
 }
 
 /* The begin or end of a construct in the present column. */
-static int construct_marker(struct firefox_writer *writer, uint32_t number, uint64_t time_ns, enum phase phase)
+static void construct_marker(struct firefox_writer *writer, uint32_t number, uint64_t time_ns, enum phase phase)
 {
   mark_cells(writer, time_ns);
   switch (writer->column) {
@@ -121,17 +120,16 @@ static int construct_marker(struct firefox_writer *writer, uint32_t number, uint
   default:
     firefox_number(writer, writer->column == MARKER_PHASE ? phase : 0);
   }
-  return 0;
 }
 
-static int construct_begin(void *context, uint32_t number, uint64_t time_ns)
+static void construct_begin(void *context, uint32_t number, uint64_t time_ns)
 {
-  return construct_marker(context, number, time_ns, PHASE_BEGIN);
+  construct_marker(context, number, time_ns, PHASE_BEGIN);
 }
 
-static int construct_end(void *context, uint32_t number, uint64_t time_ns)
+static void construct_end(void *context, uint32_t number, uint64_t time_ns)
 {
-  return construct_marker(context, number, time_ns, PHASE_END);
+  construct_marker(context, number, time_ns, PHASE_END);
 }
 
 static void wait_data(struct firefox_writer *writer, uint32_t wait_for)
@@ -145,11 +143,11 @@ static void wait_data(struct firefox_writer *writer, uint32_t wait_for)
 }
 
 /* Waiting in the present column; no other interval is a marker. */
-static int wait_marker(void *context, const struct timeline_interval *interval)
+static void wait_marker(void *context, const struct timeline_interval *interval)
 {
   struct firefox_writer *writer = context;
   if (interval->category != TIMELINE_IDLE && interval->category != TIMELINE_LOCK_WAIT)
-    return 0;
+    return;
   mark_cells(writer, interval->start_ns);
   switch (writer->column) {
   case MARKER_NAME:
@@ -167,7 +165,6 @@ static int wait_marker(void *context, const struct timeline_interval *interval)
   default:
     firefox_number(writer, writer->column == MARKER_PHASE ? PHASE_INTERVAL : interval->category + 1);
   }
-  return 0;
 }
 
 /* The columns from one to another one, each in a walk of its own. */
@@ -183,9 +180,8 @@ static int write_columns(struct firefox_writer *writer, uint32_t lane, enum colu
     firefox_open_column(writer, names[writer->column]);
     writer->marks.next = 0;
     status = timeline_walk(&writer->lanes, lane, events, writer);
-    if (!status && first == MARKER_NAME)
+    if (first == MARKER_NAME)
       mark_cells(writer, UINT64_MAX);
-    status = status || !ferror(writer->stream) ? status : ERR_INPUT;
     firefox_close_column(writer);
   }
   fprintf(writer->stream, "\"length\":%" PRIu32 "}", writer->cells);
@@ -216,8 +212,9 @@ static int write_thread(struct firefox_writer *writer, uint32_t lane)
   fputs(",\"pausedRanges\":[],\"showMarkersInTimeline\":true,\n\"samples\":{\"weightType\":\"tracing-ms\",\n", stream);
   int status = write_columns(writer, lane, SAMPLE_STACK, SAMPLE_WEIGHT, &samples);
   fputs(",\n\"markers\":{", stream);
-  status = status ? status : lane_marks_read(writer->report, lane, &writer->marks);
-  status = status ? status : write_columns(writer, lane, MARKER_NAME, MARKER_DATA, &markers);
+  lane_marks_read(writer->report, lane, &writer->marks);
+  if (!status)
+    status = write_columns(writer, lane, MARKER_NAME, MARKER_DATA, &markers);
   lane_marks_release(&writer->marks);
   fputs("}", stream);
   return status;
@@ -273,15 +270,14 @@ int firefox_write(const struct report *report)
 {
   const struct timeline *timeline = report->timeline;
   struct firefox_writer writer = {.report = report, .stream = report->stream};
-  int status = firefox_prepare(&writer);
-  if (!status) {
-    fputs("{", writer.stream);
-    write_meta(&writer);
-    fputs("\"libs\":[],\"pages\":[],\n", writer.stream);
-    firefox_write_tables(&writer);
-    writer.strings_written = writer.strings.count;
-    fputs("\"threads\":[", writer.stream);
-  }
+  firefox_prepare(&writer);
+  fputs("{", writer.stream);
+  write_meta(&writer);
+  fputs("\"libs\":[],\"pages\":[],\n", writer.stream);
+  firefox_write_tables(&writer);
+  writer.strings_written = writer.strings.count;
+  fputs("\"threads\":[", writer.stream);
+  int status = 0;
   for (uint32_t i = 0; i < timeline->lanes_count && !status; i++) {
     fputs(i ? ",\n" : "\n", writer.stream);
     status = write_thread(&writer, writer.lanes.order[i]);

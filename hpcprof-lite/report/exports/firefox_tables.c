@@ -17,20 +17,18 @@ static int use(void *context, const struct timeline_interval *interval)
 }
 
 /* A stack stands for a row and a category: the profiler takes the category of a sample from its stack. */
-static int number_stacks(struct firefox_writer *writer)
+static void number_stacks(struct firefox_writer *writer)
 {
   const struct timeline *timeline = writer->report->timeline;
   const struct tree *tree = writer->report->tree;
-  int status = 0;
-  for (uint32_t i = 0; i < timeline->lanes_count && !status; i++)
-    status = timeline->each(timeline->source, i, use, writer);
+  for (uint32_t i = 0; i < timeline->lanes_count; i++)
+    timeline->each(timeline->source, i, use, writer);
   for (uint32_t row = tree->count; row-- > 1;)
     writer->used[tree->rows[row].parent] |= writer->used[row];
   for (uint32_t row = 0; row < tree->count; row++) {
     writer->first_stack[row] = writer->stacks;
     writer->stacks += (uint32_t)__builtin_popcount(writer->used[row]);
   }
-  return status;
 }
 
 uint32_t firefox_stack(const struct firefox_writer *writer, uint32_t row, uint32_t category)
@@ -65,7 +63,7 @@ static void number_function(struct firefox_writer *writer, uint32_t number)
   writer->function_of[number] = found - 1;
 }
 
-static int name_construct(struct firefox_writer *writer, uint32_t number)
+static void name_construct(struct firefox_writer *writer, uint32_t number)
 {
   const struct construct_entry *entry = &writer->report->constructs->entries[number];
   struct firefox_construct *strings = &writer->constructs[number];
@@ -76,7 +74,6 @@ static int name_construct(struct firefox_writer *writer, uint32_t number)
   strings->kind = string_table_add(&writer->strings, profile_directive_name(entry->kind));
   strings->function = string_table_add(&writer->strings, entry->name);
   strings->file = string_table_add(&writer->strings, entry->file);
-  return 0;
 }
 
 /* The names of marks, phases and counters. */
@@ -92,26 +89,23 @@ static void number_names(struct firefox_writer *writer)
   }
 }
 
-static int name_row(struct firefox_writer *writer, uint32_t row)
+static void name_row(struct firefox_writer *writer, uint32_t row)
 {
   const struct tree *tree = writer->report->tree;
   const char *own = tree->rows[row].name;
   char name[TIMELINE_TEXT_MAX];
   timeline_row_name(tree, row, name);
-  bool other = strcmp(name, own) != 0;
-  writer->labels[row] = other ? xstrdup(name) : NULL;
+  writer->labels[row] = strcmp(name, own) ? xstrdup(name) : NULL;
   writer->row_names[row] = string_table_add(&writer->strings, writer->labels[row] ? writer->labels[row] : own);
-  return other && !writer->labels[row] ? ERR_NOMEM : 0;
 }
 
-int firefox_prepare(struct firefox_writer *writer)
+void firefox_prepare(struct firefox_writer *writer)
 {
   const struct report *report = writer->report;
-  if (timeline_lanes_init(report, &writer->lanes))
-    return ERR_NOMEM;
+  timeline_lanes_init(report, &writer->lanes);
   uint32_t rows = report->tree->count, modules = report->profile->catalog.modules_count;
-  writer->constructs = xcalloc((size_t)writer->lanes.entries + 1, sizeof *writer->constructs);
-  writer->modules = xcalloc((size_t)modules + 1, sizeof *writer->modules);
+  writer->constructs = xcalloc(writer->lanes.entries, sizeof *writer->constructs);
+  writer->modules = xcalloc(modules, sizeof *writer->modules);
   writer->row_names = xcalloc(rows, sizeof *writer->row_names);
   writer->labels = xcalloc(rows, sizeof *writer->labels);
   writer->function_of = xcalloc(rows, sizeof *writer->function_of);
@@ -127,22 +121,18 @@ int firefox_prepare(struct firefox_writer *writer)
   number_names(writer);
   for (uint32_t row = 0; row < rows; row++) {
     number_function(writer, row);
-    if (name_row(writer, row))
-      return ERR_NOMEM;
+    name_row(writer, row);
   }
   for (uint32_t i = 0; i < writer->lanes.entries; i++)
-    if (name_construct(writer, i))
-      return ERR_NOMEM;
-  if (writer->strings.failed || writer->function_index.overflow)
-    return ERR_NOMEM;
-  return number_stacks(writer);
+    name_construct(writer, i);
+  number_stacks(writer);
 }
 
 void firefox_release(struct firefox_writer *writer)
 {
-  for (uint32_t i = 0; writer->constructs && i < writer->lanes.entries; i++)
+  for (uint32_t i = 0; i < writer->lanes.entries; i++)
     free(writer->constructs[i].label);
-  for (uint32_t i = 0; writer->labels && i < writer->report->tree->count; i++)
+  for (uint32_t i = 0; i < writer->report->tree->count; i++)
     free(writer->labels[i]);
   free(writer->constructs);
   free(writer->row_names);

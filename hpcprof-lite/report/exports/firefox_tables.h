@@ -39,9 +39,8 @@ struct firefox_writer {
   uint32_t cells;          /* written of the present column */
 };
 
-/* Numbers everything, from the intervals of all lanes; writer->report and stream are set.  Returns 0, ERR_NOMEM or what
- * the source of the intervals has returned; firefox_release() in any case. */
-int firefox_prepare(struct firefox_writer *writer);
+/* Numbers everything, from the intervals of all lanes; writer->report and stream are set. */
+void firefox_prepare(struct firefox_writer *writer);
 void firefox_release(struct firefox_writer *writer);
 
 /* Writes the member "shared". */

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/report/exports/graph_attributes.h"
 
+#include "common/order.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -114,15 +116,12 @@ static bool is_grain(const struct grain_node *node)
 
 struct graph_scale graph_scale_of(const struct grain_graph *graph)
 {
-  struct graph_scale scale = {.lowest = NAN};
+  struct graph_scale scale = {.lowest = NAN, .highest = NAN};
   for (uint32_t i = 0; graph && i < graph->nodes_count; i++) {
     const struct grain_node *node = &graph->nodes[i];
-    scale.longest = node->exec > scale.longest ? node->exec : scale.longest;
-    if (isnan(node->metric))
-      continue;
-    bool first = isnan(scale.lowest);
-    scale.lowest = first || node->metric < scale.lowest ? node->metric : scale.lowest;
-    scale.highest = first || node->metric > scale.highest ? node->metric : scale.highest;
+    scale.longest = MAX(scale.longest, node->exec);
+    scale.lowest = fmin(scale.lowest, node->metric); /* of which one may be NAN */
+    scale.highest = fmax(scale.highest, node->metric);
   }
   return scale;
 }
@@ -180,7 +179,7 @@ struct colour {
 static struct colour shade(double part)
 {
   static const struct colour weak = {255, 247, 188}, strong = {217, 72, 1};
-  part = part < 0 ? 0 : part > 1 ? 1 : part;
+  part = MAX(0, MIN(part, 1));
   return (struct colour){(unsigned char)(weak.red + (strong.red - weak.red) * part),
                          (unsigned char)(weak.green + (strong.green - weak.green) * part),
                          (unsigned char)(weak.blue + (strong.blue - weak.blue) * part)};

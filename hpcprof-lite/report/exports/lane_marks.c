@@ -1,54 +1,47 @@
 #include "hpcprof-lite/report/exports/lane_marks.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
 
-static int add(struct lane_marks *marks, const struct lane_mark *mark)
+static void add(struct lane_marks *marks, const struct lane_mark *mark)
 {
   xarray_reserve(&marks->marks, &marks->room, (size_t)marks->count + 1, sizeof *mark);
   marks->marks[marks->count++] = *mark;
-  return 0;
 }
 
 static int add_count(void *context, const struct timeline_count *count)
 {
-  return add(context, &(struct lane_mark){.start_ns = count->end_ns,
-                                          .end_ns = count->end_ns,
-                                          .value = count->value,
-                                          .name = count->name,
-                                          .kind = LANE_COUNT});
+  add(context, &(struct lane_mark){.start_ns = count->end_ns,
+                                   .end_ns = count->end_ns,
+                                   .value = count->value,
+                                   .name = count->name,
+                                   .kind = LANE_COUNT});
+  return 0;
 }
 
-static int by_start(const void *a, const void *b)
-{
-  const struct lane_mark *x = a, *y = b;
-  if (x->start_ns != y->start_ns)
-    return x->start_ns < y->start_ns ? -1 : 1;
-  return x->kind < y->kind ? -1 : x->kind > y->kind;
-}
+ORDER(by_start, struct lane_mark, COMPARE(x->start_ns, y->start_ns) ?: COMPARE(x->kind, y->kind))
 
-int lane_marks_read(const struct report *report, uint32_t lane, struct lane_marks *marks)
+void lane_marks_read(const struct report *report, uint32_t lane, struct lane_marks *marks)
 {
   const struct timeline_lane *of = &report->timeline->lanes[lane];
   uint32_t thread = report->profile->processes[of->process].threads[of->thread].index;
   uint32_t count;
   const uint32_t *positions = run_marks_of(report->marks, of->process, &count);
-  int status = 0;
   *marks = (struct lane_marks){0};
-  for (uint32_t i = 0; i < count && !status; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     const struct run_mark *mark = &report->marks->marks[positions[i]];
     if (mark->thread == thread)
-      status = add(marks, &(struct lane_mark){.start_ns = mark->start_ns,
-                                              .end_ns = mark->end_ns,
-                                              .name = mark->name,
-                                              .kind = mark->phase ? LANE_PHASE : LANE_MARK});
+      add(marks, &(struct lane_mark){.start_ns = mark->start_ns,
+                                     .end_ns = mark->end_ns,
+                                     .name = mark->name,
+                                     .kind = mark->phase ? LANE_PHASE : LANE_MARK});
   }
-  if (!status && report->timeline->counts)
-    status = report->timeline->counts(report->timeline->source, lane, add_count, marks);
+  if (report->timeline->counts)
+    report->timeline->counts(report->timeline->source, lane, add_count, marks);
   if (marks->count)
     qsort(marks->marks, marks->count, sizeof *marks->marks, by_start);
-  return status;
 }
 
 void lane_marks_release(struct lane_marks *marks)

@@ -22,9 +22,8 @@ struct lane_marks {
   size_t room;
 };
 
-/* Reads those of a lane; counts are there with a trace only.  Returns 0, ERR_NOMEM or what the timeline has returned;
- * lane_marks_release() in any case. */
-int lane_marks_read(const struct report *report, uint32_t lane, struct lane_marks *marks);
+/* Reads those of a lane; counts are there with a trace only. */
+void lane_marks_read(const struct report *report, uint32_t lane, struct lane_marks *marks);
 void lane_marks_release(struct lane_marks *marks);
 
 /* Returns the next one that comes before a time, or at it; NULL: none. */

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/exports/otf2.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/report/exports/lane_marks.h"
 #include "hpcprof-lite/report/exports/loaded_module.h"
@@ -26,7 +27,6 @@ struct writer {
   struct lane_marks marks;      /* of the present lane */
   struct string_table counters; /* names of counters, by their numbers */
   uint32_t strings;             /* defined so far */
-  bool no_memory;
 };
 
 static const struct loaded_module module = {OTF2_MODULE, OTF2_LIBRARY_SYMBOL, "OTF2", "libotf2-trace-dev", "otf2"};
@@ -52,48 +52,49 @@ static uint32_t region_of(const struct writer *writer, uint32_t entry)
 }
 
 /* The values that the lane has counted until a time. */
-static int write_values(struct writer *writer, uint64_t until_ns)
+static void write_values(struct writer *writer, uint64_t until_ns)
 {
   const struct lane_mark *mark;
-  int status = 0;
-  while (!status && (mark = lane_marks_until(&writer->marks, until_ns)))
+  while ((mark = lane_marks_until(&writer->marks, until_ns)))
     if (mark->kind == LANE_COUNT) {
       writer->written++;
-      status = writer->otf2->value(mark->start_ns, string_table_add(&writer->counters, mark->name), mark->value);
+      writer->otf2->value(mark->start_ns, string_table_add(&writer->counters, mark->name), mark->value);
     }
-  return status;
 }
 
-static int enter(void *context, uint32_t entry, uint64_t time_ns)
+static void enter_region(struct writer *writer, uint32_t region, uint64_t time_ns, uint32_t wait_for)
 {
-  struct writer *writer = context;
-  if (write_values(writer, time_ns))
-    return ERR_INPUT;
+  write_values(writer, time_ns);
   writer->written++;
-  return writer->otf2->enter(time_ns, region_of(writer, entry), OTF2_NO_STRING);
+  writer->otf2->enter(time_ns, region, wait_for);
 }
 
-static int leave(void *context, uint32_t entry, uint64_t time_ns)
+static void leave_region(struct writer *writer, uint32_t region, uint64_t time_ns)
 {
-  struct writer *writer = context;
-  if (write_values(writer, time_ns))
-    return ERR_INPUT;
+  write_values(writer, time_ns);
   writer->written++;
-  return writer->otf2->leave(time_ns, region_of(writer, entry));
+  writer->otf2->leave(time_ns, region);
 }
 
-static int interval(void *context, const struct timeline_interval *interval)
+static void enter(void *context, uint32_t entry, uint64_t time_ns)
+{
+  enter_region(context, region_of(context, entry), time_ns, OTF2_NO_STRING);
+}
+
+static void leave(void *context, uint32_t entry, uint64_t time_ns)
+{
+  leave_region(context, region_of(context, entry), time_ns);
+}
+
+static void interval(void *context, const struct timeline_interval *interval)
 {
   struct writer *writer = context;
   if (interval->category == TIMELINE_WORK)
-    return 0;
+    return;
   bool waits = interval->category == TIMELINE_IDLE || interval->category == TIMELINE_LOCK_WAIT;
   uint32_t wait_for = waits ? name_of(writer, interval->wait_for) : OTF2_NO_STRING;
-  writer->written += 2;
-  int status = write_values(writer, interval->start_ns);
-  status = status ? status : writer->otf2->enter(interval->start_ns, interval->category - FIRST_CATEGORY, wait_for);
-  status = status ? status : write_values(writer, interval->end_ns);
-  return status ? status : writer->otf2->leave(interval->end_ns, interval->category - FIRST_CATEGORY);
+  enter_region(writer, interval->category - FIRST_CATEGORY, interval->start_ns, wait_for);
+  leave_region(writer, interval->category - FIRST_CATEGORY, interval->end_ns);
 }
 
 static int write_lane(struct writer *writer, uint32_t place)
@@ -101,52 +102,36 @@ static int write_lane(struct writer *writer, uint32_t place)
   static const struct timeline_events events = {enter, leave, interval};
   uint32_t lane = writer->lanes.order[place];
   const struct timeline_lane *life = &writer->report->timeline->lanes[lane];
+  if (writer->otf2->open_location(place))
+    return ERR_INPUT;
   writer->written = 0;
-  int status = lane_marks_read(writer->report, lane, &writer->marks);
-  status = status ? status : writer->otf2->open_location(place);
-  status = status ? status : enter(writer, 0, life->start_ns);
-  status = status ? status : timeline_walk(&writer->lanes, lane, &events, writer);
-  status = status ? status : leave(writer, 0, life->end_ns);
+  lane_marks_read(writer->report, lane, &writer->marks);
+  enter(writer, 0, life->start_ns);
+  timeline_walk(&writer->lanes, lane, &events, writer);
+  leave(writer, 0, life->end_ns);
   writer->events[place] = writer->written;
   lane_marks_release(&writer->marks);
-  return status ? status : writer->otf2->close_location();
+  return writer->otf2->close_location();
 }
 
 /* ---- definitions ---- */
 
-/* The format wants UTF-8; control characters would reach the terminal of who prints it.  Returns a copy for free(), or
- * NULL without memory. */
-static char *clean_text(const char *text)
-{
-  char *clean = NULL;
-  size_t size;
-  FILE *stream = xopen_memstream(&clean, &size);
-  while (stream && *text)
-    text = row_writer_character(stream, text);
-  if (stream && !fclose(stream) && clean)
-    return clean;
-  free(clean);
-  return NULL;
-}
-
+/* The format wants UTF-8; control characters would reach the terminal on which it is printed. */
 static uint32_t define_string(struct writer *writer, const char *text)
 {
-  char *clean = clean_text(text);
-  if (clean)
-    writer->otf2->string(writer->strings, clean);
-  else
-    writer->no_memory = true;
+  size_t size;
+  char *clean = row_writer_escaped(text, &size);
+  writer->otf2->string(writer->strings, clean);
   free(clean);
   return writer->strings++;
 }
 
-static int write_mark(struct writer *writer, uint32_t place, const struct lane_mark *mark)
+static void write_mark(struct writer *writer, uint32_t place, const struct lane_mark *mark)
 {
-  char *clean = clean_text(mark->name);
-  if (clean)
-    writer->otf2->mark(mark->start_ns, mark->end_ns - mark->start_ns, place, clean);
+  size_t size;
+  char *clean = row_writer_escaped(mark->name, &size);
+  writer->otf2->mark(mark->start_ns, mark->end_ns - mark->start_ns, place, clean);
   free(clean);
-  return clean ? 0 : ERR_NOMEM;
 }
 
 static void define_waited_for(struct writer *writer)
@@ -186,7 +171,7 @@ static void define_construct(struct writer *writer, const struct construct_entry
 }
 
 /* Readers want regions in the order of their numbers. */
-static int define_constructs(struct writer *writer)
+static void define_constructs(struct writer *writer)
 {
   static const struct construct_entry program = {.kind = DIRECTIVE_PROGRAM, .name = "", .file = ""};
   uint32_t count = writer->lanes.entries;
@@ -198,7 +183,6 @@ static int define_constructs(struct writer *writer)
     if (first[i])
       define_construct(writer, first[i]);
   free(first);
-  return 0;
 }
 
 static void define_counters(struct writer *writer)
@@ -208,21 +192,19 @@ static void define_counters(struct writer *writer)
 }
 
 /* The marks and phases of all lanes. */
-static int write_marks(struct writer *writer)
+static void write_marks(struct writer *writer)
 {
-  int status = 0;
-  for (uint32_t place = 0; place < writer->report->timeline->lanes_count && !status; place++) {
+  struct report bare = *writer->report;
+  struct timeline without = *bare.timeline; /* values are written already */
+  without.counts = NULL;
+  bare.timeline = &without;
+  for (uint32_t place = 0; place < without.lanes_count; place++) {
     const struct lane_mark *mark;
-    struct report bare = *writer->report;
-    struct timeline without = *bare.timeline; /* values are written already */
-    without.counts = NULL;
-    bare.timeline = &without;
-    status = lane_marks_read(&bare, writer->lanes.order[place], &writer->marks);
-    while (!status && (mark = lane_marks_until(&writer->marks, UINT64_MAX)))
-      status = write_mark(writer, place, mark);
+    lane_marks_read(&bare, writer->lanes.order[place], &writer->marks);
+    while ((mark = lane_marks_until(&writer->marks, UINT64_MAX)))
+      write_mark(writer, place, mark);
     lane_marks_release(&writer->marks);
   }
-  return status;
 }
 
 /* A system tree node for each host, a location group for each process, a location for each thread. */
@@ -243,7 +225,7 @@ static void define_lanes(struct writer *writer)
   }
 }
 
-static int write_archive(struct writer *writer, const char *directory)
+static void write_archive(struct writer *writer, const char *directory)
 {
   const struct timeline *timeline = writer->report->timeline;
   uint64_t end_ns = timeline->from_ns; /* of the last lane: the range may go on after that */
@@ -253,18 +235,17 @@ static int write_archive(struct writer *writer, const char *directory)
   int status = writer->otf2->start(directory, description);
   for (uint32_t i = 0; i < timeline->lanes_count && !status; i++) {
     status = write_lane(writer, i);
-    end_ns = timeline->lanes[i].end_ns > end_ns ? timeline->lanes[i].end_ns : end_ns;
+    end_ns = MAX(end_ns, timeline->lanes[i].end_ns);
   }
   if (status)
-    return status;
+    return;
   writer->otf2->clock(timeline->from_ns, end_ns - timeline->from_ns, timeline->origin_ns + timeline->from_ns);
   define_waited_for(writer);
   define_categories(writer);
-  status = define_constructs(writer);
+  define_constructs(writer);
   define_counters(writer);
   define_lanes(writer);
-  status = status ? status : write_marks(writer);
-  return writer->no_memory || writer->counters.failed ? ERR_NOMEM : status;
+  write_marks(writer);
 }
 
 int otf2_write(const struct report *report, const char *directory, char *message, size_t size)
@@ -274,23 +255,18 @@ int otf2_write(const struct report *report, const char *directory, char *message
     return ERR_INPUT;
   *message = '\0';
   uint32_t rows = report->tree->count;
-  writer.events = xcalloc((size_t)report->timeline->lanes_count + 1, sizeof *writer.events);
-  writer.string_of = xcalloc((size_t)rows + 1, sizeof *writer.string_of);
-  writer.waited_for = xcalloc((size_t)rows + 1, sizeof *writer.waited_for);
-  int status = timeline_lanes_init(report, &writer.lanes);
-  status = writer.events && writer.string_of && writer.waited_for ? status : ERR_NOMEM;
-  if (!status) {
-    status = write_archive(&writer, directory);
-    const char *failure = writer.otf2->finish();
-    if (failure)
-      snprintf(message, size, "%s", failure);
-    status = failure && !status ? ERR_INPUT : status;
-  }
+  writer.events = xcalloc(report->timeline->lanes_count, sizeof *writer.events);
+  writer.string_of = xcalloc(rows, sizeof *writer.string_of);
+  writer.waited_for = xcalloc(rows, sizeof *writer.waited_for);
+  timeline_lanes_init(report, &writer.lanes);
+  write_archive(&writer, directory);
+  const char *failure = writer.otf2->finish();
+  if (failure)
+    snprintf(message, size, "%s", failure);
   timeline_lanes_release(&writer.lanes);
-  lane_marks_release(&writer.marks);
   string_table_release(&writer.counters);
   free(writer.events);
   free(writer.string_of);
   free(writer.waited_for);
-  return status;
+  return failure ? ERR_INPUT : 0;
 }

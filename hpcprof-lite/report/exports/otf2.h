@@ -8,8 +8,7 @@
 
 #include "hpcprof-lite/report/report.h"
 
-/* Writes the archive into a directory, which exists.  Returns 0, ERR_NOMEM, what the source of the intervals has
- * returned, or ERR_INPUT with a message, which otherwise is "". */
+/* Writes the archive into a directory, which exists.  Returns 0, or ERR_INPUT with a message, which otherwise is "". */
 int otf2_write(const struct report *report, const char *directory, char *message, size_t size);
 
 #endif

@@ -71,29 +71,33 @@ static int open_location(uint64_t location)
 }
 
 /* Writing an event empties the list of its attributes. */
-static int enter(uint64_t time, uint32_t region, uint32_t wait_for)
+static void enter(uint64_t time, uint32_t region, uint32_t wait_for)
 {
-  if (wait_for != OTF2_NO_STRING && check(OTF2_AttributeList_AddStringRef(attributes, WAIT_FOR, wait_for)))
-    return ERR_INPUT;
-  return check(OTF2_EvtWriter_Enter(events, attributes, time, region));
+  if (wait_for != OTF2_NO_STRING)
+    check(OTF2_AttributeList_AddStringRef(attributes, WAIT_FOR, wait_for));
+  if (!*failure)
+    check(OTF2_EvtWriter_Enter(events, attributes, time, region));
 }
 
-static int leave(uint64_t time, uint32_t region)
+static void leave(uint64_t time, uint32_t region)
 {
-  return check(OTF2_EvtWriter_Leave(events, NULL, time, region));
+  if (!*failure)
+    check(OTF2_EvtWriter_Leave(events, NULL, time, region));
 }
 
 /* Each counter has a class of its own, of the same number. */
-static int value(uint64_t time, uint32_t counter, uint64_t number)
+static void value(uint64_t time, uint32_t counter, uint64_t number)
 {
   static const OTF2_Type type = OTF2_TYPE_UINT64;
   OTF2_MetricValue metric = {.unsigned_int = number};
-  return check(OTF2_EvtWriter_Metric(events, NULL, time, counter, 1, &type, &metric));
+  if (!*failure)
+    check(OTF2_EvtWriter_Metric(events, NULL, time, counter, 1, &type, &metric));
 }
 
 static int close_location(void)
 {
-  return check(OTF2_Archive_CloseEvtWriter(archive, events));
+  check(OTF2_Archive_CloseEvtWriter(archive, events));
+  return *failure ? ERR_INPUT : 0;
 }
 
 static void clock_properties(uint64_t begin, uint64_t length, uint64_t realtime)

@@ -18,14 +18,15 @@ struct otf2_region {
   uint32_t kind;                     /* enum construct_kind */
 };
 
-/* Calls come in this order.  Those that return int return 0 or an error, which finish() explains. */
+/* Calls come in this order.  Those that return int return 0 or an error.  finish() explains the first failure of all
+ * calls; events after one are not written. */
 struct otf2_library {
   int (*start)(const char *directory, const char *description); /* description: "" or NULL: none */
   /* Events of one location after another. */
   int (*open_location)(uint64_t location);
-  int (*enter)(uint64_t time, uint32_t region, uint32_t wait_for); /* wait_for: a string, or OTF2_NO_STRING */
-  int (*leave)(uint64_t time, uint32_t region);
-  int (*value)(uint64_t time, uint32_t counter, uint64_t value);
+  void (*enter)(uint64_t time, uint32_t region, uint32_t wait_for); /* wait_for: a string, or OTF2_NO_STRING */
+  void (*leave)(uint64_t time, uint32_t region);
+  void (*value)(uint64_t time, uint32_t counter, uint64_t value);
   int (*close_location)(void);
   /* Definitions; what they refer to comes first. */
   void (*clock)(uint64_t start, uint64_t length, uint64_t realtime);

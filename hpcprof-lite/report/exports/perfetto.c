@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/exports/perfetto.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/report/exports/lane_marks.h"
 #include "hpcprof-lite/report/exports/timeline_lanes.h"
@@ -89,7 +90,7 @@ static void describe_lanes(struct writer *writer)
   }
 }
 
-static int enter(void *context, uint32_t number, uint64_t time_ns)
+static void enter(void *context, uint32_t number, uint64_t time_ns)
 {
   struct writer *writer = context;
   const struct construct_entry *entry = &writer->report->constructs->entries[number];
@@ -103,17 +104,15 @@ static int enter(void *context, uint32_t number, uint64_t time_ns)
   text_field(writer->stream, "function", entry->name);
   text_field(writer->stream, "file", entry->file);
   fprintf(writer->stream, ",\"line\":%" PRIu32 "}}", entry->line);
-  return 0;
 }
 
-static int leave(void *context, uint32_t number, uint64_t time_ns)
+static void leave(void *context, uint32_t number, uint64_t time_ns)
 {
   struct writer *writer = context;
   (void)number;
   open_event(writer, 'E');
   number_field(writer->stream, "ts", time_ns, 3);
   putc_unlocked('}', writer->stream);
-  return ferror(writer->stream) ? ERR_INPUT : 0;
 }
 
 /* A row of the top-down tree, as two arguments; returns what stands before the next one. */
@@ -129,7 +128,7 @@ static const char *row_arguments(struct writer *writer, const char *before, cons
   return ",";
 }
 
-static int slice(void *context, const struct timeline_interval *interval)
+static void slice(void *context, const struct timeline_interval *interval)
 {
   struct writer *writer = context;
   const char *name = timeline_category_name((enum timeline_category)interval->category), *before = ",\"args\":{";
@@ -144,7 +143,6 @@ static int slice(void *context, const struct timeline_interval *interval)
     before = ",";
   }
   fputs(*before == ',' && !before[1] ? "}}" : "}", writer->stream);
-  return ferror(writer->stream) ? ERR_INPUT : 0;
 }
 
 /* ---- marks and counters of the program ---- */
@@ -160,12 +158,12 @@ static void write_value(struct writer *writer, const struct lane_mark *mark, uin
 }
 
 /* Those of a lane. */
-static int write_marks(struct writer *writer, uint32_t lane)
+static void write_marks(struct writer *writer, uint32_t lane)
 {
   struct lane_marks marks;
   const struct lane_mark *mark;
-  int status = lane_marks_read(writer->report, lane, &marks);
-  while (!status && (mark = lane_marks_until(&marks, UINT64_MAX))) {
+  lane_marks_read(writer->report, lane, &marks);
+  while ((mark = lane_marks_until(&marks, UINT64_MAX))) {
     if (mark->kind == LANE_COUNT)
       write_value(writer, mark, timeline_thread(writer->report, lane)->index);
     if (mark->kind != LANE_MARK)
@@ -177,7 +175,6 @@ static int write_marks(struct writer *writer, uint32_t lane)
     putc_unlocked('}', writer->stream);
   }
   lane_marks_release(&marks);
-  return status || !ferror(writer->stream) ? status : ERR_INPUT;
 }
 
 /* The phases of processes that have lanes, each on a track of its process. */
@@ -299,7 +296,7 @@ static void add_piece(struct tracks *tracks, const struct timeline_interval *int
 {
   uint32_t process = tracks->writer->report->timeline->lanes[interval->lane].process;
   struct piece *piece = &tracks->pieces[process];
-  uint64_t start = interval->start_ns > piece->end_ns ? interval->start_ns : piece->end_ns;
+  uint64_t start = MAX(interval->start_ns, piece->end_ns);
   if (!interval->critical || interval->end_ns <= start)
     return;
   if (piece->lane != interval->lane || piece->end_ns != start) {
@@ -323,8 +320,7 @@ static int add_interval(void *context, const struct timeline_interval *interval)
 static int by_end(const void *a, const void *b, void *context)
 {
   const struct timeline_lane *lanes = context;
-  uint64_t x = lanes[*(const uint32_t *)a].end_ns, y = lanes[*(const uint32_t *)b].end_ns;
-  return x < y ? -1 : x > y;
+  return COMPARE(lanes[*(const uint32_t *)a].end_ns, lanes[*(const uint32_t *)b].end_ns);
 }
 
 static int write_tracks(struct writer *writer)
@@ -332,21 +328,18 @@ static int write_tracks(struct writer *writer)
   const struct timeline *timeline = writer->report->timeline;
   uint32_t processes = writer->report->profile->processes_count;
   struct tracks tracks = {.writer = writer,
-                          .counts = xcalloc((size_t)processes + 1, sizeof *tracks.counts),
-                          .pieces = xcalloc((size_t)processes + 1, sizeof *tracks.pieces),
-                          .works = xcalloc((size_t)timeline->lanes_count + 1, sizeof *tracks.works),
-                          .ends = xcalloc((size_t)timeline->lanes_count + 1, sizeof *tracks.ends)};
-  int status = tracks.counts && tracks.pieces && tracks.works && tracks.ends ? 0 : ERR_NOMEM;
-  if (!status) {
-    for (uint32_t i = 0; i < timeline->lanes_count; i++)
-      tracks.ends[i] = i;
-    qsort_r(tracks.ends, timeline->lanes_count, sizeof *tracks.ends, by_end, timeline->lanes);
-    status = timeline->each(timeline->source, MODEL_NONE, add_interval, &tracks);
-    end_lanes(&tracks, UINT64_MAX);
-    for (uint32_t i = 0; i < processes; i++) {
-      write_count(&tracks, i);
-      write_piece(&tracks, i);
-    }
+                          .counts = xcalloc(processes, sizeof *tracks.counts),
+                          .pieces = xcalloc(processes, sizeof *tracks.pieces),
+                          .works = xcalloc(timeline->lanes_count, sizeof *tracks.works),
+                          .ends = xcalloc(timeline->lanes_count, sizeof *tracks.ends)};
+  for (uint32_t i = 0; i < timeline->lanes_count; i++)
+    tracks.ends[i] = i;
+  qsort_r(tracks.ends, timeline->lanes_count, sizeof *tracks.ends, by_end, timeline->lanes);
+  int status = timeline->each(timeline->source, MODEL_NONE, add_interval, &tracks);
+  end_lanes(&tracks, UINT64_MAX);
+  for (uint32_t i = 0; i < processes; i++) {
+    write_count(&tracks, i);
+    write_piece(&tracks, i);
   }
   free(tracks.counts);
   free(tracks.pieces);
@@ -360,9 +353,7 @@ int perfetto_write(const struct report *report)
   static const struct timeline_events events = {enter, leave, slice};
   const struct timeline *timeline = report->timeline;
   struct writer writer = {.report = report, .stream = report->stream};
-  int status = timeline_lanes_init(report, &writer.lanes);
-  if (status)
-    goto out;
+  timeline_lanes_init(report, &writer.lanes);
   fputs("{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"command\":", writer.stream);
   row_writer_json_string(writer.stream, report->totals->command);
   if (report->filtered && *report->filtered) {
@@ -371,17 +362,18 @@ int perfetto_write(const struct report *report)
   }
   fprintf(writer.stream, ",\"origin_realtime_ns\":\"%" PRIu64 "\"},\n\"traceEvents\":[", timeline->origin_ns);
   describe_lanes(&writer);
+  int status = 0;
   for (uint32_t i = 0; i < timeline->lanes_count && !status; i++) {
     uint32_t lane = writer.lanes.order[i];
     writer.pid = writer.lanes.pids[timeline->lanes[lane].process];
     writer.tid = tid_of(timeline_thread(report, lane));
     status = timeline_walk(&writer.lanes, lane, &events, &writer);
-    status = status ? status : write_marks(&writer, lane);
+    write_marks(&writer, lane);
   }
   write_phases(&writer);
-  status = status ? status : write_tracks(&writer);
+  if (!status)
+    status = write_tracks(&writer);
   fputs("\n]}\n", writer.stream);
-out:
   timeline_lanes_release(&writer.lanes);
   return status;
 }

@@ -8,7 +8,7 @@
 
 #include "hpcprof-lite/report/report.h"
 
-/* Returns 0, ERR_NOMEM, or what the source of the intervals has returned. */
+/* Returns 0, or ERR_INPUT if the stream has failed. */
 int perfetto_write(const struct report *report);
 
 #endif

@@ -13,11 +13,8 @@ uint32_t string_table_add(struct string_table *table, const char *text)
     number = index_next(&table->index, key, &slot);
   if (number)
     return number - 1;
-  if (!xarray_reserve(&table->texts, &table->room, (size_t)table->count + 1, sizeof *table->texts) ||
-      !index_add(&table->index, key, table->count + 1)) {
-    table->failed = true;
-    return 0;
-  }
+  xarray_reserve(&table->texts, &table->room, (size_t)table->count + 1, sizeof *table->texts);
+  index_add(&table->index, key, table->count + 1);
   table->texts[table->count] = text;
   return table->count++;
 }

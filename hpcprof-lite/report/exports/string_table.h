@@ -10,7 +10,6 @@ struct string_table {
   uint32_t count;
   size_t room;
   struct index index; /* numbers + 1 by hash */
-  bool failed;        /* memory ran out: numbers are 0 */
 };
 
 /* Returns the number of a string, which is added if it is new. */

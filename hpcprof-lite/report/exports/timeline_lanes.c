@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/exports/timeline_lanes.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <inttypes.h>
@@ -18,39 +19,32 @@ const struct profile_thread *timeline_thread(const struct report *report, uint32
 
 /* ---- order ---- */
 
-static int compare(uint64_t a, uint64_t b)
-{
-  return a < b ? -1 : a > b;
-}
-
 /* Processes without a rank come first. */
 static int by_place(const void *a, const void *b, void *context)
 {
   const struct report *report = context;
   uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   const struct profile_process *p = timeline_process(report, x), *q = timeline_process(report, y);
-  int order = strcmp(p->host, q->host);
-  order = order ? order : compare((uint64_t)((int64_t)p->rank + 1), (uint64_t)((int64_t)q->rank + 1));
-  order = order ? order : compare((uintptr_t)p, (uintptr_t)q);
-  return order ? order : compare(x, y);
+  return strcmp(p->host, q->host) ?: COMPARE((uint32_t)p->rank + 1, (uint32_t)q->rank + 1)
+                                  ?: COMPARE(p, q)
+                                  ?: COMPARE(x, y);
 }
 
 static int by_pid(const void *a, const void *b, void *context)
 {
   const struct profile_process *processes = context;
   uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  int order = compare(processes[x].pid, processes[y].pid);
-  return order ? order : compare(x, y);
+  return COMPARE(processes[x].pid, processes[y].pid) ?: COMPARE(x, y);
 }
 
 /* Viewers join processes with equal ids: those of several nodes, or before and after an exec. */
-static int number_processes(const struct profile *profile, uint64_t *pids)
+static void number_processes(const struct profile *profile, uint64_t *pids)
 {
-  uint32_t count = profile->processes_count, *sorted = xmalloc(((size_t)count + 1) * sizeof *sorted);
+  uint32_t count = profile->processes_count, *sorted = xmalloc((size_t)count * sizeof *sorted);
   uint64_t unused = 1 << 22; /* Linux has no larger ids */
   for (uint32_t i = 0; i < count; i++) {
     sorted[i] = i;
-    unused = profile->processes[i].pid >= unused ? (uint64_t)profile->processes[i].pid + 1 : unused;
+    unused = MAX(unused, (uint64_t)profile->processes[i].pid + 1);
   }
   qsort_r(sorted, count, sizeof *sorted, by_pid, profile->processes);
   for (uint32_t i = 0; i < count; i++) {
@@ -58,40 +52,36 @@ static int number_processes(const struct profile *profile, uint64_t *pids)
     pids[sorted[i]] = again ? unused++ : profile->processes[sorted[i]].pid;
   }
   free(sorted);
-  return 0;
 }
 
-static int map_ids(const struct tree *tree, struct timeline_lanes *lanes)
+static void map_ids(const struct tree *tree, struct timeline_lanes *lanes)
 {
   uint32_t count = tree->count, most = 0;
   for (uint32_t row = 0; row < count; row++)
-    most = tree->rows[row].id > most ? tree->rows[row].id : most;
+    most = MAX(most, tree->rows[row].id);
   lanes->ids = most + 1;
   lanes->row_of = xmalloc((size_t)lanes->ids * sizeof *lanes->row_of);
   memset(lanes->row_of, 0xff, (size_t)lanes->ids * sizeof *lanes->row_of);
   for (uint32_t row = 0; row < count; row++)
     lanes->row_of[tree->rows[row].id] = row;
-  return 0;
 }
 
-int timeline_lanes_init(const struct report *report, struct timeline_lanes *lanes)
+void timeline_lanes_init(const struct report *report, struct timeline_lanes *lanes)
 {
   const struct timeline *timeline = report->timeline;
   const struct construct_tree *constructs = report->constructs;
   *lanes = (struct timeline_lanes){.report = report, .entries = constructs ? constructs->count : 0};
   for (uint32_t i = 0; i < lanes->entries; i++)
-    lanes->depth_max =
-        constructs->entries[i].depth > lanes->depth_max ? constructs->entries[i].depth : lanes->depth_max;
-  lanes->order = xmalloc(((size_t)timeline->lanes_count + 1) * sizeof *lanes->order);
-  lanes->pids = xmalloc(((size_t)report->profile->processes_count + 1) * sizeof *lanes->pids);
-  lanes->open = xmalloc(((size_t)lanes->depth_max + 1) * sizeof *lanes->open);
-  lanes->wanted = xmalloc(((size_t)lanes->depth_max + 1) * sizeof *lanes->wanted);
-  if (!lanes->order || !lanes->pids || !lanes->open || !lanes->wanted || map_ids(report->tree, lanes))
-    return ERR_NOMEM;
+    lanes->depth_max = MAX(lanes->depth_max, constructs->entries[i].depth);
+  lanes->open = xmalloc((size_t)lanes->depth_max * sizeof *lanes->open);
+  lanes->wanted = xmalloc((size_t)lanes->depth_max * sizeof *lanes->wanted);
+  map_ids(report->tree, lanes);
+  lanes->order = xmalloc((size_t)timeline->lanes_count * sizeof *lanes->order);
   for (uint32_t i = 0; i < timeline->lanes_count; i++)
     lanes->order[i] = i;
   qsort_r(lanes->order, timeline->lanes_count, sizeof *lanes->order, by_place, (void *)report);
-  return number_processes(report->profile, lanes->pids);
+  lanes->pids = xmalloc((size_t)report->profile->processes_count * sizeof *lanes->pids);
+  number_processes(report->profile, lanes->pids);
 }
 
 void timeline_lanes_release(struct timeline_lanes *lanes)
@@ -172,15 +162,13 @@ struct walk {
   uint64_t end_ns;
 };
 
-static int leave_to(struct walk *walk, uint32_t depth, uint64_t time_ns)
+static void leave_to(struct walk *walk, uint32_t depth, uint64_t time_ns)
 {
-  int status = 0;
-  while (walk->depth > depth && !status) {
+  while (walk->depth > depth) {
     walk->depth--;
     if (walk->events->leave)
-      status = walk->events->leave(walk->context, walk->lanes->open[walk->depth], time_ns);
+      walk->events->leave(walk->context, walk->lanes->open[walk->depth], time_ns);
   }
-  return status;
 }
 
 static int visit(void *argument, const struct timeline_interval *interval)
@@ -196,17 +184,16 @@ static int visit(void *argument, const struct timeline_interval *interval)
     common++;
   if (interval->begins && common && common == wanted)
     common--;
-  int status = leave_to(walk, common, interval->start_ns);
-  while (walk->depth < wanted && !status) {
+  leave_to(walk, common, interval->start_ns);
+  while (walk->depth < wanted) {
     lanes->open[walk->depth] = lanes->wanted[walk->depth];
     if (walk->events->enter)
-      status = walk->events->enter(walk->context, lanes->open[walk->depth], interval->start_ns);
+      walk->events->enter(walk->context, lanes->open[walk->depth], interval->start_ns);
     walk->depth++;
   }
-  if (!status && walk->events->interval)
-    status = walk->events->interval(walk->context, interval);
+  walk->events->interval(walk->context, interval);
   walk->end_ns = interval->end_ns;
-  return status;
+  return lanes->report->stream && ferror(lanes->report->stream) ? ERR_INPUT : 0;
 }
 
 int timeline_walk(const struct timeline_lanes *lanes, uint32_t lane, const struct timeline_events *events,
@@ -215,5 +202,6 @@ int timeline_walk(const struct timeline_lanes *lanes, uint32_t lane, const struc
   const struct timeline *timeline = lanes->report->timeline;
   struct walk walk = {.lanes = lanes, .events = events, .context = context};
   int status = timeline->each(timeline->source, lane, visit, &walk);
-  return status ? status : leave_to(&walk, 0, walk.end_ns);
+  leave_to(&walk, 0, walk.end_ns);
+  return status;
 }

@@ -19,20 +19,18 @@ struct timeline_lanes {
   uint32_t ids, depth_max, entries; /* sizes of row_of, and of open and wanted; the number of constructs */
 };
 
-/* Returns 0 or ERR_NOMEM; timeline_lanes_release() in either case. */
-int timeline_lanes_init(const struct report *report, struct timeline_lanes *lanes);
+void timeline_lanes_init(const struct report *report, struct timeline_lanes *lanes);
 void timeline_lanes_release(struct timeline_lanes *lanes);
 
 /* What happens along a lane, in the order of time.  Each enter() has its leave(), and they nest.  A construct that
- * begins again while it is open is left first.  interval() follows the enter() of its construct.  All return 0, or what
- * then ends the walk; NULL: not wanted. */
+ * begins again while it is open is left first.  interval() follows the enter() of its construct. */
 struct timeline_events {
-  int (*enter)(void *context, uint32_t entry, uint64_t time_ns);
-  int (*leave)(void *context, uint32_t entry, uint64_t time_ns);
-  int (*interval)(void *context, const struct timeline_interval *interval);
+  void (*enter)(void *context, uint32_t entry, uint64_t time_ns); /* NULL: not wanted */
+  void (*leave)(void *context, uint32_t entry, uint64_t time_ns); /* the same */
+  void (*interval)(void *context, const struct timeline_interval *interval);
 };
 
-/* Returns 0, or what the source of the intervals or an event has returned. */
+/* Returns 0; or ERR_INPUT if the report's stream, if there is one, has failed, which ends the walk. */
 int timeline_walk(const struct timeline_lanes *lanes, uint32_t lane, const struct timeline_events *events,
                   void *context);
 

@@ -89,14 +89,14 @@ static void write_module(struct callgrind *callgrind, const char *field, const s
   putc_unlocked('\n', callgrind->stream);
 }
 
-static bool write_file(struct callgrind *callgrind, const char *field, const char *path)
+static void write_file(struct callgrind *callgrind, const char *field, const char *path)
 {
-  uint32_t file = string_table_add(&callgrind->files, *path ? path : "???");
+  path = *path ? path : "???";
+  uint32_t file = string_table_add(&callgrind->files, path);
   xarray_reserve_zero(&callgrind->file_named, &callgrind->files_room, (size_t)file + 1, 1);
   number(callgrind, field, file + 1);
-  name(callgrind, &callgrind->file_named[file], *path ? path : "???");
+  name(callgrind, &callgrind->file_named[file], path);
   putc_unlocked('\n', callgrind->stream);
-  return true;
 }
 
 static void write_function(struct callgrind *callgrind, const char *field, const struct place *place)
@@ -108,18 +108,17 @@ static void write_function(struct callgrind *callgrind, const char *field, const
 }
 
 /* Makes a function the one whose costs follow. */
-static bool enter_function(struct callgrind *callgrind, const struct place *place)
+static void enter_function(struct callgrind *callgrind, const struct place *place)
 {
   if (callgrind->any && !callgrind->elsewhere && callgrind->present.frame == place->frame &&
       callgrind->present.again == place->again)
-    return true;
+    return;
   write_module(callgrind, "ob=", place);
-  bool written = write_file(callgrind, "fl=", file_of(callgrind, place));
+  write_file(callgrind, "fl=", file_of(callgrind, place));
   write_function(callgrind, "fn=", place);
   callgrind->present = *place;
   callgrind->any = true;
   callgrind->elsewhere = false;
-  return written;
 }
 
 /* ---- costs ---- */
@@ -143,63 +142,59 @@ static bool any_of(const struct callgrind *callgrind, const uint64_t *values)
 }
 
 /* The cost of a line of the function above. */
-static int write_line(struct callgrind *callgrind, const struct walk_row *here, const struct place *place)
+static void write_line(struct callgrind *callgrind, const struct walk_row *here, const struct place *place)
 {
-  if (!enter_function(callgrind, place))
-    return ERR_NOMEM;
+  enter_function(callgrind, place);
   if (here->row->file != file_of(callgrind, place)) {
     callgrind->elsewhere = true;
-    if (!write_file(callgrind, "fi=", here->row->file))
-      return ERR_NOMEM;
+    write_file(callgrind, "fi=", here->row->file);
   }
   write_costs(callgrind, here->row->line, here->excl);
-  return 0;
 }
 
-static int write_call(struct callgrind *callgrind, const struct walk_row *here, const struct place *caller,
-                      const struct place *callee)
+static void write_call(struct callgrind *callgrind, const struct walk_row *here, const struct place *caller,
+                       const struct place *callee)
 {
   const char *file = file_of(callgrind, callee);
-  bool written = enter_function(callgrind, caller);
+  enter_function(callgrind, caller);
   if (module_of(callgrind, callee) != module_of(callgrind, caller))
     write_module(callgrind, "cob=", callee);
   if (strcmp(file, file_of(callgrind, caller)) != 0)
-    written &= write_file(callgrind, "cfi=", file);
+    write_file(callgrind, "cfi=", file);
   write_function(callgrind, "cfn=", callee);
   fputs_unlocked("calls=1 ", callgrind->stream);
   row_writer_number(callgrind->stream, line_of(callgrind, callee), 0);
   putc_unlocked('\n', callgrind->stream);
   write_costs(callgrind, line_of(callgrind, caller), here->incl);
-  return written ? 0 : ERR_NOMEM;
 }
 
-static int enter(void *context, const struct walk_row *here)
+static void enter(void *context, const struct walk_row *here)
 {
   struct callgrind *callgrind = context;
   if (!any_of(callgrind, here->incl))
-    return 0;
+    return;
   xarray_reserve(&callgrind->places, &callgrind->places_room, (size_t)here->depth + 1, sizeof *callgrind->places);
   struct place *place = &callgrind->places[here->depth];
-  if (here->row->kind == ROW_LINE && here->depth)
-    return write_line(callgrind, here, place - 1);
+  if (here->row->kind == ROW_LINE && here->depth) {
+    write_line(callgrind, here, place - 1);
+    return;
+  }
   uint32_t frame = callgrind->frames.frame_of[here->number];
   *place = (struct place){.frame = frame, .again = callgrind->active[frame]++ > 0};
-  int status = here->depth ? write_call(callgrind, here, place - 1, place) : 0;
-  if (status || (callgrind->costed[frame] && !any_of(callgrind, here->excl)))
-    return status;
+  if (here->depth)
+    write_call(callgrind, here, place - 1, place);
+  if (callgrind->costed[frame] && !any_of(callgrind, here->excl))
+    return;
   callgrind->costed[frame] = true; /* also if it is 0: callgrind_annotate wants a line of each function with calls */
-  if (!enter_function(callgrind, place))
-    return ERR_NOMEM;
+  enter_function(callgrind, place);
   write_costs(callgrind, line_of(callgrind, place), here->excl);
-  return 0;
 }
 
-static int leave(void *context, const struct walk_row *here)
+static void leave(void *context, const struct walk_row *here)
 {
   struct callgrind *callgrind = context;
   if (any_of(callgrind, here->incl) && !(here->row->kind == ROW_LINE && here->depth))
     callgrind->active[callgrind->frames.frame_of[here->number]]--;
-  return 0;
 }
 
 /* ---- the file ---- */
@@ -248,19 +243,14 @@ int callgrind_write(const struct report *report)
   static const struct walk_visitor visitor = {enter, leave};
   struct callgrind callgrind = {.report = report, .stream = report->stream};
   tree_metrics_init(report, &callgrind.metrics);
-  int status = frame_table_init(report, &callgrind.frames);
-  size_t frames = (size_t)callgrind.frames.count + 1;
+  frame_table_init(report, &callgrind.frames);
+  size_t frames = callgrind.frames.count;
   callgrind.active = xcalloc(frames, sizeof *callgrind.active);
   callgrind.named = xcalloc(2 * frames, sizeof *callgrind.named);
   callgrind.costed = xcalloc(frames, sizeof *callgrind.costed);
   callgrind.module_named = xcalloc((size_t)report->profile->catalog.modules_count + 1, sizeof *callgrind.module_named);
-  if (!callgrind.active || !callgrind.named || !callgrind.costed || !callgrind.module_named)
-    status = ERR_NOMEM;
-  if (!status) {
-    write_header(&callgrind);
-    status = tree_walk(report, &callgrind.metrics, &visitor, &callgrind);
-    status = callgrind.files.failed ? ERR_NOMEM : status;
-  }
+  write_header(&callgrind);
+  int status = tree_walk(report, &callgrind.metrics, &visitor, &callgrind);
   frame_table_release(&callgrind.frames);
   string_table_release(&callgrind.files);
   free(callgrind.active);

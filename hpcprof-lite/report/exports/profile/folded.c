@@ -21,7 +21,7 @@ struct folded {
 };
 
 /* Appends a name; what separates frames and lines becomes another character. */
-static bool append(struct folded *folded, size_t at, const char *name, uint32_t depth)
+static void append(struct folded *folded, size_t at, const char *name, uint32_t depth)
 {
   char *clean = NULL;
   size_t size = 0;
@@ -36,36 +36,31 @@ static bool append(struct folded *folded, size_t at, const char *name, uint32_t 
       c = row_writer_character(stream, c);
     }
   }
-  bool fits = !fclose(stream) && clean && xarray_reserve(&folded->path, &folded->room, at + size, 1) &&
-              xarray_reserve(&folded->end, &folded->levels, (size_t)depth + 1, sizeof *folded->end);
-  if (fits) {
-    memcpy(folded->path + at, clean, size);
-    folded->end[depth] = at + size;
-  }
+  xclose(stream);
+  xarray_reserve(&folded->path, &folded->room, at + size, 1);
+  xarray_reserve(&folded->end, &folded->levels, (size_t)depth + 1, sizeof *folded->end);
+  memcpy(folded->path + at, clean, size);
+  folded->end[depth] = at + size;
   free(clean);
-  return fits;
 }
 
 /* Values are differences of rounded sums, so that roundings do not add up: of any part of the tree, the sum is right to
  * one unit. */
-static int enter(void *context, const struct walk_row *here)
+static void enter(void *context, const struct walk_row *here)
 {
   struct folded *folded = context;
   if (!here->incl[folded->metric])
-    return 0;
-  size_t at = here->depth ? folded->end[here->depth - 1] : 0;
-  if (!append(folded, at, here->row->name, here->depth))
-    return ERR_NOMEM;
+    return;
+  append(folded, here->depth ? folded->end[here->depth - 1] : 0, here->row->name, here->depth);
   uint64_t after = model_sum(folded->before, here->excl[folded->metric]);
   uint64_t value = after / folded->unit - folded->before / folded->unit;
   folded->before = after;
   if (!value)
-    return 0;
+    return;
   fwrite_unlocked(folded->path, 1, folded->end[here->depth], folded->stream);
   putc_unlocked(' ', folded->stream);
   row_writer_number(folded->stream, value, 0);
   putc_unlocked('\n', folded->stream);
-  return 0;
 }
 
 int folded_write(const struct report *report)

@@ -36,7 +36,7 @@ static void number_row(const struct tree *tree, uint32_t row, struct frame_table
   table->frame_of[row] = found - 1;
 }
 
-int frame_table_init(const struct report *report, struct frame_table *table)
+void frame_table_init(const struct report *report, struct frame_table *table)
 {
   const struct tree *tree = report->tree;
   *table = (struct frame_table){.frame_of = xcalloc((size_t)tree->count + 1, sizeof *table->frame_of),
@@ -46,7 +46,6 @@ int frame_table_init(const struct report *report, struct frame_table *table)
       number_row(tree, tree->order[i], table);
   table->first[table->count] = MODEL_NONE;
   table->frame_of[tree->count] = table->count++;
-  return table->index.overflow ? ERR_NOMEM : 0;
 }
 
 void frame_table_release(struct frame_table *table)

@@ -16,8 +16,7 @@ struct frame_table {
   struct index index; /* frames + 1 */
 };
 
-/* Fills *table.  Returns 0 or ERR_NOMEM; frame_table_release() in either case. */
-int frame_table_init(const struct report *report, struct frame_table *table);
+void frame_table_init(const struct report *report, struct frame_table *table);
 void frame_table_release(struct frame_table *table);
 
 /* Returns the name of a frame; never "". */

@@ -30,7 +30,7 @@ static void write_metrics(const struct hatchet *hatchet, const uint64_t *values,
 }
 
 /* Makes a metric's names, exclusive and inclusive, as keys in JSON. */
-static int make_keys(const char *name, char *keys[2])
+static void make_keys(const char *name, char *keys[2])
 {
   for (int inclusive = 0; inclusive < 2; inclusive++) {
     size_t size;
@@ -41,7 +41,6 @@ static int make_keys(const char *name, char *keys[2])
     xclose(stream);
     free(words);
   }
-  return 0;
 }
 
 static void write_place(const struct hatchet *hatchet, const struct tree_row *row)
@@ -58,7 +57,7 @@ static void write_place(const struct hatchet *hatchet, const struct tree_row *ro
   row_writer_number(stream, hatchet->nodes, 0);
 }
 
-static int enter(void *context, const struct walk_row *here)
+static void enter(void *context, const struct walk_row *here)
 {
   struct hatchet *hatchet = context;
   FILE *stream = hatchet->report->stream;
@@ -79,18 +78,16 @@ static int enter(void *context, const struct walk_row *here)
   putc_unlocked('}', stream);
   hatchet->nodes++;
   hatchet->depth = here->depth;
-  return 0;
 }
 
 /* Ends a node; the array of its children is open if the last one was deeper. */
-static int leave(void *context, const struct walk_row *here)
+static void leave(void *context, const struct walk_row *here)
 {
   struct hatchet *hatchet = context;
   if (hatchet->depth > here->depth)
     putc_unlocked(']', hatchet->report->stream);
   putc_unlocked('}', hatchet->report->stream);
   hatchet->depth = here->depth;
-  return 0;
 }
 
 int hatchet_write(const struct report *report)
@@ -98,12 +95,11 @@ int hatchet_write(const struct report *report)
   static const struct walk_visitor visitor = {enter, leave};
   struct tree_metrics metrics;
   struct hatchet hatchet = {.report = report, .metrics = &metrics};
-  int status = 0;
   tree_metrics_init(report, &metrics);
-  for (uint32_t i = 0; i < metrics.count && !status; i++)
-    status = make_keys(metrics.list[i].name, hatchet.keys[i]);
+  for (uint32_t i = 0; i < metrics.count; i++)
+    make_keys(metrics.list[i].name, hatchet.keys[i]);
   putc('[', report->stream);
-  status = status ? status : tree_walk(report, &metrics, &visitor, &hatchet);
+  int status = tree_walk(report, &metrics, &visitor, &hatchet);
   fputs("\n]\n", report->stream);
   for (uint32_t i = 0; i < metrics.count; i++)
     for (int inclusive = 0; inclusive < 2; inclusive++)

@@ -3,6 +3,7 @@
  *
  * Each row with figures of its own is a sample.  A location is a function at a line: that of a row of kind line, or
  * else that where the function is declared.  An inlined function is in one location with the function around it. */
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/report/exports/profile/profile_exports.h"
 
@@ -60,7 +61,7 @@ struct pprof {
 
 /* ---- samples ---- */
 
-/* Finds or adds a location.  Returns its number + 1, or 0 if memory runs out. */
+/* Finds or adds a location.  Returns its number + 1. */
 static uint32_t location_number(struct pprof *pprof, const struct location *wanted)
 {
   uint64_t hash = index_hash(index_hash(index_hash(3, wanted->frame), wanted->line), wanted->outer);
@@ -72,12 +73,13 @@ static uint32_t location_number(struct pprof *pprof, const struct location *want
   xarray_reserve(&pprof->locations, &pprof->locations_room, (size_t)pprof->locations_count + 1,
                  sizeof *pprof->locations);
   pprof->locations[pprof->locations_count++] = *wanted;
-  return index_add(&pprof->location_index, hash, pprof->locations_count) ? pprof->locations_count : 0;
+  index_add(&pprof->location_index, hash, pprof->locations_count);
+  return pprof->locations_count;
 }
 
 static uint64_t value_of(uint64_t amount)
 {
-  return amount < INT64_MAX ? amount : INT64_MAX;
+  return MIN(amount, (uint64_t)INT64_MAX);
 }
 
 static void write_sample(struct pprof *pprof, const struct walk_row *here)
@@ -100,7 +102,7 @@ static void write_sample(struct pprof *pprof, const struct walk_row *here)
   protobuf_write(&pprof->writer, PROFILE_SAMPLE, message);
 }
 
-static int enter(void *context, const struct walk_row *here)
+static void enter(void *context, const struct walk_row *here)
 {
   struct pprof *pprof = context;
   xarray_reserve(&pprof->levels, &pprof->levels_room, (size_t)here->depth + 1, sizeof *pprof->levels);
@@ -116,14 +118,11 @@ static int enter(void *context, const struct walk_row *here)
     level->caller = above->caller;
   }
   level->location = location_number(pprof, &location);
-  if (!level->location)
-    return ERR_NOMEM;
   bool any = false;
   for (uint32_t i = 0; i < pprof->metrics.count; i++)
     any |= here->excl[i] != 0;
   if (any)
     write_sample(pprof, here);
-  return pprof->writer.failed ? ERR_NOMEM : 0;
 }
 
 /* ---- what samples refer to ---- */
@@ -209,7 +208,7 @@ static void write_run(struct pprof *pprof)
   const struct profile *profile = pprof->report->profile;
   uint64_t start_ns = UINT64_MAX;
   for (uint32_t i = 0; i < profile->processes_usable; i++)
-    start_ns = profile->processes[i].start_ns < start_ns ? profile->processes[i].start_ns : start_ns;
+    start_ns = MIN(start_ns, profile->processes[i].start_ns);
   protobuf_clear(&pprof->message);
   protobuf_number(&pprof->message, PROFILE_TIME, start_ns == UINT64_MAX ? 0 : value_of(start_ns));
   protobuf_number(&pprof->message, PROFILE_DURATION, value_of(pprof->report->totals->elapsed_ns));
@@ -219,43 +218,34 @@ static void write_run(struct pprof *pprof)
 }
 
 /* The format wants UTF-8. */
-static int write_strings(struct pprof *pprof)
+static void write_strings(struct pprof *pprof)
 {
   for (uint32_t i = 0; i < pprof->strings.count; i++) {
-    char *clean = NULL;
-    size_t size = 0;
-    FILE *stream = xopen_memstream(&clean, &size);
-    for (const char *text = pprof->strings.texts[i]; stream && *text;)
-      text = row_writer_character(stream, text);
-    if (!stream || fclose(stream) || !clean) {
-      free(clean);
-      return ERR_NOMEM;
-    }
+    size_t size;
+    char *clean = row_writer_escaped(pprof->strings.texts[i], &size);
     protobuf_clear(&pprof->message);
     protobuf_bytes(&pprof->message, PROFILE_STRING, clean, size);
     protobuf_write_fields(&pprof->writer, &pprof->message);
     free(clean);
   }
-  return 0;
 }
 
 static int write_profile(struct pprof *pprof)
 {
   static const struct walk_visitor visitor = {.enter = enter};
-  bool *used = xcalloc((size_t)pprof->report->profile->catalog.modules_count + 1, sizeof *used);
-  int status = used ? 0 : ERR_NOMEM;
   string(pprof, ""); /* number 0 */
   write_types(pprof);
-  status = status ? status : tree_walk(pprof->report, &pprof->metrics, &visitor, pprof);
-  if (!status) {
-    write_locations(pprof, used);
-    write_mappings(pprof, used);
-    write_functions(pprof);
-    write_run(pprof);
-    status = write_strings(pprof);
-  }
+  int status = tree_walk(pprof->report, &pprof->metrics, &visitor, pprof);
+  if (status)
+    return status;
+  bool *used = xcalloc(pprof->report->profile->catalog.modules_count, sizeof *used);
+  write_locations(pprof, used);
+  write_mappings(pprof, used);
+  write_functions(pprof);
+  write_run(pprof);
+  write_strings(pprof);
   free(used);
-  return status;
+  return 0;
 }
 
 int pprof_write(const struct report *report)
@@ -263,10 +253,9 @@ int pprof_write(const struct report *report)
   struct pprof pprof = {.report = report};
   tree_metrics_init(report, &pprof.metrics);
   protobuf_begin(&pprof.writer, report->stream);
-  int status = frame_table_init(report, &pprof.frames);
-  status = status ? status : write_profile(&pprof);
-  int ended = protobuf_end(&pprof.writer);
-  status = status ? status : pprof.strings.failed ? ERR_NOMEM : ended;
+  frame_table_init(report, &pprof.frames);
+  int status = write_profile(&pprof);
+  protobuf_end(&pprof.writer);
   frame_table_release(&pprof.frames);
   protobuf_release(&pprof.message);
   protobuf_release(&pprof.inner);

@@ -1,8 +1,8 @@
 /* The exports of profiles: each writes the top-down tree of the report in the format of another tool.
  *
- * Context: BATCH, the main thread.  Functions return 0, ERR_NOMEM, or ERR_INPUT where a write has failed.  They write
- * while they walk over the tree (tree_walk.h), and need memory for the different frames only.  doc/exports.md tells
- * what each format holds.
+ * Context: BATCH, the main thread.  Functions return 0, or ERR_INPUT where a write has failed.  They write while they
+ * walk over the tree (tree_walk.h), and need memory for the different frames only.  doc/exports.md tells what each
+ * format holds.
  */
 #ifndef HPCPROF_LITE_REPORT_EXPORTS_PROFILE_PROFILE_EXPORTS_H
 #define HPCPROF_LITE_REPORT_EXPORTS_PROFILE_PROFILE_EXPORTS_H

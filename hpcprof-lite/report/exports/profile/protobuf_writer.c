@@ -1,7 +1,7 @@
 #include "hpcprof-lite/report/exports/profile/protobuf_writer.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
-#include "hpcprof-lite/model/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +25,7 @@ static void append(struct protobuf_message *message, const void *bytes, size_t s
 {
   if (!size)
     return;
-  if (!xarray_reserve(&message->bytes, &message->room, message->size + size, 1)) {
-    message->failed = true;
-    return;
-  }
+  xarray_reserve(&message->bytes, &message->room, message->size + size, 1);
   memcpy(message->bytes + message->size, bytes, size);
   message->size += size;
 }
@@ -79,7 +76,6 @@ void protobuf_bytes(struct protobuf_message *message, unsigned field, const void
 void protobuf_message(struct protobuf_message *message, unsigned field, const struct protobuf_message *inner)
 {
   protobuf_bytes(message, field, inner->bytes, inner->size);
-  message->failed |= inner->failed;
 }
 
 /* ---- gzip ---- */
@@ -87,16 +83,13 @@ void protobuf_message(struct protobuf_message *message, unsigned field, const st
 void protobuf_begin(struct protobuf_writer *writer, FILE *stream)
 {
   *writer = (struct protobuf_writer){.stream = stream};
-  writer->begun =
-      deflateInit2(&writer->gzip, Z_BEST_SPEED, Z_DEFLATED, WINDOW_GZIP, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK;
-  writer->failed = !writer->begun;
+  if (deflateInit2(&writer->gzip, Z_BEST_SPEED, Z_DEFLATED, WINDOW_GZIP, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+    xalloc_die();
 }
 
 static void compress_bytes(struct protobuf_writer *writer, const void *bytes, size_t size, int flush)
 {
   unsigned char block[BLOCK];
-  if (writer->failed)
-    return;
   writer->gzip.next_in = (unsigned char *)bytes; /* which zlib only reads */
   writer->gzip.avail_in = (unsigned)size;
   do {
@@ -118,15 +111,12 @@ void protobuf_write(struct protobuf_writer *writer, unsigned field, const struct
 
 void protobuf_write_fields(struct protobuf_writer *writer, const struct protobuf_message *message)
 {
-  writer->failed |= message->failed;
   for (size_t at = 0; at < message->size; at += BLOCK) /* zlib takes 32 bits */
-    compress_bytes(writer, message->bytes + at, message->size - at < BLOCK ? message->size - at : BLOCK, Z_NO_FLUSH);
+    compress_bytes(writer, message->bytes + at, MIN(message->size - at, (size_t)BLOCK), Z_NO_FLUSH);
 }
 
-int protobuf_end(struct protobuf_writer *writer)
+void protobuf_end(struct protobuf_writer *writer)
 {
   compress_bytes(writer, NULL, 0, Z_FINISH);
-  if (writer->begun)
-    deflateEnd(&writer->gzip);
-  return writer->failed ? ERR_NOMEM : 0;
+  deflateEnd(&writer->gzip);
 }

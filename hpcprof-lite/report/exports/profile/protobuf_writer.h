@@ -7,7 +7,6 @@
 #ifndef HPCPROF_LITE_REPORT_EXPORTS_PROFILE_PROTOBUF_WRITER_H
 #define HPCPROF_LITE_REPORT_EXPORTS_PROFILE_PROTOBUF_WRITER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,13 +16,11 @@
 struct protobuf_message {
   unsigned char *bytes;
   size_t size, room;
-  bool failed; /* memory ran out */
 };
 
 struct protobuf_writer {
   FILE *stream;
   z_stream gzip;
-  bool begun, failed; /* failed: no memory */
 };
 
 /* Empties a message, but keeps its memory. */
@@ -47,7 +44,7 @@ void protobuf_begin(struct protobuf_writer *writer, FILE *stream);
 void protobuf_write(struct protobuf_writer *writer, unsigned field, const struct protobuf_message *message);
 void protobuf_write_fields(struct protobuf_writer *writer, const struct protobuf_message *message);
 
-/* Ends it and releases the writer.  Returns 0 or ERR_NOMEM. */
-int protobuf_end(struct protobuf_writer *writer);
+/* Ends it and releases the writer. */
+void protobuf_end(struct protobuf_writer *writer);
 
 #endif

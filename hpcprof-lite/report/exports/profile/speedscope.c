@@ -35,22 +35,20 @@ static void event(struct speedscope *speedscope, const char *begin, uint32_t num
   speedscope->any = true;
 }
 
-static int enter(void *context, const struct walk_row *here)
+static void enter(void *context, const struct walk_row *here)
 {
   struct speedscope *speedscope = context;
   if (!here->incl[0])
-    return 0;
+    return;
   event(speedscope, "{\"type\":\"O\",\"frame\":", here->number);
   speedscope->at = model_sum(speedscope->at, here->excl[0]);
-  return 0;
 }
 
-static int leave(void *context, const struct walk_row *here)
+static void leave(void *context, const struct walk_row *here)
 {
   struct speedscope *speedscope = context;
   if (here->incl[0])
     event(speedscope, "{\"type\":\"C\",\"frame\":", here->number);
-  return 0;
 }
 
 static void write_frames(const struct report *report, const struct frame_table *frames)
@@ -72,7 +70,8 @@ static void write_frames(const struct report *report, const struct frame_table *
 }
 
 /* The values of one metric. */
-static int write_profile(const struct report *report, const struct tree_metric *metric, const struct frame_table *frames)
+static int write_profile(const struct report *report, const struct tree_metric *metric,
+                         const struct frame_table *frames)
 {
   static const struct walk_visitor visitor = {enter, leave};
   FILE *stream = report->stream;
@@ -92,16 +91,15 @@ int speedscope_write(const struct report *report)
   struct tree_metrics metrics;
   struct frame_table frames;
   tree_metrics_init(report, &metrics);
-  int status = frame_table_init(report, &frames);
-  if (!status) {
-    fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"hpcprof-lite\","
-          "\"activeProfileIndex\":0,\"name\":",
-          report->stream);
-    row_writer_json_string(report->stream, report->totals->command);
-    fputs(",\n\"shared\":{\"frames\":[", report->stream);
-    write_frames(report, &frames);
-    fputs("]},\n\"profiles\":[", report->stream);
-  }
+  frame_table_init(report, &frames);
+  fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"hpcprof-lite\","
+        "\"activeProfileIndex\":0,\"name\":",
+        report->stream);
+  row_writer_json_string(report->stream, report->totals->command);
+  fputs(",\n\"shared\":{\"frames\":[", report->stream);
+  write_frames(report, &frames);
+  fputs("]},\n\"profiles\":[", report->stream);
+  int status = 0;
   for (uint32_t i = 0; i < metrics.count && !status; i++) {
     fputs(i ? "," : "", report->stream);
     status = write_profile(report, &metrics.list[i], &frames);

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/exports/profile/sqlite_database.h"
 
 #include "common/escape.h"
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/report/exports/loaded_module.h"
 #include "hpcprof-lite/report/exports/profile/sqlite_library.h"
@@ -66,19 +67,16 @@ static void put_name(FILE *stream, const char *name)
   putc('"', stream);
 }
 
-static int begin_table(struct commands *commands, const char *table)
+static void begin_table(struct commands *commands, const char *table)
 {
   *commands = (struct commands){0};
   commands->create_stream = xopen_memstream(&commands->create, &commands->create_size);
   commands->insert_stream = xopen_memstream(&commands->insert, &commands->insert_size);
-  if (!commands->create_stream || !commands->insert_stream)
-    return ERR_NOMEM;
   fputs("CREATE TABLE ", commands->create_stream);
   put_name(commands->create_stream, table);
   fputs("INSERT INTO ", commands->insert_stream);
   put_name(commands->insert_stream, table);
   fputs(" VALUES", commands->insert_stream);
-  return 0;
 }
 
 static void add_column(struct commands *commands, const char *name, const char *type)
@@ -93,20 +91,14 @@ static void add_column(struct commands *commands, const char *name, const char *
 /* Creates the table and prepares the insertion. */
 static int end_table(struct sqlite_database *database, struct commands *commands)
 {
-  int status = commands->create_stream && commands->insert_stream ? 0 : ERR_NOMEM;
-  if (!status) {
-    fputs(")", commands->create_stream);
-    fputs(")", commands->insert_stream);
-  }
-  if (commands->create_stream && fclose(commands->create_stream))
-    status = ERR_NOMEM;
-  if (commands->insert_stream && fclose(commands->insert_stream))
-    status = ERR_NOMEM;
-  if (!status && (database->library->execute(commands->create) || database->library->prepare(commands->insert)))
-    status = failed(database);
+  fputs(")", commands->create_stream);
+  fputs(")", commands->insert_stream);
+  xclose(commands->create_stream);
+  xclose(commands->insert_stream);
+  bool created = !database->library->execute(commands->create) && !database->library->prepare(commands->insert);
   free(commands->create);
   free(commands->insert);
-  return status;
+  return created ? 0 : failed(database);
 }
 
 /* ---- cells ---- */
@@ -121,22 +113,17 @@ static bool is_plain(const char *text)
 }
 
 /* Other text is stored as in CSV.  *clean must be freed when the row is inserted. */
-static bool put_text(const struct sqlite_library *library, const char *text, char **clean)
+static void put_text(const struct sqlite_library *library, const char *text, char **clean)
 {
-  size_t size = 0;
   if (!*text) {
     library->null();
-    return true;
-  }
-  if (is_plain(text)) {
+  } else if (is_plain(text)) {
     library->text(text, strlen(text));
-    return true;
+  } else {
+    size_t size;
+    *clean = row_writer_escaped(text, &size);
+    library->text(*clean, size);
   }
-  *clean = row_writer_escaped(text, &size);
-  if (!*clean)
-    return false;
-  library->text(*clean, size);
-  return true;
 }
 
 /* A number with as many decimals as in CSV. */
@@ -147,28 +134,27 @@ static double rounded(const struct cell *cell)
   return strtod(text, NULL);
 }
 
-/* Returns whether there was memory for a text. */
-static bool put_cell(const struct sqlite_library *library, const struct cell *cell, char **clean)
+static void put_cell(const struct sqlite_library *library, const struct cell *cell, char **clean)
 {
   switch (cell->kind) {
   case CELL_TEXT:
-    return put_text(library, cell->text, clean);
+    put_text(library, cell->text, clean);
+    break;
   case CELL_NUMBER:
     if (cell->decimals || cell->whole > INT64_MAX)
       library->real(cell_value(cell));
     else
       library->number((int64_t)cell->whole);
-    return true;
+    break;
   case CELL_SIGNED:
     library->number(cell->number);
-    return true;
+    break;
   case CELL_REAL:
   case CELL_PERCENT:
     library->real(rounded(cell));
-    return true;
+    break;
   default:
     library->null();
-    return true;
   }
 }
 
@@ -184,12 +170,9 @@ static int take_row(void *to, const struct cell *cells)
 {
   const struct adding *adding = to;
   const struct sqlite_library *library = adding->database->library;
-  bool fits = true;
-  for (uint32_t i = 0; i < adding->table->selected_count && fits; i++)
-    fits = put_cell(library, &cells[adding->table->selected[i]], &adding->clean[i]);
-  int status = fits ? 0 : ERR_NOMEM;
-  if (fits && library->end_row())
-    status = failed(adding->database);
+  for (uint32_t i = 0; i < adding->table->selected_count; i++)
+    put_cell(library, &cells[adding->table->selected[i]], &adding->clean[i]);
+  int status = library->end_row() ? failed(adding->database) : 0;
   for (uint32_t i = 0; i < adding->table->selected_count; i++) {
     free(adding->clean[i]);
     adding->clean[i] = NULL;
@@ -219,24 +202,24 @@ static unsigned same_names(const struct table *table, uint32_t before)
 static int create_table(struct sqlite_database *database, const char *name, const struct table *table)
 {
   struct commands commands;
-  int status = begin_table(&commands, name);
-  for (uint32_t i = 0; i < table->selected_count && !status; i++) {
+  begin_table(&commands, name);
+  for (uint32_t i = 0; i < table->selected_count; i++) {
     const struct table_column *column = table_column(table, table->selected[i]);
     unsigned same = same_names(table, i);
     char numbered[256];
     snprintf(numbered, sizeof numbered, same ? "%.200s (%u)" : "%.255s", column->name, same + 1);
     add_column(&commands, numbered, type_of(column->type));
   }
-  int ended = end_table(database, &commands);
-  return status ? status : ended;
+  return end_table(database, &commands);
 }
 
 int sqlite_database_add(struct sqlite_database *database, const char *name, const struct table *table)
 {
-  struct adding adding = {database, table, xcalloc((size_t)table->selected_count + 1, sizeof *adding.clean)};
-  int status = adding.clean ? create_table(database, name, table) : ERR_NOMEM;
-  if (!status && table->each)
-    status = table_each(table, take_row, &adding);
+  int status = create_table(database, name, table);
+  if (status || !table->each)
+    return status;
+  struct adding adding = {database, table, xcalloc(table->selected_count, sizeof *adding.clean)};
+  status = table_each(table, take_row, &adding);
   free(adding.clean);
   return status;
 }
@@ -263,19 +246,16 @@ static void add_metric(struct commands *commands, const struct tree_metric *metr
 static int create_contexts(struct contexts_writer *writer)
 {
   struct commands commands;
-  int status = begin_table(&commands, "contexts");
-  if (!status) {
-    add_column(&commands, "id", "INTEGER PRIMARY KEY");
-    add_column(&commands, "parent_id", "INTEGER");
-    add_column(&commands, "depth", "INTEGER");
-    for (unsigned i = 0; i < 4; i++)
-      add_column(&commands, (const char *const[]){"kind", "name", "module", "file"}[i], "TEXT");
-    add_column(&commands, "line", "INTEGER");
-    for (uint32_t i = 0; i < writer->metrics.count; i++)
-      add_metric(&commands, &writer->metrics.list[i]);
-  }
-  int ended = end_table(writer->database, &commands);
-  return status ? status : ended;
+  begin_table(&commands, "contexts");
+  add_column(&commands, "id", "INTEGER PRIMARY KEY");
+  add_column(&commands, "parent_id", "INTEGER");
+  add_column(&commands, "depth", "INTEGER");
+  for (unsigned i = 0; i < 4; i++)
+    add_column(&commands, (const char *const[]){"kind", "name", "module", "file"}[i], "TEXT");
+  add_column(&commands, "line", "INTEGER");
+  for (uint32_t i = 0; i < writer->metrics.count; i++)
+    add_metric(&commands, &writer->metrics.list[i]);
+  return end_table(writer->database, &commands);
 }
 
 static void put_value(const struct sqlite_library *library, const struct tree_metric *metric, uint64_t value)
@@ -283,17 +263,17 @@ static void put_value(const struct sqlite_library *library, const struct tree_me
   if (metric->is_time)
     library->real((double)value / 1e9);
   else
-    library->number(value < INT64_MAX ? (int64_t)value : INT64_MAX);
+    library->number((int64_t)MIN(value, (uint64_t)INT64_MAX));
 }
 
-static int enter(void *context, const struct walk_row *here)
+static void enter(void *context, const struct walk_row *here)
 {
   struct contexts_writer *writer = context;
   const struct sqlite_library *library = writer->database->library;
   const struct tree_row *row = here->row;
   const struct catalog_module *modules = writer->report->profile->catalog.modules;
-  if (here->number == writer->report->tree->count)
-    return 0;
+  if (here->number == writer->report->tree->count || *writer->database->message)
+    return;
   library->number(row->id);
   if (here->depth)
     library->number(writer->report->tree->rows[row->parent].id);
@@ -303,9 +283,8 @@ static int enter(void *context, const struct walk_row *here)
   char *clean[4] = {NULL};
   const char *texts[4] = {tree_kind_name(row->kind), row->name,
                           row->module == MODEL_NONE ? "" : modules[row->module].path, row->file};
-  bool fits = true;
   for (unsigned i = 0; i < 4; i++)
-    fits &= put_text(library, texts[i], &clean[i]);
+    put_text(library, texts[i], &clean[i]);
   if (row->line)
     library->number(row->line);
   else
@@ -314,12 +293,10 @@ static int enter(void *context, const struct walk_row *here)
     put_value(library, &writer->metrics.list[i], here->incl[i]);
     put_value(library, &writer->metrics.list[i], here->excl[i]);
   }
-  int status = fits ? 0 : ERR_NOMEM;
-  if (fits && library->end_row())
-    status = failed(writer->database);
+  if (library->end_row())
+    failed(writer->database);
   for (unsigned i = 0; i < 4; i++)
     free(clean[i]);
-  return status;
 }
 
 int sqlite_database_add_contexts(struct sqlite_database *database, const struct report *report)
@@ -328,5 +305,8 @@ int sqlite_database_add_contexts(struct sqlite_database *database, const struct 
   struct contexts_writer writer = {.database = database, .report = report};
   tree_metrics_init(report, &writer.metrics);
   int status = create_contexts(&writer);
-  return status ? status : tree_walk(report, &writer.metrics, &visitor, &writer);
+  if (status)
+    return status;
+  tree_walk(report, &writer.metrics, &visitor, &writer);
+  return *database->message ? ERR_INPUT : 0;
 }

@@ -2,7 +2,7 @@
  * CSV.
  *
  * Context: BATCH, the main thread; one database at a time.  doc/exports.md documents the tables.  Functions return 0,
- * ERR_NOMEM, or ERR_INPUT with a message in the database.  Rows are inserted as they come.
+ * or ERR_INPUT with a message in the database.  Rows are inserted as they come.
  */
 #ifndef HPCPROF_LITE_REPORT_EXPORTS_PROFILE_SQLITE_DATABASE_H
 #define HPCPROF_LITE_REPORT_EXPORTS_PROFILE_SQLITE_DATABASE_H

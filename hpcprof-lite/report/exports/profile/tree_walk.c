@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/exports/profile/tree_walk.h"
 
+#include "common/order.h"
 #include "common/utf8.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/report/row_writer.h"
@@ -61,7 +62,8 @@ void tree_metrics_init(const struct report *report, struct tree_metrics *metrics
   add(metrics, "idleness", "ns", columns->idleness);
   for (uint32_t i = 0; i < metrics->count; i++)
     metrics->list[i].is_category = true;
-  add(metrics, "critical_path", workspan->is_time ? "ns" : workspan->unit ? workspan->unit : "", columns->critical);
+  const char *count = workspan->unit ? workspan->unit : "";
+  add(metrics, "critical_path", workspan->is_time ? "ns" : count, columns->critical);
   add(metrics, "samples", "", columns->samples);
   for (uint32_t i = 0; i < columns->events_count; i++) {
     const struct catalog_column *event = &columns->columns[columns->events[i]];
@@ -108,13 +110,14 @@ static uint64_t *figures_at(const struct path *path, uint32_t level)
   return path->figures + (size_t)level * 3 * path->metrics->count;
 }
 
-static int leave(struct path *path, const struct walk_row *here)
+static void leave(struct path *path, const struct walk_row *here)
 {
-  return path->visitor->leave ? path->visitor->leave(path->context, here) : 0;
+  if (path->visitor->leave)
+    path->visitor->leave(path->context, here);
 }
 
 /* Visits what is left of the innermost row as a row of its own. */
-static int visit_omitted(struct path *path)
+static void visit_omitted(struct path *path)
 {
   uint32_t count = path->metrics->count;
   const uint64_t *rest = figures_at(path, path->open - 1) + 2 * (size_t)count;
@@ -122,18 +125,18 @@ static int visit_omitted(struct path *path)
   for (uint32_t i = 0; i < count; i++)
     any |= rest[i] != 0;
   if (!any)
-    return 0;
+    return;
   const struct walk_row here = {
       .row = &omitted_row, .number = path->report->tree->count, .depth = path->open, .excl = rest, .incl = rest};
-  int status = path->visitor->enter(path->context, &here);
-  return status ? status : leave(path, &here);
+  path->visitor->enter(path->context, &here);
+  leave(path, &here);
 }
 
-static int close_row(struct path *path)
+static void close_row(struct path *path)
 {
-  int status = visit_omitted(path);
+  visit_omitted(path);
   path->open--;
-  return status ? status : leave(path, &path->rows[path->open]);
+  leave(path, &path->rows[path->open]);
 }
 
 static uint64_t difference(uint64_t a, uint64_t b)
@@ -141,7 +144,7 @@ static uint64_t difference(uint64_t a, uint64_t b)
   return a > b ? a - b : 0;
 }
 
-static int open_row(struct path *path, uint32_t number)
+static void open_row(struct path *path, uint32_t number)
 {
   const struct tree *tree = path->report->tree;
   uint32_t count = path->metrics->count;
@@ -158,26 +161,26 @@ static int open_row(struct path *path, uint32_t number)
   *here =
       (struct walk_row){.row = &tree->rows[number], .number = number, .depth = path->open, .excl = excl, .incl = incl};
   path->open++;
-  return path->visitor->enter(path->context, here);
+  path->visitor->enter(path->context, here);
 }
 
 static int walk(struct path *path)
 {
   const struct tree *tree = path->report->tree;
-  int status = 0;
-  for (uint32_t i = 0; i < tree->count && !status; i++) {
+  FILE *stream = path->report->stream;
+  for (uint32_t i = 0; i < tree->count; i++) {
     uint32_t number = tree->order[i];
     if (!path->report->shown[number])
       continue;
-    while (path->open > tree->rows[number].depth && !status)
-      status = close_row(path);
-    status = status ? status : open_row(path, number);
-    if (!status && path->report->stream && ferror(path->report->stream))
-      status = ERR_INPUT;
+    while (path->open > tree->rows[number].depth)
+      close_row(path);
+    open_row(path, number);
+    if (stream && ferror(stream))
+      return ERR_INPUT;
   }
-  while (path->open && !status)
-    status = close_row(path);
-  return status;
+  while (path->open)
+    close_row(path);
+  return 0;
 }
 
 int tree_walk(const struct report *report, const struct tree_metrics *metrics, const struct walk_visitor *visitor,
@@ -186,10 +189,10 @@ int tree_walk(const struct report *report, const struct tree_metrics *metrics, c
   struct path path = {.report = report, .metrics = metrics, .visitor = visitor, .context = context};
   size_t levels = 1;
   for (uint32_t i = 0; i < report->tree->count; i++)
-    levels = report->tree->rows[i].depth + 1 > levels ? report->tree->rows[i].depth + 1 : levels;
+    levels = MAX(levels, (size_t)report->tree->rows[i].depth + 1);
   path.rows = xcalloc(levels, sizeof *path.rows);
   path.figures = xcalloc(levels * 3 * metrics->count, sizeof *path.figures);
-  int status = path.rows && path.figures ? walk(&path) : ERR_NOMEM;
+  int status = walk(&path);
   free(path.rows);
   free(path.figures);
   return status;

@@ -32,8 +32,8 @@ struct walk_row {
 };
 
 struct walk_visitor {
-  int (*enter)(void *context, const struct walk_row *here);
-  int (*leave)(void *context, const struct walk_row *here); /* NULL: nothing is to be done */
+  void (*enter)(void *context, const struct walk_row *here);
+  void (*leave)(void *context, const struct walk_row *here); /* NULL: nothing is to be done */
 };
 
 /* Fills *metrics with all metrics that the report has: the four categories, the critical path, samples, events. */
@@ -46,8 +46,8 @@ uint32_t tree_metrics_find(const struct tree_metrics *metrics, const char *name)
 /* Writes a value as in CSV: time in seconds. */
 void tree_metrics_write(const struct tree_metric *metric, uint64_t value, FILE *stream);
 
-/* Calls the visitor for each row.  Returns 0, the first error of the visitor, ERR_INPUT if the report's stream, if
- * there is one, has failed, or ERR_NOMEM. */
+/* Calls the visitor for each row.  Returns 0; or ERR_INPUT if the report's stream, if there is one, has failed, which
+ * ends the walk. */
 int tree_walk(const struct report *report, const struct tree_metrics *metrics, const struct walk_visitor *visitor,
               void *context);
 
