@@ -78,19 +78,14 @@ static int add_table(const struct database_work *work, const struct view_source 
 {
   struct table table = {0};
   struct sqlite_database database;
-  int status = source->make(source->report, &table);
+  source->make(source->report, &table);
   if (!rows)
     table.each = NULL;
-  if (!status)
-    status = sqlite_database_open(&database, work->path);
-  else
-    database = (struct sqlite_database){0};
+  int status = sqlite_database_open(&database, work->path);
   if (!status)
     status = sqlite_database_add(&database, work->wanted->name, &table);
   int closed = sqlite_database_close(&database);
   table_release(&table);
-  if (status == ERR_NOMEM)
-    return job_no_memory();
   if (*database.message)
     job_print_error("cannot write table '%s': %s", work->wanted->name, database.message);
   return status || closed ? EXIT_INPUT : 0;
@@ -189,9 +184,8 @@ int database_write(struct job *job, const char *path, char *message, size_t size
   if (add_views(job, path, &missing) || tree_pipeline(job))
     return ERR_INPUT;
   job->report.stream = NULL; /* nothing is written to one */
+  table_add(&table, &schema, &missing);
   status = sqlite_database_open(&database, path);
-  if (!status)
-    status = table_add(&table, &schema, &missing);
   if (!status)
     status = sqlite_database_add(&database, "missing", &table);
   if (!status)

@@ -9,8 +9,8 @@
 
 #include "hpcprof-lite/page/view_child.h"
 
-/* Writes the database to an empty file.  Requires tree_begin() with the top-down tree.  Returns 0, ERR_NOMEM, or
- * ERR_INPUT with a message, unless the reason has been printed. */
+/* Writes the database to an empty file.  Requires tree_begin() with the top-down tree.  Returns 0, or ERR_INPUT with a
+ * message, unless the reason has been printed. */
 int database_write(struct job *job, const char *path, char *message, size_t size);
 
 #endif

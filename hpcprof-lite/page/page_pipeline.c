@@ -70,24 +70,23 @@ struct page_work {
   const struct page_table *wanted;
 };
 
-/* Writes rows of a table.  Returns the exit status. */
+/* Writes rows of a table.  Returns 0 or an error. */
 static int write_rows(const struct page_table *wanted, const struct view_source *source, FILE *output)
 {
   struct table table = {0};
   struct html_table html = {0};
-  int status = source->make(source->report, &table);
-  if (!status)
-    status = html_table_add(&html, &table);
+  source->make(source->report, &table);
+  int status = html_table_add(&html, &table);
   if (!status && wanted->rows_max && html.rows > wanted->rows_max) {
     fprintf(stderr, "hpcprof-lite: %u rows are too many for a page: see hpcprof-lite --view %s -f csv\n", html.rows,
             wanted->name);
     status = ERR_INPUT;
   }
   if (!status)
-    status = html_table_write(&html, output);
+    html_table_write(&html, output);
   html_table_release(&html);
   table_release(&table);
-  return job_exit(status);
+  return status;
 }
 
 static int write_json(struct report *report, const struct view_source *source, FILE *output)
@@ -97,10 +96,11 @@ static int write_json(struct report *report, const struct view_source *source, F
   FILE *json = xopen_memstream(&text, &size);
   report->stream = json;
   int status = source->json ? source->json(report) : table_write(report, source->make, true);
-  if (fclose(json) || !text || (!status && html_table_write_bytes(text, size, output)))
-    status = ERR_NOMEM;
+  xclose(json);
+  if (!status)
+    html_table_write_bytes(text, size, output);
   free(text);
-  return job_exit(status);
+  return status;
 }
 
 /* In the child.  Returns the exit status. */
@@ -116,15 +116,13 @@ static int write_table(void *context, FILE *output)
   int status = view_fill(job, wanted->view, wanted->content == PAGE_COMPARED ? VIEW_COMPARED : VIEW_ROWS, &source);
   if (status)
     return status;
-  switch (wanted->content) {
-  case PAGE_JSON:
-    return write_json(&job->report, &source, output);
-  case PAGE_INTERVALS:
-    status = interval_tables_write(&job->report, output);
-    return job_exit(status);
-  default:
-    return write_rows(wanted, &source, output);
-  }
+  if (wanted->content == PAGE_INTERVALS)
+    interval_tables_write(&job->report, output);
+  else if (wanted->content == PAGE_JSON)
+    status = write_json(&job->report, &source, output);
+  else
+    status = write_rows(wanted, &source, output);
+  return status ? EXIT_INPUT : 0;
 }
 
 /* Copies the child's table into the page.  Returns whether there was one. */
@@ -189,18 +187,17 @@ static int each_about(const void *source, table_take *take, void *to)
 {
   const struct about *about = source;
   const struct options *options = &about->job->options;
-  int status = 0;
-  for (size_t i = 0; i < options->directories_count && !status; i++)
-    status = take(to, &(struct about_row){"directory", NULL, options->directories[i]});
-  if (options->compare && !status)
-    status = take(to, &(struct about_row){"base", NULL, options->compare});
-  for (enum advice_class class = 0; class < ADVICE_CLASSES && !status; class ++)
-    status = take(to, &(struct about_row){"finding", advice_name(class), advice_title(class)});
-  for (uint32_t i = 0; i < TABLES && !status; i++)
+  for (size_t i = 0; i < options->directories_count; i++)
+    take(to, &(struct about_row){"directory", NULL, options->directories[i]});
+  if (options->compare)
+    take(to, &(struct about_row){"base", NULL, options->compare});
+  for (enum advice_class class = 0; class < ADVICE_CLASSES; class ++)
+    take(to, &(struct about_row){"finding", advice_name(class), advice_title(class)});
+  for (uint32_t i = 0; i < TABLES; i++)
     if (about->children[i].failed)
-      status = take(to, &(struct about_row){"missing", tables[i].name, about->children[i].reason});
-  if (!about->job->report.no_statistics || status)
-    return status;
+      take(to, &(struct about_row){"missing", tables[i].name, about->children[i].reason});
+  if (!about->job->report.no_statistics)
+    return 0;
   char reason[128];
   snprintf(reason, sizeof reason,
            "left out, as there are more than %u contexts; see hpcprof-lite --view topdown -f csv",
@@ -209,17 +206,15 @@ static int each_about(const void *source, table_take *take, void *to)
                       "missing", "statistics of threads and ranks (columns thread_work_* and rank_work_*)", reason});
 }
 
-static int write_about(const struct job *job, const struct view_child *children)
+static void write_about(const struct job *job, const struct view_child *children)
 {
   const struct about about = {job, children};
   struct table table = {.each = each_about, .source = &about};
-  int status = table_add(&table, &about_schema, NULL);
+  table_add(&table, &about_schema, NULL);
   html_page_open_table(job->report.stream, "about");
-  if (!status)
-    status = html_page_write_table(job->report.stream, &table);
+  html_page_write_table(job->report.stream, &table);
   html_page_close_table(job->report.stream);
   table_release(&table);
-  return status;
 }
 
 /* ---- the page ---- */
@@ -253,8 +248,7 @@ int page_write(struct job *job)
     if (children[i].failed && !tables[i].optional)
       status = ERR_INPUT;
   }
-  if (write_about(job, children))
-    status = ERR_NOMEM;
+  write_about(job, children);
   html_page_close(page);
   problems_release(&printed);
   return status;

@@ -8,8 +8,8 @@
 
 #include "hpcprof-lite/page/view_child.h"
 
-/* Writes the page to the report's stream.  Requires tree_begin() with the top-down tree.  Returns 0, ERR_NOMEM, or
- * ERR_INPUT after it has printed which table is missing, and why. */
+/* Writes the page to the report's stream.  Requires tree_begin() with the top-down tree.  Returns 0, or ERR_INPUT after
+ * it has printed which table is missing, and why. */
 int page_write(struct job *job);
 
 #endif

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/html/counter_tables.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/report/html/html_page.h"
 #include "hpcprof-lite/report/html/html_table.h"
@@ -35,7 +36,7 @@ static struct drawn_counter *counter_of(struct counts *counts, const struct time
 
 static void add_row(struct counts *counts, uint32_t counter, uint64_t start_ns, uint64_t end_ns, uint64_t value)
 {
-  int64_t row[] = {counter, (int64_t)start_ns, (int64_t)end_ns, value < INT64_MAX ? (int64_t)value : INT64_MAX};
+  int64_t row[] = {counter, (int64_t)start_ns, (int64_t)end_ns, (int64_t)MIN(value, (uint64_t)INT64_MAX)};
   html_table_add_row(&counts->table, row);
 }
 
@@ -44,7 +45,7 @@ static uint64_t cell_start(const struct counts *counts, uint32_t cell)
   return timeline_cell_start(counts->from_ns, counts->to_ns, COUNTER_TABLES_CELLS, cell);
 }
 
-static int add_to_cells(struct counts *counts, struct drawn_counter *counter, const struct timeline_count *count)
+static void add_to_cells(struct counts *counts, struct drawn_counter *counter, const struct timeline_count *count)
 {
   if (!counter->cells)
     counter->cells = xcalloc(COUNTER_TABLES_CELLS, sizeof *counter->cells);
@@ -54,7 +55,6 @@ static int add_to_cells(struct counts *counts, struct drawn_counter *counter, co
                                cell_start(counts, cell + 1));
     counter->cells[cell] = model_sum(counter->cells[cell], part);
   }
-  return 0;
 }
 
 /* Ends the walk with 1 where there are too many for rows. */
@@ -63,29 +63,31 @@ static int add_count(void *context, const struct timeline_count *count)
   struct counts *counts = context;
   struct drawn_counter *counter = counter_of(counts, count);
   if (counts->summed)
-    return add_to_cells(counts, counter, count);
-  if (counts->table.rows == COUNTER_TABLES_ROOM)
+    add_to_cells(counts, counter, count);
+  else if (counts->table.rows == COUNTER_TABLES_ROOM)
     return 1;
-  add_row(counts, counter->number, count->start_ns, count->end_ns, count->value);
-  return counts->table.no_memory ? ERR_NOMEM : 0;
+  else
+    add_row(counts, counter->number, count->start_ns, count->end_ns, count->value);
+  return 0;
 }
 
-static int add_counts(struct counts *counts, const struct timeline *timeline)
+/* Returns whether there were too many for rows. */
+static bool add_counts(struct counts *counts, const struct timeline *timeline)
 {
   static const char *const columns[] = {"counter", "start_ns", "end_ns", "value"};
-  int status = 0;
+  bool too_many = false;
   html_table_release(&counts->table);
   for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
     html_table_add_column(&counts->table, columns[i]);
-  for (uint32_t lane = 0; timeline->counts && lane < timeline->lanes_count && !status; lane++)
-    status = timeline->counts(timeline->source, lane, add_count, counts);
-  for (uint32_t i = 0; i < counts->count && counts->summed && !status; i++) {
+  for (uint32_t lane = 0; timeline->counts && lane < timeline->lanes_count && !too_many; lane++)
+    too_many = timeline->counts(timeline->source, lane, add_count, counts);
+  for (uint32_t i = 0; i < counts->count && counts->summed; i++) {
     const uint64_t *cells = counts->counters[counts->order[i]].cells;
     for (uint32_t cell = 0; cell < COUNTER_TABLES_CELLS && cells; cell++)
       if (cells[cell])
         add_row(counts, i, cell_start(counts, cell), cell_start(counts, cell + 1), cells[cell]);
   }
-  return status ? status : counts->table.no_memory ? ERR_NOMEM : 0;
+  return too_many;
 }
 
 #define NAMES(COLUMN)                                                                                                  \
@@ -102,25 +104,19 @@ static void fill_name(const void *context, const void *row, struct cell *cell)
 static const struct table_column name_columns[] = {NAMES(COLUMN_ENTRY)};
 static const struct schema names_schema = SCHEMA(name_columns, fill_name);
 
-int counter_tables_write(const struct report *report, uint64_t from_ns, uint64_t to_ns, FILE *output)
+void counter_tables_write(const struct report *report, uint64_t from_ns, uint64_t to_ns, FILE *output)
 {
   struct counts counts = {.from_ns = from_ns, .to_ns = to_ns};
-  int status = add_counts(&counts, report->timeline);
-  if (status == 1) {
-    counts.summed = true;
-    status = add_counts(&counts, report->timeline);
-  }
+  counts.summed = add_counts(&counts, report->timeline);
+  if (counts.summed)
+    add_counts(&counts, report->timeline);
   const struct html_part names = {"timeline-counter-names", &names_schema, counts.order, counts.count,
                                   sizeof *counts.order};
-  if (!status)
-    status = html_page_next_table(output, &names, &counts);
-  if (!status) {
-    html_page_close_table(output);
-    html_page_open_table(output, "timeline-counters");
-    status = html_table_write(&counts.table, output) ? ERR_NOMEM : 0;
-  }
+  html_page_next_table(output, &names, &counts);
+  html_page_close_table(output);
+  html_page_open_table(output, "timeline-counters");
+  html_table_write(&counts.table, output);
   html_table_release(&counts.table);
   for (uint32_t i = 0; i < TIMELINE_COUNTERS_MAX; i++)
     free(counts.counters[i].cells);
-  return status;
 }

@@ -14,7 +14,7 @@
 enum { COUNTER_TABLES_ROOM = 200000, COUNTER_TABLES_CELLS = 1 << 14 };
 
 /* Writes them, after the element of another table, which it ends; the last one's stays open.  from_ns, to_ns: the life
- * of all lanes.  Returns 0, ERR_INPUT or ERR_NOMEM. */
-int counter_tables_write(const struct report *report, uint64_t from_ns, uint64_t to_ns, FILE *output);
+ * of all lanes. */
+void counter_tables_write(const struct report *report, uint64_t from_ns, uint64_t to_ns, FILE *output);
 
 #endif

@@ -5,13 +5,17 @@
 
 #include "hpcprof-lite/html_sources.h" /* made from page/ by bundle.py */
 
+#include <string.h>
+
 /* Writes text that can be no markup. */
 static void write_escaped(FILE *stream, const char *text)
 {
+  static const char special[] = "<>&";
+  static const char *const written[] = {"&lt;", "&gt;", "&amp;"};
   while (*text) {
-    const char *entity = *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '&' ? "&amp;" : NULL;
-    if (entity) {
-      fputs(entity, stream);
+    const char *found = strchr(special, *text);
+    if (found) {
+      fputs(written[found - special], stream);
       text++;
     } else {
       text = row_writer_character(stream, text);
@@ -36,35 +40,30 @@ void html_page_close_table(FILE *stream)
   fputs("</script>\n", stream);
 }
 
-int html_page_write_table(FILE *stream, const struct table *table)
+void html_page_write_table(FILE *stream, const struct table *table)
 {
   struct html_table html = {0};
-  int status = html_table_add(&html, table);
-  if (!status)
-    status = html_table_write(&html, stream);
+  html_table_add(&html, table);
+  html_table_write(&html, stream);
   html_table_release(&html);
-  return status;
 }
 
 static int each_row(const void *source, table_take *take, void *to)
 {
   const struct html_part *part = source;
-  int status = 0;
-  for (size_t i = 0; i < part->count && !status; i++)
-    status = take(to, (const char *)part->rows + i * part->size);
-  return status;
+  for (size_t i = 0; i < part->count; i++)
+    take(to, (const char *)part->rows + i * part->size);
+  return 0;
 }
 
-int html_page_next_table(FILE *stream, const struct html_part *part, const void *context)
+void html_page_next_table(FILE *stream, const struct html_part *part, const void *context)
 {
   struct table table = {.each = each_row, .source = part};
   html_page_close_table(stream);
   html_page_open_table(stream, part->name);
-  int status = table_add(&table, part->schema, context);
-  if (!status)
-    status = html_page_write_table(stream, &table);
+  table_add(&table, part->schema, context);
+  html_page_write_table(stream, &table);
   table_release(&table);
-  return status;
 }
 
 void html_page_spoil_table(FILE *stream)

@@ -16,8 +16,8 @@ void html_page_open(const struct report *report);
 void html_page_open_table(FILE *stream, const char *name);
 void html_page_close_table(FILE *stream);
 
-/* Writes the contents of a table.  Returns 0, ERR_NOMEM, or what its source returned. */
-int html_page_write_table(FILE *stream, const struct table *table);
+/* Writes the contents of a table, whose source does not fail. */
+void html_page_write_table(FILE *stream, const struct table *table);
 
 /* A table whose rows lie one after another. */
 struct html_part {
@@ -27,8 +27,8 @@ struct html_part {
   size_t count, size; /* size: of a row */
 };
 
-/* Ends the element of the table before, and writes the next one but for the end of its element.  Returns the same. */
-int html_page_next_table(FILE *stream, const struct html_part *part, const void *context);
+/* Ends the element of the table before, and writes the next one but for the end of its element. */
+void html_page_next_table(FILE *stream, const struct html_part *part, const void *context);
 
 /* Marks what was written of the open table as unfit to be read. */
 void html_page_spoil_table(FILE *stream);

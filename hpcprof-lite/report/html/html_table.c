@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/html/html_table.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/report/row_writer.h"
@@ -62,8 +63,8 @@ static void store_cell(struct html_column *column, uint32_t row, int64_t value)
   }
 }
 
-/* Gives the cells of the first rows another size.  Returns false without memory. */
-static bool widen(struct html_column *column, uint32_t rows, unsigned size)
+/* Gives the cells of the first rows another size. */
+static void widen(struct html_column *column, uint32_t rows, unsigned size)
 {
   struct html_column wide = {.cell_size = size};
   xarray_reserve(&wide.cells, &wide.room, (size_t)rows + 1, size);
@@ -73,18 +74,16 @@ static bool widen(struct html_column *column, uint32_t rows, unsigned size)
   column->cells = wide.cells;
   column->room = wide.room;
   column->cell_size = size;
-  return true;
 }
 
-/* Sets the cell of a row; those of all rows before it are set.  Returns false without memory. */
-static bool set_cell(struct html_column *column, uint32_t row, int64_t value)
+/* Sets the cell of a row; those of all rows before it are set. */
+static void set_cell(struct html_column *column, uint32_t row, int64_t value)
 {
   unsigned size = needed_size(value);
-  if (size > column->cell_size && !widen(column, row, size))
-    return false;
+  if (size > column->cell_size)
+    widen(column, row, size);
   xarray_reserve(&column->cells, &column->room, (size_t)row + 1, column->cell_size);
   store_cell(column, row, value);
-  return true;
 }
 
 /* Reads the digits of a number; false if there are too many. */
@@ -108,7 +107,7 @@ static bool parse_number(const char *text, int64_t *value, unsigned *decimals)
   return true;
 }
 
-/* Returns the position of a string + 1, after adding it if it is new; 0 without memory. */
+/* Returns the position of a string + 1, after adding it if it is new. */
 static uint32_t string_number(struct html_column *column, const char *text, size_t size)
 {
   uint64_t key = index_hash_bytes(1, text, size);
@@ -118,12 +117,11 @@ static uint32_t string_number(struct html_column *column, const char *text, size
     if (!memcmp(known, text, size) && known[size] == '\n')
       return found;
   }
-  if (column->strings_size + size + 1 > UINT32_MAX ||
-      !xarray_reserve(&column->strings, &column->strings_room, column->strings_size + size + 1, 1) ||
-      !xarray_reserve(&column->starts, &column->starts_room, (size_t)column->strings_count + 1,
-                      sizeof *column->starts) ||
-      !index_add(&column->index, key, column->strings_count + 1))
-    return 0;
+  if (column->strings_size + size + 1 > UINT32_MAX)
+    xalloc_die();
+  xarray_reserve(&column->strings, &column->strings_room, column->strings_size + size + 1, 1);
+  xarray_reserve(&column->starts, &column->starts_room, (size_t)column->strings_count + 1, sizeof *column->starts);
+  index_add(&column->index, key, column->strings_count + 1);
   column->starts[column->strings_count++] = (uint32_t)column->strings_size;
   memcpy(column->strings + column->strings_size, text, size);
   column->strings[column->strings_size + size] = '\n';
@@ -132,11 +130,11 @@ static uint32_t string_number(struct html_column *column, const char *text, size
 }
 
 /* Turns the numbers of a column into text. */
-static bool make_text(struct html_column *column, uint32_t rows)
+static void make_text(struct html_column *column, uint32_t rows)
 {
   /* cells are replaced one by one: numbers of strings must not need wider ones */
-  if (column->cell_size && column->cell_size < sizeof(uint32_t) && !widen(column, rows, sizeof(uint32_t)))
-    return false;
+  if (column->cell_size && column->cell_size < sizeof(uint32_t))
+    widen(column, rows, sizeof(uint32_t));
   column->is_text = true;
   for (uint32_t row = 0; row < rows; row++) {
     int64_t value = cell_at(column, row);
@@ -149,11 +147,8 @@ static bool make_text(struct html_column *column, uint32_t rows)
     int size = snprintf(text, sizeof text, "%s%" PRIu64, value < 0 ? "-" : "", amount / unit);
     if (column->decimals)
       size += snprintf(text + size, sizeof text - (size_t)size, ".%0*" PRIu64, (int)column->decimals, amount % unit);
-    uint32_t number = string_number(column, text, (size_t)size);
-    if (!number || !set_cell(column, row, number))
-      return false;
+    set_cell(column, row, string_number(column, text, (size_t)size));
   }
-  return true;
 }
 
 /* Whether the column can hold a number with so many decimals. */
@@ -162,87 +157,87 @@ static bool takes_number(const struct html_column *column, unsigned decimals)
   return !column->is_text && (!column->has_number || column->decimals == decimals);
 }
 
-static bool add_number(struct html_column *column, uint32_t row, int64_t value, unsigned decimals)
+static void add_number(struct html_column *column, uint32_t row, int64_t value, unsigned decimals)
 {
-  column->minimum = column->has_number && column->minimum < value ? column->minimum : value;
-  column->maximum = column->has_number && column->maximum > value ? column->maximum : value;
+  column->minimum = column->has_number ? MIN(column->minimum, value) : value;
+  column->maximum = column->has_number ? MAX(column->maximum, value) : value;
   column->decimals = decimals;
   column->has_number = true;
-  return set_cell(column, row, value);
+  set_cell(column, row, value);
 }
 
 /* Adds a text, after turning a column of numbers into one of text. */
-static bool add_text(struct html_column *column, uint32_t row, const char *text, size_t size)
+static void add_text(struct html_column *column, uint32_t row, const char *text, size_t size)
 {
-  if (!column->is_text && !make_text(column, row))
-    return false;
-  uint32_t number = string_number(column, text, size);
-  return number && set_cell(column, row, number);
+  if (!column->is_text)
+    make_text(column, row);
+  set_cell(column, row, string_number(column, text, size));
 }
 
 /* The same of any text, as CSV shows it. */
-static bool add_escaped(struct html_column *column, uint32_t row, const char *text)
+static void add_escaped(struct html_column *column, uint32_t row, const char *text)
 {
   struct row_writer_marks marks;
   size_t size = row_writer_plain(text, false, &marks);
-  if (size)
-    return add_text(column, row, text, size);
-  char *shown = row_writer_escaped(text, &size);
-  bool fits = shown && add_text(column, row, shown, size);
-  free(shown);
-  return fits;
+  char *escaped = size ? NULL : row_writer_escaped(text, &size);
+  add_text(column, row, escaped ? escaped : text, size);
+  free(escaped);
 }
 
-static bool add_real(struct html_column *column, uint32_t row, const struct cell *cell)
+static void add_real(struct html_column *column, uint32_t row, const struct cell *cell)
 {
   char text[NUMBER_MAX];
   int64_t value;
   unsigned decimals;
   int size = snprintf(text, sizeof text, "%.*f", cell->decimals, cell_value(cell));
   if (parse_number(text, &value, &decimals) && takes_number(column, decimals))
-    return add_number(column, row, value, decimals);
-  return add_text(column, row, text, (size_t)size);
+    add_number(column, row, value, decimals);
+  else
+    add_text(column, row, text, (size_t)size);
 }
 
 /* A number with too many digits, or with other decimals than those before, becomes text. */
-static bool add_whole(struct html_column *column, uint32_t row, uint64_t whole, bool negative, unsigned decimals)
+static void add_whole(struct html_column *column, uint32_t row, uint64_t whole, bool negative, unsigned decimals)
 {
   char text[48], *end = text + sizeof text, *at;
-  if (whole < WHOLE_MAX && takes_number(column, decimals))
-    return add_number(column, row, negative ? -(int64_t)whole : (int64_t)whole, decimals);
+  if (whole < WHOLE_MAX && takes_number(column, decimals)) {
+    add_number(column, row, negative ? -(int64_t)whole : (int64_t)whole, decimals);
+    return;
+  }
   at = row_writer_digits(end, whole, decimals);
   if (negative)
     *--at = '-';
-  return add_text(column, row, at, (size_t)(end - at));
+  add_text(column, row, at, (size_t)(end - at));
 }
 
-static bool add_cell(struct html_column *column, uint32_t row, const struct cell *cell)
+static void add_cell(struct html_column *column, uint32_t row, const struct cell *cell)
 {
+  bool negative = cell->kind == CELL_SIGNED && cell->number < 0;
   switch (cell->kind) {
   case CELL_TEXT:
-    return add_escaped(column, row, cell->text);
+    add_escaped(column, row, cell->text);
+    break;
   case CELL_NUMBER:
-    return add_whole(column, row, cell->whole, false, cell->decimals);
+    add_whole(column, row, cell->whole, false, cell->decimals);
+    break;
   case CELL_SIGNED:
-    return add_whole(column, row, cell->number < 0 ? -(uint64_t)cell->number : (uint64_t)cell->number, cell->number < 0,
-                     0);
+    add_whole(column, row, negative ? -(uint64_t)cell->number : (uint64_t)cell->number, negative, 0);
+    break;
   case CELL_REAL:
   case CELL_PERCENT:
-    return add_real(column, row, cell);
+    add_real(column, row, cell);
+    break;
   default:
     column->has_empty = true;
-    return set_cell(column, row, EMPTY);
+    set_cell(column, row, EMPTY);
   }
 }
 
-static bool add_column(struct html_table *table, const char *name)
+void html_table_add_column(struct html_table *table, const char *name)
 {
   xarray_reserve_zero(&table->columns, &table->columns_room, (size_t)table->columns_count + 1, sizeof *table->columns);
   size_t size;
-  char *copy = row_writer_escaped(name, &size);
-  table->columns[table->columns_count].name = copy;
-  table->columns_count += copy != NULL;
-  return copy != NULL;
+  table->columns[table->columns_count++].name = row_writer_escaped(name, &size);
 }
 
 /* ---- rows of tables ---- */
@@ -256,11 +251,10 @@ static int take_row(void *to, const struct cell *cells)
 {
   const struct adding *adding = to;
   struct html_table *html = adding->html;
-  bool fits = html->rows < UINT32_MAX;
-  for (uint32_t i = 0; i < html->columns_count && fits; i++)
-    fits = add_cell(&html->columns[i], html->rows, &cells[adding->table->selected[i]]);
-  html->rows += fits;
-  return fits ? 0 : ERR_NOMEM;
+  for (uint32_t i = 0; i < html->columns_count; i++)
+    add_cell(&html->columns[i], html->rows, &cells[adding->table->selected[i]]);
+  html->rows++;
+  return 0;
 }
 
 int html_table_add(struct html_table *html, const struct table *table)
@@ -268,8 +262,7 @@ int html_table_add(struct html_table *html, const struct table *table)
   struct adding adding = {html, table};
   for (uint32_t i = 0; i < table->selected_count; i++) {
     const struct table_column *column = table_column(table, table->selected[i]);
-    if (!add_column(html, column->name))
-      return ERR_NOMEM;
+    html_table_add_column(html, column->name);
     html->columns[i].help = column->help;
     html->columns[i].is_text = column->type == COLUMN_TEXT || column->type == COLUMN_FILE;
   }
@@ -278,16 +271,11 @@ int html_table_add(struct html_table *html, const struct table *table)
 
 /* ---- rows of numbers ---- */
 
-void html_table_add_column(struct html_table *table, const char *name)
-{
-  table->no_memory = table->no_memory || !add_column(table, name);
-}
-
 void html_table_add_row(struct html_table *table, const int64_t *values)
 {
-  for (uint32_t i = 0; i < table->columns_count && !table->no_memory; i++)
-    table->no_memory = !add_number(&table->columns[i], table->rows, values[i], 0);
-  table->rows += !table->no_memory;
+  for (uint32_t i = 0; i < table->columns_count; i++)
+    add_number(&table->columns[i], table->rows, values[i], 0);
+  table->rows++;
 }
 
 /* ---- columns that follow from others ---- */
@@ -326,7 +314,7 @@ static void find_parents(struct html_table *table)
   if (!table->rows || !ids || !depths || !parents || depths->maximum >= table->rows)
     return;
   int64_t *path = xmalloc(((size_t)depths->maximum + 1) * sizeof *path);
-  parents->is_parents = path && parents_follow(ids, depths, parents, table->rows, path);
+  parents->is_parents = parents_follow(ids, depths, parents, table->rows, path);
   free(path);
 }
 
@@ -357,7 +345,7 @@ static uint64_t encoded(const struct html_column *column, uint32_t row, unsigned
   return cell == EMPTY ? UINT64_MAX >> (64 - 8 * bytes) : (uint64_t)cell - (uint64_t)column->minimum;
 }
 
-/* Returns the header, which the caller frees; NULL without memory. */
+/* Returns the header, which the caller frees. */
 static char *make_header(const struct html_table *table, size_t *size)
 {
   char *header = NULL;
@@ -381,14 +369,11 @@ static char *make_header(const struct html_table *table, size_t *size)
               column->has_empty ? "true" : "false");
   }
   fputs("]}", stream);
-  if (ferror(stream) | fclose(stream)) {
-    free(header);
-    return NULL;
-  }
+  xclose(stream);
   return header;
 }
 
-/* Returns the written form before compression, which the caller frees; NULL without memory. */
+/* Returns the written form before compression, which the caller frees. */
 static unsigned char *make_bytes(const struct html_table *table, size_t *size)
 {
   size_t header_size, at = 4;
@@ -396,11 +381,7 @@ static unsigned char *make_bytes(const struct html_table *table, size_t *size)
   *size = 4 + header_size;
   for (uint32_t i = 0; i < table->columns_count; i++)
     *size += (size_t)table->rows * cell_bytes(&table->columns[i]) + table->columns[i].strings_size;
-  unsigned char *bytes = header ? xmalloc(*size) : NULL;
-  if (!bytes) {
-    free(header);
-    return NULL;
-  }
+  unsigned char *bytes = xmalloc(*size);
   for (unsigned i = 0; i < 4; i++)
     bytes[i] = (unsigned char)(header_size >> (8 * i));
   memcpy(bytes + at, header, header_size);
@@ -433,30 +414,27 @@ static void write_base64(const unsigned char *bytes, size_t size, FILE *stream)
   }
 }
 
-int html_table_write_bytes(const void *bytes, size_t size, FILE *stream)
+void html_table_write_bytes(const void *bytes, size_t size, FILE *stream)
 {
   struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(COMPRESSION);
-  size_t bound = compressor ? libdeflate_gzip_compress_bound(compressor, size) : 0;
-  unsigned char *packed = compressor ? xmalloc(bound) : NULL;
-  size_t packed_size = packed ? libdeflate_gzip_compress(compressor, bytes, size, packed, bound) : 0;
-  if (packed_size)
-    write_base64(packed, packed_size, stream);
-  if (compressor)
-    libdeflate_free_compressor(compressor);
+  if (!compressor)
+    xalloc_die();
+  size_t bound = libdeflate_gzip_compress_bound(compressor, size);
+  unsigned char *packed = xmalloc(bound);
+  write_base64(packed, libdeflate_gzip_compress(compressor, bytes, size, packed, bound), stream);
+  libdeflate_free_compressor(compressor);
   free(packed);
-  return packed_size ? 0 : ERR_NOMEM;
 }
 
-int html_table_write(struct html_table *table, FILE *stream)
+void html_table_write(struct html_table *table, FILE *stream)
 {
   size_t size;
   find_parents(table);
   for (uint32_t i = 0; i < table->columns_count; i++) /* one that is empty is of no type */
     table->columns[i].is_text &= table->columns[i].strings_count > 0;
-  unsigned char *bytes = table->no_memory ? NULL : make_bytes(table, &size);
-  int status = bytes ? html_table_write_bytes(bytes, size, stream) : ERR_NOMEM;
+  unsigned char *bytes = make_bytes(table, &size);
+  html_table_write_bytes(bytes, size, stream);
   free(bytes);
-  return status;
 }
 
 void html_table_release(struct html_table *table)

@@ -44,22 +44,21 @@ struct html_table {
   struct html_column *columns;
   size_t columns_room;
   uint32_t columns_count, rows;
-  bool no_memory;
 };
 
-/* Adds the columns and rows of a table to an empty one.  Returns 0, ERR_NOMEM, or what the table's source returned. */
+/* Adds the columns and rows of a table to an empty one.  Returns 0, or what the table's source returned. */
 int html_table_add(struct html_table *html, const struct table *table);
 
-/* Writes bytes, compressed by gzip, in base64.  Returns 0 or ERR_NOMEM. */
-int html_table_write_bytes(const void *bytes, size_t size, FILE *stream);
+/* Writes bytes, compressed by gzip, in base64. */
+void html_table_write_bytes(const void *bytes, size_t size, FILE *stream);
 
-/* Instead of a table: adds columns of whole numbers, which are numbered from 0, before the first row; then rows of as many
- * values. */
+/* Instead of a table: adds columns of whole numbers, which are numbered from 0, before the first row; then rows of as
+ * many values. */
 void html_table_add_column(struct html_table *table, const char *name);
 void html_table_add_row(struct html_table *table, const int64_t *values);
 
-/* Writes the table, compressed by gzip, in base64.  Returns 0 or ERR_NOMEM. */
-int html_table_write(struct html_table *table, FILE *stream);
+/* Writes the table, compressed by gzip, in base64. */
+void html_table_write(struct html_table *table, FILE *stream);
 
 void html_table_release(struct html_table *table);
 

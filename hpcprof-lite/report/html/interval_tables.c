@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/html/interval_tables.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/construct_tree.h"
 #include "hpcprof-lite/model/index.h"
@@ -34,12 +35,6 @@ struct tables {
 
 /* ---- what fits ---- */
 
-/* When a bucket of time begins. */
-static uint64_t bucket_ns(const struct tables *tables, uint32_t bucket)
-{
-  return timeline_cell_start(tables->from_ns, tables->to_ns, BUCKETS, bucket);
-}
-
 static int count_interval(void *context, const struct timeline_interval *interval)
 {
   struct tables *tables = context;
@@ -49,24 +44,23 @@ static int count_interval(void *context, const struct timeline_interval *interva
 }
 
 /* Finds until when all intervals fit into the page. */
-static int find_end(struct tables *tables)
+static void find_end(struct tables *tables)
 {
   const struct timeline *timeline = tables->report->timeline;
   tables->begun = xcalloc(BUCKETS, sizeof *tables->begun);
-  int status = tables->begun ? 0 : ERR_NOMEM;
-  for (uint32_t lane = 0; lane < timeline->lanes_count && !status; lane++)
-    status = timeline->each(timeline->source, lane, count_interval, tables);
+  for (uint32_t lane = 0; lane < timeline->lanes_count; lane++)
+    timeline->each(timeline->source, lane, count_interval, tables);
   uint64_t sum = 0;
   uint32_t bucket = 0;
-  while (!status && bucket < BUCKETS && sum + tables->begun[bucket] <= INTERVAL_TABLES_ROOM)
+  while (bucket < BUCKETS && sum + tables->begun[bucket] <= INTERVAL_TABLES_ROOM)
     sum += tables->begun[bucket++];
-  tables->until_ns = bucket < BUCKETS ? bucket_ns(tables, bucket) : UINT64_MAX;
-  return status;
+  tables->until_ns =
+      bucket < BUCKETS ? timeline_cell_start(tables->from_ns, tables->to_ns, BUCKETS, bucket) : UINT64_MAX;
 }
 
 /* ---- intervals ---- */
 
-/* Returns the number of a state + 1, after adding it if it is new; 0 without memory. */
+/* Returns the number of a state + 1, after adding it if it is new. */
 static uint32_t state_number(struct tables *tables, const struct state *state)
 {
   uint64_t key = index_hash_bytes(1, state, sizeof *state);
@@ -75,9 +69,8 @@ static uint32_t state_number(struct tables *tables, const struct state *state)
     found = index_next(&tables->index, key, &slot);
   if (found)
     return found;
-  if (!xarray_reserve(&tables->states, &tables->states_room, (size_t)tables->states_count + 1, sizeof *state) ||
-      !index_add(&tables->index, key, tables->states_count + 1))
-    return 0;
+  xarray_reserve(&tables->states, &tables->states_room, (size_t)tables->states_count + 1, sizeof *state);
+  index_add(&tables->index, key, tables->states_count + 1);
   tables->states[tables->states_count++] = *state;
   return tables->states_count;
 }
@@ -96,27 +89,24 @@ static int add_interval(void *context, const struct timeline_interval *interval)
     return 0;
   if (tables->intervals.rows == INTERVAL_TABLES_ROOM)
     return 1;
-  uint32_t number = state_number(tables, &state);
-  if (!number)
-    return ERR_NOMEM;
-  int64_t row[] = {(int64_t)(interval->end_ns - interval->start_ns), number - 1};
+  int64_t row[] = {(int64_t)(interval->end_ns - interval->start_ns), state_number(tables, &state) - 1};
   html_table_add_row(&tables->intervals, row);
   tables->counts[interval->lane]++;
-  return tables->intervals.no_memory ? ERR_NOMEM : 0;
+  return 0;
 }
 
-/* Returns 0, an error, or 1 if there are too many. */
-static int add_intervals(struct tables *tables)
+/* Returns whether there are too many. */
+static bool add_intervals(struct tables *tables)
 {
   const struct timeline *timeline = tables->report->timeline;
   html_table_release(&tables->intervals);
   html_table_add_column(&tables->intervals, "duration_ns");
   html_table_add_column(&tables->intervals, "state");
   memset(tables->counts, 0, (size_t)timeline->lanes_count * sizeof *tables->counts);
-  int status = 0;
-  for (uint32_t lane = 0; lane < timeline->lanes_count && !status; lane++)
-    status = timeline->each(timeline->source, lane, add_interval, tables);
-  return status;
+  bool too_many = false;
+  for (uint32_t lane = 0; lane < timeline->lanes_count && !too_many; lane++)
+    too_many = timeline->each(timeline->source, lane, add_interval, tables);
+  return too_many;
 }
 
 /* ---- the tables that explain them ---- */
@@ -179,7 +169,7 @@ static void fill_construct(const void *context, const void *row, struct cell *ce
 static void fill_extent(const void *context, const void *row, struct cell *cell)
 {
   const struct tables *tables = context;
-  uint64_t until_ns = tables->until_ns < tables->to_ns ? tables->until_ns : tables->to_ns;
+  uint64_t until_ns = MIN(tables->until_ns, tables->to_ns);
   uint64_t shown = tables->intervals.rows;
   (void)row;
   EXTENT(COLUMN_CELL)
@@ -194,7 +184,7 @@ static const struct schema lanes_schema = SCHEMA(lane_columns, fill_lane),
                            extent_schema = SCHEMA(extent_columns, fill_extent);
 
 /* Ends the element of the table before, and writes the next ones but for the end of the last element. */
-static int write_explanations(const struct tables *tables, FILE *output)
+static void write_explanations(const struct tables *tables, FILE *output)
 {
   const struct timeline *timeline = tables->report->timeline;
   const struct construct_tree *constructs = tables->report->constructs;
@@ -203,10 +193,8 @@ static int write_explanations(const struct tables *tables, FILE *output)
       {"timeline-states", &states_schema, tables->states, tables->states_count, sizeof *tables->states},
       {"timeline-constructs", &constructs_schema, constructs->entries, constructs->count, sizeof *constructs->entries},
       {"timeline-extent", &extent_schema, tables, 1, sizeof *tables}};
-  int status = 0;
-  for (size_t i = 0; i < sizeof parts / sizeof *parts && !status; i++)
-    status = html_page_next_table(output, &parts[i], tables);
-  return status;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    html_page_next_table(output, &parts[i], tables);
 }
 
 /* Sets the life of all lanes, of which there is one at least. */
@@ -216,31 +204,26 @@ static void find_extent(struct tables *tables)
   tables->from_ns = timeline->lanes[0].start_ns;
   for (uint32_t i = 0; i < timeline->lanes_count; i++) {
     const struct timeline_lane *lane = &timeline->lanes[i];
-    tables->from_ns = lane->start_ns < tables->from_ns ? lane->start_ns : tables->from_ns;
-    tables->to_ns = lane->end_ns > tables->to_ns ? lane->end_ns : tables->to_ns;
+    tables->from_ns = MIN(tables->from_ns, lane->start_ns);
+    tables->to_ns = MAX(tables->to_ns, lane->end_ns);
   }
 }
 
-int interval_tables_write(const struct report *report, FILE *output)
+void interval_tables_write(const struct report *report, FILE *output)
 {
   struct tables tables = {.report = report, .until_ns = UINT64_MAX};
   find_extent(&tables);
-  tables.counts = xcalloc((size_t)report->timeline->lanes_count + 1, sizeof *tables.counts);
-  int status = tables.counts ? add_intervals(&tables) : ERR_NOMEM;
-  if (status == 1)
-    status = find_end(&tables);
-  if (!status && tables.found)
-    status = add_intervals(&tables);
-  if (!status)
-    status = html_table_write(&tables.intervals, output);
-  if (!status)
-    status = write_explanations(&tables, output);
-  if (!status)
-    status = counter_tables_write(report, tables.from_ns, tables.to_ns, output);
+  tables.counts = xcalloc(report->timeline->lanes_count, sizeof *tables.counts);
+  if (add_intervals(&tables)) {
+    find_end(&tables);
+    add_intervals(&tables);
+  }
+  html_table_write(&tables.intervals, output);
+  write_explanations(&tables, output);
+  counter_tables_write(report, tables.from_ns, tables.to_ns, output);
   html_table_release(&tables.intervals);
   index_release(&tables.index);
   free(tables.states);
   free(tables.counts);
   free(tables.begun);
-  return status;
 }

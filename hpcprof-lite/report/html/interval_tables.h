@@ -17,7 +17,7 @@
 
 enum { INTERVAL_TABLES_ROOM = 12000000 };
 
-/* Writes the tables to `output`, in the element of the first one, which is open.  Returns 0, ERR_INPUT or ERR_NOMEM. */
-int interval_tables_write(const struct report *report, FILE *output);
+/* Writes the tables to `output`, in the element of the first one, which is open. */
+void interval_tables_write(const struct report *report, FILE *output);
 
 #endif
