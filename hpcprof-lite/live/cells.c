@@ -1,5 +1,6 @@
 #include "hpcprof-lite/live/cells.h"
 
+#include "common/order.h"
 #include "hpcprof-lite/report/call_path.h"
 #include "hpcprof-lite/report/category.h"
 
@@ -111,7 +112,7 @@ void cells_context(const struct cells *cells, uint32_t number)
   uint32_t row = cells->reading->contexts[number];
   unsigned used = print_figures(cells, tree, row, true), most = (cells->terminal->width - used) / 2;
   unsigned indent = tree->rows[row].depth ? tree->rows[row].depth - 1 : 0;
-  print_name(cells, &tree->rows[row], used, indent < most ? indent : most);
+  print_name(cells, &tree->rows[row], used, MIN(indent, most));
 }
 
 void cells_hot_heading(const struct cells *cells)
@@ -175,14 +176,16 @@ uint64_t cells_longest(const struct cells *cells)
     uint32_t index;
     thread_at(cells, i, ns, &index);
     uint64_t sum = sum_of(ns);
-    most = sum > most ? sum : most;
+    most = MAX(most, sum);
   }
   return most;
 }
 
 static unsigned figures_shown(const struct cells *cells)
 {
-  return cells->terminal->width < NARROW ? 1 : cells->terminal->width < WIDE ? FIGURES : FIGURES + 2;
+  if (cells->terminal->width < NARROW)
+    return 1;
+  return cells->terminal->width < WIDE ? FIGURES : FIGURES + 2;
 }
 
 static unsigned label_width(const struct cells *cells)
@@ -212,7 +215,7 @@ static void print_bar(const struct cells *cells, const uint64_t ns[TIMELINE_CATE
   for (unsigned i = 0; i < TIMELINE_CATEGORIES && most; i++) {
     before = model_sum(before, ns[i]);
     unsigned to = (unsigned)((double)before / (double)most * width + 0.5);
-    to = to < width ? to : width;
+    to = MIN(to, width);
     bool any = to > column;
     fputs(any ? category_colour(cells->terminal, i) : "", cells->stream);
     for (; column < to; column++)

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/live/interval.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 static void subtract(uint64_t *value, uint64_t before)
 {
-  *value -= *value < before ? *value : before;
+  *value -= MIN(*value, before);
 }
 
 /* ---- processes and threads ---- */
@@ -83,9 +84,9 @@ static void subtract_thread(struct profile_thread *thread, const struct profile_
 }
 
 /* Replaces the threads, which belong to another process structure, by new ones with the differences to `before`. */
-static int subtract_process(struct profile_process *process, const struct profile_process *before)
+static void subtract_process(struct profile_process *process, const struct profile_process *before)
 {
-  struct profile_thread *threads = xcalloc((size_t)process->threads_count + 1, sizeof *threads);
+  struct profile_thread *threads = xcalloc(process->threads_count, sizeof *threads);
   for (uint32_t i = 0; i < process->threads_count; i++) {
     uint32_t same = before ? profile_thread_position(before, process->threads[i].index) : MODEL_NONE;
     threads[i] = process->threads[i];
@@ -94,7 +95,7 @@ static int subtract_process(struct profile_process *process, const struct profil
   }
   process->threads = threads;
   if (!before)
-    return 0;
+    return;
   subtract(&process->wall_ns, before->wall_ns);
   subtract(&process->paused_ns, before->paused_ns);
   subtract(&process->unsampled_ns, before->unsampled_ns);
@@ -102,28 +103,22 @@ static int subtract_process(struct profile_process *process, const struct profil
   subtract(&process->regions, before->regions);
   for (unsigned i = 0; i < LOSS_MAX; i++)
     subtract(&process->lost[i], before->lost[i]);
-  return 0;
 }
 
-int interval_processes(const struct profile *before, const struct profile *now, struct profile *part)
+void interval_processes(const struct profile *before, const struct profile *now, struct profile *part)
 {
   *part = *now;
-  part->processes = xcalloc((size_t)now->processes_count + 1, sizeof *part->processes);
-  int status = 0;
-  for (uint32_t i = 0; i < now->processes_count && !status; i++) {
+  part->processes = xcalloc(now->processes_count, sizeof *part->processes);
+  for (uint32_t i = 0; i < now->processes_count; i++) {
     const struct profile_process *process = &now->processes[i];
     part->processes[i] = *process;
-    part->processes[i].threads = NULL;
-    if (!process->usable) {
-      part->processes[i].threads_count = 0;
-      continue;
-    }
-    part->processes[i].threads = process->threads;
-    status = subtract_process(&part->processes[i], before ? same_process(before, process) : process);
-    if (status)
+    if (process->usable) {
+      subtract_process(&part->processes[i], before ? same_process(before, process) : process);
+    } else {
       part->processes[i].threads = NULL;
+      part->processes[i].threads_count = 0;
+    }
   }
-  return status;
 }
 
 void interval_release(struct profile *part)
@@ -156,18 +151,16 @@ static bool has_module(const struct context_node *node)
   return contexts_has_address(node) || node->kind == CONTEXT_USER_REGION;
 }
 
-static int map_numbers(struct profile *before, const struct profile *now, struct numbers *numbers)
+static void map_numbers(struct profile *before, const struct profile *now, struct numbers *numbers)
 {
   const struct catalog *catalog = &now->catalog;
-  numbers->modules = xcalloc((size_t)catalog->modules_count + 1, sizeof *numbers->modules);
-  numbers->columns = xcalloc((size_t)catalog->columns_count + 1, sizeof *numbers->columns);
-  numbers->nodes = xcalloc((size_t)now->contexts.count + 1, sizeof *numbers->nodes);
+  numbers->modules = xcalloc(catalog->modules_count, sizeof *numbers->modules);
+  numbers->columns = xcalloc(catalog->columns_count, sizeof *numbers->columns);
+  numbers->nodes = xcalloc(now->contexts.count, sizeof *numbers->nodes);
   for (uint32_t i = 0; i < catalog->modules_count; i++) {
     const struct catalog_module *module = &catalog->modules[i];
     numbers->modules[i] =
         catalog_add_module(&before->catalog, module->path, module->build_id, module->build_id_size, 0);
-    if (numbers->modules[i] == MODEL_NONE)
-      return ERR_NOMEM;
   }
   for (uint32_t i = 0; i < catalog->columns_count; i++)
     numbers->columns[i] = same_column(&before->catalog, &catalog->columns[i]);
@@ -178,7 +171,6 @@ static int map_numbers(struct profile *before, const struct profile *now, struct
     numbers->nodes[i] =
         parent == MODEL_NONE ? MODEL_NONE : contexts_find(&before->contexts, parent, node->kind, module, node->offset);
   }
-  return 0;
 }
 
 /* Sets the second half of a node's columns. */
@@ -193,14 +185,15 @@ static void subtract_node(const struct profile *before, const struct numbers *nu
   }
 }
 
-int interval_contexts(struct profile *before, struct profile *now)
+void interval_contexts(struct profile *before, struct profile *now)
 {
   struct contexts *contexts = &now->contexts;
   struct numbers numbers = {0};
   uint32_t columns = now->catalog.columns_count, stride = 2 * columns;
-  uint64_t *values = xcalloc((size_t)contexts->values_count * stride + 1, sizeof *values);
-  int status = !values ? ERR_NOMEM : before ? map_numbers(before, now, &numbers) : 0;
-  for (uint32_t i = 0; i < contexts->count && !status; i++) {
+  uint64_t *values = xcalloc((size_t)contexts->values_count * stride, sizeof *values);
+  if (before)
+    map_numbers(before, now, &numbers);
+  for (uint32_t i = 0; i < contexts->count; i++) {
     uint64_t *record = values + (size_t)contexts->nodes[i].value * stride;
     if (!contexts->nodes[i].value)
       continue;
@@ -212,20 +205,15 @@ int interval_contexts(struct profile *before, struct profile *now)
   free(numbers.modules);
   free(numbers.columns);
   free(numbers.nodes);
-  if (status) {
-    free(values);
-    return status;
-  }
   free(contexts->values);
   contexts->values = values;
   contexts->values_room = contexts->values_count;
   contexts->stride = stride;
-  return 0;
 }
 
 void interval_columns(uint32_t catalog_columns, struct tree_columns *columns, struct tree_columns *part)
 {
-  uint32_t kept = columns->count < CATALOG_COLUMNS_MAX / 2 ? columns->count : CATALOG_COLUMNS_MAX / 2, events = 0;
+  uint32_t kept = MIN(columns->count, (uint32_t)CATALOG_COLUMNS_MAX / 2), events = 0;
   for (uint32_t i = 0; i < kept; i++) {
     columns->columns[kept + i] = columns->columns[i];
     columns->source[kept + i] = columns->source[i] + catalog_columns;

@@ -19,13 +19,13 @@ uint32_t interval_lacking(const struct profile *before, const struct profile *no
 bool interval_any(const struct profile *before, const struct profile *now);
 
 /* Makes *part, which shares all with `now` but processes and their threads: these have the differences.  Without
- * `before` all are 0.  Returns 0 or ERR_NOMEM; interval_release() in either case. */
-int interval_processes(const struct profile *before, const struct profile *now, struct profile *part);
+ * `before` all are 0. */
+void interval_processes(const struct profile *before, const struct profile *now, struct profile *part);
 void interval_release(struct profile *part);
 
 /* Gives each context of `now` twice as many columns, of which the second half has the differences; adds nothing but
- * modules to `before`, which may be NULL.  Returns 0 or ERR_NOMEM. */
-int interval_contexts(struct profile *before, struct profile *now);
+ * modules to `before`, which may be NULL. */
+void interval_contexts(struct profile *before, struct profile *now);
 
 /* Doubles the columns, which tree_columns_init() has made, and sets *part to those that have the differences. */
 void interval_columns(uint32_t catalog_columns, struct tree_columns *columns, struct tree_columns *part);

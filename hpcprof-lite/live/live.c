@@ -1,5 +1,6 @@
 #include "hpcprof-lite/live/live.h"
 
+#include "common/order.h"
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/live/keys.h"
 
@@ -34,7 +35,6 @@ struct live {
   uint64_t lookup_ns; /* CPU time for symbols that is not spread so far */
   char *signature;    /* of the files, when nothing was growing; else NULL */
   char note[READING_NOTE];
-  int status; /* of keys that were obeyed while reading */
   bool quit;
 };
 
@@ -46,7 +46,7 @@ static struct live *the_view; /* for serve_keys(), whose caller knows none */
 static uint64_t plan_next(struct live *live)
 {
   uint64_t wanted_ns = (uint64_t)(intervals[live->chosen] * 1e9);
-  uint64_t length_ns = live->least_ns > wanted_ns ? live->least_ns : wanted_ns;
+  uint64_t length_ns = MAX(live->least_ns, wanted_ns);
   live->due_ns = live->read_ns + length_ns;
   live->picture.every_s = (double)length_ns / 1e9;
   return length_ns;
@@ -55,12 +55,12 @@ static uint64_t plan_next(struct live *live)
 /* Takes account of what a reading has cost. */
 static void settle_cost(struct live *live, uint64_t cpu_ns, uint64_t lookup_ns)
 {
-  uint64_t own_ns = cpu_ns - (lookup_ns < cpu_ns ? lookup_ns : cpu_ns);
+  uint64_t own_ns = cpu_ns - MIN(lookup_ns, cpu_ns);
   live->lookup_ns += lookup_ns;
   live->least_ns = COST_FACTOR * (own_ns + live->lookup_ns / LOOKUP_PARTS);
   live->read_ns = reading_now_ns();
   uint64_t paid_ns = plan_next(live) / COST_FACTOR - own_ns;
-  live->lookup_ns -= paid_ns < live->lookup_ns ? paid_ns : live->lookup_ns;
+  live->lookup_ns -= MIN(paid_ns, live->lookup_ns);
 }
 
 /* Keeps the new reading, whose place is not the current one. */
@@ -79,50 +79,44 @@ static void keep(struct live *live)
 /* Whether nothing grows any more, and no file has changed since. */
 static bool is_unchanged(struct live *live)
 {
-  char *now = live->signature ? reading_signature(&live->source) : NULL;
-  bool same = now && !strcmp(now, live->signature);
+  if (!live->signature)
+    return false;
+  char *now = reading_signature(&live->source);
+  bool same = !strcmp(now, live->signature);
   free(now);
   return same;
 }
 
 /* Reads the measurement again.  Where a process cannot be read again, the picture stays as it is; if it still cannot
  * be read a little later, it is left out. */
-static int read_again(struct live *live)
+static void read_again(struct live *live)
 {
   struct reading *before = &live->readings[live->current], *next = &live->readings[!live->current];
-  int status = reading_take(&live->source, live->misses >= MISSES_MAX ? NULL : before, next);
-  if (status == ERR_INPUT) {
+  if (reading_take(&live->source, live->misses >= MISSES_MAX ? NULL : before, next)) {
     live->misses++;
     snprintf(live->note, sizeof live->note, "%s", next->note);
-  } else if (!status) {
-    if (live->misses >= MISSES_MAX && !*next->note)
-      snprintf(next->note, sizeof next->note, "%s", "a process that could not be read again is left out");
-    live->misses = 0;
-    status = reading_sort(next, live->picture.of_interval);
-  }
-  if (!status)
-    keep(live);
-  else
     reading_release(next);
-  return status == ERR_INPUT ? 0 : status;
+    return;
+  }
+  if (live->misses >= MISSES_MAX && !*next->note)
+    snprintf(next->note, sizeof next->note, "%s", "a process that could not be read again is left out");
+  live->misses = 0;
+  reading_sort(next, live->picture.of_interval);
+  keep(live);
 }
 
 /* Reads the measurement if it is time to. */
-static int refresh(struct live *live)
+static void refresh(struct live *live)
 {
   uint64_t begin_ns = reading_cpu_ns(), lookup_ns = 0;
-  int status = 0;
   if (live->picture.frozen || reading_now_ns() < live->due_ns)
-    return 0;
+    return;
   if (!is_unchanged(live)) {
-    status = read_again(live);
-    if (live->quit)
-      status = 0;
+    read_again(live);
     lookup_ns = live->readings[live->current].lookup_ns;
     live->readings[live->current].lookup_ns = 0;
   }
   settle_cost(live, reading_cpu_ns() - begin_ns, lookup_ns);
-  return status;
 }
 
 /* ---- keys ---- */
@@ -166,7 +160,7 @@ static void scroll(struct live *live, int key)
     *top += 1;
     break;
   case KEY_PAGE_UP:
-    *top -= *top < page ? *top : page;
+    *top -= MIN(*top, page);
     break;
   case KEY_PAGE_DOWN:
     *top += page;
@@ -179,13 +173,14 @@ static void scroll(struct live *live, int key)
   }
 }
 
-static int switch_order(struct live *live)
+static void switch_order(struct live *live)
 {
   live->picture.of_interval = !live->picture.of_interval;
-  return live->picture.reading ? reading_sort(&live->readings[live->current], live->picture.of_interval) : 0;
+  if (live->picture.reading)
+    reading_sort(&live->readings[live->current], live->picture.of_interval);
 }
 
-static int obey(struct live *live, int key)
+static void obey(struct live *live, int key)
 {
   static const char pages[] = "sfct";
   const char *page = key > 0 && key < 256 ? strchr(pages, key) : NULL;
@@ -202,31 +197,28 @@ static int obey(struct live *live, int key)
   else if (key == '+' || key == '-')
     choose_interval(live, key == '+');
   else if (key == 'r')
-    return switch_order(live);
+    switch_order(live);
   else if (key >= KEY_UP && key <= KEY_END)
     scroll(live, key);
-  return 0;
 }
 
-/* Waits at most so long for keys, and obeys them.  Returns their number; *status: 0 or ERR_NOMEM. */
-static int take_keys(struct live *live, unsigned milliseconds, int *status)
+/* Waits at most so long for keys, and obeys them.  Returns their number. */
+static int take_keys(struct live *live, unsigned milliseconds)
 {
   char bytes[SCREEN_KEYS];
   int count = screen_wait(milliseconds, bytes);
   if (count < 0)
     live->quit = true;
-  for (int i = 0; i < count && !*status && !live->quit; i++)
-    *status = obey(live, keys_take(&live->keys, bytes[i]));
+  for (int i = 0; i < count && !live->quit; i++)
+    obey(live, keys_take(&live->keys, bytes[i]));
   return count;
 }
 
 /* Waits until a key is pressed or the next reading is due. */
-static int await(struct live *live)
+static void await(struct live *live)
 {
   uint64_t now_ns = reading_now_ns(), wait_ns = live->due_ns > now_ns ? live->due_ns - now_ns : 0;
-  int status = 0;
-  take_keys(live, live->picture.frozen ? 3600000 : (unsigned)(wait_ns / 1000000) + 1, &status);
-  return status;
+  take_keys(live, live->picture.frozen ? 3600000 : (unsigned)(wait_ns / 1000000) + 1);
 }
 
 static void draw(struct live *live)
@@ -242,9 +234,9 @@ static bool serve_keys(uint32_t done, uint32_t all)
 {
   struct live *live = the_view;
   (void)done, (void)all;
-  if (take_keys(live, 0, &live->status) > 0 && live->picture.reading && !live->quit)
+  if (take_keys(live, 0) > 0 && live->picture.reading && !live->quit)
     draw(live);
-  return !live->quit && !live->status;
+  return !live->quit;
 }
 
 /* ---- the view ---- */
@@ -266,14 +258,6 @@ static int check_directories(const struct live_request *request, char *message, 
   return 0;
 }
 
-static void release(struct live *live)
-{
-  reading_release(&live->readings[0]);
-  reading_release(&live->readings[1]);
-  kept_symbols_release(&live->source.kept);
-  free(live->signature);
-}
-
 int live_run(const struct live_request *request, char *message, size_t size)
 {
   struct live live = {.source = {.directories = request->directories,
@@ -282,9 +266,8 @@ int live_run(const struct live_request *request, char *message, size_t size)
                                  .between = serve_keys},
                       .picture = {.directory = request->directories[0], .view = request->view, .of_interval = true},
                       .chosen = DEFAULT_INTERVAL};
-  int status = check_directories(request, message, size);
-  if (status)
-    return status;
+  if (check_directories(request, message, size))
+    return ERR_INPUT;
   const char *why = screen_open(&live.screen);
   if (why) {
     snprintf(message, size, "%s", why);
@@ -294,16 +277,18 @@ int live_run(const struct live_request *request, char *message, size_t size)
   the_view = &live;
   screen_set(&live.screen, 0, "Reading ...");
   screen_show(&live.screen);
-  while (!live.quit && !status) {
+  while (!live.quit) {
     screen_changed(&live.screen);
-    status = refresh(&live);
+    refresh(&live);
     if (!live.quit)
       draw(&live);
-    status = status ? status : live.status;
-    if (!status && !live.quit)
-      status = await(&live);
+    if (!live.quit)
+      await(&live);
   }
   screen_close(&live.screen);
-  release(&live);
-  return status;
+  reading_release(&live.readings[0]);
+  reading_release(&live.readings[1]);
+  kept_symbols_release(&live.source.kept);
+  free(live.signature);
+  return 0;
 }

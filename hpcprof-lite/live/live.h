@@ -15,8 +15,8 @@ struct live_request {
   enum pages_view view; /* the first page */
 };
 
-/* Shows the measurement until a key ends the view.  Returns 0, ERR_INPUT with one line in message if it cannot be
- * shown, or ERR_NOMEM; in any case the terminal is as it was. */
+/* Shows the measurement until a key ends the view.  Returns 0, or ERR_INPUT with one line in message if it cannot be
+ * shown; in any case the terminal is as it was. */
 int live_run(const struct live_request *request, char *message, size_t size);
 
 #endif

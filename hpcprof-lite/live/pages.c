@@ -1,5 +1,6 @@
 #include "hpcprof-lite/live/pages.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/live/cells.h"
 #include "hpcprof-lite/report/category.h"
@@ -121,8 +122,7 @@ static void draw_foot(const struct picture *picture, struct screen *screen, unsi
   char text[LINE], line[TERMINAL_TEXT_MAX + 32], fitted[TERMINAL_TEXT_MAX], where[64] = "";
   const struct terminal *terminal = &screen->terminal;
   if (rows > fit && fit)
-    snprintf(where, sizeof where, "%u-%u of %u  ", picture->top + 1,
-             picture->top + fit < rows ? picture->top + fit : rows, rows);
+    snprintf(where, sizeof where, "%u-%u of %u  ", picture->top + 1, MIN(picture->top + fit, rows), rows);
   snprintf(text, sizeof text, "%sq quit  ? help  1-4 page  r sort  space freeze  +/- interval", where);
   terminal_cut(terminal, text, terminal->width, fitted);
   snprintf(line, sizeof line, "%s%s%s", terminal_dim(terminal), fitted, terminal_plain(terminal));
@@ -158,9 +158,10 @@ static void print_bar(const struct picture *picture, const struct terminal *term
 static void print_summary(const struct picture *picture, const struct terminal *terminal, FILE *stream, unsigned fit)
 {
   const struct reading *reading = picture->reading;
-  uint32_t rows = fit < 24 ? 3 : fit < 32 ? 5 : READING_HOT;
-  uint32_t functions = reading->functions_count < rows ? reading->functions_count : rows;
-  uint32_t contexts = reading->hot_count < rows ? reading->hot_count : rows;
+  uint32_t rows = fit < 32 ? 5 : READING_HOT;
+  if (fit < 24)
+    rows = 3;
+  uint32_t functions = MIN(reading->functions_count, rows), contexts = MIN(reading->hot_count, rows);
   uint32_t used = (reading->has_interval ? 2 : 1) * BAR_LINES + FIXED_LINES + functions + contexts;
   uint32_t threads = fit > used + THREADS_LEAST ? fit - used : THREADS_LEAST;
   if (reading->has_interval)
@@ -204,7 +205,7 @@ static unsigned draw_text(struct picture *picture, struct screen *screen, const 
   for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n')
     lines++;
   unsigned most = lines > fit ? lines - fit : 0, number = 0;
-  picture->top = picture->top < most ? picture->top : most;
+  picture->top = MIN(picture->top, most);
   for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n', number++)
     if (number >= picture->top && number < picture->top + fit)
       screen_set(screen, HEAD + number - picture->top, at);
@@ -223,9 +224,9 @@ static const struct {
 static uint32_t count_rows(const struct picture *picture)
 {
   const struct reading *reading = picture->reading;
-  return picture->view == PAGES_FUNCTIONS  ? reading->functions_count
-         : picture->view == PAGES_CONTEXTS ? reading->contexts_count
-                                           : reading->threads_count;
+  if (picture->view == PAGES_FUNCTIONS)
+    return reading->functions_count;
+  return picture->view == PAGES_CONTEXTS ? reading->contexts_count : reading->threads_count;
 }
 
 /* Prints the heading and the rows that are shown. */
@@ -234,7 +235,7 @@ static void print_table(struct picture *picture, const struct terminal *terminal
   struct cells cells = {picture->reading, terminal, stream, picture->of_interval && picture->reading->has_interval, 0};
   cells.longest = cells_longest(&cells);
   uint32_t rows = count_rows(picture), most = rows > fit ? rows - fit : 0;
-  picture->top = picture->top < most ? picture->top : most;
+  picture->top = MIN(picture->top, most);
   tables[picture->view].heading(&cells);
   for (uint32_t i = picture->top; i < rows && i < picture->top + fit; i++)
     tables[picture->view].row(&cells, i);
@@ -244,7 +245,7 @@ unsigned pages_draw(struct picture *picture, struct screen *screen)
 {
   char *text = NULL;
   size_t size = 0;
-  unsigned used = HEAD + 1 + (*picture->note != 0), fit = screen->rows > used ? screen->rows - used : 0, rows;
+  unsigned used = HEAD + 1 + (*picture->note != 0), fit = screen->rows > used ? screen->rows - used : 0;
   bool any = picture->reading && picture->reading->profile.processes_usable;
   bool table = any && !picture->help && picture->view != PAGES_SUMMARY;
   FILE *stream = xopen_memstream(&text, &size);
@@ -257,19 +258,18 @@ unsigned pages_draw(struct picture *picture, struct screen *screen)
     print_table(picture, &screen->terminal, stream, fit);
   else
     print_summary(picture, &screen->terminal, stream, fit);
-  if (!fclose(stream)) {
-    unsigned top = picture->top;
-    picture->top = table ? 0 : top;
-    rows = draw_text(picture, screen, text, fit + table);
-    if (table) {
-      rows = count_rows(picture);
-      picture->top = top;
-    }
-    draw_title(picture, screen);
-    draw_processes(picture, screen);
-    draw_tabs(picture, screen);
-    draw_foot(picture, screen, rows, fit);
+  xclose(stream);
+  unsigned top = picture->top;
+  picture->top = table ? 0 : top;
+  unsigned rows = draw_text(picture, screen, text, fit + table);
+  if (table) {
+    rows = count_rows(picture);
+    picture->top = top;
   }
+  draw_title(picture, screen);
+  draw_processes(picture, screen);
+  draw_tabs(picture, screen);
+  draw_foot(picture, screen, rows, fit);
   free(text);
   return fit;
 }

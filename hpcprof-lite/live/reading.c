@@ -1,5 +1,6 @@
 #include "hpcprof-lite/live/reading.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/input/merge.h"
@@ -54,18 +55,15 @@ char *reading_signature(const struct reading_source *source)
   char **paths = NULL, *text = NULL;
   uint32_t count = 0;
   size_t size;
-  int status = find_measurements(source->directories, source->directories_count, &ignored, &paths, &count);
-  FILE *stream = status ? NULL : xopen_memstream(&text, &size);
-  for (uint32_t i = 0; i < count && stream; i++) {
+  find_measurements(source->directories, source->directories_count, &ignored, &paths, &count);
+  FILE *stream = xopen_memstream(&text, &size);
+  for (uint32_t i = 0; i < count; i++) {
     struct stat found = {0};
     if (!stat(paths[i], &found))
       fprintf(stream, "%s %ju %jd %jd.%09ld\n", paths[i], (uintmax_t)found.st_ino, (intmax_t)found.st_size,
               (intmax_t)found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
   }
-  if (stream && fclose(stream)) {
-    free(text);
-    text = NULL;
-  }
+  xclose(stream);
   problems_release(&ignored);
   free_paths(paths, count);
   return text;
@@ -79,7 +77,7 @@ static void note_problems(struct reading *reading)
   for (uint32_t i = 0; i < reading->profile.processes_count; i++) {
     const struct problems *problems = &reading->profile.problems[i];
     if (!first && problems->count)
-      first = problems->lines[0] ? problems->lines[0] : reading->profile.processes[i].path;
+      first = problems->lines[0];
     count += problems->count;
   }
   if (count > 1)
@@ -88,19 +86,18 @@ static void note_problems(struct reading *reading)
     snprintf(reading->note, sizeof reading->note, "%s", first);
 }
 
-/* Finds and merges the files. */
+/* Finds and merges the files.  Returns 0, or an error if source->between has ended it. */
 static int read_files(const struct reading_source *source, struct reading *reading)
 {
   struct problems problems = {0};
   char **paths = NULL;
   uint32_t count = 0;
-  int status = find_measurements(source->directories, source->directories_count, &problems, &paths, &count);
-  if (!status)
-    status = merge_files(paths, count, 1, source->baseline, source->between, &reading->profile);
+  find_measurements(source->directories, source->directories_count, &problems, &paths, &count);
+  int status = merge_files(paths, count, 1, source->baseline, source->between, &reading->profile);
   reading->files = count;
   if (!status)
     note_problems(reading);
-  if (!status && count && problems.count && problems.lines[0] && !*reading->note)
+  if (!status && count && problems.count && !*reading->note)
     snprintf(reading->note, sizeof reading->note, "%s", problems.lines[0]);
   problems_release(&problems);
   free_paths(paths, count);
@@ -139,60 +136,47 @@ static uint64_t elapsed_ns(const struct reading *reading)
   struct timespec time;
   uint64_t begin_ns = UINT64_MAX;
   for (uint32_t i = 0; i < reading->profile.processes_count; i++)
-    if (reading->profile.processes[i].usable && reading->profile.processes[i].start_ns < begin_ns)
-      begin_ns = reading->profile.processes[i].start_ns;
+    if (reading->profile.processes[i].usable)
+      begin_ns = MIN(begin_ns, reading->profile.processes[i].start_ns);
   clock_gettime(CLOCK_REALTIME, &time);
   uint64_t now_ns = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec, known_ns = reading->totals.elapsed_ns;
-  return reading->totals.running && now_ns > begin_ns && now_ns - begin_ns > known_ns ? now_ns - begin_ns : known_ns;
+  return reading->totals.running && now_ns > begin_ns ? MAX(now_ns - begin_ns, known_ns) : known_ns;
 }
 
 /* Makes the trees. */
-static int build_rows(struct reading *reading)
+static void build_rows(struct reading *reading)
 {
   struct profile *profile = &reading->profile;
   size_t places = (size_t)profile->contexts.count + profile->workspan.directives_count + 1;
   struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &reading->columns};
   uint32_t *row_of = xmalloc(places * sizeof *row_of);
-  int status = row_of ? 0 : ERR_NOMEM;
-  if (!status)
-    status = topdown_build(profile, &reading->names, &reading->columns, reading->totals.command, TOPDOWN_NO_LINES,
-                           &reading->tree, row_of);
+  topdown_build(profile, &reading->names, &reading->columns, reading->totals.command, TOPDOWN_NO_LINES, &reading->tree,
+                row_of);
   free(row_of);
-  if (status)
-    return status;
   tree_inclusive(&reading->tree);
-  status = tree_finish(&reading->tree, &order, false);
-  if (!status)
-    status = derived_flat(&reading->tree, &reading->columns, &reading->flat, NULL);
-  if (!status)
-    status = tree_finish(&reading->flat, &order, false);
-  return status;
+  tree_finish(&reading->tree, &order, false);
+  derived_flat(&reading->tree, &reading->columns, &reading->flat, NULL);
+  tree_finish(&reading->flat, &order, false);
 }
 
 /* Computes everything from the profile. */
-static int compute(struct reading_source *source, struct reading *before, struct reading *reading)
+static void compute(struct reading_source *source, struct reading *before, struct reading *reading)
 {
   struct profile *profile = &reading->profile;
   struct profile *earlier = before ? &before->profile : NULL;
   tree_columns_init(&profile->catalog, &reading->columns);
-  int status = interval_processes(earlier, profile, &reading->part);
-  if (!status)
-    status = interval_contexts(earlier, profile);
-  if (!status)
-    status = totals_compute(profile, &reading->columns, source->baseline, &reading->totals);
-  if (!status)
-    status = totals_compute(&reading->part, &reading->columns, source->baseline, &reading->part_totals);
+  interval_processes(earlier, profile, &reading->part);
+  interval_contexts(earlier, profile);
+  totals_compute(profile, &reading->columns, source->baseline, &reading->totals);
+  totals_compute(&reading->part, &reading->columns, source->baseline, &reading->part_totals);
   reading->elapsed_ns = elapsed_ns(reading);
   interval_columns(profile->catalog.columns_count, &reading->columns, &reading->part_columns);
   uint64_t begin_ns = reading_cpu_ns(), modules_read = source->kept.modules_read;
-  if (!status)
-    status = symbolize_kept(profile, 1, &source->kept, &reading->names);
+  if (symbolize_kept(profile, 1, &source->kept, &reading->names))
+    xalloc_die();
   reading->lookup_ns = source->kept.modules_read > modules_read ? reading_cpu_ns() - begin_ns : 0;
-  if (!status)
-    status = build_rows(reading);
-  if (!status)
-    status = thread_order(profile, &reading->threads, &reading->threads_count);
-  return status;
+  build_rows(reading);
+  thread_order(profile, &reading->threads, &reading->threads_count);
 }
 
 int reading_take(struct reading_source *source, struct reading *before, struct reading *reading)
@@ -208,7 +192,9 @@ int reading_take(struct reading_source *source, struct reading *before, struct r
     return ERR_INPUT;
   reading->growing = is_growing(before, reading);
   reading->has_interval = before && reading->growing;
-  return reading->profile.processes_usable ? compute(source, before, reading) : 0;
+  if (reading->profile.processes_usable)
+    compute(source, before, reading);
+  return 0;
 }
 
 void reading_release(struct reading *reading)
@@ -238,12 +224,9 @@ static int by_spent(const void *a, const void *b, void *argument)
 {
   const struct sorter *sorter = argument;
   uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  uint64_t xs = tree_spent(sorter->tree, sorter->columns, x, false);
-  uint64_t ys = tree_spent(sorter->tree, sorter->columns, y, false);
-  if (xs != ys)
-    return xs > ys ? -1 : 1;
-  int order = strcmp(sorter->tree->rows[x].name, sorter->tree->rows[y].name);
-  return order ? order : (x > y) - (x < y);
+  uint64_t of_x = tree_spent(sorter->tree, sorter->columns, x, false);
+  uint64_t of_y = tree_spent(sorter->tree, sorter->columns, y, false);
+  return COMPARE(of_y, of_x) ?: strcmp(sorter->tree->rows[x].name, sorter->tree->rows[y].name) ?: COMPARE(x, y);
 }
 
 /* Finds the contexts with the most time of their own. */
@@ -264,7 +247,7 @@ static void find_hot(struct reading *reading, const struct tree_columns *columns
   }
 }
 
-int reading_sort(struct reading *reading, bool of_interval)
+void reading_sort(struct reading *reading, bool of_interval)
 {
   of_interval = of_interval && reading->has_interval;
   const struct tree_columns *columns = of_interval ? &reading->part_columns : &reading->columns;
@@ -273,22 +256,20 @@ int reading_sort(struct reading *reading, bool of_interval)
   free(reading->functions);
   free(reading->contexts);
   reading->functions_count = reading->contexts_count = 0;
-  reading->functions = xcalloc((size_t)reading->flat.count + 1, sizeof *reading->functions);
-  reading->contexts = xcalloc((size_t)reading->tree.count + 1, sizeof *reading->contexts);
+  reading->functions = xcalloc(reading->flat.count, sizeof *reading->functions);
+  reading->contexts = xcalloc(reading->tree.count, sizeof *reading->contexts);
   for (uint32_t i = 1; i < reading->flat.count; i++)
     if (tree_spent(&reading->flat, &reading->columns, i, false))
       reading->functions[reading->functions_count++] = i;
-  if (reading->functions_count)
-    qsort_r(reading->functions, reading->functions_count, sizeof *reading->functions, by_spent, &sorter);
+  qsort_r(reading->functions, reading->functions_count, sizeof *reading->functions, by_spent, &sorter);
   if (!reading->tree.count)
-    return 0;
+    return;
   find_hot(reading, columns);
-  int status = tree_finish(&reading->tree, &order, true);
+  tree_finish(&reading->tree, &order, true);
   uint64_t all = tree_weight(&reading->tree, columns, 0, true);
-  for (uint32_t i = 1; i < reading->tree.count && !status; i++) {
+  for (uint32_t i = 1; i < reading->tree.count; i++) {
     uint64_t weight = tree_weight(&reading->tree, columns, reading->tree.order[i], true);
     if (weight && weight >= all / HIDDEN_BELOW)
       reading->contexts[reading->contexts_count++] = reading->tree.order[i];
   }
-  return status;
 }

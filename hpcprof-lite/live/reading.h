@@ -18,7 +18,7 @@ struct reading_source {
   size_t directories_count;
   enum profile_baseline baseline;
   struct kept_symbols kept;
-  bool (*between)(uint32_t done, uint32_t all); /* called after each file; false: the reading ends with ERR_NOMEM */
+  bool (*between)(uint32_t done, uint32_t all); /* called after each file; false ends the reading */
 };
 
 enum { READING_NOTE = 512, READING_HOT = 8 };
@@ -45,17 +45,17 @@ struct reading {
   char note[READING_NOTE]; /* what could not be read, in one line, or "" */
 };
 
-/* Reads the measurement.  before: the reading before, or NULL.  Returns 0, ERR_INPUT if a process that was read before
- * could not be read this time, which the note tells, or ERR_NOMEM. */
+/* Reads the measurement.  before: the reading before, or NULL.  Returns 0; an error if source->between has ended it, or
+ * if a process that was read before could not be read this time, which the note tells. */
 int reading_take(struct reading_source *source, struct reading *before, struct reading *reading);
 void reading_release(struct reading *reading);
 
 /* Makes the lists of rows: functions by what was spent in them, contexts from half a percent of the weight on as a tree
- * with the heaviest first, both of the interval, if there is one, or of the run.  Returns 0 or ERR_NOMEM. */
-int reading_sort(struct reading *reading, bool of_interval);
+ * with the heaviest first, both of the interval, if there is one, or of the run. */
+void reading_sort(struct reading *reading, bool of_interval);
 
 /* A text that changes when a file of the source appears, vanishes or changes, for free().  Only of files that are
- * written by the system's calls: a process writes its live file without any.  NULL without memory. */
+ * written by the system's calls: a process writes its live file without any. */
 char *reading_signature(const struct reading_source *source);
 
 /* CLOCK_MONOTONIC; the CPU time of this process and of its children, which read symbols. */

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/live/screen.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
@@ -128,8 +129,7 @@ static void find_size(struct screen *screen)
   terminal_init(&screen->terminal, stdout);
   ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
   screen->columns = size.ws_col ? size.ws_col : 80;
-  screen->rows = size.ws_row ? size.ws_row : 24;
-  screen->rows = screen->rows < SCREEN_ROWS_MAX ? screen->rows : SCREEN_ROWS_MAX;
+  screen->rows = size.ws_row ? MIN(size.ws_row, SCREEN_ROWS_MAX) : 24;
 }
 
 const char *screen_open(struct screen *screen)
@@ -234,7 +234,8 @@ int screen_show(struct screen *screen)
     screen->next[i] = NULL;
   }
   screen->redraw = false;
-  bool shown = !fclose(stream) && (!size || put(frame, size));
+  xclose(stream);
+  bool shown = put(frame, size);
   free(frame);
   return shown ? 0 : ERR_INPUT;
 }
@@ -249,6 +250,8 @@ int screen_wait(unsigned milliseconds, char keys[SCREEN_KEYS])
   if (!(input.revents & POLLIN))
     return ERR_INPUT;
   ssize_t length = read(STDIN_FILENO, keys, SCREEN_KEYS);
-  bool none = length < 0 ? errno == EINTR || errno == EAGAIN : !length && !(input.revents & (POLLHUP | POLLERR));
-  return length > 0 ? (int)length : none ? 0 : ERR_INPUT;
+  if (length > 0)
+    return (int)length;
+  bool none = length < 0 ? errno == EINTR || errno == EAGAIN : !(input.revents & (POLLHUP | POLLERR));
+  return none ? 0 : ERR_INPUT;
 }
