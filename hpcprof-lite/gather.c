@@ -1,5 +1,7 @@
 #include "hpcprof-lite/gather.h"
 
+#include "common/order.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/index_pipeline.h"
@@ -41,14 +43,12 @@ static void report_files(struct job *job)
 /* Prints why the measurement of a process is incomplete. */
 static void report_incomplete(const struct profile_process *process)
 {
+  const char *state = process->running ? "is still running" : "was killed, or could not write its file";
   if (process->superseded)
     job_print_error("%s is complete; the .live file beside it, left over from a kill, is not read", process->path);
   if (process->unfinished && process->usable)
     job_print_error("%s: process %u %s: reported up to its last sample, after %.3f s%s", process->path, process->pid,
-                    process->copied    ? "was running when the snapshot was taken"
-                    : process->running ? "is still running"
-                                       : "was killed, or could not write its file",
-                    (double)process->wall_ns / 1e9,
+                    process->copied ? "was running when the snapshot was taken" : state, (double)process->wall_ns / 1e9,
                     process->lost[LOSS_UNKEPT] ? ", except for tables that could not be kept on disk" : "");
   else if (process->unfinished)
     job_print_error("%s: the process was killed when it started: nothing was measured", process->path);
@@ -69,17 +69,16 @@ static void report_unfinished(const struct profile *profile)
 }
 
 /* Finds the files; reports problems with the directories. */
-static int find(struct job *job, char ***paths, uint32_t *count)
+static void find(struct job *job, char ***paths, uint32_t *count)
 {
   struct options *options = &job->options;
   struct problems problems = {0};
-  int status = find_measurements(options->directories, options->directories_count, &problems, paths, count);
+  find_measurements(options->directories, options->directories_count, &problems, paths, count);
   if (problems_print(&problems, stderr))
     job->status = EXIT_INPUT;
   problems_release(&problems);
-  if (!status && options->verbose)
+  if (options->verbose)
     job_print_error("reading files: %u; threads: %u; ranks: %u", *count, options->threads, job->ranks.size);
-  return status;
 }
 
 /* ---- a part of the run ---- */
@@ -111,8 +110,7 @@ static int limit_process(struct job *job, struct profile_process *process)
     return cannot_limit(process->path, "the process was killed before it had stored the length of its ticks");
   process->from_ticks = range->from_ns ? ticks_at(range, process, range->from_ns) : 0;
   process->to_ticks = job->options.to_ns < UINT64_MAX ? ticks_at(range, process, range->to_ns) : UINT64_MAX;
-  if (recorded_graph_limit(&job->profile, process, &job->log_problems, &known))
-    return job_no_memory();
+  recorded_graph_limit(&job->profile, process, &job->log_problems, &known);
   if (known)
     return 0;
   problems_print(&job->log_problems, stderr);
@@ -144,7 +142,7 @@ static struct profile_range find_part(const struct options *options, char *const
   part.limited = part.traced || (options->limited && options_view_has(options, HAS_LOG));
   if (options->limited)
     merge_find_run(paths, count, options->threads, &part.begin_ns, &part.run_ns);
-  part.to_ns = part.to_ns < part.run_ns ? part.to_ns : part.run_ns;
+  part.to_ns = MIN(part.to_ns, part.run_ns);
   return part;
 }
 
@@ -160,16 +158,18 @@ static int check_part(struct job *job)
   return part->traced || !part->limited ? 0 : limit_log(job);
 }
 
-/* Reads and merges this rank's slice of the files, then all ranks'. */
+/* Reads and merges this rank's slice of the files, then all ranks'.  Returns 0, or ERR_INPUT if the ranks do not
+ * understand each other. */
 static int merge(struct job *job, bool first)
 {
   const struct options *options = &job->options;
   struct ranks *ranks = &job->ranks;
   char **paths = NULL;
   uint32_t count = 0;
-  int status = first ? find(job, &paths, &count) : 0;
+  if (first)
+    find(job, &paths, &count);
   struct profile_range part = find_part(options, paths, count);
-  status = ranks_paths(ranks, status, &paths, &count, &part.begin_ns);
+  int status = ranks_paths(ranks, 0, &paths, &count, &part.begin_ns);
   part.to_ns = first ? part.to_ns : options->to_ns;
   bool progress = first && count > 1 && !options->quiet && isatty(STDERR_FILENO);
   struct merge_slice slice = {.paths = paths,
@@ -180,8 +180,8 @@ static int merge(struct job *job, bool first)
                               .baseline = options->baseline,
                               .part = part.traced ? &part : NULL,
                               .progress = progress ? show_progress : NULL};
-  if (!status && count)
-    status = merge_slice(&slice, &job->profile);
+  if (!status && count && merge_slice(&slice, &job->profile))
+    xalloc_die();
   status = ranks_reduce(ranks, status, &job->profile);
   job->profile.range = part;
   for (uint32_t i = 0; i < count; i++)
@@ -193,20 +193,15 @@ static int merge(struct job *job, bool first)
 int gather(struct job *job)
 {
   const struct options *options = &job->options;
-  int status = merge(job, true);
-  if (status == ERR_INPUT) {
-    job_print_error("the ranks run different versions of hpcprof-lite: start the same one on all machines");
-    return EXIT_INPUT;
-  }
-  int unusable = !status && options->limited && job->profile.range.run_ns ? check_part(job) : 0;
+  if (merge(job, true))
+    return job_different_ranks();
+  int unusable = options->limited && job->profile.range.run_ns ? check_part(job) : 0;
   if (unusable) {
     report_files(job);
     return unusable;
   }
-  if (!status && job->profile.processes)
-    status = merge_finish(&job->profile);
-  if (status)
-    return job_no_memory();
+  if (job->profile.processes && merge_finish(&job->profile))
+    xalloc_die();
   if (options->format == OPTIONS_TEXT && !options->index) /* statistics and traces would need a second reading */
     ranks_dismiss(&job->ranks);
   report_files(job);

@@ -4,7 +4,6 @@
 #include "hpcprof-lite/model/workers.h"
 #include "hpcprof-lite/phase_pipeline.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 struct timeline_input index_input(struct job *job)
@@ -33,21 +32,16 @@ struct batch {
   const struct timeline *timeline;
   struct storing *storing;
   uint32_t count, lanes; /* lanes: of all of them */
-  atomic_int status;
 };
 
-static void keep_status(struct batch *batch, int status)
-{
-  if (status)
-    atomic_store(&batch->status, status);
-}
-
-static int storing_init(struct batch *batch, struct storing *storing, uint32_t first)
+static void storing_init(struct batch *batch, struct storing *storing, uint32_t first)
 {
   uint32_t end = timeline_process_end(batch->timeline, first);
-  *storing = (struct storing){.process = batch->timeline->lanes[first].process, .first = first, .end = end};
+  *storing = (struct storing){.process = batch->timeline->lanes[first].process,
+                              .first = first,
+                              .end = end,
+                              .phases = phase_guest_open(batch->job, batch->timeline, first)};
   batch->lanes += end - first;
-  return phase_guest_open(batch->job, batch->timeline, first, &storing->phases);
 }
 
 /* The process that has the lane with that number among those of the batch; *lane becomes its number in the process. */
@@ -64,12 +58,12 @@ static void find_job(void *argument, uint32_t number, unsigned worker)
 {
   struct batch *batch = argument;
   (void)worker;
-  if (number >= batch->count) {
-    uint32_t lane = number - batch->count, first = storing_of(batch, &lane)->first;
-    keep_status(batch, timeline_source_collect(batch->source, first + lane));
+  if (number < batch->count) {
+    phase_guest_find(batch->storing[number].phases);
     return;
   }
-  keep_status(batch, phase_guest_find(batch->storing[number].phases));
+  uint32_t lane = number - batch->count, first = storing_of(batch, &lane)->first;
+  timeline_source_collect(batch->source, first + lane);
 }
 
 static void begin_job(void *argument, uint32_t number, unsigned worker)
@@ -77,11 +71,9 @@ static void begin_job(void *argument, uint32_t number, unsigned worker)
   struct batch *batch = argument;
   struct storing *storing = &batch->storing[number];
   (void)worker;
-  int status = timeline_source_prepare(batch->source, storing->first);
-  if (!status)
-    status = timeline_source_index(batch->source, storing->first, phase_guest_of_index(storing->phases),
-                                   &storing->problems, &storing->builder);
-  keep_status(batch, status);
+  timeline_source_prepare(batch->source, storing->first);
+  timeline_source_index(batch->source, storing->first, phase_guest_of_index(storing->phases), &storing->problems,
+                        &storing->builder);
 }
 
 static void add_job(void *argument, uint32_t lane, unsigned worker)
@@ -89,7 +81,7 @@ static void add_job(void *argument, uint32_t lane, unsigned worker)
   struct batch *batch = argument;
   const struct storing *storing = storing_of(batch, &lane);
   if (storing->builder)
-    keep_status(batch, index_builder_add(storing->builder, lane, worker));
+    index_builder_add(storing->builder, lane, worker);
 }
 
 static void end_job(void *argument, uint32_t number, unsigned worker)
@@ -97,80 +89,67 @@ static void end_job(void *argument, uint32_t number, unsigned worker)
   struct batch *batch = argument;
   struct storing *storing = &batch->storing[number];
   (void)worker;
-  int status = atomic_load(&batch->status);
   bool damaged = timeline_source_damaged(batch->source, storing->process);
   if (storing->builder)
-    status = index_builder_close(storing->builder, !status && damaged ? ERR_INPUT : status, &storing->problems);
-  if (!damaged)
-    keep_status(batch, status);
+    index_builder_close(storing->builder, damaged ? ERR_INPUT : 0, &storing->problems);
   timeline_source_forget(batch->source, storing->process);
 }
 
 /* Builds the indexes of the processes of the batch: several threads read all of their lanes. */
-static int store_batch(struct batch *batch)
+static void store_batch(struct batch *batch)
 {
   unsigned threads = batch->job->options.threads;
-  if (!atomic_load(&batch->status))
-    workers_run(threads, batch->count + batch->lanes, find_job, batch);
-  if (!atomic_load(&batch->status))
-    workers_run(threads, batch->count, begin_job, batch);
-  if (!atomic_load(&batch->status))
-    workers_run(threads, batch->lanes, add_job, batch);
+  workers_run(threads, batch->count + batch->lanes, find_job, batch);
+  workers_run(threads, batch->count, begin_job, batch);
+  workers_run(threads, batch->lanes, add_job, batch);
   workers_run(threads, batch->count, end_job, batch);
   for (uint32_t i = 0; i < batch->count; i++) {
     problems_append(&batch->job->log_problems, &batch->storing[i].problems);
     phase_guest_close(batch->storing[i].phases);
   }
   batch->count = batch->lanes = 0;
-  return atomic_load(&batch->status);
 }
 
 /* Builds the indexes of all processes that have none. */
-static int store_all(struct batch *batch)
+static void store_all(struct batch *batch)
 {
   unsigned most = batch->job->options.threads;
-  int status = 0;
   batch->timeline = timeline_source_timeline(batch->source);
   batch->storing = xcalloc(most, sizeof *batch->storing);
-  for (uint32_t first = 0; !status && first < batch->timeline->lanes_count;
-       first = timeline_process_end(batch->timeline, first)) {
+  for (uint32_t first = 0; first < batch->timeline->lanes_count; first = timeline_process_end(batch->timeline, first)) {
     if (timeline_source_indexed(batch->source, batch->timeline->lanes[first].process))
       continue;
-    status = storing_init(batch, &batch->storing[batch->count++], first);
-    keep_status(batch, status);
-    if (status || batch->count == most)
-      status = store_batch(batch);
+    storing_init(batch, &batch->storing[batch->count++], first);
+    if (batch->count == most)
+      store_batch(batch);
   }
-  if (!status && batch->count)
-    status = store_batch(batch);
+  if (batch->count)
+    store_batch(batch);
   free(batch->storing);
-  return status;
 }
 
 /* Builds the indexes of this rank's processes. */
-static int store_part(struct job *job)
+static void store_part(struct job *job)
 {
   struct batch batch = {.job = job};
   struct timeline_input input = index_input(job);
   input.later = true;
   input.slice = job->ranks.rank;
   input.slices = job->ranks.size;
-  int status = timeline_source_open(&input, &batch.source);
-  if (!status)
-    status = store_all(&batch);
+  timeline_source_open(&input, &batch.source);
+  store_all(&batch);
   timeline_source_close(batch.source);
-  return status;
 }
 
 int index_store(struct job *job)
 {
   const struct timeline_request request = {
       .profile = &job->profile, .tree = &job->tree, .row_of = job->row_of, .constructs = &job->constructs};
-  int status = ranks_timeline_begin(&job->ranks, &request);
-  if (!status)
-    status = ranks_timeline_end(&job->ranks, store_part(job), &job->log_problems);
+  ranks_timeline_begin(&job->ranks, &request);
+  store_part(job);
+  int status = ranks_timeline_end(&job->ranks, 0, &job->log_problems);
   ranks_dismiss(&job->ranks);
-  return status;
+  return status ? job_different_ranks() : 0;
 }
 
 int index_part(void *self, const struct timeline_request *request, struct problems *problems)
@@ -181,7 +160,7 @@ int index_part(void *self, const struct timeline_request *request, struct proble
                                   .tree = *request->tree,
                                   .row_of = request->row_of,
                                   .constructs = *request->constructs};
-  int status = store_part(&part);
+  store_part(&part);
   problems_append(problems, &part.log_problems);
-  return status;
+  return 0;
 }

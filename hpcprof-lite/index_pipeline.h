@@ -10,12 +10,12 @@
 /* What the timeline of the whole run is made from. */
 struct timeline_input index_input(struct job *job);
 
-/* Builds the indexes of all processes that have none, on all ranks, which are dismissed.  Returns 0, ERR_INPUT if a
- * message of a rank is invalid, or ERR_NOMEM. */
+/* Builds the indexes of all processes that have none, on all ranks, which are dismissed.  Returns 0, or the exit status
+ * if the ranks do not understand each other. */
 int index_store(struct job *job);
 
 /* Builds those of this rank's processes, for another rank, as struct ranks_service wants it; self: the job, which has
- * only options. */
+ * only options.  Returns 0. */
 int index_part(void *self, const struct timeline_request *request, struct problems *problems);
 
 #endif

@@ -42,6 +42,12 @@ int job_exit(int status)
   return status ? EXIT_INPUT : 0;
 }
 
+int job_different_ranks(void)
+{
+  job_print_error("the ranks run different versions of hpcprof-lite: start the same one on all machines");
+  return EXIT_INPUT;
+}
+
 /* ---- columns ---- */
 
 /* Whether the view prefers exclusive figures. */
@@ -58,12 +64,11 @@ static int find_column(struct job *job, const char *option, const char *refusal,
   struct column_choice choice;
   column_choice_find(&job->table, word, prefers_exclusive(job), &choice);
   *column = choice.column;
-  const char *names = choice.names ? choice.names : "not known";
   snprintf(wrong, sizeof wrong, "view '%s' %s '%.200s'", job->options.view_name, refusal, word);
   if (choice.column == MODEL_NONE)
-    job_print_error("%s: its columns are %s", wrong, names);
+    job_print_error("%s: its columns are %s", wrong, choice.names);
   else if (choice.several && !job->options.quiet)
-    job_print_error("%s '%s' can mean %s: it is taken for %s", option, word, names,
+    job_print_error("%s '%s' can mean %s: it is taken for %s", option, word, choice.names,
                     table_column(&job->table, choice.column)->name);
   free(choice.names);
   return choice.column == MODEL_NONE ? EXIT_USAGE : 0;
@@ -87,8 +92,8 @@ static int choose_shown(struct job *job)
     end = strchrnul(word, ',');
     char *copy = xstrndup(word, (size_t)(end - word));
     uint32_t count = job->report.chosen_count;
-    bool fits = copy && xarray_reserve(&job->chosen, &room, (size_t)count + 1, sizeof *job->chosen);
-    status = fits ? find_column(job, "--columns", "has no column", copy, &job->chosen[count]) : job_no_memory();
+    xarray_reserve(&job->chosen, &room, (size_t)count + 1, sizeof *job->chosen);
+    status = find_column(job, "--columns", "has no column", copy, &job->chosen[count]);
     if (!status && !(job->options.format == OPTIONS_JSON && is_chosen(job, job->chosen[count]))) /* keys are unique */
       job->report.chosen_count = count + 1;
     free(copy);
@@ -99,22 +104,24 @@ static int choose_shown(struct job *job)
 
 int job_choose_columns(struct job *job, table_maker *make)
 {
-  uint32_t column;
   if (!job->options.sort && !job->options.columns)
     return 0;
-  if (make(&job->report, &job->table))
-    return job_no_memory();
-  int status = job->options.sort ? find_column(job, "--sort", "cannot be sorted by", job->options.sort, &column) : 0;
-  if (!status && job->options.sort)
+  make(&job->report, &job->table);
+  if (job->options.sort) {
+    uint32_t column;
+    int status = find_column(job, "--sort", "cannot be sorted by", job->options.sort, &column);
+    if (status)
+      return status;
     job->options.sort = table_column(&job->table, column)->name;
-  return status ? status : choose_shown(job);
+  }
+  return choose_shown(job);
 }
 
 int job_sort(struct job *job, void *rows, size_t count, size_t size)
 {
-  if (!job->options.sort)
-    return 0;
-  return table_sort(&job->table, table_number(&job->table, job->options.sort), rows, count, size);
+  if (job->options.sort)
+    table_sort(&job->table, table_number(&job->table, job->options.sort), rows, count, size);
+  return 0;
 }
 
 int job_sort_tree(struct job *job, struct tree *tree)
@@ -124,16 +131,15 @@ int job_sort_tree(struct job *job, struct tree *tree)
   if (!job->options.sort)
     return 0;
   uint32_t column = table_number(&job->table, job->options.sort);
-  int status = table_keys_init(&keys, &job->table, column, tree->rows, tree->count, sizeof *tree->rows);
-  if (!status)
-    status = tree_finish(tree, &order, true);
+  table_keys_init(&keys, &job->table, column, tree->rows, tree->count, sizeof *tree->rows);
+  tree_finish(tree, &order, true);
   table_keys_release(&keys);
-  return status;
+  return 0;
 }
 
 /* ---- directories ---- */
 
-int job_set_arguments(struct job *job)
+void job_set_arguments(struct job *job)
 {
   const struct options *options = &job->options;
   size_t size = 0;
@@ -147,7 +153,7 @@ int job_set_arguments(struct job *job)
     fputs(i ? " " : "", stream);
     terminal_word(stream, options->directories[i], UINT32_MAX, 0);
   }
-  return fclose(stream) || !job->arguments ? ERR_NOMEM : 0; /* it can also fail without an error of the stream */
+  xclose(stream);
 }
 
 int job_different_runs(const char *one, const char *other)
@@ -183,10 +189,10 @@ static void report_newest(const struct options *options, const char *empty)
 static int choose_newest(struct options *options, bool speaks)
 {
   char *empty;
-  int error, status = runs_newest(&options->newest, &empty, &error);
-  if (status == ERR_INPUT && speaks)
+  int error = runs_newest(&options->newest, &empty);
+  if (error && speaks)
     job_print_error("no DIR is given, and the current directory cannot be read: %s", strerror(error));
-  else if (!status && speaks && !options->live)
+  else if (speaks && !options->live)
     report_newest(options, empty);
   if (options->live && empty && !find_series(empty)) { /* it shows a run that has not measured anything so far */
     free(options->newest);
@@ -196,11 +202,9 @@ static int choose_newest(struct options *options, bool speaks)
   free(empty);
   options->directories = &options->newest;
   options->directories_count = options->newest != NULL;
-  if (status == ERR_NOMEM)
-    return job_no_memory();
-  if (!status && !options->newest && options->live && speaks)
+  if (!error && !options->newest && options->live && speaks)
     report_newest(options, NULL);
-  return !status && options->newest ? 0 : EXIT_USAGE;
+  return !error && options->newest ? 0 : EXIT_USAGE;
 }
 
 /* Moves directories of other runs than the first one's behind it, to options->references. */
@@ -253,7 +257,7 @@ void job_release(struct job *job)
 {
   run_marks_release(&job->marks);
   ranks_dismiss(&job->ranks);
-  for (uint32_t i = 0; job->phases && job->phase_regions && i < job->profile.processes_count; i++) {
+  for (uint32_t i = 0; job->phases && i < job->profile.processes_count; i++) {
     phases_release(&job->phases[i]);
     free(job->phase_regions[i].regions);
     free(job->phase_regions[i].gaps);

@@ -70,8 +70,8 @@ struct job {
 
 void job_release(struct job *job);
 
-/* Sets the job's arguments, with which a command reports the same run.  Returns 0 or ERR_NOMEM. */
-int job_set_arguments(struct job *job);
+/* Sets the job's arguments, with which a command reports the same run. */
+void job_set_arguments(struct job *job);
 
 /* Returns the list for problems of the graph log that a view finds. */
 struct problems *job_log_problems(struct job *job);
@@ -85,6 +85,7 @@ int job_no_memory(void);
 /* Returns the exit status for 0, ERR_NOMEM, whose reason it prints, or another error, whose reason has been printed. */
 int job_exit(int status);
 
+int job_different_ranks(void);
 int job_different_runs(const char *one, const char *other);
 int job_nothing_matches(const char *option, const char *text);
 
@@ -92,11 +93,10 @@ int job_nothing_matches(const char *option, const char *text);
  * Requires tree_begin().  Returns 0 or the exit status. */
 int job_choose_columns(struct job *job, table_maker *make);
 
-/* Sorts rows of the view's table, which are of that size, as --sort asks for.  Returns 0 or ERR_NOMEM. */
+/* Sorts rows of the view's table, which are of that size, as --sort asks for.  Returns 0. */
 int job_sort(struct job *job, void *rows, size_t count, size_t size);
 
-/* Sorts siblings in a tree, whose rows are those of the view's table, as --sort asks for; IDs stay.  Returns 0 or
- * ERR_NOMEM. */
+/* Sorts siblings in a tree, whose rows are those of the view's table, as --sort asks for; IDs stay.  Returns 0. */
 int job_sort_tree(struct job *job, struct tree *tree);
 
 /* Completes the measurement directories of the command line: without any, takes the newest one.  `speaks`: this process

@@ -22,7 +22,6 @@
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/table_writer.h"
-#include "hpcprof-lite/report/text_table.h"
 #include "hpcprof-lite/tree_pipeline.h"
 #include "hpcprof-lite/view_table.h"
 
@@ -66,7 +65,7 @@ static void print_text(const struct job *job)
   text(&job->report);
 }
 
-/* 0, ERR_INPUT if the input ends early, or ERR_NOMEM. */
+/* Returns 0, or ERR_INPUT if the input ends early. */
 static int print(struct job *job)
 {
   const struct view *view = &views[job->options.view];
@@ -87,8 +86,6 @@ static int print(struct job *job)
     status = view->drawing(&job->report);
   else
     print_text(job);
-  if (text_table_failed())
-    status = ERR_NOMEM;
   if (!several && job->options.view != OPTIONS_SUMMARY) { /* which has it among the facts of the run */
     legend_pauses(&job->report);
     legend_filtered(&job->report);
@@ -101,14 +98,15 @@ static int fill(struct job *job, struct comparison *comparison)
 {
   const struct view *view = &views[job->options.view];
   const struct format *format = &formats[job->options.format];
-  if (format->job || format->file) /* all views, which have pipelines of their own */
-    return tree_begin(job, true);
+  if (format->job || format->file) { /* all views, which have pipelines of their own */
+    tree_begin(job, true);
+    return 0;
+  }
   if (shows_several_runs(&job->options))
     return view_fill_compared(job, comparison);
   bool conditions = job->options.conditions_count > 0;
-  int status = tree_begin(job, options_view_has(&job->options, HAS_TREE) || conditions);
-  if (!status && conditions) /* before --root changes the tree */
-    status = compare_conditions(job, comparison);
+  tree_begin(job, options_view_has(&job->options, HAS_TREE) || conditions);
+  int status = conditions ? compare_conditions(job, comparison) : 0; /* before --root changes the tree */
   if (!status)
     status = job_check_efficiency(job);
   if (!status)
@@ -168,17 +166,17 @@ static int show_live(struct job *job, bool speaks)
                                        .directories_count = job->options.directories_count,
                                        .baseline = job->options.baseline,
                                        .view = views[job->options.view].live};
-  status = live_run(&request, message, sizeof message);
-  if (status == ERR_INPUT)
-    job_print_error("%s", message);
-  return status == ERR_NOMEM ? job_no_memory() : status ? EXIT_USAGE : EXIT_FINE;
+  if (!live_run(&request, message, sizeof message))
+    return EXIT_FINE;
+  job_print_error("%s", message);
+  return EXIT_USAGE;
 }
 
 static void end_without_memory(void)
 {
   output_abandon();
   screen_abandon();
-  job_print_error("not enough memory for these measurements; report fewer directories at once, or use -j 1");
+  job_no_memory();
 }
 
 int main(int argc, char **argv)

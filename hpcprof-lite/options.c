@@ -1,6 +1,7 @@
 #include "hpcprof-lite/options.h"
 
 #include "common/escape.h"
+#include "common/order.h"
 #include "common/words.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/comparison/run_figures.h"
@@ -168,7 +169,7 @@ static int take_threads(const struct taken *taken)
 {
   unsigned *threads = &taken->options->threads;
   int status = take_count(taken);
-  *threads = *threads < THREADS_MAX ? *threads : THREADS_MAX;
+  *threads = MIN(*threads, (unsigned)THREADS_MAX);
   return status;
 }
 
@@ -213,7 +214,7 @@ static int take_scenario(const struct taken *taken)
   options->scenarios_count++;
   if (!scenario_parse(taken->text, &options->scenarios[count], &wrong))
     return 0;
-  return fail(taken, "cannot use '--what-if %s': %s", taken->text, wrong ? wrong : "not enough memory");
+  return fail(taken, "cannot use '--what-if %s': %s", taken->text, wrong);
 }
 
 static int take_condition(const struct taken *taken)
@@ -226,10 +227,9 @@ static int take_condition(const struct taken *taken)
   options->conditions_count++;
   struct condition_metric metrics[RUN_METRICS_MAX];
   uint32_t metrics_count = run_figure_metrics(metrics);
-  int status = condition_parse(taken->text, metrics, metrics_count, &options->conditions[count], &wrong);
-  if (!status)
+  if (!condition_parse(taken->text, metrics, metrics_count, &options->conditions[count], &wrong))
     return 0;
-  return fail(taken, "cannot use --fail-if '%s': %s", taken->text, status == ERR_INPUT ? wrong : "not enough memory");
+  return fail(taken, "cannot use --fail-if '%s': %s", taken->text, wrong);
 }
 
 static int take_grain_limit(const struct taken *taken)
@@ -308,8 +308,7 @@ static unsigned cores(void)
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set))
     return 1;
-  int count = CPU_COUNT(&set);
-  return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : (unsigned)count;
+  return (unsigned)MAX(1, MIN(CPU_COUNT(&set), THREADS_MAX));
 }
 
 bool options_of_samples(const struct options *options)
@@ -322,18 +321,12 @@ void options_release(struct options *options)
 {
   for (uint32_t i = 0; i < options->scenarios_count; i++)
     scenario_release(&options->scenarios[i]);
-  free(options->newest);
-  options->newest = NULL;
   for (uint32_t i = 0; i < options->conditions_count; i++)
     condition_release(&options->conditions[i]);
+  free(options->newest);
   free(options->conditions);
-  options->conditions = NULL;
-  options->conditions_count = 0;
   free(options->scenarios);
   free(options->source_paths);
-  options->source_paths = NULL;
-  options->scenarios = NULL;
-  options->scenarios_count = 0;
 }
 
 /* Whether an operand is the name of a view and that of a file. */
@@ -357,11 +350,12 @@ static int take_view_operand(const struct taken *taken)
     if (i > 0 && words_find(view_names, operand) >= 0)
       return fail(taken, "there is no directory '%s': the view stands before DIR", operand);
   }
-  if (words_find(view_names, name) >= 0) {
+  int view = words_find(view_names, name);
+  if (view >= 0) {
     options->directories++;
     options->directories_count--;
     options->given[GIVEN_VIEW] = true;
-    options->view = (enum options_view)words_find(view_names, name);
+    options->view = (enum options_view)view;
     options->views_given = 1u << options->view;
     return 0;
   }

@@ -24,10 +24,10 @@ int output_finish(FILE *stream, const char *name)
   return EXIT_INPUT;
 }
 
-/* Returns the exit status for what printing has returned.  The caller prints why input ends early. */
+/* Returns the exit status for what printing has returned, which has told why it failed unless the stream did. */
 static int printed(int status, FILE *stream, const char *name)
 {
-  return status && !ferror(stream) ? job_exit(status) : output_finish(stream, name);
+  return status && !ferror(stream) ? EXIT_INPUT : output_finish(stream, name);
 }
 
 /* ---- temporary files ---- */
@@ -127,7 +127,7 @@ static int print_file(struct job *job, int (*print)(struct job *job))
   FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
   int status = EXIT_INPUT;
   if (!stream) {
-    job_print_error("cannot write '%s': %s", name, strerror(errno));
+    cannot_write(name, strerror(errno));
     if (fd >= 0)
       close(fd);
     goto out;
@@ -136,10 +136,8 @@ static int print_file(struct job *job, int (*print)(struct job *job))
   status = printed(print(job), stream, name);
   if (fclose(stream) && !status)
     status = EXIT_INPUT;
-  if (!status && rename(temporary, name)) {
-    job_print_error("cannot write '%s': %s", name, strerror(errno));
-    status = EXIT_INPUT;
-  }
+  if (!status && rename(temporary, name))
+    status = cannot_write(name, strerror(errno));
 out:
   if (status && fd >= 0)
     unlink(temporary);
@@ -161,9 +159,7 @@ static int print_paged(struct job *job, struct pager *pager, int (*print)(struct
   paged = pager;
   int status = print(job);
   paged = NULL;
-  if (!pager_finish(pager))
-    return EXIT_INPUT;
-  return job_exit(status);
+  return !pager_finish(pager) || status ? EXIT_INPUT : 0;
 }
 
 int output_report(struct job *job, int (*print)(struct job *job))
@@ -205,7 +201,7 @@ static int fill_file(struct job *job, const char *name, output_file_writer *writ
     if (*message)
       status = cannot_write(name, message);
     else if (written)
-      status = job_exit(written);
+      status = EXIT_INPUT;
     else if (rename(temporary, name))
       status = cannot_write(name, strerror(errno));
     if (status)
@@ -242,9 +238,7 @@ static int fill_directory(struct job *job, const char *name, const char *tempora
   int status = write(&job->report, temporary, message, sizeof message);
   if (*message)
     return cannot_write(name, message);
-  if (status)
-    return job_exit(status);
-  if (output_is_new(name))
+  if (status || output_is_new(name))
     return EXIT_INPUT;
   return rename(temporary, name) ? cannot_write(name, strerror(errno)) : 0;
 }

@@ -8,7 +8,8 @@
  * Returns the exit status. */
 int output_report(struct job *job, int (*print)(struct job *job));
 
-/* Fills a directory, which exists, with a report.  Returns 0 or an error; a message, unless it is "", tells why. */
+/* Fills a directory, which exists, with a report.  Returns 0 or an error; a message tells why, unless it is "": then
+ * the reason has been printed. */
 typedef int output_directory_writer(const struct report *report, const char *directory, char *message, size_t size);
 
 /* Writes the report to the directory of --output, which appears only when it is complete.  Returns the exit status. */

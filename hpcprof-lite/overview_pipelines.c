@@ -1,8 +1,9 @@
 /* The pipelines of the summary, advice and threads views.
  *
  * Context: BATCH, the main thread.  Each fills the report of its view and returns 0, or the exit status after it has
- * printed the reason.  Summary and advice require tree_prepare().
+ * printed the reason.  Summary and advice require tree_begin() with the tree.
  */
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/pipelines.h"
 
@@ -28,8 +29,7 @@ static bool has_trace(const struct job *job)
   const char *measurement = job->profile.processes[0].path; /* unusable ones come last */
   if (job->options.directories_count > 1)
     return false;
-  char *path;
-  path = xasprintf("%.*s" TRACE_READER_SUFFIX, (int)read_stem(measurement), measurement);
+  char *path = xasprintf("%.*s" TRACE_READER_SUFFIX, (int)read_stem(measurement), measurement);
   bool found = !access(path, F_OK);
   free(path);
   return found;
@@ -111,26 +111,23 @@ static uint32_t plan_schedules(const struct job *job, bool *selected, struct rec
 }
 
 /* Replaces forecasts by those from the graph log. */
-static int forecast_by_log(struct job *job, const struct advice_input *input)
+static void forecast_by_log(struct job *job, const struct advice_input *input)
 {
   struct advice *advice = &job->report.advice;
   size_t directives = job->profile.workspan.directives_count, count = 2 * (size_t)advice->count + 2;
   if (!can_schedule(job))
-    return 0;
-  int status = recorded_graph_open(&job->profile, NULL, 0, job_log_problems(job), &job->recorded);
+    return;
+  recorded_graph_open(&job->profile, NULL, 0, job_log_problems(job), &job->recorded);
   job->report.log_differs |= job->recorded.differs;
-  if (status || !job->recorded.known || job->recorded.differs)
-    return status;
+  if (!job->recorded.known || job->recorded.differs)
+    return;
   struct recorded_schedule *schedules = xcalloc(count, sizeof *schedules);
-  bool *selected = xcalloc(directives * (advice->count + 1) + 1, sizeof *selected);
+  bool *selected = xcalloc(directives * (advice->count + 1), sizeof *selected);
   double *makespans = xcalloc(count, sizeof *makespans);
-  status = schedules && selected && makespans ? 0 : ERR_NOMEM;
-  if (!status) {
-    uint32_t planned = plan_schedules(job, selected, schedules);
-    status = recorded_graph_schedule(&job->recorded, schedules, planned, makespans);
-  }
+  uint32_t planned = plan_schedules(job, selected, schedules);
+  recorded_graph_schedule(&job->recorded, schedules, planned, makespans);
   const double *without = makespans;
-  for (uint32_t i = 0; i < advice->count && !status; i++) {
+  for (uint32_t i = 0; i < advice->count; i++) {
     struct advice_finding *found = &advice->found[i];
     if (found->change == ADVICE_NO_CHANGE)
       continue;
@@ -142,7 +139,7 @@ static int forecast_by_log(struct job *job, const struct advice_input *input)
   free(schedules);
   free(selected);
   free(makespans);
-  return status ? status : advice_rank(input, advice);
+  advice_rank(input, advice);
 }
 
 /* Counts tasks by the node on which they began. */
@@ -165,16 +162,16 @@ static int count_grain(void *context, const struct grain *grain)
 }
 
 /* Finds tasks that are slower on some NUMA nodes, in the graph log of a run on several. */
-static int find_far_tasks(struct job *job, const struct advice_input *input)
+static void find_far_tasks(struct job *job, const struct advice_input *input)
 {
   const struct profile *profile = &job->profile;
   struct numa numa;
   if (!profile->workspan.known || !profile->workspan.is_time || profile->range.limited)
-    return 0;
+    return;
   const struct profile_process *process = &profile->processes[profile->span_process];
   numa_parse(process->notes, &numa);
   if (numa.nodes < 2)
-    return 0;
+    return;
   struct problems again = {0}; /* other views of the log report them */
   struct grains *grains = NULL;
   size_t directives = (size_t)profile->workspan.directives_count + 1;
@@ -182,17 +179,13 @@ static int find_far_tasks(struct job *job, const struct advice_input *input)
                              .nodes = xcalloc(directives * ADVICE_NODES_MAX, sizeof *count.nodes),
                              .tick_s = process->workspan.tick_ns * 1e-9};
   struct grains_visitor visitor = {.grain = count_grain, .context = &count, .without_paths = true};
-  int status = count.nodes ? grains_open(process, &again, &grains) : ERR_NOMEM;
-  if (!status && grains)
-    status = grains_each(grains, &visitor);
-  if (!status && grains) {
+  if (!grains_open(process, &again, &grains) && grains && !grains_each(grains, &visitor)) {
     advice_nodes_find(input, count.nodes, &job->report.advice);
-    status = advice_rank(input, &job->report.advice);
+    advice_rank(input, &job->report.advice);
   }
   grains_close(grains);
   problems_release(&again);
   free(count.nodes);
-  return status == ERR_NOMEM ? status : 0;
 }
 
 /* Sets *work_s to the work of a run of the same command with one thread.  Returns 0 or the exit status. */
@@ -209,9 +202,8 @@ static int read_one_thread(const struct job *job, char *directory, struct job *o
   if (status)
     return status;
   tree_columns_init(&other->profile.catalog, &other->columns);
-  if (totals_compute(&other->profile, &other->columns, job->options.baseline, &other->totals) ||
-      efficiency_compute(&other->profile, other->totals.measured_ns, &efficiency))
-    return job_no_memory();
+  totals_compute(&other->profile, &other->columns, job->options.baseline, &other->totals);
+  efficiency_compute(&other->profile, other->totals.measured_ns, &efficiency);
   if (efficiency.threads != 1 || !efficiency.split.known || strcmp(other->totals.command, job->totals.command) != 0)
     return job_different_runs(job->options.directories[0], directory);
   *work_s = efficiency.split.part_s[EFFICIENCY_WORK];
@@ -229,8 +221,6 @@ static int compare_work(const struct job *job, double *gain_s)
   for (size_t i = 0; i < options->references_count; i++) {
     double work_s = 0;
     struct job *other = xcalloc(1, sizeof *other);
-    if (!other)
-      return job_no_memory();
     int status = read_one_thread(job, options->references[i], other, &work_s);
     other->options = (struct options){0};
     job_release(other);
@@ -245,12 +235,15 @@ static int compare_work(const struct job *job, double *gain_s)
   return 0;
 }
 
-/* inflation_s: see compare_work().  Returns 0, or a negative number if memory runs out. */
-static int advise(struct job *job, double inflation_s)
+int advice_pipeline(struct job *job)
 {
   const struct efficiency *efficiency = &job->report.efficiency;
   const struct totals *totals = &job->totals;
-  int status = construct_gains(job);
+  double inflation_s;
+  int status = compare_work(job, &inflation_s);
+  if (status)
+    return status;
+  construct_gains(job);
   uint64_t categories[TIMELINE_CATEGORIES];
   struct advice_input input = {.profile = &job->profile,
                                .tree = &job->tree,
@@ -268,40 +261,22 @@ static int advise(struct job *job, double inflation_s)
                                .serial_s = efficiency->gain_s[EFFICIENCY_SERIAL],
                                .inflation_s = inflation_s,
                                .efficiency = efficiency->known ? efficiency->value[EFFICIENCY_PARALLEL] : -1};
-  if (!status)
-    status = advice_compute(&input, &job->report.advice);
-  if (!status)
-    status = forecast_by_log(job, &input);
-  if (!status)
-    status = find_far_tasks(job, &input);
-  return status;
-}
-
-int advice_pipeline(struct job *job)
-{
-  double inflation_s;
-  int status = compare_work(job, &inflation_s);
-  if (status)
-    return status;
-  return advise(job, inflation_s) ? job_no_memory() : 0;
+  advice_compute(&input, &job->report.advice);
+  forecast_by_log(job, &input);
+  find_far_tasks(job, &input);
+  return 0;
 }
 
 int summary_pipeline(struct job *job)
 {
   struct tree_order order = tree_default_order(job, true);
   order.by = SORT_SPENT_EXCL;
-  int status = derived_flat(&job->tree, &job->columns, &job->view, NULL);
-  if (!status)
-    status = tree_finish(&job->view, &order, false);
-  if (!status)
-    status = unnamed_modules(&job->tree, &job->columns, &job->names, job->unnamed, &job->report.modules_count);
-  if (!status)
-    status = workspan_compute(&job->profile, &job->names, &job->tree, NULL, &job->report.workspan);
-  if (!status)
-    status = workspan_find_top(job->row_of, job->tree.count, &job->report.workspan);
-  if (status)
-    return job_no_memory();
-  status = advice_pipeline(job);
+  derived_flat(&job->tree, &job->columns, &job->view, NULL);
+  tree_finish(&job->view, &order, false);
+  unnamed_modules(&job->tree, &job->columns, &job->names, job->unnamed, &job->report.modules_count);
+  workspan_compute(&job->profile, &job->names, &job->tree, NULL, &job->report.workspan);
+  workspan_find_top(job->row_of, job->tree.count, &job->report.workspan);
+  int status = advice_pipeline(job);
   if (status)
     return status;
   job->report.traced = has_trace(job);
@@ -322,19 +297,15 @@ int summary_pipeline(struct job *job)
 
 int threads_pipeline(struct job *job)
 {
-  if (thread_order(&job->profile, &job->thread_order, &job->report.thread_count) ||
-      job_sort(job, job->thread_order, job->report.thread_count, sizeof *job->thread_order))
-    return job_no_memory();
+  thread_order(&job->profile, &job->thread_order, &job->report.thread_count);
+  job_sort(job, job->thread_order, job->report.thread_count, sizeof *job->thread_order);
   job->report.thread_order = job->thread_order;
   uint32_t most = job->options.max_rows;
   if (job->options.format == OPTIONS_TEXT && !most && job->report.thread_count > DISTRIBUTION_FROM) {
     job->report.distribution = &job->distribution;
-    return distribution_compute(&job->profile, job->thread_order, job->report.thread_count,
-                                tree_has_time(&job->columns), &job->distribution)
-               ? job_no_memory()
-               : 0;
-  }
-  if (most && most < job->report.thread_count) {
+    distribution_compute(&job->profile, job->thread_order, job->report.thread_count, tree_has_time(&job->columns),
+                         &job->distribution);
+  } else if (most && most < job->report.thread_count) {
     job->report.left_out = job->report.thread_count - most;
     job->report.thread_count = most;
   }

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/phase_store.h"
 
 #include "common/format.h"
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
@@ -23,16 +24,15 @@ struct packing {
   uint32_t *below; /* [row] itself or one below it that has a number; MODEL_NONE: none has */
 };
 
-static bool find_below(struct packing *packing)
+static void find_below(struct packing *packing)
 {
   const struct tree *tree = packing->numbers->tree;
-  packing->below = xmalloc(((size_t)tree->count + 1) * sizeof *packing->below);
-  for (uint32_t i = 0; i < tree->count && packing->below; i++)
+  packing->below = xmalloc((size_t)tree->count * sizeof *packing->below);
+  for (uint32_t i = 0; i < tree->count; i++)
     packing->below[i] = packing->numbers->contexts[i] ? i : MODEL_NONE;
-  for (uint32_t i = tree->count; i-- > 1 && packing->below;)
+  for (uint32_t i = tree->count; i-- > 1;)
     if (packing->below[i] != MODEL_NONE && packing->below[tree->rows[i].parent] == MODEL_NONE)
       packing->below[tree->rows[i].parent] = packing->below[i];
-  return packing->below;
 }
 
 /* The number of a row, by way of one below it. */
@@ -62,6 +62,12 @@ static void pack_figures(const struct packing *packing, const struct phases_spre
   memcpy(out->ns, figures->ns, sizeof out->ns);
 }
 
+/* Returns the address behind the record. */
+static uint8_t *put(uint8_t *at, const void *record, size_t size)
+{
+  return (uint8_t *)memcpy(at, record, size) + size;
+}
+
 uint8_t *phase_store_pack(const struct phases *phases, const struct phase_numbers *numbers, uint64_t offset_ns,
                           size_t *size)
 {
@@ -75,14 +81,11 @@ uint8_t *phase_store_pack(const struct phases *phases, const struct phase_number
   *size = sizeof head + phases->count * sizeof(struct format_index_phase) +
           phases->steps_count * sizeof(struct format_index_step) +
           phases->tokens_count * sizeof(struct format_index_token);
-  struct packing packing = {.numbers = numbers, .offset_ns = offset_ns};
-  uint8_t *bytes = *size <= STORED_MAX ? xmalloc(*size) : NULL, *at = bytes;
-  if (!bytes || !find_below(&packing)) {
-    free(bytes);
+  if (*size > STORED_MAX)
     return NULL;
-  }
-  memcpy(at, &head, sizeof head);
-  at += sizeof head;
+  struct packing packing = {.numbers = numbers, .offset_ns = offset_ns};
+  find_below(&packing);
+  uint8_t *bytes = xmalloc(*size), *at = put(bytes, &head, sizeof head);
   for (uint32_t i = 0; i < phases->count; i++) {
     const struct phases_phase *phase = &phases->phases[i];
     struct format_index_phase out = {.kind = phase->kind,
@@ -92,24 +95,21 @@ uint8_t *phase_store_pack(const struct phases *phases, const struct phase_number
                                      .end_ns = phase->end_ns - offset_ns,
                                      .repeated_ns = phase->kind == PHASES_PATTERN ? phase->repeated_ns - offset_ns : 0};
     pack_figures(&packing, &phase->spread, &phase->figures, &out.figures);
-    memcpy(at, &out, sizeof out);
-    at += sizeof out;
+    at = put(at, &out, sizeof out);
   }
   for (uint32_t i = 0; i < phases->steps_count; i++) {
     const struct phases_step *step = &phases->steps[i];
     struct format_index_step out = {.construct = number_of(numbers->constructs, step->construct),
-                                    .kind = step->into != i                 ? FORMAT_INDEX_JOINED
-                                            : step->construct == MODEL_NONE ? FORMAT_INDEX_SERIAL
-                                                                            : FORMAT_INDEX_REGION};
+                                    .kind = step->construct == MODEL_NONE ? FORMAT_INDEX_SERIAL : FORMAT_INDEX_REGION};
+    if (step->into != i)
+      out.kind = FORMAT_INDEX_JOINED;
     pack_figures(&packing, &step->spread, &step->figures, &out.figures);
-    memcpy(at, &out, sizeof out);
-    at += sizeof out;
+    at = put(at, &out, sizeof out);
   }
   for (uint32_t i = 0; i < phases->tokens_count; i++) {
     const struct phases_token *token = &phases->tokens[i];
     struct format_index_token out = {.kind = token->kind, .step = token->step, .times = token->times};
-    memcpy(at, &out, sizeof out);
-    at += sizeof out;
+    at = put(at, &out, sizeof out);
   }
   free(packing.below);
   return bytes;
@@ -118,12 +118,13 @@ uint8_t *phase_store_pack(const struct phases *phases, const struct phase_number
 uint8_t *phase_store_pack_regions(const struct phases *phases, uint32_t block, uint64_t offset_ns, size_t *size)
 {
   uint64_t first = (uint64_t)block * FORMAT_INDEX_REGIONS;
-  uint64_t count = first < phases->regions_count ? phases->regions_count - first : 0;
-  count = count < FORMAT_INDEX_REGIONS ? count : FORMAT_INDEX_REGIONS;
-  struct format_index_region *out = count ? xmalloc(count * sizeof *out) : NULL;
+  if (first >= phases->regions_count)
+    return NULL;
+  uint64_t count = MIN(phases->regions_count - first, (uint64_t)FORMAT_INDEX_REGIONS);
+  struct format_index_region *out = xmalloc(count * sizeof *out);
   uint64_t end_ns = offset_ns;
   uint32_t repetition = 0;
-  for (uint64_t i = 0; i < count && out; i++) {
+  for (uint64_t i = 0; i < count; i++) {
     const struct phases_region *region = &phases->regions[first + i];
     out[i] = (struct format_index_region){.before_ns = region->start_ns - end_ns,
                                           .length_ns = region->end_ns - region->start_ns,
@@ -245,17 +246,17 @@ static void link_steps(struct phases *phases)
   }
 }
 
-static int read_all(struct reading *reading, size_t size, struct phases *phases)
+static bool read_all(struct reading *reading, size_t size, struct phases *phases)
 {
   struct format_index_phases head;
   if (size < sizeof head)
-    return 1;
+    return false;
   take(reading, &head, sizeof head);
   uint64_t wanted = sizeof head + (uint64_t)head.phases * sizeof(struct format_index_phase) +
                     (uint64_t)head.steps * sizeof(struct format_index_step) +
                     (uint64_t)head.tokens * sizeof(struct format_index_token);
   if (wanted != size || !head.phases)
-    return 1;
+    return false;
   *phases = (struct phases){.process = reading->process,
                             .start_ns = model_sum(head.start_ns, reading->offset_ns),
                             .end_ns = model_sum(head.end_ns, reading->offset_ns),
@@ -266,44 +267,44 @@ static int read_all(struct reading *reading, size_t size, struct phases *phases)
                             .steps_count = head.steps,
                             .tokens_count = head.tokens,
                             .phases = xcalloc(head.phases, sizeof *phases->phases),
-                            .steps = xcalloc((size_t)head.steps + 1, sizeof *phases->steps),
-                            .tokens = xcalloc((size_t)head.tokens + 1, sizeof *phases->tokens)};
+                            .steps = xcalloc(head.steps, sizeof *phases->steps),
+                            .tokens = xcalloc(head.tokens, sizeof *phases->tokens)};
   if (!read_phases(reading, phases) || !read_steps(reading, phases))
-    return 1;
+    return false;
   link_steps(phases);
-  return 0;
+  return true;
 }
 
-int phase_store_read(const struct timeline_source *source, uint32_t process, const struct tree *tree,
-                     struct phases *phases)
+bool phase_store_read(const struct timeline_source *source, uint32_t process, const struct tree *tree,
+                      struct phases *phases)
 {
   size_t size;
   uint8_t *bytes;
   *phases = (struct phases){.process = process};
-  int status = timeline_source_stored(source, process, 0, &bytes, &size);
-  if (status || !bytes)
-    return status ? status : 1;
+  timeline_source_stored(source, process, 0, &bytes, &size);
+  if (!bytes)
+    return false;
   struct reading reading = {.source = source,
                             .process = process,
                             .tree = tree,
                             .offset_ns = timeline_source_offset(source, process),
                             .at = bytes};
-  status = read_all(&reading, size, phases);
+  bool whole = read_all(&reading, size, phases);
   free(bytes);
-  return status;
+  return whole;
 }
 
 /* ---- regions of a part ---- */
 
-/* Appends the regions of a block.  Returns 0, 1 if they are damaged, or ERR_NOMEM. */
-static int append_regions(const struct phases *phases, uint64_t offset_ns, const uint8_t *bytes, size_t size,
-                          struct phases_regions *regions)
+/* Appends the regions of a block.  Returns false if they are damaged. */
+static bool append_regions(const struct phases *phases, uint64_t offset_ns, const uint8_t *bytes, size_t size,
+                           struct phases_regions *regions)
 {
   struct format_index_region from;
   struct phases_region last = {.construct = MODEL_NONE, .end_ns = offset_ns};
   size_t count = size / sizeof from;
   if (!count || count > FORMAT_INDEX_REGIONS || size % sizeof from)
-    return 1;
+    return false;
   xarray_reserve(&regions->regions, &regions->room, regions->count + count, sizeof *regions->regions);
   for (size_t i = 0; i < count; i++) {
     memcpy(&from, bytes + i * sizeof from, sizeof from);
@@ -313,60 +314,57 @@ static int append_regions(const struct phases *phases, uint64_t offset_ns, const
     last.repetition += from.repetition;
     bool after = !regions->count || last.start_ns >= regions->regions[regions->count - 1].end_ns;
     if (!after || last.end_ns == last.start_ns || last.step >= phases->steps_count)
-      return 1;
+      return false;
     regions->regions[regions->count++] = last;
   }
-  return 0;
+  return true;
 }
 
-static int read_block(const struct timeline_source *source, const struct phases *phases, uint32_t block,
-                      struct phases_regions *regions)
+static bool read_block(const struct timeline_source *source, const struct phases *phases, uint32_t block,
+                       struct phases_regions *regions)
 {
   size_t size;
   uint8_t *bytes;
-  int status = timeline_source_stored(source, phases->process, block + 1, &bytes, &size);
-  if (status || !bytes)
-    return status ? status : 1;
-  status = append_regions(phases, timeline_source_offset(source, phases->process), bytes, size, regions);
+  timeline_source_stored(source, phases->process, block + 1, &bytes, &size);
+  bool whole = bytes && append_regions(phases, timeline_source_offset(source, phases->process), bytes, size, regions);
   free(bytes);
-  return status;
+  return whole;
 }
 
-/* Sets *block to the last one that begins before a time, or 0. */
-static int find_block(const struct timeline_source *source, const struct phases *phases, uint64_t at_ns,
-                      uint32_t blocks, uint32_t *block)
+/* Sets *block to the last one that begins before a time, or 0.  Returns false if one is damaged. */
+static bool find_block(const struct timeline_source *source, const struct phases *phases, uint64_t at_ns,
+                       uint32_t blocks, uint32_t *block)
 {
   uint32_t end = blocks;
-  int status = 0;
+  bool whole = true;
   *block = 0;
-  while (end - *block > 1 && !status) {
+  while (end - *block > 1 && whole) {
     struct phases_regions found = {0};
     uint32_t middle = *block + (end - *block) / 2;
-    status = read_block(source, phases, middle, &found);
-    if (!status && found.regions[0].start_ns < at_ns)
+    whole = read_block(source, phases, middle, &found);
+    if (whole && found.regions[0].start_ns < at_ns)
       *block = middle;
     else
       end = middle;
     free(found.regions);
   }
-  return status;
+  return whole;
 }
 
-int phase_store_regions(const struct timeline_source *source, uint64_t from_ns, uint64_t to_ns,
-                        struct phases_regions *regions, struct phases *phases)
+bool phase_store_regions(const struct timeline_source *source, uint64_t from_ns, uint64_t to_ns,
+                         struct phases_regions *regions, struct phases *phases)
 {
   uint32_t blocks = (uint32_t)(((uint64_t)phases->regions_count + FORMAT_INDEX_REGIONS - 1) / FORMAT_INDEX_REGIONS);
-  uint32_t block = 0, first;
-  int status = find_block(source, phases, from_ns, blocks, &block);
-  first = block * FORMAT_INDEX_REGIONS;
-  for (; block < blocks && !status && (!regions->count || regions->regions[regions->count - 1].start_ns < to_ns);
-       block++)
-    status = read_block(source, phases, block, regions);
+  uint32_t block;
+  bool whole = find_block(source, phases, from_ns, blocks, &block);
+  uint32_t first = block * FORMAT_INDEX_REGIONS;
+  for (; block < blocks && whole && (!regions->count || regions->regions[regions->count - 1].start_ns < to_ns); block++)
+    whole = read_block(source, phases, block, regions);
   for (uint32_t i = 0; i < phases->count; i++) {
     struct phases_phase *phase = &phases->phases[i];
     phase->first_region = phase->first_region > first ? phase->first_region - first : 0;
   }
   phases->regions = regions->regions;
   phases->regions_count = regions->count;
-  return status;
+  return whole;
 }

@@ -15,21 +15,21 @@ struct phase_numbers {
   const struct tree *tree;
 };
 
-/* Returns the bytes, which the caller frees, and sets *size; NULL if there is no memory, or too much to store. */
+/* Returns the bytes, which the caller frees, and sets *size; NULL if there is too much to store. */
 uint8_t *phase_store_pack(const struct phases *phases, const struct phase_numbers *numbers, uint64_t offset_ns,
                           size_t *size);
 
 /* Returns the same of the regions with their steps, in blocks, the first one is 0; NULL after the last one. */
 uint8_t *phase_store_pack_regions(const struct phases *phases, uint32_t block, uint64_t offset_ns, size_t *size);
 
-/* Fills in phases from the index of a process.  Returns 0, 1 if there are none or they are damaged, or ERR_NOMEM;
- * phases_release() in any case. */
-int phase_store_read(const struct timeline_source *source, uint32_t process, const struct tree *tree,
-                     struct phases *phases);
+/* Fills in phases from the index of a process.  Returns false if there are none or they are damaged; phases_release()
+ * in any case. */
+bool phase_store_read(const struct timeline_source *source, uint32_t process, const struct tree *tree,
+                      struct phases *phases);
 
 /* Adds those regions to phases that the index has stored which can begin or end in a part of time, in *regions, which
- * must live as long.  Returns 0, 1 if they are damaged, or ERR_NOMEM. */
-int phase_store_regions(const struct timeline_source *source, uint64_t from_ns, uint64_t to_ns,
-                        struct phases_regions *regions, struct phases *phases);
+ * must live as long.  Returns false if they are damaged. */
+bool phase_store_regions(const struct timeline_source *source, uint64_t from_ns, uint64_t to_ns,
+                         struct phases_regions *regions, struct phases *phases);
 
 #endif

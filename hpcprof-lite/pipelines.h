@@ -1,7 +1,7 @@
 /* The pipelines of the views (views.def).
  *
  * Context: BATCH, the main thread.  A pipeline fills the report of its view and returns 0, or the exit status after it
- * has printed the reason.  Those of views with HAS_TREE require tree_prepare().
+ * has printed the reason.  Those of views with HAS_TREE require tree_begin() with the tree.
  */
 #ifndef HPCPROF_LITE_PIPELINES_H
 #define HPCPROF_LITE_PIPELINES_H
@@ -18,7 +18,8 @@ view_pipeline summary_pipeline, tree_pipeline, threads_pipeline, parallelism_pip
 typedef table_maker *view_maker(const struct options *options);
 view_maker grains_pipeline_maker, timeline_pipeline_maker;
 
-/* Makes the list of constructs, those first that would gain most, for the summary.  Returns 0 or ERR_NOMEM. */
-int construct_gains(struct job *job);
+/* Makes the tree of constructs; the list of them, those first that would gain most, for the summary. */
+void make_constructs(struct job *job);
+void construct_gains(struct job *job);
 
 #endif

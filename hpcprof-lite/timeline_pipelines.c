@@ -8,23 +8,15 @@
 #include "hpcprof-lite/index_pipeline.h"
 #include "hpcprof-lite/phase_pipeline.h"
 #include "hpcprof-lite/report/views.h"
-#include "hpcprof-lite/views/construct_rows.h"
 
-/* Collects the marks of the part of the run that is wanted.  Returns 0 or the exit status. */
-static int marks_collect(struct job *job)
+/* Collects the marks of the part of the run that is wanted. */
+static void marks_collect(struct job *job)
 {
   bool limited = job->options.limited;
   run_marks_release(&job->marks);
   job->report.marks = &job->marks;
-  return run_marks_read(&job->profile, limited ? job->options.from_ns : 0, limited ? job->options.to_ns : UINT64_MAX,
-                        &job->marks)
-             ? job_no_memory()
-             : 0;
-}
-
-static int timeline_prepare(struct job *job)
-{
-  return construct_rows(&job->profile, &job->names, &job->tree, job->row_of, &job->constructs) ? job_no_memory() : 0;
+  run_marks_read(&job->profile, limited ? job->options.from_ns : 0, limited ? job->options.to_ns : UINT64_MAX,
+                 &job->marks);
 }
 
 static int timeline_show(struct job *job)
@@ -34,42 +26,34 @@ static int timeline_show(struct job *job)
   input.to_ns = job->options.limited ? job->options.to_ns : input.to_ns;
   input.intervals = job->options.view == OPTIONS_TIMELINE && job->options.format != OPTIONS_TEXT &&
                     job->options.format != OPTIONS_JSON;
-  if (timeline_source_open(&input, &job->timeline_source))
-    return job_no_memory();
+  timeline_source_open(&input, &job->timeline_source);
   job->report.timeline = timeline_source_timeline(job->timeline_source);
   job->report.constructs = &job->constructs;
   job->report.tree = &job->tree;
   if (job->report.timeline->lanes_count || (job->options.view == OPTIONS_PHASES && job->marks.phases))
     return 0;
-  job_print_error(job->report.timeline->traced && job->options.limited
-                      ? "no thread with a trace ran between --from and --to: choose another part"
-                  : job->report.timeline->traced ? "the trace has no threads: the measurement is damaged; measure again"
-                                                 : "there is no trace of this run: record one with 'hpcrun-lite -t'");
-  return EXIT_INPUT;
-}
-
-static int index_failed(int status)
-{
-  if (status != ERR_INPUT)
-    return job_no_memory();
-  job_print_error("the ranks run different versions of hpcprof-lite: start the same one on all machines");
+  if (!job->report.timeline->traced)
+    job_print_error("there is no trace of this run: record one with 'hpcrun-lite -t'");
+  else if (job->options.limited)
+    job_print_error("no thread with a trace ran between --from and --to: choose another part");
+  else
+    job_print_error("the trace has no threads: the measurement is damaged; measure again");
   return EXIT_INPUT;
 }
 
 int timeline_view_pipeline(struct job *job)
 {
-  int status = timeline_prepare(job), stored = !status && job->options.index ? index_store(job) : 0;
-  if (stored)
-    status = index_failed(stored);
-  if (!status)
-    status = marks_collect(job);
-  if (!status)
-    status = timeline_show(job);
+  make_constructs(job);
+  int status = job->options.index ? index_store(job) : 0;
+  if (status)
+    return status;
+  marks_collect(job);
+  status = timeline_show(job);
   job->report.lanes = job->options.lanes;
   job->report.per_thread = job->options.per_thread;
   job->report.rows_limit = job->options.max_rows;
-  if (!status && job->options.format == OPTIONS_TEXT && phases_of_timeline(job))
-    status = job_no_memory();
+  if (!status && job->options.format == OPTIONS_TEXT)
+    phases_of_timeline(job);
   return status;
 }
 
@@ -81,12 +65,13 @@ table_maker *timeline_pipeline_maker(const struct options *options)
 int phases_pipeline(struct job *job)
 {
   int status = timeline_view_pipeline(job);
-  if (!status && job->options.format != OPTIONS_TEXT && phases_of_timeline(job))
-    status = job_no_memory();
-  if (!status && run_marks_time(&job->marks, job->report.timeline))
-    status = job_no_memory();
-  if (status || job->phases_count || job->marks.phases)
+  if (status)
     return status;
+  if (job->options.format != OPTIONS_TEXT)
+    phases_of_timeline(job);
+  run_marks_time(&job->marks, job->report.timeline);
+  if (job->phases_count || job->marks.phases)
+    return 0;
   if (!job->phases_left_out)
     job_print_error("phases need the states of constructs: record them with 'hpcrun-lite -t', without '-p off'");
   return EXIT_INPUT;
@@ -94,9 +79,9 @@ int phases_pipeline(struct job *job)
 
 int marks_pipeline(struct job *job)
 {
-  int status = marks_collect(job);
-  if (status || job->marks.count)
-    return status;
+  marks_collect(job);
+  if (job->marks.count)
+    return 0;
   job_print_error("the program has marked nothing%s: call hpcrun_lite_mark() or hpcrun_lite_phase() (hpcrun-lite.h)",
                   job->options.limited ? " between --from and --to" : "");
   return EXIT_INPUT;

@@ -16,27 +16,25 @@
 #include <string.h>
 
 /* Reports which modules could not be read, so that their rows have addresses instead of names, in the order of their
- * paths: their numbers depend on scheduling.  0, or ERR_NOMEM. */
-static int report_modules(const struct job *job)
+ * paths: their numbers depend on scheduling. */
+static void report_modules(const struct job *job)
 {
   if (job->options.quiet)
-    return 0;
+    return;
   uint32_t count = job->names.modules_count;
-  uint32_t *rank = xcalloc((size_t)count + 1, sizeof *rank);
-  const char **messages = xcalloc((size_t)count + 1, sizeof *messages);
-  int status = rank && messages ? catalog_module_rank(&job->profile.catalog, rank) : ERR_NOMEM;
+  uint32_t *rank = xcalloc(count, sizeof *rank);
+  const char **messages = xcalloc(count, sizeof *messages);
+  catalog_module_rank(&job->profile.catalog, rank);
   struct problems problems = {0};
-  for (uint32_t i = 0; i < count && !status; i++)
+  for (uint32_t i = 0; i < count; i++)
     messages[rank[i]] = job->names.modules[i].message;
-  for (uint32_t i = 0; i < count && !status; i++)
+  for (uint32_t i = 0; i < count; i++)
     if (messages[i])
       problems_add(&problems, "%s", messages[i]);
-  if (problems.count)
-    problems_print(&problems, stderr);
+  problems_print(&problems, stderr);
   problems_release(&problems);
   free(rank);
   free(messages);
-  return status;
 }
 
 struct tree_order tree_default_order(const struct job *job, bool exclusive)
@@ -52,65 +50,54 @@ static enum topdown_lines shown_lines(const struct options *options)
 }
 
 /* Of a part of the run: gives the rows the IDs that they have in the whole. */
-static int number_as_whole(struct job *job)
+static void number_as_whole(struct job *job)
 {
   struct tree_columns columns;
   struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &columns};
   struct tree whole = {0};
   if (!tree_columns_of_whole(&job->profile.catalog, &columns))
-    return 0;
-  int status = topdown_build(&job->profile, &job->names, &columns, job->totals.command, shown_lines(&job->options),
-                             &whole, NULL);
-  if (!status) {
-    tree_inclusive(&whole);
-    status = tree_finish(&whole, &order, false);
-  }
-  if (!status)
-    status = tree_take_ids(&job->tree, &whole);
+    return;
+  topdown_build(&job->profile, &job->names, &columns, job->totals.command, shown_lines(&job->options), &whole, NULL);
+  tree_inclusive(&whole);
+  tree_finish(&whole, &order, false);
+  tree_take_ids(&job->tree, &whole);
   tree_release(&whole);
-  return status;
 }
 
 /* Makes the top-down tree, whose names are known. */
-static int build_tree(struct job *job)
+static void build_tree(struct job *job)
 {
   struct tree_order order = tree_default_order(job, false);
-  if (topdown_build(&job->profile, &job->names, &job->columns, job->totals.command, shown_lines(&job->options),
-                    &job->tree, job->row_of))
-    return ERR_NOMEM;
-  if (topdown_critical_path(&job->profile, &job->names, &job->columns, &job->tree, job->row_of))
-    return ERR_NOMEM;
+  topdown_build(&job->profile, &job->names, &job->columns, job->totals.command, shown_lines(&job->options), &job->tree,
+                job->row_of);
+  topdown_critical_path(&job->profile, &job->names, &job->columns, &job->tree, job->row_of);
   tree_inclusive(&job->tree);
-  return tree_finish(&job->tree, &order, false);
+  tree_finish(&job->tree, &order, false);
 }
 
-int tree_prepare(struct job *job)
+/* Resolves symbols and makes the top-down tree. */
+static void prepare(struct job *job)
 {
   if (symbolize(&job->profile, job->options.threads, &job->names))
-    return job_no_memory();
-  if (report_modules(job))
-    return job_no_memory();
+    xalloc_die();
+  report_modules(job);
   size_t places = (size_t)job->profile.contexts.count + job->profile.workspan.directives_count + 1;
   job->row_of = xmalloc(places * sizeof *job->row_of);
-  int status = job->row_of ? build_tree(job) : ERR_NOMEM;
-  if (!status)
-    status = number_as_whole(job);
-  if (!status)
-    status = construct_names(&job->profile, &job->tree, &job->names);
-  return status ? job_no_memory() : 0;
+  build_tree(job);
+  number_as_whole(job);
+  construct_names(&job->profile, &job->tree, &job->names);
 }
 
-int tree_prepare_again(struct job *job)
+void tree_prepare_again(struct job *job)
 {
   tree_release(&job->tree);
-  return build_tree(job) ? job_no_memory() : 0;
+  build_tree(job);
 }
 
 int tree_begin(struct job *job, bool needs_tree)
 {
   const struct options *options = &job->options;
-  if (job_set_arguments(job))
-    return job_no_memory();
+  job_set_arguments(job);
   profile_filtered(&job->profile, job->filtered, sizeof job->filtered);
   job->report = (struct report){.view = options->view_name,
                                 .filtered = job->filtered,
@@ -125,17 +112,16 @@ int tree_begin(struct job *job, bool needs_tree)
                                 .colour = options->colour,
                                 .legend = options->legend};
   tree_columns_init(&job->profile.catalog, &job->columns);
-  if (totals_compute(&job->profile, &job->columns, options->baseline, &job->totals))
-    return job_no_memory();
-  int status = needs_tree ? tree_prepare(job) : 0;
+  totals_compute(&job->profile, &job->columns, options->baseline, &job->totals);
+  if (needs_tree)
+    prepare(job);
   if (job->profile.range.limited &&
       !job->profile.range.traced) { /* samples are of the whole run, and so is the order of the tree, with its IDs */
     tree_columns_keep_critical(&job->columns);
     job->report.log_differs = job->profile.range.log_differs;
   }
-  if (!status && efficiency_compute(&job->profile, job->totals.measured_ns, &job->report.efficiency))
-    status = job_no_memory();
-  return status;
+  efficiency_compute(&job->profile, job->totals.measured_ns, &job->report.efficiency);
+  return 0;
 }
 
 /* Whether statistics of threads and ranks are shown or sorted by. */
@@ -163,22 +149,16 @@ static void move_rows(struct job *job, const uint32_t *copy_of)
 /* Restricts the tree to --root. */
 static int take_part(struct job *job, const struct tree_order *order)
 {
-  char *name;
-  name = xasprintf("%s, below %s", job->totals.command, job->options.root.text);
-  const char *owned = names_own(&job->names, name);
+  const char *name = names_own(&job->names, xasprintf("%s, below %s", job->totals.command, job->options.root.text));
   uint32_t matches, *copy_of = xcalloc(job->tree.count, sizeof *copy_of);
-  if (!owned || !copy_of ||
-      derived_part(&job->tree, &job->names, &job->options.root, owned, &job->part, &matches, copy_of)) {
-    free(copy_of);
-    return job_no_memory();
-  }
+  derived_part(&job->tree, &job->names, &job->options.root, name, &job->part, &matches, copy_of);
   move_rows(job, copy_of);
   free(copy_of);
-  if (!matches) {
+  if (!matches)
     return job_nothing_matches("--root", job->options.root.text);
-  }
   tree_inclusive(&job->part);
-  return tree_finish(&job->part, order, true) ? job_no_memory() : 0;
+  tree_finish(&job->part, order, true);
+  return 0;
 }
 
 /* Makes the tree that is shown; **tree belongs to the job. */
@@ -194,22 +174,18 @@ static int derive(struct job *job, struct tree **tree)
       return status;
     from = &job->part;
   }
-  int status = 0;
   *tree = from;
   if (job->options.view == OPTIONS_CRITICAL_PATH && job->columns.critical != MODEL_NONE) {
     order.by = SORT_INCL;
     order.column = job->columns.critical;
-    status = tree_finish(from, &order, true);
+    tree_finish(from, &order, true);
   }
   if (callers || flat) {
-    status = (callers ? derived_bottomup : derived_flat)(from, &job->columns, &job->view,
-                                                         wants_statistics(job) ? &job->links : NULL);
-    if (!status)
-      status = tree_finish(&job->view, &order, false); /* ids follow the view's default order, whatever --sort is */
+    (callers ? derived_bottomup : derived_flat)(from, &job->columns, &job->view,
+                                                wants_statistics(job) ? &job->links : NULL);
+    tree_finish(&job->view, &order, false); /* ids follow the view's default order, whatever --sort is */
     *tree = &job->view;
   }
-  if (status)
-    return job_no_memory();
   job->report.tree = *tree;
   if ((*tree)->truncated)
     job_print_error("the bottomup view is too large: some callers are omitted; use --root to show a part");
@@ -236,7 +212,7 @@ static int add_statistics(struct job *job)
     job->status = EXIT_INPUT;
   problems_release(&problems);
   job->report.statistics = &job->statistics;
-  return status ? job_no_memory() : 0;
+  return status ? job_different_ranks() : 0;
 }
 
 int tree_limit(struct job *job)
@@ -255,32 +231,28 @@ int tree_limit(struct job *job)
   job->report.percent_limit = limits.percent;
   job->report.only_percent_limit = !limits.depth && !limits.rows;
   job->report.weigh_excl = limits.by_excl;
-  if (limits_apply(job->report.tree, &job->columns, &limits, &job->shown, &job->report.left_out))
-    return job_no_memory();
+  limits_apply(job->report.tree, &job->columns, &limits, &job->shown, &job->report.left_out);
   job->report.shown = job->shown;
   return 0;
 }
 
-/* Finds the metric that a word means: by its name, its heading in text, or a part of these.  Returns 0 or ERR_NOMEM. */
-static int find_metric(const struct tree_metrics *metrics, const char *word, struct column_choice *choice)
+/* Finds the metric that a word means: by its name, its heading in text, or a part of these. */
+static void find_metric(const struct tree_metrics *metrics, const char *word, struct column_choice *choice)
 {
   static const struct {
     const char *name, *heading;
   } headings[] = {{"overhead", "Ovhd%"}, {"lockwait", "Lock%"}, {"idleness", "Idle%"}, {"critical_path", "Crit%"}};
   struct table table = {0};
   struct table_column *columns = table_memory(&table, metrics->count * sizeof *columns);
-  *choice = (struct column_choice){.column = MODEL_NONE};
-  for (uint32_t i = 0; i < metrics->count && columns; i++) {
+  for (uint32_t i = 0; i < metrics->count; i++) {
     columns[i].name = metrics->list[i].name;
     for (size_t j = 0; j < sizeof headings / sizeof *headings; j++)
       if (!strcmp(columns[i].name, headings[j].name))
         columns[i].heading = headings[j].heading;
   }
-  int status = columns ? table_add(&table, &(struct schema){columns, metrics->count, NULL}, NULL) : ERR_NOMEM;
-  if (!status)
-    column_choice_find(&table, word, true, choice);
+  table_add(&table, &(struct schema){columns, metrics->count, NULL}, NULL);
+  column_choice_find(&table, word, true, choice);
   table_release(&table);
-  return status;
 }
 
 /* Finds the metric of folded stacks.  Returns 0 or the exit status. */
@@ -293,19 +265,15 @@ static int choose_metric(struct job *job)
   job->report.metric = word;
   if (!word || tree_metrics_find(&metrics, word) != MODEL_NONE)
     return 0;
-  if (find_metric(&metrics, word, &choice))
-    return job_no_memory();
-  const char *names = choice.names ? choice.names : "not known";
+  find_metric(&metrics, word, &choice);
   if (choice.column == MODEL_NONE)
-    job_print_error("cannot use '--metric %s': this run has %s", word, names);
+    job_print_error("cannot use '--metric %s': this run has %s", word, choice.names);
   else
     job->report.metric = names_own(&job->names, xstrdup(metrics.list[choice.column].name));
   if (choice.several && !job->options.quiet)
-    job_print_error("--metric '%s' can mean %s: it is taken for %s", word, names, metrics.list[choice.column].name);
+    job_print_error("--metric '%s' can mean %s: it is taken for %s", word, choice.names, job->report.metric);
   free(choice.names);
-  if (choice.column == MODEL_NONE)
-    return EXIT_USAGE;
-  return job->report.metric ? 0 : job_no_memory();
+  return choice.column == MODEL_NONE ? EXIT_USAGE : 0;
 }
 
 int tree_pipeline(struct job *job)
@@ -317,9 +285,10 @@ int tree_pipeline(struct job *job)
     status = choose_metric(job);
   if (!status && wants_statistics(job))
     status = add_statistics(job);
-  if (!status && job_sort_tree(job, tree))
-    status = job_no_memory();
-  return status ? status : tree_limit(job);
+  if (status)
+    return status;
+  job_sort_tree(job, tree);
+  return tree_limit(job);
 }
 
 /* Begins with the directories of --source-path, and with the time after which a source is too new. */
@@ -327,10 +296,7 @@ static int prepare_files(struct job *job)
 {
   struct source_files *files = &job->source.files;
   for (uint32_t i = 0; i < job->options.source_paths_count; i++) {
-    int status = source_files_add_directory(files, job->options.source_paths[i]);
-    if (status == ERR_NOMEM)
-      return job_no_memory();
-    if (status) {
+    if (source_files_add_directory(files, job->options.source_paths[i])) {
       job_print_error("cannot use '--source-path %s': it is no directory; give one that holds sources",
                       job->options.source_paths[i]);
       return EXIT_USAGE;
@@ -389,8 +355,7 @@ static int check_lines(struct job *job)
   bool exist = !job->options.has_root || !root->is_lines;
   uint32_t number;
   for (uint32_t i = 0; i < source->count && !exist; i++) {
-    if (source_files_find(&source->files, source->blocks[i].file, 0, &number))
-      return job_no_memory();
+    source_files_find(&source->files, source->blocks[i].file, 0, &number);
     const struct source_file *file = &source->files.files[number];
     exist = source->blocks[i].count || root->from <= file->lines;
   }
@@ -413,22 +378,19 @@ int source_pipeline(struct job *job)
   int status = prepare_files(job);
   if (status)
     return status;
-  if (source_lines_build(&job->profile, &job->names, &job->columns, &job->tree, &source->lines) ||
-      source_blocks_choose(&request, source))
-    return job_no_memory();
+  source_lines_build(&job->profile, &job->names, &job->columns, &job->tree, &source->lines);
+  source_blocks_choose(&request, source);
   if (options->has_root && !source->count)
     return nothing_selected(job);
   status = check_lines(job);
   if (status)
     return status;
   if (options->format == OPTIONS_TEXT) {
-    status = source_blocks_arrange(&request, source);
-    if (!status)
-      status = source_code_find(&request, source);
+    source_blocks_arrange(&request, source);
+    source_code_find(&request, source);
   } else {
-    status = source_blocks_read(source);
-    if (!status)
-      report_faults(job);
+    source_blocks_read(source);
+    report_faults(job);
   }
-  return status ? job_no_memory() : 0;
+  return 0;
 }

@@ -11,11 +11,8 @@
 /* Begins a report: fills what all views share, and makes the top-down tree if the view needs it. */
 int tree_begin(struct job *job, bool needs_tree);
 
-/* Resolves symbols and makes the top-down tree. */
-int tree_prepare(struct job *job);
-
-/* Makes it again for another view of the job's options: that of source lines has more rows. */
-int tree_prepare_again(struct job *job);
+/* Makes that again for another view of the job's options: that of source lines has more rows. */
+void tree_prepare_again(struct job *job);
 
 /* Returns the default order of siblings, by their exclusive or inclusive weight. */
 struct tree_order tree_default_order(const struct job *job, bool exclusive);

@@ -49,6 +49,7 @@ int view_fill(struct job *job, enum options_view number, enum view_part part, st
   *source = (struct view_source){&job->report, view_made_by(&job->options), view->json};
   if (part == VIEW_COLUMNS)
     return 0;
-  int status = number == OPTIONS_SOURCE ? tree_prepare_again(job) : 0;
-  return !status && view->pipeline ? view->pipeline(job) : status;
+  if (number == OPTIONS_SOURCE)
+    tree_prepare_again(job);
+  return view->pipeline ? view->pipeline(job) : 0;
 }

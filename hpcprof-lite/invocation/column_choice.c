@@ -1,5 +1,6 @@
 #include "hpcprof-lite/invocation/column_choice.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
@@ -59,12 +60,12 @@ static enum fit fit_of(const struct table_column *column, const char *word)
   enum fit name = fit_of_name(column->name, word);
   enum fit heading = column->heading ? fit_of_name(column->heading, word) : FIT_NONE;
   enum fit fit = name;
-  if (heading == FIT_WHOLE && name > FIT_HEADING)
-    fit = FIT_HEADING;
-  else if (heading == FIT_WITHOUT_UNIT && name > FIT_HEADING_WITHOUT_UNIT)
-    fit = FIT_HEADING_WITHOUT_UNIT;
+  if (heading == FIT_WHOLE)
+    fit = MIN(name, FIT_HEADING);
+  else if (heading == FIT_WITHOUT_UNIT)
+    fit = MIN(name, FIT_HEADING_WITHOUT_UNIT);
   bool share = column->type == COLUMN_PERCENT && !strchr(word, '%') && !strcasestr(word, "pct");
-  return share && fit < FIT_CONTAINS ? FIT_CONTAINS : fit;
+  return share ? MAX(fit, FIT_CONTAINS) : fit;
 }
 
 /* Whether one name is the other one with "_incl" instead of "_excl", or the opposite; `part` is where it stands. */
@@ -102,17 +103,14 @@ static void list_names(const struct table *table, const char *word, enum fit fit
   size_t size;
   const char *separator = "";
   FILE *stream = xopen_memstream(names, &size);
-  for (uint32_t i = 0; i < table->columns_count && stream; i++) {
+  for (uint32_t i = 0; i < table->columns_count; i++) {
     if (fit < FIT_NONE &&
         (fit_of(table_column(table, i), word) != fit || is_unpreferred(table, i, word, fit, exclusive)))
       continue;
     fprintf(stream, "%s%s", separator, table_column(table, i)->name);
     separator = ", ";
   }
-  if (stream && fclose(stream)) {
-    free(*names);
-    *names = NULL;
-  }
+  xclose(stream);
 }
 
 void column_choice_find(const struct table *table, const char *word, bool exclusive, struct column_choice *choice)

@@ -27,16 +27,15 @@ static bool is_terminal(void)
 }
 
 /* Returns the environment with LESS=FRX unless LESS is set: no pager for less than a screen, colours, and the report
- * stays on the screen.  NULL without memory; the caller frees the array, not the strings. */
+ * stays on the screen.  The caller frees the array, not the strings. */
 static char **make_environment(void)
 {
   size_t count = 0;
   while (environ[count])
     count++;
   char **list = xcalloc(count + 2, sizeof *list);
-  if (list)
-    memcpy(list, environ, count * sizeof *list);
-  if (list && !getenv("LESS"))
+  memcpy(list, environ, count * sizeof *list);
+  if (!getenv("LESS"))
     list[count] = (char *)"LESS=FRX";
   return list;
 }
@@ -49,8 +48,6 @@ static int spawn(const char *command, int input, pid_t *pid)
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   sigset_t signals;
-  if (!environment)
-    return ENOMEM;
   sigemptyset(&signals);
   sigaddset(&signals, SIGPIPE);
   sigaddset(&signals, SIGINT);

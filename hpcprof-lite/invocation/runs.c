@@ -1,5 +1,6 @@
 #include "hpcprof-lite/invocation/runs.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/input/read.h"
@@ -25,11 +26,10 @@ struct run {
 /* Whether a launch began after another one; of launches at the same time, the one with the later name counts. */
 static bool is_later(const struct stat *launch, const char *name, const struct stat *than, const char *than_name)
 {
-  if (launch->st_mtim.tv_sec != than->st_mtim.tv_sec)
-    return launch->st_mtim.tv_sec > than->st_mtim.tv_sec;
-  if (launch->st_mtim.tv_nsec != than->st_mtim.tv_nsec)
-    return launch->st_mtim.tv_nsec > than->st_mtim.tv_nsec;
-  return strverscmp(name, than_name) > 0;
+  int order = COMPARE(launch->st_mtim.tv_sec, than->st_mtim.tv_sec)
+                  ?: COMPARE(launch->st_mtim.tv_nsec, than->st_mtim.tv_nsec)
+                  ?: strverscmp(name, than_name);
+  return order > 0;
 }
 
 /* The latest of some launches; NULL: there is none. */
@@ -38,45 +38,36 @@ struct latest {
   struct stat launch;
 };
 
-/* Keeps a launch if it is later than the latest one.  Returns 0 or ERR_NOMEM. */
-static int keep_later(struct latest *latest, const struct stat *launch, const char *name)
+/* Keeps a launch if it is later than the latest one. */
+static void keep_later(struct latest *latest, const struct stat *launch, const char *name)
 {
   if (latest->name && !is_later(launch, name, &latest->launch, latest->name))
-    return 0;
+    return;
   free(latest->name);
   latest->name = xstrdup(name);
   latest->launch = *launch;
-  return latest->name ? 0 : ERR_NOMEM;
 }
 
-/* Reads the time of a launch into a directory.  Returns 1, 0 if there is none, or ERR_NOMEM. */
-static int read_launch(const char *name, struct stat *launch)
+/* Reads the time of a launch into a directory.  Returns false if there is none. */
+static bool read_launch(const char *name, struct stat *launch)
 {
-  char *path;
   if (*name == '.')
-    return 0;
-  path = xasprintf("%s/" READ_LAUNCH, name);
+    return false;
+  char *path = xasprintf("%s/" READ_LAUNCH, name);
   bool found = !stat(path, launch) && S_ISREG(launch->st_mode);
   free(path);
   return found;
 }
 
-int runs_newest(char **name, char **empty, int *error)
+int runs_newest(char **name, char **empty)
 {
   struct latest measured = {0}, unmeasured = {0};
   struct stat launch;
   DIR *here = opendir(".");
-  int status = here ? 0 : ERR_INPUT;
-  *error = here ? 0 : errno;
-  for (struct dirent *entry; status >= 0 && (errno = 0, entry = readdir(here));) {
-    status = read_launch(entry->d_name, &launch);
-    if (status > 0)
-      status = keep_later(find_any(entry->d_name) ? &measured : &unmeasured, &launch, entry->d_name);
-  }
-  if (!status && errno) {
-    *error = errno;
-    status = ERR_INPUT;
-  }
+  for (struct dirent *entry; here && (errno = 0, entry = readdir(here));)
+    if (read_launch(entry->d_name, &launch))
+      keep_later(find_any(entry->d_name) ? &measured : &unmeasured, &launch, entry->d_name);
+  int error = errno;
   if (here)
     closedir(here);
   bool hides = unmeasured.name &&
@@ -85,16 +76,15 @@ int runs_newest(char **name, char **empty, int *error)
   *empty = hides ? unmeasured.name : NULL;
   if (!hides)
     free(unmeasured.name);
-  return status;
+  return error;
 }
 
 /* Reads the file `launch`, if it is a regular file that fits. */
 static void read_id(const char *directory, char id[ID_BYTES])
 {
-  char *path;
   struct stat stat;
   id[0] = '\0';
-  path = xasprintf("%s/" READ_LAUNCH, directory);
+  char *path = xasprintf("%s/" READ_LAUNCH, directory);
   int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   ssize_t length = fd >= 0 && !fstat(fd, &stat) && S_ISREG(stat.st_mode) ? read(fd, id, ID_BYTES) : 0;
   id[length > 0 && length < ID_BYTES ? length : 0] = '\0';

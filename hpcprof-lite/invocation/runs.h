@@ -11,9 +11,9 @@
 #include <stddef.h>
 
 /* Finds the measurement directory in the current one that was launched last: *name, and *empty if a later launch has
- * measured nothing so far.  Both are new strings, or NULL.  Returns 0, ERR_NOMEM, or ERR_INPUT with *error set to the
- * errno of the current directory. */
-int runs_newest(char **name, char **empty, int *error);
+ * measured nothing so far.  Both are new strings, or NULL.  Returns 0, or errno if the current directory cannot be
+ * read. */
+int runs_newest(char **name, char **empty);
 
 /* Returns whether two of the directories hold different runs; sets *one and *other to the first two.  A directory
  * without the file `launch` is a run of its own. */
