@@ -2,7 +2,7 @@
 
 #include "hpcprof-lite/comparison/compare_pipeline.h"
 #include "hpcprof-lite/comparison/scaling_pipeline.h"
-#include "hpcprof-lite/report/exports/graph_json.h"
+#include "hpcprof-lite/report/exports/exports.h"
 #include "hpcprof-lite/tree_pipeline.h"
 
 const struct view views[] = {

@@ -6,9 +6,7 @@
  * INTERVALS in each of five lanes: threads of three processes on two nodes, two of which have the same process id.
  * Names contain what formats must escape.
  */
-#include "hpcprof-lite/report/exports/firefox.h"
-#include "hpcprof-lite/report/exports/otf2.h"
-#include "hpcprof-lite/report/exports/perfetto.h"
+#include "hpcprof-lite/report/exports/exports.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-#include "hpcprof-lite/report/exports/dot.h"
+/* The graph of grains as a drawing for Graphviz.  Context: BATCH. */
+#include "hpcprof-lite/report/exports/exports.h"
 
 #include "common/escape.h"
 #include "hpcprof-lite/report/exports/graph_attributes.h"

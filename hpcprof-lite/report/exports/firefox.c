@@ -1,4 +1,10 @@
-#include "hpcprof-lite/report/exports/firefox.h"
+/* The timeline as a processed profile of the Firefox Profiler (profiler.firefox.com), version 60 of that format.
+ *
+ * Context: BATCH.  Each interval is a sample whose weight is its duration; its stack is a path of the top-down tree.
+ * Constructs, and waiting with what it is for, are markers.  The format has columns: the intervals of a lane are read
+ * once for each, so that memory does not grow with their number.
+ */
+#include "hpcprof-lite/report/exports/exports.h"
 
 #include "hpcprof-lite/report/exports/firefox_tables.h"
 #include "hpcprof-lite/report/row_writer.h"

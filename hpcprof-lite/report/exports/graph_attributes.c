@@ -6,96 +6,60 @@
 #include <math.h>
 #include <string.h>
 
-const struct graph_attribute graph_attributes[GRAPH_ATTRIBUTES] = {{"kind", GRAPH_TEXT},
-                                                                   {"label", GRAPH_TEXT},
-                                                                   {"grain_id", GRAPH_WHOLE},
-                                                                   {"path", GRAPH_TEXT},
-                                                                   {"grain_kind", GRAPH_TEXT},
-                                                                   {"parent_id", GRAPH_WHOLE},
-                                                                   {"child_number", GRAPH_WHOLE},
-                                                                   {"sync_number", GRAPH_WHOLE},
-                                                                   {"construct", GRAPH_TEXT},
-                                                                   {"name", GRAPH_TEXT},
-                                                                   {"file", GRAPH_TEXT},
-                                                                   {"line", GRAPH_WHOLE},
-                                                                   {"context_id", GRAPH_WHOLE},
-                                                                   {"thread", GRAPH_WHOLE},
-                                                                   {"cpu", GRAPH_WHOLE},
-                                                                   {"node", GRAPH_WHOLE},
-                                                                   {"exec_s", GRAPH_REAL},
-                                                                   {"create_s", GRAPH_REAL},
-                                                                   {"chunk_overhead_s", GRAPH_REAL},
-                                                                   {"sync_overhead_s", GRAPH_REAL},
-                                                                   {"create_instant_s", GRAPH_REAL},
-                                                                   {"first", GRAPH_WHOLE},
-                                                                   {"last", GRAPH_WHOLE},
-                                                                   {"parallel_benefit", GRAPH_REAL},
-                                                                   {"instantaneous_parallelism", GRAPH_REAL},
-                                                                   {"scatter", GRAPH_REAL},
-                                                                   {"memory_utilisation", GRAPH_REAL},
-                                                                   {"work_deviation", GRAPH_REAL},
-                                                                   {"load_balance", GRAPH_REAL},
-                                                                   {"critical", GRAPH_WHOLE},
-                                                                   {"slack_s", GRAPH_REAL},
-                                                                   {"problems", GRAPH_TEXT},
-                                                                   {"sync_parent_id", GRAPH_WHOLE},
-                                                                   {"sync_instant_s", GRAPH_REAL},
-                                                                   {"chunks", GRAPH_WHOLE},
-                                                                   {"grains", GRAPH_WHOLE},
-                                                                   {"problem_grains", GRAPH_WHOLE},
-                                                                   {"forks", GRAPH_WHOLE},
-                                                                   {"joins", GRAPH_WHOLE},
-                                                                   {"critical_exec_s", GRAPH_REAL},
-                                                                   {"width", GRAPH_REAL},
-                                                                   {"height", GRAPH_REAL},
-                                                                   {"r", GRAPH_WHOLE},
-                                                                   {"g", GRAPH_WHOLE},
-                                                                   {"b", GRAPH_WHOLE}};
+/* The attributes: ATTRIBUTE(enumerator, name, type).  Those of the metrics are in the order of enum grain_metric. */
+#define ATTRIBUTES(ATTRIBUTE)                                                                                          \
+  ATTRIBUTE(KIND, "kind", TEXT)                                                                                        \
+  ATTRIBUTE(LABEL, "label", TEXT)                                                                                      \
+  ATTRIBUTE(GRAIN_ID, "grain_id", WHOLE)                                                                               \
+  ATTRIBUTE(PATH, "path", TEXT)                                                                                        \
+  ATTRIBUTE(GRAIN_KIND, "grain_kind", TEXT)                                                                            \
+  ATTRIBUTE(PARENT_ID, "parent_id", WHOLE)                                                                             \
+  ATTRIBUTE(CHILD_NUMBER, "child_number", WHOLE)                                                                       \
+  ATTRIBUTE(SYNC_NUMBER, "sync_number", WHOLE)                                                                         \
+  ATTRIBUTE(CONSTRUCT, "construct", TEXT)                                                                              \
+  ATTRIBUTE(NAME, "name", TEXT)                                                                                        \
+  ATTRIBUTE(FILE_NAME, "file", TEXT)                                                                                   \
+  ATTRIBUTE(LINE, "line", WHOLE)                                                                                       \
+  ATTRIBUTE(CONTEXT_ID, "context_id", WHOLE)                                                                           \
+  ATTRIBUTE(THREAD, "thread", WHOLE)                                                                                   \
+  ATTRIBUTE(CPU, "cpu", WHOLE)                                                                                         \
+  ATTRIBUTE(NUMA_NODE, "node", WHOLE)                                                                                  \
+  ATTRIBUTE(EXEC, "exec_s", REAL)                                                                                      \
+  ATTRIBUTE(CREATE, "create_s", REAL)                                                                                  \
+  ATTRIBUTE(CHUNK_OVERHEAD, "chunk_overhead_s", REAL)                                                                  \
+  ATTRIBUTE(SYNC_OVERHEAD, "sync_overhead_s", REAL)                                                                    \
+  ATTRIBUTE(CREATE_INSTANT, "create_instant_s", REAL)                                                                  \
+  ATTRIBUTE(FIRST, "first", WHOLE)                                                                                     \
+  ATTRIBUTE(LAST, "last", WHOLE)                                                                                       \
+  ATTRIBUTE(PARALLEL_BENEFIT, "parallel_benefit", REAL)                                                                \
+  ATTRIBUTE(PARALLELISM, "instantaneous_parallelism", REAL)                                                            \
+  ATTRIBUTE(SCATTER, "scatter", REAL)                                                                                  \
+  ATTRIBUTE(MEMORY, "memory_utilisation", REAL)                                                                        \
+  ATTRIBUTE(WORK_DEVIATION, "work_deviation", REAL)                                                                    \
+  ATTRIBUTE(LOAD_BALANCE, "load_balance", REAL)                                                                        \
+  ATTRIBUTE(CRITICAL, "critical", WHOLE)                                                                               \
+  ATTRIBUTE(SLACK, "slack_s", REAL)                                                                                    \
+  ATTRIBUTE(PROBLEMS, "problems", TEXT)                                                                                \
+  ATTRIBUTE(SYNC_PARENT_ID, "sync_parent_id", WHOLE)                                                                   \
+  ATTRIBUTE(SYNC_INSTANT, "sync_instant_s", REAL)                                                                      \
+  ATTRIBUTE(CHUNKS, "chunks", WHOLE)                                                                                   \
+  ATTRIBUTE(GRAINS, "grains", WHOLE)                                                                                   \
+  ATTRIBUTE(PROBLEM_GRAINS, "problem_grains", WHOLE)                                                                   \
+  ATTRIBUTE(FORKS, "forks", WHOLE)                                                                                     \
+  ATTRIBUTE(JOINS, "joins", WHOLE)                                                                                     \
+  ATTRIBUTE(CRITICAL_EXEC, "critical_exec_s", REAL)                                                                    \
+  ATTRIBUTE(WIDTH, "width", REAL)                                                                                      \
+  ATTRIBUTE(HEIGHT, "height", REAL)                                                                                    \
+  ATTRIBUTE(RED, "r", WHOLE)                                                                                           \
+  ATTRIBUTE(GREEN, "g", WHOLE)                                                                                         \
+  ATTRIBUTE(BLUE, "b", WHOLE)
 
-/* The attributes, in that order. */
-enum attribute {
-  KIND,
-  LABEL,
-  GRAIN_ID,
-  PATH,
-  GRAIN_KIND,
-  PARENT_ID,
-  CHILD_NUMBER,
-  SYNC_NUMBER,
-  CONSTRUCT,
-  NAME,
-  FILE_NAME,
-  LINE,
-  CONTEXT_ID,
-  THREAD,
-  CPU,
-  NUMA_NODE,
-  EXEC,
-  CREATE,
-  CHUNK_OVERHEAD,
-  SYNC_OVERHEAD,
-  CREATE_INSTANT,
-  FIRST,
-  LAST,
-  METRICS,
-  CRITICAL = METRICS + GRAIN_METRICS,
-  SLACK,
-  PROBLEMS,
-  SYNC_PARENT_ID,
-  SYNC_INSTANT,
-  CHUNKS,
-  GRAINS,
-  PROBLEM_GRAINS,
-  FORKS,
-  JOINS,
-  CRITICAL_EXEC,
-  WIDTH,
-  HEIGHT,
-  RED,
-  GREEN,
-  BLUE
-};
-_Static_assert(BLUE + 1 == GRAPH_ATTRIBUTES, "as many names as attributes");
+#define ENTRY(id, name, type) {name, GRAPH_##type},
+#define NUMBER(id, ...) id,
+const struct graph_attribute graph_attributes[GRAPH_ATTRIBUTES] = {ATTRIBUTES(ENTRY)};
+enum attribute { ATTRIBUTES(NUMBER) ATTRIBUTES_COUNT, METRICS = PARALLEL_BENEFIT };
+_Static_assert((int)ATTRIBUTES_COUNT == (int)GRAPH_ATTRIBUTES, "room for the attributes");
+_Static_assert((int)LOAD_BALANCE - (int)METRICS == (int)GRAIN_METRICS - 1, "an attribute for each metric");
 
 const char *const graph_node_kinds[] = {[GRAIN_NODE_GRAIN] = "grain",
                                         [GRAIN_NODE_FORK] = "fork",

@@ -1,4 +1,5 @@
-#include "hpcprof-lite/report/exports/graph_json.h"
+/* The graph of grains as JSON.  Context: BATCH. */
+#include "hpcprof-lite/report/exports/exports.h"
 
 #include "hpcprof-lite/report/exports/graph_attributes.h"
 #include "hpcprof-lite/report/document.h"

@@ -1,4 +1,5 @@
-#include "hpcprof-lite/report/exports/graphml.h"
+/* The graph of grains as GraphML, which networkx, yEd and Gephi read.  Context: BATCH. */
+#include "hpcprof-lite/report/exports/exports.h"
 
 #include "hpcprof-lite/report/exports/graph_attributes.h"
 #include "hpcprof-lite/report/row_writer.h"

@@ -1,4 +1,9 @@
-#include "hpcprof-lite/report/exports/otf2.h"
+/* The timeline as an archive of the Open Trace Format 2, which Vampir and the tools of OTF2 read.
+ *
+ * Context: BATCH.  Constructs are regions; what a thread does in them but work is a region of its category inside.  So
+ * the work is what remains.
+ */
+#include "hpcprof-lite/report/exports/exports.h"
 
 #include "common/order.h"
 #include "common/xalloc.h"
@@ -239,7 +244,8 @@ static void write_archive(struct writer *writer, const char *directory)
   }
   if (status)
     return;
-  writer->otf2->clock(timeline->from_ns, end_ns - timeline->from_ns, timeline->origin_ns + timeline->from_ns);
+  if (writer->otf2->clock(timeline->from_ns, end_ns - timeline->from_ns, timeline->origin_ns + timeline->from_ns))
+    return;
   define_waited_for(writer);
   define_categories(writer);
   define_constructs(writer);

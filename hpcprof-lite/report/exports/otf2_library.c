@@ -100,27 +100,24 @@ static int close_location(void)
   return *failure ? ERR_INPUT : 0;
 }
 
-static void clock_properties(uint64_t begin, uint64_t length, uint64_t realtime)
+static int clock_properties(uint64_t begin, uint64_t length, uint64_t realtime)
 {
   check(OTF2_Archive_CloseEvtFiles(archive));
   check(OTF2_Archive_OpenDefFiles(archive));
   definitions = OTF2_Archive_GetGlobalDefWriter(archive);
   if (!definitions)
-    fail("definitions cannot be written");
-  else
-    check(OTF2_GlobalDefWriter_WriteClockProperties(definitions, 1000000000, begin, length, realtime));
+    return fail("definitions cannot be written");
+  return check(OTF2_GlobalDefWriter_WriteClockProperties(definitions, 1000000000, begin, length, realtime));
 }
 
 static void string(uint32_t number, const char *text)
 {
-  if (definitions)
-    check(OTF2_GlobalDefWriter_WriteString(definitions, number, text));
+  check(OTF2_GlobalDefWriter_WriteString(definitions, number, text));
 }
 
 static void wait_for(uint32_t name, uint32_t description)
 {
-  if (definitions)
-    check(OTF2_GlobalDefWriter_WriteAttribute(definitions, WAIT_FOR, name, description, OTF2_TYPE_STRING));
+  check(OTF2_GlobalDefWriter_WriteAttribute(definitions, WAIT_FOR, name, description, OTF2_TYPE_STRING));
 }
 
 static OTF2_RegionRole role_of(const struct otf2_region *region)
@@ -160,16 +157,13 @@ static OTF2_Paradigm paradigm_of(const struct otf2_region *region)
 
 static void define_region(const struct otf2_region *region)
 {
-  if (definitions)
-    check(OTF2_GlobalDefWriter_WriteRegion(definitions, region->number, region->name, region->name,
-                                           OTF2_UNDEFINED_STRING, role_of(region), paradigm_of(region),
-                                           OTF2_REGION_FLAG_NONE, region->file, region->line, region->line));
+  check(OTF2_GlobalDefWriter_WriteRegion(definitions, region->number, region->name, region->name, OTF2_UNDEFINED_STRING,
+                                         role_of(region), paradigm_of(region), OTF2_REGION_FLAG_NONE, region->file,
+                                         region->line, region->line));
 }
 
 static void define_counter(uint32_t number, uint32_t name)
 {
-  if (!definitions)
-    return;
   check(OTF2_GlobalDefWriter_WriteMetricMember(definitions, number, name, name, OTF2_METRIC_TYPE_USER,
                                                OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0,
                                                name));
@@ -179,8 +173,6 @@ static void define_counter(uint32_t number, uint32_t name)
 
 static void node(uint32_t number, uint32_t name, uint32_t class_name)
 {
-  if (!definitions)
-    return;
   check(
       OTF2_GlobalDefWriter_WriteSystemTreeNode(definitions, number, name, class_name, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
   check(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(definitions, number, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
@@ -188,9 +180,8 @@ static void node(uint32_t number, uint32_t name, uint32_t class_name)
 
 static void process(uint32_t number, uint32_t name, uint32_t in_node)
 {
-  if (definitions)
-    check(OTF2_GlobalDefWriter_WriteLocationGroup(definitions, number, name, OTF2_LOCATION_GROUP_TYPE_PROCESS, in_node,
-                                                  OTF2_UNDEFINED_LOCATION_GROUP));
+  check(OTF2_GlobalDefWriter_WriteLocationGroup(definitions, number, name, OTF2_LOCATION_GROUP_TYPE_PROCESS, in_node,
+                                                OTF2_UNDEFINED_LOCATION_GROUP));
 }
 
 static void location(uint64_t number, uint32_t name, uint64_t count, uint32_t in_process)
@@ -198,9 +189,8 @@ static void location(uint64_t number, uint32_t name, uint64_t count, uint32_t in
   OTF2_DefWriter *local = OTF2_Archive_GetDefWriter(archive, number); /* readers want its file, though it is empty */
   if (local)
     check(OTF2_Archive_CloseDefWriter(archive, local));
-  if (definitions)
-    check(OTF2_GlobalDefWriter_WriteLocation(definitions, number, name, OTF2_LOCATION_TYPE_CPU_THREAD, count,
-                                             in_process));
+  check(
+      OTF2_GlobalDefWriter_WriteLocation(definitions, number, name, OTF2_LOCATION_TYPE_CPU_THREAD, count, in_process));
 }
 
 enum { MARKS, PHASES }; /* groups of markers */

@@ -29,7 +29,7 @@ struct otf2_library {
   void (*value)(uint64_t time, uint32_t counter, uint64_t value);
   int (*close_location)(void);
   /* Definitions; what they refer to comes first. */
-  void (*clock)(uint64_t start, uint64_t length, uint64_t realtime);
+  int (*clock)(uint64_t start, uint64_t length, uint64_t realtime);
   void (*string)(uint32_t number, const char *text);
   void (*wait_for)(uint32_t name, uint32_t description); /* the attribute with what is waited for */
   void (*region)(const struct otf2_region *region);

@@ -1,4 +1,9 @@
-#include "hpcprof-lite/report/exports/perfetto.h"
+/* The timeline as Chrome's trace events in JSON, which ui.perfetto.dev and chrome://tracing read.
+ *
+ * Context: BATCH.  Constructs are nested slices, and each interval is a slice of its category in them.  Times are in
+ * microseconds since the start of the run.
+ */
+#include "hpcprof-lite/report/exports/exports.h"
 
 #include "common/order.h"
 #include "common/xalloc.h"

@@ -39,19 +39,10 @@ struct callgrind {
   bool elsewhere;       /* the last line was in another file */
 };
 
-static uint32_t line_of(const struct callgrind *callgrind, const struct place *place)
+/* A row of the function, which tells where it is declared. */
+static const struct tree_row *row_of(const struct callgrind *callgrind, const struct place *place)
 {
-  return frame_table_line(&callgrind->frames, callgrind->report->tree, place->frame);
-}
-
-static const char *file_of(const struct callgrind *callgrind, const struct place *place)
-{
-  return frame_table_file(&callgrind->frames, callgrind->report->tree, place->frame);
-}
-
-static uint32_t module_of(const struct callgrind *callgrind, const struct place *place)
-{
-  return frame_table_module(&callgrind->frames, callgrind->report->tree, place->frame);
+  return callgrind->frames.rows[place->frame];
 }
 
 /* ---- names: "(number) name" where a name comes first, then "(number)" ---- */
@@ -81,7 +72,7 @@ static void name(struct callgrind *callgrind, bool *named, const char *words)
 
 static void write_module(struct callgrind *callgrind, const char *field, const struct place *place)
 {
-  uint32_t module = module_of(callgrind, place);
+  uint32_t module = row_of(callgrind, place)->module;
   bool known = module != MODEL_NONE;
   number(callgrind, field, known ? module + 2 : 1);
   name(callgrind, &callgrind->module_named[known ? module + 1 : 0],
@@ -103,7 +94,7 @@ static void write_function(struct callgrind *callgrind, const char *field, const
 {
   bool *named = &callgrind->named[2 * (size_t)place->frame + place->again], first = !*named;
   number(callgrind, field, 2 * place->frame + place->again + 1);
-  name(callgrind, named, frame_table_name(&callgrind->frames, callgrind->report->tree, place->frame));
+  name(callgrind, named, tree_walk_name(row_of(callgrind, place)));
   fputs_unlocked(first && place->again ? "'2\n" : "\n", callgrind->stream);
 }
 
@@ -114,7 +105,7 @@ static void enter_function(struct callgrind *callgrind, const struct place *plac
       callgrind->present.again == place->again)
     return;
   write_module(callgrind, "ob=", place);
-  write_file(callgrind, "fl=", file_of(callgrind, place));
+  write_file(callgrind, "fl=", row_of(callgrind, place)->file);
   write_function(callgrind, "fn=", place);
   callgrind->present = *place;
   callgrind->any = true;
@@ -145,7 +136,7 @@ static bool any_of(const struct callgrind *callgrind, const uint64_t *values)
 static void write_line(struct callgrind *callgrind, const struct walk_row *here, const struct place *place)
 {
   enter_function(callgrind, place);
-  if (here->row->file != file_of(callgrind, place)) {
+  if (here->row->file != row_of(callgrind, place)->file) {
     callgrind->elsewhere = true;
     write_file(callgrind, "fi=", here->row->file);
   }
@@ -155,17 +146,17 @@ static void write_line(struct callgrind *callgrind, const struct walk_row *here,
 static void write_call(struct callgrind *callgrind, const struct walk_row *here, const struct place *caller,
                        const struct place *callee)
 {
-  const char *file = file_of(callgrind, callee);
+  const struct tree_row *from = row_of(callgrind, caller), *to = row_of(callgrind, callee);
   enter_function(callgrind, caller);
-  if (module_of(callgrind, callee) != module_of(callgrind, caller))
+  if (to->module != from->module)
     write_module(callgrind, "cob=", callee);
-  if (strcmp(file, file_of(callgrind, caller)) != 0)
-    write_file(callgrind, "cfi=", file);
+  if (strcmp(to->file, from->file) != 0)
+    write_file(callgrind, "cfi=", to->file);
   write_function(callgrind, "cfn=", callee);
   fputs_unlocked("calls=1 ", callgrind->stream);
-  row_writer_number(callgrind->stream, line_of(callgrind, callee), 0);
+  row_writer_number(callgrind->stream, to->line, 0);
   putc_unlocked('\n', callgrind->stream);
-  write_costs(callgrind, line_of(callgrind, caller), here->incl);
+  write_costs(callgrind, from->line, here->incl);
 }
 
 static void enter(void *context, const struct walk_row *here)
@@ -187,7 +178,7 @@ static void enter(void *context, const struct walk_row *here)
     return;
   callgrind->costed[frame] = true; /* also if it is 0: callgrind_annotate wants a line of each function with calls */
   enter_function(callgrind, place);
-  write_costs(callgrind, line_of(callgrind, place), here->excl);
+  write_costs(callgrind, row_of(callgrind, place)->line, here->excl);
 }
 
 static void leave(void *context, const struct walk_row *here)

@@ -28,12 +28,12 @@ static void append(struct folded *folded, size_t at, const char *name, uint32_t 
   FILE *stream = xopen_memstream(&clean, &size);
   if (depth)
     putc_unlocked(';', stream);
-  for (const char *c = *name ? name : "(unknown)"; *c;) {
-    if (*c == ';') {
+  while (*name) {
+    if (*name == ';') {
       putc_unlocked(':', stream);
-      c++;
+      name++;
     } else {
-      c = row_writer_character(stream, c);
+      name = row_writer_character(stream, name);
     }
   }
   xclose(stream);
@@ -51,7 +51,7 @@ static void enter(void *context, const struct walk_row *here)
   struct folded *folded = context;
   if (!here->incl[folded->metric])
     return;
-  append(folded, here->depth ? folded->end[here->depth - 1] : 0, here->row->name, here->depth);
+  append(folded, here->depth ? folded->end[here->depth - 1] : 0, tree_walk_name(here->row), here->depth);
   uint64_t after = model_sum(folded->before, here->excl[folded->metric]);
   uint64_t value = after / folded->unit - folded->before / folded->unit;
   folded->before = after;

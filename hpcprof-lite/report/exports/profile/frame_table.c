@@ -26,10 +26,10 @@ static void number_row(const struct tree *tree, uint32_t row, struct frame_table
 {
   uint64_t hash = hash_of(&tree->rows[row]);
   uint32_t slot, found = index_first(&table->index, hash, &slot);
-  while (found && !same_frame(&tree->rows[table->first[found - 1]], &tree->rows[row]))
+  while (found && !same_frame(table->rows[found - 1], &tree->rows[row]))
     found = index_next(&table->index, hash, &slot);
   if (!found) {
-    table->first[table->count] = row;
+    table->rows[table->count] = &tree->rows[row];
     found = ++table->count;
     index_add(&table->index, hash, found);
   }
@@ -40,40 +40,17 @@ void frame_table_init(const struct report *report, struct frame_table *table)
 {
   const struct tree *tree = report->tree;
   *table = (struct frame_table){.frame_of = xcalloc((size_t)tree->count + 1, sizeof *table->frame_of),
-                                .first = xcalloc((size_t)tree->count + 1, sizeof *table->first)};
+                                .rows = xcalloc((size_t)tree->count + 1, sizeof *table->rows)};
   for (uint32_t i = 0; i < tree->count; i++)
     if (report->shown[tree->order[i]])
       number_row(tree, tree->order[i], table);
-  table->first[table->count] = MODEL_NONE;
+  table->rows[table->count] = &tree_walk_omitted;
   table->frame_of[tree->count] = table->count++;
 }
 
 void frame_table_release(struct frame_table *table)
 {
   free(table->frame_of);
-  free(table->first);
+  free(table->rows);
   index_release(&table->index);
-}
-
-const char *frame_table_name(const struct frame_table *table, const struct tree *tree, uint32_t frame)
-{
-  if (table->first[frame] == MODEL_NONE)
-    return "[omitted]";
-  const char *name = tree->rows[table->first[frame]].name;
-  return *name ? name : "(unknown)";
-}
-
-const char *frame_table_file(const struct frame_table *table, const struct tree *tree, uint32_t frame)
-{
-  return table->first[frame] == MODEL_NONE ? "" : tree->rows[table->first[frame]].file;
-}
-
-uint32_t frame_table_line(const struct frame_table *table, const struct tree *tree, uint32_t frame)
-{
-  return table->first[frame] == MODEL_NONE ? 0 : tree->rows[table->first[frame]].line;
-}
-
-uint32_t frame_table_module(const struct frame_table *table, const struct tree *tree, uint32_t frame)
-{
-  return table->first[frame] == MODEL_NONE ? MODEL_NONE : tree->rows[table->first[frame]].module;
 }

@@ -25,7 +25,7 @@ static void write_metrics(const struct hatchet *hatchet, const uint64_t *values,
     if (i || inclusive)
       putc_unlocked(',', stream);
     fputs_unlocked(hatchet->keys[i][inclusive], stream);
-    tree_metrics_write(&hatchet->metrics->list[i], values[i], stream);
+    row_writer_number(stream, values[i], hatchet->metrics->list[i].is_time ? 9 : 0);
   }
 }
 
@@ -66,7 +66,7 @@ static void enter(void *context, const struct walk_row *here)
   else if (hatchet->nodes)
     putc_unlocked(',', stream);
   fputs_unlocked("\n{\"frame\":{\"name\":", stream);
-  row_writer_json_string(stream, *here->row->name ? here->row->name : "(unknown)");
+  row_writer_json_string(stream, tree_walk_name(here->row));
   fputs_unlocked(",\"type\":", stream);
   row_writer_json_string(stream,
                          here->number == hatchet->report->tree->count ? "omitted" : tree_kind_name(here->row->kind));

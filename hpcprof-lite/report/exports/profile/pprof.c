@@ -167,9 +167,8 @@ static void write_mappings(struct pprof *pprof, const bool *used)
 /* An inlined function's lines end in those of the function around it. */
 static void write_locations(struct pprof *pprof, bool *used)
 {
-  const struct tree *tree = pprof->report->tree;
   for (uint32_t i = 0; i < pprof->locations_count; i++) {
-    uint32_t module = frame_table_module(&pprof->frames, tree, pprof->locations[i].frame);
+    uint32_t module = pprof->frames.rows[pprof->locations[i].frame]->module;
     protobuf_clear(&pprof->message);
     protobuf_number(&pprof->message, LOCATION_ID, i + 1);
     if (module != MODEL_NONE) {
@@ -188,17 +187,17 @@ static void write_locations(struct pprof *pprof, bool *used)
 
 static void write_functions(struct pprof *pprof)
 {
-  const struct tree *tree = pprof->report->tree;
+  const struct names_function *functions = pprof->report->names->functions;
   for (uint32_t i = 0; i < pprof->frames.count; i++) {
-    uint32_t row = pprof->frames.first[i], function = row == MODEL_NONE ? MODEL_NONE : tree->rows[row].function;
-    const char *name = frame_table_name(&pprof->frames, tree, i);
+    const struct tree_row *row = pprof->frames.rows[i];
+    const char *name = tree_walk_name(row);
     protobuf_clear(&pprof->message);
     protobuf_number(&pprof->message, FUNCTION_ID, i + 1);
     protobuf_number(&pprof->message, FUNCTION_NAME, string(pprof, name));
     protobuf_number(&pprof->message, FUNCTION_SYSTEM_NAME,
-                    string(pprof, function == MODEL_NONE ? name : pprof->report->names->functions[function].raw));
-    protobuf_number(&pprof->message, FUNCTION_FILE, string(pprof, frame_table_file(&pprof->frames, tree, i)));
-    protobuf_number(&pprof->message, FUNCTION_LINE, frame_table_line(&pprof->frames, tree, i));
+                    string(pprof, row->function == MODEL_NONE ? name : functions[row->function].raw));
+    protobuf_number(&pprof->message, FUNCTION_FILE, string(pprof, row->file));
+    protobuf_number(&pprof->message, FUNCTION_LINE, row->line);
     protobuf_write(&pprof->writer, PROFILE_FUNCTION, &pprof->message);
   }
 }

@@ -55,16 +55,15 @@ static void write_frames(const struct report *report, const struct frame_table *
 {
   FILE *stream = report->stream;
   for (uint32_t i = 0; i < frames->count; i++) {
-    const char *file = frame_table_file(frames, report->tree, i);
-    uint32_t line = frame_table_line(frames, report->tree, i);
+    const struct tree_row *row = frames->rows[i];
     fputs_unlocked(i ? ",\n{\"name\":" : "\n{\"name\":", stream);
-    row_writer_json_string(stream, frame_table_name(frames, report->tree, i));
-    if (*file) {
+    row_writer_json_string(stream, tree_walk_name(row));
+    if (*row->file) {
       fputs_unlocked(",\"file\":", stream);
-      row_writer_json_string(stream, file);
+      row_writer_json_string(stream, row->file);
     }
-    if (line)
-      fprintf(stream, ",\"line\":%" PRIu32, line);
+    if (row->line)
+      fprintf(stream, ",\"line\":%" PRIu32, row->line);
     putc_unlocked('}', stream);
   }
 }

@@ -3,19 +3,23 @@
 #include "common/order.h"
 #include "common/utf8.h"
 #include "common/xalloc.h"
-#include "hpcprof-lite/report/row_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const struct tree_row omitted_row = {.parent = MODEL_NONE,
-                                            .first_child = MODEL_NONE,
-                                            .next = MODEL_NONE,
-                                            .kind = ROW_FILTERED,
-                                            .function = MODEL_NONE,
-                                            .module = MODEL_NONE,
-                                            .name = "[omitted]",
-                                            .file = ""};
+const struct tree_row tree_walk_omitted = {.parent = MODEL_NONE,
+                                           .first_child = MODEL_NONE,
+                                           .next = MODEL_NONE,
+                                           .kind = ROW_FILTERED,
+                                           .function = MODEL_NONE,
+                                           .module = MODEL_NONE,
+                                           .name = "[omitted]",
+                                           .file = ""};
+
+const char *tree_walk_name(const struct tree_row *row)
+{
+  return *row->name ? row->name : "(unknown)";
+}
 
 /* ---- metrics ---- */
 
@@ -86,11 +90,6 @@ uint32_t tree_metrics_find(const struct tree_metrics *metrics, const char *name)
   return MODEL_NONE;
 }
 
-void tree_metrics_write(const struct tree_metric *metric, uint64_t value, FILE *stream)
-{
-  row_writer_number(stream, value, metric->is_time ? 9 : 0);
-}
-
 /* ---- the walk ---- */
 
 /* The rows from the root to the present one, each with three figures of every metric: exclusive, inclusive, and what
@@ -127,7 +126,7 @@ static void visit_omitted(struct path *path)
   if (!any)
     return;
   const struct walk_row here = {
-      .row = &omitted_row, .number = path->report->tree->count, .depth = path->open, .excl = rest, .incl = rest};
+      .row = &tree_walk_omitted, .number = path->report->tree->count, .depth = path->open, .excl = rest, .incl = rest};
   path->visitor->enter(path->context, &here);
   leave(path, &here);
 }

@@ -43,8 +43,9 @@ void tree_metrics_init(const struct report *report, struct tree_metrics *metrics
  * is none. */
 uint32_t tree_metrics_find(const struct tree_metrics *metrics, const char *name);
 
-/* Writes a value as in CSV: time in seconds. */
-void tree_metrics_write(const struct tree_metric *metric, uint64_t value, FILE *stream);
+/* The row that stands for omitted ones; the name of any row, never "". */
+extern const struct tree_row tree_walk_omitted;
+const char *tree_walk_name(const struct tree_row *row);
 
 /* Calls the visitor for each row.  Returns 0; or ERR_INPUT if the report's stream, if there is one, has failed, which
  * ends the walk. */
