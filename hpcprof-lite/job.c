@@ -50,19 +50,14 @@ int job_different_ranks(void)
 
 /* ---- columns ---- */
 
-/* Whether the view prefers exclusive figures. */
-static bool prefers_exclusive(const struct job *job)
-{
-  return job->options.view == OPTIONS_FLAT || job->options.view == OPTIONS_BOTTOMUP;
-}
-
 /* Sets *column to the column that a word of an option means.  refusal: what is wrong where there is none, with the view
  * and the word.  Returns 0, or the exit status after printing it. */
 static int find_column(struct job *job, const char *option, const char *refusal, const char *word, uint32_t *column)
 {
   char wrong[512];
   struct column_choice choice;
-  column_choice_find(&job->table, word, prefers_exclusive(job), &choice);
+  bool exclusive = job->options.view == OPTIONS_FLAT || job->options.view == OPTIONS_BOTTOMUP;
+  column_choice_find(&job->table, word, exclusive, &choice);
   *column = choice.column;
   snprintf(wrong, sizeof wrong, "view '%s' %s '%.200s'", job->options.view_name, refusal, word);
   if (choice.column == MODEL_NONE)

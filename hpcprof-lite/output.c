@@ -81,8 +81,14 @@ static void remove_if_ended(const char *name)
       sigaction(signals[i], &action, NULL);
 }
 
-/* Creates an empty file beside the one that it will replace.  Returns a descriptor, or -1 with errno; *temporary is its
- * name from the heap, for release_temporary(). */
+static int cannot_write(const char *name, const char *why)
+{
+  job_print_error("cannot write '%s': %s", name, why);
+  return EXIT_INPUT;
+}
+
+/* Creates an empty file beside the one that it will replace.  Returns a descriptor, or -1 after it has printed why
+ * there is none; *temporary is its name, for end_temporary(). */
 static int create_temporary(const char *name, char **temporary)
 {
   *temporary = xasprintf("%s.XXXXXX", name);
@@ -92,21 +98,23 @@ static int create_temporary(const char *name, char **temporary)
   if (fd >= 0) {
     remove_if_ended(*temporary);
     fchmod(fd, 0666 & ~mask);
+  } else {
+    cannot_write(name, strerror(errno));
+    free(*temporary);
   }
   return fd;
 }
 
-/* The file is renamed or removed. */
-static void release_temporary(char *temporary)
+/* Gives the file its name, or removes it if there is an exit status.  Returns the exit status. */
+static int end_temporary(char *temporary, const char *name, int status)
 {
+  if (!status && rename(temporary, name))
+    status = cannot_write(name, strerror(errno));
+  if (status)
+    unlink(temporary);
   unfinished = NULL;
   free(temporary);
-}
-
-static int cannot_write(const char *name, const char *why)
-{
-  job_print_error("cannot write '%s': %s", name, why);
-  return EXIT_INPUT;
+  return status;
 }
 
 /* Why an existing file must not be replaced by the report; NULL: it may be. */
@@ -124,25 +132,16 @@ static int print_file(struct job *job, int (*print)(struct job *job))
   const char *name = job->options.output;
   char *temporary;
   int fd = create_temporary(name, &temporary);
-  FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
-  int status = EXIT_INPUT;
-  if (!stream) {
-    cannot_write(name, strerror(errno));
-    if (fd >= 0)
-      close(fd);
-    goto out;
-  }
+  if (fd < 0)
+    return EXIT_INPUT;
+  FILE *stream = fdopen(fd, "w");
+  if (!stream)
+    xalloc_die();
   job->report.stream = stream;
-  status = printed(print(job), stream, name);
+  int status = printed(print(job), stream, name);
   if (fclose(stream) && !status)
     status = EXIT_INPUT;
-  if (!status && rename(temporary, name))
-    status = cannot_write(name, strerror(errno));
-out:
-  if (status && fd >= 0)
-    unlink(temporary);
-  release_temporary(temporary);
-  return status;
+  return end_temporary(temporary, name, status);
 }
 
 /* Whether the output is a regular file or does not exist yet, unlike /dev/stdout. */
@@ -194,21 +193,13 @@ static int fill_file(struct job *job, const char *name, output_file_writer *writ
   if (why)
     return cannot_write(name, why);
   int fd = create_temporary(name, &temporary);
-  int status = fd < 0 ? cannot_write(name, strerror(errno)) : 0;
-  if (fd >= 0) {
-    close(fd);
-    int written = write(job, temporary, message, sizeof message);
-    if (*message)
-      status = cannot_write(name, message);
-    else if (written)
-      status = EXIT_INPUT;
-    else if (rename(temporary, name))
-      status = cannot_write(name, strerror(errno));
-    if (status)
-      unlink(temporary);
-  }
-  release_temporary(temporary);
-  return status;
+  if (fd < 0)
+    return EXIT_INPUT;
+  close(fd);
+  int status = write(job, temporary, message, sizeof message) ? EXIT_INPUT : 0;
+  if (*message)
+    status = cannot_write(name, message);
+  return end_temporary(temporary, name, status);
 }
 
 int output_file(struct job *job, output_file_writer *write)
