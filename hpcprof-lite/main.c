@@ -9,8 +9,7 @@
 #include "hpcprof-lite/live/screen.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/output.h"
-#include "hpcprof-lite/page/database_pipeline.h"
-#include "hpcprof-lite/page/page_pipeline.h"
+#include "hpcprof-lite/page/page.h"
 #include "hpcprof-lite/report/comparison/gate_view.h"
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/exports/exports.h"
@@ -30,12 +29,6 @@
 static bool shows_several_runs(const struct options *options)
 {
   return options->compare || options->scaling;
-}
-
-static int write_table(const struct job *job, bool json)
-{
-  table_maker *make = view_made_by(&job->options);
-  return make ? table_write(&job->report, make, json) : views[job->options.view].json(&job->report);
 }
 
 /* What writes a format of its own: of the report, of all views, into a new directory, or a file. */
@@ -72,10 +65,12 @@ static int print(struct job *job)
     return format->job(job);
   if (format->report)
     return format->report(&job->report);
-  if (job->options.format != OPTIONS_TEXT && job->options.scaling)
-    return table_write(&job->report, scaling_view_table, json);
-  if (job->options.format != OPTIONS_TEXT)
-    return several ? table_write(&job->report, view->compared_make, json) : write_table(job, json);
+  if (job->options.format != OPTIONS_TEXT) {
+    table_maker *make = view_made_by(&job->options);
+    if (several)
+      make = job->options.scaling ? scaling_view_table : view->compared_make;
+    return make ? table_write(&job->report, make, json) : view->json(&job->report);
+  }
   if (!several)
     document_range(&job->report);
   if (!several && view->drawing)

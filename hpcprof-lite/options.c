@@ -329,12 +329,6 @@ void options_release(struct options *options)
   free(options->source_paths);
 }
 
-/* Whether an operand is the name of a view and that of a file. */
-static bool is_ambiguous(const char *name)
-{
-  return words_find(view_names, name) >= 0 && !access(name, F_OK);
-}
-
 /* Without --view, the first operand is the view if it is the name of one. */
 static int take_view_operand(const struct taken *taken)
 {
@@ -344,10 +338,12 @@ static int take_view_operand(const struct taken *taken)
     return 0;
   for (size_t i = 0; i < options->directories_count; i++) {
     const char *operand = options->directories[i];
-    if (is_ambiguous(operand))
+    if (words_find(view_names, operand) < 0)
+      continue;
+    if (!access(operand, F_OK))
       return fail(taken, "'%s' is a view, and there is a file '%s', too: write --view %s or ./%s", operand, operand,
                   operand, operand);
-    if (i > 0 && words_find(view_names, operand) >= 0)
+    if (i > 0)
       return fail(taken, "there is no directory '%s': the view stands before DIR", operand);
   }
   int view = words_find(view_names, name);

@@ -152,18 +152,13 @@ static uint64_t sum_of(const uint64_t ns[TIMELINE_CATEGORIES])
   return sum;
 }
 
-/* Which profile the figures are from. */
-static const struct profile *shown_profile(const struct cells *cells)
-{
-  return cells->of_interval ? &cells->reading->part : &cells->reading->profile;
-}
-
 /* Sets the times of a thread of the list.  Returns its process. */
 static const struct profile_process *thread_at(const struct cells *cells, uint32_t number,
                                                uint64_t ns[TIMELINE_CATEGORIES], uint32_t *index)
 {
   uint64_t which = cells->reading->threads[number];
-  const struct profile_process *process = &shown_profile(cells)->processes[which >> 32];
+  const struct profile *profile = cells->of_interval ? &cells->reading->part : &cells->reading->profile;
+  const struct profile_process *process = &profile->processes[which >> 32];
   *index = process->threads[(uint32_t)which].index;
   times_of(&process->threads[(uint32_t)which], ns);
   return process;

@@ -1,6 +1,13 @@
-#include "hpcprof-lite/page/database_pipeline.h"
+/* The pipeline of the SQLite database, which holds all views at once.
+ *
+ * Context: BATCH, the main thread.  Each view's table but that of contexts is added to the file by a child process
+ * (view_child.h), one after another.  A view for which the run has no data has a table without rows, so that queries
+ * are the same for all runs.  Rows of single grains and intervals are added where --view asks for them.
+ */
+#include "hpcprof-lite/page/page.h"
 
 #include "hpcprof-lite/report/exports/profile/sqlite_database.h"
+#include "hpcprof-lite/page/view_child.h"
 #include "hpcprof-lite/view_table.h"
 
 #include <unistd.h>

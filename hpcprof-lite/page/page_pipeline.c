@@ -1,4 +1,9 @@
-#include "hpcprof-lite/page/page_pipeline.h"
+/* The pipeline of the HTML report, which shows many views at once.
+ *
+ * Context: BATCH, the main thread.  Each table is made by a child process (view_child.h); one that fails costs the page
+ * a table, and the page tells why.
+ */
+#include "hpcprof-lite/page/page.h"
 
 #include "common/xalloc.h"
 #include "hpcprof-lite/analysis/advice/advice_findings.h"
@@ -6,6 +11,7 @@
 #include "hpcprof-lite/report/html/html_table.h"
 #include "hpcprof-lite/report/html/interval_tables.h"
 #include "hpcprof-lite/report/table_writer.h"
+#include "hpcprof-lite/page/view_child.h"
 #include "hpcprof-lite/view_table.h"
 
 #include <errno.h>
