@@ -6,7 +6,6 @@
 #include "hpcprof-lite/report/row_writer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { NS_PER_US = 1000 };
 
@@ -23,25 +22,19 @@ struct folded {
 /* Appends a name; what separates frames and lines becomes another character. */
 static void append(struct folded *folded, size_t at, const char *name, uint32_t depth)
 {
-  char *clean = NULL;
-  size_t size = 0;
-  FILE *stream = xopen_memstream(&clean, &size);
-  if (depth)
-    putc_unlocked(';', stream);
-  while (*name) {
-    if (*name == ';') {
-      putc_unlocked(':', stream);
-      name++;
-    } else {
-      name = row_writer_character(stream, name);
-    }
-  }
-  xclose(stream);
-  xarray_reserve(&folded->path, &folded->room, at + size, 1);
+  struct row_writer_marks marks;
+  size_t size = row_writer_plain(name, false, &marks);
+  char *escaped = size ? NULL : row_writer_escaped(name, &size);
+  xarray_reserve(&folded->path, &folded->room, at + 1 + size, 1);
   xarray_reserve(&folded->end, &folded->levels, (size_t)depth + 1, sizeof *folded->end);
-  memcpy(folded->path + at, clean, size);
-  folded->end[depth] = at + size;
-  free(clean);
+  if (depth)
+    folded->path[at++] = ';';
+  for (size_t i = 0; i < size; i++) {
+    char c = escaped ? escaped[i] : name[i];
+    folded->path[at++] = c == ';' ? ':' : c;
+  }
+  folded->end[depth] = at;
+  free(escaped);
 }
 
 /* Values are differences of rounded sums, so that roundings do not add up: of any part of the tree, the sum is right to
