@@ -77,10 +77,10 @@ FILE *xopen_memstream(char **text, size_t *length)
   return checked(open_memstream(text, length));
 }
 
-void xclose(FILE *stream)
+void xclose(FILE *stream, char *const *text)
 {
   bool failed = ferror(stream);
-  if (fclose(stream) || failed)
+  if (fclose(stream) || failed || !*text) /* without memory glibc may leave no text, and report nothing */
     xalloc_die();
 }
 

@@ -30,9 +30,7 @@ char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A stream whose text is found at *text after xclose(), and is freed by the caller. */
 FILE *xopen_memstream(char **text, size_t *length);
-
-/* Closes such a stream. */
-void xclose(FILE *stream);
+void xclose(FILE *stream, char *const *text);
 
 /* array_reserve(), array_reserve_zero() (common/array.h); more elements than can be numbered are missing memory, too.
  */

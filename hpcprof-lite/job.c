@@ -148,7 +148,7 @@ void job_set_arguments(struct job *job)
     fputs(i ? " " : "", stream);
     terminal_word(stream, options->directories[i], UINT32_MAX, 0);
   }
-  xclose(stream);
+  xclose(stream, &job->arguments);
 }
 
 int job_different_runs(const char *one, const char *other)

@@ -110,7 +110,7 @@ static void list_names(const struct table *table, const char *word, enum fit fit
     fprintf(stream, "%s%s", separator, table_column(table, i)->name);
     separator = ", ";
   }
-  xclose(stream);
+  xclose(stream, names);
 }
 
 void column_choice_find(const struct table *table, const char *word, bool exclusive, struct column_choice *choice)

@@ -258,7 +258,7 @@ unsigned pages_draw(struct picture *picture, struct screen *screen)
     print_table(picture, &screen->terminal, stream, fit);
   else
     print_summary(picture, &screen->terminal, stream, fit);
-  xclose(stream);
+  xclose(stream, &text);
   unsigned top = picture->top;
   picture->top = table ? 0 : top;
   unsigned rows = draw_text(picture, screen, text, fit + table);

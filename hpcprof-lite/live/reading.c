@@ -63,7 +63,7 @@ char *reading_signature(const struct reading_source *source)
       fprintf(stream, "%s %ju %jd %jd.%09ld\n", paths[i], (uintmax_t)found.st_ino, (intmax_t)found.st_size,
               (intmax_t)found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
   }
-  xclose(stream);
+  xclose(stream, &text);
   problems_release(&ignored);
   free_paths(paths, count);
   return text;

@@ -234,7 +234,7 @@ int screen_show(struct screen *screen)
     screen->next[i] = NULL;
   }
   screen->redraw = false;
-  xclose(stream);
+  xclose(stream, &frame);
   bool shown = put(frame, size);
   free(frame);
   return shown ? 0 : ERR_INPUT;

@@ -136,7 +136,7 @@ char *row_writer_escaped(const char *text, size_t *size)
   FILE *stream = xopen_memstream(&shown, size);
   while (*text)
     text = row_writer_character(stream, text);
-  xclose(stream);
+  xclose(stream, &shown);
   return shown;
 }
 

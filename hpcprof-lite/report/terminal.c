@@ -550,7 +550,7 @@ bool terminal_quote(const char *word, char *out, size_t size)
   if (!*word)
     fputs("''", stream);
   terminal_word(stream, word, UINT32_MAX, 0);
-  xclose(stream);
+  xclose(stream, &text);
   bool fits = length < size;
   snprintf(out, size, "%s", fits ? text : "DIR");
   free(text);

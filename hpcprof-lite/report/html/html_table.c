@@ -369,7 +369,7 @@ static char *make_header(const struct html_table *table, size_t *size)
               column->has_empty ? "true" : "false");
   }
   fputs("]}", stream);
-  xclose(stream);
+  xclose(stream, &header);
   return header;
 }
 

@@ -266,7 +266,7 @@ static struct resolver *resolve(const struct program *program, const char *filte
     if (!item->found)
       fprintf(resolver->out, "code-missing %.*s\n", (int)item->from.part.length, item->from.part.text);
   }
-  xclose(resolver->out);
+  xclose(resolver->out, code);
   return resolver;
 }
 
@@ -287,7 +287,7 @@ enum launch_status code_filter_find(const struct program *program, const char *f
   put_settings(out, filter);
   if (resolver->count)
     put_executable(out, program);
-  xclose(out);
+  xclose(out, &found->settings);
   warn_missing(resolver, program, message, message_size);
   free(resolver);
   return LAUNCH_OK;

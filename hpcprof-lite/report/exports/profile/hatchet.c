@@ -38,7 +38,7 @@ static void make_keys(const char *name, char *keys[2])
     FILE *stream = xopen_memstream(&keys[inclusive], &size);
     row_writer_json_string(stream, words);
     putc(':', stream);
-    xclose(stream);
+    xclose(stream, &keys[inclusive]);
     free(words);
   }
 }

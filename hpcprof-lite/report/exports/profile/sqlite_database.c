@@ -93,8 +93,8 @@ static int end_table(struct sqlite_database *database, struct commands *commands
 {
   fputs(")", commands->create_stream);
   fputs(")", commands->insert_stream);
-  xclose(commands->create_stream);
-  xclose(commands->insert_stream);
+  xclose(commands->create_stream, &commands->create);
+  xclose(commands->insert_stream, &commands->insert);
   bool created = !database->library->execute(commands->create) && !database->library->prepare(commands->insert);
   free(commands->create);
   free(commands->insert);
