@@ -1,5 +1,6 @@
 #include "hpcprof-lite/algorithms/compare.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 
@@ -25,9 +26,9 @@ int compare_begin(struct compare *compare, uint32_t columns, const char *name)
 {
   *compare = (struct compare){0};
   for (int side = 0; side < COMPARE_SIDES; side++)
-    if (tree_init(&compare->sides[side].tree, columns, name))
-      return ERR_NOMEM;
-  return tree_init(&compare->joined, columns, name);
+    tree_init(&compare->sides[side].tree, columns, name);
+  tree_init(&compare->joined, columns, name);
+  return 0;
 }
 
 void compare_release(struct compare *compare)
@@ -45,7 +46,7 @@ void compare_release(struct compare *compare)
 /* ---- the runs of a side ---- */
 
 /* Finds or adds the side's row for each row of a run. */
-static int place_rows(struct tree *tree, const struct tree *run, const struct compare_map *map, uint32_t *row_of)
+static void place_rows(struct tree *tree, const struct tree *run, const struct compare_map *map, uint32_t *row_of)
 {
   row_of[0] = 0;
   for (uint32_t i = 1; i < run->count; i++) {
@@ -56,33 +57,21 @@ static int place_rows(struct tree *tree, const struct tree *run, const struct co
     if (map->modules && row.module != MODEL_NONE)
       row.module = map->modules[row.module];
     row.file = names_file(map->names, row.file);
-    row_of[i] = row.file ? tree_add(tree, &row, NULL) : MODEL_NONE;
-    if (row_of[i] == MODEL_NONE)
-      return ERR_NOMEM;
+    row_of[i] = tree_add(tree, &row, NULL);
   }
-  return 0;
-}
-
-/* Makes room for the squares of all rows; new ones are 0. */
-static int reserve_squares(struct compare_side *side)
-{
-  size_t needed = (size_t)side->tree.count * side->tree.columns + 1;
-  for (int i = 0; i < 2; i++)
-    xarray_reserve_zero(&side->squares[i], &side->squares_room[i], needed, sizeof **side->squares);
-  return 0;
 }
 
 /* Adds the values of a run, which several of its rows may share. */
 static void add_values(struct compare_side *side, const struct tree *run, const struct compare_map *map,
-                       const uint32_t *row_of, bool inclusive, uint64_t *scratch)
+                       const uint32_t *row_of, bool inclusive)
 {
   uint32_t columns = side->tree.columns;
   size_t cells = (size_t)side->tree.count * columns;
   uint64_t *sums = inclusive ? side->tree.incl : side->tree.excl;
   const uint64_t *values = inclusive ? run->incl : run->excl;
-  memset(scratch, 0, cells * sizeof *scratch);
+  uint64_t *of_run = xcalloc(cells, sizeof *of_run);
   for (uint32_t i = 0; i < run->count; i++) {
-    uint64_t *row = &scratch[(size_t)row_of[i] * columns];
+    uint64_t *row = &of_run[(size_t)row_of[i] * columns];
     const uint64_t *from = &values[(size_t)i * run->columns];
     for (uint32_t column = 0; column < run->columns; column++) {
       uint32_t common = map->columns ? map->columns[column] : column;
@@ -93,28 +82,24 @@ static void add_values(struct compare_side *side, const struct tree *run, const 
       if (map->spent[j] != MODEL_NONE)
         row[columns - 1] = model_sum(row[columns - 1], from[map->spent[j]]);
   }
+  xarray_reserve_zero(&side->squares[inclusive], &side->squares_room[inclusive], cells, sizeof **side->squares);
   for (size_t i = 0; i < cells; i++) {
-    sums[i] = model_sum(sums[i], scratch[i]);
-    side->squares[inclusive][i] += (unsigned __int128)scratch[i] * scratch[i];
+    sums[i] = model_sum(sums[i], of_run[i]);
+    side->squares[inclusive][i] += (unsigned __int128)of_run[i] * of_run[i];
   }
+  free(of_run);
 }
 
 int compare_add(struct compare *compare, int number, const struct tree *run, const struct compare_map *map)
 {
   struct compare_side *side = &compare->sides[number];
   uint32_t *row_of = xmalloc(run->count * sizeof *row_of);
-  int status = row_of ? place_rows(&side->tree, run, map, row_of) : ERR_NOMEM;
-  if (!status)
-    status = reserve_squares(side);
-  uint64_t *scratch = status ? NULL : xmalloc(((size_t)side->tree.count * side->tree.columns + 1) * sizeof *scratch);
-  if (scratch) {
-    add_values(side, run, map, row_of, false, scratch);
-    add_values(side, run, map, row_of, true, scratch);
-    side->runs++;
-  }
+  place_rows(&side->tree, run, map, row_of);
+  add_values(side, run, map, row_of, false);
+  add_values(side, run, map, row_of, true);
+  side->runs++;
   free(row_of);
-  free(scratch);
-  return scratch ? 0 : ERR_NOMEM;
+  return 0;
 }
 
 /* ---- joining ---- */
@@ -123,7 +108,7 @@ enum child_class { CHILD_FUNCTION, CHILD_CONSTRUCT, CHILD_LINE, CHILD_OTHER };
 
 /* A child of a joined row, on one side. */
 struct child {
-  uint32_t row, line; /* line: from the begin of its function on, if that is known */
+  uint32_t row, line; /* line: from the beginning of its function on, if that is known */
   uint32_t module;
   enum child_class class;
   enum tree_kind kind; /* functions: ROW_FUNCTION, also inlined ones */
@@ -194,7 +179,7 @@ static struct child describe(const struct joiner *joiner, const struct tree *tre
 /* Compares the names of two children; loosely: without the file of a function and the function of a construct. */
 static int by_key(const struct child *a, const struct child *b, bool loose)
 {
-  int order = (a->kind > b->kind) - (a->kind < b->kind);
+  int order = COMPARE(a->kind, b->kind);
   if (!order && !(loose && a->class == CHILD_CONSTRUCT))
     order = strcmp(a->name, b->name);
   if (!order && !(loose && a->class == CHILD_FUNCTION))
@@ -205,10 +190,7 @@ static int by_key(const struct child *a, const struct child *b, bool loose)
 static int by_key_and_line(const void *a, const void *b, void *loose)
 {
   const struct child *x = a, *y = b;
-  int order = by_key(x, y, *(bool *)loose);
-  if (!order)
-    order = (x->line > y->line) - (x->line < y->line);
-  return order ? order : (x->row > y->row) - (x->row < y->row);
+  return by_key(x, y, *(bool *)loose) ?: COMPARE(x->line, y->line) ?: COMPARE(x->row, y->row);
 }
 
 /* Whether the code of two rows is of one build. */
@@ -306,24 +288,26 @@ static void match(struct joiner *joiner, bool loose)
   }
 }
 
+/* Notes which rows of the sides a joined row stands for. */
+static void set_rows(struct compare *compare, uint32_t joined, uint32_t base, uint32_t now)
+{
+  const uint32_t rows[COMPARE_SIDES] = {base, now};
+  for (int side = 0; side < COMPARE_SIDES; side++) {
+    xarray_reserve(&compare->rows[side], &compare->rows_room[side], (size_t)joined + 1, sizeof **compare->rows);
+    compare->rows[side][joined] = rows[side];
+  }
+}
+
 /* Appends a row to the joined tree: of both sides, or of one. */
-static int append(struct compare *compare, uint32_t parent, uint32_t base, uint32_t now)
+static void append(struct compare *compare, uint32_t parent, uint32_t base, uint32_t now)
 {
   struct tree_row row =
       now != MODEL_NONE ? compare->sides[COMPARE_NEW].tree.rows[now] : compare->sides[COMPARE_BASE].tree.rows[base];
   row.parent = parent;
-  const uint32_t rows[COMPARE_SIDES] = {base, now};
-  uint32_t number = parent == MODEL_NONE ? 0 : tree_append(&compare->joined, &row);
-  if (number == MODEL_NONE)
-    return ERR_NOMEM;
-  for (int side = 0; side < COMPARE_SIDES; side++) {
-    xarray_reserve(&compare->rows[side], &compare->rows_room[side], (size_t)number + 1, sizeof **compare->rows);
-    compare->rows[side][number] = rows[side];
-  }
-  return 0;
+  set_rows(compare, tree_append(&compare->joined, &row), base, now);
 }
 
-static int collect(struct joiner *joiner, int side, uint32_t parent)
+static void collect(struct joiner *joiner, int side, uint32_t parent)
 {
   const struct tree *tree = &joiner->compare->sides[side].tree;
   struct children *children = &joiner->children[side];
@@ -332,40 +316,40 @@ static int collect(struct joiner *joiner, int side, uint32_t parent)
     xarray_reserve(&children->list, &children->room, (size_t)children->count + 1, sizeof *children->list);
     children->list[children->count++] = describe(joiner, tree, child);
   }
-  return 0;
 }
 
 /* Appends the pairs of children that a pass has found. */
-static int append_pairs(struct joiner *joiner, uint32_t parent)
+static void append_pairs(struct joiner *joiner, uint32_t parent)
 {
   const struct children *children = joiner->children;
-  int status = 0;
-  for (uint32_t i = 0; i < children[COMPARE_NEW].count && !status; i++) {
+  for (uint32_t i = 0; i < children[COMPARE_NEW].count; i++) {
     const struct child *now = &children[COMPARE_NEW].list[i];
     if (now->partner != MODEL_NONE)
-      status = append(joiner->compare, parent, children[COMPARE_BASE].list[now->partner].row, now->row);
+      append(joiner->compare, parent, children[COMPARE_BASE].list[now->partner].row, now->row);
   }
   drop_pairs(&joiner->children[COMPARE_BASE]);
   drop_pairs(&joiner->children[COMPARE_NEW]);
-  return status;
 }
 
-static int join_children(struct joiner *joiner, uint32_t row)
+static void join_children(struct joiner *joiner, uint32_t row)
 {
   struct compare *compare = joiner->compare;
   for (int side = 0; side < COMPARE_SIDES; side++)
-    if (collect(joiner, side, compare->rows[side][row]))
-      return ERR_NOMEM;
-  int status = 0;
-  for (int loose = 0; loose < 2 - compare->is_list && !status; loose++) {
+    collect(joiner, side, compare->rows[side][row]);
+  for (int loose = 0; loose < 2 - compare->is_list; loose++) {
     match(joiner, loose);
-    status = append_pairs(joiner, row);
+    append_pairs(joiner, row);
   }
-  for (uint32_t i = 0; i < joiner->children[COMPARE_NEW].count && !status; i++)
-    status = append(compare, row, MODEL_NONE, joiner->children[COMPARE_NEW].list[i].row);
-  for (uint32_t i = 0; i < joiner->children[COMPARE_BASE].count && !status; i++)
-    status = append(compare, row, joiner->children[COMPARE_BASE].list[i].row, MODEL_NONE);
-  return status;
+  for (uint32_t i = 0; i < joiner->children[COMPARE_NEW].count; i++)
+    append(compare, row, MODEL_NONE, joiner->children[COMPARE_NEW].list[i].row);
+  for (uint32_t i = 0; i < joiner->children[COMPARE_BASE].count; i++)
+    append(compare, row, joiner->children[COMPARE_BASE].list[i].row, MODEL_NONE);
+}
+
+/* The sum of a value over the runs of a side, in a row of the side. */
+static uint64_t sum_of(const struct compare_side *side, uint32_t row, uint32_t column, bool inclusive)
+{
+  return (inclusive ? tree_incl : tree_excl)(&side->tree, row, column);
 }
 
 /* The mean of a value over the runs of a side, rounded. */
@@ -375,7 +359,7 @@ static uint64_t mean(const struct compare *compare, int side, uint32_t joined, u
   uint32_t row = compare->rows[side][joined];
   if (row == MODEL_NONE || !runs->runs)
     return 0;
-  uint64_t sum = (inclusive ? tree_incl : tree_excl)(&runs->tree, row, column);
+  uint64_t sum = sum_of(runs, row, column, inclusive);
   return sum / runs->runs + (sum % runs->runs * 2 >= runs->runs && runs->runs > 1);
 }
 
@@ -397,12 +381,12 @@ int compare_join(struct compare *compare, const struct names *names, const struc
                  bool same_program)
 {
   struct joiner joiner = {.compare = compare, .names = names, .modules = modules, .same_program = same_program};
-  int status = append(compare, MODEL_NONE, 0, 0);
-  for (uint32_t row = 0; row < compare->joined.count && !status; row++)
-    status = join_children(&joiner, row);
+  set_rows(compare, 0, 0, 0);
+  for (uint32_t row = 0; row < compare->joined.count; row++)
+    join_children(&joiner, row);
   free(joiner.children[COMPARE_BASE].list);
   free(joiner.children[COMPARE_NEW].list);
-  return status;
+  return 0;
 }
 
 /* ---- figures ---- */
@@ -416,7 +400,7 @@ static struct significance_runs over_runs(const struct compare *compare, int num
   uint32_t row = compare->rows[number][joined];
   if (row == MODEL_NONE || metric->column == MODEL_NONE || !side->runs)
     return result;
-  uint64_t sum = (metric->inclusive ? tree_incl : tree_excl)(&side->tree, row, metric->column);
+  uint64_t sum = sum_of(side, row, metric->column, metric->inclusive);
   result.mean = (double)sum / side->runs;
   unsigned __int128 squares =
       side->squares[metric->inclusive][(size_t)row * side->tree.columns + metric->column] * side->runs;
@@ -434,7 +418,7 @@ static uint64_t all_samples(const struct compare *compare, int side, const struc
   uint64_t counted = metric->sample[side] > 0 && metric->column != MODEL_NONE
                          ? model_rounded((double)tree_incl(tree, 0, metric->column) / metric->sample[side])
                          : 0;
-  return counted > all ? counted : all;
+  return MAX(counted, all);
 }
 
 /* The samples on which a row's figure rests, over all runs of a side. */
@@ -444,9 +428,7 @@ static uint64_t row_samples(const struct compare *compare, int side, uint32_t jo
   uint32_t row = compare->rows[side][joined];
   if (metric->basis == COMPARE_COUNTED)
     return model_rounded(metric->sample[side] > 0 ? mean * compare->sides[side].runs / metric->sample[side] : 0);
-  return row == MODEL_NONE
-             ? 0
-             : (metric->inclusive ? tree_incl : tree_excl)(&compare->sides[side].tree, row, metric->samples);
+  return row == MODEL_NONE ? 0 : sum_of(&compare->sides[side], row, metric->samples, metric->inclusive);
 }
 
 /* Tests a figure.  parts: the samples of all runs of each side. */
@@ -519,9 +501,7 @@ struct compare_figure compare_values(const struct compare_values *base, const st
 
 size_t compare_correct(struct compare_figure *first, size_t count, size_t stride)
 {
-  double *probabilities = xmalloc((count + 1) * sizeof *probabilities);
-  if (!probabilities)
-    return SIZE_MAX;
+  double *probabilities = xmalloc(count * sizeof *probabilities);
   for (size_t i = 0; i < count; i++)
     probabilities[i] = ((struct compare_figure *)((char *)first + i * stride))->probability;
   size_t compared = significance_correct(probabilities, count);

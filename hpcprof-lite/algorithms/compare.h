@@ -1,13 +1,13 @@
 /* Compares two sides of one or more runs each: joins their rows by name and tests which figures differ.
  *
  * Context: BATCH.  Pure: runs, names and modules are only read, and must live as long as the comparison, which owns its
- * trees.  Where memory runs out, functions return ERR_NOMEM; compare_release() in every case.
+ * trees.
  *
  * All runs are first translated to common numbers of functions, modules and columns (struct compare_map).  The runs of
  * one side are of one build: their rows are the same if the translated rows are.  Rows of the two sides are joined from
  * the root on: children of joined rows are the same row if they have the same name and file (without directories).
  * Regions, tasks and lines of one build must also have the same line; in another build they have the same distance from
- * the begin of their function, or else the same order.
+ * the beginning of their function, or else the same order.
  *
  * A figure of a side is the mean over its runs; a run that lacks the row counts as 0.  With one run on each side,
  * sampled figures are tested by their numbers of samples, exact ones are not tested; with repeated runs, all are tested
@@ -152,14 +152,15 @@ static inline const char *compare_list_text(const struct cell *cell)
 /* Whether such cells are those of the program, whose name is that of the executable. */
 bool compare_list_is_program(const struct compare_list *list, const struct cell *keys);
 
-/* Begins with empty sides, whose trees have that many columns. */
+/* Begins with empty sides, whose trees have that many columns.  Returns 0. */
 int compare_begin(struct compare *compare, uint32_t columns, const char *name);
 
-/* Adds a run to a side.  The tree has incl and excl values; its rows' names must live as long as the comparison. */
+/* Adds a run to a side.  The tree has incl and excl values; its rows' names must live as long as the comparison.
+ * Returns 0. */
 int compare_add(struct compare *compare, int side, const struct tree *run, const struct compare_map *map);
 
 /* Joins the sides: fills the rows of `joined`.  modules: the common ones; same_program: both executables are of one
- * build. */
+ * build.  Returns 0. */
 int compare_join(struct compare *compare, const struct names *names, const struct catalog_module *modules,
                  bool same_program);
 
@@ -183,8 +184,8 @@ struct compare_figure compare_values(const struct compare_values *base, const st
 /* The samples of a figure with that mean. */
 struct significance_part compare_part(const struct compare_values *values, enum compare_basis basis, double mean);
 
-/* Allows for the number of figures.  Returns how many were tested, or SIZE_MAX without memory.  `stride`: the size of
- * the structures that hold the figures. */
+/* Allows for the number of figures.  Returns how many were tested.  `stride`: the size of the structures that hold the
+ * figures. */
 size_t compare_correct(struct compare_figure *first, size_t count, size_t stride);
 
 /* Whether a figure's difference is significant. */

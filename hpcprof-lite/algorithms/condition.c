@@ -95,36 +95,33 @@ static const char *take_metric(struct condition *condition, const struct conditi
   return NULL;
 }
 
-/* Parses METRIC [of SELECTOR], which is `length` bytes long. */
-static int parse_metric(const char *text, size_t length, struct condition *condition, const char **wrong)
+static const char *skip_blanks(const char *text, const char *end)
 {
-  while (length && *text == ' ')
-    text++, length--;
-  while (length && text[length - 1] == ' ')
-    length--;
-  size_t name = 0;
-  while (name < length && text[name] != ' ')
-    name++;
-  condition->metric = xstrndup(text, name);
-  *wrong = "it begins with a metric: METRIC [of SELECTOR] > LIMIT";
-  if (!name)
-    return ERR_INPUT;
-  text += name;
-  length -= name;
-  while (length && *text == ' ')
-    text++, length--;
-  if (!length)
-    return 0;
-  *wrong = "the metric can be followed by 'of SELECTOR': METRIC [of SELECTOR] > LIMIT";
-  if (length < 4 || strncmp(text, "of ", 3) != 0)
-    return ERR_INPUT;
-  text += 3;
-  length -= 3;
-  while (length && *text == ' ')
-    text++, length--;
-  condition->selector_text = xstrndup(text, length);
-  *wrong = selector_parse(condition->selector_text, &condition->selector);
-  return *wrong ? ERR_INPUT : 0;
+  while (text < end && *text == ' ')
+    text++;
+  return text;
+}
+
+/* Parses METRIC [of SELECTOR], which ends before `end`.  Returns NULL, or what is wrong with it. */
+static const char *parse_metric(const char *text, const char *end, struct condition *condition)
+{
+  while (end > text && end[-1] == ' ')
+    end--;
+  text = skip_blanks(text, end);
+  const char *name_end = memchr(text, ' ', (size_t)(end - text));
+  if (!name_end)
+    name_end = end;
+  condition->metric = xstrndup(text, (size_t)(name_end - text));
+  if (name_end == text)
+    return "it begins with a metric: METRIC [of SELECTOR] > LIMIT";
+  text = skip_blanks(name_end, end);
+  if (text == end)
+    return NULL;
+  if (end - text < 4 || strncmp(text, "of ", 3) != 0)
+    return "the metric can be followed by 'of SELECTOR': METRIC [of SELECTOR] > LIMIT";
+  text = skip_blanks(text + 3, end);
+  condition->selector_text = xstrndup(text, (size_t)(end - text));
+  return selector_parse(condition->selector_text, &condition->selector);
 }
 
 int condition_parse(const char *text, const struct condition_metric *metrics, size_t count, struct condition *condition,
@@ -132,19 +129,19 @@ int condition_parse(const char *text, const struct condition_metric *metrics, si
 {
   *condition = (struct condition){.text = text};
   *wrong = "it has no '>' or '<': METRIC [of SELECTOR] > LIMIT";
-  const char *operator= NULL;
+  const char *limit = NULL; /* after the last operator */
   for (const char *at = text; *at; at++)
-    operator= * at == '>' || * at == '<' ? at : operator;
-  if (!operator)
+    if (*at == '>' || *at == '<')
+      limit = at + 1;
+  if (!limit)
     return ERR_INPUT;
-  *wrong = parse_limit(operator+ 1, condition);
-  if (*wrong)
-    return ERR_INPUT;
-  condition->above = *operator== '>';
-  int status = parse_metric(text, (size_t)(operator- text), condition, wrong);
-  if (!status)
+  condition->above = limit[-1] == '>';
+  *wrong = parse_limit(limit, condition);
+  if (!*wrong)
+    *wrong = parse_metric(text, limit - 1, condition);
+  if (!*wrong)
     *wrong = take_metric(condition, find(condition->metric, metrics, count));
-  return status ? status : *wrong ? ERR_INPUT : 0;
+  return *wrong ? ERR_INPUT : 0;
 }
 
 void condition_release(struct condition *condition)

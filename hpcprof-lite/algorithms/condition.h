@@ -36,8 +36,8 @@ struct condition_metric {
 };
 
 /* Parses a condition.  A metric can be any of `count` ones; underscores do not matter, nor does _incl before the unit.
- * Other names that end in _incl and _excl are those of further events.  Returns 0; ERR_INPUT with *wrong set to a
- * static message; or ERR_NOMEM.  The caller calls condition_release() in every case. */
+ * Other names that end in _incl and _excl are those of further events.  Returns 0, or ERR_INPUT with *wrong set to a
+ * static message.  The caller calls condition_release() in either case. */
 int condition_parse(const char *text, const struct condition_metric *metrics, size_t count, struct condition *condition,
                     const char **wrong);
 void condition_release(struct condition *condition);

@@ -6,11 +6,10 @@
 
 int hot_path_init(struct hot_path *path, const struct tree *tree)
 {
-  size_t rows = (size_t)tree->count + 1;
-  *path = (struct hot_path){.amounts = xcalloc(rows, sizeof *path->amounts),
-                            .heaviest = xcalloc(rows, sizeof *path->heaviest),
-                            .seen = xcalloc(rows, sizeof *path->seen)};
-  return path->amounts && path->heaviest && path->seen ? 0 : ERR_NOMEM;
+  *path = (struct hot_path){.amounts = xcalloc(tree->count, sizeof *path->amounts),
+                            .heaviest = xcalloc(tree->count, sizeof *path->heaviest),
+                            .seen = xcalloc(tree->count, sizeof *path->seen)};
+  return 0;
 }
 
 void hot_path_release(struct hot_path *path)

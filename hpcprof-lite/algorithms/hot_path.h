@@ -1,6 +1,6 @@
 /* The context in which most of some amounts lie.
  *
- * Context: BATCH.  Of zeros at first; hot_path_release() at the end.  Memory: 16 bytes for each row of the tree.
+ * Context: BATCH.  Memory: 16 bytes for each row of the tree.
  */
 #ifndef HPCPROF_LITE_ALGORITHMS_HOT_PATH_H
 #define HPCPROF_LITE_ALGORITHMS_HOT_PATH_H
@@ -13,7 +13,7 @@ struct hot_path {
   uint32_t seen_count;
 };
 
-/* Returns 0 or ERR_NOMEM. */
+/* Returns 0. */
 int hot_path_init(struct hot_path *path, const struct tree *tree);
 void hot_path_release(struct hot_path *path);
 

@@ -107,7 +107,7 @@ static bool same_unit(const struct finder *finder, const struct repeats_loop *lo
   return true;
 }
 
-/* Finds or adds the loop whose unit are those items.  Returns its number, or MODEL_NONE without memory. */
+/* Finds or adds the loop whose unit are those items.  Returns its number. */
 static uint32_t loop_of(struct finder *finder, uint32_t from, uint32_t length)
 {
   struct repeats *repeats = finder->repeats;
@@ -117,11 +117,9 @@ static uint32_t loop_of(struct finder *finder, uint32_t from, uint32_t length)
        found = index_next(&finder->known, hash, &slot))
     if (same_unit(finder, &repeats->loops[found - 1], from, length))
       return found - 1;
-  if (!xarray_reserve(&repeats->loops, &finder->loops_room, number + 1, sizeof *repeats->loops) ||
-      !xarray_reserve(&repeats->units, &finder->units_room, (size_t)finder->units_count + length,
-                      sizeof *repeats->units) ||
-      !index_add(&finder->known, hash, number + 1))
-    return MODEL_NONE;
+  xarray_reserve(&repeats->loops, &finder->loops_room, (size_t)number + 1, sizeof *repeats->loops);
+  xarray_reserve(&repeats->units, &finder->units_room, (size_t)finder->units_count + length, sizeof *repeats->units);
+  index_add(&finder->known, hash, number + 1);
   struct repeats_loop *loop = &repeats->loops[number];
   *loop = (struct repeats_loop){.first = finder->units_count, .length = length};
   for (uint32_t i = 0; i < length; i++) {
@@ -149,12 +147,12 @@ static void number_leaves(struct repeats *repeats, uint32_t from, uint32_t lengt
   }
 }
 
-/* Replaces units by loops.  *changed: whether there were any.  Returns 0 or ERR_NOMEM. */
-static int find_loops(struct finder *finder, const struct level *level, bool *changed)
+/* Replaces units by loops.  Returns whether there were any. */
+static bool find_loops(struct finder *finder, const struct level *level)
 {
   struct repeats *repeats = finder->repeats;
   uint32_t kept = 0, times = 0;
-  *changed = false;
+  bool changed = false;
   prepare_round(finder, level->alike);
   for (uint32_t i = 0; i < repeats->count;) {
     uint32_t length = find_unit(finder, i, level->most, &times), first = repeats->items[i].first;
@@ -163,18 +161,16 @@ static int find_loops(struct finder *finder, const struct level *level, bool *ch
       continue;
     }
     uint32_t loop = loop_of(finder, i, length);
-    if (loop == MODEL_NONE)
-      return ERR_NOMEM;
     repeats->loops[loop].runs++;
     repeats->loops[loop].repetitions += times;
     number_leaves(repeats, i, length, times);
     repeats->items[kept++] = (struct repeats_item){.symbol = repeats->plain + loop, .first = first};
     i += length * times;
-    *changed = true;
+    changed = true;
   }
   repeats->items[kept] = repeats->items[repeats->count];
   repeats->count = kept;
-  return 0;
+  return changed;
 }
 
 int repeats_find(const uint32_t *symbols, uint32_t count, uint32_t plain, struct repeats *repeats)
@@ -187,26 +183,20 @@ int repeats_find(const uint32_t *symbols, uint32_t count, uint32_t plain, struct
                           .next = xmalloc(room * sizeof *finder.next),
                           .hashes = xmalloc(room * sizeof *finder.hashes),
                           .powers = {1}};
-  int status = repeats->items && repeats->leaves && finder.next && finder.hashes ? 0 : ERR_NOMEM;
   for (uint32_t i = 1; i <= 2 * REPEATS_UNIT_MAX; i++)
     finder.powers[i] = finder.powers[i - 1] * 0x9e3779b97f4a7c15ULL;
-  if (!status)
-    divide_into_runs(repeats, symbols, count);
+  divide_into_runs(repeats, symbols, count);
   for (finder.slots = 2; finder.slots / 2 <= repeats->count;)
     finder.slots *= 2;
   finder.places = xmalloc(finder.slots * sizeof *finder.places);
-  status = finder.places ? status : ERR_NOMEM;
   size_t level = 0;
-  for (unsigned round = 0; round < ROUNDS && level < sizeof levels / sizeof *levels && !status; round++) {
-    bool changed;
-    status = find_loops(&finder, &levels[level], &changed);
-    level = changed ? 0 : level + 1; /* a loop may be a part of a short unit */
-  }
+  for (unsigned round = 0; round < ROUNDS && level < sizeof levels / sizeof *levels; round++)
+    level = find_loops(&finder, &levels[level]) ? 0 : level + 1; /* a loop may be a part of a short unit */
   index_release(&finder.known);
   free(finder.next);
   free(finder.places);
   free(finder.hashes);
-  return status;
+  return 0;
 }
 
 void repeats_release(struct repeats *repeats)

@@ -1,20 +1,14 @@
 #include "hpcprof-lite/algorithms/run_marks.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
 
-static int by_start(const void *a, const void *b)
-{
-  const struct run_mark *x = a, *y = b;
-  if (x->start_ns != y->start_ns)
-    return x->start_ns < y->start_ns ? -1 : 1;
-  if (x->process != y->process)
-    return x->process < y->process ? -1 : 1;
-  if (x->end_ns != y->end_ns)
-    return x->end_ns < y->end_ns ? -1 : 1;
-  return (x->name > y->name) - (x->name < y->name); /* of one moment, in the order in which names were met */
-}
+/* Marks of one moment stand in the order in which their names were met. */
+ORDER(by_start, struct run_mark,
+      COMPARE(x->start_ns, y->start_ns) ?: COMPARE(x->process, y->process) ?: COMPARE(x->end_ns, y->end_ns)
+                                        ?: COMPARE(x->name, y->name))
 
 /* Adds the marks of a process that lie in the range. */
 static void add_process(const struct profile *profile, uint32_t number, uint64_t offset_ns, uint64_t from_ns,
@@ -29,8 +23,8 @@ static void add_process(const struct profile *profile, uint32_t number, uint64_t
     bool ends_before = mark->phase && end_ns > start_ns ? end_ns <= from_ns : start_ns < from_ns;
     if ((mark->phase && !mark->name) || ends_before || start_ns >= to_ns)
       continue;
-    into->marks[into->count++] = (struct run_mark){.start_ns = start_ns < from_ns ? from_ns : start_ns,
-                                                   .end_ns = end_ns > to_ns ? to_ns : end_ns,
+    into->marks[into->count++] = (struct run_mark){.start_ns = MAX(start_ns, from_ns),
+                                                   .end_ns = MIN(end_ns, to_ns),
                                                    .process = number,
                                                    .thread = mark->thread,
                                                    .name = marks->text + mark->name,
@@ -66,12 +60,12 @@ int run_marks_read(const struct profile *profile, uint64_t from_ns, uint64_t to_
   *marks = (struct run_marks){0};
   for (uint32_t i = 0; i < profile->processes_usable; i++) {
     const struct profile_process *process = &profile->processes[i];
-    begin_ns = process->start_ns < begin_ns ? process->start_ns : begin_ns;
+    begin_ns = MIN(process->start_ns, begin_ns);
     all += process->marks.marks_count;
   }
-  marks->marks = xcalloc(all + 1, sizeof *marks->marks);
-  marks->by_process = xcalloc(all + 1, sizeof *marks->by_process);
-  marks->begins = xcalloc((size_t)profile->processes_count + 2, sizeof *marks->begins);
+  marks->marks = xcalloc(all, sizeof *marks->marks);
+  marks->by_process = xcalloc(all, sizeof *marks->by_process);
+  marks->begins = xcalloc((size_t)profile->processes_count + 1, sizeof *marks->begins);
   for (uint32_t i = 0; i < profile->processes_usable; i++)
     add_process(profile, i, profile->processes[i].start_ns - begin_ns, from_ns, to_ns, marks);
   qsort(marks->marks, marks->count, sizeof *marks->marks, by_start);
@@ -100,8 +94,8 @@ static int add_interval(void *context, const struct timeline_interval *interval)
     passing->next++;
   for (uint32_t i = passing->next; i < passing->count && passing->phases[i]->start_ns < interval->end_ns; i++) {
     struct run_mark *phase = passing->phases[i];
-    uint64_t from = phase->start_ns > interval->start_ns ? phase->start_ns : interval->start_ns;
-    uint64_t to = phase->end_ns < interval->end_ns ? phase->end_ns : interval->end_ns;
+    uint64_t from = MAX(phase->start_ns, interval->start_ns);
+    uint64_t to = MIN(phase->end_ns, interval->end_ns);
     if (from < to)
       phase->ns[interval->category] = model_sum(phase->ns[interval->category], to - from);
   }
@@ -110,8 +104,8 @@ static int add_interval(void *context, const struct timeline_interval *interval)
 
 int run_marks_time(struct run_marks *marks, const struct timeline *timeline)
 {
-  struct passing passing = {.phases = xcalloc((size_t)marks->count + 1, sizeof *passing.phases)};
-  int status = passing.phases ? 0 : ERR_NOMEM;
+  struct passing passing = {.phases = xcalloc(marks->count, sizeof *passing.phases)};
+  int status = 0;
   for (uint32_t lane = 0; lane < timeline->lanes_count && !status; lane++) {
     uint32_t count;
     const uint32_t *of = run_marks_of(marks, timeline->lanes[lane].process, &count);

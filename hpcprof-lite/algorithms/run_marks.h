@@ -26,7 +26,7 @@ struct run_marks {
 };
 
 /* Collects the marks from one time to before another one, and the phases of which a part lies there, cut to it.
- * Returns 0 or ERR_NOMEM; run_marks_release() in any case. */
+ * Returns 0. */
 int run_marks_read(const struct profile *profile, uint64_t from_ns, uint64_t to_ns, struct run_marks *marks);
 void run_marks_release(struct run_marks *marks);
 

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/algorithms/significance.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <math.h>
@@ -93,8 +94,7 @@ double significance_of_counts(uint64_t base, uint64_t now, double share)
     return of_normal((a - all * share) / sqrt(all * share * (1 - share)));
   double least = base ? beta(a, b + 1, share) : 1; /* at least that many in the first */
   double most = now ? beta(b, a + 1, 1 - share) : 1;
-  double both = 2 * (least < most ? least : most);
-  return both < 1 ? both : 1;
+  return MIN(2 * MIN(least, most), 1);
 }
 
 double significance_of_amounts(double base, uint64_t base_samples, double now, uint64_t now_samples)
@@ -127,15 +127,12 @@ double significance_smallest_change(const struct significance_part *base, const 
 static int by_probability(const void *a, const void *b, void *argument)
 {
   const double *probabilities = argument;
-  double x = probabilities[*(const size_t *)a], y = probabilities[*(const size_t *)b];
-  return (x > y) - (x < y);
+  return COMPARE(probabilities[*(const size_t *)a], probabilities[*(const size_t *)b]);
 }
 
 size_t significance_correct(double *probabilities, size_t count)
 {
-  size_t *order = xmalloc((count + 1) * sizeof *order), compared = 0;
-  if (!order)
-    return SIZE_MAX;
+  size_t *order = xmalloc(count * sizeof *order), compared = 0;
   for (size_t i = 0; i < count; i++)
     if (!isnan(probabilities[i]))
       order[compared++] = i;
@@ -143,8 +140,7 @@ size_t significance_correct(double *probabilities, size_t count)
   double largest = 0;
   for (size_t i = 0; i < compared; i++) {
     double corrected = probabilities[order[i]] * (double)(compared - i);
-    corrected = corrected < 1 ? corrected : 1;
-    largest = corrected > largest ? corrected : largest;
+    largest = MAX(MIN(corrected, 1), largest);
     probabilities[order[i]] = largest;
   }
   free(order);

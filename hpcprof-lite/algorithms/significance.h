@@ -12,8 +12,8 @@
 /* A difference is significant if its probability, after significance_correct(), is below this level. */
 #define SIGNIFICANCE_LEVEL 0.01
 
-/* Relative standard deviation of the work of equal runs of one program.  On a virtual machine of two cores under load it
- * was 0.9 % (46 pairs of runs) to 1.6 % (19 pairs of another program). */
+/* Relative standard deviation of the work of equal runs of one program.  On a virtual machine of two cores under load
+ * it was 0.9 % (46 pairs of runs) to 1.6 % (19 pairs of another program). */
 #define SIGNIFICANCE_RUN_VARIATION 0.015
 
 enum { SIGNIFICANCE_PARTS_MIN = 100 };
@@ -52,8 +52,8 @@ double significance_of_parts(const struct significance_part *base, const struct 
 double significance_smallest_change(const struct significance_part *base, const struct significance_part *now);
 
 /* Replaces each probability by the one that allows for the number of comparisons, so that all of them together are as
- * rarely wrong as a single one (Holm, 1979).  NAN stays, and is not a comparison.  Returns the number of comparisons,
- * or SIZE_MAX if memory runs out. */
+ * rarely wrong as a single one (Holm, 1979).  NAN stays, and is not a comparison.  Returns the number of comparisons.
+ */
 size_t significance_correct(double *probabilities, size_t count);
 
 #endif
