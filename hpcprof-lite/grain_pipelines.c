@@ -24,7 +24,6 @@
 struct pass {
   struct grain_stream *stream;
   const struct profile_process *process;
-  const struct grains_totals *totals;
   struct grain_limits limits;
   uint32_t counters[COUNTERS_MAX]; /* [counter of the process] that of the run */
   uint32_t *directives;            /* [directive of the process] row of the parallelism view */
@@ -32,12 +31,6 @@ struct pass {
   uint64_t key;                    /* of the process, in hashes of paths */
   uint64_t fragments_done;
   uint64_t first_id, done, all, target; /* execution so far, of all grains, and as it is shown */
-};
-
-/* Which processes of a profile have grains. */
-struct recorded {
-  bool *has_log; /* [process] */
-  uint32_t count;
 };
 
 struct grain_stream {
@@ -52,40 +45,39 @@ struct grain_stream {
 
 /* ---- processes ---- */
 
-static int find_directives(struct pass *pass)
+static void find_directives(struct pass *pass)
 {
   const struct profile_process *process = pass->process;
-  pass->directives = xcalloc((size_t)process->workspan.directives_count + 1, sizeof *pass->directives);
+  pass->directives = xcalloc(process->workspan.directives_count, sizeof *pass->directives);
   for (uint32_t i = 1; i < process->workspan.directives_count; i++)
     pass->directives[i] = pass->stream->job->report.workspan.row_of[process->directive_map[i]];
-  return 0;
 }
 
-/* Sets *recorded to whether the process has grains in the unit of the run.  Returns 0 or ERR_NOMEM. */
-static int is_recorded(const struct profile *profile, const struct profile_process *process, bool *recorded)
+/* Returns whether the process has grains in the unit of the run. */
+static bool is_recorded(const struct profile *profile, const struct profile_process *process)
 {
   struct problems ignored = {0}; /* found again when the log is read */
   struct log_reader *log = NULL;
-  int status = 0;
   if (process->usable && process->workspan.known && !strcmp(process->workspan.unit, profile->workspan.unit) &&
       (!process->workspan.is_time || process->workspan.tick_ns > 0))
-    status = log_reader_open(process->path, &ignored, &log);
-  *recorded = log != NULL;
+    log_reader_open(process->path, &ignored, &log);
+  bool recorded = log != NULL;
   log_reader_close(log);
   problems_release(&ignored);
-  return status == ERR_NOMEM ? status : 0;
+  return recorded;
 }
 
-/* Fills in which processes of a profile have grains.  Returns 0 or ERR_NOMEM; the caller frees the array. */
-static int find_recorded(const struct profile *profile, struct recorded *recorded)
+/* Returns how many processes of a profile have grains, and sets has_log[process], unless that is NULL. */
+static uint32_t find_recorded(const struct profile *profile, bool *has_log)
 {
-  *recorded = (struct recorded){.has_log = xcalloc((size_t)profile->processes_count + 1, sizeof *recorded->has_log)};
-  int status = recorded->has_log ? 0 : ERR_NOMEM;
-  for (uint32_t i = 0; i < profile->processes_count && !status; i++) {
-    status = is_recorded(profile, &profile->processes[i], &recorded->has_log[i]);
-    recorded->count += !status && recorded->has_log[i];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    bool recorded = is_recorded(profile, &profile->processes[i]);
+    count += recorded;
+    if (has_log)
+      has_log[i] = recorded;
   }
-  return status;
+  return count;
 }
 
 /* Returns the number of a process among those of its run: its rank, or its position. */
@@ -161,13 +153,13 @@ static int tell_row(void *context, const struct grain *grain)
   return stream->take(stream->to, &row);
 }
 
-static int tell_event(void *context, const struct grain_event *event)
+static void tell_event(void *context, const struct grain_event *event)
 {
   struct pass *pass = context;
   struct grain_event shown = *event;
   if (event->kind == GRAIN_FRAGMENT)
     shown.amount = shown_exec(pass, &pass->fragments_done, event->amount);
-  return graph_builder_event(pass->stream->builder, &shown);
+  graph_builder_event(pass->stream->builder, &shown);
 }
 
 static int add_reference(void *context, const struct grain *grain)
@@ -188,30 +180,30 @@ static int pass_grains(struct pass *pass, int (*each)(void *context, const struc
                        struct problems *problems)
 {
   const struct profile_workspan *workspan = &pass->process->workspan;
-  struct grains *grains = NULL;
+  struct grain_stream *stream = pass->stream;
+  bool graph = stream->builder && each == tell_row;
+  const char *root = graph ? stream->root : NULL;
+  size_t prefix = root ? strlen(pass->prefix) : 0;
+  struct grains *grains;
   int status = grains_open(pass->process, problems, &grains);
-  if (grains && !status) {
-    pass->totals = grains_totals(grains);
-    pass->all = pass->totals->work;
-    pass->target = pass->all;
-    if (workspan->is_time)
-      pass->target = pass->totals->differs ? amount(pass, pass->all) : workspan->work;
-    struct grain_stream *stream = pass->stream;
-    bool graph = stream->builder && each == tell_row;
-    const char *root = graph ? stream->root : NULL;
-    size_t prefix = root ? strlen(pass->prefix) : 0;
-    if (!root || !strncmp(root, pass->prefix, prefix))
-      status = grains_each(grains, &(struct grains_visitor){.grain = each,
-                                                            .event = graph ? tell_event : NULL,
-                                                            .root = root ? root + prefix : NULL,
-                                                            .without_paths = !graph && stream->without_paths,
-                                                            .context = pass});
-    if (graph)
-      graph_builder_process(stream->builder);
-    pass->stream->ids += pass->totals->last_id;
-    pass->stream->job->report.log_differs |= pass->totals->differs;
-    pass->stream->job->grain_curve = pass->totals->curve;
-  }
+  if (status || !grains)
+    goto out;
+  const struct grains_totals *totals = grains_totals(grains);
+  pass->all = pass->target = totals->work;
+  if (workspan->is_time)
+    pass->target = totals->differs ? amount(pass, pass->all) : workspan->work;
+  if (!root || !strncmp(root, pass->prefix, prefix))
+    status = grains_each(grains, &(struct grains_visitor){.grain = each,
+                                                          .event = graph ? tell_event : NULL,
+                                                          .root = root ? root + prefix : NULL,
+                                                          .without_paths = !graph && stream->without_paths,
+                                                          .context = pass});
+  if (graph)
+    graph_builder_process(stream->builder);
+  stream->ids += totals->last_id;
+  stream->job->report.log_differs |= totals->differs;
+  stream->job->grain_curve = totals->curve;
+out:
   grains_close(grains);
   return status;
 }
@@ -220,24 +212,26 @@ static int pass_grains(struct pass *pass, int (*each)(void *context, const struc
 static int pass_all(struct grain_stream *stream, const struct profile *profile,
                     int (*each)(void *context, const struct grain *grain), struct problems *problems)
 {
-  struct recorded recorded;
-  int status = find_recorded(profile, &recorded);
+  bool *has_log = xcalloc(profile->processes_count, sizeof *has_log);
+  uint32_t recorded = find_recorded(profile, has_log);
+  int status = 0;
   stream->ids = 0;
   for (uint32_t i = 0; i < profile->processes_count && !status; i++) {
     struct pass pass = {.stream = stream, .process = &profile->processes[i], .first_id = stream->ids};
-    if (!recorded.has_log[i])
+    if (!has_log[i])
       continue;
     pass.limits = grain_limits_of(&stream->job->options.grain_limits, pass.process);
     for (uint32_t k = 0; k < pass.process->constructs.counters.count; k++)
       pass.counters[k] = counter_names_find(&profile->constructs.counters, pass.process->constructs.counters.names[k]);
     pass.key = process_number(profile, pass.process) + 1;
-    if (recorded.count > 1)
+    if (recorded > 1)
       snprintf(pass.prefix, sizeof pass.prefix, "%" PRIu64 ":", pass.key - 1);
-    status = profile == &stream->job->profile ? find_directives(&pass) : 0;
-    status = status ? status : pass_grains(&pass, each, problems);
+    if (profile == &stream->job->profile)
+      find_directives(&pass);
+    status = pass_grains(&pass, each, problems);
     free(pass.directives);
   }
-  free(recorded.has_log);
+  free(has_log);
   return status;
 }
 
@@ -256,36 +250,29 @@ static int read_reference(struct grain_stream *stream, struct job *other)
   int status = gather(other);
   if (status)
     return status;
-  struct recorded recorded;
-  int failed = find_recorded(&other->profile, &recorded);
-  free(recorded.has_log);
-  if (failed)
-    return job_no_memory();
-  if (!recorded.count || strcmp(other->profile.workspan.unit, job->profile.workspan.unit)) {
+  if (!find_recorded(&other->profile, NULL) || strcmp(other->profile.workspan.unit, job->profile.workspan.unit)) {
     job_print_error("cannot use '--reference %s': it has no graph log in the unit of this run", directory);
     return EXIT_INPUT;
   }
-  struct problems *problems = &job->log_problems;
+  struct grain_reference *reference = &job->grain_reference;
+  struct problems *problems = &job->log_problems, again = {0}; /* again: the pass that follows finds them, too */
   stream->without_paths = true;
-  failed = grain_reference_init(&stream->job->grain_reference, problems);
-  failed = failed ? failed : pass_all(stream, &other->profile, add_reference, problems);
-  struct problems again = {0}; /* the pass that follows finds them, too */
+  grain_reference_init(reference, problems);
+  int failed = pass_all(stream, &other->profile, add_reference, problems);
   failed = failed ? failed : pass_all(stream, &job->profile, want_reference, &again);
-  failed = failed ? failed : grain_reference_join(&job->grain_reference);
-  if (!failed && job->grain_reference.missing && !job->options.quiet)
-    job_print_error("%s: grains that this run does not have: %" PRIu64 " of %" PRIu64 "", directory,
-                    job->grain_reference.missing, job->grain_reference.wanted_count);
+  failed = failed ? failed : grain_reference_join(reference);
   if (failed)
     problems_append(problems, &again);
+  else if (reference->missing && !job->options.quiet)
+    job_print_error("%s: grains that this run does not have: %" PRIu64 " of %" PRIu64 "", directory, reference->missing,
+                    reference->wanted_count);
   problems_release(&again);
-  return failed == ERR_NOMEM ? job_no_memory() : failed ? EXIT_INPUT : 0;
+  return failed ? EXIT_INPUT : 0;
 }
 
 static int prepare_reference(struct grain_stream *stream)
 {
   struct job *other = xcalloc(1, sizeof *other);
-  if (!other)
-    return job_no_memory();
   int status = read_reference(stream, other);
   other->options = (struct options){0};
   job_release(other);
@@ -299,12 +286,11 @@ static int prepare_reference(struct grain_stream *stream)
 enum { SEVERAL_CONTEXTS = MODEL_NONE - 1 };
 
 /* Finds the rows of the top-down tree in which constructs were met, as far as each was met in one. */
-static int find_contexts(struct job *job)
+static void find_contexts(struct job *job)
 {
   uint32_t count = job->profile.workspan.directives_count;
   job->grain_contexts = xmalloc(((size_t)count + 1) * sizeof *job->grain_contexts);
-  if (!job->grain_contexts || construct_rows(&job->profile, &job->names, &job->tree, job->row_of, &job->constructs))
-    return ERR_NOMEM;
+  construct_rows(&job->profile, &job->names, &job->tree, job->row_of, &job->constructs);
   for (uint32_t i = 0; i <= count; i++)
     job->grain_contexts[i] = MODEL_NONE;
   for (uint32_t i = 1; i < job->constructs.count; i++) {
@@ -317,7 +303,6 @@ static int find_contexts(struct job *job)
   for (uint32_t i = 0; i <= count; i++)
     if (job->grain_contexts[i] == SEVERAL_CONTEXTS)
       job->grain_contexts[i] = MODEL_NONE;
-  return 0;
 }
 
 static int each_row(void *context, table_take *take, void *to)
@@ -341,8 +326,8 @@ static int each_row_queued(void *context, table_take *take, void *to)
   if (stream->job->options.threads < 2)
     return each_row(context, take, to);
   struct grain_queue queue;
-  int status = grain_queue_begin(&queue, take, to);
-  status = status ? status : each_row(context, put_row, &queue);
+  grain_queue_begin(&queue, take, to);
+  int status = each_row(context, put_row, &queue);
   int printed = grain_queue_end(&queue);
   return status ? status : printed;
 }
@@ -364,22 +349,15 @@ static int prepare(struct job *job, uint32_t *count)
   *count = 0;
   if (!job->profile.workspan.known)
     return 0;
-  struct recorded recorded;
-  int failed = find_recorded(&job->profile, &recorded);
-  free(recorded.has_log);
-  if (failed)
-    return job_no_memory();
-  if (!recorded.count) {
+  *count = find_recorded(&job->profile, NULL);
+  if (!*count) {
     job_print_error("%s: there is no graph log: run 'hpcrun-lite -p log' for the grains", options->directories[0]);
     return EXIT_INPUT;
   }
   job->grain_stream = xcalloc(1, sizeof *job->grain_stream);
-  if (!job->grain_stream || workspan_compute(&job->profile, &job->names, &job->tree, NULL, &job->report.workspan))
-    return job_no_memory();
-  if (find_contexts(job))
-    return job_no_memory();
   job->grain_stream->job = job;
-  *count = recorded.count;
+  workspan_compute(&job->profile, &job->names, &job->tree, NULL, &job->report.workspan);
+  find_contexts(job);
   return options->reference ? prepare_reference(job->grain_stream) : 0;
 }
 
@@ -425,11 +403,12 @@ int grain_graph_pipeline(struct job *job)
   struct grain_stream *stream = job->grain_stream;
   stream->root = options->root_text;
   stream->builder = graph_builder_new(options->max_nodes, options->unreduced, options->colour);
-  status = stream->builder ? each_row(stream, add_to_graph, stream->builder) : ERR_NOMEM;
-  if (stream->builder && graph_builder_full(stream->builder))
+  status = each_row(stream, add_to_graph, stream->builder);
+  if (graph_builder_full(stream->builder))
     job_print_error("the unreduced graph has more than %d nodes: choose a part with --root",
                     GRAPH_BUILDER_UNREDUCED_MAX);
-  status = status ? status : graph_builder_end(stream->builder, &job->grain_graph);
+  if (!status)
+    graph_builder_end(stream->builder, &job->grain_graph);
   graph_builder_free(stream->builder);
   stream->builder = NULL;
   job->report.grain_graph = &job->grain_graph;

@@ -1,7 +1,6 @@
 #include "hpcprof-lite/grain_queue.h"
 
 #include "common/xalloc.h"
-#include "hpcprof-lite/model/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +39,7 @@ static void *run(void *context)
   return NULL;
 }
 
-int grain_queue_begin(struct grain_queue *queue, table_take *take, void *to)
+void grain_queue_begin(struct grain_queue *queue, table_take *take, void *to)
 {
   *queue = (struct grain_queue){.take = take,
                                 .to = to,
@@ -48,8 +47,8 @@ int grain_queue_begin(struct grain_queue *queue, table_take *take, void *to)
                                 .printed = xcalloc(1, sizeof *queue->printed)};
   pthread_mutex_init(&queue->lock, NULL);
   pthread_cond_init(&queue->changed, NULL);
-  queue->running = queue->filled && queue->printed && !pthread_create(&queue->thread, NULL, run, queue);
-  return queue->running ? 0 : ERR_NOMEM;
+  if (pthread_create(&queue->thread, NULL, run, queue))
+    xalloc_die();
 }
 
 /* Gives the filled batch to the thread, when that has printed the other one. */
@@ -89,21 +88,18 @@ int grain_queue_put(struct grain_queue *queue, const struct grain_row *row)
 
 static void free_batch(struct grain_batch *batch)
 {
-  if (batch)
-    free(batch->texts);
+  free(batch->texts);
   free(batch);
 }
 
 int grain_queue_end(struct grain_queue *queue)
 {
-  if (queue->running) {
-    hand_over(queue);
-    pthread_mutex_lock(&queue->lock);
-    queue->ends = true;
-    pthread_cond_broadcast(&queue->changed);
-    pthread_mutex_unlock(&queue->lock);
-    pthread_join(queue->thread, NULL);
-  }
+  hand_over(queue);
+  pthread_mutex_lock(&queue->lock);
+  queue->ends = true;
+  pthread_cond_broadcast(&queue->changed);
+  pthread_mutex_unlock(&queue->lock);
+  pthread_join(queue->thread, NULL);
   pthread_mutex_destroy(&queue->lock);
   pthread_cond_destroy(&queue->changed);
   free_batch(queue->filled);

@@ -32,14 +32,14 @@ struct grain_queue {
   pthread_t thread;
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  bool running, pending, ends; /* pending: `printed` is the thread's */
-  int status;                  /* of the first row that failed */
+  bool pending, ends; /* pending: `printed` is the thread's */
+  int status;         /* of the first row that failed */
 };
 
-/* Starts the thread.  Returns 0 or ERR_NOMEM; grain_queue_end() in either case. */
-int grain_queue_begin(struct grain_queue *queue, table_take *take, void *to);
+/* Starts the thread; grain_queue_end() ends it. */
+void grain_queue_begin(struct grain_queue *queue, table_take *take, void *to);
 
-/* Copies a row.  Returns 0, ERR_NOMEM, or what `take` has returned for an earlier row. */
+/* Copies a row.  Returns what `take` has returned for earlier rows: 0, or the first error. */
 int grain_queue_put(struct grain_queue *queue, const struct grain_row *row);
 
 /* Waits until all rows are printed.  Returns the same as grain_queue_put(). */

@@ -3,9 +3,10 @@
  * Context: BATCH, the main thread.  Each fills the report of its view and returns 0, or the exit status after it has
  * printed the reason.  parallelism and whatif require tree_prepare().
  */
-#include "common/xalloc.h"
 #include "hpcprof-lite/pipelines.h"
 
+#include "common/order.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/replay/list_schedule.h"
 #include "hpcprof-lite/tree_pipeline.h"
 
@@ -23,12 +24,6 @@ static void shorten(struct job *job, uint32_t *count)
   *count = most;
 }
 
-/* Opens the graph log, if there is one, and computes list schedules on these numbers of cores. */
-static int open_log(struct job *job, const uint32_t *cores, uint32_t count)
-{
-  return recorded_graph_open(&job->profile, cores, count, job_log_problems(job), &job->recorded);
-}
-
 static struct whatif_run whatif_run(struct job *job)
 {
   return (struct whatif_run){.profile = &job->profile, .names = &job->names, .tree = &job->tree, .row_of = job->row_of};
@@ -40,25 +35,20 @@ struct factors {
   struct recorded_scenario scenarios[REPLAY_SCENARIOS];
 };
 
-static int select_rows(struct job *job, const struct whatif_run *run, const struct whatif_row *rows, uint32_t count,
-                       struct factors *factors)
+static void select_rows(struct job *job, const struct whatif_run *run, const struct whatif_row *rows, uint32_t count,
+                        struct factors *factors)
 {
   const struct context_share *shares;
-  uint32_t shares_count;
-  *factors = (struct factors){0};
-  if (recorded_graph_shares(&job->recorded, &shares, &shares_count))
-    return ERR_NOMEM;
-  size_t width = (size_t)shares_count + 1, directives = (size_t)job->profile.workspan.directives_count + 1;
-  factors->shares = xcalloc(width * count, sizeof *factors->shares);
-  factors->directives = xcalloc(directives * count, sizeof *factors->directives);
+  uint32_t shares_count = recorded_graph_shares(&job->recorded, &shares);
+  size_t width = (size_t)shares_count + 1, directives = job->profile.workspan.directives_count;
+  *factors = (struct factors){.shares = xcalloc(width * count, sizeof *factors->shares),
+                              .directives = xcalloc(directives * count, sizeof *factors->directives)};
   for (uint32_t i = 0; i < count; i++) {
     double *by_share = factors->shares + width * i, *by_directive = factors->directives + directives * i;
-    if (whatif_select(run, &rows[i], shares, shares_count, by_share, by_directive))
-      return ERR_NOMEM;
+    whatif_select(run, &rows[i], shares, shares_count, by_share, by_directive);
     by_share[0] = 1;
     factors->scenarios[i] = (struct recorded_scenario){.shares = by_share, .directives = by_directive};
   }
-  return 0;
 }
 
 static void release_factors(struct factors *factors)
@@ -80,36 +70,30 @@ static void enter(const struct job *job, const struct whatif_run *run, const str
 }
 
 /* Replays the log in the scenarios of all rows; without a log the rows stay as they are. */
-static int replay_rows(struct job *job, const struct whatif_run *run, struct whatif *whatif)
+static void replay_rows(struct job *job, const struct whatif_run *run, struct whatif *whatif)
 {
-  int status = 0;
   whatif->replayed = job->recorded.known;
-  for (uint32_t first = 0; whatif->replayed && first < whatif->count && !status; first += REPLAY_SCENARIOS) {
-    uint32_t left = whatif->count - first, count = left < REPLAY_SCENARIOS ? left : REPLAY_SCENARIOS;
+  for (uint32_t first = 0; whatif->replayed && first < whatif->count; first += REPLAY_SCENARIOS) {
+    uint32_t count = MIN(whatif->count - first, REPLAY_SCENARIOS);
     struct replay_outcome outcomes[REPLAY_SCENARIOS];
     struct factors factors;
-    status = select_rows(job, run, whatif->rows + first, count, &factors);
-    if (!status)
-      status = recorded_graph_replay(&job->recorded, factors.scenarios, count, outcomes);
-    for (uint32_t i = 0; i < count && !status; i++)
+    select_rows(job, run, whatif->rows + first, count, &factors);
+    recorded_graph_replay(&job->recorded, factors.scenarios, count, outcomes);
+    for (uint32_t i = 0; i < count; i++)
       enter(job, run, &outcomes[i], &whatif->rows[first + i]);
     release_factors(&factors);
   }
-  return status;
 }
 
 /* Replays the log in one scenario, with the figures of all constructs. */
-static int replay_scenario(struct job *job, const struct whatif_run *run, struct whatif_row *row)
+static void replay_scenario(struct job *job, const struct whatif_run *run, struct whatif_row *row)
 {
   struct recorded_graph *recorded = &job->recorded;
   struct replay_outcome outcome;
   struct factors factors;
-  int status = select_rows(job, run, row, 1, &factors);
-  if (!status)
-    status = recorded_graph_detail(recorded, factors.scenarios, &outcome);
+  select_rows(job, run, row, 1, &factors);
+  recorded_graph_detail(recorded, factors.scenarios, &outcome);
   release_factors(&factors);
-  if (status)
-    return status;
   enter(job, run, &outcome, row);
   job->scenario = (struct workspan_scenario){.shares = recorded->scenario_shares,
                                              .shares_count = recorded->scenario_shares_count,
@@ -118,7 +102,6 @@ static int replay_scenario(struct job *job, const struct whatif_run *run, struct
                                              .low = row->span_low,
                                              .high = row->span_high,
                                              .note = row->note};
-  return 0;
 }
 
 /* Computes the scenario that the parallelism view shows, if one was given. */
@@ -130,29 +113,25 @@ static int apply_scenario(struct job *job)
   struct whatif_row row = {.scenario_given = &job->options.scenarios[0]};
   const char *unmatched;
   job->factors = xcalloc((size_t)job->profile.contexts.shares_count + 1, sizeof *job->factors);
-  if (!job->factors || whatif_factors(&run, row.scenario_given, job->factors, &unmatched))
-    return job_no_memory();
+  whatif_factors(&run, row.scenario_given, job->factors, &unmatched);
   if (unmatched)
     return job_nothing_matches("--what-if", unmatched);
   job->scenario.factors = job->factors;
-  int status = open_log(job, NULL, 0);
-  if (!status && job->recorded.known)
-    status = replay_scenario(job, &run, &row);
-  return status ? job_no_memory() : 0;
+  recorded_graph_open(&job->profile, NULL, 0, job_log_problems(job), &job->recorded);
+  if (job->recorded.known)
+    replay_scenario(job, &run, &row);
+  return 0;
 }
 
 /* Finds scenarios without --what-if; the log, if there is one, is open. */
-static int rank_functions(struct job *job, const struct whatif_run *run, struct whatif *whatif)
+static void rank_functions(struct job *job, const struct whatif_run *run, struct whatif *whatif)
 {
   struct tree_order order = tree_default_order(job, true);
   const struct context_share *shares;
-  uint32_t count;
-  int status = derived_flat(&job->tree, &job->columns, &job->view, NULL);
-  if (!status)
-    status = tree_finish(&job->view, &order, false);
-  if (!status)
-    status = recorded_graph_shares(&job->recorded, &shares, &count);
-  return status ? status : whatif_rank(run, &job->view, &job->columns, shares, count, whatif);
+  derived_flat(&job->tree, &job->columns, &job->view, NULL);
+  tree_finish(&job->view, &order, false);
+  uint32_t count = recorded_graph_shares(&job->recorded, &shares);
+  whatif_rank(run, &job->view, &job->columns, shares, count, whatif);
 }
 
 int whatif_pipeline(struct job *job)
@@ -161,22 +140,19 @@ int whatif_pipeline(struct job *job)
   const char *unmatched = NULL;
   if (!job->profile.workspan.known)
     return 0;
-  int status = 0;
+  struct whatif *whatif = &job->report.whatif;
   if (job->options.scenarios_count)
-    status =
-        whatif_compute(&run, job->options.scenarios, job->options.scenarios_count, &job->report.whatif, &unmatched);
+    whatif_compute(&run, job->options.scenarios, job->options.scenarios_count, whatif, &unmatched);
   if (unmatched)
     return job_nothing_matches("--what-if", unmatched);
-  if (!status)
-    status = open_log(job, NULL, 0);
-  if (!status && !job->options.scenarios_count)
-    status = rank_functions(job, &run, &job->report.whatif);
-  if (!status)
-    status = replay_rows(job, &run, &job->report.whatif);
-  if (!status && job->report.whatif.automatic)
-    whatif_choose(&run, &job->report.whatif);
+  recorded_graph_open(&job->profile, NULL, 0, job_log_problems(job), &job->recorded);
+  if (!job->options.scenarios_count)
+    rank_functions(job, &run, whatif);
+  replay_rows(job, &run, whatif);
+  if (whatif->automatic)
+    whatif_choose(&run, whatif);
   job->report.log_differs |= job->recorded.differs;
-  return status ? job_no_memory() : 0;
+  return 0;
 }
 
 int speedup_pipeline(struct job *job)
@@ -185,13 +161,14 @@ int speedup_pipeline(struct job *job)
   uint32_t cores[SPEEDUP_ROWS], count = 0;
   double makespans[SPEEDUP_ROWS] = {0};
   speedup_compute(&job->profile, speedup);
-  bool one = job->profile.span_processes == 1; /* the schedule of one process would not be that of several */
-  for (uint32_t i = 0; one && i < speedup->count; i++)
+  if (job->profile.span_processes != 1) /* the schedule of one process would not be that of several */
+    return 0;
+  for (uint32_t i = 0; i < speedup->count; i++)
     if (speedup->rows[i].cores <= LIST_SCHEDULE_CORES_MAX)
       cores[count++] = (uint32_t)speedup->rows[i].cores;
-  int status = one ? open_log(job, cores, count) : 0;
-  if (status || !job->recorded.known)
-    return status ? job_no_memory() : 0;
+  recorded_graph_open(&job->profile, cores, count, job_log_problems(job), &job->recorded);
+  if (!job->recorded.known)
+    return 0;
   for (uint32_t i = 0; i < count; i++) /* rows beyond have too many cores for a list schedule */
     makespans[i] = job->recorded.makespans[i];
   speedup_enter(&job->profile, job->recorded.burdened, job->recorded.locked_chain, makespans, speedup);
@@ -205,13 +182,10 @@ int parallelism_pipeline(struct job *job)
   if (unusable)
     return unusable;
   struct workspan *workspan = &job->report.workspan;
-  int status = workspan_compute(&job->profile, &job->names, &job->tree, job->factors ? &job->scenario : NULL, workspan);
-  if (!status)
-    status = workspan_find_top(job->row_of, job->tree.count, workspan);
-  if (!status && workspan->count) /* the program stays the first row */
-    status = job_sort(job, workspan->rows + 1, workspan->count - 1, sizeof *workspan->rows);
-  if (status)
-    return job_no_memory();
+  workspan_compute(&job->profile, &job->names, &job->tree, job->factors ? &job->scenario : NULL, workspan);
+  workspan_find_top(job->row_of, job->tree.count, workspan);
+  if (workspan->count) /* the program stays the first row */
+    job_sort(job, workspan->rows + 1, workspan->count - 1, sizeof *workspan->rows);
   job->report.tree = &job->tree;
   if (job->factors) {
     job->report.scenario = job->options.scenarios[0].text;

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/grains/critical_chain.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/grains/tape.h"
 #include "hpcprof-lite/replay/replay.h"
@@ -103,32 +104,29 @@ static void join_all(struct critical_chain *chain)
 }
 
 /* Adds what is before all that the chain has. */
-static int add_before(struct critical_chain *chain, struct critical_interval before, size_t *most)
+static void add_before(struct critical_chain *chain, struct critical_interval before, size_t *most)
 {
   struct critical_interval *next = chain->count ? &chain->intervals[chain->count - 1] : NULL;
-  if (next && before.end_ticks > next->begin_ticks)
-    before.end_ticks = next->begin_ticks;
-  if (before.begin_ticks > before.end_ticks)
-    before.begin_ticks = before.end_ticks;
+  if (next)
+    before.end_ticks = MIN(before.end_ticks, next->begin_ticks);
+  before.begin_ticks = MIN(before.begin_ticks, before.end_ticks);
   if (next && join(next, &before, chain->gap_ticks))
-    return 0;
+    return;
   if (chain->count == *most) {
     join_all(chain);
-    *most = 2 * chain->count > CRITICAL_CHAIN_MAX ? 2 * chain->count : CRITICAL_CHAIN_MAX;
+    *most = MAX(2 * chain->count, CRITICAL_CHAIN_MAX);
   }
   xarray_reserve(&chain->intervals, &chain->room, chain->count + 1, sizeof before);
   chain->intervals[chain->count++] = before;
-  return 0;
 }
 
-/* Follows the chain from the clock of its end to its begin. */
+/* Follows the chain from the clock of its end to its beginning. */
 static int follow(struct recording *recording, struct critical_chain *chain)
 {
   struct tape_record record;
   uint64_t clock = recording->end, begin_ticks = recording->begin_ticks;
   size_t most = CRITICAL_CHAIN_MAX;
-  int status = 0;
-  while (clock && !status && tape_back(&recording->tape, &record)) {
+  while (clock && tape_back(&recording->tape, &record)) {
     const uint64_t *operand = record.operand;
     if (record.op == TAPE_FRAGMENT) {
       struct critical_interval interval = {.thread = (uint32_t)operand[1],
@@ -136,12 +134,13 @@ static int follow(struct recording *recording, struct critical_chain *chain)
                                            .end_ticks = begin_ticks + operand[3],
                                            .work = operand[3] + tape_unzigzag(operand[4])};
       begin_ticks -= tape_unzigzag(operand[2]);
-      status = operand[0] == clock ? add_before(chain, interval, &most) : 0;
+      if (operand[0] == clock)
+        add_before(chain, interval, &most);
     } else if (operand[0] == clock) {
       clock = record.op == TAPE_SET ? operand[1] : 0; /* what a clock was before it was freed is another one */
     }
   }
-  return status ? status : tape_failed(&recording->tape);
+  return tape_failed(&recording->tape);
 }
 
 static void reverse(struct critical_chain *chain)
@@ -159,13 +158,14 @@ int critical_chain_find(const struct profile_process *process, struct problems *
   struct log_reader *log;
   bool whole = false;
   *chain = (struct critical_chain){0};
-  int status = log_reader_open(process->path, problems, &log);
+  log_reader_open(process->path, problems, &log);
   if (!log)
-    return status == ERR_NOMEM ? status : 0;
+    return 0;
   log_reader_limit(log, process);
-  status = tape_init(&recording.tape, problems);
-  status = status ? status : record(&recording, process, log, &whole);
-  status = status || !whole ? status : follow(&recording, chain);
+  tape_init(&recording.tape, problems);
+  int status = record(&recording, process, log, &whole);
+  if (whole)
+    status = follow(&recording, chain);
   chain->known = !status && whole;
   if (!status && !whole && !process->unfinished)
     problems_add(problems, "%s: the graph log is incomplete or contradicts itself: its critical path is not shown",

@@ -37,7 +37,7 @@ struct critical_chain {
 
 /* Finds the chain of a process; fragments outside its range (model/profile.h) are not in it.  What is wrong with the
  * log is added to problems; that of a killed process is not expected to be complete.  Returns 0, also if there is no
- * usable log, ERR_INPUT without space for the temporary file, which is then in problems, or ERR_NOMEM;
+ * usable log, or ERR_INPUT without space for the temporary file, which is then in problems;
  * critical_chain_release() in any case. */
 int critical_chain_find(const struct profile_process *process, struct problems *problems, struct critical_chain *chain);
 void critical_chain_release(struct critical_chain *chain);

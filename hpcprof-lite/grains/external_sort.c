@@ -1,5 +1,6 @@
 #include "hpcprof-lite/grains/external_sort.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/heap.h"
 #include "hpcprof-lite/model/model.h"
@@ -22,7 +23,7 @@ struct external_sort {
   uint64_t *records, *other; /* the records that are added, then the windows; scratch memory of the same size */
   size_t count, room, part;  /* records in `records`; for which there is room; in a part of PART_BYTES */
   struct run *runs;
-  size_t runs_count, runs_room;
+  size_t runs_count;
   uint64_t *lengths; /* [run] records */
   size_t lengths_room;
   struct heap heap; /* runs by their next record */
@@ -30,25 +31,22 @@ struct external_sort {
 };
 
 /* Makes room for as many records. */
-static bool grow(struct external_sort *sort, size_t room)
+static void grow(struct external_sort *sort, size_t room)
 {
   size_t bytes = room * sort->width * sizeof *sort->records;
-  uint64_t *records = xrealloc(sort->records, bytes);
-  sort->records = records ? records : sort->records;
-  uint64_t *other = xrealloc(sort->other, bytes);
-  sort->other = other ? other : sort->other;
-  sort->room = records && other ? room : sort->room;
-  return records && other;
+  sort->records = xrealloc(sort->records, bytes);
+  sort->other = xrealloc(sort->other, bytes);
+  sort->room = room;
 }
 
-int external_sort_new(unsigned width, struct problems *problems, struct external_sort **out)
+struct external_sort *external_sort_new(unsigned width, struct problems *problems)
 {
   struct external_sort *sort = xcalloc(1, sizeof *sort);
-  *out = sort;
   sort->width = width;
   sort->part = PART_BYTES / sizeof *sort->records / width;
   scratch_file_init(&sort->file, problems);
-  return grow(sort, FIRST_BYTES / sizeof *sort->records / width) ? 0 : ERR_NOMEM;
+  grow(sort, FIRST_BYTES / sizeof *sort->records / width);
+  return sort;
 }
 
 void external_sort_free(struct external_sort *sort)
@@ -114,8 +112,8 @@ int external_sort_add(struct external_sort *sort, const uint64_t *record)
   int status = 0;
   if (sort->count == sort->part)
     status = write_part(sort);
-  else if (sort->count == sort->room && !grow(sort, 2 * sort->room < sort->part ? 2 * sort->room : sort->part))
-    return ERR_NOMEM;
+  else if (sort->count == sort->room)
+    grow(sort, MIN(2 * sort->room, sort->part));
   memcpy(sort->records + sort->count++ * sort->width, record, sort->width * sizeof *record);
   return status;
 }
@@ -136,7 +134,7 @@ static bool before(const void *sort, uint32_t a, uint32_t b)
 static bool refill(struct external_sort *sort, struct run *run, size_t window)
 {
   run->at = 0;
-  run->count = run->left < window ? (size_t)run->left : window;
+  run->count = (size_t)MIN(run->left, window);
   size_t size = run->count * sort->width * sizeof *run->window;
   if (!size || !scratch_file_read(&sort->file, run->window, size, run->offset))
     return false;
@@ -149,7 +147,7 @@ static bool refill(struct external_sort *sort, struct run *run, size_t window)
 static size_t window_of(const struct external_sort *sort)
 {
   size_t bytes = PART_BYTES / sort->runs_count / WINDOW_BYTES_MIN * WINDOW_BYTES_MIN;
-  return (bytes ? bytes : WINDOW_BYTES_MIN) / sizeof *sort->records / sort->width;
+  return MAX(bytes, WINDOW_BYTES_MIN) / sizeof *sort->records / sort->width;
 }
 
 /* The windows of the runs are in `records`; there is more only for more runs than have room. */
@@ -157,7 +155,7 @@ static int open_runs(struct external_sort *sort)
 {
   size_t window = window_of(sort);
   if (window * sort->runs_count > sort->part)
-    return ERR_NOMEM;
+    xalloc_die();
   free(sort->runs);
   free(sort->heap.items);
   sort->runs = xcalloc(sort->runs_count, sizeof *sort->runs);
@@ -176,19 +174,15 @@ static int open_runs(struct external_sort *sort)
 
 int external_sort_rewind(struct external_sort *sort)
 {
-  int status = 0;
   sort->read_one = false;
-  if (!sort->runs_count && !sort->runs) { /* everything is in memory */
+  if (sort->runs_count) {
+    int status = sort->count ? write_part(sort) : 0;
+    return status ? status : open_runs(sort);
+  }
+  if (!sort->runs) { /* everything is in memory */
     sort_part(sort);
     sort->runs = xcalloc(1, sizeof *sort->runs);
-    status = sort->runs ? 0 : ERR_NOMEM;
-  } else if (sort->runs_count && sort->count) {
-    status = write_part(sort);
   }
-  if (status)
-    return status;
-  if (sort->runs_count)
-    return open_runs(sort);
   sort->runs[0].at = 0;
   return 0;
 }

@@ -12,15 +12,14 @@ enum { EXTERNAL_SORT_WIDTH_MAX = 3, EXTERNAL_SORT_BYTES = 24 << 20 };
 
 struct external_sort;
 
-/* width: numbers of a record.  Returns 0 or ERR_NOMEM; external_sort_free() in either case. */
-int external_sort_new(unsigned width, struct problems *problems, struct external_sort **out);
+/* width: numbers of a record. */
+struct external_sort *external_sort_new(unsigned width, struct problems *problems);
 void external_sort_free(struct external_sort *sort); /* NULL is allowed */
 
-/* Adds a record.  Returns 0, ERR_INPUT or ERR_NOMEM. */
+/* Adds a record.  Returns 0, or ERR_INPUT, which external_sort_rewind() then returns, too. */
 int external_sort_add(struct external_sort *sort, const uint64_t *record);
 
-/* Starts reading at the first record; may be called again.  Nothing is added afterwards.  Returns 0, ERR_INPUT or
- * ERR_NOMEM. */
+/* Starts reading at the first record; may be called again.  Nothing is added afterwards.  Returns 0 or ERR_INPUT. */
 int external_sort_rewind(struct external_sort *sort);
 
 /* Returns the next record, which is valid until the next call; NULL after the last one or if the file cannot be read,

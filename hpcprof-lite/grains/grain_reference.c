@@ -2,11 +2,11 @@
 
 #include "hpcprof-lite/model/model.h"
 
-int grain_reference_init(struct grain_reference *reference, struct problems *problems)
+void grain_reference_init(struct grain_reference *reference, struct problems *problems)
 {
-  *reference = (struct grain_reference){.problems = problems};
-  int status = external_sort_new(2, problems, &reference->known);
-  return status ? status : external_sort_new(2, problems, &reference->wanted);
+  *reference = (struct grain_reference){.known = external_sort_new(2, problems),
+                                        .wanted = external_sort_new(2, problems),
+                                        .found = external_sort_new(2, problems)};
 }
 
 void grain_reference_release(struct grain_reference *reference)
@@ -36,23 +36,25 @@ static void read_found(struct grain_reference *reference)
 
 int grain_reference_join(struct grain_reference *reference)
 {
-  int status = external_sort_new(2, reference->problems, &reference->found);
-  status = status ? status : external_sort_rewind(reference->known);
+  int status = external_sort_rewind(reference->known);
   status = status ? status : external_sort_rewind(reference->wanted);
-  const uint64_t *known = status ? NULL : external_sort_next(reference->known);
-  for (const uint64_t *wanted; !status && (wanted = external_sort_next(reference->wanted));) {
+  if (status)
+    return status;
+  const uint64_t *known = external_sort_next(reference->known);
+  for (const uint64_t *wanted; (wanted = external_sort_next(reference->wanted));) {
     while (known && known[0] < wanted[0])
       known = external_sort_next(reference->known);
     if (known && known[0] == wanted[0])
-      status = external_sort_add(reference->found, (const uint64_t[]){wanted[1], known[1]});
+      external_sort_add(reference->found, (const uint64_t[]){wanted[1], known[1]});
     else
       reference->missing++;
   }
-  bool failed = external_sort_failed(reference->known) || external_sort_failed(reference->wanted);
-  status = status ? status : failed ? ERR_INPUT : external_sort_rewind(reference->found);
+  if (external_sort_failed(reference->known) || external_sort_failed(reference->wanted))
+    return ERR_INPUT;
   external_sort_free(reference->known);
   external_sort_free(reference->wanted);
   reference->known = reference->wanted = NULL;
+  status = external_sort_rewind(reference->found);
   if (!status)
     read_found(reference);
   return status;

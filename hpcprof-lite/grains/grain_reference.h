@@ -10,20 +10,18 @@
 
 struct grain_reference {
   struct external_sort *known, *wanted, *found;
-  struct problems *problems;
   uint64_t wanted_count, missing, next; /* missing: of the wanted ones */
   uint64_t next_found, exec;            /* the next result: its position + 1, 0: none; and its execution */
 };
 
-/* Returns 0 or ERR_NOMEM; grain_reference_release() in either case. */
-int grain_reference_init(struct grain_reference *reference, struct problems *problems);
+void grain_reference_init(struct grain_reference *reference, struct problems *problems);
 void grain_reference_release(struct grain_reference *reference);
 
-/* Adds a grain of the other run; wants one of this run.  Return 0, ERR_INPUT or ERR_NOMEM. */
+/* Adds a grain of the other run; wants one of this run.  Return 0 or ERR_INPUT. */
 int grain_reference_add(struct grain_reference *reference, uint64_t path_hash, uint64_t exec);
 int grain_reference_want(struct grain_reference *reference, uint64_t path_hash);
 
-/* Returns 0, ERR_INPUT or ERR_NOMEM. */
+/* Returns 0 or ERR_INPUT. */
 int grain_reference_join(struct grain_reference *reference);
 
 /* Returns the execution of the next wanted grain in the other run, or UINT64_MAX if it is not there. */

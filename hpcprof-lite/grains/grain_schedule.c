@@ -1,15 +1,16 @@
 #include "hpcprof-lite/grains/grain_schedule.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <stdlib.h>
 
-int grain_schedule_init(struct grain_schedule *schedule, struct problems *problems)
+void grain_schedule_init(struct grain_schedule *schedule, struct problems *problems)
 {
-  *schedule = (struct grain_schedule){.problems = problems};
-  int status = external_sort_new(1, problems, &schedule->starts);
-  return status ? status : external_sort_new(3, problems, &schedule->ends);
+  *schedule = (struct grain_schedule){.starts = external_sort_new(1, problems),
+                                      .ends = external_sort_new(3, problems),
+                                      .results = external_sort_new(2, problems)};
 }
 
 void grain_schedule_release(struct grain_schedule *schedule)
@@ -20,10 +21,10 @@ void grain_schedule_release(struct grain_schedule *schedule)
   *schedule = (struct grain_schedule){0};
 }
 
-int grain_schedule_add(struct grain_schedule *schedule, uint64_t begin, uint64_t end)
+void grain_schedule_add(struct grain_schedule *schedule, uint64_t begin, uint64_t end)
 {
-  int status = external_sort_add(schedule->starts, &begin);
-  return status ? status : external_sort_add(schedule->ends, (const uint64_t[]){end, begin, schedule->stretches++});
+  external_sort_add(schedule->starts, &begin);
+  external_sort_add(schedule->ends, (const uint64_t[]){end, begin, schedule->stretches++});
 }
 
 /* ---- the sweep ---- */
@@ -39,27 +40,19 @@ struct minima {
 };
 
 /* From `begin` on, the parallelism is `active`. */
-static bool minima_push(struct minima *minima, uint64_t begin, uint64_t active)
+static void minima_push(struct minima *minima, uint64_t begin, uint64_t active)
 {
-  uint32_t parallelism = active < GRAIN_SCHEDULE_MOST ? (uint32_t)active : GRAIN_SCHEDULE_MOST;
+  uint32_t parallelism = (uint32_t)MIN(active, GRAIN_SCHEDULE_MOST);
   while (minima->count && minima->stack[minima->count - 1].parallelism >= parallelism)
     minima->count--;
   xarray_reserve(&minima->stack, &minima->room, minima->count + 1, sizeof *minima->stack);
   minima->stack[minima->count++] = (struct minimum){begin, parallelism};
-  return true;
 }
 
 static uint32_t minima_since(const struct minima *minima, uint64_t begin)
 {
-  size_t low = 0, high = minima->count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (minima->stack[middle].begin < begin)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < minima->count ? minima->stack[low].parallelism : 0;
+  size_t first = FIRST_WHERE(i, minima->count, minima->stack[i].begin >= begin);
+  return first < minima->count ? minima->stack[first].parallelism : 0;
 }
 
 /* Differences between neighbouring slots. */
@@ -71,7 +64,7 @@ struct curve_sums {
 static uint64_t slot_of(uint64_t instant, uint64_t span)
 {
   uint64_t slot = (uint64_t)((unsigned __int128)instant * GRAIN_CURVE_SLOTS / span);
-  return slot < GRAIN_CURVE_SLOTS ? slot : GRAIN_CURVE_SLOTS;
+  return MIN(slot, GRAIN_CURVE_SLOTS);
 }
 
 static void add_to_curve(struct curve_sums *sums, uint64_t begin, uint64_t end, uint64_t span)
@@ -107,15 +100,13 @@ struct sweep {
 };
 
 /* Reaches an instant. */
-static bool reach(struct sweep *sweep, uint64_t instant)
+static void reach(struct sweep *sweep, uint64_t instant)
 {
   if (sweep->changed && sweep->instant < instant) {
     sweep->changed = false;
-    if (!minima_push(&sweep->minima, sweep->instant, sweep->active))
-      return false;
+    minima_push(&sweep->minima, sweep->instant, sweep->active);
   }
   sweep->instant = instant;
-  return true;
 }
 
 /* At one instant, stretches end before others begin. */
@@ -124,13 +115,11 @@ static int sweep_all(struct grain_schedule *schedule, uint64_t span, struct swee
   const uint64_t *start = external_sort_next(schedule->starts);
   for (const uint64_t *end; (end = external_sort_next(schedule->ends));) {
     for (; start && *start < end[0]; start = external_sort_next(schedule->starts)) {
-      if (!reach(sweep, *start))
-        return ERR_NOMEM;
+      reach(sweep, *start);
       sweep->active++;
       sweep->changed = true;
     }
-    if (!reach(sweep, end[0]))
-      return ERR_NOMEM;
+    reach(sweep, end[0]);
     uint64_t result[] = {UINT64_MAX - end[2], minima_since(&sweep->minima, end[1])};
     if (span)
       add_to_curve(&sweep->sums, end[1], end[0], span);
@@ -148,7 +137,6 @@ int grain_schedule_compute(struct grain_schedule *schedule, uint64_t span, struc
   struct sweep sweep = {0};
   int status = external_sort_rewind(schedule->starts);
   status = status ? status : external_sort_rewind(schedule->ends);
-  status = status ? status : external_sort_new(2, schedule->problems, &schedule->results);
   status = status ? status : sweep_all(schedule, span, &sweep);
   finish_curve(&sweep.sums, curve);
   free(sweep.minima.stack);

@@ -17,21 +17,18 @@ enum { GRAIN_SCHEDULE_MOST = 4 << 20 }; /* parallelism beyond this is counted as
 struct grain_schedule {
   struct external_sort *starts, *ends, *results;
   uint64_t stretches;
-  struct problems *problems;
 };
 
-/* Returns 0 or ERR_NOMEM; grain_schedule_release() in either case. */
-int grain_schedule_init(struct grain_schedule *schedule, struct problems *problems);
+void grain_schedule_init(struct grain_schedule *schedule, struct problems *problems);
 void grain_schedule_release(struct grain_schedule *schedule);
 
-/* Adds a stretch; begin < end.  Returns 0, ERR_INPUT or ERR_NOMEM. */
-int grain_schedule_add(struct grain_schedule *schedule, uint64_t begin, uint64_t end);
+/* Adds a stretch; begin < end.  What fails is returned by grain_schedule_compute(). */
+void grain_schedule_add(struct grain_schedule *schedule, uint64_t begin, uint64_t end);
 
-/* Computes the parallelism of all stretches, and the curve over a run of that span.  Returns 0, ERR_INPUT or ERR_NOMEM.
- */
+/* Computes the parallelism of all stretches, and the curve over a run of that span.  Returns 0 or ERR_INPUT. */
 int grain_schedule_compute(struct grain_schedule *schedule, uint64_t span, struct grain_curve *curve);
 
-/* Starts reading the results.  Returns 0, ERR_INPUT or ERR_NOMEM. */
+/* Starts reading the results.  Returns 0 or ERR_INPUT. */
 int grain_schedule_rewind(struct grain_schedule *schedule);
 
 /* Sets *parallelism to that of the next stretch: that of the one that was added last comes first.  Returns false if it

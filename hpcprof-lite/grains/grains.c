@@ -1,5 +1,6 @@
 #include "hpcprof-lite/grains/grains.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/grains/past_grains.h"
 #include "hpcprof-lite/grains/recorder.h"
@@ -14,7 +15,6 @@ enum { SYNCS_MAX = 1 << 28 };
 /* A synchronisation that the second pass has passed: it joins grains that end before it. */
 struct past_sync {
   uint32_t refs; /* from the grain, region or taskgroup whose next one it is, and the grains that it joins; 0 if free */
-  enum live_sync kind;
   uint64_t grain, number, order; /* order: grows backwards */
   uint64_t instant;              /* what the grain had executed then */
   struct grain_siblings siblings;
@@ -25,18 +25,14 @@ struct numbers {
   size_t room;
 };
 
-struct bottoms {
-  uint64_t *at; /* [clock] the longest path from its present value to the end */
-  size_t room;
-};
-
 struct grains {
   struct recorder recorder;
   struct grains_totals totals;
   struct past_grains past;
   struct object_pool syncs;
   struct numbers regions, groups;
-  struct bottoms bottoms;
+  uint64_t *bottoms; /* [clock] the longest path from its present value to the end */
+  size_t bottoms_room;
   uint64_t order, run_end;
   const struct grains_visitor *visitor;
 };
@@ -83,9 +79,9 @@ static int record_log(struct grains *grains, const struct profile_process *proce
       {recorder_clock_changed, recorder}, recorder_begin, recorder_before, recorder_after, recorder_end};
   struct replay_request request = {
       .rows = process->workspan.directives_count, .attribution = &attribution, .sink = &sink};
-  struct replay_result result = {0};
-  int status = recorder_init(recorder, process, log_reader_count(log), problems);
-  status = status ? status : replay_log(&request, log, &result);
+  struct replay_result result;
+  recorder_init(recorder, process, log_reader_count(log), problems);
+  int status = replay_log(&request, log, &result);
   if (!status) {
     grains->totals.work = recorder->grains.work;
     grains->totals.last_id = recorder->grains.count;
@@ -105,12 +101,12 @@ int grains_open(const struct profile_process *process, struct problems *problems
 {
   struct log_reader *log;
   *out = NULL;
-  int status = log_reader_open(process->path, problems, &log);
+  log_reader_open(process->path, problems, &log);
   if (!log)
-    return status == ERR_NOMEM ? status : 0;
+    return 0;
   log_reader_limit(log, process);
   *out = xcalloc(1, sizeof **out);
-  status = *out ? record_log(*out, process, log, problems) : ERR_NOMEM;
+  int status = record_log(*out, process, log, problems);
   log_reader_close(log);
   return status;
 }
@@ -122,7 +118,7 @@ static void release_pass(struct grains *grains)
   object_pool_release(&grains->syncs);
   free(grains->regions.at);
   free(grains->groups.at);
-  free(grains->bottoms.at);
+  free(grains->bottoms);
 }
 
 void grains_close(struct grains *grains)
@@ -159,23 +155,31 @@ static void sync_replace(struct grains *grains, uint32_t *next, uint32_t index)
   *next = index;
 }
 
-static uint32_t sync_new(struct grains *grains, uint64_t grain, uint64_t number, enum live_sync kind, uint64_t instant)
+static uint32_t sync_new(struct grains *grains, uint64_t grain, uint64_t number, uint64_t instant,
+                         const struct grain_siblings *siblings)
 {
   uint32_t index = object_pool_get(&grains->syncs);
-  if (index)
-    *sync_at(grains, index) = (struct past_sync){.refs = 1,
-                                                 .kind = kind,
-                                                 .grain = past_grain(&grains->past, grain)->id,
-                                                 .number = number,
-                                                 .instant = instant,
-                                                 .order = ++grains->order};
+  if (!index)
+    xalloc_die();
+  *sync_at(grains, index) = (struct past_sync){.refs = 1,
+                                               .grain = past_grain(&grains->past, grain)->id,
+                                               .number = number,
+                                               .instant = instant,
+                                               .order = ++grains->order,
+                                               .siblings = *siblings};
   return index;
 }
 
 static uint32_t *number_at(struct numbers *numbers, uint64_t number)
 {
-  bool room = xarray_reserve_zero(&numbers->at, &numbers->room, number + 1, sizeof *numbers->at);
-  return room ? &numbers->at[number] : NULL;
+  xarray_reserve_zero(&numbers->at, &numbers->room, number + 1, sizeof *numbers->at);
+  return &numbers->at[number];
+}
+
+/* What joins the grains of a region or taskgroup; 0: nothing is known. */
+static uint32_t known_at(const struct numbers *numbers, uint64_t number)
+{
+  return number < numbers->room ? numbers->at[number] : 0;
 }
 
 /* Whether the visitor wants the grain; all its ancestors are open. */
@@ -199,66 +203,72 @@ static bool is_wanted(struct grains *grains, struct past_grain *grain)
 }
 
 /* An event of a grain. */
-static int tell_event(struct grains *grains, struct past_grain *grain, struct grain_event *event)
+static void tell_event(struct grains *grains, struct past_grain *grain, struct grain_event *event)
 {
   event->grain = grain->id;
-  return grains->visitor->event && is_wanted(grains, grain) ? grains->visitor->event(grains->visitor->context, event)
-                                                            : 0;
+  if (grains->visitor->event && is_wanted(grains, grain))
+    grains->visitor->event(grains->visitor->context, event);
 }
 
-static int tell_end(struct grains *grains, struct past_grain *grain)
+static void tell_end(struct grains *grains, struct past_grain *grain)
 {
   const struct past_sync *sync = sync_at(grains, grain->sync);
   bool region = (grain->flags & LIVE_GRAIN_KIND) == GRAIN_IMPLICIT;
-  return tell_event(
-      grains, grain,
-      &(struct grain_event){
-          .kind = GRAIN_END, .other = sync->grain, .number = sync->number, .sync = region ? 0 : grain->sync});
+  tell_event(grains, grain,
+             &(struct grain_event){
+                 .kind = GRAIN_END, .other = sync->grain, .number = sync->number, .sync = region ? 0 : grain->sync});
 }
 
-static int on_sync(struct grains *grains, const struct tape_record *record)
+/* Returns what has the next synchronisation of that kind. */
+static uint32_t *next_of(struct grains *grains, struct past_grain *grain, enum live_sync kind, uint64_t what)
+{
+  switch (kind) {
+  case LIVE_SYNC_GROUP:
+    return number_at(&grains->groups, what);
+  case LIVE_SYNC_BARRIER:
+    return &grain->next_barrier;
+  case LIVE_SYNC_LOOP:
+    return &grain->next_loop;
+  case LIVE_SYNC_CHILD:
+    return &past_grain(&grains->past, what)->sync;
+  default:
+    return &grain->next_wait;
+  }
+}
+
+static void on_sync(struct grains *grains, const struct tape_record *record)
 {
   const uint64_t *operand = record->operand;
   struct past_grain *grain = past_grain(&grains->past, operand[0]);
   enum live_sync kind = (enum live_sync)operand[2];
-  uint32_t index = sync_new(grains, operand[0], operand[1], kind, operand[9]);
-  uint32_t *next = kind == LIVE_SYNC_GROUP     ? number_at(&grains->groups, operand[3])
-                   : kind == LIVE_SYNC_BARRIER ? &grain->next_barrier
-                   : kind == LIVE_SYNC_LOOP    ? &grain->next_loop
-                   : kind == LIVE_SYNC_CHILD   ? &past_grain(&grains->past, operand[3])->sync
-                                               : &grain->next_wait;
-  if (!index || !next)
-    return ERR_NOMEM;
-  struct grain_siblings *siblings = &sync_at(grains, index)->siblings;
-  *siblings = (struct grain_siblings){.wait = operand[4],
-                                      .count = operand[5],
-                                      .exec = operand[6],
-                                      .longest = operand[7],
-                                      .scatter = (double)operand[8] - 1,
-                                      .chunks = kind == LIVE_SYNC_LOOP ? operand[3] : 0};
-  sync_replace(grains, next, index);
   bool barrier = kind == LIVE_SYNC_BARRIER;
-  int status = tell_event(grains, grain,
-                          &(struct grain_event){.kind = barrier ? GRAIN_BARRIER : GRAIN_SYNC,
-                                                .other = barrier ? operand[3] : 0,
-                                                .number = operand[1],
-                                                .sync = index});
-  return status || kind != LIVE_SYNC_CHILD ? status : tell_end(grains, past_grain(&grains->past, operand[3]));
+  uint32_t index = sync_new(grains, operand[0], operand[1], operand[9],
+                            &(struct grain_siblings){.wait = operand[4],
+                                                     .count = operand[5],
+                                                     .exec = operand[6],
+                                                     .longest = operand[7],
+                                                     .scatter = (double)operand[8] - 1,
+                                                     .chunks = kind == LIVE_SYNC_LOOP ? operand[3] : 0});
+  sync_replace(grains, next_of(grains, grain, kind, operand[3]), index);
+  tell_event(grains, grain,
+             &(struct grain_event){.kind = barrier ? GRAIN_BARRIER : GRAIN_SYNC,
+                                   .other = barrier ? operand[3] : 0,
+                                   .number = operand[1],
+                                   .sync = index});
+  if (kind == LIVE_SYNC_CHILD)
+    tell_end(grains, past_grain(&grains->past, operand[3]));
 }
 
-static int on_region(struct grains *grains, const struct tape_record *record)
+static void on_region(struct grains *grains, const struct tape_record *record)
 {
   const uint64_t *operand = record->operand;
-  uint32_t *region = number_at(&grains->regions, operand[0]);
-  uint32_t index =
-      region && operand[1] && operand[2] ? sync_new(grains, operand[1], operand[2], LIVE_SYNC_BARRIER, operand[7]) : 0;
-  if (!region || (operand[1] && operand[2] && !index))
-    return ERR_NOMEM;
-  sync_replace(grains, region, index);
-  if (index)
-    sync_at(grains, index)->siblings = (struct grain_siblings){
-        .count = operand[3], .exec = operand[4], .longest = operand[5], .scatter = (double)operand[6] - 1};
-  return 0;
+  uint32_t index = 0;
+  if (operand[1] && operand[2])
+    index = sync_new(
+        grains, operand[1], operand[2], operand[7],
+        &(struct grain_siblings){
+            .count = operand[3], .exec = operand[4], .longest = operand[5], .scatter = (double)operand[6] - 1});
+  sync_replace(grains, number_at(&grains->regions, operand[0]), index);
 }
 
 /* Returns the earlier of two: it has been passed later. */
@@ -275,7 +285,7 @@ static uint32_t joined_by(struct grains *grains, const struct past_grain *grain)
   case GRAIN_INITIAL:
     return 0;
   case GRAIN_IMPLICIT:
-    return grain->joins < grains->regions.room ? grains->regions.at[grain->joins] : 0;
+    return known_at(&grains->regions, grain->joins);
   case GRAIN_CHUNK:
     return parent->next_loop;
   default:
@@ -286,69 +296,65 @@ static uint32_t joined_by(struct grains *grains, const struct past_grain *grain)
   uint32_t waits = parent->next_wait;
   if (parent->flags & LIVE_GRAIN_OF_LOOP)
     waits = earlier(grains, waits, past_grain(&grains->past, parent->parent)->next_wait);
-  uint32_t outer = grain->joins ? grain->joins < grains->groups.room ? grains->groups.at[grain->joins] : 0
-                                : past_grain(&grains->past, grain->root)->next_barrier;
-  return earlier(grains, waits, outer);
+  if (grain->joins)
+    return earlier(grains, waits, known_at(&grains->groups, grain->joins));
+  return earlier(grains, waits, past_grain(&grains->past, grain->root)->next_barrier);
 }
 
-static int on_end(struct grains *grains, const struct tape_record *record)
+static void on_end(struct grains *grains, const struct tape_record *record)
 {
   struct past_grain *grain = past_grain(&grains->past, record->operand[0]);
   if (grain->flags & LIVE_GRAIN_DROPPED)
-    return 0;
+    return;
   grain->sync = joined_by(grains, grain);
   sync_at(grains, grain->sync)->refs += grain->sync != 0;
-  return tell_end(grains, grain);
+  tell_end(grains, grain);
 }
 
 /* ---- clocks ---- */
 
-static uint64_t *bottom(struct grains *grains, uint64_t clock)
+/* The bottoms of all clocks up to that one, at least. */
+static uint64_t *bottoms_to(struct grains *grains, uint64_t clock)
 {
-  bool room = xarray_reserve_zero(&grains->bottoms.at, &grains->bottoms.room, clock + 1, sizeof *grains->bottoms.at);
-  return room ? &grains->bottoms.at[clock] : NULL;
+  xarray_reserve_zero(&grains->bottoms, &grains->bottoms_room, clock + 1, sizeof *grains->bottoms);
+  return grains->bottoms;
 }
 
-static int on_clock(struct grains *grains, const struct tape_record *record)
+static void on_clock(struct grains *grains, const struct tape_record *record)
 {
   uint64_t clock = record->operand[0], other = record->op == TAPE_FREE ? 0 : record->operand[1];
-  if (!bottom(grains, clock > other ? clock : other))
-    return ERR_NOMEM;
-  uint64_t *at = grains->bottoms.at;
+  uint64_t *at = bottoms_to(grains, MAX(clock, other));
   if (record->op != TAPE_FREE && at[clock] > at[other])
     at[other] = at[clock];
   if (record->op != TAPE_RAISE)
     at[clock] = 0;
   at[0] = 0;
-  return 0;
 }
 
-static int on_run(struct grains *grains, const struct tape_record *record)
+static void on_run(struct grains *grains, const struct tape_record *record)
 {
   const uint64_t *operand = record->operand;
   struct past_grain *grain = past_grain(&grains->past, operand[0]);
   uint64_t work = operand[2], end = grains->run_end, begin = end - work;
   uint64_t difference = tape_unzigzag(operand[3]);
-  uint64_t *below = bottom(grains, grain->clock);
-  if (!below)
-    return ERR_NOMEM;
+  uint64_t *below = &bottoms_to(grains, grain->clock)[grain->clock];
   uint64_t through = end + *below;
   *below += work;
   grains->run_end = begin - difference;
-  grain->through = through > grain->through ? through : grain->through;
+  grain->through = MAX(through, grain->through);
   grain->exec += work;
   grain->ran = true;
   if (!grains->visitor->event)
-    return 0;
+    return;
   const struct live_place *place = &grains->past.places[operand[1]];
-  return tell_event(grains, grain,
-                    &(struct grain_event){.kind = GRAIN_FRAGMENT,
-                                          .amount = work,
-                                          .begin = begin,
-                                          .end = end,
-                                          .thread = place->thread,
-                                          .cpu = place->cpu,
-                                          .critical = through == grains->totals.span});
+  tell_event(grains, grain,
+             &(struct grain_event){.kind = GRAIN_FRAGMENT,
+                                   .amount = work,
+                                   .begin = begin,
+                                   .end = end,
+                                   .thread = place->thread,
+                                   .cpu = place->cpu,
+                                   .critical = through == grains->totals.span});
 }
 
 static int on_stretch(struct grains *grains, const struct tape_record *record)
@@ -357,7 +363,7 @@ static int on_stretch(struct grains *grains, const struct tape_record *record)
   uint64_t parallelism;
   if (!grain_schedule_next(&grains->recorder.grains.schedule, &parallelism))
     return ERR_INPUT;
-  grain->parallelism = parallelism < grain->parallelism ? parallelism : grain->parallelism;
+  grain->parallelism = MIN(parallelism, grain->parallelism);
   return 0;
 }
 
@@ -429,11 +435,10 @@ static int on_begin(struct grains *grains, const struct tape_record *record)
   int status = 0;
   if (!(grain->flags & LIVE_GRAIN_DROPPED)) {
     if (grain->parent)
-      status =
-          tell_event(grains, past_grain(&grains->past, grain->parent),
-                     &(struct grain_event){
-                         .kind = GRAIN_FORK, .other = grain->id, .number = (grain->flags & LIVE_GRAIN_OF_LOOP) != 0});
-    if (!status && grains->visitor->grain && is_inside(grains, grain) && is_wanted(grains, grain))
+      tell_event(grains, past_grain(&grains->past, grain->parent),
+                 &(struct grain_event){
+                     .kind = GRAIN_FORK, .other = grain->id, .number = (grain->flags & LIVE_GRAIN_OF_LOOP) != 0});
+    if (grains->visitor->grain && is_inside(grains, grain) && is_wanted(grains, grain))
       status = tell_grain(grains, grain);
   }
   sync_unref(grains, grain->sync);
@@ -448,74 +453,83 @@ static int on_begin(struct grains *grains, const struct tape_record *record)
 static int on_record(struct grains *grains, const struct tape_record *record)
 {
   const uint64_t *operand = record->operand;
-  uint32_t *group;
   switch (record->op) {
   case TAPE_SET:
   case TAPE_RAISE:
   case TAPE_FREE:
-    return on_clock(grains, record);
+    on_clock(grains, record);
+    break;
   case TAPE_RUN:
-    return on_run(grains, record);
+    on_run(grains, record);
+    break;
   case TAPE_COUNT:
-    return past_grains_count(&grains->past, record);
+    past_grains_count(&grains->past, record);
+    break;
   case TAPE_STRETCH:
     return on_stretch(grains, record);
   case TAPE_BEGIN:
     return on_begin(grains, record);
   case TAPE_END:
-    return on_end(grains, record);
+    on_end(grains, record);
+    break;
   case TAPE_RELEASE:
-    return past_grains_open(&grains->past, record);
+    past_grains_open(&grains->past, record);
+    break;
   case TAPE_MEMBER:
     past_grains_member(&grains->past, record);
-    return 0;
+    break;
   case TAPE_CREATED:
     past_grains_created(&grains->past, record);
-    return 0;
+    break;
   case TAPE_RANGE:
     past_grains_range(&grains->past, record);
-    return 0;
+    break;
   case TAPE_SYNC:
-    return on_sync(grains, record);
+    on_sync(grains, record);
+    break;
   case TAPE_ENTER:
-    return tell_event(grains, past_grain(&grains->past, operand[0]), &(struct grain_event){.kind = GRAIN_LOOP});
+    tell_event(grains, past_grain(&grains->past, operand[0]), &(struct grain_event){.kind = GRAIN_LOOP});
+    break;
   case TAPE_GROUP:
-    group = number_at(&grains->groups, operand[0]);
-    if (group)
-      sync_replace(grains, group, 0);
-    return group ? 0 : ERR_NOMEM;
+    sync_replace(grains, number_at(&grains->groups, operand[0]), 0);
+    break;
   case TAPE_LOOP:
-    return past_grains_loop(&grains->past, record);
+    past_grains_loop(&grains->past, record);
+    break;
   case TAPE_REGION:
-    return on_region(grains, record);
+    on_region(grains, record);
+    break;
   case TAPE_JOIN:
-    return tell_event(grains, past_grain(&grains->past, operand[0]),
-                      &(struct grain_event){.kind = GRAIN_SYNC, .number = operand[1]});
+    tell_event(grains, past_grain(&grains->past, operand[0]),
+               &(struct grain_event){.kind = GRAIN_SYNC, .number = operand[1]});
+    break;
   default:
-    return tell_event(grains, past_grain(&grains->past, operand[0]),
-                      &(struct grain_event){.kind = operand[2] ? GRAIN_TAKE : GRAIN_OFFER, .other = operand[1]});
+    tell_event(grains, past_grain(&grains->past, operand[0]),
+               &(struct grain_event){.kind = operand[2] ? GRAIN_TAKE : GRAIN_OFFER, .other = operand[1]});
   }
+  return 0;
 }
 
 /* Another pass begins. */
-static int forget(struct grains *grains)
+static void forget(struct grains *grains)
 {
   release_pass(grains);
   grains->regions = grains->groups = (struct numbers){0};
-  grains->bottoms = (struct bottoms){0};
+  grains->bottoms = NULL;
+  grains->bottoms_room = 0;
   grains->past =
       (struct past_grains){.places = grains->recorder.grains.places, .next_id = grains->recorder.grains.last_released};
-  return object_pool_init(&grains->syncs, sizeof(struct past_sync), SYNCS_MAX);
+  object_pool_init(&grains->syncs, sizeof(struct past_sync), SYNCS_MAX);
 }
 
 int grains_each(struct grains *grains, const struct grains_visitor *visitor)
 {
   struct tape_record record;
-  int status = forget(grains);
+  forget(grains);
   grains->visitor = visitor;
   grains->order = 0;
   grains->run_end = grains->recorder.grains.run_end;
-  status = status ? status : tape_end(&grains->recorder.grains.tape);
+  int status = tape_end(&grains->recorder.grains.tape);
   status = status ? status : grain_schedule_rewind(&grains->recorder.grains.schedule);
   while (!status && tape_back(&grains->recorder.grains.tape, &record))
     status = on_record(grains, &record);

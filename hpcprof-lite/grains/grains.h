@@ -20,10 +20,10 @@
 #include "hpcprof-lite/model/grain.h"
 #include "hpcprof-lite/model/profile.h"
 
-/* Functions may be NULL.  Each returns 0, or an error that ends the pass. */
+/* Functions may be NULL. */
 struct grains_visitor {
-  int (*grain)(void *context, const struct grain *grain);
-  int (*event)(void *context, const struct grain_event *event); /* those of a grain come before it */
+  int (*grain)(void *context, const struct grain *grain);        /* returns 0, or an error that ends the pass */
+  void (*event)(void *context, const struct grain_event *event); /* those of a grain come before it */
   void *context;
   bool without_paths; /* grain->path is NULL */
   const char *root;   /* path: only that grain and those below it are delivered; NULL: all */
@@ -40,7 +40,7 @@ struct grains_totals {
 struct grains;
 
 /* Replays the graph log of a process.  *out is NULL if there is no usable log.  What is wrong with the log is added to
- * problems.  Returns 0, ERR_INPUT without space for the temporary file, which is then in problems too, or ERR_NOMEM;
+ * problems.  Returns 0, or ERR_INPUT without space for the temporary file, which is then in problems too;
  * grains_close() in any case. */
 int grains_open(const struct profile_process *process, struct problems *problems, struct grains **out);
 void grains_close(struct grains *grains); /* NULL is allowed */
@@ -48,7 +48,7 @@ void grains_close(struct grains *grains); /* NULL is allowed */
 const struct grains_totals *grains_totals(const struct grains *grains);
 
 /* Delivers all grains, and all events.  May be called again.  Returns 0, ERR_INPUT if the temporary file cannot be read
- * any more, ERR_NOMEM, or what a function has returned. */
+ * any more, or what visitor->grain has returned. */
 int grains_each(struct grains *grains, const struct grains_visitor *visitor);
 
 #endif

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/grains/graph_builder.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/grains/graph_folding.h"
 #include "hpcprof-lite/model/index.h"
@@ -45,7 +46,7 @@ struct live {
   uint32_t loop; /* hands out the chunks of the loop that the grain is in; 0: none yet */
   uint32_t last; /* unreduced: the last fragment that was added */
   uint64_t critical_exec;
-  uint32_t *offers, *takes; /* from the node before; takers that may be at its begin */
+  uint32_t *offers, *takes; /* from the node before; takers that may be at its beginning */
   size_t offers_count, offers_room, takes_count, takes_room;
 };
 
@@ -118,23 +119,20 @@ struct graph_builder *graph_builder_new(uint32_t most, bool unreduced, enum grai
   builder->unreduced = unreduced;
   builder->metric = metric;
   builder->takers = xcalloc(TAKERS, sizeof *builder->takers);
-  if (!builder->takers || object_table_init(&builder->live, sizeof(struct live), LIVE_MAX)) {
-    graph_builder_free(builder);
-    return NULL;
-  }
+  object_table_init(&builder->live, sizeof(struct live), LIVE_MAX);
   return builder;
 }
 
 /* ---- tables ---- */
 
-static bool remember(struct recent *recent, uint64_t key, uint32_t number)
+static void remember(struct recent *recent, uint64_t key, uint32_t number)
 {
   if (recent->now.count >= GENERATION) {
     index_release(&recent->before);
     recent->before = recent->now;
     recent->now = (struct index){0};
   }
-  return index_add(&recent->now, key, number);
+  index_add(&recent->now, key, number);
 }
 
 static uint32_t recall(const struct recent *recent, uint64_t key)
@@ -148,7 +146,6 @@ static uint64_t key_of(unsigned kind, uint64_t a, uint64_t b)
   return index_hash(index_hash(kind, a), b);
 }
 
-/* Returns the number of the live grain, NULL without memory. */
 static struct live *live_of(struct graph_builder *builder, uint64_t id)
 {
   uint32_t number = index_find(&builder->live.names, id);
@@ -156,7 +153,7 @@ static struct live *live_of(struct graph_builder *builder, uint64_t id)
     return live_at(builder, number);
   number = object_table_add(&builder->live, id);
   if (!number)
-    return NULL;
+    xalloc_die();
   struct live *live = live_at(builder, number);
   live->id = id;
   return live;
@@ -167,8 +164,6 @@ static struct live *live_of(struct graph_builder *builder, uint64_t id)
 static uint32_t add_node(struct graph_builder *builder, enum grain_node_kind kind)
 {
   uint32_t node = folding_node(&builder->folding, kind);
-  if (!node)
-    return 0;
   struct grain_node *made = &builder->folding.nodes[node].node;
   made->forks = kind == GRAIN_NODE_FORK || kind == GRAIN_NODE_BOOKKEEPING;
   made->joins = kind == GRAIN_NODE_JOIN;
@@ -189,8 +184,7 @@ static uint32_t join_node(struct graph_builder *builder, uint64_t key, bool wait
   if (node)
     return node;
   node = add_node(builder, GRAIN_NODE_JOIN);
-  if (!node || !remember(&builder->joins, key, node))
-    return 0;
+  remember(&builder->joins, key, node);
   folding->nodes[node].node.joins = waits;
   folding->nodes[node].fixed = !waits;
   builder->lost += !waits;
@@ -204,7 +198,7 @@ static struct taker *taker_at(const struct graph_builder *builder, uint32_t numb
 }
 
 /* Edges from the node before an offer to all that has taken it. */
-static bool offer(struct graph_builder *builder, uint32_t node, uint32_t number)
+static void offer(struct graph_builder *builder, uint32_t node, uint32_t number)
 {
   struct folding *folding = &builder->folding;
   const struct taker *taker = taker_at(builder, number);
@@ -212,12 +206,11 @@ static bool offer(struct graph_builder *builder, uint32_t node, uint32_t number)
   for (; room && taker; taker = taker_at(builder, taker->before)) {
     uint32_t to = taker->grain ? taker->grain : taker->follows;
     to = to ? folding_find(folding, to) : 0;
-    if (to != folding_find(folding, node) && !folding_edge(folding, node, to, GRAIN_EDGE_DEPENDENCE))
-      return false;
+    if (to != folding_find(folding, node))
+      folding_edge(folding, node, to, GRAIN_EDGE_DEPENDENCE);
     room = folding->edges_count < EDGES_MAX;
   }
   builder->lost += !room;
-  return true;
 }
 
 /* No further edges lead to the join that the grain has passed last. */
@@ -239,39 +232,34 @@ static void close_fork(struct graph_builder *builder, struct live *live)
 }
 
 /* The node comes before all of the grain that is known. */
-static bool prepend(struct graph_builder *builder, struct live *live, uint32_t node)
+static void prepend(struct graph_builder *builder, struct live *live, uint32_t node)
 {
   enum grain_node_kind kind = builder->folding.nodes[node].node.kind;
   bool to_join = !live->head && live->end;
   close_fork(builder, live);
   if (kind != GRAIN_NODE_FORK)
     release_join(builder, live);
-  if (!folding_edge(&builder->folding, node, live->head ? live->head : live->end,
-                    to_join ? GRAIN_EDGE_JOIN : GRAIN_EDGE_CONTINUATION))
-    return false;
+  folding_edge(&builder->folding, node, live->head ? live->head : live->end,
+               to_join ? GRAIN_EDGE_JOIN : GRAIN_EDGE_CONTINUATION);
   for (size_t i = 0; i < live->offers_count; i++)
-    if (!offer(builder, node, live->offers[i]))
-      return false;
+    offer(builder, node, live->offers[i]);
   live->offers_count = live->takes_count = 0;
   live->head = node;
   if (kind == GRAIN_NODE_JOIN) {
     builder->folding.nodes[node].fixed++;
     live->held = node;
   }
-  return true;
 }
 
 /* ---- events ---- */
 
-static int on_fragment(struct graph_builder *builder, struct live *live, const struct grain_event *event)
+static void on_fragment(struct graph_builder *builder, struct live *live, const struct grain_event *event)
 {
   live->critical_exec += event->critical ? event->amount : 0;
   if (!builder->unreduced)
-    return 0;
+    return;
   uint32_t node = add_node(builder, GRAIN_NODE_FRAGMENT);
-  if (!node || !xarray_reserve_zero(&builder->siblings_of, &builder->siblings_room, (size_t)node + 1,
-                                    sizeof *builder->siblings_of))
-    return ERR_NOMEM;
+  xarray_reserve_zero(&builder->siblings_of, &builder->siblings_room, (size_t)node + 1, sizeof *builder->siblings_of);
   struct grain_node *made = &builder->folding.nodes[node].node;
   made->exec = event->amount;
   made->critical = event->critical;
@@ -280,34 +268,31 @@ static int on_fragment(struct graph_builder *builder, struct live *live, const s
   made->grain.cpu = event->cpu;
   builder->siblings_of[node] = live->last;
   live->last = node;
-  return prepend(builder, live, node) ? 0 : ERR_NOMEM;
+  prepend(builder, live, node);
 }
 
-static int on_sync(struct graph_builder *builder, struct live *live, const struct grain_event *event)
+static void on_sync(struct graph_builder *builder, struct live *live, const struct grain_event *event)
 {
   bool barrier = event->kind == GRAIN_BARRIER; /* its events of all grains are near to each other */
   uint64_t key = barrier ? key_of(KEY_BARRIER, event->other, 0) : key_of(KEY_SYNC, live->id, event->number);
   bool shared = barrier || !event->sync;
   uint32_t node = shared ? join_node(builder, key, true) : add_node(builder, GRAIN_NODE_JOIN);
-  if (!node || !xarray_reserve_zero(&builder->join_of, &builder->join_of_room, (size_t)event->sync + 1,
-                                    sizeof *builder->join_of))
-    return ERR_NOMEM;
+  xarray_reserve_zero(&builder->join_of, &builder->join_of_room, (size_t)event->sync + 1, sizeof *builder->join_of);
   builder->join_of[event->sync] = event->sync ? node : 0;
-  return prepend(builder, live, node) ? 0 : ERR_NOMEM;
+  prepend(builder, live, node);
 }
 
-static int on_end(struct graph_builder *builder, struct live *live, const struct grain_event *event)
+static void on_end(struct graph_builder *builder, struct live *live, const struct grain_event *event)
 {
   if (!event->other)
-    return 0;
+    return;
   if (event->sync)
     live->end = event->sync < builder->join_of_room ? builder->join_of[event->sync] : 0;
   else
     live->end = join_node(builder, key_of(KEY_SYNC, event->other, event->number), false);
-  return live->end || event->sync ? 0 : ERR_NOMEM;
 }
 
-/* Adds a taker in place of the oldest one.  Returns its number, 0 without memory. */
+/* Adds a taker in place of the oldest one.  Returns its number. */
 static uint32_t add_taker(struct graph_builder *builder, uint64_t join)
 {
   uint32_t number = builder->takers_count + 1, before = index_find(&builder->taker_of, join);
@@ -319,71 +304,70 @@ static uint32_t add_taker(struct graph_builder *builder, uint64_t join)
   }
   if (before)
     index_remove(&builder->taker_of, join);
-  if (!index_add(&builder->taker_of, join, number))
-    return 0;
+  index_add(&builder->taker_of, join, number);
   *taker = (struct taker){.join = join, .before = before};
   return builder->takers_count = number;
 }
 
-static int on_take(struct graph_builder *builder, struct live *live, const struct grain_event *event)
+static void on_take(struct graph_builder *builder, struct live *live, const struct grain_event *event)
 {
   uint32_t number = add_taker(builder, event->other);
-  if (!number || !xarray_reserve(&live->takes, &live->takes_room, live->takes_count + 1, sizeof *live->takes))
-    return ERR_NOMEM;
+  xarray_reserve(&live->takes, &live->takes_room, live->takes_count + 1, sizeof *live->takes);
   builder->takers[number % TAKERS].follows = live->head ? live->head : live->end;
   live->takes[live->takes_count++] = number;
   close_fork(builder, live);
-  return 0;
 }
 
-static int on_offer(struct graph_builder *builder, struct live *live, const struct grain_event *event)
+static void on_offer(struct graph_builder *builder, struct live *live, const struct grain_event *event)
 {
   uint32_t number = index_find(&builder->taker_of, event->other);
-  live->takes_count = 0; /* those are not at its begin */
+  live->takes_count = 0; /* those are not at its beginning */
   close_fork(builder, live);
   if (!number)
-    return 0;
+    return;
   xarray_reserve(&live->offers, &live->offers_room, live->offers_count + 1, sizeof *live->offers);
   live->offers[live->offers_count++] = number;
   for (struct taker *taker = taker_at(builder, number); taker && !taker->offered;
        taker = taker_at(builder, taker->before))
     taker->offered = true;
-  return 0;
 }
 
-static int on_loop(struct graph_builder *builder, struct live *live)
+static void on_loop(struct graph_builder *builder, struct live *live)
 {
   uint32_t loop = live->loop;
   if (!loop)
-    return 0;
+    return;
   live->loop = 0;
   builder->folding.nodes[loop].fixed = 0;
-  return prepend(builder, live, loop) ? 0 : ERR_NOMEM;
+  prepend(builder, live, loop);
 }
 
-int graph_builder_event(struct graph_builder *builder, const struct grain_event *event)
+void graph_builder_event(struct graph_builder *builder, const struct grain_event *event)
 {
   struct live *live = live_of(builder, event->grain);
-  if (!live)
-    return ERR_NOMEM;
   switch (event->kind) {
   case GRAIN_FRAGMENT:
-    return on_fragment(builder, live, event);
+    on_fragment(builder, live, event);
+    break;
   case GRAIN_FORK:
     builder->forked = event->grain;
     builder->forked_chunk = event->number;
-    return 0;
+    break;
   case GRAIN_LOOP:
-    return on_loop(builder, live);
+    on_loop(builder, live);
+    break;
   case GRAIN_SYNC:
   case GRAIN_BARRIER:
-    return on_sync(builder, live, event);
+    on_sync(builder, live, event);
+    break;
   case GRAIN_END:
-    return on_end(builder, live, event);
+    on_end(builder, live, event);
+    break;
   case GRAIN_TAKE:
-    return on_take(builder, live, event);
+    on_take(builder, live, event);
+    break;
   default:
-    return on_offer(builder, live, event);
+    on_offer(builder, live, event);
   }
 }
 
@@ -397,7 +381,7 @@ static void add_known(uint64_t amount, uint64_t *sum, uint64_t *count)
   ++*count;
 }
 
-/* The path of a grain, with its process where there are several; NULL without memory. */
+/* The path of a grain, with its process where there are several. */
 static char *path_of(const struct grain_row *row)
 {
   size_t before = strlen(row->prefix), length = strlen(row->grain->path);
@@ -408,7 +392,7 @@ static char *path_of(const struct grain_row *row)
 }
 
 /* part: the node is one of the grain's fragments. */
-static bool describe(const struct graph_builder *builder, struct grain_node *node, const struct grain_row *row,
+static void describe(const struct graph_builder *builder, struct grain_node *node, const struct grain_row *row,
                      bool part)
 {
   uint32_t thread = node->grain.thread, cpu = node->grain.cpu;
@@ -421,7 +405,7 @@ static bool describe(const struct graph_builder *builder, struct grain_node *nod
   if (part) {
     node->grain.thread = thread;
     node->grain.cpu = cpu;
-    return node->grain.path;
+    return;
   }
   node->grains = 1;
   node->problem_grains = row->problems != 0;
@@ -430,29 +414,26 @@ static bool describe(const struct graph_builder *builder, struct grain_node *nod
   node->critical = row->grain->critical;
   add_known(row->create, &node->create, &node->created);
   add_known(row->chunk_overhead, &node->overhead, &node->overheads);
-  return node->grain.path;
 }
 
-/* Makes the grain's own node, or describes its fragments.  Returns its first node, 0 without memory. */
+/* Makes the grain's own node, or describes its fragments.  Returns its first node. */
 static uint32_t own_node(struct graph_builder *builder, struct live *live, const struct grain_row *row)
 {
   struct folding *folding = &builder->folding;
   if (!builder->unreduced || !live->last) {
-    enum grain_node_kind kind = builder->unreduced ? GRAIN_NODE_FRAGMENT : GRAIN_NODE_GRAIN;
-    uint32_t node = add_node(builder, kind);
-    for (size_t i = 0; node && i < live->takes_count; i++) {
+    uint32_t node = add_node(builder, builder->unreduced ? GRAIN_NODE_FRAGMENT : GRAIN_NODE_GRAIN);
+    for (size_t i = 0; i < live->takes_count; i++) {
       struct taker *taker = taker_at(builder, live->takes[i]);
       if (taker)
         taker->grain = node;
     }
-    if (!node || !describe(builder, &folding->nodes[node].node, row, false))
-      return 0;
+    describe(builder, &folding->nodes[node].node, row, false);
     folding->nodes[node].node.critical_exec = builder->unreduced ? 0 : live->critical_exec;
-    return prepend(builder, live, node) ? node : 0;
+    prepend(builder, live, node);
+    return node;
   }
   for (uint32_t i = live->last; i; i = builder->siblings_of[i])
-    if (!describe(builder, &folding->nodes[i].node, row, true))
-      return 0;
+    describe(builder, &folding->nodes[i].node, row, true);
   folding->nodes[live->last].node.grains = 1; /* counted with its first fragment */
   folding->nodes[live->last].node.problem_grains = row->problems != 0;
   return live->head;
@@ -461,37 +442,31 @@ static uint32_t own_node(struct graph_builder *builder, struct live *live, const
 static uint32_t open_fork(struct graph_builder *builder, enum grain_node_kind kind, uint32_t directive)
 {
   uint32_t fork = add_node(builder, kind);
-  if (!fork)
-    return 0;
   builder->folding.nodes[fork].node.row.directive = directive;
   builder->folding.nodes[fork].fixed = 1;
   return fork;
 }
 
 /* The node that hands out a chunk of the loop that its creator is in: it follows what was before the loop. */
-static bool chunk_to(struct graph_builder *builder, struct live *creator, uint32_t node, const struct grain_row *row)
+static void chunk_to(struct graph_builder *builder, struct live *creator, uint32_t node, const struct grain_row *row)
 {
   if (!creator->loop)
     creator->loop = open_fork(builder, GRAIN_NODE_BOOKKEEPING, row->directive);
-  if (!creator->loop)
-    return false;
   struct grain_node *loop = &builder->folding.nodes[creator->loop].node;
   loop->grain.thread = row->grain->thread;
   add_known(row->chunk_overhead, &loop->overhead, &loop->overheads);
-  return folding_edge(&builder->folding, creator->loop, node, GRAIN_EDGE_CREATION);
+  folding_edge(&builder->folding, creator->loop, node, GRAIN_EDGE_CREATION);
 }
 
 /* The grain's creator has a fork node for it.  Creations one after the other have one in the reduced graph. */
-static bool fork_to(struct graph_builder *builder, struct live *creator, uint32_t node, const struct grain_row *row)
+static void fork_to(struct graph_builder *builder, struct live *creator, uint32_t node, const struct grain_row *row)
 {
-  uint32_t fork = builder->unreduced ? 0 : creator->fork;
-  if (!fork) {
-    fork = open_fork(builder, GRAIN_NODE_FORK, row->creator);
-    if (!fork || !prepend(builder, creator, fork))
-      return false;
+  if (builder->unreduced || !creator->fork) {
+    uint32_t fork = open_fork(builder, GRAIN_NODE_FORK, row->creator);
+    prepend(builder, creator, fork);
     creator->fork = fork;
   }
-  return folding_edge(&builder->folding, fork, node, GRAIN_EDGE_CREATION);
+  folding_edge(&builder->folding, creator->fork, node, GRAIN_EDGE_CREATION);
 }
 
 static void forget(struct graph_builder *builder, uint64_t id)
@@ -516,12 +491,9 @@ static void renumber_index(struct index *index, const uint32_t *numbers)
       renumber(&index->numbers[slot], numbers);
 }
 
-static int compact(struct graph_builder *builder)
+static void compact(struct graph_builder *builder)
 {
-  uint32_t *numbers;
-  folding_compact(&builder->folding, &numbers);
-  if (!numbers)
-    return ERR_NOMEM;
+  uint32_t *numbers = folding_compact(&builder->folding);
   for (uint32_t slot = 0; slot < builder->live.names.slots; slot++)
     if (builder->live.names.keys[slot]) {
       struct live *live = live_at(builder, builder->live.names.numbers[slot]);
@@ -540,7 +512,6 @@ static int compact(struct graph_builder *builder)
     renumber(&builder->takers[i].grain, numbers);
   }
   free(numbers);
-  return 0;
 }
 
 bool graph_builder_full(const struct graph_builder *builder)
@@ -557,28 +528,23 @@ static int keep_small(struct graph_builder *builder)
     return graph_builder_full(builder) ? ERR_INPUT : 0;
   if (folding->nodes_count < builder->few)
     return 0;
-  int status = folding_reduce(folding, builder->most + SPARE_NODES / 4);
-  status = status ? status : compact(builder);
-  if (builder->few < 2 * (uint64_t)folding->nodes_count)
-    builder->few = 2 * (uint64_t)folding->nodes_count;
-  return status;
+  folding_reduce(folding, builder->most + SPARE_NODES / 4);
+  compact(builder);
+  builder->few = MAX(builder->few, 2 * (uint64_t)folding->nodes_count);
+  return 0;
 }
 
 int graph_builder_grain(struct graph_builder *builder, const struct grain_row *row)
 {
   struct live *live = live_of(builder, row->grain->id);
-  uint32_t node = live ? own_node(builder, live, row) : 0;
-  if (!node)
-    return ERR_NOMEM;
+  uint32_t node = own_node(builder, live, row);
   close_fork(builder, live);
   release_join(builder, live);
   forget(builder, row->grain->id);
   if (builder->forked) {
     struct live *creator = live_of(builder, builder->forked);
     builder->forked = 0;
-    bool done = creator && (builder->forked_chunk ? chunk_to : fork_to)(builder, creator, node, row);
-    if (!done)
-      return ERR_NOMEM;
+    (builder->forked_chunk ? chunk_to : fork_to)(builder, creator, node, row);
   }
   return keep_small(builder);
 }
@@ -612,61 +578,46 @@ static uint64_t longest_path(struct grain_graph *graph, bool critical, uint64_t 
   return longest;
 }
 
-static int by_from(const void *a, const void *b)
-{
-  const struct grain_edge *one = a, *other = b;
-  if (one->from != other->from)
-    return one->from < other->from ? -1 : 1;
-  return (one->to > other->to) - (one->to < other->to);
-}
+ORDER(by_from, struct grain_edge, COMPARE(x->from, y->from) ?: COMPARE(x->to, y->to))
 
 /* Moves nodes and edges to the graph, in their order. */
-static int move_to(struct folding *folding, struct grain_graph *graph)
+static void move_to(struct folding *folding, struct grain_graph *graph)
 {
-  uint32_t *position = xcalloc((size_t)folding->nodes_count + 1, sizeof *position);
-  graph->nodes = xcalloc((size_t)folding->alive + 1, sizeof *graph->nodes);
-  graph->edges = xcalloc((size_t)folding->edges_count + 1, sizeof *graph->edges);
-  bool room = position && graph->nodes && graph->edges;
-  if (room) {
-    for (uint32_t i = 0; i < folding->alive; i++) {
-      struct grain_node *node = &folding->nodes[folding->order[i]].node;
-      position[folding->order[i]] = i;
-      graph->nodes[graph->nodes_count++] = *node;
-      graph->exec += node->exec;
-      node->grain.path = NULL;
-    }
-    for (uint32_t i = 0; i < folding->edges_count; i++) {
-      graph->edges[i] = folding->edges[i];
-      graph->edges[i].from = position[folding->edges[i].from];
-      graph->edges[i].to = position[folding->edges[i].to];
-    }
-    graph->edges_count = folding->edges_count;
-    qsort(graph->edges, graph->edges_count, sizeof *graph->edges, by_from);
+  uint32_t *position = xcalloc(folding->nodes_count, sizeof *position);
+  graph->nodes = xcalloc(folding->alive, sizeof *graph->nodes);
+  graph->edges = xcalloc(folding->edges_count, sizeof *graph->edges);
+  for (uint32_t i = 0; i < folding->alive; i++) {
+    struct grain_node *node = &folding->nodes[folding->order[i]].node;
+    position[folding->order[i]] = i;
+    graph->nodes[graph->nodes_count++] = *node;
+    graph->exec += node->exec;
+    node->grain.path = NULL;
   }
+  for (uint32_t i = 0; i < folding->edges_count; i++) {
+    graph->edges[i] = folding->edges[i];
+    graph->edges[i].from = position[folding->edges[i].from];
+    graph->edges[i].to = position[folding->edges[i].to];
+  }
+  graph->edges_count = folding->edges_count;
+  qsort(graph->edges, graph->edges_count, sizeof *graph->edges, by_from);
   free(position);
-  return room ? 0 : ERR_NOMEM;
 }
 
-int graph_builder_end(struct graph_builder *builder, struct grain_graph *graph)
+void graph_builder_end(struct graph_builder *builder, struct grain_graph *graph)
 {
   struct folding *folding = &builder->folding;
   *graph = (struct grain_graph){.lost = builder->lost};
   if (!folding->nodes_count)
-    return 0;
-  int status = builder->unreduced ? 0 : folding_reduce(folding, builder->most);
-  status = status ? status : folding_sort(folding);
-  status = status ? status : move_to(folding, graph);
-  uint64_t *below = xmalloc(((size_t)graph->nodes_count + 1) * sizeof *below);
-  uint32_t *best = xmalloc(((size_t)graph->nodes_count + 1) * sizeof *best);
-  if (!status && below && best) {
-    graph->folded = folding->folded;
-    graph->longest = longest_path(graph, false, below, best);
-    longest_path(graph, true, below, best);
-  }
-  status = !below || !best ? ERR_NOMEM : status;
+    return;
+  if (!builder->unreduced)
+    folding_reduce(folding, builder->most);
+  folding_sort(folding);
+  move_to(folding, graph);
+  uint64_t *below = xmalloc(graph->nodes_count * sizeof *below);
+  uint32_t *best = xmalloc(graph->nodes_count * sizeof *best);
+  graph->folded = folding->folded;
+  graph->longest = longest_path(graph, false, below, best);
+  longest_path(graph, true, below, best);
   free(below);
   free(best);
-  if (status)
-    grain_graph_release(graph);
-  return status;
 }

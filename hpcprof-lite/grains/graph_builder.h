@@ -18,14 +18,14 @@ struct graph_builder;
 /* An unreduced graph may have so many nodes. */
 enum { GRAPH_BUILDER_UNREDUCED_MAX = 1000000 };
 
-/* most: nodes that may be left, unless unreduced; metric: by which nodes are coloured.  Returns NULL without memory. */
+/* most: nodes that may be left, unless unreduced; metric: by which nodes are coloured. */
 struct graph_builder *graph_builder_new(uint32_t most, bool unreduced, enum grain_metric metric);
 void graph_builder_free(struct graph_builder *builder); /* NULL is allowed */
 
 /* Take what grains_each() delivers; amounts as they are to be shown.  Ids and names of events belong to one process:
- * all of a process is delivered before the next one.  Return 0, ERR_NOMEM, or ERR_INPUT if the unreduced graph has too
- * many nodes. */
-int graph_builder_event(struct graph_builder *builder, const struct grain_event *event);
+ * all of a process is delivered before the next one.  graph_builder_grain() returns 0, or ERR_INPUT if the unreduced
+ * graph has too many nodes. */
+void graph_builder_event(struct graph_builder *builder, const struct grain_event *event);
 int graph_builder_grain(struct graph_builder *builder, const struct grain_row *row);
 
 /* Whether the unreduced graph has too many nodes. */
@@ -34,7 +34,7 @@ bool graph_builder_full(const struct graph_builder *builder);
 /* The next process begins. */
 void graph_builder_process(struct graph_builder *builder);
 
-/* All was delivered: makes the graph, which the caller releases.  Returns 0 or ERR_NOMEM. */
-int graph_builder_end(struct graph_builder *builder, struct grain_graph *graph);
+/* All was delivered: makes the graph, which the caller releases. */
+void graph_builder_end(struct graph_builder *builder, struct grain_graph *graph);
 
 #endif

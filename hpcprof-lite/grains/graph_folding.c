@@ -1,5 +1,6 @@
 #include "hpcprof-lite/grains/graph_folding.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/model/model.h"
@@ -31,13 +32,12 @@ uint32_t folding_node(struct folding *folding, enum grain_node_kind kind)
   return folding->nodes_count++;
 }
 
-bool folding_edge(struct folding *folding, uint32_t from, uint32_t to, enum grain_edge_kind kind)
+void folding_edge(struct folding *folding, uint32_t from, uint32_t to, enum grain_edge_kind kind)
 {
   if (!from || !to)
-    return true;
+    return;
   xarray_reserve(&folding->edges, &folding->edges_room, (size_t)folding->edges_count + 1, sizeof *folding->edges);
   folding->edges[folding->edges_count++] = (struct grain_edge){.from = from, .to = to, .kind = kind, .count = 1};
-  return true;
 }
 
 uint32_t folding_find(struct folding *folding, uint32_t node)
@@ -70,7 +70,7 @@ void folding_add(struct grain_node *into, const struct grain_node *node)
   into->joins += node->joins;
   into->exec += node->exec;
   into->critical_exec += node->critical_exec;
-  into->longest = node->longest > into->longest ? node->longest : into->longest;
+  into->longest = MAX(node->longest, into->longest);
   into->create += node->create;
   into->overhead += node->overhead;
   into->created += node->created;
@@ -101,14 +101,15 @@ static void fold(struct folding *folding, uint32_t node, uint32_t into)
 
 /* ---- the graph of one round ---- */
 
+/* Compared so often that the first difference decides at once: COMPARE() takes more instructions. */
 static int by_ends(const void *a, const void *b)
 {
-  const struct grain_edge *one = a, *other = b;
-  if (one->from != other->from)
-    return one->from < other->from ? -1 : 1;
-  if (one->to != other->to)
-    return one->to < other->to ? -1 : 1;
-  return (one->kind > other->kind) - (one->kind < other->kind);
+  const struct grain_edge *x = a, *y = b;
+  if (x->from != y->from)
+    return x->from < y->from ? -1 : 1;
+  if (x->to != y->to)
+    return x->to < y->to ? -1 : 1;
+  return COMPARE(x->kind, y->kind);
 }
 
 /* Each edge once, between nodes that are alive. */
@@ -133,37 +134,34 @@ static void tidy_edges(struct folding *folding)
   }
 }
 
-static bool reserve(struct folding *folding)
+/* Makes room in a list, whose numbers are not kept. */
+static void reserve(uint32_t **list, size_t room)
+{
+  free(*list);
+  *list = xmalloc(room * sizeof **list);
+}
+
+static void reserve_lists(struct folding *folding)
 {
   size_t nodes = (size_t)folding->nodes_count + 2, edges = (size_t)folding->edges_count + 1;
   if (nodes > folding->work_room) {
-    free(folding->succs_at);
-    free(folding->preds_at);
-    free(folding->order);
     folding->work_room = 2 * nodes;
-    folding->succs_at = xmalloc(folding->work_room * sizeof *folding->succs_at);
-    folding->preds_at = xmalloc(folding->work_room * sizeof *folding->preds_at);
-    folding->order = xmalloc(folding->work_room * sizeof *folding->order);
+    reserve(&folding->succs_at, folding->work_room);
+    reserve(&folding->preds_at, folding->work_room);
+    reserve(&folding->order, folding->work_room);
   }
   if (edges > folding->lists_room) {
-    free(folding->succs);
-    free(folding->preds);
     folding->lists_room = 2 * edges;
-    folding->succs = xmalloc(folding->lists_room * sizeof *folding->succs);
-    folding->preds = xmalloc(folding->lists_room * sizeof *folding->preds);
+    reserve(&folding->succs, folding->lists_room);
+    reserve(&folding->preds, folding->lists_room);
   }
-  if (folding->succs_at && folding->preds_at && folding->order && folding->succs && folding->preds)
-    return true;
-  folding->work_room = folding->lists_room = 0;
-  return false;
 }
 
 /* Successors and predecessors of each node, in ascending order. */
-static bool make_lists(struct folding *folding)
+static void make_lists(struct folding *folding)
 {
   tidy_edges(folding);
-  if (!reserve(folding))
-    return false;
+  reserve_lists(folding);
   uint32_t nodes = folding->nodes_count, *preds_at = folding->preds_at, *succs_at = folding->succs_at;
   memset(preds_at, 0, ((size_t)nodes + 2) * sizeof *preds_at);
   memset(succs_at, 0, ((size_t)nodes + 2) * sizeof *succs_at);
@@ -179,7 +177,6 @@ static bool make_lists(struct folding *folding)
     folding->succs[i] = folding->edges[i].to;
     folding->preds[preds_at[folding->edges[i].to + 1]++] = folding->edges[i].from;
   }
-  return true;
 }
 
 static uint32_t preds_of(const struct folding *folding, uint32_t node, const uint32_t **preds)
@@ -225,18 +222,16 @@ static void fold_unsorted(struct folding *folding, const uint32_t *waits)
   }
 }
 
-int folding_sort(struct folding *folding)
+void folding_sort(struct folding *folding)
 {
-  uint32_t *waits = xcalloc((size_t)folding->nodes_count + 1, sizeof *waits);
-  bool done = waits && make_lists(folding);
-  if (done && sort_nodes(folding, waits) < folding->alive) {
+  uint32_t *waits = xcalloc(folding->nodes_count, sizeof *waits);
+  make_lists(folding);
+  if (sort_nodes(folding, waits) < folding->alive) {
     fold_unsorted(folding, waits);
-    done = make_lists(folding);
-    if (done)
-      sort_nodes(folding, waits);
+    make_lists(folding);
+    sort_nodes(folding, waits);
   }
   free(waits);
-  return done ? 0 : ERR_NOMEM;
 }
 
 /* ---- the rules ---- */
@@ -257,12 +252,13 @@ struct sibling {
   uint32_t node, count;
 };
 
+/* Likewise. */
 static int by_hash(const void *a, const void *b)
 {
-  const struct sibling *one = a, *other = b;
-  if (one->hash != other->hash)
-    return one->hash < other->hash ? -1 : 1;
-  return (one->node > other->node) - (one->node < other->node);
+  const struct sibling *x = a, *y = b;
+  if (x->hash != y->hash)
+    return x->hash < y->hash ? -1 : 1;
+  return COMPARE(x->node, y->node);
 }
 
 static uint64_t hash_list(uint64_t hash, const uint32_t *list, uint32_t count)
@@ -313,15 +309,9 @@ static uint32_t find_siblings(const struct folding *folding, struct sibling *fou
   return count;
 }
 
-static int by_count(const void *a, const void *b)
-{
-  const struct sibling *one = a, *other = b;
-  if (one->count != other->count)
-    return one->count > other->count ? -1 : 1;
-  return by_hash(a, b);
-}
+ORDER(by_count, struct sibling, COMPARE(y->count, x->count) ?: by_hash(x, y))
 
-/* Links siblings by folding_node.next, and moves the first ones to the begin, the most siblings first.  Returns how
+/* Links siblings by folding_node.next, and moves the first ones to the beginning, the most siblings first.  Returns how
  * many groups there are. */
 static uint32_t group_siblings(struct folding *folding, struct sibling *found, uint32_t count)
 {
@@ -341,9 +331,10 @@ static uint32_t group_siblings(struct folding *folding, struct sibling *found, u
   return groups;
 }
 
-/* Folds groups of siblings.  Returns 0 or ERR_NOMEM; *changed: something was folded. */
-static int fold_siblings(struct folding *folding, uint32_t most, bool *changed)
+/* Folds groups of siblings.  Returns whether something was folded. */
+static bool fold_siblings(struct folding *folding, uint32_t most)
 {
+  bool changed = false;
   struct sibling *found = xmalloc((size_t)folding->nodes_count * sizeof *found);
   uint32_t groups = group_siblings(folding, found, find_siblings(folding, found));
   for (uint32_t i = 0; i < groups && found[i].count > 1 && folding->alive > most; i++) {
@@ -352,19 +343,15 @@ static int fold_siblings(struct folding *folding, uint32_t most, bool *changed)
       next = folding->nodes[node].next;
       fold(folding, node, found[i].node);
     }
-    *changed = true;
+    changed = true;
   }
   free(found);
-  return 0;
+  return changed;
 }
 
 /* ---- blocks ---- */
 
-static int by_number(const void *a, const void *b)
-{
-  uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
-  return (one > other) - (one < other);
-}
+ORDER(by_number, uint32_t, COMPARE(*x, *y))
 
 /* Writes the nodes of a list, as they are folded now, each once and in ascending order. */
 static uint32_t distinct(struct folding *folding, const uint32_t *list, uint32_t count, uint32_t *out)
@@ -461,32 +448,31 @@ static bool fold_block(struct folding *folding, struct blocks *blocks, uint32_t 
   return true;
 }
 
-/* Folds blocks, the inner ones first.  Returns 0 or ERR_NOMEM. */
-static int fold_blocks(struct folding *folding, uint32_t most, bool *changed)
+/* Folds blocks, the inner ones first.  Returns whether something was folded. */
+static bool fold_blocks(struct folding *folding, uint32_t most)
 {
-  size_t nodes = (size_t)folding->nodes_count + 1, edges = (size_t)folding->edges_count + 1;
-  uint32_t *waits = xcalloc(nodes, sizeof *waits);
-  struct blocks blocks = {.exits = xcalloc(nodes, sizeof *blocks.exits),
-                          .succs = xmalloc(edges * sizeof *blocks.succs),
-                          .preds = xmalloc(edges * sizeof *blocks.preds)};
-  bool room = waits && blocks.exits && blocks.succs && blocks.preds;
-  uint32_t count = room ? sort_nodes(folding, waits) : 0;
-  for (uint32_t i = count; i-- > 0 && folding->alive > most;)
+  bool changed = false;
+  uint32_t *waits = xcalloc(folding->nodes_count, sizeof *waits);
+  struct blocks blocks = {.exits = xcalloc(folding->nodes_count, sizeof *blocks.exits),
+                          .succs = xmalloc(folding->edges_count * sizeof *blocks.succs),
+                          .preds = xmalloc(folding->edges_count * sizeof *blocks.preds)};
+  for (uint32_t i = sort_nodes(folding, waits); i-- > 0 && folding->alive > most;)
     while (!folding->nodes[folding->order[i]].into && fold_block(folding, &blocks, folding->order[i]))
-      *changed = true;
+      changed = true;
   free(waits);
   free(blocks.exits);
   free(blocks.succs);
   free(blocks.preds);
-  return room ? 0 : ERR_NOMEM;
+  return changed;
 }
 
 /* ---- single nodes ---- */
 
-/* Lets nodes absorb what only they lead to, from the ends of the graph on. */
-static int absorb(struct folding *folding, uint32_t most, bool *changed)
+/* Lets nodes absorb what only they lead to, from the ends of the graph on.  Returns whether something was absorbed. */
+static bool absorb(struct folding *folding, uint32_t most)
 {
-  uint32_t *waits = xcalloc((size_t)folding->nodes_count + 1, sizeof *waits);
+  bool changed = false;
+  uint32_t *waits = xcalloc(folding->nodes_count, sizeof *waits);
   uint32_t count = sort_nodes(folding, waits);
   free(waits);
   for (uint32_t i = count; i-- > 0 && folding->alive > most;) {
@@ -498,9 +484,9 @@ static int absorb(struct folding *folding, uint32_t most, bool *changed)
     if (amount_of(from) + amount_of(to) > folding->limit || !may_fold(folding, from) || !may_fold(folding, to))
       continue;
     fold(folding, node, preds[0]);
-    *changed = true;
+    changed = true;
   }
-  return 0;
+  return changed;
 }
 
 /* ---- what is folded when ---- */
@@ -521,31 +507,26 @@ static bool raise_limit(struct folding *folding, uint64_t small, uint64_t total)
   return true;
 }
 
-int folding_reduce(struct folding *folding, uint32_t most)
+void folding_reduce(struct folding *folding, uint32_t most)
 {
   uint64_t total = 2;
   for (uint32_t i = 1; i < folding->nodes_count; i++)
     total = model_sum(total, folding->nodes[i].into ? 0 : amount_of(&folding->nodes[i]));
   total = total >> 62 ? UINT64_MAX >> 2 : total;
   while (folding->alive > most) {
-    bool changed = false;
-    if (!make_lists(folding) || fold_siblings(folding, most, &changed))
-      return ERR_NOMEM;
-    if (changed)
+    make_lists(folding);
+    if (fold_siblings(folding, most) || fold_blocks(folding, most))
       continue;
-    if (fold_blocks(folding, most, &changed) || (!changed && folding->singly && absorb(folding, most, &changed)))
-      return ERR_NOMEM;
-    if (!changed && !raise_limit(folding, total / most, total))
+    if (folding->singly && absorb(folding, most))
+      continue;
+    if (!raise_limit(folding, total / most, total))
       break;
   }
-  return 0;
 }
 
-void folding_compact(struct folding *folding, uint32_t **numbers)
+uint32_t *folding_compact(struct folding *folding)
 {
-  uint32_t count = 1, *map = *numbers = xcalloc((size_t)folding->nodes_count + 1, sizeof *map);
-  if (!map)
-    return;
+  uint32_t count = 1, *map = xcalloc(folding->nodes_count, sizeof *map);
   tidy_edges(folding);
   for (uint32_t i = 1; i < folding->nodes_count; i++)
     if (!folding->nodes[i].into)
@@ -561,4 +542,5 @@ void folding_compact(struct folding *folding, uint32_t **numbers)
     folding->edges[i].to = map[folding->edges[i].to];
   }
   folding->nodes_count = count;
+  return map;
 }

@@ -36,7 +36,7 @@ struct folding {
   uint64_t folded;
   uint64_t limit; /* amount up to which nodes absorb others now */
   bool problems;  /* nodes with problems are folded, too */
-  bool singly;    /* nodes that are no part of a block are absorbed, too */
+  bool singly;    /* nodes outside blocks are absorbed, too */
   /* for one round, by node */
   uint32_t *succs, *preds, *succs_at, *preds_at, *order;
   size_t work_room, lists_room;
@@ -44,9 +44,9 @@ struct folding {
 
 void folding_release(struct folding *folding);
 
-/* Add a node, an edge.  Return 0 without memory; an edge without one of its ends is left out. */
+/* Add a node, whose number is returned, and an edge; without one of its ends that is left out. */
 uint32_t folding_node(struct folding *folding, enum grain_node_kind kind);
-bool folding_edge(struct folding *folding, uint32_t from, uint32_t to, enum grain_edge_kind kind);
+void folding_edge(struct folding *folding, uint32_t from, uint32_t to, enum grain_edge_kind kind);
 
 /* Returns the node that the node is part of now. */
 uint32_t folding_find(struct folding *folding, uint32_t node);
@@ -54,15 +54,13 @@ uint32_t folding_find(struct folding *folding, uint32_t node);
 /* Adds what another node stands for. */
 void folding_add(struct grain_node *into, const struct grain_node *node);
 
-/* Folds until at most `most` nodes are left, or nothing more can be folded.  Returns 0 or ERR_NOMEM. */
-int folding_reduce(struct folding *folding, uint32_t most);
+/* Folds until at most `most` nodes are left, or nothing more can be folded. */
+void folding_reduce(struct folding *folding, uint32_t most);
 
-/* Removes the folded nodes.  *numbers: an array of new numbers by old ones, the caller's to free; NULL without memory,
- * when nothing was done. */
-void folding_compact(struct folding *folding, uint32_t **numbers);
+/* Removes the folded nodes.  Returns an array of new numbers by old ones, which the caller frees. */
+uint32_t *folding_compact(struct folding *folding);
 
-/* Sets the order of the nodes.  If there is a cycle, which only a damaged log makes, it becomes a node.  Returns 0 or
- * ERR_NOMEM. */
-int folding_sort(struct folding *folding);
+/* Sets the order of the nodes.  If there is a cycle, which only a damaged log makes, it becomes a node. */
+void folding_sort(struct folding *folding);
 
 #endif

@@ -1,25 +1,24 @@
 #include "hpcprof-lite/grains/live_grains.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
-#include "hpcprof-lite/model/model.h"
 
 #include <stdlib.h>
 
 enum { GRAINS_MAX = 4 << 20, REGIONS_MAX = 1 << 20, LOOPS_MAX = 4 << 20, PLACES_MAX = 1 << 16 };
 
-int live_grains_init(struct live_grains *grains, const char *notes, struct problems *problems)
+void live_grains_init(struct live_grains *grains, const char *notes, struct problems *problems)
 {
   *grains = (struct live_grains){.places_count = 1};
-  int status = tape_init(&grains->tape, problems);
-  status = status ? status : grain_schedule_init(&grains->schedule, problems);
-  if (status || !xarray_reserve_zero(&grains->places, &grains->places_room, 1, sizeof *grains->places))
-    return ERR_NOMEM;
+  tape_init(&grains->tape, problems);
+  grain_schedule_init(&grains->schedule, problems);
+  xarray_reserve(&grains->places, &grains->places_room, 1, sizeof *grains->places);
   grains->places[0] = (struct live_place){0, GRAIN_NO_CPU};
   numa_parse(notes, &grains->numa);
-  status = object_pool_init(&grains->spreads, (1 + grains->numa.nodes) * sizeof(uint64_t), GRAINS_MAX);
-  status = status ? status : object_pool_init(&grains->regions, sizeof(struct team_region), REGIONS_MAX);
-  status = status ? status : object_pool_init(&grains->loops, sizeof(struct team_loop), LOOPS_MAX);
-  return status ? status : object_pool_init(&grains->pool, sizeof(struct live_grain), GRAINS_MAX);
+  object_pool_init(&grains->spreads, (1 + grains->numa.nodes) * sizeof(uint64_t), GRAINS_MAX);
+  object_pool_init(&grains->regions, sizeof(struct team_region), REGIONS_MAX);
+  object_pool_init(&grains->loops, sizeof(struct team_loop), LOOPS_MAX);
+  object_pool_init(&grains->pool, sizeof(struct live_grain), GRAINS_MAX);
 }
 
 void live_grains_release(struct live_grains *grains)
@@ -40,10 +39,8 @@ uint32_t live_grains_place(struct live_grains *grains, uint32_t thread, uint32_t
   uint32_t found = index_find(&grains->place_index, key);
   if (found || grains->places_count > PLACES_MAX)
     return found;
-  if (!xarray_reserve(&grains->places, &grains->places_room, (size_t)grains->places_count + 1,
-                      sizeof *grains->places) ||
-      !index_add(&grains->place_index, key, grains->places_count))
-    return 0;
+  xarray_reserve(&grains->places, &grains->places_room, (size_t)grains->places_count + 1, sizeof *grains->places);
+  index_add(&grains->place_index, key, grains->places_count);
   grains->places[grains->places_count] = (struct live_place){thread, cpu};
   return grains->places_count++;
 }
@@ -74,8 +71,7 @@ static void end_stretch(struct live_grains *grains, uint32_t index)
   struct live_grain *grain = live_grain(grains, index);
   if (grain->stretch_end <= grain->stretch_begin)
     return;
-  int status = grain_schedule_add(&grains->schedule, grain->stretch_begin, grain->stretch_end);
-  grains->status = grains->status ? grains->status : status;
+  grain_schedule_add(&grains->schedule, grain->stretch_begin, grain->stretch_end);
   grain->stretch_begin = grain->stretch_end;
   TAPE_PUT(&grains->tape, TAPE_STRETCH, index);
 }
@@ -116,7 +112,7 @@ void live_sum_add(struct live_grains *grains, struct live_sum *into, const struc
 {
   into->count++;
   into->exec += grain->exec;
-  into->longest = grain->exec > into->longest ? grain->exec : into->longest;
+  into->longest = MAX(grain->exec, into->longest);
   add_to_spread(grains, into, numa_node(&grains->numa, grains->places[grain->place].cpu), 1);
 }
 
@@ -131,7 +127,7 @@ void live_sum_move(struct live_grains *grains, struct live_sum *into, struct liv
 {
   into->count += from->count;
   into->exec += from->exec;
-  into->longest = from->longest > into->longest ? from->longest : into->longest;
+  into->longest = MAX(from->longest, into->longest);
   for (uint32_t node = 0; from->spread && node < grains->numa.nodes; node++)
     add_to_spread(grains, into, node, spread_at(grains, from->spread)[1 + node]);
   drop_spread(grains, from);
@@ -199,14 +195,10 @@ struct last {
   uint32_t index;
 };
 
-static int by_id_down(const void *a, const void *b)
-{
-  const struct last *x = a, *y = b;
-  return (x->id < y->id) - (x->id > y->id);
-}
+ORDER(by_id_down, struct last, COMPARE(y->id, x->id))
 
 /* A grain is created after its ancestors: so the youngest ones are ended first. */
-int live_grains_finish(struct live_grains *grains)
+void live_grains_finish(struct live_grains *grains)
 {
   struct last *all = NULL;
   size_t room = 0, count = 0;
@@ -214,10 +206,7 @@ int live_grains_finish(struct live_grains *grains)
     const struct live_grain *grain = live_grain(grains, i);
     if (!grain->refs || grain->flags & LIVE_GRAIN_ENDED)
       continue;
-    if (!xarray_reserve(&all, &room, count + 1, sizeof *all)) {
-      grains->status = ERR_NOMEM;
-      break;
-    }
+    xarray_reserve(&all, &room, count + 1, sizeof *all);
     all[count++] = (struct last){grain->id, i};
   }
   if (count)
@@ -225,5 +214,4 @@ int live_grains_finish(struct live_grains *grains)
   for (size_t i = 0; i < count; i++)
     live_grain_end(grains, all[i].index);
   free(all);
-  return grains->status;
 }

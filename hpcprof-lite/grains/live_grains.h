@@ -86,7 +86,8 @@ struct team_region {
 
 struct team_loop {
   uint32_t row;
-  uint32_t refs; /* from its region while others may enter it, the threads that are in it, and its chunks; 0 in free ones */
+  uint32_t
+      refs; /* from its region while others may enter it, the threads that are in it, and its chunks; 0 in free ones */
   uint32_t threads;
   uint64_t number, iterations, exec, longest;
   uint64_t announced;     /* iterations of its chunks */
@@ -117,12 +118,11 @@ struct live_grains {
   uint64_t run_end;              /* clock at the end of the last fragment on the tape */
   uint64_t last_released;        /* id of the last grain that went to the tape */
   uint64_t work;
-  int status; /* of the schedule */
   uint64_t regions_begun;
 };
 
-/* notes: of the process, which name its NUMA nodes.  Returns 0 or ERR_NOMEM; live_grains_release() in either case. */
-int live_grains_init(struct live_grains *grains, const char *notes, struct problems *problems);
+/* notes: of the process, which name its NUMA nodes. */
+void live_grains_init(struct live_grains *grains, const char *notes, struct problems *problems);
 void live_grains_release(struct live_grains *grains);
 
 static inline struct live_grain *live_grain(const struct live_grains *grains, uint32_t index)
@@ -146,7 +146,7 @@ void live_grain_end(struct live_grains *grains, uint32_t index);
 void live_grain_unref(struct live_grains *grains, uint32_t index);
 
 /* Ends and releases all grains: the log ends. */
-int live_grains_finish(struct live_grains *grains);
+void live_grains_finish(struct live_grains *grains);
 
 /* Add another sum, which becomes 0, or a grain. */
 void live_sum_move(struct live_grains *grains, struct live_sum *into, struct live_sum *from);

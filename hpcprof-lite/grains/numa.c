@@ -1,5 +1,7 @@
 #include "hpcprof-lite/grains/numa.h"
 
+#include "common/order.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,13 +89,5 @@ static double pairs_within(const struct numa *numa, const uint64_t *counts, uint
 uint32_t numa_median(const struct numa *numa, const uint64_t *counts)
 {
   double half = pairs_within(numa, counts, UINT16_MAX) / 2;
-  uint32_t low = 0, high = UINT16_MAX;
-  while (half > 0 && low < high) {
-    uint32_t middle = (low + high) / 2;
-    if (pairs_within(numa, counts, middle) >= half)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return half > 0 ? low : 0;
+  return half > 0 ? (uint32_t)FIRST_WHERE(i, UINT16_MAX, pairs_within(numa, counts, (uint32_t)i) >= half) : 0;
 }

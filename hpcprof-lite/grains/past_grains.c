@@ -1,5 +1,6 @@
 #include "hpcprof-lite/grains/past_grains.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
@@ -49,11 +50,11 @@ static void hash_path(struct past_grains *past, struct past_grain *grain)
 
 /* ---- records ---- */
 
-int past_grains_open(struct past_grains *past, const struct tape_record *record)
+void past_grains_open(struct past_grains *past, const struct tape_record *record)
 {
   const uint64_t *operand = record->operand;
-  uint64_t index = operand[0], parent = operand[1], most = index > parent ? index : parent;
-  xarray_reserve_zero(&past->grains, &past->grains_room, most + 1, sizeof *past->grains);
+  uint64_t index = operand[0], parent = operand[1];
+  xarray_reserve_zero(&past->grains, &past->grains_room, MAX(index, parent) + 1, sizeof *past->grains);
   struct past_grain *grain = past_grain(past, index);
   uint32_t kind = (uint32_t)operand[3] & LIVE_GRAIN_KIND;
   *grain = (struct past_grain){.id = past->next_id,
@@ -74,7 +75,6 @@ int past_grains_open(struct past_grains *past, const struct tape_record *record)
     past->counts[index] = (struct past_counts){0};
   if (!(grain->flags & LIVE_GRAIN_RANGE)) /* otherwise that follows */
     hash_path(past, grain);
-  return 0;
 }
 
 void past_grains_member(struct past_grains *past, const struct tape_record *record)
@@ -102,7 +102,7 @@ void past_grains_range(struct past_grains *past, const struct tape_record *recor
   hash_path(past, grain);
 }
 
-int past_grains_loop(struct past_grains *past, const struct tape_record *record)
+void past_grains_loop(struct past_grains *past, const struct tape_record *record)
 {
   const uint64_t *operand = record->operand;
   xarray_reserve_zero(&past->loops, &past->loops_room, operand[0] + 1, sizeof *past->loops);
@@ -113,16 +113,14 @@ int past_grains_loop(struct past_grains *past, const struct tape_record *record)
                                                .longest = operand[5],
                                                .scatter = operand[6],
                                                .partial = operand[7]};
-  return 0;
 }
 
-int past_grains_count(struct past_grains *past, const struct tape_record *record)
+void past_grains_count(struct past_grains *past, const struct tape_record *record)
 {
   uint64_t index = record->operand[0];
   xarray_reserve_zero(&past->counts, &past->counts_room, index + 1, sizeof *past->counts);
   uint64_t *count = &past->counts[index].at[record->operand[1]];
   *count = model_sum(*count, record->operand[2]);
-  return 0;
 }
 
 const uint64_t *past_grains_counts(const struct past_grains *past, const struct past_grain *grain)

@@ -49,13 +49,13 @@ struct past_grains {
 
 void past_grains_release(struct past_grains *past);
 
-/* Read TAPE_RELEASE, TAPE_MEMBER, TAPE_CREATED, TAPE_RANGE, TAPE_LOOP and TAPE_COUNT.  Return 0 or ERR_NOMEM. */
-int past_grains_open(struct past_grains *past, const struct tape_record *record);
+/* Read TAPE_RELEASE, TAPE_MEMBER, TAPE_CREATED, TAPE_RANGE, TAPE_LOOP and TAPE_COUNT. */
+void past_grains_open(struct past_grains *past, const struct tape_record *record);
 void past_grains_member(struct past_grains *past, const struct tape_record *record);
 void past_grains_created(struct past_grains *past, const struct tape_record *record);
 void past_grains_range(struct past_grains *past, const struct tape_record *record);
-int past_grains_loop(struct past_grains *past, const struct tape_record *record);
-int past_grains_count(struct past_grains *past, const struct tape_record *record);
+void past_grains_loop(struct past_grains *past, const struct tape_record *record);
+void past_grains_count(struct past_grains *past, const struct tape_record *record);
 
 static inline struct past_grain *past_grain(struct past_grains *past, uint64_t index)
 {

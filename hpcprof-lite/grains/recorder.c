@@ -1,17 +1,17 @@
 #include "hpcprof-lite/grains/recorder.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int recorder_init(struct recorder *recorder, const struct profile_process *process, uint32_t streams,
-                  struct problems *problems)
+void recorder_init(struct recorder *recorder, const struct profile_process *process, uint32_t streams,
+                   struct problems *problems)
 {
   *recorder = (struct recorder){
-      .process = process, .streams = xcalloc((size_t)streams + 1, sizeof *recorder->streams), .streams_count = streams};
-  int status = live_grains_init(&recorder->grains, process->notes, problems);
-  return recorder->streams ? status : ERR_NOMEM;
+      .process = process, .streams = xcalloc(streams, sizeof *recorder->streams), .streams_count = streams};
+  live_grains_init(&recorder->grains, process->notes, problems);
 }
 
 void recorder_release(struct recorder *recorder)
@@ -30,7 +30,7 @@ void recorder_clock_changed(void *context, enum vector_clock_change change, uint
     TAPE_PUT(tape, change == VECTOR_CLOCK_SET ? TAPE_SET : TAPE_RAISE, clock, other);
 }
 
-/* ---- who runs ---- */
+/* ---- what runs ---- */
 
 static struct task_graph_task *task_at(const struct recorder *recorder, uint32_t task)
 {
@@ -63,13 +63,9 @@ static uint32_t new_grain(struct recorder *recorder, enum grain_kind kind, uint3
 
 static struct recorder_group *group_of(struct recorder *recorder, uint32_t group)
 {
-  static const struct recorder_group none;
   if (!group)
     return NULL;
-  if (!xarray_reserve_zero(&recorder->groups, &recorder->groups_room, (size_t)group + 1, sizeof none)) {
-    recorder->no_memory = true;
-    return NULL;
-  }
+  xarray_reserve_zero(&recorder->groups, &recorder->groups_room, (size_t)group + 1, sizeof *recorder->groups);
   return &recorder->groups[group];
 }
 
@@ -83,14 +79,14 @@ static void note_wait(struct recorder *recorder, const struct graph_event *event
   uint64_t from = stream->last_ticks, to = next->begin_ticks;
   stream->last_ticks = next->end_ticks;
   if (process->to_ticks) {
-    from = from > process->from_ticks ? from : process->from_ticks;
-    to = to < process->to_ticks ? to : process->to_ticks;
+    from = MAX(from, process->from_ticks);
+    to = MIN(to, process->to_ticks);
   }
   if (!(grain->flags & LIVE_GRAIN_WAITING))
     return;
   const struct team_region *region = team_region(&recorder->grains, grain->region);
-  bool left = grain->region && region->ended && region->ended_ticks < to;
-  to = left ? region->ended_ticks : to;
+  if (grain->region && region->ended)
+    to = MIN(to, region->ended_ticks);
   grain->wait += to > from ? to - from : 0;
 }
 
@@ -193,10 +189,11 @@ static void add_ended(struct recorder *recorder, uint32_t index)
     parent = at(recorder, parent->parent);
   struct recorder_group *group = group_of(recorder, grain->group);
   bool waits = !(parent->flags & LIVE_GRAIN_ENDED), own = group && at(recorder, group->owner) == parent;
-  struct live_sum *sum = waits && !own ? &parent->direct
-                         : own         ? &group->direct
-                         : group       ? &group->deep
-                                       : &at(recorder, grain->root)->deep;
+  struct live_sum *sum = group ? &group->deep : &at(recorder, grain->root)->deep;
+  if (own)
+    sum = &group->direct;
+  else if (waits)
+    sum = &parent->direct;
   live_sum_add(&recorder->grains, sum, grain);
 }
 
@@ -562,13 +559,7 @@ int recorder_end(void *context)
     end_implicit(recorder, task); /* the ends of workers are announced late, or never */
   for (uint32_t i = 0; i < recorder->streams_count; i++)
     forget_creations(recorder, &recorder->streams[i], 0);
-  int status = live_grains_finish(&recorder->grains);
+  live_grains_finish(&recorder->grains);
   team_grains_finish(&recorder->grains);
-  int taped = tape_end(&recorder->grains.tape);
-  bool overflow = recorder->grains.pool.overflow || recorder->grains.regions.overflow ||
-                  recorder->grains.loops.overflow || recorder->grains.place_index.overflow ||
-                  recorder->grains.spreads.overflow;
-  if (recorder->no_memory || overflow)
-    return ERR_NOMEM;
-  return status ? status : taped;
+  return tape_end(&recorder->grains.tape);
 }

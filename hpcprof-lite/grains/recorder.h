@@ -40,12 +40,11 @@ struct recorder {
   uint32_t streams_count;
   struct recorder_group *groups; /* [group of the graph] */
   size_t groups_room;
-  bool no_memory;
 };
 
-/* Prepares for streams of a process.  Returns 0 or ERR_NOMEM; recorder_release() in either case. */
-int recorder_init(struct recorder *recorder, const struct profile_process *process, uint32_t streams,
-                  struct problems *problems);
+/* Prepares for streams of a process. */
+void recorder_init(struct recorder *recorder, const struct profile_process *process, uint32_t streams,
+                   struct problems *problems);
 void recorder_release(struct recorder *recorder);
 
 /* The functions of a sink (replay/graph_reader.h), whose context is the recorder. */

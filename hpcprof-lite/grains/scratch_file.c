@@ -29,8 +29,7 @@ static int open_unnamed(void)
   int fd = open(directory(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
     return fd;
-  char *name = NULL;
-  name = xasprintf("%s/hpcprof-lite-XXXXXX", directory());
+  char *name = xasprintf("%s/hpcprof-lite-XXXXXX", directory());
   fd = mkostemp(name, O_CLOEXEC);
   if (fd >= 0)
     unlink(name);

@@ -13,13 +13,12 @@ enum { BLOCK_BYTES = 64 << 10, RECORD_BYTES_MAX = 1 + 10 * TAPE_OPERANDS_MAX, LE
 #define OPERANDS(enumerator, operands) operands,
 static const uint8_t operands_of[TAPE_OPS] = {TAPE_LIST(OPERANDS)};
 
-int tape_init(struct tape *tape, struct problems *problems)
+void tape_init(struct tape *tape, struct problems *problems)
 {
   *tape = (struct tape){.bytes = xmalloc(BLOCK_BYTES),
                         .packed = xmalloc(ZSTD_compressBound(BLOCK_BYTES)),
                         .offsets = xmalloc(BLOCK_BYTES / 2 * sizeof *tape->offsets)};
   scratch_file_init(&tape->file, problems);
-  return tape->bytes && tape->packed && tape->offsets ? 0 : ERR_NOMEM;
 }
 
 void tape_release(struct tape *tape)
@@ -41,10 +40,11 @@ static void write_block(struct tape *tape)
   if (!tape->used)
     return;
   size_t stored = ZSTD_compress(tape->packed, ZSTD_compressBound(BLOCK_BYTES), tape->bytes, tape->used, LEVEL);
-  tape->no_memory = ZSTD_isError(stored) ||
-                    !xarray_reserve(&tape->blocks, &tape->blocks_room, tape->blocks_count + 1, sizeof *tape->blocks);
-  uint64_t offset = tape->no_memory ? UINT64_MAX : scratch_file_append(&tape->file, tape->packed, stored);
+  if (ZSTD_isError(stored))
+    xalloc_die(); /* the block has room for any result */
+  uint64_t offset = scratch_file_append(&tape->file, tape->packed, stored);
   tape->failed = offset == UINT64_MAX;
+  xarray_reserve(&tape->blocks, &tape->blocks_room, tape->blocks_count + 1, sizeof *tape->blocks);
   if (!tape->failed)
     tape->blocks[tape->blocks_count++] = (struct tape_block){offset, (uint32_t)tape->used, (uint32_t)stored};
   tape->used = 0;
@@ -63,7 +63,7 @@ void tape_put(struct tape *tape, enum tape_op op, const uint64_t *operands)
 
 int tape_failed(const struct tape *tape)
 {
-  return tape->no_memory ? ERR_NOMEM : tape->failed ? ERR_INPUT : 0;
+  return tape->failed ? ERR_INPUT : 0;
 }
 
 int tape_end(struct tape *tape)
@@ -101,7 +101,7 @@ static bool read_block(struct tape *tape)
   const struct tape_block *block = &tape->blocks[--tape->next_block];
   tape->failed = !scratch_file_read(&tape->file, tape->packed, block->stored, block->offset);
   if (!tape->failed && ZSTD_decompress(tape->bytes, BLOCK_BYTES, tape->packed, block->stored) != block->size)
-    tape->failed = tape->no_memory = true; /* what this process has written is sound */
+    xalloc_die(); /* what this process has written is sound */
   const uint8_t *at = tape->bytes, *end = at + block->size;
   while (at < end && !tape->failed) {
     tape->offsets[tape->left++] = (uint32_t)(at - tape->bytes);

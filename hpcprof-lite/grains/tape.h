@@ -73,11 +73,9 @@ struct tape {
   uint32_t *offsets; /* of the records in the block in memory */
   size_t left;       /* of these, not read yet */
   bool failed;
-  bool no_memory;
 };
 
-/* Returns 0 or ERR_NOMEM; tape_release() in either case. */
-int tape_init(struct tape *tape, struct problems *problems);
+void tape_init(struct tape *tape, struct problems *problems);
 void tape_release(struct tape *tape);
 
 /* Appends a record.  On failure the tape is useless, which tape_end() tells. */
@@ -85,15 +83,15 @@ void tape_put(struct tape *tape, enum tape_op op, const uint64_t *operands);
 
 #define TAPE_PUT(tape, op, ...) tape_put(tape, op, (const uint64_t[]){__VA_ARGS__})
 
-/* Ends the tape; the next record that is read is the last one.  May be called again, to read once more.  Returns 0,
- * ERR_INPUT or ERR_NOMEM. */
+/* Ends the tape; the next record that is read is the last one.  May be called again, to read once more.  Returns 0 or
+ * ERR_INPUT. */
 int tape_end(struct tape *tape);
 
 /* Reads the record before the last one that was read.  Returns false at the start of the tape, or if it cannot be read,
  * which tape_failed() tells apart. */
 bool tape_back(struct tape *tape, struct tape_record *record);
 
-/* Returns 0, ERR_INPUT or ERR_NOMEM. */
+/* Returns 0 or ERR_INPUT. */
 int tape_failed(const struct tape *tape);
 
 #endif

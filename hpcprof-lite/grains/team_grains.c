@@ -1,6 +1,6 @@
 #include "hpcprof-lite/grains/live_grains.h"
 
-#include "hpcprof-lite/model/model.h"
+#include "common/order.h"
 
 static struct team_loop *loop_at(const struct live_grains *grains, uint32_t index)
 {
@@ -127,7 +127,7 @@ void team_loop_leave(struct live_grains *grains, uint32_t grain_index)
   struct team_loop *loop = loop_at(grains, index);
   loop->threads++;
   loop->exec += grain->loop_exec;
-  loop->longest = grain->loop_exec > loop->longest ? grain->loop_exec : loop->longest;
+  loop->longest = MAX(grain->loop_exec, loop->longest);
   if (grain->loop_chunks)
     live_grain_sync(grains, grain_index, LIVE_SYNC_LOOP, grain->loop_chunks, &(struct live_sum){0});
   grain->loop = 0;
@@ -219,7 +219,8 @@ void team_taskloop_chunk(struct live_grains *grains, uint32_t grain, uint64_t st
   if (!task->loop || task->flags & LIVE_GRAIN_RANGE || !iterations)
     return;
   bool later = task->id > loop->noted.id, higher = (int64_t)start > (int64_t)loop->noted.start;
-  loop->rising += !loop->any ? 0 : later == higher ? 1 : -1;
+  if (loop->any)
+    loop->rising += later == higher ? 1 : -1;
   loop->iterations += iterations;
   note_chunk(loop, start, iterations, task->id);
   task->flags |= LIVE_GRAIN_RANGE;

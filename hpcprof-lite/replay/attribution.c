@@ -26,18 +26,11 @@ uint32_t attribution_add(struct attribution *attribution, uint32_t row, uint64_t
   uint32_t index = key ? index_find(&attribution->index, key) : 0;
   if (index || !key || attribution->count > ATTRIBUTION_MAX)
     return index;
-  if (!attribution->count) /* reserves entry 0 */
-    attribution->count =
-        xarray_reserve_zero(&attribution->entries, &attribution->room, 1, sizeof *attribution->entries);
-  size_t needed = (size_t)attribution->count + 1;
-  if (!attribution->count ||
-      !xarray_reserve(&attribution->entries, &attribution->room, needed, sizeof *attribution->entries) ||
-      !index_add(&attribution->index, key, attribution->count)) {
-    attribution->overflow = true;
-    return 0;
-  }
-  index = attribution->count;
-  attribution->entries[attribution->count++] =
+  attribution->count += attribution->count == 0; /* entry 0 */
+  index = attribution->count++;
+  xarray_reserve_zero(&attribution->entries, &attribution->room, attribution->count, sizeof *attribution->entries);
+  index_add(&attribution->index, key, index);
+  attribution->entries[index] =
       (struct attribution_entry){.row = row, .thread = (uint32_t)thread, .node = (uint32_t)node};
   return index;
 }

@@ -1,8 +1,7 @@
 /* How much work of a recorded graph the samples attribute to each context.
  *
  * Context: BATCH.  The first replay of a log adds entries; later replays read them, with a factor for each entry in
- * each scenario (replay.h).  An attribution of zeros is empty.  It owns its memory.  Where memory runs out, `overflow`
- * is set and the entries are useless.
+ * each scenario (replay.h).  An attribution of zeros is empty.  It owns its memory.
  */
 #ifndef HPCPROF_LITE_REPLAY_ATTRIBUTION_H
 #define HPCPROF_LITE_REPLAY_ATTRIBUTION_H
@@ -22,14 +21,13 @@ struct attribution {
   struct attribution_entry *entries; /* from 1; entry 0 is that of contexts that are not known */
   uint32_t count;
   size_t room;
-  bool overflow; /* an entry was refused because memory ran out */
 };
 
 /* Returns the number of an entry, 0 if it does not exist. */
 uint32_t attribution_find(const struct attribution *attribution, uint32_t row, uint64_t thread, uint64_t node);
 
-/* Finds or adds an entry.  Returns its number, or 0 if there are ATTRIBUTION_MAX entries, memory runs out, or no
- * measurement can contain such a thread or node. */
+/* Finds or adds an entry.  Returns its number, or 0 if there are ATTRIBUTION_MAX entries, or no measurement can contain
+ * such a thread or node. */
 uint32_t attribution_add(struct attribution *attribution, uint32_t row, uint64_t thread, uint64_t node);
 
 /* Frees the entries; the attribution is then empty. */

@@ -1,7 +1,6 @@
 #include "hpcprof-lite/replay/contributions.h"
 
 #include "common/xalloc.h"
-#include "hpcprof-lite/model/profile.h"
 
 #include <stdlib.h>
 
@@ -21,13 +20,12 @@ static struct link *link_at(const struct contributions *contributions, uint32_t 
   return object_pool_at(&contributions->links, index);
 }
 
-int contributions_init(struct contributions *contributions, uint32_t keys)
+void contributions_init(struct contributions *contributions, uint32_t keys)
 {
-  *contributions = (struct contributions){.keys = keys};
-  contributions->sums = xcalloc((size_t)keys + 1, sizeof *contributions->sums);
-  contributions->used = xcalloc((size_t)keys + 1, sizeof *contributions->used);
-  int status = object_pool_init(&contributions->links, sizeof(struct link), LINKS_MAX);
-  return contributions->sums && contributions->used ? status : ERR_NOMEM;
+  *contributions = (struct contributions){.keys = keys,
+                                          .sums = xcalloc(keys, sizeof *contributions->sums),
+                                          .used = xcalloc(keys, sizeof *contributions->used)};
+  object_pool_init(&contributions->links, sizeof(struct link), LINKS_MAX);
 }
 
 void contributions_release(struct contributions *contributions)

@@ -6,7 +6,7 @@
  * bounded by the number of live clocks and keys.  All links belong to struct contributions.
  *
  * Invariant: the sum of the amounts of a list = the value of its clock, unless there were too many links.  Amounts that
- * are not kept are counted in `lost`; without memory, links.overflow is set too.
+ * are not kept are counted in `lost`.
  */
 #ifndef HPCPROF_LITE_REPLAY_CONTRIBUTIONS_H
 #define HPCPROF_LITE_REPLAY_CONTRIBUTIONS_H
@@ -21,8 +21,8 @@ struct contributions {
   uint64_t lost; /* amounts that were not kept */
 };
 
-/* Prepares for keys below `keys`.  Returns 0 or ERR_NOMEM; contributions_release() in either case. */
-int contributions_init(struct contributions *contributions, uint32_t keys);
+/* Prepares for keys below `keys`. */
+void contributions_init(struct contributions *contributions, uint32_t keys);
 void contributions_release(struct contributions *contributions);
 
 /* Adds an amount to a list, which changes *list but no other list that shares its links.  Ignores amounts that are not

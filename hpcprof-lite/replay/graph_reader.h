@@ -32,7 +32,7 @@ struct graph_sink {
   void (*begin)(void *context, const struct task_graph *graph); /* before the first record */
   void (*before)(void *context, const struct graph_event *event);
   void (*after)(void *context, const struct graph_event *event);
-  int (*end)(void *context); /* after the last one, while the graph exists; 0, ERR_INPUT or ERR_NOMEM */
+  int (*end)(void *context); /* after the last one, while the graph exists; 0 or ERR_INPUT */
 };
 
 /* Finds what a record concerns.  Its stream must be one of the graph's. */

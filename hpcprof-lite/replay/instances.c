@@ -1,7 +1,7 @@
 #include "hpcprof-lite/replay/instances.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
-#include "hpcprof-lite/model/profile.h"
 
 #include <stdlib.h>
 
@@ -18,11 +18,10 @@ static struct instance *instance_at(const struct instances *instances, uint32_t 
   return object_pool_at(&instances->pool, index);
 }
 
-int instances_init(struct instances *instances, uint32_t rows)
+void instances_init(struct instances *instances, uint32_t rows)
 {
   *instances = (struct instances){.rows = rows, .totals = xcalloc((size_t)rows + 1, sizeof *instances->totals)};
-  int status = object_pool_init(&instances->pool, sizeof(struct instance), INSTANCES_MAX);
-  return instances->totals ? status : ERR_NOMEM;
+  object_pool_init(&instances->pool, sizeof(struct instance), INSTANCES_MAX);
 }
 
 void instances_release(struct instances *instances)
@@ -60,8 +59,7 @@ void clock_pair_add(struct clock_pair *pair, const struct clock_pair *other)
 void clock_pair_raise(struct clock_pair *pair, const struct clock_pair *other)
 {
   for (unsigned i = 0; i < INSTANCES_TIMES; i++)
-    if (other->at[i] > pair->at[i])
-      pair->at[i] = other->at[i];
+    pair->at[i] = MAX(other->at[i], pair->at[i]);
 }
 
 uint32_t instances_share(struct instances *instances, uint32_t index)
@@ -148,7 +146,7 @@ static void instance_ended(struct instances *instances, const struct instance *i
   struct clock_pair span = clock_pair_own_span(&instance->work, &instance->start, &instance->end);
   for (unsigned i = 0; i < INSTANCES_TIMES; i++)
     if (instance->span.at[i] > 0)
-      span.at[i] = instance->span.at[i] < instance->work.at[i] ? instance->span.at[i] : instance->work.at[i];
+      span.at[i] = MIN(instance->span.at[i], instance->work.at[i]);
   instances_ended(instances, instance->row, &instance->work, &span);
 }
 

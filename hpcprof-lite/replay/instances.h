@@ -34,8 +34,8 @@ struct instances {
   bool outside;  /* nor do those that do none, now */
 };
 
-/* Prepares for rows, that is directives, below `rows`.  Returns 0 or ERR_NOMEM; instances_release() in either case. */
-int instances_init(struct instances *instances, uint32_t rows);
+/* Prepares for rows, that is directives, below `rows`. */
+void instances_init(struct instances *instances, uint32_t rows);
 void instances_release(struct instances *instances);
 
 /* Begins an instance of a row, within the instance `outer`.  Returns its number, or `outer` if the row is 0 or has an

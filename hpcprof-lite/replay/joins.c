@@ -1,16 +1,18 @@
 #include "hpcprof-lite/replay/joins.h"
 
+#include "common/order.h"
+
 static struct join *join_at(const struct joins *joins, uint32_t index)
 {
   return object_pool_at(&joins->table.pool, index);
 }
 
-int joins_init(struct joins *joins, struct vector_clocks *clocks, uint32_t max)
+void joins_init(struct joins *joins, struct vector_clocks *clocks, uint32_t max)
 {
   size_t bytes = sizeof(struct vector_clock) + clocks->width * sizeof(struct vector_clock_element);
   uint32_t room = (uint32_t)(JOINS_BYTES_MAX / bytes);
   *joins = (struct joins){.clocks = clocks};
-  return object_table_init(&joins->table, sizeof(struct join), room < max ? room : max);
+  object_table_init(&joins->table, sizeof(struct join), MIN(room, max));
 }
 
 void joins_release(struct joins *joins)

@@ -18,9 +18,9 @@ struct joins {
   uint32_t newest, oldest;      /* by their last use */
 };
 
-/* Prepares for at most `max` joins whose clocks take at most JOINS_BYTES_MAX.  Returns 0 or ERR_NOMEM; in either case
- * joins_release() is called before the clocks are released. */
-int joins_init(struct joins *joins, struct vector_clocks *clocks, uint32_t max);
+/* Prepares for at most `max` joins whose clocks take at most JOINS_BYTES_MAX.  joins_release() is called before the
+ * clocks are released. */
+void joins_init(struct joins *joins, struct vector_clocks *clocks, uint32_t max);
 void joins_release(struct joins *joins);
 
 struct join {

@@ -1,26 +1,25 @@
 #include "hpcprof-lite/replay/list_schedule.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
-#include "hpcprof-lite/model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void skip_nothing(struct list_schedule *schedule, uint32_t from)
+static void skip_nothing(struct list_schedule *schedule)
 {
-  for (uint32_t i = from; i < LIST_SCHEDULE_SLOTS; i++)
+  for (uint32_t i = 0; i < LIST_SCHEDULE_SLOTS; i++)
     schedule->skip[i] = i;
 }
 
-int list_schedule_init(struct list_schedule *schedule, uint32_t cores)
+void list_schedule_init(struct list_schedule *schedule, uint32_t cores)
 {
   *schedule = (struct list_schedule){.cores = cores, .length = 1};
   if (!cores)
-    return 0;
+    return;
   schedule->used = xcalloc(LIST_SCHEDULE_SLOTS, sizeof *schedule->used);
   schedule->skip = xmalloc(LIST_SCHEDULE_SLOTS * sizeof *schedule->skip);
-  skip_nothing(schedule, 0);
-  return 0;
+  skip_nothing(schedule);
 }
 
 void list_schedule_release(struct list_schedule *schedule)
@@ -38,7 +37,7 @@ static void double_length(struct list_schedule *schedule)
     schedule->used[i] = schedule->used[(size_t)2 * i] + schedule->used[(size_t)2 * i + 1];
   memset(schedule->used + HALF, 0, HALF * sizeof *schedule->used);
   schedule->length *= 2;
-  skip_nothing(schedule, 0);
+  skip_nothing(schedule);
 }
 
 /* Returns the first slot from `slot` on that is not full, or LIST_SCHEDULE_SLOTS. */
@@ -47,9 +46,9 @@ static uint32_t with_room(struct list_schedule *schedule, uint32_t slot)
   double all = schedule->cores * schedule->length;
   uint32_t found = slot;
   while (found < LIST_SCHEDULE_SLOTS && schedule->used[found] >= all)
-    found = schedule->skip[found] > found ? schedule->skip[found] : found + 1;
+    found = MAX(schedule->skip[found], found + 1);
   while (slot < found) { /* the next search is shorter */
-    uint32_t next = schedule->skip[slot] > slot ? schedule->skip[slot] : slot + 1;
+    uint32_t next = MAX(schedule->skip[slot], slot + 1);
     schedule->skip[slot] = found;
     slot = next;
   }
@@ -63,7 +62,7 @@ static uint32_t next_slot(struct list_schedule *schedule, double *at)
     double slots = *at / schedule->length;
     uint32_t slot = slots < LIST_SCHEDULE_SLOTS ? with_room(schedule, (uint32_t)slots) : LIST_SCHEDULE_SLOTS;
     if (slot < LIST_SCHEDULE_SLOTS) {
-      *at = *at > slot * schedule->length ? *at : slot * schedule->length;
+      *at = MAX(*at, slot * schedule->length);
       return slot;
     }
     double_length(schedule);
@@ -79,19 +78,12 @@ double list_schedule_run(struct list_schedule *schedule, double ready, double wo
     uint32_t slot = next_slot(schedule, &at);
     double begin = slot * schedule->length, end = begin + schedule->length;
     double room = schedule->cores * schedule->length - schedule->used[slot], part = (end - at) * width;
-    part = part < room ? part : room;
-    part = part < work ? part : work;
+    part = MIN(MIN(part, room), work);
     schedule->used[slot] += part;
     work -= part;
     double alone = at + part / width, shared = begin + schedule->used[slot] / schedule->cores;
-    at = alone > shared ? alone : shared;
-    at = work > 0 || at > end ? end : at;
+    at = work > 0 ? end : MIN(end, MAX(alone, shared));
   }
-  schedule->makespan = at > schedule->makespan ? at : schedule->makespan;
+  schedule->makespan = MAX(at, schedule->makespan);
   return at;
-}
-
-double list_schedule_makespan(const struct list_schedule *schedule)
-{
-  return schedule->makespan;
 }

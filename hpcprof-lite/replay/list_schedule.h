@@ -22,23 +22,19 @@
 enum { LIST_SCHEDULE_CORES_MAX = 1024, LIST_SCHEDULE_SLOTS = 1 << 15 };
 
 struct list_schedule {
-  double *used;   /* [slot] work placed there */
-  uint32_t *skip; /* [slot] a full slot: a later one that may have room, or itself */
-  double length;  /* of a slot */
-  double makespan;
-  uint32_t cores; /* 0: as many as are needed */
+  double *used;    /* [slot] work placed there */
+  uint32_t *skip;  /* [slot] a full slot: a later one that may have room, or itself */
+  double length;   /* of a slot */
+  double makespan; /* the time at which the last fragment ends */
+  uint32_t cores;  /* 0: as many as are needed */
 };
 
-/* Prepares at most LIST_SCHEDULE_CORES_MAX cores, all free at 0.  Returns 0 or ERR_NOMEM; list_schedule_release() in
- * either case. */
-int list_schedule_init(struct list_schedule *schedule, uint32_t cores);
+/* Prepares at most LIST_SCHEDULE_CORES_MAX cores, all free at 0. */
+void list_schedule_init(struct list_schedule *schedule, uint32_t cores);
 void list_schedule_release(struct list_schedule *schedule);
 
 /* Places a fragment that is ready at time `ready` and takes `work`.  If it is divisible, at will, it runs on all cores
  * at once; on as many cores as are needed it then takes no time.  Returns the time at which it ends. */
 double list_schedule_run(struct list_schedule *schedule, double ready, double work, bool divisible);
-
-/* Returns the time at which the last fragment ends. */
-double list_schedule_makespan(const struct list_schedule *schedule);
 
 #endif

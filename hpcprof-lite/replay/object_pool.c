@@ -1,24 +1,20 @@
 #include "hpcprof-lite/replay/object_pool.h"
 
 #include "common/xalloc.h"
-#include "hpcprof-lite/model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static bool add_block(struct object_pool *pool)
+static void add_block(struct object_pool *pool)
 {
-  uint32_t count = pool->blocks_count;
-  xarray_reserve(&pool->blocks, &pool->blocks_room, (size_t)count + 1, sizeof *pool->blocks);
-  pool->blocks[count] = xcalloc((size_t)1 << OBJECT_POOL_SHIFT, pool->size);
-  pool->blocks_count += pool->blocks[count] != NULL;
-  return pool->blocks[count] != NULL;
+  xarray_reserve(&pool->blocks, &pool->blocks_room, (size_t)pool->blocks_count + 1, sizeof *pool->blocks);
+  pool->blocks[pool->blocks_count++] = xcalloc((size_t)1 << OBJECT_POOL_SHIFT, pool->size);
 }
 
-int object_pool_init(struct object_pool *pool, size_t size, uint32_t max)
+void object_pool_init(struct object_pool *pool, size_t size, uint32_t max)
 {
   *pool = (struct object_pool){.size = (size + 7) / 8 * 8, .used = 1, .max = max};
-  return add_block(pool) ? 0 : ERR_NOMEM;
+  add_block(pool);
 }
 
 void object_pool_release(struct object_pool *pool)
@@ -39,10 +35,8 @@ uint32_t object_pool_get(struct object_pool *pool)
   }
   if (pool->used > pool->max)
     return 0;
-  if (pool->used >> OBJECT_POOL_SHIFT == pool->blocks_count && !add_block(pool)) {
-    pool->overflow = true;
-    return 0;
-  }
+  if (pool->used >> OBJECT_POOL_SHIFT == pool->blocks_count)
+    add_block(pool);
   return pool->used++;
 }
 
@@ -52,10 +46,10 @@ void object_pool_put(struct object_pool *pool, uint32_t index)
   pool->free = index;
 }
 
-int object_table_init(struct object_table *table, size_t size, uint32_t max)
+void object_table_init(struct object_table *table, size_t size, uint32_t max)
 {
   *table = (struct object_table){0};
-  return object_pool_init(&table->pool, size, max);
+  object_pool_init(&table->pool, size, max);
 }
 
 void object_table_release(struct object_table *table)
@@ -67,11 +61,9 @@ void object_table_release(struct object_table *table)
 uint32_t object_table_add(struct object_table *table, uint64_t name)
 {
   uint32_t index = name ? object_pool_get(&table->pool) : 0;
-  if (index && index_add(&table->names, name, index))
-    return index;
   if (index)
-    object_pool_put(&table->pool, index);
-  return 0;
+    index_add(&table->names, name, index);
+  return index;
 }
 
 void object_table_remove(struct object_table *table, uint32_t index, uint64_t name)

@@ -19,14 +19,13 @@ struct object_pool {
   uint32_t free; /* first of the list of freed objects, 0 = empty; each begins with the number of the next */
   uint32_t max;  /* the highest number that is handed out */
   size_t size;   /* of an object, in bytes */
-  bool overflow; /* an object was refused because memory ran out */
 };
 
-/* Prepares for at most `max` objects of `size` bytes.  Returns 0 or ERR_NOMEM; object_pool_release() in either case. */
-int object_pool_init(struct object_pool *pool, size_t size, uint32_t max);
+/* Prepares for at most `max` objects of `size` bytes. */
+void object_pool_init(struct object_pool *pool, size_t size, uint32_t max);
 void object_pool_release(struct object_pool *pool);
 
-/* Returns the number of an object of zeros, or 0 if there are too many or memory runs out. */
+/* Returns the number of an object of zeros, or 0 if there are too many. */
 uint32_t object_pool_get(struct object_pool *pool);
 
 /* Frees an object. */
@@ -44,19 +43,13 @@ struct object_table {
 };
 
 /* The same for tables. */
-int object_table_init(struct object_table *table, size_t size, uint32_t max);
+void object_table_init(struct object_table *table, size_t size, uint32_t max);
 void object_table_release(struct object_table *table);
 
-/* Adds an object of zeros.  Returns its number, or 0 if the name is 0, there are too many or memory runs out. */
+/* Adds an object of zeros.  Returns its number, or 0 if the name is 0 or there are too many. */
 uint32_t object_table_add(struct object_table *table, uint64_t name);
 
 /* Removes the name and frees the object. */
 void object_table_remove(struct object_table *table, uint32_t index, uint64_t name);
-
-/* Returns whether an object was refused because memory ran out. */
-static inline bool object_table_overflow(const struct object_table *table)
-{
-  return table->pool.overflow || table->names.overflow;
-}
 
 #endif

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/replay/recorded_graph.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/input/span_merge.h"
@@ -8,7 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static struct replay_request new_request(struct recorded_graph *recorded)
 {
@@ -33,7 +33,7 @@ static void compare(struct comparison *comparison, const char *what, const char 
 {
   const struct profile_workspan *workspan = &comparison->recorded->process->workspan;
   double value = is_amount ? log * comparison->recorded->scale : log;
-  double larger = value > (double)measured ? value : (double)measured;
+  double larger = MAX(value, (double)measured);
   enum { LAST_FRAGMENT_NS = 1000 }; /* one of the two may lack the last fragment */
   double allowed = is_amount && workspan->is_time ? 1e-6 * larger + LAST_FRAGMENT_NS : 0;
   if (fabs(value - (double)measured) <= allowed || comparison->differences++)
@@ -43,7 +43,7 @@ static void compare(struct comparison *comparison, const char *what, const char 
            of, seconds ? value / 1e9 : value, seconds ? (double)measured / 1e9 : (double)measured);
 }
 
-static void compare_all(struct recorded_graph *recorded, const struct replay_result *result, struct problems *problems)
+static void compare_all(struct recorded_graph *recorded, const struct replay_result *result)
 {
   const struct profile_process *process = recorded->process;
   struct comparison comparison = {.recorded = recorded};
@@ -63,13 +63,12 @@ static void compare_all(struct recorded_graph *recorded, const struct replay_res
   if (!comparison.differences)
     return;
   recorded->differs = true;
-  problems_add(problems, "%s: its graph log differs from the measurement: %s (differences: %" PRIu64 ")", process->path,
-               comparison.first, comparison.differences);
+  problems_add(recorded->problems, "%s: its graph log differs from the measurement: %s (differences: %" PRIu64 ")",
+               process->path, comparison.first, comparison.differences);
 }
 
 /* Reports the parts of the log that the replay could not follow. */
-static void report_losses(struct recorded_graph *recorded, const struct replay_result *result,
-                          struct problems *problems)
+static void report_losses(struct recorded_graph *recorded, const struct replay_result *result)
 {
   const struct {
     uint64_t count;
@@ -83,16 +82,23 @@ static void report_losses(struct recorded_graph *recorded, const struct replay_r
     if (!all[i].count)
       continue;
     recorded->differs = true;
-    problems_add(problems, "%s: graph log: %s: %" PRIu64, recorded->process->path, all[i].text, all[i].count);
+    problems_add(recorded->problems, "%s: graph log: %s: %" PRIu64, recorded->process->path, all[i].text, all[i].count);
   }
   recorded->differs = recorded->differs || log_reader_damaged(recorded->log);
+}
+
+/* Reports what is wrong with a replay of the whole log. */
+static void check(struct recorded_graph *recorded, const struct replay_result *result)
+{
+  report_losses(recorded, result);
+  compare_all(recorded, result);
 }
 
 /* ---- the first replay ---- */
 
 /* Finds the contexts of the attribution's entries and fills recorded->shares.  The measurement file is read again,
  * because its nodes are not kept. */
-static int find_contexts(struct recorded_graph *recorded)
+static void find_contexts(struct recorded_graph *recorded)
 {
   struct profile *profile = recorded->profile;
   const struct profile_process *process = recorded->process;
@@ -100,24 +106,19 @@ static int find_contexts(struct recorded_graph *recorded)
   struct problems reported_before = {0};
   struct read_file *file = NULL;
   uint32_t count = recorded->attribution.count;
-  struct stitch_node *nodes = xcalloc((size_t)count + 1, sizeof *nodes);
-  uint32_t *found = xmalloc(((size_t)count + 1) * sizeof *found);
-  recorded->shares = xcalloc((size_t)count + 1, sizeof *recorded->shares);
-  int status = nodes && found && recorded->shares ? 0 : ERR_NOMEM;
-  for (uint32_t i = 1; i < count && !status; i++)
+  struct stitch_node *nodes = xcalloc(count, sizeof *nodes);
+  uint32_t *found = xmalloc(count * sizeof *found);
+  recorded->shares = xcalloc(count, sizeof *recorded->shares);
+  for (uint32_t i = 0; i < count; i++) {
     nodes[i] = (struct stitch_node){recorded->attribution.entries[i].thread, recorded->attribution.entries[i].node};
-  if (!status)
-    memset(found, 0xff, ((size_t)count + 1) * sizeof *found);
-  if (!status)
-    status = read_open_again(process->path, &reported_before, &file);
-  if (!status)
-    status = stitch_find(file, &copy, &profile->catalog, &profile->contexts, nodes, count, found);
-  if (status == ERR_INPUT) {
+    found[i] = MODEL_NONE;
+  }
+  if (read_open_again(process->path, &reported_before, &file))
     problems_add(recorded->problems,
                  "%s: cannot be read any more: the contexts of the samples in its log are not known", process->path);
-    status = 0;
-  }
-  for (uint32_t i = 0; i < count && !status; i++) {
+  else
+    stitch_find(file, &copy, &profile->catalog, &profile->contexts, nodes, count, found);
+  for (uint32_t i = 0; i < count; i++) {
     const struct attribution_entry *entry = &recorded->attribution.entries[i];
     recorded->shares[i] =
         (struct context_share){.directive = profile->span_rows ? profile->span_rows[entry->row] : entry->row,
@@ -129,7 +130,6 @@ static int find_contexts(struct recorded_graph *recorded)
   problems_release(&reported_before);
   free(nodes);
   free(found);
-  return status;
 }
 
 /* Returns the work for which a sample stands: the sampling period of work or, if that is not known, the mean work for
@@ -143,20 +143,22 @@ static double sample_period(const struct recorded_graph *recorded, const struct 
   return result->samples ? (double)result->work * recorded->scale / (double)result->samples : 0;
 }
 
-/* Opens the log of recorded->process.  recorded->log stays NULL if there is none that can be used. */
-static int open_log(struct recorded_graph *recorded)
+/* Opens the log of recorded->process.  Returns false if there is none that can be used. */
+static bool open_log(struct recorded_graph *recorded)
 {
   const struct profile_process *process = recorded->process;
-  int status = log_reader_open(process->path, recorded->problems, &recorded->log);
+  log_reader_open(process->path, recorded->problems, &recorded->log);
+  if (!recorded->log)
+    return false;
   recorded->scale = process->workspan.is_time ? process->workspan.tick_ns : 1;
-  if (recorded->log && !(recorded->scale > 0)) {
-    problems_add(recorded->problems, "%s: the length of a tick is not known: its graph log is not used", process->path);
-    log_reader_close(recorded->log);
-    recorded->log = NULL;
-  }
-  if (recorded->log)
+  if (recorded->scale > 0) {
     log_reader_limit(recorded->log, process);
-  return status == ERR_NOMEM ? status : 0;
+    return true;
+  }
+  problems_add(recorded->problems, "%s: the length of a tick is not known: its graph log is not used", process->path);
+  log_reader_close(recorded->log);
+  recorded->log = NULL;
+  return false;
 }
 
 static void burden(const struct recorded_graph *recorded, struct replay_request *request)
@@ -175,28 +177,24 @@ int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t
   if (!profile->workspan.known)
     return 0;
   recorded->process = &profile->processes[profile->span_process];
-  int status = open_log(recorded);
-  if (status || !recorded->log)
-    return status;
+  if (!open_log(recorded))
+    return 0;
   struct replay_request request = new_request(recorded);
-  struct replay_result result = {0};
+  struct replay_result result;
   burden(recorded, &request);
   for (; request.cores_count < cores_count; request.cores_count++)
     request.cores[request.cores_count] = cores[request.cores_count];
   request.cores[request.cores_count++] = 0; /* on any number of cores only locks make a difference to the span */
-  status = replay_log(&request, recorded->log, &result);
-  if (!status) {
-    recorded->known = true;
-    recorded->burdened = result.burdened * recorded->scale;
-    recorded->per_sample = sample_period(recorded, &result);
-    for (uint32_t i = 0; i < cores_count; i++)
-      recorded->makespans[i] = result.makespans[i] * recorded->scale;
-    recorded->locked_chain = result.makespans[cores_count] * recorded->scale;
-    report_losses(recorded, &result, problems);
-    compare_all(recorded, &result, problems);
-  }
+  replay_log(&request, recorded->log, &result);
+  recorded->known = true;
+  recorded->burdened = result.burdened * recorded->scale;
+  recorded->per_sample = sample_period(recorded, &result);
+  for (uint32_t i = 0; i < cores_count; i++)
+    recorded->makespans[i] = result.makespans[i] * recorded->scale;
+  recorded->locked_chain = result.makespans[cores_count] * recorded->scale;
+  check(recorded, &result);
   replay_result_release(&result);
-  return status;
+  return 0;
 }
 
 void recorded_graph_release(struct recorded_graph *recorded)
@@ -212,20 +210,21 @@ void recorded_graph_release(struct recorded_graph *recorded)
 
 /* ---- scenarios ---- */
 
-/* Adds scenarios to the request.  Sets *rows to a new array of their factors for the directives of the log's process,
- * which the caller frees. */
-static int translate_factors(const struct recorded_graph *recorded, const struct recorded_scenario *scenarios,
-                             uint32_t count, struct replay_request *request, double **rows)
+/* Replays scenarios, whose factors are translated to the directives of the log's process. */
+static void replay_scenarios(struct recorded_graph *recorded, const struct recorded_scenario *scenarios, uint32_t count,
+                             struct replay_request *request, struct replay_result *result)
 {
   size_t width = request->rows;
-  *rows = xcalloc(width * count + 1, sizeof **rows);
+  double *rows = xcalloc(width * count, sizeof *rows);
   for (uint32_t i = 0; i < count; i++) {
-    double *by_row = *rows + width * i;
+    double *by_row = rows + width * i;
     for (uint32_t row = 0; row < width; row++)
       by_row[row] = row ? scenarios[i].directives[recorded->profile->span_rows[row]] : 1;
     request->scenarios[request->scenarios_count++] = (struct replay_scenario){by_row, scenarios[i].shares};
   }
-  return 0;
+  log_reader_rewind(recorded->log);
+  replay_log(request, recorded->log, result);
+  free(rows);
 }
 
 /* Returns an outcome in the unit of the profile. */
@@ -237,37 +236,32 @@ static struct replay_outcome scale_outcome(const struct recorded_graph *recorded
                                  .by_sample = outcome->by_sample};
 }
 
-int recorded_graph_shares(struct recorded_graph *recorded, const struct context_share **shares, uint32_t *count)
+uint32_t recorded_graph_shares(struct recorded_graph *recorded, const struct context_share **shares)
 {
-  *count = recorded->known ? recorded->attribution.count : 0;
-  int status = *count && !recorded->shares ? find_contexts(recorded) : 0;
+  uint32_t count = recorded->known ? recorded->attribution.count : 0;
+  if (count && !recorded->shares)
+    find_contexts(recorded);
   *shares = recorded->shares;
-  return status;
+  return count;
 }
 
-int recorded_graph_replay(struct recorded_graph *recorded, const struct recorded_scenario *scenarios, uint32_t count,
-                          struct replay_outcome *outcomes)
+void recorded_graph_replay(struct recorded_graph *recorded, const struct recorded_scenario *scenarios, uint32_t count,
+                           struct replay_outcome *outcomes)
 {
   struct replay_request request = new_request(recorded);
-  struct replay_result result = {0};
-  double *rows;
-  int status = translate_factors(recorded, scenarios, count, &request, &rows);
-  log_reader_rewind(recorded->log);
-  if (!status)
-    status = replay_log(&request, recorded->log, &result);
-  for (uint32_t i = 0; i < count && !status; i++)
+  struct replay_result result;
+  replay_scenarios(recorded, scenarios, count, &request, &result);
+  for (uint32_t i = 0; i < count; i++)
     outcomes[i] = scale_outcome(recorded, &result.outcomes[i]);
-  free(rows);
   replay_result_release(&result);
-  return status;
 }
 
 /* Computes at most REPLAY_SCHEDULES schedules.  rows: room for count × directives of the log's process. */
-static int schedule_some(struct recorded_graph *recorded, const struct recorded_schedule *schedules, uint32_t count,
-                         bool *rows, double *makespans)
+static void schedule_some(struct recorded_graph *recorded, const struct recorded_schedule *schedules, uint32_t count,
+                          bool *rows, double *makespans)
 {
   struct replay_request request = new_request(recorded);
-  struct replay_result result = {0};
+  struct replay_result result;
   request.only_schedules = true;
   request.cores_count = count;
   for (uint32_t i = 0; i < count; i++) {
@@ -278,25 +272,20 @@ static int schedule_some(struct recorded_graph *recorded, const struct recorded_
     request.assumptions[i] = (struct schedule_assumption){schedules[i].change, selected, schedules[i].own_chunks};
   }
   log_reader_rewind(recorded->log);
-  int status = replay_log(&request, recorded->log, &result);
-  for (uint32_t i = 0; i < count && !status; i++)
+  replay_log(&request, recorded->log, &result);
+  for (uint32_t i = 0; i < count; i++)
     makespans[i] = result.makespans[i] * recorded->scale;
   replay_result_release(&result);
-  return status;
 }
 
 int recorded_graph_schedule(struct recorded_graph *recorded, const struct recorded_schedule *schedules, uint32_t count,
                             double *makespans)
 {
-  size_t directives = (size_t)recorded->process->workspan.directives_count + 1;
-  bool *rows = xcalloc(directives * REPLAY_SCHEDULES, sizeof *rows);
-  int status = rows ? 0 : ERR_NOMEM;
-  for (uint32_t first = 0; first < count && !status; first += REPLAY_SCHEDULES) {
-    uint32_t left = count - first, some = left < REPLAY_SCHEDULES ? left : REPLAY_SCHEDULES;
-    status = schedule_some(recorded, schedules + first, some, rows, makespans + first);
-  }
+  bool *rows = xcalloc((size_t)recorded->process->workspan.directives_count * REPLAY_SCHEDULES, sizeof *rows);
+  for (uint32_t first = 0; first < count; first += REPLAY_SCHEDULES)
+    schedule_some(recorded, schedules + first, MIN(count - first, REPLAY_SCHEDULES), rows, makespans + first);
   free(rows);
-  return status;
+  return 0;
 }
 
 /* Fills recorded->scenario_shares with the contributions to the scenario's span.  Amounts are differences of rounded
@@ -306,13 +295,14 @@ static void fill_scenario_shares(struct recorded_graph *recorded, const struct r
   double sum = 0;
   uint64_t before = 0, all = model_rounded(result->outcomes[0].span * recorded->scale);
   uint32_t count = 0;
+  recorded->scenario_shares = xcalloc((size_t)recorded->attribution.count + 1, sizeof *recorded->scenario_shares);
   for (uint32_t i = 0; i < recorded->attribution.count; i++) {
     if (!(result->contributions[i] > 0))
       continue;
     struct context_share share = recorded->shares[i];
     sum += result->contributions[i] * recorded->scale;
     uint64_t here = model_rounded(sum);
-    share.amount = (here < all ? here : all) - before;
+    share.amount = MIN(here, all) - before;
     before += share.amount;
     recorded->scenario_shares[count++] = share;
   }
@@ -326,6 +316,8 @@ static void fill_scenario_shares(struct recorded_graph *recorded, const struct r
 static void fill_directives(struct recorded_graph *recorded, const struct replay_result *result)
 {
   const struct profile_workspan *workspan = &recorded->profile->workspan, *own = &recorded->process->workspan;
+  recorded->spans = xcalloc(workspan->directives_count, sizeof *recorded->spans);
+  recorded->bounds = xcalloc(workspan->directives_count, sizeof *recorded->bounds);
   for (uint32_t i = 0; i < workspan->directives_count; i++)
     recorded->spans[i] = workspan->directives[i].span;
   for (uint32_t row = 1; row < own->directives_count; row++) {
@@ -333,44 +325,30 @@ static void fill_directives(struct recorded_graph *recorded, const struct replay
     uint64_t span = model_rounded(result->rows[row].span.at[1] * recorded->scale);
     uint64_t bound = model_rounded(result->rows[row].lock_bound.at[1] * recorded->scale);
     uint64_t measured = own->directives[row].span;
-    recorded->spans[number] -= measured < recorded->spans[number] ? measured : recorded->spans[number];
+    recorded->spans[number] -= MIN(measured, recorded->spans[number]);
     recorded->spans[number] += span;
-    recorded->bounds[number] = bound > recorded->bounds[number] ? bound : recorded->bounds[number];
+    recorded->bounds[number] = MAX(bound, recorded->bounds[number]);
   }
 }
 
-int recorded_graph_detail(struct recorded_graph *recorded, const struct recorded_scenario *scenario,
-                          struct replay_outcome *outcome)
+void recorded_graph_detail(struct recorded_graph *recorded, const struct recorded_scenario *scenario,
+                           struct replay_outcome *outcome)
 {
   struct replay_request request = new_request(recorded);
-  struct replay_result result = {0};
-  double *rows;
-  size_t directives = (size_t)recorded->profile->workspan.directives_count + 1;
-  int status = translate_factors(recorded, scenario, 1, &request, &rows);
-  recorded->scenario_shares = xcalloc((size_t)recorded->attribution.count + 1, sizeof *recorded->scenario_shares);
-  recorded->spans = xcalloc(directives, sizeof *recorded->spans);
-  recorded->bounds = xcalloc(directives, sizeof *recorded->bounds);
-  if (!recorded->scenario_shares || !recorded->spans || !recorded->bounds)
-    status = ERR_NOMEM;
+  struct replay_result result;
   request.detail = true;
-  log_reader_rewind(recorded->log);
-  if (!status)
-    status = replay_log(&request, recorded->log, &result);
-  if (!status) {
-    *outcome = scale_outcome(recorded, &result.outcomes[0]);
-    fill_directives(recorded, &result);
-    fill_scenario_shares(recorded, &result);
-    span_spread(recorded->scenario_shares, &recorded->scenario_shares_count);
-  }
-  free(rows);
+  replay_scenarios(recorded, scenario, 1, &request, &result);
+  *outcome = scale_outcome(recorded, &result.outcomes[0]);
+  fill_directives(recorded, &result);
+  fill_scenario_shares(recorded, &result);
+  span_spread(recorded->scenario_shares, &recorded->scenario_shares_count);
   replay_result_release(&result);
-  return status;
 }
 
 /* ---- a part of the run ---- */
 
 /* Replays the whole run and compares it with the measurement. */
-static int check_whole(struct recorded_graph *recorded)
+static void check_whole(struct recorded_graph *recorded)
 {
   const struct profile_process *limited = recorded->process;
   struct profile_process whole = *limited;
@@ -378,32 +356,28 @@ static int check_whole(struct recorded_graph *recorded)
   recorded->process = &whole;
   log_reader_limit(recorded->log, &whole);
   struct replay_request request = new_request(recorded);
-  struct replay_result result = {0};
-  int status = replay_log(&request, recorded->log, &result);
-  if (!status) {
-    report_losses(recorded, &result, recorded->problems);
-    compare_all(recorded, &result, recorded->problems);
-  }
+  struct replay_result result;
+  replay_log(&request, recorded->log, &result);
+  check(recorded, &result);
   replay_result_release(&result);
   recorded->process = limited;
   log_reader_limit(recorded->log, limited);
   log_reader_rewind(recorded->log);
-  return status;
 }
 
 /* Replays the part of the run, in which nothing is divided. */
-static int replay_part(struct recorded_graph *recorded, struct replay_result *result, double **ones)
+static void replay_part(struct recorded_graph *recorded, struct replay_result *result)
 {
   struct replay_request request = new_request(recorded);
-  size_t count = (size_t)request.rows + recorded->attribution.count + 1;
-  *ones = xmalloc(count * sizeof **ones);
-  recorded->scenario_shares = xcalloc((size_t)recorded->attribution.count + 1, sizeof *recorded->scenario_shares);
+  size_t count = MAX(request.rows, recorded->attribution.count + 1);
+  double *ones = xmalloc(count * sizeof *ones);
   for (size_t i = 0; i < count; i++)
-    (*ones)[i] = 1;
+    ones[i] = 1;
   burden(recorded, &request);
   request.detail = true;
-  request.scenarios[request.scenarios_count++] = (struct replay_scenario){*ones, *ones};
-  return replay_log(&request, recorded->log, result);
+  request.scenarios[request.scenarios_count++] = (struct replay_scenario){ones, ones};
+  replay_log(&request, recorded->log, result);
+  free(ones);
 }
 
 static void enter_part(const struct recorded_graph *recorded, const struct replay_result *result,
@@ -427,26 +401,21 @@ int recorded_graph_limit(struct profile *profile, struct profile_process *proces
                          bool *known)
 {
   struct recorded_graph recorded = {.profile = profile, .process = process, .problems = problems};
-  struct replay_result result = {0};
-  double *ones = NULL;
-  int status = open_log(&recorded);
-  *known = recorded.log != NULL;
-  if (*known) {
-    status = check_whole(&recorded);
-    status = status ? status : find_contexts(&recorded);
-    status = status ? status : replay_part(&recorded, &result, &ones);
-  }
-  if (*known && !status) {
-    enter_part(&recorded, &result, &process->workspan);
-    fill_scenario_shares(&recorded, &result);
-    profile->range.log_differs |= recorded.differs;
-  }
-  for (uint32_t i = 0; i < recorded.scenario_shares_count && !status; i++) {
+  struct replay_result result;
+  *known = open_log(&recorded);
+  if (!*known)
+    return 0;
+  check_whole(&recorded);
+  find_contexts(&recorded);
+  replay_part(&recorded, &result);
+  enter_part(&recorded, &result, &process->workspan);
+  fill_scenario_shares(&recorded, &result);
+  profile->range.log_differs |= recorded.differs;
+  for (uint32_t i = 0; i < recorded.scenario_shares_count; i++) {
     recorded.scenario_shares[i].owner = process->number;
-    status = contexts_add_share(&profile->contexts, &recorded.scenario_shares[i]);
+    contexts_add_share(&profile->contexts, &recorded.scenario_shares[i]);
   }
   replay_result_release(&result);
-  free(ones);
   recorded_graph_release(&recorded);
-  return status;
+  return 0;
 }

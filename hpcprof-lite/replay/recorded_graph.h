@@ -33,8 +33,8 @@ struct recorded_graph {
   uint64_t *spans, *bounds; /* and spans and lock bounds of the run's directives */
 };
 
-/* Opens the log and replays it, with a list schedule for each number of cores.  Returns 0, also if there is no usable
- * log, or ERR_NOMEM; recorded_graph_release() in either case. */
+/* Opens the log, if there is a usable one, and replays it, with a list schedule for each number of cores.  Returns 0.
+ */
 int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t cores_count, struct problems *problems,
                         struct recorded_graph *recorded);
 void recorded_graph_release(struct recorded_graph *recorded);
@@ -42,13 +42,13 @@ void recorded_graph_release(struct recorded_graph *recorded);
 /* Computes work and span of the part of the run that a process is limited to, before the processes are merged
  * (input/span_merge.h): replaces those in process->workspan, the figures of its directives, and adds its shares of the
  * span to profile->contexts.  Also checks the log against what the process computed for the whole run.  *known: whether
- * there is a usable log; otherwise nothing changes.  Returns 0 or ERR_NOMEM. */
+ * there is a usable log; otherwise nothing changes.  Returns 0. */
 int recorded_graph_limit(struct profile *profile, struct profile_process *process, struct problems *problems,
                          bool *known);
 
-/* Sets *shares to the shares of work that samples attribute to contexts, and *count to their number, 0 without a log.
- * Share 0 is work whose context is not known.  The shares belong to the structure.  Returns 0 or ERR_NOMEM. */
-int recorded_graph_shares(struct recorded_graph *recorded, const struct context_share **shares, uint32_t *count);
+/* Sets *shares to the shares of work that samples attribute to contexts, and returns their number, 0 without a log.
+ * Share 0 is work whose context is not known.  The shares belong to the structure. */
+uint32_t recorded_graph_shares(struct recorded_graph *recorded, const struct context_share **shares);
 
 /* The factors by which a scenario divides work: of the shares, the first of which must be 1, and of everything in
  * instances of the run's directives. */
@@ -58,9 +58,9 @@ struct recorded_scenario {
 };
 
 /* Replays at most REPLAY_SCENARIOS scenarios at once and sets outcomes[scenario], in the unit of the profile.  Requires
- * that recorded_graph_shares() has been called.  Returns 0 or ERR_NOMEM. */
-int recorded_graph_replay(struct recorded_graph *recorded, const struct recorded_scenario *scenarios, uint32_t count,
-                          struct replay_outcome *outcomes);
+ * that recorded_graph_shares() has been called. */
+void recorded_graph_replay(struct recorded_graph *recorded, const struct recorded_scenario *scenarios, uint32_t count,
+                           struct replay_outcome *outcomes);
 
 /* A schedule of the recorded graph on 1 to LIST_SCHEDULE_CORES_MAX cores. */
 struct recorded_schedule {
@@ -71,13 +71,13 @@ struct recorded_schedule {
 };
 
 /* Computes schedules of the log and sets makespans[schedule], in the unit of the profile.  Requires that the graph is
- * known.  Returns 0 or ERR_NOMEM. */
+ * known.  Returns 0. */
 int recorded_graph_schedule(struct recorded_graph *recorded, const struct recorded_schedule *schedules, uint32_t count,
                             double *makespans);
 
 /* Replays one scenario and sets *outcome, and also scenario_shares, spans and bounds.  May be called once, after
- * recorded_graph_shares().  Returns 0 or ERR_NOMEM. */
-int recorded_graph_detail(struct recorded_graph *recorded, const struct recorded_scenario *scenario,
-                          struct replay_outcome *outcome);
+ * recorded_graph_shares(). */
+void recorded_graph_detail(struct recorded_graph *recorded, const struct recorded_scenario *scenario,
+                           struct replay_outcome *outcome);
 
 #endif

@@ -1,7 +1,6 @@
 #include "hpcprof-lite/replay/replay.h"
 
 #include "common/xalloc.h"
-#include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/replay/list_schedule.h"
 #include "hpcprof-lite/replay/schedule_change.h"
 
@@ -36,7 +35,7 @@ struct replay {
 
 /* ---- begin ---- */
 
-static int init_graph(struct replay *replay, uint32_t streams)
+static void init_graph(struct replay *replay, uint32_t streams)
 {
   struct task_graph *graph = &replay->graph;
   const struct replay_request *request = replay->request;
@@ -51,34 +50,28 @@ static int init_graph(struct replay *replay, uint32_t streams)
   graph->cost_fork = request->cost_fork;
   graph->cost_task = request->cost_task;
   graph->cost_join = request->cost_join;
-  int status = task_graph_init(graph, streams);
-  status = status ? status : instances_init(&graph->instances, request->rows);
+  task_graph_init(graph, streams);
+  instances_init(&graph->instances, request->rows);
   graph->instances.limited = request->limited;
-  status = status ? status
-                  : contributions_init(&replay->contributions, replay->detail ? request->attribution->count + 1 : 1);
-  if (!status)
-    status =
-        vector_clock_init(&graph->clocks, elements, replay->detail ? 1 : VECTOR_CLOCK_UNTRACED, &replay->contributions);
-  graph->clocks.observer = request->sink && !status ? &request->sink->clocks : NULL;
-  status = status ? status : joins_init(&graph->joins, &graph->clocks, JOINS_MAX);
-  return status ? status
-                : selection_init(&graph->selection, replay->scenarios, request->rows, rows, attribution,
-                                 request->attribution);
+  contributions_init(&replay->contributions, replay->detail ? request->attribution->count + 1 : 1);
+  vector_clock_init(&graph->clocks, elements, replay->detail ? 1 : VECTOR_CLOCK_UNTRACED, &replay->contributions);
+  graph->clocks.observer = request->sink ? &request->sink->clocks : NULL;
+  joins_init(&graph->joins, &graph->clocks, JOINS_MAX);
+  selection_init(&graph->selection, replay->scenarios, request->rows, rows, attribution, request->attribution);
+  graph->program_end = vector_clock_new(&graph->clocks);
 }
 
-static int replay_init(struct replay *replay, uint32_t streams)
+static void replay_init(struct replay *replay, uint32_t streams)
 {
   const struct replay_request *request = replay->request;
   replay->scenarios = request->scenarios_count;
   replay->detail = request->detail && replay->scenarios;
   replay->attributes = !replay->scenarios && !request->sink && !request->only_schedules;
   replay->graph.first_schedule = 1 + replay->scenarios + request->burdened;
-  replay->samples = xcalloc((size_t)streams + 1, sizeof *replay->samples);
-  int status = replay->samples ? init_graph(replay, streams) : ERR_NOMEM;
-  for (uint32_t i = 0; i < request->cores_count && !status; i++)
-    status = list_schedule_init(&replay->schedules[i], request->cores[i]);
-  replay->graph.program_end = status ? 0 : vector_clock_new(&replay->graph.clocks);
-  return replay->graph.program_end ? 0 : ERR_NOMEM;
+  replay->samples = xcalloc(streams, sizeof *replay->samples);
+  init_graph(replay, streams);
+  for (uint32_t i = 0; i < request->cores_count; i++)
+    list_schedule_init(&replay->schedules[i], request->cores[i]);
 }
 
 static void replay_release(struct replay *replay)
@@ -184,7 +177,6 @@ static void on_run(struct replay *replay, struct graph_event *event)
   uint32_t thread = event->next->thread, taken = samples->count;
   event->work = event->operand[event->op == GRAPHLOG_RUN ? 1 : 2];
   double work = (double)event->work, remaining = work;
-  replay->result->fragments++;
   event->start = clock->element[0].time;
   event->counts = task->scope && task->now && event->work < (uint64_t)1 << 60;
   if (!event->counts) {
@@ -246,10 +238,8 @@ static void take(struct replay *replay, const struct log_reader_record *next)
 /* ---- the end ---- */
 
 /* Computes the result, which takes over arrays. */
-static int finish(struct replay *replay, uint32_t streams)
+static void finish(struct replay *replay, uint32_t streams)
 {
-  if (task_graph_overflow(&replay->graph) || replay->request->attribution->overflow)
-    return ERR_NOMEM;
   for (uint32_t i = 0; i < streams; i++)
     graph_reader_unawaited(&replay->graph, replay->graph.streams[i].task);
   const struct vector_clock *end = vector_clock_at(&replay->graph.clocks, replay->graph.program_end);
@@ -262,7 +252,7 @@ static int finish(struct replay *replay, uint32_t streams)
                                                  .sampled = end->element[1 + i].sampled,
                                                  .by_sample = replay->removed[i] > 0};
   for (uint32_t i = 0; i < replay->request->cores_count; i++)
-    found->makespans[i] = list_schedule_makespan(&replay->schedules[i]);
+    found->makespans[i] = replay->schedules[i].makespan;
   found->rows = replay->graph.instances.totals;
   replay->graph.instances.totals = NULL;
   found->invalid = replay->graph.invalid;
@@ -271,10 +261,9 @@ static int finish(struct replay *replay, uint32_t streams)
   found->lost_constructs = replay->graph.lost_constructs + replay->graph.instances.lost;
   found->lost_contributions = replay->contributions.lost;
   if (!replay->detail)
-    return 0;
+    return;
   found->contributions = xcalloc((size_t)replay->request->attribution->count + 1, sizeof *found->contributions);
   contributions_sum(&replay->contributions, end->contributions, found->contributions);
-  return 0;
 }
 
 int replay_log(const struct replay_request *request, struct log_reader *log, struct replay_result *result)
@@ -284,15 +273,15 @@ int replay_log(const struct replay_request *request, struct log_reader *log, str
   struct log_reader_record next;
   uint32_t streams = log_reader_count(log);
   *result = (struct replay_result){0};
-  int status = replay_init(&replay, streams);
+  replay_init(&replay, streams);
   if (sink)
     sink->begin(sink->clocks.context, &replay.graph);
-  while (!status && log_reader_next(log, &next))
+  while (log_reader_next(log, &next))
     take(&replay, &next);
-  if (!status)
-    status = log_reader_overflow(log) ? ERR_NOMEM : finish(&replay, streams);
-  if (!status && sink)
-    status = sink->end(sink->clocks.context);
+  if (log_reader_overflow(log))
+    xalloc_die();
+  finish(&replay, streams);
+  int status = sink ? sink->end(sink->clocks.context) : 0;
   replay_release(&replay);
   return status;
 }

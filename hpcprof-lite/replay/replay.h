@@ -17,7 +17,7 @@
  *
  * Memory: live tasks, open constructs, and joins, of which the least recently used are dropped beyond a limit. Whatever
  * the records contain, memory is bounded, and time grows with their number.  Records that contradict the graph are left
- * out and counted; where memory runs out, replay_log() fails.
+ * out and counted.
  */
 #ifndef HPCPROF_LITE_REPLAY_REPLAY_H
 #define HPCPROF_LITE_REPLAY_REPLAY_H
@@ -60,7 +60,7 @@ struct replay_outcome {
 
 /* Amounts are in the unit of the log. */
 struct replay_result {
-  uint64_t work, fragments, samples;
+  uint64_t work, samples;
   double span, burdened;
   struct replay_outcome outcomes[REPLAY_SCENARIOS];
   double makespans[REPLAY_SCHEDULES];
@@ -69,8 +69,9 @@ struct replay_result {
   uint64_t lost_joins, lost_tasks, lost_constructs, lost_contributions, invalid;
 };
 
-/* Replays a log from its present position on.  Returns 0, ERR_NOMEM, or what the sink returns; replay_result_release()
- * in any case. */
+/* Replays a log from its present position on.  Returns 0, or what the sink returns; replay_result_release() in any
+ * case.
+ */
 int replay_log(const struct replay_request *request, struct log_reader *log, struct replay_result *result);
 void replay_result_release(struct replay_result *result);
 

@@ -1,7 +1,7 @@
 #include "hpcprof-lite/replay/selection.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
-#include "hpcprof-lite/model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,15 +24,11 @@ static uint32_t intern(struct selection *selection, const double *remaining)
 /* Computes mean_remaining.  A row without samples in any of its instances takes the factor of its entry without
  * samples.
  */
-static int average(struct selection *selection, const struct attribution *attribution)
+static void average(struct selection *selection, const struct attribution *attribution)
 {
   uint32_t scenarios = selection->scenarios;
-  double *sums = xcalloc((size_t)selection->rows + 1, sizeof *sums);
-  selection->mean_remaining = xcalloc((size_t)selection->rows * scenarios + 1, sizeof *selection->mean_remaining);
-  if (!sums || !selection->mean_remaining) {
-    free(sums);
-    return ERR_NOMEM;
-  }
+  double *sums = xcalloc(selection->rows, sizeof *sums);
+  selection->mean_remaining = xcalloc((size_t)selection->rows * scenarios, sizeof *selection->mean_remaining);
   for (uint32_t i = 1; i < attribution->count; i++) {
     const struct attribution_entry *entry = &attribution->entries[i];
     sums[entry->row] += entry->amount;
@@ -50,32 +46,29 @@ static int average(struct selection *selection, const struct attribution *attrib
     }
   }
   free(sums);
-  return 0;
 }
 
-int selection_init(struct selection *selection, uint32_t scenarios, uint32_t rows, const double *const *row_factors,
-                   const double *const *entry_factors, const struct attribution *attribution)
+void selection_init(struct selection *selection, uint32_t scenarios, uint32_t rows, const double *const *row_factors,
+                    const double *const *entry_factors, const struct attribution *attribution)
 {
-  *selection = (struct selection){.scenarios = scenarios, .rows = rows};
-  selection->choice_of = xcalloc((size_t)rows + 1, sizeof *selection->choice_of);
-  selection->remaining = xcalloc((size_t)CHOICES_MAX * scenarios + 1, sizeof *selection->remaining);
-  const double **factors = xcalloc((size_t)scenarios + 1, sizeof *factors);
-  double *remaining = xcalloc((size_t)scenarios + 1, sizeof *remaining);
-  int status = selection->choice_of && selection->remaining && factors && remaining ? 0 : ERR_NOMEM;
-  selection->entry_factors = factors;
-  for (uint32_t i = 0; i < scenarios && !status; i++) {
-    factors[i] = entry_factors[i];
+  double remaining[SELECTION_MAX];
+  *selection = (struct selection){.scenarios = scenarios,
+                                  .rows = rows,
+                                  .choice_of = xcalloc((size_t)rows + 1, sizeof *selection->choice_of),
+                                  .remaining = xcalloc((size_t)CHOICES_MAX * scenarios, sizeof *selection->remaining)};
+  for (uint32_t i = 0; i < scenarios; i++) {
+    selection->entry_factors[i] = entry_factors[i];
     remaining[i] = 1;
   }
-  if (!status)
-    intern(selection, remaining); /* choice 0 */
-  for (uint32_t row = 0; row < rows && !status; row++) {
+  intern(selection, remaining); /* choice 0 */
+  if (!scenarios)
+    return;
+  for (uint32_t row = 0; row < rows; row++) {
     for (uint32_t i = 0; i < scenarios; i++)
       remaining[i] = 1 / row_factors[i][row];
-    selection->choice_of[row] = scenarios ? intern(selection, remaining) : 0;
+    selection->choice_of[row] = intern(selection, remaining);
   }
-  free(remaining);
-  return status || !scenarios ? status : average(selection, attribution);
+  average(selection, attribution);
 }
 
 void selection_release(struct selection *selection)
@@ -83,7 +76,6 @@ void selection_release(struct selection *selection)
   free(selection->mean_remaining);
   free(selection->choice_of);
   free(selection->remaining);
-  free((void *)selection->entry_factors);
   index_release(&selection->nested);
   *selection = (struct selection){0};
 }
@@ -100,7 +92,7 @@ uint32_t selection_within(struct selection *selection, uint32_t outer, uint32_t 
   double remaining[SELECTION_MAX];
   for (uint32_t i = 0; i < selection->scenarios; i++) {
     double around = selection_by_construct(selection, outer, i), inner = selection_by_construct(selection, own, i);
-    remaining[i] = inner < around ? inner : around;
+    remaining[i] = MIN(inner, around);
   }
   uint32_t both = intern(selection, remaining);
   if (!both)

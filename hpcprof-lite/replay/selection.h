@@ -1,7 +1,7 @@
 /* How much of each fragment of a recorded graph remains in each scenario.
  *
  * Context: BATCH.  What remains of a fragment is 1/f of it, f being the factor of its construct or sample in the
- * scenario. Everything within a selected construct is selected.  Therefore a scope carries the number of a choice,
+ * scenario.  Everything within a selected construct is selected.  Therefore a scope carries the number of a choice,
  * which combines all constructs around it that a scenario selects; choice 0 selects none.  There are as many choices as
  * different nestings of selected constructs, which are few.
  *
@@ -18,19 +18,18 @@ enum { SELECTION_MAX = 64 }; /* scenarios */
 
 struct selection {
   uint32_t scenarios, rows;
-  const double *const *entry_factors; /* [scenario][entry of the attribution] */
-  double *mean_remaining;             /* [row][scenario] fraction that remains, averaged over the row's samples */
-  uint32_t *choice_of;                /* [row] */
-  double *remaining;                  /* [choice][scenario] fraction that remains because of constructs */
+  const double *entry_factors[SELECTION_MAX]; /* [scenario][entry of the attribution] */
+  double *mean_remaining; /* [row][scenario] fraction that remains, averaged over the row's samples */
+  uint32_t *choice_of;    /* [row] */
+  double *remaining;      /* [choice][scenario] fraction that remains because of constructs */
   uint32_t choices;
   struct index nested; /* (outer choice, row's choice) to number of the combined choice + 1 */
 };
 
 /* Prepares for scenarios with factors of directives, row_factors[scenario][row], and of the attribution's entries,
- * entry_factors[scenario][entry]; factors are 1 or more, those of entry 0 are 1.  Returns 0 or ERR_NOMEM;
- * selection_release() in either case. */
-int selection_init(struct selection *selection, uint32_t scenarios, uint32_t rows, const double *const *row_factors,
-                   const double *const *entry_factors, const struct attribution *attribution);
+ * entry_factors[scenario][entry]; factors are 1 or more, those of entry 0 are 1. */
+void selection_init(struct selection *selection, uint32_t scenarios, uint32_t rows, const double *const *row_factors,
+                    const double *const *entry_factors, const struct attribution *attribution);
 void selection_release(struct selection *selection);
 
 /* Returns the choice of a construct of a row inside a construct with the choice `outer`. */

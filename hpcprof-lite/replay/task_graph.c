@@ -2,7 +2,6 @@
 
 #include "common/graphlog.h"
 #include "common/xalloc.h"
-#include "hpcprof-lite/model/profile.h"
 
 #include <stdlib.h>
 
@@ -15,23 +14,14 @@ enum {
   NAME_BITS = 44
 };
 
-int task_graph_init(struct task_graph *graph, uint32_t streams)
+void task_graph_init(struct task_graph *graph, uint32_t streams)
 {
-  graph->streams = xcalloc((size_t)streams + 1, sizeof *graph->streams);
-  int status = graph->streams ? 0 : ERR_NOMEM;
-  status = status ? status : object_table_init(&graph->tasks, sizeof(struct task_graph_task), TASKS_MAX);
-  status = status ? status : object_table_init(&graph->regions, sizeof(struct task_graph_region), REGIONS_MAX);
-  status = status ? status : object_table_init(&graph->locks, sizeof(struct task_graph_lock), LOCKS_MAX);
-  status = status ? status : object_pool_init(&graph->scopes, sizeof(struct task_graph_scope), SCOPES_MAX);
-  return status ? status : object_pool_init(&graph->groups, sizeof(struct task_graph_group), TASKS_MAX);
-}
-
-bool task_graph_overflow(const struct task_graph *graph)
-{
-  return object_table_overflow(&graph->tasks) || object_table_overflow(&graph->regions) ||
-         object_table_overflow(&graph->locks) || object_table_overflow(&graph->joins.table) || graph->scopes.overflow ||
-         graph->groups.overflow || graph->instances.pool.overflow || graph->clocks.clocks.overflow ||
-         graph->clocks.contributions->links.overflow || graph->selection.nested.overflow;
+  graph->streams = xcalloc(streams, sizeof *graph->streams);
+  object_table_init(&graph->tasks, sizeof(struct task_graph_task), TASKS_MAX);
+  object_table_init(&graph->regions, sizeof(struct task_graph_region), REGIONS_MAX);
+  object_table_init(&graph->locks, sizeof(struct task_graph_lock), LOCKS_MAX);
+  object_pool_init(&graph->scopes, sizeof(struct task_graph_scope), SCOPES_MAX);
+  object_pool_init(&graph->groups, sizeof(struct task_graph_group), TASKS_MAX);
 }
 
 void task_graph_release(struct task_graph *graph)

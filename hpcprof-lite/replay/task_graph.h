@@ -4,7 +4,7 @@
  * Context: BATCH.  The rules are those of hpcrun-lite/rt/span/graph.h.  Objects are named by numbers, 0 = none; object
  * 0 can be read and consists of zeros.  An object is freed when the last reference to it is dropped: whatever a log
  * contains, no number refers to a freed object.  If there are too many objects, the operation is left out and counted
- * in `lost_tasks` or `lost_constructs`; if memory runs out, task_graph_overflow() returns true.
+ * in `lost_tasks` or `lost_constructs`.
  */
 #ifndef HPCPROF_LITE_REPLAY_TASK_GRAPH_H
 #define HPCPROF_LITE_REPLAY_TASK_GRAPH_H
@@ -111,13 +111,10 @@ struct task_graph {
   uint64_t invalid; /* records that contradict the graph, counted by those who process them */
 };
 
-/* Prepares pools and streams.  The caller initialises clocks, joins, instances, selection and what is computed. Returns
- * 0 or ERR_NOMEM; in either case task_graph_release() releases everything, also these four. */
-int task_graph_init(struct task_graph *graph, uint32_t streams);
+/* Prepares pools and streams.  The caller initialises clocks, joins, instances, selection and what is computed;
+ * task_graph_release() releases everything, also these four. */
+void task_graph_init(struct task_graph *graph, uint32_t streams);
 void task_graph_release(struct task_graph *graph);
-
-/* Returns whether anything was left out because memory ran out: the graph is then useless. */
-bool task_graph_overflow(const struct task_graph *graph);
 
 static inline struct task_graph_task *task_graph_task(const struct task_graph *graph, uint32_t index)
 {

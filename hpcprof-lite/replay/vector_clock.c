@@ -9,11 +9,11 @@ static size_t clock_size(uint32_t width)
   return sizeof(struct vector_clock) + width * sizeof(struct vector_clock_element);
 }
 
-int vector_clock_init(struct vector_clocks *clocks, uint32_t width, uint32_t traced,
-                      struct contributions *contributions)
+void vector_clock_init(struct vector_clocks *clocks, uint32_t width, uint32_t traced,
+                       struct contributions *contributions)
 {
   *clocks = (struct vector_clocks){.width = width, .traced = traced, .contributions = contributions};
-  return object_pool_init(&clocks->clocks, clock_size(width), (uint32_t)(clocks_bytes_max / clock_size(width)));
+  object_pool_init(&clocks->clocks, clock_size(width), (uint32_t)(clocks_bytes_max / clock_size(width)));
 }
 
 void vector_clock_release(struct vector_clocks *clocks)

@@ -6,8 +6,7 @@
  * nothing.
  *
  * All clocks belong to struct vector_clocks.  If they take more memory than is allowed, new clocks have number 0: the
- * caller counts that.  Where memory runs out, clocks.overflow is set too.  For one element, the contributions to its
- * value can be kept (contributions.h).
+ * caller counts that.  For one element, the contributions to its value can be kept (contributions.h).
  */
 #ifndef HPCPROF_LITE_REPLAY_VECTOR_CLOCK_H
 #define HPCPROF_LITE_REPLAY_VECTOR_CLOCK_H
@@ -44,9 +43,8 @@ struct vector_clocks {
   const struct vector_clock_observer *observer; /* the caller's, or NULL */
 };
 
-/* Returns 0 or ERR_NOMEM; vector_clock_release() in either case. */
-int vector_clock_init(struct vector_clocks *clocks, uint32_t width, uint32_t traced,
-                      struct contributions *contributions);
+void vector_clock_init(struct vector_clocks *clocks, uint32_t width, uint32_t traced,
+                       struct contributions *contributions);
 void vector_clock_release(struct vector_clocks *clocks);
 
 static inline struct vector_clock *vector_clock_at(const struct vector_clocks *clocks, uint32_t clock)
