@@ -314,11 +314,6 @@ static int each_row(void *context, table_take *take, void *to)
   return pass_all(stream, &stream->job->profile, tell_row, job_log_problems(stream->job));
 }
 
-static int put_row(void *context, const void *row)
-{
-  return grain_queue_put(context, row);
-}
-
 /* The same; with several threads, one reads the grains and one prints them. */
 static int each_row_queued(void *context, table_take *take, void *to)
 {
@@ -327,7 +322,7 @@ static int each_row_queued(void *context, table_take *take, void *to)
     return each_row(context, take, to);
   struct grain_queue queue;
   grain_queue_begin(&queue, take, to);
-  int status = each_row(context, put_row, &queue);
+  int status = each_row(context, grain_queue_put, &queue);
   int printed = grain_queue_end(&queue);
   return status ? status : printed;
 }

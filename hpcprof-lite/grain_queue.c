@@ -69,8 +69,10 @@ static int hand_over(struct grain_queue *queue)
   return status;
 }
 
-int grain_queue_put(struct grain_queue *queue, const struct grain_row *row)
+int grain_queue_put(void *to, const void *given)
 {
+  struct grain_queue *queue = to;
+  const struct grain_row *row = given;
   int status = queue->filled->count == GRAIN_QUEUE_ROWS ? hand_over(queue) : 0;
   struct grain_batch *batch = queue->filled;
   const char *path = row->grain->path ? row->grain->path : "";

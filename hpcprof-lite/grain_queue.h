@@ -39,8 +39,9 @@ struct grain_queue {
 /* Starts the thread; grain_queue_end() ends it. */
 void grain_queue_begin(struct grain_queue *queue, table_take *take, void *to);
 
-/* Copies a row.  Returns what `take` has returned for earlier rows: 0, or the first error. */
-int grain_queue_put(struct grain_queue *queue, const struct grain_row *row);
+/* Copies a row (struct grain_row) to a queue, as a table_take.  Returns what `take` has returned for earlier rows: 0,
+ * or the first error. */
+int grain_queue_put(void *queue, const void *row);
 
 /* Waits until all rows are printed.  Returns the same as grain_queue_put(). */
 int grain_queue_end(struct grain_queue *queue);

@@ -62,16 +62,13 @@ static int end(void *context)
 static int record(struct recording *recording, const struct profile_process *process, struct log_reader *log,
                   bool *whole)
 {
-  struct attribution attribution = {0};
   struct graph_sink sink = {.clocks = {clock_changed, recording}, .begin = begin, .after = keep_fragment, .end = end};
-  struct replay_request request = {
-      .rows = process->workspan.directives_count, .attribution = &attribution, .sink = &sink};
+  struct replay_request request = {.rows = process->workspan.directives_count, .sink = &sink};
   struct replay_result result;
   int status = replay_log(&request, log, &result);
   *whole = !status && !result.invalid && !result.lost_tasks && !result.lost_joins && !log_reader_forced(log) &&
            !log_reader_damaged(log);
   replay_result_release(&result);
-  attribution_release(&attribution);
   return status;
 }
 

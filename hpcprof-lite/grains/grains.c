@@ -74,11 +74,9 @@ static int record_log(struct grains *grains, const struct profile_process *proce
                       struct problems *problems)
 {
   struct recorder *recorder = &grains->recorder;
-  struct attribution attribution = {0};
   struct graph_sink sink = {
       {recorder_clock_changed, recorder}, recorder_begin, recorder_before, recorder_after, recorder_end};
-  struct replay_request request = {
-      .rows = process->workspan.directives_count, .attribution = &attribution, .sink = &sink};
+  struct replay_request request = {.rows = process->workspan.directives_count, .sink = &sink};
   struct replay_result result;
   recorder_init(recorder, process, log_reader_count(log), problems);
   int status = replay_log(&request, log, &result);
@@ -93,7 +91,6 @@ static int record_log(struct grains *grains, const struct profile_process *proce
     status = grain_schedule_compute(&recorder->grains.schedule, grains->totals.span, &grains->totals.curve);
   }
   replay_result_release(&result);
-  attribution_release(&attribution);
   return status;
 }
 

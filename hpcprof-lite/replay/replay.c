@@ -14,9 +14,11 @@ enum { SAMPLES_MAX = 64 };
 /* The samples of a stream's next fragment. */
 struct samples {
   uint32_t count;
+  double weight; /* of all */
   struct {
     uint64_t node;
     double weight;
+    uint32_t entry; /* of the attribution, for scenarios */
   } at[SAMPLES_MAX];
 };
 
@@ -85,44 +87,32 @@ static void replay_release(struct replay *replay)
 
 /* ---- fragments ---- */
 
-static double samples_weight(const struct samples *samples)
-{
-  double weight = 0;
-  for (uint32_t i = 0; i < samples->count; i++)
-    weight += samples->at[i].weight;
-  return weight;
-}
-
 /* Adds to the contributions to the first scenario's span: a fragment of `work`, of which `remaining` is left. */
-static void add_contributions(struct replay *replay, const struct samples *samples, uint32_t thread,
+static void add_contributions(struct replay *replay, const struct samples *samples,
                               const struct task_graph_scope *scope, struct vector_clock *clock, double work,
                               double remaining)
 {
-  const struct attribution *attribution = replay->request->attribution;
-  double weight = samples_weight(samples);
-  if (!(weight > 0))
-    contributions_add(&replay->contributions, &clock->contributions, attribution_find(attribution, scope->row, 0, 0),
-                      remaining);
-  for (uint32_t i = 0; i < samples->count && weight > 0; i++) {
-    uint32_t entry = attribution_find(attribution, scope->row, thread, samples->at[i].node);
-    double fraction = selection_by_sample(&replay->graph.selection, scope->choice, 0, entry);
-    contributions_add(&replay->contributions, &clock->contributions, entry,
-                      fraction * work * samples->at[i].weight / weight);
+  if (!(samples->weight > 0))
+    contributions_add(&replay->contributions, &clock->contributions,
+                      attribution_find(replay->request->attribution, scope->row, 0, 0), remaining);
+  for (uint32_t i = 0; i < samples->count && samples->weight > 0; i++) {
+    double fraction = selection_by_sample(&replay->graph.selection, scope->choice, 0, samples->at[i].entry);
+    contributions_add(&replay->contributions, &clock->contributions, samples->at[i].entry,
+                      fraction * work * samples->at[i].weight / samples->weight);
   }
 }
 
-/* Returns the fraction of a fragment that remains in a scenario.  entries: those of its samples. */
-static double remaining_fraction(struct replay *replay, const struct samples *samples,
-                                 const struct task_graph_scope *scope, uint32_t scenario, const uint32_t *entries,
-                                 double weight)
+/* Returns the fraction of a fragment that remains in a scenario. */
+static double remaining_fraction(const struct replay *replay, const struct samples *samples,
+                                 const struct task_graph_scope *scope, uint32_t scenario)
 {
   const struct selection *selection = &replay->graph.selection;
-  if (!(weight > 0))
+  if (!(samples->weight > 0))
     return selection_without_samples(selection, scope->choice, scenario, scope->row);
   double sum = 0;
   for (uint32_t i = 0; i < samples->count; i++)
-    sum += samples->at[i].weight * selection_by_sample(selection, scope->choice, scenario, entries[i]);
-  return sum / weight;
+    sum += samples->at[i].weight * selection_by_sample(selection, scope->choice, scenario, samples->at[i].entry);
+  return sum / samples->weight;
 }
 
 /* Returns the work that remains in the first scenario. */
@@ -130,23 +120,21 @@ static double run_scenarios(struct replay *replay, struct samples *samples, uint
                             const struct task_graph_scope *scope, double work, struct vector_clock *clock)
 {
   double first = work;
-  uint32_t entries[SAMPLES_MAX];
-  double weight = samples_weight(samples);
   for (uint32_t i = 0; i < samples->count; i++)
-    entries[i] = attribution_find(replay->request->attribution, scope->row, thread, samples->at[i].node);
+    samples->at[i].entry = attribution_find(replay->request->attribution, scope->row, thread, samples->at[i].node);
   for (uint32_t i = 0; i < replay->scenarios; i++) {
-    double remaining = work * remaining_fraction(replay, samples, scope, i, entries, weight);
+    double remaining = work * remaining_fraction(replay, samples, scope, i);
     double by_construct = work * selection_by_construct(&replay->graph.selection, scope->choice, i);
     struct vector_clock_element *element = &clock->element[1 + i];
     element->time += remaining;
     first = i ? first : remaining;
-    if (by_construct == work && !(replay->request->exact_samples && weight > 0)) {
+    if (by_construct == work && !(replay->request->exact_samples && samples->weight > 0)) {
       element->removed += work - remaining;
       element->sampled += work;
       replay->removed[i] += work - remaining;
     }
     if (i == 0 && replay->detail)
-      add_contributions(replay, samples, thread, scope, clock, work, remaining);
+      add_contributions(replay, samples, scope, clock, work, remaining);
   }
   return first;
 }
@@ -156,14 +144,19 @@ static void attribute_work(struct replay *replay, const struct samples *samples,
                            double work)
 {
   struct attribution *attribution = replay->request->attribution;
-  double weight = samples_weight(samples);
-  if (!(weight > 0))
+  if (!(samples->weight > 0))
     attribution_add(attribution, row, 0, 0);
-  for (uint32_t i = 0; i < samples->count && weight > 0; i++) {
+  for (uint32_t i = 0; i < samples->count && samples->weight > 0; i++) {
     uint32_t entry = attribution_add(attribution, row, thread, samples->at[i].node);
     if (entry)
-      attribution->entries[entry].amount += work * samples->at[i].weight / weight;
+      attribution->entries[entry].amount += work * samples->at[i].weight / samples->weight;
   }
+}
+
+static void forget_samples(struct samples *samples)
+{
+  samples->count = 0;
+  samples->weight = 0;
 }
 
 /* A fragment contradicts the graph if its task has no scope. */
@@ -181,7 +174,7 @@ static void on_run(struct replay *replay, struct graph_event *event)
   event->counts = task->scope && task->now && event->work < (uint64_t)1 << 60;
   if (!event->counts) {
     graph->invalid++;
-    samples->count = 0;
+    forget_samples(samples);
     return;
   }
   replay->result->work += event->work;
@@ -189,7 +182,7 @@ static void on_run(struct replay *replay, struct graph_event *event)
   clock->element[0].time += work;
   if (replay->attributes)
     attribute_work(replay, samples, thread, scope->row, work);
-  else
+  else if (replay->scenarios)
     remaining = run_scenarios(replay, samples, thread, scope, work, clock);
   clock_pair_add(&scope->pending, &(struct clock_pair){{work, replay->detail ? remaining : work}});
   if (graph->burdened_element)
@@ -199,7 +192,7 @@ static void on_run(struct replay *replay, struct graph_event *event)
     bool spread = schedule_change_spreads(graph, task, &replay->request->assumptions[i]);
     element->time = list_schedule_run(&replay->schedules[i], element->time, work, spread);
   }
-  samples->count = 0;
+  forget_samples(samples);
 }
 
 static void on_sample(struct samples *samples, uint64_t node, uint64_t weight)
@@ -207,6 +200,7 @@ static void on_sample(struct samples *samples, uint64_t node, uint64_t weight)
   if (samples->count < SAMPLES_MAX) {
     samples->at[samples->count].node = node;
     samples->at[samples->count++].weight = (double)weight;
+    samples->weight += (double)weight;
   }
 }
 

@@ -35,8 +35,8 @@ struct replay_scenario {
 
 struct replay_request {
   uint32_t rows;                   /* number of directives */
-  struct attribution *attribution; /* of the log: filled if there is no scenario, otherwise read */
-  const struct graph_sink *sink;   /* NULL: none; with one the attribution is not filled */
+  struct attribution *attribution; /* of the log: filled if there is no scenario, otherwise read; NULL with a sink */
+  const struct graph_sink *sink;   /* NULL: none */
   struct replay_scenario scenarios[REPLAY_SCENARIOS];
   uint32_t scenarios_count;
   bool detail;   /* of the first scenario: figures of directives and contributions to its span */

@@ -70,15 +70,10 @@ void task_graph_raise(struct task_graph *graph, uint32_t *clock, uint32_t other)
   vector_clock_raise(&graph->clocks, *clock, other);
 }
 
-struct clock_pair task_graph_times(const struct task_graph *graph, uint32_t clock)
-{
-  const struct vector_clock_element *element = vector_clock_at(&graph->clocks, clock)->element;
-  return (struct clock_pair){{element[0].time, element[graph->second_element].time}};
-}
-
 struct clock_pair task_graph_now(const struct task_graph *graph, const struct task_graph_task *task)
 {
-  return task_graph_times(graph, task->now);
+  const struct vector_clock_element *element = vector_clock_at(&graph->clocks, task->now)->element;
+  return (struct clock_pair){{element[0].time, element[graph->second_element].time}};
 }
 
 /* ---- references to tasks, regions and groups ---- */

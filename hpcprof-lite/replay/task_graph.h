@@ -148,8 +148,7 @@ uint32_t task_graph_row(struct task_graph *graph, uint64_t row);
 /* Raises a clock to another one; makes it if it does not exist. */
 void task_graph_raise(struct task_graph *graph, uint32_t *clock, uint32_t other);
 
-/* Return the time of a clock, and of a task's clock. */
-struct clock_pair task_graph_times(const struct task_graph *graph, uint32_t clock);
+/* Returns the time of a task's clock. */
 struct clock_pair task_graph_now(const struct task_graph *graph, const struct task_graph_task *task);
 
 /* Adds a task with that name and a reference from itself.  Returns its number, or 0 if the name is 0 or there is no
