@@ -1,6 +1,7 @@
 #include "hpcprof-lite/analysis/distribution.h"
 
 #include "common/array.h"
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
@@ -51,13 +52,7 @@ struct thread_value {
   uint32_t position; /* in the order */
 };
 
-static int by_value(const void *a, const void *b)
-{
-  const struct thread_value *x = a, *y = b;
-  if (x->value != y->value)
-    return x->value < y->value ? -1 : 1;
-  return (x->position > y->position) - (x->position < y->position);
-}
+ORDER(by_value, struct thread_value, COMPARE(x->value, y->value) ?: COMPARE(x->position, y->position))
 
 /* Fills values[] with a figure of each thread, in ascending order. */
 static void fill_values(const struct profile *profile, const uint64_t *order, uint32_t count,
@@ -113,9 +108,9 @@ static uint32_t take_most(const struct thread_value *values, uint32_t count, boo
   return taken;
 }
 
-static int count_processes(const struct profile *profile, struct distribution *distribution)
+static void count_processes(const struct profile *profile, struct distribution *distribution)
 {
-  const char **hosts = xcalloc((size_t)profile->processes_count + 1, sizeof *hosts);
+  const char **hosts = xcalloc(profile->processes_count, sizeof *hosts);
   for (uint32_t i = 0; i < profile->processes_count; i++)
     if (profile->processes[i].usable)
       hosts[distribution->processes++] = profile->processes[i].host;
@@ -123,18 +118,14 @@ static int count_processes(const struct profile *profile, struct distribution *d
   for (uint32_t i = 0; i < distribution->processes; i++)
     distribution->hosts += !i || strcmp(hosts[i], hosts[i - 1]) != 0;
   free(hosts);
-  return 0;
 }
 
 int distribution_compute(const struct profile *profile, const uint64_t *order, uint32_t count, bool has_time,
                          struct distribution *distribution)
 {
   *distribution = (struct distribution){.threads = count, .by = has_time ? DISTRIBUTION_WORK : DISTRIBUTION_CPU};
-  struct thread_value *values = xcalloc((size_t)count + 1, sizeof *values);
-  if (!values || count_processes(profile, distribution)) {
-    free(values);
-    return ERR_NOMEM;
-  }
+  struct thread_value *values = xcalloc(count, sizeof *values);
+  count_processes(profile, distribution);
   for (enum distribution_figure figure = 0; figure < DISTRIBUTION_FIGURES; figure++) {
     fill_values(profile, order, count, figure, values);
     take_quantiles(values, count, distribution->quantiles[figure], &distribution->mean[figure]);

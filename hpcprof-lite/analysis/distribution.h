@@ -54,7 +54,7 @@ struct distribution {
 };
 
 /* Computes the distribution over the threads of an order (views/thread_order.h), more than DISTRIBUTION_FROM.  Returns
- * 0 or ERR_NOMEM. */
+ * 0. */
 int distribution_compute(const struct profile *profile, const uint64_t *order, uint32_t count, bool has_time,
                          struct distribution *distribution);
 

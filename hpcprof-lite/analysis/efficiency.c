@@ -1,5 +1,6 @@
 #include "hpcprof-lite/analysis/efficiency.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
@@ -21,16 +22,6 @@ struct run {
   bool is_reference;   /* gives the work at one thread for other runs */
   struct sums sums;
 };
-
-static double smaller(double a, double b)
-{
-  return a < b ? a : b;
-}
-
-static double larger(double a, double b)
-{
-  return a > b ? a : b;
-}
 
 /* Adds one process.  Returns false if it has no OpenMP threads, or the times of its regions are not known. */
 static bool add_process(const struct profile_process *process, struct sums *sums)
@@ -55,12 +46,12 @@ static bool add_process(const struct profile_process *process, struct sums *sums
   bool timed = regions > 0 || !process->regions;
   if (!process->usable || !(process->flags & PROCESS_OMPT) || !openmp || !timed || total <= 0)
     return false;
-  idle += larger(0, total - lived);
-  total = larger(total - tool, 0.01 * total); /* the program's time */
-  double serial = elapsed - smaller(elapsed, regions);
+  idle += MAX(0, total - lived);
+  total = MAX(total - tool, 0.01 * total); /* the program's time */
+  double serial = elapsed - MIN(elapsed, regions);
   sums->total += total;
   sums->idle += idle;
-  sums->serial += smaller(idle, serial * (double)(process->threads_max - 1));
+  sums->serial += MIN(idle, serial * (double)(process->threads_max - 1));
   sums->lock += lock;
   sums->overhead += overhead;
   sums->work += work;
@@ -69,7 +60,7 @@ static bool add_process(const struct profile_process *process, struct sums *sums
 
 static double fraction(double ns, double total)
 {
-  return smaller(1, larger(0, ns / total));
+  return MIN(1, MAX(0, ns / total));
 }
 
 static size_t directory_length(const struct profile_process *process)
@@ -99,14 +90,14 @@ static uint32_t find_runs(const struct profile *profile, struct run *runs)
       continue;
     struct run *run = run_of(runs, &count, process);
     uint64_t end_ns = process->start_ns + process->wall_ns;
-    run->begin_ns = process->start_ns < run->begin_ns ? process->start_ns : run->begin_ns;
-    run->end_ns = end_ns > run->end_ns ? end_ns : run->end_ns;
+    run->begin_ns = MIN(run->begin_ns, process->start_ns);
+    run->end_ns = MAX(run->end_ns, end_ns);
     run->wall += (double)process->wall_ns;
     run->paused += (double)process->paused_ns;
     if (!add_process(process, &run->sums))
       continue;
     run->first = run->first ? run->first : process;
-    run->threads_max = process->threads_max > run->threads_max ? process->threads_max : run->threads_max;
+    run->threads_max = MAX(run->threads_max, process->threads_max);
   }
   return count;
 }
@@ -114,11 +105,10 @@ static uint32_t find_runs(const struct profile *profile, struct run *runs)
 /* Whether a run is a reference: it had one thread, and another run of its command had more. */
 static bool is_reference(const struct run *runs, uint32_t count, const struct run *run)
 {
-  bool others = false;
-  for (uint32_t i = 0; i < count; i++)
-    others =
-        others || (runs[i].first && runs[i].threads_max > 1 && !strcmp(runs[i].first->command, run->first->command));
-  return others && run->threads_max == 1;
+  for (uint32_t i = 0; i < count && run->threads_max == 1; i++)
+    if (runs[i].first && runs[i].threads_max > 1 && !strcmp(runs[i].first->command, run->first->command))
+      return true;
+  return false;
 }
 
 /* Whether a reference run of the same command exists. */
@@ -149,7 +139,7 @@ static double reference_work(const struct run *runs, uint32_t count)
 static void split_time(const struct run *runs, uint32_t count, const struct sums *sums, double elapsed_ns,
                        struct efficiency_split *to)
 {
-  double whole = larger(sums->total, sums->work + sums->overhead), one = reference_work(runs, count);
+  double whole = MAX(sums->total, sums->work + sums->overhead), one = reference_work(runs, count);
   bool all = true;
   *to = (struct efficiency_split){.known = sums->work > 0, .note = ""};
   for (uint32_t i = 0; i < count; i++) {
@@ -165,7 +155,7 @@ static void split_time(const struct run *runs, uint32_t count, const struct sums
   }
   uint32_t most = 0;
   for (uint32_t i = 0; i < count; i++)
-    most = runs[i].threads_max > most ? runs[i].threads_max : most;
+    most = MAX(most, runs[i].threads_max);
   if (!to->compared)
     to->note = most == 1 ? "the run itself had one thread"
                          : "not known: give also the directory of a run of the same command with OMP_NUM_THREADS=1";
@@ -176,7 +166,7 @@ static void split_time(const struct run *runs, uint32_t count, const struct sums
                                           [EFFICIENCY_INFLATION] = to->compared ? sums->work - one : 0,
                                           [EFFICIENCY_OVERHEAD] = sums->overhead,
                                           [EFFICIENCY_IDLENESS] = idle,
-                                          [EFFICIENCY_LOCKWAIT] = smaller(sums->lock, idle)};
+                                          [EFFICIENCY_LOCKWAIT] = MIN(sums->lock, idle)};
   for (int i = 0; i < EFFICIENCY_PARTS; i++) {
     to->part_s[i] = parts[i] / 1e9;
     to->gain_s[i] = parts[i] / whole * elapsed_ns / 1e9;
@@ -200,7 +190,7 @@ static void compute_losses(const struct sums *sums, double elapsed_ns, struct ef
                                    [EFFICIENCY_LOCK] = fraction(sums->lock, sums->total),
                                    [EFFICIENCY_RUNTIME] = fraction(sums->overhead, sums->total)};
   for (int i = EFFICIENCY_PARALLEL + 1; i < EFFICIENCY_COUNT; i++)
-    loss[EFFICIENCY_PARALLEL] = smaller(1, loss[EFFICIENCY_PARALLEL] + loss[i]);
+    loss[EFFICIENCY_PARALLEL] = MIN(1, loss[EFFICIENCY_PARALLEL] + loss[i]);
   efficiency->known = true;
   efficiency->thread_s = sums->total / 1e9;
   for (int i = 0; i < EFFICIENCY_COUNT; i++) {
@@ -226,7 +216,7 @@ static void count_processes(const struct profile *profile, struct run *runs, uin
 
 int efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struct efficiency *efficiency)
 {
-  struct run *runs = xcalloc((size_t)profile->processes_count + 1, sizeof *runs);
+  struct run *runs = xcalloc(profile->processes_count, sizeof *runs);
   struct sums sums = {0};
   double elapsed = 0, all = 0;
   *efficiency = (struct efficiency){.split.note = ""};

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/analysis/grain_groups.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
@@ -34,20 +35,15 @@ static struct grain_group *find(struct grain_groups *groups, const struct grain_
         group->context == row->context)
       return group;
   }
-  uint64_t *histogram = xcalloc(GRAIN_GROUPS_BUCKETS, sizeof *histogram);
-  if (!histogram ||
-      !xarray_reserve(&groups->groups, &groups->room, (size_t)groups->count + 1, sizeof *groups->groups) ||
-      !index_add(&groups->index, key, groups->count + 1)) {
-    free(histogram);
-    return NULL;
-  }
+  xarray_reserve(&groups->groups, &groups->room, (size_t)groups->count + 1, sizeof *groups->groups);
+  index_add(&groups->index, key, groups->count + 1);
   struct grain_group *group = &groups->groups[groups->count++];
   *group = (struct grain_group){.kind = row->grain->kind,
                                 .directive = row->directive,
                                 .creator = row->creator,
                                 .context = row->context,
                                 .least = UINT64_MAX,
-                                .histogram = histogram};
+                                .histogram = xcalloc(GRAIN_GROUPS_BUCKETS, sizeof *group->histogram)};
   return group;
 }
 
@@ -68,8 +64,8 @@ static void add_counts(struct grain_group *group, const struct grain_row *row)
     uint64_t count = row->counts[i];
     if (count == GRAIN_UNKNOWN)
       continue;
-    counts->least = counts->grains && counts->least < count ? counts->least : count;
-    counts->most = counts->most > count ? counts->most : count;
+    counts->least = counts->grains ? MIN(counts->least, count) : count;
+    counts->most = MAX(counts->most, count);
     counts->sum = model_sum(counts->sum, count);
     counts->grains++;
   }
@@ -78,12 +74,10 @@ static void add_counts(struct grain_group *group, const struct grain_row *row)
 int grain_groups_add(struct grain_groups *groups, const struct grain_row *row)
 {
   struct grain_group *group = find(groups, row);
-  if (!group)
-    return ERR_NOMEM;
   group->count++;
   group->exec += row->exec;
-  group->least = row->exec < group->least ? row->exec : group->least;
-  group->longest = row->exec > group->longest ? row->exec : group->longest;
+  group->least = MIN(group->least, row->exec);
+  group->longest = MAX(group->longest, row->exec);
   group->histogram[bucket_of(row->exec)]++;
   for (unsigned i = 0; i < GRAIN_METRICS; i++)
     group->problems[i] += row->problems >> i & 1;
@@ -103,26 +97,15 @@ static void find_quantiles(struct grain_group *group)
     passed += group->histogram[bucket];
     for (; next < GRAIN_GROUPS_QUANTILES && passed * (GRAIN_GROUPS_QUANTILES + 1) >= group->count * (next + 1);
          next++) {
-      uint64_t middle = middle_of(bucket);
-      middle = middle < group->least ? group->least : middle;
-      group->quantiles[next] = middle > group->longest ? group->longest : middle;
+      uint64_t middle = MAX(middle_of(bucket), group->least);
+      group->quantiles[next] = MIN(middle, group->longest);
     }
   }
 }
 
-static int by_problems(const void *a, const void *b)
-{
-  const struct grain_group *x = a, *y = b;
-  if (x->problem_exec != y->problem_exec)
-    return x->problem_exec < y->problem_exec ? 1 : -1;
-  if (x->exec != y->exec)
-    return x->exec < y->exec ? 1 : -1;
-  if (x->kind != y->kind)
-    return x->kind < y->kind ? -1 : 1;
-  if (x->directive != y->directive)
-    return x->directive < y->directive ? -1 : 1;
-  return (x->creator > y->creator) - (x->creator < y->creator);
-}
+ORDER(by_problems, struct grain_group,
+      COMPARE(y->problem_exec, x->problem_exec) ?: COMPARE(y->exec, x->exec) ?: COMPARE(x->kind, y->kind)
+      ?: COMPARE(x->directive, y->directive) ?: COMPARE(x->creator, y->creator))
 
 void grain_groups_finish(struct grain_groups *groups)
 {

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/analysis/overheads.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
@@ -25,8 +26,7 @@ static void add_region(struct counting *counting, uint32_t region, struct overhe
   uint64_t threads = 0;
   construct_tree_team(tree, counting->profile, region, counting->seen, counting->team);
   for (uint32_t i = 0; i < counting->profile->processes_count; i++) {
-    uint32_t *largest = &counting->largest[i];
-    *largest = counting->team[i] > *largest ? counting->team[i] : *largest;
+    counting->largest[i] = MAX(counting->largest[i], counting->team[i]);
     threads += counting->team[i];
   }
   for (uint32_t i = region; i < tree->entries[region].end; i++) {
@@ -52,7 +52,7 @@ static void add_program(const struct counting *counting, struct overheads *resul
   }
   for (uint32_t i = 0; i < counting->profile->processes_count; i++) {
     const struct profile_process *process = &counting->profile->processes[i];
-    uint64_t team = counting->largest[i] ? counting->largest[i] : 1, all;
+    uint64_t team = MAX(counting->largest[i], 1), all;
     if (!process->constructs.rows_count)
       continue;
     uint64_t measured_ns = profile_measured_ns(process->wall_ns, process->paused_ns);
@@ -61,18 +61,12 @@ static void add_program(const struct counting *counting, struct overheads *resul
   result->count++;
 }
 
-/* The longest total first, then by number. */
-static int by_total(const void *a, const void *b)
-{
-  const struct overheads_row *x = a, *y = b;
-  int order = (x->total_ns < y->total_ns) - (x->total_ns > y->total_ns);
-  return order ? order : (x->entry->region > y->entry->region) - (x->entry->region < y->entry->region);
-}
+ORDER(by_total, struct overheads_row, COMPARE(y->total_ns, x->total_ns) ?: COMPARE(x->entry->region, y->entry->region))
 
-static int compute(struct counting *counting, struct overheads *result)
+static void compute(struct counting *counting, struct overheads *result)
 {
   const struct construct_tree *tree = counting->tree;
-  uint32_t *row_of = xcalloc((size_t)tree->count + 1, sizeof *row_of); /* [number of the construct] its row + 1 */
+  uint32_t *row_of = xcalloc(tree->count, sizeof *row_of); /* [number of the construct] its row + 1 */
   uint32_t i = construct_tree_next_region(tree, 1);
   for (; i < tree->count; i = construct_tree_next_region(tree, tree->entries[i].end)) {
     const struct construct_entry *entry = &tree->entries[i];
@@ -85,7 +79,6 @@ static int compute(struct counting *counting, struct overheads *result)
   qsort(result->rows, result->count, sizeof *result->rows, by_total);
   add_program(counting, result);
   free(row_of);
-  return 0;
 }
 
 int overheads_compute(const struct profile *profile, const struct construct_tree *tree, struct overheads *result)
@@ -95,17 +88,15 @@ int overheads_compute(const struct profile *profile, const struct construct_tree
     return 0;
   struct counting counting = {.profile = profile,
                               .tree = tree,
-                              .seen = xcalloc((size_t)tree->threads_count + 1, 1),
-                              .team = xcalloc((size_t)profile->processes_count + 1, sizeof *counting.team),
-                              .largest = xcalloc((size_t)profile->processes_count + 1, sizeof *counting.largest)};
+                              .seen = xcalloc(tree->threads_count, 1),
+                              .team = xcalloc(profile->processes_count, sizeof *counting.team),
+                              .largest = xcalloc(profile->processes_count, sizeof *counting.largest)};
   result->rows = xcalloc((size_t)tree->count + 1, sizeof *result->rows);
-  int status = counting.seen && counting.team && counting.largest && result->rows ? 0 : ERR_NOMEM;
-  if (!status)
-    status = compute(&counting, result);
+  compute(&counting, result);
   free(counting.seen);
   free(counting.team);
   free(counting.largest);
-  return status;
+  return 0;
 }
 
 void overheads_release(struct overheads *result)

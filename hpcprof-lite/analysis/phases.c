@@ -1,5 +1,6 @@
 #include "hpcprof-lite/analysis/phases.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/algorithms/hot_path.h"
 #include "hpcprof-lite/algorithms/repeats.h"
@@ -22,7 +23,7 @@ struct maker {
   uint32_t *phase_of;
 };
 
-/* Returns the new step, or MODEL_NONE without memory. */
+/* Returns the new step, which belongs to the last phase. */
 static uint32_t add_step(struct phases *phases, uint32_t construct)
 {
   uint32_t number = phases->steps_count;
@@ -34,8 +35,8 @@ static uint32_t add_step(struct phases *phases, uint32_t construct)
   return phases->steps_count++;
 }
 
-static int add_phase(struct maker *maker, enum phases_kind kind, uint64_t start_ns, uint64_t end_ns,
-                     uint32_t first_region)
+static void add_phase(struct maker *maker, enum phases_kind kind, uint64_t start_ns, uint64_t end_ns,
+                      uint32_t first_region)
 {
   struct phases *phases = maker->phases;
   xarray_reserve(&phases->phases, &phases->room, phases->count + 1, sizeof *phases->phases);
@@ -46,92 +47,72 @@ static int add_phase(struct maker *maker, enum phases_kind kind, uint64_t start_
                                                           .first_step = phases->steps_count,
                                                           .first_token = phases->tokens_count,
                                                           .figures = {.context = MODEL_NONE}};
-  return add_step(phases, MODEL_NONE) == MODEL_NONE ? ERR_NOMEM : 0;
+  add_step(phases, MODEL_NONE);
 }
 
 /* Gives regions a step of the last phase, by their construct. */
-static int add_regions(struct maker *maker, uint32_t end)
+static void add_regions(struct maker *maker, uint32_t end)
 {
   struct phases *phases = maker->phases;
   for (; maker->waiting_region < end; maker->waiting_region++) {
     struct phases_region *region = &maker->regions[maker->waiting_region];
     if (maker->phase_of[region->construct] != phases->count) {
-      uint32_t step = add_step(phases, region->construct);
-      if (step == MODEL_NONE)
-        return ERR_NOMEM;
       maker->phase_of[region->construct] = phases->count;
-      maker->step_of[region->construct] = step;
+      maker->step_of[region->construct] = add_step(phases, region->construct);
     }
     region->step = maker->step_of[region->construct];
     phases->phases[phases->count - 1].regions++;
   }
-  return 0;
 }
 
 /* What waits becomes a phase, or a part of the last one; it reaches until that time and region. */
-static int settle(struct maker *maker, uint64_t until_ns, uint32_t end)
+static void settle(struct maker *maker, uint64_t until_ns, uint32_t end)
 {
   struct phases *phases = maker->phases;
   uint32_t regions = end - maker->waiting_region;
   uint64_t length_ns = until_ns - maker->waiting_ns;
-  int status = 0;
+  enum phases_kind kind = regions ? PHASES_REGION : PHASES_SERIAL;
   if (!length_ns || (!phases->count && !regions))
-    return 0; /* the next phase begins with it */
+    return; /* the next phase begins with it */
   if (!phases->count || length_ns >= maker->least_ns)
-    status = add_phase(maker,
-                       regions > 1 ? PHASES_MIXED
-                       : regions   ? PHASES_REGION
-                                   : PHASES_SERIAL,
-                       maker->waiting_ns, until_ns, maker->waiting_region);
+    add_phase(maker, regions > 1 ? PHASES_MIXED : kind, maker->waiting_ns, until_ns, maker->waiting_region);
   else
     phases->phases[phases->count - 1].end_ns = until_ns;
   maker->waiting_ns = until_ns;
-  return status ? status : add_regions(maker, end);
+  add_regions(maker, end);
 }
 
-static int add_part(struct maker *maker, enum phases_kind kind, uint64_t start_ns, uint64_t end_ns,
-                    uint32_t next_region)
+static void add_part(struct maker *maker, enum phases_kind kind, uint64_t start_ns, uint64_t end_ns,
+                     uint32_t next_region)
 {
   if (end_ns == start_ns || end_ns - start_ns < maker->least_ns)
-    return 0;
-  int status = settle(maker, start_ns, next_region);
-  if (!status)
-    status = add_phase(maker, kind, maker->waiting_ns, end_ns, next_region);
+    return;
+  settle(maker, start_ns, next_region);
+  add_phase(maker, kind, maker->waiting_ns, end_ns, next_region);
   maker->waiting_ns = end_ns;
-  return status;
 }
 
 /* The first gap that ends then or later; NULL if there is none. */
 static const struct phases_gap *gap_from(const struct phases *phases, uint64_t at_ns)
 {
-  uint32_t first = 0, end = phases->gaps_count;
-  while (first < end) {
-    uint32_t middle = first + (end - first) / 2;
-    if (phases->gaps[middle].end_ns < at_ns)
-      first = middle + 1;
-    else
-      end = middle;
-  }
+  size_t first = FIRST_WHERE(i, phases->gaps_count, phases->gaps[i].end_ns >= at_ns);
   return first < phases->gaps_count ? &phases->gaps[first] : NULL;
 }
 
 /* Adds what lies between two regions: serial time, and gaps. */
-static int add_between(struct maker *maker, uint64_t at_ns, uint64_t end_ns, uint32_t next_region)
+static void add_between(struct maker *maker, uint64_t at_ns, uint64_t end_ns, uint32_t next_region)
 {
   const struct phases *phases = maker->phases;
   const struct phases_gap *gap = gap_from(phases, at_ns);
-  int status = 0;
-  for (; gap && gap < phases->gaps + phases->gaps_count && gap->start_ns < end_ns && !status; gap++) {
-    uint64_t from_ns = gap->start_ns > at_ns ? gap->start_ns : at_ns;
-    uint64_t to_ns = gap->end_ns < end_ns ? gap->end_ns : end_ns;
+  for (; gap && gap < phases->gaps + phases->gaps_count && gap->start_ns < end_ns; gap++) {
+    uint64_t from_ns = MAX(gap->start_ns, at_ns), to_ns = MIN(gap->end_ns, end_ns);
     if (to_ns - from_ns < maker->least_ns)
       continue;
-    status = add_part(maker, PHASES_SERIAL, at_ns, from_ns, next_region);
-    if (!status)
-      status = add_part(maker, PHASES_GAP, from_ns, to_ns, next_region);
+    add_part(maker, PHASES_SERIAL, at_ns, from_ns, next_region);
+    add_part(maker, PHASES_GAP, from_ns, to_ns, next_region);
     at_ns = to_ns;
   }
-  return status ? status : add_part(maker, PHASES_SERIAL, at_ns, end_ns, next_region);
+  add_part(maker, PHASES_SERIAL, at_ns, end_ns, next_region);
 }
 
 static bool begins(const struct repeats *repeats, const struct repeats_item *item, uint32_t element)
@@ -153,17 +134,16 @@ static uint64_t item_end(const struct maker *maker, const struct repeats_item *i
   const struct phases_gap *gap = gap_from(phases, end_ns);
   uint64_t next_ns = end < phases->regions_count ? regions[end].start_ns : phases->end_ns;
   if (gap && gap->start_ns < next_ns)
-    next_ns = gap->start_ns > end_ns ? gap->start_ns : end_ns;
+    next_ns = MAX(gap->start_ns, end_ns);
   uint64_t mean_ns = count ? between_ns / count : 0;
-  return end_ns + (mean_ns < next_ns - end_ns ? mean_ns : next_ns - end_ns);
+  return end_ns + MIN(mean_ns, next_ns - end_ns);
 }
 
-static bool add_token(struct phases *phases, struct phases_token token)
+static void add_token(struct phases *phases, struct phases_token token)
 {
   xarray_reserve(&phases->tokens, &phases->tokens_room, phases->tokens_count + 1, sizeof token);
   phases->tokens[phases->tokens_count++] = token;
   phases->phases[phases->count - 1].tokens++;
-  return true;
 }
 
 /* How often the regions of each leaf of an item follow themselves: regions / runs of them. */
@@ -172,34 +152,35 @@ struct leaf_runs {
 };
 
 /* Appends a region and the serial time after it.  alone: it is the whole pattern. */
-static bool add_leaf(struct phases *phases, uint32_t step, const struct leaf_runs *leaf, bool alone)
+static void add_leaf(struct phases *phases, uint32_t step, const struct leaf_runs *leaf, bool alone)
 {
   bool several = !alone && leaf->regions > leaf->runs;
-  struct phases_token open = {.kind = PHASES_OPEN, .times = (double)leaf->regions / (double)leaf->runs};
-  return (!several || add_token(phases, open)) &&
-         add_token(phases, (struct phases_token){.kind = PHASES_STEP, .step = step}) &&
-         add_token(phases, (struct phases_token){.kind = PHASES_STEP, .step = step + 1}) &&
-         (!several || add_token(phases, (struct phases_token){.kind = PHASES_CLOSE}));
+  double times = (double)leaf->regions / (double)leaf->runs;
+  if (several)
+    add_token(phases, (struct phases_token){.kind = PHASES_OPEN, .times = times});
+  add_token(phases, (struct phases_token){.kind = PHASES_STEP, .step = step});
+  add_token(phases, (struct phases_token){.kind = PHASES_STEP, .step = step + 1});
+  if (several)
+    add_token(phases, (struct phases_token){.kind = PHASES_CLOSE});
 }
 
 /* Appends the order of a loop's steps; the next leaf is *leaf. */
-static bool add_order(struct maker *maker, uint32_t symbol, const struct leaf_runs *runs, uint32_t *leaf)
+static void add_order(struct maker *maker, uint32_t symbol, const struct leaf_runs *runs, uint32_t *leaf)
 {
   struct phases *phases = maker->phases;
   const struct repeats *repeats = &maker->repeats;
   uint32_t first_step = phases->phases[phases->count - 1].first_step + 1;
   if (symbol < repeats->plain) {
     uint32_t number = (*leaf)++;
-    return add_leaf(phases, first_step + 2 * number, &runs[number], false);
+    add_leaf(phases, first_step + 2 * number, &runs[number], false);
+    return;
   }
   const struct repeats_loop *loop = &repeats->loops[symbol - repeats->plain];
   double times = (double)loop->repetitions / (double)loop->runs;
-  if (!add_token(phases, (struct phases_token){.kind = PHASES_OPEN, .times = times}))
-    return false;
+  add_token(phases, (struct phases_token){.kind = PHASES_OPEN, .times = times});
   for (uint32_t i = 0; i < loop->length; i++) /* as deep as loops were found in loops: a few dozen at most */
-    if (!add_order(maker, repeats->units[loop->first + i], runs, leaf))
-      return false;
-  return add_token(phases, (struct phases_token){.kind = PHASES_CLOSE});
+    add_order(maker, repeats->units[loop->first + i], runs, leaf);
+  add_token(phases, (struct phases_token){.kind = PHASES_CLOSE});
 }
 
 static void spread_add(const struct phases *phases, struct phases_spread *spread, uint64_t start_ns, uint64_t end_ns)
@@ -250,71 +231,55 @@ static void fill_steps(struct maker *maker, const struct repeats_item *item, uin
 }
 
 /* The steps of an item, and their order. */
-static int fill_item(struct maker *maker, const struct repeats_item *item, uint32_t end, uint64_t end_ns)
+static void fill_item(struct maker *maker, const struct repeats_item *item, uint32_t end, uint64_t end_ns)
 {
   struct phases *phases = maker->phases;
   uint32_t leaves = repeats_leaves(&maker->repeats, item->symbol), leaf = 0;
   uint32_t first_step = phases->steps_count;
   struct leaf_runs *runs = xcalloc(leaves, sizeof *runs);
-  bool done = runs;
-  for (uint32_t i = 0; i < 2 * leaves && done; i++)
-    done = add_step(phases, MODEL_NONE) != MODEL_NONE;
-  if (done)
-    fill_steps(maker, item, end, end_ns, runs);
-  if (done && item->symbol < maker->repeats.plain)
-    done = add_leaf(phases, first_step, runs, true);
-  else if (done)
-    done = add_order(maker, item->symbol, runs, &leaf);
+  for (uint32_t i = 0; i < 2 * leaves; i++)
+    add_step(phases, MODEL_NONE);
+  fill_steps(maker, item, end, end_ns, runs);
+  if (item->symbol < maker->repeats.plain)
+    add_leaf(phases, first_step, runs, true);
+  else
+    add_order(maker, item->symbol, runs, &leaf);
   free(runs);
-  return done ? 0 : ERR_NOMEM;
 }
 
-static int add_item(struct maker *maker, const struct repeats_item *item, uint32_t end, uint64_t end_ns)
+static void add_item(struct maker *maker, const struct repeats_item *item, uint32_t end, uint64_t end_ns)
 {
   uint64_t start_ns = maker->regions[item->first].start_ns;
   if (end_ns - start_ns < maker->least_ns)
-    return 0;
-  int status = settle(maker, start_ns, item->first);
-  if (!status)
-    status = add_phase(maker, end - item->first == 1 ? PHASES_REGION : PHASES_PATTERN, maker->waiting_ns, end_ns,
-                       item->first);
-  if (!status)
-    status = fill_item(maker, item, end, end_ns);
+    return;
+  settle(maker, start_ns, item->first);
+  add_phase(maker, end - item->first == 1 ? PHASES_REGION : PHASES_PATTERN, maker->waiting_ns, end_ns, item->first);
+  fill_item(maker, item, end, end_ns);
   maker->waiting_ns = end_ns;
   maker->waiting_region = end;
-  return status;
 }
 
-/* Adds regions that follow each other, and the serial time before them, which begins at *at_ns. */
-static int add_regions_from(struct maker *maker, const struct repeats_item *item, uint32_t end, uint64_t *at_ns)
-{
-  uint64_t end_ns = item_end(maker, item, end);
-  int status = add_between(maker, *at_ns, maker->regions[item->first].start_ns, item->first);
-  *at_ns = end_ns;
-  return status ? status : add_item(maker, item, end, end_ns);
-}
-
-static int make_phases(struct maker *maker)
+static void make_phases(struct maker *maker)
 {
   struct phases *phases = maker->phases;
   const struct repeats *repeats = &maker->repeats;
   uint64_t at_ns = phases->start_ns;
-  int status = 0;
   maker->waiting_ns = at_ns;
   maker->least_ns = (phases->end_ns - phases->start_ns) / LEAST_PART;
-  for (uint32_t i = 0; i < repeats->count && !status; i++) {
+  for (uint32_t i = 0; i < repeats->count; i++) {
     struct repeats_item item = repeats->items[i];
     uint32_t end = repeats_end(repeats, i), once = end - item.first < PHASES_LEAST ? 1 : end - item.first;
-    for (; item.first < end && !status; item.first += once)
-      status = add_regions_from(maker, &item, item.first + once, &at_ns);
+    for (; item.first < end; item.first += once) {
+      uint64_t end_ns = item_end(maker, &item, item.first + once);
+      add_between(maker, at_ns, maker->regions[item.first].start_ns, item.first);
+      add_item(maker, &item, item.first + once, end_ns);
+      at_ns = end_ns;
+    }
   }
-  if (!status)
-    status = add_between(maker, at_ns, phases->end_ns, phases->regions_count);
-  if (!status)
-    status = settle(maker, phases->end_ns, phases->regions_count);
-  if (!status && !phases->count && phases->end_ns > phases->start_ns)
-    status = add_phase(maker, PHASES_SERIAL, phases->start_ns, phases->end_ns, 0);
-  return status;
+  add_between(maker, at_ns, phases->end_ns, phases->regions_count);
+  settle(maker, phases->end_ns, phases->regions_count);
+  if (!phases->count && phases->end_ns > phases->start_ns)
+    add_phase(maker, PHASES_SERIAL, phases->start_ns, phases->end_ns, 0);
 }
 
 uint32_t phases_step_at(const struct phases *phases, struct phases_cursor *cursor, uint64_t at_ns, uint64_t *end_ns)
@@ -344,7 +309,7 @@ static void spread_steps(struct phases *phases)
   struct phases_cursor cursor = {0};
   for (uint64_t at_ns = phases->start_ns, end_ns; at_ns < phases->end_ns; at_ns = end_ns) {
     uint32_t step = phases_step_at(phases, &cursor, at_ns, &end_ns);
-    end_ns = end_ns < phases->end_ns ? end_ns : phases->end_ns;
+    end_ns = MIN(end_ns, phases->end_ns);
     spread_add(phases, &phases->steps[step].spread, at_ns, end_ns);
   }
 }
@@ -364,12 +329,12 @@ static void spread_all(struct phases *phases)
   spread_steps(phases);
   for (uint32_t i = 0; i < phases->count; i++) {
     struct phases_phase *phase = &phases->phases[i];
-    if (phase->kind == PHASES_PATTERN)
+    if (phase->kind == PHASES_PATTERN) {
       join_short_steps(phases, phase);
-    else
+    } else {
       phase->spread = (struct phases_spread){0};
-    if (phase->kind != PHASES_PATTERN)
       spread_add(phases, &phase->spread, phase->start_ns, phase->end_ns);
+    }
   }
   for (uint32_t i = 0; i < phases->steps_count; i++)
     phases->steps[i].spread = (struct phases_spread){0};
@@ -388,24 +353,21 @@ int phases_find(const struct phases_regions *regions, uint32_t constructs, uint6
                             .gaps_count = regions->gaps_count};
   struct maker maker = {.phases = phases,
                         .regions = regions->regions,
-                        .step_of = xcalloc((size_t)constructs + 1, sizeof *maker.step_of),
-                        .phase_of = xcalloc((size_t)constructs + 1, sizeof *maker.phase_of)};
-  uint32_t *symbols = xmalloc(((size_t)count + 1) * sizeof *symbols);
-  int status = symbols && maker.step_of && maker.phase_of ? 0 : ERR_NOMEM;
-  for (uint32_t i = 0; i < count && !status; i++)
+                        .step_of = xcalloc(constructs, sizeof *maker.step_of),
+                        .phase_of = xcalloc(constructs, sizeof *maker.phase_of)};
+  uint32_t *symbols = xmalloc(count * sizeof *symbols);
+  for (uint32_t i = 0; i < count; i++)
     symbols[i] = regions->regions[i].construct;
-  if (!status)
-    status = repeats_find(symbols, count, constructs, &maker.repeats);
+  repeats_find(symbols, count, constructs, &maker.repeats);
   free(symbols);
-  if (!status)
-    status = make_phases(&maker);
+  make_phases(&maker);
   repeats_release(&maker.repeats);
   free(maker.step_of);
   free(maker.phase_of);
-  if (!status && phases->count)
+  if (phases->count)
     spread_all(phases);
   phases->end = phases->count;
-  return status;
+  return 0;
 }
 
 void phases_release(struct phases *phases)
@@ -426,8 +388,7 @@ struct part {
 static void spread_part(const struct phases *phases, struct phases_spread *spread, uint64_t start_ns, uint64_t end_ns,
                         uint64_t number, const struct part *part)
 {
-  uint64_t from_ns = start_ns > part->from_ns ? start_ns : part->from_ns;
-  uint64_t to_ns = end_ns < part->to_ns ? end_ns : part->to_ns;
+  uint64_t from_ns = MAX(start_ns, part->from_ns), to_ns = MIN(end_ns, part->to_ns);
   uint64_t slowest_ns = spread->slowest_ns;
   if (start_ns >= part->from_ns && end_ns <= part->to_ns) {
     spread_add(phases, spread, start_ns, end_ns);
@@ -441,15 +402,7 @@ static void spread_part(const struct phases *phases, struct phases_spread *sprea
 /* The first region that ends after a time. */
 static uint32_t region_at(const struct phases *phases, uint64_t at_ns)
 {
-  uint32_t low = 0, high = phases->regions_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (phases->regions[middle].end_ns > at_ns)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return low;
+  return (uint32_t)FIRST_WHERE(i, phases->regions_count, phases->regions[i].end_ns > at_ns);
 }
 
 /* When the execution of a step began that lasts at a time, in a phase. */
@@ -459,19 +412,19 @@ static uint64_t step_start(const struct phases *phases, const struct phases_phas
   uint64_t start_ns = next ? phases->regions[next - 1].end_ns : 0;
   if (next < phases->regions_count && phases->regions[next].start_ns <= at_ns)
     start_ns = phases->regions[next].start_ns;
-  return start_ns > phase->start_ns ? start_ns : phase->start_ns;
+  return MAX(start_ns, phase->start_ns);
 }
 
 /* How executions of a phase's steps spread in a part of it. */
 static void spread_part_steps(struct phases *phases, uint32_t number, const struct part *part)
 {
   const struct phases_phase *phase = &phases->phases[number];
-  uint64_t from_ns = part->from_ns > phase->start_ns ? part->from_ns : phase->start_ns;
+  uint64_t from_ns = MAX(part->from_ns, phase->start_ns);
   uint64_t at_ns = step_start(phases, phase, from_ns);
   struct phases_cursor cursor = {.region = region_at(phases, from_ns), .phase = number};
   for (uint64_t end_ns; at_ns < phase->end_ns && at_ns < part->to_ns; at_ns = end_ns) {
     uint32_t step = phases_step_at(phases, &cursor, at_ns, &end_ns);
-    end_ns = end_ns < phase->end_ns ? end_ns : phase->end_ns;
+    end_ns = MIN(end_ns, phase->end_ns);
     spread_part(phases, &phases->steps[step].spread, at_ns, end_ns, 0, part);
   }
 }
@@ -481,14 +434,14 @@ static void spread_part_repetitions(struct phases *phases, struct phases_phase *
 {
   uint32_t at = region_at(phases, part->from_ns);
   at = at ? at - 1 : at; /* its repetition may last longer than it */
-  at = at > phase->first_region ? at : phase->first_region;
+  at = MAX(at, phase->first_region);
   for (uint32_t next; at < phases->regions_count && phases->regions[at].start_ns < phase->repeated_ns; at = next) {
     uint32_t repetition = phases->regions[at].repetition;
     uint64_t start_ns = phases->regions[at].start_ns, end_ns = phase->repeated_ns;
     for (next = at + 1; next < phases->regions_count && phases->regions[next].repetition == repetition;)
       next++;
     if (next < phases->regions_count)
-      end_ns = phases->regions[next].start_ns < end_ns ? phases->regions[next].start_ns : end_ns;
+      end_ns = MIN(end_ns, phases->regions[next].start_ns);
     spread_part(phases, &phase->spread, start_ns, end_ns, repetition, part);
   }
 }
@@ -524,8 +477,8 @@ void phases_cut(struct phases *phases, uint64_t from_ns, uint64_t to_ns, bool re
   }
   for (uint32_t i = phases->first; i < phases->end; i++) {
     struct phases_phase *phase = &phases->phases[i];
-    phase->start_ns = phase->start_ns > from_ns ? phase->start_ns : from_ns;
-    phase->end_ns = phase->end_ns < to_ns ? phase->end_ns : to_ns;
+    phase->start_ns = MAX(phase->start_ns, from_ns);
+    phase->end_ns = MIN(phase->end_ns, to_ns);
     phase->figures = regions ? (struct phases_figures){.context = MODEL_NONE} : phase->figures;
   }
   for (uint32_t i = 0; i < phases->steps_count && regions; i++)
@@ -534,26 +487,23 @@ void phases_cut(struct phases *phases, uint64_t from_ns, uint64_t to_ns, bool re
 
 /* ---- sums ---- */
 
-static int add_weight(struct phases_sums *sums, uint32_t step, uint32_t context, uint64_t ns)
+static void add_weight(struct phases_sums *sums, uint32_t step, uint32_t context, uint64_t ns)
 {
   uint64_t key = (uint64_t)step << 32 | (context + 1);
   uint32_t number = index_find(&sums->index, key);
   if (!number) {
     number = sums->weights_count + 1;
-    if (!xarray_reserve(&sums->weights, &sums->weights_room, number, sizeof *sums->weights) ||
-        !index_add(&sums->index, key, number))
-      return ERR_NOMEM;
+    xarray_reserve(&sums->weights, &sums->weights_room, number, sizeof *sums->weights);
+    index_add(&sums->index, key, number);
     sums->weights[sums->weights_count++] = (struct phases_weight){.step = step, .context = context};
   }
   sums->weights[number - 1].ns = model_sum(sums->weights[number - 1].ns, ns);
-  return 0;
 }
 
 int phases_add(const struct phases *phases, struct phases_cursor *cursor, const struct timeline_interval *interval,
                struct phases_sums *sums)
 {
   uint32_t category = interval->category, context = MODEL_NONE;
-  int status = 0;
   if (!phases->count)
     return 0;
   xarray_reserve_zero(&sums->ns, &sums->ns_room, phases->steps_count, sizeof *sums->ns);
@@ -561,14 +511,14 @@ int phases_add(const struct phases *phases, struct phases_cursor *cursor, const 
     context = interval->context;
   else if (category == TIMELINE_IDLE || category == TIMELINE_LOCK_WAIT)
     context = interval->wait_for;
-  for (uint64_t at_ns = interval->start_ns, end_ns; at_ns < interval->end_ns && !status; at_ns = end_ns) {
+  for (uint64_t at_ns = interval->start_ns, end_ns; at_ns < interval->end_ns; at_ns = end_ns) {
     uint32_t step = phases_step_at(phases, cursor, at_ns, &end_ns);
-    end_ns = end_ns < interval->end_ns ? end_ns : interval->end_ns;
+    end_ns = MIN(end_ns, interval->end_ns);
     sums->ns[step][category] = model_sum(sums->ns[step][category], end_ns - at_ns);
     if (context != MODEL_NONE)
-      status = add_weight(sums, step, context, end_ns - at_ns);
+      add_weight(sums, step, context, end_ns - at_ns);
   }
-  return status;
+  return 0;
 }
 
 void phases_sums_release(struct phases_sums *sums)
@@ -579,11 +529,7 @@ void phases_sums_release(struct phases_sums *sums)
   *sums = (struct phases_sums){0};
 }
 
-static int by_step(const void *a, const void *b)
-{
-  const struct phases_weight *x = a, *y = b;
-  return (x->step > y->step) - (x->step < y->step);
-}
+ORDER(by_step, struct phases_weight, COMPARE(x->step, y->step))
 
 /* The weights of a step, from *at on, are added to its path and to that of its phase.  Returns their sum. */
 static uint64_t add_path(struct hot_path *of_step, struct hot_path *of_phase, const struct tree *tree,
@@ -599,22 +545,22 @@ static uint64_t add_path(struct hot_path *of_step, struct hot_path *of_phase, co
 }
 
 /* Finds the context of each step and of each phase, which are in the order of their steps. */
-static int find_contexts(struct phases *phases, const struct phases_sums *sums, uint32_t count, const struct tree *tree,
-                         uint64_t period_ns)
+static void find_contexts(struct phases *phases, const struct phases_sums *sums, uint32_t count,
+                          const struct tree *tree, uint64_t period_ns)
 {
-  struct hot_path of_step = {0}, of_phase = {0};
+  struct hot_path of_step, of_phase;
   uint32_t all = 0, at = 0;
   for (uint32_t i = 0; i < count; i++)
     all += sums[i].weights_count;
-  struct phases_weight *weights = xmalloc(((size_t)all + 1) * sizeof *weights);
-  int status = weights && !hot_path_init(&of_step, tree) && !hot_path_init(&of_phase, tree) ? 0 : ERR_NOMEM;
-  for (uint32_t i = 0; i < count && !status; i++)
+  struct phases_weight *weights = xmalloc(all * sizeof *weights);
+  hot_path_init(&of_step, tree);
+  hot_path_init(&of_phase, tree);
+  for (uint32_t i = 0; i < count; i++)
     for (uint32_t j = 0; j < sums[i].weights_count; j++)
       weights[at++] = sums[i].weights[j];
-  if (at)
-    qsort(weights, at, sizeof *weights, by_step);
+  qsort(weights, at, sizeof *weights, by_step);
   at = 0;
-  for (uint32_t i = 0; i < phases->count && !status; i++) {
+  for (uint32_t i = 0; i < phases->count; i++) {
     struct phases_phase *phase = &phases->phases[i];
     uint64_t phase_ns = 0;
     for (uint32_t step = phase->first_step; step < phase->first_step + phase->steps; step++) {
@@ -629,7 +575,6 @@ static int find_contexts(struct phases *phases, const struct phases_sums *sums, 
   hot_path_release(&of_step);
   hot_path_release(&of_phase);
   free(weights);
-  return status;
 }
 
 int phases_finish(struct phases *phases, const struct phases_sums *sums, uint32_t count, const struct tree *tree,
@@ -645,7 +590,8 @@ int phases_finish(struct phases *phases, const struct phases_sums *sums, uint32_
           phases->phases[i].figures.ns[c] = model_sum(phases->phases[i].figures.ns[c], ns);
         }
     }
-  return find_contexts(phases, sums, count, tree, period_ns);
+  find_contexts(phases, sums, count, tree, period_ns);
+  return 0;
 }
 
 double phases_deviation(const struct phases_spread *spread)

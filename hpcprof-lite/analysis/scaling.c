@@ -1,5 +1,6 @@
 #include "hpcprof-lite/analysis/scaling.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <math.h>
@@ -21,13 +22,9 @@ double scaling_line(double threads, double smaller, double smaller_loss, double 
 
 /* ---- numbers of threads ---- */
 
-static int by_value(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
+ORDER(by_value, double, COMPARE(*x, *y))
 
-static int fill_elapsed(const struct scaling_run *runs, struct scaling_point *point)
+static void fill_elapsed(const struct scaling_run *runs, struct scaling_point *point)
 {
   double *sorted = xmalloc(point->runs * sizeof *sorted);
   for (uint32_t i = 0; i < point->runs; i++)
@@ -37,11 +34,10 @@ static int fill_elapsed(const struct scaling_run *runs, struct scaling_point *po
   point->most_s = sorted[point->runs - 1];
   point->elapsed_s = (sorted[(point->runs - 1) / 2] + sorted[point->runs / 2]) / 2;
   free(sorted);
-  return 0;
 }
 
 /* Groups the runs by their numbers of threads; figures that are means of runs are NAN if one run lacks them. */
-static int find_points(const struct scaling_run *runs, uint32_t count, struct scaling *scaling)
+static void find_points(const struct scaling_run *runs, uint32_t count, struct scaling *scaling)
 {
   for (uint32_t i = 0; i < count; i++) {
     const struct scaling_run *run = &runs[i];
@@ -52,13 +48,11 @@ static int find_points(const struct scaling_run *runs, uint32_t count, struct sc
       scaling->points_count++;
     }
     point->runs++;
-    point->used_least = run->used < point->used_least ? run->used : point->used_least;
-    point->used_most = run->used > point->used_most ? run->used : point->used_most;
+    point->used_least = MIN(point->used_least, run->used);
+    point->used_most = MAX(point->used_most, run->used);
   }
   for (uint32_t i = 0; i < scaling->points_count; i++)
-    if (fill_elapsed(runs, &scaling->points[i]))
-      return ERR_NOMEM;
-  return 0;
+    fill_elapsed(runs, &scaling->points[i]);
 }
 
 /* Whether each number of threads that was asked for made the program use more than the one before. */
@@ -211,13 +205,7 @@ struct key {
   uint32_t row;
 };
 
-static int by_loss(const void *a, const void *b)
-{
-  const struct key *x = a, *y = b;
-  if (x->loss_s != y->loss_s)
-    return x->loss_s < y->loss_s ? 1 : -1;
-  return x->row > y->row ? 1 : -1;
-}
+ORDER(by_loss, struct key, COMPARE(y->loss_s, x->loss_s) ?: COMPARE(x->row, y->row))
 
 /* Whether a context is charged with anything in any run. */
 static bool is_charged(const struct scaling *scaling, uint32_t row)
@@ -228,7 +216,7 @@ static bool is_charged(const struct scaling *scaling, uint32_t row)
   return any;
 }
 
-static int sort_rows(struct scaling *scaling)
+static void sort_rows(struct scaling *scaling)
 {
   enum { FOUR_TIMES = 1 };
   uint32_t last = scaling->points_count - 1;
@@ -243,7 +231,6 @@ static int sort_rows(struct scaling *scaling)
   for (uint32_t i = 0; i < scaling->contexts; i++)
     scaling->order[i] = keys[i].row;
   free(keys);
-  return 0;
 }
 
 int scaling_compute(const struct scaling_run *runs, uint32_t count, bool weak, bool timed, const struct tree *tree,
@@ -253,30 +240,23 @@ int scaling_compute(const struct scaling_run *runs, uint32_t count, bool weak, b
   size_t rows = scaling->rows;
   double *both = xcalloc(2 * (size_t)count, sizeof *both);
   scaling->points = xcalloc(count, sizeof *scaling->points);
-  int status = both && scaling->points ? find_points(runs, count, scaling) : ERR_NOMEM;
-  if (!status) {
-    scaling->losses = xcalloc(rows * scaling->points_count, sizeof *scaling->losses);
-    scaling->later_s = xcalloc(rows * SCALING_LATER, sizeof *scaling->later_s);
-    scaling->order = xcalloc(rows, sizeof *scaling->order);
-    status = scaling->losses && scaling->later_s && scaling->order ? 0 : ERR_NOMEM;
-  }
-  if (!status) {
-    scaling->forecast = threads_grow(scaling);
-    fill_points(runs, scaling);
-    for (uint32_t row = 1; row < rows; row++)
-      fill_row(scaling, row, both);
-    fill_program(runs, scaling, both);
-    if (scaling->forecast)
-      extrapolate(scaling);
-    status = sort_rows(scaling);
-  }
-  for (uint32_t i = 0; i < scaling->points_count && !status; i++) {
+  find_points(runs, count, scaling);
+  scaling->losses = xcalloc(rows * scaling->points_count, sizeof *scaling->losses);
+  scaling->later_s = xcalloc(rows * SCALING_LATER, sizeof *scaling->later_s);
+  scaling->order = xcalloc(rows, sizeof *scaling->order);
+  scaling->forecast = threads_grow(scaling);
+  fill_points(runs, scaling);
+  for (uint32_t row = 1; row < rows; row++)
+    fill_row(scaling, row, both);
+  fill_program(runs, scaling, both);
+  if (scaling->forecast)
+    extrapolate(scaling);
+  sort_rows(scaling);
+  for (uint32_t i = 0; i < scaling->points_count; i++)
     scaling->compared =
         compare_correct(&scaling->losses[i].figure, rows, scaling->points_count * sizeof *scaling->losses);
-    status = scaling->compared == SIZE_MAX ? ERR_NOMEM : 0;
-  }
   free(both);
-  return status;
+  return 0;
 }
 
 void scaling_release(struct scaling *scaling)

@@ -1,6 +1,6 @@
 /* How a program scales: runs with different numbers of threads, what more threads lose, and where.
  *
- * Context: BATCH.  Pure: runs and tree are only read, the caller owns the result; scaling_release() in every case.
+ * Context: BATCH.  Pure: runs and tree are only read, the caller owns the result.
  *
  * With the elapsed time T_P on P threads (the median of repeated runs) and the smallest number B as the base:
  *
@@ -96,7 +96,7 @@ static inline struct scaling_loss *scaling_loss_of(const struct scaling *scaling
 }
 
 /* Computes everything.  runs: sorted by threads, of at least two different numbers.  tree: column
- * number * SCALING_COLUMNS + part of its exclusive values is that of run `number`, in ns.  Returns 0 or ERR_NOMEM. */
+ * number * SCALING_COLUMNS + part of its exclusive values is that of run `number`, in ns.  Returns 0. */
 int scaling_compute(const struct scaling_run *runs, uint32_t count, bool weak, bool timed, const struct tree *tree,
                     struct scaling *scaling);
 void scaling_release(struct scaling *scaling);

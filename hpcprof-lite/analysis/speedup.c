@@ -1,16 +1,8 @@
 #include "hpcprof-lite/analysis/speedup.h"
 
+#include "common/order.h"
+
 enum { CORES_MAX = 128 };
-
-static double larger(double a, double b)
-{
-  return a > b ? a : b;
-}
-
-static double smaller(double a, double b)
-{
-  return a < b ? a : b;
-}
 
 /* What the rows are computed from. */
 struct amounts {
@@ -24,25 +16,25 @@ static struct amounts amounts_of(const struct profile *profile, double burdened)
 {
   const struct profile_workspan *workspan = &profile->workspan;
   struct amounts amounts = {.span = (double)workspan->span};
-  amounts.work = larger((double)workspan->work, amounts.span);
-  amounts.burdened = larger(burdened, amounts.span);
+  amounts.work = MAX((double)workspan->work, amounts.span);
+  amounts.burdened = MAX(burdened, amounts.span);
   for (uint32_t i = 0; i < workspan->directives_count; i++)
-    amounts.lock_bound = larger(amounts.lock_bound, (double)workspan->directives[i].lock_bound);
-  amounts.lock_bound = smaller(amounts.lock_bound, amounts.work);
-  amounts.chain = larger(amounts.span, amounts.lock_bound);
+    amounts.lock_bound = MAX(amounts.lock_bound, (double)workspan->directives[i].lock_bound);
+  amounts.lock_bound = MIN(amounts.lock_bound, amounts.work);
+  amounts.chain = MAX(amounts.span, amounts.lock_bound);
   return amounts;
 }
 
 static void fill_row(struct speedup_row *row, uint64_t cores, const struct amounts *amounts)
 {
-  double work = amounts->work, share = work / (double)cores, serial = smaller(amounts->burdened, work);
+  double work = amounts->work, share = work / (double)cores, serial = MIN(amounts->burdened, work);
   double estimate = (work - amounts->span) / (double)cores + amounts->span;
   double burdened = (work - serial) / (double)cores + amounts->burdened;
   row->cores = cores;
   row->lower = work / (share + amounts->chain);
-  row->upper = work / larger(share, larger(amounts->span, amounts->lock_bound));
-  row->estimate = work / larger(estimate, amounts->lock_bound);
-  row->burdened = work / larger(burdened, amounts->lock_bound);
+  row->upper = work / MAX(share, MAX(amounts->span, amounts->lock_bound));
+  row->estimate = work / MAX(estimate, amounts->lock_bound);
+  row->burdened = work / MAX(burdened, amounts->lock_bound);
 }
 
 double speedup_estimate(const struct profile *profile, uint64_t cores)
@@ -58,7 +50,7 @@ void speedup_enter(const struct profile *profile, double burdened, double chain,
                    struct speedup *speedup)
 {
   struct amounts amounts = amounts_of(profile, burdened);
-  amounts.chain = larger(chain, amounts.chain);
+  amounts.chain = MAX(chain, amounts.chain);
   for (uint32_t i = 0; i < speedup->count; i++) {
     struct speedup_row *row = &speedup->rows[i];
     fill_row(row, row->cores, &amounts);
@@ -70,7 +62,7 @@ void speedup_compute(const struct profile *profile, struct speedup *speedup)
 {
   const struct profile_workspan *workspan = &profile->workspan;
   struct amounts amounts = amounts_of(profile, (double)workspan->burdened);
-  uint64_t own = profile->span_threads ? profile->span_threads : 1;
+  uint64_t own = MAX(profile->span_threads, 1);
   *speedup = (struct speedup){0};
   if (!workspan->known || !workspan->span)
     return;

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/analysis/task_figures.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
@@ -25,11 +26,7 @@ static void add(uint64_t *sum, uint64_t amount)
   *sum = model_sum(*sum, amount);
 }
 
-static int by_low(const void *a, const void *b)
-{
-  const struct bucket *x = a, *y = b;
-  return (x->low > y->low) - (x->low < y->low);
-}
+ORDER(by_low, struct bucket, COMPARE(x->low, y->low))
 
 /* Appends the buckets of a process.  sums->buckets has room. */
 static void add_buckets(struct sums *sums, const struct construct_tasks *tasks)
@@ -56,8 +53,8 @@ static void add_tasks(const struct profile_process *process, const struct constr
   add(&row->create_ns, tasks->create_ns);
   add(&sums->create_timed, tasks->create_timed);
   if (tasks->ended) {
-    row->shortest_ns = row->ended && row->shortest_ns < tasks->shortest_ns ? row->shortest_ns : tasks->shortest_ns;
-    row->longest_ns = row->longest_ns > tasks->longest_ns ? row->longest_ns : tasks->longest_ns;
+    row->shortest_ns = row->ended ? MIN(row->shortest_ns, tasks->shortest_ns) : tasks->shortest_ns;
+    row->longest_ns = MAX(row->longest_ns, tasks->longest_ns);
   }
   add(&row->ended, tasks->ended);
   row->cut = row->cut || tasks->cut;
@@ -75,7 +72,7 @@ static double part_below(const struct task_row *row, const struct sums *sums, do
   for (uint32_t i = 0; i < sums->count; i++) {
     const struct bucket *bucket = &sums->buckets[i];
     double part = bucket->width > 0 ? (limit_ns - bucket->low) / bucket->width : 0;
-    below += (double)bucket->count * (part < 0 ? 0 : part > 1 ? 1 : part);
+    below += (double)bucket->count * MIN(MAX(part, 0), 1);
     all += (double)bucket->count;
   }
   if ((double)row->longest_ns < limit_ns)
@@ -94,7 +91,7 @@ static uint64_t quantile(const struct task_row *row, const struct sums *sums, do
     if (so_far < part * all)
       continue;
     uint64_t ns = model_rounded(sums->buckets[i].low + sums->buckets[i].width / 2);
-    return ns < row->shortest_ns ? row->shortest_ns : ns > row->longest_ns ? row->longest_ns : ns;
+    return ns < row->shortest_ns ? row->shortest_ns : MIN(ns, row->longest_ns);
   }
   return row->longest_ns;
 }
@@ -138,17 +135,11 @@ static uint32_t context_of(const struct construct_tree *tree, uint32_t directive
   return best ? tree->entries[best].context : MODEL_NONE;
 }
 
-/* The longest time first. */
-static int by_exec(const void *a, const void *b)
-{
-  const struct task_row *x = a, *y = b;
-  int order = (x->exec_ns < y->exec_ns) - (x->exec_ns > y->exec_ns);
-  return order ? order : (x->directive > y->directive) - (x->directive < y->directive);
-}
+ORDER(by_exec, struct task_row, COMPARE(y->exec_ns, x->exec_ns) ?: COMPARE(x->directive, y->directive))
 
 /* Makes a row for each directive that has tasks; sums[] belong to them. */
-static int add_all(const struct profile *profile, const struct names *names, struct task_figures *result,
-                   struct sums *sums, uint32_t *row_of)
+static void add_all(const struct profile *profile, const struct names *names, struct task_figures *result,
+                    struct sums *sums, uint32_t *row_of)
 {
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct construct_times *times = &profile->processes[i].constructs;
@@ -166,20 +157,17 @@ static int add_all(const struct profile *profile, const struct names *names, str
         *row = ++result->count;
       }
       struct sums *into = &sums[*row - 1];
-      struct bucket *buckets =
-          xrealloc(into->buckets, ((size_t)into->count + CONSTRUCT_TASK_BUCKETS) * sizeof *into->buckets);
-      into->buckets = buckets;
+      into->buckets = xrealloc(into->buckets, ((size_t)into->count + CONSTRUCT_TASK_BUCKETS) * sizeof *into->buckets);
       add_tasks(&profile->processes[i], &times->tasks[j], &result->rows[*row - 1], into);
     }
   }
-  return 0;
 }
 
 /* Adds what was counted in the tasks, with the constructs in them but without the tasks in these. */
-static int add_counts(const struct construct_tree *tree, const uint32_t *row_of, struct task_figures *result)
+static void add_counts(const struct construct_tree *tree, const uint32_t *row_of, struct task_figures *result)
 {
-  uint32_t *task_of = xcalloc((size_t)tree->count + 1, sizeof *task_of); /* [entry] row + 1 of the innermost task */
-  for (uint32_t i = 1; i < tree->count && task_of; i++) {
+  uint32_t *task_of = xcalloc(tree->count, sizeof *task_of); /* [entry] row + 1 of the innermost task */
+  for (uint32_t i = 1; i < tree->count; i++) {
     const struct construct_entry *entry = &tree->entries[i];
     const struct construct_counts *counts = construct_counts_of(&entry->sum);
     task_of[i] = entry->kind == CONSTRUCT_TASK_EXEC ? row_of[entry->directive] : task_of[entry->parent];
@@ -191,9 +179,7 @@ static int add_counts(const struct construct_tree *tree, const uint32_t *row_of,
     for (unsigned k = 0; k < COUNTERS_MAX; k++)
       add(&row->counted[k], counts->counted_own[k]);
   }
-  bool fine = task_of;
   free(task_of);
-  return fine ? 0 : ERR_NOMEM;
 }
 
 int task_figures_compute(const struct profile *profile, const struct names *names, const struct construct_tree *tree,
@@ -204,21 +190,17 @@ int task_figures_compute(const struct profile *profile, const struct names *name
   struct sums *sums = xcalloc(directives, sizeof *sums);
   uint32_t *row_of = xcalloc(directives, sizeof *row_of);
   result->rows = xcalloc(directives, sizeof *result->rows);
-  int status = sums && row_of && result->rows ? add_all(profile, names, result, sums, row_of) : ERR_NOMEM;
-  if (!status)
-    status = add_counts(tree, row_of, result);
+  add_all(profile, names, result, sums, row_of);
+  add_counts(tree, row_of, result);
   for (uint32_t i = 0; i < result->count; i++) {
-    if (!status) {
-      finish(&result->rows[i], &sums[i]);
-      result->rows[i].context = context_of(tree, result->rows[i].directive);
-    }
+    finish(&result->rows[i], &sums[i]);
+    result->rows[i].context = context_of(tree, result->rows[i].directive);
     free(sums[i].buckets);
   }
   free(sums);
   free(row_of);
-  if (!status)
-    qsort(result->rows, result->count, sizeof *result->rows, by_exec);
-  return status;
+  qsort(result->rows, result->count, sizeof *result->rows, by_exec);
+  return 0;
 }
 
 void task_figures_release(struct task_figures *result)

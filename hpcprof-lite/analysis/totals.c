@@ -1,6 +1,7 @@
 #include "hpcprof-lite/analysis/totals.h"
 
 #include "common/array.h"
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <inttypes.h>
@@ -16,11 +17,11 @@ struct distinct {
 };
 
 /* Finds the distinct hosts, or commands, of the usable processes. */
-static int find_distinct(const struct profile *profile, bool hosts, struct distinct *distinct)
+static struct distinct find_distinct(const struct profile *profile, bool hosts)
 {
-  const char **all = xcalloc(profile->processes_count + 1, sizeof *all);
+  const char **all = xcalloc(profile->processes_count, sizeof *all);
+  struct distinct distinct = {0};
   uint32_t count = 0;
-  *distinct = (struct distinct){0};
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
     if (!process->usable)
@@ -28,41 +29,34 @@ static int find_distinct(const struct profile *profile, bool hosts, struct disti
     const char *text = hosts ? process->host : process->command;
     all[count++] = *text ? text : "(unknown)";
   }
-  for (uint32_t i = 0; i < count && distinct->count < SHOWN_NAMES; i++) {
+  for (uint32_t i = 0; i < count && distinct.count < SHOWN_NAMES; i++) {
     bool seen = false;
-    for (uint32_t j = 0; j < distinct->count; j++)
-      seen = seen || !strcmp(distinct->first[j], all[i]);
+    for (uint32_t j = 0; j < distinct.count; j++)
+      seen = seen || !strcmp(distinct.first[j], all[i]);
     if (!seen)
-      distinct->first[distinct->count++] = all[i];
+      distinct.first[distinct.count++] = all[i];
   }
   qsort(all, count, sizeof *all, array_by_text);
-  distinct->count = 0;
+  distinct.count = 0;
   for (uint32_t i = 0; i < count; i++)
-    distinct->count += !i || strcmp(all[i - 1], all[i]);
+    distinct.count += !i || strcmp(all[i - 1], all[i]);
   free(all);
-  return 0;
+  return distinct;
 }
 
-/* Returns an allocated "a, b, c and 5 more". */
-static char *distinct_text(const struct distinct *distinct, const char *separator)
+/* Returns an allocated "a, b, c and 5 more", of the hosts or of the commands. */
+static char *distinct_text(const struct profile *profile, bool hosts, const char *separator)
 {
-  char *text = NULL;
-  uint32_t shown = distinct->count < SHOWN_NAMES ? distinct->count : SHOWN_NAMES;
+  const struct distinct distinct = find_distinct(profile, hosts);
+  uint32_t shown = MIN(distinct.count, SHOWN_NAMES);
   if (!shown)
     return xstrdup("(unknown)");
-  const char *second = shown > 1 ? distinct->first[1] : "", *third = shown > 2 ? distinct->first[2] : "";
+  const char *second = shown > 1 ? distinct.first[1] : "", *third = shown > 2 ? distinct.first[2] : "";
   char more[32] = "";
-  if (distinct->count > shown)
-    snprintf(more, sizeof more, " and %" PRIu32 " more", distinct->count - shown);
-  text = xasprintf("%s%s%s%s%s%s", distinct->first[0], shown > 1 ? separator : "", second, shown > 2 ? separator : "",
+  if (distinct.count > shown)
+    snprintf(more, sizeof more, " and %" PRIu32 " more", distinct.count - shown);
+  return xasprintf("%s%s%s%s%s%s", distinct.first[0], shown > 1 ? separator : "", second, shown > 2 ? separator : "",
                    third, more);
-  return text;
-}
-
-char *totals_command(const struct profile *profile)
-{
-  struct distinct commands;
-  return find_distinct(profile, false, &commands) ? NULL : distinct_text(&commands, "; ");
 }
 
 static void add(uint64_t *sum, uint64_t amount)
@@ -101,9 +95,8 @@ static void add_openmp(struct totals *totals, const struct profile_process *proc
   add(&totals->baseline_ns, __builtin_mul_overflow(measured_ns, most, &product) ? UINT64_MAX : product);
   for (uint32_t i = 0; i < process->threads_count; i++) {
     const struct profile_thread *thread = &process->threads[i];
-    if (!(thread->flags & THREAD_OPENMP))
-      continue;
-    add(&totals->openmp_wall_ns, thread->wall_ns);
+    if (thread->flags & THREAD_OPENMP)
+      add(&totals->openmp_wall_ns, thread->wall_ns);
   }
 }
 
@@ -111,7 +104,6 @@ int totals_compute(const struct profile *profile, const struct tree_columns *col
                    struct totals *totals)
 {
   uint64_t begin_ns = UINT64_MAX, end_ns = 0, sleeping_ns = 0, walls_ns = 0, pauses_ns = 0;
-  struct distinct hosts;
   *totals = (struct totals){0};
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
@@ -122,9 +114,9 @@ int totals_compute(const struct profile *profile, const struct tree_columns *col
     totals->copied += process->copied;
     totals->unfinished += process->unfinished && !process->running;
     uint64_t stop_ns = model_sum(process->start_ns, process->wall_ns);
-    begin_ns = process->start_ns < begin_ns ? process->start_ns : begin_ns;
-    end_ns = stop_ns > end_ns ? stop_ns : end_ns;
-    totals->threads_max = process->threads_max > totals->threads_max ? process->threads_max : totals->threads_max;
+    begin_ns = MIN(begin_ns, process->start_ns);
+    end_ns = MAX(end_ns, stop_ns);
+    totals->threads_max = MAX(totals->threads_max, process->threads_max);
     add(&totals->cpu_ns, process->cpu_ns);
     add(&walls_ns, process->wall_ns);
     add(&pauses_ns, process->paused_ns);
@@ -141,16 +133,16 @@ int totals_compute(const struct profile *profile, const struct tree_columns *col
     totals->paused = totals->paused || profile_paused(process);
     totals->by_wall = totals->by_wall || profile_by_wall(process);
   }
-  totals->work_ns -= totals->work_ns < sleeping_ns ? totals->work_ns : sleeping_ns;
+  totals->work_ns -= MIN(totals->work_ns, sleeping_ns);
   totals->elapsed_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
   totals->measured_ns = totals->elapsed_ns;
   if (pauses_ns)
     totals->measured_ns -= (uint64_t)((double)totals->elapsed_ns * ((double)pauses_ns / (double)walls_ns));
   if (columns->work == MODEL_NONE && columns->overhead == MODEL_NONE)
     totals->work_ns = totals->overhead_ns = 0;
-  totals->command = totals_command(profile);
-  totals->hosts = find_distinct(profile, true, &hosts) ? NULL : distinct_text(&hosts, ", ");
-  return totals->command && totals->hosts ? 0 : ERR_NOMEM;
+  totals->command = distinct_text(profile, false, "; ");
+  totals->hosts = distinct_text(profile, true, ", ");
+  return 0;
 }
 
 void totals_release(struct totals *totals)

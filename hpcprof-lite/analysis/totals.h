@@ -30,12 +30,9 @@ struct totals {
   bool by_wall;                               /* samples were taken by elapsed time, not by CPU time */
 };
 
-/* Computes the totals.  baseline: that of the idleness.  Returns 0 or ERR_NOMEM; totals_release() in either case. */
+/* Computes the totals.  baseline: that of the idleness.  Returns 0. */
 int totals_compute(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
                    struct totals *totals);
 void totals_release(struct totals *totals);
-
-/* Returns an allocated name for the root row, the commands of all processes, or NULL if memory runs out. */
-char *totals_command(const struct profile *profile);
 
 #endif

@@ -1,28 +1,18 @@
 #include "hpcprof-lite/analysis/unnamed_modules.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
 
-static int by_weight(const void *a, const void *b)
-{
-  const struct unnamed_module *x = a, *y = b;
-  if (x->weight != y->weight)
-    return x->weight < y->weight ? 1 : -1;
-  return (x->module > y->module) - (x->module < y->module);
-}
+ORDER(by_weight, struct unnamed_module, COMPARE(y->weight, x->weight) ?: COMPARE(x->module, y->module))
 
 int unnamed_modules(const struct tree *tree, const struct tree_columns *columns, const struct names *names,
                     struct unnamed_module modules[UNNAMED_MODULES_MAX], uint32_t *count)
 {
-  struct unnamed_module *all = xcalloc(names->modules_count + 1, sizeof *all);
-  uint64_t *nameless = xcalloc(names->modules_count + 1, sizeof *nameless); /* weight of functions without a name */
+  struct unnamed_module *all = xcalloc(names->modules_count, sizeof *all);
+  uint64_t *nameless = xcalloc(names->modules_count, sizeof *nameless); /* weight of functions without a name */
   *count = 0;
-  if (!all || !nameless) {
-    free(nameless);
-    free(all);
-    return ERR_NOMEM;
-  }
   for (uint32_t i = 0; i < names->modules_count; i++)
     all[i].module = i;
   for (uint32_t i = 0; i < tree->count; i++) {

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/analysis/whatif.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ struct target {
 
 static void raise_to(double *factor, double value)
 {
-  *factor = value > *factor ? value : *factor;
+  *factor = MAX(*factor, value);
 }
 
 static bool selects_row(const struct whatif_run *run, const struct target *target, uint32_t row)
@@ -110,18 +111,15 @@ static void match_regions(const struct whatif_run *run, struct target *targets, 
 }
 
 /* Sets factors[share], and `matched` of each target. */
-static int factors_of_shares(const struct whatif_run *run, struct target *targets, uint32_t count,
-                             const struct context_share *shares, uint32_t shares_count, double *factors)
+static void factors_of_shares(const struct whatif_run *run, struct target *targets, uint32_t count,
+                              const struct context_share *shares, uint32_t shares_count, double *factors)
 {
   const struct contexts *contexts = &run->profile->contexts;
   double *rows = xcalloc(run->tree->count, sizeof *rows), *nodes = xcalloc(contexts->count, sizeof *nodes);
-  int status = rows && nodes ? 0 : ERR_NOMEM;
-  if (!status) {
-    factors_of_rows(run, targets, count, rows);
-    factors_of_contexts(run, targets, count, nodes);
-    match_regions(run, targets, count);
-  }
-  for (uint32_t i = 0; i < shares_count && !status; i++) {
+  factors_of_rows(run, targets, count, rows);
+  factors_of_contexts(run, targets, count, nodes);
+  match_regions(run, targets, count);
+  for (uint32_t i = 0; i < shares_count; i++) {
     const struct context_share *share = &shares[i];
     bool placed = share->context != MODEL_NONE;
     uint32_t row = run->row_of[placed ? share->context : contexts->count + share->directive];
@@ -132,14 +130,13 @@ static int factors_of_shares(const struct whatif_run *run, struct target *target
   }
   free(rows);
   free(nodes);
-  return status;
 }
 
 /* Sets factors[share of the profile's span]. */
-static int factors_of_path(const struct whatif_run *run, struct target *targets, uint32_t count, double *factors)
+static void factors_of_path(const struct whatif_run *run, struct target *targets, uint32_t count, double *factors)
 {
   const struct contexts *contexts = &run->profile->contexts;
-  return factors_of_shares(run, targets, count, contexts->shares, contexts->shares_count, factors);
+  factors_of_shares(run, targets, count, contexts->shares, contexts->shares_count, factors);
 }
 
 /* Returns the span in the best case; sets *selected to the selected part of the measured one. */
@@ -177,8 +174,7 @@ int whatif_factors(const struct whatif_run *run, const struct scenario *scenario
   struct target targets[SCENARIO_TERMS];
   targets_of_scenario(scenario, targets);
   *unmatched = NULL;
-  if (factors_of_path(run, targets, scenario->count, factors))
-    return ERR_NOMEM;
+  factors_of_path(run, targets, scenario->count, factors);
   for (uint32_t i = scenario->count; i-- > 0;)
     if (!targets[i].matched)
       *unmatched = scenario->terms[i].text;
@@ -192,54 +188,43 @@ static void set_bounds(const struct whatif_run *run, double span, struct whatif_
   row->span_high = (double)run->profile->workspan.span;
 }
 
-static double *new_factors(const struct whatif_run *run)
-{
-  return xcalloc((size_t)run->profile->contexts.shares_count + 1, sizeof(double));
-}
-
 /* Sets the selector of a row to "f,g" or, if the factors differ, "f=2,g=16". */
-static int name_row(const struct whatif_run *run, const struct scenario *scenario, struct whatif_row *row)
+static void name_row(const struct whatif_run *run, const struct scenario *scenario, struct whatif_row *row)
 {
   char *selector = xstrdup("");
   bool several = false;
   for (uint32_t i = 1; i < scenario->count; i++)
     several = several || scenario->terms[i].factor != scenario->terms[0].factor;
-  for (uint32_t i = 0; i < scenario->count && selector; i++) {
+  for (uint32_t i = 0; i < scenario->count; i++) {
     const struct scenario_term *term = &scenario->terms[i];
-    char factor[32] = "", *longer = NULL;
+    char factor[32] = "";
     if (several)
       snprintf(factor, sizeof factor, "=%g", term->factor);
-    longer = xasprintf("%s%s%s%s", selector, i ? "," : "", term->text, factor);
+    char *longer = xasprintf("%s%s%s%s", selector, i ? "," : "", term->text, factor);
     free(selector);
     selector = longer;
   }
   row->selector = names_own(run->names, selector);
   row->factor = several ? 0 : scenario->terms[0].factor;
-  return row->selector ? 0 : ERR_NOMEM;
 }
 
 int whatif_compute(const struct whatif_run *run, const struct scenario *scenarios, uint32_t count,
                    struct whatif *whatif, const char **unmatched)
 {
-  double *factors = new_factors(run), selected;
-  *whatif = (struct whatif){.rows = xcalloc((size_t)count + 1, sizeof *whatif->rows)};
+  double *factors = xcalloc(run->profile->contexts.shares_count, sizeof *factors), selected;
+  *whatif = (struct whatif){.rows = xcalloc(count, sizeof *whatif->rows)};
   *unmatched = NULL;
-  int status = factors && whatif->rows ? 0 : ERR_NOMEM;
-  for (uint32_t i = 0; i < count && !status; i++) {
+  for (uint32_t i = 0; i < count && !*unmatched; i++) {
     struct whatif_row *row = &whatif->rows[whatif->count++];
     row->scenario = i + 1;
-    status = name_row(run, &scenarios[i], row);
-    if (!status)
-      status = whatif_factors(run, &scenarios[i], factors, unmatched);
-    if (status)
-      break;
+    name_row(run, &scenarios[i], row);
+    whatif_factors(run, &scenarios[i], factors, unmatched);
     row->scenario_given = &scenarios[i];
     set_bounds(run, shortened_span(run, factors, &selected), row);
     row->note = selected > 0 ? best_case : off_path;
-    status = *unmatched ? ERR_INPUT : 0;
   }
   free(factors);
-  return status;
+  return *unmatched ? ERR_INPUT : 0;
 }
 
 /* ---- suggestions ---- */
@@ -279,8 +264,8 @@ static uint32_t find_candidates(const struct tree *flat, uint32_t column, const 
  * counted in their function. */
 static double *work_of_rows(const struct whatif_run *run, const struct context_share *shares, uint32_t count)
 {
-  double *work = xcalloc((size_t)run->tree->count + 1, sizeof *work);
-  for (uint32_t i = 0; work && i < count; i++) {
+  double *work = xcalloc(run->tree->count, sizeof *work);
+  for (uint32_t i = 0; i < count; i++) {
     uint32_t row = shares[i].context == MODEL_NONE ? MODEL_NONE : run->row_of[shares[i].context];
     if (row != MODEL_NONE && run->tree->rows[row].kind == ROW_LINE)
       row = run->tree->rows[row].parent;
@@ -318,17 +303,15 @@ static void work_of_functions(const struct whatif_run *run, const struct tree *f
 
 /* Adds the functions with most exclusive work in a recorded graph: at least 1 % of all work, and half of their
  * inclusive work.  Off the critical path they gain nothing alone, but they may limit the gain of others. */
-static int add_by_work(const struct whatif_run *run, const struct tree *flat, const struct context_share *shares,
-                       uint32_t shares_count, const struct tree_row *found[CANDIDATES_MAX], uint32_t *count)
+static void add_by_work(const struct whatif_run *run, const struct tree *flat, const struct context_share *shares,
+                        uint32_t shares_count, const struct tree_row *found[CANDIDATES_MAX], uint32_t *count)
 {
-  double *work = work_of_rows(run, shares, shares_count), *own = xcalloc((size_t)flat->count + 1, sizeof *own);
-  bool *covered = xcalloc((size_t)run->tree->count + 1, sizeof *covered);
-  int status = work && own && covered ? 0 : ERR_NOMEM;
-  if (!status)
-    work_of_functions(run, flat, work, own);
-  for (uint32_t i = 0; i < *count && !status; i++)
+  double *work = work_of_rows(run, shares, shares_count), *own = xcalloc(flat->count, sizeof *own);
+  bool *covered = xcalloc(run->tree->count, sizeof *covered);
+  work_of_functions(run, flat, work, own);
+  for (uint32_t i = 0; i < *count; i++)
     own[found[i] - flat->rows] = 0;
-  while (*count < CANDIDATES_MAX && !status) {
+  while (*count < CANDIDATES_MAX) {
     uint32_t best = 0;
     for (uint32_t row = 1; row < flat->count; row++)
       best = own[row] > own[best] ? row : best;
@@ -341,7 +324,6 @@ static int add_by_work(const struct whatif_run *run, const struct tree *flat, co
   free(work);
   free(own);
   free(covered);
-  return status;
 }
 
 /* Returns the part of the span that two candidates have in common, which is all of its part for a candidate with
@@ -356,15 +338,14 @@ static double common_part(const struct whatif_run *run, const double *one, const
 
 /* Removes candidates whose part of the span is nearly all below another candidate with a larger part.  all: scratch
  * memory for the factors of each candidate. */
-static int drop_nested(const struct whatif_run *run, const struct tree_row *found[CANDIDATES_MAX], uint32_t *count,
-                       double *all)
+static void drop_nested(const struct whatif_run *run, const struct tree_row *found[CANDIDATES_MAX], uint32_t *count,
+                        double *all)
 {
-  size_t width = (size_t)run->profile->contexts.shares_count + 1;
+  size_t width = run->profile->contexts.shares_count;
   bool nested[CANDIDATES_MAX] = {false};
   for (uint32_t i = 0; i < *count; i++) {
     struct target target = {.flat = found[i], .factor = WHATIF_FACTOR};
-    if (factors_of_path(run, &target, 1, all + i * width))
-      return ERR_NOMEM;
+    factors_of_path(run, &target, 1, all + i * width);
   }
   for (uint32_t i = 0; i < *count; i++)
     for (uint32_t j = 0; j < *count; j++) {
@@ -378,24 +359,20 @@ static int drop_nested(const struct whatif_run *run, const struct tree_row *foun
     if (!nested[i])
       found[kept++] = found[i];
   *count = kept;
-  return 0;
 }
 
 /* Fills the row of one or two candidates.  factors[] is scratch memory. */
-static int add_row(const struct whatif_run *run, const struct tree_row *one, const struct tree_row *other,
-                   double *factors, struct whatif_row *row)
+static void add_row(const struct whatif_run *run, const struct tree_row *one, const struct tree_row *other,
+                    double *factors, struct whatif_row *row)
 {
   struct target targets[2];
   uint32_t count = targets_of_functions(one, other, targets);
-  char *text;
   double selected;
-  text = xasprintf("%s%s%s", one->name, other ? "," : "", other ? other->name : "");
+  char *text = xasprintf("%s%s%s", one->name, other ? "," : "", other ? other->name : "");
   *row = (struct whatif_row){
       .selector = names_own(run->names, text), .factor = WHATIF_FACTOR, .note = best_case, .one = one, .other = other};
-  if (!row->selector || factors_of_path(run, targets, count, factors))
-    return ERR_NOMEM;
+  factors_of_path(run, targets, count, factors);
   set_bounds(run, shortened_span(run, factors, &selected), row);
-  return 0;
 }
 
 int whatif_rank(const struct whatif_run *run, const struct tree *flat, const struct tree_columns *columns,
@@ -403,29 +380,23 @@ int whatif_rank(const struct whatif_run *run, const struct tree *flat, const str
 {
   const struct tree_row *candidates[CANDIDATES_MAX];
   uint32_t count = columns->critical == MODEL_NONE ? 0 : find_candidates(flat, columns->critical, candidates);
-  double *factors = xcalloc(((size_t)run->profile->contexts.shares_count + 1) * CANDIDATES_MAX, sizeof *factors);
+  double *factors = xcalloc((size_t)run->profile->contexts.shares_count * CANDIDATES_MAX, sizeof *factors);
   *whatif = (struct whatif){.rows = xcalloc(CANDIDATES_MAX + CANDIDATES_MAX * CANDIDATES_MAX, sizeof *whatif->rows),
                             .automatic = true};
-  int status = factors && whatif->rows ? drop_nested(run, candidates, &count, factors) : ERR_NOMEM;
-  if (!status && shares_count)
-    status = add_by_work(run, flat, shares, shares_count, candidates, &count);
-  for (uint32_t i = 0; i < count && !status; i++)
-    status = add_row(run, candidates[i], NULL, factors, &whatif->rows[whatif->count++]);
+  drop_nested(run, candidates, &count, factors);
+  if (shares_count)
+    add_by_work(run, flat, shares, shares_count, candidates, &count);
+  for (uint32_t i = 0; i < count; i++)
+    add_row(run, candidates[i], NULL, factors, &whatif->rows[whatif->count++]);
   whatif->singles = whatif->count;
-  for (uint32_t i = 0; i < count && !status; i++)
-    for (uint32_t j = i + 1; j < count && !status; j++)
-      status = add_row(run, candidates[i], candidates[j], factors, &whatif->rows[whatif->count++]);
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t j = i + 1; j < count; j++)
+      add_row(run, candidates[i], candidates[j], factors, &whatif->rows[whatif->count++]);
   free(factors);
-  return status;
+  return 0;
 }
 
-static int by_span(const void *a, const void *b)
-{
-  const struct whatif_row *x = a, *y = b;
-  if (x->span != y->span)
-    return x->span < y->span ? -1 : 1;
-  return strcmp(x->selector, y->selector);
-}
+ORDER(by_span, struct whatif_row, COMPARE(x->span, y->span) ?: strcmp(x->selector, y->selector))
 
 /* Returns the smallest span if only one function of the pair runs faster. */
 static double best_single(const struct whatif *whatif, const struct whatif_row *pair)
@@ -433,7 +404,7 @@ static double best_single(const struct whatif *whatif, const struct whatif_row *
   double span = INFINITY;
   for (uint32_t i = 0; i < whatif->singles; i++)
     if (whatif->rows[i].one == pair->one || whatif->rows[i].one == pair->other)
-      span = whatif->rows[i].span < span ? whatif->rows[i].span : span;
+      span = MIN(span, whatif->rows[i].span);
   return span;
 }
 
@@ -445,7 +416,7 @@ static void drop_useless(struct whatif *whatif, double span)
   uint32_t singles = 0, count = whatif->singles;
   for (uint32_t i = whatif->singles; i < whatif->count; i++) {
     double single = best_single(whatif, &whatif->rows[i]);
-    if (whatif->rows[i].span < (single < span ? single : span) * enough)
+    if (whatif->rows[i].span < MIN(single, span) * enough)
       whatif->rows[count++] = whatif->rows[i];
   }
   for (uint32_t i = 0; i < whatif->singles; i++)
@@ -464,8 +435,8 @@ void whatif_choose(const struct whatif_run *run, struct whatif *whatif)
     return;
   qsort(whatif->rows, singles, sizeof *whatif->rows, by_span);
   qsort(whatif->rows + singles, pairs, sizeof *whatif->rows, by_span);
-  whatif->singles = singles < WHATIF_SINGLES ? singles : WHATIF_SINGLES;
-  pairs = pairs < WHATIF_PAIRS ? pairs : WHATIF_PAIRS;
+  whatif->singles = MIN(singles, WHATIF_SINGLES);
+  pairs = MIN(pairs, WHATIF_PAIRS);
   memmove(whatif->rows + whatif->singles, whatif->rows + singles, pairs * sizeof *whatif->rows);
   whatif->count = whatif->singles + pairs;
   for (uint32_t i = 0; i < whatif->count; i++)
@@ -532,7 +503,8 @@ int whatif_select(const struct whatif_run *run, const struct whatif_row *row, co
       if (selects_directive(run, &targets[j], i))
         raise_to(&directives[i], targets[j].factor);
   }
-  return factors_of_shares(run, targets, terms, shares, count, factors);
+  factors_of_shares(run, targets, terms, shares, count, factors);
+  return 0;
 }
 
 static double largest_factor(const struct whatif_row *row)
@@ -549,15 +521,17 @@ void whatif_enter(const struct whatif_run *run, const struct whatif_replayed *re
   double selected = share > 0 ? replayed->removed / share : 0;
   if (selected > 0 && selected < replayed->sampled) {
     double samples = replayed->per_sample > 0 ? selected / replayed->per_sample : 1;
-    error = 2 * replayed->removed * sqrt((1 - selected / replayed->sampled) / (samples > 1 ? samples : 1));
+    error = 2 * replayed->removed * sqrt((1 - selected / replayed->sampled) / MAX(samples, 1));
   }
-  row->span = replayed->span > span && !replayed->differs ? span : replayed->span; /* the measured span is rounded */
-  row->span_low = row->span > error ? row->span - error : 0;
+  row->span = replayed->differs ? replayed->span : MIN(replayed->span, span); /* the measured span is rounded */
+  row->span_low = MAX(row->span - error, 0);
   row->span_high = row->span + error;
   if (row->span_high > span && span >= row->span)
     row->span_high = span;
   row->exact = !replayed->by_sample;
-  row->note = replayed->differs ? doubtful : replayed->by_sample ? estimate : exact;
+  row->note = row->exact ? exact : estimate;
+  if (replayed->differs)
+    row->note = doubtful;
 }
 
 void whatif_release(struct whatif *whatif)

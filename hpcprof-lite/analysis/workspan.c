@@ -1,5 +1,6 @@
 #include "hpcprof-lite/analysis/workspan.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <assert.h>
@@ -113,8 +114,8 @@ static void note_scenario(const struct profile *profile, const struct workspan_s
   }
 }
 
-static int fill_row(const struct profile *profile, struct names *names, const struct tree *tree,
-                    const struct workspan_scenario *scenario, uint64_t span, struct workspan_row *row)
+static void fill_row(const struct profile *profile, struct names *names, const struct tree *tree,
+                     const struct workspan_scenario *scenario, uint64_t span, struct workspan_row *row)
 {
   const struct profile_directive *directive = &profile->workspan.directives[row->directive];
   char note[NOTE_MAX] = "";
@@ -145,7 +146,6 @@ static int fill_row(const struct profile *profile, struct names *names, const st
     row->line = place->line;
   }
   row->note = *note ? names_own(names, xstrdup(note)) : "";
-  return row->note ? 0 : ERR_NOMEM;
 }
 
 /* Adds the row of a copy to that of the first one.  Instances in each other cannot be told apart: then the sums exceed
@@ -156,20 +156,18 @@ static void add_copy(struct workspan *result, struct workspan_row *row, const st
   iterations += copy->iteration_parallelism * (double)copy->instances;
   row->instances += copy->instances;
   row->executions = model_sum(row->executions, copy->executions);
-  row->work = model_sum(row->work, copy->work);
-  row->span = model_sum(row->span, copy->span);
-  row->work = row->work < result->work ? row->work : result->work;
-  row->span = row->span < row->work ? row->span : row->work;
+  row->work = model_least(model_sum(row->work, copy->work), result->work);
+  row->span = model_least(model_sum(row->span, copy->span), row->work);
   row->critical += copy->critical;
-  row->lock_bound = row->lock_bound > copy->lock_bound ? row->lock_bound : copy->lock_bound;
+  row->lock_bound = MAX(row->lock_bound, copy->lock_bound);
   row->iteration_parallelism = row->instances ? iterations / (double)row->instances : 0;
 }
 
 /* Makes one row of the copies of a construct, and leaves out constructs without figures. */
-static int join_copies(const struct profile *profile, const struct names *names, struct workspan *result)
+static void join_copies(const struct profile *profile, const struct names *names, struct workspan *result)
 {
-  uint32_t *leader = xmalloc(((size_t)result->count + 1) * sizeof *leader), kept = 0; /* [first of the copies] */
-  memset(leader, 0xff, ((size_t)result->count + 1) * sizeof *leader);
+  uint32_t *leader = xmalloc(result->count * sizeof *leader), kept = 0; /* [first of the copies] */
+  memset(leader, 0xff, result->count * sizeof *leader);
   for (uint32_t i = 0; i < result->count; i++) {
     uint32_t *first = &leader[names->directives[i].first];
     if (!profile->workspan.directives[i].counted)
@@ -185,25 +183,12 @@ static int join_copies(const struct profile *profile, const struct names *names,
       result->rows[kept++] = result->rows[i];
   result->count = kept;
   free(leader);
-  return 0;
-}
-
-static int by_amount(uint64_t a, uint64_t b)
-{
-  return (a < b) - (a > b);
 }
 
 /* The program first, then by critical path, work and number. */
-static int by_rank(const void *a, const void *b)
-{
-  const struct workspan_row *x = a, *y = b;
-  if (!x->directive || !y->directive)
-    return (x->directive > 0) - (y->directive > 0);
-  int order = by_amount(x->critical, y->critical);
-  if (!order)
-    order = by_amount(x->work, y->work);
-  return order ? order : (x->directive > y->directive) - (x->directive < y->directive);
-}
+ORDER(by_rank, struct workspan_row,
+      COMPARE(!!x->directive, !!y->directive) ?: COMPARE(y->critical, x->critical)
+      ?: COMPARE(y->work, x->work) ?: COMPARE(x->directive, y->directive))
 
 /* Adds the shares of the span to `critical` of their directives and returns the span.  With factors, each amount is the
  * difference of two rounded sums, so that they add up to the span. */
@@ -245,15 +230,14 @@ static void count_executions(const struct profile *profile, struct workspan *res
 }
 
 /* Sets row_of to the rows in their order. */
-static int number_rows(uint32_t directives, struct workspan *result)
+static void number_rows(uint32_t directives, struct workspan *result)
 {
-  uint32_t *row = xcalloc((size_t)directives + 1, sizeof *row); /* [first of the copies] */
+  uint32_t *row = xcalloc(directives, sizeof *row); /* [first of the copies] */
   for (uint32_t i = 0; i < result->count; i++)
     row[result->rows[i].directive] = i;
   for (uint32_t i = 0; i < directives; i++)
     result->row_of[i] = row[result->row_of[i]];
   free(row);
-  return 0;
 }
 
 int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree,
@@ -267,24 +251,23 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
                               .shares_count = recorded ? scenario->shares_count : profile->contexts.shares_count};
   if (!workspan->known)
     return 0;
-  result->rows = xcalloc((size_t)workspan->directives_count + 1, sizeof *result->rows);
-  result->row_of = xcalloc((size_t)workspan->directives_count + 1, sizeof *result->row_of);
+  result->rows = xcalloc(workspan->directives_count, sizeof *result->rows);
+  result->row_of = xcalloc(workspan->directives_count, sizeof *result->row_of);
   result->span = add_shares(result, scenario ? scenario->factors : NULL);
   for (; result->count < workspan->directives_count; result->count++) {
     result->rows[result->count].directive = result->row_of[result->count] = result->count;
-    if (fill_row(profile, names, tree, scenario, result->span, &result->rows[result->count]))
-      return ERR_NOMEM;
+    fill_row(profile, names, tree, scenario, result->span, &result->rows[result->count]);
   }
   count_executions(profile, result);
-  if (join_copies(profile, names, result))
-    return ERR_NOMEM;
+  join_copies(profile, names, result);
   qsort(result->rows, result->count, sizeof *result->rows, by_rank);
-  return number_rows(workspan->directives_count, result);
+  number_rows(workspan->directives_count, result);
+  return 0;
 }
 
 int workspan_find_top(const uint32_t *row_of, uint32_t rows, struct workspan *result)
 {
-  uint64_t *amounts = xcalloc((size_t)rows + 1, sizeof *amounts);
+  uint64_t *amounts = xcalloc(rows, sizeof *amounts);
   uint32_t top = 0;
   assert(!result->count || !result->rows[0].directive);
   for (uint32_t i = 1; i < result->count; i++)

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/analysis/advice/advice.h"
 
+#include "common/order.h"
 #include "hpcprof-lite/analysis/advice/advice_outside.h"
 #include "hpcprof-lite/analysis/advice/advice_waits.h"
 
@@ -45,16 +46,15 @@ static bool find_unfit(struct advice_run *run)
   return !known;
 }
 
-static int by_gain(const void *a, const void *b)
+/* What is no forecast comes last. */
+static bool is_last(const struct advice_finding *found)
 {
-  const struct advice_finding *x = a, *y = b;
-  bool last_x = x->class >= ADVICE_UNFIT, last_y = y->class >= ADVICE_UNFIT;
-  if (last_x != last_y)
-    return last_x - last_y;
-  if (x->class != y->class && last_x)
-    return (x->class < y->class) - (x->class > y->class);
-  return (x->gain_s < y->gain_s) - (x->gain_s > y->gain_s);
+  return found->class >= ADVICE_UNFIT;
 }
+
+ORDER(by_gain, struct advice_finding,
+      COMPARE(is_last(x), is_last(y)) ?: (is_last(x) ? COMPARE(y->class, x->class) : 0)
+      ?: COMPARE(y->gain_s, x->gain_s))
 
 /* Says that nothing gains enough.  Threads that are idle for a tenth of their time have a reason for that: then it is
  * only not known. */
@@ -113,25 +113,18 @@ int advice_compute(const struct advice_input *input, struct advice *advice)
   *advice = (struct advice){.elapsed_s = input->elapsed_s};
   if (input->threads > 0 && input->threads <= UINT32_MAX / ADVICE_MORE)
     advice->more_cores = ADVICE_MORE * input->threads;
-  bool crowded = false;
-  int status = advice_regions_find(&run);
-  if (!status) {
-    advice->elapsed_s = fmax(advice->elapsed_s - run.lost_s, 0.1 * advice->elapsed_s);
-    status = advice_oversubscription(&run, &crowded);
-  }
-  if (!status) {
-    advice->unfit_first = find_unfit(&run);
-    status = advice_outside_find(&run);
-    advice_add(advice, ADVICE_INFLATION, input->inflation_s,
-               "The same work takes %.3f s of elapsed time longer than in the run with one thread", input->inflation_s);
-    int waits = advice_waits_find(&run, crowded);
-    status = status ? status : waits;
-  }
+  advice_regions_find(&run);
+  advice->elapsed_s = fmax(advice->elapsed_s - run.lost_s, 0.1 * advice->elapsed_s);
+  bool crowded = advice_oversubscription(&run);
+  advice->unfit_first = find_unfit(&run);
+  advice_outside_find(&run);
+  advice_add(advice, ADVICE_INFLATION, input->inflation_s,
+             "The same work takes %.3f s of elapsed time longer than in the run with one thread", input->inflation_s);
+  advice_waits_find(&run, crowded);
   advice_regions_release(&run);
   advice_add_omitted(advice);
-  status = advice->no_memory ? ERR_NOMEM : status;
   doubt(input, advice);
-  return status ? status : advice_rank(input, advice);
+  return advice_rank(input, advice);
 }
 
 int advice_rank(const struct advice_input *input, struct advice *advice)
@@ -144,7 +137,7 @@ int advice_rank(const struct advice_input *input, struct advice *advice)
   find_none(input, advice);
   if (advice->count)
     qsort(advice->found, advice->count, sizeof *advice->found, by_gain);
-  return advice->no_memory ? ERR_NOMEM : 0;
+  return 0;
 }
 
 /* Whether the change that forecasts a finding applies to a construct of a kind in the region. */

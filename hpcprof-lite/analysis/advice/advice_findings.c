@@ -108,12 +108,9 @@ struct advice_finding *advice_add(struct advice *advice, enum advice_class class
   if (!advice_lists(advice, class, gain_s)) {
     advice->omitted[class].count += gain_s > 0;
     advice->omitted[class].gain_s += gain_s > 0 ? gain_s : 0;
-    return NULL;
+    return &advice->unlisted;
   }
-  if (!xarray_reserve(&advice->found, &advice->room, advice->count + 1, sizeof *advice->found)) {
-    advice->no_memory = true;
-    return NULL;
-  }
+  xarray_reserve(&advice->found, &advice->room, advice->count + 1, sizeof *advice->found);
   gain_s = fmin(gain_s, advice->elapsed_s);
   struct advice_finding *found = &advice->found[advice->count++];
   *found = (struct advice_finding){.class = class,
@@ -142,8 +139,6 @@ void advice_add_omitted(struct advice *advice)
     struct advice_finding *found =
         advice_add(advice, class, omitted.gain_s, "In %" PRIu32 " places, each of which gains less than %.0f %%",
                    omitted.count, 100 * least);
-    if (!found)
-      return;
     found->places = omitted.count;
     found->change = ADVICE_NO_CHANGE;
   }
@@ -151,7 +146,7 @@ void advice_add_omitted(struct advice *advice)
 
 void advice_place(struct advice_finding *found, const struct construct_entry *region, const struct construct_entry *at)
 {
-  if (!found || !at || !region)
+  if (!at)
     return;
   found->name = at->name;
   found->file = at->file;
@@ -163,7 +158,7 @@ void advice_place(struct advice_finding *found, const struct construct_entry *re
 
 void advice_more(const struct advice *advice, struct advice_finding *found, double gain_s, bool least)
 {
-  if (!found || !advice->more_cores)
+  if (!advice->more_cores)
     return;
   found->more_s = fmax(gain_s, 0);
   found->more_least = least;

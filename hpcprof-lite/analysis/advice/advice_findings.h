@@ -76,25 +76,25 @@ struct advice {
   double elapsed_s;    /* of which gains are parts */
   uint32_t more_cores; /* ADVICE_MORE times the threads of the run; 0: not known */
   struct advice_omitted omitted[ADVICE_CLASSES];
-  bool unfit_first; /* no forecast is possible */
-  bool no_memory;   /* a finding could not be added */
+  bool unfit_first;               /* no forecast is possible */
+  struct advice_finding unlisted; /* what gains too little: room for what is set in it */
 };
 
 /* Returns whether a gain is large enough to be listed. */
 bool advice_lists(const struct advice *advice, enum advice_class class, double gain_s);
 
 /* Adds a finding, unless it gains less than 1 % of the elapsed time: then it is counted as omitted.  Returns it, or
- * NULL; where memory runs out, advice->no_memory is set. */
+ * &advice->unlisted. */
 struct advice_finding *advice_add(struct advice *advice, enum advice_class class, double gain_s, const char *format,
                                   ...) __attribute__((format(printf, 4, 5)));
 
 /* Adds a finding for each class whose small findings gain enough together. */
 void advice_add_omitted(struct advice *advice);
 
-/* Sets the place of a finding to that of a construct in a region.  Any may be NULL: then nothing changes. */
+/* Sets the place of a finding to that of a construct in a region; `at` may be NULL: then nothing changes. */
 void advice_place(struct advice_finding *found, const struct construct_entry *region, const struct construct_entry *at);
 
-/* Sets the gain on more cores, if the finding is not NULL and their number is known. */
+/* Sets the gain on more cores, if their number is known. */
 void advice_more(const struct advice *advice, struct advice_finding *found, double gain_s, bool least);
 
 /* Replaces the forecast by that from the recorded task graph, with the range of the class; that on more cores changes

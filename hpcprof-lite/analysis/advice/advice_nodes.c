@@ -65,8 +65,7 @@ static void find_far_tasks(const struct advice_input *input, const struct advice
       "Confidence is low because the tasks of the two nodes may differ in work",
       1e6 * mean(&nodes[near]), near, 1e6 * mean(&nodes[far]), far, 100 * elsewhere(input->profile, at->directive));
   advice_place(found, at, at);
-  if (found)
-    found->recorded = true;
+  found->recorded = true;
 }
 
 void advice_nodes_find(const struct advice_input *input, const struct advice_node *nodes, struct advice *advice)

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/analysis/advice/advice_outside.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/names.h"
 
@@ -119,29 +120,23 @@ static const struct profile_thread *initial_thread(const struct profile_process 
   return NULL;
 }
 
-static int find_serial(struct advice_run *run, double gain_s)
+static void find_serial(struct advice_run *run, double gain_s)
 {
   const struct advice_input *input = run->input;
   double threads = input->threads, serial_s = gain_s / (1 - 1 / threads);
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_SERIAL, gain_s,
                  "One thread runs for %.3f s outside parallel regions, while the others have no work", serial_s);
-  if (!found)
-    return 0;
   advice_more(run->advice, found, serial_s * (1 - 1.0 / fmax(run->advice->more_cores, 1)), false);
   found->same_parts = true;
-  if (input->columns->idleness == MODEL_NONE)
-    return 0;
-  size_t count = (size_t)input->tree->count + 1;
-  struct serial_rows rows = {xcalloc(count, sizeof *rows.idle), xcalloc(count, sizeof *rows.region)};
-  int status = rows.idle && rows.region ? 0 : ERR_NOMEM;
-  if (!status) {
-    sum_serial(input, &rows);
-    place_serial(input, &rows, serial_s, found);
-  }
+  if (found == &run->advice->unlisted || input->columns->idleness == MODEL_NONE)
+    return;
+  struct serial_rows rows = {xcalloc(input->tree->count, sizeof *rows.idle),
+                             xcalloc(input->tree->count, sizeof *rows.region)};
+  sum_serial(input, &rows);
+  place_serial(input, &rows, serial_s, found);
   free(rows.idle);
   free(rows.region);
-  return status;
 }
 
 /* Adds calls in which the initial thread slept.  Beside each other, they and the rest of a process take at least the
@@ -163,19 +158,18 @@ static double find_blocking(struct advice_run *run)
                                             "The initial thread was blocked in calls outside OpenMP for %.3f s%s",
                                             blocked_s, run->input->by_wall ? "" : "; -e wall shows where");
   advice_more(run->advice, found, gain_s, false);
-  if (found) /* if nothing waits for it any more */
-    found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, blocked_s));
+  found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, blocked_s)); /* if nothing waits for it any more */
   return blocked_s;
 }
 
-int advice_outside_find(struct advice_run *run)
+void advice_outside_find(struct advice_run *run)
 {
   const struct advice_input *input = run->input;
   double threads = input->threads;
   if (threads < 2)
-    return 0;
+    return;
   double blocked_s = find_blocking(run);
-  return find_serial(run, input->serial_s - fmin(input->serial_s, blocked_s * (1 - 1 / threads)));
+  find_serial(run, input->serial_s - fmin(input->serial_s, blocked_s * (1 - 1 / threads)));
 }
 
 /* A process with more threads than cores. */
@@ -186,11 +180,7 @@ struct crowd {
   double *work_s;          /* [thread] the largest first */
 };
 
-static int largest_first(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x < y) - (x > y);
-}
+ORDER(largest_first, double, COMPARE(*y, *x))
 
 /* Finds the process with most threads beyond its cores. */
 static const struct profile_process *most_threads(const struct profile *profile)
@@ -243,21 +233,19 @@ static bool add_crowd(struct advice_run *run, const struct crowd *crowd)
                  "%.0f threads share %.0f cores: they were ready to run without a core for %.3f s; with a thread for "
                  "each core, their work takes at least %.3f s",
                  threads, cores, crowd->delay_s, least_s);
-  if (found)
-    found->low_s = fmax(0, fmin(found->low_s, regions_s - together_s));
-  return found;
+  found->low_s = fmax(0, fmin(found->low_s, regions_s - together_s));
+  return found != &run->advice->unlisted;
 }
 
-int advice_oversubscription(struct advice_run *run, bool *found)
+bool advice_oversubscription(struct advice_run *run)
 {
   struct crowd crowd = {.process = most_threads(run->input->profile)};
-  *found = false;
   if (!crowd.process)
-    return 0;
-  crowd.work_s = xcalloc((size_t)crowd.process->threads_count + 1, sizeof *crowd.work_s);
+    return false;
+  crowd.work_s = xcalloc(crowd.process->threads_count, sizeof *crowd.work_s);
   fill_crowd(run, &crowd);
-  if (crowd.delay_s > 0 && crowd.delay_s > advice_seconds(run->input->all_ns) / 20)
-    *found = add_crowd(run, &crowd);
+  bool much = crowd.delay_s > 0 && crowd.delay_s > advice_seconds(run->input->all_ns) / 20;
+  bool found = much && add_crowd(run, &crowd);
   free(crowd.work_s);
-  return 0;
+  return found;
 }

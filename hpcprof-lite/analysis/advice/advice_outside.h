@@ -7,11 +7,11 @@
 
 #include "hpcprof-lite/analysis/advice/advice_regions.h"
 
-/* Adds code that one thread runs outside regions, and calls that block it.  Returns 0 or ERR_NOMEM. */
-int advice_outside_find(struct advice_run *run);
+/* Adds code that one thread runs outside regions, and calls that block it. */
+void advice_outside_find(struct advice_run *run);
 
-/* Adds more threads than cores; sets *found if that was added.  A thread that waits then leaves its core to another
- * one, so that its waiting says nothing about the elapsed time.  Returns 0 or ERR_NOMEM. */
-int advice_oversubscription(struct advice_run *run, bool *found);
+/* Adds more threads than cores.  Returns whether that was added.  A thread that waits then leaves its core to another
+ * one, so that its waiting says nothing about the elapsed time. */
+bool advice_oversubscription(struct advice_run *run);
 
 #endif

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/analysis/advice/advice_regions.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 
 #include <math.h>
@@ -90,7 +91,7 @@ static int by_end(const void *a, const void *b, void *processes)
 {
   const struct profile_process *all = processes;
   uint64_t x = end_ns(&all[*(const uint32_t *)a]), y = end_ns(&all[*(const uint32_t *)b]);
-  return (x > y) - (x < y);
+  return COMPARE(x, y);
 }
 
 static void order_processes(struct advice_run *run)
@@ -101,15 +102,8 @@ static void order_processes(struct advice_run *run)
     run->order[i] = i;
   qsort_r(run->order, count, sizeof *run->order, by_end, processes);
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t low = 0, high = i;
-    while (low < high) {
-      uint32_t middle = (low + high) / 2;
-      if (end_ns(&processes[run->order[middle]]) <= processes[run->order[i]].start_ns)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    run->before[i] = low;
+    uint64_t start_ns = processes[run->order[i]].start_ns;
+    run->before[i] = (uint32_t)FIRST_WHERE(j, i, end_ns(&processes[run->order[j]]) > start_ns);
   }
 }
 
@@ -156,7 +150,7 @@ static void add_region(struct advice_run *run, struct room *room, struct advice_
   region->startup_s += advice_seconds(model_sum(at->sum.enter, at->sum.exit));
   construct_tree_team(tree, run->input->profile, first, room->seen, room->here);
   for (uint32_t i = 0; i < run->input->profile->processes_count; i++)
-    room->team[i] = room->here[i] > room->team[i] ? room->here[i] : room->team[i];
+    room->team[i] = MAX(room->team[i], room->here[i]);
   for (uint32_t i = first; i < at->end; i++) {
     const struct construct_entry *entry = &tree->entries[i];
     struct construct_losses losses = construct_losses(entry->kind, &entry->sum);
@@ -197,7 +191,7 @@ static void join_processes(struct advice_run *run, struct room *room, struct adv
   double threads = 0, lost_s = 0, *by_process = run->by_process;
   uint32_t most = 0;
   for (uint32_t i = 0; i < processes; i++)
-    most = room->team[i] > most ? room->team[i] : most;
+    most = MAX(most, room->team[i]);
   for (uint32_t i = 0; i < processes; i++) {
     bool counts = room->team[i] > (most > 1);
     region->processes += counts;
@@ -209,9 +203,10 @@ static void join_processes(struct advice_run *run, struct room *room, struct adv
   region->wall_s = advice_chain(run);
   for (uint32_t i = 0; i < processes; i++)
     by_process[i] = room->lost_s[i] / fmax(room->team[i], 1);
-  region->per_lost = lost_s > 0            ? advice_chain(run) / lost_s
-                     : region->total_s > 0 ? region->wall_s / region->total_s
-                                           : 1 / region->threads;
+  if (lost_s > 0)
+    region->per_lost = advice_chain(run) / lost_s;
+  else
+    region->per_lost = region->total_s > 0 ? region->wall_s / region->total_s : 1 / region->threads;
   memset(by_process, 0, processes * sizeof *by_process);
   memset(room->total_s, 0, processes * sizeof *room->total_s);
   for (uint32_t i = 0; i < tree->threads_count; i++) {
@@ -237,18 +232,16 @@ static void fill_region(struct advice_run *run, struct room *room, struct advice
   join_processes(run, room, region);
 }
 
-static int fill_regions(struct advice_run *run)
+static void fill_regions(struct advice_run *run)
 {
-  size_t threads = (size_t)run->input->constructs->threads_count + 1;
-  size_t processes = (size_t)run->input->profile->processes_count + 1;
+  size_t threads = run->input->constructs->threads_count, processes = run->input->profile->processes_count;
   struct room room = {.seen = xcalloc(threads, 1),
                       .here = xcalloc(processes, sizeof *room.here),
                       .team = xcalloc(processes, sizeof *room.team),
                       .total_s = xcalloc(processes, sizeof *room.total_s),
                       .lost_s = xcalloc(processes, sizeof *room.lost_s),
                       .busy_s = xcalloc(threads, sizeof *room.busy_s)};
-  bool fine = room.seen && room.here && room.team && room.total_s && room.lost_s && room.busy_s;
-  for (uint32_t i = 0; i < run->count && fine; i++)
+  for (uint32_t i = 0; i < run->count; i++)
     fill_region(run, &room, &run->regions[i]);
   free(room.seen);
   free(room.here);
@@ -256,7 +249,6 @@ static int fill_regions(struct advice_run *run)
   free(room.total_s);
   free(room.lost_s);
   free(room.busy_s);
-  return fine ? 0 : ERR_NOMEM;
 }
 
 /* ---- samples ---- */
@@ -270,12 +262,9 @@ struct place {
 
 static int compare_places(const struct place *x, const struct place *y)
 {
-  if (x->line != y->line)
-    return x->line < y->line ? -1 : 1;
-  if (x->line)
-    return strcmp(x->file, y->file);
-  int order = memcmp(x->name, y->name, x->length < y->length ? x->length : y->length);
-  return order ? order : (x->length > y->length) - (x->length < y->length);
+  if (x->line || y->line)
+    return COMPARE(x->line, y->line) ?: strcmp(x->file, y->file);
+  return memcmp(x->name, y->name, MIN(x->length, y->length)) ?: COMPARE(x->length, y->length);
 }
 
 static struct place place_of(const struct construct_entry *at)
@@ -299,27 +288,21 @@ static int by_place(const void *a, const void *b, void *regions)
   return compare_places(&x, &y);
 }
 
+static int compare_with(const struct advice_run *run, uint32_t region, const struct place *place)
+{
+  struct place other = place_of(run->regions[region].at);
+  return compare_places(&other, place);
+}
+
 /* Adds samples to the regions in a place: in proportion to their times if there are several. */
 static void add_samples(struct advice_run *run, const uint32_t *sorted, const struct tree_row *row, double work_s,
                         double overhead_s)
 {
-  struct place place = place_of_row(row), other;
-  uint32_t low = 0, high = run->count, end;
+  struct place place = place_of_row(row);
+  uint32_t low = (uint32_t)FIRST_WHERE(i, run->count, compare_with(run, sorted[i], &place) >= 0), end = low;
   double all_s = 0;
-  while (low < high) {
-    uint32_t middle = (low + high) / 2;
-    other = place_of(run->regions[sorted[middle]].at);
-    if (compare_places(&other, &place) < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  for (end = low; end < run->count; end++) {
-    other = place_of(run->regions[sorted[end]].at);
-    if (compare_places(&other, &place))
-      break;
+  for (; end < run->count && !compare_with(run, sorted[end], &place); end++)
     all_s += run->regions[sorted[end]].total_s;
-  }
   for (uint32_t i = low; i < end; i++) {
     struct advice_region *region = &run->regions[sorted[i]];
     double part = all_s > 0 ? region->total_s / all_s : 1.0 / (end - low);
@@ -329,18 +312,16 @@ static void add_samples(struct advice_run *run, const uint32_t *sorted, const st
 }
 
 /* What was sampled in the regions. */
-static int find_samples(struct advice_run *run)
+static void find_samples(struct advice_run *run)
 {
   const struct tree *tree = run->input->tree;
   const struct tree_columns *columns = run->input->columns;
-  uint32_t *sorted = xcalloc((size_t)run->count + 1, sizeof *sorted);
-  bool *inside = xcalloc((size_t)tree->count + 1, sizeof *inside);
-  bool fine = sorted && inside;
-  for (uint32_t i = 0; i < run->count && fine; i++)
+  uint32_t *sorted = xcalloc(run->count, sizeof *sorted);
+  bool *inside = xcalloc(tree->count, sizeof *inside);
+  for (uint32_t i = 0; i < run->count; i++)
     sorted[i] = i;
-  if (fine)
-    qsort_r(sorted, run->count, sizeof *sorted, by_place, run->regions);
-  for (uint32_t i = 1; i < tree->count && fine; i++) { /* a parent has a smaller number */
+  qsort_r(sorted, run->count, sizeof *sorted, by_place, run->regions);
+  for (uint32_t i = 1; i < tree->count; i++) { /* a parent has a smaller number */
     const struct tree_row *row = &tree->rows[i];
     bool below = row->parent != MODEL_NONE && inside[row->parent];
     inside[i] = below || row->kind == ROW_PARALLEL;
@@ -350,7 +331,6 @@ static int find_samples(struct advice_run *run)
   }
   free(sorted);
   free(inside);
-  return fine ? 0 : ERR_NOMEM;
 }
 
 /* ---- all regions ---- */
@@ -370,17 +350,16 @@ static void divide_tool(struct advice_run *run)
 }
 
 /* Lists the regions, each with the entries in which it stands. */
-static int list_regions(struct advice_run *run)
+static void list_regions(struct advice_run *run)
 {
   const struct construct_tree *tree = run->input->constructs;
-  uint32_t *place = xcalloc((size_t)tree->count + 1, sizeof *place); /* [number of construct] region + 1 */
-  uint32_t *last = xcalloc((size_t)tree->count + 1, sizeof *last), regions = 0;
+  uint32_t *place = xcalloc(tree->count, sizeof *place);            /* [number of construct] region + 1 */
+  uint32_t *last = xcalloc(tree->count, sizeof *last), regions = 0; /* [region + 1] its last entry */
   uint32_t i = construct_tree_next_region(tree, 1);
   for (uint32_t j = i; j < tree->count; j = construct_tree_next_region(tree, tree->entries[j].end))
     regions++;
-  run->regions = xcalloc((size_t)regions + 1, sizeof *run->regions);
-  bool fine = place && last && run->regions;
-  for (; i < tree->count && fine; i = construct_tree_next_region(tree, tree->entries[i].end)) {
+  run->regions = xcalloc(regions, sizeof *run->regions);
+  for (; i < tree->count; i = construct_tree_next_region(tree, tree->entries[i].end)) {
     const struct construct_entry *entry = &tree->entries[i];
     uint32_t *number = &place[entry->region];
     if (*number) {
@@ -393,27 +372,22 @@ static int list_regions(struct advice_run *run)
   }
   free(place);
   free(last);
-  return fine ? 0 : ERR_NOMEM;
 }
 
-int advice_regions_find(struct advice_run *run)
+void advice_regions_find(struct advice_run *run)
 {
-  size_t entries = (size_t)run->input->constructs->count + 1, processes = run->input->profile->processes_count + 2;
+  size_t entries = run->input->constructs->count, processes = run->input->profile->processes_count;
   run->next = xcalloc(entries, sizeof *run->next);
   run->waited_s = xcalloc(entries, sizeof *run->waited_s);
   run->by_process = xcalloc(processes, sizeof *run->by_process);
   run->order = xcalloc(processes, sizeof *run->order);
   run->before = xcalloc(processes, sizeof *run->before);
-  run->chain = xcalloc(processes, sizeof *run->chain);
+  run->chain = xcalloc(processes + 1, sizeof *run->chain);
   order_processes(run);
-  int status = list_regions(run);
-  if (!status)
-    status = fill_regions(run);
-  if (!status)
-    status = find_samples(run);
-  if (!status)
-    divide_tool(run);
-  return status;
+  list_regions(run);
+  fill_regions(run);
+  find_samples(run);
+  divide_tool(run);
 }
 
 double advice_region_own(const struct advice_region *region, double s)

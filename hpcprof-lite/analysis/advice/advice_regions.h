@@ -82,8 +82,8 @@ struct advice_run {
   double lost_s;            /* of elapsed time: to this tool */
 };
 
-/* Fills in the regions.  Returns 0 or ERR_NOMEM; advice_regions_release() in either case. */
-int advice_regions_find(struct advice_run *run);
+/* Fills in the regions. */
+void advice_regions_find(struct advice_run *run);
 void advice_regions_release(struct advice_run *run);
 
 /* Returns by how much the run changes if each process changes by by_process[]: processes that run at the same time

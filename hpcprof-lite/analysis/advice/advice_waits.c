@@ -59,13 +59,12 @@ static bool find_small_tasks(struct advice_run *run, struct advice_region *regio
       "%.3f s (sampled).  With %.0f us of work in each task it would take a twentieth of the time",
       region->tasks, mean_s * 1e6, overhead_s, work_s, ceil(20e6 * overhead_s / region->tasks));
   advice_place(found, region->at, region->task.at);
-  if (found) { /* threads also wait because of this tool, or for cores because they meet in the runtime */
-    double most_s = advice_region_wall(region) - sampled_wall(region, work_s);
-    double least_s = fmin(found->gain_s, sampled_wall(region, overhead_s));
-    found->low_s *= least_s / found->gain_s;
-    found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, most_s));
-  }
-  advice_more(run->advice, found, found ? found->gain_s / ADVICE_MORE : 0, true);
+  /* Threads also wait because of this tool, or for cores because they meet in the runtime. */
+  double most_s = advice_region_wall(region) - sampled_wall(region, work_s);
+  double least_s = fmin(found->gain_s, sampled_wall(region, overhead_s));
+  found->low_s *= least_s / found->gain_s;
+  found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, most_s));
+  advice_more(run->advice, found, found->gain_s / ADVICE_MORE, true);
   return true;
 }
 
@@ -90,9 +89,8 @@ static bool find_small_regions(struct advice_run *run, struct advice_region *reg
       "It is opened %.0f times and takes %.1f us each time, of which %.1f us are beginning and ending it",
       region->executions, mean_s * 1e6, advice_region_own(region, lost_s) / region->threads / region->executions * 1e6);
   advice_place(found, region->at, region->at);
-  if (found)
-    found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, advice_region_gain(region, lost_s)));
-  advice_more(run->advice, found, found ? found->gain_s : 0, true);
+  found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, advice_region_gain(region, lost_s)));
+  advice_more(run->advice, found, found->gain_s, true);
   return tiny;
 }
 
@@ -115,9 +113,7 @@ static void enter_chunks(const struct advice_run *run, const struct advice_regio
                          double most_s, struct advice_finding *found)
 {
   advice_place(found, region->at, region->loop.at);
-  advice_more(run->advice, found, found ? found->gain_s / ADVICE_MORE : 0, true);
-  if (!found)
-    return;
+  advice_more(run->advice, found, found->gain_s / ADVICE_MORE, true);
   double own = advice_region_own(region, 1);
   found->low_s = fmin(least_s, found->gain_s);
   found->high_s = fmin(run->input->elapsed_s, fmax(most_s / own, found->gain_s));
@@ -152,8 +148,7 @@ static bool find_tiny_chunks(struct advice_run *run, const struct advice_region 
       "to be larger; confidence is low because this is a bound",
       pieces, 1e9 * own_s / iterations, region->tool_s);
   enter_chunks(run, region, most_s / 2, most_s, found);
-  if (found)
-    found->confidence = "low";
+  found->confidence = "low";
   return true;
 }
 
@@ -195,8 +190,7 @@ static void enter_parts(const struct advice_run *run, const struct advice_region
 {
   advice_place(found, region->at, at);
   more_by_span(run, found, region);
-  if (found)
-    found->same_parts = true;
+  found->same_parts = true;
 }
 
 /* ---- why threads wait for each other: a row of the table below each ---- */
@@ -237,8 +231,6 @@ static void enter_block(const struct advice_run *run, const struct advice_region
 {
   double threads = region->threads;
   advice_place(found, region->at, at);
-  if (!found)
-    return;
   advice_more(run->advice, found, found->gain_s * threads / (threads - 1) * (1 - 1 / more_cores(run)), false);
   found->change = ADVICE_SPREAD_BLOCK;
   found->same_parts = true;
@@ -325,8 +317,7 @@ static void add_few(struct advice_run *run, const struct advice_region *region, 
   advice_place(found, region->at, at);
   advice_more(run->advice, found,
               advice_region_gain(region, busy_s) * region->threads * (ceil(pieces / cores) / pieces - 1 / cores), true);
-  if (found)
-    found->same_parts = true;
+  found->same_parts = true;
 }
 
 static bool few(double pieces, double threads)
@@ -401,28 +392,22 @@ static void add_imbalance(struct advice_run *run, const struct advice_region *re
                         : "");
   advice_place(found, region->at, waiting->at);
   if (waiting->loop) /* blocks of equal numbers of iterations become more unequal with more threads */
-    advice_more(run->advice, found, found ? found->gain_s / ADVICE_MORE : 0, true);
-  else if (found)
+    advice_more(run->advice, found, found->gain_s / ADVICE_MORE, true);
+  else
     found->same_parts = region->tasks > 0;
 }
 
 /* Why threads of a region wait for each other, the most specific reason first: the first one that applies is added.
- * What is said of each class, and its range, is in the table of advice_findings.c. */
+ * The words for each class, and its range, are in the table of advice_findings.c. */
 static const struct reason {
-  enum advice_class class;
   bool (*applies)(const struct advice_region *region, const struct waiting *waiting);
   void (*add)(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting);
 } reasons[] = {
-    {ADVICE_DEPENDENCES, tasks_depend, add_dependent_tasks},
-    {ADVICE_DEPENDENCES, iterations_are_ordered, add_ordered},
-    {ADVICE_SERIAL, master_is_alone, add_masked},
-    {ADVICE_CREATION, one_thread_creates, add_creation},
-    {ADVICE_NESTING, inner_regions_are_serial, add_nesting},
-    {ADVICE_FEW_CHUNKS, sections_are_not_counted, add_sections},
-    {ADVICE_FEW_CHUNKS, pieces_are_few, add_few_pieces},
-    {ADVICE_FEW_CHUNKS, tasks_are_few, add_few_tasks},
-    {ADVICE_BARRIER, waiting_cancels_out, add_barrier},
-    {ADVICE_IMBALANCE, always, add_imbalance},
+    {tasks_depend, add_dependent_tasks},     {iterations_are_ordered, add_ordered},
+    {master_is_alone, add_masked},           {one_thread_creates, add_creation},
+    {inner_regions_are_serial, add_nesting}, {sections_are_not_counted, add_sections},
+    {pieces_are_few, add_few_pieces},        {tasks_are_few, add_few_tasks},
+    {waiting_cancels_out, add_barrier},      {always, add_imbalance},
 };
 
 /* Finds where threads of the region wait for each other, and why.  What they wait for at a barrier or the region's end
@@ -436,12 +421,14 @@ static void find_waiting(struct advice_run *run, const struct advice_region *reg
                             .loop = own ? at : region->open_loop.at};
   waiting.in_tasks_s = waiting.lost_s + region->tasks_wait_s;
   waiting.pieces = pieces_of(run, waiting.loop);
-  waiting.at = waiting.loop ? waiting.loop : at && at->kind == DIRECTIVE_BARRIER ? at : region->at;
-  size_t i = 0;
-  while (i < sizeof reasons / sizeof *reasons && !reasons[i].applies(region, &waiting))
-    i++;
-  if (i < sizeof reasons / sizeof *reasons)
-    reasons[i].add(run, region, &waiting);
+  waiting.at = at && at->kind == DIRECTIVE_BARRIER ? at : region->at;
+  if (waiting.loop)
+    waiting.at = waiting.loop;
+  for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+    if (reasons[i].applies(region, &waiting)) {
+      reasons[i].add(run, region, &waiting);
+      return;
+    }
 }
 
 /* ---- code that one thread runs while its team waits ---- */
@@ -478,10 +465,8 @@ static void find_serial_parts(struct advice_run *run, struct advice_region *regi
                    "The region runs with one thread for %.3f s, while others have no work", wall_s);
     advice_place(found, region->at, region->at);
     advice_more(run->advice, found, wall_s * (1 - 1 / more_cores(run)), false);
-    if (found) {
-      found->change = ADVICE_SPREAD;
-      found->same_parts = true;
-    }
+    found->change = ADVICE_SPREAD;
+    found->same_parts = true;
   }
   if (region->tasks <= 0 && region->threads >= 2)
     find_singles(run, region);
@@ -513,34 +498,31 @@ static void add_lock(const struct advice_region *region, const struct construct_
 }
 
 /* Waiting for each lock. */
-static int find_contention(struct advice_run *run)
+static void find_contention(struct advice_run *run)
 {
   const struct construct_tree *tree = run->input->constructs;
-  struct lock_waiting *locks = xcalloc((size_t)tree->count + 1, sizeof *locks);
-  for (uint32_t i = 0; locks && i < run->count; i++)
+  struct lock_waiting *locks = xcalloc(tree->count, sizeof *locks);
+  for (uint32_t i = 0; i < run->count; i++)
     for (uint32_t first = run->regions[i].first; first; first = run->next[first])
       for (uint32_t j = first; j < tree->entries[first].end; j++) {
         const struct construct_entry *entry = &tree->entries[j];
         if (construct_is_lock(entry->kind) && entry->kind != DIRECTIVE_ORDERED)
           add_lock(&run->regions[i], entry, &locks[entry->region]);
       }
-  for (uint32_t i = 1; locks && i <= tree->count; i++) {
+  for (uint32_t i = 1; i < tree->count; i++) {
     const struct lock_waiting *lock = &locks[i];
     if (!lock->place)
       continue;
     struct advice_finding *found =
         advice_add(run->advice, ADVICE_CONTENTION, lock->gain_s, "Threads wait %.3f s for it", lock->wait_s);
     advice_place(found, lock->region, lock->place);
-    if (found)
-      found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, lock->most_s));
+    found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, lock->most_s));
     advice_more(run->advice, found, lock->held_s - lock->busy_s / more_cores(run), true);
   }
-  int status = locks ? 0 : ERR_NOMEM;
   free(locks);
-  return status;
 }
 
-int advice_waits_find(struct advice_run *run, bool crowded)
+void advice_waits_find(struct advice_run *run, bool crowded)
 {
   double opened = 0;
   for (uint32_t i = 0; i < run->count; i++)
@@ -554,5 +536,5 @@ int advice_waits_find(struct advice_run *run, bool crowded)
     if (!find_small_regions(run, region, opened))
       find_waiting(run, region);
   }
-  return find_contention(run);
+  find_contention(run);
 }

@@ -7,8 +7,7 @@
 
 #include "hpcprof-lite/analysis/advice/advice_regions.h"
 
-/* Adds what is found in all regions; if there are more threads than cores (`crowded`), only locks.  Returns 0 or
- * ERR_NOMEM. */
-int advice_waits_find(struct advice_run *run, bool crowded);
+/* Adds what is found in all regions; if there are more threads than cores (`crowded`), only locks. */
+void advice_waits_find(struct advice_run *run, bool crowded);
 
 #endif
