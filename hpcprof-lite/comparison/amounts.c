@@ -1,5 +1,7 @@
 #include "hpcprof-lite/comparison/amounts.h"
 
+#include "common/order.h"
+
 #include <string.h>
 
 /* The time of a sample: what all samples stand for, divided by their number, but at least the period. */
@@ -8,7 +10,7 @@ static double time_of_sample(const struct job *run, uint32_t column)
   double period = (double)run->columns.columns[column].period;
   uint64_t samples = tree_incl(&run->tree, 0, run->columns.samples);
   double mean = samples ? (double)tree_spent(&run->tree, &run->columns, 0, true) / (double)samples : 0;
-  return mean > period ? mean : period;
+  return MAX(mean, period);
 }
 
 struct amounts_column amounts_of(const struct job *run, uint32_t column)
@@ -36,5 +38,5 @@ uint64_t amounts_samples(const struct job *run, uint32_t column)
 {
   uint64_t all = tree_incl(&run->tree, 0, run->columns.samples);
   uint64_t counted = model_rounded((double)tree_incl(&run->tree, 0, column) / amounts_of(run, column).sample);
-  return counted > all ? counted : all;
+  return MAX(counted, all);
 }

@@ -9,19 +9,15 @@
 #include <stdlib.h>
 
 /* Adds a figure of the run unless a run does not know it. */
-static int add_figure(struct comparison *comparison, uint32_t figure)
+static void add_figure(struct comparison *comparison, uint32_t figure)
 {
-  struct compare_values sides[COMPARE_SIDES] = {0};
-  double *values[COMPARE_SIDES] = {0};
+  struct compare_values sides[COMPARE_SIDES];
+  double *values[COMPARE_SIDES];
   bool known = figure != RUN_FIGURE_SPAN || run_map_one_unit(comparison);
   bool sampled = figure == RUN_FIGURE_WORK || figure == RUN_FIGURE_OVERHEAD;
   for (int side = 0; side < COMPARE_SIDES; side++) {
     uint32_t count = comparison->counts[side];
-    values[side] = xcalloc((size_t)count + 1, sizeof **values);
-    if (!values[side]) {
-      free(values[COMPARE_BASE]);
-      return ERR_NOMEM;
-    }
+    values[side] = xcalloc(count, sizeof **values);
     for (uint32_t i = 0; i < count; i++) {
       values[side][i] = run_figure_value(&comparison->runs[side][i].report, figure);
       known = known && !isnan(values[side][i]);
@@ -45,17 +41,15 @@ static int add_figure(struct comparison *comparison, uint32_t figure)
   result->items_count += known;
   free(values[COMPARE_BASE]);
   free(values[COMPARE_NEW]);
-  return 0;
 }
 
-int compare_items(struct comparison *comparison)
+void compare_items(struct comparison *comparison)
 {
   struct compare_result *result = &comparison->result;
   const struct tree *flat = &comparison->compare.joined;
   result->items = xcalloc((size_t)RUN_FIGURES + flat->count, sizeof *result->items);
   for (uint32_t i = 0; i < RUN_FIGURES; i++)
-    if (add_figure(comparison, i))
-      return ERR_NOMEM;
+    add_figure(comparison, i);
   for (uint32_t i = 1; i < flat->count; i++) {
     const struct tree_row *row = &flat->rows[flat->order[i]];
     const struct compare_figure *figure = &result->figures[flat->order[i]];
@@ -64,5 +58,4 @@ int compare_items(struct comparison *comparison)
           (struct compare_item){"function", row->name, result->unit, row->file, *figure};
   }
   result->compared = compare_correct(&result->items->figure, result->items_count, sizeof *result->items);
-  return result->compared == SIZE_MAX ? ERR_NOMEM : 0;
 }

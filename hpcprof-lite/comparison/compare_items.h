@@ -8,7 +8,7 @@
 #include "hpcprof-lite/comparison/comparison.h"
 
 /* Fills the items of the result, and tests all of them together.  The joined tree is a flat view whose figures are not
- * corrected yet.  Returns 0 or ERR_NOMEM. */
-int compare_items(struct comparison *comparison);
+ * corrected yet. */
+void compare_items(struct comparison *comparison);
 
 #endif

@@ -89,16 +89,15 @@ bool compare_lists_is_number(const struct table_column *column)
 }
 
 /* Adds the columns of a table that the list lacks. */
-static int add_columns(struct compare_list *list, const char *keys, const struct table *table)
+static void add_columns(struct compare_list *list, const char *keys, const struct table *table)
 {
   for (uint32_t i = 0; i < table->columns_count; i++) {
     const struct table_column *column = table_column(table, i);
     uint32_t number = compare_list_column(list, column->name);
     size_t needed = (size_t)list->count + 1;
     if (number == MODEL_NONE) {
-      if (!xarray_reserve(&list->columns, &list->columns_room, needed, sizeof *list->columns) ||
-          !xarray_reserve_zero(&list->about, &list->about_room, needed, sizeof *list->about))
-        return ERR_NOMEM;
+      xarray_reserve(&list->columns, &list->columns_room, needed, sizeof *list->columns);
+      xarray_reserve_zero(&list->about, &list->about_room, needed, sizeof *list->about);
       number = list->count++;
       list->columns[number] = *column;
       list->about[number].number = compare_lists_is_number(column);
@@ -106,21 +105,20 @@ static int add_columns(struct compare_list *list, const char *keys, const struct
     }
     list->about[number].runs++;
   }
-  return 0;
 }
 
-int compare_lists_columns(struct job *job, struct comparison *comparison)
+void compare_lists_columns(struct job *job, struct comparison *comparison)
 {
   struct compare_list *list = &comparison->list;
   const struct listed *about = find(job->options.view);
   *list = (struct compare_list){.all_figures = !about->weight};
   comparison->result.list = list;
   for (int side = 0; side < COMPARE_SIDES; side++) {
-    comparison->tables[side] = xcalloc((size_t)comparison->counts[side] + 1, sizeof **comparison->tables);
-    for (uint32_t i = 0; i < comparison->counts[side] && comparison->tables[side]; i++)
-      if (comparison->make(&comparison->runs[side][i].report, &comparison->tables[side][i]) ||
-          add_columns(list, about->keys, &comparison->tables[side][i]))
-        return ERR_NOMEM;
+    comparison->tables[side] = xcalloc(comparison->counts[side], sizeof **comparison->tables);
+    for (uint32_t i = 0; i < comparison->counts[side]; i++) {
+      comparison->make(&comparison->runs[side][i].report, &comparison->tables[side][i]);
+      add_columns(list, about->keys, &comparison->tables[side][i]);
+    }
   }
   list->kind = compare_list_column(list, "kind");
   list->name = compare_list_column(list, "name");
@@ -138,7 +136,6 @@ int compare_lists_columns(struct job *job, struct comparison *comparison)
                                        .idleness = MODEL_NONE,
                                        .critical = MODEL_NONE,
                                        .met = MODEL_NONE};
-  return 0;
 }
 
 /* ---- rows ---- */
@@ -175,8 +172,7 @@ static uint32_t number_process(struct adding *adding)
   return adding->process_number;
 }
 
-/* Makes the name under which rows are the same, but for their files and lines; that of the program is its kind.  NULL
- * without memory. */
+/* Makes the name under which rows are the same, but for their files and lines; that of the program is its kind. */
 static const char *key_text(struct adding *adding, bool program)
 {
   size_t size = 0;
@@ -196,15 +192,13 @@ static const char *key_text(struct adding *adding, bool program)
   return names_own(&adding->job->names, xstrdup(adding->key));
 }
 
-/* Adds the row of the cells to the tree.  Returns its number, MODEL_NONE without memory. */
+/* Adds the row of the cells to the tree.  Returns its number. */
 static uint32_t add_key(struct adding *adding)
 {
   struct compare_list *list = adding->list;
   struct names *names = &adding->job->names;
   bool program = compare_list_is_program(list, adding->cells);
   const char *text = key_text(adding, program);
-  if (!text)
-    return MODEL_NONE;
   struct names_function function = {.name = text, .raw = text, .file = "", .module = MODEL_NONE};
   struct tree_row row = {.kind = ROW_PARALLEL,
                          .function = names_function(names, &function),
@@ -218,8 +212,7 @@ static uint32_t add_key(struct adding *adding)
     row.line = (uint32_t)adding->cells[list->file + 1].whole;
   }
   size_t needed = ((size_t)row.function + 1) * list->count;
-  if (row.function == MODEL_NONE || !xarray_reserve_zero(&list->keys, &list->keys_room, needed, sizeof *list->keys))
-    return MODEL_NONE;
+  xarray_reserve_zero(&list->keys, &list->keys_room, needed, sizeof *list->keys);
   memcpy(list->keys + needed - list->count, adding->cells, list->count * sizeof *list->keys);
   return tree_add(&adding->tree, &row, NULL);
 }
@@ -243,8 +236,6 @@ static int add_row(void *to, const struct cell *cells)
     adding->cells[list->process] = cell_count(number_process(adding));
   adding->rows++;
   uint32_t row = add_key(adding);
-  if (row == MODEL_NONE)
-    return ERR_NOMEM;
   for (uint32_t i = 0; i < list->count; i++) {
     uint64_t value;
     adding->measured[i] |= adding->cells[i].kind != CELL_UNKNOWN;
@@ -272,45 +263,41 @@ static uint64_t whole_of(const struct adding *adding, uint32_t weight)
   return sum;
 }
 
-static int add_rows(struct adding *adding, struct compare *compare, int side)
+static void add_rows(struct adding *adding, struct compare *compare, int side)
 {
   struct compare_list *list = adding->list;
   const struct compare_map map = {.names = &adding->job->names};
-  if (tree_init(&adding->tree, adding->job->columns.count, "") || !adding->cells || !adding->measured || !adding->map)
-    return ERR_NOMEM;
+  tree_init(&adding->tree, adding->job->columns.count, "");
   for (uint32_t i = 0; i < adding->table->columns_count; i++)
     adding->map[i] = compare_list_column(list, table_column(adding->table, i)->name);
-  if (table_each(adding->table, add_row, adding))
-    return ERR_NOMEM;
+  table_each(adding->table, add_row, adding);
   for (uint32_t i = 0; i < list->count; i++)
     list->about[i].unknown |= list->all_figures && list->about[i].runs && adding->rows && !adding->measured[i];
   if (adding->job->columns.work != MODEL_NONE)
     tree_value(&adding->tree, 0, adding->job->columns.work, whole_of(adding, adding->job->columns.work));
   memcpy(adding->tree.incl, adding->tree.excl, adding->tree.count * (size_t)adding->tree.columns * sizeof(uint64_t));
-  return compare_add(compare, side, &adding->tree, &map);
+  compare_add(compare, side, &adding->tree, &map);
 }
 
-int compare_lists_add(struct job *job, struct comparison *comparison)
+void compare_lists_add(struct job *job, struct comparison *comparison)
 {
   struct compare_list *list = &comparison->list;
-  int status = 0;
   for (int side = 0; side < COMPARE_SIDES; side++)
-    for (uint32_t i = 0; i < comparison->counts[side] && !status; i++) {
+    for (uint32_t i = 0; i < comparison->counts[side]; i++) {
       struct adding adding = {.job = job,
                               .list = list,
                               .run = &comparison->runs[side][i].report,
                               .table = &comparison->tables[side][i],
-                              .cells = xcalloc((size_t)list->count + 1, sizeof *adding.cells),
-                              .measured = xcalloc((size_t)list->count + 1, sizeof *adding.measured),
-                              .map = xcalloc((size_t)list->count + 1, sizeof *adding.map)};
-      status = add_rows(&adding, &comparison->compare, side);
+                              .cells = xcalloc(list->count, sizeof *adding.cells),
+                              .measured = xcalloc(list->count, sizeof *adding.measured),
+                              .map = xcalloc(list->count, sizeof *adding.map)};
+      add_rows(&adding, &comparison->compare, side);
       tree_release(&adding.tree);
       free(adding.cells);
       free(adding.measured);
       free(adding.map);
       free(adding.key);
     }
-  return status;
 }
 
 /* ---- figures ---- */
@@ -326,9 +313,8 @@ int compare_lists_metric(struct job *job, struct comparison *comparison)
   struct compare_list *list = &comparison->list;
   struct table table = {0};
   const struct metric_choice choice = {&table, is_figure, list, false, find(job->options.view)->metric};
-  int status = table_add(&table, &(struct schema){list->columns, list->count, NULL}, NULL) ? job_no_memory() : 0;
-  if (!status)
-    status = metric_choice_find(job, &choice, &list->metric);
+  table_add(&table, &(struct schema){list->columns, list->count, NULL}, NULL);
+  int status = metric_choice_find(job, &choice, &list->metric);
   table_release(&table);
   if (status)
     return status;
@@ -359,12 +345,12 @@ static void set_sample(const struct comparison *comparison, const char *name, st
     metric->basis = COMPARE_COUNTED;
 }
 
-int compare_lists_test(struct comparison *comparison)
+void compare_lists_test(struct comparison *comparison)
 {
   struct compare_list *list = &comparison->list;
   struct compare_result *result = &comparison->result;
   uint32_t rows = comparison->compare.joined.count;
-  list->figures = xcalloc((size_t)rows * list->count + 1, sizeof *list->figures);
+  list->figures = xcalloc((size_t)rows * list->count, sizeof *list->figures);
   result->figures = xcalloc(rows, sizeof *result->figures);
   for (uint32_t column = 0; column < list->count; column++) {
     struct compare_metric metric = {.column = column, .inclusive = true, .basis = COMPARE_EXACT, .samples = MODEL_NONE};
@@ -384,7 +370,6 @@ int compare_lists_test(struct comparison *comparison)
   result->compared = compare_correct(list->figures, (size_t)rows * list->count, sizeof *list->figures);
   for (uint32_t row = 0; row < rows; row++)
     result->figures[row] = list->figures[(size_t)row * list->count + list->metric];
-  return result->compared == SIZE_MAX ? ERR_NOMEM : 0;
 }
 
 void compare_lists_release(struct comparison *comparison)

@@ -18,17 +18,17 @@ bool compare_lists_is_number(const struct table_column *column);
  * or the exit status after it has printed the reason. */
 int compare_lists_load(struct job *run, view_pipeline *pipeline);
 
-/* Makes the columns of the result's list, and of the job, from the tables of the runs.  Returns 0 or ERR_NOMEM. */
-int compare_lists_columns(struct job *job, struct comparison *comparison);
+/* Makes the columns of the result's list, and of the job, from the tables of the runs. */
+void compare_lists_columns(struct job *job, struct comparison *comparison);
 
-/* Adds the rows of all runs to their sides.  Returns 0 or ERR_NOMEM. */
-int compare_lists_add(struct job *job, struct comparison *comparison);
+/* Adds the rows of all runs to their sides. */
+void compare_lists_add(struct job *job, struct comparison *comparison);
 
 /* Finds the column of --metric.  Returns 0, or the exit status after it has printed why there is none. */
 int compare_lists_metric(struct job *job, struct comparison *comparison);
 
-/* Computes and tests the figures of the joined rows.  Returns 0 or ERR_NOMEM. */
-int compare_lists_test(struct comparison *comparison);
+/* Computes and tests the figures of the joined rows. */
+void compare_lists_test(struct comparison *comparison);
 
 void compare_lists_release(struct comparison *comparison);
 

@@ -21,32 +21,26 @@
 
 /* ---- directories ---- */
 
-static int add_directory(struct comparison *comparison, int side, const char *name, size_t length, size_t *room)
+void compare_add_directory(struct comparison *comparison, int side, char *name)
 {
-  uint32_t count = comparison->counts[side];
-  char *copy = xstrndup(name, length);
-  if (!copy || !xarray_reserve(&comparison->directories[side], room, (size_t)count + 1, sizeof copy)) {
-    free(copy);
-    return ERR_NOMEM;
-  }
-  comparison->directories[side][comparison->counts[side]++] = copy;
-  return 0;
+  uint32_t count = comparison->counts[side]++;
+  xarray_reserve(&comparison->directories[side], &comparison->rooms[side], comparison->counts[side], sizeof name);
+  comparison->directories[side][count] = name;
 }
 
 /* Adds the directories that are separated by commas, or the one whose name contains them. */
-static int add_directories(struct comparison *comparison, int side, const char *names, size_t *room)
+static void add_directories(struct comparison *comparison, int side, const char *names)
 {
   struct stat stat_of;
-  const char *comma = strchr(names, ',');
-  if (!comma || !stat(names, &stat_of))
-    return add_directory(comparison, side, names, strlen(names), room);
-  int status = 0;
-  for (const char *end; !status && *names; names = *end ? end + 1 : end) {
+  if (!strchr(names, ',') || !stat(names, &stat_of)) {
+    compare_add_directory(comparison, side, xstrdup(names));
+    return;
+  }
+  for (const char *end; *names; names = *end ? end + 1 : end) {
     end = strchrnul(names, ',');
     if (end > names)
-      status = add_directory(comparison, side, names, (size_t)(end - names), room);
+      compare_add_directory(comparison, side, xstrndup(names, (size_t)(end - names)));
   }
-  return status;
 }
 
 /* Whether two names are those of one directory. */
@@ -77,12 +71,9 @@ static int check_directories(const struct options *options, const struct compari
 
 int compare_directories(const struct options *options, struct comparison *comparison)
 {
-  size_t rooms[COMPARE_SIDES] = {0};
-  int status = add_directories(comparison, COMPARE_BASE, options->compare, &rooms[COMPARE_BASE]);
-  for (size_t i = 0; i < options->directories_count && !status; i++)
-    status = add_directories(comparison, COMPARE_NEW, options->directories[i], &rooms[COMPARE_NEW]);
-  if (status)
-    return job_no_memory();
+  add_directories(comparison, COMPARE_BASE, options->compare);
+  for (size_t i = 0; i < options->directories_count; i++)
+    add_directories(comparison, COMPARE_NEW, options->directories[i]);
   for (int side = 0; side < COMPARE_SIDES; side++)
     if (!comparison->counts[side]) {
       job_print_error("--compare needs the names of measurement directories between the commas");
@@ -93,7 +84,8 @@ int compare_directories(const struct options *options, struct comparison *compar
 
 /* ---- runs ---- */
 
-int compare_load_run(struct job *job, char **directory, bool first, struct job *run)
+/* Reads a run and makes what the view compares.  first: of its side, whose modules are all the same. */
+static int load_run(struct job *job, char **directory, bool first, struct job *run)
 {
   const struct options *options = &job->options;
   run->options = *options;
@@ -121,16 +113,13 @@ int compare_load_run(struct job *job, char **directory, bool first, struct job *
   return tree_pipeline(run);
 }
 
-static int load_runs(struct job *job, struct comparison *comparison)
+int compare_load_runs(struct job *job, struct comparison *comparison)
 {
   for (int side = 0; side < COMPARE_SIDES; side++) {
-    uint32_t count = comparison->counts[side];
-    comparison->runs[side] = xcalloc(count, sizeof *comparison->runs[side]);
-    if (!comparison->runs[side])
-      return job_no_memory();
-    for (uint32_t i = 0; i < count; i++) {
+    comparison->runs[side] = xcalloc(comparison->counts[side], sizeof *comparison->runs[side]);
+    for (uint32_t i = 0; i < comparison->counts[side]; i++) {
       struct job *run = &comparison->runs[side][i];
-      int status = compare_load_run(job, &comparison->directories[side][i], !i, run);
+      int status = load_run(job, &comparison->directories[side][i], !i, run);
       if (!status && compare_lists_has(job->options.view))
         status = compare_lists_load(run, comparison->pipeline);
       if (status)
@@ -172,23 +161,19 @@ static bool check_filters(struct comparison *comparison)
 /* ---- rows ---- */
 
 /* Adds the tree of each run to its side. */
-static int add_runs(struct job *job, struct comparison *comparison)
+static void add_runs(struct job *job, struct comparison *comparison)
 {
   for (int side = 0; side < COMPARE_SIDES; side++)
     for (uint32_t i = 0; i < comparison->counts[side]; i++) {
       const struct job *run = &comparison->runs[side][i];
       struct run_map map;
-      int status = run_map_init(run, job, &map);
       const uint32_t spent[] = {run->columns.work, run->columns.overhead};
+      run_map_init(run, job, &map);
       map.map.spent = spent;
       map.map.spent_count = sizeof spent / sizeof *spent;
-      if (!status)
-        status = compare_add(&comparison->compare, side, run->report.tree, &map.map);
+      compare_add(&comparison->compare, side, run->report.tree, &map.map);
       run_map_release(&map);
-      if (status)
-        return status;
     }
-  return 0;
 }
 
 /* What the columns of a tree's table are compared by. */
@@ -216,13 +201,10 @@ static int choose_metric(struct job *job, const char *standard)
   uint32_t column;
   const struct tree_figures_of of = {&job->columns, &table};
   const struct metric_choice choice = {&table, is_figure, &of, job->options.view != OPTIONS_TOPDOWN, standard};
-  int status = tree_view_table(&job->report, &table) ? job_no_memory() : 0;
+  tree_view_table(&job->report, &table);
+  int status = metric_choice_find(job, &choice, &column);
   if (!status)
-    status = metric_choice_find(job, &choice, &column);
-  if (!status) {
     job->report.comparison->metric = names_own(&job->names, xstrdup(table_column(&table, column)->name));
-    status = job->report.comparison->metric ? 0 : job_no_memory();
-  }
   table_release(&table);
   return status;
 }
@@ -261,7 +243,7 @@ static int find_metric(struct job *job, const struct comparison *comparison, str
 }
 
 /* Computes and tests the figure of each row. */
-static int test_rows(struct job *job, struct comparison *comparison, const struct compare_metric *metric)
+static void test_rows(struct job *job, struct comparison *comparison, const struct compare_metric *metric)
 {
   struct compare *compare = &comparison->compare;
   struct compare_result *result = &comparison->result;
@@ -274,7 +256,6 @@ static int test_rows(struct job *job, struct comparison *comparison, const struc
   }
   if (job->options.view != OPTIONS_SUMMARY) /* there, together with the other items */
     result->compared = compare_correct(result->figures, compare->joined.count, sizeof *result->figures);
-  return result->compared == SIZE_MAX ? ERR_NOMEM : 0;
 }
 
 /* Whether a row is that of the program, which stands first in lists. */
@@ -284,8 +265,9 @@ static bool is_program(const struct comparison *comparison, uint32_t row)
   return list && row && compare_list_is_program(list, compare_list_keys(list, &comparison->compare.joined.rows[row]));
 }
 
-/* Sorts siblings by a column that a comparison adds; its keys replace the values of a column meanwhile. */
-static int sort_by_figures(struct job *job, struct comparison *comparison, const char *name, bool keep_ids)
+/* Sorts siblings by a column that a comparison adds; its keys replace the values of a column meanwhile.  Returns
+ * whether there is such a column. */
+static bool sort_by_figures(struct job *job, struct comparison *comparison, const char *name, bool keep_ids)
 {
   struct tree *tree = &comparison->compare.joined;
   struct tree_order order = {.by = SORT_EXCL, .column = 0, .columns = &job->columns};
@@ -293,36 +275,35 @@ static int sort_by_figures(struct job *job, struct comparison *comparison, const
   for (uint32_t row = 0; row < tree->count; row++) {
     double key = compare_sort_key(&comparison->result.figures[row], name);
     if (isnan(key))
-      return ERR_INPUT;
+      return false;
     tree->excl[(size_t)row * tree->columns] = is_program(comparison, row) ? UINT64_MAX : model_rounded(key * fine);
   }
-  int status = tree_finish(tree, &order, keep_ids);
+  tree_finish(tree, &order, keep_ids);
   compare_show(&comparison->compare, COMPARE_BASE);
-  return status;
+  return true;
 }
 
 /* Sorts the joined tree by the difference, top-down by the weight in both sides, threads by what identifies them; then
  * by --sort, with the same IDs. */
-static int sort_rows(struct job *job, struct comparison *comparison)
+static void sort_rows(struct job *job, struct comparison *comparison)
 {
   struct tree *tree = &comparison->compare.joined;
   const char *sort = job->options.sort;
   struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &job->columns};
   bool list = comparison->result.list, by_keys = list && comparison->list.all_figures;
-  bool plain = by_keys || job->options.view == OPTIONS_TOPDOWN;
   if (!by_keys)
     compare_show(&comparison->compare, COMPARE_BASE);
-  int status = plain ? tree_finish(tree, &order, false) : sort_by_figures(job, comparison, "difference", false);
-  if (!status && sort)
-    status = sort_by_figures(job, comparison, sort, true);
-  if (status == ERR_INPUT) { /* it is a column of the view */
-    if (list)
-      compare_show(&comparison->compare, COMPARE_NEW);
-    status = job_sort_tree(job, tree);
-    if (list)
-      compare_show(&comparison->compare, COMPARE_BASE);
-  }
-  return status ? job_no_memory() : 0;
+  if (by_keys || job->options.view == OPTIONS_TOPDOWN)
+    tree_finish(tree, &order, false);
+  else
+    sort_by_figures(job, comparison, "difference", false);
+  if (!sort || sort_by_figures(job, comparison, sort, true))
+    return;
+  if (list) /* it is a column of the view */
+    compare_show(&comparison->compare, COMPARE_NEW);
+  job_sort_tree(job, tree);
+  if (list)
+    compare_show(&comparison->compare, COMPARE_BASE);
 }
 
 /* Whether the executables of both sides are of one build. */
@@ -347,17 +328,19 @@ static int add_sides(struct job *job, struct comparison *comparison, struct comp
   bool list = compare_lists_has(job->options.view);
   struct compare *compare = &comparison->compare;
   const struct job *newest = &comparison->runs[COMPARE_NEW][comparison->counts[COMPARE_NEW] - 1];
-  int status = list ? compare_lists_columns(job, comparison) : run_map_columns(job, comparison);
-  if (!status)
-    status = compare_begin(compare, job->columns.count + !list, list ? "" : newest->report.tree->rows[0].name);
+  if (list)
+    compare_lists_columns(job, comparison);
+  else
+    run_map_columns(job, comparison);
+  compare_begin(compare, job->columns.count + !list, list ? "" : newest->report.tree->rows[0].name);
   compare->is_list = list;
-  if (!status && list)
-    status = compare_lists_add(job, comparison);
-  if (status)
-    return job_no_memory();
-  status = list ? compare_lists_metric(job, comparison) : find_metric(job, comparison, metric);
-  if (!status && !list && add_runs(job, comparison))
-    status = job_no_memory();
+  if (list) {
+    compare_lists_add(job, comparison);
+    return compare_lists_metric(job, comparison);
+  }
+  int status = find_metric(job, comparison, metric);
+  if (!status)
+    add_runs(job, comparison);
   return status;
 }
 
@@ -373,21 +356,19 @@ static int join_rows(struct job *job, struct comparison *comparison)
   int status = add_sides(job, comparison, &metric);
   if (status)
     return status;
-  status = compare_join(compare, &job->names, job->profile.catalog.modules, same_program(comparison));
-  if (!status)
-    status = list ? compare_lists_test(comparison) : test_rows(job, comparison, &metric);
-  if (status)
-    return job_no_memory();
+  compare_join(compare, &job->names, job->profile.catalog.modules, same_program(comparison));
+  if (list)
+    compare_lists_test(comparison);
+  else
+    test_rows(job, comparison, &metric);
   job->report.tree = &compare->joined;
   status = job_choose_columns(job, comparison->compared_make);
   if (list && job->options.view != OPTIONS_REGIONS && job->options.percent_limit < 0)
     job->options.percent_limit = 0; /* they omit no rows, as without --compare */
-  if (!status)
-    status = sort_rows(job, comparison);
-  if (!status)
-    status = tree_limit(job);
   if (status)
     return status;
+  sort_rows(job, comparison);
+  tree_limit(job);
   compare_show(compare, COMPARE_NEW);
   if (job->options.view == OPTIONS_TOPDOWN)
     tree_inclusive(&compare->joined); /* the sums of rounded means */
@@ -401,8 +382,8 @@ static int check_conditions(struct job *job, struct comparison *comparison, cons
 {
   struct compare_result *result = &comparison->result;
   result->gates_count = job->options.conditions_count;
-  result->gates = xcalloc((size_t)result->gates_count + 1, sizeof *result->gates);
-  return result->gates ? gate_check(&job->options, base, now, result->gates) : job_no_memory();
+  result->gates = xcalloc(result->gates_count, sizeof *result->gates);
+  return gate_check(&job->options, base, now, result->gates);
 }
 
 int compare_conditions(struct job *job, struct comparison *comparison)
@@ -419,7 +400,7 @@ int compare_pipeline(struct job *job, struct comparison *comparison)
   struct compare_result *result = &comparison->result;
   int status = compare_directories(&job->options, comparison);
   if (!status)
-    status = load_runs(job, comparison);
+    status = compare_load_runs(job, comparison);
   if (status)
     return status;
   const struct job *newest = &comparison->runs[COMPARE_NEW][comparison->counts[COMPARE_NEW] - 1];
@@ -433,7 +414,7 @@ int compare_pipeline(struct job *job, struct comparison *comparison)
                                 .legend = job->options.legend,
                                 .comparison = result};
   bool same_filter = check_filters(comparison);
-  result->has_base = true;
+  result->has_base = comparison->has_catalog = true;
   catalog_init(&job->profile.catalog);
   for (int side = 0; side < COMPARE_SIDES; side++) {
     result->directory[side] = comparison->directories[side][0];
@@ -442,20 +423,21 @@ int compare_pipeline(struct job *job, struct comparison *comparison)
   job->profile.workspan.is_time = newest->profile.workspan.is_time;
   job->profile.workspan.unit = newest->profile.workspan.unit; /* of which it stays the owner */
   status = join_rows(job, comparison);
-  if (!status && job->options.view == OPTIONS_SUMMARY)
-    status = compare_items(comparison) ? job_no_memory() : 0;
+  if (status)
+    return status;
+  if (job->options.view == OPTIONS_SUMMARY)
+    compare_items(comparison);
   struct gate_side base = {comparison->runs[COMPARE_BASE], comparison->counts[COMPARE_BASE]};
   struct gate_side now = {comparison->runs[COMPARE_NEW], comparison->counts[COMPARE_NEW]};
-  if (!status)
-    status = check_conditions(job, comparison, &base, &now);
-  for (uint32_t i = 0; i < result->gates_count && !status; i++)
+  status = check_conditions(job, comparison, &base, &now);
+  for (uint32_t i = 0; i < result->gates_count; i++)
     result->gates[i].other_filter = !same_filter;
   return status;
 }
 
 void compare_pipeline_release(struct job *job, struct comparison *comparison)
 {
-  if (comparison->result.has_base)
+  if (comparison->has_catalog)
     catalog_release(&job->profile.catalog);
   for (int side = 0; side < COMPARE_SIDES; side++) {
     for (uint32_t i = 0; i < comparison->counts[side]; i++) {

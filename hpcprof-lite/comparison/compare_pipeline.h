@@ -19,8 +19,11 @@ int compare_pipeline(struct job *job, struct comparison *comparison);
 /* Checks the conditions in the job's own run, in which tree_begin() has made the top-down tree. */
 int compare_conditions(struct job *job, struct comparison *comparison);
 
-/* Reads a run and makes what the view compares.  first: of its side, whose modules are all the same. */
-int compare_load_run(struct job *job, char **directory, bool first, struct job *run);
+/* Adds a directory to a side, and takes over its name. */
+void compare_add_directory(struct comparison *comparison, int side, char *name);
+
+/* Reads the runs in the directories, and makes what the view compares. */
+int compare_load_runs(struct job *job, struct comparison *comparison);
 
 /* Releases the runs, and what the comparison has put into the job's profile. */
 void compare_pipeline_release(struct job *job, struct comparison *comparison);

@@ -10,11 +10,13 @@ struct comparison {
   table_maker *make, *compared_make; /* describe the tables of a run, and of the comparison */
   struct job *runs[COMPARE_SIDES];   /* arrays */
   char **directories[COMPARE_SIDES];
+  size_t rooms[COMPARE_SIDES]; /* of these */
   uint32_t counts[COMPARE_SIDES];
   struct compare compare;
   struct compare_list list;            /* of a view that is one */
   struct table *tables[COMPARE_SIDES]; /* arrays: of its runs */
   struct compare_result result;
+  bool has_catalog;       /* the job's profile has one, of all runs */
   struct scaling scaling; /* of --scaling, whose runs are all those of COMPARE_NEW */
 };
 

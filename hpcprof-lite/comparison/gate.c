@@ -103,56 +103,55 @@ static bool selects(const struct job *run, const struct condition *condition, co
 }
 
 /* Adds up a column of the view regions over the constructs that are selected. */
-static int sum_constructs(const struct job *run, const struct condition *condition, const struct construct_tree *list,
-                          struct measured *measured)
+static struct measured sum_constructs(const struct job *run, const struct condition *condition,
+                                      const struct construct_tree *list)
 {
   struct table table = {0};
   struct report report = run->report;
   report.constructs = list;
-  int status = regions_table(&report, &table);
-  struct cell *cells = xcalloc((size_t)table.columns_count + 1, sizeof *cells);
+  regions_table(&report, &table);
+  struct cell *cells = xcalloc(table.columns_count, sizeof *cells);
   uint32_t column = table_number(&table, condition->column);
-  *measured = (struct measured){.known = list->count && column != MODEL_NONE, .unit = "", .basis = COMPARE_EXACT};
-  if (status || !cells)
-    status = ERR_NOMEM;
-  else if (measured->known && table_column(&table, column)->type == COLUMN_SECONDS)
-    measured->unit = "s";
-  for (uint32_t i = 1; i < list->count && !status && measured->known; i++) {
+  struct measured measured = {.known = list->count && column != MODEL_NONE, .unit = "", .basis = COMPARE_EXACT};
+  if (measured.known && table_column(&table, column)->type == COLUMN_SECONDS)
+    measured.unit = "s";
+  for (uint32_t i = 1; i < list->count && measured.known; i++) {
     if (!selects(run, condition, &list->entries[i]))
       continue;
     table_cells(&table, &(struct construct_line){&list->entries[i], NULL}, cells);
     if (cells[column].kind != CELL_NUMBER) {
-      measured->empty = true;
+      measured.empty = true;
       continue;
     }
-    measured->matched = true;
-    measured->value += cell_value(&cells[column]);
+    measured.matched = true;
+    measured.value += cell_value(&cells[column]);
   }
   free(cells);
   table_release(&table);
-  return status;
+  return measured;
 }
 
-static int measure_constructs(struct job *run, const struct condition *condition, struct measured *measured)
+static struct measured measure_constructs(struct job *run, const struct condition *condition)
 {
-  struct construct_tree tree = {0}, list = {0};
-  int status = construct_rows(&run->profile, &run->names, &run->tree, run->row_of, &tree);
-  if (!status)
-    status = construct_rows_flat(&tree, &run->names, &list);
-  if (!status)
-    status = sum_constructs(run, condition, &list, measured);
+  struct construct_tree tree, list;
+  construct_rows(&run->profile, &run->names, &run->tree, run->row_of, &tree);
+  construct_rows_flat(&tree, &run->names, &list);
+  struct measured measured = sum_constructs(run, condition, &list);
   construct_tree_release(&list);
   construct_tree_release(&tree);
-  return status;
+  return measured;
 }
 
-static int measure(struct job *run, const struct condition *condition, struct measured *measured)
+static struct measured measure(struct job *run, const struct condition *condition)
 {
-  if (condition->scope == CONDITION_CONSTRUCTS)
-    return measure_constructs(run, condition, measured);
-  *measured =
-      condition->scope == CONDITION_RUN ? measure_run(run, condition->column) : measure_contexts(run, condition);
-  return 0;
+  switch (condition->scope) {
+  case CONDITION_CONSTRUCTS:
+    return measure_constructs(run, condition);
+  case CONDITION_RUN:
+    return measure_run(run, condition->column);
+  default:
+    return measure_contexts(run, condition);
+  }
 }
 
 /* All runs of a side. */
@@ -163,22 +162,21 @@ struct side_measured {
   const struct job *unknown; /* a run that has no such metric, or NULL */
 };
 
-static int measure_side(const struct gate_side *side, const struct condition *condition, struct side_measured *result)
+static struct side_measured measure_side(const struct gate_side *side, const struct condition *condition)
 {
   bool matched = false;
-  *result = (struct side_measured){.values = xcalloc((size_t)side->count + 1, sizeof *result->values)};
+  struct side_measured result = {.values = xcalloc(side->count, sizeof *result.values)};
   for (uint32_t i = 0; i < side->count; i++) {
-    if (measure(&side->runs[i], condition, &result->last))
-      return ERR_NOMEM;
-    if (!result->last.known)
-      result->unknown = &side->runs[i];
-    matched = matched || result->last.matched;
-    result->values[i] = result->last.value;
-    result->samples += result->last.samples;
-    result->all += result->last.all;
+    result.last = measure(&side->runs[i], condition);
+    if (!result.last.known)
+      result.unknown = &side->runs[i];
+    matched = matched || result.last.matched;
+    result.values[i] = result.last.value;
+    result.samples += result.last.samples;
+    result.all += result.last.all;
   }
-  result->last.matched = matched;
-  return 0;
+  result.last.matched = matched;
+  return result;
 }
 
 static int fail(const struct condition *condition, const char *why)
@@ -191,16 +189,18 @@ static int fail(const struct condition *condition, const char *why)
 static int check_measured(const struct condition *condition, const struct side_measured *base,
                           const struct side_measured *now)
 {
-  const struct job *unknown = now->unknown ? now->unknown : base ? base->unknown : NULL;
+  const struct job *unknown = now->unknown;
+  if (!unknown && base)
+    unknown = base->unknown;
   if (unknown) {
     job_print_error("--fail-if '%s' cannot be checked: %s was measured without '%s'", condition->text,
                     unknown->options.directories[0], condition->metric);
     return EXIT_USAGE;
   }
-  if (!now->last.matched && !(base && base->last.matched) && now->last.empty)
-    return fail(condition, "the constructs that it selects have no such figure");
   if (!now->last.matched && !(base && base->last.matched))
-    return fail(condition, "nothing matches its selector: see the names and lines of --view topdown -f csv");
+    return fail(condition, now->last.empty
+                               ? "the constructs that it selects have no such figure"
+                               : "nothing matches its selector: see the names and lines of --view topdown -f csv");
   const char *unit = now->last.unit;
   bool ratio = !strcmp(unit, "ratio");
   if (base && strcmp(base->last.unit, unit) != 0)
@@ -210,9 +210,10 @@ static int check_measured(const struct condition *condition, const struct side_m
     return 0;
   if (condition->unit == CONDITION_PERCENT)
     return fail(condition, "of what is that a percentage? A change has a sign: +5%; otherwise give an amount");
-  return fail(condition, ratio          ? "the metric is a ratio, without a unit: 70% or 0.7"
-                         : *unit == 's' ? "the metric is a time: 2.5 s or 10 ms"
-                                        : "the metric is a number, without a unit: 1000");
+  if (ratio)
+    return fail(condition, "the metric is a ratio, without a unit: 70% or 0.7");
+  return fail(condition,
+              *unit == 's' ? "the metric is a time: 2.5 s or 10 ms" : "the metric is a number, without a unit: 1000");
 }
 
 /* Whether a run's executable has no names: it is stripped, gone, or not the one that was measured. */
@@ -265,15 +266,15 @@ static double one_sided(const struct compare_figure *figure, bool above)
 static int check(const struct condition *condition, const struct gate_side *base, const struct gate_side *now,
                  struct compare_gate *gate)
 {
-  struct side_measured old = {0}, new = {0};
   struct condition of_base = *condition; /* the lines of a selector are those of the new side */
   bool placed =
       !base || !condition->selector_text || moved_lines(&now->runs[0].names, &base->runs[0].names, &of_base.selector);
-  int status = measure_side(now, condition, &new) || (base && measure_side(base, &of_base, &old)) ? job_no_memory() : 0;
-  if (!status)
-    status = check_measured(condition, base ? &old : NULL, &new);
+  struct side_measured new = measure_side(now, condition), old = {0};
+  if (base)
+    old = measure_side(base, &of_base);
+  int status = check_measured(condition, base ? &old : NULL, &new);
   if (!status && base && condition->relative)
-    status = check_names(condition, base, &old) || check_names(condition, now, &new) ? EXIT_USAGE : 0;
+    status = check_names(condition, base, &old) ?: check_names(condition, now, &new);
   if (!status && !placed && old.last.matched != new.last.matched)
     status = fail(condition, "its lines are only on one side, and may have moved: name the function");
   if (!status) {
@@ -325,7 +326,9 @@ static int check_complete(const struct gate_side *side)
 int gate_check(const struct options *options, const struct gate_side *base, const struct gate_side *now,
                struct compare_gate *gates)
 {
-  if (options->conditions_count && (check_complete(base) || check_complete(now)))
+  if (!options->conditions_count)
+    return 0;
+  if (check_complete(base) || check_complete(now))
     return EXIT_USAGE;
   for (uint32_t i = 0; i < options->conditions_count; i++) {
     int status = check(&options->conditions[i], base, now, &gates[i]);
@@ -334,9 +337,7 @@ int gate_check(const struct options *options, const struct gate_side *base, cons
     if (!options->conditions[i].relative) /* no change, which could be significant */
       gates[i].figure.probability = NAN;
   }
-  if (options->conditions_count &&
-      compare_correct(&gates->figure, options->conditions_count, sizeof *gates) == SIZE_MAX)
-    return job_no_memory();
+  compare_correct(&gates->figure, options->conditions_count, sizeof *gates);
   for (uint32_t i = 0; i < options->conditions_count; i++) {
     bool as_it_is = !gates[i].condition->relative || (gates[i].exact && isnan(gates[i].figure.probability));
     gates[i].failed = gates[i].beyond && (as_it_is || compare_is_significant(&gates[i].figure));

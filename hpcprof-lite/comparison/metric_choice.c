@@ -13,25 +13,23 @@ static int unknown(const struct job *job)
 }
 
 /* Finds the column that fits best among those that can be compared. */
-static int find_fitting(const struct job *job, const struct metric_choice *choice, const char *word, uint32_t *column)
+static uint32_t find_fitting(const struct job *job, const struct metric_choice *choice, const char *word)
 {
   struct table figures = {0};
   struct column_choice found = {.column = MODEL_NONE};
   struct table_column *columns = table_memory(&figures, choice->table->columns_count * sizeof *columns);
   uint32_t count = 0;
-  for (uint32_t i = 0; i < choice->table->columns_count && columns; i++)
+  for (uint32_t i = 0; i < choice->table->columns_count; i++)
     if (choice->is_figure(choice->context, i))
       columns[count++] = *table_column(choice->table, i);
-  int status = columns ? table_add(&figures, &(struct schema){columns, count, NULL}, NULL) : ERR_NOMEM;
-  if (!status)
-    column_choice_find(&figures, word, choice->exclusive, &found);
-  *column = found.column == MODEL_NONE ? MODEL_NONE : table_number(choice->table, columns[found.column].name);
+  table_add(&figures, &(struct schema){columns, count, NULL}, NULL);
+  column_choice_find(&figures, word, choice->exclusive, &found);
+  uint32_t column = found.column == MODEL_NONE ? MODEL_NONE : table_number(choice->table, columns[found.column].name);
   if (found.several && !job->options.quiet)
-    job_print_error("--metric '%s' can mean %s: it is taken for %s", word, found.names ? found.names : "not known",
-                    columns[found.column].name);
+    job_print_error("--metric '%s' can mean %s: it is taken for %s", word, found.names, columns[found.column].name);
   free(found.names);
   table_release(&figures);
-  return status;
+  return column;
 }
 
 int metric_choice_find(const struct job *job, const struct metric_choice *choice, uint32_t *column)
@@ -40,7 +38,6 @@ int metric_choice_find(const struct job *job, const struct metric_choice *choice
   *column = table_number(choice->table, word);
   if (*column != MODEL_NONE)
     return choice->is_figure(choice->context, *column) ? 0 : unknown(job);
-  if (find_fitting(job, choice, word, column))
-    return job_no_memory();
+  *column = find_fitting(job, choice, word);
   return *column == MODEL_NONE ? unknown(job) : 0;
 }

@@ -20,32 +20,27 @@ bool run_map_one_unit(const struct comparison *comparison)
   return true;
 }
 
-int run_map_columns(struct job *job, const struct comparison *comparison)
+void run_map_columns(struct job *job, const struct comparison *comparison)
 {
   for (int side = 0; side < COMPARE_SIDES; side++)
     for (uint32_t i = 0; i < comparison->counts[side]; i++) {
       const struct tree_columns *columns = &comparison->runs[side][i].columns;
       uint32_t number;
       for (uint32_t j = 0; j < columns->count; j++)
-        if (catalog_add_column(&job->profile.catalog, &columns->columns[j], &number) == ERR_NOMEM)
-          return ERR_NOMEM;
+        catalog_add_column(&job->profile.catalog, &columns->columns[j], &number);
     }
   tree_columns_init(&job->profile.catalog, &job->columns);
   if (!run_map_one_unit(comparison))
     job->columns.critical = MODEL_NONE;
-  return 0;
-}
-
-static bool same_column(const struct catalog_column *a, const struct catalog_column *b)
-{
-  return a->role == b->role && !strcmp(a->name, b->name) && !strcmp(a->unit, b->unit);
 }
 
 static uint32_t find_column(const struct tree_columns *columns, const struct catalog_column *wanted)
 {
-  for (uint32_t i = 0; i < columns->count; i++)
-    if (same_column(&columns->columns[i], wanted))
+  for (uint32_t i = 0; i < columns->count; i++) {
+    const struct catalog_column *column = &columns->columns[i];
+    if (column->role == wanted->role && !strcmp(column->name, wanted->name) && !strcmp(column->unit, wanted->unit))
       return i;
+  }
   return MODEL_NONE;
 }
 
@@ -54,40 +49,37 @@ uint32_t run_map_own_column(const struct job *run, const struct catalog_column *
   return find_column(&run->columns, column);
 }
 
-static int map_functions(const struct job *run, struct job *job, struct run_map *map)
+static void map_functions(const struct job *run, struct job *job, struct run_map *map)
 {
   const struct names *names = &run->names;
   for (uint32_t i = 0; i < names->functions_count; i++) {
     struct names_function function = names->functions[i];
     function.module = function.module == MODEL_NONE ? MODEL_NONE : map->modules[function.module];
     map->functions[i] = names_function(&job->names, &function);
-    if (map->functions[i] == MODEL_NONE)
-      return ERR_NOMEM;
   }
   for (uint32_t i = 0; i < names->functions_count; i++)
     if (names->functions[i].origin != MODEL_NONE)
       job->names.functions[map->functions[i]].origin = map->functions[names->functions[i].origin];
-  return 0;
 }
 
-int run_map_init(const struct job *run, struct job *job, struct run_map *map)
+void run_map_init(const struct job *run, struct job *job, struct run_map *map)
 {
   const struct catalog *catalog = &run->profile.catalog;
   uint32_t columns = run->report.tree->columns;
-  map->functions = xcalloc((size_t)run->names.functions_count + 1, sizeof *map->functions);
-  map->modules = xcalloc((size_t)catalog->modules_count + 1, sizeof *map->modules);
-  map->columns = xcalloc((size_t)columns + 1, sizeof *map->columns);
+  map->functions = xcalloc(run->names.functions_count, sizeof *map->functions);
+  map->modules = xcalloc(catalog->modules_count, sizeof *map->modules);
+  map->columns = xcalloc(columns, sizeof *map->columns);
   map->map = (struct compare_map){map->functions, map->modules, map->columns, &job->names, NULL, 0};
   for (uint32_t i = 0; i < catalog->modules_count; i++) {
     const struct catalog_module *module = &catalog->modules[i];
     map->modules[i] =
         catalog_add_module(&job->profile.catalog, module->path, module->build_id, module->build_id_size, module->flags);
-    if (map->modules[i] == MODEL_NONE)
-      return ERR_NOMEM;
+    if (map->modules[i] == MODEL_NONE) /* more than can be numbered */
+      xalloc_die();
   }
   for (uint32_t i = 0; i < columns; i++)
     map->columns[i] = find_column(&job->columns, &run->columns.columns[i]);
-  return map_functions(run, job, map);
+  map_functions(run, job, map);
 }
 
 void run_map_release(struct run_map *map)

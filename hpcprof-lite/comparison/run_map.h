@@ -1,7 +1,7 @@
 /* Translates a run to the numbers that all runs of a comparison share: functions, modules and columns of the job that
  * compares them.
  *
- * Context: BATCH, the main thread.  Functions return 0 or ERR_NOMEM unless they say otherwise.
+ * Context: BATCH, the main thread.
  */
 #ifndef HPCPROF_LITE_COMPARISON_RUN_MAP_H
 #define HPCPROF_LITE_COMPARISON_RUN_MAP_H
@@ -14,10 +14,10 @@ struct run_map {
 };
 
 /* Makes the columns of the job from those of all runs. */
-int run_map_columns(struct job *job, const struct comparison *comparison);
+void run_map_columns(struct job *job, const struct comparison *comparison);
 
-/* Adds the functions and modules of a run to the job's, and fills *map; run_map_release() in every case. */
-int run_map_init(const struct job *run, struct job *job, struct run_map *map);
+/* Adds the functions and modules of a run to the job's, and fills *map. */
+void run_map_init(const struct job *run, struct job *job, struct run_map *map);
 void run_map_release(struct run_map *map);
 
 /* Returns the run's own number of a column, or MODEL_NONE. */

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/comparison/scaling_pipeline.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/comparison/compare_pipeline.h"
 #include "hpcprof-lite/comparison/run_map.h"
@@ -18,62 +19,31 @@ _Static_assert((int)SCALING_FACTORS == (int)EFFICIENCY_COUNT, "the factors are t
 
 /* ---- directories ---- */
 
-/* Takes over the name. */
-static int add_directory(struct comparison *comparison, char *name, size_t *room)
-{
-  uint32_t count = comparison->counts[COMPARE_NEW];
-  if (!name || !xarray_reserve(&comparison->directories[COMPARE_NEW], room, (size_t)count + 1, sizeof name)) {
-    free(name);
-    return ERR_NOMEM;
-  }
-  comparison->directories[COMPARE_NEW][comparison->counts[COMPARE_NEW]++] = name;
-  return 0;
-}
-
 /* Adds a measurement directory, or those in the directory of a series, in the order of their names. */
-static int add_directories(struct comparison *comparison, const char *directory, size_t *room)
+static void add_directories(struct comparison *comparison, const char *directory)
 {
   struct dirent **entries = NULL;
-  int status = 0, found = 0, count = find_any(directory) ? 0 : scandir(directory, &entries, NULL, versionsort);
+  bool found = false;
+  int count = find_any(directory) ? 0 : scandir(directory, &entries, NULL, versionsort);
   for (int i = 0; i < count; i++) {
-    char *path = NULL;
-    if (!status && *entries[i]->d_name != '.')
-      path = xasprintf("%s/%s", directory, entries[i]->d_name);
-    free(entries[i]);
-    if (status || !path || !find_any(path)) {
+    char *path = xasprintf("%s/%s", directory, entries[i]->d_name);
+    if (*entries[i]->d_name != '.' && find_any(path)) {
+      compare_add_directory(comparison, COMPARE_NEW, path);
+      found = true;
+    } else {
       free(path);
-      continue;
     }
-    found++;
-    status = add_directory(comparison, path, room);
+    free(entries[i]);
   }
   free(entries);
-  return status || found ? status : add_directory(comparison, xstrdup(directory), room);
+  if (!found)
+    compare_add_directory(comparison, COMPARE_NEW, xstrdup(directory));
 }
 
 int scaling_directories(const struct options *options, struct comparison *comparison)
 {
-  size_t room = 0;
   for (size_t i = 0; i < options->directories_count; i++)
-    if (add_directories(comparison, options->directories[i], &room))
-      return job_no_memory();
-  return 0;
-}
-
-static int load_runs(struct job *job, struct comparison *comparison)
-{
-  int found = scaling_directories(&job->options, comparison);
-  if (found)
-    return found;
-  uint32_t count = comparison->counts[COMPARE_NEW];
-  comparison->runs[COMPARE_NEW] = xcalloc(count, sizeof *comparison->runs[COMPARE_NEW]);
-  if (!comparison->runs[COMPARE_NEW])
-    return job_no_memory();
-  for (uint32_t i = 0; i < count; i++) {
-    int status = compare_load_run(job, &comparison->directories[COMPARE_NEW][i], !i, &comparison->runs[COMPARE_NEW][i]);
-    if (status)
-      return status;
-  }
+    add_directories(comparison, options->directories[i]);
   return 0;
 }
 
@@ -110,18 +80,18 @@ static uint32_t used_threads(const struct profile *profile)
     const struct profile_process *process = &profile->processes[i];
     if (!process->usable)
       continue;
-    most = process->threads_max > most ? process->threads_max : most;
+    most = MAX(most, process->threads_max);
     if (process->rank != rank) {
       ranks += of_rank;
       of_rank = 0;
       rank = process->rank;
     }
-    if (rank >= 0 && process->threads_max > of_rank)
-      of_rank = process->threads_max;
+    if (rank >= 0)
+      of_rank = MAX(of_rank, process->threads_max);
   }
   ranks += of_rank;
-  most = ranks > most ? ranks : most;
-  return most ? most : 1;
+  most = MAX(most, ranks);
+  return MAX(most, 1);
 }
 
 static uint32_t cores(const struct profile *profile)
@@ -239,7 +209,7 @@ static void fill_runs(const struct job *runs, uint32_t count, const uint32_t *or
 /* ---- contexts ---- */
 
 /* Adds the run's contexts to the joined tree, its values to the columns of run `position`. */
-static int join_run(struct job *job, struct comparison *comparison, const struct job *run, uint32_t position)
+static void join_run(struct job *job, struct comparison *comparison, const struct job *run, uint32_t position)
 {
   struct run_map map;
   const struct tree_columns *columns = &run->columns;
@@ -248,30 +218,17 @@ static int join_run(struct job *job, struct comparison *comparison, const struct
                                             [SCALING_LOCKWAIT] = columns->lockwait,
                                             [SCALING_IDLENESS] = columns->idleness,
                                             [SCALING_SAMPLES] = columns->samples};
-  int status = run_map_init(run, job, &map);
-  if (!status) {
-    for (uint32_t i = 0; i < run->report.tree->columns; i++)
-      map.columns[i] = MODEL_NONE;
-    for (uint32_t i = 0; i < SCALING_COLUMNS; i++)
-      if (wanted[i] != MODEL_NONE)
-        map.columns[wanted[i]] = position * SCALING_COLUMNS + i;
-    status = compare_add(&comparison->compare, COMPARE_NEW, run->report.tree, &map.map);
-  }
+  run_map_init(run, job, &map);
+  for (uint32_t i = 0; i < run->report.tree->columns; i++)
+    map.columns[i] = MODEL_NONE;
+  for (uint32_t i = 0; i < SCALING_COLUMNS; i++)
+    if (wanted[i] != MODEL_NONE)
+      map.columns[wanted[i]] = position * SCALING_COLUMNS + i;
+  compare_add(&comparison->compare, COMPARE_NEW, run->report.tree, &map.map);
   run_map_release(&map);
-  return status;
 }
 
-static int join_runs(struct job *job, struct comparison *comparison, const uint32_t *order)
-{
-  const struct job *runs = comparison->runs[COMPARE_NEW];
-  uint32_t count = comparison->counts[COMPARE_NEW];
-  int status = compare_begin(&comparison->compare, count * SCALING_COLUMNS, runs[order[count - 1]].totals.command);
-  for (uint32_t i = 0; i < count && !status; i++)
-    status = join_run(job, comparison, &runs[order[i]], i);
-  return status;
-}
-
-static int compute(struct job *job, struct comparison *comparison)
+static void compute(struct job *job, struct comparison *comparison)
 {
   const struct job *runs = comparison->runs[COMPARE_NEW];
   uint32_t count = comparison->counts[COMPARE_NEW], *order = xcalloc(count, sizeof *order);
@@ -279,33 +236,28 @@ static int compute(struct job *job, struct comparison *comparison)
   bool weak = is_weak(&runs[0]), timed = true;
   for (uint32_t i = 0; i < count; i++)
     timed = timed && tree_has_time(&runs[i].columns);
-  int status = order && figures ? 0 : ERR_NOMEM;
-  if (!status) {
-    sort_runs(runs, count, order);
-    fill_runs(runs, count, order, weak, figures);
-    job->report.totals = &runs[order[count - 1]].totals;
-    status = join_runs(job, comparison, order);
-  }
-  if (!status)
-    status = scaling_compute(figures, count, weak, timed, &comparison->compare.sides[COMPARE_NEW].tree,
-                             &comparison->scaling);
+  sort_runs(runs, count, order);
+  fill_runs(runs, count, order, weak, figures);
+  job->report.totals = &runs[order[count - 1]].totals;
+  compare_begin(&comparison->compare, count * SCALING_COLUMNS, job->report.totals->command);
+  for (uint32_t i = 0; i < count; i++)
+    join_run(job, comparison, &runs[order[i]], i);
+  scaling_compute(figures, count, weak, timed, &comparison->compare.sides[COMPARE_NEW].tree, &comparison->scaling);
   free(order);
   free(figures);
-  if (status)
-    return job_no_memory();
   comparison->scaling.cores = cores(&runs[0].profile);
   uint32_t contexts = comparison->scaling.contexts, most = job->options.max_rows;
   most = !most && job->options.format == OPTIONS_TEXT ? TEXT_ROWS : most;
-  job->report.rows_limit = most && most < contexts ? most : contexts;
+  job->report.rows_limit = most ? MIN(most, contexts) : contexts;
   job->report.left_out = contexts - job->report.rows_limit;
-  return 0;
 }
 
 int scaling_pipeline(struct job *job, struct comparison *comparison)
 {
   if (job->options.view == OPTIONS_SUMMARY)
     job->options.view = OPTIONS_TOPDOWN; /* contexts are those of the top-down tree */
-  int status = load_runs(job, comparison);
+  scaling_directories(&job->options, comparison);
+  int status = compare_load_runs(job, comparison);
   if (!status)
     status = check_runs(comparison);
   if (status)
@@ -320,7 +272,8 @@ int scaling_pipeline(struct job *job, struct comparison *comparison)
                                 .scaling = &comparison->scaling};
   profile_filtered(&comparison->runs[COMPARE_NEW][0].profile, comparison->result.filtered[COMPARE_NEW],
                    sizeof comparison->result.filtered[COMPARE_NEW]);
-  comparison->result.has_base = true; /* the job has a catalog from here on */
+  comparison->has_catalog = true;
   catalog_init(&job->profile.catalog);
-  return compute(job, comparison);
+  compute(job, comparison);
+  return 0;
 }
