@@ -1,4 +1,4 @@
-/* Lines that have moved between two builds: a line keeps its distance from the begin of its function.
+/* Lines that have moved between two builds: a line keeps its distance from the beginning of its function.
  *
  * Context: BATCH.  Pure.
  */

@@ -27,8 +27,6 @@ const struct schema compare_cells_schema = SCHEMA(columns, fill);
 int compare_cells_add(struct table *table, compare_cells_of *figure_of, const struct report *report)
 {
   struct compared *compared = table_memory(table, sizeof *compared);
-  if (!compared)
-    return ERR_NOMEM;
   *compared = (struct compared){figure_of, report};
   return table_add(table, &compare_cells_schema, compared);
 }

@@ -83,7 +83,7 @@ static void fill_more(const void *context, const void *row, struct cell *cells)
   }
 }
 
-static int add_more(const struct report *report, struct table *table)
+static void add_more(const struct report *report, struct table *table)
 {
   static const struct {
     const char *ending, *help;
@@ -93,16 +93,13 @@ static int add_more(const struct report *report, struct table *table)
   const struct compare_list *list = report->comparison->list;
   uint32_t count = 0;
   struct table_column *columns = table_memory(table, (size_t)MORE_CELLS * list->count * sizeof *columns);
-  if (!columns)
-    return ERR_NOMEM;
   for (uint32_t i = 0; i < list->count; i++)
-    for (size_t j = 0; j < MORE_CELLS && list->about[i].number; j++) {
-      const char *name = table_name(table, "%s_%s", list->columns[i].name, more[j].ending);
-      if (!name)
-        return ERR_NOMEM;
-      columns[count++] = (struct table_column){.name = name, .type = COLUMN_RATIO, .help = more[j].help};
-    }
-  return table_add(table, &(struct schema){columns, count, fill_more}, report);
+    for (size_t j = 0; j < MORE_CELLS && list->about[i].number; j++)
+      columns[count++] =
+          (struct table_column){.name = table_name(table, "%s_%s", list->columns[i].name, more[j].ending),
+                                .type = COLUMN_RATIO,
+                                .help = more[j].help};
+  table_add(table, &(struct schema){columns, count, fill_more}, report);
 }
 
 static int each_row(const void *source, table_take *take, void *to)
@@ -122,13 +119,12 @@ int compare_list_view_table(const struct report *report, struct table *table)
   struct filling *filling = table_memory(table, sizeof *filling);
   table->each = each_row;
   table->source = report;
-  if (!filling)
-    return ERR_NOMEM;
   filling->report = report;
-  int status = table_add(table, &(struct schema){list->columns, list->count, fill}, filling);
-  if (!status)
-    status = compare_cells_add(table, compared_figure, report);
-  return status || !list->all_figures ? status : add_more(report, table);
+  table_add(table, &(struct schema){list->columns, list->count, fill}, filling);
+  compare_cells_add(table, compared_figure, report);
+  if (list->all_figures)
+    add_more(report, table);
+  return 0;
 }
 
 /* ---- threads as text ---- */

@@ -84,8 +84,9 @@ static void figure_text(double value, const char *unit, unsigned decimals, bool 
     terminal_count(model_rounded(fabs(value)), plain);
   if (strlen(plain) > 8)
     snprintf(plain, sizeof plain, "%.2e", fabs(value));
+  const char *mark = value < 0 ? "-" : "+";
   bool zero = strspn(plain, "0.") == strlen(plain);
-  snprintf(out, CELL, "%s%.14s", !sign || zero ? "" : value < 0 ? "-" : "+", plain);
+  snprintf(out, CELL, "%s%.14s", sign && !zero ? mark : "", plain);
 }
 
 void compare_text_figure(const struct report *report, const struct compare_figure *figure, const char *unit,

@@ -26,7 +26,7 @@ void compare_text_legend(const struct report *report);
 /* Returns the decimals of a column with this largest amount. */
 unsigned compare_text_decimals(const struct compare_figure *largest);
 
-/* Prints the begin of a line: both sides, difference, change, mark. */
+/* Prints the beginning of a line: both sides, difference, change, mark. */
 void compare_text_figure(const struct report *report, const struct compare_figure *figure, const char *unit,
                          unsigned decimals);
 

@@ -31,7 +31,9 @@ void gate_view_change(const struct compare_figure *figure, char out[GATE_FIGURE]
 
 const char *gate_view_state(const struct compare_gate *gate)
 {
-  return gate->failed ? "failed" : gate->beyond ? "not significant" : "passed";
+  if (gate->failed)
+    return "failed";
+  return gate->beyond ? "not significant" : "passed";
 }
 
 void gate_view_text(const struct compare_gate *gate, char out[GATE_TEXT_MAX])
@@ -93,12 +95,12 @@ static void markdown_item(FILE *stream, const struct compare_item *item)
   gate_view_figure(item->figure.base, item->unit, base);
   gate_view_figure(item->figure.now, item->unit, now);
   gate_view_change(&item->figure, change);
+  const char *significant = compare_is_significant(&item->figure) ? "yes" : "no";
+  if (isnan(item->figure.probability))
+    significant = "";
   fputs("| ", stream);
   markdown_text(stream, item->name);
-  fprintf(stream, " | %s | %s | %s | %s |\n", base, now, change,
-          isnan(item->figure.probability)         ? ""
-          : compare_is_significant(&item->figure) ? "yes"
-                                                  : "no");
+  fprintf(stream, " | %s | %s | %s | %s |\n", base, now, change, significant);
 }
 
 static void markdown_items(FILE *stream, const struct compare_result *result)
@@ -148,12 +150,10 @@ int gate_view_markdown(const struct report *report)
 
 static void xml_text(FILE *stream, const char *text)
 {
+  static const char *const entities[UINT8_MAX + 1] = {
+      ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;"};
   while (*text) {
-    const char *entity = *text == '<'   ? "&lt;"
-                         : *text == '>' ? "&gt;"
-                         : *text == '&' ? "&amp;"
-                         : *text == '"' ? "&quot;"
-                                        : NULL;
+    const char *entity = entities[(uint8_t)*text];
     if (entity) {
       fputs(entity, stream);
       text++;
