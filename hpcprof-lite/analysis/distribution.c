@@ -4,46 +4,35 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+static const struct {
+  const char *name;
+  size_t offset; /* of the figure in a thread */
+} figures[DISTRIBUTION_FIGURES] = {
+    [DISTRIBUTION_WORK] = {"Work s", offsetof(struct profile_thread, work_ns)},
+    [DISTRIBUTION_OVERHEAD] = {"Ovhd s", offsetof(struct profile_thread, overhead_ns)},
+    [DISTRIBUTION_LOCKWAIT] = {"Lock s", offsetof(struct profile_thread, lockwait_ns)},
+    [DISTRIBUTION_IDLE] = {"Idle s", offsetof(struct profile_thread, idle_ns)},
+    [DISTRIBUTION_BLOCKED] = {"Block s", offsetof(struct profile_thread, blocked_ns)},
+    [DISTRIBUTION_CPU] = {"CPU s", offsetof(struct profile_thread, cpu_ns)},
+    [DISTRIBUTION_WALL] = {"Wall s", offsetof(struct profile_thread, wall_ns)},
+    [DISTRIBUTION_SAMPLES] = {"Samples", offsetof(struct profile_thread, samples)},
+    [DISTRIBUTION_DROPPED] = {"Lost", offsetof(struct profile_thread, lost[LOSS_MEMORY])}, /* and those in the tool */
+    [DISTRIBUTION_PARTIAL] = {"Part", offsetof(struct profile_thread, lost[LOSS_PARTIAL])},
+};
+
 uint64_t distribution_value(const struct profile_thread *thread, enum distribution_figure figure)
 {
-  switch (figure) {
-  case DISTRIBUTION_WORK:
-    return thread->work_ns;
-  case DISTRIBUTION_OVERHEAD:
-    return thread->overhead_ns;
-  case DISTRIBUTION_LOCKWAIT:
-    return thread->lockwait_ns;
-  case DISTRIBUTION_IDLE:
-    return thread->idle_ns;
-  case DISTRIBUTION_BLOCKED:
-    return thread->blocked_ns;
-  case DISTRIBUTION_CPU:
-    return thread->cpu_ns;
-  case DISTRIBUTION_WALL:
-    return thread->wall_ns;
-  case DISTRIBUTION_SAMPLES:
-    return thread->samples;
-  case DISTRIBUTION_DROPPED:
-    return model_sum(thread->lost[LOSS_MEMORY], thread->lost[LOSS_IN_TOOL]);
-  case DISTRIBUTION_PARTIAL:
-    return thread->lost[LOSS_PARTIAL];
-  case DISTRIBUTION_FIGURES:
-    break;
-  }
-  return 0;
+  const uint64_t *value = (const uint64_t *)((const char *)thread + figures[figure].offset);
+  return figure == DISTRIBUTION_DROPPED ? model_sum(*value, thread->lost[LOSS_IN_TOOL]) : *value;
 }
 
 const char *distribution_name(enum distribution_figure figure)
 {
-  static const char *const names[DISTRIBUTION_FIGURES] = {
-      [DISTRIBUTION_WORK] = "Work s", [DISTRIBUTION_OVERHEAD] = "Ovhd s", [DISTRIBUTION_LOCKWAIT] = "Lock s",
-      [DISTRIBUTION_IDLE] = "Idle s", [DISTRIBUTION_BLOCKED] = "Block s", [DISTRIBUTION_CPU] = "CPU s",
-      [DISTRIBUTION_WALL] = "Wall s", [DISTRIBUTION_SAMPLES] = "Samples", [DISTRIBUTION_DROPPED] = "Lost",
-      [DISTRIBUTION_PARTIAL] = "Part"};
-  return names[figure];
+  return figures[figure].name;
 }
 
 struct thread_value {

@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +16,8 @@ struct sums {
 struct run {
   const char *path; /* of a process; its first `length` characters are the directory */
   size_t length;
-  const struct profile_process *first; /* the first with OpenMP, or NULL */
-  uint32_t threads_max;
+  const struct profile_process *first;          /* the first with OpenMP, or NULL */
+  uint32_t processes, threads_min, threads_max; /* of those with OpenMP */
   uint64_t begin_ns, end_ns;
   double wall, paused; /* sums over its processes, ns */
   bool is_reference;   /* gives the work at one thread for other runs */
@@ -76,7 +77,8 @@ static struct run *run_of(struct run *runs, uint32_t *count, const struct profil
   for (uint32_t i = 0; i < *count; i++)
     if (runs[i].length == length && (!length || !memcmp(runs[i].path, process->path, length)))
       return &runs[i];
-  runs[*count] = (struct run){.path = process->path, .length = length, .begin_ns = UINT64_MAX};
+  runs[*count] =
+      (struct run){.path = process->path, .length = length, .threads_min = UINT32_MAX, .begin_ns = UINT64_MAX};
   return &runs[(*count)++];
 }
 
@@ -97,6 +99,8 @@ static uint32_t find_runs(const struct profile *profile, struct run *runs)
     if (!add_process(process, &run->sums))
       continue;
     run->first = run->first ? run->first : process;
+    run->processes++;
+    run->threads_min = MIN(run->threads_min, process->threads_max);
     run->threads_max = MAX(run->threads_max, process->threads_max);
   }
   return count;
@@ -111,51 +115,38 @@ static bool is_reference(const struct run *runs, uint32_t count, const struct ru
   return false;
 }
 
-/* Whether a reference run of the same command exists. */
-static bool has_reference(const struct run *runs, uint32_t count, const struct run *run)
+/* Returns the mean work of the runs that are references for another one, NAN if there is none. */
+static double reference_work(const struct run *runs, uint32_t count, const struct run *run)
 {
+  double sum = 0, found = 0;
   for (uint32_t i = 0; i < count; i++)
-    if (runs[i].is_reference && !strcmp(runs[i].first->command, run->first->command))
-      return true;
-  return false;
-}
-
-/* Returns the work at one thread of all runs that count: for each, the mean of its reference runs. */
-static double reference_work(const struct run *runs, uint32_t count)
-{
-  double work = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    double sum = 0, found = 0;
-    for (uint32_t j = 0; j < count && runs[i].first && !runs[i].is_reference; j++)
-      if (runs[j].is_reference && !strcmp(runs[i].first->command, runs[j].first->command)) {
-        sum += runs[j].sums.work;
-        found++;
-      }
-    work += found > 0 ? sum / found : 0;
-  }
-  return work;
+    if (runs[i].is_reference && !strcmp(runs[i].first->command, run->first->command)) {
+      sum += runs[i].sums.work;
+      found++;
+    }
+  return found > 0 ? sum / found : NAN;
 }
 
 static void split_time(const struct run *runs, uint32_t count, const struct sums *sums, double elapsed_ns,
                        struct efficiency_split *to)
 {
-  double whole = MAX(sums->total, sums->work + sums->overhead), one = reference_work(runs, count);
-  bool all = true;
+  double whole = MAX(sums->total, sums->work + sums->overhead), one = 0;
+  uint32_t most = 0;
   *to = (struct efficiency_split){.known = sums->work > 0, .note = ""};
   for (uint32_t i = 0; i < count; i++) {
     to->alone += runs[i].is_reference;
     to->added += !runs[i].is_reference;
-    to->runs += runs[i].first && !runs[i].is_reference;
-    all = all && (!runs[i].first || runs[i].is_reference || has_reference(runs, count, &runs[i]));
+    most = MAX(most, runs[i].threads_max);
+    if (!runs[i].first || runs[i].is_reference)
+      continue;
+    to->runs++;
+    one += reference_work(runs, count, &runs[i]);
   }
-  to->compared = to->known && all && to->alone;
+  to->compared = to->known && !isnan(one) && to->alone;
   if (!to->known) {
     to->note = "no work was sampled by time";
     return;
   }
-  uint32_t most = 0;
-  for (uint32_t i = 0; i < count; i++)
-    most = MAX(most, runs[i].threads_max);
   if (!to->compared)
     to->note = most == 1 ? "the run itself had one thread"
                          : "not known: give also the directory of a run of the same command with OMP_NUM_THREADS=1";
@@ -199,26 +190,12 @@ static void compute_losses(const struct sums *sums, double elapsed_ns, struct ef
   }
 }
 
-/* Sets the number of processes that count, and the number of threads of each. */
-static void count_processes(const struct profile *profile, struct run *runs, uint32_t runs_count,
-                            struct efficiency *efficiency)
-{
-  for (uint32_t i = 0; i < profile->processes_count; i++) {
-    const struct profile_process *process = &profile->processes[i];
-    struct sums unused = {0};
-    if (!process->usable || run_of(runs, &runs_count, process)->is_reference || !add_process(process, &unused))
-      continue;
-    bool alike = !efficiency->processes || efficiency->threads == process->threads_max;
-    efficiency->threads = alike ? process->threads_max : 0;
-    efficiency->processes++;
-  }
-}
-
 int efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struct efficiency *efficiency)
 {
   struct run *runs = xcalloc(profile->processes_count, sizeof *runs);
   struct sums sums = {0};
   double elapsed = 0, all = 0;
+  uint32_t least = UINT32_MAX, most = 0;
   *efficiency = (struct efficiency){.split.note = ""};
   uint32_t count = find_runs(profile, runs);
   for (uint32_t i = 0; i < count; i++)
@@ -231,10 +208,13 @@ int efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struc
       continue;
     add_sums(&sums, &runs[i].sums);
     elapsed += own;
+    efficiency->processes += runs[i].processes;
+    least = MIN(least, runs[i].threads_min);
+    most = MAX(most, runs[i].threads_max);
   }
+  efficiency->threads = least == most ? most : 0;
   elapsed = count > 1 ? elapsed : (double)elapsed_ns;
   efficiency->elapsed_s = (count > 1 ? all : elapsed) / 1e9;
-  count_processes(profile, runs, count, efficiency);
   if (efficiency->processes) {
     compute_losses(&sums, elapsed, efficiency);
     split_time(runs, count, &sums, elapsed, &efficiency->split);

@@ -63,24 +63,6 @@ static void add_program(const struct counting *counting, struct overheads *resul
 
 ORDER(by_total, struct overheads_row, COMPARE(y->total_ns, x->total_ns) ?: COMPARE(x->entry->region, y->entry->region))
 
-static void compute(struct counting *counting, struct overheads *result)
-{
-  const struct construct_tree *tree = counting->tree;
-  uint32_t *row_of = xcalloc(tree->count, sizeof *row_of); /* [number of the construct] its row + 1 */
-  uint32_t i = construct_tree_next_region(tree, 1);
-  for (; i < tree->count; i = construct_tree_next_region(tree, tree->entries[i].end)) {
-    const struct construct_entry *entry = &tree->entries[i];
-    if (!row_of[entry->region]) {
-      result->rows[result->count] = (struct overheads_row){.entry = entry};
-      row_of[entry->region] = ++result->count;
-    }
-    add_region(counting, i, &result->rows[row_of[entry->region] - 1]);
-  }
-  qsort(result->rows, result->count, sizeof *result->rows, by_total);
-  add_program(counting, result);
-  free(row_of);
-}
-
 int overheads_compute(const struct profile *profile, const struct construct_tree *tree, struct overheads *result)
 {
   *result = (struct overheads){0};
@@ -91,8 +73,20 @@ int overheads_compute(const struct profile *profile, const struct construct_tree
                               .seen = xcalloc(tree->threads_count, 1),
                               .team = xcalloc(profile->processes_count, sizeof *counting.team),
                               .largest = xcalloc(profile->processes_count, sizeof *counting.largest)};
-  result->rows = xcalloc((size_t)tree->count + 1, sizeof *result->rows);
-  compute(&counting, result);
+  uint32_t *row_of = xcalloc(tree->count, sizeof *row_of); /* [number of the construct] its row + 1 */
+  result->rows = xcalloc(tree->count, sizeof *result->rows);
+  uint32_t i = construct_tree_next_region(tree, 1);
+  for (; i < tree->count; i = construct_tree_next_region(tree, tree->entries[i].end)) {
+    const struct construct_entry *entry = &tree->entries[i];
+    if (!row_of[entry->region]) {
+      result->rows[result->count] = (struct overheads_row){.entry = entry};
+      row_of[entry->region] = ++result->count;
+    }
+    add_region(&counting, i, &result->rows[row_of[entry->region] - 1]);
+  }
+  qsort(result->rows, result->count, sizeof *result->rows, by_total);
+  add_program(&counting, result);
+  free(row_of);
   free(counting.seen);
   free(counting.team);
   free(counting.largest);

@@ -282,7 +282,8 @@ static void make_phases(struct maker *maker)
     add_phase(maker, PHASES_SERIAL, phases->start_ns, phases->end_ns, 0);
 }
 
-uint32_t phases_step_at(const struct phases *phases, struct phases_cursor *cursor, uint64_t at_ns, uint64_t *end_ns)
+/* Returns the step at a time, which must not be less than at the call before; *end_ns is until when. */
+static uint32_t step_at(const struct phases *phases, struct phases_cursor *cursor, uint64_t at_ns, uint64_t *end_ns)
 {
   const struct phases_region *regions = phases->regions;
   while (cursor->region < phases->regions_count && regions[cursor->region].end_ns <= at_ns)
@@ -308,7 +309,7 @@ static void spread_steps(struct phases *phases)
 {
   struct phases_cursor cursor = {0};
   for (uint64_t at_ns = phases->start_ns, end_ns; at_ns < phases->end_ns; at_ns = end_ns) {
-    uint32_t step = phases_step_at(phases, &cursor, at_ns, &end_ns);
+    uint32_t step = step_at(phases, &cursor, at_ns, &end_ns);
     end_ns = MIN(end_ns, phases->end_ns);
     spread_add(phases, &phases->steps[step].spread, at_ns, end_ns);
   }
@@ -423,7 +424,7 @@ static void spread_part_steps(struct phases *phases, uint32_t number, const stru
   uint64_t at_ns = step_start(phases, phase, from_ns);
   struct phases_cursor cursor = {.region = region_at(phases, from_ns), .phase = number};
   for (uint64_t end_ns; at_ns < phase->end_ns && at_ns < part->to_ns; at_ns = end_ns) {
-    uint32_t step = phases_step_at(phases, &cursor, at_ns, &end_ns);
+    uint32_t step = step_at(phases, &cursor, at_ns, &end_ns);
     end_ns = MIN(end_ns, phase->end_ns);
     spread_part(phases, &phases->steps[step].spread, at_ns, end_ns, 0, part);
   }
@@ -474,9 +475,6 @@ void phases_cut(struct phases *phases, uint64_t from_ns, uint64_t to_ns, bool re
     struct phases_phase *phase = &phases->phases[i];
     if (phase->start_ns < from_ns || phase->end_ns > to_ns)
       cut_phase(phases, i, &part, regions);
-  }
-  for (uint32_t i = phases->first; i < phases->end; i++) {
-    struct phases_phase *phase = &phases->phases[i];
     phase->start_ns = MAX(phase->start_ns, from_ns);
     phase->end_ns = MIN(phase->end_ns, to_ns);
     phase->figures = regions ? (struct phases_figures){.context = MODEL_NONE} : phase->figures;
@@ -512,7 +510,7 @@ int phases_add(const struct phases *phases, struct phases_cursor *cursor, const 
   else if (category == TIMELINE_IDLE || category == TIMELINE_LOCK_WAIT)
     context = interval->wait_for;
   for (uint64_t at_ns = interval->start_ns, end_ns; at_ns < interval->end_ns; at_ns = end_ns) {
-    uint32_t step = phases_step_at(phases, cursor, at_ns, &end_ns);
+    uint32_t step = step_at(phases, cursor, at_ns, &end_ns);
     end_ns = MIN(end_ns, interval->end_ns);
     sums->ns[step][category] = model_sum(sums->ns[step][category], end_ns - at_ns);
     if (context != MODEL_NONE)

@@ -34,7 +34,7 @@ struct phases_region {
   uint32_t repetition; /* likewise: of the phase, from 1, if that is a pattern */
 };
 
-/* Of which nothing is known; where life is cut, that goes on outside it. */
+/* A time of which nothing is known; where life is cut, it goes on outside. */
 struct phases_gap {
   uint64_t start_ns, end_ns;
 };
@@ -122,9 +122,6 @@ void phases_cut(struct phases *phases, uint64_t from_ns, uint64_t to_ns, bool re
 struct phases_cursor {
   uint32_t region, phase;
 };
-
-/* Returns the step at a time, which must not be less than at the call before; *end_ns is until when. */
-uint32_t phases_step_at(const struct phases *phases, struct phases_cursor *cursor, uint64_t at_ns, uint64_t *end_ns);
 
 /* Sums over lanes: of zeros at first. */
 struct phases_weight {

@@ -9,17 +9,6 @@
 
 const unsigned scaling_later_factors[SCALING_LATER] = {2, 4, 16};
 
-double scaling_serial_fraction(double speedup, double p)
-{
-  return p > 1 && speedup > 0 ? (1 / speedup - 1 / p) / (1 - 1 / p) : NAN;
-}
-
-double scaling_line(double threads, double smaller, double smaller_loss, double larger, double larger_loss)
-{
-  double slope = (larger_loss - smaller_loss) / (larger - smaller);
-  return larger_loss + slope * (threads - larger);
-}
-
 /* ---- numbers of threads ---- */
 
 ORDER(by_value, double, COMPARE(*x, *y))
@@ -78,6 +67,12 @@ static void fill_means(const struct scaling_run *runs, bool forecast, struct sca
   }
 }
 
+/* The serial fraction, NAN if p is 1 or the speedup is not known. */
+static double serial_fraction(double speedup, double p)
+{
+  return p > 1 && speedup > 0 ? (1 / speedup - 1 / p) / (1 - 1 / p) : NAN;
+}
+
 static void fill_points(const struct scaling_run *runs, struct scaling *scaling)
 {
   double base_work_s = 0;
@@ -89,7 +84,7 @@ static void fill_points(const struct scaling_run *runs, struct scaling *scaling)
     work_s = i ? work_s : base_work_s;
     point->speedup = point->elapsed_s > 0 ? more * base->elapsed_s / point->elapsed_s : NAN;
     point->efficiency = point->speedup / p;
-    point->serial_fraction = scaling->weak || !scaling->forecast ? NAN : scaling_serial_fraction(point->speedup, p);
+    point->serial_fraction = scaling->weak || !scaling->forecast ? NAN : serial_fraction(point->speedup, p);
     point->work_scaling = work_s > 0 && base_work_s > 0 ? more * base_work_s / work_s : NAN;
     point->whole_s = (scaling->weak ? 1 : point->threads) * point->elapsed_s;
   }
@@ -173,6 +168,13 @@ static void fill_program(const struct scaling_run *runs, struct scaling *scaling
 
 /* ---- more threads ---- */
 
+/* The loss at `threads` on the line through two others. */
+static double line(double threads, double smaller, double smaller_loss, double larger, double larger_loss)
+{
+  double slope = (larger_loss - smaller_loss) / (larger - smaller);
+  return larger_loss + slope * (threads - larger);
+}
+
 static void extrapolate(struct scaling *scaling)
 {
   uint32_t last = scaling->points_count - 1;
@@ -183,8 +185,8 @@ static void extrapolate(struct scaling *scaling)
     later->threads = larger->threads * scaling_later_factors[i];
     for (uint32_t row = 0; row < scaling->rows; row++)
       scaling->later_s[(size_t)row * SCALING_LATER + (size_t)i] =
-          scaling_line(later->threads, smaller->threads, scaling_loss_of(scaling, row, last - 1)->loss_s,
-                       larger->threads, scaling_loss_of(scaling, row, last)->loss_s);
+          line(later->threads, smaller->threads, scaling_loss_of(scaling, row, last - 1)->loss_s, larger->threads,
+               scaling_loss_of(scaling, row, last)->loss_s);
     double whole_s = base->whole_s + scaling->later_s[i], p = (double)later->threads / base->threads;
     later->whole_s = whole_s > 0 ? whole_s : NAN;
     later->speedup = p * base->whole_s / later->whole_s;

@@ -101,12 +101,6 @@ int scaling_compute(const struct scaling_run *runs, uint32_t count, bool weak, b
                     struct scaling *scaling);
 void scaling_release(struct scaling *scaling);
 
-/* The serial fraction, NAN if p is 1 or the speedup is not known. */
-double scaling_serial_fraction(double speedup, double p);
-
-/* The loss at `threads` on the line through two others. */
-double scaling_line(double threads, double smaller, double smaller_loss, double larger, double larger_loss);
-
 /* The part of the whole that a context loses at the largest number of threads (later < 0) or an extrapolated one. */
 double scaling_share(const struct scaling *scaling, uint32_t row, int later);
 

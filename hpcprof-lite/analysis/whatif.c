@@ -103,13 +103,6 @@ static double region_factor(const struct whatif_run *run, const struct target *t
   return factor;
 }
 
-static void match_regions(const struct whatif_run *run, struct target *targets, uint32_t count)
-{
-  for (uint32_t i = 0; i < run->profile->workspan.directives_count; i++)
-    for (uint32_t j = 0; j < count; j++)
-      targets[j].matched = targets[j].matched || selects_region(run, &targets[j], i);
-}
-
 /* Sets factors[share], and `matched` of each target. */
 static void factors_of_shares(const struct whatif_run *run, struct target *targets, uint32_t count,
                               const struct context_share *shares, uint32_t shares_count, double *factors)
@@ -118,7 +111,9 @@ static void factors_of_shares(const struct whatif_run *run, struct target *targe
   double *rows = xcalloc(run->tree->count, sizeof *rows), *nodes = xcalloc(contexts->count, sizeof *nodes);
   factors_of_rows(run, targets, count, rows);
   factors_of_contexts(run, targets, count, nodes);
-  match_regions(run, targets, count);
+  for (uint32_t i = 0; i < run->profile->workspan.directives_count; i++)
+    for (uint32_t j = 0; j < count; j++)
+      targets[j].matched = targets[j].matched || selects_region(run, &targets[j], i);
   for (uint32_t i = 0; i < shares_count; i++) {
     const struct context_share *share = &shares[i];
     bool placed = share->context != MODEL_NONE;
@@ -238,24 +233,20 @@ static bool is_code(const struct tree_row *row)
  * number. */
 static uint32_t find_candidates(const struct tree *flat, uint32_t column, const struct tree_row *found[CANDIDATES_MAX])
 {
-  uint64_t span = tree_incl(flat, 0, column), own[CANDIDATES_ON_PATH];
+  uint64_t span = tree_incl(flat, 0, column);
   uint32_t count = 0;
   for (uint32_t row = flat->rows[0].first_child; row != MODEL_NONE; row = flat->rows[row].next) {
     uint64_t excl = tree_excl(flat, row, column), incl = tree_incl(flat, row, column);
     if (!is_code(&flat->rows[row]) || !excl || excl < span / 100 || excl < incl / 2)
       continue;
     uint32_t position = count;
-    while (position && own[position - 1] < excl)
+    while (position && tree_excl(flat, (uint32_t)(found[position - 1] - flat->rows), column) < excl)
       position--;
     if (position == CANDIDATES_ON_PATH)
       continue;
     count += count < CANDIDATES_ON_PATH;
-    for (uint32_t i = count - 1; i > position; i--) {
-      found[i] = found[i - 1];
-      own[i] = own[i - 1];
-    }
+    memmove(found + position + 1, found + position, (count - 1 - position) * sizeof(struct tree_row *));
     found[position] = &flat->rows[row];
-    own[position] = excl;
   }
   return count;
 }

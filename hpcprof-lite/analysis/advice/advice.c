@@ -11,42 +11,41 @@
 #include <string.h>
 
 /* What makes the measurement unfit; returns whether no forecast is possible. */
-static bool find_unfit(struct advice_run *run)
+static bool find_unfit(const struct advice_input *input, struct advice *advice)
 {
-  const struct advice_input *input = run->input;
   bool known = input->constructs->count > 1;
   if (!known)
     advice_add(
-        run->advice, ADVICE_UNFIT, 0,
+        advice, ADVICE_UNFIT, 0,
         input->threads
             ? "No OpenMP construct was timed: forecasts need -p online (the default)"
             : "No OpenMP construct was timed: forecasts need a program that uses OpenMP, and -p online (the default)");
   const char *chunks = profile_chunks_note(input->profile);
   if (chunks)
-    advice_add(run->advice, ADVICE_UNFIT, 0, "%s", chunks);
+    advice_add(advice, ADVICE_UNFIT, 0, "%s", chunks);
   if (input->tool_ns > input->all_ns / ADVICE_MUCH)
-    advice_add(run->advice, ADVICE_UNFIT, 0,
+    advice_add(advice, ADVICE_UNFIT, 0,
                "This tool took %.0f %% of the threads' time: forecasts for short constructs are uncertain",
                100 * (double)input->tool_ns / (double)input->all_ns);
   if (input->core_wait_ns > input->all_ns / ADVICE_MUCH)
     advice_add(
-        run->advice, ADVICE_UNFIT, 0,
+        advice, ADVICE_UNFIT, 0,
         "Threads had no core for %.0f %% of their time: measure without other programs, with no more threads than "
         "cores",
         100 * (double)input->core_wait_ns / (double)input->all_ns);
   if (input->unsampled)
-    advice_add(run->advice, ADVICE_UNFIT, 0,
+    advice_add(advice, ADVICE_UNFIT, 0,
                "No samples were taken, because the level is summary: which code takes the time is known only with "
                "level = samples");
   else if (input->samples < ADVICE_FEW_SAMPLES)
-    advice_add(run->advice, ADVICE_UNFIT, 0,
+    advice_add(advice, ADVICE_UNFIT, 0,
                "%" PRIu64
                " samples are too few to say where time is spent: measure longer, or with -e task-clock@f1000",
                input->samples);
   return !known;
 }
 
-/* What is no forecast comes last. */
+/* Findings without a forecast come last. */
 static bool is_last(const struct advice_finding *found)
 {
   return found->class >= ADVICE_UNFIT;
@@ -116,7 +115,7 @@ int advice_compute(const struct advice_input *input, struct advice *advice)
   advice_regions_find(&run);
   advice->elapsed_s = fmax(advice->elapsed_s - run.lost_s, 0.1 * advice->elapsed_s);
   bool crowded = advice_oversubscription(&run);
-  advice->unfit_first = find_unfit(&run);
+  advice->unfit_first = find_unfit(input, advice);
   advice_outside_find(&run);
   advice_add(advice, ADVICE_INFLATION, input->inflation_s,
              "The same work takes %.3f s of elapsed time longer than in the run with one thread", input->inflation_s);

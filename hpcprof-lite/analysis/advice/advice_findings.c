@@ -11,7 +11,7 @@
 
 static const double least = 0.01; /* of the elapsed time: smaller gains are not listed */
 
-/* What is said of each class.  low, high: the range of a forecast, as parts of it: how much of the loss such changes
+/* The words for each class.  low, high: the range of a forecast, as parts of it: how much of the loss such changes
  * leave behind, and what else they save. */
 static const struct class
 {

@@ -64,7 +64,7 @@ static uint32_t next_callee(const struct tree *tree, const struct serial_rows *r
 }
 
 /* Finds the highest row that causes at least 80 % of the idleness outside regions and contains no region; otherwise the
- * lowest one that causes so much and is no library's. */
+ * lowest one that causes so much and does not belong to a library. */
 static uint32_t serial_place(const struct advice_input *input, const struct serial_rows *rows)
 {
   const struct tree *tree = input->tree;
@@ -226,7 +226,7 @@ static bool add_crowd(struct advice_run *run, const struct crowd *crowd)
     return false; /* the threads that were ready at a time had a core each, but for other programs */
   double span_s = workspan->known && workspan->is_time ? advice_seconds(workspan->span) - crowd->serial_s : 0;
   double least_s = fmax(fmax(sum_s / cores, span_s), crowd->process->threads_count ? crowd->work_s[0] : 0);
-  /* Of a core, each thread has at least its part: waiting ones slow it down by no more than that. */
+  /* Each thread has at least its part of a core: waiting ones slow it down by no more than that. */
   double most_s = regions_s * (1 - cores / threads);
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_OVERSUBSCRIPTION, fmin(most_s, regions_s - least_s),

@@ -193,36 +193,31 @@ static void enter_parts(const struct advice_run *run, const struct advice_region
   found->same_parts = true;
 }
 
-/* ---- why threads wait for each other: a row of the table below each ---- */
+/* ---- why threads wait for each other: each function adds its reason if that applies, and returns whether it does ----
+ */
 
-static bool tasks_depend(const struct advice_region *region, const struct waiting *waiting)
+static bool dependent_tasks(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
 {
-  (void)waiting;
-  return region->created > 0 && region->dependent > region->created / MOST;
-}
-
-static void add_dependent_tasks(struct advice_run *run, const struct advice_region *region,
-                                const struct waiting *waiting)
-{
+  if (region->created <= 0 || region->dependent <= region->created / MOST)
+    return false;
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_DEPENDENCES, advice_region_gain(region, waiting->in_tasks_s),
                  "%.0f of %.0f tasks have depend clauses; threads wait %.3f s of %.3f s for tasks that may run",
                  region->dependent, region->created, waiting->in_tasks_s, region->total_s);
-  enter_parts(run, region, region->task.at ? region->task.at : region->at, found);
+  enter_parts(run, region, region->task.at ?: region->at, found);
+  return true;
 }
 
-static bool iterations_are_ordered(const struct advice_region *region, const struct waiting *waiting)
+static bool ordered_iterations(struct advice_run *run, const struct advice_region *region,
+                               const struct waiting *waiting)
 {
-  return region->ordered.s > 0 && region->ordered.s > waiting->lost_s / MOST;
-}
-
-static void add_ordered(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
-{
-  (void)waiting;
+  if (region->ordered.s <= 0 || region->ordered.s <= waiting->lost_s / MOST)
+    return false;
   struct advice_finding *found = advice_add(
       run->advice, ADVICE_DEPENDENCES, advice_region_gain(region, region->ordered.s),
       "Threads wait %.3f s of %.3f s until it is the turn of their iteration", region->ordered.s, region->total_s);
   enter_parts(run, region, region->ordered.at, found);
+  return true;
 }
 
 /* Sets the place of a block that one thread runs while the others wait, and what follows from it. */
@@ -236,80 +231,68 @@ static void enter_block(const struct advice_run *run, const struct advice_region
   found->same_parts = true;
 }
 
-/* How long the others wait at a barrier while the master runs a masked block. */
-static double masked_s(const struct advice_region *region, const struct waiting *waiting)
+/* At a barrier, the others wait while the master runs a masked block. */
+static bool masked_block(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
 {
-  return fmin(waiting->lost_s, (region->threads - 1) * region->masked.s);
-}
-
-static bool master_is_alone(const struct advice_region *region, const struct waiting *waiting)
-{
-  return region->tasks <= 0 && masked_s(region, waiting) > waiting->lost_s / MOST;
-}
-
-static void add_masked(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
-{
-  double caused_s = masked_s(region, waiting);
+  double caused_s = fmin(waiting->lost_s, (region->threads - 1) * region->masked.s);
+  if (region->tasks > 0 || caused_s <= waiting->lost_s / MOST)
+    return false;
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_SERIAL, advice_region_gain(region, caused_s),
                  "The master runs the masked block for %.3f s; at the next barrier, the others wait %.3f s",
                  region->masked.s, caused_s);
   enter_block(run, region, region->masked.at, found);
+  return true;
 }
 
 /* The thread in the single block is there for most of the region, and the others' tasks do not fill their time. */
-static bool one_thread_creates(const struct advice_region *region, const struct waiting *waiting)
+static bool one_creator(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
 {
-  (void)waiting;
   double each_s = region->total_s / region->threads;
-  return region->tasks > FEW_PIECES * region->threads * region->processes && region->single_s > each_s / MOST &&
-         region->task.s < (region->threads - 1) * each_s * (1 - 1.0 / FEW_PIECES);
-}
-
-static void add_creation(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
-{
+  if (region->tasks <= FEW_PIECES * region->threads * region->processes || region->single_s <= each_s / MOST ||
+      region->task.s >= (region->threads - 1) * each_s * (1 - 1.0 / FEW_PIECES))
+    return false;
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_CREATION, advice_region_gain(region, waiting->lost_s),
                  "One thread creates %.0f tasks in %.3f s; the others wait %.3f s and run them in %.3f s",
                  region->tasks, region->single_s, waiting->lost_s, region->task.s);
-  enter_parts(run, region, region->task.at ? region->task.at : region->at, found);
+  enter_parts(run, region, region->task.at ?: region->at, found);
+  return true;
 }
 
 /* Inner regions of one thread are a part of the region that is worth a finding, as few pieces are. */
-static bool inner_regions_are_serial(const struct advice_region *region, const struct waiting *waiting)
+static bool serial_inner_regions(struct advice_run *run, const struct advice_region *region,
+                                 const struct waiting *waiting)
 {
-  (void)waiting;
-  return region->inner.s > region->total_s / FEW_PIECES;
-}
-
-static void add_nesting(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
-{
+  if (region->inner.s <= region->total_s / FEW_PIECES)
+    return false;
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_NESTING, advice_region_gain(region, waiting->lost_s),
                  "Inner regions run with one thread each for %.3f s, while threads of the outer one wait %.3f s",
                  region->inner.s, waiting->lost_s);
   enter_parts(run, region, region->inner.at, found);
+  return true;
 }
 
-static bool sections_are_not_counted(const struct advice_region *region, const struct waiting *waiting)
+static bool uncounted_sections(struct advice_run *run, const struct advice_region *region,
+                               const struct waiting *waiting)
 {
-  (void)region;
-  return waiting->loop && waiting->loop->kind == DIRECTIVE_SECTIONS && !waiting->loop->sum.chosen;
-}
-
-static void add_sections(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
-{
+  if (!waiting->loop || waiting->loop->kind != DIRECTIVE_SECTIONS || waiting->loop->sum.chosen)
+    return false;
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_FEW_CHUNKS, advice_region_gain(region, waiting->lost_s),
                  "Sections of unequal length for %.0f threads; threads wait %.3f s of %.3f s", region->threads,
                  waiting->lost_s, region->total_s);
   advice_place(found, region->at, waiting->at);
+  return true;
 }
 
-/* Adds fewer pieces than FEW_PIECES for each thread. */
-static void add_few(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting,
-                    double pieces, const char *what, const struct construct_entry *at)
+/* Fewer pieces than FEW_PIECES for each thread. */
+static bool few(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting,
+                double pieces, const char *what, const struct construct_entry *at)
 {
+  if (pieces < 1 || pieces >= FEW_PIECES * region->threads)
+    return false;
   double cores = more_cores(run), busy_s = fmax(0, region->total_s - waiting->in_tasks_s);
   struct advice_finding *found = advice_add(run->advice, ADVICE_FEW_CHUNKS, advice_region_gain(region, waiting->lost_s),
                                             "%.0f %s for %.0f threads; threads wait %.3f s of %.3f s", pieces, what,
@@ -318,69 +301,39 @@ static void add_few(struct advice_run *run, const struct advice_region *region, 
   advice_more(run->advice, found,
               advice_region_gain(region, busy_s) * region->threads * (ceil(pieces / cores) / pieces - 1 / cores), true);
   found->same_parts = true;
+  return true;
 }
 
-static bool few(double pieces, double threads)
+static bool few_pieces(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
 {
-  return pieces >= 1 && pieces < FEW_PIECES * threads;
+  return few(run, region, waiting, waiting->pieces, "pieces of work", waiting->at);
 }
 
-static bool pieces_are_few(const struct advice_region *region, const struct waiting *waiting)
+static bool few_tasks(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
 {
-  return few(waiting->pieces, region->threads);
+  double each = region->executions > 0 ? region->tasks / region->executions : 0;
+  return few(run, region, waiting, each, "tasks", region->task.at);
 }
 
-static void add_few_pieces(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+/* If no thread waited for another inside the region, the one that works longest would decide. */
+static bool cancelled_waiting(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
 {
-  add_few(run, region, waiting, waiting->pieces, "pieces of work", waiting->at);
-}
-
-static double tasks_each(const struct advice_region *region)
-{
-  return region->executions > 0 ? region->tasks / region->executions : 0;
-}
-
-static bool tasks_are_few(const struct advice_region *region, const struct waiting *waiting)
-{
-  (void)waiting;
-  return few(tasks_each(region), region->threads);
-}
-
-static void add_few_tasks(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
-{
-  add_few(run, region, waiting, tasks_each(region), "tasks", region->task.at);
-}
-
-/* The gain if no thread waited for another inside the region: then the one that works longest decides. */
-static double cancelled_s(const struct advice_region *region, const struct waiting *waiting)
-{
-  return waiting->lost_s * region->per_lost - region->excess_s;
-}
-
-static bool waiting_cancels_out(const struct advice_region *region, const struct waiting *waiting)
-{
-  return region->meeting.at && cancelled_s(region, waiting) > waiting->lost_s * region->per_lost / MOST;
-}
-
-static void add_barrier(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
-{
-  double gain_s = advice_region_own(region, cancelled_s(region, waiting));
+  double gain_s = waiting->lost_s * region->per_lost - region->excess_s;
+  if (!region->meeting.at || gain_s <= waiting->lost_s * region->per_lost / MOST)
+    return false;
   struct advice_finding *found =
-      advice_add(run->advice, ADVICE_BARRIER, gain_s,
+      advice_add(run->advice, ADVICE_BARRIER, advice_region_own(region, gain_s),
                  "Threads wait %.3f s of %.3f s for each other, but over all phases the busiest one works only "
                  "%.3f s longer than the mean",
                  waiting->lost_s, region->total_s, region->excess_s);
   advice_place(found, region->at, region->meeting.at);
+  return true;
 }
 
-static bool always(const struct advice_region *region, const struct waiting *waiting)
+static bool imbalance(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
 {
-  (void)region;
-  return waiting->lost_s > 0;
-}
-
-static void add_imbalance(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
-{
+  if (waiting->lost_s <= 0)
+    return false;
   bool unseen = !region->loop.at && region->tasks <= 0 && run->input->profile->workspan.unseen & UNSEEN_INLINED;
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_IMBALANCE, advice_region_gain(region, waiting->lost_s),
@@ -395,20 +348,15 @@ static void add_imbalance(struct advice_run *run, const struct advice_region *re
     advice_more(run->advice, found, found->gain_s / ADVICE_MORE, true);
   else
     found->same_parts = region->tasks > 0;
+  return true;
 }
 
 /* Why threads of a region wait for each other, the most specific reason first: the first one that applies is added.
  * The words for each class, and its range, are in the table of advice_findings.c. */
-static const struct reason {
-  bool (*applies)(const struct advice_region *region, const struct waiting *waiting);
-  void (*add)(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting);
-} reasons[] = {
-    {tasks_depend, add_dependent_tasks},     {iterations_are_ordered, add_ordered},
-    {master_is_alone, add_masked},           {one_thread_creates, add_creation},
-    {inner_regions_are_serial, add_nesting}, {sections_are_not_counted, add_sections},
-    {pieces_are_few, add_few_pieces},        {tasks_are_few, add_few_tasks},
-    {waiting_cancels_out, add_barrier},      {always, add_imbalance},
-};
+static bool (*const reasons[])(struct advice_run *run, const struct advice_region *region,
+                               const struct waiting *waiting) = {
+    dependent_tasks,    ordered_iterations, masked_block, one_creator,       serial_inner_regions,
+    uncounted_sections, few_pieces,         few_tasks,    cancelled_waiting, imbalance};
 
 /* Finds where threads of the region wait for each other, and why.  What they wait for at a barrier or the region's end
  * is a loop with nowait, if there is one. */
@@ -424,11 +372,9 @@ static void find_waiting(struct advice_run *run, const struct advice_region *reg
   waiting.at = at && at->kind == DIRECTIVE_BARRIER ? at : region->at;
   if (waiting.loop)
     waiting.at = waiting.loop;
-  for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-    if (reasons[i].applies(region, &waiting)) {
-      reasons[i].add(run, region, &waiting);
-      return;
-    }
+  size_t i = 0;
+  while (i < sizeof reasons / sizeof *reasons && !reasons[i](run, region, &waiting))
+    i++;
 }
 
 /* ---- code that one thread runs while its team waits ---- */
