@@ -128,14 +128,9 @@ void compare_lists_columns(struct job *job, struct comparison *comparison)
   for (uint32_t i = 0; i < list->count; i++) /* pauses that a run does not have are 0 */
     list->about[i].number &= list->all_figures || list->about[i].runs == runs;
   uint32_t weight = about->weight ? compare_list_column(list, about->weight) : MODEL_NONE;
-  job->columns = (struct tree_columns){.count = list->all_figures ? list->count : 2 * list->count,
-                                       .samples = MODEL_NONE,
-                                       .work = weight,
-                                       .overhead = MODEL_NONE,
-                                       .lockwait = MODEL_NONE,
-                                       .idleness = MODEL_NONE,
-                                       .critical = MODEL_NONE,
-                                       .met = MODEL_NONE};
+  tree_columns_init(&job->profile.catalog, &job->columns); /* the catalog is empty */
+  job->columns.count = list->all_figures ? list->count : 2 * list->count;
+  job->columns.work = weight;
 }
 
 /* ---- rows ---- */

@@ -229,7 +229,7 @@ static int find_metric(struct job *job, const struct comparison *comparison, str
     metric->inclusive = !strcmp(result->metric, "incl_s");
   for (int side = 0; side < COMPARE_SIDES; side++) {
     const struct job *run = &comparison->runs[side][0];
-    uint32_t own = spent ? run->columns.work : run_map_own_column(run, &columns->columns[metric->column]);
+    uint32_t own = spent ? run->columns.work : run_map_column(&run->columns, &columns->columns[metric->column]);
     struct amounts_column amounts = own == MODEL_NONE ? (struct amounts_column){.sample = 1} : amounts_of(run, own);
     metric->sample[side] = amounts.sample;
     if (own == MODEL_NONE)

@@ -2,7 +2,6 @@
 
 #include "common/xalloc.h"
 #include "hpcprof-lite/comparison/amounts.h"
-#include "hpcprof-lite/comparison/moved_lines.h"
 #include "hpcprof-lite/comparison/run_figures.h"
 #include "hpcprof-lite/report/comparison/gate_view.h"
 #include "hpcprof-lite/report/views.h"
@@ -263,12 +262,45 @@ static double one_sided(const struct compare_figure *figure, bool above)
   return that_way ? figure->probability / 2 : 1 - figure->probability / 2;
 }
 
+/* The function of the file that begins last before the selector's first line. */
+static const struct names_function *function_at(const struct names *names, const struct selector *selector)
+{
+  const struct names_function *found = NULL;
+  for (uint32_t i = 0; i < names->functions_count; i++) {
+    const struct names_function *function = &names->functions[i];
+    struct selector before = *selector;
+    before.from = 1;
+    before.to = selector->from;
+    if (function->outline == OUTLINE_NONE && selector_matches_line(&before, function->file, function->line) &&
+        (!found || function->line > found->line))
+      found = function;
+  }
+  return found;
+}
+
+/* Moves the lines of a selector from the sources of one build to those of another: a line keeps its distance from the
+ * beginning of its function.  Returns false, and leaves them, if it names lines whose function is not known in both. */
+static bool move_lines(const struct names *from, const struct names *to, struct selector *selector)
+{
+  const struct names_function *function = selector->is_lines ? function_at(from, selector) : NULL;
+  for (uint32_t i = 0; function && i < to->functions_count; i++) {
+    const struct names_function *other = &to->functions[i];
+    if (other->outline != OUTLINE_NONE || !other->line || strcmp(other->raw, function->raw) != 0 ||
+        strcmp(names_base(other->file), names_base(function->file)) != 0)
+      continue;
+    selector->from = selector->from - function->line + other->line;
+    selector->to = selector->to - function->line + other->line;
+    return true;
+  }
+  return !selector->is_lines;
+}
+
 static int check(const struct condition *condition, const struct gate_side *base, const struct gate_side *now,
                  struct compare_gate *gate)
 {
   struct condition of_base = *condition; /* the lines of a selector are those of the new side */
   bool placed =
-      !base || !condition->selector_text || moved_lines(&now->runs[0].names, &base->runs[0].names, &of_base.selector);
+      !base || !condition->selector_text || move_lines(&now->runs[0].names, &base->runs[0].names, &of_base.selector);
   struct side_measured new = measure_side(now, condition), old = {0};
   if (base)
     old = measure_side(base, &of_base);

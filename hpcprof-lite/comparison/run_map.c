@@ -34,7 +34,7 @@ void run_map_columns(struct job *job, const struct comparison *comparison)
     job->columns.critical = MODEL_NONE;
 }
 
-static uint32_t find_column(const struct tree_columns *columns, const struct catalog_column *wanted)
+uint32_t run_map_column(const struct tree_columns *columns, const struct catalog_column *wanted)
 {
   for (uint32_t i = 0; i < columns->count; i++) {
     const struct catalog_column *column = &columns->columns[i];
@@ -42,11 +42,6 @@ static uint32_t find_column(const struct tree_columns *columns, const struct cat
       return i;
   }
   return MODEL_NONE;
-}
-
-uint32_t run_map_own_column(const struct job *run, const struct catalog_column *column)
-{
-  return find_column(&run->columns, column);
 }
 
 static void map_functions(const struct job *run, struct job *job, struct run_map *map)
@@ -78,7 +73,7 @@ void run_map_init(const struct job *run, struct job *job, struct run_map *map)
       xalloc_die();
   }
   for (uint32_t i = 0; i < columns; i++)
-    map->columns[i] = find_column(&job->columns, &run->columns.columns[i]);
+    map->columns[i] = run_map_column(&job->columns, &run->columns.columns[i]);
   map_functions(run, job, map);
 }
 

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-void gate_view_figure(double value, const char *unit, char out[GATE_FIGURE])
+/* Writes a figure with its unit: "1.234 s", "95.2 %", "1000". */
+static void figure_text(double value, const char *unit, char out[GATE_FIGURE])
 {
   if (!strcmp(unit, "ratio"))
     snprintf(out, GATE_FIGURE, "%.4g", value);
@@ -42,12 +43,12 @@ void gate_view_text(const struct compare_gate *gate, char out[GATE_TEXT_MAX])
   if (gate->condition->unit == CONDITION_PERCENT && !gate->condition->relative && !strcmp(gate->unit, "ratio"))
     snprintf(now, sizeof now, "%.1f %%", 100 * gate->figure.now);
   else
-    gate_view_figure(gate->figure.now, gate->unit, now);
+    figure_text(gate->figure.now, gate->unit, now);
   if (!gate->condition->relative) {
     snprintf(out, GATE_TEXT_MAX, "it is %s", now);
     return;
   }
-  gate_view_figure(gate->figure.base, gate->unit, base);
+  figure_text(gate->figure.base, gate->unit, base);
   gate_view_change(&gate->figure, change);
   int length = snprintf(out, GATE_TEXT_MAX, "from %s to %s, %s%s", base, now, change,
                         gate->other_filter ? ", measured with different filters" : "");
@@ -74,26 +75,34 @@ static void markdown_text(FILE *stream, const char *text)
   }
 }
 
-/* Writes a text as code, which has no escapes. */
-static void markdown_code(FILE *stream, const char *text)
+/* Writes a text, some of whose characters are replaced. */
+static void replaced_text(FILE *stream, const char *text, const char *const replacements[UINT8_MAX + 1])
 {
-  putc('`', stream);
   while (*text) {
-    if (*text == '`') {
-      putc('\'', stream);
+    const char *replacement = replacements[(uint8_t)*text];
+    if (replacement) {
+      fputs(replacement, stream);
       text++;
     } else {
       text = row_writer_character(stream, text);
     }
   }
+}
+
+/* Writes a text as code, which has no escapes. */
+static void markdown_code(FILE *stream, const char *text)
+{
+  static const char *const replacements[UINT8_MAX + 1] = {['`'] = "'"};
+  putc('`', stream);
+  replaced_text(stream, text, replacements);
   putc('`', stream);
 }
 
 static void markdown_item(FILE *stream, const struct compare_item *item)
 {
   char base[GATE_FIGURE], now[GATE_FIGURE], change[GATE_FIGURE];
-  gate_view_figure(item->figure.base, item->unit, base);
-  gate_view_figure(item->figure.now, item->unit, now);
+  figure_text(item->figure.base, item->unit, base);
+  figure_text(item->figure.now, item->unit, now);
   gate_view_change(&item->figure, change);
   const char *significant = compare_is_significant(&item->figure) ? "yes" : "no";
   if (isnan(item->figure.probability))
@@ -152,15 +161,7 @@ static void xml_text(FILE *stream, const char *text)
 {
   static const char *const entities[UINT8_MAX + 1] = {
       ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;"};
-  while (*text) {
-    const char *entity = entities[(uint8_t)*text];
-    if (entity) {
-      fputs(entity, stream);
-      text++;
-    } else {
-      text = row_writer_character(stream, text);
-    }
-  }
+  replaced_text(stream, text, entities);
 }
 
 int gate_view_junit(const struct report *report)

@@ -6,9 +6,6 @@
 
 enum { GATE_TEXT_MAX = 256, GATE_FIGURE = 32 };
 
-/* Writes a figure with its unit: "1.234 s", "95.2 %", "1000". */
-void gate_view_figure(double value, const char *unit, char out[GATE_FIGURE]);
-
 /* Writes a change in percent, with its sign: "+9.8 %"; "new" or "gone" where one side is 0, "-" where both are. */
 void gate_view_change(const struct compare_figure *figure, char out[GATE_FIGURE]);
 
