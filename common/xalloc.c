@@ -4,6 +4,7 @@
 #include "common/array.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -84,16 +85,14 @@ void xclose(FILE *stream, char *const *text)
     xalloc_die();
 }
 
-bool xarray_grow(void *array, size_t *room, size_t needed, size_t size)
+void xarray_grow(void *array, size_t *room, size_t needed, size_t size)
 {
   if (!array_reserve(array, room, needed, size))
     xalloc_die();
-  return true;
 }
 
-bool xarray_reserve_zero(void *array, size_t *room, size_t needed, size_t size)
+void xarray_reserve_zero(void *array, size_t *room, size_t needed, size_t size)
 {
   if (!array_reserve_zero(array, room, needed, size))
     xalloc_die();
-  return true;
 }

@@ -8,7 +8,6 @@
 #define COMMON_XALLOC_H
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -34,12 +33,13 @@ void xclose(FILE *stream, char *const *text);
 
 /* array_reserve(), array_reserve_zero() (common/array.h); more elements than can be numbered are missing memory, too.
  */
-bool xarray_grow(void *array, size_t *room, size_t needed, size_t size);
-bool xarray_reserve_zero(void *array, size_t *room, size_t needed, size_t size);
+void xarray_grow(void *array, size_t *room, size_t needed, size_t size);
+void xarray_reserve_zero(void *array, size_t *room, size_t needed, size_t size);
 
-static inline bool xarray_reserve(void *array, size_t *room, size_t needed, size_t size)
+static inline void xarray_reserve(void *array, size_t *room, size_t needed, size_t size)
 {
-  return needed <= *room || xarray_grow(array, room, needed, size);
+  if (needed > *room)
+    xarray_grow(array, room, needed, size);
 }
 
 #endif

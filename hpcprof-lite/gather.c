@@ -200,8 +200,8 @@ int gather(struct job *job)
     report_files(job);
     return unusable;
   }
-  if (job->profile.processes && merge_finish(&job->profile))
-    xalloc_die();
+  if (job->profile.processes)
+    merge_finish(&job->profile);
   if (options->format == OPTIONS_TEXT && !options->index) /* statistics and traces would need a second reading */
     ranks_dismiss(&job->ranks);
   report_files(job);

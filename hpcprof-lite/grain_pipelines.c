@@ -334,7 +334,8 @@ static int add_to_graph(void *context, const void *row)
 
 static int add_to_groups(void *context, const void *row)
 {
-  return grain_groups_add(context, row);
+  grain_groups_add(context, row);
+  return 0;
 }
 
 /* Prepares a pass over all grains.  *count: of processes that have grains. */

@@ -152,7 +152,7 @@ int index_store(struct job *job)
   return status ? job_different_ranks() : 0;
 }
 
-int index_part(void *self, const struct timeline_request *request, struct problems *problems)
+void index_part(void *self, const struct timeline_request *request, struct problems *problems)
 {
   struct job *job = self, part = {.options = job->options,
                                   .ranks = job->ranks,
@@ -162,5 +162,4 @@ int index_part(void *self, const struct timeline_request *request, struct proble
                                   .constructs = *request->constructs};
   store_part(&part);
   problems_append(problems, &part.log_problems);
-  return 0;
 }

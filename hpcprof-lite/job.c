@@ -112,24 +112,22 @@ int job_choose_columns(struct job *job, table_maker *make)
   return choose_shown(job);
 }
 
-int job_sort(struct job *job, void *rows, size_t count, size_t size)
+void job_sort(struct job *job, void *rows, size_t count, size_t size)
 {
   if (job->options.sort)
     table_sort(&job->table, table_number(&job->table, job->options.sort), rows, count, size);
-  return 0;
 }
 
-int job_sort_tree(struct job *job, struct tree *tree)
+void job_sort_tree(struct job *job, struct tree *tree)
 {
   struct table_keys keys;
   struct tree_order order = {.by = SORT_KEYS, .columns = &job->columns, .keys = &keys};
   if (!job->options.sort)
-    return 0;
+    return;
   uint32_t column = table_number(&job->table, job->options.sort);
   table_keys_init(&keys, &job->table, column, tree->rows, tree->count, sizeof *tree->rows);
   tree_finish(tree, &order, true);
   table_keys_release(&keys);
-  return 0;
 }
 
 /* ---- directories ---- */

@@ -60,7 +60,6 @@ static int print(struct job *job)
   const struct view *view = &views[job->options.view];
   const struct format *format = &formats[job->options.format];
   bool several = shows_several_runs(&job->options), json = job->options.format == OPTIONS_JSON;
-  int status = 0;
   if (format->job)
     return format->job(job);
   if (format->report)
@@ -73,15 +72,12 @@ static int print(struct job *job)
   }
   if (!several)
     document_range(&job->report);
-  if (!several && view->drawing)
-    status = view->drawing(&job->report);
-  else
-    print_text(job);
+  print_text(job);
   if (!several && job->options.view != OPTIONS_SUMMARY) { /* which has it among the facts of the run */
     legend_pauses(&job->report);
     legend_filtered(&job->report);
   }
-  return status;
+  return 0;
 }
 
 /* Fills the report.  Returns the exit status. */
@@ -112,7 +108,11 @@ static int read_measurements(struct job *job, struct comparison *comparison)
   struct options *options = &job->options;
   if (!shows_several_runs(options))
     return gather(job);
-  int status = (options->scaling ? scaling_directories : compare_directories)(options, comparison);
+  int status = 0;
+  if (options->scaling)
+    scaling_directories(options, comparison);
+  else
+    status = compare_directories(options, comparison);
   if (status)
     return status;
   uint32_t count = comparison->counts[COMPARE_NEW];

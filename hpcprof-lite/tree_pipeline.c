@@ -78,8 +78,7 @@ static void build_tree(struct job *job)
 /* Resolves symbols and makes the top-down tree. */
 static void prepare(struct job *job)
 {
-  if (symbolize(&job->profile, job->options.threads, &job->names))
-    xalloc_die();
+  symbolize(&job->profile, job->options.threads, &job->names);
   report_modules(job);
   size_t places = (size_t)job->profile.contexts.count + job->profile.workspan.directives_count + 1;
   job->row_of = xmalloc(places * sizeof *job->row_of);
@@ -94,7 +93,7 @@ void tree_prepare_again(struct job *job)
   build_tree(job);
 }
 
-int tree_begin(struct job *job, bool needs_tree)
+void tree_begin(struct job *job, bool needs_tree)
 {
   const struct options *options = &job->options;
   job_set_arguments(job);
@@ -121,7 +120,6 @@ int tree_begin(struct job *job, bool needs_tree)
     job->report.log_differs = job->profile.range.log_differs;
   }
   efficiency_compute(&job->profile, job->totals.measured_ns, &job->report.efficiency);
-  return 0;
 }
 
 /* Whether statistics of threads and ranks are shown or sorted by. */
@@ -215,7 +213,7 @@ static int add_statistics(struct job *job)
   return status ? job_different_ranks() : 0;
 }
 
-int tree_limit(struct job *job)
+void tree_limit(struct job *job)
 {
   const struct options *options = &job->options;
   double standard = options->format == OPTIONS_TEXT ? 0.5 : 0;
@@ -233,7 +231,6 @@ int tree_limit(struct job *job)
   job->report.weigh_excl = limits.by_excl;
   limits_apply(job->report.tree, &job->columns, &limits, &job->shown, &job->report.left_out);
   job->report.shown = job->shown;
-  return 0;
 }
 
 /* Finds the metric that a word means: by its name, its heading in text, or a part of these. */
@@ -288,7 +285,8 @@ int tree_pipeline(struct job *job)
   if (status)
     return status;
   job_sort_tree(job, tree);
-  return tree_limit(job);
+  tree_limit(job);
+  return 0;
 }
 
 /* Begins with the directories of --source-path, and with the time after which a source is too new. */

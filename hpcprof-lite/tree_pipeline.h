@@ -9,7 +9,7 @@
 #include "hpcprof-lite/job.h"
 
 /* Begins a report: fills what all views share, and makes the top-down tree if the view needs it. */
-int tree_begin(struct job *job, bool needs_tree);
+void tree_begin(struct job *job, bool needs_tree);
 
 /* Makes that again for another view of the job's options: that of source lines has more rows. */
 void tree_prepare_again(struct job *job);
@@ -18,6 +18,6 @@ void tree_prepare_again(struct job *job);
 struct tree_order tree_default_order(const struct job *job, bool exclusive);
 
 /* Decides which rows of the report's tree are shown. */
-int tree_limit(struct job *job);
+void tree_limit(struct job *job);
 
 #endif

@@ -13,7 +13,6 @@ struct view {
   view_pipeline *pipeline;                  /* fills the report; NULL: it has all */
   view_text *text;                          /* prints it as text, */
   int (*json)(const struct report *report); /* as JSON, where that is no table, */
-  view_drawing *drawing;                    /* as text, if that can fail  */
   view_text *compared_text;
   table_maker *compared_make;
   table_maker *make;    /* describes its table */

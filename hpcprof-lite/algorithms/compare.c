@@ -22,13 +22,12 @@ bool compare_list_is_program(const struct compare_list *list, const struct cell 
          !strcmp(compare_list_text(&keys[list->kind]), profile_directive_name(DIRECTIVE_PROGRAM));
 }
 
-int compare_begin(struct compare *compare, uint32_t columns, const char *name)
+void compare_begin(struct compare *compare, uint32_t columns, const char *name)
 {
   *compare = (struct compare){0};
   for (int side = 0; side < COMPARE_SIDES; side++)
     tree_init(&compare->sides[side].tree, columns, name);
   tree_init(&compare->joined, columns, name);
-  return 0;
 }
 
 void compare_release(struct compare *compare)
@@ -90,7 +89,7 @@ static void add_values(struct compare_side *side, const struct tree *run, const 
   free(of_run);
 }
 
-int compare_add(struct compare *compare, int number, const struct tree *run, const struct compare_map *map)
+void compare_add(struct compare *compare, int number, const struct tree *run, const struct compare_map *map)
 {
   struct compare_side *side = &compare->sides[number];
   uint32_t *row_of = xmalloc(run->count * sizeof *row_of);
@@ -99,7 +98,6 @@ int compare_add(struct compare *compare, int number, const struct tree *run, con
   add_values(side, run, map, row_of, true);
   side->runs++;
   free(row_of);
-  return 0;
 }
 
 /* ---- joining ---- */
@@ -377,8 +375,8 @@ void compare_show(struct compare *compare, int from)
     }
 }
 
-int compare_join(struct compare *compare, const struct names *names, const struct catalog_module *modules,
-                 bool same_program)
+void compare_join(struct compare *compare, const struct names *names, const struct catalog_module *modules,
+                  bool same_program)
 {
   struct joiner joiner = {.compare = compare, .names = names, .modules = modules, .same_program = same_program};
   set_rows(compare, 0, 0, 0);
@@ -386,7 +384,6 @@ int compare_join(struct compare *compare, const struct names *names, const struc
     join_children(&joiner, row);
   free(joiner.children[COMPARE_BASE].list);
   free(joiner.children[COMPARE_NEW].list);
-  return 0;
 }
 
 /* ---- figures ---- */

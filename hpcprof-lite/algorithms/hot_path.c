@@ -4,12 +4,11 @@
 
 #include <stdlib.h>
 
-int hot_path_init(struct hot_path *path, const struct tree *tree)
+void hot_path_init(struct hot_path *path, const struct tree *tree)
 {
   *path = (struct hot_path){.amounts = xcalloc(tree->count, sizeof *path->amounts),
                             .heaviest = xcalloc(tree->count, sizeof *path->heaviest),
                             .seen = xcalloc(tree->count, sizeof *path->seen)};
-  return 0;
 }
 
 void hot_path_release(struct hot_path *path)

@@ -14,7 +14,7 @@ struct hot_path {
 };
 
 /* Returns 0. */
-int hot_path_init(struct hot_path *path, const struct tree *tree);
+void hot_path_init(struct hot_path *path, const struct tree *tree);
 void hot_path_release(struct hot_path *path);
 
 /* Adds an amount of a row of a top-down tree. */

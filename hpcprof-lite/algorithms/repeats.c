@@ -173,7 +173,7 @@ static bool find_loops(struct finder *finder, const struct level *level)
   return changed;
 }
 
-int repeats_find(const uint32_t *symbols, uint32_t count, uint32_t plain, struct repeats *repeats)
+void repeats_find(const uint32_t *symbols, uint32_t count, uint32_t plain, struct repeats *repeats)
 {
   size_t room = (size_t)count + 1;
   *repeats = (struct repeats){.plain = plain,
@@ -196,7 +196,6 @@ int repeats_find(const uint32_t *symbols, uint32_t count, uint32_t plain, struct
   free(finder.next);
   free(finder.places);
   free(finder.hashes);
-  return 0;
 }
 
 void repeats_release(struct repeats *repeats)

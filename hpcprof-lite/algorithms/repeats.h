@@ -38,7 +38,7 @@ struct repeats {
 };
 
 /* Divides a sequence of fewer than 2^31 symbols, all of which are less than `plain`.  Returns 0. */
-int repeats_find(const uint32_t *symbols, uint32_t count, uint32_t plain, struct repeats *repeats);
+void repeats_find(const uint32_t *symbols, uint32_t count, uint32_t plain, struct repeats *repeats);
 void repeats_release(struct repeats *repeats);
 
 /* The first element after an item; the number of leaves of a symbol. */

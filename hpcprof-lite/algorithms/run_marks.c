@@ -53,7 +53,7 @@ const uint32_t *run_marks_of(const struct run_marks *marks, uint32_t process, ui
   return marks ? marks->by_process + marks->begins[process] : NULL;
 }
 
-int run_marks_read(const struct profile *profile, uint64_t from_ns, uint64_t to_ns, struct run_marks *marks)
+void run_marks_read(const struct profile *profile, uint64_t from_ns, uint64_t to_ns, struct run_marks *marks)
 {
   uint64_t begin_ns = UINT64_MAX;
   size_t all = 0;
@@ -70,7 +70,6 @@ int run_marks_read(const struct profile *profile, uint64_t from_ns, uint64_t to_
     add_process(profile, i, profile->processes[i].start_ns - begin_ns, from_ns, to_ns, marks);
   qsort(marks->marks, marks->count, sizeof *marks->marks, by_start);
   sort_by_process(marks, profile->processes_count);
-  return 0;
 }
 
 void run_marks_release(struct run_marks *marks)

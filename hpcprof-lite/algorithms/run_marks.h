@@ -27,7 +27,7 @@ struct run_marks {
 
 /* Collects the marks from one time to before another one, and the phases of which a part lies there, cut to it.
  * Returns 0. */
-int run_marks_read(const struct profile *profile, uint64_t from_ns, uint64_t to_ns, struct run_marks *marks);
+void run_marks_read(const struct profile *profile, uint64_t from_ns, uint64_t to_ns, struct run_marks *marks);
 void run_marks_release(struct run_marks *marks);
 
 /* The positions of the marks of a process, in the order of time; *count: their number.  marks may be NULL. */

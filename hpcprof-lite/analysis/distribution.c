@@ -109,8 +109,8 @@ static void count_processes(const struct profile *profile, struct distribution *
   free(hosts);
 }
 
-int distribution_compute(const struct profile *profile, const uint64_t *order, uint32_t count, bool has_time,
-                         struct distribution *distribution)
+void distribution_compute(const struct profile *profile, const uint64_t *order, uint32_t count, bool has_time,
+                          struct distribution *distribution)
 {
   *distribution = (struct distribution){.threads = count, .by = has_time ? DISTRIBUTION_WORK : DISTRIBUTION_CPU};
   struct thread_value *values = xcalloc(count, sizeof *values);
@@ -128,5 +128,4 @@ int distribution_compute(const struct profile *profile, const uint64_t *order, u
       distribution->least[i] = values[i].thread;
   }
   free(values);
-  return 0;
 }

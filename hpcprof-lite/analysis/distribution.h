@@ -55,8 +55,8 @@ struct distribution {
 
 /* Computes the distribution over the threads of an order (views/thread_order.h), more than DISTRIBUTION_FROM.  Returns
  * 0. */
-int distribution_compute(const struct profile *profile, const uint64_t *order, uint32_t count, bool has_time,
-                         struct distribution *distribution);
+void distribution_compute(const struct profile *profile, const uint64_t *order, uint32_t count, bool has_time,
+                          struct distribution *distribution);
 
 /* Returns a figure of a thread. */
 uint64_t distribution_value(const struct profile_thread *thread, enum distribution_figure figure);

@@ -190,7 +190,7 @@ static void compute_losses(const struct sums *sums, double elapsed_ns, struct ef
   }
 }
 
-int efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struct efficiency *efficiency)
+void efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struct efficiency *efficiency)
 {
   struct run *runs = xcalloc(profile->processes_count, sizeof *runs);
   struct sums sums = {0};
@@ -220,7 +220,6 @@ int efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struc
     split_time(runs, count, &sums, elapsed, &efficiency->split);
   }
   free(runs);
-  return 0;
 }
 
 const char *efficiency_name(enum efficiency_metric metric)

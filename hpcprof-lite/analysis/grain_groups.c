@@ -71,7 +71,7 @@ static void add_counts(struct grain_group *group, const struct grain_row *row)
   }
 }
 
-int grain_groups_add(struct grain_groups *groups, const struct grain_row *row)
+void grain_groups_add(struct grain_groups *groups, const struct grain_row *row)
 {
   struct grain_group *group = find(groups, row);
   group->count++;
@@ -86,7 +86,6 @@ int grain_groups_add(struct grain_groups *groups, const struct grain_row *row)
   group->critical_count += row->grain->critical;
   group->critical_exec += row->grain->critical ? row->exec : 0;
   add_counts(group, row);
-  return 0;
 }
 
 static void find_quantiles(struct grain_group *group)

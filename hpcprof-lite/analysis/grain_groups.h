@@ -38,7 +38,7 @@ struct grain_groups {
 };
 
 /* Adds a row to its group.  groups of zeros are empty.  Returns 0. */
-int grain_groups_add(struct grain_groups *groups, const struct grain_row *row);
+void grain_groups_add(struct grain_groups *groups, const struct grain_row *row);
 
 /* Computes the quantiles, and sorts the groups by the time that grains with problems hold, then by all their time. */
 void grain_groups_finish(struct grain_groups *groups);

@@ -63,11 +63,11 @@ static void add_program(const struct counting *counting, struct overheads *resul
 
 ORDER(by_total, struct overheads_row, COMPARE(y->total_ns, x->total_ns) ?: COMPARE(x->entry->region, y->entry->region))
 
-int overheads_compute(const struct profile *profile, const struct construct_tree *tree, struct overheads *result)
+void overheads_compute(const struct profile *profile, const struct construct_tree *tree, struct overheads *result)
 {
   *result = (struct overheads){0};
   if (!tree->count)
-    return 0;
+    return;
   struct counting counting = {.profile = profile,
                               .tree = tree,
                               .seen = xcalloc(tree->threads_count, 1),
@@ -90,7 +90,6 @@ int overheads_compute(const struct profile *profile, const struct construct_tree
   free(counting.seen);
   free(counting.team);
   free(counting.largest);
-  return 0;
 }
 
 void overheads_release(struct overheads *result)

@@ -26,7 +26,7 @@ struct overheads {
 };
 
 /* Fills *result, with the longest total first and the program last.  Returns 0. */
-int overheads_compute(const struct profile *profile, const struct construct_tree *tree, struct overheads *result);
+void overheads_compute(const struct profile *profile, const struct construct_tree *tree, struct overheads *result);
 void overheads_release(struct overheads *result);
 
 #endif

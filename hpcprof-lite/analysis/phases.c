@@ -342,8 +342,8 @@ static void spread_all(struct phases *phases)
   spread_steps(phases); /* again, with the joined steps */
 }
 
-int phases_find(const struct phases_regions *regions, uint32_t constructs, uint64_t start_ns, uint64_t end_ns,
-                struct phases *phases)
+void phases_find(const struct phases_regions *regions, uint32_t constructs, uint64_t start_ns, uint64_t end_ns,
+                 struct phases *phases)
 {
   uint32_t count = regions->count;
   *phases = (struct phases){.start_ns = start_ns,
@@ -368,7 +368,6 @@ int phases_find(const struct phases_regions *regions, uint32_t constructs, uint6
   if (phases->count)
     spread_all(phases);
   phases->end = phases->count;
-  return 0;
 }
 
 void phases_release(struct phases *phases)
@@ -498,12 +497,12 @@ static void add_weight(struct phases_sums *sums, uint32_t step, uint32_t context
   sums->weights[number - 1].ns = model_sum(sums->weights[number - 1].ns, ns);
 }
 
-int phases_add(const struct phases *phases, struct phases_cursor *cursor, const struct timeline_interval *interval,
-               struct phases_sums *sums)
+void phases_add(const struct phases *phases, struct phases_cursor *cursor, const struct timeline_interval *interval,
+                struct phases_sums *sums)
 {
   uint32_t category = interval->category, context = MODEL_NONE;
   if (!phases->count)
-    return 0;
+    return;
   xarray_reserve_zero(&sums->ns, &sums->ns_room, phases->steps_count, sizeof *sums->ns);
   if (category == TIMELINE_WORK || category == TIMELINE_OVERHEAD)
     context = interval->context;
@@ -516,7 +515,6 @@ int phases_add(const struct phases *phases, struct phases_cursor *cursor, const 
     if (context != MODEL_NONE)
       add_weight(sums, step, context, end_ns - at_ns);
   }
-  return 0;
 }
 
 void phases_sums_release(struct phases_sums *sums)
@@ -575,8 +573,8 @@ static void find_contexts(struct phases *phases, const struct phases_sums *sums,
   free(weights);
 }
 
-int phases_finish(struct phases *phases, const struct phases_sums *sums, uint32_t count, const struct tree *tree,
-                  uint64_t period_ns)
+void phases_finish(struct phases *phases, const struct phases_sums *sums, uint32_t count, const struct tree *tree,
+                   uint64_t period_ns)
 {
   for (uint32_t i = 0; i < phases->count; i++)
     for (uint32_t j = 0; j < phases->phases[i].steps; j++) {
@@ -589,7 +587,6 @@ int phases_finish(struct phases *phases, const struct phases_sums *sums, uint32_
         }
     }
   find_contexts(phases, sums, count, tree, period_ns);
-  return 0;
 }
 
 double phases_deviation(const struct phases_spread *spread)

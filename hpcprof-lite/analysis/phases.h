@@ -109,8 +109,8 @@ struct phases {
 
 /* Finds the phases of a process that lived from start_ns to end_ns, in which all regions lie; their constructs are
  * smaller than `constructs`.  The regions must live as long as *phases.  Returns 0. */
-int phases_find(const struct phases_regions *regions, uint32_t constructs, uint64_t start_ns, uint64_t end_ns,
-                struct phases *phases);
+void phases_find(const struct phases_regions *regions, uint32_t constructs, uint64_t start_ns, uint64_t end_ns,
+                 struct phases *phases);
 void phases_release(struct phases *phases);
 
 /* Cuts phases to a part of the run.  Numbers remain.  regions: the regions of the part are known, with the one before
@@ -137,13 +137,13 @@ struct phases_sums {
 };
 
 /* Adds an interval of a lane, in order.  Returns 0. */
-int phases_add(const struct phases *phases, struct phases_cursor *cursor, const struct timeline_interval *interval,
-               struct phases_sums *sums);
+void phases_add(const struct phases *phases, struct phases_cursor *cursor, const struct timeline_interval *interval,
+                struct phases_sums *sums);
 
 /* Fills in the figures from the sums, whose contexts are rows of the tree, which remain the caller's.  What has less
  * than period_ns with a context has none: its samples may be those of what follows.  Returns 0. */
-int phases_finish(struct phases *phases, const struct phases_sums *sums, uint32_t count, const struct tree *tree,
-                  uint64_t period_ns);
+void phases_finish(struct phases *phases, const struct phases_sums *sums, uint32_t count, const struct tree *tree,
+                   uint64_t period_ns);
 void phases_sums_release(struct phases_sums *sums);
 
 /* Returns the standard deviation, 0 if fewer than two are complete; in percent work / (threads * time). */

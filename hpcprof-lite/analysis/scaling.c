@@ -235,8 +235,8 @@ static void sort_rows(struct scaling *scaling)
   free(keys);
 }
 
-int scaling_compute(const struct scaling_run *runs, uint32_t count, bool weak, bool timed, const struct tree *tree,
-                    struct scaling *scaling)
+void scaling_compute(const struct scaling_run *runs, uint32_t count, bool weak, bool timed, const struct tree *tree,
+                     struct scaling *scaling)
 {
   *scaling = (struct scaling){.weak = weak, .timed = timed, .tree = tree, .rows = timed ? tree->count : 1};
   size_t rows = scaling->rows;
@@ -258,7 +258,6 @@ int scaling_compute(const struct scaling_run *runs, uint32_t count, bool weak, b
     scaling->compared =
         compare_correct(&scaling->losses[i].figure, rows, scaling->points_count * sizeof *scaling->losses);
   free(both);
-  return 0;
 }
 
 void scaling_release(struct scaling *scaling)

@@ -97,8 +97,8 @@ static inline struct scaling_loss *scaling_loss_of(const struct scaling *scaling
 
 /* Computes everything.  runs: sorted by threads, of at least two different numbers.  tree: column
  * number * SCALING_COLUMNS + part of its exclusive values is that of run `number`, in ns.  Returns 0. */
-int scaling_compute(const struct scaling_run *runs, uint32_t count, bool weak, bool timed, const struct tree *tree,
-                    struct scaling *scaling);
+void scaling_compute(const struct scaling_run *runs, uint32_t count, bool weak, bool timed, const struct tree *tree,
+                     struct scaling *scaling);
 void scaling_release(struct scaling *scaling);
 
 /* The part of the whole that a context loses at the largest number of threads (later < 0) or an extrapolated one. */

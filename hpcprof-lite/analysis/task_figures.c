@@ -182,8 +182,8 @@ static void add_counts(const struct construct_tree *tree, const uint32_t *row_of
   free(task_of);
 }
 
-int task_figures_compute(const struct profile *profile, const struct names *names, const struct construct_tree *tree,
-                         struct task_figures *result)
+void task_figures_compute(const struct profile *profile, const struct names *names, const struct construct_tree *tree,
+                          struct task_figures *result)
 {
   size_t directives = (size_t)profile->workspan.directives_count + 1;
   *result = (struct task_figures){0};
@@ -200,7 +200,6 @@ int task_figures_compute(const struct profile *profile, const struct names *name
   free(sums);
   free(row_of);
   qsort(result->rows, result->count, sizeof *result->rows, by_exec);
-  return 0;
 }
 
 void task_figures_release(struct task_figures *result)

@@ -100,8 +100,8 @@ static void add_openmp(struct totals *totals, const struct profile_process *proc
   }
 }
 
-int totals_compute(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
-                   struct totals *totals)
+void totals_compute(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
+                    struct totals *totals)
 {
   uint64_t begin_ns = UINT64_MAX, end_ns = 0, sleeping_ns = 0, walls_ns = 0, pauses_ns = 0;
   *totals = (struct totals){0};
@@ -142,7 +142,6 @@ int totals_compute(const struct profile *profile, const struct tree_columns *col
     totals->work_ns = totals->overhead_ns = 0;
   totals->command = distinct_text(profile, false, "; ");
   totals->hosts = distinct_text(profile, true, ", ");
-  return 0;
 }
 
 void totals_release(struct totals *totals)

@@ -31,8 +31,8 @@ struct totals {
 };
 
 /* Computes the totals.  baseline: that of the idleness.  Returns 0. */
-int totals_compute(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
-                   struct totals *totals);
+void totals_compute(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
+                    struct totals *totals);
 void totals_release(struct totals *totals);
 
 #endif

@@ -7,8 +7,8 @@
 
 ORDER(by_weight, struct unnamed_module, COMPARE(y->weight, x->weight) ?: COMPARE(x->module, y->module))
 
-int unnamed_modules(const struct tree *tree, const struct tree_columns *columns, const struct names *names,
-                    struct unnamed_module modules[UNNAMED_MODULES_MAX], uint32_t *count)
+void unnamed_modules(const struct tree *tree, const struct tree_columns *columns, const struct names *names,
+                     struct unnamed_module modules[UNNAMED_MODULES_MAX], uint32_t *count)
 {
   struct unnamed_module *all = xcalloc(names->modules_count, sizeof *all);
   uint64_t *nameless = xcalloc(names->modules_count, sizeof *nameless); /* weight of functions without a name */
@@ -35,5 +35,4 @@ int unnamed_modules(const struct tree *tree, const struct tree_columns *columns,
       modules[(*count)++] = all[i];
   }
   free(all);
-  return 0;
 }

@@ -18,7 +18,7 @@ struct unnamed_module {
 
 /* Fills modules[] with the modules that have at least 1 % of all time, the largest first, and sets *count.  Returns
  * 0. */
-int unnamed_modules(const struct tree *tree, const struct tree_columns *columns, const struct names *names,
-                    struct unnamed_module modules[UNNAMED_MODULES_MAX], uint32_t *count);
+void unnamed_modules(const struct tree *tree, const struct tree_columns *columns, const struct names *names,
+                     struct unnamed_module modules[UNNAMED_MODULES_MAX], uint32_t *count);
 
 #endif

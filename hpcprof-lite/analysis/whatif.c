@@ -163,8 +163,8 @@ static uint32_t targets_of_functions(const struct tree_row *one, const struct tr
 
 /* ---- scenarios of the user ---- */
 
-int whatif_factors(const struct whatif_run *run, const struct scenario *scenario, double *factors,
-                   const char **unmatched)
+void whatif_factors(const struct whatif_run *run, const struct scenario *scenario, double *factors,
+                    const char **unmatched)
 {
   struct target targets[SCENARIO_TERMS];
   targets_of_scenario(scenario, targets);
@@ -173,7 +173,6 @@ int whatif_factors(const struct whatif_run *run, const struct scenario *scenario
   for (uint32_t i = scenario->count; i-- > 0;)
     if (!targets[i].matched)
       *unmatched = scenario->terms[i].text;
-  return 0;
 }
 
 /* Sets the bounds of a row: the best case, and that nothing is gained. */
@@ -366,8 +365,8 @@ static void add_row(const struct whatif_run *run, const struct tree_row *one, co
   set_bounds(run, shortened_span(run, factors, &selected), row);
 }
 
-int whatif_rank(const struct whatif_run *run, const struct tree *flat, const struct tree_columns *columns,
-                const struct context_share *shares, uint32_t shares_count, struct whatif *whatif)
+void whatif_rank(const struct whatif_run *run, const struct tree *flat, const struct tree_columns *columns,
+                 const struct context_share *shares, uint32_t shares_count, struct whatif *whatif)
 {
   const struct tree_row *candidates[CANDIDATES_MAX];
   uint32_t count = columns->critical == MODEL_NONE ? 0 : find_candidates(flat, columns->critical, candidates);
@@ -384,7 +383,6 @@ int whatif_rank(const struct whatif_run *run, const struct tree *flat, const str
     for (uint32_t j = i + 1; j < count; j++)
       add_row(run, candidates[i], candidates[j], factors, &whatif->rows[whatif->count++]);
   free(factors);
-  return 0;
 }
 
 ORDER(by_span, struct whatif_row, COMPARE(x->span, y->span) ?: strcmp(x->selector, y->selector))
@@ -480,8 +478,8 @@ static bool selects_directive(const struct whatif_run *run, const struct target 
   return false;
 }
 
-int whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct context_share *shares,
-                  uint32_t count, double *factors, double *directives)
+void whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct context_share *shares,
+                   uint32_t count, double *factors, double *directives)
 {
   struct target targets[SCENARIO_TERMS];
   uint32_t terms =
@@ -495,7 +493,6 @@ int whatif_select(const struct whatif_run *run, const struct whatif_row *row, co
         raise_to(&directives[i], targets[j].factor);
   }
   factors_of_shares(run, targets, terms, shares, count, factors);
-  return 0;
 }
 
 static double largest_factor(const struct whatif_row *row)

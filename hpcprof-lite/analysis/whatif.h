@@ -59,8 +59,8 @@ struct whatif {
 
 /* Sets factors[share of the profile's span] for a scenario, and *unmatched to the first selector that selects nothing,
  * or NULL.  Returns 0. */
-int whatif_factors(const struct whatif_run *run, const struct scenario *scenario, double *factors,
-                   const char **unmatched);
+void whatif_factors(const struct whatif_run *run, const struct scenario *scenario, double *factors,
+                    const char **unmatched);
 
 /* Makes a row for each scenario, with bounds.  Returns 0, or ERR_INPUT with *unmatched set; whatif_release() in
  * either case. */
@@ -76,16 +76,16 @@ int whatif_compute(const struct whatif_run *run, const struct scenario *scenario
  *
  * shares: of a recorded graph, with the work of each; none if shares_count is 0.  With them, the functions with most
  * work are candidates too, even if they are not on the critical path.  flat: the flat view.  Returns 0. */
-int whatif_rank(const struct whatif_run *run, const struct tree *flat, const struct tree_columns *columns,
-                const struct context_share *shares, uint32_t shares_count, struct whatif *whatif);
+void whatif_rank(const struct whatif_run *run, const struct tree *flat, const struct tree_columns *columns,
+                 const struct context_share *shares, uint32_t shares_count, struct whatif *whatif);
 
 /* Sorts the rows of whatif_rank() and keeps the best.  A pair must gain more than each of its functions alone. */
 void whatif_choose(const struct whatif_run *run, struct whatif *whatif);
 
 /* Sets factors[share] of a recorded graph for a row, and directives[directive] for the directives whose instances are
  * selected with everything in them; 1 = not selected.  Returns 0. */
-int whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct context_share *shares,
-                  uint32_t count, double *factors, double *directives);
+void whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct context_share *shares,
+                   uint32_t count, double *factors, double *directives);
 
 /* Sets the span of a row from a recorded graph.  Samples decide what is selected in a part t of the critical path; a
  * sample stands for p of work.  They shorten the path by g.  With the largest factor f, c = g / (1 - 1/f) of t is

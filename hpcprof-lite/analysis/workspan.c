@@ -240,8 +240,8 @@ static void number_rows(uint32_t directives, struct workspan *result)
   free(row);
 }
 
-int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree,
-                     const struct workspan_scenario *scenario, struct workspan *result)
+void workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree,
+                      const struct workspan_scenario *scenario, struct workspan *result)
 {
   const struct profile_workspan *workspan = &profile->workspan;
   bool recorded = scenario && scenario->shares;
@@ -250,7 +250,7 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
                               .shares = recorded ? scenario->shares : profile->contexts.shares,
                               .shares_count = recorded ? scenario->shares_count : profile->contexts.shares_count};
   if (!workspan->known)
-    return 0;
+    return;
   result->rows = xcalloc(workspan->directives_count, sizeof *result->rows);
   result->row_of = xcalloc(workspan->directives_count, sizeof *result->row_of);
   result->span = add_shares(result, scenario ? scenario->factors : NULL);
@@ -262,10 +262,9 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
   join_copies(profile, names, result);
   qsort(result->rows, result->count, sizeof *result->rows, by_rank);
   number_rows(workspan->directives_count, result);
-  return 0;
 }
 
-int workspan_find_top(const uint32_t *row_of, uint32_t rows, struct workspan *result)
+void workspan_find_top(const uint32_t *row_of, uint32_t rows, struct workspan *result)
 {
   uint64_t *amounts = xcalloc(rows, sizeof *amounts);
   uint32_t top = 0;
@@ -285,7 +284,6 @@ int workspan_find_top(const uint32_t *row_of, uint32_t rows, struct workspan *re
       result->top_context = row;
   }
   free(amounts);
-  return 0;
 }
 
 void workspan_release(struct workspan *result)

@@ -103,7 +103,7 @@ static int load_run(struct job *job, char **directory, bool first, struct job *r
   job->status = run->status ? run->status : job->status;
   run->options.quiet |= !first; /* modules that cannot be read are the same in all runs of a side */
   if (!status)
-    status = tree_begin(run, true);
+    tree_begin(run, true);
   if (status)
     return status;
   if (compare_lists_has(options->view))

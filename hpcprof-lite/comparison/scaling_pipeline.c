@@ -40,11 +40,10 @@ static void add_directories(struct comparison *comparison, const char *directory
     compare_add_directory(comparison, COMPARE_NEW, xstrdup(directory));
 }
 
-int scaling_directories(const struct options *options, struct comparison *comparison)
+void scaling_directories(const struct options *options, struct comparison *comparison)
 {
   for (size_t i = 0; i < options->directories_count; i++)
     add_directories(comparison, options->directories[i]);
-  return 0;
 }
 
 /* ---- what a run tells of itself ---- */

@@ -616,8 +616,8 @@ static void fill_map(const struct build *build, const struct construct_times *ru
   free(of_run);
 }
 
-int construct_records_map(struct read_file *file, const struct profile_process *process,
-                          const struct construct_times *run, struct construct_record_map *map)
+void construct_records_map(struct read_file *file, const struct profile_process *process,
+                           const struct construct_times *run, struct construct_record_map *map)
 {
   struct problems ignored = {0};
   struct construct_times times = {0};
@@ -632,5 +632,4 @@ int construct_records_map(struct read_file *file, const struct profile_process *
   release(&build);
   construct_times_release(&times);
   problems_release(&ignored);
-  return 0;
 }

@@ -108,8 +108,8 @@ static bool same_directory(const struct stat *one, const struct stat *other)
   return one->st_nlink && one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
-int find_measurements(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
-                      uint32_t *count)
+void find_measurements(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
+                       uint32_t *count)
 {
   struct path_list list = {0};
   struct stat *stats = xcalloc(directories_count, sizeof *stats);
@@ -128,5 +128,4 @@ int find_measurements(char *const *directories, size_t directories_count, struct
   keep_one_per_process(&list);
   *paths = list.paths;
   *count = list.count;
-  return 0;
 }

@@ -14,8 +14,8 @@
 /* Lists the measurement files in the directories, sorted by path, one file for each process.  A directory that is given
  * twice is read once.  One that cannot be read, or that holds no measurements, is reported in problems.  The caller
  * frees each path and the array.  Returns 0. */
-int find_measurements(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
-                      uint32_t *count);
+void find_measurements(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
+                       uint32_t *count);
 
 /* Returns whether the directory holds a measurement file. */
 bool find_any(const char *directory);

@@ -338,13 +338,12 @@ void merge_find_run(char *const *paths, uint32_t count, unsigned threads, uint64
   free(lives.end_ns);
 }
 
-int merge_finish(struct profile *profile)
+void merge_finish(struct profile *profile)
 {
   sort_processes(profile);
   span_merge(profile);
   catalog_distinguish(&profile->catalog);
   construct_merge(profile);
-  return 0;
 }
 
 int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,

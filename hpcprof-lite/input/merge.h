@@ -43,6 +43,6 @@ void merge_find_run(char *const *paths, uint32_t count, unsigned threads, uint64
 
 /* The second step, once all slices are together: sorts the processes, merges work and span, and times of constructs.
  * Returns 0. */
-int merge_finish(struct profile *profile);
+void merge_finish(struct profile *profile);
 
 #endif

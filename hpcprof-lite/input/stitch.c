@@ -580,7 +580,7 @@ static void take_amounts(struct stitch *stitch, uint32_t position, struct thread
   }
 }
 
-int stitch_amounts(struct stitch *stitch, uint32_t position, uint32_t column, struct stitch_amounts *amounts)
+void stitch_amounts(struct stitch *stitch, uint32_t position, uint32_t column, struct stitch_amounts *amounts)
 {
   struct thread_values values;
   amounts->count = 0;
@@ -593,11 +593,10 @@ int stitch_amounts(struct stitch *stitch, uint32_t position, uint32_t column, st
       take_amounts(stitch, position, &values, i, amounts);
   release_values(&values);
   node_map_unload(&stitch->map, position);
-  return 0;
 }
 
-int stitch_find(struct read_file *file, struct profile_process *process, struct catalog *catalog,
-                struct contexts *contexts, const struct stitch_node *nodes, uint32_t count, uint32_t *found)
+void stitch_find(struct read_file *file, struct profile_process *process, struct catalog *catalog,
+                 struct contexts *contexts, const struct stitch_node *nodes, uint32_t count, uint32_t *found)
 {
   struct stitch *stitch = stitch_open(file, process, catalog, contexts);
   for (uint32_t i = 0; i < count; i++) {
@@ -606,5 +605,4 @@ int stitch_find(struct read_file *file, struct profile_process *process, struct 
     found[i] = context ? context : MODEL_NONE;
   }
   stitch_close(stitch);
-  return 0;
 }

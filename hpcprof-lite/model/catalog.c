@@ -199,7 +199,7 @@ static char *name_column(const struct naming *naming, uint32_t position)
   return find_free(naming, position, role_of(column) == COLUMN_USER, valid_text(column->name));
 }
 
-int catalog_distinguish(struct catalog *catalog)
+void catalog_distinguish(struct catalog *catalog)
 {
   struct naming naming = {.catalog = catalog};
   for (uint32_t i = 0; i < catalog->columns_count; i++)
@@ -215,7 +215,6 @@ int catalog_distinguish(struct catalog *catalog)
     free(*name);
     *name = naming.names[i];
   }
-  return 0;
 }
 
 static int by_module(const void *a, const void *b, void *catalog)
@@ -224,7 +223,7 @@ static int by_module(const void *a, const void *b, void *catalog)
   return module_compare(&modules[*(const uint32_t *)a], &modules[*(const uint32_t *)b]);
 }
 
-int catalog_module_rank(const struct catalog *catalog, uint32_t *rank)
+void catalog_module_rank(const struct catalog *catalog, uint32_t *rank)
 {
   uint32_t count = catalog->modules_count;
   uint32_t *order = xcalloc(count, sizeof *order);
@@ -234,7 +233,6 @@ int catalog_module_rank(const struct catalog *catalog, uint32_t *rank)
   for (uint32_t i = 0; i < count; i++)
     rank[order[i]] = i;
   free(order);
-  return 0;
 }
 
 static int by_column(const void *a, const void *b, void *catalog)

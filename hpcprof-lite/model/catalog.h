@@ -94,10 +94,10 @@ int catalog_add_column(struct catalog *catalog, const struct catalog_column *col
 
 /* Makes names of events and of the program's counters valid UTF-8 and different.  One that another column has gets
  * "_user" if it is a counter's, and a number if it still looks like another one. */
-int catalog_distinguish(struct catalog *catalog);
+void catalog_distinguish(struct catalog *catalog);
 
 /* Sets rank[module number] to the module's position in the order of path and build ID. */
-int catalog_module_rank(const struct catalog *catalog, uint32_t *rank);
+void catalog_module_rank(const struct catalog *catalog, uint32_t *rank);
 
 /* Fills order[] with the column numbers, sorted by role, name and unit. */
 void catalog_column_order(const struct catalog *catalog, uint32_t *order);

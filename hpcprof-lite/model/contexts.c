@@ -7,12 +7,11 @@
 
 enum { VALUES_FIRST = 1024, STRIDE_STEP = 4 };
 
-int contexts_init(struct contexts *contexts)
+void contexts_init(struct contexts *contexts)
 {
   *contexts = (struct contexts){0};
   xarray_reserve(&contexts->nodes, &contexts->room, 1, sizeof *contexts->nodes);
   contexts->nodes[contexts->count++] = (struct context_node){.parent = MODEL_NONE, .kind = CONTEXT_ROOT};
-  return 0;
 }
 
 void contexts_release(struct contexts *contexts)
@@ -96,17 +95,16 @@ static void new_value(struct contexts *contexts, uint32_t node)
   contexts->nodes[node].value = contexts->values_count++;
 }
 
-int contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, uint64_t amount)
+void contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, uint64_t amount)
 {
   if (!amount)
-    return 0;
+    return;
   if (column >= contexts->stride)
     grow_stride(contexts, column + 1);
   if (!contexts->nodes[node].value)
     new_value(contexts, node);
   uint64_t *cell = &contexts->values[(size_t)contexts->nodes[node].value * contexts->stride + column];
   *cell = model_sum(*cell, amount);
-  return 0;
 }
 
 uint64_t contexts_get(const struct contexts *contexts, uint32_t node, uint32_t column)
@@ -115,21 +113,19 @@ uint64_t contexts_get(const struct contexts *contexts, uint32_t node, uint32_t c
   return value && column < contexts->stride ? contexts->values[(size_t)value * contexts->stride + column] : 0;
 }
 
-int contexts_add_share(struct contexts *contexts, const struct context_share *share)
+void contexts_add_share(struct contexts *contexts, const struct context_share *share)
 {
   xarray_reserve(&contexts->shares, &contexts->shares_room, (size_t)contexts->shares_count + 1, sizeof *share);
   contexts->shares[contexts->shares_count++] = *share;
-  return 0;
 }
 
-int contexts_add_mark(struct contexts *contexts, const struct context_mark *mark)
+void contexts_add_mark(struct contexts *contexts, const struct context_mark *mark)
 {
   xarray_reserve(&contexts->marks, &contexts->marks_room, (size_t)contexts->marks_count + 1, sizeof *mark);
   contexts->marks[contexts->marks_count++] = *mark;
-  return 0;
 }
 
-int contexts_merge(struct contexts *into, const struct contexts *from)
+void contexts_merge(struct contexts *into, const struct contexts *from)
 {
   uint32_t *map = xcalloc(from->count, sizeof *map); /* [node of `from`] node of `into` */
   for (uint32_t i = 0; i < from->count; i++) {
@@ -150,5 +146,4 @@ int contexts_merge(struct contexts *into, const struct contexts *from)
     contexts_add_mark(into, &mark);
   }
   free(map);
-  return 0;
 }

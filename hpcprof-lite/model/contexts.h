@@ -76,7 +76,7 @@ static inline bool contexts_has_address(const struct context_node *node)
 }
 
 /* Makes a tree that consists of the root. */
-int contexts_init(struct contexts *contexts);
+void contexts_init(struct contexts *contexts);
 void contexts_release(struct contexts *contexts);
 
 /* Finds or adds the child of `parent` with that identity.  Returns its number. */
@@ -92,18 +92,18 @@ bool contexts_is(const struct contexts *contexts, uint32_t node, uint32_t parent
                  uint32_t module, uint32_t offset);
 
 /* Adds an amount to one column of a node. */
-int contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, uint64_t amount);
+void contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, uint64_t amount);
 
 /* Returns one column of a node, 0 if the node has no values. */
 uint64_t contexts_get(const struct contexts *contexts, uint32_t node, uint32_t column);
 
 /* Appends a copy of a share whose context is a node of this tree. */
-int contexts_add_share(struct contexts *contexts, const struct context_share *share);
+void contexts_add_share(struct contexts *contexts, const struct context_share *share);
 
 /* The same for a mark. */
-int contexts_add_mark(struct contexts *contexts, const struct context_mark *mark);
+void contexts_add_mark(struct contexts *contexts, const struct context_mark *mark);
 
 /* Adds all nodes, values, shares and marks of `from` to `into`. */
-int contexts_merge(struct contexts *into, const struct contexts *from);
+void contexts_merge(struct contexts *into, const struct contexts *from);
 
 #endif

@@ -77,13 +77,12 @@ static void grow(struct index *index)
   *index = grown;
 }
 
-bool index_add(struct index *index, uint64_t key, uint32_t number)
+void index_add(struct index *index, uint64_t key, uint32_t number)
 {
   if (index->count >= index->slots / 4 * 3)
     grow(index);
   put(index, key, number);
   index->count++;
-  return true;
 }
 
 /* Moves elements whose home slot is not after the gap into it (Knuth, volume 3, 6.4, algorithm R). */

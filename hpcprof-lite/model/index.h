@@ -42,7 +42,7 @@ uint32_t index_next(const struct index *index, uint64_t key, uint32_t *slot);
   })
 
 /* Adds an element, even if the key is present already. */
-bool index_add(struct index *index, uint64_t key, uint32_t number);
+void index_add(struct index *index, uint64_t key, uint32_t number);
 
 /* Removes the element that index_find() returns.  Does nothing if the key is not present. */
 void index_remove(struct index *index, uint64_t key);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int table_add(struct table *table, const struct schema *schema, const void *context)
+void table_add(struct table *table, const struct schema *schema, const void *context)
 {
   assert(table->parts_count < TABLE_PARTS_MAX);
   uint32_t *selected = xrealloc(table->selected, ((size_t)table->columns_count + schema->count + 1) * sizeof *selected);
@@ -23,7 +23,6 @@ int table_add(struct table *table, const struct schema *schema, const void *cont
       part->used = true;
     }
   table->columns_count += schema->count;
-  return 0;
 }
 
 void *table_own(struct table *table, void *memory)
@@ -67,7 +66,7 @@ void table_release(struct table *table)
   *table = (struct table){0};
 }
 
-int table_select(struct table *table, const uint32_t *columns, uint32_t count)
+void table_select(struct table *table, const uint32_t *columns, uint32_t count)
 {
   uint32_t *selected = xmalloc(((size_t)count + 1) * sizeof *selected), first = 0;
   memcpy(selected, columns, count * sizeof *selected);
@@ -79,7 +78,6 @@ int table_select(struct table *table, const uint32_t *columns, uint32_t count)
     for (uint32_t j = 0; j < count; j++)
       table->parts[i].used |= selected[j] >= first && selected[j] < first + table->parts[i].count;
   }
-  return 0;
 }
 
 const struct table_column *table_column(const struct table *table, uint32_t number)
@@ -202,8 +200,8 @@ static const struct table_part *find_part(const struct table *table, uint32_t *c
   return part;
 }
 
-int table_keys_init(struct table_keys *keys, const struct table *table, uint32_t column, const void *rows, size_t count,
-                    size_t size)
+void table_keys_init(struct table_keys *keys, const struct table *table, uint32_t column, const void *rows,
+                     size_t count, size_t size)
 {
   assert(column < table->columns_count);
   const struct table_part *part = find_part(table, &column);
@@ -224,7 +222,6 @@ int table_keys_init(struct table_keys *keys, const struct table *table, uint32_t
       keys->cells[i].text = xstrdup(cells[column].kind == CELL_TEXT ? cells[column].text : "");
   }
   free(cells);
-  return 0;
 }
 
 static bool has_number(const struct cell *cell)
@@ -264,11 +261,11 @@ static int by_key(const void *a, const void *b, void *keys)
   return table_keys_compare(keys, *x, *y) ?: COMPARE(*x, *y);
 }
 
-int table_sort(const struct table *table, uint32_t column, void *rows, size_t count, size_t size)
+void table_sort(const struct table *table, uint32_t column, void *rows, size_t count, size_t size)
 {
   struct table_keys keys;
   if (!count)
-    return 0;
+    return;
   uint32_t *order = xcalloc(count, sizeof *order);
   char *copy = xmalloc(count * size);
   table_keys_init(&keys, table, column, rows, count, size);
@@ -281,5 +278,4 @@ int table_sort(const struct table *table, uint32_t column, void *rows, size_t co
   table_keys_release(&keys);
   free(order);
   free(copy);
-  return 0;
 }

@@ -244,28 +244,27 @@ struct table {
   size_t owned_count, owned_room;
 };
 
-/* Adds a part.  Its columns must live as long as the table.  Returns 0 or ERR_NOMEM. */
-int table_add(struct table *table, const struct schema *schema, const void *context);
+/* Adds a part.  Its columns must live as long as the table. */
+void table_add(struct table *table, const struct schema *schema, const void *context);
 
-/* Memory that lives as long as the table, filled with zeros; NULL without memory. */
+/* Memory that lives as long as the table, filled with zeros. */
 void *table_memory(struct table *table, size_t size);
 
-/* Frees memory together with the table.  Returns it; NULL, after freeing it, without memory, and of NULL. */
+/* Frees memory together with the table.  Returns it. */
 void *table_own(struct table *table, void *memory);
 
-/* A name that lives as long as the table; NULL without memory. */
+/* A name that lives as long as the table. */
 const char *table_name(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds an empty table behind this one, with which it is released: a further array of the JSON.  NULL without memory. */
+/* Adds an empty table behind this one, with which it is released: a further array of the JSON. */
 struct table *table_further(struct table *table, const char *name);
 
 void table_release(struct table *table);
 
 const struct table_column *table_column(const struct table *table, uint32_t number);
 
-/* Selects columns, which may be some of those that are selected, instead of all but those that are in text only.
- * Returns 0 or ERR_NOMEM. */
-int table_select(struct table *table, const uint32_t *columns, uint32_t count);
+/* Selects columns, which may be some of those that are selected, instead of all but those that are in text only. */
+void table_select(struct table *table, const uint32_t *columns, uint32_t count);
 
 /* Sets numbers[] to the columns that text shows, in order.  Returns how many these are. */
 uint32_t table_shown(const struct table *table, uint32_t *numbers);
@@ -280,12 +279,12 @@ uint32_t table_number(const struct table *table, const char *name);
  * are. */
 void table_cells(const struct table *table, const void *row, struct cell *cells);
 
-/* Gives the cells of all rows to `take`; those of parts without a selected column are empty.  Returns 0, ERR_NOMEM, or
+/* Gives the cells of all rows to `take`; those of parts without a selected column are empty.  Returns 0, or
  * what `take` or the source returned. */
 int table_each(const struct table *table, int (*take)(void *to, const struct cell *cells), void *to);
 
-/* Sorts rows of that size by a column; rows that are equal in it keep their order.  Returns 0 or ERR_NOMEM. */
-int table_sort(const struct table *table, uint32_t column, void *rows, size_t count, size_t size);
+/* Sorts rows of that size by a column; rows that are equal in it keep their order. */
+void table_sort(const struct table *table, uint32_t column, void *rows, size_t count, size_t size);
 
 /* What rows are sorted by: of row I the cell I of a column.  Text in it must last as long, unless the column is
  * passing. */
@@ -295,9 +294,9 @@ struct table_keys {
   size_t copies;              /* of text that passes */
 };
 
-/* Gets the keys of rows that lie one after another.  Returns 0 or ERR_NOMEM. */
-int table_keys_init(struct table_keys *keys, const struct table *table, uint32_t column, const void *rows, size_t count,
-                    size_t size);
+/* Gets the keys of rows that lie one after another. */
+void table_keys_init(struct table_keys *keys, const struct table *table, uint32_t column, const void *rows,
+                     size_t count, size_t size);
 int table_keys_compare(const struct table_keys *keys, size_t a, size_t b);
 void table_keys_release(struct table_keys *keys);
 

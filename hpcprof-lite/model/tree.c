@@ -107,13 +107,12 @@ static void reserve_row(struct tree *tree)
   memset(tree->incl + tree->count * width, 0, size);
 }
 
-int tree_init(struct tree *tree, uint32_t columns, const char *name)
+void tree_init(struct tree *tree, uint32_t columns, const char *name)
 {
   *tree = (struct tree){.columns = columns};
   reserve_row(tree);
   tree->rows[0] = tree_plain_row(MODEL_NONE, ROW_ROOT, name, "", 0);
   tree->count = 1;
-  return 0;
 }
 
 void tree_release(struct tree *tree)
@@ -347,7 +346,7 @@ static void number_rows(struct tree *tree, uint32_t *position, bool keep_ids)
   }
 }
 
-int tree_finish(struct tree *tree, const struct tree_order *order, bool keep_ids)
+void tree_finish(struct tree *tree, const struct tree_order *order, bool keep_ids)
 {
   assert(tree->count && order->columns && (order->by != SORT_KEYS || order->keys));
   uint32_t *scratch = xmalloc(tree->count * sizeof *scratch);
@@ -361,10 +360,9 @@ int tree_finish(struct tree *tree, const struct tree_order *order, bool keep_ids
   number_rows(tree, scratch, keep_ids);
   free(scratch);
   free(own);
-  return 0;
 }
 
-int tree_take_ids(struct tree *tree, const struct tree *from)
+void tree_take_ids(struct tree *tree, const struct tree *from)
 {
   uint32_t *same = xcalloc(tree->count, sizeof *same), next = from->count; /* [row] that of `from`; 0: none */
   for (uint32_t row = 1; row < tree->count; row++) {
@@ -378,7 +376,6 @@ int tree_take_ids(struct tree *tree, const struct tree *from)
     tree->rows[row].id = same[row] ? from->rows[same[row]].id : next++;
   }
   free(same);
-  return 0;
 }
 
 const char *tree_kind_name(enum tree_kind kind)

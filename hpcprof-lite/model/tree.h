@@ -114,7 +114,7 @@ void tree_columns_keep_critical(struct tree_columns *columns);
 bool tree_columns_find(const struct tree_columns *columns, const char *name, uint32_t *column, bool *inclusive);
 
 /* Makes a tree that consists of a root with that name, for tree_release(). */
-int tree_init(struct tree *tree, uint32_t columns, const char *name);
+void tree_init(struct tree *tree, uint32_t columns, const char *name);
 void tree_release(struct tree *tree);
 
 /* Finds the row with the identity of `wanted`, or adds a copy of `wanted`; sets *added, unless NULL, accordingly.
@@ -131,11 +131,11 @@ void tree_value(struct tree *tree, uint32_t row, uint32_t column, uint64_t amoun
 void tree_inclusive(struct tree *tree);
 
 /* Sorts siblings, then sets depth, order and end, and IDs unless keep_ids. */
-int tree_finish(struct tree *tree, const struct tree_order *order, bool keep_ids);
+void tree_finish(struct tree *tree, const struct tree_order *order, bool keep_ids);
 
 /* Gives each row the ID of the same row of another tree, whose strings are the same, and rows that it lacks higher
  * ones. Both are finished. */
-int tree_take_ids(struct tree *tree, const struct tree *from);
+void tree_take_ids(struct tree *tree, const struct tree *from);
 
 /* Returns whether time was sampled, so that the four categories of time exist. */
 bool tree_has_time(const struct tree_columns *columns);

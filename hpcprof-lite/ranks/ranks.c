@@ -381,15 +381,14 @@ static void get_problems(struct serialisation *message, void *object)
   serialisation_get_problems(message, object);
 }
 
-int ranks_timeline_begin(struct ranks *ranks, const struct timeline_request *request)
+void ranks_timeline_begin(struct ranks *ranks, const struct timeline_request *request)
 {
   struct serialisation message = {0};
   if (!ranks->link)
-    return 0;
+    return;
   serialisation_put_number(&message, REQUEST_TIMELINE);
   timeline_request_put(&message, request);
   send_to_all(ranks, &message);
-  return 0;
 }
 
 int ranks_timeline_end(struct ranks *ranks, int status, struct problems *problems)
@@ -407,10 +406,9 @@ static void serve_timeline(const struct ranks *ranks, struct serialisation *mess
   struct problems problems = {0};
   struct timeline_request request = {.profile = &profile, .tree = &tree, .constructs = &constructs};
   timeline_request_get(message, &request);
-  int status = message->status;
-  if (!status)
-    status = service->timeline(service->self, &request, &problems);
-  reduce(ranks, status, put_problems, get_problems, &problems);
+  if (!message->status)
+    service->timeline(service->self, &request, &problems);
+  reduce(ranks, message->status, put_problems, get_problems, &problems);
   problems_release(&problems);
   if (profile.processes)
     profile_release(&profile);

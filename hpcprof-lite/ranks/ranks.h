@@ -55,13 +55,13 @@ int ranks_statistics(struct ranks *ranks, const struct statistics_view *view, un
 /* Has all ranks read traces: the first rank sends the request, reads its part, and then collects the problems that the
  * others met.  `status`: of its own part.  Alone, neither has an effect.  The first returns 0, the second the
  * same as ranks_paths(). */
-int ranks_timeline_begin(struct ranks *ranks, const struct timeline_request *request);
+void ranks_timeline_begin(struct ranks *ranks, const struct timeline_request *request);
 int ranks_timeline_end(struct ranks *ranks, int status, struct problems *problems);
 
 /* What a helper does. */
 struct ranks_service {
   unsigned threads;
-  int (*timeline)(void *self, const struct timeline_request *request, struct problems *problems); /* its part */
+  void (*timeline)(void *self, const struct timeline_request *request, struct problems *problems); /* its part */
   void *self;
 };
 

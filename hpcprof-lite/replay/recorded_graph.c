@@ -170,15 +170,15 @@ static void burden(const struct recorded_graph *recorded, struct replay_request 
   request->cost_join = (double)workspan->cost_join / recorded->scale;
 }
 
-int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t cores_count, struct problems *problems,
-                        struct recorded_graph *recorded)
+void recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t cores_count,
+                         struct problems *problems, struct recorded_graph *recorded)
 {
   *recorded = (struct recorded_graph){.profile = profile, .problems = problems};
   if (!profile->workspan.known)
-    return 0;
+    return;
   recorded->process = &profile->processes[profile->span_process];
   if (!open_log(recorded))
-    return 0;
+    return;
   struct replay_request request = new_request(recorded);
   struct replay_result result;
   burden(recorded, &request);
@@ -194,7 +194,6 @@ int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t
   recorded->locked_chain = result.makespans[cores_count] * recorded->scale;
   check(recorded, &result);
   replay_result_release(&result);
-  return 0;
 }
 
 void recorded_graph_release(struct recorded_graph *recorded)
@@ -278,14 +277,13 @@ static void schedule_some(struct recorded_graph *recorded, const struct recorded
   replay_result_release(&result);
 }
 
-int recorded_graph_schedule(struct recorded_graph *recorded, const struct recorded_schedule *schedules, uint32_t count,
-                            double *makespans)
+void recorded_graph_schedule(struct recorded_graph *recorded, const struct recorded_schedule *schedules, uint32_t count,
+                             double *makespans)
 {
   bool *rows = xcalloc((size_t)recorded->process->workspan.directives_count * REPLAY_SCHEDULES, sizeof *rows);
   for (uint32_t first = 0; first < count; first += REPLAY_SCHEDULES)
     schedule_some(recorded, schedules + first, MIN(count - first, REPLAY_SCHEDULES), rows, makespans + first);
   free(rows);
-  return 0;
 }
 
 /* Fills recorded->scenario_shares with the contributions to the scenario's span.  Amounts are differences of rounded
@@ -397,14 +395,14 @@ static void enter_part(const struct recorded_graph *recorded, const struct repla
   }
 }
 
-int recorded_graph_limit(struct profile *profile, struct profile_process *process, struct problems *problems,
-                         bool *known)
+void recorded_graph_limit(struct profile *profile, struct profile_process *process, struct problems *problems,
+                          bool *known)
 {
   struct recorded_graph recorded = {.profile = profile, .process = process, .problems = problems};
   struct replay_result result;
   *known = open_log(&recorded);
   if (!*known)
-    return 0;
+    return;
   check_whole(&recorded);
   find_contexts(&recorded);
   replay_part(&recorded, &result);
@@ -417,5 +415,4 @@ int recorded_graph_limit(struct profile *profile, struct profile_process *proces
   }
   replay_result_release(&result);
   recorded_graph_release(&recorded);
-  return 0;
 }

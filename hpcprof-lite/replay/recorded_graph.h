@@ -35,16 +35,16 @@ struct recorded_graph {
 
 /* Opens the log, if there is a usable one, and replays it, with a list schedule for each number of cores.  Returns 0.
  */
-int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t cores_count, struct problems *problems,
-                        struct recorded_graph *recorded);
+void recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t cores_count,
+                         struct problems *problems, struct recorded_graph *recorded);
 void recorded_graph_release(struct recorded_graph *recorded);
 
 /* Computes work and span of the part of the run that a process is limited to, before the processes are merged
  * (input/span_merge.h): replaces those in process->workspan, the figures of its directives, and adds its shares of the
  * span to profile->contexts.  Also checks the log against what the process computed for the whole run.  *known: whether
  * there is a usable log; otherwise nothing changes.  Returns 0. */
-int recorded_graph_limit(struct profile *profile, struct profile_process *process, struct problems *problems,
-                         bool *known);
+void recorded_graph_limit(struct profile *profile, struct profile_process *process, struct problems *problems,
+                          bool *known);
 
 /* Sets *shares to the shares of work that samples attribute to contexts, and returns their number, 0 without a log.
  * Share 0 is work whose context is not known.  The shares belong to the structure. */
@@ -72,8 +72,8 @@ struct recorded_schedule {
 
 /* Computes schedules of the log and sets makespans[schedule], in the unit of the profile.  Requires that the graph is
  * known.  Returns 0. */
-int recorded_graph_schedule(struct recorded_graph *recorded, const struct recorded_schedule *schedules, uint32_t count,
-                            double *makespans);
+void recorded_graph_schedule(struct recorded_graph *recorded, const struct recorded_schedule *schedules, uint32_t count,
+                             double *makespans);
 
 /* Replays one scenario and sets *outcome, and also scenario_shares, spans and bounds.  May be called once, after
  * recorded_graph_shares(). */

@@ -109,14 +109,13 @@ static const struct schema advice_schema = SCHEMA(columns, fill);
 
 REPORT_EACH(each_finding, report->advice.found, report->advice.count)
 
-int advice_view_table(const struct report *report, struct table *table)
+void advice_view_table(const struct report *report, struct table *table)
 {
   struct filler *filler = table_memory(table, sizeof *filler);
   table->each = each_finding;
   table->source = report;
   filler->report = report;
   table_add(table, &advice_schema, filler);
-  return 0;
 }
 
 void advice_view_title(const struct terminal *terminal, const struct advice_finding *found, char out[ADVICE_TITLE_MAX])

@@ -63,12 +63,11 @@ static int each_fact(const void *source, table_take *take, void *to)
   return status;
 }
 
-int efficiency_view_table(const struct report *report, struct table *table)
+void efficiency_view_table(const struct report *report, struct table *table)
 {
   table->each = each_fact;
   table->source = &report->efficiency;
   table_add(table, &efficiency_view_schema, NULL);
-  return 0;
 }
 
 /* ---- text ---- */

@@ -76,7 +76,7 @@ static int each_grain(const void *source, table_take *take, void *to)
   return report->grains.each ? report->grains.each(report->grains.context, take, to) : 0;
 }
 
-int grains_table(const struct report *report, struct table *table)
+void grains_table(const struct report *report, struct table *table)
 {
   struct grain_filling *filling = table_memory(table, sizeof *filling);
   char *path = table_memory(table, PATH_MAX_BYTES), *problems = table_memory(table, GRAIN_PROBLEM_NAMES);
@@ -85,7 +85,6 @@ int grains_table(const struct report *report, struct table *table)
   table->source = report;
   table_add(table, &grains_schema, filling);
   count_columns_add(table, report->profile, COUNTED_GRAINS);
-  return 0;
 }
 
 /* ---- groups ---- */
@@ -185,10 +184,12 @@ static void add_curve(const struct report *report, struct table *table)
   table_add(array, &curve_schema, NULL);
 }
 
-int grain_groups_table(const struct report *report, struct table *table)
+void grain_groups_table(const struct report *report, struct table *table)
 {
-  if (!report->profile->workspan.known) /* there are no grains at all */
-    return grains_table(report, table);
+  if (!report->profile->workspan.known) { /* there are no grains at all */
+    grains_table(report, table);
+    return;
+  }
   table->each = each_group;
   table->source = report;
   table_add(table, &grain_groups_schema, report);
@@ -196,7 +197,6 @@ int grain_groups_table(const struct report *report, struct table *table)
   table_add(table, &text_schema, construct_text_filling(report, table));
   if (report->grain_curve)
     add_curve(report, table);
-  return 0;
 }
 
 /* ---- text ---- */
@@ -309,17 +309,16 @@ static void print_groups(struct text_table *text)
   print_legend(report, &text->terminal);
 }
 
-int grains_view_text(const struct report *report)
+void grains_view_text(const struct report *report)
 {
   struct text_table text;
   if (!report->grain_groups) {
     parallelism_missing(report, "Grains", "log");
-    return 0;
+    return;
   }
   text_table_init(&text, report, grain_groups_table);
   print_groups(&text);
   text_table_release(&text);
   parallelism_chunks_note(report);
   parallelism_log_warning(report);
-  return 0;
 }

@@ -147,7 +147,7 @@ static const struct schema place_schema = SCHEMA(columns_place, fill_place);
 
 REPORT_EACH(each_row, report->workspan.rows, report->workspan.count)
 
-int parallelism_table(const struct report *report, struct table *table)
+void parallelism_table(const struct report *report, struct table *table)
 {
   char *place = table_memory(table, CONSTRUCT_TEXT_MAX);
   table->each = each_row;
@@ -155,7 +155,6 @@ int parallelism_table(const struct report *report, struct table *table)
   table->hidden = report->workspan.executions_known ? NULL : "executions";
   table_add(table, &parallelism_schema, report);
   table_add(table, &place_schema, place);
-  return 0;
 }
 
 /* ---- text ---- */

@@ -106,8 +106,8 @@ struct report {
 };
 
 /* Describes the table of a view, whose source reads the report.  Columns depend on the profile only: they are known
- * before the report has rows.  Returns 0; the table must be released. */
-typedef int table_maker(const struct report *report, struct table *table);
+ * before the report has rows.  The table must be released. */
+typedef void table_maker(const struct report *report, struct table *table);
 
 /* Defines the source of a table whose rows are an array: in it, `report` is the table's source. */
 #define REPORT_EACH(name, rows, rows_count)                                                                            \

@@ -34,7 +34,7 @@ static const struct schema speedup_schema = SCHEMA(columns, fill);
 
 REPORT_EACH(each_row, report->speedup.rows, report->speedup.count)
 
-int speedup_view_table(const struct report *report, struct table *table)
+void speedup_view_table(const struct report *report, struct table *table)
 {
   bool simulated = false;
   for (uint32_t i = 0; i < report->speedup.count; i++)
@@ -43,7 +43,6 @@ int speedup_view_table(const struct report *report, struct table *table)
   table->source = report;
   table->hidden = simulated ? NULL : "speedup_simulated";
   table_add(table, &speedup_schema, report);
-  return 0;
 }
 
 /* ---- text ---- */

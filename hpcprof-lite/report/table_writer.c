@@ -23,9 +23,9 @@ struct writer {
   uint64_t rows;
 };
 
-static bool reserve(struct writer *writer, size_t size)
+static void reserve(struct writer *writer, size_t size)
 {
-  return writer->size + size <= writer->room || xarray_reserve(&writer->line, &writer->room, writer->size + size, 1);
+  xarray_reserve(&writer->line, &writer->room, writer->size + size, 1);
 }
 
 static void put(struct writer *writer, const char *text, size_t size)
@@ -47,47 +47,44 @@ static void put_number(struct writer *writer, uint64_t value, unsigned decimals)
   put(writer, at, (size_t)(end - at));
 }
 
-/* Returns whether there was memory for a text. */
-static bool put_text(struct writer *writer, const char *text)
+static void put_text(struct writer *writer, const char *text)
 {
   struct row_writer_marks marks;
   size_t length = row_writer_plain(text, writer->json, &marks);
   if (!length) {
     flush(writer);
     row_writer_put_text(writer->stream, text, writer->json);
-    return true;
+    return;
   }
-  if (!reserve(writer, length + NUMBER_MAX))
-    return false;
+  reserve(writer, length + NUMBER_MAX);
   put(writer, "\"", marks.quote);
   put(writer, "'", marks.mark);
   put(writer, text, length);
   put(writer, "\"", marks.quote);
-  return true;
 }
 
 /* Puts a cell.  There is room for a number. */
-static bool put_cell(struct writer *writer, const struct cell *cell)
+static void put_cell(struct writer *writer, const struct cell *cell)
 {
   switch (cell->kind) {
   case CELL_TEXT:
-    return put_text(writer, cell->text);
+    put_text(writer, cell->text);
+    break;
   case CELL_NUMBER:
     put_number(writer, cell->whole, cell->decimals);
-    return true;
+    break;
   case CELL_SIGNED:
     if (cell->number < 0)
       put(writer, "-", 1);
     put_number(writer, cell->number < 0 ? -(uint64_t)cell->number : (uint64_t)cell->number, 0);
-    return true;
+    break;
   case CELL_REAL:
   case CELL_PERCENT:
     writer->size += (size_t)snprintf(writer->line + writer->size, NUMBER_MAX, "%.*f", cell->decimals, cell_value(cell));
-    return true;
+    break;
   default:
     if (writer->json)
       put(writer, "null", 4);
-    return true;
   }
 }
 
@@ -108,18 +105,15 @@ static int write_row(void *to, const struct cell *cells)
     putc_unlocked('\n', writer->stream);
   for (uint32_t i = 0; i < table->selected_count; i++) {
     size_t end = writer->headers_end[i];
-    if (!reserve(writer, end - header + NUMBER_MAX))
-      return ERR_NOMEM;
+    reserve(writer, end - header + NUMBER_MAX);
     put(writer, writer->headers + header, end - header);
     header = end;
     const struct cell *cell = &cells[table->selected[i]];
-    if (!put_cell(writer, cell))
-      return ERR_NOMEM;
+    put_cell(writer, cell);
     if (table->selected_count == 1 && !writer->json && !writer->size && !is_shown(cell))
       put(writer, "\"\"", 2); /* readers skip empty lines */
   }
-  if (!reserve(writer, 1))
-    return ERR_NOMEM;
+  reserve(writer, 1);
   put(writer, writer->json ? "}" : "\n", 1);
   flush(writer);
   writer->rows++;
@@ -127,13 +121,13 @@ static int write_row(void *to, const struct cell *cells)
 }
 
 /* Makes what stands before each cell of a row: a comma, and in JSON the name. */
-static int make_headers(struct writer *writer)
+static void make_headers(struct writer *writer)
 {
   const struct table *table = writer->table;
   size_t size;
-  writer->headers_end = xcalloc((size_t)table->selected_count + 1, sizeof *writer->headers_end);
+  writer->headers_end = xcalloc(table->selected_count, sizeof *writer->headers_end);
   FILE *stream = xopen_memstream(&writer->headers, &size);
-  for (uint32_t i = 0; i < table->selected_count && writer->headers_end; i++) {
+  for (uint32_t i = 0; i < table->selected_count; i++) {
     assert(table_column(table, table->selected[i])->help); /* for the page and the manual */
     fputs(i ? "," : writer->json ? "{" : "", stream);
     if (writer->json) {
@@ -143,7 +137,7 @@ static int make_headers(struct writer *writer)
     fflush(stream);
     writer->headers_end[i] = size;
   }
-  return fclose(stream) || !writer->headers_end || !writer->headers ? ERR_NOMEM : 0;
+  xclose(stream, &writer->headers);
 }
 
 /* Writes the names of the columns. */
@@ -162,13 +156,12 @@ static void write_names(const struct writer *writer)
 int table_write_rows(const struct table *table, FILE *stream, bool json, const char *name)
 {
   struct writer writer = {.table = table, .stream = stream, .json = json};
-  int status = make_headers(&writer);
+  make_headers(&writer);
   if (json) {
     row_writer_json_string(stream, name);
     fputs(":[", stream);
   }
-  if (!status)
-    status = table_each(table, write_row, &writer);
+  int status = table_each(table, write_row, &writer);
   fputs(json ? "\n]" : "", stream);
   free(writer.headers);
   free(writer.headers_end);
@@ -179,19 +172,17 @@ int table_write_rows(const struct table *table, FILE *stream, bool json, const c
 int table_write(const struct report *report, table_maker *make, bool json)
 {
   struct table table = {0};
-  int status = make(report, &table);
-  if (!status && report->chosen_count)
-    status = table_select(&table, report->chosen, report->chosen_count);
-  if (!status) {
-    document_open(report, json);
-    write_names(&(struct writer){.table = &table, .stream = report->stream, .json = json});
-    status = table_write_rows(&table, report->stream, json, "rows");
-    for (const struct table *further = table.further; json && further && !status; further = further->further) {
-      fputs(",\n", report->stream);
-      status = table_write_rows(further, report->stream, true, further->name);
-    }
-    document_close(report, json);
+  make(report, &table);
+  if (report->chosen_count)
+    table_select(&table, report->chosen, report->chosen_count);
+  document_open(report, json);
+  write_names(&(struct writer){.table = &table, .stream = report->stream, .json = json});
+  int status = table_write_rows(&table, report->stream, json, "rows");
+  for (const struct table *further = table.further; json && further && !status; further = further->further) {
+    fputs(",\n", report->stream);
+    status = table_write_rows(further, report->stream, true, further->name);
   }
+  document_close(report, json);
   table_release(&table);
   return status;
 }

@@ -7,8 +7,8 @@
 
 #include "hpcprof-lite/report/report.h"
 
-/* Writes the table of a view to the report's stream; as JSON also those after it, as further arrays.  Returns 0,
- * ERR_NOMEM, or what its source returned. */
+/* Writes the table of a view to the report's stream; as JSON also those after it, as further arrays.  Returns 0 or
+ * what its source returned. */
 int table_write(const struct report *report, table_maker *make, bool json);
 
 /* Writes rows of a table, without what stands around them; in JSON as an array with that name. */

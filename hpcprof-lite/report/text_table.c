@@ -196,21 +196,11 @@ static void omit_spare(struct text_table *text)
   }
 }
 
-static bool failed;
-
-bool text_table_failed(void)
-{
-  return failed;
-}
-
-int text_table_init(struct text_table *text, const struct report *report, table_maker *make)
+void text_table_init(struct text_table *text, const struct report *report, table_maker *make)
 {
   *text = (struct text_table){.report = report};
   terminal_init(&text->terminal, report->stream);
-  if (make(report, &text->table)) {
-    failed = true;
-    return ERR_NOMEM;
-  }
+  make(report, &text->table);
   text->cells = xcalloc(text->table.columns_count, sizeof *text->cells);
   uint32_t *usual = xcalloc(text->table.columns_count, sizeof *usual), count = table_shown(&text->table, usual);
   if (report->chosen_count) {
@@ -222,7 +212,6 @@ int text_table_init(struct text_table *text, const struct report *report, table_
     omit_spare(text);
   }
   free(usual);
-  return 0;
 }
 
 void text_table_release(struct text_table *text)

@@ -33,11 +33,8 @@ struct text_table {
   bool marked;        /* a figure of a row had a mark */
 };
 
-/* Prepares the table of a view.  Returns 0 or ERR_NOMEM; the table must be released in either case. */
-int text_table_init(struct text_table *text, const struct report *report, table_maker *make);
-
-/* Whether that ever failed. */
-bool text_table_failed(void);
+/* Prepares the table of a view, which must be released. */
+void text_table_init(struct text_table *text, const struct report *report, table_maker *make);
 
 void text_table_release(struct text_table *text);
 

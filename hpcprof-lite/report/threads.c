@@ -60,7 +60,7 @@ static const struct schema paused_schema = SCHEMA(columns_paused, fill_paused);
 
 REPORT_EACH(each_thread, report->thread_order, report->thread_count)
 
-int threads_table(const struct report *report, struct table *table)
+void threads_table(const struct report *report, struct table *table)
 {
   char pauses[PROFILE_PAUSES_MAX];
   table->each = each_thread;
@@ -68,7 +68,6 @@ int threads_table(const struct report *report, struct table *table)
   table_add(table, &threads_schema, report);
   if (profile_pauses(report->profile, true, pauses, sizeof pauses))
     table_add(table, &paused_schema, report);
-  return 0;
 }
 
 /* ---- text ---- */

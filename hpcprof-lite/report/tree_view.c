@@ -298,7 +298,7 @@ static const char *empty_columns(const struct report *report, struct table *tabl
                     any.idleness ? "" : "abs_idleness_pct rel_idleness_pct ", any.critical ? "" : "crit_pct");
 }
 
-int tree_view_table(const struct report *report, struct table *table)
+void tree_view_table(const struct report *report, struct table *table)
 {
   enum { NAMES_LEAST = 30 };
   const struct tree_columns *columns = report->columns;
@@ -318,10 +318,9 @@ int tree_view_table(const struct report *report, struct table *table)
     add_of_counts(table, &figures_schema, figures, NULL);
   }
   add_rest(report, table);
-  return 0;
 }
 
-int tree_view_path_table(const struct report *report, struct table *table)
+void tree_view_path_table(const struct report *report, struct table *table)
 {
   enum { NAMES_LEAST = 16 };
   table->hidden = "abs_idleness_pct rel_idleness_pct event1_pct event2_pct";
@@ -333,7 +332,6 @@ int tree_view_path_table(const struct report *report, struct table *table)
   else
     add_of_counts(table, &path_schema, report, NULL);
   add_rest(report, table);
-  return 0;
 }
 
 /* ---- text ---- */

@@ -40,13 +40,12 @@ static const struct schema whatif_schema = SCHEMA(columns, fill);
 
 REPORT_EACH(each_row, report->whatif.rows, report->whatif.count)
 
-int whatif_view_table(const struct report *report, struct table *table)
+void whatif_view_table(const struct report *report, struct table *table)
 {
   table->each = each_row;
   table->source = report;
   table->hidden = report->whatif.replayed ? NULL : "span_error";
   table_add(table, &whatif_schema, report);
-  return 0;
 }
 
 /* ---- text ---- */

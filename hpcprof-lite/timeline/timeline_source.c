@@ -400,14 +400,13 @@ static int cells(void *context, uint64_t from_ns, uint64_t to_ns, uint32_t count
   return 0;
 }
 
-int timeline_source_collect(struct timeline_source *source, uint32_t lane)
+void timeline_source_collect(struct timeline_source *source, uint32_t lane)
 {
   const struct timeline_lane *of = &source->timeline.lanes[lane];
   traced_collect(&source->input, &source->traced[of->process], of->thread);
-  return 0;
 }
 
-int timeline_source_prepare(struct timeline_source *source, uint32_t first)
+void timeline_source_prepare(struct timeline_source *source, uint32_t first)
 {
   uint32_t process = source->timeline.lanes[first].process;
   struct traced *traced = &source->traced[process];
@@ -416,11 +415,10 @@ int timeline_source_prepare(struct timeline_source *source, uint32_t first)
   traced->damaged = traced->problems.count;
   for (uint32_t i = first, end = timeline_process_end(&source->timeline, first); i < end; i++)
     source->timeline.lanes[i].critical_known = traced->chain.known;
-  return 0;
 }
 
-int timeline_source_index(struct timeline_source *source, uint32_t first, const struct timeline_index_guest *guest,
-                          struct problems *problems, struct index_builder **out)
+void timeline_source_index(struct timeline_source *source, uint32_t first, const struct timeline_index_guest *guest,
+                           struct problems *problems, struct index_builder **out)
 {
   const struct timeline_lane *of = source->timeline.lanes;
   struct traced *traced = &source->traced[of[first].process];
@@ -438,7 +436,6 @@ int timeline_source_index(struct timeline_source *source, uint32_t first, const 
                                             .guest = guest};
   *out = index_builder_open(&input, problems);
   free(lanes);
-  return 0;
 }
 
 void timeline_source_forget(struct timeline_source *source, uint32_t process)
@@ -456,12 +453,11 @@ bool timeline_source_indexed(const struct timeline_source *source, uint32_t proc
   return source->traced[process].index;
 }
 
-int timeline_source_stored(const struct timeline_source *source, uint32_t process, uint32_t part, uint8_t **bytes,
-                           size_t *size)
+void timeline_source_stored(const struct timeline_source *source, uint32_t process, uint32_t part, uint8_t **bytes,
+                            size_t *size)
 {
   const struct timeline_index *index = source->traced[process].index;
   *bytes = index ? timeline_index_more(index, part, size) : NULL;
-  return 0;
 }
 
 void timeline_source_life(const struct timeline_source *source, uint32_t process, uint32_t position, uint64_t *start_ns,
@@ -651,7 +647,7 @@ static void open_all(struct timeline_source *source)
   list_lanes(source);
 }
 
-int timeline_source_open(const struct timeline_input *input, struct timeline_source **out)
+void timeline_source_open(const struct timeline_input *input, struct timeline_source **out)
 {
   struct timeline_source *source = xmalloc(sizeof *source);
   *out = source;
@@ -666,7 +662,6 @@ int timeline_source_open(const struct timeline_input *input, struct timeline_sou
   pthread_mutex_init(&source->preparing, NULL);
   open_all(source);
   source->timeline.origin_ns = source->start_ns;
-  return 0;
 }
 
 const struct timeline *timeline_source_timeline(const struct timeline_source *source)

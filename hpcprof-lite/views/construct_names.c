@@ -131,7 +131,7 @@ static void settle_place(struct names *names, const uint32_t *numbers, uint32_t 
     add_calls(names, numbers[i], depth);
 }
 
-int construct_names(const struct profile *profile, const struct tree *tree, struct names *names)
+void construct_names(const struct profile *profile, const struct tree *tree, struct names *names)
 {
   uint32_t count = profile->workspan.directives_count;
   uint32_t *order = xcalloc(count, sizeof *order);
@@ -148,5 +148,4 @@ int construct_names(const struct profile *profile, const struct tree *tree, stru
       settle_place(names, order + i, end - i);
   }
   free(order);
-  return 0;
 }

@@ -12,6 +12,6 @@
 #include "hpcprof-lite/model/tree.h"
 
 /* Fills in names->directives.  tree: top-down. */
-int construct_names(const struct profile *profile, const struct tree *tree, struct names *names);
+void construct_names(const struct profile *profile, const struct tree *tree, struct names *names);
 
 #endif

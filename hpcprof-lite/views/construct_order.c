@@ -43,12 +43,12 @@ static void arrange(const struct construct_tree *tree, const uint32_t *order, st
   }
 }
 
-int construct_order(struct construct_tree *tree, const struct table_keys *keys)
+void construct_order(struct construct_tree *tree, const struct table_keys *keys)
 {
   struct sort sort = {tree, keys};
   assert(keys->cells);
   if (!tree->count)
-    return 0;
+    return;
   uint32_t *order = xcalloc(tree->count, sizeof *order), *place = xcalloc(tree->count, sizeof *place);
   struct construct_entry *sorted = xcalloc(tree->count, sizeof *sorted);
   for (uint32_t i = 0; i < tree->count; i++)
@@ -59,7 +59,6 @@ int construct_order(struct construct_tree *tree, const struct table_keys *keys)
   tree->entries = sorted;
   free(order);
   free(place);
-  return 0;
 }
 
 struct candidate {
@@ -69,8 +68,8 @@ struct candidate {
 
 ORDER(heaviest_first, struct candidate, COMPARE(y->weight, x->weight) ?: COMPARE(x->entry, y->entry))
 
-int construct_order_limit(const struct construct_tree *tree, const struct construct_limits *limits, bool **shown,
-                          uint32_t *left_out)
+void construct_order_limit(const struct construct_tree *tree, const struct construct_limits *limits, bool **shown,
+                           uint32_t *left_out)
 {
   struct candidate *candidates = xcalloc(tree->count, sizeof *candidates);
   uint64_t *weights = xcalloc(tree->count, sizeof *weights);
@@ -99,5 +98,4 @@ int construct_order_limit(const struct construct_tree *tree, const struct constr
     *left_out += !(*shown)[i];
   free(candidates);
   free(weights);
-  return 0;
 }

@@ -9,7 +9,7 @@
 #include "hpcprof-lite/model/table.h"
 
 /* Sorts siblings by their keys, of which there is one for each entry. */
-int construct_order(struct construct_tree *tree, const struct table_keys *keys);
+void construct_order(struct construct_tree *tree, const struct table_keys *keys);
 
 struct construct_limits {
   double percent; /* hide what takes less than this percentage of all threads' time */
@@ -20,7 +20,7 @@ struct construct_limits {
 
 /* Sets *shown to a new array, (*shown)[entry], which the caller frees, and *left_out to the number of hidden entries.
  * An entry is shown only if its parent is. */
-int construct_order_limit(const struct construct_tree *tree, const struct construct_limits *limits, bool **shown,
-                          uint32_t *left_out);
+void construct_order_limit(const struct construct_tree *tree, const struct construct_limits *limits, bool **shown,
+                           uint32_t *left_out);
 
 #endif

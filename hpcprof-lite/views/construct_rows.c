@@ -312,14 +312,14 @@ static void set_gains(const struct profile *profile, struct construct_tree *resu
   free(team);
 }
 
-int construct_rows(const struct profile *profile, struct names *names, const struct tree *contexts,
-                   const uint32_t *row_of_context, struct construct_tree *result)
+void construct_rows(const struct profile *profile, struct names *names, const struct tree *contexts,
+                    const uint32_t *row_of_context, struct construct_tree *result)
 {
   struct build build = {
       .profile = profile, .names = names, .contexts = contexts, .row_of = row_of_context, .result = result};
   *result = (struct construct_tree){0};
   if (!profile->constructs.nodes_count)
-    return 0;
+    return;
   join(&build);
   set_order(&build);
   add_entries(&build);
@@ -331,7 +331,6 @@ int construct_rows(const struct profile *profile, struct names *names, const str
   free(build.first_child);
   free(build.first_row);
   free(build.used);
-  return 0;
 }
 
 /* ---- the list ---- */
@@ -394,12 +393,12 @@ static void join_entries(struct construct_tree *result)
   result->count = kept;
 }
 
-int construct_rows_flat(const struct construct_tree *tree, struct names *names, struct construct_tree *result)
+void construct_rows_flat(const struct construct_tree *tree, struct names *names, struct construct_tree *result)
 {
   uint32_t lines = 0;
   *result = (struct construct_tree){.several = tree->several, .unseen = tree->unseen};
   if (!tree->count)
-    return 0;
+    return;
   for (uint32_t i = 0; i < tree->count; i++)
     lines += tree->entries[i].lines_count;
   result->entries = xcalloc(tree->count, sizeof *result->entries);
@@ -423,5 +422,4 @@ int construct_rows_flat(const struct construct_tree *tree, struct names *names, 
     entry->end = i ? i + 1 : result->count;
     entry->note = note_of(names, result->unseen, entry);
   }
-  return 0;
 }

@@ -12,11 +12,11 @@
 
 /* Fills *result.  contexts: the top-down tree, finished; row_of[context] is its row.  Its root names the program.
  * The caller calls construct_tree_release(). */
-int construct_rows(const struct profile *profile, struct names *names, const struct tree *contexts,
-                   const uint32_t *row_of, struct construct_tree *result);
+void construct_rows(const struct profile *profile, struct names *names, const struct tree *contexts,
+                    const uint32_t *row_of, struct construct_tree *result);
 
 /* Fills *result with a list of the constructs of a tree, each once: children of the first entry, sorted likewise. Equal
  * constructs have the context of the one with the longest time. */
-int construct_rows_flat(const struct construct_tree *tree, struct names *names, struct construct_tree *result);
+void construct_rows_flat(const struct construct_tree *tree, struct names *names, struct construct_tree *result);
 
 #endif

@@ -17,8 +17,8 @@ static uint32_t append_copy(struct tree *into, const struct tree *from, uint32_t
   return copy;
 }
 
-int derived_part(const struct tree *tree, const struct names *names, const struct selector *selector,
-                 const char *root_name, struct tree *part, uint32_t *matches, uint32_t *copy_of)
+void derived_part(const struct tree *tree, const struct names *names, const struct selector *selector,
+                  const char *root_name, struct tree *part, uint32_t *matches, uint32_t *copy_of)
 {
   tree_init(part, tree->columns, root_name);
   *matches = 0;
@@ -36,7 +36,6 @@ int derived_part(const struct tree *tree, const struct names *names, const struc
     else
       copy_of[row] = append_copy(part, tree, row, outermost ? 0 : parent);
   }
-  return 0;
 }
 
 /* Finds or adds the row below `parent` for a row of the tree: a function has the same row whether it is inlined or not.
@@ -118,15 +117,14 @@ static void fill_flat(const struct tree *tree, struct tree *flat, uint32_t *map,
   free(counted_end);
 }
 
-int derived_flat(const struct tree *tree, const struct tree_columns *columns, struct tree *flat,
-                 struct derived_links *links)
+void derived_flat(const struct tree *tree, const struct tree_columns *columns, struct tree *flat,
+                  struct derived_links *links)
 {
   uint32_t *map = xcalloc(tree->count, sizeof *map);
   tree_init(flat, columns->count, tree->rows[0].name);
   init_links(links, tree);
   fill_flat(tree, flat, map, links);
   free(map);
-  return 0;
 }
 
 struct bottomup {
@@ -154,8 +152,8 @@ static void add_callers(struct bottomup *bottomup, uint32_t row, uint32_t positi
   }
 }
 
-int derived_bottomup(const struct tree *tree, const struct tree_columns *columns, struct tree *bottomup,
-                     struct derived_links *links)
+void derived_bottomup(const struct tree *tree, const struct tree_columns *columns, struct tree *bottomup,
+                      struct derived_links *links)
 {
   struct tree flat;
   uint32_t *map = xcalloc(tree->count, sizeof *map), root_end = 0;
@@ -171,5 +169,4 @@ int derived_bottomup(const struct tree *tree, const struct tree_columns *columns
   free(state.counted_end);
   free(map);
   tree_release(&flat);
-  return 0;
 }

@@ -26,18 +26,18 @@ struct derived_links {
 
 /* Copies the outermost rows that the selector matches, and all rows below these, with their IDs.  Sets *matches to the
  * number of outermost matches, and copy_of[row] to the copy of a row or MODEL_NONE. */
-int derived_part(const struct tree *tree, const struct names *names, const struct selector *selector,
-                 const char *root_name, struct tree *part, uint32_t *matches, uint32_t *copy_of);
+void derived_part(const struct tree *tree, const struct names *names, const struct selector *selector,
+                  const char *root_name, struct tree *part, uint32_t *matches, uint32_t *copy_of);
 
 /* Makes the flat view: one row for each function, with its lines below it.  Fills *links, unless NULL. */
-int derived_flat(const struct tree *tree, const struct tree_columns *columns, struct tree *flat,
-                 struct derived_links *links);
+void derived_flat(const struct tree *tree, const struct tree_columns *columns, struct tree *flat,
+                  struct derived_links *links);
 
 /* Makes the bottom-up view: each function that has exclusive values, with its callers below it.  The values of a caller
  * are those of the function when called on that path.  Fills *links, unless NULL; sets bottomup->truncated if there are
  * too many rows. */
-int derived_bottomup(const struct tree *tree, const struct tree_columns *columns, struct tree *bottomup,
-                     struct derived_links *links);
+void derived_bottomup(const struct tree *tree, const struct tree_columns *columns, struct tree *bottomup,
+                      struct derived_links *links);
 
 void derived_release_links(struct derived_links *links);
 

@@ -76,8 +76,8 @@ static void keep_heaviest(const struct tree *tree, const struct tree_columns *co
   free(candidates);
 }
 
-int limits_apply(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits, bool **shown,
-                 uint32_t *left_out)
+void limits_apply(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits,
+                  bool **shown, uint32_t *left_out)
 {
   *shown = xcalloc(tree->count, sizeof **shown);
   (*shown)[0] = !limits->critical_path || tree_incl(tree, 0, columns->critical);
@@ -94,5 +94,4 @@ int limits_apply(const struct tree *tree, const struct tree_columns *columns, co
   *left_out = 0;
   for (uint32_t i = 0; i < tree->count; i++)
     *left_out += !(*shown)[i] && !(limits->part && is_empty(tree, i));
-  return 0;
 }

@@ -19,7 +19,7 @@ struct limits {
 };
 
 /* Sets *shown to a new array, (*shown)[row], which the caller frees, and *left_out to the number of hidden rows. */
-int limits_apply(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits, bool **shown,
-                 uint32_t *left_out);
+void limits_apply(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits,
+                  bool **shown, uint32_t *left_out);
 
 #endif

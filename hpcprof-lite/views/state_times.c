@@ -46,8 +46,8 @@ unsigned state_times_spread(const struct state_times *rows, uint32_t count,
   return found;
 }
 
-int state_times_group(const struct profile *profile, const struct timeline *timeline, const struct state_times *lanes,
-                      struct state_group **groups, uint32_t *count)
+void state_times_group(const struct profile *profile, const struct timeline *timeline, const struct state_times *lanes,
+                       struct state_group **groups, uint32_t *count)
 {
   const struct profile_process *before = NULL;
   uint32_t node = 0, process = 0;
@@ -64,5 +64,4 @@ int state_times_group(const struct profile *profile, const struct timeline *time
     state_times_join(&(*groups)[process].times, &lanes[lane]);
     before = here;
   }
-  return 0;
 }

@@ -40,7 +40,7 @@ static inline double state_spread_mean(const struct state_spread *spread, uint32
 
 /* Lists nodes, below each its processes, and below each of those its threads.  lanes: [lane] times.  The caller frees
  * *groups. */
-int state_times_group(const struct profile *profile, const struct timeline *timeline, const struct state_times *lanes,
-                      struct state_group **groups, uint32_t *count);
+void state_times_group(const struct profile *profile, const struct timeline *timeline, const struct state_times *lanes,
+                       struct state_group **groups, uint32_t *count);
 
 #endif

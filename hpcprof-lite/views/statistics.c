@@ -464,8 +464,8 @@ static void plan_units(struct run *run)
   statistics->ranked = statistics->ranks_count != 0;
 }
 
-int statistics_count_part(const struct statistics_view *view, uint32_t part, uint32_t parts, unsigned threads,
-                          struct problems *problems, struct statistics *statistics)
+void statistics_count_part(const struct statistics_view *view, uint32_t part, uint32_t parts, unsigned threads,
+                           struct problems *problems, struct statistics *statistics)
 {
   struct run run = {.view = view, .statistics = statistics, .part = part, .parts = parts, .problems = problems};
   *statistics = (struct statistics){.rows = view->rows};
@@ -479,13 +479,12 @@ int statistics_count_part(const struct statistics_view *view, uint32_t part, uin
   free(run.order);
   free(run.first_owner);
   free(run.units);
-  return 0;
 }
 
-int statistics_count(const struct statistics_view *view, unsigned threads, struct problems *problems,
-                     struct statistics *statistics)
+void statistics_count(const struct statistics_view *view, unsigned threads, struct problems *problems,
+                      struct statistics *statistics)
 {
-  return statistics_count_part(view, 0, 1, threads, problems, statistics);
+  statistics_count_part(view, 0, 1, threads, problems, statistics);
 }
 
 void statistics_release(struct statistics *statistics)

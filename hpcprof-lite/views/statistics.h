@@ -55,13 +55,13 @@ struct statistics_figures {
 
 /* Reads all files again on that many threads.  A file that cannot be read any more is reported in *problems and counts
  * as no work.  The caller calls statistics_release(). */
-int statistics_count(const struct statistics_view *view, unsigned threads, struct problems *problems,
-                     struct statistics *statistics);
+void statistics_count(const struct statistics_view *view, unsigned threads, struct problems *problems,
+                      struct statistics *statistics);
 
 /* The same for a part of the run: counts every `parts`-th of its ranks and of its processes without a rank, from `part`
  * on. */
-int statistics_count_part(const struct statistics_view *view, uint32_t part, uint32_t parts, unsigned threads,
-                          struct problems *problems, struct statistics *statistics);
+void statistics_count_part(const struct statistics_view *view, uint32_t part, uint32_t parts, unsigned threads,
+                           struct problems *problems, struct statistics *statistics);
 
 /* Adds the sums of another part of the same view. */
 void statistics_merge(struct statistics *into, const struct statistics *from);

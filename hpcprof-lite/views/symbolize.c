@@ -246,12 +246,12 @@ static void name_job(struct resolver *resolver, const struct module_job *job)
   }
 }
 
-int symbolize(const struct profile *profile, unsigned threads, struct names *names)
+void symbolize(const struct profile *profile, unsigned threads, struct names *names)
 {
-  return symbolize_kept(profile, threads, NULL, names);
+  symbolize_kept(profile, threads, NULL, names);
 }
 
-int symbolize_kept(const struct profile *profile, unsigned threads, struct kept_symbols *kept, struct names *names)
+void symbolize_kept(const struct profile *profile, unsigned threads, struct kept_symbols *kept, struct names *names)
 {
   uint32_t contexts = profile->contexts.count, directives = profile->workspan.directives_count;
   uint32_t modules = profile->catalog.modules_count;
@@ -282,7 +282,6 @@ int symbolize_kept(const struct profile *profile, unsigned threads, struct kept_
   free(resolver.jobs);
   free(resolver.offsets);
   free(resolver.enters);
-  return 0;
 }
 
 void symbolize_release(struct names *names)

@@ -12,11 +12,11 @@
 
 /* Resolves the addresses of all contexts and directives on that many threads and fills *names.  A module that cannot be
  * read is not a failure: its functions are named by their addresses.  The caller calls symbolize_release(). */
-int symbolize(const struct profile *profile, unsigned threads, struct names *names);
+void symbolize(const struct profile *profile, unsigned threads, struct names *names);
 
 /* The same on one thread (`threads` is 1) with symbols that are kept for the next time: they must live as long as the
  * names.  kept: NULL as above. */
-int symbolize_kept(const struct profile *profile, unsigned threads, struct kept_symbols *kept, struct names *names);
+void symbolize_kept(const struct profile *profile, unsigned threads, struct kept_symbols *kept, struct names *names);
 
 /* Frees the names and the modules' symbols. */
 void symbolize_release(struct names *names);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-int thread_order(const struct profile *profile, uint64_t **order, uint32_t *count)
+void thread_order(const struct profile *profile, uint64_t **order, uint32_t *count)
 {
   *count = 0;
   size_t threads = 0;
@@ -14,5 +14,4 @@ int thread_order(const struct profile *profile, uint64_t **order, uint32_t *coun
   for (uint32_t i = 0; i < profile->processes_count; i++)
     for (uint32_t j = 0; profile->processes[i].usable && j < profile->processes[i].threads_count; j++)
       (*order)[(*count)++] = (uint64_t)i << 32 | j;
-  return 0;
 }

@@ -9,6 +9,6 @@
 
 /* Sets *order to a new array of the threads of all usable processes, which the caller frees; an element is process <<
  * 32 | thread, both positions in the profile. */
-int thread_order(const struct profile *profile, uint64_t **order, uint32_t *count);
+void thread_order(const struct profile *profile, uint64_t **order, uint32_t *count);
 
 #endif

@@ -570,8 +570,8 @@ static void visit_all(struct build *build)
   }
 }
 
-int topdown_build(const struct profile *profile, struct names *names, const struct tree_columns *columns,
-                  const char *root_name, enum topdown_lines lines, struct tree *tree, uint32_t *row_of)
+void topdown_build(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+                   const char *root_name, enum topdown_lines lines, struct tree *tree, uint32_t *row_of)
 {
   struct build build = {.profile = profile,
                         .contexts = &profile->contexts,
@@ -594,7 +594,6 @@ int topdown_build(const struct profile *profile, struct names *names, const stru
   free(build.entries);
   free(build.bodies);
   tree_release(&build.sites);
-  return 0;
 }
 
 /* Adds a row "for @ solve.c:42 [callers unknown]" for a construct's share of the critical path that has no context. */
@@ -622,14 +621,14 @@ static void add_path_row(const struct profile *profile, struct names *names, con
   rows[share->directive] = row;
 }
 
-int topdown_critical_path(const struct profile *profile, struct names *names, const struct tree_columns *columns,
-                          struct tree *tree, uint32_t *row_of)
+void topdown_critical_path(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+                           struct tree *tree, uint32_t *row_of)
 {
   uint32_t *rows = row_of + profile->contexts.count;
   memset(rows, 0xff, (profile->workspan.directives_count + 1) * sizeof *rows);
   rows[0] = 0;
   if (columns->critical == MODEL_NONE)
-    return 0;
+    return;
   for (uint32_t i = 0; i < profile->contexts.shares_count; i++) {
     const struct context_share *share = &profile->contexts.shares[i];
     if (share->context != MODEL_NONE)
@@ -639,5 +638,4 @@ int topdown_critical_path(const struct profile *profile, struct names *names, co
     else
       add_path_row(profile, names, columns, share, tree, rows);
   }
-  return 0;
 }

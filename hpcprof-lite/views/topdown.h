@@ -24,13 +24,13 @@ enum topdown_lines { TOPDOWN_NO_LINES, TOPDOWN_LINES, TOPDOWN_LINES_OF_CALLS };
 
 /* Fills *tree, not sorted.  Sets row_of[context], unless NULL, to the row for the context's own values, or to
  * MODEL_NONE if it has no row.  The caller releases *tree. */
-int topdown_build(const struct profile *profile, struct names *names, const struct tree_columns *columns,
-                  const char *root_name, enum topdown_lines lines, struct tree *tree, uint32_t *row_of);
+void topdown_build(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+                   const char *root_name, enum topdown_lines lines, struct tree *tree, uint32_t *row_of);
 
 /* Adds the shares of the critical path that have no context: those of the program to the root, those of a construct to
  * a row of kind partial below the root, because its callers are not known.  Sets row_of[number of contexts + directive]
  * to the directive's row. */
-int topdown_critical_path(const struct profile *profile, struct names *names, const struct tree_columns *columns,
-                          struct tree *tree, uint32_t *row_of);
+void topdown_critical_path(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+                           struct tree *tree, uint32_t *row_of);
 
 #endif

@@ -120,7 +120,7 @@ static int find_files(void **state)
   struct problems problems = {0};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     assert_true(asprintf(&directories[i], "%s/tests/golden/%s", unit_source(), names[i]) > 0);
-  assert_int_equal(find_measurements(directories, sizeof names / sizeof *names, &problems, &paths, &files), 0);
+  find_measurements(directories, sizeof names / sizeof *names, &problems, &paths, &files);
   assert_true(files > RANKS_MAX && !problems.count);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     free(directories[i]);
@@ -189,12 +189,12 @@ static void test_together_as_alone(void **state)
     struct problems problems = {0};
     start(size, -1);
     assert_int_equal(merge(-1, paths, files, &profile), 0);
-    assert_int_equal(merge_finish(&profile), 0);
+    merge_finish(&profile);
     assert_int_equal(profile.processes_usable, all.processes_usable);
     assert_int_equal(profile.contexts.count, all.contexts.count);
     make_rows(&profile, &rows);
     assert_int_equal(ranks_statistics(&ranks, &rows.view, 1, &problems, &together), 0);
-    assert_int_equal(statistics_count(&rows.view, 1, &problems, &alone), 0);
+    statistics_count(&rows.view, 1, &problems, &alone);
     assert_int_equal(together.threads_count, alone.threads_count);
     assert_same_sums(together.threads, alone.threads, rows.view.rows);
     statistics_release(&together);

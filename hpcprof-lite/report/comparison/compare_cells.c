@@ -24,9 +24,9 @@ static const struct table_column columns[] = {
 #undef COLUMN
 const struct schema compare_cells_schema = SCHEMA(columns, fill);
 
-int compare_cells_add(struct table *table, compare_cells_of *figure_of, const struct report *report)
+void compare_cells_add(struct table *table, compare_cells_of *figure_of, const struct report *report)
 {
   struct compared *compared = table_memory(table, sizeof *compared);
   *compared = (struct compared){figure_of, report};
-  return table_add(table, &compare_cells_schema, compared);
+  table_add(table, &compare_cells_schema, compared);
 }

@@ -11,6 +11,6 @@ typedef const struct compare_figure *compare_cells_of(const struct report *repor
 extern const struct schema compare_cells_schema;
 
 /* Adds these columns to a table.  Returns 0. */
-int compare_cells_add(struct table *table, compare_cells_of *figure_of, const struct report *report);
+void compare_cells_add(struct table *table, compare_cells_of *figure_of, const struct report *report);
 
 #endif

@@ -113,7 +113,7 @@ static int each_row(const void *source, table_take *take, void *to)
   return status;
 }
 
-int compare_list_view_table(const struct report *report, struct table *table)
+void compare_list_view_table(const struct report *report, struct table *table)
 {
   const struct compare_list *list = report->comparison->list;
   struct filling *filling = table_memory(table, sizeof *filling);
@@ -124,7 +124,6 @@ int compare_list_view_table(const struct report *report, struct table *table)
   compare_cells_add(table, compared_figure, report);
   if (list->all_figures)
     add_more(report, table);
-  return 0;
 }
 
 /* ---- threads as text ---- */

@@ -369,12 +369,11 @@ static int each_row(const void *source, table_take *take, void *to)
   return status;
 }
 
-int scaling_view_table(const struct report *report, struct table *table)
+void scaling_view_table(const struct report *report, struct table *table)
 {
   struct filler *filler = table_memory(table, sizeof *filler);
   table->each = each_row;
   table->source = report;
   filler->report = report;
   table_add(table, &scaling_schema, filler);
-  return 0;
 }

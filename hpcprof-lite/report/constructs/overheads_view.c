@@ -38,12 +38,11 @@ static const struct schema overheads_schema = SCHEMA(columns, fill);
 
 REPORT_EACH(each_row, report->overheads.rows, report->overheads.count)
 
-int overheads_table(const struct report *report, struct table *table)
+void overheads_table(const struct report *report, struct table *table)
 {
   table->each = each_row;
   table->source = report;
   construct_text_add(report, table, &overheads_schema, "Region", fill_construct);
-  return 0;
 }
 
 /* ---- text ---- */

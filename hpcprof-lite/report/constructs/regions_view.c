@@ -146,22 +146,20 @@ static int each_entry(const void *source, table_take *take, void *to)
   return each_line(source, 0, take, to);
 }
 
-int regions_table(const struct report *report, struct table *table)
+void regions_table(const struct report *report, struct table *table)
 {
   table->each = each_region;
   table->source = report;
   construct_text_add(report, table, &regions_schema, "Construct", fill_construct);
   count_columns_add(table, report->profile, COUNTED_LINES);
-  return 0;
 }
 
-int region_tree_table(const struct report *report, struct table *table)
+void region_tree_table(const struct report *report, struct table *table)
 {
   table->each = each_entry;
   table->source = report;
   construct_text_add(report, table, &region_tree_schema, "Construct", fill_construct);
   count_columns_add(table, report->profile, COUNTED_TREE_LINES);
-  return 0;
 }
 
 /* ---- text ---- */

@@ -51,13 +51,12 @@ static const struct schema tasks_schema = SCHEMA(columns, fill);
 
 REPORT_EACH(each_row, report->tasks.rows, report->tasks.count)
 
-int tasks_table(const struct report *report, struct table *table)
+void tasks_table(const struct report *report, struct table *table)
 {
   table->each = each_row;
   table->source = report;
   construct_text_add(report, table, &tasks_schema, "Construct", fill_construct);
   count_columns_add(table, report->profile, COUNTED_TASKS);
-  return 0;
 }
 
 /* ---- text ---- */

@@ -34,13 +34,12 @@ static const struct schema marks_schema = SCHEMA(mark_columns, fill_mark);
 
 REPORT_EACH(each_mark, report->marks->marks, report->marks->count)
 
-int marks_view_table(const struct report *report, struct table *table)
+void marks_view_table(const struct report *report, struct table *table)
 {
   table->each = each_mark;
   table->source = report;
   table->hidden = report->profile->processes_usable > 1 ? NULL : "process";
   table_add(table, &marks_schema, report);
-  return 0;
 }
 
 void marks_view_text(const struct report *report)
@@ -146,12 +145,11 @@ static int each_count(const void *report, table_take *take, void *to)
   return each_counter(report, false, take, to);
 }
 
-int user_counters_table(const struct report *report, struct table *table)
+void user_counters_table(const struct report *report, struct table *table)
 {
   table->each = each_count;
   table->source = report;
   table_add(table, &user_counters_schema, NULL);
-  return 0;
 }
 
 static int print_counter(void *text, const void *row)
@@ -160,7 +158,7 @@ static int print_counter(void *text, const void *row)
   return 0;
 }
 
-int user_counters_text(const struct report *report)
+void user_counters_text(const struct report *report)
 {
   struct text_table text;
   text_table_init(&text, report, user_counters_table);
@@ -170,5 +168,4 @@ int user_counters_text(const struct report *report)
     terminal_wrap(&text.terminal, report->stream, "", "",
                   "Sum min, Sum max: of a thread. By context: columns NAME_incl, NAME_excl of topdown -f csv");
   text_table_release(&text);
-  return 0;
 }

@@ -91,7 +91,7 @@ static int each_line(const void *source, table_take *take, void *to)
   return status;
 }
 
-int source_view_table(const struct report *report, struct table *table)
+void source_view_table(const struct report *report, struct table *table)
 {
   const struct tree_columns *columns = report->columns;
   struct table_column *events = table_memory(table, columns->events_count * sizeof *events);
@@ -104,7 +104,6 @@ int source_view_table(const struct report *report, struct table *table)
   }
   table_add(table, &source_view_schema, report);
   table_add(table, &(struct schema){events, columns->events_count, fill_events}, report);
-  return 0;
 }
 
 /* ---- text ---- */

@@ -229,10 +229,9 @@ static int each_fact(const void *source, table_take *take, void *to)
   return facts.status;
 }
 
-int summary_facts_table(const struct report *report, struct table *table)
+void summary_facts_table(const struct report *report, struct table *table)
 {
   table->each = each_fact;
   table->source = report;
   table_add(table, &summary_facts_schema, report);
-  return 0;
 }

@@ -139,14 +139,13 @@ static int each_row(const void *source, table_take *take, void *to)
   return status;
 }
 
-int phases_view_table(const struct report *report, struct table *table)
+void phases_view_table(const struct report *report, struct table *table)
 {
   struct filler *filler = table_memory(table, sizeof *filler);
   table->each = each_row;
   table->source = report;
   filler->report = report;
   table_add(table, &phases_schema, filler);
-  return 0;
 }
 
 /* ---- text ---- */

@@ -128,14 +128,13 @@ static int each_event(const void *source, table_take *take, void *to)
 
 /* ---- tables ---- */
 
-int timeline_table(const struct report *report, struct table *table)
+void timeline_table(const struct report *report, struct table *table)
 {
   table->each = each_event;
   table->source = report;
   table_add(table, &timeline_schema, report);
   if (!report->timeline || !timeline_counters_any(report)) /* only --columns shows the values */
     table_select(table, table->selected, table->selected_count - 1);
-  return 0;
 }
 
 /* Adds some columns of the events as an array.  names: ends in NULL. */

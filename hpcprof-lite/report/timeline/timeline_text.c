@@ -326,7 +326,7 @@ static void print_rows(struct drawing *drawing)
     fprintf(report->stream, "%" PRIu32 " more line%s; see --max-rows\n", count - shown, count - shown == 1 ? "" : "s");
 }
 
-int timeline_text(const struct report *report)
+void timeline_text(const struct report *report)
 {
   struct drawing drawing = {.report = report};
   terminal_init(&drawing.terminal, report->stream);
@@ -347,5 +347,4 @@ int timeline_text(const struct report *report)
     phases_view_legend(report);
   else if (!report->legend)
     fputs("Letters and marks: see --legend\n", report->stream);
-  return 0;
 }

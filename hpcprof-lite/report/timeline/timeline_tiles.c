@@ -71,15 +71,14 @@ static struct timeline_rows *read_rows(const struct report *report, struct table
   return rows;
 }
 
-int timeline_tiles_table(const struct report *report, struct table *table)
+void timeline_tiles_table(const struct report *report, struct table *table)
 {
   table->each = each_tile;
   table_add(table, &timeline_tiles_schema, report);
   if (!report->timeline)
-    return 0;
+    return;
   struct timeline_rows *rows = read_rows(report, table);
   table->source = rows;
   state_chart_further(rows, table);
   timeline_table_further(report, table);
-  return 0;
 }

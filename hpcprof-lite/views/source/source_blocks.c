@@ -146,7 +146,7 @@ static void add_plain_files(struct choice *choice)
   }
 }
 
-int source_blocks_choose(const struct source_request *request, struct source_blocks *blocks)
+void source_blocks_choose(const struct source_request *request, struct source_blocks *blocks)
 {
   struct choice choice = {.request = request, .blocks = blocks};
   blocks->selected = xcalloc(blocks->lines.tree.count, sizeof *blocks->selected);
@@ -161,7 +161,6 @@ int source_blocks_choose(const struct source_request *request, struct source_blo
     qsort_r(blocks->blocks, blocks->count, sizeof *blocks->blocks, by_weight, &choice);
   free(choice.rows);
   free(choice.matched);
-  return 0;
 }
 
 /* The lines of one block while they are arranged. */
@@ -285,7 +284,7 @@ static bool weighs(const struct source_request *request, const struct source_blo
   return block->weight && (heavy || blocks->count < SOURCE_FUNCTIONS_LEAST);
 }
 
-int source_blocks_arrange(const struct source_request *request, struct source_blocks *blocks)
+void source_blocks_arrange(const struct source_request *request, struct source_blocks *blocks)
 {
   struct source_shown *figures = blocks->shown;
   uint32_t count = blocks->count, most = request->lines_most;
@@ -303,10 +302,9 @@ int source_blocks_arrange(const struct source_request *request, struct source_bl
     blocks->blocks[blocks->count++] = block;
   }
   free(figures);
-  return 0;
 }
 
-int source_blocks_read(struct source_blocks *blocks)
+void source_blocks_read(struct source_blocks *blocks)
 {
   const struct tree *tree = &blocks->lines.tree;
   uint32_t number;
@@ -315,7 +313,6 @@ int source_blocks_read(struct source_blocks *blocks)
     if (blocks->selected[tree->order[i]] && row->line)
       source_files_find(&blocks->files, row->file, row->line, &number);
   }
-  return 0;
 }
 
 void source_blocks_release(struct source_blocks *blocks)

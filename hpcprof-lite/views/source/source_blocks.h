@@ -68,13 +68,13 @@ struct source_request {
 
 /* Divides the lines, which have been built, into blocks, and sets `selected`.  Without a selector, the blocks are all
  * functions in descending order of their weight.  There are none if nothing is selected. */
-int source_blocks_choose(const struct source_request *request, struct source_blocks *blocks);
+void source_blocks_choose(const struct source_request *request, struct source_blocks *blocks);
 
 /* Keeps the blocks that are shown as text and finds the lines and file of each. */
-int source_blocks_arrange(const struct source_request *request, struct source_blocks *blocks);
+void source_blocks_arrange(const struct source_request *request, struct source_blocks *blocks);
 
 /* Reads the files of all selected lines. */
-int source_blocks_read(struct source_blocks *blocks);
+void source_blocks_read(struct source_blocks *blocks);
 
 void source_blocks_release(struct source_blocks *blocks);
 

@@ -85,7 +85,7 @@ static void choose(const struct names *names, const struct spent *spent, uint32_
   find_symbol(names, code);
 }
 
-int source_code_find(const struct source_request *request, struct source_blocks *blocks)
+void source_code_find(const struct source_request *request, struct source_blocks *blocks)
 {
   const struct names *names = request->names;
   uint32_t rows = blocks->lines.tree.count, *block_of = model_nones(rows);
@@ -101,5 +101,4 @@ int source_code_find(const struct source_request *request, struct source_blocks 
     choose(names, spent, i, &blocks->blocks[i].code);
   free(spent);
   free(block_of);
-  return 0;
 }

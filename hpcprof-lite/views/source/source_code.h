@@ -9,6 +9,6 @@
 
 /* Sets `code` of the blocks, which have been arranged: the function in the module, as the compiler made it, in which
  * most of the block's time was spent. */
-int source_code_find(const struct source_request *request, struct source_blocks *blocks);
+void source_code_find(const struct source_request *request, struct source_blocks *blocks);
 
 #endif

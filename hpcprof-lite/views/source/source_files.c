@@ -162,7 +162,7 @@ static void find_file(struct source_files *files, struct source_file *file)
   read_found(files, file, &stats);
 }
 
-int source_files_find(struct source_files *files, const char *path, uint32_t line, uint32_t *number)
+void source_files_find(struct source_files *files, const char *path, uint32_t line, uint32_t *number)
 {
   const struct source_file *known = source_files_known(files, path);
   if (known) {
@@ -176,7 +176,6 @@ int source_files_find(struct source_files *files, const char *path, uint32_t lin
   }
   struct source_file *file = &files->files[*number];
   file->last = MAX(line, file->last);
-  return 0;
 }
 
 enum source_fault source_file_fault(const struct source_file *file)

@@ -60,7 +60,7 @@ int source_files_add_directory(struct source_files *files, const char *path);
 /* Finds the file with that path ("": not known), in which the given line (0: not known) has figures, and reads it,
  * unless that was done before.  Sets *number to its number in `files`.  A file that is not found or not readable is not
  * a failure. */
-int source_files_find(struct source_files *files, const char *path, uint32_t line, uint32_t *number);
+void source_files_find(struct source_files *files, const char *path, uint32_t line, uint32_t *number);
 
 /* The first fault that applies to a file. */
 enum source_fault source_file_fault(const struct source_file *file);

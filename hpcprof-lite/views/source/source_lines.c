@@ -220,8 +220,8 @@ static void name_lines(struct build *build)
   free(best);
 }
 
-int source_lines_build(const struct profile *profile, struct names *names, const struct tree_columns *columns,
-                       const struct tree *contexts, struct source_lines *lines)
+void source_lines_build(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+                        const struct tree *contexts, struct source_lines *lines)
 {
   struct build build = {.profile = profile, .names = names, .columns = columns, .contexts = contexts, .lines = lines};
   struct tree_order order = {.by = SORT_FILE, .columns = columns};
@@ -237,7 +237,6 @@ int source_lines_build(const struct profile *profile, struct names *names, const
   name_lines(&build);
   tree_inclusive(&lines->tree);
   tree_finish(&lines->tree, &order, false);
-  return 0;
 }
 
 bool source_lines_shown(const struct source_lines *lines, uint32_t row)

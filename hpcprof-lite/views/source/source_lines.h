@@ -26,8 +26,8 @@ struct source_lines {
 
 /* Fills *lines.  contexts: the top-down tree, made with TOPDOWN_LINES_OF_CALLS and finished.  Requires
  * construct_names(), and source_lines_release() afterwards. */
-int source_lines_build(const struct profile *profile, struct names *names, const struct tree_columns *columns,
-                       const struct tree *contexts, struct source_lines *lines);
+void source_lines_build(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+                        const struct tree *contexts, struct source_lines *lines);
 void source_lines_release(struct source_lines *lines);
 
 /* Whether a row is one of those below the root that reports show: it has values, or a construct begins there. */

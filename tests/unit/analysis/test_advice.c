@@ -67,7 +67,8 @@ static int begin(void **state)
                                 .all_ns = 2000 * ms,
                                 .threads = 2,
                                 .efficiency = 0.5};
-  return tree_init(&tree, 1, "run");
+  tree_init(&tree, 1, "run");
+  return 0;
 }
 
 static int end(void **state)
@@ -81,7 +82,7 @@ static int end(void **state)
 static void expect(enum advice_class class, double gain_s, uint32_t line)
 {
   advice_release(&advice);
-  assert_int_equal(advice_compute(&input, &advice), 0);
+  advice_compute(&input, &advice);
   assert_int_equal(advice.found[0].class, class);
   assert_int_equal(advice.found[0].line, line);
   assert_in_range((uint64_t)(advice.found[0].gain_s * 1e6 + 0.5), (uint64_t)(gain_s * 1e6),
@@ -203,7 +204,7 @@ static void test_dependences(void **state)
   expect_more(0.8 - 1.0 / 8, false);
   tasks.dependent = 5;
   advice_release(&advice);
-  assert_int_equal(advice_compute(&input, &advice), 0);
+  advice_compute(&input, &advice);
   assert_int_not_equal(advice.found[0].class, ADVICE_DEPENDENCES);
 }
 
@@ -222,7 +223,7 @@ static void sample_in(const char *name, uint32_t line, uint64_t work_ns, uint64_
 {
   struct tree_row row = {.kind = ROW_PARALLEL, .name = name, .file = line ? "a.c" : "", .line = line};
   tree_release(&tree);
-  assert_int_equal(tree_init(&tree, 2, "run"), 0);
+  tree_init(&tree, 2, "run");
   uint32_t at = tree_append(&tree, &row);
   columns.work = 0;
   columns.overhead = 1;
@@ -248,7 +249,7 @@ static void test_samples_by_name(void **state)
   expect(ADVICE_CHUNK_OVERHEAD, 0.4, 20);
   sample_in("parallel @ f+0x123", 0, 400 * ms, 300 * ms);
   advice_release(&advice);
-  assert_int_equal(advice_compute(&input, &advice), 0);
+  advice_compute(&input, &advice);
   assert_int_not_equal(advice.found[0].class, ADVICE_CHUNK_OVERHEAD);
 }
 
@@ -558,7 +559,7 @@ static void test_chunks_that_only_this_tool_sees(void **state)
   expect_more(0.05, true);
   input.tool_ns = 300 * ms; /* less than the program needs */
   advice_release(&advice);
-  assert_int_equal(advice_compute(&input, &advice), 0);
+  advice_compute(&input, &advice);
   assert_int_not_equal(advice.found[0].class, ADVICE_CHUNK_OVERHEAD);
 }
 
@@ -570,14 +571,14 @@ static void test_a_forecast_from_the_graph(void **state)
   expect(ADVICE_IMBALANCE, 0.2, 20);
   assert_string_equal(advice_basis(&advice.found[0]), "times");
   advice_enter(&advice, &advice.found[0], 0.05);
-  assert_int_equal(advice_rank(&input, &advice), 0);
+  advice_rank(&input, &advice);
   assert_string_equal(advice_basis(&advice.found[0]), "graph");
   assert_true(fabs(advice.found[0].gain_s - 0.05) < 1e-9 && fabs(advice.found[0].low_s - 0.04) < 1e-9);
   expect_more(0.0125, true);
   advice_enter(&advice, &advice.found[0], 3); /* no more than the threads wait */
   assert_true(fabs(advice.found[0].gain_s - 0.05) < 1e-9);
   advice_enter(&advice, &advice.found[0], -1);
-  assert_int_equal(advice_rank(&input, &advice), 0);
+  advice_rank(&input, &advice);
   assert_int_equal(advice.count, 1);
   assert_int_equal(advice.found[0].class, ADVICE_NONE);
   assert_non_null(strstr(advice.found[0].evidence, "'hpcrun-lite --scaling 1,2 PROGRAM'"));
@@ -619,7 +620,7 @@ static void test_tasks_far_from_their_data(void **state)
   entries[INNER].kind = CONSTRUCT_TASK_EXEC;
   expect(ADVICE_NONE, 0, 0);
   advice_nodes_find(&input, nodes, &advice);
-  assert_int_equal(advice_rank(&input, &advice), 0);
+  advice_rank(&input, &advice);
   assert_int_equal(advice.count, 1);
   assert_int_equal(advice.found[0].class, ADVICE_LOCALITY);
   assert_true(fabs(advice.found[0].gain_s - 0.02) < 1e-9); /* 20 x 2 ms on two threads */
@@ -629,7 +630,7 @@ static void test_tasks_far_from_their_data(void **state)
   for (int i = 0; i < 10; i++) /* then the difference may be chance */
     advice_node_add(&nodes[ADVICE_NODES_MAX + i % 3], i % 2 ? 0.1 : 0);
   advice_release(&advice);
-  assert_int_equal(advice_compute(&input, &advice), 0);
+  advice_compute(&input, &advice);
   advice_nodes_find(&input, nodes, &advice);
   assert_int_equal(advice.found[0].class, ADVICE_NONE);
 }

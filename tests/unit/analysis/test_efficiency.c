@@ -29,7 +29,7 @@ static struct efficiency compute(struct profile_process *processes, uint32_t cou
 {
   struct profile profile = {.processes = processes, .processes_count = count};
   struct efficiency efficiency;
-  assert_int_equal(efficiency_compute(&profile, elapsed_ms * ms, &efficiency), 0);
+  efficiency_compute(&profile, elapsed_ms * ms, &efficiency);
   return efficiency;
 }
 

@@ -24,7 +24,8 @@ static int setup(void **state)
     for (int factor = 0; factor < SCALING_FACTORS; factor++)
       runs[i].factors[factor] = NAN;
   }
-  return tree_init(&tree, RUNS_MAX * SCALING_COLUMNS, "program");
+  tree_init(&tree, RUNS_MAX * SCALING_COLUMNS, "program");
+  return 0;
 }
 
 static int teardown(void **state)
@@ -78,7 +79,7 @@ static void amdahl_is_exact(void **state)
   uint32_t serial, parallel;
   (void)state;
   amdahl(threads, 3, &serial, &parallel);
-  assert_int_equal(scaling_compute(runs, 3, false, true, &tree, &scaling), 0);
+  scaling_compute(runs, 3, false, true, &tree, &scaling);
   assert_int_equal(scaling.points_count, 3);
   for (uint32_t i = 0; i < 3; i++) {
     const struct scaling_point *point = &scaling.points[i];
@@ -116,7 +117,7 @@ static void no_forecast_without_more_threads(void **state)
       runs[j].used = used[i][j];
       runs[j].forecast = runs[j].forecast_base = 1;
     }
-    assert_int_equal(scaling_compute(runs, 3, false, true, &tree, &scaling), 0);
+    scaling_compute(runs, 3, false, true, &tree, &scaling);
     assert_int_equal(scaling.forecast, i >= 2);
     assert_int_equal(isnan(scaling.points[2].forecast) != 0, i < 2);
     assert_int_equal(isnan(scaling.points[2].forecast_base) != 0, i < 2);
@@ -133,7 +134,7 @@ static void another_base_than_one_thread(void **state)
   uint32_t serial, parallel;
   (void)state;
   amdahl(threads, 2, &serial, &parallel);
-  assert_int_equal(scaling_compute(runs, 2, false, true, &tree, &scaling), 0);
+  scaling_compute(runs, 2, false, true, &tree, &scaling);
   near(scaling.points[1].speedup, 6.0 / 4);
   near(scaling.points[1].efficiency, 0.75);
   near(scaling.points[1].serial_fraction, (4.0 / 6 - 0.5) / 0.5);
@@ -157,7 +158,7 @@ static void losses_add_up(void **state)
   charge(second, 1, SCALING_INFLATION, 3.5);
   charge(second, 1, SCALING_LOCKWAIT, 3);
   charge(second, 1, SCALING_IDLENESS, 1);
-  assert_int_equal(scaling_compute(runs, 2, false, true, &tree, &scaling), 0);
+  scaling_compute(runs, 2, false, true, &tree, &scaling);
   near(loss(first, 1)->part_s[SCALING_INFLATION], 1);
   near(loss(first, 1)->part_s[SCALING_OVERHEAD], 0.5);
   near(loss(first, 1)->part_s[SCALING_IDLENESS], 2);
@@ -191,7 +192,7 @@ static void weak_scaling(void **state)
   charge(row, 0, SCALING_INFLATION, 10);
   charge(row, 1, SCALING_INFLATION, 44);
   charge(row, 1, SCALING_IDLENESS, 4);
-  assert_int_equal(scaling_compute(runs, 2, true, true, &tree, &scaling), 0);
+  scaling_compute(runs, 2, true, true, &tree, &scaling);
   near(scaling.points[1].speedup, 4 * 10.0 / 12);
   near(scaling.points[1].efficiency, 10.0 / 12);
   near(scaling.points[1].work_scaling, 40.0 / 44);
@@ -217,7 +218,7 @@ static void repeated_runs(void **state)
     charge(noisy, i, SCALING_INFLATION, (i < 3 ? 5 : 8) + 0.01 * (i % 3));
     charge(same, i, SCALING_INFLATION, 3 + 0.1 * (i % 3));
   }
-  assert_int_equal(scaling_compute(runs, 6, false, true, &tree, &scaling), 0);
+  scaling_compute(runs, 6, false, true, &tree, &scaling);
   assert_int_equal(scaling.points_count, 2);
   assert_int_equal(scaling.points[1].runs, 3);
   near(scaling.points[0].elapsed_s, 10);
@@ -238,7 +239,7 @@ static void runs_without_contexts(void **state)
   (void)state;
   run(0, 1, 4);
   run(1, 2, 2);
-  assert_int_equal(scaling_compute(runs, 2, false, false, &tree, &scaling), 0);
+  scaling_compute(runs, 2, false, false, &tree, &scaling);
   near(scaling.points[1].speedup, 2);
   near(scaling.points[1].serial_fraction, 0);
   near(loss(0, 1)->loss_s, 0);
