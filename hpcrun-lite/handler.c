@@ -11,6 +11,7 @@
 #include "hpcrun-lite/rt/core/arena.h"
 #include "hpcrun-lite/rt/core/rt.h"
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/measured_thread.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/thread.h"
 
@@ -46,13 +47,15 @@ __asm__(".pushsection .text\n"
 /* The stack for samples that find too little room.  Allocated with the first one; NULL without memory. */
 static void *own_stack_top(struct thread_state *t)
 {
+  struct measured_thread *measured = measured_of(t);
   enum { SIZE = 32 << 10 };
-  if (!t->handler_stack && rt_enter(t)) {
+  if (!measured->handler_stack && rt_enter(t)) {
     if (!rt_stopped())
-      t->handler_stack = arena_new(ARENA_HANDLER, 0, FORMAT_FREE, t->index, SIZE, 1);
+      measured->handler_stack = arena_new(ARENA_HANDLER, 0, FORMAT_FREE, t->index, SIZE, 1);
     rt_leave(t);
   }
-  return t->handler_stack ? (void *)(((uintptr_t)arena_data(t->handler_stack) + SIZE) & -(uintptr_t)64) : NULL;
+  return measured->handler_stack ? (void *)(((uintptr_t)arena_data(measured->handler_stack) + SIZE) & -(uintptr_t)64)
+                                 : NULL;
 }
 
 /* The alternate stack that the handler runs on may be as small as one signal's frame. */

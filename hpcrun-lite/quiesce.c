@@ -37,7 +37,7 @@ void quiesce_publish_regions(void)
 {
   struct thread_state *self = rt_self;
   bool requested = false;
-  if (self && self->open_region && rt_enter(self)) {
+  if (self && span_of(self)->open_region && rt_enter(self)) {
     context_publish_open(self);
     rt_leave(self);
   }

@@ -155,6 +155,7 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   pthread_setspecific(end_key, &end_key);
   own_signal_block(); /* a first period may be shorter than the delivery of a signal (under a debugger): see
                          end_initial_period() */
+  command_thread_started(t);
   source_start(t);
   times_unsampled(t, atomic_load(&rt.unsampled) && filter_thread(t->index));
   if (rt.online)
@@ -200,8 +201,8 @@ static void end_counts(struct thread_state *t)
 {
   struct construct_interval open = construct_open_interval(t, rt_ticks());
   counts_end(t, open.record, open.ticks);
-  if (t->counts.on && t->trace.on)
-    trace_counts_put(t, t->counts.totals, true);
+  if (counts_of(t)->on && trace_of(t)->on)
+    trace_counts_put(t, counts_of(t)->totals, true);
   counts_stop(t);
 }
 

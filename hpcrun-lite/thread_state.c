@@ -9,6 +9,7 @@
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/marks/marks.h"
+#include "hpcrun-lite/rt/measured_thread.h"
 #include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -54,19 +55,20 @@ void thread_state_find_stack(struct thread_state *t, uint64_t top_sp)
 
 void thread_state_release(struct thread_state *t)
 {
+  struct sampling_thread *sampling = sampling_of(t);
   cct_release(t);
   waiting_release(t);
   construct_release(t);
   marks_release_thread(t);
   counts_release(t);
-  if (t->frames_chunk)
-    arena_free(ARENA_FRAMES, 0, t->frames_chunk);
-  if (t->walk_chunk)
-    arena_free(ARENA_WALK, 0, t->walk_chunk);
-  if (t->stacks_chunk)
-    arena_free(ARENA_STACKS, 0, t->stacks_chunk);
-  if (t->handler_stack)
-    arena_free(ARENA_HANDLER, 0, t->handler_stack);
+  if (sampling->frames_chunk)
+    arena_free(ARENA_FRAMES, 0, sampling->frames_chunk);
+  if (sampling->walk_chunk)
+    arena_free(ARENA_WALK, 0, sampling->walk_chunk);
+  if (sampling->stacks_chunk)
+    arena_free(ARENA_STACKS, 0, sampling->stacks_chunk);
+  if (measured_of(t)->handler_stack)
+    arena_free(ARENA_HANDLER, 0, measured_of(t)->handler_stack);
   if (t->record_chunk)
     arena_free(ARENA_RECORD, 0, t->record_chunk);
   arena_free(ARENA_THREAD, 0, t->self_chunk);
@@ -84,7 +86,7 @@ static bool record_new(struct thread_state *t)
   struct sys_moment start = sys_moment();
   t->record->start_ns = start.ns - process.start_ns;
   t->record->construct_since = start.ticks;
-  t->measured_since = rt_measured_clock(t->record->construct_since);
+  sampling_of(t)->measured_since = rt_measured_clock(t->record->construct_since);
   __atomic_store_n(&t->record_chunk->count, 1, __ATOMIC_RELEASE);
   return true;
 }
@@ -107,16 +109,17 @@ static void list_remove(struct thread_state *t)
 
 struct thread_state *thread_state_new(uint32_t index)
 {
-  struct format_chunk *chunk = arena_new(ARENA_THREAD, 0, FORMAT_FREE, index, sizeof(struct thread_state), 1);
+  struct format_chunk *chunk = arena_new(ARENA_THREAD, 0, FORMAT_FREE, index, sizeof(struct measured_thread), 1);
   if (!chunk)
     return NULL;
   struct thread_state *t = arena_data(chunk);
   t->index = index;
   t->tid = sys_tid();
   t->self_chunk = chunk;
-  t->frames_chunk = arena_new(ARENA_FRAMES, 0, FORMAT_FREE, index, sizeof(struct frame), RT_FRAMES_MAX);
-  t->walk_chunk = arena_new(ARENA_WALK, 0, FORMAT_FREE, index, (uint32_t)unwind_size(), 1);
-  if (!record_new(t) || !cct_init(t) || !t->frames_chunk || !t->walk_chunk || !region_register(t)) {
+  sampling_of(t)->frames_chunk = arena_new(ARENA_FRAMES, 0, FORMAT_FREE, index, sizeof(struct frame), RT_FRAMES_MAX);
+  sampling_of(t)->walk_chunk = arena_new(ARENA_WALK, 0, FORMAT_FREE, index, (uint32_t)unwind_size(), 1);
+  if (!record_new(t) || !cct_init(t) || !sampling_of(t)->frames_chunk || !sampling_of(t)->walk_chunk ||
+      !region_register(t)) {
     thread_state_release(t);
     return NULL;
   }
@@ -125,8 +128,8 @@ struct thread_state *thread_state_new(uint32_t index)
     thread_state_release(t);
     return NULL;
   }
-  t->frames = arena_data(t->frames_chunk);
-  t->walk = arena_data(t->walk_chunk);
+  sampling_of(t)->frames = arena_data(sampling_of(t)->frames_chunk);
+  sampling_of(t)->walk = arena_data(sampling_of(t)->walk_chunk);
   t->cpu_start_ns = sys_thread_cpu_ns();
   waiting_init(t);
   construct_init(t);

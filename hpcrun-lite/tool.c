@@ -182,8 +182,8 @@ static void region_begin(const char *name, uint64_t inside)
   if (!t || !name || !enter(t))
     return;
   bool stopped = rt_stopped(); /* while the process forks nothing is unwound: the region is not part of contexts */
-  if (t->user_depth++ < RT_USER_REGIONS) {
-    struct user_region *region = &t->user_regions[t->user_depth - 1];
+  if (construct_of(t)->user_depth++ < RT_USER_REGIONS) {
+    struct user_region *region = &construct_of(t)->user_regions[construct_of(t)->user_depth - 1];
     bool closed = rt_closed(t, FORMAT_LOST_GRAPH);
     *region = (struct user_region){.followed = rt.online && !closed,
                                    .wanted = filter_now()->regions.length && filter_user_region(name)};
@@ -216,10 +216,10 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_end(const vo
 {
   (void)unused, (void)none;
   struct thread_state *t = rt_thread();
-  if (!t || !t->user_depth || !enter(t))
+  if (!t || !construct_of(t)->user_depth || !enter(t))
     return;
-  if (t->user_depth-- <= RT_USER_REGIONS && t->user_regions[t->user_depth].followed &&
-      !rt_closed(t, FORMAT_LOST_GRAPH)) {
+  if (construct_of(t)->user_depth-- <= RT_USER_REGIONS &&
+      construct_of(t)->user_regions[construct_of(t)->user_depth].followed && !rt_closed(t, FORMAT_LOST_GRAPH)) {
     worksharing_user_end(t);
     construct_events_scope(t, FORMAT_DIRECTIVE_USER_REGION, 0, false);
   }

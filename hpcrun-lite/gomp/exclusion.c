@@ -48,7 +48,7 @@ static inline void store(uint32_t *field, uint32_t value)
 /* Overrides the estimate of waiting_lock_end(): all of the time was waiting, or none of it. */
 static inline void note_waited(bool waited)
 {
-  rt_thread()->lock_cost = waited ? 1 : UINT64_MAX;
+  sampling_of(rt_thread())->lock_cost = waited ? 1 : UINT64_MAX;
 }
 
 struct gate_visit {

@@ -544,7 +544,7 @@ struct thread_state *gomp_announce(struct thread_state *t, bool worker)
   self->waits = false;
   memory->initial = (struct rt_gomp_task){.data = &memory->initial_data, .flags = ompt_task_initial};
   if (!worker && rt.get_task_info) /* another runtime has announced the thread's task */
-    memory->initial_data.value = rt_task_word(t->task);
+    memory->initial_data.value = rt_task_word(span_of(t)->task);
   else if (!worker)
     ompt_on_implicit_task(ompt_scope_begin, NULL, &memory->initial_data, 1, 1, ompt_task_initial);
   if (!rt_gomp_task)

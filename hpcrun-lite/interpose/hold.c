@@ -22,7 +22,7 @@ static __thread unsigned now_held __attribute__((tls_model("initial-exec")));
  * contexts before that. */
 static void publish_regions(struct thread_state *t)
 {
-  if (!t->open_region || !rt_enter(t))
+  if (!span_of(t)->open_region || !rt_enter(t))
     return;
   if (!rt_stopped() && region_publish_open(t)) /* tested inside: see rt_stopped() */
     context_publish_open(t);

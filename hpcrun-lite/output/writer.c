@@ -292,17 +292,18 @@ static struct waiting_interval without_pauses(struct waiting_interval open, uint
 /* The waiting places, with the wait that has not ended. */
 static void put_waits(struct thread_state *t, uint64_t now)
 {
+  struct sampling_thread *sampling = sampling_of(t);
   struct format_wait rows[16];
   enum { ROWS = sizeof rows / sizeof *rows };
   struct waiting_interval open = without_pauses(waiting_open_interval(t, now), now);
-  for (uint32_t first = 0; first < t->waits.count; first += ROWS) {
-    uint32_t count = t->waits.count - first < ROWS ? t->waits.count - first : ROWS;
+  for (uint32_t first = 0; first < sampling->waits.count; first += ROWS) {
+    uint32_t count = sampling->waits.count - first < ROWS ? sampling->waits.count - first : ROWS;
     for (uint32_t i = 0; i < count; i++) {
-      const struct format_wait *wait = table_at(&t->waits, first + i);
+      const struct format_wait *wait = table_at(&sampling->waits, first + i);
       rows[i] = *wait;
       rows[i].since = 0;
-      rows[i].idle += (wait == t->waiting ? open.idle : 0) + (first + i == 0 ? open.parked : 0);
-      rows[i].runtime += wait == t->waiting ? open.runtime : 0;
+      rows[i].idle += (wait == sampling->waiting ? open.idle : 0) + (first + i == 0 ? open.parked : 0);
+      rows[i].runtime += wait == sampling->waiting ? open.runtime : 0;
     }
     put(&writer.threads, FORMAT_WAITS, t->index, first, count, sizeof *rows, rows);
   }
@@ -312,9 +313,10 @@ static void put_waits(struct thread_state *t, uint64_t now)
 /* How long the thread has held locks of that record until now. */
 static uint64_t held_ticks(const struct thread_state *t, const struct format_construct *record, uint64_t now)
 {
+  const struct construct_thread *construct = construct_of(t);
   uint64_t ticks = 0;
-  for (unsigned i = 0; i < sizeof t->construct.held / sizeof *t->construct.held; i++) {
-    const struct construct_held *held = &t->construct.held[i];
+  for (unsigned i = 0; i < sizeof construct->held / sizeof *construct->held; i++) {
+    const struct construct_held *held = &construct->held[i];
     ticks += held->since && held->at == record ? rt_measured_between(held->since, now) : 0;
   }
   return ticks;
@@ -324,7 +326,7 @@ static void put_constructs(struct thread_state *t, uint64_t now)
 {
   struct format_construct rows[16];
   enum { ROWS = sizeof rows / sizeof *rows };
-  const struct table *records = &t->construct.records;
+  const struct table *records = &construct_of(t)->records;
   struct waiting_interval wait = without_pauses(waiting_open_interval(t, now), now);
   struct construct_interval open = construct_open_interval(t, now);
   if (open.column != FORMAT_TIME_WAIT || !open.record)
@@ -347,7 +349,7 @@ static void put_constructs(struct thread_state *t, uint64_t now)
     }
     put(&writer.threads, FORMAT_CONSTRUCTS, t->index, first, count, sizeof *rows, rows);
   }
-  put_table(&writer.threads, &t->construct.tasks);
+  put_table(&writer.threads, &construct_of(t)->tasks);
 }
 
 /* Counts of constructs, with those of the interval that has not ended. */
@@ -355,7 +357,7 @@ static void put_counts(struct thread_state *t, uint64_t now, const uint64_t *tot
 {
   enum { ROWS = 16, FIELDS = 2 * COUNTERS_MAX + 1 };
   uint64_t rows[ROWS * FIELDS];
-  const struct table *records = &t->counts.records;
+  const struct table *records = &counts_of(t)->records;
   struct construct_interval open = construct_open_interval(t, now);
   size_t fields = records->record_size / sizeof *rows;
   for (uint32_t first = 0; first < records->count; first += ROWS) {
@@ -372,6 +374,7 @@ static void put_counts(struct thread_state *t, uint64_t now, const uint64_t *tot
 /* A thread that was never sampled and never waited has only a record. */
 static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
 {
+  struct sampling_thread *sampling = sampling_of(t);
   uint64_t now = rt_ticks(); /* before the life time is taken, which waits do not exceed */
   uint64_t totals[COUNTERS_MAX];
   bool counted = counts_open(t, totals);
@@ -381,22 +384,22 @@ static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
   t->record->end_ns = ended ? t->record->start_ns + t->record->wall_ns : 0;
   if (rt.online) {
     writer.ns_per_tick = (double)times_ticks_to_ns(1u << 30) / (1u << 30);
-    t->record->work = in_unit(t->total_work);
+    t->record->work = in_unit(span_of(t)->total_work);
   }
   put(&writer.threads, FORMAT_THREAD, t->index, 0, 1, sizeof *t->record, t->record);
   if (rt.counter_count)
     sample_charge_open_counts(t, totals);
-  if (t->nodes.count > 1 || t->values.count > 1) {
-    put_table(&writer.threads, &t->nodes);
-    put_table(&writer.threads, &t->values);
+  if (sampling->nodes.count > 1 || sampling->values.count > 1) {
+    put_table(&writer.threads, &sampling->nodes);
+    put_table(&writer.threads, &sampling->values);
   }
   put_waits(t, now);
   put_constructs(t, now);
   if (counted)
     trace_counts_open(t, totals);
   put_counts(t, now, totals, counted);
-  put_table(&writer.threads, &t->shares);
-  put_table(&writer.threads, &t->user_counts);
+  put_table(&writer.threads, &sampling->shares);
+  put_table(&writer.threads, &marks_of(t)->user_counts);
   if (writer.threads.used >= FLUSH_SIZE)
     flush(false);
 }
@@ -408,8 +411,8 @@ void writer_thread(struct thread_state *t, uint64_t cpu_ns)
 
 bool writer_thread_ended(struct thread_state *t, uint64_t cpu_ns)
 {
-  bool sampled = t->nodes.count > 1 || t->record->samples || t->user_counts.count ||
-                 t->counts.records.count; /* a sample of an idle thread is in no node */
+  bool sampled = sampling_of(t)->nodes.count > 1 || t->record->samples || marks_of(t)->user_counts.count ||
+                 counts_of(t)->records.count; /* a sample of an idle thread is in no node */
   put_thread(t, cpu_ns, true);
   if (sampled)
     flush(false);
@@ -662,7 +665,7 @@ bool writer_flush(void)
   struct buffer others = writer.common;
   writer.ns_per_tick = (double)times_ticks_to_ns(1u << 30) / (1u << 30);
   for (struct thread_state *t = process.threads; t; t = t->next)
-    t->record->work = in_unit(t->total_work);
+    t->record->work = in_unit(span_of(t)->total_work);
   if (writer.process)
     times_process(writer.process);
   writer.common = (struct buffer){0};

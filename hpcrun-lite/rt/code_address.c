@@ -7,7 +7,7 @@
 
 const void *code_of_directive(const struct thread_state *t)
 {
-  uint64_t code = t->running ? explicit_task_code(t->running) : 0;
+  uint64_t code = span_of(t)->running ? explicit_task_code(span_of(t)->running) : 0;
   const struct region_team *team = code ? NULL : region_team((uint32_t)region_current(t));
   return (const void *)(team ? team->code : code);
 }
@@ -19,11 +19,11 @@ const void *code_of_caller(struct thread_state *t, const ompt_data_t *data, cons
   ompt_frame_t *frame = NULL;
   if (rt_stopped())
     return code;
-  uint64_t begin = t->log.creation.since ? rt_ticks() : 0;
+  uint64_t begin = span_of(t)->log.creation.since ? rt_ticks() : 0;
   uint64_t end = rt_task_info(0, &flags, &current, &frame) && frame ? frame->exit_frame.value : 0;
   const void *found = task_creation_caller(t, task_creation_known(data), code, end);
   if (begin) /* a walk of the stack is no part of a task's creation */
-    t->log.creation.since += rt_ticks() - begin;
+    span_of(t)->log.creation.since += rt_ticks() - begin;
   return found ? found : otherwise ? otherwise : code;
 }
 
@@ -31,7 +31,7 @@ const void *code_of_caller(struct thread_state *t, const ompt_data_t *data, cons
 static __attribute__((noinline, cold)) const void *code_of_jump(struct thread_state *t, const void *code,
                                                                 uint64_t enter_frame)
 {
-  uint64_t function = rt_stopped() ? 0 : unwind_called(t, (uint64_t)code, enter_frame, t->frames);
+  uint64_t function = rt_stopped() ? 0 : unwind_called(t, (uint64_t)code, enter_frame, sampling_of(t)->frames);
   return function ? (const char *)function + 1 : code;
 }
 

@@ -7,7 +7,7 @@
 #define HPCRUN_LITE_RT_CODE_ADDRESS_H
 
 #include "hpcrun-lite/rt/core/omp-tools.h"
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/measured_thread.h"
 #include "hpcrun-lite/rt/span/graph.h"
 
 static inline bool code_in_runtime(const void *code)
@@ -26,10 +26,11 @@ static inline const void *code_after_jump(const void *code)
 /* The address behind a wrapper by which the current task has called the runtime (ompt_creation_begin()). */
 static inline const void *code_past_wrapper(const struct thread_state *t, const void *code)
 {
-  bool wrapped = t->log.creation.caller && (uint64_t)code - rt.adapter_start < rt.adapter_size;
-  if (!__builtin_expect(wrapped, 0) || (t->running && t->running->name != t->log.creation.creator))
+  const struct span_thread *span = span_of(t);
+  bool wrapped = span->log.creation.caller && (uint64_t)code - rt.adapter_start < rt.adapter_size;
+  if (!__builtin_expect(wrapped, 0) || (span->running && span->running->name != span->log.creation.creator))
     return code;
-  return t->log.creation.caller;
+  return span->log.creation.caller;
 }
 
 /* The address of the directive whose code the thread runs: of an explicit task, or of the region; NULL: not known. */

@@ -15,7 +15,7 @@ static inline uint64_t ticks(const struct thread_state *t, uint64_t read)
 {
   if (read)
     return read;
-  return work_clock_is_time() && t->task ? t->work.since : rt_ticks();
+  return work_clock_is_time() && span_of(t)->task ? span_of(t)->work.since : rt_ticks();
 }
 
 /* A construct was met: keeps the context of the first time. */
@@ -207,7 +207,7 @@ void construct_events_task_created(struct thread_state *t, const ompt_data_t *ta
 void construct_events_task_begin(struct thread_state *t, const ompt_data_t *prior, const ompt_data_t *task,
                                  uint64_t moment)
 {
-  const struct task *running = t->running;
+  const struct task *running = span_of(t)->running;
   if (running)
     construct_task_begin(t, prior, task, running->scope.row, true, running->creator_thread != t->index, 0,
                          work_clock_is_time() ? moment : rt_ticks());
@@ -224,7 +224,7 @@ void construct_events_schedule(struct thread_state *t, struct construct_prior pr
 {
   bool ended = status == ompt_task_complete || status == ompt_task_cancel || status == ompt_task_detach;
   uint64_t now = work_clock_is_time() ? moment : rt_ticks(), ran;
-  const struct task *running = t->running;
+  const struct task *running = span_of(t)->running;
   if (status == ompt_task_early_fulfill || status == ompt_task_late_fulfill || status == ompt_taskwait_complete)
     return;
   if (!construct_runs(t, prior.data, now) && ended && prior.directive) {

@@ -6,7 +6,7 @@
 #define HPCRUN_LITE_RT_CONSTRUCT_EVENTS_H
 
 #include "hpcrun-lite/rt/core/omp-tools.h"
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/measured_thread.h"
 
 void construct_events_region_begin(struct thread_state *t, uint64_t region, bool league, uint64_t read);
 void construct_events_region_end(struct thread_state *t, uint64_t read);

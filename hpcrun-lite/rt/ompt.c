@@ -64,7 +64,7 @@ void ompt_on_thread_end(ompt_data_t *thread_data)
     return;
   waiting_unpark(t);
   waiting_lock_end(t);
-  __atomic_store_n(&t->base_region, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&sampling_of(t)->base_region, 0, __ATOMIC_RELAXED);
   blame_openmp_end(t);
 }
 
@@ -88,7 +88,7 @@ static __attribute__((noinline)) bool enter_after_flush(struct thread_state *t)
  * not inside.  Otherwise the caller ends with rt_inside_dec(). */
 static bool graph_enter(struct thread_state *t)
 {
-  if (!rt.online || !t->end_slot)
+  if (!rt.online || !span_of(t)->end_slot)
     return false;
   rt_inside_inc(t);
   if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
@@ -102,7 +102,7 @@ static uint32_t task_of(const struct thread_state *t, const ompt_data_t *data)
 {
   if (!rt.online || !data)
     return 0;
-  return data->value & RT_TASK_NEW ? t->task : rt_task_index(data->value);
+  return data->value & RT_TASK_NEW ? span_of(t)->task : rt_task_index(data->value);
 }
 
 /* The same for the task that creates a region or task.  A task that a forked child has inherited has no index; then it
@@ -110,18 +110,21 @@ static uint32_t task_of(const struct thread_state *t, const ompt_data_t *data)
 static uint32_t creator_of(const struct thread_state *t, const ompt_data_t *data)
 {
   uint32_t task = task_of(t, data);
-  return task ? task : t->task;
+  return task ? task : span_of(t)->task;
 }
 
 /* Where the program creates a task.  A task of a taskloop gets the address of that (span/explicit_task.c). */
 static const void *task_address(struct thread_state *t, const ompt_data_t *creator, const void *code)
 {
+  struct span_thread *span = span_of(t);
   code = code_past_wrapper(t, code);
   if (!code_in_runtime(code) || !graph_enter(t))
     return code_after_jump(code);
-  bool of_taskloop = t->running && (creator_of(t, creator) != t->task || directive_taskloop(t->running->scope.row));
+  bool of_taskloop =
+      span->running && (creator_of(t, creator) != span->task || directive_taskloop(span->running->scope.row));
   if (!of_taskloop)
-    code = code_of_caller(t, creator, code, t->running && explicit_task_code(t->running) ? NULL : code_of_directive(t));
+    code = code_of_caller(t, creator, code,
+                          span->running && explicit_task_code(span->running) ? NULL : code_of_directive(t));
   rt_inside_dec(t);
   return code;
 }
@@ -130,15 +133,15 @@ static const void *task_address(struct thread_state *t, const ompt_data_t *creat
  * one. */
 static bool parked(const struct thread_state *worker)
 {
-  uint64_t base = __atomic_load_n(&worker->base_region, __ATOMIC_ACQUIRE);
+  uint64_t base = __atomic_load_n(&sampling_of(worker)->base_region, __ATOMIC_ACQUIRE);
   bool left = !base || (worker->activity.idle && !region_open(base));
-  return worker->worker && left && !__atomic_load_n(&worker->open_region, __ATOMIC_ACQUIRE);
+  return worker->worker && left && !__atomic_load_n(&span_of(worker)->open_region, __ATOMIC_ACQUIRE);
 }
 
 /* Is the thread the initial one, between its regions, and no other thread of the OpenMP runtime does anything? */
 static bool alone(const struct thread_state *t)
 {
-  if (t->tid != rt.pid || t->region_depth || t->unrecorded_regions || t->inside)
+  if (t->tid != rt.pid || sampling_of(t)->region_depth || sampling_of(t)->unrecorded_regions || t->inside)
     return false;
   for (uint32_t i = 0; i < blame_threads(); i++) {
     const struct thread_state *other = blame_thread(i);
@@ -175,12 +178,12 @@ void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, o
     region_set_code(t, codeptr);
   if (handle && place != CCT_NONE)
     region_publish(t, region_innermost(t), place, filtered);
-  t->unrecorded_regions += handle == 0;
+  sampling_of(t)->unrecorded_regions += handle == 0;
   uint64_t forked = rt_ticks();
-  if (t->region_depth++ == 0 && !t->base_region)
-    t->region_since = forked;
+  if (sampling_of(t)->region_depth++ == 0 && !sampling_of(t)->base_region)
+    sampling_of(t)->region_since = forked;
   parallel_data->value = handle ? handle : REGION_NO_RECORD;
-  t->forking = handle != 0;
+  measured_of(t)->forking = handle != 0;
   t->record->regions++;
   if (handle && graph_enter(t)) {
     explicit_task_publish(t);
@@ -195,25 +198,25 @@ void ompt_on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, in
 {
   (void)parallel_data, (void)task_data, (void)flags, (void)codeptr;
   struct thread_state *t = self();
-  if (!t || !t->region_depth)
+  if (!t || !sampling_of(t)->region_depth)
     return;
-  t->forking = false;
+  measured_of(t)->forking = false;
   uint64_t now = rt_ticks();
-  if (--t->region_depth == 0 && !t->base_region)
-    t->region_ticks += rt_measured_between(t->region_since, now);
-  if (t->unrecorded_regions) {
-    t->unrecorded_regions--;
+  if (--sampling_of(t)->region_depth == 0 && !sampling_of(t)->base_region)
+    sampling_of(t)->region_ticks += rt_measured_between(sampling_of(t)->region_since, now);
+  if (sampling_of(t)->unrecorded_regions) {
+    sampling_of(t)->unrecorded_regions--;
     return;
   }
   rt_inside_inc(t);
-  if (t->open_region)
+  if (span_of(t)->open_region)
     blame_in_use(1 - (int)region_innermost(t)->team);
   if (graph_enter(t)) {
     span_parallel_end(t, region_current(t), now);
     construct_events_region_end(t, now);
     rt_inside_dec(t);
   }
-  region_note_end(t, t->barrier_left, now);
+  region_note_end(t, sampling_of(t)->barrier_left, now);
   struct format_region *unresolved = region_end(t);
   if (unresolved) {
     if (!rt_stopped())
@@ -243,13 +246,13 @@ void ompt_on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t
     return;
   if (endpoint == ompt_scope_end) {
     if (task_data && graph_enter(t)) {
-      construct_events_implicit_end(t, t->open_region);
+      construct_events_implicit_end(t, span_of(t)->open_region);
       uint32_t outer = span_implicit_end(t, task_of(t, task_data));
       task_data->value = outer ? rt_task_word(outer) : 0;
       rt_inside_dec(t);
     }
-    if (!t->open_region) {
-      __atomic_store_n(&t->base_region, 0, __ATOMIC_RELAXED);
+    if (!span_of(t)->open_region) {
+      __atomic_store_n(&sampling_of(t)->base_region, 0, __ATOMIC_RELAXED);
       if (t->worker)
         waiting_park(t); /* until its next region; in a region with pending tasks its wait has just ended */
     }
@@ -258,17 +261,17 @@ void ompt_on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t
   uint64_t handle = parallel_data && parallel_data->value ? parallel_data->value : REGION_NO_RECORD;
   uint32_t outer = 0;
   /* libomp names region and task around a serialised one in a league */
-  if (t->forking && handle != region_current(t)) {
+  if (measured_of(t)->forking && handle != region_current(t)) {
     handle = region_current(t);
     outer = task_of(t, task_data);
   }
-  t->forking = false;
+  measured_of(t)->forking = false;
   if (task_data)
     task_data->value = 0;
   bool initial = flags & ompt_task_initial && handle == REGION_NO_RECORD; /* of the program, not of a league */
-  bool own = initial || (index == 0 && (handle == REGION_NO_RECORD || t->open_region == (uint32_t)handle));
+  bool own = initial || (index == 0 && (handle == REGION_NO_RECORD || span_of(t)->open_region == (uint32_t)handle));
   if (!own)
-    __atomic_store_n(&t->base_region, handle, __ATOMIC_RELAXED);
+    __atomic_store_n(&sampling_of(t)->base_region, handle, __ATOMIC_RELAXED);
   else if (!initial && handle != REGION_NO_RECORD)
     set_team(t, flags & OMPT_ONE_THREAD ? 1 : team_size);
   uint64_t now = waiting_unpark(t);
@@ -276,7 +279,7 @@ void ompt_on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t
     return;
   if (!initial && handle != REGION_NO_RECORD)
     span_team_size(handle, team_size); /* by the first thread */
-  t->log.number = initial ? 0 : index + 1;
+  span_of(t)->log.number = initial ? 0 : index + 1;
   uint32_t task = span_implicit_begin(t, handle == REGION_NO_RECORD ? 0 : handle, outer, now);
   task_data->value = rt_task_word(task);
   construct_events_implicit_begin(t, initial || handle == REGION_NO_RECORD ? 0 : handle, own, task_data, now);
@@ -296,7 +299,7 @@ static ompt_data_t *current_data(ompt_data_t *otherwise)
 /* The open creation has ended: its time goes from the construct around it to that of its tasks. */
 static void creation_end(struct thread_state *t)
 {
-  struct creation_time *creation = &t->log.creation;
+  struct creation_time *creation = &span_of(t)->log.creation;
   uint64_t moment = rt_ticks();
   graph_log_creation_end(t, moment);
   construct_creation(t, creation->directive, creation->timed, creation->sum, moment);
@@ -306,7 +309,7 @@ static void creation_end(struct thread_state *t)
 /* The same for an undeferred task, which begins. */
 static __attribute__((noinline)) void creation_end_undeferred(struct thread_state *t)
 {
-  struct creation_time *creation = &t->log.undeferred;
+  struct creation_time *creation = &span_of(t)->log.undeferred;
   construct_creation(t, creation->directive, creation->timed, creation->sum, rt_ticks());
   creation->timed = 0;
 }
@@ -332,8 +335,8 @@ static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator
     word = explicit_task_create(t, creator_of(t, creator), flags, serial, codeptr, creation_context, &row);
     if (!(flags & ompt_task_taskwait))
       construct_events_task_created(t, made, row, flags, dependent);
-    if (t->log.creation.caller)
-      t->log.creation.directive = row;
+    if (span_of(t)->log.creation.caller)
+      span_of(t)->log.creation.directive = row;
     rt_inside_dec(t);
   }
   return word;
@@ -348,8 +351,8 @@ static void dependent_wait(struct thread_state *t, ompt_data_t *task_data, uint6
   if (!graph_enter(t))
     return;
   ompt_data_t own = {.value = word};
-  if (t->running)
-    t->running->dependent_wait = explicit_task_index(t, &own);
+  if (span_of(t)->running)
+    span_of(t)->running->dependent_wait = explicit_task_index(t, &own);
   span_wait_begin(t, task_of(t, task_data), ompt_sync_region_taskwait, moment, codeptr);
   construct_events_wait_begin(t, ompt_sync_region_taskwait, codeptr, moment);
   rt_inside_dec(t);
@@ -388,7 +391,7 @@ struct creation_time ompt_creation_begin(const void *caller, uint64_t ticks)
     return outer;
   if (!graph_enter(t))
     return graph_log_creation_begin(t, caller, 0, 0);
-  outer = graph_log_creation_begin(t, caller, t->running ? t->running->name : 0, ticks);
+  outer = graph_log_creation_begin(t, caller, span_of(t)->running ? span_of(t)->running->name : 0, ticks);
   rt_inside_dec(t);
   return outer;
 }
@@ -398,7 +401,7 @@ void ompt_creation_undeferred(const void *caller, uint64_t ticks)
   struct thread_state *t = self();
   if (!t || !graph_enter(t))
     return;
-  graph_log_creation_undeferred(t, caller, t->running ? t->running->name : 0, ticks);
+  graph_log_creation_undeferred(t, caller, span_of(t)->running ? span_of(t)->running->name : 0, ticks);
   rt_inside_dec(t);
 }
 
@@ -411,7 +414,7 @@ void ompt_creation_end(const struct creation_time *outer)
     creation_end(t);
     rt_inside_dec(t);
   }
-  t->log.creation = *outer;
+  span_of(t)->log.creation = *outer;
 }
 
 /* The index of a task that need not be the current one. */
@@ -420,8 +423,8 @@ static uint32_t any_task_of(struct thread_state *t, ompt_data_t *data)
   if (!data)
     return 0;
   uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
-  if (!word && t->running)
-    return t->running->dependent_wait;
+  if (!word && span_of(t)->running)
+    return span_of(t)->running->dependent_wait;
   return word & RT_TASK_NEW ? explicit_task_index(t, data) : rt_task_index(word);
 }
 
@@ -429,11 +432,12 @@ static uint32_t any_task_of(struct thread_state *t, ompt_data_t *data)
 static __attribute__((noinline)) void graph_schedule(struct thread_state *t, ompt_data_t *prior, int status,
                                                      ompt_data_t *next, uint64_t moment)
 {
+  struct span_thread *span = span_of(t);
   if (!graph_enter(t))
     return;
   moment = graph_moment(t, moment);
   /* Most tasks begin and end on one thread before another thread refers to them: the short forms (explicit_task.h). */
-  if (status == ompt_task_complete && prior && prior == t->running_data && prior->value & RT_TASK_NEW) {
+  if (status == ompt_task_complete && prior && prior == span->running_data && prior->value & RT_TASK_NEW) {
     explicit_task_end_new(t, next, moment);
     construct_events_task_end(t, next, moment);
     rt_inside_dec(t);
@@ -442,7 +446,7 @@ static __attribute__((noinline)) void graph_schedule(struct thread_state *t, omp
   explicit_task_publish(t);
   if (status == ompt_task_switch && next && next->value & RT_TASK_NEW) {
     explicit_task_start_new(t, next, moment);
-    if (t->log.undeferred.timed)
+    if (span->log.undeferred.timed)
       creation_end_undeferred(t);
     construct_events_task_begin(t, prior, next, moment);
   } else {
@@ -452,7 +456,7 @@ static __attribute__((noinline)) void graph_schedule(struct thread_state *t, omp
     struct construct_prior left = {prior, from, begun ? explicit_task_directive(rt_task_word(from)) : 0,
                                    begun ? graph_task(from)->ran : 0};
     span_task_schedule(t, from, status, to, moment);
-    if (t->log.undeferred.timed)
+    if (span->log.undeferred.timed)
       creation_end_undeferred(t);
     construct_events_schedule(t, left, status, next, first, moment);
   }
@@ -512,7 +516,7 @@ static const void *cleared_address(struct thread_state *t, const ompt_data_t *ta
 {
   bool named = kind == ompt_sync_region_barrier_explicit || kind == ompt_sync_region_barrier_implicit_workshare ||
                kind == ompt_sync_region_taskwait;
-  if (!named || !t->open_region)
+  if (!named || !span_of(t)->open_region)
     return NULL;
   rt_inside_inc(t);
   const void *found = code_of_caller(t, task_data, NULL, NULL);
@@ -528,7 +532,7 @@ void ompt_on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data
     return;
   codeptr = code_past_wrapper(t, codeptr);
   bool waits = endpoint == ompt_scope_begin;
-  if (waits && t->running_data && graph_enter(t)) {
+  if (waits && span_of(t)->running_data && graph_enter(t)) {
     explicit_task_publish(t);
     rt_inside_dec(t);
   }
@@ -582,7 +586,7 @@ static inline void chunk_begin(struct thread_state *t, uint32_t task, int kind, 
 {
   worksharing_chunk(t, task, kind, start, iterations);
   construct_section(t);
-  if (graph_log_on() && t->trace.states)
+  if (graph_log_on() && trace_of(t)->states)
     construct_chunk(t, rt_ticks());
 }
 
@@ -596,7 +600,7 @@ void ompt_loop_call(const void *caller, const void *lower, const void *upper, in
 {
   struct thread_state *t = self();
   if (t && rt.no_chunks)
-    t->loop_call = (struct loop_call){caller, lower, upper, step, bounds};
+    measured_of(t)->loop_call = (struct loop_call){caller, lower, upper, step, bounds};
 }
 
 /* The chunk from `lower` to `upper`, as libomp announces it from version 15 on.  Clang's code counts up by 1. */
@@ -640,9 +644,9 @@ static bool has_chunks(int kind)
 /* Takes the call by which the program has entered the loop that begins; its caller is NULL if it is not known. */
 static struct loop_call take_loop_call(struct thread_state *t, int kind)
 {
-  struct loop_call call = t->loop_call;
-  bool taskloop = kind == ompt_work_taskloop && graph_log_on() && !t->log.creation.caller;
-  t->loop_call.caller = NULL;
+  struct loop_call call = measured_of(t)->loop_call;
+  bool taskloop = kind == ompt_work_taskloop && graph_log_on() && !span_of(t)->log.creation.caller;
+  measured_of(t)->loop_call.caller = NULL;
   if (taskloop || (has_chunks(kind) && !call.caller))
     ompt_chunks_unknown();
   return has_chunks(kind) ? call : (struct loop_call){0};
@@ -653,7 +657,7 @@ void ompt_loop_chunk(uint64_t lower, uint64_t upper, int64_t step, enum loop_bou
   struct thread_state *t = self();
   if (!t || !rt.no_chunks || !graph_enter(t))
     return;
-  ranged_chunk(t, t->task, ompt_dispatch_ws_loop_chunk, lower, upper, step, bounds);
+  ranged_chunk(t, span_of(t)->task, ompt_dispatch_ws_loop_chunk, lower, upper, step, bounds);
   rt_inside_dec(t);
 }
 
@@ -662,8 +666,9 @@ void ompt_taskloop_chunk(uint64_t lower, uint64_t upper, int64_t step)
   struct thread_state *t = self();
   if (!t || !rt.no_chunks || !graph_enter(t))
     return;
-  if (t->running && !(t->running->flags & TASK_SERIAL)) /* newer ones do not announce those of undeferred tasks */
-    ranged_chunk(t, t->task, ompt_dispatch_taskloop_chunk, lower, upper, step, LOOP_BOUNDS_8U);
+  if (span_of(t)->running &&
+      !(span_of(t)->running->flags & TASK_SERIAL)) /* newer ones do not announce those of undeferred tasks */
+    ranged_chunk(t, span_of(t)->task, ompt_dispatch_taskloop_chunk, lower, upper, step, LOOP_BOUNDS_8U);
   rt_inside_dec(t);
 }
 
@@ -672,11 +677,11 @@ void ompt_distributed_loop(const void *caller)
   struct thread_state *t = self();
   if (!t || !rt.no_chunks)
     return;
-  t->loop_call = (struct loop_call){.caller = caller};
+  measured_of(t)->loop_call = (struct loop_call){.caller = caller};
   ompt_on_work(ompt_work_distribute, ompt_scope_begin, NULL, current_data(NULL), 0, caller);
   if (!graph_enter(t))
     return;
-  chunk_begin(t, t->task, ompt_dispatch_distribute_chunk, 0, 0);
+  chunk_begin(t, span_of(t)->task, ompt_dispatch_distribute_chunk, 0, 0);
   rt_inside_dec(t);
 }
 
@@ -696,7 +701,7 @@ void ompt_on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_
   else if (endpoint == ompt_scope_begin && !none)
     codeptr = code_of_construct(t, task_data, codeptr);
   uint32_t row = 0;
-  if (kind == ompt_work_taskloop && endpoint == ompt_scope_end && t->log.creation.caller)
+  if (kind == ompt_work_taskloop && endpoint == ompt_scope_end && span_of(t)->log.creation.caller)
     creation_end(t);
   if (endpoint == ompt_scope_begin)
     row = worksharing_work_begin(t, task_of(t, task_data), kind, count, codeptr);
@@ -735,7 +740,7 @@ void ompt_lock_test(void)
 {
   struct thread_state *t = self();
   if (t)
-    t->tests_lock = true;
+    sampling_of(t)->tests_lock = true;
 }
 
 void ompt_on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr)
@@ -744,8 +749,8 @@ void ompt_on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wait
   struct thread_state *t = self();
   if (!t)
     return;
-  bool tests = t->tests_lock || kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock;
-  t->tests_lock = false;
+  bool tests = sampling_of(t)->tests_lock || kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock;
+  sampling_of(t)->tests_lock = false;
   if (tests)
     return;
   t->wait_id = wait_id;

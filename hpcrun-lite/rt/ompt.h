@@ -7,7 +7,7 @@
 #ifndef HPCRUN_LITE_RT_OMPT_H
 #define HPCRUN_LITE_RT_OMPT_H
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/measured_thread.h"
 
 /* Registers all callbacks through rt.set_callback.  Returns how many of the required ones the runtime does not provide.
  */

@@ -7,7 +7,12 @@
 #include "tests/unit/rt_threads.h"
 
 enum { THREADS = 7 };
-static struct thread_state threads[THREADS];
+static struct measured_thread threads[THREADS];
+
+static struct thread_state *thread(unsigned i)
+{
+  return (struct thread_state *)&threads[i];
+}
 static struct format_thread records[THREADS];
 static int runtime_state; /* the state of the thread as the runtime reports it */
 
@@ -34,8 +39,8 @@ static int setup(void **state)
   blame_start();
   modules_start("");
   for (uint32_t i = 0; i < THREADS; i++) {
-    rt_thread_init(&threads[i], i + 1, &records[i]);
-    assert_true(blame_add_thread(&threads[i]));
+    rt_thread_init(thread(i), i + 1, &records[i]);
+    assert_true(blame_add_thread(thread(i)));
   }
   return 0;
 }
@@ -44,33 +49,33 @@ static int setup(void **state)
 static void start_openmp(unsigned count)
 {
   for (unsigned i = 0; i < count; i++) {
-    blame_openmp_begin(&threads[i], i > 0);
-    rt_set_idle(&threads[i], i > 0);
+    blame_openmp_begin(thread(i), i > 0);
+    rt_set_idle(thread(i), i > 0);
   }
 }
 
 static void set_team(int count)
 {
-  struct format_region *region = region_innermost(&threads[0]);
+  struct format_region *region = region_innermost(thread(0));
   blame_in_use(count - (int)region->team);
   region->team = (uint32_t)count;
 }
 
 static struct format_region *end_region(void)
 {
-  blame_in_use(1 - (int)region_innermost(&threads[0])->team);
-  return region_end(&threads[0]);
+  blame_in_use(1 - (int)region_innermost(thread(0))->team);
+  return region_end(thread(0));
 }
 
 /* Thread 0 begins a region with the first `count` threads. */
 static uint64_t fork_region(unsigned count)
 {
-  uint64_t handle = region_begin(&threads[0], 0);
+  uint64_t handle = region_begin(thread(0), 0);
   set_team((int)count);
   for (unsigned i = 0; i < count; i++) {
-    threads[i].base_region = i ? handle : 0;
-    threads[i].waiting_key = 88; /* of its next wait in the region */
-    rt_set_idle(&threads[i], false);
+    sampling_of(thread(i))->base_region = i ? handle : 0;
+    sampling_of(thread(i))->waiting_key = 88; /* of its next wait in the region */
+    rt_set_idle(thread(i), false);
   }
   return handle;
 }
@@ -103,30 +108,30 @@ static void a_thread_alone_is_busy(void **state)
 {
   (void)state;
   for (unsigned i = 1; i < THREADS; i++)
-    blame_remove_thread(&threads[i]);
-  assert_share(&threads[0], 1, 1); /* before OpenMP knows the thread */
+    blame_remove_thread(thread(i));
+  assert_share(thread(0), 1, 1); /* before OpenMP knows the thread */
   start_openmp(1);
-  assert_share(&threads[0], 1, 1);
+  assert_share(thread(0), 1, 1);
 }
 
 static void parked_workers_are_not_in_use(void **state)
 {
   (void)state;
   start_openmp(4);
-  assert_share(&threads[0], 1, 1);
-  assert_parked(&threads[0], 3);
+  assert_share(thread(0), 1, 1);
+  assert_parked(thread(0), 3);
   fork_region(4);
-  assert_parked(&threads[0], 0);
-  assert_share(&threads[0], 4, 4);
-  rt_set_idle(&threads[2], true);
-  rt_set_idle(&threads[3], true);
-  assert_share(&threads[0], 2, 4);
-  rt_set_idle(&threads[1], true);
-  assert_share(&threads[0], 1, 4);
+  assert_parked(thread(0), 0);
+  assert_share(thread(0), 4, 4);
+  rt_set_idle(thread(2), true);
+  rt_set_idle(thread(3), true);
+  assert_share(thread(0), 2, 4);
+  rt_set_idle(thread(1), true);
+  assert_share(thread(0), 1, 4);
   assert_null(end_region());
-  assert_share(&threads[0], 1, 1); /* the runtime has not reported the end of the region to them yet */
+  assert_share(thread(0), 1, 1); /* the runtime has not reported the end of the region to them yet */
   fork_region(2);
-  assert_share(&threads[0], 2, 2); /* for threads 2 and 3 the other region has not ended yet */
+  assert_share(thread(0), 2, 2); /* for threads 2 and 3 the other region has not ended yet */
 }
 
 static void a_sampled_region_ends_too(void **state)
@@ -135,16 +140,16 @@ static void a_sampled_region_ends_too(void **state)
   start_openmp(2);
   uint64_t handle = fork_region(2);
   uint32_t filtered;
-  assert_int_not_equal(region_base(&threads[1], handle, &filtered), CCT_NONE);
-  rt_set_idle(&threads[1], true);
-  assert_share(&threads[0], 1, 2);
+  assert_int_not_equal(region_base(thread(1), handle, &filtered), CCT_NONE);
+  rt_set_idle(thread(1), true);
+  assert_share(thread(0), 1, 2);
   struct format_region *region = end_region();
   assert_non_null(region);
-  region_publish(&threads[0], region, CCT_ROOT, 0);
-  region_close(&threads[0]);
+  region_publish(thread(0), region, CCT_ROOT, 0);
+  region_close(thread(0));
   assert_false(region_open(handle));
-  assert_share(&threads[0], 1, 1);
-  region_resolve(&threads[1]);
+  assert_share(thread(0), 1, 1);
+  region_resolve(thread(1));
 }
 
 /* A sample counts as one busy thread, also where it finds none. */
@@ -153,9 +158,9 @@ static void all_can_be_idle(void **state)
   (void)state;
   start_openmp(3);
   fork_region(2);
-  rt_set_idle(&threads[0], true);
-  rt_set_idle(&threads[1], true);
-  assert_share(&threads[1], 1, 3);
+  rt_set_idle(thread(0), true);
+  rt_set_idle(thread(1), true);
+  assert_share(thread(1), 1, 3);
 }
 
 /* The list of places is full: the last one takes the rest, and nothing is lost. */
@@ -165,12 +170,12 @@ static void all_places_count(void **state)
   start_openmp(7);
   fork_region(7);
   for (unsigned i = 1; i < 7; i++) {
-    threads[i].waiting_key = 80 + i;
-    rt_set_idle(&threads[i], true);
+    sampling_of(thread(i))->waiting_key = 80 + i;
+    rt_set_idle(thread(i), true);
   }
-  assert_share(&threads[0], 1, 7);
-  assert_int_equal(blame_share(&threads[0], 100).waits[0].ns, 100);
-  assert_int_equal(blame_share(&threads[0], 100).waits[BLAME_PLACES - 1].ns, 200);
+  assert_share(thread(0), 1, 7);
+  assert_int_equal(blame_share(thread(0), 100).waits[0].ns, 100);
+  assert_int_equal(blame_share(thread(0), 100).waits[BLAME_PLACES - 1].ns, 200);
 }
 
 /* A thread that the runtime does not know yet shares with all others; threads that it knows do not count that one. */
@@ -179,12 +184,12 @@ static void threads_unknown_to_openmp_count_among_themselves(void **state)
   (void)state;
   start_openmp(2);
   fork_region(2);
-  assert_share(&threads[0], 2, 2);
-  assert_share(&threads[5], 7, 7); /* with 0 and 1, because nobody knows whether the runtime will ever know it */
-  assert_true(blame_blocked(&threads[4]));
-  assert_share(&threads[5], 6, 6);
-  blame_remove_thread(&threads[1]);
-  assert_share(&threads[0], 1, 1);
+  assert_share(thread(0), 2, 2);
+  assert_share(thread(5), 7, 7); /* with 0 and 1, because nobody knows whether the runtime will ever know it */
+  assert_true(blame_blocked(thread(4)));
+  assert_share(thread(5), 6, 6);
+  blame_remove_thread(thread(1));
+  assert_share(thread(0), 1, 1);
 }
 
 static void lock_waiters_are_busy(void **state)
@@ -192,11 +197,11 @@ static void lock_waiters_are_busy(void **state)
   (void)state;
   start_openmp(3);
   fork_region(3);
-  rt_set_lockwait(&threads[1], true);
-  rt_set_idle(&threads[2], true);
-  assert_share(&threads[0], 2, 3);
-  rt_set_lockwait(&threads[2], true); /* waits for a lock inside another wait */
-  assert_share(&threads[0], 3, 3);
+  rt_set_lockwait(thread(1), true);
+  rt_set_idle(thread(2), true);
+  assert_share(thread(0), 2, 3);
+  rt_set_lockwait(thread(2), true); /* waits for a lock inside another wait */
+  assert_share(thread(0), 3, 3);
 }
 
 static void blocked_threads_are_left_out_unless_wall_time_drives(void **state)
@@ -204,21 +209,21 @@ static void blocked_threads_are_left_out_unless_wall_time_drives(void **state)
   (void)state;
   start_openmp(3);
   fork_region(3);
-  assert_true(blame_blocked(&threads[1]));
-  assert_false(blame_blocked(&threads[1]));
-  assert_share(&threads[0], 2, 2);
-  blame_unblocked(&threads[1]);
-  assert_share(&threads[0], 3, 3);
-  rt_set_idle(&threads[1], true);
-  assert_false(blame_blocked(&threads[1])); /* a wait inside the runtime */
-  rt_set_idle(&threads[1], false);
+  assert_true(blame_blocked(thread(1)));
+  assert_false(blame_blocked(thread(1)));
+  assert_share(thread(0), 2, 2);
+  blame_unblocked(thread(1));
+  assert_share(thread(0), 3, 3);
+  rt_set_idle(thread(1), true);
+  assert_false(blame_blocked(thread(1))); /* a wait inside the runtime */
+  rt_set_idle(thread(1), false);
   rt.wall = true;
-  assert_true(blame_blocked(&threads[1]));
-  assert_share(&threads[0], 3, 3);
-  rt_set_idle(&threads[2], true);
-  assert_share(&threads[0], 2, 3);
-  blame_unblocked(&threads[1]);
-  assert_share(&threads[1], 2, 3);
+  assert_true(blame_blocked(thread(1)));
+  assert_share(thread(0), 3, 3);
+  rt_set_idle(thread(2), true);
+  assert_share(thread(0), 2, 3);
+  blame_unblocked(thread(1));
+  assert_share(thread(1), 2, 3);
 }
 
 static void the_most_threads_in_use_are_kept(void **state)
@@ -228,17 +233,17 @@ static void the_most_threads_in_use_are_kept(void **state)
   assert_int_equal(rt.in_use_max, 1);
   fork_region(3);
   assert_int_equal(rt.in_use, 3);
-  region_begin(&threads[0], 0); /* a nested region of two threads: one is new */
+  region_begin(thread(0), 0); /* a nested region of two threads: one is new */
   set_team(2);
   assert_int_equal(rt.in_use_max, 4);
   end_region();
   assert_int_equal(rt.in_use, 3);
-  assert_true(blame_blocked(&threads[0]));
+  assert_true(blame_blocked(thread(0)));
   assert_int_equal(rt.in_use, 2);
-  blame_unblocked(&threads[0]);
+  blame_unblocked(thread(0));
   end_region();
   for (unsigned i = 0; i < 4; i++)
-    blame_openmp_end(&threads[i]);
+    blame_openmp_end(thread(i));
   assert_int_equal(rt.in_use, 0);
   assert_int_equal(rt.in_use_max, 4);
 }
@@ -248,12 +253,12 @@ static void a_thread_that_ends_blocked_is_not_in_use(void **state)
   (void)state;
   start_openmp(2);
   fork_region(2);
-  assert_true(blame_blocked(&threads[1]));
-  blame_openmp_end(&threads[1]);
+  assert_true(blame_blocked(thread(1)));
+  blame_openmp_end(thread(1));
   end_region();
   assert_int_equal(rt.in_use, 1);
-  assert_true(blame_blocked(&threads[0]));
-  blame_openmp_end(&threads[0]);
+  assert_true(blame_blocked(thread(0)));
+  blame_openmp_end(thread(0));
   assert_int_equal(rt.in_use, 0);
 }
 
@@ -306,18 +311,18 @@ static void a_state_is_repaired_at_the_second_sample(void **state)
   start_openmp(2);
   fork_region(2);
   runtime_state = ompt_state_wait_barrier;
-  blame_check(&threads[1], 0);
-  assert_false(threads[1].activity.idle);
-  rt_set_idle(&threads[1], true); /* a callback in between, which corrects the state */
-  rt_set_idle(&threads[1], false);
-  blame_check(&threads[1], 0);
-  assert_false(threads[1].activity.idle);
-  blame_check(&threads[1], 0);
-  assert_true(threads[1].activity.idle);
+  blame_check(thread(1), 0);
+  assert_false(thread(1)->activity.idle);
+  rt_set_idle(thread(1), true); /* a callback in between, which corrects the state */
+  rt_set_idle(thread(1), false);
+  blame_check(thread(1), 0);
+  assert_false(thread(1)->activity.idle);
+  blame_check(thread(1), 0);
+  assert_true(thread(1)->activity.idle);
   assert_int_equal(records[1].lost[FORMAT_LOST_STATES], 1);
-  blame_check(&threads[1], 0);
-  blame_check(&threads[1], 0);
-  assert_true(threads[1].activity.idle);
+  blame_check(thread(1), 0);
+  blame_check(thread(1), 0);
+  assert_true(thread(1)->activity.idle);
   assert_int_equal(records[1].lost[FORMAT_LOST_STATES], 1);
 }
 

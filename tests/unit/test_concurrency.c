@@ -17,7 +17,12 @@
 #include <sched.h>
 
 enum { THREADS = 4, ROUNDS = 400 };
-static struct thread_state states[THREADS];
+static struct measured_thread states[THREADS];
+
+static struct thread_state *state_of(unsigned i)
+{
+  return (struct thread_state *)&states[i];
+}
 static struct format_thread records[THREADS];
 static pthread_barrier_t all;
 
@@ -36,9 +41,9 @@ static int setup(void **state)
   task_context_start();
   span_start();
   for (uint32_t i = 0; i < THREADS; i++) {
-    rt_thread_init(&states[i], i + 1, &records[i]);
-    assert_true(blame_add_thread(&states[i]));
-    span_start_thread(&states[i]);
+    rt_thread_init(state_of(i), i + 1, &records[i]);
+    assert_true(blame_add_thread(state_of(i)));
+    span_start_thread(state_of(i));
   }
   return 0;
 }
@@ -49,7 +54,7 @@ static void run(void *(*body)(void *))
   pthread_t thread[THREADS];
   pthread_barrier_init(&all, NULL, THREADS);
   for (int i = 0; i < THREADS; i++)
-    assert_int_equal(pthread_create(&thread[i], NULL, body, &states[i]), 0);
+    assert_int_equal(pthread_create(&thread[i], NULL, body, state_of(i)), 0);
   for (int i = 0; i < THREADS; i++)
     pthread_join(thread[i], NULL);
   pthread_barrier_destroy(&all);
@@ -57,7 +62,7 @@ static void run(void *(*body)(void *))
 
 static unsigned number(const struct thread_state *t)
 {
-  return (unsigned)(t - states);
+  return (unsigned)((const struct measured_thread *)t - states);
 }
 
 /* ---- memory ---- */
@@ -163,7 +168,7 @@ static void joins(void **state)
   run(use_joins);
   assert_int_equal(wrong, 0);
   assert_int_equal(sum_of(&meeting.latest.path), meeting.latest.base);
-  join_clear(&states[0], &meeting);
+  join_clear(state_of(0), &meeting);
 }
 
 /* ---- directives ---- */
@@ -176,14 +181,14 @@ static void *use_directives(void *state)
   for (uint64_t round = 0; round < ROUNDS; round++) {
     uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASK, (const void *)(0x1000 + round % 40));
     directive_ended(t, row, 1, 5, 2);
-    if (t == &states[0])
+    if (t == state_of(0))
       shared_instance = directive_enter(t, directive_row(t, FORMAT_DIRECTIVE_PARALLEL, (const void *)0x10), 0, 0);
     pthread_barrier_wait(&all);
     uint32_t own = directive_share(t, shared_instance);
     directive_work(t, own, 7, 7);
     directive_leave(t, own);
     pthread_barrier_wait(&all);
-    if (t == &states[0])
+    if (t == state_of(0))
       directive_leave(t, shared_instance);
   }
   return NULL;
@@ -195,7 +200,7 @@ static void directives(void **state)
   run(use_directives);
   uint64_t tasks = 0, regions = 0, work = 0;
   for (int i = 0; i < THREADS; i++)
-    directive_add_sums(&states[i]);
+    directive_add_sums(state_of(i));
   const struct table *rows = directive_table();
   for (uint32_t i = 1; i < rows->count; i++) {
     const struct format_directive *row = table_at(rows, i);
@@ -216,7 +221,7 @@ static _Atomic uint64_t handle;
 static void *use_regions(void *state)
 {
   struct thread_state *t = state;
-  bool master = t == &states[0];
+  bool master = t == state_of(0);
   for (int round = 0; round < ROUNDS; round++) {
     if (master)
       atomic_store(&handle, region_begin(t, 0x1000));
@@ -238,7 +243,7 @@ static void *use_regions(void *state)
     }
     pthread_barrier_wait(&all);
     region_resolve(t);
-    wrong += t->pending_count != 0;
+    wrong += sampling_of(t)->pending_count != 0;
   }
   return NULL;
 }
@@ -332,7 +337,7 @@ static void doacross_loops(void **state)
     for (int row = 0; row < ROWS; row++)
       atomic_store(&done[row], 0);
     run(use_doacross);
-    doacross_clear(&states[round], &wavefront);
+    doacross_clear(state_of(round), &wavefront);
   }
   assert_int_equal(wrong, 0);
 }
@@ -363,18 +368,18 @@ static void ends_of_dependent_tasks(void **state)
         named[k] = (ompt_dependence_t){{.value = 64 * k + round % 2 * 8}, ompt_dependence_type_in};
       named[THREADS] = (ompt_dependence_t){{.value = 64 * i + (round + 1) % 2 * 8}, OUT};
       starts[i] = (struct clock){0};
-      depend_add(&states[0], &parent, &children[i], &starts[i], named, THREADS + 1);
+      depend_add(state_of(0), &parent, &children[i], &starts[i], named, THREADS + 1);
     }
     run(end_child);
     expected += THREADS; /* the longest child of each round */
   }
   struct clock last = {0};
   struct depend child = {0};
-  depend_add(&states[0], &parent, &child, &last,
+  depend_add(state_of(0), &parent, &child, &last,
              &(ompt_dependence_t){.dependence_type = ompt_dependence_type_out_all_memory}, 1);
   assert_int_equal(last.base, expected);
-  depend_end(&states[0], &child, NULL, 0);
-  depend_clear(&states[0], &parent);
+  depend_end(state_of(0), &child, NULL, 0);
+  depend_clear(state_of(0), &parent);
 }
 
 /* ---- interning ---- */

@@ -15,7 +15,9 @@
 
 #include <sys/resource.h>
 
-static struct thread_state one, two;
+static struct measured_thread states[2];
+static struct thread_state *const one = (struct thread_state *)&states[0];
+static struct thread_state *const two = (struct thread_state *)&states[1];
 static struct format_thread records[2];
 
 static void thread_reset(struct thread_state *t, uint32_t index)
@@ -35,8 +37,8 @@ static int setup(void **state)
   modules_start("");
   region_start();
   span_start();
-  thread_reset(&one, 1);
-  thread_reset(&two, 2);
+  thread_reset(one, 1);
+  thread_reset(two, 2);
   return 0;
 }
 
@@ -95,10 +97,10 @@ static void a_path_keeps_its_sum(void **state)
   struct critical_path path = {0};
   uint32_t items;
   for (uint64_t i = 0; i < 100000; i++)
-    critical_path_add(&one, &path, CRITICAL_PATH_KEY(1 + i % 40, 1, i % 7), i % 10);
+    critical_path_add(one, &path, CRITICAL_PATH_KEY(1 + i % 40, 1, i % 7), i % 10);
   assert_int_equal(critical_path_sum(&path, &items), 450000);
   assert_true(items < 2 * (40 * 7 + 6 * 100)); /* folded repeatedly */
-  critical_path_drop(&one, &path);
+  critical_path_drop(one, &path);
 }
 
 static void shared_tails_do_not_change(void **state)
@@ -109,22 +111,22 @@ static void shared_tails_do_not_change(void **state)
   struct critical_path path = {0};
   uint32_t items;
   for (uint64_t i = 1; i <= 5; i++)
-    critical_path_add(&one, &path, CRITICAL_PATH_KEY(i, 0, 0), 5);
+    critical_path_add(one, &path, CRITICAL_PATH_KEY(i, 0, 0), 5);
   for (int i = 0; i < COPIES; i++)
-    copies[i] = critical_path_copy(&one, &path);
-  critical_path_add(&one, &path, CRITICAL_PATH_KEY(1, 0, 0), 100);
-  critical_path_add(&two, &copies[0], CRITICAL_PATH_KEY(2, 0, 0), 7);
+    copies[i] = critical_path_copy(one, &path);
+  critical_path_add(one, &path, CRITICAL_PATH_KEY(1, 0, 0), 100);
+  critical_path_add(two, &copies[0], CRITICAL_PATH_KEY(2, 0, 0), 7);
   assert_int_equal(critical_path_sum(&path, &items), 125);
   assert_int_equal(critical_path_sum(&copies[0], &items), 32);
   assert_int_equal(critical_path_sum(&copies[1], &items), 25);
-  critical_path_drop(&one, &path);
+  critical_path_drop(one, &path);
   for (int i = 1; i < COPIES; i++) /* by another thread: references are returned in bulk */
-    critical_path_drop(&two, &copies[i]);
-  critical_path_stop_thread(&one);
+    critical_path_drop(two, &copies[i]);
+  critical_path_stop_thread(one);
   assert_int_equal(critical_path_sum(&copies[0], &items), 32);
   assert_int_equal(critical_path_of_key(&copies[0], CRITICAL_PATH_KEY(1, 0, 0)), 5);
-  critical_path_drop(&two, &copies[0]);
-  critical_path_stop_thread(&two);
+  critical_path_drop(two, &copies[0]);
+  critical_path_stop_thread(two);
 }
 
 /* Dropped segments are reused: a path that is copied and dropped repeatedly takes no additional memory. */
@@ -134,14 +136,14 @@ static void dropped_segments_are_reused(void **state)
   struct critical_path path = {0}, copy;
   uint32_t highest = 0;
   for (uint64_t i = 0; i < 200000; i++) {
-    critical_path_add(&one, &path, CRITICAL_PATH_KEY(1 + i % 5, 0, 0), 1);
-    copy = critical_path_copy(&one, &path);
-    critical_path_add(&two, &copy, CRITICAL_PATH_KEY(9, 0, i % 3), 1);
+    critical_path_add(one, &path, CRITICAL_PATH_KEY(1 + i % 5, 0, 0), 1);
+    copy = critical_path_copy(one, &path);
+    critical_path_add(two, &copy, CRITICAL_PATH_KEY(9, 0, i % 3), 1);
     highest = path.tail > highest ? path.tail : highest;
-    critical_path_drop(&two, &copy);
+    critical_path_drop(two, &copy);
   }
   assert_true(highest < 2000);
-  critical_path_drop(&one, &path);
+  critical_path_drop(one, &path);
 }
 
 static void a_join_takes_the_latest_of_each_component(void **state)
@@ -149,11 +151,11 @@ static void a_join_takes_the_latest_of_each_component(void **state)
   (void)state;
   struct join join = {0};
   struct clock a = {.base = 10, .burdened = 30}, b = {.base = 20, .burdened = 25}, c = {0};
-  critical_path_add(&one, &a.path, CRITICAL_PATH_KEY(1, 0, 0), 10);
-  critical_path_add(&one, &b.path, CRITICAL_PATH_KEY(2, 0, 0), 20);
-  join_offer(&one, &join, &a);
-  join_offer(&two, &join, &b);
-  join_take(&one, &c, &join);
+  critical_path_add(one, &a.path, CRITICAL_PATH_KEY(1, 0, 0), 10);
+  critical_path_add(one, &b.path, CRITICAL_PATH_KEY(2, 0, 0), 20);
+  join_offer(one, &join, &a);
+  join_offer(two, &join, &b);
+  join_take(one, &c, &join);
   assert_int_equal(c.base, 20);
   assert_int_equal(c.burdened, 30);
   assert_int_equal(critical_path_of_key(&c.path, CRITICAL_PATH_KEY(2, 0, 0)), 20);
@@ -166,10 +168,10 @@ static uint64_t run_child(struct depend *parent, uint64_t clock, uint64_t work, 
 {
   struct depend child = {0};
   struct clock now = {.base = clock};
-  depend_add(&one, parent, &child, &now, named, count);
-  depend_wait(&one, &child, &now, 0);
+  depend_add(one, parent, &child, &now, named, count);
+  depend_wait(one, &child, &now, 0);
   now.base += work;
-  depend_end(&one, &child, &now, 0);
+  depend_end(one, &child, &now, 0);
   return now.base;
 }
 
@@ -204,7 +206,7 @@ static void dependences_of_all_kinds(void **state)
   assert_int_equal(run_child(&parent, 3, 1, &elsewhere, 1), 31);
   const ompt_dependence_t fresh = on(4096, IN);
   assert_int_equal(run_child(&parent, 3, 1, &fresh, 1), 31); /* never named before, but after everything */
-  depend_clear(&one, &parent);
+  depend_clear(one, &parent);
   assert_int_equal(run_child(&parent, 3, 1, &in, 1), 4);
 }
 
@@ -224,16 +226,16 @@ static void a_map_finds_every_key(void **state)
       made[i] = pool_get(&items, &cache);
       ((struct key_item *)pool_at(&items, made[i]))->key = i * factors[pattern];
       assert_int_equal(key_map_find(&items, &map, i * factors[pattern]), 0);
-      assert_int_equal(key_map_add(&one, &items, &map, made[i]), made[i]);
+      assert_int_equal(key_map_add(one, &items, &map, made[i]), made[i]);
     }
     for (uint32_t i = 0; i < keys; i++)
       assert_int_equal(key_map_find(&items, &map, i * factors[pattern]), made[i]);
     uint32_t twice = pool_get(&items, &cache);
     ((struct key_item *)pool_at(&items, twice))->key = 7 * factors[pattern];
-    assert_int_equal(key_map_add(&two, &items, &map, twice), made[7]);
+    assert_int_equal(key_map_add(two, &items, &map, twice), made[7]);
     assert_int_equal(key_map_find(&items, &map, keys * factors[pattern] + 1), 0);
     uint64_t released = 0;
-    key_map_clear(&one, &map, count_item, &released);
+    key_map_clear(one, &map, count_item, &released);
     assert_int_equal(released, keys);
     assert_int_equal(map, 0);
   }
@@ -260,7 +262,7 @@ static void names_are_forgotten(void **state)
       ompt_dependence_t out = on(8 * i, 3), vector[] = {on(i / 300, 5), on(i % 300, 5)};
       assert_int_equal(run_child(&parent, i, 1, &out, 1), i + 1);
       struct clock clock = {i, i, {.items[0] = {.key = i / 7, .amount = i}}}; /* the last one moved on, or another */
-      doacross_source(&one, &own, vector, 2, &clock, i, 0);
+      doacross_source(one, &own, vector, 2, &clock, i, 0);
       if (i >= 300) {
         vector[0].variable.value--;
         struct doacross_clock source = doacross_sink(&own, vector, 2);
@@ -268,8 +270,8 @@ static void names_are_forgotten(void **state)
         assert_int_equal(source.join->latest.base + source.moved, i - 300);
       }
     }
-    depend_clear(&one, &parent);
-    doacross_clear(&one, &loop);
+    depend_clear(one, &parent);
+    doacross_clear(one, &loop);
     first = round ? first : peak_kib();
   }
   assert_in_range(peak_kib() - first, 0, SLACK_KIB);
@@ -284,21 +286,21 @@ static const struct format_directive *row_at(uint32_t row)
 static void instances_nest_and_recursion_counts_once(void **state)
 {
   (void)state;
-  uint32_t outer_row = directive_row(&one, FORMAT_DIRECTIVE_PARALLEL, (void *)0x1000);
-  uint32_t task_row = directive_row(&one, FORMAT_DIRECTIVE_TASK, (void *)0x1000);
+  uint32_t outer_row = directive_row(one, FORMAT_DIRECTIVE_PARALLEL, (void *)0x1000);
+  uint32_t task_row = directive_row(one, FORMAT_DIRECTIVE_TASK, (void *)0x1000);
   assert_int_not_equal(outer_row, task_row);
-  assert_int_equal(task_row, directive_row(&two, FORMAT_DIRECTIVE_TASK, (void *)0x1000));
-  uint32_t outer = directive_enter(&one, outer_row, 0, 100), task = directive_enter(&one, task_row, outer, 110);
-  uint32_t inner = directive_enter(&two, task_row, task, 115);
+  assert_int_equal(task_row, directive_row(two, FORMAT_DIRECTIVE_TASK, (void *)0x1000));
+  uint32_t outer = directive_enter(one, outer_row, 0, 100), task = directive_enter(one, task_row, outer, 110);
+  uint32_t inner = directive_enter(two, task_row, task, 115);
   assert_int_equal(inner, task); /* a recursive task is part of the outermost one */
-  directive_work(&two, inner, 5, 120);
-  directive_leave(&two, inner);
-  directive_work(&one, task, 10, 130);
-  directive_leave(&one, task);
-  directive_work(&one, outer, 40, 101);
-  directive_leave(&one, outer);
-  directive_add_sums(&one);
-  directive_add_sums(&two);
+  directive_work(two, inner, 5, 120);
+  directive_leave(two, inner);
+  directive_work(one, task, 10, 130);
+  directive_leave(one, task);
+  directive_work(one, outer, 40, 101);
+  directive_leave(one, outer);
+  directive_add_sums(one);
+  directive_add_sums(two);
   assert_int_equal(row_at(task_row)->instances, 1);
   assert_int_equal(row_at(task_row)->work, 15);
   assert_int_equal(row_at(task_row)->span, 15); /* the clock moved by 20, but not all of that by this work */
@@ -310,23 +312,23 @@ static void instances_nest_and_recursion_counts_once(void **state)
 static void a_task_beside_its_parent(void **state)
 {
   (void)state;
-  uint32_t root = span_implicit_begin(&one, 0, 0, 0);
-  span_add_work(&one, CCT_NONE, 2);
+  uint32_t root = span_implicit_begin(one, 0, 0, 0);
+  span_add_work(one, CCT_NONE, 2);
   uint32_t row;
-  ompt_data_t data = {.value = explicit_task_create(&one, root, ompt_task_explicit, false, (void *)0x2000, 0, &row)};
-  span_add_work(&one, CCT_NONE, 3);
-  span_wait_begin(&one, root, ompt_sync_region_taskwait, 0, NULL);
-  uint32_t task = explicit_task_index(&two, &data);
-  span_task_schedule(&two, 0, ompt_task_switch, task, 0); /* another thread runs it */
-  span_add_work(&two, CCT_NONE, 10);
-  span_task_schedule(&two, task, ompt_task_complete, 0, 0);
-  span_wait_end(&one, root, ompt_sync_region_taskwait, true, 0);
-  span_add_work(&one, CCT_NONE, 1);
-  span_implicit_end(&one, root);
+  ompt_data_t data = {.value = explicit_task_create(one, root, ompt_task_explicit, false, (void *)0x2000, 0, &row)};
+  span_add_work(one, CCT_NONE, 3);
+  span_wait_begin(one, root, ompt_sync_region_taskwait, 0, NULL);
+  uint32_t task = explicit_task_index(two, &data);
+  span_task_schedule(two, 0, ompt_task_switch, task, 0); /* another thread runs it */
+  span_add_work(two, CCT_NONE, 10);
+  span_task_schedule(two, task, ompt_task_complete, 0, 0);
+  span_wait_end(one, root, ompt_sync_region_taskwait, true, 0);
+  span_add_work(one, CCT_NONE, 1);
+  span_implicit_end(one, root);
   uint32_t items;
   assert_int_equal(span_program()->base, 13);
   assert_int_equal(critical_path_sum(&span_program()->path, &items), 13);
-  assert_int_equal(one.total_work + two.total_work, 16);
+  assert_int_equal(span_of(one)->total_work + span_of(two)->total_work, 16);
 }
 
 /* Each holder's release is announced after the next acquisition; then one never is, and its thread acquires again. */
@@ -335,8 +337,8 @@ static void a_late_release_ends_its_own_hold(void **state)
   (void)state;
   enum { LOCK = 8, KIND = ompt_mutex_test_lock };
   void *code = (void *)0x3000;
-  struct thread_state *threads[] = {&one, &two};
-  uint32_t roots[] = {span_implicit_begin(&one, 0, 0, 0), span_implicit_begin(&two, 0, 0, 0)};
+  struct thread_state *threads[] = {one, two};
+  uint32_t roots[] = {span_implicit_begin(one, 0, 0, 0), span_implicit_begin(two, 0, 0, 0)};
   for (uint64_t i = 0; i < 5; i++) {
     struct thread_state *t = threads[i % 2], *before = threads[(i + 1) % 2];
     worksharing_mutex_acquired(t, KIND, LOCK, 0, code);
@@ -344,14 +346,14 @@ static void a_late_release_ends_its_own_hold(void **state)
     if (i)
       worksharing_mutex_released(before, KIND, LOCK, 0, false);
   }
-  worksharing_mutex_acquired(&one, KIND, LOCK, 0, code);
-  span_add_work(&one, CCT_NONE, 7);
-  worksharing_mutex_released(&two, KIND, LOCK, 0, false); /* not the holder */
-  worksharing_mutex_released(&one, KIND, LOCK, 0, false);
-  span_implicit_end(&one, roots[0]);
-  span_implicit_end(&two, roots[1]);
+  worksharing_mutex_acquired(one, KIND, LOCK, 0, code);
+  span_add_work(one, CCT_NONE, 7);
+  worksharing_mutex_released(two, KIND, LOCK, 0, false); /* not the holder */
+  worksharing_mutex_released(one, KIND, LOCK, 0, false);
+  span_implicit_end(one, roots[0]);
+  span_implicit_end(two, roots[1]);
   worksharing_add_lock_bounds();
-  assert_int_equal(row_at(directive_row(&one, FORMAT_DIRECTIVE_LOCK, code))->lock_bound, 35);
+  assert_int_equal(row_at(directive_row(one, FORMAT_DIRECTIVE_LOCK, code))->lock_bound, 35);
 }
 
 int main(int argc, char **argv)

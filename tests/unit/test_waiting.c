@@ -5,9 +5,15 @@
 
 enum { THREADS = 3, SEARCH = 2500 };
 static const uint64_t second = 2500000000; /* ticks */
-static struct thread_state threads[THREADS];
+static struct measured_thread threads[THREADS];
+
+static struct thread_state *thread(unsigned i)
+{
+  return (struct thread_state *)&threads[i];
+}
 static struct format_thread records[THREADS];
-static struct thread_state *const master = &threads[0], *const worker = &threads[1];
+static struct thread_state *const master = (struct thread_state *)&threads[0], *const worker =
+                                                                                   (struct thread_state *)&threads[1];
 
 /* Addresses in the program, which name places. */
 static const void *const region_code = (const void *)0x1200, *const barrier = (const void *)0x1300,
@@ -25,7 +31,7 @@ static int setup(void **state)
   region_start();
   modules_start("");
   for (uint32_t i = 0; i < THREADS; i++)
-    rt_thread_init(&threads[i], i + 1, &records[i]);
+    rt_thread_init(thread(i), i + 1, &records[i]);
   worker->worker = true;
   return 0;
 }
@@ -44,7 +50,7 @@ static uint64_t fork_region(void)
   region_innermost(master)->team = 2;
   region_set_code(master, region_code);
   waiting_unpark(worker);
-  worker->base_region = handle;
+  sampling_of(worker)->base_region = handle;
   return handle;
 }
 
@@ -52,14 +58,14 @@ static uint64_t fork_region(void)
 static void leave_region(void)
 {
   waiting_end(worker);
-  worker->base_region = 0;
+  sampling_of(worker)->base_region = 0;
   waiting_park(worker);
   waiting_unpark(worker);
 }
 
 static void end_region(void)
 {
-  region_note_end(master, master->barrier_left, rt_ticks());
+  region_note_end(master, sampling_of(master)->barrier_left, rt_ticks());
   region_end(master);
 }
 
@@ -71,8 +77,8 @@ static void began_before(struct thread_state *t, uint64_t ticks)
 
 static const struct format_wait *place_at(const struct thread_state *t, uint32_t kind, const void *code)
 {
-  for (uint32_t i = 0; i < t->waits.count; i++) {
-    const struct format_wait *wait = table_at(&t->waits, i);
+  for (uint32_t i = 0; i < sampling_of(t)->waits.count; i++) {
+    const struct format_wait *wait = table_at(&sampling_of(t)->waits, i);
     if (wait->kind == kind && wait->key == ((uint64_t)code << 3 | kind))
       return wait;
   }
@@ -152,9 +158,9 @@ static void barriers_of_an_inner_region_are_apart(void **state)
     waiting_begin(master, FORMAT_WAIT_BARRIER, tasks);
     waiting_end(master);
   }
-  assert_int_equal(master->barriers, 4);
+  assert_int_equal(sampling_of(master)->barriers, 4);
   end_region();
-  assert_int_equal(master->barriers, 1);
+  assert_int_equal(sampling_of(master)->barriers, 1);
 }
 
 /* The worker arrives 10 s ago, the master 8 s ago; the master leaves 7 s ago, and ends the region 5 s ago. */
@@ -166,7 +172,7 @@ static void the_end_of_a_region_is_split_in_four(void **state)
   waiting_begin(worker, FORMAT_WAIT_BARRIER, NULL); /* the runtime names no address: the region's end */
   worker->idle_since = now - 10 * second;
   team->last_idle[0] = now - 8 * second;
-  master->barriers = 1; /* the master arrived at it, too */
+  sampling_of(master)->barriers = 1; /* the master arrived at it, too */
   region_note_end(master, now - 7 * second, rt_ticks());
   team->ends[(handle >> 32) % REGION_ENDS].end = now - 5 * second;
   region_end(master);
@@ -208,10 +214,10 @@ static void after_the_end_nothing_is_counted(void **state)
   atomic_store(&rt.waits, 0);
   assert_true(worker->activity.idle && !worker->activity.lockwait);
   assert_true(master->activity.lockwait && !master->activity.idle);
-  assert_int_equal(worker->waiting->kind, FORMAT_WAIT_BARRIER);
-  assert_true(worker->waiting->since);
-  for (uint32_t i = 0; i < worker->waits.count; i++) {
-    const struct format_wait *wait = table_at(&worker->waits, i);
+  assert_int_equal(sampling_of(worker)->waiting->kind, FORMAT_WAIT_BARRIER);
+  assert_true(sampling_of(worker)->waiting->since);
+  for (uint32_t i = 0; i < sampling_of(worker)->waits.count; i++) {
+    const struct format_wait *wait = table_at(&sampling_of(worker)->waits, i);
     assert_true(wait->kind == FORMAT_WAIT_PARKED || !wait->count);
   }
 }
@@ -227,7 +233,7 @@ static void a_region_that_has_not_ended_parks_nobody(void **state)
   assert_near(open.idle, 6 * second);
   assert_near(open.runtime, 4 * second);
   assert_int_equal(open.parked, 0);
-  assert_int_equal(worker->waiting->idle, 0); /* nothing was changed */
+  assert_int_equal(sampling_of(worker)->waiting->idle, 0); /* nothing was changed */
 }
 
 /* Later instances of the region have replaced what was noted about its end. */
@@ -304,22 +310,22 @@ static void nested_waits_count_once(void **state)
     began_before(worker, second);
     waiting_task(worker, false);
   }
-  assert_int_equal(worker->wait_depth, DEEP);
+  assert_int_equal(sampling_of(worker)->wait_depth, DEEP);
   for (unsigned i = DEEP; i-- > 0;) {
     waiting_task(worker, true);
     began_before(worker, second);
     waiting_end(worker);
   }
-  assert_int_equal(worker->wait_depth, 0);
+  assert_int_equal(sampling_of(worker)->wait_depth, 0);
   uint64_t all = 0;
-  for (uint32_t i = 0; i < worker->waits.count; i++)
-    all += ((const struct format_wait *)table_at(&worker->waits, i))->idle;
+  for (uint32_t i = 0; i < sampling_of(worker)->waits.count; i++)
+    all += ((const struct format_wait *)table_at(&sampling_of(worker)->waits, i))->idle;
   assert_near(all, 2 * DEEP * (second - SEARCH));
   const struct format_wait *inner = place_at(worker, FORMAT_WAIT_TASKS, (const void *)(code + 5));
   assert_int_equal(inner->count, 2);
   assert_near(inner->idle, 2 * (second - SEARCH));
   waiting_end(worker); /* one too many does no harm */
-  assert_int_equal(worker->wait_depth, 0);
+  assert_int_equal(sampling_of(worker)->wait_depth, 0);
 }
 
 /* A wait inside a wait, without a task between them: the outer one stops meanwhile. */
@@ -352,10 +358,10 @@ static void the_fastest_acquisition_did_not_wait(void **state)
   (void)state;
   enum { COST_MOST = 5000 };
   assert_near(acquire_for(10 * second), 10 * second - COST_MOST);
-  assert_int_equal(worker->lock_cost, COST_MOST);
+  assert_int_equal(sampling_of(worker)->lock_cost, COST_MOST);
   assert_near(acquire_for(10), 0);
   assert_near(acquire_for(second), second - COST_MOST);
-  worker->lock_cost = second;
+  sampling_of(worker)->lock_cost = second;
   assert_int_equal(acquire_for(2 * second), 0);
   assert_near(acquire_for(10 * second), 9 * second);
   const struct format_wait *wait = place_at(worker, FORMAT_WAIT_LOCK, lock);
@@ -371,7 +377,7 @@ static void waits_are_without_pauses(void **state)
   (void)state;
   enum { SEARCH = 5000 }; /* more than the search for a task takes */
   uint64_t now = rt_ticks();
-  worker->lock_cost = 1;
+  sampling_of(worker)->lock_cost = 1;
   rt_pause_at(RT_PAUSED_PROGRAM, true, now - 5 * second);
   rt_pause_at(RT_PAUSED_PROGRAM, false, now);
   assert_near(acquire_for(10 * second), 5 * second - 1);
@@ -407,11 +413,11 @@ static void parked_workers_forget_open_waits(void **state)
   waiting_begin(worker, FORMAT_WAIT_TASKS, tasks);
   waiting_task(worker, false);
   waiting_park(worker);
-  assert_int_equal(worker->wait_depth, 0);
+  assert_int_equal(sampling_of(worker)->wait_depth, 0);
   began_before(worker, second);
   struct waiting_interval open = waiting_open_interval(worker, rt_ticks());
   assert_near(open.idle, second);
-  assert_ptr_equal(worker->waiting, table_at(&worker->waits, 0));
+  assert_ptr_equal(sampling_of(worker)->waiting, table_at(&sampling_of(worker)->waits, 0));
   waiting_unpark(worker);
   assert_near(place_at(worker, FORMAT_WAIT_PARKED, NULL)->idle, second);
   assert_int_equal(waiting_open_interval(worker, rt_ticks()).idle, 0);
@@ -427,12 +433,12 @@ static void places_without_room_count_as_parked(void **state)
     began_before(worker, SEARCH + 1000);
     waiting_end(worker);
   }
-  assert_int_equal(worker->waits.count, MOST);
+  assert_int_equal(sampling_of(worker)->waits.count, MOST);
   uint64_t count = 0;
   for (uint32_t i = 0; i < MOST; i++)
-    count += ((const struct format_wait *)table_at(&worker->waits, i))->count;
+    count += ((const struct format_wait *)table_at(&sampling_of(worker)->waits, i))->count;
   assert_int_equal(count, MORE);
-  assert_int_equal(((const struct format_wait *)table_at(&worker->waits, 0))->count, MORE - (MOST - 1));
+  assert_int_equal(((const struct format_wait *)table_at(&sampling_of(worker)->waits, 0))->count, MORE - (MOST - 1));
 }
 
 /* ---- shares ---- */
@@ -445,10 +451,10 @@ static uint64_t key_of(uint64_t code)
 static uint64_t share_of(struct thread_state *t, uint32_t node, uint64_t key)
 {
   uint32_t value = cct_node(t, node)->value;
-  uint64_t sum = 0, next = value ? ((uint64_t *)table_at(&t->values, value))[rt.share_metric] : 0;
+  uint64_t sum = 0, next = value ? ((uint64_t *)table_at(&sampling_of(t)->values, value))[rt.share_metric] : 0;
   for (unsigned left = 100; next && left; left--) {
-    const struct format_share *share = table_at(&t->shares, (uint32_t)next);
-    if (((const struct format_wait *)table_at(&t->waits, share->wait))->key == key)
+    const struct format_share *share = table_at(&sampling_of(t)->shares, (uint32_t)next);
+    if (((const struct format_wait *)table_at(&sampling_of(t)->waits, share->wait))->key == key)
       sum += share->ns;
     next = share->next;
   }
@@ -472,8 +478,9 @@ static void shares_add_up_by_place(void **state)
   assert_int_equal(share_of(worker, one, key_of(0x10)), 30);
   assert_int_equal(share_of(worker, one, WAITING_PARKED), 40);
   assert_int_equal(share_of(worker, two, key_of(0x10)), 50);
-  assert_int_equal(worker->shares.count, 1 + 3);
-  const struct format_wait *parked = table_at(&worker->waits, 0), *other = table_at(&worker->waits, 1);
+  assert_int_equal(sampling_of(worker)->shares.count, 1 + 3);
+  const struct format_wait *parked = table_at(&sampling_of(worker)->waits, 0),
+                           *other = table_at(&sampling_of(worker)->waits, 1);
   assert_int_equal(parked->key, WAITING_PARKED); /* always the first */
   assert_int_equal(parked->shared_ns, 40);
   assert_int_equal(other->shared_ns, 80);
@@ -493,13 +500,13 @@ static void shares_of_merged_nodes_add_up(void **state)
   waiting_share(worker, a, key_of(0x20), 2);
   waiting_share(worker, b, key_of(0x20), 4);
   waiting_share(worker, b, key_of(0x30), 8);
-  uint32_t used = worker->shares.count;
+  uint32_t used = sampling_of(worker)->shares.count;
   cct_rekey(worker, b, (struct cct_key){FORMAT_KIND_FRAME, 1, 1}, follow_nothing);
   assert_int_equal(share_of(worker, a, key_of(0x10)), 1);
   assert_int_equal(share_of(worker, a, key_of(0x20)), 6);
   assert_int_equal(share_of(worker, a, key_of(0x30)), 8);
   waiting_share(worker, c, key_of(0x40), 16);
-  assert_int_equal(worker->shares.count, used);
+  assert_int_equal(sampling_of(worker)->shares.count, used);
   assert_int_equal(share_of(worker, c, key_of(0x40)), 16);
   assert_int_equal(share_of(worker, a, key_of(0x20)), 6);
 }

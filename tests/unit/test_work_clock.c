@@ -22,16 +22,17 @@
 #include <time.h>
 #include <ucontext.h>
 
-static struct thread_state one;
+static struct measured_thread measured;
+static struct thread_state *const one = (struct thread_state *)&measured;
 static struct format_thread record;
 
 static int setup(void **state)
 {
   (void)state;
-  memset(&one, 0, sizeof one);
+  memset(&measured, 0, sizeof measured);
   memset(&record, 0, sizeof record);
-  one.record = &record;
-  one.tid = sys_tid();
+  one->record = &record;
+  one->tid = sys_tid();
   rt.online = true;
   rt.work_unit = WORK_CPU_TIME;
   return 0;
@@ -100,21 +101,21 @@ static uint64_t sleep_apart(void)
 static double share_found(void)
 {
   uint64_t work = 0, apart = 0, cpu = sys_thread_cpu_ns();
-  work_clock_begin(&one, work_clock_moment(&one));
+  work_clock_begin(one, work_clock_moment(one));
   for (int i = 0; i < ROUNDS; i++) {
     burn(1000000);
     if (i % 3 == 0)
       sys_sleep_ns(3000000);
     if (i % 3 == 1) {
-      work_clock_wait(&one, rt_ticks());
+      work_clock_wait(one, rt_ticks());
       apart += sleep_apart();
-      work += work_clock_until(&one, one.work.wait_since);
+      work += work_clock_until(one, span_of(one)->work.wait_since);
     } else {
-      work += work_clock_until(&one, work_clock_moment(&one));
+      work += work_clock_until(one, work_clock_moment(one));
     }
     if (i % 3 == 2)
       apart += sleep_apart();
-    work_clock_begin(&one, work_clock_moment(&one));
+    work_clock_begin(one, work_clock_moment(one));
   }
   cpu = sys_thread_cpu_ns() - cpu - apart;
   return (double)work * ns_per_tick / (double)cpu;
@@ -156,11 +157,11 @@ static double share_found_when_preempted(void)
 
 static void check_indicator(enum work_how how)
 {
-  work_clock_start(&one);
-  assert_int_equal(one.work.how, how);
+  work_clock_start(one);
+  assert_int_equal(span_of(one)->work.how, how);
   assert_share(share_found_at_best());
   assert_share(share_found_when_preempted());
-  work_clock_stop(&one);
+  work_clock_stop(one);
 }
 
 static void by_a_page(void **state)
@@ -169,7 +170,7 @@ static void by_a_page(void **state)
   struct perf_event_attr attr = {
       .size = sizeof attr, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK, .exclude_kernel = 1};
   struct sys_own own;
-  if (sys_perf_event_open(&own, &attr, one.tid))
+  if (sys_perf_event_open(&own, &attr, one->tid))
     skip();
   assert_int_equal(sys_close_own(&own), 0);
   check_indicator(WORK_PAGE);
@@ -196,8 +197,8 @@ static void by_asking_the_kernel(void **state)
 static bool rseq_is_there(void)
 {
   work_clock_probe();
-  work_clock_start(&one);
-  return one.work.how == WORK_RSEQ;
+  work_clock_start(one);
+  return span_of(one)->work.how == WORK_RSEQ;
 }
 
 static void by_the_rseq_area(void **state)
@@ -205,10 +206,10 @@ static void by_the_rseq_area(void **state)
   (void)state;
   if (!rseq_is_there())
     skip();
-  for (int i = 0; i < 1000 && !work_clock_not_switched(&one.work); i++) /* switched out after it was set up */
-    work_clock_rebase(&one);
-  assert_true(work_clock_not_switched(&one.work));
-  work_clock_stop(&one);
+  for (int i = 0; i < 1000 && !work_clock_not_switched(&span_of(one)->work); i++) /* switched out after it was set up */
+    work_clock_rebase(one);
+  assert_true(work_clock_not_switched(&span_of(one)->work));
+  work_clock_stop(one);
   assert_int_equal(*own_pointer(), 0);
   check_indicator(WORK_RSEQ);
 }
@@ -225,7 +226,7 @@ static void a_signal_changes_the_indicator(void **state)
     skip();
   signal(SIGUSR2, handler);
   raise(SIGUSR2);
-  assert_false(work_clock_not_switched(&one.work));
+  assert_false(work_clock_not_switched(&span_of(one)->work));
 }
 
 /* The program may be in a restartable sequence of its own, or has left its pointer there: until the kernel clears it,
@@ -243,11 +244,11 @@ static void a_sequence_of_the_program_is_left_alone(void **state)
   for (int i = 0; i < 50; i++) { /* the kernel may clear it at any time */
     *own_pointer() = (uint64_t)&theirs;
     burn(100000);
-    work_clock_until(&one, work_clock_moment(&one));
-    work_clock_begin(&one, work_clock_moment(&one));
+    work_clock_until(one, work_clock_moment(one));
+    work_clock_begin(one, work_clock_moment(one));
     uint64_t found = *own_pointer();
     if (found == (uint64_t)&theirs) {
-      assert_false(work_clock_not_switched(&one.work));
+      assert_false(work_clock_not_switched(&span_of(one)->work));
       return;
     }
   }
@@ -289,8 +290,8 @@ static int setup_page(void **state)
   page.lock = 6;
   page.index = 3;
   page.pmc_width = 48;
-  one.work.page = &page;
-  one.work.own.fd = -1;
+  span_of(one)->work.page = &page;
+  span_of(one)->work.own.fd = -1;
   reads = 0;
   meanwhile = NULL;
   return 0;
@@ -301,7 +302,7 @@ static uint64_t counted(void)
 {
   struct sigaction action = {.sa_sigaction = emulate, .sa_flags = SA_SIGINFO}, before;
   sigaction(SIGSEGV, &action, &before);
-  uint64_t count = work_clock_moment(&one);
+  uint64_t count = work_clock_moment(one);
   sigaction(SIGSEGV, &before, NULL);
   return count;
 }
@@ -311,7 +312,7 @@ static uint64_t count_of(int64_t offset, uint64_t value, uint16_t width)
   page.offset = offset;
   page.pmc_width = width;
   registers[0] = registers[1] = value;
-  one.work.units = 0;
+  span_of(one)->work.units = 0;
   uint64_t count = counted();
   if (!reads)
     skip(); /* this machine lets all programs read its counters */
@@ -362,7 +363,7 @@ static void an_unfinished_page_is_a_loss(void **state)
 {
   (void)state;
   page.offset = 1000;
-  one.work.units = 900;
+  span_of(one)->work.units = 900;
   meanwhile = begun_meanwhile;
   uint64_t count = counted();
   if (!reads)
@@ -380,7 +381,7 @@ static void switched_off_meanwhile(void)
 static void a_register_that_is_not_ours_is_a_loss(void **state)
 {
   (void)state;
-  one.work.units = 900;
+  span_of(one)->work.units = 900;
   page.index = 0;
   assert_int_equal(counted(), 900);
   page.index = 3;
@@ -421,23 +422,23 @@ static void without_a_register_the_kernel_is_asked(void **state)
   enum { PAGES = 64, PAGE = 4096 };
   struct perf_event_attr attr = {
       .size = sizeof attr, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .exclude_kernel = 1};
-  one.work.page = NULL;
-  if (sys_perf_event_open(&one.work.own, &attr, one.tid))
+  span_of(one)->work.page = NULL;
+  if (sys_perf_event_open(&span_of(one)->work.own, &attr, one->tid))
     skip();
   char *memory = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   madvise(memory, (size_t)PAGES * PAGE, MADV_NOHUGEPAGE);
-  work_clock_begin(&one, work_clock_moment(&one));
+  work_clock_begin(one, work_clock_moment(one));
   for (int i = 0; i < PAGES; i++)
     ((volatile char *)memory)[i * PAGE] = 1;
-  assert_in_range(work_clock_until(&one, work_clock_moment(&one)), PAGES, PAGES + 8);
+  assert_in_range(work_clock_until(one, work_clock_moment(one)), PAGES, PAGES + 8);
   assert_int_equal(record.lost[FORMAT_LOST_WORK], 0);
-  uint64_t before = work_clock_moment(&one);
+  uint64_t before = work_clock_moment(one);
   int other = open("/dev/zero", O_RDONLY);
-  dup2(other, one.work.own.fd); /* now it belongs to the program */
-  assert_int_equal(work_clock_moment(&one), before);
+  dup2(other, span_of(one)->work.own.fd); /* now it belongs to the program */
+  assert_int_equal(work_clock_moment(one), before);
   assert_int_equal(record.lost[FORMAT_LOST_WORK], 1);
-  int kept = one.work.own.fd;
-  work_clock_stop(&one);
+  int kept = span_of(one)->work.own.fd;
+  work_clock_stop(one);
   assert_int_not_equal(fcntl(kept, F_GETFD), -1);
 }
 
@@ -445,12 +446,12 @@ static void waits_and_fragments_of_a_counter(void **state)
 {
   (void)state;
   page.offset = 0;
-  work_clock_begin(&one, count_of(1000, 0, 48));
-  one.work.page = NULL; /* the counter does not change then */
-  one.work.units = 1300;
-  work_clock_wait(&one, rt_ticks());
-  one.work.units = 9000;
-  assert_int_equal(work_clock_until(&one, one.work.wait_since), 300);
+  work_clock_begin(one, count_of(1000, 0, 48));
+  span_of(one)->work.page = NULL; /* the counter does not change then */
+  span_of(one)->work.units = 1300;
+  work_clock_wait(one, rt_ticks());
+  span_of(one)->work.units = 9000;
+  assert_int_equal(work_clock_until(one, span_of(one)->work.wait_since), 300);
 }
 
 /* ---- the end of a thread ---- */
@@ -462,8 +463,9 @@ static void sampled(uint64_t passed_ns, uint64_t throttled_until)
   rt.event_count = 1;
   rt.time_event = 0;
   rt.events[0].clock = EVENT_CPU_TIME;
-  one.sources[0] = (struct source){.how = SOURCE_TIMER, .period = 1000000, .throttled_until = throttled_until};
-  one.sources[0].last = sys_thread_cpu_ns() - passed_ns;
+  sampling_of(one)->sources[0] =
+      (struct source){.how = SOURCE_TIMER, .period = 1000000, .throttled_until = throttled_until};
+  sampling_of(one)->sources[0].last = sys_thread_cpu_ns() - passed_ns;
 }
 
 static void a_throttled_thread_ends_in_tool_time(void **state)
@@ -471,20 +473,20 @@ static void a_throttled_thread_ends_in_tool_time(void **state)
   (void)state;
   burn(6000000); /* so that the clock is that far */
   sampled(5000000, UINT64_MAX);
-  sample_end(&one, sys_thread_cpu_ns());
+  sample_end(one, sys_thread_cpu_ns());
   assert_int_equal(record.lost[FORMAT_LOST_IN_TOOL], 1);
   assert_in_range(record.tool_ns, 5000000, 6000000);
-  sample_end(&one, UINT64_MAX); /* called again at the end of the process */
+  sample_end(one, UINT64_MAX); /* called again at the end of the process */
   assert_int_equal(record.lost[FORMAT_LOST_IN_TOOL], 1);
   sampled(500000, UINT64_MAX); /* no sample was due yet */
-  sample_end(&one, sys_thread_cpu_ns());
+  sample_end(one, sys_thread_cpu_ns());
   assert_int_equal(record.lost[FORMAT_LOST_IN_TOOL] + record.tool_ns, 0);
   sampled(5000000, 0); /* it is not throttled: the sample is on its way */
-  sample_end(&one, sys_thread_cpu_ns());
+  sample_end(one, sys_thread_cpu_ns());
   assert_int_equal(record.lost[FORMAT_LOST_IN_TOOL] + record.tool_ns, 0);
   rt_pause(true);
   sampled(5000000, UINT64_MAX);
-  sample_end(&one, sys_thread_cpu_ns());
+  sample_end(one, sys_thread_cpu_ns());
   rt_pause(false);
   assert_int_equal(record.lost[FORMAT_LOST_IN_TOOL] + record.tool_ns, 0);
   rt.event_count = 0;

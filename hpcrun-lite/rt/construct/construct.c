@@ -5,7 +5,7 @@ enum { RECORDS_FIRST = 16, TASKS_FIRST = 2, STACK_FIRST = 32 };
 
 void construct_init(struct thread_state *t)
 {
-  struct construct_state *state = &t->construct;
+  struct construct_thread *state = construct_of(t);
   table_init(&state->records, FORMAT_CONSTRUCTS, ARENA_CONSTRUCTS, t->index, sizeof(struct format_construct),
              RECORDS_FIRST);
   table_init(&state->tasks, FORMAT_TASKS, ARENA_TASKS, t->index, sizeof(struct format_tasks), TASKS_FIRST);
@@ -14,9 +14,10 @@ void construct_init(struct thread_state *t)
 
 void construct_release(struct thread_state *t)
 {
-  table_release(&t->construct.records);
-  table_release(&t->construct.tasks);
-  table_release(&t->construct.stack);
+  struct construct_thread *construct = construct_of(t);
+  table_release(&construct->records);
+  table_release(&construct->tasks);
+  table_release(&construct->stack);
 }
 
 struct format_construct *construct_begin(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now)
@@ -42,15 +43,16 @@ void construct_end(struct thread_state *t, uint32_t kind, uint64_t now)
 struct format_construct *construct_group_begin(struct thread_state *t, uint32_t directive, uint64_t now)
 {
   struct format_construct *at = construct_begin(t, FORMAT_DIRECTIVE_TASKGROUP, directive, now);
-  if (at && t->construct.top->at == at)
-    t->construct.top->begun = now;
+  if (at && construct_of(t)->top->at == at)
+    construct_of(t)->top->begun = now;
   return at;
 }
 
 uint32_t construct_new_group(const struct thread_state *t)
 {
-  const struct construct_open *top = t->construct.top;
-  bool new = t->construct.ticks && top->kind == FORMAT_DIRECTIVE_TASKGROUP && top->begun == t->record->construct_since;
+  const struct construct_open *top = construct_of(t)->top;
+  bool new =
+      construct_of(t)->ticks && top->kind == FORMAT_DIRECTIVE_TASKGROUP && top->begun == t->record->construct_since;
   return new ? top->at->directive : 0;
 }
 
@@ -59,13 +61,13 @@ struct format_construct *construct_taskloop_begin(struct thread_state *t, uint32
 {
   if (!own_group)
     return construct_begin(t, FORMAT_DIRECTIVE_TASKLOOP, directive, now);
-  struct construct_open *group = t->construct.top;
+  struct construct_open *group = construct_of(t)->top;
   group->at->count -= group->at->kind == FORMAT_DIRECTIVE_TASKGROUP; /* otherwise it has no record */
-  t->trace.begun = false;
+  trace_of(t)->begun = false;
   construct_cut(t, group);
   construct_pass(t, group->begun); /* its time so far belongs to the taskloop */
   struct format_construct *at = construct_enter(t, FORMAT_DIRECTIVE_TASKLOOP, directive, FORMAT_TIME_BODY);
-  t->construct.top->spare = true;
+  construct_of(t)->top->spare = true;
   construct_pass(t, now);
   return at;
 }
@@ -85,7 +87,7 @@ void construct_group_end(struct thread_state *t, uint64_t now)
   if (!construct_started(t))
     return;
   construct_pass(t, now);
-  struct construct_open *open = t->construct.top, *frame = open->frame;
+  struct construct_open *open = construct_of(t)->top, *frame = open->frame;
   while (open != frame && open->kind != FORMAT_DIRECTIVE_TASKGROUP &&
          !(open->kind == FORMAT_DIRECTIVE_TASKLOOP && open->spare))
     open = open->below;
@@ -112,8 +114,9 @@ static void work_ended(struct thread_state *t, struct construct_open *open)
 /* The task goes on to something else. */
 static void close_work(struct thread_state *t)
 {
-  while (t->construct.top != t->construct.top->frame && is_worksharing(t->construct.top->kind))
-    work_ended(t, t->construct.top);
+  struct construct_thread *construct = construct_of(t);
+  while (construct->top != construct->top->frame && is_worksharing(construct->top->kind))
+    work_ended(t, construct->top);
 }
 
 struct format_construct *construct_work_begin(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now)
@@ -122,11 +125,11 @@ struct format_construct *construct_work_begin(struct thread_state *t, uint32_t k
     return NULL;
   construct_pass(t, now);
   close_work(t);
-  t->construct.top->frame->ended = 0;
+  construct_of(t)->top->frame->ended = 0;
   struct format_construct *at = construct_enter(t, kind, directive, FORMAT_TIME_BODY);
   at->chosen += at->kind == FORMAT_DIRECTIVE_SINGLE;
   /* libomp does not tell which threads execute sections */
-  t->construct.top->spare = kind == FORMAT_DIRECTIVE_SECTIONS && rt_gomp_task;
+  construct_of(t)->top->spare = kind == FORMAT_DIRECTIVE_SECTIONS && rt_gomp_task;
   return at;
 }
 
@@ -142,10 +145,11 @@ void construct_work_end(struct thread_state *t, uint32_t kind, uint64_t now)
 
 void construct_section(struct thread_state *t)
 {
-  if (!construct_started(t) || t->construct.top->kind != FORMAT_DIRECTIVE_SECTIONS || !rt_gomp_task)
+  struct construct_thread *construct = construct_of(t);
+  if (!construct_started(t) || construct->top->kind != FORMAT_DIRECTIVE_SECTIONS || !rt_gomp_task)
     return;
-  t->construct.top->at->chosen++;
-  t->construct.top->spare = false;
+  construct->top->at->chosen++;
+  construct->top->spare = false;
 }
 
 void construct_chunk(struct thread_state *t, uint64_t now)
@@ -163,7 +167,7 @@ struct format_construct *construct_single_other(struct thread_state *t, uint32_t
   construct_pass(t, now);
   close_work(t);
   const struct construct_known *known = construct_find_inside(t, FORMAT_DIRECTIVE_SINGLE, directive);
-  struct construct_open *frame = t->construct.top->frame;
+  struct construct_open *frame = construct_of(t)->top->frame;
   construct_count_instant(t, known);
   frame->ended = known->record;
   frame->ended_code = NULL;
@@ -176,7 +180,7 @@ struct format_construct *construct_single_other(struct thread_state *t, uint32_t
 /* The innermost taskgroup or taskloop of the current task; NULL: none. */
 static struct construct_open *innermost_group(const struct thread_state *t)
 {
-  struct construct_open *open = t->construct.top, *frame = open->frame;
+  struct construct_open *open = construct_of(t)->top, *frame = open->frame;
   while (open != frame && open->kind != FORMAT_DIRECTIVE_TASKGROUP && open->kind != FORMAT_DIRECTIVE_TASKLOOP)
     open = open->below;
   return open != frame ? open : NULL;
@@ -185,7 +189,7 @@ static struct construct_open *innermost_group(const struct thread_state *t)
 /* The top begins to wait. */
 static struct format_construct *top_waits(struct thread_state *t)
 {
-  struct construct_open *top = t->construct.top;
+  struct construct_open *top = construct_of(t)->top;
   top->waited = top->at->ticks[FORMAT_TIME_WAIT];
   construct_go_on(t, FORMAT_TIME_WAIT);
   return top->at;
@@ -194,15 +198,16 @@ static struct format_construct *top_waits(struct thread_state *t)
 /* The open construct at whose end the task waits; NULL: none. */
 static struct construct_open *waits_at(const struct thread_state *t, enum construct_wait how)
 {
-  if (how == CONSTRUCT_WAIT_REGION && t->construct.top->frame != t->construct.bottom)
-    return t->construct.top->frame;
+  const struct construct_thread *construct = construct_of(t);
+  if (how == CONSTRUCT_WAIT_REGION && construct->top->frame != construct->bottom)
+    return construct->top->frame;
   return how == CONSTRUCT_WAIT_GROUP ? innermost_group(t) : NULL;
 }
 
 /* The record of the construct that the wait follows; 0: none.  Copyprivate has two barriers at one address. */
 static uint32_t followed(const struct thread_state *t, enum construct_wait how, const void *code)
 {
-  const struct construct_open *frame = t->construct.top->frame;
+  const struct construct_open *frame = construct_of(t)->top->frame;
   return how == CONSTRUCT_WAIT_OWN || (frame->ended_code && frame->ended_code != code) ? 0 : frame->ended;
 }
 
@@ -222,7 +227,7 @@ bool construct_wait_is_known(struct thread_state *t, enum construct_wait how, co
 static void push_waiting(struct thread_state *t, enum construct_wait how, uint32_t kind, uint32_t directive,
                          const void *code)
 {
-  struct construct_open *frame = t->construct.top->frame, *top;
+  struct construct_open *frame = construct_of(t)->top->frame, *top;
   uint32_t record = followed(t, how, code);
   if (record) {
     struct format_construct *at = construct_record(t, record);
@@ -258,16 +263,17 @@ struct format_construct *construct_wait_begin(struct thread_state *t, enum const
 
 void construct_wait_end(struct thread_state *t, uint64_t now)
 {
+  struct construct_thread *construct = construct_of(t);
   if (!construct_started(t))
     return;
-  struct construct_open *top = t->construct.top;
+  struct construct_open *top = construct->top;
   if (top->column == FORMAT_TIME_WAIT)
-    trace_own(t, t->waited_runtime);
+    trace_own(t, construct->waited_runtime);
   uint64_t passed = construct_pass(t, now);
-  if (top->column != FORMAT_TIME_WAIT || top == t->construct.bottom)
+  if (top->column != FORMAT_TIME_WAIT || top == construct->bottom)
     return;
   top->frame->apart += passed;
-  top->at->wait_own += t->waited_runtime < passed ? t->waited_runtime : passed;
+  top->at->wait_own += construct->waited_runtime < passed ? construct->waited_runtime : passed;
   if (top->spare)
     top->at->wait_spare += top->at->ticks[FORMAT_TIME_WAIT] - top->waited;
   if (top == top->frame)
@@ -285,23 +291,24 @@ void construct_acquire(struct thread_state *t, uint64_t now)
   if (!construct_started(t))
     return;
   construct_pass(t, now);
-  t->construct.acquiring = now;
+  construct_of(t)->acquiring = now;
   trace_lock_wait(t, t->wait_id);
 }
 
 void construct_held_already(struct thread_state *t)
 {
-  t->construct.acquiring = 0;
+  construct_of(t)->acquiring = 0;
 }
 
 static void hold(struct thread_state *t, uint64_t wait_id, struct format_construct *at, uint64_t now)
 {
-  enum { PLACES = sizeof t->construct.held / sizeof *t->construct.held };
+  struct construct_thread *construct = construct_of(t);
+  enum { PLACES = sizeof construct->held / sizeof *construct->held };
   struct construct_held *free = NULL;
   if (at->kind != FORMAT_DIRECTIVE_LOCK) /* the lock has no record, and its body is no part of what is around it */
     return;
   for (unsigned i = 0; i < PLACES; i++) {
-    struct construct_held *held = &t->construct.held[i];
+    struct construct_held *held = &construct->held[i];
     if (held->since && held->wait_id == wait_id) { /* its release was not seen */
       free = held;
       break;
@@ -319,21 +326,22 @@ static void hold(struct thread_state *t, uint64_t wait_id, struct format_constru
 struct format_construct *construct_acquired(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t wait_id,
                                             uint64_t now)
 {
+  struct construct_thread *construct = construct_of(t);
   if (!construct_started(t))
     return NULL;
   const struct construct_known *known = construct_find_inside(t, kind, directive);
   struct format_construct *at = known->at;
-  if (t->construct.acquiring) {
+  if (construct->acquiring) {
     construct_count(t, known);
-    uint64_t *ticks = t->construct.ticks;
-    t->construct.ticks = &at->ticks[FORMAT_TIME_ENTER];
-    trace_own(t, t->lock_runtime);
+    uint64_t *ticks = construct->ticks;
+    construct->ticks = &at->ticks[FORMAT_TIME_ENTER];
+    trace_own(t, construct->lock_runtime);
     trace_state(t, now, construct_code(known->record, FORMAT_TIME_ENTER));
-    t->construct.counted = known->record + 1;
+    construct->counted = known->record + 1;
     construct_pass(t, now);
-    t->construct.counted = 0;
-    t->construct.ticks = ticks;
-    t->construct.acquiring = 0;
+    construct->counted = 0;
+    construct->ticks = ticks;
+    construct->acquiring = 0;
   } else { /* a lock that was only tested */
     construct_pass(t, now);
     construct_count_instant(t, known);
@@ -347,13 +355,14 @@ struct format_construct *construct_acquired(struct thread_state *t, uint32_t kin
 
 void construct_released(struct thread_state *t, uint32_t kind, uint64_t wait_id, uint64_t now)
 {
-  enum { PLACES = sizeof t->construct.held / sizeof *t->construct.held };
+  struct construct_thread *construct = construct_of(t);
+  enum { PLACES = sizeof construct->held / sizeof *construct->held };
   if (kind != FORMAT_DIRECTIVE_LOCK) {
     construct_end(t, kind, now);
     return;
   }
   for (unsigned i = 0; i < PLACES; i++) {
-    struct construct_held *held = &t->construct.held[i];
+    struct construct_held *held = &construct->held[i];
     if (!held->since || held->wait_id != wait_id)
       continue;
     held->at->ticks[FORMAT_TIME_BODY] += rt_measured_between(held->since, now);
@@ -365,7 +374,7 @@ void construct_released(struct thread_state *t, uint32_t kind, uint64_t wait_id,
 
 void construct_pause(struct thread_state *t, uint64_t now)
 {
-  if (t->construct.ticks)
+  if (construct_of(t)->ticks)
     construct_pass(t, now);
 }
 
@@ -373,5 +382,5 @@ struct construct_interval construct_open_interval(const struct thread_state *t, 
 {
   uint64_t since = t->record->construct_since, open = t->record->construct_open;
   return (struct construct_interval){(uint32_t)(open / FORMAT_TIMES), open % FORMAT_TIMES,
-                                     t->construct.ticks ? rt_measured_between(since, now) : 0};
+                                     construct_of(t)->ticks ? rt_measured_between(since, now) : 0};
 }

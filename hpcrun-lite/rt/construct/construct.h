@@ -18,7 +18,7 @@
 #define HPCRUN_LITE_RT_CONSTRUCT_CONSTRUCT_H
 
 #include "hpcrun-lite/rt/core/omp-tools.h"
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/construct/construct_thread.h"
 
 /* CTL: sets up the tables of a new thread, whose time counts from its record's construct_since.  Nothing is allocated
  * yet. */
@@ -51,7 +51,7 @@ void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, s
                     const void *task, uint64_t begun, uint64_t now);
 
 /* The thread's task in the region ends.  Where the runtime announces that late to a thread that is not the creator,
- * t->region_end says when the region has ended. */
+ * construct_thread.region_end says when the region has ended. */
 void construct_part(struct thread_state *t, bool creator, uint64_t now);
 
 /* The task outside any region. */

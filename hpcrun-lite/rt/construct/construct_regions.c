@@ -11,15 +11,15 @@ struct format_construct *construct_region_begin(struct thread_state *t, uint32_t
 
 uint32_t construct_region_kind(const struct thread_state *t, uint32_t *directive)
 {
-  const struct format_construct *at = t->construct.ticks ? t->construct.top->at : NULL;
+  const struct format_construct *at = construct_of(t)->ticks ? construct_of(t)->top->at : NULL;
   *directive = at ? at->directive : 0;
   return at ? at->kind : 0;
 }
 
 struct construct_place construct_region_place(const struct thread_state *t)
 {
-  return t->construct.ticks ? (struct construct_place){.owner = t->index, .record = t->construct.top->record}
-                            : (struct construct_place){0};
+  return construct_of(t)->ticks ? (struct construct_place){.owner = t->index, .record = construct_of(t)->top->record}
+                                : (struct construct_place){0};
 }
 
 static bool is_region(const struct construct_open *open)
@@ -30,7 +30,7 @@ static bool is_region(const struct construct_open *open)
 /* The top is a task from now on. */
 static void top_runs(struct thread_state *t, const void *task, uint64_t now)
 {
-  struct construct_open *top = t->construct.top;
+  struct construct_open *top = construct_of(t)->top;
   top->task = task;
   top->frame = top;
   top->begun = now;
@@ -43,12 +43,12 @@ static void top_runs(struct thread_state *t, const void *task, uint64_t now)
  * end; in those that the thread itself creates, that is the runtime's own work. */
 static void own_region(struct thread_state *t, uint64_t now)
 {
-  if (__builtin_expect(!t->trace.states, true))
+  if (__builtin_expect(!trace_of(t)->states, true))
     return;
-  const struct construct_open *top = t->construct.top;
+  const struct construct_open *top = construct_of(t)->top;
   uint64_t since = t->record->construct_since;
   bool outside = top->column == FORMAT_TIME_ENTER || top->column == FORMAT_TIME_EXIT;
-  if (outside && top->at->flags & FORMAT_CONSTRUCT_LINK && top != t->construct.bottom->above && now > since)
+  if (outside && top->at->flags & FORMAT_CONSTRUCT_LINK && top != construct_of(t)->bottom->above && now > since)
     trace_own(t, now - since);
 }
 
@@ -59,27 +59,28 @@ void construct_region_body(struct thread_state *t, const void *task, uint64_t no
   own_region(t, now);
   construct_pass(t, now);
   /* a league's teams may run one after another */
-  if (is_region(t->construct.top) && t->construct.top->column != FORMAT_TIME_BODY)
+  if (is_region(construct_of(t)->top) && construct_of(t)->top->column != FORMAT_TIME_BODY)
     top_runs(t, task, now);
 }
 
 void construct_region_end(struct thread_state *t, uint64_t now)
 {
+  struct construct_thread *construct = construct_of(t);
   if (!construct_started(t))
     return;
   own_region(t, now);
   construct_pass(t, now);
-  struct construct_open *open = t->construct.top;
-  while (open != t->construct.bottom && !is_region(open))
+  struct construct_open *open = construct->top;
+  while (open != construct->bottom && !is_region(open))
     open = open->below;
-  if (open != t->construct.bottom)
+  if (open != construct->bottom)
     construct_cut(t, open);
 }
 
 /* Of the state until then, the beginning was the runtime's own work: after a thread's birth, until it was parked. */
 static void set_up(struct thread_state *t, uint64_t until)
 {
-  if (__builtin_expect(!t->trace.states, true))
+  if (__builtin_expect(!trace_of(t)->states, true))
     return;
   uint64_t since = t->record->construct_since, parked = t->idle_since < until ? t->idle_since : until;
   trace_own(t, parked > since ? parked - since : 0);
@@ -91,7 +92,7 @@ void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, s
   uint32_t record;
   if (!construct_started(t))
     return;
-  construct_cut_above(t, t->construct.bottom);
+  construct_cut_above(t, construct_of(t)->bottom);
   construct_go_on(t, FORMAT_TIME_WAIT);
   begun = begun < now ? begun : now;
   set_up(t, begun);
@@ -119,18 +120,19 @@ void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, s
 /* The end of a region of another thread, at whose end this one waits. */
 static void settle(struct thread_state *t, struct construct_open *region, uint64_t now)
 {
+  struct construct_thread *construct = construct_of(t);
   construct_cut_above(t, region);
   if (region->column != FORMAT_TIME_WAIT) {
     if (region->column == FORMAT_TIME_EXIT && now > t->record->construct_since) /* it waits no longer */
       trace_own(t, now - t->record->construct_since);
     construct_pass(t, now);
-  } else if (t->region_end) {
-    uint64_t own = t->waited_runtime;
+  } else if (construct->region_end) {
+    uint64_t own = construct->waited_runtime;
     trace_own(t, own);
-    uint64_t passed = construct_pass(t, t->region_left);
+    uint64_t passed = construct_pass(t, construct->region_left);
     region->at->wait_own += own < passed ? own : passed;
     construct_go_on(t, FORMAT_TIME_EXIT);
-    construct_pass(t, t->region_end);
+    construct_pass(t, construct->region_end);
   } else {
     region->at->unended++;
   }
@@ -139,18 +141,19 @@ static void settle(struct thread_state *t, struct construct_open *region, uint64
 /* The task of the thread in the region that it has created last. */
 static struct construct_open *own_part(const struct thread_state *t)
 {
-  struct construct_open *frame = t->construct.top->frame;
-  while (frame != t->construct.bottom && !is_region(frame))
+  const struct construct_thread *construct = construct_of(t);
+  struct construct_open *frame = construct->top->frame;
+  while (frame != construct->bottom && !is_region(frame))
     frame = frame->below->frame;
-  return frame != t->construct.bottom ? frame : NULL;
+  return frame != construct->bottom ? frame : NULL;
 }
 
 void construct_part(struct thread_state *t, bool creator, uint64_t now)
 {
   if (!construct_started(t))
     return;
-  struct construct_open *bottom = t->construct.bottom, *part = creator ? own_part(t) : bottom->above;
-  if (!part || t->construct.top == bottom)
+  struct construct_open *bottom = construct_of(t)->bottom, *part = creator ? own_part(t) : bottom->above;
+  if (!part || construct_of(t)->top == bottom)
     return;
   if (creator) {
     construct_pass(t, now);
@@ -166,5 +169,5 @@ void construct_part(struct thread_state *t, bool creator, uint64_t now)
 void construct_initial(struct thread_state *t, const void *task)
 {
   if (construct_started(t))
-    t->construct.bottom->task = task;
+    construct_of(t)->bottom->task = task;
 }

@@ -6,15 +6,15 @@
 
 void construct_count_events(struct thread_state *t, uint64_t measured, uint64_t elapsed)
 {
-  uint32_t counted = t->construct.counted;
+  uint32_t counted = construct_of(t)->counted;
   uint32_t record = counted ? counted - 1 : (uint32_t)(t->record->construct_open / FORMAT_TIMES);
-  if (counts_pass(t, record, measured, elapsed) && t->trace.on)
-    trace_counts_put(t, t->counts.totals, false);
+  if (counts_pass(t, record, measured, elapsed) && trace_of(t)->on)
+    trace_counts_put(t, counts_of(t)->totals, false);
 }
 
 bool construct_start(struct thread_state *t)
 {
-  struct construct_state *state = &t->construct;
+  struct construct_thread *state = construct_of(t);
   uint32_t index;
   struct format_construct *root = state->records.count ? construct_record(t, 0) : table_next(&state->records, &index);
   struct construct_open *bottom = root ? table_next(&state->stack, &index) : NULL;
@@ -37,14 +37,15 @@ bool construct_start(struct thread_state *t)
 
 struct construct_open *construct_add_open(struct thread_state *t)
 {
+  struct construct_thread *construct = construct_of(t);
   uint32_t index;
-  struct construct_open *made = table_next(&t->construct.stack, &index);
+  struct construct_open *made = table_next(&construct->stack, &index);
   if (!made) {
     rt_lost(t, FORMAT_LOST_DIRECTIVES);
     return NULL;
   }
-  table_publish(&t->construct.stack);
-  made->below = t->construct.top;
-  t->construct.top->above = made;
+  table_publish(&construct->stack);
+  made->below = construct->top;
+  construct->top->above = made;
   return made;
 }

@@ -11,9 +11,9 @@
 /* From now on the thread's time goes to a column of the top's record. */
 static inline void construct_go_on(struct thread_state *t, enum format_construct_time column)
 {
-  struct construct_open *top = t->construct.top;
+  struct construct_open *top = construct_of(t)->top;
   top->column = (uint8_t)column;
-  t->construct.ticks = &top->at->ticks[column];
+  construct_of(t)->ticks = &top->at->ticks[column];
   t->record->construct_open = construct_code(top->record, column);
 }
 
@@ -26,10 +26,10 @@ static inline uint64_t construct_pass(struct thread_state *t, uint64_t now)
   uint64_t since = t->record->construct_since, passed = rt_measured_between(since, now);
   t->record->construct_since = now > since ? now : since; /* first: a kill in between must not count it twice */
   atomic_signal_fence(memory_order_seq_cst);
-  *t->construct.ticks += passed;
-  if (__builtin_expect(t->trace.attend, false)) {
+  *construct_of(t)->ticks += passed;
+  if (__builtin_expect(counts_of(t)->attend, false)) {
     trace_state(t, now, t->record->construct_open);
-    if (t->counts.on)
+    if (counts_of(t)->on)
       construct_count_events(t, passed, now > since ? now - since : 0);
   }
   return passed;
@@ -41,7 +41,7 @@ bool construct_start(struct thread_state *t) __attribute__((noinline));
 /* Whether the thread's time is counted, from now on at the latest. */
 static inline bool construct_started(struct thread_state *t)
 {
-  return __builtin_expect(t->construct.ticks != NULL, 1) || construct_start(t);
+  return __builtin_expect(construct_of(t)->ticks != NULL, 1) || construct_start(t);
 }
 
 /* ---- the stack ---- */
@@ -50,7 +50,7 @@ static inline bool construct_started(struct thread_state *t)
 static inline const struct construct_known *construct_find_inside(struct thread_state *t, uint32_t kind,
                                                                   uint32_t directive)
 {
-  const struct construct_open *top = t->construct.top;
+  const struct construct_open *top = construct_of(t)->top;
   return construct_find(t, top->record, kind, directive, top->column == FORMAT_TIME_WAIT);
 }
 
@@ -61,7 +61,7 @@ struct construct_open *construct_add_open(struct thread_state *t) __attribute__(
 static inline struct construct_open *construct_push(struct thread_state *t, struct format_construct *at,
                                                     uint32_t record, uint32_t kind, enum format_construct_time column)
 {
-  struct construct_state *state = &t->construct;
+  struct construct_thread *state = construct_of(t);
   struct construct_open *top = state->top->above;
   if (__builtin_expect(!top, 0) && !(top = construct_add_open(t)))
     return NULL;
@@ -78,15 +78,15 @@ static inline struct construct_open *construct_push(struct thread_state *t, stru
 /* Ends an open construct, and those above it. */
 static inline void construct_cut(struct thread_state *t, struct construct_open *open)
 {
-  t->construct.top = open->below;
+  construct_of(t)->top = open->below;
   construct_go_on(t, open->below->column);
 }
 
 /* Ends what is above. */
 static inline void construct_cut_above(struct thread_state *t, struct construct_open *open)
 {
-  if (t->construct.top != open) {
-    t->construct.top = open;
+  if (construct_of(t)->top != open) {
+    construct_of(t)->top = open;
     construct_go_on(t, open->column);
   }
 }
@@ -94,7 +94,7 @@ static inline void construct_cut_above(struct thread_state *t, struct construct_
 /* The innermost open construct of that kind in the current task; NULL: none. */
 static inline struct construct_open *construct_innermost(const struct thread_state *t, uint32_t kind)
 {
-  struct construct_open *open = t->construct.top, *frame = open->frame;
+  struct construct_open *open = construct_of(t)->top, *frame = open->frame;
   while (open != frame && open->kind != kind)
     open = open->below;
   return open != frame ? open : NULL;

@@ -8,15 +8,16 @@ enum { RECORDS_MAX = 1 << 16 };
 /* The list of records that a hash leads to.  parent: for links, the owner and its record. */
 static uint32_t *list_of(struct thread_state *t, uint64_t parent, uint32_t kind, uint32_t directive)
 {
-  enum { LISTS = sizeof t->construct.heads / sizeof *t->construct.heads };
+  struct construct_thread *construct = construct_of(t);
+  enum { LISTS = sizeof construct->heads / sizeof *construct->heads };
   uint64_t key = parent * 0xff51afd7ed558ccdULL + ((uint64_t)directive << 8 | kind);
-  return &t->construct.heads[(key * 0x9e3779b97f4a7c15ULL >> 32) % LISTS];
+  return &construct->heads[(key * 0x9e3779b97f4a7c15ULL >> 32) % LISTS];
 }
 
 static struct format_construct *add_record(struct thread_state *t, uint32_t *list, uint32_t parent, uint32_t kind,
                                            uint32_t directive, uint32_t flags, uint32_t *record)
 {
-  struct table *records = &t->construct.records;
+  struct table *records = &construct_of(t)->records;
   struct format_construct *made = records->count < RECORDS_MAX ? table_next(records, record) : NULL;
   if (!made)
     return NULL;
@@ -48,7 +49,7 @@ static struct format_construct *seek(struct thread_state *t, uint32_t parent, ui
 
 struct format_tasks *construct_find_tasks(struct thread_state *t, uint32_t directive, uint32_t *index)
 {
-  struct table *tasks = &t->construct.tasks;
+  struct table *tasks = &construct_of(t)->tasks;
   for (*index = 0; *index < tasks->count; ++*index) {
     struct format_tasks *known = table_at(tasks, *index);
     if (known->directive == directive)
@@ -70,7 +71,7 @@ static struct format_tasks *tasks_of(struct thread_state *t, struct format_const
   if (at->kind != FORMAT_DIRECTIVE_TASK && at->kind != FORMAT_CONSTRUCT_TASK_EXEC)
     return NULL;
   if (at->tasks)
-    return table_at(&t->construct.tasks, at->tasks - 1);
+    return table_at(&construct_of(t)->tasks, at->tasks - 1);
   uint32_t index;
   struct format_tasks *tasks = construct_find_tasks(t, at->directive, &index);
   at->tasks = tasks ? index + 1 : 0;
@@ -81,17 +82,17 @@ static struct format_tasks *tasks_of(struct thread_state *t, struct format_const
 static bool is_filtered(const struct thread_state *t, uint32_t parent, uint32_t kind, uint32_t directive)
 {
   const struct format_directive *row = table_at(directive_table(), directive);
-  unsigned depth = t->user_depth;
-  bool wanted =
-      kind == FORMAT_DIRECTIVE_USER_REGION && depth && depth <= RT_USER_REGIONS && t->user_regions[depth - 1].wanted;
+  unsigned depth = construct_of(t)->user_depth;
+  bool wanted = kind == FORMAT_DIRECTIVE_USER_REGION && depth && depth <= RT_USER_REGIONS &&
+                construct_of(t)->user_regions[depth - 1].wanted;
   return filter_construct(parent, kind, row->module, row->offset, wanted);
 }
 
 /* In place of a record that is not made, the time belongs to the construct around it. */
 static const struct construct_known *not_kept(struct thread_state *t, uint32_t parent)
 {
-  t->construct.unkept = (struct construct_known){.at = construct_record(t, parent), .record = parent};
-  return &t->construct.unkept;
+  construct_of(t)->unkept = (struct construct_known){.at = construct_record(t, parent), .record = parent};
+  return &construct_of(t)->unkept;
 }
 
 const struct construct_known *construct_look_up(struct thread_state *t, struct construct_known *known, uint64_t key,
@@ -112,8 +113,9 @@ const struct construct_known *construct_look_up(struct thread_state *t, struct c
 
 void construct_forget(struct thread_state *t)
 {
-  __builtin_memset(t->construct.known, 0, sizeof t->construct.known);
-  if (t->construct.records.count)
+  struct construct_thread *construct = construct_of(t);
+  __builtin_memset(construct->known, 0, sizeof construct->known);
+  if (construct->records.count)
     construct_record(t, 0)->context_sought |= filter_now()->constructs; /* as construct_start() */
 }
 

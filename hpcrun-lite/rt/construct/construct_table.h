@@ -8,7 +8,7 @@
 
 static inline struct format_construct *construct_record(const struct thread_state *t, uint32_t record)
 {
-  return table_at(&t->construct.records, record);
+  return table_at(&construct_of(t)->records, record);
 }
 
 /* The code of a state, in the trace and in format_thread: see common/tracelog.h. */
@@ -34,10 +34,11 @@ const struct construct_known *construct_look_up(struct thread_state *t, struct c
 static inline const struct construct_known *construct_find(struct thread_state *t, uint32_t parent, uint32_t kind,
                                                            uint32_t directive, bool in_wait)
 {
+  struct construct_thread *construct = construct_of(t);
   enum { BITS = 5 };
-  _Static_assert(sizeof t->construct.known / sizeof *t->construct.known == 1 << BITS, "as many as the hash tells");
+  _Static_assert(sizeof construct->known / sizeof *construct->known == 1 << BITS, "as many as the hash tells");
   uint64_t key = (uint64_t)parent << 32 | directive << 8 | kind << 1 | in_wait;
-  struct construct_known *known = &t->construct.known[key * 0x9e3779b97f4a7c15ULL >> (64 - BITS)];
+  struct construct_known *known = &construct->known[key * 0x9e3779b97f4a7c15ULL >> (64 - BITS)];
   if (__builtin_expect(known->key != key, 0))
     return construct_look_up(t, known, key, parent, kind, directive, in_wait);
   return known;
@@ -50,13 +51,13 @@ void construct_forget(struct thread_state *t);
  * it (construct_count()), or it takes no time of its own. */
 static inline void construct_count(struct thread_state *t, const struct construct_known *known)
 {
-  known->at->count += known != &t->construct.unkept;
+  known->at->count += known != &construct_of(t)->unkept;
   trace_begun(t);
 }
 
 static inline void construct_count_instant(struct thread_state *t, const struct construct_known *known)
 {
-  known->at->count += known != &t->construct.unkept;
+  known->at->count += known != &construct_of(t)->unkept;
   trace_instant(t, construct_code(known->record, FORMAT_TIME_BODY));
 }
 

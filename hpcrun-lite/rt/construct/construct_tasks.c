@@ -9,10 +9,10 @@ struct format_construct *construct_task_created(struct thread_state *t, const vo
   const struct construct_known *known = construct_find_inside(t, FORMAT_DIRECTIVE_TASK, directive);
   struct format_tasks *tasks = known->tasks;
   construct_count_instant(t, known);
-  t->construct.created = task;
-  t->construct.created_record = known->record;
-  if (t->construct.top->kind == FORMAT_DIRECTIVE_TASKGROUP)
-    t->construct.top->begun = 0; /* a taskloop in it is another construct */
+  construct_of(t)->created = task;
+  construct_of(t)->created_record = known->record;
+  if (construct_of(t)->top->kind == FORMAT_DIRECTIVE_TASKGROUP)
+    construct_of(t)->top->begun = 0; /* a taskloop in it is another construct */
   if (tasks) {
     tasks->created++;
     tasks->created_at += now;
@@ -35,7 +35,7 @@ void construct_creation(struct thread_state *t, uint32_t directive, uint64_t cou
   trace_state(t, now - ticks, t->record->construct_open);
   trace_state(t, now, construct_code(known->record, FORMAT_TIME_ENTER));
   construct_pass(t, now);
-  uint64_t *from = t->construct.ticks, moved = ticks < *from ? ticks : *from;
+  uint64_t *from = construct_of(t)->ticks, moved = ticks < *from ? ticks : *from;
   if (from != known->at->ticks) {
     *from -= moved;
     known->at->ticks[FORMAT_TIME_ENTER] += moved;
@@ -51,7 +51,7 @@ void construct_creation(struct thread_state *t, uint32_t directive, uint64_t cou
 static inline struct construct_open *find_below(const struct thread_state *t, struct construct_open *frame,
                                                 const void *task)
 {
-  struct construct_open *bottom = t->construct.bottom;
+  struct construct_open *bottom = construct_of(t)->bottom;
   while (frame != bottom) {
     frame = frame->below->frame;
     if (frame->task == task)
@@ -64,7 +64,8 @@ static inline struct construct_open *find_below(const struct thread_state *t, st
  * later.  Then events name another task than the innermost one, which ends here for this thread. */
 static struct construct_open *resume(struct thread_state *t, const void *task, uint64_t now)
 {
-  struct construct_open *frame = t->construct.top->frame;
+  struct construct_thread *construct = construct_of(t);
+  struct construct_open *frame = construct->top->frame;
   if (__builtin_expect(frame->task == task, 1) || frame->kind != FORMAT_CONSTRUCT_TASK_EXEC)
     return frame;
   struct construct_open *below = find_below(t, frame, task);
@@ -72,29 +73,30 @@ static struct construct_open *resume(struct thread_state *t, const void *task, u
     return frame;
   construct_pass(t, now);
   construct_cut_above(t, below);
-  while (t->construct.top->frame != below)
-    construct_cut(t, t->construct.top->frame);
+  while (construct->top->frame != below)
+    construct_cut(t, construct->top->frame);
   return below;
 }
 
 void construct_task_begin(struct thread_state *t, const void *prior, const void *task, uint32_t directive, bool first,
                           bool elsewhere, uint64_t ran, uint64_t now)
 {
+  struct construct_thread *construct = construct_of(t);
   if (!construct_started(t))
     return;
   if (prior)
     resume(t, prior, now);
-  if (t->construct.top->column == FORMAT_TIME_WAIT)
-    trace_own(t, t->waited_runtime);
+  if (construct->top->column == FORMAT_TIME_WAIT)
+    trace_own(t, construct->waited_runtime);
   uint64_t passed = construct_pass(t, now);
-  const struct construct_open *top = t->construct.top;
+  const struct construct_open *top = construct->top;
   struct construct_open *outer = top->frame;
-  bool waits = top->column == FORMAT_TIME_WAIT, at_once = !waits && task == t->construct.created;
+  bool waits = top->column == FORMAT_TIME_WAIT, at_once = !waits && task == construct->created;
   if (waits)
     outer->apart += passed;
   if (outer->kind == FORMAT_CONSTRUCT_TASK_EXEC && outer->tasks)
     outer->tasks->suspended++;
-  uint32_t parent = at_once ? t->construct.created_record : top->record;
+  uint32_t parent = at_once ? construct->created_record : top->record;
   const struct construct_known *known = construct_find(t, parent, FORMAT_CONSTRUCT_TASK_EXEC, directive, waits);
   struct format_tasks *tasks = known->tasks;
   if (first)
@@ -152,10 +154,11 @@ bool construct_runs(struct thread_state *t, const void *task, uint64_t now)
 
 bool construct_task_leave(struct thread_state *t, const void *next, bool ended, uint64_t *ran, uint64_t now)
 {
+  struct construct_thread *construct = construct_of(t);
   *ran = 0;
   if (!construct_started(t))
     return true;
-  struct construct_open *frame = t->construct.top->frame;
+  struct construct_open *frame = construct->top->frame;
   if (frame->task == next)
     return true;
   struct construct_open *below = find_below(t, frame, next);
@@ -170,8 +173,8 @@ bool construct_task_leave(struct thread_state *t, const void *next, bool ended, 
   else if (frame->tasks)
     frame->tasks->suspended++;
   construct_cut(t, frame);
-  t->construct.top->frame->apart += elapsed;
-  while (below && (frame = t->construct.top->frame) != below)
+  construct->top->frame->apart += elapsed;
+  while (below && (frame = construct->top->frame) != below)
     construct_cut(t, frame);
   return below;
 }

@@ -24,7 +24,7 @@ void trace_stop(struct thread_state *threads)
 {
   rt.trace = RT_TRACE_OFF;
   for (struct thread_state *t = threads; t; t = t->next)
-    t->trace.on = t->trace.states = false;
+    trace_of(t)->on = trace_of(t)->states = false;
 }
 
 struct stream_file *trace_file(void)
@@ -37,30 +37,28 @@ void trace_end_states(struct thread_state *threads)
   if (rt.trace == RT_TRACE_STATES)
     rt.trace = RT_TRACE_SAMPLES;
   for (struct thread_state *t = threads; t; t = t->next) {
-    if (t->trace.states)
+    if (trace_of(t)->states)
       rt_lost(t, FORMAT_LOST_TRACE);
-    t->trace.states = false;
+    trace_of(t)->states = false;
   }
 }
 
 void trace_start_thread(struct thread_state *t)
 {
   uint64_t begin = t->record->construct_since;
-  uint32_t pauses = atomic_load(&rt.pauses);
-  t->trace = (struct trace_stream){.on = rt.trace != RT_TRACE_OFF,
-                                   .states = rt.trace == RT_TRACE_STATES,
-                                   .attend = rt.trace == RT_TRACE_STATES,
-                                   .pauses = pauses,
-                                   .sampled_pauses = pauses,
-                                   .state_clock = rt.trace == RT_TRACE_STATES ? begin >> TRACELOG_STATE_SHIFT : 0,
-                                   .sample_clock = begin >> TRACELOG_SAMPLE_SHIFT,
-                                   .sampled_at = begin};
+  counts_of(t)->attend = rt.trace == RT_TRACE_STATES;
+  *trace_of(t) = (struct trace_stream){.on = rt.trace != RT_TRACE_OFF,
+                                       .states = rt.trace == RT_TRACE_STATES,
+                                       .pauses = atomic_load(&rt.pauses),
+                                       .state_clock = rt.trace == RT_TRACE_STATES ? begin >> TRACELOG_STATE_SHIFT : 0,
+                                       .sample_clock = begin >> TRACELOG_SAMPLE_SHIFT};
 }
 
 void trace_stop_thread(struct thread_state *t)
 {
-  t->trace.on = t->trace.states = false;
-  stream_close(&file, &t->trace.stream);
+  struct trace_stream *trace = trace_of(t);
+  trace->on = trace->states = false;
+  stream_close(&file, &trace->stream);
 }
 
 /* ---- operations ---- */
@@ -84,7 +82,8 @@ static void lost_before(void)
 static bool window_next(struct thread_state *t) __attribute__((noinline));
 static bool window_next(struct thread_state *t)
 {
-  struct stream *stream = &t->trace.stream;
+  struct trace_stream *trace = trace_of(t);
+  struct stream *stream = &trace->stream;
   if (stream->ended)
     return false;
   bool lost, goes_on = stream_next(&file, stream, t->index, rt_ticks(), &lost);
@@ -95,25 +94,26 @@ static bool window_next(struct thread_state *t)
   if (!goes_on)
     return false;
   uint8_t *at = put_first(stream->at, TRACELOG_OTHER, TRACELOG_START);
-  at = leb128_put(at, t->trace.state_clock);
-  stream_begin(stream, leb128_put(at, t->trace.sample_clock));
+  at = leb128_put(at, trace->state_clock);
+  stream_begin(stream, leb128_put(at, trace->sample_clock));
   return true;
 }
 
 /* Room for one operation. */
 static inline bool has_room(struct thread_state *t)
 {
-  return stream_has_room(&t->trace.stream, TRACELOG_RECORD_MAX) || window_next(t);
+  return stream_has_room(&trace_of(t)->stream, TRACELOG_RECORD_MAX) || window_next(t);
 }
 
 void trace_put_op(struct thread_state *t, enum tracelog_op op, unsigned count, const uint64_t *operands)
 {
-  if (!t->trace.on || !has_room(t))
+  struct trace_stream *trace = trace_of(t);
+  if (!trace->on || !has_room(t))
     return;
-  uint8_t *at = put_first(t->trace.stream.at, TRACELOG_OTHER, op);
+  uint8_t *at = put_first(trace->stream.at, TRACELOG_OTHER, op);
   for (unsigned i = 0; i < count; i++)
     at = leb128_put(at, operands[i]);
-  stream_publish(&t->trace.stream, at);
+  stream_publish(&trace->stream, at);
 }
 
 /* ---- states ---- */
@@ -131,16 +131,16 @@ static inline uint8_t *put_state(uint8_t *at, enum tracelog_form form, uint64_t 
 void trace_put_begun(struct thread_state *t, uint64_t code)
 {
   if (has_room(t))
-    stream_publish(&t->trace.stream, put_state(t->trace.stream.at, TRACELOG_BEGUN, code, 0, 0));
+    stream_publish(&trace_of(t)->stream, put_state(trace_of(t)->stream.at, TRACELOG_BEGUN, code, 0, 0));
 }
 
 /* The thread's state clock advances.  Returns by how much. */
 static inline uint64_t advance(struct thread_state *t, uint64_t now)
 {
-  uint64_t clock = now >> TRACELOG_STATE_SHIFT, before = t->trace.state_clock;
+  uint64_t clock = now >> TRACELOG_STATE_SHIFT, before = trace_of(t)->state_clock;
   if (clock <= before)
     return 0;
-  t->trace.state_clock = clock;
+  trace_of(t)->state_clock = clock;
   return clock - before;
 }
 
@@ -223,10 +223,11 @@ static inline bool has_paused(const struct trace_stream *trace)
  * until now is a gap before the next window. */
 static inline bool room_for_state(struct thread_state *t, uint64_t now)
 {
-  if (__builtin_expect(stream_has_room(&t->trace.stream, PARTS * TRACELOG_RECORD_MAX), true) || window_next(t))
+  struct trace_stream *trace = trace_of(t);
+  if (__builtin_expect(stream_has_room(&trace->stream, PARTS * TRACELOG_RECORD_MAX), true) || window_next(t))
     return true;
   advance(t, now);
-  t->trace.own = t->trace.holder = t->trace.begun = 0;
+  trace->own = trace->holder = trace->begun = 0;
   return false;
 }
 
@@ -244,7 +245,7 @@ static inline uint64_t take_own(struct trace_stream *trace, uint64_t duration)
 
 void trace_put_state(struct thread_state *t, uint64_t now, uint64_t code)
 {
-  struct trace_stream *trace = &t->trace;
+  struct trace_stream *trace = trace_of(t);
   if (!room_for_state(t, now))
     return;
   uint64_t duration = advance(t, now), own = trace->own ? take_own(trace, duration) : 0;
@@ -270,7 +271,7 @@ void trace_put_lock_wait(struct thread_state *t, uint64_t wait_id)
 {
   uint64_t holder = atomic_load_explicit(holder_of(wait_id), memory_order_relaxed);
   bool known = holder >> 32 == (uint32_t)wait_id && (uint32_t)holder != t->index;
-  t->trace.holder = known ? (uint32_t)holder : 0;
+  trace_of(t)->holder = known ? (uint32_t)holder : 0;
 }
 
 void trace_put_lock_held(struct thread_state *t, uint64_t wait_id)
@@ -283,7 +284,7 @@ void trace_put_lock_held(struct thread_state *t, uint64_t wait_id)
 /* Raises `inside`, unless CTL reads the streams, or the thread may be writing. */
 static bool enter(struct thread_state *t)
 {
-  if (!t->trace.states || t->inside)
+  if (!trace_of(t)->states || t->inside)
     return false;
   rt_inside_inc(t);
   if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
@@ -303,7 +304,7 @@ void trace_sleeps(struct thread_state *t, uint64_t now)
 
 void trace_put_slept(struct thread_state *t, uint64_t now)
 {
-  struct trace_stream *trace = &t->trace;
+  struct trace_stream *trace = trace_of(t);
   uint64_t duration = room_for_state(t, now) ? advance(t, now) : 0;
   if (!duration)
     return;
@@ -315,7 +316,7 @@ void trace_slept(struct thread_state *t, uint64_t now, bool inside)
 {
   bool recorded = t->record->blocked_since; /* otherwise trace_sleeps() could not write the state before */
   t->record->blocked_since = 0;
-  if (!recorded || !(inside ? t->trace.states : enter(t)))
+  if (!recorded || !(inside ? trace_of(t)->states : enter(t)))
     return;
   trace_put_slept(t, now);
   if (!inside)
@@ -328,7 +329,7 @@ enum { ENDS = 3 * PARTS * TRACELOG_RECORD_MAX }; /* room for the states at the e
 
 void trace_leave_window(struct thread_state *t)
 {
-  struct stream *stream = &t->trace.stream, before = *stream;
+  struct stream *stream = &trace_of(t)->stream, before = *stream;
   if (stream_has_room(stream, ENDS + 2 * rt.counter_count * TRACELOG_RECORD_MAX))
     return;
   stream_leave(stream);
@@ -341,18 +342,20 @@ void trace_leave_window(struct thread_state *t)
 
 bool trace_take_back(struct thread_state *t, const struct trace_stream *before)
 {
-  if (t->trace.stream.chunk != before->stream.chunk)
+  struct trace_stream *trace = trace_of(t);
+  if (trace->stream.chunk != before->stream.chunk)
     return false;
-  t->trace = *before;
-  if (t->trace.stream.chunk)
-    stream_publish(&t->trace.stream, t->trace.stream.at);
+  *trace = *before;
+  if (trace->stream.chunk)
+    stream_publish(&trace->stream, trace->stream.at);
   return true;
 }
 
 void trace_put_gap(struct thread_state *t, uint64_t now)
 {
+  struct trace_stream *trace = trace_of(t);
   uint64_t duration = advance(t, now);
-  if (stream_has_room(&t->trace.stream, TRACELOG_RECORD_MAX)) /* otherwise the thread's next window begins later */
+  if (stream_has_room(&trace->stream, TRACELOG_RECORD_MAX)) /* otherwise the thread's next window begins later */
     trace_put_op(t, TRACELOG_GAP, 1, &duration);
-  t->trace.own = t->trace.holder = t->trace.begun = 0;
+  trace->own = trace->holder = trace->begun = 0;
 }

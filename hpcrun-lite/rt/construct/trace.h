@@ -11,7 +11,7 @@
 #define HPCRUN_LITE_RT_CONSTRUCT_TRACE_H
 
 #include "common/tracelog.h"
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/construct/construct_thread.h"
 
 /* CTL: starts the trace of this process, in a file at that path, which is made with its first window.  what: samples,
  * or states as well; limit: bytes; keep_last: beyond it, the oldest windows are used again. */
@@ -38,7 +38,7 @@ void trace_put_op(struct thread_state *t, enum tracelog_op op, unsigned count, c
 /* Until now, the thread was in that state. */
 static inline void trace_state(struct thread_state *t, uint64_t now, uint64_t code)
 {
-  if (__builtin_expect(t->trace.states, false))
+  if (__builtin_expect(trace_of(t)->states, false))
     trace_put_state(t, now, code);
 }
 
@@ -51,45 +51,47 @@ static inline uint64_t trace_open_code(const struct thread_state *t)
 /* The execution of a construct begins now, and the next state is that construct's. */
 static inline void trace_begun(struct thread_state *t)
 {
-  if (__builtin_expect(!t->trace.states, true))
+  struct trace_stream *trace = trace_of(t);
+  if (__builtin_expect(!trace->states, true))
     return;
-  if (t->trace.begun)
+  if (trace->begun)
     trace_put_begun(t, trace_open_code(t));
-  t->trace.begun = true;
+  trace->begun = true;
 }
 
 /* An execution of a construct with that code, which takes no time of its own. */
 static inline void trace_instant(struct thread_state *t, uint64_t code)
 {
-  if (__builtin_expect(t->trace.states, false))
+  if (__builtin_expect(trace_of(t)->states, false))
     trace_put_begun(t, code);
 }
 
 /* The open wait contains so much work of the runtime. */
 static inline void trace_own(struct thread_state *t, uint64_t ticks)
 {
-  if (__builtin_expect(t->trace.states, false))
-    t->trace.own = t->trace.own_left + ticks;
+  struct trace_stream *trace = trace_of(t);
+  if (__builtin_expect(trace->states, false))
+    trace->own = trace->own_left + ticks;
 }
 
 /* The thread begins to wait for the lock, in the open state. */
 static inline void trace_lock_wait(struct thread_state *t, uint64_t wait_id)
 {
-  if (__builtin_expect(t->trace.states, false))
+  if (__builtin_expect(trace_of(t)->states, false))
     trace_put_lock_wait(t, wait_id);
 }
 
 /* The thread holds the lock. */
 static inline void trace_lock_held(struct thread_state *t, uint64_t wait_id)
 {
-  if (__builtin_expect(t->trace.states, false))
+  if (__builtin_expect(trace_of(t)->states, false))
     trace_put_lock_held(t, wait_id);
 }
 
 /* A chunk of a loop begins with the next state. */
 static inline void trace_chunk(struct thread_state *t)
 {
-  if (__builtin_expect(t->trace.states, false))
+  if (__builtin_expect(trace_of(t)->states, false))
     trace_put_op(t, TRACELOG_CHUNK, 0, NULL);
 }
 

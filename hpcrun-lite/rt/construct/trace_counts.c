@@ -11,7 +11,7 @@ static void put(struct thread_state *t, const uint64_t *before, uint64_t since, 
   uint64_t clock = until >> TRACELOG_SAMPLE_SHIFT, begin = since >> TRACELOG_SAMPLE_SHIFT;
   for (unsigned i = 0; i < rt.counter_count; i++) {
     uint64_t counted = totals[i] > before[i] ? counts_measured(totals[i] - before[i], since, until) : 0;
-    const uint64_t operands[] = {clock > t->trace.sample_clock ? clock - t->trace.sample_clock : 0,
+    const uint64_t operands[] = {clock > trace_of(t)->sample_clock ? clock - trace_of(t)->sample_clock : 0,
                                  clock > begin ? clock - begin : 0, i, counted};
     if (counted)
       trace_put_op(t, TRACELOG_EVENT_COUNT, sizeof operands / sizeof *operands, operands);
@@ -45,7 +45,7 @@ static bool has_held(const struct counts_state *state, uint64_t now)
 /* Where nothing was counted, nothing is written: what follows is then known to have been counted since that time. */
 void trace_counts_put(struct thread_state *t, const uint64_t *totals, bool always)
 {
-  struct counts_state *state = &t->counts;
+  struct counts_state *state = counts_of(t);
   uint64_t now = rt_ticks();
   if (has_held(state, now)) {
     put(t, state->traced, state->traced_at, state->held, state->held_at);
@@ -68,9 +68,9 @@ void trace_counts_put(struct thread_state *t, const uint64_t *totals, bool alway
 
 void trace_counts_open(struct thread_state *t, const uint64_t *totals)
 {
-  const struct counts_state *state = &t->counts;
+  const struct counts_state *state = counts_of(t);
   uint64_t now = rt_ticks();
-  if (!t->trace.on || __atomic_load_n(&t->inside, __ATOMIC_ACQUIRE))
+  if (!trace_of(t)->on || __atomic_load_n(&t->inside, __ATOMIC_ACQUIRE))
     return;
   bool held = has_held(state, now);
   if (held)

@@ -6,7 +6,7 @@
 #ifndef HPCRUN_LITE_RT_CONSTRUCT_TRACE_COUNTS_H
 #define HPCRUN_LITE_RT_CONSTRUCT_TRACE_COUNTS_H
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/construct/construct_thread.h"
 
 /* totals: what the thread has counted until now.  Unless `always` is set, counts are written no more often than each
  * millisecond, about. */

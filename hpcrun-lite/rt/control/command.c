@@ -39,6 +39,7 @@ static struct {
   _Atomic uint64_t ended_samples, ended_lost;
   struct reconfiguration change;  /* of the command that is under way */
   struct filter *_Atomic waiting; /* CTL will publish it; NULL: none */
+  atomic_uint cuts;               /* how often all threads were asked to end their intervals */
   atomic_bool rearm;              /* threads that follow arm their sources anew */
   struct control_command command;
   struct control_answer answer;
@@ -133,6 +134,11 @@ static uint64_t losses(const uint64_t *lost)
   return sum;
 }
 
+void command_thread_started(struct thread_state *t)
+{
+  control_of(t)->cuts = atomic_load(&state.cuts); /* a command that comes in between asks this thread again */
+}
+
 void command_thread_ended(const struct format_thread *record)
 {
   atomic_fetch_add(&state.ended_samples, record->samples);
@@ -178,7 +184,7 @@ static enum control_state status(void)
 /* The calling thread ends the interval that it counts, and arms or disarms its sources.  It is inside. */
 static void follow(struct thread_state *t)
 {
-  uint32_t cuts = atomic_load(&rt.cuts); /* first: a change that comes meanwhile is followed at the next signal */
+  uint32_t cuts = atomic_load(&state.cuts); /* first: a change that comes meanwhile is followed at the next signal */
   bool unsampled = atomic_load(&rt.unsampled), quiet = unsampled || !filter_thread(t->index);
   times_unsampled(t, unsampled && filter_thread(t->index));
   if (quiet || atomic_load(&state.rearm))
@@ -187,11 +193,11 @@ static void follow(struct thread_state *t)
     source_wake(t);
   if (filter_now()->before)
     reconfiguration_forget(t);
-  if (rt.online && t->end_slot && !atomic_load(&rt.graph_suspended)) {
+  if (rt.online && span_of(t)->end_slot && !atomic_load(&rt.graph_suspended)) {
     construct_pause(t, rt_ticks());
     span_cut(t);
   }
-  __atomic_store_n(&t->cuts, cuts, __ATOMIC_RELEASE);
+  __atomic_store_n(&control_of(t)->cuts, cuts, __ATOMIC_RELEASE);
 }
 
 /* Asks all threads that have not followed yet.  Returns how many there are; those that sleep in a call of the program
@@ -201,7 +207,7 @@ static unsigned ask_others(const struct thread_state *self)
   unsigned missing = 0;
   for (uint32_t i = 0; i < blame_threads(); i++) {
     struct thread_state *t = blame_thread(i);
-    if (!t || t == self || __atomic_load_n(&t->cuts, __ATOMIC_ACQUIRE) == atomic_load(&rt.cuts))
+    if (!t || t == self || __atomic_load_n(&control_of(t)->cuts, __ATOMIC_ACQUIRE) == atomic_load(&state.cuts))
       continue;
     sys_signal_thread(rt.pid, t->tid, SAMPLE_SIGNAL, (void *)&command_request);
     missing += !__atomic_load_n(&t->activity.blocked, __ATOMIC_RELAXED);
@@ -227,9 +233,9 @@ static enum control_state change_mode(struct thread_state *t, struct mode mode, 
   if (state.steps++ == 0) {
     times_process_unsampled(mode.unsampled);
     atomic_store(&state.rearm, state.change.rates);
-    atomic_fetch_add(&rt.cuts, 1);
+    atomic_fetch_add(&state.cuts, 1);
   }
-  if (t->cuts != atomic_load(&rt.cuts))
+  if (control_of(t)->cuts != atomic_load(&state.cuts))
     follow(t);
   if (ask_others(t) && state.steps < STEPS_MAX && !state.command.deferred)
     return CONTROL_AGAIN;
@@ -284,7 +290,7 @@ void command_change_filter(void)
   for (uint32_t i = 0; i < blame_threads(); i++)
     if (blame_thread(i))
       reconfiguration_forget(blame_thread(i));
-  atomic_fetch_add(&rt.cuts, 1); /* a filter of threads: each arms or disarms its own sources */
+  atomic_fetch_add(&state.cuts, 1); /* a filter of threads: each arms or disarms its own sources */
 }
 
 /* Tables that only CTL can write are written when the process is single-threaded. */
@@ -417,7 +423,7 @@ static void on_commander(const siginfo_t *info, bool act)
 static void catch_up(void)
 {
   struct thread_state *t = rt_thread();
-  if (t && t->cuts != atomic_load(&rt.cuts) && rt_enter(t)) {
+  if (t && control_of(t)->cuts != atomic_load(&state.cuts) && rt_enter(t)) {
     if (!rt_stopped())
       follow(t);
     rt_leave(t);

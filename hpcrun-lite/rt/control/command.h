@@ -14,7 +14,18 @@
 #include <signal.h>
 
 #include "common/control_file.h"
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/marks/marks.h"
+
+/* What this layer keeps of a thread. */
+struct control_thread {
+  struct marks_thread below;
+  uint32_t cuts; /* requests to end its interval that the thread has followed; other threads read it with acquire */
+};
+
+static inline struct control_thread *control_of(const struct thread_state *t)
+{
+  return (struct control_thread *)t;
+}
 
 /* CTL: the process has this control file from now on; also in a forked child. */
 void command_start(const char *path);
@@ -34,6 +45,9 @@ void command_change_filter(void);
 
 /* CTL: completes the answer to a command that was pending, if the commander still waits for it. */
 void command_flushed(bool written);
+
+/* CTL: the calling thread begins, before its sources do. */
+void command_thread_started(struct thread_state *t);
 
 /* CTL: a thread has ended that had so many samples and losses. */
 void command_thread_ended(const struct format_thread *record);

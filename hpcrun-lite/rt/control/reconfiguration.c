@@ -188,8 +188,8 @@ void reconfiguration_publish(struct filter *filter)
 void reconfiguration_forget(struct thread_state *t)
 {
   bool limited = filter_now()->regions.length;
-  for (unsigned i = 0; i < t->user_depth && i < RT_USER_REGIONS; i++) {
-    struct user_region *region = &t->user_regions[i];
+  for (unsigned i = 0; i < construct_of(t)->user_depth && i < RT_USER_REGIONS; i++) {
+    struct user_region *region = &construct_of(t)->user_regions[i];
     region->wanted = limited && region->name && filter_user_region(table_at(modules_strings(), region->name));
   }
   task_creation_forget(t);

@@ -30,15 +30,15 @@ enum rt_trace { RT_TRACE_OFF, RT_TRACE_SAMPLES, RT_TRACE_STATES };
 enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
 
 /* CTL writes the plain fields before the first sample, and again in a forked child; all threads read them.  ompt,
- * unseen, no_chunks, runtime_apart, ompt_module and the entry points are written when the OpenMP runtime starts, before it has
- * threads.  The atomic fields:
+ * unseen, no_chunks, runtime_apart, ompt_module and the entry points are written when the OpenMP runtime starts, before
+ * it has threads.  The atomic fields:
  *
  * - closed, forking, graph_suspended: written by CTL, sequentially consistent, and paired with thread_state.inside (see
  *   rt_stopped()); waits: written by CTL together with these, and rt_pause_at(), but waits read it relaxed, without
  * `inside`: a thread that is preempted between reading it and adding its interval may add one that CTL writes as open;
  * - in_use, running_timers, lost: sums to which any thread adds; no other data depends on their order;
  * - flushing: written by CTL, together with graph_suspended;
- * - unsampled, sampled, unsampled_ticks, known_places, cuts, serial_wanted: written by the thread that carries out a
+ * - unsampled, sampled, unsampled_ticks, known_places, serial_wanted: written by the thread that carries out a
  * command (rt/control/command.h), the last one also by CTL;
  * - pauses, paused_by, paused_at, paused_until: see rt_pause(); log: written by any thread, relaxed; record: written by
  * CTL. */
@@ -89,7 +89,6 @@ struct rt_process {
   _Atomic uint64_t unsampled_ticks;         /* measured ticks at level summary; less those before, if it is that now */
   atomic_bool serial_wanted;     /* CTL is to be called when the process is single-threaded: serial_moment() */
   atomic_bool flushing;          /* the graph is suspended for a flush only: see ompt.c */
-  atomic_uint cuts;              /* how often all threads were asked to end their intervals: rt/control */
   atomic_bool graph_suspended;   /* callbacks leave the graph alone: CTL reads its tables */
   atomic_uint waits;             /* enum rt_waits: what makes waits different; 0: nothing */
   atomic_bool closed;            /* measuring has ended: handlers and callbacks return at once */

@@ -38,14 +38,14 @@ static uint64_t *unread_of(uint64_t *fields)
 void counts_init(struct thread_state *t)
 {
   uint32_t size = (2 * rt.counter_count + 1) * sizeof(uint64_t);
-  table_init(&t->counts.records, FORMAT_COUNTS, ARENA_COUNTS, t->index, size, RECORDS_FIRST);
+  table_init(&counts_of(t)->records, FORMAT_COUNTS, ARENA_COUNTS, t->index, size, RECORDS_FIRST);
   for (unsigned i = 0; i < COUNTERS_MAX; i++)
-    t->counts.own[i].fd = -1;
+    counts_of(t)->own[i].fd = -1;
 }
 
 void counts_release(struct thread_state *t)
 {
-  table_release(&t->counts.records);
+  table_release(&counts_of(t)->records);
 }
 
 /* ---- reading ---- */
@@ -197,13 +197,13 @@ static bool open_one(struct thread_state *t, unsigned i, const struct sys_own *l
                                  .exclude_hv = 1,
                                  .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
                                                 PERF_FORMAT_TOTAL_TIME_RUNNING};
-  return sys_perf_event_join(&t->counts.own[i], &attr, t->tid, leader) == 0;
+  return sys_perf_event_join(&counts_of(t)->own[i], &attr, t->tid, leader) == 0;
 }
 
 /* Opens the group; its counters begin at 0.  An event that cannot be opened is counted as a loss. */
 static void open_group(struct thread_state *t)
 {
-  struct counts_state *state = &t->counts;
+  struct counts_state *state = counts_of(t);
   const struct sys_own *leader = NULL;
   unsigned taken = take_descriptors(t);
   for (unsigned i = 0; i < rt.counter_count; i++) {
@@ -225,16 +225,16 @@ static void open_group(struct thread_state *t)
 /* The program has closed a descriptor of the group. */
 static void reopen_group(struct thread_state *t)
 {
-  close_group(&t->counts);
+  close_group(counts_of(t));
   rt_lost(t, FORMAT_LOST_EVENTS);
-  if (t->counts.reopened++ < REOPENED_MAX)
+  if (counts_of(t)->reopened++ < REOPENED_MAX)
     open_group(t);
 }
 
 /* Brings the thread's totals up to date. */
 static void read_totals(struct thread_state *t)
 {
-  struct counts_state *state = &t->counts;
+  struct counts_state *state = counts_of(t);
   struct group_values group;
   struct sys_usage usage;
   if (state->grouped && (read_pages(state, &group) || read_group(state, &group)))
@@ -251,7 +251,7 @@ static void read_totals(struct thread_state *t)
 
 void counts_start(struct thread_state *t)
 {
-  struct counts_state *state = &t->counts;
+  struct counts_state *state = counts_of(t);
   uint64_t least = UINT64_MAX;
   if (!rt.counter_count)
     return;
@@ -273,19 +273,20 @@ void counts_start(struct thread_state *t)
   state->held_at = 0;
   state->counted = true;
   state->fragments = atomic_load_explicit(&rt.log, memory_order_relaxed);
-  t->trace.attend = true;
+  counts_of(t)->attend = true;
 }
 
 void counts_stop(struct thread_state *t)
 {
-  t->counts.on = false;
-  t->counts.fragments &= t->counts.ended;
-  close_group(&t->counts);
+  struct counts_state *counts = counts_of(t);
+  counts->on = false;
+  counts->fragments &= counts->ended;
+  close_group(counts);
 }
 
 void counts_forget(struct thread_state *t)
 {
-  memset(t->counts.pages, 0, sizeof t->counts.pages); /* the kernel does not copy them to the child */
+  memset(counts_of(t)->pages, 0, sizeof counts_of(t)->pages); /* the kernel does not copy them to the child */
   counts_stop(t);
 }
 
@@ -326,7 +327,7 @@ static bool may_read(struct counts_state *state, uint64_t elapsed)
 static bool pass_boundary(struct thread_state *t, uint64_t moment)
 {
   enum { CALLBACK_TICKS = 60 }; /* as in span/graph.h */
-  struct counts_state *state = &t->counts;
+  struct counts_state *state = counts_of(t);
   if (state->ended || moment <= state->boundary + CALLBACK_TICKS)
     return state->ended || state->was_read;
   uint64_t elapsed = moment - state->boundary;
@@ -351,12 +352,12 @@ static void begin_fragment(struct counts_state *state, bool read, uint64_t momen
 
 void counts_fragment_begin(struct thread_state *t, uint64_t moment)
 {
-  begin_fragment(&t->counts, t->counts.own_depth || pass_boundary(t, moment), moment);
+  begin_fragment(counts_of(t), counts_of(t)->own_depth || pass_boundary(t, moment), moment);
 }
 
 bool counts_fragment_end(struct thread_state *t, uint64_t moment, uint64_t *counted)
 {
-  struct counts_state *state = &t->counts;
+  struct counts_state *state = counts_of(t);
   bool read = state->own_depth || pass_boundary(t, moment), known = read && state->counted;
   const uint64_t *totals = state->own_depth ? state->own_since : state->totals;
   if (rt_ever_paused() && moment > state->begun_at && rt_measured(state->begun_at, moment) != moment - state->begun_at)
@@ -381,7 +382,7 @@ uint64_t counts_measured(uint64_t counted, uint64_t since, uint64_t until)
 /* The thread's record of that index; NULL without memory. */
 static uint64_t *record_at(struct thread_state *t, uint32_t record)
 {
-  struct table *records = &t->counts.records;
+  struct table *records = &counts_of(t)->records;
   uint32_t index;
   while (records->count <= record) {
     if (!table_next(records, &index)) {
@@ -407,7 +408,7 @@ static void add_since(struct counts_state *state, uint64_t *fields, uint64_t mom
 
 bool counts_pass(struct thread_state *t, uint32_t record, uint64_t measured, uint64_t elapsed)
 {
-  struct counts_state *state = &t->counts;
+  struct counts_state *state = counts_of(t);
   if (!state->on || !elapsed ||
       atomic_load_explicit(&rt.closed, memory_order_relaxed)) /* maybe no system calls either */
     return false;
@@ -431,7 +432,7 @@ static bool was_paused(const struct counts_state *state, uint64_t now)
 
 void counts_end(struct thread_state *t, uint32_t record, uint64_t measured)
 {
-  struct counts_state *state = &t->counts;
+  struct counts_state *state = counts_of(t);
   if (!state->on)
     return;
   uint64_t now = rt_ticks(), *fields = record_at(t, record);
@@ -445,7 +446,7 @@ void counts_end(struct thread_state *t, uint32_t record, uint64_t measured)
 
 bool counts_open(const struct thread_state *t, uint64_t *totals)
 {
-  const struct counts_state *state = &t->counts;
+  const struct counts_state *state = counts_of(t);
   struct counts_state copy = *state;
   struct group_values group;
   struct sys_usage usage;
@@ -466,7 +467,7 @@ bool counts_open(const struct thread_state *t, uint64_t *totals)
 
 void counts_add_open(const struct thread_state *t, uint64_t *fields, const uint64_t *totals, uint64_t measured)
 {
-  const struct counts_state *state = &t->counts;
+  const struct counts_state *state = counts_of(t);
   uint64_t now = rt_ticks();
   bool exact = state->exact && !was_paused(state, now);
   uint64_t *into = exact ? exact_of(fields) : rest_of(fields);
@@ -480,7 +481,7 @@ void counts_add_open(const struct thread_state *t, uint64_t *fields, const uint6
 
 void counts_own_begin(struct thread_state *t)
 {
-  struct counts_state *state = &t->counts;
+  struct counts_state *state = counts_of(t);
   if (!state->on || state->own_depth++)
     return;
   read_totals(t);
@@ -490,7 +491,7 @@ void counts_own_begin(struct thread_state *t)
 
 bool counts_leave_out(struct thread_state *t)
 {
-  struct counts_state *state = &t->counts;
+  struct counts_state *state = counts_of(t);
   uint64_t price = 2 * state->price;
   if (!state->on || (!state->own_depth && (state->saving || state->saved < price)))
     return false;
@@ -501,7 +502,7 @@ bool counts_leave_out(struct thread_state *t)
 
 void counts_own_end(struct thread_state *t)
 {
-  struct counts_state *state = &t->counts;
+  struct counts_state *state = counts_of(t);
   if (!state->on || --state->own_depth)
     return;
   read_totals(t);
@@ -517,7 +518,7 @@ void counts_own_end(struct thread_state *t)
 
 void counts_sampled(struct thread_state *t, const uint64_t *totals, uint64_t *counted)
 {
-  struct counts_state *state = &t->counts;
+  struct counts_state *state = counts_of(t);
   uint64_t now = rt_ticks();
   for (unsigned i = 0; i < rt.counter_count; i++) {
     counted[i] = totals[i] > state->sampled[i] ? totals[i] - state->sampled[i] : 0;

@@ -20,7 +20,51 @@
 #ifndef HPCRUN_LITE_RT_COUNTS_COUNTS_H
 #define HPCRUN_LITE_RT_COUNTS_COUNTS_H
 
+#include "common/counters.h"
 #include "hpcrun-lite/rt/core/rt.h"
+
+/* The thread's counters of -c, written by the thread itself; construct/trace_counts.c keeps what
+ * the trace has of them. */
+struct counts_state {
+  bool attend; /* construct_pass() has more to do: counters are read, or the trace has states (construct/trace.c) */
+  bool on;
+  bool exact;     /* since `passed`, all boundaries were read and measuring was not paused */
+  bool saving;    /* boundaries are left out */
+  bool was_read;  /* the counters were read at the last boundary */
+  bool fragments; /* counts of fragments are logged */
+  bool counted;   /* of the fragment: its begin was read */
+  bool ended;     /* `totals` are those of the thread's end */
+  unsigned grouped, reopened, own_depth, skip;
+  struct sys_own own[COUNTERS_MAX];                       /* by counter; fd -1: not in the group */
+  const struct perf_event_mmap_page *pages[COUNTERS_MAX]; /* of those whose register may be read, else NULL */
+  uint64_t raw[COUNTERS_MAX];                             /* of the group, when last read */
+  uint64_t enabled, running;                              /* likewise: ns */
+  uint64_t totals[COUNTERS_MAX];                          /* counted by the thread, when last read */
+  uint64_t passed[COUNTERS_MAX];                          /* of these, what is in records, or left out */
+  uint64_t sampled[COUNTERS_MAX];                         /* likewise: in contexts */
+  uint64_t traced[COUNTERS_MAX];                          /* likewise: in the trace */
+  uint64_t held[COUNTERS_MAX];                            /* likewise: read, but not in the trace yet */
+  uint64_t traced_at, held_at;      /* ticks: when they were known to be those; held_at 0: nothing is held */
+  uint64_t written_at;              /* when counts were last written */
+  uint64_t begun[COUNTERS_MAX];     /* totals when the fragment began, or a little before */
+  uint64_t own_since[COUNTERS_MAX]; /* totals when the tool's own work began */
+  uint64_t touched;                 /* page faults of the tool, when last read */
+  uint64_t boundary, begun_at;      /* ticks: the last boundary; when the fragment began */
+  uint64_t passed_at, sampled_at;   /* ticks: when the totals were `passed`; `sampled` */
+  uint64_t price, saved, random;    /* ticks that a read costs, and that are saved for reads */
+  struct table records;
+};
+
+/* What this layer keeps of a thread. */
+struct counts_thread {
+  struct thread_state below;
+  struct counts_state counts;
+};
+
+static inline struct counts_state *counts_of(const struct thread_state *t)
+{
+  return &((struct counts_thread *)t)->counts;
+}
 
 /* CTL: opens the counters of the calling thread, which count from now on; and closes them. */
 void counts_start(struct thread_state *t);

@@ -24,15 +24,15 @@ void marks_start(void)
 
 void marks_start_thread(struct thread_state *t)
 {
-  table_init(&t->user_counts, FORMAT_USER_COUNTS, ARENA_USER_COUNTS, t->index, sizeof(struct format_user_count),
-             COUNTS_FIRST);
-  table_init(&t->user_heads, FORMAT_FREE, ARENA_USER_HEADS, t->index, sizeof(uint64_t), HEADS_FIRST);
+  table_init(&marks_of(t)->user_counts, FORMAT_USER_COUNTS, ARENA_USER_COUNTS, t->index,
+             sizeof(struct format_user_count), COUNTS_FIRST);
+  table_init(&marks_of(t)->user_heads, FORMAT_FREE, ARENA_USER_HEADS, t->index, sizeof(uint64_t), HEADS_FIRST);
 }
 
 void marks_release_thread(struct thread_state *t)
 {
-  table_release(&t->user_counts);
-  table_release(&t->user_heads);
+  table_release(&marks_of(t)->user_counts);
+  table_release(&marks_of(t)->user_heads);
 }
 
 bool marks_any(void)
@@ -85,7 +85,7 @@ void marks_add(struct thread_state *t, enum format_mark_kind kind, const char *n
 
 static struct format_user_count *count_at(struct thread_state *t, uint32_t index)
 {
-  return table_at(&t->user_counts, index);
+  return table_at(&marks_of(t)->user_counts, index);
 }
 
 static bool counter_known(uint32_t name)
@@ -120,18 +120,20 @@ static bool counter_add(uint32_t name)
 /* Where the list of a context's records begins; each has another counter.  NULL without memory. */
 static uint64_t *head_of(struct thread_state *t, uint32_t node)
 {
+  struct marks_thread *marks = marks_of(t);
   uint32_t index;
-  while (t->user_heads.count <= node) {
-    if (!table_next(&t->user_heads, &index))
+  while (marks->user_heads.count <= node) {
+    if (!table_next(&marks->user_heads, &index))
       return NULL;
-    table_publish(&t->user_heads);
+    table_publish(&marks->user_heads);
   }
-  return table_at(&t->user_heads, node);
+  return table_at(&marks->user_heads, node);
 }
 
 /* Finds or adds the record of a context and a counter.  A list of records, by index + 1, ends with 0. */
 static struct format_user_count *count_of(struct thread_state *t, uint32_t node, uint32_t name)
 {
+  struct marks_thread *marks = marks_of(t);
   uint64_t *head = head_of(t, node);
   uint32_t index;
   if (!head)
@@ -139,12 +141,13 @@ static struct format_user_count *count_of(struct thread_state *t, uint32_t node,
   for (index = (uint32_t)*head; index; index = count_at(t, index - 1)->next)
     if (count_at(t, index - 1)->name == name)
       return count_at(t, index - 1);
-  bool room = t->user_counts.count < MARKS_COUNTS_MAX && counter_add(name);
-  struct format_user_count *made = room ? table_next(&t->user_counts, &index) : NULL;
+  bool room = marks->user_counts.count < MARKS_COUNTS_MAX && counter_add(name);
+  struct format_user_count *made = room ? table_next(&marks->user_counts, &index) : NULL;
   if (!made)
     return NULL;
   *made = (struct format_user_count){.node = node, .name = name, .least = UINT64_MAX, .next = (uint32_t)*head};
-  table_publish(&t->user_counts);
+  table_publish(&marks->user_counts);
+  sampling_of(t)->nodes_counted = true;
   *head = index + 1;
   return made;
 }
@@ -153,7 +156,8 @@ static struct format_user_count *count_of(struct thread_state *t, uint32_t node,
 static void trace_count(struct thread_state *t, uint32_t node, uint32_t name, uint64_t value)
 {
   uint64_t clock = rt_ticks() >> TRACELOG_SAMPLE_SHIFT;
-  const uint64_t operands[] = {clock > t->trace.sample_clock ? clock - t->trace.sample_clock : 0, node, name, value};
+  const uint64_t operands[] = {clock > trace_of(t)->sample_clock ? clock - trace_of(t)->sample_clock : 0, node, name,
+                               value};
   trace_put_op(t, TRACELOG_USER_COUNT, 4, operands);
 }
 
@@ -182,6 +186,6 @@ void marks_count(struct thread_state *t, const char *name, int64_t value, uint64
   if (stopped)
     return;
   times_refresh(t);
-  if (t->trace.on)
+  if (trace_of(t)->on)
     trace_count(t, node, string, amount);
 }

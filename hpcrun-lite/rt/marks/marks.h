@@ -8,7 +8,19 @@
 #ifndef HPCRUN_LITE_RT_MARKS_MARKS_H
 #define HPCRUN_LITE_RT_MARKS_MARKS_H
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/sampling/sampling_thread.h"
+
+/* What this layer keeps of a thread; the thread itself writes it. */
+struct marks_thread {
+  struct sampling_thread below;
+  struct table user_counts; /* a record for each context and counter */
+  struct table user_heads;  /* of their lists, by node: record + 1, 0: none */
+};
+
+static inline struct marks_thread *marks_of(const struct thread_state *t)
+{
+  return (struct marks_thread *)t;
+}
 
 /* Marks and phases of a process; its counters; records of a thread, each of a context and a counter. */
 enum { MARKS_MAX = 1 << 20, MARKS_COUNTERS_MAX = 32, MARKS_COUNTS_MAX = 1 << 20 };

@@ -98,8 +98,8 @@ bool blame_blocked(struct thread_state *t)
   struct activity *activity = &t->activity;
   if (activity->idle || activity->lockwait || activity->blocked)
     return false;
-  t->blocked_since = rt_ticks();
-  trace_sleeps(t, t->blocked_since);
+  sampling_of(t)->blocked_since = rt_ticks();
+  trace_sleeps(t, sampling_of(t)->blocked_since);
   rt_set_flag(&activity->blocked, true);
   if (!rt.wall && activity->openmp)
     blame_in_use(-1);
@@ -116,7 +116,7 @@ static void unblocked(struct thread_state *t, bool inside)
     blame_in_use(1);
   rt_set_flag(&t->activity.blocked, false);
   uint64_t now = rt_ticks();
-  t->blocked_ticks += rt_measured_between(t->blocked_since, now);
+  sampling_of(t)->blocked_ticks += rt_measured_between(sampling_of(t)->blocked_since, now);
   trace_slept(t, now, inside);
   t->changes++;
 }
@@ -130,9 +130,9 @@ void blame_unblocked(struct thread_state *t)
 /* The place at which a thread is idle.  A worker whose region has ended waits for the next one. */
 static uint64_t idle_place(const struct thread_state *t)
 {
-  bool in_region = __atomic_load_n(&t->open_region, __ATOMIC_RELAXED) ||
-                   region_open(__atomic_load_n(&t->base_region, __ATOMIC_RELAXED));
-  return in_region ? __atomic_load_n(&t->waiting_key, __ATOMIC_RELAXED) : WAITING_PARKED;
+  bool in_region = __atomic_load_n(&span_of(t)->open_region, __ATOMIC_RELAXED) ||
+                   region_open(__atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED));
+  return in_region ? __atomic_load_n(&sampling_of(t)->waiting_key, __ATOMIC_RELAXED) : WAITING_PARKED;
 }
 
 /* Adds to a place of the list; the last one takes what does not fit. */
@@ -209,8 +209,8 @@ void blame_check(struct thread_state *t, uint64_t pc)
     wrong = in_program(t, pc);
   else if (rt.get_state)
     wrong = runtime_waits(rt.get_state(&wait_id));
-  bool again = wrong && t->contradicted_at == t->changes + 1;
-  t->contradicted_at = wrong ? t->changes + 1 : 0;
+  bool again = wrong && sampling_of(t)->contradicted_at == t->changes + 1;
+  sampling_of(t)->contradicted_at = wrong ? t->changes + 1 : 0;
   if (!again)
     return;
   if (blocked) { /* it left the call by longjmp(): no error */

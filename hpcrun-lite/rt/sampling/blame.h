@@ -19,7 +19,17 @@
 #ifndef HPCRUN_LITE_RT_SAMPLING_BLAME_H
 #define HPCRUN_LITE_RT_SAMPLING_BLAME_H
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/sampling/sampling_thread.h"
+
+/* Sums of what samples stand for. */
+enum { BLAME_PLACES = 5 };
+struct blame {
+  uint64_t time_ns, per_busy_ns, in_use_ns;
+  uint64_t samples;
+  struct {
+    uint64_t key, ns; /* waiting place, and the time that other threads waited there; ns 0: free */
+  } waits[BLAME_PLACES];
+};
 
 /* `lock` is exchanged with acquire and stored with release; its holder writes the other fields.
  * Releases of locks read `id` without it: if they read an old value, the blame waits for the next release, or the entry

@@ -11,7 +11,7 @@ struct cct_link {
 
 static struct cct_link *link_of(const struct thread_state *t, uint32_t node)
 {
-  return table_at(&t->links, node);
+  return table_at(&sampling_of(t)->links, node);
 }
 
 static uint32_t kind_what(struct cct_key key)
@@ -29,45 +29,48 @@ static void set_key(struct format_node *node, struct cct_key key)
 /* A new or recycled node.  Its key is set before it becomes visible. */
 static uint32_t node_new(struct thread_state *t, uint32_t parent, struct cct_key key)
 {
-  uint32_t node = t->free_nodes;
+  struct sampling_thread *sampling = sampling_of(t);
+  uint32_t node = sampling->free_nodes;
   if (node) {
-    t->free_nodes = link_of(t, node)->next;
+    sampling->free_nodes = link_of(t, node)->next;
     *link_of(t, node) = (struct cct_link){0};
     cct_node(t, node)->parent = parent; /* a recycled node may have metrics; they are zero */
     set_key(cct_node(t, node), key);
     return node;
   }
   uint32_t same;
-  struct cct_link *link = table_next(&t->links, &same);
-  struct format_node *fresh = link ? table_next(&t->nodes, &node) : NULL;
+  struct cct_link *link = table_next(&sampling->links, &same);
+  struct format_node *fresh = link ? table_next(&sampling->nodes, &node) : NULL;
   if (!fresh)
     return CCT_NONE;
   *fresh = (struct format_node){.kind_what = kind_what(key), .offset = key.offset, .parent = parent};
-  table_publish(&t->links);
-  table_publish(&t->nodes);
+  table_publish(&sampling->links);
+  table_publish(&sampling->nodes);
   return node;
 }
 
 bool cct_init(struct thread_state *t)
 {
+  struct sampling_thread *sampling = sampling_of(t);
   uint32_t index;
-  table_init(&t->nodes, FORMAT_NODES, ARENA_NODES, t->index, sizeof(struct format_node), NODES_FIRST);
-  table_init(&t->links, FORMAT_FREE, ARENA_LINKS, t->index, sizeof(struct cct_link), NODES_FIRST);
-  table_init(&t->values, FORMAT_VALUES, ARENA_VALUES, t->index, rt.metric_count * 8, VALUES_FIRST);
-  table_init(&t->shares, FORMAT_SHARES, ARENA_SHARES, t->index, sizeof(struct format_share), SHARES_FIRST);
-  t->free_nodes = t->free_shares = 0;
-  if (node_new(t, 0, (struct cct_key){FORMAT_KIND_ROOT, 0, 0}) != CCT_ROOT || !table_next(&t->values, &index))
+  table_init(&sampling->nodes, FORMAT_NODES, ARENA_NODES, t->index, sizeof(struct format_node), NODES_FIRST);
+  table_init(&sampling->links, FORMAT_FREE, ARENA_LINKS, t->index, sizeof(struct cct_link), NODES_FIRST);
+  table_init(&sampling->values, FORMAT_VALUES, ARENA_VALUES, t->index, rt.metric_count * 8, VALUES_FIRST);
+  table_init(&sampling->shares, FORMAT_SHARES, ARENA_SHARES, t->index, sizeof(struct format_share), SHARES_FIRST);
+  sampling->free_nodes = sampling->free_shares = 0;
+  if (node_new(t, 0, (struct cct_key){FORMAT_KIND_ROOT, 0, 0}) != CCT_ROOT || !table_next(&sampling->values, &index))
     return false;
-  table_publish(&t->values); /* record 0 means "none" */
+  table_publish(&sampling->values); /* record 0 means "none" */
   return true;
 }
 
 void cct_release(struct thread_state *t)
 {
-  table_release(&t->nodes);
-  table_release(&t->links);
-  table_release(&t->values);
-  table_release(&t->shares);
+  struct sampling_thread *sampling = sampling_of(t);
+  table_release(&sampling->nodes);
+  table_release(&sampling->links);
+  table_release(&sampling->values);
+  table_release(&sampling->shares);
 }
 
 static uint32_t child_find(struct thread_state *t, uint32_t parent, struct cct_key key)
@@ -118,40 +121,42 @@ uint32_t cct_child(struct thread_state *t, uint32_t parent, struct cct_key key)
 
 bool cct_add(struct thread_state *t, uint32_t node, unsigned metric, uint64_t amount)
 {
+  struct sampling_thread *sampling = sampling_of(t);
   struct format_node *at = cct_node(t, node);
   uint32_t value = at->value;
   if (!value) {
-    if (!table_next(&t->values, &value))
+    if (!table_next(&sampling->values, &value))
       return false;
-    table_publish(&t->values);
+    table_publish(&sampling->values);
     __atomic_store_n(&at->value, value, __ATOMIC_RELEASE);
   }
-  uint64_t *sums = table_at(&t->values, value);
+  uint64_t *sums = table_at(&sampling->values, value);
   __atomic_store_n(&sums[metric], sums[metric] + amount, __ATOMIC_RELAXED);
   return true;
 }
 
 static struct format_share *share_at(const struct thread_state *t, uint64_t share)
 {
-  return table_at(&t->shares, (uint32_t)share);
+  return table_at(&sampling_of(t)->shares, (uint32_t)share);
 }
 
 /* Returns a new record, not yet part of a list; 0 without memory. */
 static uint32_t share_new(struct thread_state *t, uint32_t wait)
 {
-  uint32_t index = t->free_shares;
+  struct sampling_thread *sampling = sampling_of(t);
+  uint32_t index = sampling->free_shares;
   if (index) {
-    t->free_shares = share_at(t, index)->next;
+    sampling->free_shares = share_at(t, index)->next;
     *share_at(t, index) = (struct format_share){.wait = wait};
     return index;
   }
-  if (!t->shares.count && table_next(&t->shares, &index))
-    table_publish(&t->shares); /* record 0 means "none" */
-  struct format_share *share = t->shares.count ? table_next(&t->shares, &index) : NULL;
+  if (!sampling->shares.count && table_next(&sampling->shares, &index))
+    table_publish(&sampling->shares); /* record 0 means "none" */
+  struct format_share *share = sampling->shares.count ? table_next(&sampling->shares, &index) : NULL;
   if (!share)
     return 0;
   share->wait = wait;
-  table_publish(&t->shares);
+  table_publish(&sampling->shares);
   return index;
 }
 
@@ -159,7 +164,7 @@ bool cct_add_share(struct thread_state *t, uint32_t node, uint32_t wait, uint64_
 {
   if (!cct_add(t, node, rt.share_metric, 0))
     return false;
-  uint64_t *first = (uint64_t *)table_at(&t->values, cct_node(t, node)->value) + rt.share_metric;
+  uint64_t *first = (uint64_t *)table_at(&sampling_of(t)->values, cct_node(t, node)->value) + rt.share_metric;
   uint32_t share = (uint32_t)*first;
   while (share && share_at(t, share)->wait != wait)
     share = share_at(t, share)->next;
@@ -186,8 +191,8 @@ static void shares_move(struct thread_state *t, uint64_t *from, uint64_t *to)
       same = share_at(t, same)->next;
     if (same) {
       share_at(t, same)->ns += moved->ns;
-      *moved = (struct format_share){.next = t->free_shares};
-      t->free_shares = share;
+      *moved = (struct format_share){.next = sampling_of(t)->free_shares};
+      sampling_of(t)->free_shares = share;
     } else {
       moved->next = (uint32_t)*to;
       *to = share;
@@ -206,10 +211,10 @@ static void values_move(struct thread_state *t, uint32_t from, uint32_t to)
     cct_node(t, from)->value = 0;
     return;
   }
-  uint64_t *sums = table_at(&t->values, source);
+  uint64_t *sums = table_at(&sampling_of(t)->values, source);
   for (unsigned m = 0; m < rt.metric_count; m++) {
     if (m == rt.share_metric) {
-      shares_move(t, &sums[m], (uint64_t *)table_at(&t->values, cct_node(t, to)->value) + m);
+      shares_move(t, &sums[m], (uint64_t *)table_at(&sampling_of(t)->values, cct_node(t, to)->value) + m);
       continue;
     }
     cct_add(t, to, m, sums[m]);
@@ -222,7 +227,7 @@ static void values_move(struct thread_state *t, uint32_t from, uint32_t to)
 static bool may_be_named(const struct thread_state *t, uint32_t node)
 {
   bool work = rt.online && rt.work_unit == WORK_USER;
-  return work || t->user_counts.count || ((rt.online || t->trace.on) && cct_node(t, node)->value);
+  return work || sampling_of(t)->nodes_counted || ((rt.online || trace_of(t)->on) && cct_node(t, node)->value);
 }
 
 /* The node was merged into another one.  Critical paths and traces that may name it cannot be searched, so it then
@@ -235,8 +240,8 @@ static void node_merged(struct thread_state *t, uint32_t node, uint32_t other, b
     return;
   }
   set_key(cct_node(t, node), (struct cct_key){FORMAT_KIND_FREE, 0, 0});
-  *link_of(t, node) = (struct cct_link){.next = t->free_nodes};
-  t->free_nodes = node;
+  *link_of(t, node) = (struct cct_link){.next = sampling_of(t)->free_nodes};
+  sampling_of(t)->free_nodes = node;
 }
 
 /* Merges the subtree of `from`, which is detached already, into `to`, without recursion.  A child that `to` lacks is

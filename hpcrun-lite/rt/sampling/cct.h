@@ -7,7 +7,7 @@
 #ifndef HPCRUN_LITE_RT_SAMPLING_CCT_H
 #define HPCRUN_LITE_RT_SAMPLING_CCT_H
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/sampling/sampling_thread.h"
 
 enum { CCT_ROOT = 0 };
 #define CCT_NONE UINT32_MAX
@@ -41,7 +41,7 @@ uint32_t cct_top(const struct thread_state *t, uint32_t node);
 
 static inline struct format_node *cct_node(const struct thread_state *t, uint32_t node)
 {
-  return table_at(&t->nodes, node);
+  return table_at(&sampling_of(t)->nodes, node);
 }
 
 static inline enum format_kind cct_kind(const struct thread_state *t, uint32_t node)

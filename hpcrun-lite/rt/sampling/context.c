@@ -143,10 +143,10 @@ static void classify(struct stack_reader *reader)
 {
   struct thread_state *t = reader->t;
   uint32_t generation = atomic_load_explicit(&rt.module_generation, memory_order_relaxed);
-  if (t->code_generation != generation) { /* a module was unloaded */
-    t->code_generation = generation;
-    __builtin_memset(t->calls, 0, sizeof t->calls);
-    __builtin_memset(t->functions, 0, sizeof t->functions);
+  if (sampling_of(t)->code_generation != generation) { /* a module was unloaded */
+    sampling_of(t)->code_generation = generation;
+    __builtin_memset(sampling_of(t)->calls, 0, sizeof sampling_of(t)->calls);
+    __builtin_memset(sampling_of(t)->functions, 0, sizeof sampling_of(t)->functions);
   }
   for (int i = 0; i < reader->count; i++) {
     struct frame *frame = &reader->frames[i];
@@ -188,10 +188,10 @@ static void add_frame(struct stack_reader *reader, const struct frame *frame)
   reader->node = child(reader, FORMAT_KIND_FRAME, frame->module, frame->offset);
   const struct thread_state *t = reader->t;
   int outer = (int)(frame - reader->frames) + 1;
-  for (unsigned i = 0; i < t->user_depth && i < RT_USER_REGIONS && outer < reader->count; i++)
-    if (t->user_regions[i].cfa == reader->frames[outer].sp) {
-      reader->node = child(reader, FORMAT_KIND_USER_REGION, 0, t->user_regions[i].name);
-      reader->filtered |= t->user_regions[i].wanted ? FORMAT_FILTERED_REGION : 0;
+  for (unsigned i = 0; i < construct_of(t)->user_depth && i < RT_USER_REGIONS && outer < reader->count; i++)
+    if (construct_of(t)->user_regions[i].cfa == reader->frames[outer].sp) {
+      reader->node = child(reader, FORMAT_KIND_USER_REGION, 0, construct_of(t)->user_regions[i].name);
+      reader->filtered |= construct_of(t)->user_regions[i].wanted ? FORMAT_FILTERED_REGION : 0;
     }
 }
 
@@ -333,7 +333,7 @@ static void add_function(struct stack_reader *reader, uint64_t address)
  * its caller still names it. */
 static void add_tail_caller(struct stack_reader *reader, const struct frame *caller)
 {
-  struct call_cache *known = call_cache_at(reader->t->calls, caller->ip);
+  struct call_cache *known = call_cache_at(sampling_of(reader->t)->calls, caller->ip);
   if (known->ip != caller->ip)
     *known = (struct call_cache){caller->ip, call_target(caller->ip)};
   add_function(reader, known->target);
@@ -430,7 +430,7 @@ static int enter_base(struct stack_reader *reader, int innermost)
   int inner = outer;
   while (inner > 0 && reader->frames[inner - 1].runtime)
     inner--;
-  uint32_t filtered, base = region_base(reader->t, reader->t->base_region, &filtered);
+  uint32_t filtered, base = region_base(reader->t, sampling_of(reader->t)->base_region, &filtered);
   if (base == CCT_NONE) {
     reader->node = child(reader, FORMAT_KIND_OUTSIDE, 0, 0);
     return -1;
@@ -462,7 +462,7 @@ static int enter_base(struct stack_reader *reader, int innermost)
 static void enter_started_region(struct stack_reader *reader, int i)
 {
   enum { ENTRY_BYTES = 16 }; /* a return address and a frame pointer: from the caller's frame to the region's entry */
-  if (!reader->t->open_region || i + 1 >= reader->count || reader->frames[i + 1].runtime)
+  if (!span_of(reader->t)->open_region || i + 1 >= reader->count || reader->frames[i + 1].runtime)
     return;
   uint64_t sp = reader->frames[i + 1].sp;
   struct format_region *region = region_entered(reader->t, sp - ENTRY_BYTES, sp - ENTRY_BYTES + 1).region;
@@ -560,7 +560,7 @@ static bool read_stack(struct stack_reader *reader)
   int innermost = innermost_run(reader);
   if (reader->task_region != CCT_NONE)
     return read_task(reader, innermost);
-  if (t->activity.openmp && t->base_region) {
+  if (t->activity.openmp && sampling_of(t)->base_region) {
     int first = enter_base(reader, innermost);
     if (first < 0)
       return true;
@@ -636,8 +636,8 @@ static void unwind(struct stack_reader *reader, const greg_t *registers)
 {
   struct thread_state *t = reader->t;
   bool apart = counts_leave_out(t); /* page faults of reading tables and the stack */
-  reader->count = registers ? unwind_walk(t, registers, reader->end_sp, t->frames, &reader->cut)
-                            : unwind_here(t, reader->end_sp, t->frames, &reader->cut);
+  reader->count = registers ? unwind_walk(t, registers, reader->end_sp, sampling_of(t)->frames, &reader->cut)
+                            : unwind_here(t, reader->end_sp, sampling_of(t)->frames, &reader->cut);
   if (apart)
     counts_own_end(t);
   classify(reader);
@@ -662,7 +662,7 @@ static struct stack_reader reader_of(struct thread_state *t)
 {
   return (struct stack_reader){.t = t,
                                .filter = filter_now(),
-                               .frames = t->frames,
+                               .frames = sampling_of(t)->frames,
                                .end_sp = UINT64_MAX,
                                .task_region = CCT_NONE,
                                .stop = CCT_NONE};
@@ -688,8 +688,8 @@ static void choose_path(struct stack_reader *reader)
     found |= reader->task_filtered;
   for (int i = 0; i < reader->count; i++)
     found |= reader->frames[i].filtered;
-  for (unsigned i = 0; i < t->user_depth && i < RT_USER_REGIONS; i++)
-    found |= t->user_regions[i].wanted ? FORMAT_FILTERED_REGION : 0;
+  for (unsigned i = 0; i < construct_of(t)->user_depth && i < RT_USER_REGIONS; i++)
+    found |= construct_of(t)->user_regions[i].wanted ? FORMAT_FILTERED_REGION : 0;
   if (reader->cut || (rt.task_creation && reader->tasks_count) || !(reader->filter->needs & ~found) ||
       found & FORMAT_FILTERED_OUT)
     return;

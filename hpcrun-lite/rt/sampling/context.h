@@ -10,7 +10,7 @@
 
 #include <ucontext.h>
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/sampling/sampling_thread.h"
 
 /* The context at which the thread was interrupted.  *overhead: it is in the OpenMP runtime.  Regions whose entry is on
  * the stack, and of which this thread is the master, get their creation context on the way. */

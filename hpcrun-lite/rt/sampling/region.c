@@ -58,7 +58,7 @@ static uint32_t state_of(const struct format_region *region)
 /* Samples of other threads read whether a region is open (blame.c). */
 static void set_open(struct thread_state *t, uint32_t index)
 {
-  __atomic_store_n(&t->open_region, index, __ATOMIC_RELAXED);
+  __atomic_store_n(&span_of(t)->open_region, index, __ATOMIC_RELAXED);
 }
 
 bool region_known(const struct format_region *region)
@@ -114,9 +114,10 @@ bool region_register(struct thread_state *t)
 
 void region_unregister(struct thread_state *t)
 {
-  while (t->free_region) {
-    uint32_t index = t->free_region;
-    t->free_region = at(index)->next;
+  struct sampling_thread *sampling = sampling_of(t);
+  while (sampling->free_region) {
+    uint32_t index = sampling->free_region;
+    sampling->free_region = at(index)->next;
     push_shared(index);
   }
   __atomic_store_n((struct thread_state **)table_at(&threads, t->index), NULL, __ATOMIC_RELEASE);
@@ -151,9 +152,10 @@ static uint32_t record_add(void)
 
 uint64_t region_begin(struct thread_state *t, uint64_t enter_frame)
 {
-  uint32_t index = t->free_region;
+  struct sampling_thread *sampling = sampling_of(t);
+  uint32_t index = sampling->free_region;
   if (index)
-    t->free_region = at(index)->next;
+    sampling->free_region = at(index)->next;
   else if (!(index = pop_shared()) && !(index = record_add()))
     return 0;
   struct format_region *region = at(index);
@@ -162,11 +164,11 @@ uint64_t region_begin(struct thread_state *t, uint64_t enter_frame)
   region->link_node = 0;
   region->team = 1;
   __atomic_store_n(&region->state, FORMAT_REGION_UNKNOWN, __ATOMIC_RELAXED);
-  region->next = t->open_region;
+  region->next = span_of(t)->open_region;
   struct region_team *team = table_at(&teams, index);
-  if (team->outer_barriers != t->barriers)
-    team->outer_barriers = t->barriers;
-  t->barriers = 0;
+  if (team->outer_barriers != sampling->barriers)
+    team->outer_barriers = sampling->barriers;
+  sampling->barriers = 0;
   set_open(t, index);
   uint64_t generation = (word_of(region) >> 32) + 1;
   __atomic_store_n(&region->word, generation << 32 | OPEN | 1, __ATOMIC_RELEASE);
@@ -191,13 +193,13 @@ bool region_open(uint64_t handle)
 /* The thread's innermost region is the one around this one again. */
 static void leave(struct thread_state *t, const struct format_region *region)
 {
-  t->barriers = ((struct region_team *)table_at(&teams, t->open_region))->outer_barriers;
+  sampling_of(t)->barriers = ((struct region_team *)table_at(&teams, span_of(t)->open_region))->outer_barriers;
   set_open(t, region->next);
 }
 
 struct format_region *region_end(struct thread_state *t)
 {
-  uint32_t index = t->open_region;
+  uint32_t index = span_of(t)->open_region;
   if (!index)
     return NULL;
   struct format_region *region = at(index);
@@ -205,8 +207,8 @@ struct format_region *region_end(struct thread_state *t)
   if (__atomic_compare_exchange_n(&region->word, &alone, alone - (OPEN + 1), false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_ACQUIRE)) {
     leave(t, region);
-    region->next = t->free_region;
-    t->free_region = index;
+    region->next = sampling_of(t)->free_region;
+    sampling_of(t)->free_region = index;
     return NULL;
   }
   if (!region_known(region))
@@ -217,14 +219,14 @@ struct format_region *region_end(struct thread_state *t)
 
 void region_close(struct thread_state *t)
 {
-  uint32_t index = t->open_region;
+  uint32_t index = span_of(t)->open_region;
   struct format_region *region = at(index);
   leave(t, region);
   __atomic_fetch_and(&region->word, ~(uint64_t)OPEN, __ATOMIC_ACQ_REL);
   if (state_of(region) ==
       FORMAT_REGION_PROVISIONAL) { /* the node lies below an unresolved region: region_resolve() comes back to it */
-    region->next = t->known_regions;
-    t->known_regions = index;
+    region->next = sampling_of(t)->known_regions;
+    sampling_of(t)->known_regions = index;
     return;
   }
   drop_user(index);
@@ -232,7 +234,9 @@ void region_close(struct thread_state *t)
 
 uint64_t region_current(const struct thread_state *t)
 {
-  return t->open_region ? word_of(at(t->open_region)) >> 32 << 32 | t->open_region : t->base_region;
+  const struct span_thread *span = span_of(t);
+  return span->open_region ? word_of(at(span->open_region)) >> 32 << 32 | span->open_region
+                           : sampling_of(t)->base_region;
 }
 
 struct region_team *region_team(uint32_t region)
@@ -242,7 +246,7 @@ struct region_team *region_team(uint32_t region)
 
 void region_set_code(struct thread_state *t, const void *code)
 {
-  struct region_team *team = table_at(&teams, t->open_region);
+  struct region_team *team = table_at(&teams, span_of(t)->open_region);
   if (team->code != (uint64_t)code) /* otherwise the line stays in the caches of the workers */
     team->code = (uint64_t)code;
 }
@@ -270,7 +274,7 @@ static bool end_get(const struct region_end *from, uint64_t generation, struct r
 
 void region_note_end(struct thread_state *t, uint64_t left, uint64_t now)
 {
-  uint32_t index = t->open_region, size = index ? at(index)->team : 0;
+  uint32_t index = span_of(t)->open_region, size = index ? at(index)->team : 0;
   if (size < 2)
     return;
   struct region_team *team = table_at(&teams, index);
@@ -281,10 +285,11 @@ void region_note_end(struct thread_state *t, uint64_t left, uint64_t now)
   }
   team->last = generation;
   end_set(&team->ends[generation % REGION_ENDS],
-          (struct region_end){.generation = generation,
-                              .last_idle = __atomic_load_n(&team->last_idle[(t->barriers - 1) % 2], __ATOMIC_RELAXED),
-                              .left = left,
-                              .end = now});
+          (struct region_end){
+              .generation = generation,
+              .last_idle = __atomic_load_n(&team->last_idle[(sampling_of(t)->barriers - 1) % 2], __ATOMIC_RELAXED),
+              .left = left,
+              .end = now});
 }
 
 bool region_find_end(uint64_t handle, const struct region_team *team, struct region_end *end)
@@ -309,13 +314,13 @@ uint64_t region_identity(const struct thread_state *t)
 
 struct format_region *region_innermost(const struct thread_state *t)
 {
-  return t->open_region ? at(t->open_region) : NULL;
+  return span_of(t)->open_region ? at(span_of(t)->open_region) : NULL;
 }
 
 struct region_entry region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to)
 {
   uint32_t inner = 0, outer = 0;
-  for (uint32_t index = t->open_region; index; index = at(index)->next) {
+  for (uint32_t index = span_of(t)->open_region; index; index = at(index)->next) {
     uint64_t enter_frame = at(index)->enter_frame;
     if (enter_frame >= sp_from && enter_frame < sp_to) {
       inner = inner ? inner : index;
@@ -391,7 +396,7 @@ static void request_publication(struct format_region *region, uint32_t samples)
 bool region_publish_open(const struct thread_state *t)
 {
   bool publish = false;
-  for (uint32_t index = t->open_region; index; index = at(index)->next)
+  for (uint32_t index = span_of(t)->open_region; index; index = at(index)->next)
     publish |= at(index)->team > 1 && state_of(at(index)) == FORMAT_REGION_UNKNOWN && claim_request(at(index));
   return publish;
 }
@@ -405,6 +410,7 @@ static uint32_t partial_node(struct thread_state *t)
 
 uint32_t region_base(struct thread_state *t, uint64_t handle, uint32_t *filtered)
 {
+  struct sampling_thread *sampling = sampling_of(t);
   *filtered = 0;
   if (handle == REGION_NO_RECORD)
     return partial_node(t);
@@ -413,15 +419,15 @@ uint32_t region_base(struct thread_state *t, uint64_t handle, uint32_t *filtered
     return CCT_NONE;
   if (filter_now()->paths && region_known(region))
     *filtered = region->filtered;
-  for (unsigned i = 0; i < t->pending_count; i++)
-    if (t->pending[i].region == (uint32_t)handle) {
-      request_publication(region, ++t->pending[i].samples);
-      return t->pending[i].node;
+  for (unsigned i = 0; i < sampling->pending_count; i++)
+    if (sampling->pending[i].region == (uint32_t)handle) {
+      request_publication(region, ++sampling->pending[i].samples);
+      return sampling->pending[i].node;
     }
   if (!add_user(region, handle))
     return CCT_NONE;
   bool linked = __atomic_load_n(&region->state, __ATOMIC_ACQUIRE) == FORMAT_REGION_FINAL;
-  bool room = t->pending_count < RT_PENDING_MAX;
+  bool room = sampling->pending_count < RT_PENDING_MAX;
   uint32_t node = CCT_NONE;
   if (linked)
     node = link_node(t, region);
@@ -430,61 +436,64 @@ uint32_t region_base(struct thread_state *t, uint64_t handle, uint32_t *filtered
   if (linked || node == CCT_NONE)
     drop_user((uint32_t)handle);
   else
-    t->pending[t->pending_count++] = (struct pending_region){.region = (uint32_t)handle, .node = node};
+    sampling->pending[sampling->pending_count++] = (struct pending_region){.region = (uint32_t)handle, .node = node};
   return linked || room ? node : partial_node(t);
 }
 
 uint32_t region_filtered(const struct thread_state *t)
 {
-  bool recorded = t->base_region && t->base_region != REGION_NO_RECORD;
-  const struct format_region *region = recorded ? region_find(t->base_region) : NULL;
+  const struct sampling_thread *sampling = sampling_of(t);
+  bool recorded = sampling->base_region && sampling->base_region != REGION_NO_RECORD;
+  const struct format_region *region = recorded ? region_find(sampling->base_region) : NULL;
   uint32_t found = region && region_known(region) ? region->filtered : 0;
-  for (uint32_t index = t->open_region; index; index = at(index)->next)
+  for (uint32_t index = span_of(t)->open_region; index; index = at(index)->next)
     found |= region_known(at(index)) ? at(index)->filtered : 0;
   return found;
 }
 
 uint32_t region_around(struct thread_state *t, uint64_t sp, uint32_t *filtered)
 {
+  struct sampling_thread *sampling = sampling_of(t);
   *filtered = 0;
   const struct format_region *region = region_innermost(t);
   while (region && region->enter_frame && region->enter_frame < sp)
     region = region->next ? at(region->next) : NULL;
-  if (t->unrecorded_regions || (region && !(region->enter_frame && region_known(region))))
+  if (sampling->unrecorded_regions || (region && !(region->enter_frame && region_known(region))))
     return CCT_NONE;
   if (region) {
     *filtered = region->filtered;
     return region->link_node;
   }
-  return t->base_region ? region_base(t, t->base_region, filtered) : CCT_NONE;
+  return sampling->base_region ? region_base(t, sampling->base_region, filtered) : CCT_NONE;
 }
 
 /* Links of the thread's own regions, and its waiting places, follow a node that was merged into another one. */
 static void follow_merge(struct thread_state *t, uint32_t from, uint32_t to)
 {
-  for (uint32_t i = 0; i < t->waits.count; i++) {
-    struct format_wait *wait = table_at(&t->waits, i);
+  struct sampling_thread *sampling = sampling_of(t);
+  for (uint32_t i = 0; i < sampling->waits.count; i++) {
+    struct format_wait *wait = table_at(&sampling->waits, i);
     if (wait->node == from)
       wait->node = to;
   }
-  for (uint32_t index = t->open_region; index; index = at(index)->next)
+  for (uint32_t index = span_of(t)->open_region; index; index = at(index)->next)
     if (region_known(at(index)) && at(index)->link_node == from)
       at(index)->link_node = to;
-  for (uint32_t index = t->known_regions; index; index = at(index)->next)
+  for (uint32_t index = sampling->known_regions; index; index = at(index)->next)
     if (at(index)->link_node == from)
       at(index)->link_node = to;
-  for (unsigned i = 0; i < t->pending_count; i++)
-    if (t->pending[i].node == from)
-      t->pending[i].node = to;
+  for (unsigned i = 0; i < sampling->pending_count; i++)
+    if (sampling->pending[i].node == from)
+      sampling->pending[i].node = to;
 }
 
 /* Makes the links of the thread's own regions final if their context has been resolved. */
 static void promote(struct thread_state *t)
 {
-  for (uint32_t index = t->open_region; index; index = at(index)->next)
+  for (uint32_t index = span_of(t)->open_region; index; index = at(index)->next)
     if (state_of(at(index)) == FORMAT_REGION_PROVISIONAL && !unresolved(t, at(index)->link_node))
       __atomic_store_n(&at(index)->state, FORMAT_REGION_FINAL, __ATOMIC_RELEASE);
-  uint32_t *place = &t->known_regions;
+  uint32_t *place = &sampling_of(t)->known_regions;
   while (*place) {
     uint32_t index = *place;
     if (unresolved(t, at(index)->link_node)) {
@@ -499,25 +508,26 @@ static void promote(struct thread_state *t)
 
 void region_resolve(struct thread_state *t)
 {
-  unsigned kept = 0, count = t->pending_count;
+  struct sampling_thread *sampling = sampling_of(t);
+  unsigned kept = 0, count = sampling->pending_count;
   for (unsigned i = 0; i < count; i++) {
-    struct pending_region pending = t->pending[i];
+    struct pending_region pending = sampling->pending[i];
     const struct format_region *region = at(pending.region);
     if (__atomic_load_n(&region->state, __ATOMIC_ACQUIRE) != FORMAT_REGION_FINAL) {
-      t->pending[kept++] = pending;
+      sampling->pending[kept++] = pending;
       continue;
     }
     cct_rekey(t, pending.node, (struct cct_key){FORMAT_KIND_LINK, region->owner, region->link_node}, follow_merge);
     drop_user(pending.region);
   }
-  t->pending_count = kept;
+  sampling->pending_count = kept;
   if (kept < count)
     promote(t);
 }
 
 bool region_wanted(const struct thread_state *t)
 {
-  for (uint32_t index = t->open_region; index; index = at(index)->next)
+  for (uint32_t index = span_of(t)->open_region; index; index = at(index)->next)
     if (!region_known(at(index)) && ((uint32_t)__atomic_load_n(&at(index)->word, __ATOMIC_RELAXED) & ~OPEN) > 1)
       return true;
   return false;

@@ -17,7 +17,7 @@
 #ifndef HPCRUN_LITE_RT_SAMPLING_REGION_H
 #define HPCRUN_LITE_RT_SAMPLING_REGION_H
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/sampling/sampling_thread.h"
 
 /* CTL: starts the tables of a new process. */
 void region_start(void);

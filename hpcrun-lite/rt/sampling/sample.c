@@ -92,10 +92,10 @@ void sample_charge_blame(struct thread_state *t, uint32_t node, const struct bla
 static void put_trace(struct thread_state *t, unsigned event, enum tracelog_sample_kind kind, uint32_t node,
                       uint64_t weight)
 {
-  if (!t->trace.on)
+  if (!trace_of(t)->on)
     return;
-  if (t->counts.on)
-    trace_counts_put(t, t->counts.own_since, true);
+  if (counts_of(t)->on)
+    trace_counts_put(t, counts_of(t)->own_since, true);
   sample_trace_put(t, kind, node == CCT_NONE ? 0 : node, weight,
                    __atomic_load_n(&rt.events[event].period, __ATOMIC_RELAXED));
 }
@@ -114,7 +114,7 @@ static void charge_counts(struct thread_state *t, uint32_t node, const uint64_t 
 static uint32_t open_context(const struct thread_state *t)
 {
   uint64_t record = t->record->construct_open / FORMAT_TIMES;
-  const struct table *records = &t->construct.records;
+  const struct table *records = &construct_of(t)->records;
   return record < records->count ? ((const struct format_construct *)table_at(records, (uint32_t)record))->node
                                  : CCT_ROOT;
 }
@@ -130,6 +130,7 @@ void sample_charge_open_counts(struct thread_state *t, const uint64_t *totals)
 /* Charges one sample to the interrupted context.  A sample of the time event is also added to the running fragment. */
 static void charge(struct thread_state *t, unsigned event, uint64_t weight, const ucontext_t *context)
 {
+  struct counts_state *counts = counts_of(t);
   bool timed = (int)event == rt.time_event, overhead;
   bool counted = timed || (rt.time_event < 0 && event == 0);
   struct blame share = {.samples = 1};
@@ -139,10 +140,10 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
   }
   if (timed && charge_waiting(t, &share)) {
     t->record->samples++;
-    uint32_t node = t->counts.on ? open_context(t) : CCT_NONE; /* of what was counted */
+    uint32_t node = counts->on ? open_context(t) : CCT_NONE; /* of what was counted */
     put_trace(t, event, t->activity.lockwait ? TRACELOG_LOCKWAIT : TRACELOG_IDLE, node, weight);
-    if (t->counts.on)
-      charge_counts(t, node, t->counts.own_since);
+    if (counts->on)
+      charge_counts(t, node, counts->own_since);
     if (region_wanted(t)) /* other threads wait for the creation contexts of our regions */
       context_publish_open(t);
     return;
@@ -153,8 +154,8 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
     put_trace(t, event, overhead ? TRACELOG_OVERHEAD : TRACELOG_WORKS, node, weight);
   if (timed && rt.online && node != CCT_NONE)
     span_sample(t, node, weight);
-  if (counted && t->counts.on)
-    charge_counts(t, node == CCT_NONE ? open_context(t) : node, t->counts.own_since);
+  if (counted && counts->on)
+    charge_counts(t, node == CCT_NONE ? open_context(t) : node, counts->own_since);
   bool kept = timed ? charge_time(t, node, overhead ? METRIC_OVERHEAD : METRIC_WORK, &share)
                     : node != CCT_NONE && cct_add(t, node, event_metric(event), weight) &&
                           (!counted || cct_add(t, node, METRIC_SAMPLES, 1));
@@ -177,7 +178,7 @@ static void count_in_tool(struct thread_state *t, const struct source *source, u
 void sample_end(struct thread_state *t, uint64_t cpu_ns)
 {
   for (unsigned i = 0; i < rt.event_count; i++) {
-    struct source *source = &t->sources[i];
+    struct source *source = &sampling_of(t)->sources[i];
     uint64_t unsampled = source_throttled_ns(source, cpu_ns);
     if (unsampled > source->period && !rt_paused())
       count_in_tool(t, source, unsampled);
@@ -203,7 +204,7 @@ static bool pass_window(struct thread_state *t)
 {
   int saved_errno = errno;
   bool entered = t && rt_enter(t);
-  if (entered && rt.online && t->end_slot && !rt_stopped() && !atomic_load(&rt.graph_suspended))
+  if (entered && rt.online && span_of(t)->end_slot && !rt_stopped() && !atomic_load(&rt.graph_suspended))
     span_window(t);
   else
     window_pass();

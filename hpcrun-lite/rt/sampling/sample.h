@@ -5,7 +5,7 @@
 #ifndef HPCRUN_LITE_RT_SAMPLING_SAMPLE_H
 #define HPCRUN_LITE_RT_SAMPLING_SAMPLE_H
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 
 /* Handles a signal if it is one of the tool's; returns false if it belongs to the program.  errno does not change.

@@ -10,7 +10,7 @@ enum {
   ASK_TICKS = 1 << 21 /* and a file is opened no more often: about a millisecond */
 };
 
-static void keep_switches(struct trace_stream *trace, const struct sys_usage *usage)
+static void keep_switches(struct sample_trace *trace, const struct sys_usage *usage)
 {
   trace->given_up = usage->given_up;
   trace->switched_out = usage->switched_out;
@@ -20,7 +20,7 @@ static void keep_switches(struct trace_stream *trace, const struct sys_usage *us
  * up its processor; otherwise a file tells. */
 static uint64_t delay_within(struct thread_state *t, uint64_t now, uint64_t ns)
 {
-  struct trace_stream *trace = &t->trace;
+  struct sample_trace *trace = &sampling_of(t)->sample_trace;
   struct sys_usage usage;
   bool known = sys_usage(&usage);
   if (known && usage.given_up == trace->given_up) {
@@ -40,7 +40,7 @@ static uint64_t delay_within(struct thread_state *t, uint64_t now, uint64_t ns)
 /* Measuring was paused since the last sample: what the thread waited until now is in no sample. */
 static void forget_delay(struct thread_state *t, uint64_t now)
 {
-  struct trace_stream *trace = &t->trace;
+  struct sample_trace *trace = &sampling_of(t)->sample_trace;
   struct sys_usage usage;
   if (now - trace->asked_at < ASK_TICKS)
     return;
@@ -55,7 +55,7 @@ static void forget_delay(struct thread_state *t, uint64_t now)
  * longer than what the sample stands for and what was spent in the tool. */
 static uint64_t delay_since(struct thread_state *t, uint64_t now, uint64_t weight)
 {
-  const struct trace_stream *trace = &t->trace;
+  const struct sample_trace *trace = &sampling_of(t)->sample_trace;
   uint64_t elapsed = times_ticks_to_ns(now - trace->sampled_at);
   uint64_t known = weight + t->record->tool_ns - trace->sampled_tool_ns;
   return elapsed > known + weight / DELAY_PART ? delay_within(t, now, elapsed - known) : 0;
@@ -63,11 +63,11 @@ static uint64_t delay_since(struct thread_state *t, uint64_t now, uint64_t weigh
 
 static uint64_t new_delay(struct thread_state *t, uint64_t now, uint64_t weight)
 {
-  struct trace_stream *trace = &t->trace;
+  struct sample_trace *trace = &sampling_of(t)->sample_trace;
   uint64_t delay = 0;
   uint32_t pauses = atomic_load_explicit(&rt.pauses, memory_order_relaxed);
   if (rt.time_event >= 0 && !rt.wall) {
-    if (pauses != trace->sampled_pauses)
+    if (pauses != trace->pauses)
       forget_delay(t, now);
     else
       delay = delay_since(t, now, weight);
@@ -77,35 +77,39 @@ static uint64_t new_delay(struct thread_state *t, uint64_t now, uint64_t weight)
     t->record->run_delay_ns = trace->delay_ns; /* a killed process does not find it at the end */
   trace->sampled_tool_ns = t->record->tool_ns;
   trace->sampled_at = now;
-  trace->sampled_pauses = pauses;
+  trace->pauses = pauses;
   return delay;
 }
 
 void sample_trace_start(struct thread_state *t)
 {
-  if (t->trace.on)
-    t->trace.delay_ns = times_run_delay_ns(t->tid);
+  struct sample_trace *trace = &sampling_of(t)->sample_trace;
+  *trace = (struct sample_trace){.pauses = atomic_load(&rt.pauses), .sampled_at = t->record->construct_since};
+  if (trace_of(t)->on)
+    trace->delay_ns = times_run_delay_ns(t->tid);
 }
 
 /* Weights differ a little from the period.  Their difference is kept until it is worth writing, so that the sum of all
  * weights is right.  Returns the weight to be written; 0: none. */
 static uint64_t weight_to_write(struct thread_state *t, uint64_t weight, uint64_t nominal)
 {
-  int64_t most = (int64_t)(nominal / WEIGHT_PART), difference = t->trace.weight_left + (int64_t)(weight - nominal);
+  int64_t most = (int64_t)(nominal / WEIGHT_PART),
+          difference = sampling_of(t)->sample_trace.weight_left + (int64_t)(weight - nominal);
   bool write = (difference > most || difference < -most) && (int64_t)nominal + difference > 0;
-  t->trace.weight_left = write ? 0 : difference;
+  sampling_of(t)->sample_trace.weight_left = write ? 0 : difference;
   return write ? (uint64_t)((int64_t)nominal + difference) : 0;
 }
 
 void sample_trace_put(struct thread_state *t, enum tracelog_sample_kind kind, uint32_t node, uint64_t weight,
                       uint64_t nominal)
 {
-  struct trace_stream *trace = &t->trace;
+  struct trace_stream *trace = trace_of(t);
+  struct sample_trace *sampled = &sampling_of(t)->sample_trace;
   if (!trace->on)
     return;
   uint64_t now = rt_ticks(), clock = now >> TRACELOG_SAMPLE_SHIFT, operands[5];
   uint64_t written = weight_to_write(t, weight, nominal), delay = new_delay(t, now, weight) >> TRACELOG_NS_SHIFT;
-  uint64_t tool = (t->record->tool_ns - trace->tool_ns) >> TRACELOG_NS_SHIFT;
+  uint64_t tool = (t->record->tool_ns - sampled->tool_ns) >> TRACELOG_NS_SHIFT;
   unsigned op = TRACELOG_SAMPLE | kind, count = 0;
   operands[count++] = clock > trace->sample_clock ? clock - trace->sample_clock : 0;
   operands[count++] = node;
@@ -114,7 +118,7 @@ void sample_trace_put(struct thread_state *t, enum tracelog_sample_kind kind, ui
     operands[count++] = written;
   }
   if (tool << TRACELOG_NS_SHIFT > nominal / TOOL_PART) {
-    trace->tool_ns += tool << TRACELOG_NS_SHIFT;
+    sampled->tool_ns += tool << TRACELOG_NS_SHIFT;
     op |= TRACELOG_SAMPLE_TOOL;
     operands[count++] = tool;
   }

@@ -5,7 +5,7 @@
 #define HPCRUN_LITE_RT_SAMPLING_SAMPLE_TRACE_H
 
 #include "common/tracelog.h"
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/sampling/blame.h"
 
 /* CTL: a new thread, whose stream has begun. */
 void sample_trace_start(struct thread_state *t);

@@ -55,9 +55,11 @@ void source_probe(void)
  * the descriptor had when it was armed, even after it was closed. */
 static int move_apart(const struct thread_state *t, const struct source *source, struct sys_own *own)
 {
+  const struct sampling_thread *sampling = sampling_of(t);
   int error = 0;
   for (unsigned i = 0; i < rt.event_count && !error; i++)
-    if (&t->sources[i] != source && t->sources[i].how != SOURCE_OFF && t->sources[i].own.fd == own->fd) {
+    if (&sampling->sources[i] != source && sampling->sources[i].how != SOURCE_OFF &&
+        sampling->sources[i].own.fd == own->fd) {
       int was = own->fd;
       error = sys_move_own(own, was + 1);
       if (!error && own->fd == was) {
@@ -189,18 +191,36 @@ static bool start_one(struct thread_state *t, struct source *source)
 
 static void start_all(struct thread_state *t)
 {
+  struct sampling_thread *sampling = sampling_of(t);
   for (unsigned i = 0; i < rt.event_count; i++) {
-    t->sources[i] = (struct source){.event = (uint8_t)i, .own.fd = -1};
-    if (!t->quiet && !start_one(t, &t->sources[i]))
+    sampling->sources[i] = (struct source){.event = (uint8_t)i, .own.fd = -1};
+    if (!sampling->quiet && !start_one(t, &sampling->sources[i]))
       rt_lost(t, FORMAT_LOST_EVENTS);
   }
 }
 
+/* The page of an event that samples the thread's CPU time.  The kernel updates it when it switches the thread in. */
+static const void *sampled_page(const struct thread_state *t)
+{
+  const struct sampling_thread *sampling = sampling_of(t);
+  for (unsigned i = 0; i < rt.event_count; i++)
+    if (sampling->sources[i].how == SOURCE_PERF && rt.events[i].clock == EVENT_CPU_TIME && sampling->sources[i].page)
+      return sampling->sources[i].page;
+  return NULL;
+}
+
+/* The pages of the thread's events have changed. */
+static void show_switches(struct thread_state *t)
+{
+  span_of(t)->sampled_page = sampled_page(t);
+  work_clock_choose_indicator(t);
+}
+
 void source_start(struct thread_state *t)
 {
-  t->cuts = atomic_load(&rt.cuts); /* first: a command that comes in between asks this thread again */
-  t->quiet = atomic_load(&rt.unsampled) || !filter_thread(t->index);
+  sampling_of(t)->quiet = atomic_load(&rt.unsampled) || !filter_thread(t->index);
   start_all(t);
+  span_of(t)->sampled_page = sampled_page(t); /* before the work clock starts */
 }
 
 /* Sets the flag of a timer of elapsed time, and counts the running ones (source_min_period()). */
@@ -216,7 +236,7 @@ static void set_suspended(struct source *source, bool suspended)
 static void stop_all(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++) {
-    struct source *source = &t->sources[i];
+    struct source *source = &sampling_of(t)->sources[i];
     if (source->how == SOURCE_TIMER)
       sys_timer_stop(source->timer);
     set_suspended(source, true);
@@ -239,39 +259,42 @@ void source_stop(struct thread_state *t)
 /* The handler must not take a source for armed whose page is gone. */
 void source_quiet(struct thread_state *t)
 {
-  if (t->quiet)
+  if (sampling_of(t)->quiet)
     return;
-  t->quiet = true;
+  sampling_of(t)->quiet = true;
   stop_all(t);
-  work_clock_choose_indicator(t);
+  show_switches(t);
 }
 
 void source_wake(struct thread_state *t)
 {
   uint64_t cpu_start_ns = t->cpu_start_ns; /* of the thread, not of its sources */
-  if (!t->quiet || !filter_thread(t->index))
+  if (!sampling_of(t)->quiet || !filter_thread(t->index))
     return;
-  t->quiet = false;
+  sampling_of(t)->quiet = false;
   start_all(t);
   t->cpu_start_ns = cpu_start_ns;
-  work_clock_choose_indicator(t);
+  show_switches(t);
 }
 
 void source_suspend(struct thread_state *t)
 {
+  struct sampling_thread *sampling = sampling_of(t);
   for (unsigned i = 0; i < rt.event_count; i++)
-    if (t->sources[i].how == SOURCE_TIMER) {
-      set_suspended(&t->sources[i], true); /* first: a sample that still arrives must not start the timer again */
-      sys_timer_set(t->sources[i].timer, 0, 0);
+    if (sampling->sources[i].how == SOURCE_TIMER) {
+      set_suspended(&sampling->sources[i],
+                    true); /* first: a sample that still arrives must not start the timer again */
+      sys_timer_set(sampling->sources[i].timer, 0, 0);
     }
 }
 
 void source_resume(struct thread_state *t)
 {
+  struct sampling_thread *sampling = sampling_of(t);
   for (unsigned i = 0; i < rt.event_count; i++)
-    if (t->sources[i].how == SOURCE_TIMER) {
-      set_suspended(&t->sources[i], false);
-      sys_timer_set(t->sources[i].timer, 1, t->sources[i].period);
+    if (sampling->sources[i].how == SOURCE_TIMER) {
+      set_suspended(&sampling->sources[i], false);
+      sys_timer_set(sampling->sources[i].timer, 1, sampling->sources[i].period);
     }
 }
 
@@ -332,7 +355,7 @@ void source_sample_taken(struct thread_state *t, struct source *source, uint64_t
 
 struct source *source_of(struct thread_state *t, const siginfo_t *info)
 {
-  struct source *first = &t->sources[0], *end = &t->sources[rt.event_count];
+  struct source *first = &sampling_of(t)->sources[0], *end = &sampling_of(t)->sources[rt.event_count];
   if (info->si_code == SI_TIMER) {
     struct source *source = info->si_value.sival_ptr;
     return source >= first && source < end && source->how == SOURCE_TIMER ? source : NULL;
@@ -379,7 +402,7 @@ static void change_to_timer(struct thread_state *t, struct source *source)
     return;
   }
   source->page = NULL;
-  work_clock_choose_indicator(t);
+  show_switches(t);
   sys_unmap(page, PAGE);
 }
 
@@ -393,7 +416,7 @@ static void end_initial_period(struct thread_state *t, struct source *source)
     if (!timer_start(t, source, CLOCK_THREAD_CPUTIME_ID))
       rt_lost(t, FORMAT_LOST_EVENTS);
   }
-  work_clock_choose_indicator(t);
+  show_switches(t);
 }
 
 /* Re-arms the thread's event.  This takes long while other threads fork or map memory. */

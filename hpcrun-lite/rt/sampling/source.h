@@ -13,7 +13,7 @@
 #ifndef HPCRUN_LITE_RT_SAMPLING_SOURCE_H
 #define HPCRUN_LITE_RT_SAMPLING_SOURCE_H
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/sampling/sampling_thread.h"
 
 /* CTL: finds out whether perf_event may sample CPU time in the kernel, and sets rt.timers_for_cpu. */
 void source_probe(void);

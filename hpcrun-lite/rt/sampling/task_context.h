@@ -16,7 +16,7 @@
 #ifndef HPCRUN_LITE_RT_SAMPLING_TASK_CONTEXT_H
 #define HPCRUN_LITE_RT_SAMPLING_TASK_CONTEXT_H
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/sampling/sampling_thread.h"
 
 /* CTL: starts the table of a new process. */
 void task_context_start(void);

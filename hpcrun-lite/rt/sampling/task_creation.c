@@ -26,10 +26,11 @@ struct stack {
 
 static struct stack *stack_at(struct thread_state *t, uint64_t enter_frame, uint64_t code)
 {
-  if (!t->stacks_chunk)
-    t->stacks_chunk = arena_new(ARENA_STACKS, 0, FORMAT_FREE, t->index, sizeof(struct stack), STACKS);
+  struct sampling_thread *sampling = sampling_of(t);
+  if (!sampling->stacks_chunk)
+    sampling->stacks_chunk = arena_new(ARENA_STACKS, 0, FORMAT_FREE, t->index, sizeof(struct stack), STACKS);
   uint64_t hash = (enter_frame ^ code << 20) * 0x9e3779b97f4a7c15ULL;
-  return t->stacks_chunk ? (struct stack *)arena_data(t->stacks_chunk) + (hash >> 32) % STACKS : NULL;
+  return sampling->stacks_chunk ? (struct stack *)arena_data(sampling->stacks_chunk) + (hash >> 32) % STACKS : NULL;
 }
 
 /* Is the present stack the one that was kept? */
@@ -50,11 +51,11 @@ static void keep_words(const struct thread_state *t, struct stack *stack, const 
 {
   stack->count = 0;
   for (int i = site->first; i < site->end; i++) {
-    uint64_t word = t->frames[i].sp - sizeof(uint64_t);
+    uint64_t word = sampling_of(t)->frames[i].sp - sizeof(uint64_t);
     if (stack->count == WORDS || word < t->stack_low || word >= t->stack_high)
       return;
     stack->words[stack->count].at = word;
-    stack->words[stack->count++].value = t->frames[i].ip + 1;
+    stack->words[stack->count++].value = sampling_of(t)->frames[i].ip + 1;
   }
 }
 
@@ -73,7 +74,8 @@ static struct stack *find_stack(struct thread_state *t, uint32_t creator, uint64
   if (site.node != CCT_NONE && cct_kind(t, cct_top(t, site.node)) == FORMAT_KIND_PLACEHOLDER)
     stack->node = CCT_NONE; /* the node may be moved, because the region's start could not be unwound */
   keep_words(t, stack, &site);
-  stack->in_program = stack->count && !t->frames[site.first].tool && !t->frames[site.first].system;
+  stack->in_program =
+      stack->count && !sampling_of(t)->frames[site.first].tool && !sampling_of(t)->frames[site.first].system;
   stack->known = stack->node != CCT_NONE && stack->count == (uint32_t)(site.end - site.first);
   return stack;
 }
@@ -114,7 +116,7 @@ const void *task_creation_caller(struct thread_state *t, uint32_t creator, const
 
 void task_creation_forget(struct thread_state *t)
 {
-  struct stack *stacks = t->stacks_chunk ? arena_data(t->stacks_chunk) : NULL;
+  struct stack *stacks = sampling_of(t)->stacks_chunk ? arena_data(sampling_of(t)->stacks_chunk) : NULL;
   for (unsigned i = 0; stacks && i < STACKS; i++)
     stacks[i].known = false;
 }

@@ -9,7 +9,7 @@
 #ifndef HPCRUN_LITE_RT_SAMPLING_TASK_CREATION_H
 #define HPCRUN_LITE_RT_SAMPLING_TASK_CREATION_H
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/sampling/sampling_thread.h"
 
 /* The creation context (sampling/task_context.h) of a task that the calling thread creates. */
 uint32_t task_creation_context(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code);

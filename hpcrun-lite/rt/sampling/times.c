@@ -61,37 +61,39 @@ static uint64_t state_ticks(const uint64_t *sum, const uint64_t *since, const bo
  * is no part of them, and neither are blocking calls, unless samples of elapsed time would count them as work. */
 static uint64_t busy_clock(const struct thread_state *t)
 {
+  const struct sampling_thread *sampling = sampling_of(t);
   const struct activity *is = &t->activity;
   uint64_t waits = state_ticks(&t->idle_ticks, &t->idle_since, &is->idle) +
                    state_ticks(&t->lockwait_ticks, &t->lock_since, &is->lockwait);
-  for (uint32_t i = 0; i < t->waits.count; i++)
-    waits += ((const struct format_wait *)table_at(&t->waits, i))->runtime;
+  for (uint32_t i = 0; i < sampling->waits.count; i++)
+    waits += ((const struct format_wait *)table_at(&sampling->waits, i))->runtime;
   if (!rt.wall)
-    waits += state_ticks(&t->blocked_ticks, &t->blocked_since, &is->blocked);
+    waits += state_ticks(&sampling->blocked_ticks, &sampling->blocked_since, &is->blocked);
   return rt_measured_clock(rt_ticks()) - waits;
 }
 
 /* What a clock of the thread has advanced since it is at level summary, without the share of pauses. */
 static uint64_t unsampled_part(const struct thread_state *t, uint64_t clock_ns, uint64_t since_ns)
 {
-  uint64_t now = rt_ticks(), since = t->unsampled.since, passed = now > since ? now - since : 0;
-  if (!t->unsampled.on || clock_ns <= since_ns || !passed)
+  uint64_t now = rt_ticks(), since = sampling_of(t)->unsampled.since, passed = now > since ? now - since : 0;
+  if (!sampling_of(t)->unsampled.on || clock_ns <= since_ns || !passed)
     return 0;
   return rt_scale(clock_ns - since_ns, rt_measured_between(since, now), passed);
 }
 
 void times_unsampled(struct thread_state *t, bool unsampled)
 {
-  if (t->unsampled.on == unsampled)
+  struct sampling_thread *sampling = sampling_of(t);
+  if (sampling->unsampled.on == unsampled)
     return;
   uint64_t cpu_ns = sys_thread_cpu_ns(), delay_ns = times_run_delay_ns(t->tid), busy = busy_clock(t);
-  t->unsampled.cpu_ns += unsampled_part(t, cpu_ns, t->unsampled.since_cpu_ns);
-  t->unsampled.delay_ns += unsampled_part(t, delay_ns, t->unsampled.since_delay_ns);
-  t->unsampled.ticks += unsampled ? -busy : busy;
-  t->unsampled.since_cpu_ns = cpu_ns;
-  t->unsampled.since_delay_ns = delay_ns;
-  t->unsampled.since = rt_ticks();
-  t->unsampled.on = unsampled;
+  sampling->unsampled.cpu_ns += unsampled_part(t, cpu_ns, sampling->unsampled.since_cpu_ns);
+  sampling->unsampled.delay_ns += unsampled_part(t, delay_ns, sampling->unsampled.since_delay_ns);
+  sampling->unsampled.ticks += unsampled ? -busy : busy;
+  sampling->unsampled.since_cpu_ns = cpu_ns;
+  sampling->unsampled.since_delay_ns = delay_ns;
+  sampling->unsampled.since = rt_ticks();
+  sampling->unsampled.on = unsampled;
 }
 
 void times_process_unsampled(bool unsampled)
@@ -105,22 +107,26 @@ void times_process_unsampled(bool unsampled)
 
 void times_thread(struct thread_state *t, uint64_t cpu_ns)
 {
+  struct sampling_thread *sampling = sampling_of(t);
   struct format_thread *record = t->record;
   const struct activity *is = &t->activity;
-  bool open = t->region_depth && !t->base_region;
+  bool open = sampling->region_depth && !sampling->base_region;
   struct rate rate = rate_now();
   record->wall_ns = rate.ns - record->start_ns;
-  uint64_t measured = rt_scale(rt_measured_clock(start.ticks + rate.ticks) - t->measured_since, rate.ns, rate.ticks);
+  uint64_t measured =
+      rt_scale(rt_measured_clock(start.ticks + rate.ticks) - sampling->measured_since, rate.ns, rate.ticks);
   record->paused_ns = rt_ever_paused() && record->wall_ns > measured ? record->wall_ns - measured : 0;
   if (cpu_ns > t->cpu_start_ns)
     record->cpu_ns = cpu_ns - t->cpu_start_ns;
   record->idle_ns = rt_scale(state_ticks(&t->idle_ticks, &t->idle_since, &is->idle), rate.ns, rate.ticks);
   record->lockwait_ns = rt_scale(state_ticks(&t->lockwait_ticks, &t->lock_since, &is->lockwait), rate.ns, rate.ticks);
-  record->blocked_ns = rt_scale(state_ticks(&t->blocked_ticks, &t->blocked_since, &is->blocked), rate.ns, rate.ticks);
-  record->region_ns = rt_scale(state_ticks(&t->region_ticks, &t->region_since, &open), rate.ns, rate.ticks);
-  int64_t busy = (int64_t)(t->unsampled.ticks + (t->unsampled.on ? busy_clock(t) : 0));
+  record->blocked_ns =
+      rt_scale(state_ticks(&sampling->blocked_ticks, &sampling->blocked_since, &is->blocked), rate.ns, rate.ticks);
+  record->region_ns =
+      rt_scale(state_ticks(&sampling->region_ticks, &sampling->region_since, &open), rate.ns, rate.ticks);
+  int64_t busy = (int64_t)(sampling->unsampled.ticks + (sampling->unsampled.on ? busy_clock(t) : 0));
   record->unsampled_ns = busy > 0 ? rt_scale((uint64_t)busy, rate.ns, rate.ticks) : 0;
-  record->unsampled_cpu_ns = t->unsampled.cpu_ns + unsampled_part(t, cpu_ns, t->unsampled.since_cpu_ns);
+  record->unsampled_cpu_ns = sampling->unsampled.cpu_ns + unsampled_part(t, cpu_ns, sampling->unsampled.since_cpu_ns);
 }
 
 void times_thread_delay(struct thread_state *t)
@@ -128,7 +134,8 @@ void times_thread_delay(struct thread_state *t)
   uint64_t delay_ns = times_run_delay_ns(t->tid);
   if (delay_ns) /* otherwise it may be that it cannot be read: the last sample's stays */
     t->record->run_delay_ns = delay_ns;
-  t->record->unsampled_delay_ns = t->unsampled.delay_ns + unsampled_part(t, delay_ns, t->unsampled.since_delay_ns);
+  t->record->unsampled_delay_ns =
+      sampling_of(t)->unsampled.delay_ns + unsampled_part(t, delay_ns, sampling_of(t)->unsampled.since_delay_ns);
 }
 
 void times_process(struct format_process *process)
@@ -155,9 +162,9 @@ void times_process(struct format_process *process)
 void times_refresh(struct thread_state *t)
 {
   uint64_t now = rt_ticks(), due = atomic_load_explicit(&process_due, memory_order_relaxed);
-  if (now < t->record_due)
+  if (now < sampling_of(t)->record_due)
     return;
-  t->record_due = now + THREAD_TICKS;
+  sampling_of(t)->record_due = now + THREAD_TICKS;
   times_thread(t, sys_thread_cpu_ns());
   if (now < due || !atomic_compare_exchange_strong(&process_due, &due, now + PROCESS_TICKS))
     return;

@@ -7,7 +7,7 @@
 #ifndef HPCRUN_LITE_RT_SAMPLING_TIMES_H
 #define HPCRUN_LITE_RT_SAMPLING_TIMES_H
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/sampling/sampling_thread.h"
 
 /* CTL: the start of the process: CLOCK_MONOTONIC, time-stamp counter, and CPU time. */
 void times_start(uint64_t start_ns, uint64_t start_ticks, uint64_t start_cpu_ns);
@@ -29,7 +29,7 @@ void times_process(struct format_process *process);
 void times_refresh(struct thread_state *t);
 static inline void times_refresh_at(struct thread_state *t, uint64_t ticks)
 {
-  if (__builtin_expect(ticks >= t->record_due, 0))
+  if (__builtin_expect(ticks >= sampling_of(t)->record_due, 0))
     times_refresh(t);
 }
 

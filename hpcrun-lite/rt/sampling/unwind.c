@@ -177,9 +177,10 @@ void unwind_flush(void)
 uint64_t unwind_function(struct thread_state *t, uint64_t ip)
 {
   unw_proc_info_t info;
-  struct call_cache *known = call_cache_at(t->functions, ip);
+  struct call_cache *known = call_cache_at(sampling_of(t)->functions, ip);
   if (known->ip != ip)
-    *known = (struct call_cache){ip, space && search_tables(space, ip, &info, 0, t->walk) == 0 ? info.start_ip : 0};
+    *known = (struct call_cache){
+        ip, space && search_tables(space, ip, &info, 0, sampling_of(t)->walk) == 0 ? info.start_ip : 0};
   return known->target;
 }
 
@@ -273,7 +274,7 @@ size_t unwind_size(void)
 
 int unwind_walk(const struct thread_state *t, const greg_t *registers, uint64_t end_sp, struct frame *frames, bool *cut)
 {
-  struct walk *walk = t->walk;
+  struct walk *walk = sampling_of(t)->walk;
   walk->registers = registers;
   memset(walk->window_at, 0, sizeof walk->window_at);
   uint64_t sp = (uint64_t)registers[REG_RSP];
@@ -327,7 +328,7 @@ uint64_t unwind_called(struct thread_state *t, uint64_t code, uint64_t enter_fra
   if (end[-2] != 0xff || (end[-1] & 0xf8) != 0xd0 || !preserved)
     return 0;
   int last = unwind_here(t, enter_frame, frames, &cut) - 1;
-  struct walk *walk = t->walk;
+  struct walk *walk = sampling_of(t)->walk;
   unw_word_t called;
   if (cut || frames[last].ip + 1 != code || lib.get_reg(&walk->cursor, (int)number, &called) != 0)
     return 0;

@@ -1,9 +1,9 @@
 /* Stack unwinding with libunwind.
  *
  * Context: RT, inside rt_enter() or with `inside` raised; unwind_start(), unwind_restart() and unwind_flush() CTL.  A
- * walk uses the memory of the calling thread (thread_state.walk); libunwind has its own cache of unwind rows.  Without
- * libunwind a walk returns one frame and is cut.  libunwind's remote interface is applied to the tool's own process,
- * with the tool's accessors:
+ * walk uses the memory of the calling thread (sampling_thread.walk); libunwind has its own cache of unwind rows.
+ * Without libunwind a walk returns one frame and is cut.  libunwind's remote interface is applied to the tool's own
+ * process, with the tool's accessors:
  *
  * - unwind tables are found with glibc's lock-free _dl_find_object(); dl_iterate_phdr() can deadlock with dlopen();
  * - only the thread's own stack is read directly; every other load goes through the kernel, so that a bad address, or
@@ -19,7 +19,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/sampling/sampling_thread.h"
 
 /* libunwind's entry points: with OMPT's, the only function pointers that RT stores. */
 struct unwind_entries {

@@ -19,19 +19,20 @@ _Static_assert(PLACES_MAX <= UINT16_MAX, "format_wait.place has 16 bits");
 
 void waiting_init(struct thread_state *t)
 {
-  table_init(&t->waits, FORMAT_WAITS, ARENA_WAITS, t->index, sizeof(struct format_wait), WAITS_FIRST);
-  t->wait_depth = 0;
-  t->waiting = NULL;
+  struct sampling_thread *sampling = sampling_of(t);
+  table_init(&sampling->waits, FORMAT_WAITS, ARENA_WAITS, t->index, sizeof(struct format_wait), WAITS_FIRST);
+  sampling->wait_depth = 0;
+  sampling->waiting = NULL;
 }
 
 void waiting_release(struct thread_state *t)
 {
-  table_release(&t->waits);
+  table_release(&sampling_of(t)->waits);
 }
 
 static struct format_wait *wait_at(const struct thread_state *t, uint32_t place)
 {
-  return table_at(&t->waits, place);
+  return table_at(&sampling_of(t)->waits, place);
 }
 
 static uint64_t key_of(enum format_wait_kind kind, const void *code)
@@ -42,29 +43,30 @@ static uint64_t key_of(enum format_wait_kind kind, const void *code)
 /* Returns the new record's index, or that of parked threads; NULL in a thread without memory for any. */
 static struct format_wait *place_add(struct thread_state *t, uint64_t key)
 {
+  struct sampling_thread *sampling = sampling_of(t);
   uint32_t index, module = 0;
   uint64_t code = key >> KIND_BITS;
-  if (t->waits.count >= PLACES_MAX)
+  if (sampling->waits.count >= PLACES_MAX)
     return wait_at(t, 0);
   const struct format_module *in = code ? modules_find(t, code - 1, &module) : NULL;
-  struct format_wait *wait = table_next(&t->waits, &index);
+  struct format_wait *wait = table_next(&sampling->waits, &index);
   if (!wait)
-    return t->waits.count ? wait_at(t, 0) : NULL;
+    return sampling->waits.count ? wait_at(t, 0) : NULL;
   *wait = (struct format_wait){.kind = (uint32_t)key & ((1u << KIND_BITS) - 1),
                                .module = in ? module : 0,
                                .offset = in ? code - 1 - in->base : code,
                                .key = key,
                                .place = (uint16_t)index};
-  table_publish(&t->waits);
+  table_publish(&sampling->waits);
   return wait;
 }
 
 /* Finds or adds a place.  The caller is inside.  The first record is always that of parked threads. */
 static struct format_wait *place_find(struct thread_state *t, uint64_t key)
 {
-  if (!t->waits.count && key != WAITING_PARKED)
+  if (!sampling_of(t)->waits.count && key != WAITING_PARKED)
     place_add(t, WAITING_PARKED);
-  for (uint32_t i = 0; i < t->waits.count; i++)
+  for (uint32_t i = 0; i < sampling_of(t)->waits.count; i++)
     if (wait_at(t, i)->key == key)
       return wait_at(t, i);
   return place_add(t, key);
@@ -98,7 +100,9 @@ static struct format_wait *place_seek(struct thread_state *t, uint64_t key)
 /* The same; most threads wait where they have waited shortly before. */
 static inline struct format_wait *place_of(struct thread_state *t, uint64_t key)
 {
-  struct wait_cache *cache = &t->wait_cache[(key ^ key >> 7) % (sizeof t->wait_cache / sizeof *t->wait_cache)];
+  struct wait_cache *cache =
+      &sampling_of(t)
+           ->wait_cache[(key ^ key >> 7) % (sizeof sampling_of(t)->wait_cache / sizeof *sampling_of(t)->wait_cache)];
   if (__builtin_expect(!cache->wait || cache->key != key, 0)) {
     struct format_wait *wait = place_seek(t, key);
     if (!wait)
@@ -127,7 +131,7 @@ static void put_trace(struct thread_state *t, uint64_t now, const struct format_
 /* Until now, the thread waited at that place (NULL: it did not); own: of these ticks, the runtime's own work. */
 static inline void trace_wait(struct thread_state *t, uint64_t now, const struct format_wait *wait, uint64_t own)
 {
-  if (__builtin_expect(t->trace.states, false) && !rt.online)
+  if (__builtin_expect(trace_of(t)->states, false) && !rt.online)
     put_trace(t, now, wait, own);
 }
 
@@ -141,16 +145,17 @@ static inline bool ended(void)
 
 static inline struct wait_open *innermost(struct thread_state *t)
 {
-  enum { OPEN_MAX = sizeof t->waits_open / sizeof *t->waits_open };
-  unsigned depth = t->wait_depth < OPEN_MAX ? t->wait_depth : OPEN_MAX;
-  return depth ? &t->waits_open[depth - 1] : NULL;
+  struct sampling_thread *sampling = sampling_of(t);
+  enum { OPEN_MAX = sizeof sampling->waits_open / sizeof *sampling->waits_open };
+  unsigned depth = sampling->wait_depth < OPEN_MAX ? sampling->wait_depth : OPEN_MAX;
+  return depth ? &sampling->waits_open[depth - 1] : NULL;
 }
 
 /* The record and the key of what the thread waits for from now on. */
 static void set_waiting(struct thread_state *t, struct format_wait *wait)
 {
-  t->waiting = wait;
-  __atomic_store_n(&t->waiting_key, wait ? wait->key : WAITING_PARKED, __ATOMIC_RELAXED);
+  sampling_of(t)->waiting = wait;
+  __atomic_store_n(&sampling_of(t)->waiting_key, wait ? wait->key : WAITING_PARKED, __ATOMIC_RELAXED);
 }
 
 /* Turns idle at the innermost wait, or parked. */
@@ -162,8 +167,8 @@ static uint64_t turn_idle(struct thread_state *t)
   set_waiting(t, open ? open->wait : place_of(t, WAITING_PARKED));
   uint64_t now = rt_set_idle(t, true);
   trace_wait(t, now, NULL, 0);
-  if (t->waiting)
-    t->waiting->since = now;
+  if (sampling_of(t)->waiting)
+    sampling_of(t)->waiting->since = now;
   if (open && open->team)
     __atomic_store_n(&open->team->last_idle[open->barrier % 2], now, __ATOMIC_RELAXED);
   return now;
@@ -198,7 +203,7 @@ static void add_interval(struct thread_state *t, struct format_wait *wait, uint6
   wait->runtime += runtime;
   wait->count++;
   wait->since = 0;
-  t->waited_runtime = runtime;
+  construct_of(t)->waited_runtime = runtime;
   t->idle_ticks -= runtime; /* rt_set_idle() adds the whole interval */
 }
 
@@ -215,7 +220,7 @@ static void leave_out_pauses(struct thread_state *t, struct format_wait *wait, u
     return;
   wait->idle -= paused_idle;
   wait->runtime -= paused_runtime;
-  t->waited_runtime -= paused_runtime;
+  construct_of(t)->waited_runtime -= paused_runtime;
 }
 
 /* The idle part of an interval that ends now.  task: it ends because a task begins. */
@@ -230,21 +235,22 @@ static uint64_t idle_part(const struct wait_open *open, uint64_t since, uint64_t
 
 static uint64_t turn_busy(struct thread_state *t, bool task)
 {
+  struct sampling_thread *sampling = sampling_of(t);
   if (!t->activity.idle) {
-    t->waited_runtime = 0; /* nothing has ended */
+    construct_of(t)->waited_runtime = 0; /* nothing has ended */
     return 0;
   }
   uint64_t since = t->idle_since, now = rt_set_idle(t, false);
-  if (t->waiting) {
+  if (sampling->waiting) {
     uint64_t idle = idle_part(innermost(t), since, now, task);
-    add_interval(t, t->waiting, idle, now - since - idle);
+    add_interval(t, sampling->waiting, idle, now - since - idle);
     if (__builtin_expect(rt_ever_paused(), 0))
-      leave_out_pauses(t, t->waiting, since, idle, now);
-    trace_wait(t, now, t->waiting, t->waited_runtime);
+      leave_out_pauses(t, sampling->waiting, since, idle, now);
+    trace_wait(t, now, sampling->waiting, construct_of(t)->waited_runtime);
   } else if (__builtin_expect(rt_ever_paused(), 0)) {
     leave_out_pauses(t, NULL, since, now - since, now);
   }
-  t->barrier_left = now;
+  sampling->barrier_left = now;
   return now;
 }
 
@@ -252,30 +258,32 @@ static uint64_t turn_busy(struct thread_state *t, bool task)
  * and still idle.  Returns false if the region is not over. */
 static bool park_since_region_end(struct thread_state *t, const struct region_team *team)
 {
+  struct construct_thread *construct = construct_of(t);
+  struct sampling_thread *sampling = sampling_of(t);
   struct region_end end;
-  struct format_wait *parked = t->waits.count ? wait_at(t, 0) : NULL;
+  struct format_wait *parked = sampling->waits.count ? wait_at(t, 0) : NULL;
   uint64_t since = t->idle_since;
-  if (!t->worker || !t->activity.idle || !t->waiting || !parked)
+  if (!t->worker || !t->activity.idle || !sampling->waiting || !parked)
     return false;
-  if (!region_find_end(t->base_region, team, &end)) {
-    if (region_open(t->base_region))
+  if (!region_find_end(sampling->base_region, team, &end)) {
+    if (region_open(sampling->base_region))
       return false;
     end.end = since; /* it ended long ago: only how long this thread waited in it is not known */
-    t->region_end = 0;
+    construct->region_end = 0;
   } else {
-    t->region_left = end.left;
-    t->region_end = end.end;
+    construct->region_left = end.left;
+    construct->region_end = end.end;
   }
   if (end.end > since) {
     uint64_t idle = idle_at_region_end(&end, since);
     t->idle_ticks += end.end - since;
-    add_interval(t, t->waiting, idle, end.end - since - idle);
+    add_interval(t, sampling->waiting, idle, end.end - since - idle);
     if (__builtin_expect(rt_ever_paused(), 0))
-      leave_out_pauses(t, t->waiting, since, idle, end.end);
-    trace_wait(t, end.end, t->waiting, t->waited_runtime);
+      leave_out_pauses(t, sampling->waiting, since, idle, end.end);
+    trace_wait(t, end.end, sampling->waiting, construct->waited_runtime);
     t->idle_since = end.end;
   } else {
-    t->waiting->since = 0;
+    sampling->waiting->since = 0;
   }
   set_waiting(t, parked);
   parked->since = t->idle_since;
@@ -284,26 +292,27 @@ static bool park_since_region_end(struct thread_state *t, const struct region_te
 
 struct waiting_interval waiting_open_interval(struct thread_state *t, uint64_t now)
 {
+  struct sampling_thread *sampling = sampling_of(t);
   struct waiting_interval interval = {0};
   uint64_t since = t->idle_since;
   const struct wait_open *last = innermost(t), *open = NULL;
   struct wait_open copy; /* the thread may write to the original */
   struct region_end end;
-  if (!t->activity.idle || !t->waiting || since >= now)
+  if (!t->activity.idle || !sampling->waiting || since >= now)
     return interval;
   if (last) {
     copy = *(const volatile struct wait_open *)last;
     copy.as_worker = copy.as_worker && copy.team;
     open = &copy;
   }
-  if (open && open->as_worker && region_find_end(t->base_region, open->team, &end) && end.end > since) {
+  if (open && open->as_worker && region_find_end(sampling->base_region, open->team, &end) && end.end > since) {
     interval.idle = idle_at_region_end(&end, since);
     interval.runtime = end.end - since - interval.idle;
     interval.ending = end.left > since ? part_before(end.left, end.end, end.end) : 0;
     interval.parked = now > end.end ? now - end.end : 0;
     return interval;
   }
-  if (open && open->as_worker && !region_open(t->base_region))
+  if (open && open->as_worker && !region_open(sampling->base_region))
     interval.parked = now - since;
   else
     interval.idle = idle_part(open, since, now, false);
@@ -328,11 +337,11 @@ enum { PARKED_CONSTRUCT = FORMAT_TIME_WAIT, PARKED_PLACE = 1, OUTSIDE_CONSTRUCT 
  * time and once it is no longer, and once it has left the last barrier of a region that goes on. */
 static void end_trace_outside(struct thread_state *t, uint64_t now, uint64_t code)
 {
-  if (t->activity.idle && !t->construct.ticks) {
+  if (t->activity.idle && !construct_of(t)->ticks) {
     trace_state(t, t->idle_since, OUTSIDE_CONSTRUCT);
     trace_state(t, now, PARKED_CONSTRUCT);
   } else if (!t->activity.idle && code == PARKED_CONSTRUCT) {
-    trace_state(t, t->barrier_left, code);
+    trace_state(t, sampling_of(t)->barrier_left, code);
     trace_state(t, now, OUTSIDE_CONSTRUCT);
   } else {
     if (!t->activity.idle && code % FORMAT_TIMES == FORMAT_TIME_EXIT)
@@ -345,11 +354,12 @@ static void end_trace_outside(struct thread_state *t, uint64_t now, uint64_t cod
  * begun to read the streams.  wait: in which it is; NULL: none. */
 static void end_trace_before(struct thread_state *t, const struct format_wait *wait)
 {
+  struct sampling_thread *sampling = sampling_of(t);
   if (wait) {
     trace_state(t, t->activity.lockwait ? t->lock_since : t->idle_since, 0);
-  } else if (t->waiting) {
-    trace_own(t, t->waited_runtime);
-    trace_state(t, t->barrier_left, t->waiting->place + 1);
+  } else if (sampling->waiting) {
+    trace_own(t, construct_of(t)->waited_runtime);
+    trace_state(t, sampling->barrier_left, sampling->waiting->place + 1);
   }
 }
 
@@ -366,7 +376,9 @@ static void end_trace(struct thread_state *t, uint64_t now)
       end_trace_outside(t, now, code);
     return;
   }
-  const struct format_wait *wait = t->activity.lockwait ? t->waiting_lock : t->activity.idle ? t->waiting : NULL;
+  const struct format_wait *wait = t->activity.lockwait ? sampling_of(t)->waiting_lock
+                                   : t->activity.idle   ? sampling_of(t)->waiting
+                                                        : NULL;
   code = wait ? wait->place + 1 : 0;
   end_trace_before(t, wait);
   if (t->activity.idle && !t->activity.lockwait && wait)
@@ -377,8 +389,9 @@ static void end_trace(struct thread_state *t, uint64_t now)
 
 void waiting_end_trace(struct thread_state *t, uint64_t now, bool ends)
 {
-  t->ended.marked = false;
-  if (!t->trace.states)
+  struct sampling_thread *sampling = sampling_of(t);
+  sampling->ended.marked = false;
+  if (!trace_of(t)->states)
     return;
   if (__atomic_load_n(&t->inside,
                       __ATOMIC_ACQUIRE)) { /* CTL waits for a limited time; or a handler of the program ends it */
@@ -387,37 +400,38 @@ void waiting_end_trace(struct thread_state *t, uint64_t now, bool ends)
   }
   if (!ends)
     trace_leave_window(t);
-  t->ended = (struct trace_end){.trace = t->trace,
-                                .changes = t->changes,
-                                .blocked_since = t->record->blocked_since,
-                                .waiting = t->waiting,
-                                .marked = true};
+  sampling->ended = (struct trace_end){.trace = *trace_of(t),
+                                       .changes = t->changes,
+                                       .blocked_since = t->record->blocked_since,
+                                       .waiting = sampling->waiting,
+                                       .marked = true};
   end_trace(t, now);
 }
 
 void waiting_go_on(struct thread_state *t)
 {
-  struct trace_end *end = &t->ended;
+  struct trace_end *end = &sampling_of(t)->ended;
   bool writes = __atomic_load_n(&t->inside, __ATOMIC_ACQUIRE);
-  bool same = t->changes == end->changes && t->waiting == end->waiting &&
+  bool same = t->changes == end->changes && sampling_of(t)->waiting == end->waiting &&
               t->record->blocked_since == end->blocked_since; /* a sleep may have ended that is not in `changes` yet */
-  if (!t->trace.states || (end->marked && !writes && same && trace_take_back(t, &end->trace)))
+  if (!trace_of(t)->states || (end->marked && !writes && same && trace_take_back(t, &end->trace)))
     return;
   if (!writes)
     trace_put_gap(t, rt_ticks());
   rt_lost(writes ? t : NULL, FORMAT_LOST_TRACE); /* where that of the thread counts, its stream may have ended */
-  t->trace.states = !writes;
+  trace_of(t)->states = !writes;
 }
 
 /* The team of the innermost region; NULL outside any, and for a region without a record. */
 static inline struct region_team *current_team(struct thread_state *t)
 {
-  uint32_t region = t->open_region ? t->open_region : (uint32_t)t->base_region;
-  if (t->team_region != region) {
-    t->team = region_team(region);
-    t->team_region = region;
+  struct sampling_thread *sampling = sampling_of(t);
+  uint32_t region = span_of(t)->open_region ? span_of(t)->open_region : (uint32_t)sampling->base_region;
+  if (sampling->team_region != region) {
+    sampling->team = region_team(region);
+    sampling->team_region = region;
   }
-  return t->team;
+  return sampling->team;
 }
 
 bool waiting_at_region_end(struct thread_state *t)
@@ -433,14 +447,14 @@ uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const
   if (t->activity.idle)
     turn_busy(t, true);
   struct region_team *team = kind == FORMAT_WAIT_TASKS ? NULL : current_team(t);
-  bool worker = !t->open_region, at_end = team && (!code || team->code == (uint64_t)code);
-  uint32_t barrier = team ? t->barriers++ : 0;
+  bool worker = !span_of(t)->open_region, at_end = team && (!code || team->code == (uint64_t)code);
+  uint32_t barrier = team ? sampling_of(t)->barriers++ : 0;
   if (at_end) {
     code = (const void *)team->code;
     kind = FORMAT_WAIT_REGION_END;
   }
   struct format_wait *wait = place_of(t, key_of(kind, code));
-  t->wait_depth++;
+  sampling_of(t)->wait_depth++;
   if (!wait)
     return turn_idle(t);
   struct wait_open *open = innermost(t);
@@ -459,7 +473,7 @@ uint64_t waiting_end(struct thread_state *t)
   uint64_t now = 0;
   if (!open || !open->as_worker || !park_since_region_end(t, open->team))
     now = turn_busy(t, false);
-  t->wait_depth -= t->wait_depth > 0;
+  sampling_of(t)->wait_depth -= sampling_of(t)->wait_depth > 0;
   return now;
 }
 
@@ -472,7 +486,7 @@ void waiting_park(struct thread_state *t)
 {
   if (ended())
     return;
-  t->wait_depth = 0;
+  sampling_of(t)->wait_depth = 0;
   turn_idle(t);
 }
 
@@ -481,9 +495,9 @@ uint64_t waiting_unpark(struct thread_state *t)
   if (ended())
     return 0;
   uint64_t now = turn_busy(t, false);
-  t->barriers = 0;
-  if (!t->open_region)
-    t->wait_depth = 0;
+  sampling_of(t)->barriers = 0;
+  if (!span_of(t)->open_region)
+    sampling_of(t)->wait_depth = 0;
   return now;
 }
 
@@ -491,34 +505,36 @@ uint64_t waiting_unpark(struct thread_state *t)
 
 uint64_t waiting_lock_begin(struct thread_state *t, const void *code)
 {
+  struct sampling_thread *sampling = sampling_of(t);
   uint64_t key = key_of(FORMAT_WAIT_LOCK, code);
   if (t->activity.lockwait || ended())
     return 0;
-  if (!t->waiting_lock || t->waiting_lock->key != key)
-    t->waiting_lock = place_of(t, key);
+  if (!sampling->waiting_lock || sampling->waiting_lock->key != key)
+    sampling->waiting_lock = place_of(t, key);
   uint64_t now = rt_set_lockwait(t, true);
   trace_wait(t, now, NULL, 0);
-  if (t->waiting_lock)
-    t->waiting_lock->since = now;
+  if (sampling->waiting_lock)
+    sampling->waiting_lock->since = now;
   return now;
 }
 
 static inline uint64_t end_lock(struct thread_state *t)
 {
+  struct sampling_thread *sampling = sampling_of(t);
   uint64_t since = t->lock_since, now = rt_set_lockwait(t, false);
-  struct format_wait *wait = t->waiting_lock;
+  struct format_wait *wait = sampling->waiting_lock;
   if (!now || !wait)
     return now;
-  uint64_t ticks = now - since, cost = t->lock_cost ? t->lock_cost : LOCK_COST_MOST;
+  uint64_t ticks = now - since, cost = sampling->lock_cost ? sampling->lock_cost : LOCK_COST_MOST;
   cost = cost < ticks ? cost : ticks;
-  t->lock_cost = cost;
+  sampling->lock_cost = cost;
   uint64_t runtime = ticks > LOCK_COST_FACTOR * cost ? cost : ticks;
   wait->idle += ticks - runtime;
   wait->runtime += runtime;
   wait->count++;
   wait->since = 0;
   t->lockwait_ticks -= runtime;
-  t->lock_runtime = runtime;
+  construct_of(t)->lock_runtime = runtime;
   trace_wait(t, now, wait, runtime);
   return now;
 }
@@ -528,17 +544,18 @@ static inline uint64_t end_lock(struct thread_state *t)
 static uint64_t end_lock_otherwise(struct thread_state *t) __attribute__((noinline, cold));
 static uint64_t end_lock_otherwise(struct thread_state *t)
 {
-  struct format_wait *wait = t->waiting_lock;
+  struct construct_thread *construct = construct_of(t);
+  struct format_wait *wait = sampling_of(t)->waiting_lock;
   uint64_t since = t->lock_since, now = ended() ? 0 : end_lock(t);
   if (!now || !wait)
     return now;
-  uint64_t acquiring = now - t->lock_runtime;
+  uint64_t acquiring = now - construct->lock_runtime;
   uint64_t paused = acquiring - since - rt_measured(since, acquiring);
-  uint64_t paused_runtime = t->lock_runtime - rt_measured(acquiring, now);
+  uint64_t paused_runtime = construct->lock_runtime - rt_measured(acquiring, now);
   t->lockwait_ticks -= paused;
   wait->idle -= paused;
   wait->runtime -= paused_runtime;
-  t->lock_runtime -= paused_runtime;
+  construct->lock_runtime -= paused_runtime;
   return now;
 }
 
@@ -551,12 +568,12 @@ uint64_t waiting_lock_end(struct thread_state *t)
 
 uint64_t waiting_lock_key(const struct thread_state *t)
 {
-  return t->waiting_lock ? t->waiting_lock->key : key_of(FORMAT_WAIT_LOCK, NULL);
+  return sampling_of(t)->waiting_lock ? sampling_of(t)->waiting_lock->key : key_of(FORMAT_WAIT_LOCK, NULL);
 }
 
 void waiting_in_tool(struct thread_state *t, uint64_t ns)
 {
-  struct format_wait *wait = t->activity.lockwait ? t->waiting_lock : t->waiting;
+  struct format_wait *wait = t->activity.lockwait ? sampling_of(t)->waiting_lock : sampling_of(t)->waiting;
   if (wait)
     wait->tool_ns += ns;
 }

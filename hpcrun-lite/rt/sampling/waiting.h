@@ -22,7 +22,7 @@
 #ifndef HPCRUN_LITE_RT_SAMPLING_WAITING_H
 #define HPCRUN_LITE_RT_SAMPLING_WAITING_H
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/sampling/sampling_thread.h"
 
 /* The key of a thread that waits outside parallel regions. */
 #define WAITING_PARKED ((uint64_t)FORMAT_WAIT_PARKED)

@@ -36,7 +36,9 @@ void critical_path_start(void)
 
 static struct credit *credit_of(struct thread_state *t, uint32_t index)
 {
-  return &t->critical_path_credits[index % (sizeof t->critical_path_credits / sizeof *t->critical_path_credits)];
+  struct span_thread *span = span_of(t);
+  return &span->critical_path_credits[index %
+                                      (sizeof span->critical_path_credits / sizeof *span->critical_path_credits)];
 }
 
 /* Returns references to a segment.  If they were the last, frees it and returns its tail, which has lost a reference.
@@ -50,7 +52,7 @@ static uint32_t give_back(struct thread_state *t, uint32_t index, uint32_t refs)
       __atomic_sub_fetch(&segment->refs, refs, __ATOMIC_ACQ_REL) > 0)
     return 0;
   uint32_t tail = segment->tail;
-  pool_put(&segments, &t->free_segments, index);
+  pool_put(&segments, &span_of(t)->free_segments, index);
   return tail;
 }
 
@@ -93,16 +95,17 @@ void critical_path_share_tail(struct thread_state *t, uint32_t index)
 
 void critical_path_stop_thread(struct thread_state *t)
 {
-  for (unsigned i = 0; i < sizeof t->critical_path_credits / sizeof *t->critical_path_credits;) {
-    struct credit old = t->critical_path_credits[i];
-    t->critical_path_credits[i] = (struct credit){0};
+  struct span_thread *span = span_of(t);
+  for (unsigned i = 0; i < sizeof span->critical_path_credits / sizeof *span->critical_path_credits;) {
+    struct credit old = span->critical_path_credits[i];
+    span->critical_path_credits[i] = (struct credit){0};
     critical_path_drop_tail(t, give_back(t, old.index, old.refs));
-    i += t->critical_path_credits[i].refs == 0; /* a tail may have taken this place */
+    i += span->critical_path_credits[i].refs == 0; /* a tail may have taken this place */
   }
-  pool_flush(&segments, &t->free_segments);
-  if (t->compaction_chunk)
-    arena_free(ARENA_COMPACTION, 0, t->compaction_chunk);
-  t->compaction_chunk = NULL;
+  pool_flush(&segments, &span->free_segments);
+  if (span->compaction_chunk)
+    arena_free(ARENA_COMPACTION, 0, span->compaction_chunk);
+  span->compaction_chunk = NULL;
 }
 
 /* ---- items ---- */
@@ -127,7 +130,7 @@ const struct critical_path_item *critical_path_next(struct critical_path_cursor 
 /* Moves the path's own items into a new segment at the head of its list.  Returns false without memory. */
 static bool spill(struct thread_state *t, struct critical_path *path)
 {
-  uint32_t index = pool_get(&segments, &t->free_segments);
+  uint32_t index = pool_get(&segments, &span_of(t)->free_segments);
   if (!index)
     return false;
   struct segment *segment = at(index);
@@ -198,11 +201,12 @@ void critical_path_make_room(struct thread_state *t, struct critical_path *path)
 /* Adds up the list by key.  Without memory the path stays as it is. */
 static void critical_path_compact(struct thread_state *t, struct critical_path *path)
 {
-  if (!t->compaction_chunk)
-    t->compaction_chunk = arena_new(ARENA_COMPACTION, 0, FORMAT_FREE, t->index, sizeof(struct compaction), 1);
-  if (!t->compaction_chunk)
+  struct span_thread *span = span_of(t);
+  if (!span->compaction_chunk)
+    span->compaction_chunk = arena_new(ARENA_COMPACTION, 0, FORMAT_FREE, t->index, sizeof(struct compaction), 1);
+  if (!span->compaction_chunk)
     return;
-  struct compaction *sums = arena_data(t->compaction_chunk);
+  struct compaction *sums = arena_data(span->compaction_chunk);
   struct critical_path_cursor place = {.path = path};
   struct critical_path compacted = {0};
   const struct critical_path_item *item;

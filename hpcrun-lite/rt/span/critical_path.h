@@ -11,7 +11,7 @@
 #ifndef HPCRUN_LITE_RT_SPAN_CRITICAL_PATH_H
 #define HPCRUN_LITE_RT_SPAN_CRITICAL_PATH_H
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/span/span_thread.h"
 
 /* A directive's row, and the context of a sample: thread and node, 0 if there is none. */
 #define CRITICAL_PATH_KEY(row, thread, node) ((uint64_t)(row) << 48 | (uint64_t)(thread) << 28 | (node))

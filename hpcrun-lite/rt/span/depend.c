@@ -43,9 +43,10 @@ void depend_start(void)
 
 void depend_stop_thread(struct thread_state *t)
 {
-  pool_flush(&ends, &t->free_ends);
-  pool_flush(&links, &t->free_links);
-  pool_flush(&addresses, &t->free_addresses);
+  struct span_thread *span = span_of(t);
+  pool_flush(&ends, &span->free_ends);
+  pool_flush(&links, &span->free_links);
+  pool_flush(&addresses, &span->free_addresses);
 }
 
 /* ---- ends ---- */
@@ -54,7 +55,7 @@ void depend_stop_thread(struct thread_state *t)
 static struct task_end *end_new(struct thread_state *t)
 {
   void *item;
-  uint32_t index = pool_take(&ends, &t->free_ends, &item);
+  uint32_t index = pool_take(&ends, &span_of(t)->free_ends, &item);
   if (!index) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     return NULL;
@@ -74,7 +75,7 @@ static inline void end_drop(struct thread_state *t, struct task_end *end)
   if (__atomic_load_n(&end->refs, __ATOMIC_ACQUIRE) > 1 && __atomic_sub_fetch(&end->refs, 1, __ATOMIC_ACQ_REL) > 0)
     return;
   critical_path_drop(t, &end->join.latest.path);
-  pool_return(&ends, &t->free_ends, end->index, end);
+  pool_return(&ends, &span_of(t)->free_ends, end->index, end);
 }
 
 static inline void hold(struct task_end *end)
@@ -95,7 +96,7 @@ static inline void unhold(struct thread_state *t, struct task_end *end)
 static inline bool link_add(struct thread_state *t, struct link **list, struct task_end *end)
 {
   void *item;
-  uint32_t index = pool_take(&links, &t->free_links, &item);
+  uint32_t index = pool_take(&links, &span_of(t)->free_links, &item);
   if (!index) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     return false;
@@ -115,7 +116,7 @@ static inline struct task_end *link_take(struct thread_state *t, struct link **l
   struct task_end *end = link->end;
   *list = link->more;
   if (link->index) /* from then on another thread may use it */
-    pool_return(&links, &t->free_links, link->index, link);
+    pool_return(&links, &span_of(t)->free_links, link->index, link);
   return end;
 }
 
@@ -226,7 +227,7 @@ static struct address *address_of(struct thread_state *t, struct depend *parent,
   if (index)
     return pool_at(&addresses, index);
   void *item;
-  index = pool_take(&addresses, &t->free_addresses, &item);
+  index = pool_take(&addresses, &span_of(t)->free_addresses, &item);
   if (!index) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     return NULL;
@@ -235,7 +236,7 @@ static struct address *address_of(struct thread_state *t, struct depend *parent,
   *address = (struct address){.where.pool = address->where.pool, .where.key = key, .limit = LIST_SHORT};
   if (!key_map_add(t, &addresses, &parent->addresses, index)) {
     rt_lost(t, FORMAT_LOST_GRAPH);
-    pool_put(&addresses, &t->free_addresses, index);
+    pool_put(&addresses, &span_of(t)->free_addresses, index);
     return NULL;
   }
   writer_set(address, parent->all);
@@ -250,7 +251,7 @@ static void address_release(struct thread_state *t, uint32_t index, void *contex
   list_drop(t, &address->writers);
   list_drop(t, &address->readers);
   list_drop(t, &address->before);
-  pool_put(&addresses, &t->free_addresses, index);
+  pool_put(&addresses, &span_of(t)->free_addresses, index);
 }
 
 /* Tasks of these kinds at one address, one after the other, are side by side. */

@@ -72,19 +72,20 @@ const struct table *directive_table(void)
 
 bool directive_start_thread(struct thread_state *t)
 {
-  table_init(&t->totals, FORMAT_FREE, ARENA_TOTALS, t->index, sizeof(struct total), TOTALS_FIRST);
+  table_init(&span_of(t)->totals, FORMAT_FREE, ARENA_TOTALS, t->index, sizeof(struct total), TOTALS_FIRST);
   return true;
 }
 
 static struct total *total_of(struct thread_state *t, uint32_t row)
 {
+  struct span_thread *span = span_of(t);
   uint32_t index;
-  while (t->totals.count <= row) {
-    if (!table_next(&t->totals, &index))
+  while (span->totals.count <= row) {
+    if (!table_next(&span->totals, &index))
       return NULL;
-    table_publish(&t->totals);
+    table_publish(&span->totals);
   }
-  return table_at(&t->totals, row);
+  return table_at(&span->totals, row);
 }
 
 static uint32_t find(uint32_t head, enum format_directive_kind kind, uint64_t code)
@@ -128,7 +129,8 @@ uint32_t directive_row(struct thread_state *t, enum format_directive_kind kind, 
 {
   uint64_t address = (uint64_t)code;
   struct row_cache *cache =
-      &t->row_cache[(address ^ (uint64_t)kind * 7) % (sizeof t->row_cache / sizeof *t->row_cache)];
+      &span_of(t)
+           ->row_cache[(address ^ (uint64_t)kind * 7) % (sizeof span_of(t)->row_cache / sizeof *span_of(t)->row_cache)];
   if (cache->row && cache->code == address && cache->kind == kind)
     return cache->row;
   uint32_t head = (uint32_t)((address ^ (uint64_t)kind << 56) * 0x9e3779b97f4a7c15ULL >> 40) % HEADS;
@@ -186,7 +188,8 @@ static void atomic_raise(uint64_t *place, uint64_t value)
 
 static struct instance_share *share_of(struct thread_state *t, uint32_t index)
 {
-  return &t->instance_shares[index % (sizeof t->instance_shares / sizeof *t->instance_shares)];
+  return &span_of(t)
+              ->instance_shares[index % (sizeof span_of(t)->instance_shares / sizeof *span_of(t)->instance_shares)];
 }
 
 static void instance_ended(struct thread_state *t, const struct instance *instance)
@@ -213,7 +216,7 @@ static void release_share(struct thread_state *t, struct instance_share share)
       instance_ended(t, instance);
     uint32_t ended = share.instance;
     share = (struct instance_share){instance->outer, 1, instance->work, instance->end};
-    pool_put(&instances, &t->free_instances, ended);
+    pool_put(&instances, &span_of(t)->free_instances, ended);
   }
 }
 
@@ -238,9 +241,10 @@ static inline struct instance_share *open_share(struct thread_state *t, uint32_t
 
 static void release_shares(struct thread_state *t)
 {
-  for (unsigned i = 0; i < sizeof t->instance_shares / sizeof *t->instance_shares; i++) {
-    struct instance_share share = t->instance_shares[i];
-    t->instance_shares[i] = (struct instance_share){0};
+  struct span_thread *span = span_of(t);
+  for (unsigned i = 0; i < sizeof span->instance_shares / sizeof *span->instance_shares; i++) {
+    struct instance_share share = span->instance_shares[i];
+    span->instance_shares[i] = (struct instance_share){0};
     release_share(t, share);
   }
 }
@@ -248,8 +252,8 @@ static void release_shares(struct thread_state *t)
 void directive_add_sums(struct thread_state *t)
 {
   release_shares(t);
-  for (uint32_t row = 0; row < t->totals.count; row++) {
-    struct total *total = table_at(&t->totals, row);
+  for (uint32_t row = 0; row < span_of(t)->totals.count; row++) {
+    struct total *total = table_at(&span_of(t)->totals, row);
     struct format_directive *to = row_at(row);
     __atomic_fetch_add(&to->instances, total->instances, __ATOMIC_RELAXED);
     __atomic_fetch_add(&to->work, total->work, __ATOMIC_RELAXED);
@@ -262,8 +266,8 @@ void directive_add_sums(struct thread_state *t)
 void directive_stop_thread(struct thread_state *t)
 {
   directive_add_sums(t);
-  pool_flush(&instances, &t->free_instances);
-  table_release(&t->totals);
+  pool_flush(&instances, &span_of(t)->free_instances);
+  table_release(&span_of(t)->totals);
 }
 
 uint32_t directive_share(struct thread_state *t, uint32_t index)
@@ -308,7 +312,7 @@ void directive_leave(struct thread_state *t, uint32_t index)
 
 static uint32_t instance_new(struct thread_state *t, uint32_t row, uint32_t whole, uint32_t outer, uint64_t start)
 {
-  uint32_t index = row ? pool_get(&instances, &t->free_instances) : 0;
+  uint32_t index = row ? pool_get(&instances, &span_of(t)->free_instances) : 0;
   if (!index) {
     if (row)
       rt_lost(t, FORMAT_LOST_DIRECTIVES);

@@ -11,7 +11,7 @@
 #ifndef HPCRUN_LITE_RT_SPAN_DIRECTIVE_H
 #define HPCRUN_LITE_RT_SPAN_DIRECTIVE_H
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/span/span_thread.h"
 
 enum { DIRECTIVE_PROGRAM = 0, DIRECTIVES_MAX = 65535 };
 
@@ -46,8 +46,8 @@ void directive_ended(struct thread_state *t, uint32_t row, uint64_t instances, u
 /* Whether the instance or one around it is of that row. */
 bool directive_contains(uint32_t instance, uint32_t row);
 
-/* Adds work done within an instance up to a clock.  The thread collects it in t->instance_shares, with references in
- * reserve, so that threads do not contend for the instance. */
+/* Adds work done within an instance up to a clock.  The thread collects it in span_thread.instance_shares, with
+ * references in reserve, so that threads do not contend for the instance. */
 void directive_work(struct thread_state *t, uint32_t instance, uint64_t work, uint64_t end);
 
 /* Makes a thread's part of an instance that threads share and that is in no other one: what is done in the part counts

@@ -33,8 +33,8 @@ void doacross_start(void)
 
 void doacross_stop_thread(struct thread_state *t)
 {
-  pool_flush(&runs, &t->free_runs);
-  pool_flush(&blocks, &t->free_source_blocks);
+  pool_flush(&runs, &span_of(t)->free_runs);
+  pool_flush(&blocks, &span_of(t)->free_source_blocks);
 }
 
 /* Two coordinates below 2^32: every run has a key of its own.  Otherwise two runs have the same key once in 2^64. */
@@ -53,7 +53,7 @@ static struct run *run_of(struct thread_state *t, struct doacross *loop, uint64_
   uint32_t index = key_map_find(&runs, &loop->runs, key);
   if (index)
     return pool_at(&runs, index);
-  uint32_t made = pool_get(&runs, &t->free_runs);
+  uint32_t made = pool_get(&runs, &span_of(t)->free_runs);
   if (!made)
     return NULL;
   struct run *run = pool_at(&runs, made);
@@ -61,7 +61,7 @@ static struct run *run_of(struct thread_state *t, struct doacross *loop, uint64_
   __builtin_memset(run->sources, 0, sizeof run->sources);
   index = key_map_add(t, &runs, &loop->runs, made);
   if (index != made)
-    pool_put(&runs, &t->free_runs, made);
+    pool_put(&runs, &span_of(t)->free_runs, made);
   return index ? pool_at(&runs, index) : NULL;
 }
 
@@ -69,11 +69,11 @@ static struct run *run_of(struct thread_state *t, struct doacross *loop, uint64_
 static bool block_begin(struct thread_state *t, struct doacross_cursor *own)
 {
   void *item;
-  uint32_t index = pool_take(&blocks, &t->free_source_blocks, &item);
+  uint32_t index = pool_take(&blocks, &span_of(t)->free_source_blocks, &item);
   if (!index)
     return false;
   if (index >= SOURCE_BLOCKS_MAX) {
-    pool_return(&blocks, &t->free_source_blocks, index, item);
+    pool_return(&blocks, &span_of(t)->free_source_blocks, index, item);
     return false;
   }
   struct block *block = item;
@@ -152,7 +152,7 @@ struct doacross_clock doacross_sink(struct doacross_cursor *own, const ompt_depe
 static void release_run(struct thread_state *t, uint32_t index, void *context)
 {
   (void)context;
-  pool_put(&runs, &t->free_runs, index);
+  pool_put(&runs, &span_of(t)->free_runs, index);
 }
 
 void doacross_clear(struct thread_state *t, struct doacross *loop)
@@ -164,6 +164,6 @@ void doacross_clear(struct thread_state *t, struct doacross *loop)
     more = block->more;
     for (uint32_t left = block->paths; left; left &= left - 1)
       critical_path_drop(t, &block->clocks[__builtin_ctz(left)].latest.path);
-    pool_return(&blocks, &t->free_source_blocks, block->index, block);
+    pool_return(&blocks, &span_of(t)->free_source_blocks, block->index, block);
   }
 }

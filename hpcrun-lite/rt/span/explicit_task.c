@@ -58,14 +58,14 @@ void explicit_task_start(void)
 bool explicit_task_start_thread(struct thread_state *t)
 {
   bool room = table_reach(&slots, &slots_lock, t->live_slot);
-  t->end_slot = room ? slot_at(t->live_slot) : NULL;
+  span_of(t)->end_slot = room ? slot_at(t->live_slot) : NULL;
   return room;
 }
 
 void explicit_task_stop_thread(struct thread_state *t)
 {
   explicit_task_report(t);
-  pool_flush(&batches, &t->free_batches);
+  pool_flush(&batches, &span_of(t)->free_batches);
 }
 
 /* ---- struct task ---- */
@@ -75,7 +75,7 @@ void explicit_task_stop_thread(struct thread_state *t)
 static inline uint32_t task_new(struct thread_state *t, struct task **made)
 {
   void *item;
-  uint32_t index = pool_take(&graph_tasks, &t->free_tasks, &item);
+  uint32_t index = pool_take(&graph_tasks, &span_of(t)->free_tasks, &item);
   if (!index) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     return 0;
@@ -108,7 +108,7 @@ static uint32_t batch_release(struct thread_state *t, uint32_t index, uint32_t r
   uint32_t parent = batch->parent;
   clock_clear(t, &batch->at);
   directive_leave(t, batch->outer_instance);
-  pool_put(&batches, &t->free_batches, index);
+  pool_put(&batches, &span_of(t)->free_batches, index);
   return parent;
 }
 
@@ -138,7 +138,7 @@ void explicit_task_unref(struct thread_state *t, uint32_t index)
       return;
     task_clear(t, task);
     uint32_t batch = task->batch;
-    pool_put(&graph_tasks, &t->free_tasks, index);
+    pool_put(&graph_tasks, &span_of(t)->free_tasks, index);
     index = batch ? batch_release(t, batch, 1) : 0;
   }
 }
@@ -168,7 +168,7 @@ static uint32_t batch_new(struct thread_state *t, uint32_t parent_index, uint32_
                           uint32_t creation_context)
 {
   struct task *parent = graph_task(parent_index);
-  uint32_t index = pool_get(&batches, &t->free_batches);
+  uint32_t index = pool_get(&batches, &span_of(t)->free_batches);
   explicit_task_close(t, parent);
   if (!index)
     return 0;
@@ -246,7 +246,7 @@ static void log_creation(struct thread_state *t, struct task *task, int flags)
       (task->flags & TASK_SERIAL ? GRAPHLOG_SERIAL : 0) | (task->flags & TASK_FINAL ? GRAPHLOG_FINAL : 0) |
       (flags & ompt_task_untied ? GRAPHLOG_UNTIED : 0) | (flags & ompt_task_mergeable ? GRAPHLOG_MERGEABLE : 0) |
       (directive_taskloop(parent->scope.row) ? GRAPHLOG_LOOP_TASK : 0) |
-      (parent != t->running ? GRAPHLOG_FOR_PARENT : 0);
+      (parent != span_of(t)->running ? GRAPHLOG_FOR_PARENT : 0);
   task->name = graph_log_put_task(t, parent->name, task->scope.row, log_flags);
 }
 
@@ -269,12 +269,12 @@ static inline uint64_t word_of(struct thread_state *t, uint32_t index, uint64_t 
  * runs on.  Such a task starts at the clock of its helper. */
 static uint64_t create_for_parent(struct thread_state *t, int flags, uint32_t *row)
 {
-  uint32_t index = t->running->batch;
+  uint32_t index = span_of(t)->running->batch;
   if (!index)
     return rt_task_word(0);
   *row = at(index)->row;
   __atomic_fetch_add(&at(index)->refs, 1, __ATOMIC_RELAXED);
-  return word_of(t, index, t->running->now.base - at(index)->at.base, flags);
+  return word_of(t, index, span_of(t)->running->now.base - at(index)->at.base, flags);
 }
 
 uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int flags, bool serial, const void *code,
@@ -283,8 +283,8 @@ uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int
   uint64_t moment = work_clock_moment(t), word;
   *row = 0;
   graph_fragment_end_inline(t, moment);
-  struct task *parent = t->running;
-  if (__builtin_expect(parent_index != t->task, 0) || !parent) {
+  struct task *parent = span_of(t)->running;
+  if (__builtin_expect(parent_index != span_of(t)->task, 0) || !parent) {
     word = parent ? create_for_parent(t, flags, row) : rt_task_word(0);
     graph_fragment_begin_after(t, moment);
     return word;
@@ -362,7 +362,7 @@ static inline uint32_t begin(struct thread_state *t, ompt_data_t *data, struct t
     return made;
   }
   made = task_from_batch(t, batch, moved_of(word), task);
-  t->running_data = made ? data : NULL;
+  span_of(t)->running_data = made ? data : NULL;
   return made;
 }
 
@@ -374,14 +374,15 @@ uint32_t explicit_task_begin(struct thread_state *t, ompt_data_t *data)
 
 void explicit_task_start_new(struct thread_state *t, ompt_data_t *data, uint64_t moment)
 {
+  struct span_thread *span = span_of(t);
   graph_fragment_end_inline(t, moment);
   struct task *task;
   uint32_t made = begin(t, data, &task);
   if (made) {
-    t->previous_task = t->task;
-    t->previous_running = t->running;
-    t->task = made;
-    t->running = task;
+    span->previous_task = span->task;
+    span->previous_running = span->running;
+    span->task = made;
+    span->running = task;
     explicit_task_started(t, task, moment);
     graph_log_task_op(t, GRAPHLOG_SWITCH, task->name);
   }
@@ -393,12 +394,13 @@ void explicit_task_start_new(struct thread_state *t, ompt_data_t *data, uint64_t
  * its own struct. */
 void explicit_task_publish(struct thread_state *t)
 {
-  ompt_data_t *data = t->running_data;
-  t->running_data = NULL;
-  if (!data || name_task(data, t->task))
+  struct span_thread *span = span_of(t);
+  ompt_data_t *data = span->running_data;
+  span->running_data = NULL;
+  if (!data || name_task(data, span->task))
     return;
   uint32_t index = rt_task_index(data->value);
-  struct task *task = index ? graph_task(index) : NULL, *own = t->running;
+  struct task *task = index ? graph_task(index) : NULL, *own = span->running;
   if (!task)
     return;
   __builtin_memcpy(&task->flags, &own->flags, offsetof(struct task, fulfilled) - offsetof(struct task, flags));
@@ -406,7 +408,7 @@ void explicit_task_publish(struct thread_state *t)
   own->flags &= ~(uint32_t)TASK_HAD_LOOP;
   own->now = (struct clock){0};
   own->depend = (struct depend){0};
-  discard_task(t, t->task, data);
+  discard_task(t, span->task, data);
   graph_run(t, index);
 }
 
@@ -522,7 +524,7 @@ static void move_bit(struct thread_state *t, struct lazy_join *from, struct lazy
 static struct unreported_ends report_locked(struct thread_state *t, struct end_slot *slot, uint32_t next,
                                             struct clock *latest)
 {
-  struct unreported_ends unreported = t->unreported;
+  struct unreported_ends unreported = span_of(t)->unreported;
   const struct task_batch *batch = unreported.batch ? at(unreported.batch) : NULL, *to = next ? at(next) : NULL;
   struct lazy_join *ends = NULL, *next_ends = to ? pending_join(to->group, to->region, to->phase) : NULL;
   if (batch) {
@@ -534,7 +536,7 @@ static struct unreported_ends report_locked(struct thread_state *t, struct end_s
   move_bit(t, ends, next_ends);
   if (to)
     set_bit(&graph_task(to->parent)->children.holders, bit_of(t));
-  t->unreported = (struct unreported_ends){.batch = next};
+  span_of(t)->unreported = (struct unreported_ends){.batch = next};
   return unreported;
 }
 
@@ -554,9 +556,9 @@ static void reported(struct thread_state *t, struct unreported_ends unreported, 
 /* The thread's next ends belong to that batch (0: none yet): reports those of another one. */
 static void report(struct thread_state *t, uint32_t next)
 {
-  struct end_slot *slot = t->end_slot;
+  struct end_slot *slot = span_of(t)->end_slot;
   struct clock latest;
-  if (t->unreported.batch == next)
+  if (span_of(t)->unreported.batch == next)
     return;
   clock_lock(&slot->lock);
   struct unreported_ends unreported = report_locked(t, slot, next, &latest);
@@ -573,6 +575,7 @@ void explicit_task_report(struct thread_state *t)
 /* Adds what the task has done to the thread's unreported ends, or to its instance if it has one. */
 static void end_scopes(struct thread_state *t, struct task *task)
 {
+  struct span_thread *span = span_of(t);
   while (task->scopes_open)
     graph_construct_end(t, task);
   struct scope *scope = &task->scope;
@@ -582,9 +585,9 @@ static void end_scopes(struct thread_state *t, struct task *task)
     scope->instance = 0;
     return;
   }
-  t->unreported.count++;
-  t->unreported.work += scope->pending;
-  t->unreported.span += graph_own_span(scope->pending, scope->begin, task->now.base);
+  span->unreported.count++;
+  span->unreported.work += scope->pending;
+  span->unreported.span += graph_own_span(scope->pending, scope->begin, task->now.base);
 }
 
 /* The task's reference to its batch becomes the thread's. */
@@ -592,7 +595,7 @@ static void end_task(struct thread_state *t, uint32_t index)
 {
   explicit_task_close(t, graph_task(index));
   graph_task(index)->batch = 0;
-  t->unreported.refs++;
+  span_of(t)->unreported.refs++;
   explicit_task_unref(t, index);
 }
 
@@ -608,11 +611,11 @@ static bool is_plain(const struct task *task)
  * batch than the unreported ends, these are reported. */
 static inline void keep_end(struct thread_state *t, struct task *task)
 {
-  struct end_slot *slot = t->end_slot;
+  struct end_slot *slot = span_of(t)->end_slot;
   struct unreported_ends unreported = {0};
   struct clock latest;
   clock_lock(&slot->lock);
-  if (t->unreported.batch != task->batch)
+  if (span_of(t)->unreported.batch != task->batch)
     unreported = report_locked(t, slot, task->batch, &latest);
   clock_raise_move(t, &slot->latest, &task->now);
   clock_unlock(&slot->lock);
@@ -623,14 +626,15 @@ static inline void keep_end(struct thread_state *t, struct task *task)
 
 static inline void end(struct thread_state *t, uint32_t index, struct task *task)
 {
+  struct span_thread *span = span_of(t);
   if (is_plain(task)) {
     graph_log_task_op(t, GRAPHLOG_TASK_END, task->name);
     keep_end(t, task);
-    t->unreported.refs++;
-    t->unreported.count++;
-    t->unreported.work += task->scope.pending;
-    t->unreported.span += graph_own_span(task->scope.pending, task->scope.begin, task->now.base);
-    pool_return(&graph_tasks, &t->free_tasks, index, task);
+    span->unreported.refs++;
+    span->unreported.count++;
+    span->unreported.work += task->scope.pending;
+    span->unreported.span += graph_own_span(task->scope.pending, task->scope.begin, task->now.base);
+    pool_return(&graph_tasks, &span->free_tasks, index, task);
     return;
   }
   join_take(t, &task->now, &task->fulfilled);
@@ -652,15 +656,16 @@ void explicit_task_end(struct thread_state *t, uint32_t index)
 
 void explicit_task_end_new(struct thread_state *t, const ompt_data_t *next, uint64_t moment)
 {
+  struct span_thread *span = span_of(t);
   graph_fragment_end_inline(t, moment);
   uint32_t index = next ? rt_task_index(next->value) : 0;
-  t->running_data = NULL;
-  t->task_ended = moment;
-  end(t, t->task, t->running);
-  t->task = index;
-  t->running = index == t->previous_task ? t->previous_running : index ? graph_task(index) : NULL;
+  span->running_data = NULL;
+  span->task_ended = moment;
+  end(t, span->task, span->running);
+  span->task = index;
+  span->running = index == span->previous_task ? span->previous_running : index ? graph_task(index) : NULL;
   if (index)
-    graph_log_task_op(t, GRAPHLOG_SWITCH, t->running->name);
+    graph_log_task_op(t, GRAPHLOG_SWITCH, span->running->name);
   graph_fragment_begin_after(t, moment);
 }
 

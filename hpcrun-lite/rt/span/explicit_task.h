@@ -35,26 +35,28 @@ uint64_t explicit_task_create(struct thread_state *t, uint32_t parent, int flags
 uint32_t explicit_task_index(struct thread_state *t, ompt_data_t *data);
 
 /* The same for a task that the thread is going to run.  A new task's data word does not name it yet, since most tasks
- * end before another thread looks for them; t->running_data remembers the word until explicit_task_publish(). */
+ * end before another thread looks for them; span_thread.running_data remembers the word until explicit_task_publish().
+ */
 uint32_t explicit_task_begin(struct thread_state *t, ompt_data_t *data);
 
 /* Short forms for tasks whose data word still has RT_TASK_NEW, which no other thread has seen; most schedule events
- * are of this kind.  A new task begins; the task of t->running_data ends. */
+ * are of this kind.  A new task begins; the task of span_thread.running_data ends. */
 void explicit_task_start_new(struct thread_state *t, ompt_data_t *data, uint64_t moment);
 void explicit_task_end_new(struct thread_state *t, const ompt_data_t *next, uint64_t moment);
 
 /* A task begins: it waits for its dependences, and the cost of its scheduling is added. */
 static inline void explicit_task_started(struct thread_state *t, struct task *task, uint64_t moment)
 {
-  if (t->task_ended)
-    graph_cost(t, GRAPH_TASK, moment - t->task_ended);
+  struct span_thread *span = span_of(t);
+  if (span->task_ended)
+    graph_cost(t, GRAPH_TASK, moment - span->task_ended);
   task->flags |= TASK_STARTED;
   if (task->depend.edges) {
     depend_wait(t, &task->depend, &task->now, task->name);
     task->scope.begin = task->now.base;
   }
   if (!(task->flags & TASK_SERIAL))
-    task->now.burdened += t->costs[GRAPH_TASK];
+    task->now.burdened += span->costs[GRAPH_TASK];
 }
 
 /* Makes the data word name the task that the thread has begun.  Required before the thread may run anything else. */

@@ -28,8 +28,8 @@ void graph_start(void)
 void graph_cost_add_sums(struct thread_state *t)
 {
   for (int i = 0; i < 3; i++)
-    if (t->costs[i]) {
-      atomic_fetch_add_explicit(&cost_sums[i], t->costs[i], memory_order_relaxed);
+    if (span_of(t)->costs[i]) {
+      atomic_fetch_add_explicit(&cost_sums[i], span_of(t)->costs[i], memory_order_relaxed);
       atomic_fetch_add_explicit(&cost_threads[i], 1, memory_order_relaxed);
     }
 }
@@ -42,25 +42,27 @@ uint64_t graph_cost_mean(enum graph_cost cost)
 
 void graph_attribute(struct thread_state *t, struct task *task, uint64_t work)
 {
+  struct span_thread *span = span_of(t);
   uint64_t weight = 0, left = work;
-  for (unsigned i = 0; i < t->fragment_sample_count; i++)
-    weight += t->fragment_samples[i].weight;
-  for (unsigned i = 0; i < t->fragment_sample_count && weight; i++) {
-    bool last = i + 1 == t->fragment_sample_count;
-    uint64_t part = last ? left : rt_scale(work, t->fragment_samples[i].weight, weight);
+  for (unsigned i = 0; i < span->fragment_sample_count; i++)
+    weight += span->fragment_samples[i].weight;
+  for (unsigned i = 0; i < span->fragment_sample_count && weight; i++) {
+    bool last = i + 1 == span->fragment_sample_count;
+    uint64_t part = last ? left : rt_scale(work, span->fragment_samples[i].weight, weight);
     part = part > left ? left : part;
     left -= part;
-    critical_path_add(t, &task->now.path, CRITICAL_PATH_KEY(task->scope.row, t->index, t->fragment_samples[i].node),
+    critical_path_add(t, &task->now.path, CRITICAL_PATH_KEY(task->scope.row, t->index, span->fragment_samples[i].node),
                       part);
   }
   if (!weight)
     critical_path_add(t, &task->now.path, CRITICAL_PATH_KEY(task->scope.row, 0, 0), work);
-  t->fragment_sample_count = 0;
+  span->fragment_sample_count = 0;
 }
 
 uint64_t graph_measured_work(const struct thread_state *t, uint64_t work, uint64_t moment)
 {
-  uint64_t since = t->work.since, before = t->work.done < work ? t->work.done : work;
+  const struct span_thread *span = span_of(t);
+  uint64_t since = span->work.since, before = span->work.done < work ? span->work.done : work;
   if (!work_clock_is_time() || moment <= since)
     return rt_paused() ? 0 : work;
   uint64_t measured = rt_measured(since, moment);

@@ -146,8 +146,8 @@ static inline struct task *graph_task(uint32_t index)
 /* The thread runs that task from now on; 0: none. */
 static inline void graph_run(struct thread_state *t, uint32_t index)
 {
-  t->task = index;
-  t->running = index ? graph_task(index) : NULL;
+  span_of(t)->task = index;
+  span_of(t)->running = index ? graph_task(index) : NULL;
 }
 
 static inline struct group *graph_group(uint32_t index)
@@ -180,9 +180,9 @@ enum graph_cost {
 static inline void graph_cost(struct thread_state *t, enum graph_cost cost, uint64_t amount)
 {
   enum { LONGEST = 200000, SHARE = 8 };
-  uint64_t now = t->costs[cost];
+  uint64_t now = span_of(t)->costs[cost];
   if (rt.work_unit != WORK_USER && amount <= LONGEST)
-    t->costs[cost] = now ? now - now / SHARE + amount / SHARE : amount;
+    span_of(t)->costs[cost] = now ? now - now / SHARE + amount / SHARE : amount;
 }
 
 /* Adds a thread's means to those of the process; returns the mean over all threads. */
@@ -202,9 +202,10 @@ uint64_t graph_measured_work(const struct thread_state *t, uint64_t work, uint64
 
 static inline __attribute__((always_inline)) void graph_fragment_end_inline(struct thread_state *t, uint64_t moment)
 {
-  struct task *task = t->running;
+  struct span_thread *span = span_of(t);
+  struct task *task = span->running;
   if (!task || task->flags & TASK_WAITING) {
-    t->fragment_sample_count = 0;
+    span->fragment_sample_count = 0;
     if (task)
       graph_log_time(t, moment);
     return;
@@ -217,14 +218,14 @@ static inline __attribute__((always_inline)) void graph_fragment_end_inline(stru
     return;
   }
   graph_log_run(t, moment, work);
-  if (t->fragment_sample_count)
+  if (span->fragment_sample_count)
     graph_attribute(t, task, work);
   else /* no sample: the directive gets the work */
     critical_path_add(t, &task->now.path, CRITICAL_PATH_KEY(task->scope.row, 0, 0), work);
   task->now.base += work;
   task->now.burdened += work;
   task->scope.pending += work;
-  t->total_work += work;
+  span->total_work += work;
 }
 
 static inline void graph_fragment_end(struct thread_state *t)
@@ -241,7 +242,7 @@ static inline void graph_fragment_begin_after(struct thread_state *t, uint64_t m
 
 static inline void graph_fragment_begin(struct thread_state *t)
 {
-  if (t->task) /* otherwise its work belongs to the task that it gets */
+  if (span_of(t)->task) /* otherwise its work belongs to the task that it gets */
     work_clock_begin(t, work_clock_moment(t));
 }
 

@@ -70,7 +70,7 @@ struct stream_file *graph_log_file(void)
 static bool window_next(struct thread_state *t) __attribute__((noinline));
 static bool window_next(struct thread_state *t)
 {
-  struct graph_log_stream *log = &t->log;
+  struct graph_log_stream *log = &span_of(t)->log;
   bool lost, goes_on = stream_next(&file, &log->stream, t->index, rt_ticks(), &lost);
   if (lost)
     rt_lost(t, FORMAT_LOST_LOG);
@@ -89,13 +89,13 @@ static bool window_next(struct thread_state *t)
 
 void graph_log_start_thread(struct thread_state *t)
 {
-  uint64_t now = work_clock_is_time() ? t->work.since : rt_ticks();
-  t->log = (struct graph_log_stream){.now = now, .moment = now, .cpu = current_cpu()};
+  uint64_t now = work_clock_is_time() ? span_of(t)->work.since : rt_ticks();
+  span_of(t)->log = (struct graph_log_stream){.now = now, .moment = now, .cpu = current_cpu()};
 }
 
 void graph_log_stop_thread(struct thread_state *t)
 {
-  stream_close(&file, &t->log.stream);
+  stream_close(&file, &span_of(t)->log.stream);
 }
 
 /* ---- records ---- */
@@ -103,7 +103,7 @@ void graph_log_stop_thread(struct thread_state *t)
 /* Appends a record without moving the stream's time. */
 static inline void append(struct thread_state *t, enum graphlog_op op, unsigned count, const uint64_t *operands)
 {
-  struct stream *stream = &t->log.stream;
+  struct stream *stream = &span_of(t)->log.stream;
   if (!stream_has_room(stream, GRAPHLOG_RECORD_MAX) && !window_next(t))
     return;
   uint8_t *at = stream->at;
@@ -118,9 +118,9 @@ static inline void append(struct thread_state *t, enum graphlog_op op, unsigned 
 static void put_cpu(struct thread_state *t)
 {
   uint32_t cpu = current_cpu();
-  if (cpu == t->log.cpu || cpu == NO_CPU)
+  if (cpu == span_of(t)->log.cpu || cpu == NO_CPU)
     return;
-  t->log.cpu = cpu;
+  span_of(t)->log.cpu = cpu;
   append(t, GRAPHLOG_CPU, 1, (const uint64_t[]){cpu});
 }
 
@@ -137,7 +137,7 @@ static void creation_resume(struct creation_time *creation, uint64_t work)
  * work has grown by less. */
 static void creation_pause(struct thread_state *t, uint64_t moment)
 {
-  struct creation_time *creation = &t->log.creation;
+  struct creation_time *creation = &span_of(t)->log.creation;
   if (creation->since && moment > creation->since) {
     uint64_t ticks = moment - creation->since;
     uint64_t work = work_clock_is_time() ? work_clock_until(t, moment) - creation->work : ticks;
@@ -149,9 +149,9 @@ static void creation_pause(struct thread_state *t, uint64_t moment)
 /* The task last created is complete. */
 static void put_created(struct thread_state *t)
 {
-  struct creation_time *creation = &t->log.creation;
+  struct creation_time *creation = &span_of(t)->log.creation;
   if (creation->task) {
-    append(t, GRAPHLOG_CREATED, 2, (const uint64_t[]){t->log.tasks - creation->task, creation->ticks});
+    append(t, GRAPHLOG_CREATED, 2, (const uint64_t[]){span_of(t)->log.tasks - creation->task, creation->ticks});
     creation->timed++;
     creation->sum += creation->ticks;
   }
@@ -162,17 +162,18 @@ static void put_created(struct thread_state *t)
 struct creation_time graph_log_creation_begin(struct thread_state *t, const void *caller, uint64_t creator,
                                               uint64_t ticks)
 {
-  struct creation_time outer = t->log.creation;
-  t->log.creation = (struct creation_time){.caller = caller, .creator = creator, .ticks = ticks};
+  struct span_thread *span = span_of(t);
+  struct creation_time outer = span->log.creation;
+  span->log.creation = (struct creation_time){.caller = caller, .creator = creator, .ticks = ticks};
   if (creator)
-    creation_resume(&t->log.creation, work_clock_is_time() ? work_clock_until(t, rt_ticks()) : 0);
+    creation_resume(&span->log.creation, work_clock_is_time() ? work_clock_until(t, rt_ticks()) : 0);
   return outer;
 }
 
 void graph_log_creation_undeferred(struct thread_state *t, const void *caller, uint64_t creator, uint64_t ticks)
 {
-  t->log.outer = graph_log_creation_begin(t, caller, creator, ticks);
-  t->log.creation.undeferred = true;
+  span_of(t)->log.outer = graph_log_creation_begin(t, caller, creator, ticks);
+  span_of(t)->log.creation.undeferred = true;
 }
 
 void graph_log_creation_end(struct thread_state *t, uint64_t moment)
@@ -184,12 +185,13 @@ void graph_log_creation_end(struct thread_state *t, uint64_t moment)
 /* The thread runs the task of that name from now on. */
 static void creation_switch(struct thread_state *t, uint64_t name)
 {
-  struct creation_time *creation = &t->log.creation;
-  creation_pause(t, t->log.moment);
+  struct span_thread *span = span_of(t);
+  struct creation_time *creation = &span->log.creation;
+  creation_pause(t, span->log.moment);
   if (creation->undeferred) {
     put_created(t);
-    t->log.undeferred = *creation;
-    *creation = t->log.outer;
+    span->log.undeferred = *creation;
+    *creation = span->log.outer;
   } else if (name == creation->creator) {
     creation_resume(creation, 0);
   }
@@ -199,8 +201,8 @@ static void creation_switch(struct thread_state *t, uint64_t name)
 
 void graph_log_put(struct thread_state *t, enum graphlog_op op, unsigned count, const uint64_t *operands)
 {
-  struct graph_log_stream *log = &t->log;
-  if (t->counts.fragments)
+  struct graph_log_stream *log = &span_of(t)->log;
+  if (counts_of(t)->fragments)
     counts_fragment_begin(t, log->moment);
   if (op == GRAPHLOG_SWITCH && log->creation.caller)
     creation_switch(t, operands[0] << 32 | operands[1]);
@@ -229,16 +231,17 @@ static void put_counts(struct thread_state *t, uint64_t moment)
 
 void graph_log_put_run(struct thread_state *t, uint64_t moment, uint64_t work)
 {
-  struct graph_log_stream *log = &t->log;
+  struct span_thread *span = span_of(t);
+  struct graph_log_stream *log = &span->log;
   uint64_t begin = log->moment > log->now ? log->moment : log->now, end = work_clock_is_time() ? moment : rt_ticks();
-  if (t->counts.fragments)
+  if (counts_of(t)->fragments)
     put_counts(t, end);
-  if (work_clock_is_time() && t->work.since > begin)
-    begin = t->work.since;
+  if (work_clock_is_time() && span->work.since > begin)
+    begin = span->work.since;
   if (end < begin)
     end = begin;
-  for (unsigned i = 0; i < t->fragment_sample_count; i++)
-    append(t, GRAPHLOG_SAMPLE, 2, (const uint64_t[]){t->fragment_samples[i].node, t->fragment_samples[i].weight});
+  for (unsigned i = 0; i < span->fragment_sample_count; i++)
+    append(t, GRAPHLOG_SAMPLE, 2, (const uint64_t[]){span->fragment_samples[i].node, span->fragment_samples[i].weight});
   uint64_t operands[] = {begin - log->now, end - begin, work};
   bool plain = work == end - begin;
   append(t, plain ? GRAPHLOG_RUN : GRAPHLOG_RUN_OTHER, plain ? 2 : 3, operands);
@@ -259,25 +262,26 @@ static uint64_t name_of(const struct thread_state *t, uint32_t number)
 
 uint64_t graph_log_put_implicit(struct thread_state *t, uint64_t region, uint32_t team_size)
 {
-  uint64_t name = name_of(t, ++t->log.tasks);
+  uint64_t name = name_of(t, ++span_of(t)->log.tasks);
   graph_log_put(t, GRAPHLOG_IMPLICIT, 4,
-                (const uint64_t[]){region >> 32, (uint32_t)region, team_size, region ? t->log.number : 0});
+                (const uint64_t[]){region >> 32, (uint32_t)region, team_size, region ? span_of(t)->log.number : 0});
   return name;
 }
 
 uint64_t graph_log_put_task(struct thread_state *t, uint64_t parent, uint32_t row, uint64_t flags)
 {
-  struct creation_time *creation = &t->log.creation;
+  struct span_thread *span = span_of(t);
+  struct creation_time *creation = &span->log.creation;
   bool timed = creation->since;
   if (timed) {
-    creation_pause(t, t->log.moment);
+    creation_pause(t, span->log.moment);
     if (creation->task) /* one of several */
       put_created(t);
   }
-  uint64_t name = name_of(t, ++t->log.tasks);
+  uint64_t name = name_of(t, ++span->log.tasks);
   graph_log_put(t, GRAPHLOG_TASK, 4, (const uint64_t[]){parent >> 32, (uint32_t)parent, row, flags});
   if (timed) {
-    creation->task = t->log.tasks;
+    creation->task = span->log.tasks;
     creation_resume(creation, 0);
   }
   return name;
@@ -285,7 +289,7 @@ uint64_t graph_log_put_task(struct thread_state *t, uint64_t parent, uint32_t ro
 
 uint64_t graph_log_put_region(struct thread_state *t, uint32_t row)
 {
-  uint64_t name = name_of(t, ++t->log.regions);
+  uint64_t name = name_of(t, ++span_of(t)->log.regions);
   graph_log_put(t, GRAPHLOG_REGION, 1, (const uint64_t[]){row});
   return name;
 }
@@ -293,9 +297,9 @@ uint64_t graph_log_put_region(struct thread_state *t, uint32_t row)
 /* If two threads offer to an unnamed join at the same time, one of them names it. */
 void graph_log_put_offer(struct thread_state *t, uint64_t name, struct join *join)
 {
-  uint64_t known = __atomic_load_n(&join->name, __ATOMIC_RELAXED), fresh = name_of(t, t->log.joins + 1);
+  uint64_t known = __atomic_load_n(&join->name, __ATOMIC_RELAXED), fresh = name_of(t, span_of(t)->log.joins + 1);
   if (!known && __atomic_compare_exchange_n(&join->name, &known, fresh, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-    t->log.joins++;
+    span_of(t)->log.joins++;
     known = fresh;
   }
   graph_log_put(t, GRAPHLOG_OFFER, 4, (const uint64_t[]){name >> 32, (uint32_t)name, known >> 32, (uint32_t)known});
@@ -313,8 +317,8 @@ void graph_log_put_wait(struct thread_state *t, enum graphlog_op op, uint64_t na
   enum graphlog_wait wait = kind == ompt_sync_region_taskwait    ? GRAPHLOG_TASKWAIT
                             : kind == ompt_sync_region_taskgroup ? GRAPHLOG_TASKGROUP
                                                                  : GRAPHLOG_BARRIER;
-  if (op == GRAPHLOG_WAIT && t->log.creation.caller) { /* a taskloop waits for its tasks */
-    creation_pause(t, t->log.moment);
+  if (op == GRAPHLOG_WAIT && span_of(t)->log.creation.caller) { /* a taskloop waits for its tasks */
+    creation_pause(t, span_of(t)->log.moment);
     put_created(t);
   }
   graph_log_put(t, op, op == GRAPHLOG_WAIT ? 4 : 3, (const uint64_t[]){name >> 32, (uint32_t)name, wait, row});

@@ -55,13 +55,13 @@ static inline bool graph_log_on(void)
 static inline void graph_log_time(struct thread_state *t, uint64_t moment)
 {
   if (graph_log_on())
-    t->log.moment = work_clock_is_time() ? moment : rt_ticks();
+    span_of(t)->log.moment = work_clock_is_time() ? moment : rt_ticks();
 }
 
 static inline void graph_log_now(struct thread_state *t)
 {
   if (graph_log_on())
-    t->log.moment = rt_ticks();
+    span_of(t)->log.moment = rt_ticks();
 }
 
 /* A fragment ends at that moment; logs its samples and its work. */

@@ -21,7 +21,7 @@ void key_map_start(void)
 
 void key_map_stop_thread(struct thread_state *t)
 {
-  pool_flush(&nodes, &t->free_key_nodes);
+  pool_flush(&nodes, &span_of(t)->free_key_nodes);
 }
 
 static struct node *node_of(uint32_t entry)
@@ -57,7 +57,7 @@ static bool add_node(struct thread_state *t, uint32_t *place, uint32_t entry, ui
                      uint64_t key, bool *added)
 {
   void *made;
-  uint32_t index = pool_take(&nodes, &t->free_key_nodes, &made);
+  uint32_t index = pool_take(&nodes, &span_of(t)->free_key_nodes, &made);
   if (!index)
     return false;
   struct node *node = made;
@@ -68,7 +68,7 @@ static bool add_node(struct thread_state *t, uint32_t *place, uint32_t entry, ui
   *slot_of(node, key) = item;
   *added = __atomic_compare_exchange_n(place, &entry, index | IS_NODE, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
   if (!*added) /* another thread was faster */
-    pool_return(&nodes, &t->free_key_nodes, index, node);
+    pool_return(&nodes, &span_of(t)->free_key_nodes, index, node);
   return true;
 }
 
@@ -109,7 +109,7 @@ static void clear(struct thread_state *t, uint32_t entry, void (*release)(struct
   }
   for (int i = 0; i < SLOTS; i++)
     clear(t, node_of(entry)->slots[i], release, context);
-  pool_put(&nodes, &t->free_key_nodes, entry & ~IS_NODE);
+  pool_put(&nodes, &span_of(t)->free_key_nodes, entry & ~IS_NODE);
 }
 
 void key_map_clear(struct thread_state *t, uint32_t *map, void (*release)(struct thread_state *, uint32_t, void *),

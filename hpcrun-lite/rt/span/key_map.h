@@ -9,7 +9,7 @@
 #define HPCRUN_LITE_RT_SPAN_KEY_MAP_H
 
 #include "hpcrun-lite/rt/core/pool.h"
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/span/span_thread.h"
 
 /* The first member of every item.  The key does not change while the item is in a map. */
 struct key_item {

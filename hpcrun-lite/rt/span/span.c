@@ -11,21 +11,22 @@
 
 void span_sample(struct thread_state *t, uint32_t node, uint64_t weight)
 {
-  if (node > CRITICAL_PATH_NODE_MAX || t->index > CRITICAL_PATH_THREAD_MAX || !t->task || rt.work_unit == WORK_USER)
+  struct span_thread *span = span_of(t);
+  if (node > CRITICAL_PATH_NODE_MAX || t->index > CRITICAL_PATH_THREAD_MAX || !span->task || rt.work_unit == WORK_USER)
     return;
-  for (unsigned i = 0; i < t->fragment_sample_count; i++)
-    if (t->fragment_samples[i].node == node) {
-      t->fragment_samples[i].weight += weight;
+  for (unsigned i = 0; i < span->fragment_sample_count; i++)
+    if (span->fragment_samples[i].node == node) {
+      span->fragment_samples[i].weight += weight;
       return;
     }
-  if (t->fragment_sample_count == RT_FRAGMENT_SAMPLES) { /* a long fragment: continue with a new one */
+  if (span->fragment_sample_count == RT_FRAGMENT_SAMPLES) { /* a long fragment: continue with a new one */
     graph_fragment_end(t);
     graph_fragment_begin(t);
   }
-  if (t->fragment_sample_count == RT_FRAGMENT_SAMPLES)
+  if (span->fragment_sample_count == RT_FRAGMENT_SAMPLES)
     return; /* the fragment does not count: the thread waits, or measuring is paused */
-  t->fragment_samples[t->fragment_sample_count].node = node;
-  t->fragment_samples[t->fragment_sample_count++].weight = weight;
+  span->fragment_samples[span->fragment_sample_count].node = node;
+  span->fragment_samples[span->fragment_sample_count++].weight = weight;
 }
 
 /* ---- tasks ---- */
@@ -63,7 +64,7 @@ static void phase_offer(struct thread_state *t, struct task *task, struct team *
  * pool, and a join can be logged. */
 static uint32_t keep_clock(struct thread_state *t, const struct task *task)
 {
-  uint32_t made = pool_get(&graph_groups, &t->free_groups);
+  uint32_t made = pool_get(&graph_groups, &span_of(t)->free_groups);
   if (!made)
     return 0;
   struct group *group = graph_group(made);
@@ -77,7 +78,7 @@ void span_forget(struct thread_state *t, uint32_t handed)
   if (!handed)
     return;
   join_clear(t, &graph_group(handed)->ends.join);
-  pool_put(&graph_groups, &t->free_groups, handed);
+  pool_put(&graph_groups, &span_of(t)->free_groups, handed);
 }
 
 /* Raises the task's clock to a kept one, and frees that. */
@@ -90,32 +91,34 @@ static void take_kept(struct thread_state *t, struct task *task, uint32_t handed
 
 uint32_t span_hand_over(struct thread_state *t)
 {
-  uint32_t made = t->inherited_clock;
-  if (!t->task) { /* it has no task any more, or never had one */
-    t->inherited_clock = 0;
+  struct span_thread *span = span_of(t);
+  uint32_t made = span->inherited_clock;
+  if (!span->task) { /* it has no task any more, or never had one */
+    span->inherited_clock = 0;
     return made;
   }
   graph_fragment_end(t);
-  made = keep_clock(t, t->running);
+  made = keep_clock(t, span->running);
   graph_fragment_begin(t);
   return made;
 }
 
 void span_take_over(struct thread_state *t, uint32_t handed)
 {
-  if (!t->task) { /* for the task that it may begin */
-    span_forget(t, t->inherited_clock);
-    t->inherited_clock = handed;
+  struct span_thread *span = span_of(t);
+  if (!span->task) { /* for the task that it may begin */
+    span_forget(t, span->inherited_clock);
+    span->inherited_clock = handed;
     return;
   }
   graph_fragment_end(t);
-  take_kept(t, t->running, handed);
+  take_kept(t, span->running, handed);
   graph_fragment_begin(t);
 }
 
 void span_begin_early(struct thread_state *t)
 {
-  if (t->task || !t->end_slot)
+  if (span_of(t)->task || !span_of(t)->end_slot)
     return;
   uint32_t task = span_implicit_begin(t, 0, 0, 0);
   if (task)
@@ -131,9 +134,10 @@ static void log_implicit(struct thread_state *t, struct task *task, const struct
 
 uint32_t span_implicit_begin(struct thread_state *t, uint64_t region, uint32_t outer, uint64_t moment)
 {
-  if (!region && t->task && t->running->flags & TASK_EARLY) {
-    t->running->flags &= ~(uint32_t)TASK_EARLY;
-    return t->task;
+  struct span_thread *span = span_of(t);
+  if (!region && span->task && span->running->flags & TASK_EARLY) {
+    span->running->flags &= ~(uint32_t)TASK_EARLY;
+    return span->task;
   }
   moment = graph_moment(t, moment);
   graph_fragment_end_at(t, moment);
@@ -148,17 +152,17 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region, uint32_t o
   if (team) {
     task->now = clock_copy(t, &team->start);
     task->scope.row = team->row;
-    if (t->open_region == (uint32_t)region)
-      graph_cost(t, GRAPH_FORK, moment - t->forked);
+    if (span->open_region == (uint32_t)region)
+      graph_cost(t, GRAPH_FORK, moment - span->forked);
   }
-  bool first = !t->task && !region;
+  bool first = !span->task && !region;
   if (!first)
     graph_log_time(t, moment);
   if (graph_log_on())
     log_implicit(t, task, team);
   if (first) {
-    take_kept(t, task, t->inherited_clock);
-    t->inherited_clock = 0;
+    take_kept(t, task, span->inherited_clock);
+    span->inherited_clock = 0;
   }
   task->scope.begin = task->now.base;
   graph_run(t, index);
@@ -171,9 +175,10 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region, uint32_t o
  * the region's last barrier: then only the runtime has, and the clock need not be read. */
 static bool last_fragment_end(struct thread_state *t, const struct task *task)
 {
-  bool nothing = task->region && t->since_barrier && t->work.since == t->since_barrier;
+  struct span_thread *span = span_of(t);
+  bool nothing = task->region && span->since_barrier && span->work.since == span->since_barrier;
   if ((nothing || task->flags & TASK_WAITING) && !graph_log_on()) {
-    t->fragment_sample_count = 0;
+    span->fragment_sample_count = 0;
     return nothing;
   }
   uint64_t moment = work_clock_moment(t);
@@ -185,10 +190,11 @@ static bool last_fragment_end(struct thread_state *t, const struct task *task)
 
 uint32_t span_implicit_end(struct thread_state *t, uint32_t index)
 {
+  struct span_thread *span = span_of(t);
   if (!index)
     return 0;
   struct task *task = graph_task(index);
-  bool nothing = t->task == index && last_fragment_end(t, task);
+  bool nothing = span->task == index && last_fragment_end(t, task);
   uint32_t outer = task->parent;
   struct team *team = graph_open_team(task->region);
   if (team) { /* otherwise a worker's end, announced only at its next region */
@@ -200,11 +206,11 @@ uint32_t span_implicit_end(struct thread_state *t, uint32_t index)
   if (!task->region)
     join_offer(t, &graph_program, &task->now);
   if (!task->region) { /* for the thread that joins this one, or for its next task */
-    span_forget(t, t->inherited_clock);
-    t->inherited_clock = keep_clock(t, task);
+    span_forget(t, span->inherited_clock);
+    span->inherited_clock = keep_clock(t, task);
   }
   graph_log_task_op(t, GRAPHLOG_IMPLICIT_END, task->name);
-  if (t->task == index)
+  if (span->task == index)
     graph_run(t, 0);
   implicit_release(t, index);
   graph_fragment_begin(t);
@@ -233,8 +239,8 @@ void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
   }
   if (creator) /* all other fields are empty since the previous region has ended */
     team->start = clock_copy(t, &graph_task(creator)->now);
-  team->start.burdened += t->costs[GRAPH_FORK];
-  t->forked = graph_moment(t, forked);
+  team->start.burdened += span_of(t)->costs[GRAPH_FORK];
+  span_of(t)->forked = graph_moment(t, forked);
   if (graph_log_on())
     team->name = graph_log_put_region(t, team->row);
   __atomic_store_n(&team->handle, region, __ATOMIC_RELEASE);
@@ -294,6 +300,7 @@ static void region_count(struct thread_state *t, struct team *team, uint64_t wor
 
 void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment)
 {
+  struct span_thread *span = span_of(t);
   uint64_t work = 0;
   moment = graph_moment(t, moment);
   graph_fragment_end_at(t, moment);
@@ -318,10 +325,10 @@ void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment)
     team->loops[i] = (struct shared_construct){0};
   }
   graph_log_op(t, GRAPHLOG_REGION_END, team->row);
-  if (t->wait_ended)
-    graph_cost(t, GRAPH_JOIN, moment - t->wait_ended);
+  if (span->wait_ended)
+    graph_cost(t, GRAPH_JOIN, moment - span->wait_ended);
   if (creator) {
-    creator->now.burdened += t->costs[GRAPH_JOIN];
+    creator->now.burdened += span->costs[GRAPH_JOIN];
     region_count(t, team, work);
   } else {
     directive_leave(t, team->instance);
@@ -339,8 +346,8 @@ void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment)
 /* The running task fulfils a detached one. */
 static void fulfil(struct thread_state *t, struct task *task)
 {
-  join_offer(t, &task->fulfilled, &t->running->now);
-  graph_log_offer(t, t->running->name, &task->fulfilled);
+  join_offer(t, &task->fulfilled, &span_of(t)->running->now);
+  graph_log_offer(t, span_of(t)->running->name, &task->fulfilled);
 }
 
 /* Fulfilment, and the end of a taskwait with dependences.  Returns the task that runs next. */
@@ -348,11 +355,11 @@ static uint32_t other_schedule(struct thread_state *t, uint32_t prior, int statu
 {
   struct task *task = graph_task(prior);
   if (status == ompt_task_early_fulfill || status == ompt_task_late_fulfill) {
-    if (t->running)
+    if (span_of(t)->running)
       fulfil(t, task);
     if (status == ompt_task_late_fulfill)
       explicit_task_end(t, prior);
-    return t->task;
+    return span_of(t)->task;
   }
   if (status == ompt_taskwait_complete && next) {
     graph_task(next)->dependent_wait = 0;
@@ -366,10 +373,11 @@ static uint32_t other_schedule(struct thread_state *t, uint32_t prior, int statu
 
 void span_task_schedule(struct thread_state *t, uint32_t prior, int status, uint32_t next, uint64_t moment)
 {
+  struct span_thread *span = span_of(t);
   moment = graph_moment(t, moment);
   graph_fragment_end_at(t, moment);
   if (status == ompt_task_complete || status == ompt_task_cancel) {
-    t->task_ended = moment;
+    span->task_ended = moment;
     if (prior && !(graph_task(prior)->flags & TASK_IMPLICIT))
       explicit_task_end(t, prior);
   } else if (status != ompt_task_switch && prior) {
@@ -377,9 +385,9 @@ void span_task_schedule(struct thread_state *t, uint32_t prior, int status, uint
   }
   if (next) {
     graph_run(t, next);
-    if (!(t->running->flags & TASK_STARTED))
-      explicit_task_started(t, t->running, moment);
-    graph_log_task_op(t, GRAPHLOG_SWITCH, t->running->name);
+    if (!(span->running->flags & TASK_STARTED))
+      explicit_task_started(t, span->running, moment);
+    graph_log_task_op(t, GRAPHLOG_SWITCH, span->running->name);
   }
   graph_fragment_begin_after(t, moment);
 }
@@ -410,7 +418,7 @@ void span_wait_begin(struct thread_state *t, uint32_t index, int kind, uint64_t 
   uint32_t row = 0;
   if (kind == ompt_sync_region_taskwait)
     directive_count(t, row = directive_row(t, FORMAT_DIRECTIVE_TASKWAIT, code), 0);
-  else if (kind == ompt_sync_region_barrier_explicit && t->open_region == (uint32_t)task->region)
+  else if (kind == ompt_sync_region_barrier_explicit && span_of(t)->open_region == (uint32_t)task->region)
     directive_count(t, row = directive_row(t, FORMAT_DIRECTIVE_BARRIER, code), 0);
   graph_log_wait(t, GRAPHLOG_WAIT, task->name, kind, row);
   task->flags |= TASK_WAITING;
@@ -418,6 +426,7 @@ void span_wait_begin(struct thread_state *t, uint32_t index, int kind, uint64_t 
 
 void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known, uint64_t moment)
 {
+  struct span_thread *span = span_of(t);
   if (!index)
     return;
   struct task *task = graph_task(index);
@@ -441,9 +450,9 @@ void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   }
   if ((kind == ompt_sync_region_taskwait && !(task->flags & TASK_IN_LOOP)) || (is_barrier(kind) && team))
     depend_settled(t, &task->depend);
-  t->wait_ended = rt.work_unit == WORK_USER ? 0 : moment;
+  span->wait_ended = rt.work_unit == WORK_USER ? 0 : moment;
   graph_fragment_begin_after(t, moment);
-  t->since_barrier = is_barrier(kind) ? t->work.since : 0;
+  span->since_barrier = is_barrier(kind) ? span->work.since : 0;
 }
 
 uint32_t span_taskgroup_begin(struct thread_state *t, uint32_t index, const void *code)
@@ -456,7 +465,7 @@ uint32_t span_taskgroup_begin(struct thread_state *t, uint32_t index, const void
   explicit_task_close(t, task); /* what it creates next belongs to another group */
   graph_construct_begin(t, task, row);
   graph_log_op(t, GRAPHLOG_GROUP, row);
-  uint32_t made = pool_get(&graph_groups, &t->free_groups);
+  uint32_t made = pool_get(&graph_groups, &span_of(t)->free_groups);
   if (made) {
     struct group *group = graph_group(made);
     group->outer = task->group;
@@ -481,7 +490,7 @@ void span_taskgroup_end(struct thread_state *t, uint32_t index)
   explicit_task_join_group(t, &task->now, ended);
   join_clear(t, &group->ends.join);
   task->group = group->outer;
-  pool_put(&graph_groups, &t->free_groups, ended);
+  pool_put(&graph_groups, &span_of(t)->free_groups, ended);
   graph_construct_end(t, task);
   graph_log_op(t, GRAPHLOG_GROUP_END);
   graph_fragment_begin(t);
@@ -541,14 +550,15 @@ void span_start_thread(struct thread_state *t)
 
 void span_add_work(struct thread_state *t, uint32_t node, uint64_t units)
 {
+  struct span_thread *span = span_of(t);
   if (rt.work_unit != WORK_USER)
     return;
   span_begin_early(t);
-  t->work.units += units;
+  span->work.units += units;
   if (node <= CRITICAL_PATH_NODE_MAX && t->index <= CRITICAL_PATH_THREAD_MAX) {
-    t->fragment_samples[0].node = node;
-    t->fragment_samples[0].weight = units;
-    t->fragment_sample_count = 1;
+    span->fragment_samples[0].node = node;
+    span->fragment_samples[0].weight = units;
+    span->fragment_sample_count = 1;
   }
   graph_fragment_end(t);
   graph_fragment_begin(t);
@@ -556,8 +566,8 @@ void span_add_work(struct thread_state *t, uint32_t node, uint64_t units)
 
 void span_add_sums(struct thread_state *t)
 {
-  if (t->running)
-    explicit_task_close(t, t->running);
+  if (span_of(t)->running)
+    explicit_task_close(t, span_of(t)->running);
   explicit_task_report(t);
   graph_cost_add_sums(t);
   directive_add_sums(t);
@@ -570,13 +580,14 @@ void span_add_lock_bounds(void)
 
 void span_stop_thread(struct thread_state *t)
 {
-  if (t->task) {
+  struct span_thread *span = span_of(t);
+  if (span->task) {
     graph_fragment_end(t);
-    join_offer(t, &graph_program, &t->running->now);
+    join_offer(t, &graph_program, &span->running->now);
   }
   graph_log_stop_thread(t);
-  if (t->task && t->running->flags & TASK_IMPLICIT && !t->running->region)
-    implicit_release(t, t->task); /* the OpenMP runtime does not see this thread end */
+  if (span->task && span->running->flags & TASK_IMPLICIT && !span->running->region)
+    implicit_release(t, span->task); /* the OpenMP runtime does not see this thread end */
   graph_run(t, 0);
   explicit_task_stop_thread(t);
   graph_cost_add_sums(t);
@@ -585,8 +596,8 @@ void span_stop_thread(struct thread_state *t)
   doacross_stop_thread(t);
   key_map_stop_thread(t);
   critical_path_stop_thread(t);
-  pool_flush(&graph_tasks, &t->free_tasks);
-  pool_flush(&graph_groups, &t->free_groups);
+  pool_flush(&graph_tasks, &span->free_tasks);
+  pool_flush(&graph_groups, &span->free_groups);
 }
 
 /* Offers a task's clock to the program's longest chain, and the ends that were reported to the task and its groups and
@@ -615,7 +626,7 @@ void span_offer_open_tasks(struct thread_state *self, struct thread_state *t)
     graph_fragment_end(t);
     graph_fragment_begin(t);
   }
-  uint32_t index = t->task;
+  uint32_t index = span_of(t)->task;
   for (int i = 0; index && i < DEEPEST; i++) {
     const struct task *task = graph_task(index);
     struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;

@@ -14,7 +14,7 @@
 
 #include "hpcrun-lite/rt/span/clock.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/span/span_thread.h"
 
 /* CTL: starts the tables of a new process; begins and ends the calling thread's part in the graph. */
 void span_start(void);

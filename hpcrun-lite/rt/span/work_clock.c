@@ -126,32 +126,24 @@ static const void *open_page(struct thread_state *t, uint32_t type, uint64_t con
   return sys_perf_event_open(own, &attr, t->tid) ? NULL : sys_perf_page(own, PAGE);
 }
 
-/* The page of an event that samples the thread's CPU time.  The kernel updates it when it switches the thread in. */
-static const struct perf_event_mmap_page *sampled_page(const struct thread_state *t)
-{
-  for (unsigned i = 0; i < rt.event_count; i++)
-    if (t->sources[i].how == SOURCE_PERF && rt.events[i].clock == EVENT_CPU_TIME && t->sources[i].page)
-      return t->sources[i].page;
-  return NULL;
-}
-
 /* The page of an event opened for the purpose, which makes each switch of the thread about 1 us slower. */
 static const struct perf_event_mmap_page *own_page(struct thread_state *t)
 {
+  struct span_thread *span = span_of(t);
   struct sys_own own;
-  if (!t->work.page) {
-    t->work.page = open_page(t, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, &own);
+  if (!span->work.page) {
+    span->work.page = open_page(t, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, &own);
     sys_close_own(&own); /* the page keeps the event alive */
   }
-  return t->work.page;
+  return span->work.page;
 }
 
 void work_clock_choose_indicator(struct thread_state *t)
 {
-  struct work *work = &t->work;
+  struct work *work = &span_of(t)->work;
   if (!rt.online || !work_clock_is_time())
     return;
-  const struct perf_event_mmap_page *page = sampled_page(t);
+  const struct perf_event_mmap_page *page = span_of(t)->sampled_page;
   uint64_t *pointer = !page && rseq_works ? rseq_pointer() : NULL;
   if (!page && !pointer)
     page = own_page(t);
@@ -162,7 +154,7 @@ void work_clock_choose_indicator(struct thread_state *t)
 
 uint64_t work_clock_query(struct thread_state *t, uint64_t moment)
 {
-  struct work *work = &t->work;
+  struct work *work = &span_of(t)->work;
   uint64_t before = work->base_ticks, before_ns = work->base_ns;
   if (work->since >= before && moment - before < RECENT_TICKS) /* too short for a switch */
     return work->done + (moment > work->since ? moment - work->since : 0);
@@ -177,7 +169,7 @@ uint64_t work_clock_query(struct thread_state *t, uint64_t moment)
 
 void work_clock_rebase(struct thread_state *t)
 {
-  struct work *work = &t->work;
+  struct work *work = &span_of(t)->work;
   if (work->since < work->base_ticks)
     work->since = work->base_ticks;
   if (work->since - work->base_ticks < RECENT_TICKS)
@@ -203,7 +195,7 @@ static bool read_page(const struct perf_event_mmap_page *page, uint64_t *count, 
  * work: that is counted as a loss, and the work is too small. */
 uint64_t work_clock_count(struct thread_state *t)
 {
-  struct work *work = &t->work;
+  struct work *work = &span_of(t)->work;
   uint64_t count, idle_ns = work->idle_ns;
   if (!work->page && work->own.fd < 0)
     return work->units;
@@ -220,7 +212,7 @@ uint64_t work_clock_count(struct thread_state *t)
 
 static void start_counter(struct thread_state *t)
 {
-  struct work *work = &t->work;
+  struct work *work = &span_of(t)->work;
   bool cycles = rt.work_unit == WORK_CYCLES;
   work->page =
       open_page(t, PERF_TYPE_HARDWARE, cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_HW_INSTRUCTIONS, &work->own);
@@ -235,7 +227,7 @@ static void start_counter(struct thread_state *t)
 
 void work_clock_start(struct thread_state *t)
 {
-  struct work *work = &t->work;
+  struct work *work = &span_of(t)->work;
   *work = (struct work){.own.fd = -1, .switch_indicator = &always_switched};
   work_clock_choose_indicator(t);
   if (work_clock_is_time())
@@ -247,7 +239,7 @@ void work_clock_start(struct thread_state *t)
 
 void work_clock_stop(struct thread_state *t)
 {
-  struct work *work = &t->work;
+  struct work *work = &span_of(t)->work;
   if (work->how == WORK_RSEQ && work_clock_not_switched(work))
     __atomic_store_n((uint64_t *)work->switch_indicator, 0, __ATOMIC_RELAXED);
   if (work->page)

@@ -16,7 +16,7 @@
 #ifndef HPCRUN_LITE_RT_SPAN_WORK_CLOCK_H
 #define HPCRUN_LITE_RT_SPAN_WORK_CLOCK_H
 
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/span/span_thread.h"
 
 /* Finds out, before the first thread starts, whether the kernel clears the rseq pointer of a thread that it switches
  * out. */
@@ -26,7 +26,7 @@ void work_clock_probe(void);
 void work_clock_start(struct thread_state *t);
 void work_clock_stop(struct thread_state *t);
 
-/* Chooses the switch indicator again, because the pages of the thread's events have changed. */
+/* Chooses the switch indicator again, because span_thread.sampled_page has changed. */
 void work_clock_choose_indicator(struct thread_state *t);
 
 /* The slow parts of the functions below. */
@@ -44,7 +44,7 @@ static inline uint64_t work_clock_moment(struct thread_state *t)
 {
   if (work_clock_is_time())
     return rt_ticks();
-  return rt.work_unit == WORK_USER ? t->work.units : work_clock_count(t);
+  return rt.work_unit == WORK_USER ? span_of(t)->work.units : work_clock_count(t);
 }
 
 static inline bool work_clock_not_switched(const struct work *work)
@@ -57,7 +57,7 @@ enum { WORK_LONG_TICKS = 1 << 21 }; /* about 1 ms */
 /* The fragment's work until a moment. */
 static inline uint64_t work_clock_until(struct thread_state *t, uint64_t moment)
 {
-  const struct work *work = &t->work;
+  const struct work *work = &span_of(t)->work;
   uint64_t passed = moment > work->since ? moment - work->since : 0;
   if (work_clock_is_time() && (passed > WORK_LONG_TICKS || !work_clock_not_switched(work)))
     return work_clock_query(t, moment);
@@ -67,9 +67,11 @@ static inline uint64_t work_clock_until(struct thread_state *t, uint64_t moment)
 /* A fragment begins at a moment. */
 static inline void work_clock_begin(struct thread_state *t, uint64_t moment)
 {
-  t->work.since = moment;
-  t->work.done = 0;
-  if (work_clock_is_time() && (moment - t->work.base_ticks > WORK_LONG_TICKS || !work_clock_not_switched(&t->work)))
+  struct span_thread *span = span_of(t);
+  span->work.since = moment;
+  span->work.done = 0;
+  if (work_clock_is_time() &&
+      (moment - span->work.base_ticks > WORK_LONG_TICKS || !work_clock_not_switched(&span->work)))
     work_clock_rebase(t);
 }
 
@@ -77,9 +79,10 @@ static inline void work_clock_begin(struct thread_state *t, uint64_t moment)
  * work_clock_until(wait_since) is right whatever happens meanwhile. */
 static inline void work_clock_wait(struct thread_state *t, uint64_t ticks)
 {
+  struct span_thread *span = span_of(t);
   uint64_t moment = work_clock_is_time() ? ticks : work_clock_moment(t);
-  t->work.done = work_clock_until(t, moment);
-  t->work.since = t->work.wait_since = moment;
+  span->work.done = work_clock_until(t, moment);
+  span->work.since = span->work.wait_since = moment;
 }
 
 /* Measures the rate of the time-stamp counter against elapsed time since the first call, which work_clock_probe()

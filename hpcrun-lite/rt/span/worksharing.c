@@ -216,16 +216,16 @@ uint32_t worksharing_masked(struct thread_state *t, uint32_t index, bool begin, 
 void worksharing_user_region(struct thread_state *t, uint32_t row)
 {
   graph_fragment_end(t);
-  if (t->task)
-    scope_begin(t, t->running, row);
+  if (span_of(t)->task)
+    scope_begin(t, span_of(t)->running, row);
   graph_fragment_begin(t);
 }
 
 void worksharing_user_end(struct thread_state *t)
 {
   graph_fragment_end(t);
-  if (t->task)
-    scope_end(t, t->running);
+  if (span_of(t)->task)
+    scope_end(t, span_of(t)->running);
   graph_fragment_begin(t);
 }
 
@@ -364,12 +364,12 @@ static void ordered_end(struct thread_state *t, struct task *task, struct shared
 uint32_t worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment,
                                     const void *code)
 {
-  struct task *task = t->running;
+  struct task *task = span_of(t)->running;
   if (!task)
     return 0;
   bool waited = moment;
   moment = graph_moment(t, moment);
-  graph_fragment_end_inline(t, waited ? t->work.wait_since : moment);
+  graph_fragment_end_inline(t, waited ? span_of(t)->work.wait_since : moment);
   graph_log_time(t, moment);
   if (kind == ompt_mutex_ordered) {
     struct shared_construct *loop = ordered_loop(task);
@@ -394,7 +394,7 @@ uint32_t worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t w
 
 void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, bool later)
 {
-  struct task *task = t->running;
+  struct task *task = span_of(t)->running;
   if (!task)
     return;
   graph_fragment_end_inline(t, moment);
@@ -455,7 +455,7 @@ static void depend_names(struct thread_state *t, struct task *task, const ompt_d
 {
   if (!task->parent)
     return;
-  struct task *parent = task->parent == t->task ? t->running : graph_task(task->parent);
+  struct task *parent = task->parent == span_of(t)->task ? span_of(t)->running : graph_task(task->parent);
   uint64_t moment = work_clock_moment(t);
   graph_fragment_end_at(t, moment);
   depend_add(t, &parent->depend, &task->depend, &task->now, dependences, count);
@@ -467,7 +467,7 @@ void worksharing_dependences(struct thread_state *t, uint32_t index, const ompt_
 {
   if (!index || count <= 0)
     return;
-  struct task *task = index == t->task ? t->running : graph_task(index);
+  struct task *task = index == span_of(t)->task ? span_of(t)->running : graph_task(index);
   int kind = dependences[0].dependence_type;
   if (kind != ompt_dependence_type_source && kind != ompt_dependence_type_sink)
     depend_names(t, task, dependences, count);

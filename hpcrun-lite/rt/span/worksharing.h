@@ -8,7 +8,7 @@
 
 #include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/span/span_thread.h"
 
 /* CTL: starts the table of locks in a new process. */
 void worksharing_start(void);

@@ -9,7 +9,8 @@
 enum { UNIT_TICKS = 1 << TRACELOG_STATE_SHIFT, RECORDS = 400000, BYTES = 8 << 20 };
 
 static char directory[] = "/tmp/test-tracelog-XXXXXX", path[64];
-static struct thread_state t;
+static struct measured_thread measured;
+static struct thread_state *const t = (struct thread_state *)&measured;
 static struct format_thread record;
 static struct tracelog_record found[RECORDS];
 static size_t found_count, chunks;
@@ -20,18 +21,18 @@ static void begin(bool states, uint64_t limit, uint64_t since)
 {
   unlink(path);
   memset(&record, 0, sizeof record);
-  memset(&t, 0, sizeof t);
-  t.index = 5;
-  t.record = &record;
+  memset(&measured, 0, sizeof measured);
+  t->index = 5;
+  t->record = &record;
   record.construct_since = since;
   trace_start(path, states ? RT_TRACE_STATES : RT_TRACE_SAMPLES, limit, false);
-  trace_start_thread(&t);
+  trace_start_thread(t);
 }
 
 static int end(void **state)
 {
   (void)state;
-  trace_stop_thread(&t);
+  trace_stop_thread(t);
   trace_stop(NULL);
   rt_pause(false);
   return 0;
@@ -87,12 +88,12 @@ static void test_all_numbers_are_kept(void **state)
   begin(true, 0, 1000 * UNIT_TICKS);
   uint64_t now = 1000 * UNIT_TICKS;
   for (unsigned i = 0; i < NUMBERS; i++) {
-    trace_put_op(&t, TRACELOG_BLOCKED, 2, (const uint64_t[]){numbers[i], numbers[NUMBERS - 1 - i]});
-    trace_state(&t, now += (i + 1) * UNIT_TICKS, numbers[i]);
+    trace_put_op(t, TRACELOG_BLOCKED, 2, (const uint64_t[]){numbers[i], numbers[NUMBERS - 1 - i]});
+    trace_state(t, now += (i + 1) * UNIT_TICKS, numbers[i]);
   }
-  trace_put_op(&t, TRACELOG_CHARGE, 5, numbers + NUMBERS - 5);
+  trace_put_op(t, TRACELOG_CHARGE, 5, numbers + NUMBERS - 5);
   for (unsigned flags = 0; flags < 8; flags++)
-    trace_put_op(&t, (enum tracelog_op)(TRACELOG_LOCKWAIT | flags * TRACELOG_SAMPLE_WEIGHT),
+    trace_put_op(t, (enum tracelog_op)(TRACELOG_LOCKWAIT | flags * TRACELOG_SAMPLE_WEIGHT),
                  2 + (unsigned)__builtin_popcount(flags), numbers + NUMBERS - 5);
   decode();
   assert_int_equal(found_count, 2 * NUMBERS + 10);
@@ -118,8 +119,8 @@ static void test_short_states_add_up(void **state)
   begin(true, 0, 77);
   uint64_t now = 77, sum = 0;
   for (unsigned i = 0; i < 100000; i++)
-    trace_state(&t, now += 7, i % 5);
-  trace_state(&t, now - 3000, 1); /* the counter of another core */
+    trace_state(t, now += 7, i % 5);
+  trace_state(t, now - 3000, 1); /* the counter of another core */
   decode();
   for (size_t i = 0; i < found_count; i++)
     sum += found[i].form == TRACELOG_OTHER ? 0 : found[i].operand[1];
@@ -132,20 +133,20 @@ static void test_what_begins_with_a_state(void **state)
   (void)state;
   begin(true, 0, 0);
   record.construct_open = 9;
-  trace_state(&t, 10 * UNIT_TICKS, 4);
-  trace_begun(&t);
-  trace_state(&t, 11 * UNIT_TICKS, 5);
-  trace_begun(&t);
-  trace_begun(&t); /* the first one took no time */
-  trace_own(&t, 2 * UNIT_TICKS);
-  trace_state(&t, 15 * UNIT_TICKS, 6);
-  trace_begun(&t);
-  trace_state(&t, 15 * UNIT_TICKS + 1, 7);
-  trace_instant(&t, 70);
-  trace_chunk(&t);
-  trace_own(&t, 90 * UNIT_TICKS); /* more than the state */
-  trace_state(&t, 17 * UNIT_TICKS, 8);
-  trace_state(&t, 18 * UNIT_TICKS, 8);
+  trace_state(t, 10 * UNIT_TICKS, 4);
+  trace_begun(t);
+  trace_state(t, 11 * UNIT_TICKS, 5);
+  trace_begun(t);
+  trace_begun(t); /* the first one took no time */
+  trace_own(t, 2 * UNIT_TICKS);
+  trace_state(t, 15 * UNIT_TICKS, 6);
+  trace_begun(t);
+  trace_state(t, 15 * UNIT_TICKS + 1, 7);
+  trace_instant(t, 70);
+  trace_chunk(t);
+  trace_own(t, 90 * UNIT_TICKS); /* more than the state */
+  trace_state(t, 17 * UNIT_TICKS, 8);
+  trace_state(t, 18 * UNIT_TICKS, 8);
   decode();
   assert_int_equal(found_count, 11);
   expect_state(1, TRACELOG_STATE, 4, 10);
@@ -163,30 +164,32 @@ static void test_what_begins_with_a_state(void **state)
 static void test_holders_of_locks(void **state)
 {
   (void)state;
-  struct thread_state holder = {.index = 9, .trace = {.states = true}};
+  struct construct_thread other = {.trace.states = true};
+  struct thread_state *holder = (struct thread_state *)&other;
+  holder->index = 9;
   begin(true, 0, 0);
-  trace_lock_held(&holder, 0x1234);
-  trace_lock_wait(&t, 0x1234);
-  trace_state(&t, UNIT_TICKS, 4);
-  trace_lock_wait(&t, 0x9999); /* nobody is known to hold it */
-  trace_state(&t, 2 * UNIT_TICKS, 4);
-  trace_lock_held(&t, 0x1234);
-  trace_lock_wait(&t, 0x1234); /* itself */
-  trace_state(&t, 3 * UNIT_TICKS, 4);
-  trace_lock_held(&holder, 0x1234);
-  trace_lock_wait(&t, 0x1234);
-  trace_own(&t, UNIT_TICKS); /* it did not wait */
-  trace_state(&t, 4 * UNIT_TICKS, 4);
-  trace_state(&t, 5 * UNIT_TICKS, 1);
+  trace_lock_held(holder, 0x1234);
+  trace_lock_wait(t, 0x1234);
+  trace_state(t, UNIT_TICKS, 4);
+  trace_lock_wait(t, 0x9999); /* nobody is known to hold it */
+  trace_state(t, 2 * UNIT_TICKS, 4);
+  trace_lock_held(t, 0x1234);
+  trace_lock_wait(t, 0x1234); /* itself */
+  trace_state(t, 3 * UNIT_TICKS, 4);
+  trace_lock_held(holder, 0x1234);
+  trace_lock_wait(t, 0x1234);
+  trace_own(t, UNIT_TICKS); /* it did not wait */
+  trace_state(t, 4 * UNIT_TICKS, 4);
+  trace_state(t, 5 * UNIT_TICKS, 1);
   decode();
   assert_int_equal(found_count, 7);
   expect_op(1, TRACELOG_HOLDER, 9);
   for (uint64_t i = 0; i < 5; i++)
     expect_state(2 + i, i == 3 ? TRACELOG_STATE_OWN : TRACELOG_STATE, i == 4 ? 1 : 4, 1);
-  trace_stop_thread(&t);
+  trace_stop_thread(t);
   begin(true, 0, 0); /* another process */
-  trace_lock_wait(&t, 0x1234);
-  assert_int_equal(t.trace.holder, 0);
+  trace_lock_wait(t, 0x1234);
+  assert_int_equal(trace_of(t)->holder, 0);
 }
 
 /* The trace of the parent process does not go on in a child that cannot begin one. */
@@ -196,7 +199,7 @@ static void test_a_trace_that_cannot_begin(void **state)
   (void)state;
   memset(long_path, 'x', sizeof long_path - 1);
   begin(true, 0, 0);
-  trace_stop_thread(&t);
+  trace_stop_thread(t);
   trace_start(long_path, RT_TRACE_STATES, 0, false);
   assert_int_equal(rt.trace, RT_TRACE_OFF);
   assert_int_equal(atomic_exchange(&rt.lost[FORMAT_LOST_TRACE], 0), 1);
@@ -207,23 +210,23 @@ static void test_a_trace_that_stops(void **state)
 {
   (void)state;
   begin(true, 0, 0);
-  trace_stop(&t);
-  trace_state(&t, 100 * UNIT_TICKS, 1);
-  sample_trace_put(&t, TRACELOG_WORKS, 1, 1, 1);
-  assert_null(t.trace.stream.chunk);
+  trace_stop(t);
+  trace_state(t, 100 * UNIT_TICKS, 1);
+  sample_trace_put(t, TRACELOG_WORKS, 1, 1, 1);
+  assert_null(trace_of(t)->stream.chunk);
 }
 
 static void test_sleep(void **state)
 {
   (void)state;
   begin(true, 0, 0);
-  trace_state(&t, 8 * UNIT_TICKS, 3);
-  trace_sleeps(&t, 10 * UNIT_TICKS);
+  trace_state(t, 8 * UNIT_TICKS, 3);
+  trace_sleeps(t, 10 * UNIT_TICKS);
   assert_int_equal(record.blocked_since, 10 * UNIT_TICKS);
-  trace_slept(&t, 70 * UNIT_TICKS, false);
+  trace_slept(t, 70 * UNIT_TICKS, false);
   assert_int_equal(record.blocked_since, 0);
-  assert_int_equal(atomic_load(&t.inside), 0);
-  trace_state(&t, 71 * UNIT_TICKS, 2);
+  assert_int_equal(atomic_load(&t->inside), 0);
+  trace_state(t, 71 * UNIT_TICKS, 2);
   decode();
   assert_int_equal(found_count, 5);
   expect_state(1, TRACELOG_STATE, 3, 8);
@@ -237,23 +240,23 @@ static void test_sleep_within_a_callback(void **state)
 {
   (void)state;
   begin(true, 0, 0);
-  trace_state(&t, 8 * UNIT_TICKS, 3);
-  rt_inside_inc(&t);
-  trace_sleeps(&t, 10 * UNIT_TICKS);
+  trace_state(t, 8 * UNIT_TICKS, 3);
+  rt_inside_inc(t);
+  trace_sleeps(t, 10 * UNIT_TICKS);
   assert_int_equal(record.blocked_since, 0);
-  trace_slept(&t, 70 * UNIT_TICKS, false);
-  rt_inside_dec(&t);
-  trace_state(&t, 71 * UNIT_TICKS, 2);
+  trace_slept(t, 70 * UNIT_TICKS, false);
+  rt_inside_dec(t);
+  trace_state(t, 71 * UNIT_TICKS, 2);
   /* a sleep that a jump has left: the tool's handler finds it */
-  trace_sleeps(&t, 72 * UNIT_TICKS);
-  rt_inside_inc(&t);
-  trace_slept(&t, 80 * UNIT_TICKS, true);
-  assert_int_equal(t.inside, 1);
-  rt_inside_dec(&t);
+  trace_sleeps(t, 72 * UNIT_TICKS);
+  rt_inside_inc(t);
+  trace_slept(t, 80 * UNIT_TICKS, true);
+  assert_int_equal(t->inside, 1);
+  rt_inside_dec(t);
   /* states end while the thread sleeps */
-  trace_sleeps(&t, 90 * UNIT_TICKS);
-  trace_end_states(&t);
-  trace_slept(&t, 95 * UNIT_TICKS, false);
+  trace_sleeps(t, 90 * UNIT_TICKS);
+  trace_end_states(t);
+  trace_slept(t, 95 * UNIT_TICKS, false);
   assert_int_equal(record.blocked_since, 0);
   assert_int_equal(record.lost[FORMAT_LOST_TRACE], 1);
   decode();
@@ -294,20 +297,20 @@ static void test_pauses(void **state)
   begin(true, 0, later());
   record.construct_open = 9;
   uint64_t first = later();
-  trace_state(&t, first, 3);
-  trace_begun(&t);
+  trace_state(t, first, 3);
+  trace_begun(t);
   later();
   rt_pause(true);
   rt_pause(true); /* it is paused already */
   uint64_t paused = later();
-  trace_state(&t, paused, 4);
-  trace_begun(&t);
+  trace_state(t, paused, 4);
+  trace_begun(t);
   uint64_t second = later();
-  trace_state(&t, second, 5);
+  trace_state(t, second, 5);
   rt_pause(false);
   uint64_t last = later();
   record.blocked_since = second;
-  trace_slept(&t, last, false);
+  trace_slept(t, last, false);
   assert_int_equal(atomic_load(&rt.lost[FORMAT_LOST_TRACE]), 0);
   decode();
   follow_clock();
@@ -339,8 +342,8 @@ static void test_many_pauses(void **state)
     rt_pause(i % 2 == 0);
   }
   last = later();
-  trace_state(&t, last, 3);
-  trace_state(&t, last + 5 * UNIT_TICKS, 4);
+  trace_state(t, last, 3);
+  trace_state(t, last + 5 * UNIT_TICKS, 4);
   assert_int_equal(atomic_exchange(&rt.lost[FORMAT_LOST_TRACE], 0), 1); /* the thread's own loss would end its stream */
   assert_int_equal(record.lost[FORMAT_LOST_TRACE], 0);
   decode();
@@ -368,12 +371,12 @@ static void test_weights_of_samples(void **state)
     uint64_t weight = PERIOD / 2 + (seed = seed * 1664525 + 1013904223) % PERIOD;
     sum += (int64_t)weight;
     record.tool_ns += i == 7 ? PERIOD : 1000;
-    sample_trace_put(&t, TRACELOG_OVERHEAD, i + 1, weight, PERIOD);
+    sample_trace_put(t, TRACELOG_OVERHEAD, i + 1, weight, PERIOD);
   }
-  trace_begun(&t);
-  trace_state(&t, 1000 * UNIT_TICKS, 1); /* states are not asked for */
+  trace_begun(t);
+  trace_state(t, 1000 * UNIT_TICKS, 1); /* states are not asked for */
   decode();
-  uint64_t tool = 0, plain = 0, last = t.trace.sample_clock;
+  uint64_t tool = 0, plain = 0, last = trace_of(t)->sample_clock;
   for (size_t i = 0; i < found_count; i++) {
     const struct tracelog_record *one = &found[i];
     assert_int_equal(one->form, TRACELOG_OTHER);
@@ -399,14 +402,14 @@ static void test_samples_after_a_pause(void **state)
   enum { PERIOD = 5000000 };
   (void)state;
   begin(false, 0, rt_ticks());
-  t.tid = sys_tid();
+  t->tid = sys_tid();
   rt.time_event = 0;
-  t.trace.given_up = UINT64_MAX; /* the file is asked; all that it tells is new */
+  sampling_of(t)->sample_trace.given_up = UINT64_MAX; /* the file is asked; all that it tells is new */
   rt_pause(true);
   sys_sleep_ns(4 * PERIOD);
   rt_pause(false);
-  sample_trace_put(&t, TRACELOG_WORKS, 1, PERIOD, PERIOD);
-  assert_true(t.trace.given_up != UINT64_MAX); /* the kernel was asked */
+  sample_trace_put(t, TRACELOG_WORKS, 1, PERIOD, PERIOD);
+  assert_true(sampling_of(t)->sample_trace.given_up != UINT64_MAX); /* the kernel was asked */
   decode();
   assert_int_equal(found_count, 2);
   assert_int_equal(found[1].op, TRACELOG_WORKS);
@@ -417,7 +420,7 @@ static void test_charges(void **state)
   (void)state;
   struct blame blame = {.time_ns = 7, .per_busy_ns = 8, .in_use_ns = 9, .samples = 3};
   begin(true, 0, 0);
-  sample_trace_charge(&t, 44, &blame);
+  sample_trace_charge(t, 44, &blame);
   decode();
   expect_op(1, TRACELOG_CHARGE, 44, 3, 7, 8, 9);
 }
@@ -431,10 +434,10 @@ static void test_own_work_of_many_waits(void **state)
   (void)state;
   begin(true, 0, 0);
   for (unsigned i = 0; i < 3000; i++) {
-    trace_state(&t, now += 3 * UNIT_TICKS + 5, 1);
+    trace_state(t, now += 3 * UNIT_TICKS + 5, 1);
     unsigned length = lengths[i % 3], own = parts[i % 5] < length ? parts[i % 5] : length;
-    trace_own(&t, own);
-    trace_state(&t, now += length, 2);
+    trace_own(t, own);
+    trace_state(t, now += length, 2);
     expected += own;
   }
   decode();
@@ -455,9 +458,9 @@ static void test_the_limit(void **state)
   (void)state;
   begin(true, LIMIT, now);
   for (unsigned i = 0; i < STATES; i++) {
-    trace_begun(&t);
-    trace_own(&t, UNIT_TICKS);
-    trace_state(&t, now += (1 + i % 300) * UNIT_TICKS, i % 1000);
+    trace_begun(t);
+    trace_own(t, UNIT_TICKS);
+    trace_state(t, now += (1 + i % 300) * UNIT_TICKS, i % 1000);
   }
   assert_int_equal(record.lost[FORMAT_LOST_TRACE], 1);
   assert_int_equal(stream_length(trace_file()), LIMIT);
@@ -481,24 +484,27 @@ static void test_the_limit(void **state)
 /* Beyond the limit a thread finds no window while others have them all. */
 static void test_a_thread_that_finds_no_window(void **state)
 {
-  struct thread_state other = {.index = 6, .record = &(struct format_thread){0}};
+  static struct measured_thread memory;
+  struct thread_state *const other = (struct thread_state *)&memory;
+  other->index = 6;
+  other->record = &(struct format_thread){0};
   (void)state;
   begin(true, 0, 100 * UNIT_TICKS);
   trace_start(path, RT_TRACE_STATES, STREAM_WINDOW_LIMITED, true);
-  trace_start_thread(&other);
-  trace_state(&other, UNIT_TICKS, 1);
-  trace_own(&t, UNIT_TICKS);
-  trace_state(&t, 200 * UNIT_TICKS, 2);
-  trace_begun(&t);
-  trace_state(&t, 300 * UNIT_TICKS, 3);
+  trace_start_thread(other);
+  trace_state(other, UNIT_TICKS, 1);
+  trace_own(t, UNIT_TICKS);
+  trace_state(t, 200 * UNIT_TICKS, 2);
+  trace_begun(t);
+  trace_state(t, 300 * UNIT_TICKS, 3);
   assert_int_equal(record.lost[FORMAT_LOST_TRACE], 1);
-  trace_stop_thread(&other);
-  trace_state(&t, 400 * UNIT_TICKS, 4); /* it does not search at each state */
+  trace_stop_thread(other);
+  trace_state(t, 400 * UNIT_TICKS, 4); /* it does not search at each state */
   for (uint64_t until = rt_ticks() + (1 << 23); rt_ticks() < until;)
     continue;
-  trace_state(&t, 450 * UNIT_TICKS, 5);
-  trace_state(&t, 470 * UNIT_TICKS, 6);
-  assert_int_equal(t.trace.stream.chunks, 2); /* one was left out */
+  trace_state(t, 450 * UNIT_TICKS, 5);
+  trace_state(t, 470 * UNIT_TICKS, 6);
+  assert_int_equal(trace_of(t)->stream.chunks, 2); /* one was left out */
   assert_int_equal(record.lost[FORMAT_LOST_TRACE], 1);
   assert_int_equal(atomic_exchange(&rt.lost[FORMAT_LOST_TRACE], 0), 1); /* of the other thread's window */
   FILE *stream = fopen(path, "rb");
@@ -524,27 +530,27 @@ static void test_an_end_that_did_not_come(void **state)
   (void)state;
   rt.online = false;
   begin(true, 0, 0);
-  trace_state(&t, 10 * UNIT_TICKS, 0);
-  t.waiting = &wait;
-  t.idle_since = 10 * UNIT_TICKS;
-  t.activity.idle = true;
-  waiting_end_trace(&t, 50 * UNIT_TICKS, false);
+  trace_state(t, 10 * UNIT_TICKS, 0);
+  sampling_of(t)->waiting = &wait;
+  t->idle_since = 10 * UNIT_TICKS;
+  t->activity.idle = true;
+  waiting_end_trace(t, 50 * UNIT_TICKS, false);
   decode();
   assert_int_equal(found_count, 3);
   expect_state(2, TRACELOG_STATE, 5, 40);
-  waiting_go_on(&t);
-  trace_own(&t, 30 * UNIT_TICKS);
-  trace_state(&t, 60 * UNIT_TICKS, 5);
-  waiting_end_trace(&t, 61 * UNIT_TICKS, false);
+  waiting_go_on(t);
+  trace_own(t, 30 * UNIT_TICKS);
+  trace_state(t, 60 * UNIT_TICKS, 5);
+  waiting_end_trace(t, 61 * UNIT_TICKS, false);
   assert_int_equal(atomic_load(&rt.lost[FORMAT_LOST_TRACE]), 0);
-  t.changes++;
-  waiting_go_on(&t);
+  t->changes++;
+  waiting_go_on(t);
   assert_int_equal(atomic_exchange(&rt.lost[FORMAT_LOST_TRACE], 0), 1);
-  t.activity.idle = false;
-  trace_state(&t, rt_ticks() + 100 * UNIT_TICKS, 0);
-  rt_inside_inc(&t);
-  waiting_end_trace(&t, rt_ticks() + 200 * UNIT_TICKS, false);
-  rt_inside_dec(&t);
+  t->activity.idle = false;
+  trace_state(t, rt_ticks() + 100 * UNIT_TICKS, 0);
+  rt_inside_inc(t);
+  waiting_end_trace(t, rt_ticks() + 200 * UNIT_TICKS, false);
+  rt_inside_dec(t);
   assert_int_equal(atomic_exchange(&rt.lost[FORMAT_LOST_TRACE], 0), 1);
   decode();
   assert_int_equal(found_count, 6);
@@ -561,12 +567,12 @@ static void test_a_sleep_that_ends_after_the_end(void **state)
   (void)state;
   rt.online = false;
   begin(true, 0, 0);
-  trace_sleeps(&t, 10 * UNIT_TICKS);
-  waiting_end_trace(&t, 20 * UNIT_TICKS, false);
+  trace_sleeps(t, 10 * UNIT_TICKS);
+  waiting_end_trace(t, 20 * UNIT_TICKS, false);
   atomic_store(&rt.graph_suspended, true);
-  trace_slept(&t, 30 * UNIT_TICKS, false);
+  trace_slept(t, 30 * UNIT_TICKS, false);
   atomic_store(&rt.graph_suspended, false);
-  waiting_go_on(&t);
+  waiting_go_on(t);
   assert_int_equal(atomic_exchange(&rt.lost[FORMAT_LOST_TRACE], 0), 1);
   decode();
   assert_int_equal(found_count, 4);
@@ -581,15 +587,15 @@ static void test_a_gap_without_room(void **state)
   (void)state;
   rt.online = false;
   begin(true, 0, 0);
-  while (!t.trace.stream.chunk || stream_has_room(&t.trace.stream, 250))
-    trace_state(&t, now += UNIT_TICKS, 1);
-  while (stream_has_room(&t.trace.stream, TRACELOG_RECORD_MAX))
-    trace_put_op(&t, TRACELOG_CHUNK, 0, NULL);
-  waiting_go_on(&t); /* no end was written */
+  while (!trace_of(t)->stream.chunk || stream_has_room(&trace_of(t)->stream, 250))
+    trace_state(t, now += UNIT_TICKS, 1);
+  while (stream_has_room(&trace_of(t)->stream, TRACELOG_RECORD_MAX))
+    trace_put_op(t, TRACELOG_CHUNK, 0, NULL);
+  waiting_go_on(t); /* no end was written */
   assert_int_equal(atomic_exchange(&rt.lost[FORMAT_LOST_TRACE], 0), 1);
-  assert_true(t.trace.states && t.trace.state_clock > now >> TRACELOG_STATE_SHIFT);
-  uint64_t later = t.trace.state_clock;
-  trace_state(&t, (later + 7) << TRACELOG_STATE_SHIFT, 2);
+  assert_true(trace_of(t)->states && trace_of(t)->state_clock > now >> TRACELOG_STATE_SHIFT);
+  uint64_t later = trace_of(t)->state_clock;
+  trace_state(t, (later + 7) << TRACELOG_STATE_SHIFT, 2);
   decode();
   assert_int_equal(chunks, 2);
   for (size_t i = 0; i < found_count - 2; i++)
@@ -606,14 +612,14 @@ static void test_changes_at_the_end(void **state)
   (void)state;
   rt.online = false;
   begin(true, 0, 0);
-  t.waiting = &wait;
-  t.idle_since = 30 * UNIT_TICKS;
-  t.activity.idle = true;
-  waiting_end_trace(&t, 50 * UNIT_TICKS, false);
-  t.activity.idle = false;
-  t.barrier_left = 60 * UNIT_TICKS;
-  t.waited_runtime = 3 * UNIT_TICKS;
-  waiting_end_trace(&t, 80 * UNIT_TICKS, false);
+  sampling_of(t)->waiting = &wait;
+  t->idle_since = 30 * UNIT_TICKS;
+  t->activity.idle = true;
+  waiting_end_trace(t, 50 * UNIT_TICKS, false);
+  t->activity.idle = false;
+  sampling_of(t)->barrier_left = 60 * UNIT_TICKS;
+  construct_of(t)->waited_runtime = 3 * UNIT_TICKS;
+  waiting_end_trace(t, 80 * UNIT_TICKS, false);
   decode();
   assert_int_equal(found_count, 5);
   expect_state(1, TRACELOG_STATE, 0, 30);
@@ -629,11 +635,11 @@ static void test_behind_a_barrier_at_the_end(void **state)
   (void)state;
   rt.online = true;
   begin(true, 0, 0);
-  t.construct.ticks = (uint64_t[1]){0};
-  t.record->construct_open = BEHIND;
-  t.record->construct_since = 10 * UNIT_TICKS;
-  trace_state(&t, 10 * UNIT_TICKS, BEHIND - 1);
-  waiting_end_trace(&t, 27 * UNIT_TICKS, false);
+  construct_of(t)->ticks = (uint64_t[1]){0};
+  t->record->construct_open = BEHIND;
+  t->record->construct_since = 10 * UNIT_TICKS;
+  trace_state(t, 10 * UNIT_TICKS, BEHIND - 1);
+  waiting_end_trace(t, 27 * UNIT_TICKS, false);
   decode();
   assert_int_equal(found_count, 3);
   expect_state(1, TRACELOG_STATE, BEHIND - 1, 10);
@@ -647,11 +653,11 @@ static void test_windows_at_the_end(void **state)
   (void)state;
   rt.online = false;
   begin(true, 0, 0);
-  while (!t.trace.stream.chunk || stream_has_room(&t.trace.stream, 300))
-    trace_state(&t, now += UNIT_TICKS, 1);
-  struct format_chunk *before = t.trace.stream.chunk;
-  waiting_end_trace(&t, now + UNIT_TICKS, false);
-  assert_true(t.trace.stream.chunk != before && before->magic == FORMAT_MAGIC); /* it can be read */
+  while (!trace_of(t)->stream.chunk || stream_has_room(&trace_of(t)->stream, 300))
+    trace_state(t, now += UNIT_TICKS, 1);
+  struct format_chunk *before = trace_of(t)->stream.chunk;
+  waiting_end_trace(t, now + UNIT_TICKS, false);
+  assert_true(trace_of(t)->stream.chunk != before && before->magic == FORMAT_MAGIC); /* it can be read */
   munmap(before, STREAM_WINDOW_FIRST);
   decode();
   for (size_t i = 0; i < found_count; i++)
@@ -666,16 +672,16 @@ static void the_last_window_at_the_end(bool keep_last)
   rt.online = false;
   begin(true, 0, 0);
   trace_start(path, RT_TRACE_STATES, STREAM_WINDOW_LIMITED, keep_last);
-  while (!t.trace.stream.chunk || stream_has_room(&t.trace.stream, 300))
-    trace_state(&t, now += UNIT_TICKS, 1);
-  struct format_chunk *before = t.trace.stream.chunk;
-  waiting_end_trace(&t, now + 5 * UNIT_TICKS, false);
-  assert_true(t.trace.stream.chunk == before);
+  while (!trace_of(t)->stream.chunk || stream_has_room(&trace_of(t)->stream, 300))
+    trace_state(t, now += UNIT_TICKS, 1);
+  struct format_chunk *before = trace_of(t)->stream.chunk;
+  waiting_end_trace(t, now + 5 * UNIT_TICKS, false);
+  assert_true(trace_of(t)->stream.chunk == before);
   decode();
   for (size_t i = 0; i < found_count; i++)
     sum += found[i].form == TRACELOG_OTHER ? 0 : found[i].operand[1];
   assert_int_equal(sum * UNIT_TICKS, now + 5 * UNIT_TICKS);
-  trace_stop_thread(&t);
+  trace_stop_thread(t);
 }
 
 static void test_the_last_window_at_the_end(void **state)

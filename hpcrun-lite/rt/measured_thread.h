@@ -1,0 +1,30 @@
+/* The state of a thread as a whole: what CTL allocates, and the callbacks' own part of it.
+ *
+ * Context: RT and CTL.  The callbacks and the handler of the thread itself write the fields here.  See rt.h for how the
+ * layers' structures nest. */
+#ifndef HPCRUN_LITE_RT_MEASURED_THREAD_H
+#define HPCRUN_LITE_RT_MEASURED_THREAD_H
+
+#include "hpcrun-lite/rt/control/command.h"
+
+/* A call by which the program enters a loop: see ompt_loop_call() in rt/ompt.h.  caller NULL: none. */
+enum loop_bounds { LOOP_BOUNDS_4, LOOP_BOUNDS_4U, LOOP_BOUNDS_8, LOOP_BOUNDS_8U };
+struct loop_call {
+  const void *caller, *lower, *upper;
+  int64_t step;
+  enum loop_bounds bounds; /* the type of the loop's variable: bytes, unsigned */
+};
+
+struct measured_thread {
+  struct control_thread below;
+  bool forking; /* begins a region; its implicit task in it has not begun */
+  struct loop_call loop_call;
+  struct format_chunk *handler_stack; /* see hpcrun-lite/handler.c */
+};
+
+static inline struct measured_thread *measured_of(const struct thread_state *t)
+{
+  return (struct measured_thread *)t;
+}
+
+#endif

@@ -1,0 +1,158 @@
+/* What this layer keeps of a thread: its regions and waits, its sources of samples, its calling-context tree.
+ *
+ * Context: RT.  The thread itself writes it, and reads it; other threads read `base_region` with acquire or relaxed,
+ * and `waiting_key` relaxed.  CTL reads it after measuring has ended.  See rt.h for how the layers' structures nest. */
+#ifndef HPCRUN_LITE_RT_SAMPLING_SAMPLING_THREAD_H
+#define HPCRUN_LITE_RT_SAMPLING_SAMPLING_THREAD_H
+
+#include "common/events.h"
+#include "hpcrun-lite/rt/construct/construct_thread.h"
+
+enum {
+  RT_FRAMES_MAX = 1024, /* frames of one unwind: deeper stacks are cut at the outer end */
+  RT_PENDING_MAX = 64   /* sampled regions of one thread whose creation context is not known */
+};
+
+struct frame {
+  uint64_t ip;                /* of a caller: inside the call instruction */
+  uint64_t sp;                /* the frame's stack pointer at that instruction */
+  uint32_t module, offset;    /* location of ip: see sampling/context.c */
+  bool runtime, tool, system; /* code of the OpenMP runtime; of this tool; of libc or the vdso */
+  bool adapter;               /* code that stands for the runtime: of hpcrun-lite/gomp */
+  uint8_t filtered;           /* with a filter: bits of enum format_filtered */
+};
+
+enum source_how { SOURCE_OFF, SOURCE_PERF, SOURCE_TIMER };
+
+/* One event of one thread: see sampling/source.h. */
+struct source {
+  enum source_how how;
+  uint8_t event;               /* index into rt.events */
+  bool first;                  /* no sample yet: the first one stands for a whole period */
+  bool initial_period;         /* perf: the first period, of random length, is not over */
+  uint8_t high_switch_samples; /* perf: consecutive samples with many context switches */
+  struct sys_own own;          /* perf: its descriptor number, which signals carry; may be closed */
+  bool fd_open;                /* descriptor is kept open (count events) */
+  void *page;                  /* perf: mapped page, which keeps the event alive */
+  uint32_t switches;           /* perf: the page's sequence at the last sample */
+  int timer;
+  bool suspended;           /* timer stopped, because the thread sleeps */
+  uint64_t nominal_period;  /* nominal period: ns or counts */
+  uint64_t period;          /* period in use: longer when many threads have timers */
+  uint64_t last;            /* clock or count at the last sample */
+  uint64_t throttled_until; /* by the event's clock: samples before it are not charged; 0: none */
+};
+
+enum { RT_CALLS_LOG = 6 }; /* a cache has 2 to the power of this places */
+
+/* Of sampling_thread.calls: a call instruction and the function that it calls; target 0: not known, or not in the
+ * program. Of sampling_thread.functions: an address and the start of its function; target 0: not known. */
+struct call_cache {
+  uint64_t ip, target;
+};
+
+/* The only place for an address in a cache. */
+static inline struct call_cache *call_cache_at(struct call_cache cache[1 << RT_CALLS_LOG], uint64_t ip)
+{
+  return &cache[ip * 0x9e3779b97f4a7c15ULL >> (64 - RT_CALLS_LOG)];
+}
+
+/* A subtree of this thread below a region whose creation context is not known yet. */
+struct pending_region {
+  uint32_t region, node;
+  uint32_t samples; /* taken in the region since it is pending */
+};
+
+/* An open wait of a thread: see sampling/waiting.h. */
+struct wait_open {
+  struct format_wait *wait;
+  struct region_team *team; /* of a barrier; NULL: none */
+  uint32_t barrier;         /* its number in the region */
+  bool as_worker;           /* at the end of a region of another thread */
+};
+
+struct wait_cache {
+  uint64_t key;
+  struct format_wait *wait; /* NULL: free */
+};
+
+/* What CTL found before it wrote the end of a trace: see sampling/waiting.h. */
+struct trace_end {
+  struct trace_stream trace;
+  uint64_t changes, blocked_since;
+  const struct format_wait *waiting;
+  bool marked;
+};
+
+/* Of the trace, what samples write: see sampling/sample_trace.h. */
+struct sample_trace {
+  uint32_t pauses;                 /* rt.pauses at the last sample */
+  int64_t weight_left;             /* what was not written yet */
+  uint64_t tool_ns, delay_ns;      /* written until now: of record->tool_ns; of waiting for a processor */
+  uint64_t sampled_at, asked_at;   /* ticks: of the last sample; when a file was read for delay_ns */
+  uint64_t sampled_tool_ns;        /* record->tool_ns at the last sample */
+  uint64_t given_up, switched_out; /* see struct sys_usage; when last asked for */
+};
+
+struct sampling_thread {
+  struct construct_thread below;
+
+  /* regions and waits, the fields of the callbacks first */
+  _Alignas(64) uint64_t base_region; /* worker: handle of the region at the base of its stack */
+  uint64_t waiting_key;              /* the place at which the thread is idle */
+  struct format_wait *waiting;       /* its record; NULL without memory */
+  struct format_wait *waiting_lock;  /* that of the lock that the thread acquires */
+  struct region_team *team;          /* of the region with the index `team_region` */
+  uint32_t team_region;
+  uint32_t barriers;     /* of the innermost region, at which the thread has begun to wait */
+  unsigned wait_depth;   /* open waits; those beyond the array share its last element */
+  uint32_t free_region;  /* list of the thread's free region records */
+  uint64_t barrier_left; /* when the thread left its last barrier */
+  uint64_t lock_cost;    /* ticks of the fastest acquisition; 0: none yet; hpcrun-lite/gomp sets 1 where all of the time
+                            was waiting, UINT64_MAX where none was */
+  bool tests_lock;       /* its next acquisition of a lock does not wait: waiting_tests_lock() */
+  struct wait_open waits_open[16];
+  struct wait_cache wait_cache[32];
+  struct table waits;
+
+  uint32_t unrecorded_regions; /* open regions that have no record */
+  uint32_t region_depth;       /* open regions that this thread has created */
+  uint32_t known_regions;      /* list of ended regions whose link is not final */
+  struct pending_region pending[RT_PENDING_MAX];
+  unsigned pending_count;
+
+  /* times: see sampling/times.h */
+  uint64_t region_since, region_ticks;   /* as master of outermost regions */
+  uint64_t blocked_since, blocked_ticks; /* in blocking calls of the program */
+  uint64_t measured_since;               /* the measured clock when it began */
+  uint64_t record_due;                   /* time-stamp counter */
+  struct {
+    bool on;                   /* it is at level summary */
+    uint64_t ticks;            /* in which it did not wait there; less those before, if it is there now */
+    uint64_t cpu_ns, delay_ns; /* its CPU time there, and how long it waited for a processor */
+    uint64_t since, since_cpu_ns, since_delay_ns; /* ticks, and both clocks, when that began */
+  } unsampled;
+  uint64_t contradicted_at; /* changes + 1 at the last sample, if that contradicted the state */
+
+  /* samples and their contexts */
+  struct source sources[EVENTS_MAX];
+  bool quiet; /* the sources are disarmed: source_quiet() */
+  struct table nodes, links, values, shares;
+  uint32_t free_nodes;  /* list of freed nodes */
+  uint32_t free_shares; /* list of freed records of shares */
+  bool nodes_counted;   /* counts of marks/marks.c refer to nodes, which therefore stay */
+  struct call_cache calls[1 << RT_CALLS_LOG], functions[1 << RT_CALLS_LOG];
+  uint32_t code_generation; /* rt.module_generation for which both are valid */
+  struct frame *frames;     /* RT_FRAMES_MAX frames */
+  void *walk;               /* see sampling/unwind.c */
+  struct format_chunk *frames_chunk, *walk_chunk, *stacks_chunk;
+  struct sample_trace sample_trace;
+  struct trace_end ended;
+};
+
+static inline struct sampling_thread *sampling_of(const struct thread_state *t)
+{
+  return (struct sampling_thread *)t;
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* What this layer keeps of a thread: its place in the task graph, its work clock, its stream of the graph log.
+ *
+ * Context: RT.  The thread itself writes it, and reads it; CTL reads it after measuring has ended, or while the graph
+ * is suspended.  See rt.h for how the layers' structures nest. */
+#ifndef HPCRUN_LITE_RT_SPAN_SPAN_THREAD_H
+#define HPCRUN_LITE_RT_SPAN_SPAN_THREAD_H
+
+#include "hpcrun-lite/rt/core/pool.h"
+#include "hpcrun-lite/rt/core/stream.h"
+#include "hpcrun-lite/rt/counts/counts.h"
+
+enum { RT_FRAGMENT_SAMPLES = 16 }; /* distinct contexts sampled in one fragment */
+
+/* How a thread notices that it was switched out: not at all (it always asks the kernel), by the page of a perf event,
+ * or by its rseq area. */
+enum work_how { WORK_ASK, WORK_PAGE, WORK_RSEQ };
+
+/* The work clock of a thread: see span/work_clock.h. */
+struct work {
+  uint64_t since;                   /* moment from which the fragment's work counts */
+  uint64_t done;                    /* the fragment's work before that moment */
+  const uint64_t *switch_indicator; /* CPU time: *switch_indicator == unswitched_value as */
+  uint64_t unswitched_value;        /* long as the thread was not switched out since base_ticks */
+  uint64_t base_ns, base_ticks;     /* the thread's CPU time at a moment */
+  uint64_t wait_since;              /* moment at which the thread began to wait for a lock */
+  uint64_t units;                   /* reported by the program, or counted until now */
+  uint64_t idle_ns;                 /* time in which the counter did not count */
+  const void *page;                 /* page of an event opened for the work clock; NULL: none */
+  struct sys_own own;               /* the counter; fd -1: none */
+  enum work_how how;
+};
+
+/* A call by which the program creates tasks: see span/graph_log.h. */
+struct creation_time {
+  const void *caller;    /* address in the program after the call; NULL: there is no such call */
+  uint64_t creator;      /* name of the task that calls */
+  uint64_t since, ticks; /* what counts began at `since`, 0: the thread runs another task; what has counted before */
+  uint64_t work;         /* the fragment's work at `since` */
+  uint32_t task;         /* number of the task last created; 0: none yet */
+  uint32_t directive;    /* of the tasks */
+  uint64_t timed, sum;   /* tasks, and their ticks, that are not in the construct's record yet */
+  bool undeferred;       /* ends when the thread begins to run the task */
+};
+
+/* A thread's stream of the graph log: see span/graph_log.h. */
+struct graph_log_stream {
+  struct stream stream;
+  uint64_t now, moment;           /* ticks: end of what is logged; time of the next operation */
+  uint32_t tasks, regions, joins; /* how many the thread has named */
+  uint32_t cpu;
+  uint32_t number; /* of the thread in the team of its next implicit task, + 1; 0: none */
+  struct creation_time creation, outer, undeferred; /* outer: around an undeferred one; undeferred: has just ended */
+};
+
+/* References to a shared path segment that the thread has in reserve: see span/critical_path.h. */
+struct credit {
+  uint32_t index, refs;
+};
+
+/* The thread's share of a construct instance that is not yet added to it: see span/directive.h. */
+struct instance_share {
+  uint32_t instance, refs;
+  uint64_t work, end;
+};
+
+/* Ends of child tasks that the thread has not reported yet: see span/explicit_task.h. */
+struct unreported_ends {
+  uint32_t batch, refs;
+  uint64_t count, work, span;
+};
+
+/* A directive row that the thread has looked up: see span/directive.h. */
+struct row_cache {
+  uint64_t code;
+  uint32_t kind, row;
+};
+
+struct span_thread {
+  struct counts_thread below;
+
+  /* Written by sampling/region.c; other threads read it relaxed. */
+  _Alignas(64) uint32_t open_region; /* innermost region of which this thread is the master */
+
+  /* the task graph: see span/graph.h and span/span.h */
+  uint32_t task;          /* task that the thread runs, 0: none (see graph_run()) */
+  struct task *running;   /* the same, by address */
+  uint32_t previous_task; /* task that ran before the current one began */
+  unsigned fragment_sample_count;
+  struct task *previous_running;
+  struct end_slot *end_slot; /* see span/explicit_task.c */
+  ompt_data_t *running_data; /* the running task's data word until it names the task: see span/explicit_task.h */
+  uint64_t total_work;
+  struct work work;
+  uint64_t wait_ended, task_ended; /* moments: end of the last wait, of the last task */
+  uint64_t since_barrier;          /* work.since when the thread left its last barrier */
+  uint64_t forked;                 /* moment at which the thread has forked its last region */
+  uint64_t costs[3];               /* by enum graph_cost */
+  uint32_t inherited_clock;        /* clock that the thread's next task starts with: see span_take_over() */
+  const void *sampled_page;        /* of a perf event that samples the thread's CPU time, NULL: none; written by
+                                      sampling/source.c: see work_clock_start() */
+  struct graph_log_stream log;
+  struct {
+    uint32_t node;
+    uint64_t weight;
+  } fragment_samples[RT_FRAGMENT_SAMPLES]; /* samples in the current fragment */
+  struct row_cache row_cache[16];
+  struct table totals; /* by row: see span/directive.c */
+  struct credit critical_path_credits[32];
+  struct instance_share instance_shares[8];
+  struct unreported_ends unreported;
+  struct pool_cache free_tasks, free_groups, free_batches, free_segments, free_instances, free_ends, free_links,
+      free_addresses, free_key_nodes, free_runs, free_source_blocks;
+  struct format_chunk *compaction_chunk;
+};
+
+static inline struct span_thread *span_of(const struct thread_state *t)
+{
+  return (struct span_thread *)t;
+}
+
+#endif
