@@ -69,20 +69,31 @@ bool pool_fill(struct pool *pool, struct pool_cache *cache)
   return cache->first != 0;
 }
 
-void pool_spill(struct pool *pool, struct pool_cache *cache)
+/* Moves the cache's items to the pool, up to that one. */
+static void move_until(struct pool *pool, struct pool_cache *cache, uint32_t last)
 {
-  uint32_t first = cache->first, last = first;
-  for (int i = 1; i < POOL_BATCH; i++)
-    last = at(pool, last)->next;
+  uint32_t first = cache->first;
   cache->first = at(pool, last)->next;
-  cache->count -= POOL_BATCH;
   at(pool, last)->next = 0;
   push_batch(pool, first);
 }
 
+void pool_spill(struct pool *pool, struct pool_cache *cache)
+{
+  uint32_t last = cache->first;
+  for (int i = 1; i < POOL_BATCH; i++)
+    last = at(pool, last)->next;
+  move_until(pool, cache, last);
+  cache->count -= POOL_BATCH;
+}
+
 void pool_flush(struct pool *pool, struct pool_cache *cache)
 {
-  if (cache->first)
-    push_batch(pool, cache->first);
+  while (cache->first) { /* in batches, because pool_fill() counts on no more */
+    uint32_t last = cache->first;
+    for (int i = 1; i < POOL_BATCH && at(pool, last)->next; i++)
+      last = at(pool, last)->next;
+    move_until(pool, cache, last);
+  }
   *cache = (struct pool_cache){0};
 }
