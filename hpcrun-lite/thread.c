@@ -17,6 +17,7 @@
 #include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/sampling/source.h"
@@ -184,6 +185,7 @@ static bool left_in_live_file(void)
 static void finish_thread(struct thread_state *t, uint64_t cpu_ns)
 {
   region_resolve(t);
+  RT_CHECK(cct_check(t));
   bool written = writer_thread_ended(t, cpu_ns);
   trace_stop_thread(t);
   process.finished_samples += t->record->samples;

@@ -152,6 +152,7 @@ static void *use_joins(void *state)
   for (uint64_t round = 0; round < ROUNDS * 4; round++) {
     critical_path_add(t, &clock.path, CRITICAL_PATH_KEY(round * t->index % 50, t->index, 0), 3);
     clock.base += 3;
+    clock.burdened += 3;
     join_offer(t, &meeting, &clock);
     if (round % 3 == 0)
       join_take(t, &clock, &meeting);
@@ -352,6 +353,7 @@ static void *end_child(void *state)
   unsigned self = number(t);
   depend_wait(t, &children[self], &starts[self], 0);
   starts[self].base += self + 1;
+  starts[self].burdened += self + 1;
   depend_end(t, &children[self], &starts[self], 0);
   return NULL;
 }

@@ -188,10 +188,11 @@ static uint64_t run_child(struct depend *parent, uint64_t clock, uint64_t work, 
                           int count)
 {
   struct depend child = {0};
-  struct clock now = {.base = clock};
+  struct clock now = {.base = clock, .burdened = clock};
   depend_add(one, parent, &child, &now, named, count);
   depend_wait(one, &child, &now, 0);
   now.base += work;
+  now.burdened += work;
   depend_end(one, &child, &now, 0);
   return now.base;
 }

@@ -266,6 +266,7 @@ void construct_wait_end(struct thread_state *t, uint64_t now)
   struct construct_thread *construct = construct_of(t);
   if (!construct_started(t))
     return;
+  RT_CHECK(construct_check(t));
   struct construct_open *top = construct->top;
   if (top->column == FORMAT_TIME_WAIT)
     trace_own(t, construct->waited_runtime);

@@ -35,6 +35,22 @@ bool construct_start(struct thread_state *t)
   return true;
 }
 
+#ifdef RT_ASSERTIONS
+void construct_check(const struct thread_state *t)
+{
+  const struct construct_thread *construct = construct_of(t);
+  const struct construct_open *open = construct->top, *frame = open->frame;
+  uint32_t depth = 1;
+  RT_ASSERT(construct->ticks == &open->at->ticks[open->column]);
+  for (; open != construct->bottom; open = open->below, depth++) {
+    RT_ASSERT(open->below && open->below->above == open && open->frame == frame && depth < construct->stack.count);
+    if (open == frame)
+      frame = open->below->frame;
+  }
+  RT_ASSERT(frame == construct->bottom && !open->below);
+}
+#endif
+
 struct construct_open *construct_add_open(struct thread_state *t)
 {
   struct construct_thread *construct = construct_of(t);

@@ -25,6 +25,7 @@ static inline uint64_t construct_pass(struct thread_state *t, uint64_t now)
 {
   uint64_t since = t->record->construct_since, passed = rt_measured_between(since, now);
   t->record->construct_since = now > since ? now : since; /* first: a kill in between must not count it twice */
+  RT_ASSERT(t->record->construct_since >= since && passed <= t->record->construct_since - since);
   atomic_signal_fence(memory_order_seq_cst);
   *construct_of(t)->ticks += passed;
   if (__builtin_expect(counts_of(t)->attend, false)) {
@@ -54,8 +55,21 @@ static inline const struct construct_known *construct_find_inside(struct thread_
   return construct_find(t, top->record, kind, directive, top->column == FORMAT_TIME_WAIT);
 }
 
+/* Defined with assertions only: the entries are linked both ways, down to the bottom, and each names the innermost task
+ * from there on; the running counter is that of the top. */
+void construct_check(const struct thread_state *t);
+
 /* A new entry above the top; NULL without memory. */
 struct construct_open *construct_add_open(struct thread_state *t) __attribute__((noinline));
+
+/* Whether the entry is in the stack. */
+static inline bool construct_is_open(const struct thread_state *t, const struct construct_open *open)
+{
+  const struct construct_open *at = construct_of(t)->top;
+  while (at && at != open)
+    at = at->below;
+  return at;
+}
 
 /* Puts a construct on the stack.  Returns NULL without memory: then its end finds nothing to end. */
 static inline struct construct_open *construct_push(struct thread_state *t, struct format_construct *at,
@@ -70,6 +84,7 @@ static inline struct construct_open *construct_push(struct thread_state *t, stru
   top->record = record;
   top->kind = (uint8_t)kind;
   top->spare = false;
+  RT_ASSERT(top->below == state->top);
   state->top = top;
   construct_go_on(t, column);
   return top;
@@ -78,6 +93,7 @@ static inline struct construct_open *construct_push(struct thread_state *t, stru
 /* Ends an open construct, and those above it. */
 static inline void construct_cut(struct thread_state *t, struct construct_open *open)
 {
+  RT_ASSERT(open != construct_of(t)->bottom && construct_is_open(t, open));
   construct_of(t)->top = open->below;
   construct_go_on(t, open->below->column);
 }
@@ -85,6 +101,7 @@ static inline void construct_cut(struct thread_state *t, struct construct_open *
 /* Ends what is above. */
 static inline void construct_cut_above(struct thread_state *t, struct construct_open *open)
 {
+  RT_ASSERT(construct_is_open(t, open));
   if (construct_of(t)->top != open) {
     construct_of(t)->top = open;
     construct_go_on(t, open->column);

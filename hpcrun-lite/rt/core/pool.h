@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "hpcrun-lite/rt/core/arena.h"
+#include "hpcrun-lite/rt/core/assertion.h"
 
 /* The first member of every item.  next: the next free item of the same cache or batch.  batch: in the first item of a
  * batch, the next batch, written before the batch is pushed.  A thread that pops may read `batch` of an item that is in
@@ -26,7 +27,7 @@ struct pool {
   atomic_flag lock;         /* for adding items to the table */
 };
 
-/* A thread's free items. */
+/* A thread's free items.  Invariant: `count` is at least the length of the list. */
 struct pool_cache {
   uint32_t first, count;
 };
@@ -56,6 +57,7 @@ static inline uint32_t pool_take(struct pool *pool, struct pool_cache *cache, vo
 {
   if (__builtin_expect(!cache->first, 0) && !pool_fill(pool, cache))
     return 0;
+  RT_ASSERT(cache->count > 0);
   uint32_t index = cache->first;
   struct pool_item *taken = pool_at(pool, index);
   cache->first = taken->next;
@@ -74,6 +76,7 @@ static inline uint32_t pool_get(struct pool *pool, struct pool_cache *cache)
 /* Returns an item, given by index and address, to the thread's cache; pool_put() needs only the index. */
 static inline void pool_return(struct pool *pool, struct pool_cache *cache, uint32_t index, void *item)
 {
+  RT_ASSERT(index && index != cache->first);
   ((struct pool_item *)item)->next = cache->first;
   cache->first = index;
   if (__builtin_expect(++cache->count >= 2 * POOL_BATCH, 0))

@@ -31,6 +31,7 @@
 #include "common/format.h"
 #include "common/events.h"
 #include "hpcrun-lite/rt/core/arena.h"
+#include "hpcrun-lite/rt/core/assertion.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"
 #include "hpcrun-lite/rt/core/pool.h"
 #include "hpcrun-lite/rt/core/rt_process.h"
@@ -181,6 +182,7 @@ static inline void rt_inside_inc(struct thread_state *t)
 
 static inline void rt_inside_dec(struct thread_state *t)
 {
+  RT_ASSERT(t->inside > 0);
   __asm__ volatile("decl %0" : "+m"(t->inside) : : "memory", "cc");
 }
 
@@ -196,6 +198,7 @@ static inline bool rt_enter(struct thread_state *t)
 
 static inline void rt_leave(struct thread_state *t)
 {
+  RT_ASSERT(t->inside == 1);
   atomic_signal_fence(memory_order_seq_cst);
   __atomic_store_n(&t->inside, 0, __ATOMIC_RELEASE);
 }

@@ -13,6 +13,7 @@
 #define HPCRUN_LITE_RT_CORE_STREAM_H
 
 #include "common/format.h"
+#include "hpcrun-lite/rt/core/assertion.h"
 #include "hpcrun-lite/rt/core/mapped.h"
 
 enum {
@@ -62,6 +63,7 @@ void stream_leave(struct stream *stream);
 /* What is before `at` is complete. */
 static inline void stream_publish(struct stream *stream, uint8_t *at)
 {
+  RT_ASSERT(at >= stream->at && at <= stream->end);
   stream->at = at;
   __atomic_store_n(&stream->chunk->count, (uint32_t)(at - (uint8_t *)(stream->chunk + 1)), __ATOMIC_RELEASE);
 }

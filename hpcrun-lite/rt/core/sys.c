@@ -581,3 +581,10 @@ void sys_exit_group(int status)
   for (;;)
     call3(SYS_exit_group, status, 0, 0);
 }
+
+#ifdef RT_ASSERTIONS
+void sys_write_error(const char *text, size_t size_bytes)
+{
+  call3(SYS_write, 2, (long)text, (long)size_bytes);
+}
+#endif

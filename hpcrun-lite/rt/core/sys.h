@@ -141,5 +141,8 @@ void sys_barrier_prepare(void);
 void sys_barrier_all(void);
 void sys_sleep_ns(long time_ns);
 void sys_exit_group(int status) __attribute__((noreturn));
+#ifdef RT_ASSERTIONS
+void sys_write_error(const char *text, size_t size_bytes); /* to standard error */
+#endif
 
 #endif

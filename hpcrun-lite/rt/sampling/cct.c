@@ -1,5 +1,7 @@
 #include "hpcrun-lite/rt/sampling/cct.h"
 
+#include "hpcrun-lite/rt/core/assertion.h"
+
 enum { NODES_FIRST = 256, VALUES_FIRST = 128, SHARES_FIRST = 64 };
 
 /* The children of a node form a list; the one found last is first.  Invariant: each node in use except the root is in
@@ -64,6 +66,38 @@ bool cct_init(struct thread_state *t)
   return true;
 }
 
+#ifdef RT_ASSERTIONS
+/* Whether the node must be in the list of its parent; a link may be. */
+static bool must_be_listed(const struct thread_state *t, uint32_t node)
+{
+  uint32_t kind = cct_node(t, node)->kind_what >> 24;
+  return kind != FORMAT_KIND_ROOT && kind != FORMAT_KIND_FREE && kind != FORMAT_KIND_LINK;
+}
+
+/* Returns how many children of a node must be in its list, and are. */
+static uint32_t check_children(const struct thread_state *t, uint32_t parent)
+{
+  uint32_t found = 0, listed = 0, nodes = sampling_of(t)->nodes.count;
+  for (uint32_t child = link_of(t, parent)->child; child; child = link_of(t, child)->next) {
+    RT_ASSERT(child < nodes && cct_node(t, child)->parent == parent && found < nodes);
+    found++;
+    listed += must_be_listed(t, child);
+  }
+  return listed;
+}
+
+void cct_check(const struct thread_state *t)
+{
+  uint32_t nodes = sampling_of(t)->nodes.count, wanted = 0, listed = 0;
+  for (uint32_t node = 0; node < nodes; node++) {
+    RT_ASSERT(cct_node(t, node)->parent < nodes);
+    wanted += must_be_listed(t, node);
+    listed += check_children(t, node);
+  }
+  RT_ASSERT(wanted == listed);
+}
+#endif
+
 void cct_release(struct thread_state *t)
 {
   struct sampling_thread *sampling = sampling_of(t);
@@ -94,6 +128,7 @@ static uint32_t child_find(struct thread_state *t, uint32_t parent, struct cct_k
 
 static void child_attach(struct thread_state *t, uint32_t parent, uint32_t child)
 {
+  RT_ASSERT(child != parent && cct_node(t, child)->parent == parent && !link_of(t, child)->next);
   link_of(t, child)->next = link_of(t, parent)->child;
   link_of(t, parent)->child = child;
 }

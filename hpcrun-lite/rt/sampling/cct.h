@@ -21,6 +21,9 @@ struct cct_key {
 bool cct_init(struct thread_state *t);
 void cct_release(struct thread_state *t);
 
+/* CTL, defined with assertions only: each node is in the list of its parent, and of no other one. */
+void cct_check(const struct thread_state *t);
+
 /* The child of a node with that key, added if it is missing. */
 uint32_t cct_child(struct thread_state *t, uint32_t parent, struct cct_key key);
 

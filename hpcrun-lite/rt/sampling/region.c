@@ -521,8 +521,10 @@ void region_resolve(struct thread_state *t)
     drop_user(pending.region);
   }
   sampling->pending_count = kept;
-  if (kept < count)
+  if (kept < count) {
     promote(t);
+    RT_CHECK(cct_check(t));
+  }
 }
 
 bool region_wanted(const struct thread_state *t)

@@ -1,6 +1,7 @@
 #include "hpcrun-lite/rt/span/clock.h"
 
 #include "hpcrun-lite/rt/span/critical_path.h"
+#include "hpcrun-lite/rt/core/assertion.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 enum { SPINS = 100, TRIES = 1000000 };
@@ -23,6 +24,7 @@ void clock_set(struct thread_state *t, struct clock *clock, const struct clock *
 
 void clock_raise(struct thread_state *t, struct clock *clock, const struct clock *other)
 {
+  RT_ASSERT(clock_is_ordered(clock) && clock_is_ordered(other));
   if (other->base > clock->base) {
     struct critical_path path = critical_path_copy(t, &other->path);
     critical_path_drop(t, &clock->path);

@@ -41,6 +41,13 @@ static inline void clock_unlock(uint32_t *lock)
   __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
+/* Costs are added to one length only, so that it is never the shorter one.  The clock is the caller's, or under the
+ * lock. */
+static inline bool clock_is_ordered(const struct clock *clock)
+{
+  return clock->base <= clock->burdened;
+}
+
 /* A copy has its own reference to the path; clock_set() releases the old path first. */
 static inline struct clock clock_copy(struct thread_state *t, const struct clock *clock)
 {

@@ -171,6 +171,7 @@ bool directive_contains(uint32_t index, uint32_t row)
 void directive_ended(struct thread_state *t, uint32_t row, uint64_t instances, uint64_t work, uint64_t span)
 {
   struct total *total = total_of(t, row);
+  RT_ASSERT(span <= work);
   if (!total)
     return;
   total->instances += instances;
@@ -194,6 +195,7 @@ static struct instance_share *share_of(struct thread_state *t, uint32_t index)
 
 static void instance_ended(struct thread_state *t, const struct instance *instance)
 {
+  RT_ASSERT(instance->end >= instance->start);
   uint64_t span = instance->span ? instance->span : instance->end - instance->start;
   directive_ended(t, instance->row, 1, instance->work, span < instance->work ? span : instance->work);
 }
@@ -207,6 +209,7 @@ static void release_share(struct thread_state *t, struct instance_share share)
     if (share.work)
       __atomic_fetch_add(&instance->work, share.work, __ATOMIC_RELAXED);
     atomic_raise(&instance->end, share.end);
+    RT_ASSERT(share.refs && __atomic_load_n(&instance->refs, __ATOMIC_RELAXED) >= share.refs);
     if (__atomic_load_n(&instance->refs, __ATOMIC_ACQUIRE) != share.refs &&
         __atomic_sub_fetch(&instance->refs, share.refs, __ATOMIC_ACQ_REL) > 0)
       return;

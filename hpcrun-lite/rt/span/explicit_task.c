@@ -102,6 +102,7 @@ uint32_t explicit_task_new(struct thread_state *t)
 static uint32_t batch_release(struct thread_state *t, uint32_t index, uint32_t refs)
 {
   struct task_batch *batch = at(index);
+  RT_ASSERT(refs && __atomic_load_n(&batch->refs, __ATOMIC_RELAXED) >= refs);
   if (__atomic_load_n(&batch->refs, __ATOMIC_ACQUIRE) != refs &&
       __atomic_sub_fetch(&batch->refs, refs, __ATOMIC_ACQ_REL) > 0)
     return 0;
@@ -134,6 +135,7 @@ void explicit_task_unref(struct thread_state *t, uint32_t index)
 {
   while (index) {
     struct task *task = graph_task(index);
+    RT_ASSERT(__atomic_load_n(&task->refs, __ATOMIC_RELAXED) > 0);
     if (__atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) > 1 && __atomic_sub_fetch(&task->refs, 1, __ATOMIC_ACQ_REL) > 0)
       return;
     task_clear(t, task);

@@ -222,6 +222,7 @@ static inline __attribute__((always_inline)) void graph_fragment_end_inline(stru
     graph_attribute(t, task, work);
   else /* no sample: the directive gets the work */
     critical_path_add(t, &task->now.path, CRITICAL_PATH_KEY(task->scope.row, 0, 0), work);
+  RT_ASSERT(clock_is_ordered(&task->now) && task->scope.begin <= task->now.base);
   task->now.base += work;
   task->now.burdened += work;
   task->scope.pending += work;

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Tests of the running side once more, on a preloaded library with assertions (the build option rt_assertions), in the
+directory `assertions` of the build."""
+import fcntl
+import os
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+import tap
+
+PLACE = os.path.join(tap.BUILD, "assertions")
+LIBRARY, ARCHIVE = "hpcrun-lite/libhpcrun-lite.so", "hpcrun-lite/librt.a"
+UNITS = ("blame", "cct", "concurrency", "construct", "span", "tracelog", "waiting", "work_clock")
+# Script: words of its cases.
+SCRIPTS = {
+    "span/basic_forms": ("clang with 3", "gcc with 2", "user regions", "paused", "detached"),
+    "span/closed_forms": ("forms by gcc", "forms by clang"),
+    "accuracy/construct_times": ("random",),
+}
+STATUS = 117  # of RT_ASSERTION_STATUS
+
+
+def build(*targets):
+    with open(PLACE + ".lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(os.path.join(PLACE, "build.ninja")):
+            tap.must(os.environ.get("MESON", "meson"), "setup", PLACE, "-Drt_assertions=true", cwd=tap.SOURCE,
+                     timeout=300)
+        tap.must("ninja", "-C", PLACE, *targets, timeout=500)
+
+
+def installation(directory):
+    """A copy of the staged installation with that library, as the directory of a build."""
+    build(LIBRARY)
+    prefix = os.path.join(directory, "prefix")
+    shutil.copytree(os.path.dirname(tap.BIN), prefix, symlinks=True, ignore=shutil.ignore_patterns("doc"))
+    library = os.path.join(prefix, os.path.relpath(tap.LIBRARY, os.path.dirname(tap.BIN)))
+    shutil.copyfile(os.path.join(PLACE, LIBRARY), library)
+    with open(os.path.join(directory, "stage-prefix"), "w", encoding="utf-8") as file:
+        file.write(os.path.join(prefix, "bin"))
+    return directory
+
+
+@tap.case
+def a_broken_invariant_ends_the_process(directory):
+    build(ARCHIVE)
+    broken = os.path.join(directory, "broken")
+    for assertions in ("-DRT_ASSERTIONS", "-URT_ASSERTIONS"):
+        tap.must("cc", assertions, "-I", tap.SOURCE, os.path.join(tap.SCRIPT, "broken_state.c"),
+                 os.path.join(PLACE, ARCHIVE), "-o", broken, cwd=directory)
+        done = tap.run(broken, cwd=directory)
+        if assertions == "-DRT_ASSERTIONS":
+            assert done.returncode == STATUS and done.stderr == (
+                "hpcrun-lite: assertion failed in pool_return(): index && index != cache->first\n"), done
+        else:
+            assert done.returncode == 0 and not done.stderr, done
+
+
+@tap.case
+def without_the_option_there_are_none(_):
+    with open(tap.LIBRARY, "rb") as file:
+        assert b"assertion failed" not in file.read()
+    build(LIBRARY)
+    with open(os.path.join(PLACE, LIBRARY), "rb") as file:
+        assert b"assertion failed" in file.read()
+
+
+@tap.group
+def unit_tests(_):
+    targets = [f"tests/test_{name}" for name in UNITS]
+    build(*targets)
+    return [(fine, f"{target[len('tests/test_'):]}: {name}") for target in targets
+            for fine, name in tap.relay(os.path.join(PLACE, target), timeout=300)]
+
+
+def add(script, words):
+    def run(directory):
+        chosen = [part for word in words for part in ("-k", word)]
+        return tap.relay(sys.executable, os.path.join(tap.TESTS, script + ".py"), *chosen, timeout=500,
+                         HPCRUN_LITE_TEST_BUILD=installation(directory))
+    run.__name__ = os.path.basename(script)
+    tap.group(run)
+
+
+for each, parts in SCRIPTS.items():
+    add(each, parts)
+tap.main()
