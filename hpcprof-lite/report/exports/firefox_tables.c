@@ -116,8 +116,7 @@ void firefox_prepare(struct firefox_writer *writer)
   writer->first_stack = xcalloc(rows, sizeof *writer->first_stack);
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
     writer->category_names[i] = string_table_add(&writer->strings, timeline_category_name((enum timeline_category)i));
-  for (uint32_t i = 0; i < modules; i++)
-    writer->modules[i] = string_table_add(&writer->strings, report->profile->catalog.modules[i].name);
+  catalog_module_rank(&report->profile->catalog, writer->modules);
   number_names(writer);
   for (uint32_t row = 0; row < rows; row++) {
     number_function(writer, row);
@@ -271,7 +270,7 @@ static void write_functions(struct firefox_writer *writer)
   firefox_open_column(writer, "resource");
   for (uint32_t i = 0; i < count; i++) {
     uint32_t module = rows[writer->functions[i]].module;
-    fprintf(firefox_cell(writer), "%" PRId64, module < modules ? (int64_t)module : -1);
+    fprintf(firefox_cell(writer), "%" PRId64, module < modules ? (int64_t)writer->modules[module] : -1);
   }
   firefox_close_column(writer);
   firefox_open_column(writer, "source");
@@ -288,13 +287,17 @@ static void write_functions(struct firefox_writer *writer)
 
 static void write_places(struct firefox_writer *writer)
 {
-  uint32_t modules = writer->report->profile->catalog.modules_count;
+  const struct catalog *catalog = &writer->report->profile->catalog;
+  uint32_t modules = catalog->modules_count, *names = xcalloc(modules, sizeof *names); /* [rank] */
+  for (uint32_t i = 0; i < modules; i++)
+    names[writer->modules[i]] = string_table_add(&writer->strings, catalog->modules[i].name);
   fputs("\"resourceTable\":{", writer->stream);
   constant_column(writer, "lib", "null", modules);
   firefox_open_column(writer, "name");
   for (uint32_t i = 0; i < modules; i++)
-    firefox_number(writer, writer->modules[i]);
+    firefox_number(writer, names[i]);
   firefox_close_column(writer);
+  free(names);
   constant_column(writer, "host", "null", modules);
   constant_column(writer, "type", "1", modules); /* a library */
   fprintf(writer->stream, "\"length\":%" PRIu32 "},\n\"sources\":{", modules);

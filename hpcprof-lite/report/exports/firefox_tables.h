@@ -26,7 +26,7 @@ struct firefox_writer {
   uint32_t category_names[TIMELINE_CATEGORIES];
   uint32_t *row_names;                   /* [row] number of its name where something waits for it */
   char **labels;                         /* [row] that name, if it is not the row's own */
-  uint32_t *modules;                     /* [module] number of its name */
+  uint32_t *modules;                     /* [module] its number in the format */
   uint32_t *function_of;                 /* [row] number of its function in the profile */
   uint32_t *functions, *files, *sources; /* [function] its first row, number of its file, of its source */
   uint32_t functions_count, sources_count;

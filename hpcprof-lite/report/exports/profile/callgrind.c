@@ -32,6 +32,7 @@ struct callgrind {
   bool *costed;         /* [frame] it has a line of own costs */
   bool *file_named;     /* [file] */
   bool *module_named;   /* [module + 1] */
+  uint32_t *rank;       /* [module] by which it is numbered: the module's own number depends on which file was read first */
   struct place *places; /* [depth] */
   size_t places_room, files_room;
   struct place present; /* the function whose costs are written */
@@ -74,7 +75,7 @@ static void write_module(struct callgrind *callgrind, const char *field, const s
 {
   uint32_t module = row_of(callgrind, place)->module;
   bool known = module != MODEL_NONE;
-  number(callgrind, field, known ? module + 2 : 1);
+  number(callgrind, field, known ? callgrind->rank[module] + 2 : 1);
   name(callgrind, &callgrind->module_named[known ? module + 1 : 0],
        known ? callgrind->report->profile->catalog.modules[module].path : "???");
   putc_unlocked('\n', callgrind->stream);
@@ -240,6 +241,8 @@ int callgrind_write(const struct report *report)
   callgrind.named = xcalloc(2 * frames, sizeof *callgrind.named);
   callgrind.costed = xcalloc(frames, sizeof *callgrind.costed);
   callgrind.module_named = xcalloc((size_t)report->profile->catalog.modules_count + 1, sizeof *callgrind.module_named);
+  callgrind.rank = xcalloc(report->profile->catalog.modules_count, sizeof *callgrind.rank);
+  catalog_module_rank(&report->profile->catalog, callgrind.rank);
   write_header(&callgrind);
   int status = tree_walk(report, &callgrind.metrics, &visitor, &callgrind);
   frame_table_release(&callgrind.frames);
@@ -249,6 +252,7 @@ int callgrind_write(const struct report *report)
   free(callgrind.costed);
   free(callgrind.file_named);
   free(callgrind.module_named);
+  free(callgrind.rank);
   free(callgrind.places);
   return status;
 }

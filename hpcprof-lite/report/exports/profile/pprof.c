@@ -146,18 +146,19 @@ static void write_types(struct pprof *pprof)
   }
 }
 
-/* Modules with functions; the executable comes first.  Names, files and lines are known: nobody need look for them. */
-static void write_mappings(struct pprof *pprof, const bool *used)
+/* Modules with functions; the executable comes first.  Names, files and lines are known: nobody need look for them.
+ * used: [rank] the number of the module + 1. */
+static void write_mappings(struct pprof *pprof, const uint32_t *used)
 {
   const struct catalog *catalog = &pprof->report->profile->catalog;
   for (uint32_t i = 0; i < 2 * catalog->modules_count; i++) {
-    uint32_t module = i % catalog->modules_count;
-    bool program = catalog->modules[module].flags & MODULE_MAIN;
-    if (!used[module] || program != (i < catalog->modules_count))
+    uint32_t rank = i % catalog->modules_count;
+    const struct catalog_module *module = &catalog->modules[used[rank] - 1];
+    if (!used[rank] || (module->flags & MODULE_MAIN) != (i < catalog->modules_count ? MODULE_MAIN : 0))
       continue;
     protobuf_clear(&pprof->message);
-    protobuf_number(&pprof->message, MAPPING_ID, module + 1);
-    protobuf_number(&pprof->message, MAPPING_FILE, string(pprof, catalog->modules[module].path));
+    protobuf_number(&pprof->message, MAPPING_ID, rank + 1);
+    protobuf_number(&pprof->message, MAPPING_FILE, string(pprof, module->path));
     for (unsigned field = MAPPING_FUNCTIONS; field <= MAPPING_INLINED; field++)
       protobuf_number(&pprof->message, field, true);
     protobuf_write(&pprof->writer, PROFILE_MAPPING, &pprof->message);
@@ -165,15 +166,15 @@ static void write_mappings(struct pprof *pprof, const bool *used)
 }
 
 /* An inlined function's lines end in those of the function around it. */
-static void write_locations(struct pprof *pprof, bool *used)
+static void write_locations(struct pprof *pprof, const uint32_t *rank, uint32_t *used)
 {
   for (uint32_t i = 0; i < pprof->locations_count; i++) {
     uint32_t module = pprof->frames.rows[pprof->locations[i].frame]->module;
     protobuf_clear(&pprof->message);
     protobuf_number(&pprof->message, LOCATION_ID, i + 1);
     if (module != MODEL_NONE) {
-      protobuf_number(&pprof->message, LOCATION_MAPPING, module + 1);
-      used[module] = true;
+      protobuf_number(&pprof->message, LOCATION_MAPPING, rank[module] + 1);
+      used[rank[module]] = module + 1;
     }
     for (uint32_t number = i + 1; number; number = pprof->locations[number - 1].outer) {
       protobuf_clear(&pprof->inner);
@@ -237,12 +238,15 @@ static int write_profile(struct pprof *pprof)
   int status = tree_walk(pprof->report, &pprof->metrics, &visitor, pprof);
   if (status)
     return status;
-  bool *used = xcalloc(pprof->report->profile->catalog.modules_count, sizeof *used);
-  write_locations(pprof, used);
+  uint32_t modules = pprof->report->profile->catalog.modules_count;
+  uint32_t *rank = xcalloc(modules, sizeof *rank), *used = xcalloc(modules, sizeof *used);
+  catalog_module_rank(&pprof->report->profile->catalog, rank);
+  write_locations(pprof, rank, used);
   write_mappings(pprof, used);
   write_functions(pprof);
   write_run(pprof);
   write_strings(pprof);
+  free(rank);
   free(used);
   return 0;
 }
