@@ -22,16 +22,16 @@
 #define FORMAT_MAGIC 0x6574696c72637068ULL /* "hpcrlite" */
 #define FORMAT_VERSION 1
 #define FORMAT_SUFFIX ".hpcrun"
-#define FORMAT_LIVE_SUFFIX ".live"        /* of a process that runs or was killed */
-#define FORMAT_PART_SUFFIX ".part"        /* packed, but not complete yet */
-#define FORMAT_FLUSH_SUFFIX ".flush"      /* work and span as of the last flush, beside .live */
-#define FORMAT_SNAPSHOT_MARKER "snapshot" /* a file in a directory that was copied while processes ran */
+#define FORMAT_LIVE_SUFFIX ".live"                       /* of a process that runs or was killed */
+#define FORMAT_PART_SUFFIX ".part"                       /* packed, but not complete yet */
+#define FORMAT_FLUSH_SUFFIX ".flush"                     /* work and span as of the last flush, beside .live */
+#define FORMAT_SNAPSHOT_MARKER "snapshot"                /* a file in a directory that was copied while processes ran */
 #define FORMAT_SNAPSHOT_TITLE "hpcrun-lite snapshot on " /* how it begins */
-#define FORMAT_GRAPH_SUFFIX ".graph"      /* of the graph log */
-#define FORMAT_TRACE_SUFFIX ".trace"      /* of the trace */
-#define FORMAT_INDEX_SUFFIX ".index"      /* of the index of a trace, which hpcprof-lite --index writes */
-#define FORMAT_UNIT 64                    /* live chunks begin at multiples of this */
-#define FORMAT_PAYLOAD_MAX (256u << 20)   /* bytes of one decoded chunk; larger ones are refused */
+#define FORMAT_GRAPH_SUFFIX ".graph"                     /* of the graph log */
+#define FORMAT_TRACE_SUFFIX ".trace"                     /* of the trace */
+#define FORMAT_INDEX_SUFFIX ".index"    /* of the index of a trace, which hpcprof-lite --index writes */
+#define FORMAT_UNIT 64                  /* live chunks begin at multiples of this */
+#define FORMAT_PAYLOAD_MAX (256u << 20) /* bytes of one decoded chunk; larger ones are refused */
 
 /* Does the name end in the suffix, with something before it? */
 static inline bool format_has_suffix(const char *name, const char *suffix)
@@ -134,7 +134,7 @@ enum format_process_flag {
 };
 
 /* M: what hpcprof-lite has as something else by the same name. */
-#define FORMAT_PROCESS_LIST(F, A, M)                                                                                    \
+#define FORMAT_PROCESS_LIST(F, A, M)                                                                                   \
   F(uint32_t, pid)                                                                                                     \
   F(uint32_t, parent_pid)                                                                                              \
   F(int32_t, rank) /* MPI rank; -1 if there is none */                                                                 \
@@ -156,13 +156,14 @@ enum format_process_flag {
   F(uint64_t, span_burdened) /* likewise, with the costs below */                                                      \
   F(uint32_t, work_unit)     /* string: "s" (the numbers are nanoseconds) or the counted unit; "": not computed */     \
   F(uint32_t, unseen) /* bits: callbacks that the runtime lacks, in the order of graph[] in hpcrun-lite/rt/ompt.c */   \
-  F(uint64_t, tick_scale)   /* nanoseconds of a tick of the time-stamp counter, times 2^32 */                          \
-  F(uint64_t, start_ticks)  /* the counter at the process's start */                                                   \
-  F(uint64_t, cost_fork)    /* ns that the burdened clock adds for a region, see doc/format.md */                      \
-  F(uint64_t, cost_task)    /* likewise for a task */                                                                  \
-  F(uint64_t, cost_join)    /* likewise for a join */                                                                  \
-  F(uint64_t, paused_ns)    /* of wall_ns: measuring was paused */                                                     \
-  F(uint64_t, unsampled_ns) /* of wall_ns: no samples were taken, as the level was summary; without pauses */
+  F(uint64_t, tick_scale)        /* nanoseconds of a tick of the time-stamp counter, times 2^32 */                     \
+  F(uint64_t, start_ticks)       /* the counter at the process's start */                                              \
+  F(uint64_t, cost_fork)         /* ns that the burdened clock adds for a region, see doc/format.md */                 \
+  F(uint64_t, cost_task)         /* likewise for a task */                                                             \
+  F(uint64_t, cost_join)         /* likewise for a join */                                                             \
+  F(uint64_t, paused_ns)         /* of wall_ns: measuring was paused */                                                \
+  F(uint64_t, unsampled_ns)      /* of wall_ns: no samples were taken, as the level was summary; without pauses */     \
+  F(uint64_t, peak_memory_bytes) /* most memory in use at once, as the kernel counts it; 0: not known */
 #define FORMAT_PROCESS_FIELDS(F, A) FORMAT_PROCESS_LIST(F, A, F)
 struct format_process {
   FORMAT_PROCESS_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)

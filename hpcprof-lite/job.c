@@ -89,7 +89,8 @@ static int choose_shown(struct job *job)
     uint32_t count = job->report.chosen_count;
     xarray_reserve(&job->chosen, &room, (size_t)count + 1, sizeof *job->chosen);
     status = find_column(job, "--columns", "has no column", copy, &job->chosen[count]);
-    if (!status && !(job->options.format == OPTIONS_JSON && is_chosen(job, job->chosen[count]))) /* keys are unique */
+    if (!status && !((job->options.format == OPTIONS_JSON || job->options.format == OPTIONS_JSONL) &&
+                     is_chosen(job, job->chosen[count]))) /* keys are unique */
       job->report.chosen_count = count + 1;
     free(copy);
   }
@@ -269,6 +270,7 @@ void job_release(struct job *job)
   free(job->arguments);
   free(job->shown);
   free(job->thread_order);
+  free(job->row_order);
   free(job->chosen);
   table_release(&job->table);
   free(job->row_of);

@@ -38,6 +38,7 @@ struct job {
   bool *shown;      /* [row] of the tree that is shown */
   struct statistics statistics;
   uint64_t *thread_order;
+  uint32_t *row_order;
   struct table table; /* of the view, where --sort or --columns name columns of it */
   uint32_t *chosen;   /* by --columns */
   struct distribution distribution;

@@ -33,6 +33,7 @@ static bool shows_several_runs(const struct options *options)
 
 /* What writes a format of its own: of the report, of all views, into a new directory, or a file. */
 static const struct format {
+  enum table_format table;
   int (*report)(const struct report *report);
   int (*job)(struct job *job);
   output_directory_writer *directory;
@@ -59,7 +60,7 @@ static int print(struct job *job)
 {
   const struct view *view = &views[job->options.view];
   const struct format *format = &formats[job->options.format];
-  bool several = shows_several_runs(&job->options), json = job->options.format == OPTIONS_JSON;
+  bool several = shows_several_runs(&job->options);
   if (format->job)
     return format->job(job);
   if (format->report)
@@ -68,7 +69,7 @@ static int print(struct job *job)
     table_maker *make = view_made_by(&job->options);
     if (several)
       make = job->options.scaling ? scaling_view_table : view->compared_make;
-    return make ? table_write(&job->report, make, json) : view->json(&job->report);
+    return make ? table_write(&job->report, make, format->table, !job->options.no_header) : view->json(&job->report);
   }
   if (!several)
     document_range(&job->report);

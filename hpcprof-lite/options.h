@@ -84,7 +84,7 @@ struct options {
   const char *view_name;
   enum options_format format;
   const char *output;
-  bool lines, per_thread, legend, raw_names, quiet, verbose, help, version;
+  bool lines, per_thread, legend, no_header, raw_names, quiet, verbose, help, version;
   enum profile_baseline baseline;
   bool has_root;
   const char *root_text; /* of --root; in the graph of grains a path */

@@ -311,3 +311,16 @@ int threads_pipeline(struct job *job)
   }
   return 0;
 }
+
+int processes_pipeline(struct job *job)
+{
+  uint32_t count = job->profile.processes_usable, most = job->options.max_rows;
+  job->row_order = xcalloc(count, sizeof *job->row_order);
+  for (uint32_t i = 0; i < count; i++)
+    job->row_order[i] = i;
+  job_sort(job, job->row_order, count, sizeof *job->row_order);
+  job->report.row_order = job->row_order;
+  job->report.row_count = most ? MIN(count, most) : count;
+  job->report.left_out = count - job->report.row_count;
+  return 0;
+}

@@ -18,6 +18,7 @@ struct view {
   table_maker *make;    /* describes its table */
   view_maker *maker;    /* the same, where that depends on options */
   enum pages_view live; /* its page in --live */
+  bool optional;        /* without data its table in the database has no rows; of others, a table always can be made */
 };
 
 extern const struct view views[OPTIONS_VIEWS];

@@ -308,6 +308,8 @@ static int check_effects(const struct options *options, char *message, size_t si
        "--columns chooses columns of a view: it needs format text, csv or json, and not grain-graph"},
       {options->columns && options->format == OPTIONS_TEXT && !options_view_has(options, HAS_COLUMNS),
        "view '{view}' is no table as text: --columns needs -f csv or json"},
+      {options->no_header && options->format != OPTIONS_CSV,
+       "--no-header applies to CSV only: add -f csv, or leave it out"},
       {options->raw_names && options->format != OPTIONS_CSV,
        "--raw-names applies to CSV only: add -f csv, or leave it out"},
       {options->legend && options->format != OPTIONS_TEXT,

@@ -10,50 +10,41 @@
 #include "hpcprof-lite/page/view_child.h"
 #include "hpcprof-lite/view_table.h"
 
+#include <string.h>
 #include <unistd.h>
 
-/* The tables beside that of contexts, which is the top-down view.  One that is optional has no rows where the run did
- * not record what it shows.  The bottom-up tree has many more rows than there are contexts: light ones are left out. */
-static const struct database_table {
-  const char *name;
-  enum options_view view;
-  bool optional;
-  double percent_limit;
-} tables[] = {{"run", OPTIONS_SUMMARY, false, 0},
-              {"threads", OPTIONS_THREADS, false, 0},
-              {"efficiency", OPTIONS_EFFICIENCY, false, 0},
-              {"regions", OPTIONS_REGIONS, false, 0},
-              {"overheads", OPTIONS_OVERHEADS, false, 0},
-              {"tasks", OPTIONS_TASKS, false, 0},
-              {"advice", OPTIONS_ADVICE, false, 0},
-              {"parallelism", OPTIONS_PARALLELISM, false, 0},
-              {"bottomup", OPTIONS_BOTTOMUP, false, 0.01},
-              {"flat", OPTIONS_FLAT, false, 0},
-              {"critical_path", OPTIONS_CRITICAL_PATH, false, 0},
-              {"whatif", OPTIONS_WHATIF, false, 0},
-              {"speedup", OPTIONS_SPEEDUP, false, 0},
-              {"region_tree", OPTIONS_REGION_TREE, false, 0},
-              {"source", OPTIONS_SOURCE, true, 0},
-              {"phases", OPTIONS_PHASES, true, 0},
-              {"marks", OPTIONS_MARKS, true, 0},
-              {"user_counters", OPTIONS_USER_COUNTERS, true, 0},
-              {"grains", OPTIONS_GRAINS, false, 0},
-              {"timeline", OPTIONS_TIMELINE, false, 0}};
+/* The bottom-up tree has many more rows than there are contexts: light ones are left out. */
+#define LIGHT_PERCENT 0.01
 
-enum { TABLES = sizeof tables / sizeof *tables };
+enum { NAME_BYTES = 32 };
+
+/* The name of a view's table; NULL if it has none, or one that is written otherwise (contexts). */
+static const char *name_of(enum options_view view, char name[NAME_BYTES])
+{
+  if (view == OPTIONS_SUMMARY)
+    return "run";
+  if (view == OPTIONS_TOPDOWN || views[view].json)
+    return NULL;
+  snprintf(name, NAME_BYTES, "%s", options_views[view].name);
+  for (char *at = name; (at = strchr(at, '-'));)
+    *at = '_';
+  return name;
+}
 
 /* ---- the table of what is missing ---- */
 
 struct missing {
-  struct view_child children[TABLES]; /* those that have failed have a reason */
+  const char *names[OPTIONS_VIEWS]; /* NULL: no table was wanted */
+  char text[OPTIONS_VIEWS][NAME_BYTES];
+  struct view_child children[OPTIONS_VIEWS]; /* those that have failed have a reason */
 };
 
 static void fill_missing(const void *context, const void *row, struct cell *cell)
 {
   const struct missing *missing = context;
-  const size_t number = *(const size_t *)row;
-  const struct view_child *child = &missing->children[number];
-  *cell++ = cell_text(tables[number].name);
+  const uint32_t view = *(const uint32_t *)row;
+  const struct view_child *child = &missing->children[view];
+  *cell++ = cell_text(missing->names[view]);
   *cell = cell_text(child->failed ? child->reason : "rows below 0.01 % of the time; hpcprof-lite -f csv has all");
 }
 
@@ -65,8 +56,8 @@ static int each_missing(const void *source, table_take *take, void *to)
 {
   const struct missing *missing = source;
   int status = 0;
-  for (size_t i = 0; i < TABLES && !status; i++)
-    if (missing->children[i].failed || tables[i].percent_limit > 0)
+  for (uint32_t i = 0; i < OPTIONS_VIEWS && !status; i++)
+    if (missing->names[i] && (missing->children[i].failed || i == OPTIONS_BOTTOMUP))
       status = take(to, &i);
   return status;
 }
@@ -76,8 +67,8 @@ static int each_missing(const void *source, table_take *take, void *to)
 /* What a child does. */
 struct database_work {
   struct job *job;
-  const struct database_table *wanted;
-  const char *path;
+  enum options_view view;
+  const char *name, *path;
 };
 
 /* Adds a table to the file; of a report without data, or without `rows`, only its columns.  Returns the exit status. */
@@ -90,11 +81,11 @@ static int add_table(const struct database_work *work, const struct view_source 
     table.each = NULL;
   int status = sqlite_database_open(&database, work->path);
   if (!status)
-    status = sqlite_database_add(&database, work->wanted->name, &table);
+    status = sqlite_database_add(&database, work->name, &table);
   int closed = sqlite_database_close(&database);
   table_release(&table);
   if (*database.message)
-    job_print_error("cannot write table '%s': %s", work->wanted->name, database.message);
+    job_print_error("cannot write table '%s': %s", work->name, database.message);
   return status || closed ? EXIT_INPUT : 0;
 }
 
@@ -105,9 +96,9 @@ static int add_view(void *context, FILE *output)
   struct view_source source = {0};
   (void)output;
   work->job->options.format = OPTIONS_CSV;
-  work->job->options.percent_limit = work->wanted->percent_limit;
+  work->job->options.percent_limit = work->view == OPTIONS_BOTTOMUP ? LIGHT_PERCENT : 0;
   work->job->options.quiet = true; /* remarks on source text, which the database does not have */
-  int status = view_fill(work->job, work->wanted->view, VIEW_ROWS, &source);
+  int status = view_fill(work->job, work->view, VIEW_ROWS, &source);
   return status ? status : add_table(work, &source, true);
 }
 
@@ -117,25 +108,24 @@ static int add_columns(void *context, FILE *output)
   const struct database_work *work = context;
   struct view_source source = {0};
   (void)output;
-  int status = view_fill(work->job, work->wanted->view, VIEW_COLUMNS, &source);
+  int status = view_fill(work->job, work->view, VIEW_COLUMNS, &source);
   return status ? status : add_table(work, &source, false);
 }
 
-/* Whether the database has a table. */
-static bool has_table(const struct options *options, const struct database_table *table)
+/* Whether the database has the table of a view. */
+static bool has_table(const struct options *options, enum options_view view)
 {
-  bool asked = options->views_given >> table->view & 1;
-  if (table->view == OPTIONS_GRAINS || table->view == OPTIONS_TIMELINE)
+  bool asked = options->views_given >> view & 1;
+  if (view == OPTIONS_GRAINS || view == OPTIONS_TIMELINE)
     return asked;
-  return !options->limited || !options_view_has(&(struct options){.view = table->view}, HAS_LOG);
+  return !options->limited || !options_view_has(&(struct options){.view = view}, HAS_LOG);
 }
 
 /* Whether a bottom-up tree would have too many rows for a database in which nobody has asked for it. */
-static bool is_too_large(const struct job *job, const struct database_table *table, struct view_child *child)
+static bool is_too_large(const struct job *job, enum options_view view, struct view_child *child)
 {
   enum { CONTEXTS_MAX = 100000 };
-  if (table->view != OPTIONS_BOTTOMUP || job->tree.count <= CONTEXTS_MAX ||
-      (job->options.views_given >> OPTIONS_BOTTOMUP & 1))
+  if (view != OPTIONS_BOTTOMUP || job->tree.count <= CONTEXTS_MAX || (job->options.views_given >> OPTIONS_BOTTOMUP & 1))
     return false;
   child->failed = true;
   snprintf(child->reason, sizeof child->reason, "there are more than %d contexts; --view bottomup adds it",
@@ -149,15 +139,16 @@ static int add_views(struct job *job, const char *path, struct missing *missing)
   struct problems printed = {0};
   int status = 0;
   fflush(NULL); /* children would write what is left in buffers */
-  for (size_t i = 0; i < TABLES && !status; i++) {
-    struct database_work work = {job, &tables[i], path};
+  for (enum options_view i = 0; i < OPTIONS_VIEWS && !status; i++) {
     struct view_child *child = &missing->children[i];
     struct view_child columns;
     const struct view_child *failed;
-    if (!has_table(&job->options, &tables[i]))
+    missing->names[i] = has_table(&job->options, i) ? name_of(i, missing->text[i]) : NULL;
+    if (!missing->names[i])
       continue;
-    bool optional = tables[i].optional;
-    if (is_too_large(job, &tables[i], child)) {
+    struct database_work work = {job, i, missing->names[i], path};
+    bool optional = views[i].optional;
+    if (is_too_large(job, i, child)) {
       optional = true;
     } else {
       view_child_start(child, add_view, &work);
@@ -170,7 +161,7 @@ static int add_views(struct job *job, const char *path, struct missing *missing)
       failed = columns.failed ? &columns : NULL;
     }
     if (failed)
-      job_print_error("table '%s' cannot be made: %s", tables[i].name, failed->reason);
+      job_print_error("table '%s' cannot be made: %s", missing->names[i], failed->reason);
     status = failed ? ERR_INPUT : 0;
   }
   problems_release(&printed);

@@ -101,7 +101,7 @@ static int write_json(struct report *report, const struct view_source *source, F
   size_t size;
   FILE *json = xopen_memstream(&text, &size);
   report->stream = json;
-  int status = source->json ? source->json(report) : table_write(report, source->make, true);
+  int status = source->json ? source->json(report) : table_write(report, source->make, TABLE_JSON, true);
   xclose(json, &text);
   if (!status)
     html_table_write_bytes(text, size, output);

@@ -94,6 +94,8 @@ struct report {
   uint32_t modules_count;
   const uint64_t *thread_order; /* process << 32 | thread, in the order in which they are printed */
   uint32_t thread_count;
+  const uint32_t *row_order; /* of a view whose rows are elements of an array: their numbers, in order of printing */
+  uint32_t row_count;
   const struct distribution *distribution; /* printed instead of single threads where there are many; else NULL */
   const char *arguments;                   /* of the run, for commands in hints: "--merge DIR1 DIR2" */
   char *const *references;                 /* runs with one thread to which advice compares it */

@@ -15,7 +15,8 @@ enum { NUMBER_MAX = 400 };
 struct writer {
   const struct table *table;
   FILE *stream;
-  bool json;
+  enum table_format format;
+  bool json; /* its rows are objects */
   char *line;
   size_t size, room;
   char *headers;       /* of all selected columns, one after another */
@@ -99,10 +100,8 @@ static int write_row(void *to, const struct cell *cells)
   struct writer *writer = to;
   const struct table *table = writer->table;
   size_t header = 0;
-  if (writer->json && writer->rows)
-    putc_unlocked(',', writer->stream);
-  if (writer->json)
-    putc_unlocked('\n', writer->stream);
+  if (writer->format == TABLE_JSON)
+    fputs_unlocked(writer->rows ? ",\n" : "\n", writer->stream);
   for (uint32_t i = 0; i < table->selected_count; i++) {
     size_t end = writer->headers_end[i];
     reserve(writer, end - header + NUMBER_MAX);
@@ -113,8 +112,11 @@ static int write_row(void *to, const struct cell *cells)
     if (table->selected_count == 1 && !writer->json && !writer->size && !is_shown(cell))
       put(writer, "\"\"", 2); /* readers skip empty lines */
   }
-  reserve(writer, 1);
-  put(writer, writer->json ? "}" : "\n", 1);
+  reserve(writer, 2);
+  if (writer->json)
+    put(writer, "}", 1);
+  if (writer->format != TABLE_JSON)
+    put(writer, "\n", 1);
   flush(writer);
   writer->rows++;
   return ferror(writer->stream) ? ERR_INPUT : 0;
@@ -153,34 +155,36 @@ static void write_names(const struct writer *writer)
   fputs(writer->json ? "],\n" : "\n", writer->stream);
 }
 
-int table_write_rows(const struct table *table, FILE *stream, bool json, const char *name)
+int table_write_rows(const struct table *table, FILE *stream, enum table_format format, const char *name)
 {
-  struct writer writer = {.table = table, .stream = stream, .json = json};
+  struct writer writer = {.table = table, .stream = stream, .format = format, .json = format != TABLE_CSV};
   make_headers(&writer);
-  if (json) {
+  if (format == TABLE_JSON) {
     row_writer_json_string(stream, name);
     fputs(":[", stream);
   }
   int status = table_each(table, write_row, &writer);
-  fputs(json ? "\n]" : "", stream);
+  fputs(format == TABLE_JSON ? "\n]" : "", stream);
   free(writer.headers);
   free(writer.headers_end);
   free(writer.line);
   return status;
 }
 
-int table_write(const struct report *report, table_maker *make, bool json)
+int table_write(const struct report *report, table_maker *make, enum table_format format, bool names)
 {
+  bool json = format == TABLE_JSON;
   struct table table = {0};
   make(report, &table);
   if (report->chosen_count)
     table_select(&table, report->chosen, report->chosen_count);
   document_open(report, json);
-  write_names(&(struct writer){.table = &table, .stream = report->stream, .json = json});
-  int status = table_write_rows(&table, report->stream, json, "rows");
+  if (json || (names && format == TABLE_CSV))
+    write_names(&(struct writer){.table = &table, .stream = report->stream, .json = json});
+  int status = table_write_rows(&table, report->stream, format, "rows");
   for (const struct table *further = table.further; json && further && !status; further = further->further) {
     fputs(",\n", report->stream);
-    status = table_write_rows(further, report->stream, true, further->name);
+    status = table_write_rows(further, report->stream, format, further->name);
   }
   document_close(report, json);
   table_release(&table);

@@ -1,4 +1,4 @@
-/* Tables as CSV and JSON.
+/* Tables as CSV, as JSON, and as lines of JSON.
  *
  * Context: BATCH.  Each row is written as it comes from the table's source, with the escapes of row_writer.h.
  */
@@ -7,11 +7,14 @@
 
 #include "hpcprof-lite/report/report.h"
 
-/* Writes the table of a view to the report's stream; as JSON also those after it, as further arrays.  Returns 0 or
+enum table_format { TABLE_CSV, TABLE_JSON, TABLE_JSONL };
+
+/* Writes the table of a view to the report's stream; as JSON also those after it, as further arrays.  names: CSV has a
+ * line with the names of the columns.  Returns 0 or
  * what its source returned. */
-int table_write(const struct report *report, table_maker *make, bool json);
+int table_write(const struct report *report, table_maker *make, enum table_format format, bool names);
 
 /* Writes rows of a table, without what stands around them; in JSON as an array with that name. */
-int table_write_rows(const struct table *table, FILE *stream, bool json, const char *name);
+int table_write_rows(const struct table *table, FILE *stream, enum table_format format, const char *name);
 
 #endif

@@ -608,6 +608,7 @@ void writer_process(void)
   record.notes = process_notes(record.notes, true);
   record.threads = process.thread_count;
   record.regions = process.finished_regions;
+  record.peak_memory_bytes = process_peak_memory_bytes();
   times_process(&record);
   uint64_t end_ns = 0; /* of the last thread: a slow disk may have held up the writing since */
   for (const struct thread_state *t = process.threads; t; t = t->next) {

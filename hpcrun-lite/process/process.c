@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -138,4 +139,13 @@ void process_add_runtime(const char *name)
     name = "LLVM libomp";
   if (!strstr(process.runtime, name))
     snprintf(process.runtime + length, sizeof process.runtime - length, "%s%s", length ? ", " : "", name);
+}
+
+uint64_t process_peak_memory_bytes(void)
+{
+  static const char field[] = "\nVmHWM:";
+  char text[4096];
+  text[sys_read_file("/proc/self/status", text, sizeof text - 1)] = '\0';
+  const char *found = strstr(text, field);
+  return found ? strtoull(found + sizeof field - 1, NULL, 10) * 1024 : 0;
 }

@@ -43,6 +43,9 @@ void process_add_runtime(const char *name);
 
 /* Sums over the threads that live and those that have ended. */
 uint64_t process_samples(void);
+
+/* The most memory that the process had in use at once since it was executed, with the tool's own; 0: not known. */
+uint64_t process_peak_memory_bytes(void);
 uint64_t process_lost(enum format_loss loss);
 
 /* The reason why the report will have no information from OpenMP, or NULL if it will have. */

@@ -255,7 +255,7 @@ def bash_completes_reports(directory):
     assert offered("hpc") == ["hpcrun me", "hpcrun-lite-app-measurements", "hpcrun-lite-app-measurements-2"]
     assert offered("flat", "so") == ["sources"]  # the way to a measurement
     assert offered("--reference", "fl") == ["fl-run"]
-    assert offered("--vi") == ["--view"] and offered("--no") == ["--no-pager"]
+    assert offered("--vi") == ["--view"] and offered("--no") == ["--no-header", "--no-pager"]
     assert offered("--view", "gr") == offered("--view", "=", "gr") == ["grain-graph", "grains"]
     assert {"advice", "summary"} < set(offered("--view", "=")) and offered("-f", "cs") == ["csv"]
     assert offered("--lanes", "n") == ["node"] and offered("--colour", "sc") == ["scatter"]

@@ -154,6 +154,25 @@ def columns_choose_from_streams(_):
 
 
 @case
+def lines_of_json_are_the_rows(_):
+    """Each line of -f jsonl is an object; CSV without its header is the rest of CSV."""
+    for how in (("--view", "threads", "two"), ("--view", "topdown", "events"), ("--view", "grains", "recorded"),
+                ("--view", "timeline", "charted"), ("--view", "tasks", "plain"),
+                ("--view", "flat", "--columns", "name,work_incl_s,name", "blame"),
+                ("--view", "regions", "--compare", "constructs", "constructs2")):
+        csv = golden_report("-q", "-f", "csv", *how).stdout.decode()
+        lines = golden_report("-q", "-f", "jsonl", *how).stdout.decode().splitlines()
+        found = [{name: "" if cell is None else cell for name, cell in json.loads(line).items()} for line in lines]
+        assert len(found) == len(csv_table(csv)), how
+        for row, expected in zip(found, csv_table(csv)):
+            assert list(row) == list(expected), how
+            assert all(str(row[name]) == cell or float(row[name]) == float(cell) for name, cell in expected.items()), row
+        assert golden_report("-q", "-f", "csv", "--no-header", *how).stdout.decode() == csv[csv.index("\n") + 1:], how
+    refused("--no-header", "-f", "jsonl", "threads", "two")
+    refused("-f", "jsonl", "--view", "grain-graph", "recorded")
+
+
+@case
 def columns_choose_rows_and_leave_arrays(_):
     """The further arrays of a JSON document have all their columns."""
     for view, run, names, arrays in (("timeline", ("charted",), "work_s,host", {"states", "lanes", "marks", "counters"}),

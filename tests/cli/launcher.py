@@ -13,6 +13,7 @@ import sys
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import build
 from measurement_file import chunks
+from report import table as csv_table
 from tap import (DEPS, LAUNCHER, LIBRARY, OTHER_USER, REPORT, Skip, case, compile_c, main, must, need_program, need_root, run,
                  small_disk, start)
 
@@ -1168,5 +1169,28 @@ def a_runtime_that_ld_preload_cannot_name_is_refused_before_anything_is_replaced
     fails(launch(directory, "--overwrite", "-o", "measured", "--omp-runtime", runtime, program), 125, "LD_PRELOAD")
     assert os.listdir(os.path.join(directory, "measured")) == before
 
+
+@case
+def the_peak_of_memory_is_that_of_the_kernel(directory):
+    """What the program reads of itself at its end, to which only the writing of the measurement is added."""
+    program = compile_c(directory, "memory", """
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <string.h>
+        int main(void) {
+          enum { BYTES = 96 << 20 };
+          char line[256], *memory = malloc(BYTES);
+          FILE *status = fopen("/proc/self/status", "r");
+          memset(memory, 1, BYTES);
+          free(memory);
+          while (fgets(line, sizeof line, status))
+            if (!strncmp(line, "VmHWM:", 6))
+              puts(line + 6);
+        }""")
+    done = launch(directory, "-o", "measured", program)
+    assert done.returncode == 0, done
+    peak = int(done.stdout.split()[0]) * 1024
+    found = csv_table(must(REPORT, "-q", "-f", "csv", "processes", os.path.join(directory, "measured")))
+    assert len(found) == 1 and peak <= int(found[0]["peak_memory_bytes"]) <= peak + (16 << 20), (peak, found)
 
 main()

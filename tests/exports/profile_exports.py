@@ -29,7 +29,7 @@ SPEEDSCOPE = os.path.join(DEPS, "speedscope-1.25.0", "dist", "release", "index.h
 FORMATS = ("folded", "speedscope", "pprof", "callgrind", "hatchet", "sqlite")
 TREES = FORMATS[:-1]
 TABLES = ("threads", "efficiency", "regions", "overheads", "tasks", "advice", "parallelism", "flat", "critical_path",
-          "whatif", "speedup", "region_tree")  # of SQLite, named by views
+          "whatif", "speedup", "region_tree", "processes")  # of SQLite, named by views
 OTHER_TABLES = ("contexts", "run", "bottomup", "source", "phases", "marks", "user_counters", "missing")
 CATEGORIES = ("work", "overhead", "lockwait", "idleness")
 NS = 10**9

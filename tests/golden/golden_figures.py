@@ -312,6 +312,21 @@ def the_threads_view_shows_blocked_time(_):
     assert table[0]["blocked_s"] == "0.300000000"
 
 
+@case
+def processes_are_the_sums_of_their_threads(_):
+    columns = ("work_s", "overhead_s", "lockwait_s", "idle_s", "blocked_s")
+    for name in ("two", "blame", "blames", "waits", "huge"):
+        threads = rows("--view", "threads", name)
+        for process in rows("--view", "processes", name):
+            own = [thread for thread in threads if thread["process"] == process["process"]]
+            assert len(own) == int(process["threads"]) > 0, process
+            for column in columns:
+                total = sum(round(1e9 * float(thread[column])) for thread in own)
+                assert round(1e9 * float(process[column])) == total or name == "huge", (name, column)
+    assert [row["process"] for row in rows("--view", "processes", "--sort", "threads", "two")] == ["100", "200"]
+    assert [row["process"] for row in rows("--view", "processes", "--sort", "rank", "two")] == ["200", "100"]
+
+
 def amounts(table, column, unit=1e9):
     """A column of work as whole numbers: nanoseconds, or the counted unit."""
     return [round(float(row[column]) * unit) for row in table]

@@ -7,8 +7,8 @@ import re
 
 import tap
 
-VIEWS = ("summary", "topdown", "bottomup", "flat", "threads", "efficiency", "parallelism", "critical-path", "whatif",
-         "speedup", "regions", "region-tree", "overheads", "tasks", "source")
+VIEWS = ("summary", "topdown", "bottomup", "flat", "threads", "processes", "efficiency", "parallelism",
+         "critical-path", "whatif", "speedup", "regions", "region-tree", "overheads", "tasks", "source")
 MEASUREMENTS = (".hpcrun", ".graph")  # suffixes of files that the running side writes
 
 
