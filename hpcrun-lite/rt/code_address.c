@@ -1,8 +1,10 @@
 #include "hpcrun-lite/rt/code_address.h"
 
+#include "hpcrun-lite/rt/graph_access.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/task_creation.h"
 #include "hpcrun-lite/rt/sampling/unwind.h"
+#include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
 
 const void *code_of_directive(const struct thread_state *t)
@@ -41,4 +43,31 @@ const void *code_of_region(struct thread_state *t, const void *code, uint64_t en
   if (league)
     return (const void *)league->code;
   return code_in_runtime(code) ? code_of_jump(t, code, enter_frame) : code_after_jump(code);
+}
+
+const void *code_of_task(struct thread_state *t, const ompt_data_t *creator, const void *code)
+{
+  struct span_thread *span = span_of(t);
+  code = code_past_wrapper(t, code);
+  if (!code_in_runtime(code) || !graph_enter(t))
+    return code_after_jump(code);
+  bool of_taskloop =
+      span->running && (graph_creator_of(t, creator) != span->task || directive_taskloop(span->running->scope.row));
+  if (!of_taskloop)
+    code = code_of_caller(t, creator, code,
+                          span->running && explicit_task_code(span->running) ? NULL : code_of_directive(t));
+  rt_inside_dec(t);
+  return code;
+}
+
+const void *code_of_cleared_wait(struct thread_state *t, const ompt_data_t *task_data, int kind)
+{
+  bool named = kind == ompt_sync_region_barrier_explicit || kind == ompt_sync_region_barrier_implicit_workshare ||
+               kind == ompt_sync_region_taskwait;
+  if (!named || !span_of(t)->open_region)
+    return NULL;
+  rt_inside_inc(t);
+  const void *found = code_of_caller(t, task_data, NULL, NULL);
+  rt_inside_dec(t);
+  return found;
 }

@@ -53,4 +53,13 @@ static inline const void *code_of_construct(struct thread_state *t, const ompt_d
  * construct. */
 const void *code_of_region(struct thread_state *t, const void *code, uint64_t enter_frame);
 
+/* Where the program creates a task.  A task of a taskloop gets the address of that (span/explicit_task.c).  The caller
+ * is not inside. */
+const void *code_of_task(struct thread_state *t, const ompt_data_t *creator, const void *code);
+
+/* The address of a wait of that kind of OMPT for which the runtime passes none.  A thread that ends a critical section
+ * clears the address that libomp keeps for the initial thread, which may be just entering a barrier.  Returns NULL
+ * where libomp has none: at the end of a region.  The caller is not inside. */
+const void *code_of_cleared_wait(struct thread_state *t, const ompt_data_t *task_data, int kind);
+
 #endif

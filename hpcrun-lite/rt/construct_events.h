@@ -1,7 +1,7 @@
 /* The runtime's events as events of constructs: which construct an event belongs to, and its calling context.
  *
- * Context: RT, in callbacks, within graph_enter() of rt/ompt.c, after the event has been added to the graph, which has
- * found the rows.  `read` is the time-stamp counter if the callback has read it, else 0. */
+ * Context: RT, in callbacks, within graph_enter() of rt/graph_access.h, after the event has been added to the graph,
+ * which has found the rows.  `read` is the time-stamp counter if the callback has read it, else 0. */
 #ifndef HPCRUN_LITE_RT_CONSTRUCT_EVENTS_H
 #define HPCRUN_LITE_RT_CONSTRUCT_EVENTS_H
 

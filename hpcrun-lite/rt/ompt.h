@@ -1,5 +1,8 @@
-/* OMPT callbacks: they keep each thread's state and its place in the parallel regions, and pass events on to the span
- * layer.
+/* OMPT callbacks: dispatch.  Each finds the state of its thread and calls one function of the modules *_events, which
+ * decide what the event means: for the thread's state, its place in the parallel regions, the task graph, constructs.
+ *
+ * What a thread does follows from the task that it runs: the task's data word says whether the task waits.  A task that
+ * is scheduled during a wait makes the thread busy until the waiting task continues.
  *
  * Context: RT.  Callbacks always keep the state up to date, also while measuring is paused; a sample that interrupts
  * one while it is `inside` counts as tool time.  ompt_register() is called by CTL (tool.c).  A callback writes the
@@ -7,7 +10,8 @@
 #ifndef HPCRUN_LITE_RT_OMPT_H
 #define HPCRUN_LITE_RT_OMPT_H
 
-#include "hpcrun-lite/rt/measured_thread.h"
+#include "hpcrun-lite/rt/loop_events.h"
+#include "hpcrun-lite/rt/region_events.h"
 
 /* Registers all callbacks through rt.set_callback.  Returns how many of the required ones the runtime does not provide.
  */
@@ -39,9 +43,6 @@ void ompt_on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr);
 void ompt_on_lock_init(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr);
 void ompt_on_mutex_released(int kind, uint64_t wait_id, const void *codeptr);
 
-/* A flag of ompt_on_implicit_task(): one thread runs all implicit tasks of the region. */
-enum { OMPT_ONE_THREAD = 0x100 };
-
 /* Loops of a runtime that does not announce chunks (rt.no_chunks); otherwise these functions do nothing.
  *
  * ompt_loop_call(): the program enters a function of the runtime that announces a loop.  The thread's next loop is this
@@ -60,9 +61,6 @@ void ompt_chunks_unknown(void);
 /* The thread enters a function of the runtime that acquires a lock only if that is free, which the runtime announces
  * next, perhaps as one that waits. */
 void ompt_lock_test(void);
-
-/* A bit of rt.unseen: chunks are not known. */
-enum { OMPT_UNSEEN_CHUNKS = 1 << 2 };
 
 /* A bit of rt.unseen: the program's code runs static loops and masked constructs without calling its runtime, and does
  * not say to which construct a barrier belongs. */

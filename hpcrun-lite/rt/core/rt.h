@@ -166,6 +166,13 @@ static inline struct thread_state *rt_thread(void)
   return __builtin_expect(rt_home.ours, 1) ? rt_self : NULL;
 }
 
+/* The same, if the OpenMP runtime has announced the thread. */
+static inline struct thread_state *rt_openmp_thread(void)
+{
+  struct thread_state *t = rt_thread();
+  return t && t->activity.openmp ? t : NULL;
+}
+
 static inline void rt_set_flag(bool *flag, bool value)
 {
   __atomic_store_n(flag, value, __ATOMIC_RELAXED);

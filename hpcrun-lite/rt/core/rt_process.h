@@ -88,7 +88,7 @@ struct rt_process {
   atomic_bool sampled;                      /* it was not always so */
   _Atomic uint64_t unsampled_ticks;         /* measured ticks at level summary; less those before, if it is that now */
   atomic_bool serial_wanted;     /* CTL is to be called when the process is single-threaded: serial_moment() */
-  atomic_bool flushing;          /* the graph is suspended for a flush only: see ompt.c */
+  atomic_bool flushing;          /* the graph is suspended for a flush only: see graph_access.c */
   atomic_bool graph_suspended;   /* callbacks leave the graph alone: CTL reads its tables */
   atomic_uint waits;             /* enum rt_waits: what makes waits different; 0: nothing */
   atomic_bool closed;            /* measuring has ended: handlers and callbacks return at once */

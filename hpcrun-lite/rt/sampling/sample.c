@@ -276,3 +276,14 @@ bool sample_signal(const siginfo_t *info, void *context)
   errno = saved_errno;
   return true;
 }
+
+void sample_take_blame(struct thread_state *t, uint64_t wait_id)
+{
+  rt_inside_inc(t);
+  struct blame blame = {0};
+  if (!rt_stopped())
+    blame = blame_take(wait_id);
+  if (blame.samples)
+    sample_charge_blame(t, context_met(t), &blame);
+  rt_inside_dec(t);
+}

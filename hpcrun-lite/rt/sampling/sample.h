@@ -23,4 +23,7 @@ void sample_charge_blame(struct thread_state *t, uint32_t node, const struct bla
  * (counts/counts.h), to the context of its open construct, or to the root. */
 void sample_charge_open_counts(struct thread_state *t, const uint64_t *totals);
 
+/* The thread releases a lock: charges the lock's blame to the context of the call. */
+void sample_take_blame(struct thread_state *t, uint64_t wait_id);
+
 #endif

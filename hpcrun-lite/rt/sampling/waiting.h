@@ -81,4 +81,28 @@ void waiting_go_on(struct thread_state *t);
 /* Adds to the share of a context in the waiting at a place.  Returns false without memory. */
 bool waiting_share(struct thread_state *t, uint32_t node, uint64_t key, uint64_t ns);
 
+/* The kind of a wait, from that of OMPT. */
+static inline enum format_wait_kind waiting_kind(int kind)
+{
+  bool tasks = kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup;
+  bool end = kind == ompt_sync_region_barrier_implicit_parallel; /* libomp 14 to 16: also by its address */
+  if (tasks)
+    return FORMAT_WAIT_TASKS;
+  return end ? FORMAT_WAIT_REGION_END : FORMAT_WAIT_BARRIER;
+}
+
+/* The thread's next acquisition of a lock does not wait. */
+static inline void waiting_tests_lock(struct thread_state *t)
+{
+  sampling_of(t)->tests_lock = true;
+}
+
+/* Whether the acquisition that begins is one of those, by what was said or by its kind of OMPT. */
+static inline bool waiting_lock_is_tested(struct thread_state *t, int kind)
+{
+  bool tests = sampling_of(t)->tests_lock || kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock;
+  sampling_of(t)->tests_lock = false;
+  return tests;
+}
+
 #endif

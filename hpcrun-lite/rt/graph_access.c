@@ -1,0 +1,36 @@
+#include "hpcrun-lite/rt/graph_access.h"
+
+/* CTL reads the graph for a moment while the process goes on: the callback of a thread that leaves its last region just
+ * then waits for that, for a bounded time; what it gives up is counted as a loss.  Ends like graph_enter(). */
+bool graph_enter_after_flush(struct thread_state *t)
+{
+  if (!atomic_load(&rt.flushing))
+    return false;
+  rt_await_flush();
+  rt_inside_inc(t);
+  if (!atomic_load(&rt.graph_suspended))
+    return true;
+  rt_inside_dec(t);
+  if (atomic_load(&rt.flushing))
+    rt_lost(t, FORMAT_LOST_GRAPH);
+  return false;
+}
+
+uint32_t graph_any_task_of(struct thread_state *t, ompt_data_t *data)
+{
+  if (!data)
+    return 0;
+  uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
+  if (!word && span_of(t)->running)
+    return span_of(t)->running->dependent_wait;
+  return word & RT_TASK_NEW ? explicit_task_index(t, data) : rt_task_index(word);
+}
+
+ompt_data_t *graph_current_data(ompt_data_t *otherwise)
+{
+  enum { LOWEST_POINTER = 65536 };
+  int flags;
+  ompt_data_t *data = NULL;
+  ompt_frame_t *frame = NULL;
+  return rt_task_info(0, &flags, &data, &frame) && (uint64_t)data >= LOWEST_POINTER ? data : otherwise;
+}

@@ -1,0 +1,48 @@
+/* Access of the callbacks to the task graph: whether they may use it now, and which task a data word names.
+ *
+ * Context: RT, in callbacks. */
+#ifndef HPCRUN_LITE_RT_GRAPH_ACCESS_H
+#define HPCRUN_LITE_RT_GRAPH_ACCESS_H
+
+#include "hpcrun-lite/rt/measured_thread.h"
+#include "hpcrun-lite/rt/span/explicit_task.h"
+
+/* See graph_enter(): the graph is suspended. */
+bool graph_enter_after_flush(struct thread_state *t);
+
+/* Begins to use the graph.  Returns false if the graph is off or suspended: CTL reads the threads' tables once they are
+ * not inside.  Otherwise the caller ends with rt_inside_dec(). */
+static inline bool graph_enter(struct thread_state *t)
+{
+  if (!rt.online || !span_of(t)->end_slot)
+    return false;
+  rt_inside_inc(t);
+  if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
+    return true;
+  rt_inside_dec(t);
+  return graph_enter_after_flush(t);
+}
+
+/* The index of the current task, from its data word; a new task is the one that the thread runs. */
+static inline uint32_t graph_task_of(const struct thread_state *t, const ompt_data_t *data)
+{
+  if (!rt.online || !data)
+    return 0;
+  return data->value & RT_TASK_NEW ? span_of(t)->task : rt_task_index(data->value);
+}
+
+/* The same for the task that creates a region or task.  A task that a forked child has inherited has no index; then it
+ * is the task that the thread has begun. */
+static inline uint32_t graph_creator_of(const struct thread_state *t, const ompt_data_t *data)
+{
+  uint32_t task = graph_task_of(t, data);
+  return task ? task : span_of(t)->task;
+}
+
+/* The index of a task that need not be the current one. */
+uint32_t graph_any_task_of(struct thread_state *t, ompt_data_t *data);
+
+/* The current task's data word.  At the end of a taskgroup libomp (14 to 19) passes a copy of it. */
+ompt_data_t *graph_current_data(ompt_data_t *otherwise);
+
+#endif

@@ -1,0 +1,146 @@
+#include "hpcrun-lite/rt/loop_events.h"
+
+#include "hpcrun-lite/rt/code_address.h"
+#include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/construct_events.h"
+#include "hpcrun-lite/rt/graph_access.h"
+#include "hpcrun-lite/rt/span/worksharing.h"
+#include "hpcrun-lite/rt/task_events.h"
+
+void loop_events_chunks_unknown(void)
+{
+  if (!(__atomic_load_n(&rt.unseen, __ATOMIC_RELAXED) & OMPT_UNSEEN_CHUNKS))
+    __atomic_fetch_or(&rt.unseen, OMPT_UNSEEN_CHUNKS, __ATOMIC_RELAXED);
+}
+
+static inline void chunk_begin(struct thread_state *t, uint32_t task, int kind, uint64_t start, uint64_t iterations)
+{
+  worksharing_chunk(t, task, kind, start, iterations);
+  construct_section(t);
+  if (graph_log_on() && trace_of(t)->states)
+    construct_chunk(t, rt_ticks());
+}
+
+/* The chunk from `lower` to `upper`, as libomp announces it from version 15 on.  Clang's code counts up by 1. */
+static void ranged_chunk(struct thread_state *t, uint32_t task, int kind, uint64_t lower, uint64_t upper, int64_t step,
+                         enum loop_bounds bounds)
+{
+  bool up = step > 0, above = bounds == LOOP_BOUNDS_8U ? upper > lower : (int64_t)upper > (int64_t)lower;
+  uint64_t distance = up ? upper - lower : lower - upper, size = up ? (uint64_t)step : -(uint64_t)step;
+  bool any = size && (above == up || !distance);
+  uint64_t steps = size <= 1 ? distance : distance / size;
+  chunk_begin(t, task, kind, up ? lower : upper, any ? steps + 1 : 0);
+}
+
+static uint64_t bound(const void *at, enum loop_bounds bounds)
+{
+  const int32_t *narrow = at;
+  const uint64_t *wide = at;
+  if (bounds == LOOP_BOUNDS_8 || bounds == LOOP_BOUNDS_8U)
+    return *wide;
+  return bounds == LOOP_BOUNDS_4 ? (uint64_t)*narrow : (uint32_t)*narrow;
+}
+
+/* The thread's part of a static loop, or of sections. */
+static void only_chunk(struct thread_state *t, uint32_t task, int kind, const struct loop_call *call)
+{
+  if (kind == ompt_work_sections)
+    chunk_begin(t, task, ompt_dispatch_section, 0, 0);
+  else if (kind == ompt_work_distribute)
+    chunk_begin(t, task, ompt_dispatch_distribute_chunk, 0, 0);
+  else
+    ranged_chunk(t, task, ompt_dispatch_ws_loop_chunk, bound(call->lower, call->bounds),
+                 bound(call->upper, call->bounds), call->step, call->bounds);
+}
+
+static bool has_chunks(int kind)
+{
+  return kind == ompt_work_loop || kind == ompt_work_sections || kind == ompt_work_distribute ||
+         kind >= ompt_work_loop_static;
+}
+
+/* Takes the call by which the program has entered the loop that begins; its caller is NULL if it is not known. */
+static struct loop_call take_loop_call(struct thread_state *t, int kind)
+{
+  struct loop_call call = measured_of(t)->loop_call;
+  bool taskloop = kind == ompt_work_taskloop && graph_log_on() && !span_of(t)->log.creation.caller;
+  measured_of(t)->loop_call.caller = NULL;
+  if (taskloop || (has_chunks(kind) && !call.caller))
+    loop_events_chunks_unknown();
+  return has_chunks(kind) ? call : (struct loop_call){0};
+}
+
+void loop_events_chunk(struct thread_state *t, uint64_t lower, uint64_t upper, int64_t step, enum loop_bounds bounds)
+{
+  if (!rt.no_chunks || !graph_enter(t))
+    return;
+  ranged_chunk(t, span_of(t)->task, ompt_dispatch_ws_loop_chunk, lower, upper, step, bounds);
+  rt_inside_dec(t);
+}
+
+void loop_events_taskloop_chunk(struct thread_state *t, uint64_t lower, uint64_t upper, int64_t step)
+{
+  if (!rt.no_chunks || !graph_enter(t))
+    return;
+  if (span_of(t)->running &&
+      !(span_of(t)->running->flags & TASK_SERIAL)) /* newer ones do not announce those of undeferred tasks */
+    ranged_chunk(t, span_of(t)->task, ompt_dispatch_taskloop_chunk, lower, upper, step, LOOP_BOUNDS_8U);
+  rt_inside_dec(t);
+}
+
+void loop_events_work(struct thread_state *t, int kind, bool begin, const ompt_data_t *task_data, uint64_t count,
+                      const void *codeptr)
+{
+  struct loop_call call = {0};
+  if (__builtin_expect(rt.no_chunks, 0) && begin)
+    call = take_loop_call(t, kind);
+  if (!graph_enter(t))
+    return;
+  bool none = !codeptr && (kind == ompt_work_single_other || kind == ompt_work_scope);
+  if (call.caller)
+    codeptr = call.caller;
+  else if (begin && !none)
+    codeptr = code_of_construct(t, task_data, codeptr);
+  uint32_t row = 0;
+  if (kind == ompt_work_taskloop && !begin && span_of(t)->log.creation.caller)
+    task_events_creation_ended(t);
+  if (begin)
+    row = worksharing_work_begin(t, graph_task_of(t, task_data), kind, count, codeptr);
+  else
+    worksharing_work_end(t, graph_task_of(t, task_data), kind);
+  construct_events_work(t, kind, row, begin);
+  if (call.lower && count)
+    only_chunk(t, graph_task_of(t, task_data), kind, &call);
+  rt_inside_dec(t);
+}
+
+void loop_events_distributed(struct thread_state *t, const void *caller)
+{
+  if (!rt.no_chunks)
+    return;
+  measured_of(t)->loop_call = (struct loop_call){.caller = caller};
+  loop_events_work(t, ompt_work_distribute, true, graph_current_data(NULL), 0, caller);
+  if (!graph_enter(t))
+    return;
+  chunk_begin(t, span_of(t)->task, ompt_dispatch_distribute_chunk, 0, 0);
+  rt_inside_dec(t);
+}
+
+void loop_events_dispatch(struct thread_state *t, const ompt_data_t *task_data, int kind, ompt_data_t instance)
+{
+  if (!graph_enter(t))
+    return;
+  bool ranged = kind == ompt_dispatch_ws_loop_chunk || kind == ompt_dispatch_taskloop_chunk;
+  const ompt_dispatch_chunk_t *chunk = ranged ? instance.ptr : NULL;
+  chunk_begin(t, graph_task_of(t, task_data), kind, chunk ? chunk->start : 0, chunk ? chunk->iterations : 0);
+  rt_inside_dec(t);
+}
+
+void loop_events_masked(struct thread_state *t, bool begin, const ompt_data_t *task_data, const void *codeptr)
+{
+  if (!graph_enter(t))
+    return;
+  uint32_t row = worksharing_masked(t, graph_task_of(t, task_data), begin, codeptr);
+  construct_events_scope(t, FORMAT_DIRECTIVE_MASKED, row, begin);
+  rt_inside_dec(t);
+}

@@ -1,0 +1,183 @@
+#include "hpcrun-lite/rt/task_events.h"
+
+#include "hpcrun-lite/rt/code_address.h"
+#include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/construct_events.h"
+#include "hpcrun-lite/rt/graph_access.h"
+#include "hpcrun-lite/rt/sampling/task_creation.h"
+#include "hpcrun-lite/rt/sampling/waiting.h"
+#include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/span/span.h"
+#include "hpcrun-lite/rt/span/worksharing.h"
+
+void task_events_creation_ended(struct thread_state *t)
+{
+  struct creation_time *creation = &span_of(t)->log.creation;
+  uint64_t moment = rt_ticks();
+  graph_log_creation_end(t, moment);
+  construct_creation(t, creation->directive, creation->timed, creation->sum, moment);
+  creation->timed = creation->sum = 0;
+}
+
+/* The creation of an undeferred task has ended, which begins. */
+static __attribute__((noinline)) void creation_end_undeferred(struct thread_state *t)
+{
+  struct creation_time *creation = &span_of(t)->log.undeferred;
+  construct_creation(t, creation->directive, creation->timed, creation->sum, rt_ticks());
+  creation->timed = 0;
+}
+
+/* The data word of a new task: names its batch (span/explicit_task.h) or, without a graph, its creation context. */
+static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame,
+                              const ompt_data_t *made, int flags, bool dependent, const void *codeptr)
+{
+  uint32_t creation_context = 0;
+  uint64_t word = 0;
+  if (rt.task_creation && !rt_stopped()) {
+    rt_inside_inc(t);
+    creation_context =
+        task_creation_context(t, task_creation_known(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
+    rt_inside_dec(t);
+  }
+  if (!rt.online)
+    return rt_task_word(creation_context);
+  if (graph_enter(t)) {
+    explicit_task_publish(t);
+    bool serial = flags & ompt_task_undeferred && frame && frame->enter_frame_flags == ompt_frame_serial;
+    uint32_t row;
+    word = explicit_task_create(t, graph_creator_of(t, creator), flags, serial, codeptr, creation_context, &row);
+    if (!(flags & ompt_task_taskwait))
+      construct_events_task_created(t, made, row, flags, dependent);
+    if (span_of(t)->log.creation.caller)
+      span_of(t)->log.creation.directive = row;
+    rt_inside_dec(t);
+  }
+  return word;
+}
+
+/* A taskwait with dependences appears as a task that is created and completes.  The data word of that task belongs to
+ * the thread and has to stay 0, since taskwaits may nest. */
+static void dependent_wait(struct thread_state *t, ompt_data_t *task_data, uint64_t word, const void *codeptr)
+{
+  task_data->value |= RT_TASK_WAITING;
+  uint64_t moment = waiting_begin(t, FORMAT_WAIT_TASKS, codeptr);
+  if (!graph_enter(t))
+    return;
+  ompt_data_t own = {.value = word};
+  if (span_of(t)->running)
+    span_of(t)->running->dependent_wait = explicit_task_index(t, &own);
+  span_wait_begin(t, graph_task_of(t, task_data), ompt_sync_region_taskwait, moment, codeptr);
+  construct_events_wait_begin(t, ompt_sync_region_taskwait, codeptr, moment);
+  rt_inside_dec(t);
+}
+
+void task_events_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
+                        bool dependent, const void *codeptr)
+{
+  struct thread_state *t = rt_openmp_thread();
+  if (!t)
+    return;
+  codeptr = code_of_task(t, task_data, codeptr);
+  uint64_t word =
+      rt.task_creation || rt.online ? new_task_word(t, task_data, frame, new_data, flags, dependent, codeptr) : 0;
+  if (flags & ompt_task_taskwait) {
+    if (task_data)
+      dependent_wait(t, task_data, word, codeptr);
+  } else if (word) {
+    new_data->value = word;
+  }
+}
+
+struct creation_time task_events_creation_begin(struct thread_state *t, const void *caller, uint64_t ticks)
+{
+  if (!graph_enter(t))
+    return graph_log_creation_begin(t, caller, 0, 0);
+  struct creation_time outer =
+      graph_log_creation_begin(t, caller, span_of(t)->running ? span_of(t)->running->name : 0, ticks);
+  rt_inside_dec(t);
+  return outer;
+}
+
+void task_events_creation_undeferred(struct thread_state *t, const void *caller, uint64_t ticks)
+{
+  if (!graph_enter(t))
+    return;
+  graph_log_creation_undeferred(t, caller, span_of(t)->running ? span_of(t)->running->name : 0, ticks);
+  rt_inside_dec(t);
+}
+
+void task_events_creation_end(struct thread_state *t, const struct creation_time *outer)
+{
+  if (graph_log_on() && graph_enter(t)) {
+    task_events_creation_ended(t);
+    rt_inside_dec(t);
+  }
+  span_of(t)->log.creation = *outer;
+}
+
+/* For the graph: the thread switches tasks; moment: the time-stamp counter if it was read, else 0. */
+static inline __attribute__((always_inline)) void schedule(struct thread_state *t, ompt_data_t *prior, int status,
+                                                           ompt_data_t *next, uint64_t moment)
+{
+  struct span_thread *span = span_of(t);
+  if (!graph_enter(t))
+    return;
+  moment = graph_moment(t, moment);
+  /* Most tasks begin and end on one thread before another thread refers to them: the short forms (explicit_task.h). */
+  if (status == ompt_task_complete && prior && prior == span->running_data && prior->value & RT_TASK_NEW) {
+    explicit_task_end_new(t, next, moment);
+    construct_events_task_end(t, next, moment);
+    rt_inside_dec(t);
+    return;
+  }
+  explicit_task_publish(t);
+  if (status == ompt_task_switch && next && next->value & RT_TASK_NEW) {
+    explicit_task_start_new(t, next, moment);
+    if (span->log.undeferred.timed)
+      creation_end_undeferred(t);
+    construct_events_task_begin(t, prior, next, moment);
+  } else {
+    uint32_t from = graph_any_task_of(t, prior), to = next ? explicit_task_begin(t, next) : 0;
+    bool first = to && !(graph_task(to)->flags & TASK_STARTED);
+    bool begun = from && graph_task(from)->flags & TASK_STARTED;
+    struct construct_prior left = {prior, from, begun ? explicit_task_directive(rt_task_word(from)) : 0,
+                                   begun ? graph_task(from)->ran : 0};
+    span_task_schedule(t, from, status, to, moment);
+    if (span->log.undeferred.timed)
+      creation_end_undeferred(t);
+    construct_events_schedule(t, left, status, next, first, moment);
+  }
+  rt_inside_dec(t);
+}
+
+void task_events_schedule(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)
+{
+  schedule(t, prior, status, next, 0);
+}
+
+void task_events_schedule_wait(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)
+{
+  uint64_t moment;
+  if (status == ompt_taskwait_complete) {
+    if ((next = graph_current_data(NULL)))
+      next->value &= ~(uint64_t)RT_TASK_WAITING;
+    moment = waiting_end(t);
+  } else {
+    moment = waiting_task(t, next->value & RT_TASK_WAITING);
+  }
+  if (rt.online)
+    schedule(t, prior, status, next, moment);
+  if (status == ompt_taskwait_complete && graph_enter(t)) {
+    construct_events_wait_end(t, moment);
+    rt_inside_dec(t);
+  }
+}
+
+void task_events_dependences(struct thread_state *t, ompt_data_t *task_data, const ompt_dependence_t *dependences,
+                             int count)
+{
+  if (!graph_enter(t))
+    return;
+  worksharing_dependences(t, graph_any_task_of(t, task_data), dependences, count);
+  rt_inside_dec(t);
+}

@@ -1,0 +1,75 @@
+#include "hpcrun-lite/rt/wait_events.h"
+
+#include "hpcrun-lite/rt/code_address.h"
+#include "hpcrun-lite/rt/construct_events.h"
+#include "hpcrun-lite/rt/graph_access.h"
+#include "hpcrun-lite/rt/sampling/times.h"
+#include "hpcrun-lite/rt/sampling/waiting.h"
+#include "hpcrun-lite/rt/span/explicit_task.h"
+#include "hpcrun-lite/rt/span/span.h"
+
+/* For the graph and constructs, where a thread waits. */
+static __attribute__((noinline)) void graph_wait_begin(struct thread_state *t, int kind, const void *codeptr,
+                                                       const ompt_data_t *task_data, uint64_t moment)
+{
+  if (!graph_enter(t))
+    return;
+  codeptr = codeptr ? code_of_construct(t, task_data, codeptr) : NULL;
+  span_wait_begin(t, graph_task_of(t, task_data), kind, moment, codeptr);
+  construct_events_wait_begin(t, kind, codeptr, moment);
+  times_refresh_at(t, moment);
+  rt_inside_dec(t);
+}
+
+void wait_events_begin(struct thread_state *t, int kind, const void *codeptr, ompt_data_t *task_data)
+{
+  codeptr = code_past_wrapper(t, codeptr);
+  if (span_of(t)->running_data && graph_enter(t)) {
+    explicit_task_publish(t);
+    rt_inside_dec(t);
+  }
+  if (kind == ompt_sync_region_taskgroup)
+    task_data = graph_current_data(task_data);
+  if (!codeptr)
+    codeptr = code_of_cleared_wait(t, task_data, kind);
+  if (task_data)
+    task_data->value |= RT_TASK_WAITING;
+  uint64_t moment = waiting_begin(t, waiting_kind(kind), codeptr);
+  if (rt.online)
+    graph_wait_begin(t, kind, codeptr, task_data, moment);
+}
+
+static __attribute__((noinline)) void graph_wait_end(struct thread_state *t, int kind, const ompt_data_t *parallel_data,
+                                                     const ompt_data_t *task_data, uint64_t moment)
+{
+  if (!graph_enter(t))
+    return;
+  span_wait_end(t, graph_task_of(t, task_data), kind, parallel_data && parallel_data->value, moment);
+  construct_events_wait_end(t, moment);
+  times_refresh_at(t, moment);
+  rt_inside_dec(t);
+}
+
+void wait_events_end(struct thread_state *t, int kind, const ompt_data_t *parallel_data, ompt_data_t *task_data)
+{
+  if (kind == ompt_sync_region_taskgroup)
+    task_data = graph_current_data(task_data);
+  if (task_data)
+    task_data->value &= ~(uint64_t)RT_TASK_WAITING;
+  uint64_t moment = waiting_end(t);
+  if (rt.online)
+    graph_wait_end(t, kind, parallel_data, task_data, moment);
+}
+
+void wait_events_group(struct thread_state *t, bool begin, const ompt_data_t *task_data, const void *codeptr)
+{
+  if (!graph_enter(t))
+    return;
+  uint32_t row = 0;
+  if (begin)
+    row = span_taskgroup_begin(t, graph_task_of(t, task_data), code_of_construct(t, task_data, codeptr));
+  else
+    span_taskgroup_end(t, graph_task_of(t, task_data));
+  construct_events_group(t, row, begin);
+  rt_inside_dec(t);
+}
