@@ -32,7 +32,6 @@ static bool disown(const struct sys_own *opened, uint64_t offset, size_t size)
  */
 static bool make_file(struct mapped_file *file, struct sys_own *opened)
 {
-  const size_t head = sizeof(struct format_chunk);
   if (!file->at.path[0] || pinned_create(&file->at, opened) != 0) {
     atomic_store(&file->state, FILE_FAILED);
     return false;
