@@ -42,4 +42,9 @@ static inline void xarray_reserve(void *array, size_t *room, size_t needed, size
     xarray_grow(array, room, needed, size);
 }
 
+/* A new last element of an array, which grows as needed: its address.  The element is not initialised; a value that is
+ * assigned in the same expression must not depend on the three arguments, which are evaluated more than once. */
+#define XAPPEND(array, count, room)                                                                                    \
+  (xarray_reserve(&(array), &(room), (size_t)(count) + 1, sizeof *(array)), &(array)[(count)++])
+
 #endif
