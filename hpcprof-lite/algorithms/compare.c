@@ -75,15 +75,15 @@ static void add_values(struct compare_side *side, const struct tree *run, const 
     for (uint32_t column = 0; column < run->columns; column++) {
       uint32_t common = map->columns ? map->columns[column] : column;
       if (common != MODEL_NONE)
-        row[common] = model_sum(row[common], from[column]);
+        model_add(&row[common], from[column]);
     }
     for (uint32_t j = 0; j < map->spent_count; j++)
       if (map->spent[j] != MODEL_NONE)
-        row[columns - 1] = model_sum(row[columns - 1], from[map->spent[j]]);
+        model_add(&row[columns - 1], from[map->spent[j]]);
   }
   xarray_reserve_zero(&side->squares[inclusive], &side->squares_room[inclusive], cells, sizeof **side->squares);
   for (size_t i = 0; i < cells; i++) {
-    sums[i] = model_sum(sums[i], of_run[i]);
+    model_add(&sums[i], of_run[i]);
     side->squares[inclusive][i] += (unsigned __int128)of_run[i] * of_run[i];
   }
   free(of_run);
@@ -369,8 +369,8 @@ void compare_show(struct compare *compare, int from)
       size_t cell = (size_t)row * tree->columns + column;
       tree->excl[cell] = tree->incl[cell] = 0;
       for (int side = from; side < COMPARE_SIDES; side++) {
-        tree->excl[cell] = model_sum(tree->excl[cell], mean(compare, side, row, column, false));
-        tree->incl[cell] = model_sum(tree->incl[cell], mean(compare, side, row, column, true));
+        model_add(&tree->excl[cell], mean(compare, side, row, column, false));
+        model_add(&tree->incl[cell], mean(compare, side, row, column, true));
       }
     }
 }

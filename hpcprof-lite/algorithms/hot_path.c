@@ -26,7 +26,7 @@ void hot_path_add(struct hot_path *path, const struct tree *tree, uint32_t row, 
   for (;; row = tree->rows[row].parent) {
     if (!path->amounts[row])
       path->seen[path->seen_count++] = row;
-    path->amounts[row] = model_sum(path->amounts[row], amount);
+    model_add(&path->amounts[row], amount);
     if (!row)
       return;
   }

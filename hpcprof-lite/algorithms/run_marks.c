@@ -96,7 +96,7 @@ static int add_interval(void *context, const struct timeline_interval *interval)
     uint64_t from = MAX(phase->start_ns, interval->start_ns);
     uint64_t to = MIN(phase->end_ns, interval->end_ns);
     if (from < to)
-      phase->ns[interval->category] = model_sum(phase->ns[interval->category], to - from);
+      model_add(&phase->ns[interval->category], to - from);
   }
   return 0;
 }

@@ -434,7 +434,7 @@ static bool fold_block(struct folding *folding, struct blocks *blocks, uint32_t 
     return false;
   uint64_t amount = amount_of(&folding->nodes[node]) + folding->nodes[join].node.exec;
   for (uint32_t i = 0; i < count; i++) {
-    amount = model_sum(amount, blocks->succs[i] == join ? 0 : amount_of(&folding->nodes[blocks->succs[i]]));
+    model_add(&amount, blocks->succs[i] == join ? 0 : amount_of(&folding->nodes[blocks->succs[i]]));
     if (!may_fold(folding, &folding->nodes[blocks->succs[i]]))
       return false;
   }
@@ -511,7 +511,7 @@ void folding_reduce(struct folding *folding, uint32_t most)
 {
   uint64_t total = 2;
   for (uint32_t i = 1; i < folding->nodes_count; i++)
-    total = model_sum(total, folding->nodes[i].into ? 0 : amount_of(&folding->nodes[i]));
+    model_add(&total, folding->nodes[i].into ? 0 : amount_of(&folding->nodes[i]));
   total = total >> 62 ? UINT64_MAX >> 2 : total;
   while (folding->alive > most) {
     make_lists(folding);

@@ -120,7 +120,7 @@ void past_grains_count(struct past_grains *past, const struct tape_record *recor
   uint64_t index = record->operand[0];
   xarray_reserve_zero(&past->counts, &past->counts_room, index + 1, sizeof *past->counts);
   uint64_t *count = &past->counts[index].at[record->operand[1]];
-  *count = model_sum(*count, record->operand[2]);
+  model_add(count, record->operand[2]);
 }
 
 const uint64_t *past_grains_counts(const struct past_grains *past, const struct past_grain *grain)

@@ -203,11 +203,6 @@ static uint64_t to_ns(const struct build *build, uint64_t ticks)
   return model_rounded((double)ticks * build->process->workspan.tick_ns);
 }
 
-static void add(uint64_t *sum, uint64_t amount)
-{
-  *sum = model_sum(*sum, amount);
-}
-
 /* Constructs that all threads of a team execute together. */
 static bool is_shared(uint32_t kind)
 {
@@ -231,8 +226,8 @@ static struct construct_figures own_figures(const struct build *build, const str
   if (place->left_out)
     return (struct construct_figures){0};
   figures.body = figures.own_body;
-  figures.wait_own = model_least(to_ns(build, record->wait_own), figures.wait);
-  figures.wait_spare = model_least(to_ns(build, record->wait_spare), figures.wait - figures.wait_own);
+  figures.wait_own = MIN(to_ns(build, record->wait_own), figures.wait);
+  figures.wait_spare = MIN(to_ns(build, record->wait_spare), figures.wait - figures.wait_own);
   return figures;
 }
 
@@ -257,9 +252,9 @@ static void sum_counts(const struct build *build, const struct thread *thread, s
   }
   for (uint32_t i = thread->count; i-- > 1;) {
     struct construct_counts *into = &sums[part_of(thread, i)];
-    add(&into->unread, sums[i].unread);
+    model_add(&into->unread, sums[i].unread);
     for (unsigned k = 0; k < build->counters; k++)
-      add(&into->counted[k], sums[i].counted[k]);
+      model_add(&into->counted[k], sums[i].counted[k]);
   }
 }
 
@@ -290,10 +285,9 @@ static void add_rows(struct build *build, uint32_t position)
     const struct format_construct *record = &thread->records[i];
     struct construct_figures *into = &figures[part_of(thread, i)];
     uint64_t all = construct_exec(&figures[i]);
-    all -=
-        record->kind == DIRECTIVE_LOCK ? model_least(figures[i].own_body, all) : 0; /* that is in another body, too */
+    all -= record->kind == DIRECTIVE_LOCK ? MIN(figures[i].own_body, all) : 0; /* that is in another body, too */
     uint64_t *sum = record->flags & FORMAT_CONSTRUCT_IN_WAIT && !thread->places[i].top ? &into->task : &into->body;
-    add(sum, all);
+    model_add(sum, all);
   }
   for (uint32_t i = 0; i < thread->count; i++) {
     if (thread->places[i].left_out || (i && !figures[i].count && !construct_exec(&figures[i])))
@@ -331,27 +325,27 @@ struct task_sums {
 static void add_tasks(const struct build *build, const struct format_tasks *from, struct construct_tasks *into,
                       struct task_sums *sums)
 {
-  add(&into->created, from->created);
-  add(&into->undeferred, from->undeferred);
-  add(&into->untied, from->untied);
-  add(&into->dependent, from->dependent);
-  add(&into->create_ns, to_ns(build, from->create_ticks));
-  add(&into->create_timed, from->create_timed);
-  add(&into->started, from->started);
-  add(&into->elsewhere, from->elsewhere);
-  add(&into->suspended, from->suspended);
+  model_add(&into->created, from->created);
+  model_add(&into->undeferred, from->undeferred);
+  model_add(&into->untied, from->untied);
+  model_add(&into->dependent, from->dependent);
+  model_add(&into->create_ns, to_ns(build, from->create_ticks));
+  model_add(&into->create_timed, from->create_timed);
+  model_add(&into->started, from->started);
+  model_add(&into->elsewhere, from->elsewhere);
+  model_add(&into->suspended, from->suspended);
   sums->created_at += from->created_at;
   sums->started_at += from->started_at;
   if (from->ended) {
     uint64_t shortest = to_ns(build, from->shortest), longest = to_ns(build, from->longest);
-    into->shortest_ns = into->ended ? model_least(shortest, into->shortest_ns) : shortest;
-    into->longest_ns = model_most(longest, into->longest_ns);
+    into->shortest_ns = into->ended ? MIN(shortest, into->shortest_ns) : shortest;
+    into->longest_ns = MAX(longest, into->longest_ns);
   }
-  add(&into->ended, from->ended);
-  add(&into->exec_ns, to_ns(build, from->ticks));
+  model_add(&into->ended, from->ended);
+  model_add(&into->exec_ns, to_ns(build, from->ticks));
   into->cut += from->reserved == READ_CUT;
   for (uint32_t i = 0; i < CONSTRUCT_TASK_BUCKETS; i++)
-    add(&into->histogram[i], from->histogram[i]);
+    model_add(&into->histogram[i], from->histogram[i]);
 }
 
 static bool makes_tasks(const struct profile_workspan *workspan, uint32_t directive)
@@ -445,7 +439,7 @@ static void add_open_interval(struct build *build, uint32_t position)
     return;
   bool waits = time == CONSTRUCT_TIME_WAIT && read_is_link(&of->records[open]);
   uint64_t *ticks = &of->records[waits && region_ended(build, &of->records[open]) ? 0 : open].ticks[time];
-  *ticks = model_sum(*ticks, end - thread->construct_since);
+  model_add(ticks, end - thread->construct_since);
 }
 
 /* Reads what a thread has counted.  Its constructs without a record of counts have counted nothing. */

@@ -75,7 +75,7 @@ static void add_open_intervals(const struct read_file *file, const struct profil
     double ticks = open_ticks(process, &waits[i]);
     bool parked = ticks > 0 && waits[i].kind == FORMAT_WAIT_REGION_END && !killed_in_region(file);
     uint64_t *idle = &waits[parked ? 0 : i].idle;
-    *idle = model_sum(*idle, to_ns(ticks));
+    model_add(idle, to_ns(ticks));
   }
 }
 
@@ -165,7 +165,7 @@ static void open_thread(struct read_file *file, const struct profile_process *pr
     places->all[place].idle_ns += (double)to->idle_ns;
     places->all[place].shared_ns += thread->openmp ? (double)wait->shared_ns : 0;
     uint64_t *sum = to->lock ? &thread->lock_ns : &thread->idle_ns;
-    *sum = model_sum(*sum, to->idle_ns);
+    model_add(sum, to->idle_ns);
   }
   free(waits);
 }

@@ -123,7 +123,7 @@ static void take_count(struct stream *stream)
   const uint64_t *operand = stream->record.operand;
   stream->counted = true;
   if (operand[0] < COUNTERS_MAX)
-    stream->counts[operand[0]] = model_sum(stream->counts[operand[0]], operand[1]);
+    model_add(&stream->counts[operand[0]], operand[1]);
 }
 
 /* Moves the stream to its next record that tells more than the time, the CPU or counts.  False at its end. */
@@ -152,7 +152,7 @@ static bool advance(struct log_reader *reader, struct stream *stream)
     if (op == GRAPHLOG_TIME)
       stream->time_ticks = MAX(stream->time_ticks, stream->record.operand[0]);
     else if (op == GRAPHLOG_MOVE)
-      stream->time_ticks = model_sum(stream->time_ticks, stream->record.operand[0]);
+      model_add(&stream->time_ticks, stream->record.operand[0]);
     else if (op == GRAPHLOG_CPU)
       stream->cpu = (uint32_t)MIN(stream->record.operand[0], NO_CPU);
     else if (op == GRAPHLOG_COUNT)
@@ -363,8 +363,8 @@ static void limit_fragment(struct log_reader_record *record, uint64_t work, uint
     record->end_ticks = record->begin_ticks;
     return;
   }
-  record->begin_ticks = model_most(record->begin_ticks, from);
-  record->end_ticks = model_least(record->end_ticks, to);
+  record->begin_ticks = MAX(record->begin_ticks, from);
+  record->end_ticks = MIN(record->end_ticks, to);
 }
 
 static void limit(const struct profile_process *process, struct log_reader_record *record)
@@ -373,7 +373,7 @@ static void limit(const struct profile_process *process, struct log_reader_recor
   bool other = record->record.op == GRAPHLOG_RUN_OTHER, runs = is_fragment(record->record.op);
   uint64_t work = operand[other ? 2 : 1], ticks = record->end_ticks - record->begin_ticks;
   if (other && process->workspan.is_time && work > ticks) /* the thread also ran before, in what looks like a gap */
-    record->begin_ticks -= model_least(operand[0], record->begin_ticks);
+    record->begin_ticks -= MIN(operand[0], record->begin_ticks);
   if (!process->to_ticks)
     return;
   if (runs)

@@ -330,7 +330,7 @@ void merge_find_run(char *const *paths, uint32_t count, unsigned threads, uint64
   for (uint32_t i = 0; i < count; i++) {
     if (lives.end_ns[i])
       begin = MIN(begin, lives.begin_ns[i]);
-    end = model_most(lives.end_ns[i], end);
+    end = MAX(lives.end_ns[i], end);
   }
   *begin_ns = end ? begin : 0;
   *run_ns = end > *begin_ns ? end - *begin_ns : 0;

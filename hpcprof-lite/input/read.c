@@ -149,7 +149,7 @@ static void take_thread(const struct format_thread *record, struct profile_threa
 {
   static const uint64_t codes_max = (uint64_t)UINT32_MAX * FORMAT_TIMES; /* of constructs, see construct_open */
   thread->stored = *record;
-  thread->paused_ns = model_least(record->paused_ns, record->wall_ns);
+  thread->paused_ns = MIN(record->paused_ns, record->wall_ns);
   thread->construct_since = record->construct_open < codes_max ? record->construct_since : 0;
   thread->construct_open = record->construct_open % (codes_max + FORMAT_TIMES);
 }
@@ -211,8 +211,8 @@ static void take_process(struct read_file *file, struct profile_process *process
   else
     problems_add(problems, "%s: no record of the process: its command, host and times are unknown", file->tables.path);
   process->stored = record;
-  process->paused_ns = model_least(record.paused_ns, record.wall_ns);
-  process->unsampled_ns = model_least(record.unsampled_ns, record.wall_ns);
+  process->paused_ns = MIN(record.paused_ns, record.wall_ns);
+  process->unsampled_ns = MIN(record.unsampled_ns, record.wall_ns);
   process->threads_registered = record.threads;
   file->incomplete = process->unfinished && process->lost[LOSS_UNKEPT];
   for (unsigned i = 0; i < FORMAT_TABLES; i++)

@@ -65,11 +65,6 @@ static int by_identity(const struct key *x, const struct key *y)
 
 ORDER(by_key, struct key, by_identity(x, y) ?: COMPARE(x->process, y->process) ?: COMPARE(x->number, y->number))
 
-static void add(uint64_t *sum, uint64_t amount)
-{
-  *sum = model_sum(*sum, amount);
-}
-
 /* Adds a directive to the last one of workspan, if it is the same, or appends it. */
 static void add_directive(struct profile_workspan *workspan, const struct key *key, bool same)
 {
@@ -83,11 +78,11 @@ static void add_directive(struct profile_workspan *workspan, const struct key *k
     return;
   into->counted = 1;
   into->flags |= from->flags;
-  add(&into->instances, from->instances);
-  add(&into->work, from->work);
-  add(&into->span, from->span);
-  add(&into->iterations, from->iterations);
-  into->lock_bound = model_most(from->lock_bound, into->lock_bound);
+  model_add(&into->instances, from->instances);
+  model_add(&into->work, from->work);
+  model_add(&into->span, from->span);
+  model_add(&into->iterations, from->iterations);
+  into->lock_bound = MAX(from->lock_bound, into->lock_bound);
 }
 
 /* Lists the directives of all processes, sorted.  The caller frees the array. */
@@ -225,20 +220,20 @@ static void sum_processes(struct profile *profile, const struct profile_process 
     if (!has_unit(process, workspan->unit))
       continue;
     uint64_t stop = model_sum(process->start_ns, process->wall_ns);
-    begin = model_least(process->start_ns, begin);
-    end = model_most(stop, end);
+    begin = MIN(process->start_ns, begin);
+    end = MAX(stop, end);
     profile->span_processes++;
     profile->span_threads += process->threads_max > UINT32_MAX - profile->span_threads ? 0 : process->threads_max;
     workspan->unseen |= process->workspan.unseen;
-    add(&workspan->work, process->workspan.work);
+    model_add(&workspan->work, process->workspan.work);
     wall += (double)process->wall_ns;
     paused += (double)process->paused_ns;
   }
   if (profile->range.limited) {
     uint64_t from = model_sum(profile->range.begin_ns, profile->range.from_ns);
     uint64_t to = model_sum(profile->range.begin_ns, profile->range.to_ns);
-    begin = model_most(begin, from);
-    end = model_least(end, to);
+    begin = MAX(begin, from);
+    end = MIN(end, to);
   }
   profile->span_elapsed_ns = end > begin ? end - begin : 0;
   if (paused > 0 && !profile->range.limited)

@@ -94,26 +94,21 @@ struct idleness_sums {
   uint64_t own_ns, per_busy_ns, in_use_ns;
 };
 
-static void add(uint64_t *sum, uint64_t amount)
-{
-  *sum = model_sum(*sum, amount);
-}
-
 /* Adds one value to the sums of its thread and node. */
 static void add_to_sums(struct profile_thread *thread, struct idleness_sums *sums, uint32_t role, uint64_t amount)
 {
   if (role == COLUMN_WORK)
-    add(&thread->work_ns, amount);
+    model_add(&thread->work_ns, amount);
   else if (role == COLUMN_OVERHEAD)
-    add(&thread->overhead_ns, amount);
+    model_add(&thread->overhead_ns, amount);
   else if (role == COLUMN_LOCKWAIT)
-    add(&thread->caused_lock_ns, amount);
+    model_add(&thread->caused_lock_ns, amount);
   if (role == COLUMN_WORK || role == COLUMN_OVERHEAD || role == COLUMN_LOCKWAIT)
-    add(&sums->own_ns, amount);
+    model_add(&sums->own_ns, amount);
   else if (role == COLUMN_PER_BUSY)
-    add(&sums->per_busy_ns, amount);
+    model_add(&sums->per_busy_ns, amount);
   else if (role == COLUMN_IN_USE)
-    add(&sums->in_use_ns, amount);
+    model_add(&sums->in_use_ns, amount);
 }
 
 /* The idleness of other threads that is charged to a node of this thread, in a file without shares.  0 for a thread
@@ -192,7 +187,7 @@ static void add_record(struct stitch *stitch, uint32_t position, uint32_t node, 
   if (shared && !stitch->amounts.counted)
     amount =
         model_sum(waiting.idle_ns, exact_waits_elsewhere(&stitch->amounts, position, sums.per_busy_ns, sums.in_use_ns));
-  add(&thread->caused_idle_ns, amount);
+  model_add(&thread->caused_idle_ns, amount);
   contexts_value(stitch->map.contexts, merged, stitch->idleness, amount);
 }
 
@@ -209,7 +204,7 @@ static void add_amount(struct stitch *stitch, uint32_t merged, uint32_t column, 
 {
   if (!amount || column == MODEL_NONE)
     return;
-  add(sum, amount);
+  model_add(sum, amount);
   contexts_value(stitch->map.contexts, merged, column, amount);
 }
 
@@ -253,7 +248,7 @@ static uint64_t unsampled_work(const struct profile_thread *thread, uint64_t res
   uint64_t cpu_ns = unsampled ? thread->cpu_ns : thread->unsampled_cpu_ns;
   uint64_t delay_ns = unsampled ? thread->run_delay_ns : thread->unsampled_delay_ns;
   if (!unsampled)
-    rest_ns = model_least(rest_ns, thread->unsampled_ns);
+    rest_ns = MIN(rest_ns, thread->unsampled_ns);
   if (by_wall)
     return rest_ns;
   double ran = (double)cpu_ns, wanted = ran + (double)delay_ns;
@@ -271,19 +266,19 @@ static uint64_t split_rest(struct profile_thread *thread, bool by_wall, bool uns
   uint64_t known_ns = model_sum(model_sum(waits_ns, thread->tool_ns), model_sum(thread->work_ns, thread->overhead_ns));
   uint64_t ran_ns = model_sum(thread->cpu_ns, thread->run_delay_ns);
   if (!by_wall) {
-    add(&waits_ns, thread->blocked_ns);
-    add(&known_ns, thread->blocked_ns);
+    model_add(&waits_ns, thread->blocked_ns);
+    model_add(&known_ns, thread->blocked_ns);
   }
   uint64_t measured_ns = profile_measured_ns(thread->wall_ns, thread->paused_ns);
   uint64_t rest_ns = measured_ns > known_ns ? measured_ns - known_ns : 0;
   uint64_t slept_ns = thread->wall_ns > ran_ns ? thread->wall_ns - ran_ns : 0;
   uint64_t work_ns = unsampled_work(thread, rest_ns, by_wall, unsampled);
   rest_ns -= work_ns;
-  thread->core_wait_ns = model_least(rest_ns, thread->run_delay_ns);
+  thread->core_wait_ns = MIN(rest_ns, thread->run_delay_ns);
   rest_ns -= thread->core_wait_ns;
-  slept_ns -= model_least(slept_ns, waits_ns);
+  slept_ns -= MIN(slept_ns, waits_ns);
   if (!by_wall)
-    add(&thread->blocked_ns, MIN(rest_ns, slept_ns));
+    model_add(&thread->blocked_ns, MIN(rest_ns, slept_ns));
   return work_ns;
 }
 
@@ -425,7 +420,7 @@ static void take_contributions(struct stitch *stitch, uint64_t faults[FAULTS])
   const struct format_contribution *records = read_records(stitch->map.file, FORMAT_CONTRIBUTIONS);
   for (uint32_t i = 0; i < read_count(stitch->map.file, FORMAT_CONTRIBUTIONS); i++) {
     struct format_contribution from = records[i];
-    uint64_t amount = model_least(from.amount, remaining);
+    uint64_t amount = MIN(from.amount, remaining);
     uint32_t position = from.thread ? profile_thread_position(stitch->map.process, from.thread) : MODEL_NONE;
     remaining -= amount;
     if (position == MODEL_NONE ? stitch->map.first : !node_map_owns(&stitch->map, position))
@@ -499,7 +494,7 @@ static void stitch_parts(struct stitch *stitch, struct contexts *contexts, unsig
   struct profile_workspan *workspan = &map->process->workspan;
   for (uint32_t i = 0; i < map->process->threads_count && workspan->known;
        i++) /* of a killed one only times are used */
-    add(&workspan->work, map->process->threads[i].work);
+    model_add(&workspan->work, map->process->threads[i].work);
   take_directives(stitch, run.faults[0].workspan);
   construct_records_read(map->file, map->process, map->problems, &stitch->constructs);
   workers_run(workers, run.parts, stitch_part, &run);

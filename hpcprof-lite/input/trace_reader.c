@@ -77,8 +77,7 @@ static bool chunk_start(const struct trace_cursor *cursor, size_t chunk, uint64_
   free(bytes);
   if (!begins)
     return false;
-  *ticks =
-      model_most(shifted(record.operand[0], TRACELOG_STATE_SHIFT), shifted(record.operand[1], TRACELOG_SAMPLE_SHIFT));
+  *ticks = MAX(shifted(record.operand[0], TRACELOG_STATE_SHIFT), shifted(record.operand[1], TRACELOG_SAMPLE_SHIFT));
   return true;
 }
 
@@ -194,7 +193,7 @@ static void state_event(struct trace_cursor *cursor, const struct tracelog_recor
   span_event(cursor, model_sum(cursor->state_clock, record->operand[1]), event);
   uint64_t own = shifted(record->form == TRACELOG_STATE_OWN ? record->operand[2] : 0, TRACELOG_STATE_SHIFT);
   uint64_t all = event->end_ticks - event->begin_ticks;
-  event->own_ticks = model_least(own, all);
+  event->own_ticks = MIN(own, all);
   cursor->begun = cursor->chunk_begun = false;
   cursor->holder = 0;
 }
@@ -202,7 +201,7 @@ static void state_event(struct trace_cursor *cursor, const struct tracelog_recor
 static void sample_event(struct trace_cursor *cursor, const struct tracelog_record *record, struct trace_event *event)
 {
   uint64_t last = shifted(cursor->sample_clock, TRACELOG_SAMPLE_SHIFT);
-  cursor->sample_clock = model_sum(cursor->sample_clock, record->operand[0]);
+  model_add(&cursor->sample_clock, record->operand[0]);
   uint64_t time = shifted(cursor->sample_clock, TRACELOG_SAMPLE_SHIFT), node = record->operand[1];
   *event = (struct trace_event){.kind = TRACE_EVENT_SAMPLE,
                                 .begin_ticks = time,

@@ -10,37 +10,32 @@
 const struct construct_node construct_outside = {
     .parent = MODEL_NONE, .kind = DIRECTIVE_PROGRAM, .context = MODEL_NONE};
 
-static void add(uint64_t *sum, uint64_t amount)
-{
-  *sum = model_sum(*sum, amount);
-}
-
 static void add_counts(struct construct_counts *sum, const struct construct_counts *counts)
 {
-  add(&sum->unread, counts->unread);
-  add(&sum->unread_own, counts->unread_own);
+  model_add(&sum->unread, counts->unread);
+  model_add(&sum->unread_own, counts->unread_own);
   for (unsigned i = 0; i < COUNTERS_MAX; i++) {
-    add(&sum->counted[i], counts->counted[i]);
-    add(&sum->counted_own[i], counts->counted_own[i]);
+    model_add(&sum->counted[i], counts->counted[i]);
+    model_add(&sum->counted_own[i], counts->counted_own[i]);
   }
   counters_present_add(&sum->present, &counts->present);
 }
 
 void construct_figures_add(struct construct_figures *sum, const struct construct_figures *figures)
 {
-  add(&sum->count, figures->count);
-  add(&sum->executions, figures->executions);
-  add(&sum->chosen, figures->chosen);
-  add(&sum->unended, figures->unended);
-  add(&sum->enter, figures->enter);
-  add(&sum->own_body, figures->own_body);
-  add(&sum->wait, figures->wait);
-  add(&sum->exit, figures->exit);
-  add(&sum->wait_own, figures->wait_own);
-  add(&sum->wait_spare, figures->wait_spare);
-  add(&sum->body, figures->body);
-  add(&sum->task, figures->task);
-  add(&sum->cut, figures->cut);
+  model_add(&sum->count, figures->count);
+  model_add(&sum->executions, figures->executions);
+  model_add(&sum->chosen, figures->chosen);
+  model_add(&sum->unended, figures->unended);
+  model_add(&sum->enter, figures->enter);
+  model_add(&sum->own_body, figures->own_body);
+  model_add(&sum->wait, figures->wait);
+  model_add(&sum->exit, figures->exit);
+  model_add(&sum->wait_own, figures->wait_own);
+  model_add(&sum->wait_spare, figures->wait_spare);
+  model_add(&sum->body, figures->body);
+  model_add(&sum->task, figures->task);
+  model_add(&sum->cut, figures->cut);
   if (figures->counts)
     add_counts(sum->counts, figures->counts);
 }
@@ -102,16 +97,16 @@ struct construct_losses construct_losses(uint32_t kind, const struct construct_f
   default:
     losses.imbalance = wait;
   }
-  add(&losses.management, figures->enter);
+  model_add(&losses.management, figures->enter);
   return losses;
 }
 
 void construct_losses_add(struct construct_losses *sum, const struct construct_losses *losses)
 {
-  add(&sum->synchronisation, losses->synchronisation);
-  add(&sum->imbalance, losses->imbalance);
-  add(&sum->limited_parallelism, losses->limited_parallelism);
-  add(&sum->management, losses->management);
+  model_add(&sum->synchronisation, losses->synchronisation);
+  model_add(&sum->imbalance, losses->imbalance);
+  model_add(&sum->limited_parallelism, losses->limited_parallelism);
+  model_add(&sum->management, losses->management);
 }
 
 uint64_t construct_losses_sum(const struct construct_losses *losses)

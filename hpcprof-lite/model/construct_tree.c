@@ -107,8 +107,8 @@ void construct_tree_team(const struct construct_tree *tree, const struct profile
     uint32_t process = tree->threads[entry->lines[i].thread].process;
     uint64_t members = 0, executions = 0;
     for (end = i; end < entry->lines_count && tree->threads[entry->lines[end].thread].process == process; end++) {
-      members = model_sum(members, entry->lines[end].figures.count);
-      executions = model_sum(executions, entry->lines[end].figures.executions);
+      model_add(&members, entry->lines[end].figures.count);
+      model_add(&executions, entry->lines[end].figures.executions);
     }
     uint64_t mean = executions ? members / executions + (members % executions > 0) : UINT32_MAX,
              most = MAX(mean, profile->processes[process].threads_max);

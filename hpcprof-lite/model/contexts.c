@@ -104,7 +104,7 @@ void contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, u
   if (!contexts->nodes[node].value)
     new_value(contexts, node);
   uint64_t *cell = &contexts->values[(size_t)contexts->nodes[node].value * contexts->stride + column];
-  *cell = model_sum(*cell, amount);
+  model_add(cell, amount);
 }
 
 uint64_t contexts_get(const struct contexts *contexts, uint32_t node, uint32_t column)

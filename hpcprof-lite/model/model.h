@@ -67,4 +67,9 @@ static inline uint64_t model_sum(uint64_t a, uint64_t b)
   return a + b < a ? UINT64_MAX : a + b;
 }
 
+static inline void model_add(uint64_t *sum, uint64_t amount)
+{
+  *sum = model_sum(*sum, amount);
+}
+
 #endif

@@ -185,7 +185,7 @@ uint32_t tree_add(struct tree *tree, const struct tree_row *wanted, bool *added)
 void tree_value(struct tree *tree, uint32_t row, uint32_t column, uint64_t amount)
 {
   uint64_t *cell = &tree->excl[(size_t)row * tree->columns + column];
-  *cell = model_sum(*cell, amount);
+  model_add(cell, amount);
 }
 
 void tree_inclusive(struct tree *tree)
@@ -196,7 +196,7 @@ void tree_inclusive(struct tree *tree)
     const uint64_t *from = &tree->incl[(size_t)row * tree->columns];
     uint64_t *into = &tree->incl[(size_t)tree->rows[row].parent * tree->columns];
     for (uint32_t column = 0; column < tree->columns; column++)
-      into[column] = model_sum(into[column], from[column]);
+      model_add(&into[column], from[column]);
   }
 }
 
@@ -299,9 +299,9 @@ static void weigh_own(const struct tree *tree, const struct tree_columns *column
 {
   for (uint32_t row = tree->count; row-- > 0;) {
     uint64_t weight = tree_weight(tree, columns, row, false);
-    own[row] = model_sum(own[row], weight);
+    model_add(&own[row], weight);
     if (tree->rows[row].kind == ROW_LINE)
-      own[tree->rows[row].parent] = model_sum(own[tree->rows[row].parent], weight);
+      model_add(&own[tree->rows[row].parent], weight);
   }
 }
 

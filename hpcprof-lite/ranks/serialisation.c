@@ -428,7 +428,7 @@ static void get_process(struct serialisation *message, const struct number_map *
   if (!record)
     return;
   memcpy(process, record, sizeof *process);
-  process->paused_ns = model_least(process->paused_ns, process->wall_ns);
+  process->paused_ns = MIN(process->paused_ns, process->wall_ns);
   process->directive_map = NULL;
   process->constructs = (struct construct_times){0};
   process->marks = (struct profile_marks){0};

@@ -15,7 +15,7 @@ void cell_sum_weigh(struct cell_amounts *amounts, uint32_t key, uint32_t number,
     amounts->amounts[amounts->count++] = (struct cell_amount){.key = key, .number = number};
   }
   struct cell_amount *amount = &amounts->amounts[found - 1];
-  amount->ns = model_sum(amount->ns, ns);
+  model_add(&amount->ns, ns);
 }
 
 void cell_sum_add(struct cell_sum *sum, const struct timeline_interval *interval, uint64_t ns)

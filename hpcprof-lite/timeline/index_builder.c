@@ -144,7 +144,7 @@ static int add_interval(void *context, const struct timeline_interval *interval)
   const struct timeline_index_guest *guest = builder->building->input.guest;
   while (at_ns < end_ns) {
     uint64_t cell = at_ns >> shift, until_ns = (cell + 1) << shift;
-    until_ns = model_least(until_ns, end_ns);
+    until_ns = MIN(until_ns, end_ns);
     open_cell(builder, 0, cell);
     cell_sum_add(&builder->levels[0].sum, interval, until_ns - at_ns);
     at_ns = until_ns;
@@ -198,25 +198,25 @@ static bool choose_cells(struct index_builder *building)
 {
   uint32_t count = building->input.count;
   uint64_t last_ns = 0, longest_ns = 0, cells = building->input.bytes / BYTES_A_CELL;
-  cells = model_least(cells, TIMELINE_INDEX_CELLS);
+  cells = MIN(cells, TIMELINE_INDEX_CELLS);
   for (uint32_t i = 0; i < count; i++) {
     const struct timeline_index_lane *lane = &building->lanes[i];
     if (lane->start_ns > lane->end_ns || lane->start_ns < building->input.key.offset_ns)
       return false;
     uint64_t end_ns = lane->end_ns - building->input.key.offset_ns, life_ns = lane->end_ns - lane->start_ns;
-    last_ns = model_most(end_ns, last_ns);
-    longest_ns = model_most(life_ns, longest_ns);
+    last_ns = MAX(end_ns, last_ns);
+    longest_ns = MAX(life_ns, longest_ns);
   }
   uint32_t shift = 0;
   uint64_t least = TIMELINE_INDEX_CELLS / (count + 1);
-  least = model_least(least, TIMELINE_INDEX_LEAST);
-  least = model_most(least, TIMELINE_INDEX_FEWEST);
+  least = MIN(least, TIMELINE_INDEX_LEAST);
+  least = MAX(least, TIMELINE_INDEX_FEWEST);
   if (last_ns >> LIFE_BITS_MAX)
     return false;
   for (; shift < SHIFT_MAX; shift++) {
     uint64_t all = 0;
     for (uint32_t i = 0; i < count; i++)
-      all = model_sum(all, ((building->lanes[i].end_ns - building->lanes[i].start_ns) >> shift) + 2);
+      model_add(&all, ((building->lanes[i].end_ns - building->lanes[i].start_ns) >> shift) + 2);
     bool few = longest_ns >> shift <= least;
     bool fit = all <= cells && longest_ns >> shift <= TIMELINE_INDEX_LANE_CELLS;
     if ((few || fit) && last_ns >> shift >> TIMELINE_INDEX_LEVEL_SHIFT == 0)

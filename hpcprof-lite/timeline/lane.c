@@ -117,7 +117,8 @@ void lane_life(const struct lane_process *lanes, uint32_t position, uint64_t *st
 /* The same within the thread's life. */
 static uint64_t at_ns(const struct lane *lane, uint64_t ticks)
 {
-  return model_least(model_most(lane_ns(lane->of, ticks), lane->start_ns), lane->end_ns);
+  uint64_t ns = lane_ns(lane->of, ticks);
+  return MIN(MAX(ns, lane->start_ns), lane->end_ns);
 }
 
 struct lane *lane_open(const struct lane_process *lanes, uint32_t position, uint64_t from_ns, uint64_t to_ns,
@@ -127,8 +128,8 @@ struct lane *lane_open(const struct lane_process *lanes, uint32_t position, uint
   const struct profile_thread *thread = &process->threads[position];
   uint64_t start_ns, end_ns;
   lane_life(lanes, position, &start_ns, &end_ns);
-  from_ns = model_most(from_ns, start_ns);
-  to_ns = model_least(to_ns, end_ns);
+  from_ns = MAX(from_ns, start_ns);
+  to_ns = MIN(to_ns, end_ns);
   if (from_ns >= to_ns)
     return NULL;
   struct lane *lane = xmalloc(sizeof *lane);
@@ -274,7 +275,7 @@ static uint64_t mark(struct lane *lane, struct walk *walk, uint64_t ns, uint32_t
 /* So many ns of the work before a sample were of that category, but are settled. */
 static void defer(struct lane *lane, uint32_t category, uint64_t ns)
 {
-  ns = model_least(ns, lane->early_ns);
+  ns = MIN(ns, lane->early_ns);
   lane->deferred[category] += ns;
   lane->early_ns -= ns;
 }
@@ -296,7 +297,7 @@ static void settle_early(struct lane *lane, size_t end)
     if (category == TIMELINE_CATEGORIES)
       continue;
     piece->category = category;
-    lane->deferred[category] -= model_least(length, lane->deferred[category]);
+    lane->deferred[category] -= MIN(length, lane->deferred[category]);
   }
 }
 
@@ -332,12 +333,12 @@ static void find_remaining(struct lane *lane, const struct sample *sample, bool 
            elapsed_ns = sample->ns > sample->since_ns ? sample->ns - sample->since_ns : 0;
   uint64_t waits_ns = elapsed_ns > busy->all_ns ? elapsed_ns - busy->all_ns : 0;
   uint64_t ran_ns = model_sum(sample->weight_ns, sample->tool_ns), known_ns = model_sum(ran_ns, sample->delay_ns);
-  uint64_t slept_ns = elapsed_ns > known_ns ? elapsed_ns - known_ns : 0, in_waits_ns = model_least(slept_ns, waits_ns);
-  slept_ns = model_least(slept_ns - in_waits_ns, busy->all_ns);
+  uint64_t slept_ns = elapsed_ns > known_ns ? elapsed_ns - known_ns : 0, in_waits_ns = MIN(slept_ns, waits_ns);
+  slept_ns = MIN(slept_ns - in_waits_ns, busy->all_ns);
   busy->slept_ns = slept_ns > period_ns / 2 + period_ns / 8 ? slept_ns : 0; /* weights are right to half a period */
   uint64_t ready_ns = busy->all_ns - busy->slept_ns, ready_all_ns = model_sum(ready_ns, waits_ns - in_waits_ns);
-  uint64_t most_ns = model_least(sample->delay_ns, ready_ns);
-  uint64_t least_ns = ready_ns > ran_ns ? model_least(ready_ns - ran_ns, most_ns) : 0;
+  uint64_t most_ns = MIN(sample->delay_ns, ready_ns);
+  uint64_t least_ns = ready_ns > ran_ns ? MIN(ready_ns - ran_ns, most_ns) : 0;
   if (least_ns == most_ns) {
     busy->delay_ns = most_ns;
     return;
@@ -347,9 +348,9 @@ static void find_remaining(struct lane *lane, const struct sample *sample, bool 
     busy->delay_ns = least_ns;
   else
     busy->delay_ns = part > (double)most_ns ? most_ns : (uint64_t)part;
-  int64_t limit_ns = (int64_t)model_least(USUAL_PERIODS * period_ns, INT64_MAX / 2);
-  lane->credit_ns += (int64_t)model_least(hit ? ran_ns : sample->tool_ns, INT64_MAX / 4);
-  lane->credit_ns -= (int64_t)model_least(ready_ns - busy->delay_ns, INT64_MAX / 4);
+  int64_t limit_ns = (int64_t)MIN(USUAL_PERIODS * period_ns, INT64_MAX / 2);
+  lane->credit_ns += (int64_t)MIN(hit ? ran_ns : sample->tool_ns, INT64_MAX / 4);
+  lane->credit_ns -= (int64_t)MIN(ready_ns - busy->delay_ns, INT64_MAX / 4);
   lane->credit_ns = MIN(MAX(lane->credit_ns, -limit_ns), limit_ns);
 }
 
@@ -360,14 +361,14 @@ static void mark_ran(struct lane *lane, struct walk *walk, uint64_t ns, const st
   bool overhead = sample->kind == TRACELOG_OVERHEAD && runs;
   uint64_t limit_ns = model_sum(lane->overhead_ns, overhead ? sample->weight_ns : 0), earlier_ns = 0;
   if (!runs) { /* samples tell nothing else of it */
-    earlier_ns = model_least(lane->overhead_ns, ns);
+    earlier_ns = MIN(lane->overhead_ns, ns);
     mark(lane, walk, earlier_ns, TIMELINE_OVERHEAD, 0, 0);
   }
   uint64_t left_ns =
       mark(lane, walk, ns - earlier_ns, overhead ? TIMELINE_OVERHEAD : TIMELINE_WORK, record, runs ? sample->node : 0);
   defer(lane, overhead ? TIMELINE_OVERHEAD : TIMELINE_WORK, left_ns);
-  limit_ns -= overhead ? model_least(ns, limit_ns) : earlier_ns;
-  lane->overhead_ns = lane->of->period_ns ? model_least(limit_ns, USUAL_PERIODS * lane->of->period_ns) : 0;
+  limit_ns -= overhead ? MIN(ns, limit_ns) : earlier_ns;
+  lane->overhead_ns = lane->of->period_ns ? MIN(limit_ns, USUAL_PERIODS * lane->of->period_ns) : 0;
 }
 
 /* Divides the time in which the thread was busy since the last sample.  tool_ns: of this, in the tool. */
@@ -381,10 +382,9 @@ static void divide_busy(struct lane *lane, const struct sample *sample, bool hit
   uint64_t divided_ns = busy.divided_ns - (busy.delay_ns - delay_ns);
   struct walk work = {TIMELINE_WORK, lane->pending_count};
   uint64_t not_ns = model_sum(model_sum(tool_ns, delay_ns), busy.slept_ns);
-  uint64_t ran_ns = busy.work_ns > not_ns ? busy.work_ns - not_ns : 0,
-           found_ns = model_least(sample->weight_ns, busy.work_ns);
+  uint64_t ran_ns = busy.work_ns > not_ns ? busy.work_ns - not_ns : 0, found_ns = MIN(sample->weight_ns, busy.work_ns);
   if (runs && ran_ns < found_ns) /* it slept in the overhead rather than where it was found to run */
-    ran_ns = model_least(found_ns, model_sum(ran_ns, divided_ns));
+    ran_ns = MIN(found_ns, model_sum(ran_ns, divided_ns));
   mark_ran(lane, &work, ran_ns, sample, runs);
   defer(lane, TIMELINE_TOOL, mark(lane, &work, tool_ns, TIMELINE_TOOL, 0, 0));
   defer(lane, TIMELINE_CORE_WAIT, mark(lane, &work, delay_ns, TIMELINE_CORE_WAIT, 0, 0));
@@ -437,11 +437,10 @@ static void divide_end(struct lane *lane)
     return;
   uint64_t remaining_ns = work_ns - period_ns, slept_ns = life_ns > awake_ns ? life_ns - awake_ns : 0;
   bool killed = lane->of->process->unfinished && !thread->end_ns;
-  uint64_t usual_ns =
-      killed ? model_least(model_least(USUAL_PERIODS * period_ns, thread->run_delay_ns), remaining_ns) : 0;
-  slept_ns = model_least(slept_ns, remaining_ns - usual_ns);
+  uint64_t usual_ns = killed ? MIN(MIN(USUAL_PERIODS * period_ns, thread->run_delay_ns), remaining_ns) : 0;
+  slept_ns = MIN(slept_ns, remaining_ns - usual_ns);
   mark(lane, &walk, slept_ns, TIMELINE_BLOCKED, 0, 0);
-  mark(lane, &walk, model_least(remaining_ns - slept_ns, thread->run_delay_ns), TIMELINE_CORE_WAIT, 0, 0);
+  mark(lane, &walk, MIN(remaining_ns - slept_ns, thread->run_delay_ns), TIMELINE_CORE_WAIT, 0, 0);
 }
 
 /* Appends a wait until then.  How much of all waits was in the tool is known exactly, but not of which ones. */
@@ -451,7 +450,7 @@ static void add_wait(struct lane *lane, struct lane_interval state, uint64_t end
   bool lock = state.category == TIMELINE_LOCK_WAIT;
   lane->tool_deferred_ns[lock] += (double)length_ns * lane->tool.of_waiting[lock];
   if (lane->tool_deferred_ns[lock] >= TOOL_NS)
-    tool_ns = model_least(model_rounded(lane->tool_deferred_ns[lock]), length_ns);
+    tool_ns = MIN(model_rounded(lane->tool_deferred_ns[lock]), length_ns);
   lane->tool_deferred_ns[lock] -= (double)tool_ns;
   if (tool_ns) {
     struct lane_interval tool = state;
@@ -470,7 +469,7 @@ static void add_state(struct lane *lane, struct lane_interval state, uint64_t en
     const struct sample *sample = &lane->samples[i];
     if (state.category == TIMELINE_WORK || state.category == TIMELINE_OVERHEAD) {
       uint64_t before = lane->pending_count;
-      add(lane, state, model_least(sample->ns, end_ns));
+      add(lane, state, MIN(sample->ns, end_ns));
       state.begins = state.begins && lane->pending_count == before;
     }
     apply(lane, sample, state.category);
@@ -662,10 +661,10 @@ bool lane_next(struct lane *lane, struct lane_interval *interval)
     while (settle(lane) && same(interval, &lane->pending[lane->delivered]))
       interval->end_ns = lane->pending[lane->delivered++].end_ns;
     interval->begins = interval->begins && interval->start_ns >= lane->from_ns;
-    interval->start_ns = model_most(interval->start_ns, lane->from_ns);
+    interval->start_ns = MAX(interval->start_ns, lane->from_ns);
     if (interval->start_ns >= lane->to_ns)
       return false;
-    interval->end_ns = model_least(interval->end_ns, lane->to_ns);
+    interval->end_ns = MIN(interval->end_ns, lane->to_ns);
     if (interval->end_ns > interval->start_ns)
       return true;
   }

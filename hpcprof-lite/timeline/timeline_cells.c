@@ -30,15 +30,15 @@ static void close_cell(struct row *row)
 static int add_interval(void *context, const struct timeline_interval *interval)
 {
   struct row *row = context;
-  uint64_t at_ns = model_most(interval->start_ns, row->from_ns);
-  uint64_t end_ns = model_least(interval->end_ns, row->to_ns);
+  uint64_t at_ns = MAX(interval->start_ns, row->from_ns);
+  uint64_t end_ns = MIN(interval->end_ns, row->to_ns);
   while (at_ns < end_ns) {
     uint64_t until_ns = start_of(row, row->open + 1);
     if (until_ns <= at_ns) {
       close_cell(row);
       continue;
     }
-    until_ns = model_least(until_ns, end_ns);
+    until_ns = MIN(until_ns, end_ns);
     cell_sum_add(&row->sum, interval, until_ns - at_ns);
     at_ns = until_ns;
   }

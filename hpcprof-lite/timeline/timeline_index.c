@@ -113,7 +113,7 @@ static bool plausible(const struct timeline_index_cell *cell, uint64_t life_ns)
 {
   uint64_t sum = 0;
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
-    sum = model_sum(sum, cell->ns[i]);
+    model_add(&sum, cell->ns[i]);
   return sum == life_ns && cell->critical_ns <= sum && cell->node_ns <= sum && cell->record_ns <= sum;
 }
 
@@ -128,8 +128,8 @@ static void add_part(struct cell_sum *sum, const struct timeline_index_cell *cel
                      uint64_t length, bool counts)
 {
   for (unsigned i = 0; i < TIMELINE_CATEGORIES && counts; i++)
-    sum->ns[i] = model_sum(sum->ns[i], part_of(cell->ns[i], from, to, length));
-  sum->critical_ns = model_sum(sum->critical_ns, part_of(cell->critical_ns, from, to, length));
+    model_add(&sum->ns[i], part_of(cell->ns[i], from, to, length));
+  model_add(&sum->critical_ns, part_of(cell->critical_ns, from, to, length));
   if (cell->node_ns)
     cell_sum_weigh(&sum->contexts, cell->node, cell->node, part_of(cell->node_ns, from, to, length));
   if (cell->record_ns)
@@ -164,9 +164,9 @@ static void divide(struct reading *reading, const struct timeline_index_cell *ce
     uint64_t from_ns = start_of(reading, reading->open), to_ns = start_of(reading, reading->open + 1);
     if (from_ns >= end_ns)
       break;
-    from_ns = model_most(from_ns, start_ns);
+    from_ns = MAX(from_ns, start_ns);
     if (from_ns < to_ns)
-      add_part(&reading->sum, cell, from_ns - start_ns, model_least(to_ns, end_ns) - start_ns, length_ns, counts);
+      add_part(&reading->sum, cell, from_ns - start_ns, MIN(to_ns, end_ns) - start_ns, length_ns, counts);
     if (to_ns > end_ns)
       break;
     close_cell(reading);
@@ -195,8 +195,8 @@ static bool read_block(struct reading *reading, uint64_t block, uint64_t first, 
   for (uint64_t i = first > begin ? first - begin : 0; i < TIMELINE_INDEX_BLOCK && begin + i < end; i++) {
     uint64_t start_ns = model_sum(reading->index->offset_ns, (begin + i) * length_ns);
     uint64_t end_ns = model_sum(start_ns, length_ns);
-    start_ns = model_most(start_ns, reading->lane->start_ns);
-    end_ns = model_least(end_ns, reading->lane->end_ns);
+    start_ns = MAX(start_ns, reading->lane->start_ns);
+    end_ns = MIN(end_ns, reading->lane->end_ns);
     if (start_ns >= end_ns || !plausible(&cells[i], end_ns - start_ns))
       return false;
     divide(reading, &cells[i], start_ns, end_ns - start_ns);
@@ -267,8 +267,8 @@ bool timeline_index_read(const struct timeline_index *index, const struct timeli
   if (!choose_level(index, lane, (to_ns - from_ns) / count, &reading.level))
     return false;
   unsigned shift = index->head.shift + reading.level;
-  uint64_t start_ns = model_most(lane->start_ns, from_ns);
-  uint64_t end_ns = model_least(lane->end_ns, to_ns);
+  uint64_t start_ns = MAX(lane->start_ns, from_ns);
+  uint64_t end_ns = MIN(lane->end_ns, to_ns);
   if (start_ns >= end_ns)
     return true;
   uint64_t first = (start_ns - index->offset_ns) >> shift, end = ((end_ns - 1 - index->offset_ns) >> shift) + 1;
@@ -285,8 +285,8 @@ bool timeline_index_sum(const struct timeline_index *index, const struct timelin
   enum { STEP = 10 }; /* levels: cells of one block are as long as a cell of the next level that is read */
   struct reading reading = {
       .index = index, .lane = lane, .from_ns = from_ns, .to_ns = to_ns, .count = 1, .cells = cell, .in_parts = true};
-  uint64_t start_ns = model_most(lane->start_ns, from_ns);
-  uint64_t end_ns = model_least(lane->end_ns, to_ns);
+  uint64_t start_ns = MAX(lane->start_ns, from_ns);
+  uint64_t end_ns = MIN(lane->end_ns, to_ns);
   unsigned shift = index->head.shift;
   bool whole = true;
   *cell = (struct timeline_index_cell){0};
@@ -301,7 +301,7 @@ bool timeline_index_sum(const struct timeline_index *index, const struct timelin
            (end - at) >> (level + STEP))
       level += STEP;
     uint64_t first = at >> level, last = ((first / TIMELINE_INDEX_BLOCK + 1) * TIMELINE_INDEX_BLOCK);
-    last = model_least(last, end >> level);
+    last = MIN(last, end >> level);
     reading.level = level;
     whole = read_block(&reading, first / TIMELINE_INDEX_BLOCK, first, last);
     at = last << level;

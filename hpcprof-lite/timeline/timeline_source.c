@@ -118,9 +118,9 @@ static void cut_remaining(struct reading *reading)
       continue;
     critical = begin <= remaining->start_ns;
     if (critical)
-      until = model_least(end, until);
+      until = MIN(end, until);
     else
-      until = model_least(begin, until);
+      until = MIN(begin, until);
     break;
   }
   reading->next = *remaining;
@@ -260,7 +260,7 @@ static void number_counters(struct timeline_source *source, const struct lane_pr
 /* The same, within a thread's life: clocks are rounded, and what was counted last is written after the end. */
 static uint64_t within(uint64_t ns, uint64_t start_ns, uint64_t end_ns)
 {
-  return model_least(model_most(ns, start_ns), end_ns);
+  return MIN(MAX(ns, start_ns), end_ns);
 }
 
 /* Sets *count to the part of what an event tells that lies in the lane.  Returns whether there is one. */
@@ -345,9 +345,9 @@ static void add_border(const struct cells_reading *reading, uint32_t number, uin
   while (lane_next(lane, &interval))
     for (uint64_t at_ns = interval.start_ns; at_ns < interval.end_ns && i < reading->count;) {
       uint64_t until_ns = timeline_cell_start(reading->from_ns, reading->to_ns, reading->count, i + 1);
-      until_ns = model_least(until_ns, interval.end_ns);
+      until_ns = MIN(until_ns, interval.end_ns);
       if (until_ns > at_ns) {
-        cells[i].ns[interval.category] = model_sum(cells[i].ns[interval.category], until_ns - at_ns);
+        model_add(&cells[i].ns[interval.category], until_ns - at_ns);
         at_ns = until_ns;
       }
       i += at_ns < interval.end_ns;
@@ -502,7 +502,7 @@ int timeline_source_sum(const struct timeline_source *source, uint32_t lane, uin
   if (!traced->index || !timeline_index_sum(traced->index, &life, from_ns, to_ns, &cell))
     return 1;
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
-    ns[i] = model_sum(ns[i], cell.ns[i]);
+    model_add(&ns[i], cell.ns[i]);
   return 0;
 }
 
@@ -554,15 +554,15 @@ static void list_lanes(struct timeline_source *source)
     const struct lane_process *lanes = &traced->lanes;
     timeline->traced |= lanes->trace.file.count > 0;
     timeline->samples_only |= traced->samples_only;
-    timeline->period_ns = model_most(lanes->period_ns, timeline->period_ns);
+    timeline->period_ns = MAX(lanes->period_ns, timeline->period_ns);
     for (uint32_t j = 0; j < process->threads_count && lanes->trace.file.count; j++) {
       struct timeline_lane lane = {.process = i,
                                    .thread = j,
                                    .critical_known =
                                        traced->index ? timeline_index_critical(traced->index) : traced->chain.known};
       lane_life(lanes, j, &lane.start_ns, &lane.end_ns);
-      lane.start_ns = model_most(lane.start_ns, timeline->from_ns);
-      lane.end_ns = model_least(lane.end_ns, timeline->to_ns);
+      lane.start_ns = MAX(lane.start_ns, timeline->from_ns);
+      lane.end_ns = MIN(lane.end_ns, timeline->to_ns);
       if (lane.start_ns >= lane.end_ns)
         continue;
       timeline->lanes[timeline->lanes_count++] = lane;

@@ -21,7 +21,7 @@ static double read_ticks(const struct division *division, uint32_t record)
   uint64_t ticks = 0, unread = unread_ticks(division, record);
   for (unsigned i = 0; i < CONSTRUCT_TIMES; i++)
     if (construct->kind != DIRECTIVE_LOCK || i != CONSTRUCT_TIME_BODY)
-      ticks = model_sum(ticks, construct->ticks[i]);
+      model_add(&ticks, construct->ticks[i]);
   return ticks > unread ? (double)(ticks - unread) : 0;
 }
 
@@ -40,7 +40,7 @@ static void divide(const struct division *division, unsigned counter)
   uint64_t rest = 0, given = 0;
   for (uint32_t i = 0; i < division->count; i++) {
     const uint64_t *record = &division->counts[(size_t)i * division->fields];
-    rest = model_sum(rest, record[division->counters + counter]);
+    model_add(&rest, record[division->counters + counter]);
     exact += (double)record[counter];
     ticks += read_ticks(division, i);
   }
@@ -58,7 +58,7 @@ static void divide(const struct division *division, unsigned counter)
     uint64_t end = all > 0 ? model_rounded((double)rest * (before / all)) : 0;
     end = i + 1 == division->count ? rest : MIN(end, rest);
     uint64_t part = end > given ? end - given : 0;
-    record[counter] = model_sum(record[counter], part);
+    model_add(&record[counter], part);
     given += part;
   }
 }

@@ -94,10 +94,10 @@ static void add_count(struct names *names, size_t *room, uint32_t first, uint32_
         (struct profile_user_count){.thread = thread, .name = name, .least = UINT64_MAX};
   }
   struct profile_user_count *to = &marks->counts[at];
-  to->count = model_sum(to->count, from->count);
-  to->sum = model_sum(to->sum, from->sum);
-  to->least = model_least(from->least, to->least);
-  to->most = model_most(from->most, to->most);
+  model_add(&to->count, from->count);
+  model_add(&to->sum, from->sum);
+  to->least = MIN(from->least, to->least);
+  to->most = MAX(from->most, to->most);
 }
 
 static void add_counts(struct names *names, const struct profile_process *process)

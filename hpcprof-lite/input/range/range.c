@@ -130,8 +130,8 @@ static void pass(struct range *range, const struct range_thread *thread, uint64_
 {
   uint32_t parked = range->at[0].idle; /* the first place */
   bool in_region = range->present > parked + 1;
-  uint64_t begin = model_most(range->since, thread->from);
-  uint64_t end = model_least(until, thread->to);
+  uint64_t begin = MAX(range->since, thread->from);
+  uint64_t end = MIN(until, thread->to);
   if (in_region && until > range->since)
     range_add(&range->in_regions, end > begin ? end - begin : 0, until - range->since);
   range->since = until;
@@ -160,10 +160,10 @@ static uint64_t part(uint64_t amount, uint64_t share, uint64_t all)
 static void add_blame(struct range_thread *thread, uint32_t value, uint64_t per_busy_ns, uint64_t in_use_ns)
 {
   struct range_sums *sums = &thread->sums[value];
-  sums->per_busy_ns = model_sum(sums->per_busy_ns, per_busy_ns);
-  sums->in_use_ns = model_sum(sums->in_use_ns, in_use_ns);
-  thread->per_busy_ns = model_sum(thread->per_busy_ns, per_busy_ns);
-  thread->in_use_ns = model_sum(thread->in_use_ns, in_use_ns);
+  model_add(&sums->per_busy_ns, per_busy_ns);
+  model_add(&sums->in_use_ns, in_use_ns);
+  model_add(&thread->per_busy_ns, per_busy_ns);
+  model_add(&thread->in_use_ns, in_use_ns);
 }
 
 /* Adds what other threads wait during a sample to its context. */
@@ -202,13 +202,13 @@ static void release_lock(struct range *range, uint32_t lock, uint64_t ns, struct
   if (lock == MODEL_NONE)
     return;
   struct at_place *at = &range->at[lock];
-  uint64_t all = at->pending_ns, taken = model_least(ns, all);
+  uint64_t all = at->pending_ns, taken = MIN(ns, all);
   at->pending_ns -= taken;
   if (thread)
     range_thread_share(thread, &range->places, value, lock, ns);
   for (unsigned i = 0; i < BESIDE_MAX && at->beside[i].ns; i++) {
     uint64_t share = taken == all ? at->beside[i].ns : part(at->beside[i].ns, taken, all);
-    at->beside[i].ns -= model_least(share, at->beside[i].ns);
+    at->beside[i].ns -= MIN(share, at->beside[i].ns);
     if (thread)
       range_thread_share(thread, &range->places, value, at->beside[i].place, share);
   }
@@ -218,14 +218,14 @@ static void release_lock(struct range *range, uint32_t lock, uint64_t ns, struct
 static void wait_for_lock(struct range *range, uint32_t lock, uint64_t weight)
 {
   struct at_place *at = &range->at[lock];
-  at->pending_ns = model_sum(at->pending_ns, weight);
+  model_add(&at->pending_ns, weight);
   for (uint32_t i = 0; i < range->idle_count; i++) {
     uint32_t place = range->places_idle[i], to = 0;
     while (to < BESIDE_MAX - 1 && at->beside[to].ns && at->beside[to].place != place)
       to++;
     if (!at->beside[to].ns)
       at->beside[to].place = place;
-    at->beside[to].ns = model_sum(at->beside[to].ns, part(weight, range->at[place].idle, range->busy));
+    model_add(&at->beside[to].ns, part(weight, range->at[place].idle, range->busy));
   }
 }
 
@@ -428,7 +428,7 @@ static void take_waits(const struct read_part *part, double tick_ns, struct prof
   uint64_t idle = 0, locked = 0;
   for (uint32_t i = 0; i < part->tables[FORMAT_WAITS].count; i++) {
     uint64_t *sum = waits[i].kind == FORMAT_WAIT_LOCK ? &locked : &idle;
-    *sum = model_sum(*sum, waits[i].idle);
+    model_add(sum, waits[i].idle);
   }
   thread->idle_ns = model_rounded((double)idle * tick_ns);
   thread->lockwait_ns = model_rounded((double)locked * tick_ns);
@@ -440,14 +440,14 @@ static void take_thread(const struct range *range, const struct range_thread *fr
                         struct profile_thread *thread)
 {
   uint64_t start_ns = thread->start_ns, end_ns = model_sum(start_ns, thread->wall_ns);
-  uint64_t low = model_most(start_ns, from_ns), high = model_least(end_ns, to_ns);
+  uint64_t low = MAX(start_ns, from_ns), high = MIN(end_ns, to_ns);
   struct range_amount life = {high > low ? high - low : 0, thread->wall_ns};
   double tick = process->workspan.tick_ns;
   bool complete = from->samples_all == thread->samples;
   thread->start_ns = MIN(low, to_ns) - from_ns;
   thread->end_ns = thread->end_ns && end_ns <= to_ns ? thread->start_ns + life.in : 0;
   thread->wall_ns = life.in;
-  thread->paused_ns = model_least(thread->paused_ns, model_rounded((double)from->gap_ticks * tick));
+  thread->paused_ns = MIN(thread->paused_ns, model_rounded((double)from->gap_ticks * tick));
   thread->unsampled_ns = thread->unsampled_cpu_ns = 0; /* when that was is not known */
   thread->samples = from->samples;
   thread->samples_idle = from->samples_idle;
@@ -473,25 +473,25 @@ void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, s
   uint64_t from_ns = model_rounded((double)(process->from_ticks - process->start_ticks) * process->workspan.tick_ns);
   uint64_t to_ns = model_rounded((double)(process->to_ticks - process->start_ticks) * process->workspan.tick_ns);
   to_ns = (double)to_ns + 2 * process->workspan.tick_ns < (double)process->wall_ns ? to_ns : process->wall_ns;
-  from_ns = model_least(from_ns, to_ns);
+  from_ns = MIN(from_ns, to_ns);
   uint64_t paused_ns = 0;
   process->cpu_ns = process->regions = process->unsampled_ns = 0;
   for (uint32_t i = 0; i < range->count; i++) {
     const struct range_thread *from = &range->threads[i];
     take_thread(range, from, &range->parts[i], process, from_ns, to_ns, &process->threads[i]);
-    process->cpu_ns = model_sum(process->cpu_ns, process->threads[i].cpu_ns);
-    paused_ns = model_most(process->threads[i].paused_ns, paused_ns);
-    process->regions = model_sum(process->regions, from->regions);
+    model_add(&process->cpu_ns, process->threads[i].cpu_ns);
+    paused_ns = MAX(process->threads[i].paused_ns, paused_ns);
+    model_add(&process->regions, from->regions);
     unknown += from->unknown;
     process->counts_about |= from->counts_cut;
     gap_ticks += from->gap_ticks;
     dropped += process->threads[i].lost[LOSS_TRACE];
   }
-  process->start_ns = model_sum(process->start_ns, from_ns);
-  process->start_ns = model_most(process->start_ns, begin_ns); /* it may have ended before */
-  process->start_ns = model_least(process->start_ns, end_ns);
+  model_add(&process->start_ns, from_ns);
+  process->start_ns = MAX(process->start_ns, begin_ns); /* it may have ended before */
+  process->start_ns = MIN(process->start_ns, end_ns);
   process->wall_ns = to_ns - from_ns;
-  process->paused_ns = model_least(paused_ns, process->wall_ns);
+  process->paused_ns = MIN(paused_ns, process->wall_ns);
   process->workspan.known = false;
   process->in_part = true;
   if (unknown)

@@ -54,9 +54,9 @@ static void add_value(const struct counting *counting, const struct trace_event 
   if (!at || event->end_ticks < thread->from || event->end_ticks >= thread->to)
     return;
   at->count++;
-  at->sum = model_sum(at->sum, event->value);
-  at->least = model_least(event->value, at->least);
-  at->most = model_most(event->value, at->most);
+  model_add(&at->sum, event->value);
+  at->least = MIN(event->value, at->least);
+  at->most = MAX(event->value, at->most);
 }
 
 static bool is_between(uint64_t at, const struct trace_event *event)

@@ -117,8 +117,8 @@ struct range_code *range_thread_code(const struct range_thread *thread, uint64_t
 /* The part of an interval that lies in the part of the run. */
 static uint64_t inside(const struct range_thread *thread, uint64_t begin, uint64_t end)
 {
-  begin = model_most(begin, thread->from);
-  end = model_least(end, thread->to);
+  begin = MAX(begin, thread->from);
+  end = MIN(end, thread->to);
   return end > begin ? end - begin : 0;
 }
 
@@ -138,21 +138,21 @@ void range_thread_state(struct range_thread *thread, const struct range_places *
   struct range_code *code = range_thread_code(thread, event->code);
   uint64_t own_all = event->own_ticks, ticks = inside(thread, event->begin_ticks, event->end_ticks);
   if (event->kind == TRACE_EVENT_GAP) {
-    thread->gap_ticks = model_sum(thread->gap_ticks, ticks);
+    model_add(&thread->gap_ticks, ticks);
     return;
   }
   thread->states++;
   if (event->blocked)
-    thread->blocked_ticks = model_sum(thread->blocked_ticks, ticks);
+    model_add(&thread->blocked_ticks, ticks);
   if (!code)
     return;
   uint64_t own_from = code->own_apart ? event->begin_ticks : event->end_ticks - own_all;
   uint64_t own = inside(thread, own_from, own_from + own_all);
-  code->ticks = model_sum(code->ticks, ticks);
-  code->own = model_sum(code->own, own);
-  code->own_all = model_sum(code->own_all, own_all);
+  model_add(&code->ticks, ticks);
+  model_add(&code->own, own);
+  model_add(&code->own_all, own_all);
   if (code->in_region)
-    thread->region_ticks = model_sum(thread->region_ticks, ticks);
+    model_add(&thread->region_ticks, ticks);
   if (event->begun && is_inside(thread, event->begin_ticks)) {
     code->begun++;
     thread->regions += thread->with_constructs && begins_region(thread, event->code);
@@ -162,9 +162,9 @@ void range_thread_state(struct range_thread *thread, const struct range_places *
   if (!code->wait)
     code->wait = wait_at(thread, places, code->place) + 1;
   struct format_wait *wait = &thread->waits[code->wait - 1];
-  wait->idle = model_sum(wait->idle, ticks - own);
+  model_add(&wait->idle, ticks - own);
   if (!code->own_apart)
-    wait->runtime = model_sum(wait->runtime, own);
+    model_add(&wait->runtime, own);
   wait->count++;
 }
 
@@ -188,7 +188,7 @@ static void count_sample(struct range_thread *thread, const struct trace_event *
   thread->samples_idle += event->sample == TRACELOG_IDLE;
   thread->samples_lockwait += event->sample == TRACELOG_LOCKWAIT;
   if (event->sample == TRACELOG_LOCKWAIT)
-    thread->lockwait_sampled_ns = model_sum(thread->lockwait_sampled_ns, weight);
+    model_add(&thread->lockwait_sampled_ns, weight);
 }
 
 uint32_t range_thread_sample(struct range_thread *thread, const struct trace_event *event)
@@ -239,8 +239,8 @@ void range_thread_share(struct range_thread *thread, const struct range_places *
   if (!ns)
     return;
   struct range_share *share = find_share(thread, value, wait);
-  share->share.ns = model_sum(share->share.ns, ns);
-  thread->waits[wait].shared_ns = model_sum(thread->waits[wait].shared_ns, ns);
+  model_add(&share->share.ns, ns);
+  model_add(&thread->waits[wait].shared_ns, ns);
 }
 
 /* ---- the tables of the part ---- */
@@ -404,8 +404,8 @@ static void limit_runtime(struct range_thread *thread)
     struct format_wait *wait = &thread->waits[i];
     double own = (double)wait->runtime - (double)wait->tool_ns / thread->tick_ns;
     uint64_t waiting = own > 0 ? model_rounded((1 - part) * own) : 0;
-    waiting = model_least(waiting, wait->runtime);
-    wait->idle = model_sum(wait->idle, waiting);
+    waiting = MIN(waiting, wait->runtime);
+    model_add(&wait->idle, waiting);
     wait->runtime -= waiting;
   }
 }

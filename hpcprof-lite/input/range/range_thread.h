@@ -23,8 +23,8 @@ struct range_amount {
 
 static inline void range_add(struct range_amount *amount, uint64_t in, uint64_t all)
 {
-  amount->in = model_sum(amount->in, in);
-  amount->all = model_sum(amount->all, all);
+  model_add(&amount->in, in);
+  model_add(&amount->all, all);
 }
 
 /* What is charged to a context: a record of the thread's values. */

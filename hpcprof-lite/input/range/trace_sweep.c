@@ -83,7 +83,7 @@ static bool pass_stage(struct source *source, const struct trace_sweep_thread *t
   }
   case OPEN:
     source->stage = LEAVES;
-    since = model_most(since, thread->open.since);
+    since = MAX(since, thread->open.since);
     if (thread->end <= since)
       return false;
     set_state(source, TRACE_EVENT_STATE, since, thread->end);
@@ -115,7 +115,7 @@ static void hold_samples(struct source *source)
   while (source->held_count < HELD_MAX && trace_cursor_next(&source->samples, &event)) {
     bool sample = event.kind == TRACE_EVENT_SAMPLE, charge = event.kind == TRACE_EVENT_CHARGE;
     for (unsigned i = 0; i < source->held_count && !charge; i++)
-      source->held[i].begin_ticks = source->held[i].end_ticks = model_most(source->held[i].end_ticks, event.end_ticks);
+      source->held[i].begin_ticks = source->held[i].end_ticks = MAX(source->held[i].end_ticks, event.end_ticks);
     if (sample || charge)
       source->held[source->held_count++] = event;
     if (!charge && source->held_count)
@@ -132,7 +132,7 @@ static void next_sample(struct source *source)
   if (!source->has_sample)
     return;
   source->sample = source->held[source->held_next++];
-  source->sample.end_ticks = model_most(source->sample.end_ticks, before);
+  source->sample.end_ticks = MAX(source->sample.end_ticks, before);
   source->sample.begin_ticks = source->sample.end_ticks;
 }
 
