@@ -311,8 +311,7 @@ static void collect(struct joiner *joiner, int side, uint32_t parent)
   struct children *children = &joiner->children[side];
   uint32_t child = parent == MODEL_NONE ? MODEL_NONE : tree->rows[parent].first_child;
   for (children->count = 0; child != MODEL_NONE; child = tree->rows[child].next) {
-    xarray_reserve(&children->list, &children->room, (size_t)children->count + 1, sizeof *children->list);
-    children->list[children->count++] = describe(joiner, tree, child);
+    *XAPPEND(children->list, children->count, children->room) = describe(joiner, tree, child);
   }
 }
 

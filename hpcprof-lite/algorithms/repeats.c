@@ -112,23 +112,19 @@ static uint32_t loop_of(struct finder *finder, uint32_t from, uint32_t length)
 {
   struct repeats *repeats = finder->repeats;
   uint64_t hash = index_hash(length, hash_of(finder, from, length));
-  uint32_t slot, number = finder->loops_count;
-  for (uint32_t found = index_first(&finder->known, hash, &slot); found;
-       found = index_next(&finder->known, hash, &slot))
-    if (same_unit(finder, &repeats->loops[found - 1], from, length))
-      return found - 1;
-  xarray_reserve(&repeats->loops, &finder->loops_room, (size_t)number + 1, sizeof *repeats->loops);
+  uint32_t found = INDEX_FIND(&finder->known, hash, i, same_unit(finder, &repeats->loops[i - 1], from, length));
+  if (found)
+    return found - 1;
   xarray_reserve(&repeats->units, &finder->units_room, (size_t)finder->units_count + length, sizeof *repeats->units);
-  index_add(&finder->known, hash, number + 1);
-  struct repeats_loop *loop = &repeats->loops[number];
+  struct repeats_loop *loop = XAPPEND(repeats->loops, finder->loops_count, finder->loops_room);
   *loop = (struct repeats_loop){.first = finder->units_count, .length = length};
   for (uint32_t i = 0; i < length; i++) {
     uint32_t symbol = repeats->items[from + i].symbol;
     repeats->units[finder->units_count++] = symbol;
     loop->leaves += repeats_leaves(repeats, symbol);
   }
-  finder->loops_count++;
-  return number;
+  index_add(&finder->known, hash, finder->loops_count);
+  return finder->loops_count - 1;
 }
 
 /* Numbers the leaves of a loop's items anew. */

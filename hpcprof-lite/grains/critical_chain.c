@@ -113,8 +113,7 @@ static void add_before(struct critical_chain *chain, struct critical_interval be
     join_all(chain);
     *most = MAX(2 * chain->count, CRITICAL_CHAIN_MAX);
   }
-  xarray_reserve(&chain->intervals, &chain->room, chain->count + 1, sizeof before);
-  chain->intervals[chain->count++] = before;
+  *XAPPEND(chain->intervals, chain->count, chain->room) = before;
 }
 
 /* Follows the chain from the clock of its end to its beginning. */

@@ -100,8 +100,7 @@ static void sort_part(struct external_sort *sort)
 static int write_part(struct external_sort *sort)
 {
   sort_part(sort);
-  xarray_reserve(&sort->lengths, &sort->lengths_room, sort->runs_count + 1, sizeof *sort->lengths);
-  sort->lengths[sort->runs_count++] = sort->count;
+  *XAPPEND(sort->lengths, sort->runs_count, sort->lengths_room) = sort->count;
   size_t size = sort->count * sort->width * sizeof *sort->records;
   sort->count = 0;
   return scratch_file_append(&sort->file, sort->records, size) == UINT64_MAX ? ERR_INPUT : 0;

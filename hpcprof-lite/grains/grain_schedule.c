@@ -45,8 +45,7 @@ static void minima_push(struct minima *minima, uint64_t begin, uint64_t active)
   uint32_t parallelism = (uint32_t)MIN(active, GRAIN_SCHEDULE_MOST);
   while (minima->count && minima->stack[minima->count - 1].parallelism >= parallelism)
     minima->count--;
-  xarray_reserve(&minima->stack, &minima->room, minima->count + 1, sizeof *minima->stack);
-  minima->stack[minima->count++] = (struct minimum){begin, parallelism};
+  *XAPPEND(minima->stack, minima->count, minima->room) = (struct minimum){begin, parallelism};
 }
 
 static uint32_t minima_since(const struct minima *minima, uint64_t begin)

@@ -312,9 +312,8 @@ static uint32_t add_taker(struct graph_builder *builder, uint64_t join)
 static void on_take(struct graph_builder *builder, struct live *live, const struct grain_event *event)
 {
   uint32_t number = add_taker(builder, event->other);
-  xarray_reserve(&live->takes, &live->takes_room, live->takes_count + 1, sizeof *live->takes);
   builder->takers[number % TAKERS].follows = live->head ? live->head : live->end;
-  live->takes[live->takes_count++] = number;
+  *XAPPEND(live->takes, live->takes_count, live->takes_room) = number;
   close_fork(builder, live);
 }
 
@@ -325,8 +324,7 @@ static void on_offer(struct graph_builder *builder, struct live *live, const str
   close_fork(builder, live);
   if (!number)
     return;
-  xarray_reserve(&live->offers, &live->offers_room, live->offers_count + 1, sizeof *live->offers);
-  live->offers[live->offers_count++] = number;
+  *XAPPEND(live->offers, live->offers_count, live->offers_room) = number;
   for (struct taker *taker = taker_at(builder, number); taker && !taker->offered;
        taker = taker_at(builder, taker->before))
     taker->offered = true;

@@ -26,18 +26,18 @@ void folding_release(struct folding *folding)
 uint32_t folding_node(struct folding *folding, enum grain_node_kind kind)
 {
   folding->nodes_count += folding->nodes_count == 0;
-  xarray_reserve(&folding->nodes, &folding->nodes_room, (size_t)folding->nodes_count + 1, sizeof *folding->nodes);
+  *XAPPEND(folding->nodes, folding->nodes_count, folding->nodes_room) =
+      (struct folding_node){.node = {.kind = kind, .metric = NAN}};
   folding->alive++;
-  folding->nodes[folding->nodes_count] = (struct folding_node){.node = {.kind = kind, .metric = NAN}};
-  return folding->nodes_count++;
+  return folding->nodes_count - 1;
 }
 
 void folding_edge(struct folding *folding, uint32_t from, uint32_t to, enum grain_edge_kind kind)
 {
   if (!from || !to)
     return;
-  xarray_reserve(&folding->edges, &folding->edges_room, (size_t)folding->edges_count + 1, sizeof *folding->edges);
-  folding->edges[folding->edges_count++] = (struct grain_edge){.from = from, .to = to, .kind = kind, .count = 1};
+  *XAPPEND(folding->edges, folding->edges_count, folding->edges_room) =
+      (struct grain_edge){.from = from, .to = to, .kind = kind, .count = 1};
 }
 
 uint32_t folding_find(struct folding *folding, uint32_t node)

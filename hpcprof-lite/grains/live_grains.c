@@ -9,11 +9,10 @@ enum { GRAINS_MAX = 4 << 20, REGIONS_MAX = 1 << 20, LOOPS_MAX = 4 << 20, PLACES_
 
 void live_grains_init(struct live_grains *grains, const char *notes, struct problems *problems)
 {
-  *grains = (struct live_grains){.places_count = 1};
+  *grains = (struct live_grains){0};
   tape_init(&grains->tape, problems);
   grain_schedule_init(&grains->schedule, problems);
-  xarray_reserve(&grains->places, &grains->places_room, 1, sizeof *grains->places);
-  grains->places[0] = (struct live_place){0, GRAIN_NO_CPU};
+  *XAPPEND(grains->places, grains->places_count, grains->places_room) = (struct live_place){0, GRAIN_NO_CPU};
   numa_parse(notes, &grains->numa);
   object_pool_init(&grains->spreads, (1 + grains->numa.nodes) * sizeof(uint64_t), GRAINS_MAX);
   object_pool_init(&grains->regions, sizeof(struct team_region), REGIONS_MAX);
@@ -39,10 +38,9 @@ uint32_t live_grains_place(struct live_grains *grains, uint32_t thread, uint32_t
   uint32_t found = index_find(&grains->place_index, key);
   if (found || grains->places_count > PLACES_MAX)
     return found;
-  xarray_reserve(&grains->places, &grains->places_room, (size_t)grains->places_count + 1, sizeof *grains->places);
   index_add(&grains->place_index, key, grains->places_count);
-  grains->places[grains->places_count] = (struct live_place){thread, cpu};
-  return grains->places_count++;
+  *XAPPEND(grains->places, grains->places_count, grains->places_room) = (struct live_place){thread, cpu};
+  return grains->places_count - 1;
 }
 
 uint32_t live_grain_new(struct live_grains *grains, enum grain_kind kind, uint32_t parent, uint32_t clock)
@@ -206,8 +204,7 @@ void live_grains_finish(struct live_grains *grains)
     const struct live_grain *grain = live_grain(grains, i);
     if (!grain->refs || grain->flags & LIVE_GRAIN_ENDED)
       continue;
-    xarray_reserve(&all, &room, count + 1, sizeof *all);
-    all[count++] = (struct last){grain->id, i};
+    *XAPPEND(all, count, room) = (struct last){grain->id, i};
   }
   if (count)
     qsort(all, count, sizeof *all, by_id_down);

@@ -44,9 +44,9 @@ static void write_block(struct tape *tape)
     xalloc_die(); /* the block has room for any result */
   uint64_t offset = scratch_file_append(&tape->file, tape->packed, stored);
   tape->failed = offset == UINT64_MAX;
-  xarray_reserve(&tape->blocks, &tape->blocks_room, tape->blocks_count + 1, sizeof *tape->blocks);
   if (!tape->failed)
-    tape->blocks[tape->blocks_count++] = (struct tape_block){offset, (uint32_t)tape->used, (uint32_t)stored};
+    *XAPPEND(tape->blocks, tape->blocks_count, tape->blocks_room) =
+        (struct tape_block){offset, (uint32_t)tape->used, (uint32_t)stored};
   tape->used = 0;
 }
 

@@ -70,8 +70,8 @@ static uint32_t add_node(struct build *build, const struct construct_node *node)
   uint32_t added = construct_times_add(build->times, &build->index, node);
   if (added < build->depths_count)
     return added;
-  xarray_reserve(&build->depths, &build->depths_room, (size_t)added + 1, sizeof *build->depths);
-  build->depths[build->depths_count++] = added ? build->depths[node->parent] + 1 : 0;
+  uint32_t depth = added ? build->depths[node->parent] + 1 : 0;
+  *XAPPEND(build->depths, build->depths_count, build->depths_room) = depth;
   return added;
 }
 
@@ -140,8 +140,7 @@ static bool link_target(struct build *build, const struct format_construct *reco
 
 static void push(struct build *build, struct at at)
 {
-  xarray_reserve(&build->stack, &build->stack_room, build->stack_count + 1, sizeof at);
-  build->stack[build->stack_count++] = at;
+  *XAPPEND(build->stack, build->stack_count, build->stack_room) = at;
 }
 
 /* Places each record of a circle outside all others, wherever the circle was entered: `last` is the one to enter
@@ -309,8 +308,8 @@ static void add_places(struct build *build, uint32_t position, bool *met)
     uint32_t node = thread->places[i].node;
     if (!thread->records[i].node || met[node] || thread->places[i].left_out)
       continue;
-    xarray_reserve(&found->places, &found->room, (size_t)found->count + 1, sizeof *found->places);
-    found->places[found->count++] = (struct construct_place){node, position, thread->records[i].node};
+    *XAPPEND(found->places, found->count, found->room) =
+        (struct construct_place){node, position, thread->records[i].node};
     met[node] = true;
   }
 }

@@ -26,20 +26,22 @@ struct places {
   struct index index;
 };
 
+static bool is_of(const struct place *place, const struct format_wait *wait)
+{
+  return place->kind == wait->kind && place->module == wait->module && place->offset == wait->offset;
+}
+
 /* Finds or adds a place. */
 static uint32_t place_of(struct places *places, const struct format_wait *wait)
 {
   uint64_t key = index_hash(index_hash(index_hash(1, wait->kind), wait->module), wait->offset);
-  uint32_t slot;
-  for (uint32_t i = index_first(&places->index, key, &slot); i; i = index_next(&places->index, key, &slot)) {
-    const struct place *place = &places->all[i - 1];
-    if (place->kind == wait->kind && place->module == wait->module && place->offset == wait->offset)
-      return i - 1;
-  }
-  xarray_reserve(&places->all, &places->room, (size_t)places->count + 1, sizeof *places->all);
-  index_add(&places->index, key, places->count + 1);
-  places->all[places->count] = (struct place){.kind = wait->kind, .module = wait->module, .offset = wait->offset};
-  return places->count++;
+  uint32_t found = INDEX_FIND(&places->index, key, i, is_of(&places->all[i - 1], wait));
+  if (found)
+    return found - 1;
+  *XAPPEND(places->all, places->count, places->room) =
+      (struct place){.kind = wait->kind, .module = wait->module, .offset = wait->offset};
+  index_add(&places->index, key, places->count);
+  return places->count - 1;
 }
 
 /* Saturates at what no run lasts, also where the amount is not a number. */

@@ -115,8 +115,8 @@ static void table_put(struct file_tables *tables, struct file_table *table, cons
 
 static void add_ref(struct file_tables *tables, const struct format_chunk *head, size_t offset)
 {
-  xarray_reserve(&tables->refs, &tables->refs_room, tables->refs_count + 1, sizeof *tables->refs);
-  tables->refs[tables->refs_count++] = (struct chunk_ref){.owner = head->owner, .table = head->table, .offset = offset};
+  *XAPPEND(tables->refs, tables->refs_count, tables->refs_room) =
+      (struct chunk_ref){.owner = head->owner, .table = head->table, .offset = offset};
 }
 
 ORDER(by_owner, struct chunk_ref,

@@ -19,10 +19,9 @@ struct path_list {
 
 static void list_add(struct path_list *list, const char *directory, const char *name)
 {
-  xarray_reserve(&list->paths, &list->room, (size_t)list->count + 1, sizeof *list->paths);
   size_t length = strlen(directory);
   const char *slash = length && directory[length - 1] == '/' ? "" : "/";
-  list->paths[list->count++] = xasprintf("%s%s%s", directory, slash, name);
+  *XAPPEND(list->paths, list->count, list->room) = xasprintf("%s%s%s", directory, slash, name);
 }
 
 static bool is_measurement(const char *name)

@@ -88,7 +88,6 @@ static void end_damaged(struct log_reader *reader, struct stream *stream, size_t
 static bool next_chunk(struct log_reader *reader, struct stream *stream)
 {
   char message[256];
-  bool no_memory;
   const char *fault = "missing";
   drop_bytes(reader, stream);
   while (stream->chunk < stream->chunks_end && reader->file.chunks[stream->chunk].first < stream->number)
@@ -98,7 +97,7 @@ static bool next_chunk(struct log_reader *reader, struct stream *stream)
   const struct stream_chunk *chunk = &reader->file.chunks[stream->chunk];
   if (chunk->first == stream->number)
     fault = stream_chunks_decode(&reader->file, chunk, LOG_READER_BYTES_MAX - reader->bytes, &stream->bytes,
-                                 &stream->size, &no_memory, message);
+                                 &stream->size, message);
   if (fault) {
     end_damaged(reader, stream, chunk->offset, fault);
     return false;
@@ -491,12 +490,6 @@ void log_reader_close(struct log_reader *reader)
 uint32_t log_reader_count(const struct log_reader *reader)
 {
   return reader->count;
-}
-
-bool log_reader_overflow(const struct log_reader *reader)
-{
-  (void)reader;
-  return false;
 }
 
 uint64_t log_reader_forced(const struct log_reader *reader)

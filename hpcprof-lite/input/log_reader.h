@@ -55,9 +55,6 @@ bool log_reader_next(struct log_reader *reader, struct log_reader_record *record
 /* Starts another pass at the first record. */
 void log_reader_rewind(struct log_reader *reader);
 
-/* Returns false. */
-bool log_reader_overflow(const struct log_reader *reader);
-
 /* Returns how often in this pass all streams waited, so that one continued without the object that its record names. */
 uint64_t log_reader_forced(const struct log_reader *reader);
 

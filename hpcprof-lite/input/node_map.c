@@ -75,8 +75,7 @@ static void load_thread(struct node_map *map, uint32_t position)
 
 static void push(struct node_map *map, struct node_place place)
 {
-  xarray_reserve(&map->stack, &map->stack_room, map->stack_count + 1, sizeof *map->stack);
-  map->stack[map->stack_count++] = place;
+  *XAPPEND(map->stack, map->stack_count, map->stack_room) = place;
 }
 
 /* Fills in the node that a link names.  False, and a fault of `place`, if it does not exist. */

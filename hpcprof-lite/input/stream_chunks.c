@@ -104,8 +104,7 @@ static void find_chunks(struct stream_chunks *file, unsigned table, const uint32
     }
     file->digest = index_hash_bytes(file->digest, &head, sizeof head);
     if (head.table == table) {
-      xarray_reserve(&file->chunks, &file->room, file->count + 1, sizeof *file->chunks);
-      file->chunks[file->count++] =
+      *XAPPEND(file->chunks, file->count, file->room) =
           (struct stream_chunk){.owner = head.owner, .first = head.first, .bytes = head.count, .offset = offset};
     }
     enough = last && head.table == table && head.owner == *last;
@@ -136,7 +135,7 @@ size_t stream_chunks_find(const struct stream_chunks *file, uint64_t owner, uint
 }
 
 const char *stream_chunks_decode(const struct stream_chunks *file, const struct stream_chunk *chunk, size_t most,
-                                 uint8_t **bytes, size_t *size, bool *no_memory, char message[256])
+                                 uint8_t **bytes, size_t *size, char message[256])
 {
   struct format_view view;
   size_t next = 0, stored = 0;
@@ -144,7 +143,6 @@ const char *stream_chunks_decode(const struct stream_chunks *file, const struct 
   int fd = file->fd >= 0 ? file->fd : open_again(file);
   *bytes = NULL;
   *size = 0;
-  *no_memory = false;
   const char *fault = read_chunk(fd, chunk, most, &packed, &stored);
   if (fd >= 0 && fd != file->fd)
     close(fd);

@@ -47,8 +47,8 @@ void stream_chunks_release(struct stream_chunks *file);
 size_t stream_chunks_find(const struct stream_chunks *file, uint64_t owner, uint32_t first);
 
 /* Decodes a chunk of at most that size into *bytes, which the caller frees, and *size.  Returns NULL, or the fault,
- * which may be part of `message`; then both are zero.  *no_memory is set to false. */
+ * which may be part of `message`; then both are zero. */
 const char *stream_chunks_decode(const struct stream_chunks *file, const struct stream_chunk *chunk, size_t most,
-                                 uint8_t **bytes, size_t *size, bool *no_memory, char message[256]);
+                                 uint8_t **bytes, size_t *size, char message[256]);
 
 #endif

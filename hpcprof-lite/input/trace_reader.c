@@ -69,8 +69,8 @@ static bool chunk_start(const struct trace_cursor *cursor, size_t chunk, uint64_
   char message[256];
   uint8_t *bytes;
   size_t size, offset = 0;
-  bool no_memory, damaged = false;
-  if (stream_chunks_decode(file, &file->chunks[chunk], STREAM_CHUNKS_MAX, &bytes, &size, &no_memory, message))
+  bool damaged = false;
+  if (stream_chunks_decode(file, &file->chunks[chunk], STREAM_CHUNKS_MAX, &bytes, &size, message))
     return false;
   bool begins = tracelog_next(bytes, size, &offset, &record, &damaged) && record.form == TRACELOG_OTHER &&
                 record.op == TRACELOG_START;
@@ -137,8 +137,7 @@ static bool next_chunk(struct trace_cursor *cursor)
       continue; /* a second copy of a chunk */
     cursor->missing = cursor->missing || chunk->first > cursor->number;
     cursor->number = chunk->first + 1;
-    const char *fault = stream_chunks_decode(file, chunk, STREAM_CHUNKS_MAX, &cursor->bytes, &cursor->size,
-                                             &cursor->no_memory, message);
+    const char *fault = stream_chunks_decode(file, chunk, STREAM_CHUNKS_MAX, &cursor->bytes, &cursor->size, message);
     cursor->timed = cursor->begun = cursor->chunk_begun = false;
     cursor->holder = 0;
     if (!fault)

@@ -73,9 +73,8 @@ struct trace_cursor {
   size_t size, offset;
   uint64_t state_clock, sample_clock;
   bool timed, begun, chunk_begun, started;
-  bool no_memory; /* always false */
-  bool missing;   /* a chunk before the one that is read is missing */
-  bool counts;    /* set by the caller after trace_cursor_open(): counts are wanted */
+  bool missing; /* a chunk before the one that is read is missing */
+  bool counts;  /* set by the caller after trace_cursor_open(): counts are wanted */
   uint32_t holder;
 };
 

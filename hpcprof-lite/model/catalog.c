@@ -47,8 +47,7 @@ static void add_module(struct catalog *catalog, const struct catalog_module *wan
   struct catalog_module module = *wanted;
   module.path = xstrdup(wanted->path);
   module.name = names_base(module.path);
-  xarray_reserve(&catalog->modules, &catalog->modules_room, (size_t)catalog->modules_count + 1, sizeof module);
-  catalog->modules[catalog->modules_count++] = module;
+  *XAPPEND(catalog->modules, catalog->modules_count, catalog->modules_room) = module;
   index_add(&catalog->module_index, hash, catalog->modules_count);
 }
 
@@ -98,11 +97,10 @@ static int intern_column(struct catalog *catalog, const struct catalog_column *c
   if (catalog->columns_count >= CATALOG_COLUMNS_MAX - reserved ||
       (column->role == COLUMN_USER && users >= CATALOG_COLUMNS_USER))
     return ERR_INPUT;
-  xarray_reserve(&catalog->columns, &catalog->columns_room, (size_t)catalog->columns_count + 1, sizeof *column);
-  struct catalog_column copy = *column;
-  copy.name = xstrdup(column->name);
-  copy.unit = xstrdup(column->unit);
-  catalog->columns[catalog->columns_count++] = copy;
+  struct catalog_column *added = XAPPEND(catalog->columns, catalog->columns_count, catalog->columns_room);
+  *added = *column;
+  added->name = xstrdup(column->name);
+  added->unit = xstrdup(column->unit);
   return 0;
 }
 

@@ -126,11 +126,10 @@ uint32_t construct_times_add(struct construct_times *times, struct index *index,
   uint32_t found = INDEX_FIND(index, key, i, same_node(&times->nodes[i], node));
   if (found)
     return found;
-  xarray_reserve(&times->nodes, &times->nodes_room, (size_t)times->nodes_count + 1, sizeof *times->nodes);
   if (times->nodes_count)
     index_add(index, key, times->nodes_count);
-  times->nodes[times->nodes_count] = *node;
-  return times->nodes_count++;
+  *XAPPEND(times->nodes, times->nodes_count, times->nodes_room) = *node;
+  return times->nodes_count - 1;
 }
 
 void construct_times_set_counts(struct construct_times *times)

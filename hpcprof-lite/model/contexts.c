@@ -10,8 +10,8 @@ enum { VALUES_FIRST = 1024, STRIDE_STEP = 4 };
 void contexts_init(struct contexts *contexts)
 {
   *contexts = (struct contexts){0};
-  xarray_reserve(&contexts->nodes, &contexts->room, 1, sizeof *contexts->nodes);
-  contexts->nodes[contexts->count++] = (struct context_node){.parent = MODEL_NONE, .kind = CONTEXT_ROOT};
+  *XAPPEND(contexts->nodes, contexts->count, contexts->room) =
+      (struct context_node){.parent = MODEL_NONE, .kind = CONTEXT_ROOT};
 }
 
 void contexts_release(struct contexts *contexts)
@@ -49,10 +49,9 @@ uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_k
   uint32_t found = find_node(contexts, &node, hash);
   if (found)
     return found;
-  xarray_reserve(&contexts->nodes, &contexts->room, (size_t)contexts->count + 1, sizeof node);
   index_add(&contexts->index, hash, contexts->count);
-  contexts->nodes[contexts->count] = node;
-  return contexts->count++;
+  *XAPPEND(contexts->nodes, contexts->count, contexts->room) = node;
+  return contexts->count - 1;
 }
 
 uint32_t contexts_find(const struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
@@ -115,14 +114,12 @@ uint64_t contexts_get(const struct contexts *contexts, uint32_t node, uint32_t c
 
 void contexts_add_share(struct contexts *contexts, const struct context_share *share)
 {
-  xarray_reserve(&contexts->shares, &contexts->shares_room, (size_t)contexts->shares_count + 1, sizeof *share);
-  contexts->shares[contexts->shares_count++] = *share;
+  *XAPPEND(contexts->shares, contexts->shares_count, contexts->shares_room) = *share;
 }
 
 void contexts_add_mark(struct contexts *contexts, const struct context_mark *mark)
 {
-  xarray_reserve(&contexts->marks, &contexts->marks_room, (size_t)contexts->marks_count + 1, sizeof *mark);
-  contexts->marks[contexts->marks_count++] = *mark;
+  *XAPPEND(contexts->marks, contexts->marks_count, contexts->marks_room) = *mark;
 }
 
 void contexts_merge(struct contexts *into, const struct contexts *from)

@@ -17,7 +17,6 @@ struct index {
   uint64_t *keys;    /* 0 = free slot */
   uint32_t *numbers; /* [slot]        */
   uint32_t count, slots;
-  bool overflow; /* always false */
 };
 
 void index_release(struct index *index);

@@ -9,8 +9,7 @@
 
 const char *names_own(struct names *names, char *text)
 {
-  xarray_reserve(&names->owned, &names->owned_room, names->owned_count + 1, sizeof *names->owned);
-  return names->owned[names->owned_count++] = text;
+  return *XAPPEND(names->owned, names->owned_count, names->owned_room) = text;
 }
 
 const char *names_base(const char *path)
@@ -27,9 +26,8 @@ const char *names_file(struct names *names, const char *file)
   uint32_t found = INDEX_FIND(&names->file_index, hash, i, !strcmp(names->files[i - 1], file));
   if (found)
     return names->files[found - 1];
-  xarray_reserve(&names->files, &names->files_room, (size_t)names->files_count + 1, sizeof *names->files);
   index_add(&names->file_index, hash, names->files_count + 1);
-  return names->files[names->files_count++] = file;
+  return *XAPPEND(names->files, names->files_count, names->files_room) = file;
 }
 
 /* Functions are the same if module, name and declaration are equal; without a declaration, the linkage names must be
@@ -54,11 +52,11 @@ uint32_t names_function(struct names *names, const struct names_function *functi
   uint32_t found = INDEX_FIND(&names->function_index, hash, i, same_function(&names->functions[i - 1], function));
   if (found)
     return found - 1;
-  xarray_reserve(&names->functions, &names->functions_room, (size_t)names->functions_count + 1, sizeof *function);
-  index_add(&names->function_index, hash, names->functions_count + 1);
-  names->functions[names->functions_count] = *function;
-  names->functions[names->functions_count].origin = MODEL_NONE;
-  return names->functions_count++;
+  struct names_function *added = XAPPEND(names->functions, names->functions_count, names->functions_room);
+  *added = *function;
+  added->origin = MODEL_NONE;
+  index_add(&names->function_index, hash, names->functions_count);
+  return names->functions_count - 1;
 }
 
 const struct names_step *names_innermost(const struct names *names, uint32_t address)

@@ -27,8 +27,7 @@ void table_add(struct table *table, const struct schema *schema, const void *con
 
 void *table_own(struct table *table, void *memory)
 {
-  xarray_reserve(&table->owned, &table->owned_room, table->owned_count + 1, sizeof *table->owned);
-  return table->owned[table->owned_count++] = memory;
+  return *XAPPEND(table->owned, table->owned_count, table->owned_room) = memory;
 }
 
 void *table_memory(struct table *table, size_t size)

@@ -7,8 +7,7 @@
 
 static void add_block(struct object_pool *pool)
 {
-  xarray_reserve(&pool->blocks, &pool->blocks_room, (size_t)pool->blocks_count + 1, sizeof *pool->blocks);
-  pool->blocks[pool->blocks_count++] = xcalloc((size_t)1 << OBJECT_POOL_SHIFT, pool->size);
+  *XAPPEND(pool->blocks, pool->blocks_count, pool->blocks_room) = xcalloc((size_t)1 << OBJECT_POOL_SHIFT, pool->size);
 }
 
 void object_pool_init(struct object_pool *pool, size_t size, uint32_t max)

@@ -45,8 +45,7 @@ const struct kept_module *kept_symbols_find(const struct kept_symbols *kept, con
 /* Appends the module.  Returns its place. */
 static struct kept_module *append(struct kept_symbols *kept, const struct symbols_request *request)
 {
-  xarray_reserve(&kept->modules, &kept->modules_room, kept->modules_count + 1, sizeof *kept->modules);
-  struct kept_module *added = &kept->modules[kept->modules_count++];
+  struct kept_module *added = XAPPEND(kept->modules, kept->modules_count, kept->modules_room);
   *added = (struct kept_module){.path = xstrdup(request->path), .build_id_size = request->build_id_size};
   memcpy(added->build_id, request->build_id, request->build_id_size);
   return added;
@@ -62,10 +61,8 @@ void kept_symbols_add(struct kept_symbols *kept, const struct symbols_request *r
   for (uint32_t j = 0; j < count; j++)
     starts[j] = start_of(symbols, request->offsets[j]);
   qsort(starts, count, sizeof *starts, by_value);
-  if (known->symbols) {
-    xarray_reserve(&kept->replaced, &kept->replaced_room, kept->replaced_count + 1, sizeof *kept->replaced);
-    kept->replaced[kept->replaced_count++] = known->symbols;
-  }
+  if (known->symbols)
+    *XAPPEND(kept->replaced, kept->replaced_count, kept->replaced_room) = known->symbols;
   free(known->starts);
   free(known->message);
   known->symbols = symbols;

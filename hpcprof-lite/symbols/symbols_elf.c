@@ -275,8 +275,7 @@ void symbols_elf_code(struct symbols_elf *file, struct symbols_ranges *code)
 
 static void add_symbol(struct symbols_symbols *out, const struct symbols_symbol *symbol)
 {
-  xarray_reserve(&out->symbols, &out->room, out->count + 1, sizeof *symbol);
-  out->symbols[out->count++] = *symbol;
+  *XAPPEND(out->symbols, out->count, out->room) = *symbol;
 }
 
 /* Fills in the header of a section, if it is one of code. */
@@ -375,9 +374,8 @@ static void collect_slots(struct symbols_elf *file, Elf_Scn *section, const GElf
       continue;
     memcpy(&symbol, symbols.data + index * sizeof symbol, sizeof symbol);
     const char *name = symbols_bytes_string(names, symbol.st_name);
-    xarray_reserve(&out->slots, &out->room, out->count + 1, sizeof *out->slots);
     if (name && *name)
-      out->slots[out->count++] = (struct slot){relocation.r_offset, name};
+      *XAPPEND(out->slots, out->count, out->room) = (struct slot){relocation.r_offset, name};
   }
 }
 

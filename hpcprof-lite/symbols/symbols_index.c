@@ -53,23 +53,20 @@ uint32_t symbols_draft_file(struct symbols_draft *draft, const char *first, cons
     free(wanted);
     return (*slot)->number;
   }
-  xarray_reserve(&draft->files, &draft->file_room, draft->file_count + 1, sizeof *draft->files);
-  draft->files[draft->file_count++] = symbols_draft_text(draft, path);
+  *XAPPEND(draft->files, draft->file_count, draft->file_room) = symbols_draft_text(draft, path);
   return wanted->number;
 }
 
 uint32_t symbols_draft_function(struct symbols_draft *draft, struct symbols_function function)
 {
-  xarray_reserve(&draft->functions, &draft->function_room, draft->function_count + 1, sizeof function);
-  draft->functions[draft->function_count] = function;
-  return (uint32_t)draft->function_count++;
+  *XAPPEND(draft->functions, draft->function_count, draft->function_room) = function;
+  return (uint32_t)(draft->function_count - 1);
 }
 
 uint32_t symbols_draft_scope(struct symbols_draft *draft, struct symbols_scope scope)
 {
-  xarray_reserve(&draft->scopes, &draft->scope_room, draft->scope_count + 1, sizeof scope);
-  draft->scopes[draft->scope_count] = scope;
-  return (uint32_t)draft->scope_count++;
+  *XAPPEND(draft->scopes, draft->scope_count, draft->scope_room) = scope;
+  return (uint32_t)(draft->scope_count - 1);
 }
 
 void symbols_draft_row(struct symbols_draft *draft, size_t first, struct symbols_row row)
@@ -79,8 +76,7 @@ void symbols_draft_row(struct symbols_draft *draft, size_t first, struct symbols
     draft->rows[count - 1] = row;
     return;
   }
-  xarray_reserve(&draft->rows, &draft->row_room, draft->row_count + 1, sizeof row);
-  draft->rows[draft->row_count++] = row;
+  *XAPPEND(draft->rows, draft->row_count, draft->row_room) = row;
 }
 
 ORDER(compare_rows, struct symbols_row,
@@ -97,8 +93,8 @@ void symbols_draft_sequence(struct symbols_draft *draft, size_t first, uint64_t 
     draft->row_count = first;
     return;
   }
-  xarray_reserve(&draft->sequences, &draft->sequence_room, draft->sequence_count + 1, sizeof *draft->sequences);
-  draft->sequences[draft->sequence_count++] = (struct symbols_sequence){draft->rows[first].low, end, first, count};
+  *XAPPEND(draft->sequences, draft->sequence_count, draft->sequence_room) =
+      (struct symbols_sequence){draft->rows[first].low, end, first, count};
 }
 
 ORDER(compare_sequences, struct symbols_sequence, COMPARE(x->start, y->start) ?: COMPARE(x->first, y->first))

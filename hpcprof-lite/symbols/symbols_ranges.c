@@ -9,8 +9,7 @@ void symbols_ranges_add(struct symbols_ranges *r, struct symbols_range range)
 {
   if (range.low >= range.high)
     return;
-  xarray_reserve(&r->ranges, &r->room, r->count + 1, sizeof range);
-  r->ranges[r->count++] = range;
+  *XAPPEND(r->ranges, r->count, r->room) = range;
 }
 
 /* Sorts outer ranges before inner ones: by start, then the longer first, then the less deep first. */

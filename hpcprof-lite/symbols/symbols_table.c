@@ -41,8 +41,8 @@ static void collect_parts(const struct symbols_symbols *all, struct split_parts 
     const char *name = all->symbols[i].raw, *mark = strstr(name, ".cold");
     if (!mark || mark == name || (mark[5] && mark[5] != '.'))
       continue;
-    xarray_reserve(&out->parts, &out->room, out->count + 1, sizeof *out->parts);
-    out->parts[out->count++] = (struct split_part){.name = name, .length = (size_t)(mark - name), .symbol = i};
+    *XAPPEND(out->parts, out->count, out->room) =
+        (struct split_part){.name = name, .length = (size_t)(mark - name), .symbol = i};
   }
   if (out->count)
     qsort(out->parts, out->count, sizeof *out->parts, compare_parts);

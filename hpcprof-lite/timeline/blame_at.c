@@ -25,8 +25,7 @@ void blame_at_add(struct blame_at *blame, struct blame_sample sample)
     halve(blame);
   if (blame->offered++ & ((1ull << blame->halved) - 1))
     return;
-  xarray_reserve(&blame->samples, &blame->room, blame->count + 1, sizeof sample);
-  blame->samples[blame->count++] = sample;
+  *XAPPEND(blame->samples, blame->count, blame->room) = sample;
 }
 
 void blame_at_divide(struct blame_at *parts, uint32_t count)

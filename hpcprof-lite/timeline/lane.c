@@ -214,8 +214,7 @@ static void add(struct lane *lane, struct lane_interval piece, uint64_t end_ns)
   lane->last = piece;
   if (end_ns <= lane->at_ns)
     return;
-  xarray_reserve(&lane->pending, &lane->pending_room, lane->pending_count + 1, sizeof piece);
-  lane->pending[lane->pending_count++] = piece;
+  *XAPPEND(lane->pending, lane->pending_count, lane->pending_room) = piece;
   lane->at_ns = end_ns;
 }
 
@@ -224,9 +223,9 @@ static void add(struct lane *lane, struct lane_interval piece, uint64_t end_ns)
 /* Makes room for one more piece at a place. */
 static struct lane_interval *insert(struct lane *lane, size_t place)
 {
-  xarray_reserve(&lane->pending, &lane->pending_room, lane->pending_count + 1, sizeof *lane->pending);
-  memmove(lane->pending + place + 1, lane->pending + place, (lane->pending_count - place) * sizeof *lane->pending);
-  lane->pending_count++;
+  size_t after = lane->pending_count - place;
+  XAPPEND(lane->pending, lane->pending_count, lane->pending_room);
+  memmove(lane->pending + place + 1, lane->pending + place, after * sizeof *lane->pending);
   return &lane->pending[place];
 }
 
@@ -490,16 +489,16 @@ static void keep_sample(struct lane *lane, const struct trace_event *event)
     lane->samples_left_out = true;
     return;
   }
-  xarray_reserve(&lane->samples, &lane->samples_room, lane->samples_count + 1, sizeof *lane->samples);
   uint64_t weight = event->weight ? event->weight : lane->of->period_ns;
-  lane->samples[lane->samples_count++] = (struct sample){.ns = at_ns(lane, event->end_ticks),
-                                                         .kind = event->sample,
-                                                         .node = event->node,
-                                                         .chunk = lane->cursor.chunk,
-                                                         .since_ns = at_ns(lane, event->last_ticks),
-                                                         .weight_ns = weight,
-                                                         .tool_ns = event->tool_ns,
-                                                         .delay_ns = event->delay_ns};
+  *XAPPEND(lane->samples, lane->samples_count, lane->samples_room) =
+      (struct sample){.ns = at_ns(lane, event->end_ticks),
+                      .kind = event->sample,
+                      .node = event->node,
+                      .chunk = lane->cursor.chunk,
+                      .since_ns = at_ns(lane, event->last_ticks),
+                      .weight_ns = weight,
+                      .tool_ns = event->tool_ns,
+                      .delay_ns = event->delay_ns};
 }
 
 /* ---- events ---- */

@@ -31,8 +31,7 @@ static bool decode(const struct timeline_index *index, const struct stream_chunk
                    size_t *size)
 {
   char message[256];
-  bool no_memory;
-  return chunk && !stream_chunks_decode(&index->file, chunk, most, bytes, size, &no_memory, message);
+  return chunk && !stream_chunks_decode(&index->file, chunk, most, bytes, size, message);
 }
 
 static bool read_head(struct timeline_index *index, const struct timeline_index_key *key)

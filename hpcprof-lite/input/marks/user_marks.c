@@ -88,11 +88,9 @@ static void add_count(struct names *names, size_t *room, uint32_t first, uint32_
     at++;
   if (at == marks->counts_count && at - first == CATALOG_COLUMNS_MAX)
     return; /* damaged: a process has fewer counters */
-  if (at == marks->counts_count) {
-    xarray_reserve(&marks->counts, room, (size_t)marks->counts_count + 1, sizeof *marks->counts);
-    marks->counts[marks->counts_count++] =
+  if (at == marks->counts_count)
+    *XAPPEND(marks->counts, marks->counts_count, *room) =
         (struct profile_user_count){.thread = thread, .name = name, .least = UINT64_MAX};
-  }
   struct profile_user_count *to = &marks->counts[at];
   model_add(&to->count, from->count);
   model_add(&to->sum, from->sum);

@@ -20,13 +20,8 @@ static struct format_user_count *user_count_of(const struct counting *counting, 
 {
   struct format_user_count *users = counting->part->tables[FORMAT_USER_COUNTS].records;
   uint64_t key = user_key(node, name);
-  uint32_t slot;
-  for (uint32_t i = index_first(&counting->users, key, &slot); i; i = index_next(&counting->users, key, &slot)) {
-    struct format_user_count *at = &users[i - 1];
-    if (at->node == node && at->name == name)
-      return at;
-  }
-  return NULL;
+  uint32_t found = INDEX_FIND(&counting->users, key, i, users[i - 1].node == node && users[i - 1].name == name);
+  return found ? &users[found - 1] : NULL;
 }
 
 /* Lists the contexts and counters that the file has, each once, without values. */

@@ -11,19 +11,20 @@ static uint64_t key_of(uint32_t kind, uint32_t module, uint64_t offset)
   return index_hash(index_hash(index_hash(1, kind), module), offset);
 }
 
+static bool same_place(const struct range_place *a, const struct range_place *b)
+{
+  return a->kind == b->kind && a->module == b->module && a->offset == b->offset;
+}
+
 uint32_t range_places_add(struct range_places *places, const struct range_place *place)
 {
   uint64_t key = key_of(place->kind, place->module, place->offset);
-  uint32_t slot;
-  for (uint32_t i = index_first(&places->index, key, &slot); i; i = index_next(&places->index, key, &slot)) {
-    const struct range_place *known = &places->all[i - 1];
-    if (known->kind == place->kind && known->module == place->module && known->offset == place->offset)
-      return i - 1;
-  }
-  xarray_reserve(&places->all, &places->room, (size_t)places->count + 1, sizeof *places->all);
-  index_add(&places->index, key, places->count + 1);
-  places->all[places->count] = *place;
-  return places->count++;
+  uint32_t found = INDEX_FIND(&places->index, key, i, same_place(&places->all[i - 1], place));
+  if (found)
+    return found - 1;
+  *XAPPEND(places->all, places->count, places->room) = *place;
+  index_add(&places->index, key, places->count);
+  return places->count - 1;
 }
 
 void range_places_release(struct range_places *places)

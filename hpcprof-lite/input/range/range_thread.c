@@ -61,11 +61,10 @@ static uint32_t wait_at(struct range_thread *thread, const struct range_places *
   if (found)
     return found - 1;
   const struct range_place *at = &places->all[place];
-  xarray_reserve(&thread->waits, &thread->waits_room, (size_t)thread->waits_count + 1, sizeof *thread->waits);
-  index_add(&thread->wait_index, (uint64_t)place + 1, thread->waits_count + 1);
-  thread->waits[thread->waits_count] =
+  *XAPPEND(thread->waits, thread->waits_count, thread->waits_room) =
       (struct format_wait){.kind = at->kind, .module = at->module, .offset = at->offset};
-  return thread->waits_count++;
+  index_add(&thread->wait_index, (uint64_t)place + 1, thread->waits_count);
+  return thread->waits_count - 1;
 }
 
 void range_thread_open(struct range_thread *thread, struct read_file *file, const struct profile_process *process,
@@ -218,18 +217,18 @@ uint32_t range_thread_sample(struct range_thread *thread, const struct trace_eve
 static struct range_share *find_share(struct range_thread *thread, uint32_t value, uint32_t wait)
 {
   uint64_t key = index_hash(index_hash(1, value), wait);
-  uint32_t slot;
-  for (uint32_t i = index_first(&thread->share_index, key, &slot); i; i = index_next(&thread->share_index, key, &slot))
-    if (thread->shares[i].value == value && thread->shares[i].share.wait == wait)
-      return &thread->shares[i];
-  uint32_t number = MAX(thread->shares_count, 1); /* record 0 is not used */
-  xarray_reserve(&thread->shares, &thread->shares_room, (size_t)number + 1, sizeof *thread->shares);
+  uint32_t found = INDEX_FIND(&thread->share_index, key, i,
+                              thread->shares[i].value == value && thread->shares[i].share.wait == wait);
+  if (found)
+    return &thread->shares[found];
+  if (!thread->shares_count) /* record 0 is not used */
+    *XAPPEND(thread->shares, thread->shares_count, thread->shares_room) = (struct range_share){0};
+  uint32_t number = thread->shares_count;
+  struct range_share *share = XAPPEND(thread->shares, thread->shares_count, thread->shares_room);
+  *share = (struct range_share){value, {wait, thread->sums[value].shares, 0}};
   index_add(&thread->share_index, key, number);
-  thread->shares[0] = (struct range_share){0};
-  thread->shares[number] = (struct range_share){value, {wait, thread->sums[value].shares, 0}};
   thread->sums[value].shares = number;
-  thread->shares_count = number + 1;
-  return &thread->shares[number];
+  return share;
 }
 
 void range_thread_share(struct range_thread *thread, const struct range_places *places, uint32_t value, uint32_t place,
@@ -313,8 +312,7 @@ static void make_values(const struct range_thread *thread, const struct read_fil
 /* Appends a node to the thread's tree.  Returns its number. */
 static uint32_t add_node(struct range_thread *thread, const struct read_node *node)
 {
-  xarray_reserve(&thread->more_nodes, &thread->more_room, (size_t)thread->more_count + 1, sizeof *thread->more_nodes);
-  thread->more_nodes[thread->more_count++] = *node;
+  *XAPPEND(thread->more_nodes, thread->more_count, thread->more_room) = *node;
   return thread->nodes_count + thread->more_count - 1;
 }
 

@@ -51,7 +51,6 @@ static size_t read_from(uint32_t thread, uint64_t ticks)
     assert_true(event->own_ticks <= event->end_ticks - event->begin_ticks);
     at = event->end_ticks;
   }
-  assert_false(cursor.no_memory);
   trace_cursor_close(&cursor);
   return found_count;
 }
