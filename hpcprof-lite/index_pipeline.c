@@ -72,8 +72,8 @@ static void begin_job(void *argument, uint32_t number, unsigned worker)
   struct storing *storing = &batch->storing[number];
   (void)worker;
   timeline_source_prepare(batch->source, storing->first);
-  timeline_source_index(batch->source, storing->first, phase_guest_of_index(storing->phases), &storing->problems,
-                        &storing->builder);
+  storing->builder =
+      timeline_source_index(batch->source, storing->first, phase_guest_of_index(storing->phases), &storing->problems);
 }
 
 static void add_job(void *argument, uint32_t lane, unsigned worker)
@@ -89,9 +89,9 @@ static void end_job(void *argument, uint32_t number, unsigned worker)
   struct batch *batch = argument;
   struct storing *storing = &batch->storing[number];
   (void)worker;
-  bool damaged = timeline_source_damaged(batch->source, storing->process);
   if (storing->builder)
-    index_builder_close(storing->builder, damaged ? ERR_INPUT : 0, &storing->problems);
+    index_builder_close(storing->builder, !timeline_source_damaged(batch->source, storing->process),
+                        &storing->problems);
   timeline_source_forget(batch->source, storing->process);
 }
 
@@ -136,7 +136,7 @@ static void store_part(struct job *job)
   input.later = true;
   input.slice = job->ranks.rank;
   input.slices = job->ranks.size;
-  timeline_source_open(&input, &batch.source);
+  batch.source = timeline_source_open(&input);
   store_all(&batch);
   timeline_source_close(batch.source);
 }

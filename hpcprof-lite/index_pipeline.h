@@ -15,7 +15,7 @@ struct timeline_input index_input(struct job *job);
 int index_store(struct job *job);
 
 /* Builds those of this rank's processes, for another rank, as struct ranks_service wants it; self: the job, which has
- * only options.  Returns 0. */
+ * only options. */
 void index_part(void *self, const struct timeline_request *request, struct problems *problems);
 
 #endif

@@ -403,21 +403,18 @@ static void number_contexts(const struct finding *finding, uint32_t process)
 }
 
 /* Packs the phases when all lanes were read: the phases, then their regions. */
-static int pack_phases(void *self, uint32_t part, uint8_t **bytes, size_t *size)
+static uint8_t *pack_phases(void *self, uint32_t part, size_t *size)
 {
   struct adding *adding = self;
   const struct finding *finding = adding->finding;
   const struct phase_numbers numbers = {
       .constructs = finding->constructs, .contexts = finding->contexts, .tree = &finding->job->tree};
   uint64_t offset_ns = timeline_source_offset(finding->timeline->source, adding->phases->process);
-  if (part) {
-    *bytes = phase_store_pack_regions(adding->phases, part - 1, offset_ns, size);
-    return 0;
-  }
+  if (part)
+    return phase_store_pack_regions(adding->phases, part - 1, offset_ns, size);
   adding_finish(adding);
   number_contexts(finding, adding->phases->process);
-  *bytes = phase_store_pack(adding->phases, &numbers, offset_ns, size);
-  return 0;
+  return phase_store_pack(adding->phases, &numbers, offset_ns, size);
 }
 
 struct phase_guest *phase_guest_open(struct job *job, const struct timeline *timeline, uint32_t first_lane)

@@ -279,9 +279,8 @@ bool phase_store_read(const struct timeline_source *source, uint32_t process, co
                       struct phases *phases)
 {
   size_t size;
-  uint8_t *bytes;
+  uint8_t *bytes = timeline_source_stored(source, process, 0, &size);
   *phases = (struct phases){.process = process};
-  timeline_source_stored(source, process, 0, &bytes, &size);
   if (!bytes)
     return false;
   struct reading reading = {.source = source,
@@ -324,8 +323,7 @@ static bool read_block(const struct timeline_source *source, const struct phases
                        struct phases_regions *regions)
 {
   size_t size;
-  uint8_t *bytes;
-  timeline_source_stored(source, phases->process, block + 1, &bytes, &size);
+  uint8_t *bytes = timeline_source_stored(source, phases->process, block + 1, &size);
   bool whole = bytes && append_regions(phases, timeline_source_offset(source, phases->process), bytes, size, regions);
   free(bytes);
   return whole;

@@ -26,7 +26,7 @@ static int timeline_show(struct job *job)
   input.to_ns = job->options.limited ? job->options.to_ns : input.to_ns;
   input.intervals = job->options.view == OPTIONS_TIMELINE && job->options.format != OPTIONS_TEXT &&
                     job->options.format != OPTIONS_JSON;
-  timeline_source_open(&input, &job->timeline_source);
+  job->timeline_source = timeline_source_open(&input);
   job->report.timeline = timeline_source_timeline(job->timeline_source);
   job->report.constructs = &job->constructs;
   job->report.tree = &job->tree;

@@ -152,15 +152,14 @@ static inline const char *compare_list_text(const struct cell *cell)
 /* Whether such cells are those of the program, whose name is that of the executable. */
 bool compare_list_is_program(const struct compare_list *list, const struct cell *keys);
 
-/* Begins with empty sides, whose trees have that many columns.  Returns 0. */
+/* Begins with empty sides, whose trees have that many columns. */
 void compare_begin(struct compare *compare, uint32_t columns, const char *name);
 
-/* Adds a run to a side.  The tree has incl and excl values; its rows' names must live as long as the comparison.
- * Returns 0. */
+/* Adds a run to a side.  The tree has incl and excl values; its rows' names must live as long as the comparison. */
 void compare_add(struct compare *compare, int side, const struct tree *run, const struct compare_map *map);
 
 /* Joins the sides: fills the rows of `joined`.  modules: the common ones; same_program: both executables are of one
- * build.  Returns 0. */
+ * build. */
 void compare_join(struct compare *compare, const struct names *names, const struct catalog_module *modules,
                   bool same_program);
 

@@ -13,7 +13,6 @@ struct hot_path {
   uint32_t seen_count;
 };
 
-/* Returns 0. */
 void hot_path_init(struct hot_path *path, const struct tree *tree);
 void hot_path_release(struct hot_path *path);
 

@@ -37,7 +37,7 @@ struct repeats {
   uint32_t *leaves; /* [element] which symbol of its item's unit it is; REPEATS_BEGINS: it begins a repetition */
 };
 
-/* Divides a sequence of fewer than 2^31 symbols, all of which are less than `plain`.  Returns 0. */
+/* Divides a sequence of fewer than 2^31 symbols, all of which are less than `plain`. */
 void repeats_find(const uint32_t *symbols, uint32_t count, uint32_t plain, struct repeats *repeats);
 void repeats_release(struct repeats *repeats);
 

@@ -101,11 +101,10 @@ static int add_interval(void *context, const struct timeline_interval *interval)
   return 0;
 }
 
-int run_marks_time(struct run_marks *marks, const struct timeline *timeline)
+void run_marks_time(struct run_marks *marks, const struct timeline *timeline)
 {
   struct passing passing = {.phases = xcalloc(marks->count, sizeof *passing.phases)};
-  int status = 0;
-  for (uint32_t lane = 0; lane < timeline->lanes_count && !status; lane++) {
+  for (uint32_t lane = 0; lane < timeline->lanes_count; lane++) {
     uint32_t count;
     const uint32_t *of = run_marks_of(marks, timeline->lanes[lane].process, &count);
     passing.count = passing.next = 0;
@@ -115,8 +114,7 @@ int run_marks_time(struct run_marks *marks, const struct timeline *timeline)
         passing.phases[passing.count++] = &marks->marks[of[i]];
       }
     if (passing.count)
-      status = timeline->each(timeline->source, lane, add_interval, &passing);
+      timeline->each(timeline->source, lane, add_interval, &passing);
   }
   free(passing.phases);
-  return status;
 }

@@ -25,15 +25,14 @@ struct run_marks {
   uint32_t *begins;     /* [process] where those of the process begin in by_process; one more: their number */
 };
 
-/* Collects the marks from one time to before another one, and the phases of which a part lies there, cut to it.
- * Returns 0. */
+/* Collects the marks from one time to before another one, and the phases of which a part lies there, cut to it. */
 void run_marks_read(const struct profile *profile, uint64_t from_ns, uint64_t to_ns, struct run_marks *marks);
 void run_marks_release(struct run_marks *marks);
 
 /* The positions of the marks of a process, in the order of time; *count: their number.  marks may be NULL. */
 const uint32_t *run_marks_of(const struct run_marks *marks, uint32_t process, uint32_t *count);
 
-/* Finds out what the threads did in the phases: of processes with lanes.  Returns 0 or what the timeline returns. */
-int run_marks_time(struct run_marks *marks, const struct timeline *timeline);
+/* Finds out what the threads did in the phases: of processes with lanes. */
+void run_marks_time(struct run_marks *marks, const struct timeline *timeline);
 
 #endif

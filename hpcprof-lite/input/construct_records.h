@@ -37,8 +37,7 @@ struct construct_record_map {
   uint32_t threads;
 };
 
-/* Finds the nodes of all records of a process that has been merged into a run, for construct_record_map_release().
- * Returns 0. */
+/* Finds the nodes of all records of a process that has been merged into a run, for construct_record_map_release(). */
 void construct_records_map(struct read_file *file, const struct profile_process *process,
                            const struct construct_times *run, struct construct_record_map *map);
 void construct_record_map_release(struct construct_record_map *map);

@@ -13,7 +13,7 @@
 
 /* Lists the measurement files in the directories, sorted by path, one file for each process.  A directory that is given
  * twice is read once.  One that cannot be read, or that holds no measurements, is reported in problems.  The caller
- * frees each path and the array.  Returns 0. */
+ * frees each path and the array. */
 void find_measurements(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
                        uint32_t *count);
 

@@ -41,8 +41,7 @@ int merge_slice(const struct merge_slice *slice, struct profile *profile);
 /* Finds out when the first process of all files began, and how long the run took; 0, 0 if no file can be read. */
 void merge_find_run(char *const *paths, uint32_t count, unsigned threads, uint64_t *begin_ns, uint64_t *run_ns);
 
-/* The second step, once all slices are together: sorts the processes, merges work and span, and times of constructs.
- * Returns 0. */
+/* The second step, once all slices are together: sorts the processes, merges work and span, and times of constructs. */
 void merge_finish(struct profile *profile);
 
 #endif

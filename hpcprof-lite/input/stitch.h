@@ -41,7 +41,7 @@ struct stitch_node {
 };
 
 /* Looks up the merged contexts of nodes of a file that has been stitched before: sets found[i] to the context of
- * nodes[i], or to MODEL_NONE if it has none.  Adds nothing to contexts.  Returns 0. */
+ * nodes[i], or to MODEL_NONE if it has none.  Adds nothing to contexts. */
 void stitch_find(struct read_file *file, struct profile_process *process, struct catalog *catalog,
                  struct contexts *contexts, const struct stitch_node *nodes, uint32_t count, uint32_t *found);
 
@@ -64,7 +64,7 @@ struct stitch_amounts {
 };
 
 /* Replaces *amounts by what the thread at `position` in process->threads has in one column of the catalog; a merged
- * context may occur more than once.  May be called once for each thread.  Returns 0. */
+ * context may occur more than once.  May be called once for each thread. */
 void stitch_amounts(struct stitch *stitch, uint32_t position, uint32_t column, struct stitch_amounts *amounts);
 
 #endif

@@ -77,8 +77,8 @@ struct timeline {
    * Returns 0, an error, or what `visit` has returned, which ends it unless that is 0. */
   int (*each)(void *source, uint32_t lane, timeline_visit *visit, void *context);
   /* Divides the time from one moment to another one, at least a ns for each, into cells of about equal length.  Sets
-   * cells[lane * count + i].  Returns 0 or an error. */
-  int (*cells)(void *source, uint64_t from_ns, uint64_t to_ns, uint32_t count, struct timeline_cell *cells);
+   * cells[lane * count + i]. */
+  void (*cells)(void *source, uint64_t from_ns, uint64_t to_ns, uint32_t count, struct timeline_cell *cells);
   /* Delivers what a lane counted in the range, by its end.  NULL: nothing.  Returns the same as each(). */
   int (*counts)(void *source, uint32_t lane, timeline_visit_count *visit, void *context);
   void *source;

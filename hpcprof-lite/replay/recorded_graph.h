@@ -33,8 +33,7 @@ struct recorded_graph {
   uint64_t *spans, *bounds; /* and spans and lock bounds of the run's directives */
 };
 
-/* Opens the log, if there is a usable one, and replays it, with a list schedule for each number of cores.  Returns 0.
- */
+/* Opens the log, if there is a usable one, and replays it, with a list schedule for each number of cores. */
 void recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t cores_count,
                          struct problems *problems, struct recorded_graph *recorded);
 void recorded_graph_release(struct recorded_graph *recorded);
@@ -42,7 +41,7 @@ void recorded_graph_release(struct recorded_graph *recorded);
 /* Computes work and span of the part of the run that a process is limited to, before the processes are merged
  * (input/span_merge.h): replaces those in process->workspan, the figures of its directives, and adds its shares of the
  * span to profile->contexts.  Also checks the log against what the process computed for the whole run.  *known: whether
- * there is a usable log; otherwise nothing changes.  Returns 0. */
+ * there is a usable log; otherwise nothing changes. */
 void recorded_graph_limit(struct profile *profile, struct profile_process *process, struct problems *problems,
                           bool *known);
 
@@ -71,7 +70,7 @@ struct recorded_schedule {
 };
 
 /* Computes schedules of the log and sets makespans[schedule], in the unit of the profile.  Requires that the graph is
- * known.  Returns 0. */
+ * known. */
 void recorded_graph_schedule(struct recorded_graph *recorded, const struct recorded_schedule *schedules, uint32_t count,
                              double *makespans);
 

@@ -171,7 +171,7 @@ static void builder_release(struct lane_builder *builder)
   ZSTD_freeCCtx(builder->zstd);
 }
 
-int index_builder_add(struct index_builder *building, uint32_t lane, unsigned worker)
+void index_builder_add(struct index_builder *building, uint32_t lane, unsigned worker)
 {
   const struct timeline *timeline = building->input.timeline;
   const struct timeline_index_guest *guest = building->input.guest;
@@ -182,13 +182,12 @@ int index_builder_add(struct index_builder *building, uint32_t lane, unsigned wo
     builder.levels[i].cells = xcalloc(TIMELINE_INDEX_BLOCK, sizeof *builder.levels[i].cells);
   if (guest)
     builder.guest = guest->begin_lane(guest->self, number, worker);
-  int status = timeline->each(timeline->source, number, add_interval, &builder);
-  for (uint32_t i = 0; i < building->head.levels && !status; i++)
+  timeline->each(timeline->source, number, add_interval, &builder);
+  for (uint32_t i = 0; i < building->head.levels; i++)
     close_cell(&builder, i);
-  for (uint32_t i = 0; i < building->head.levels && !status; i++)
+  for (uint32_t i = 0; i < building->head.levels; i++)
     put_block(&builder, i);
   builder_release(&builder);
-  return status;
 }
 
 /* ---- an index ---- */
@@ -230,21 +229,21 @@ static bool choose_cells(struct index_builder *building)
 }
 
 /* Stores a part of what the guest has found.  Returns whether there was one. */
-static bool put_guest(struct lane_builder *builder, uint32_t part, int *status)
+static bool put_guest(struct lane_builder *builder, uint32_t part)
 {
   const struct timeline_index_guest *guest = builder->building->input.guest;
-  uint8_t *bytes = NULL;
   size_t size = 0;
-  *status = guest->end(guest->self, part, &bytes, &size);
+  uint8_t *bytes = guest->end(guest->self, part, &size);
+  if (!bytes)
+    return false;
   size_t room = format_pack_bound(size);
   if (room > builder->packed_room) {
     builder->packed = xrealloc(builder->packed, room);
     builder->packed_room = room;
   }
-  if (bytes)
-    put(builder, 0, part + 1, bytes, size);
+  put(builder, 0, part + 1, bytes, size);
   free(bytes);
-  return bytes && !*status;
+  return true;
 }
 
 static void release(struct index_builder *building)
@@ -371,26 +370,25 @@ struct index_builder *index_builder_open(const struct index_builder_input *input
   return NULL;
 }
 
-int index_builder_close(struct index_builder *building, int status, struct problems *problems)
+void index_builder_close(struct index_builder *building, bool wanted, struct problems *problems)
 {
-  if (!status && building->input.guest) {
+  if (wanted && building->input.guest) {
     struct lane_builder builder = {.building = building};
     builder_init(&builder);
-    for (uint32_t part = 0; put_guest(&builder, part, &status); part++)
+    for (uint32_t part = 0; put_guest(&builder, part); part++)
       ;
     builder_release(&builder);
   }
   if (close(building->fd))
     atomic_store(&building->error, errno);
-  bool whole = !status && !atomic_load(&building->error);
+  bool whole = wanted && !atomic_load(&building->error);
   if (whole && renameat(building->directory, building->temporary, building->directory, name_of(building->path))) {
     atomic_store(&building->error, errno);
     whole = false;
   }
   if (!whole)
     unlinkat(building->directory, building->temporary, 0);
-  if (!status && !whole)
+  if (wanted && !whole)
     report(building, atomic_load(&building->error), problems);
   release(building);
-  return status;
 }

@@ -24,11 +24,10 @@ struct index_builder;
  */
 struct index_builder *index_builder_open(const struct index_builder_input *input, struct problems *problems);
 
-/* Adds a lane of the process, 0 to count - 1.  Several threads may add lanes.  Returns 0 or an error. */
-int index_builder_add(struct index_builder *builder, uint32_t lane, unsigned worker);
+/* Adds a lane of the process, 0 to count - 1.  Several threads may add lanes. */
+void index_builder_add(struct index_builder *builder, uint32_t lane, unsigned worker);
 
-/* Ends the index, which is stored if `status` is 0.  Returns the status, or an error; that it cannot be stored is
- * reported. */
-int index_builder_close(struct index_builder *builder, int status, struct problems *problems);
+/* Ends the index, which is stored if it is wanted; that it cannot be stored is reported. */
+void index_builder_close(struct index_builder *builder, bool wanted, struct problems *problems);
 
 #endif

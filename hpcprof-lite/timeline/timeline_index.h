@@ -41,10 +41,9 @@ struct timeline_index_key {
 struct timeline_index_guest {
   void *self;
   void *(*begin_lane)(void *self, uint32_t lane, unsigned worker); /* lane: of the timeline.  Returns what visit gets */
-  timeline_visit *visit;
-  /* After all lanes, with part 0, 1, ...: returns 0, and in *bytes what is stored, which is freed, or NULL after the
-   * last part; or an error. */
-  int (*end)(void *self, uint32_t part, uint8_t **bytes, size_t *size);
+  timeline_visit *visit;                                           /* returns 0 */
+  /* After all lanes, with part 0, 1, ...: returns what is stored, which is freed; NULL after the last part. */
+  uint8_t *(*end)(void *self, uint32_t part, size_t *size);
 };
 
 /* A lane: its life since the start of the run, and the index of its thread. */

@@ -392,12 +392,11 @@ static void read_cells(void *argument, uint32_t number, unsigned worker)
     timeline_cells_read(&reading->source->timeline, number, reading->from_ns, reading->to_ns, reading->count, cells);
 }
 
-static int cells(void *context, uint64_t from_ns, uint64_t to_ns, uint32_t count, struct timeline_cell *out)
+static void cells(void *context, uint64_t from_ns, uint64_t to_ns, uint32_t count, struct timeline_cell *out)
 {
   struct timeline_source *source = context;
   struct cells_reading reading = {.source = source, .from_ns = from_ns, .to_ns = to_ns, .count = count, .cells = out};
   workers_run(source->input.threads, source->timeline.lanes_count, read_cells, &reading);
-  return 0;
 }
 
 void timeline_source_collect(struct timeline_source *source, uint32_t lane)
@@ -417,8 +416,8 @@ void timeline_source_prepare(struct timeline_source *source, uint32_t first)
     source->timeline.lanes[i].critical_known = traced->chain.known;
 }
 
-void timeline_source_index(struct timeline_source *source, uint32_t first, const struct timeline_index_guest *guest,
-                           struct problems *problems, struct index_builder **out)
+struct index_builder *timeline_source_index(struct timeline_source *source, uint32_t first,
+                                            const struct timeline_index_guest *guest, struct problems *problems)
 {
   const struct timeline_lane *of = source->timeline.lanes;
   struct traced *traced = &source->traced[of[first].process];
@@ -434,8 +433,9 @@ void timeline_source_index(struct timeline_source *source, uint32_t first, const
                                             .count = end - first,
                                             .bytes = traced->lanes.trace.file.size,
                                             .guest = guest};
-  *out = index_builder_open(&input, problems);
+  struct index_builder *builder = index_builder_open(&input, problems);
   free(lanes);
+  return builder;
 }
 
 void timeline_source_forget(struct timeline_source *source, uint32_t process)
@@ -453,11 +453,10 @@ bool timeline_source_indexed(const struct timeline_source *source, uint32_t proc
   return source->traced[process].index;
 }
 
-void timeline_source_stored(const struct timeline_source *source, uint32_t process, uint32_t part, uint8_t **bytes,
-                            size_t *size)
+uint8_t *timeline_source_stored(const struct timeline_source *source, uint32_t process, uint32_t part, size_t *size)
 {
   const struct timeline_index *index = source->traced[process].index;
-  *bytes = index ? timeline_index_more(index, part, size) : NULL;
+  return index ? timeline_index_more(index, part, size) : NULL;
 }
 
 void timeline_source_life(const struct timeline_source *source, uint32_t process, uint32_t position, uint64_t *start_ns,
@@ -647,10 +646,9 @@ static void open_all(struct timeline_source *source)
   list_lanes(source);
 }
 
-void timeline_source_open(const struct timeline_input *input, struct timeline_source **out)
+struct timeline_source *timeline_source_open(const struct timeline_input *input)
 {
   struct timeline_source *source = xmalloc(sizeof *source);
-  *out = source;
   *source = (struct timeline_source){.input = *input,
                                      .timeline = {.from_ns = input->from_ns,
                                                   .to_ns = input->to_ns,
@@ -662,6 +660,7 @@ void timeline_source_open(const struct timeline_input *input, struct timeline_so
   pthread_mutex_init(&source->preparing, NULL);
   open_all(source);
   source->timeline.origin_ns = source->start_ns;
+  return source;
 }
 
 const struct timeline *timeline_source_timeline(const struct timeline_source *source)

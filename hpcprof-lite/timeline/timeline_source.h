@@ -13,27 +13,25 @@
 
 struct timeline_source;
 
-/* Opens the traces; if there is none, the timeline has no lanes.  Returns 0. */
-void timeline_source_open(const struct timeline_input *input, struct timeline_source **out);
+/* Opens the traces; if there is none, the timeline has no lanes. */
+struct timeline_source *timeline_source_open(const struct timeline_input *input);
 void timeline_source_close(struct timeline_source *source); /* NULL is allowed */
 
 /* To build the index of a process that has none, of the whole run: timeline_source_collect() for each of its lanes,
  * timeline_source_prepare() for the first one, timeline_source_index(), what index_builder.h says, and
- * timeline_source_forget().  Several threads may do that for different lanes, or processes.  *out is NULL if the index
- * cannot be stored, which is reported.  Each returns 0.  damaged: reading a lane, or the graph log, found what must be
+ * timeline_source_forget().  Several threads may do that for different lanes, or processes.  index: returns NULL if
+ * the index cannot be stored, which is reported.  damaged: reading a lane, or the graph log, found what must be
  * reported each time: the index, which would hide it, is not to be stored. */
 void timeline_source_collect(struct timeline_source *source, uint32_t lane);
 void timeline_source_prepare(struct timeline_source *source, uint32_t first);
-void timeline_source_index(struct timeline_source *source, uint32_t first, const struct timeline_index_guest *guest,
-                           struct problems *problems, struct index_builder **out);
+struct index_builder *timeline_source_index(struct timeline_source *source, uint32_t first,
+                                            const struct timeline_index_guest *guest, struct problems *problems);
 void timeline_source_forget(struct timeline_source *source, uint32_t process);
 bool timeline_source_damaged(const struct timeline_source *source, uint32_t process);
 bool timeline_source_indexed(const struct timeline_source *source, uint32_t process);
 
-/* Sets *bytes, which the caller frees, to a part of what is stored with the index of a process; NULL if there is none.
- * Returns 0. */
-void timeline_source_stored(const struct timeline_source *source, uint32_t process, uint32_t part, uint8_t **bytes,
-                            size_t *size);
+/* Returns a part of what is stored with the index of a process, which the caller frees; NULL if there is none. */
+uint8_t *timeline_source_stored(const struct timeline_source *source, uint32_t process, uint32_t part, size_t *size);
 
 /* The life of the thread at a position in a process, also outside the range; and its intervals without wait_for and
  * critical path.  each: returns 0, or what `visit` has returned, which ends it unless that is 0. */

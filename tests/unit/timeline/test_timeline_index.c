@@ -77,14 +77,12 @@ static int count_interval(void *self, const struct timeline_interval *interval)
   return 0;
 }
 
-static int end_guest(void *self, uint32_t part, uint8_t **bytes, size_t *size)
+static uint8_t *end_guest(void *self, uint32_t part, size_t *size)
 {
   if (part > 1)
-    return 0;
+    return NULL;
   *size = sizeof visited;
-  *bytes = malloc(*size);
-  memcpy(*bytes, self, *size);
-  return 0;
+  return memcpy(malloc(*size), self, *size);
 }
 
 static const struct timeline_index_guest counter = {
@@ -96,9 +94,9 @@ static size_t build_from(const struct index_builder_input *input)
   struct problems problems = {0};
   struct index_builder *builder = index_builder_open(input, &problems);
   for (uint32_t i = input->count; i-- && builder;) /* in any order */
-    assert_int_equal(index_builder_add(builder, i, 0), 0);
+    index_builder_add(builder, i, 0);
   if (builder)
-    assert_int_equal(index_builder_close(builder, 0, &problems), 0);
+    index_builder_close(builder, true, &problems);
   size_t count = problems.count;
   problems_release(&problems);
   return count;
