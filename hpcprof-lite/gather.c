@@ -105,13 +105,11 @@ static const char no_log[] = "there is no graph log; run 'hpcrun-lite -p log'";
 static int limit_process(struct job *job, struct profile_process *process)
 {
   struct profile_range *range = &job->profile.range;
-  bool known;
   if (!(process->workspan.tick_ns > 0))
     return cannot_limit(process->path, "the process was killed before it had stored the length of its ticks");
   process->from_ticks = range->from_ns ? ticks_at(range, process, range->from_ns) : 0;
   process->to_ticks = job->options.to_ns < UINT64_MAX ? ticks_at(range, process, range->to_ns) : UINT64_MAX;
-  recorded_graph_limit(&job->profile, process, &job->log_problems, &known);
-  if (known)
+  if (recorded_graph_limit(&job->profile, process, &job->log_problems))
     return 0;
   problems_print(&job->log_problems, stderr);
   return cannot_limit(process->path, no_log);

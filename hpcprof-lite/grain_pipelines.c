@@ -60,7 +60,7 @@ static bool is_recorded(const struct profile *profile, const struct profile_proc
   struct log_reader *log = NULL;
   if (process->usable && process->workspan.known && !strcmp(process->workspan.unit, profile->workspan.unit) &&
       (!process->workspan.is_time || process->workspan.tick_ns > 0))
-    log_reader_open(process->path, &ignored, &log);
+    log = log_reader_open(process->path, &ignored);
   bool recorded = log != NULL;
   log_reader_close(log);
   problems_release(&ignored);

@@ -151,10 +151,9 @@ static void reverse(struct critical_chain *chain)
 int critical_chain_find(const struct profile_process *process, struct problems *problems, struct critical_chain *chain)
 {
   struct recording recording = {0};
-  struct log_reader *log;
   bool whole = false;
   *chain = (struct critical_chain){0};
-  log_reader_open(process->path, problems, &log);
+  struct log_reader *log = log_reader_open(process->path, problems);
   if (!log)
     return 0;
   log_reader_limit(log, process);

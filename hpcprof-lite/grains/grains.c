@@ -96,9 +96,8 @@ static int record_log(struct grains *grains, const struct profile_process *proce
 
 int grains_open(const struct profile_process *process, struct problems *problems, struct grains **out)
 {
-  struct log_reader *log;
+  struct log_reader *log = log_reader_open(process->path, problems);
   *out = NULL;
-  log_reader_open(process->path, problems, &log);
   if (!log)
     return 0;
   log_reader_limit(log, process);

@@ -451,27 +451,23 @@ void log_reader_rewind(struct log_reader *reader)
   }
 }
 
-int log_reader_open(const char *measurement, struct problems *problems, struct log_reader **out)
+struct log_reader *log_reader_open(const char *measurement, struct problems *problems)
 {
   struct log_reader *reader = xmalloc(sizeof *reader);
-  *out = NULL;
   *reader = (struct log_reader){.problems = problems, .returned = NO_STREAM};
   int status = stream_chunks_open(measurement, LOG_READER_SUFFIX, FORMAT_GRAPH_LOG, problems, &reader->file);
   for (size_t i = 0; i < reader->file.count; i++)
     reader->count += !i || reader->file.chunks[i].owner != reader->file.chunks[i - 1].owner;
   reader->streams = xcalloc(reader->count, sizeof *reader->streams); /* one for each thread that has chunks */
   reader->heap.items = xcalloc(reader->count, sizeof *reader->heap.items);
-  if (!status && reader->file.path && !reader->count) {
+  if (!status && reader->file.path && !reader->count)
     problems_add(problems, "%s: it holds no usable graph log", reader->file.path);
-    status = ERR_INPUT;
-  }
   if (status || !reader->count) {
     log_reader_close(reader);
-    return status;
+    return NULL;
   }
   log_reader_rewind(reader);
-  *out = reader;
-  return 0;
+  return reader;
 }
 
 void log_reader_close(struct log_reader *reader)

@@ -34,10 +34,9 @@ struct log_reader_record {
   bool outside, cut;      /* nothing of it, or of a fragment not all, is in the part of the run that is reported */
 };
 
-/* Opens the graph log of a measurement file.  *out is a reader for log_reader_close(), or NULL if there is no log.
- * Problems are reported here and while records are read, each of them once, so `problems` must outlive the reader.
- * Returns 0, or ERR_INPUT if no part of the log is usable. */
-int log_reader_open(const char *measurement, struct problems *problems, struct log_reader **out);
+/* Opens the graph log of a measurement file.  Returns NULL if there is no log, or no part of it is usable.
+ * Problems are reported here and while records are read, each of them once, so `problems` must outlive the reader. */
+struct log_reader *log_reader_open(const char *measurement, struct problems *problems);
 void log_reader_close(struct log_reader *reader); /* NULL is allowed */
 
 /* Returns what the process did in the part of the run that it is limited to: fragments, with that part of their times,

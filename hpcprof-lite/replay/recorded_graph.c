@@ -147,7 +147,7 @@ static double sample_period(const struct recorded_graph *recorded, const struct 
 static bool open_log(struct recorded_graph *recorded)
 {
   const struct profile_process *process = recorded->process;
-  log_reader_open(process->path, recorded->problems, &recorded->log);
+  recorded->log = log_reader_open(process->path, recorded->problems);
   if (!recorded->log)
     return false;
   recorded->scale = process->workspan.is_time ? process->workspan.tick_ns : 1;
@@ -395,14 +395,12 @@ static void enter_part(const struct recorded_graph *recorded, const struct repla
   }
 }
 
-void recorded_graph_limit(struct profile *profile, struct profile_process *process, struct problems *problems,
-                          bool *known)
+bool recorded_graph_limit(struct profile *profile, struct profile_process *process, struct problems *problems)
 {
   struct recorded_graph recorded = {.profile = profile, .process = process, .problems = problems};
   struct replay_result result;
-  *known = open_log(&recorded);
-  if (!*known)
-    return;
+  if (!open_log(&recorded))
+    return false;
   check_whole(&recorded);
   find_contexts(&recorded);
   replay_part(&recorded, &result);
@@ -415,4 +413,5 @@ void recorded_graph_limit(struct profile *profile, struct profile_process *proce
   }
   replay_result_release(&result);
   recorded_graph_release(&recorded);
+  return true;
 }

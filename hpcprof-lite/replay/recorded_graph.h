@@ -40,10 +40,9 @@ void recorded_graph_release(struct recorded_graph *recorded);
 
 /* Computes work and span of the part of the run that a process is limited to, before the processes are merged
  * (input/span_merge.h): replaces those in process->workspan, the figures of its directives, and adds its shares of the
- * span to profile->contexts.  Also checks the log against what the process computed for the whole run.  *known: whether
- * there is a usable log; otherwise nothing changes. */
-void recorded_graph_limit(struct profile *profile, struct profile_process *process, struct problems *problems,
-                          bool *known);
+ * span to profile->contexts.  Also checks the log against what the process computed for the whole run.  Returns
+ * false, and changes nothing, if there is no usable log. */
+bool recorded_graph_limit(struct profile *profile, struct profile_process *process, struct problems *problems);
 
 /* Sets *shares to the shares of work that samples attribute to contexts, and returns their number, 0 without a log.
  * Share 0 is work whose context is not known.  The shares belong to the structure. */

@@ -127,12 +127,11 @@ void save(enum compose_form form)
 /* Replays the saved log; returns false if a damaged file yields nothing. */
 bool replay_file(struct replay_request *request, struct replay_result *result)
 {
-  struct log_reader *streams;
+  struct log_reader *streams = log_reader_open(measurement, &problems);
   replay_result_release(&last);
   request->rows = ROWS;
   request->attribution = &attribution;
-  int status = log_reader_open(measurement, &problems, &streams);
-  if (status || !streams)
+  if (!streams)
     return false;
   assert_int_equal(replay_log(request, streams, &last), 0);
   *result = last;

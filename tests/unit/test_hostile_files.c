@@ -150,11 +150,9 @@ static void test_cut_at_every_byte(void **state)
 static uint64_t read_log(void)
 {
   struct problems problems = {0};
-  struct log_reader *streams;
+  struct log_reader *streams = log_reader_open(path, &problems);
   struct log_reader_record record;
   uint64_t records = 0;
-  int status = log_reader_open(path, &problems, &streams);
-  assert_true(status == 0 || status == ERR_INPUT);
   while (streams && log_reader_next(streams, &record))
     records++;
   assert_true(streams || problems.count);
