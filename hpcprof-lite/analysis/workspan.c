@@ -155,9 +155,9 @@ static void add_copy(struct workspan *result, struct workspan_row *row, const st
   double iterations = row->iteration_parallelism * (double)row->instances;
   iterations += copy->iteration_parallelism * (double)copy->instances;
   row->instances += copy->instances;
-  row->executions = model_sum(row->executions, copy->executions);
-  row->work = model_least(model_sum(row->work, copy->work), result->work);
-  row->span = model_least(model_sum(row->span, copy->span), row->work);
+  model_add(&row->executions, copy->executions);
+  row->work = MIN(model_sum(row->work, copy->work), result->work);
+  row->span = MIN(model_sum(row->span, copy->span), row->work);
   row->critical += copy->critical;
   row->lock_bound = MAX(row->lock_bound, copy->lock_bound);
   row->iteration_parallelism = row->instances ? iterations / (double)row->instances : 0;

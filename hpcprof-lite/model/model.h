@@ -51,22 +51,13 @@ static inline uint64_t model_part(uint64_t amount, uint64_t begin, uint64_t end,
   return until > before ? until - before : 0;
 }
 
-static inline uint64_t model_least(uint64_t a, uint64_t b)
-{
-  return a < b ? a : b;
-}
-
-static inline uint64_t model_most(uint64_t a, uint64_t b)
-{
-  return a > b ? a : b;
-}
-
 /* Returns a + b, or UINT64_MAX on overflow. */
 static inline uint64_t model_sum(uint64_t a, uint64_t b)
 {
   return a + b < a ? UINT64_MAX : a + b;
 }
 
+/* Adds to a sum, which is UINT64_MAX after an overflow. */
 static inline void model_add(uint64_t *sum, uint64_t amount)
 {
   *sum = model_sum(*sum, amount);
