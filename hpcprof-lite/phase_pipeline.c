@@ -33,8 +33,8 @@ static int collect_gap(struct phases_regions *regions, uint64_t start_ns, uint64
   }
   if (regions->gaps_count >= REGIONS_MAX)
     return TOO_MANY;
-  xarray_reserve(&regions->gaps, &regions->gaps_room, regions->gaps_count + 1, sizeof *regions->gaps);
-  regions->gaps[regions->gaps_count++] = (struct phases_gap){.start_ns = start_ns, .end_ns = end_ns};
+  *XAPPEND(regions->gaps, regions->gaps_count, regions->gaps_room) =
+      (struct phases_gap){.start_ns = start_ns, .end_ns = end_ns};
   return 0;
 }
 
@@ -60,8 +60,7 @@ static int collect(void *context, const struct timeline_interval *interval)
   }
   if (regions->count >= REGIONS_MAX)
     return TOO_MANY;
-  xarray_reserve(&regions->regions, &regions->room, regions->count + 1, sizeof *regions->regions);
-  regions->regions[regions->count++] =
+  *XAPPEND(regions->regions, regions->count, regions->room) =
       (struct phases_region){.start_ns = interval->start_ns, .end_ns = interval->end_ns, .construct = region};
   return 0;
 }

@@ -25,19 +25,20 @@ static uint64_t middle_of(uint32_t bucket)
   return ((uint64_t)(FINE | (bucket & (FINE - 1))) << shift) + (1ull << shift >> 1);
 }
 
+static bool is_group_of(const struct grain_group *group, const struct grain_row *row)
+{
+  return group->kind == row->grain->kind && group->directive == row->directive && group->creator == row->creator &&
+         group->context == row->context;
+}
+
 static struct grain_group *find(struct grain_groups *groups, const struct grain_row *row)
 {
   uint64_t key = index_hash(index_hash(index_hash(row->grain->kind, row->directive), row->creator), row->context);
-  uint32_t slot;
-  for (uint32_t i = index_first(&groups->index, key, &slot); i; i = index_next(&groups->index, key, &slot)) {
-    struct grain_group *group = &groups->groups[i - 1];
-    if (group->kind == row->grain->kind && group->directive == row->directive && group->creator == row->creator &&
-        group->context == row->context)
-      return group;
-  }
-  xarray_reserve(&groups->groups, &groups->room, (size_t)groups->count + 1, sizeof *groups->groups);
-  index_add(&groups->index, key, groups->count + 1);
-  struct grain_group *group = &groups->groups[groups->count++];
+  uint32_t known = INDEX_FIND(&groups->index, key, i, is_group_of(&groups->groups[i - 1], row));
+  if (known)
+    return &groups->groups[known - 1];
+  struct grain_group *group = XAPPEND(groups->groups, groups->count, groups->room);
+  index_add(&groups->index, key, groups->count);
   *group = (struct grain_group){.kind = row->grain->kind,
                                 .directive = row->directive,
                                 .creator = row->creator,

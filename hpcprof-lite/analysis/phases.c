@@ -27,26 +27,24 @@ struct maker {
 static uint32_t add_step(struct phases *phases, uint32_t construct)
 {
   uint32_t number = phases->steps_count;
-  xarray_reserve_zero(&phases->steps, &phases->steps_room, number + 1, sizeof *phases->steps);
   struct phases_phase *phase = &phases->phases[phases->count - 1];
-  phases->steps[number] = (struct phases_step){
+  *XAPPEND(phases->steps, phases->steps_count, phases->steps_room) = (struct phases_step){
       .construct = construct, .after = phase->first_step, .into = number, .figures = {.context = MODEL_NONE}};
   phase->steps++;
-  return phases->steps_count++;
+  return number;
 }
 
 static void add_phase(struct maker *maker, enum phases_kind kind, uint64_t start_ns, uint64_t end_ns,
                       uint32_t first_region)
 {
   struct phases *phases = maker->phases;
-  xarray_reserve(&phases->phases, &phases->room, phases->count + 1, sizeof *phases->phases);
-  phases->phases[phases->count++] = (struct phases_phase){.kind = kind,
-                                                          .start_ns = start_ns,
-                                                          .end_ns = end_ns,
-                                                          .first_region = first_region,
-                                                          .first_step = phases->steps_count,
-                                                          .first_token = phases->tokens_count,
-                                                          .figures = {.context = MODEL_NONE}};
+  *XAPPEND(phases->phases, phases->count, phases->room) = (struct phases_phase){.kind = kind,
+                                                                                .start_ns = start_ns,
+                                                                                .end_ns = end_ns,
+                                                                                .first_region = first_region,
+                                                                                .first_step = phases->steps_count,
+                                                                                .first_token = phases->tokens_count,
+                                                                                .figures = {.context = MODEL_NONE}};
   add_step(phases, MODEL_NONE);
 }
 
@@ -141,8 +139,7 @@ static uint64_t item_end(const struct maker *maker, const struct repeats_item *i
 
 static void add_token(struct phases *phases, struct phases_token token)
 {
-  xarray_reserve(&phases->tokens, &phases->tokens_room, phases->tokens_count + 1, sizeof token);
-  phases->tokens[phases->tokens_count++] = token;
+  *XAPPEND(phases->tokens, phases->tokens_count, phases->tokens_room) = token;
   phases->phases[phases->count - 1].tokens++;
 }
 
@@ -489,10 +486,10 @@ static void add_weight(struct phases_sums *sums, uint32_t step, uint32_t context
   uint64_t key = (uint64_t)step << 32 | (context + 1);
   uint32_t number = index_find(&sums->index, key);
   if (!number) {
-    number = sums->weights_count + 1;
-    xarray_reserve(&sums->weights, &sums->weights_room, number, sizeof *sums->weights);
+    *XAPPEND(sums->weights, sums->weights_count, sums->weights_room) =
+        (struct phases_weight){.step = step, .context = context};
+    number = sums->weights_count;
     index_add(&sums->index, key, number);
-    sums->weights[sums->weights_count++] = (struct phases_weight){.step = step, .context = context};
   }
   sums->weights[number - 1].ns = model_sum(sums->weights[number - 1].ns, ns);
 }

@@ -23,9 +23,7 @@
 
 void compare_add_directory(struct comparison *comparison, int side, char *name)
 {
-  uint32_t count = comparison->counts[side]++;
-  xarray_reserve(&comparison->directories[side], &comparison->rooms[side], comparison->counts[side], sizeof name);
-  comparison->directories[side][count] = name;
+  *XAPPEND(comparison->directories[side], comparison->counts[side], comparison->rooms[side]) = name;
 }
 
 /* Adds the directories that are separated by commas, or the one whose name contains them. */

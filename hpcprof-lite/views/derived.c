@@ -76,10 +76,9 @@ void derived_release_links(struct derived_links *links)
 /* The caller adds all links of a row before those of the next row. */
 static void add_link(struct derived_links *links, uint32_t row, uint32_t target)
 {
-  xarray_reserve(&links->into, &links->into_room, (size_t)links->into_count + 1, sizeof *links->into);
   if (!links->count[row]++)
     links->first[row] = links->into_count;
-  links->into[links->into_count++] = target;
+  *XAPPEND(links->into, links->into_count, links->into_room) = target;
 }
 
 /* Adds a row's values to a row of the view.  The caller passes rows in depth-first order.  A row whose position is

@@ -85,7 +85,6 @@ void steps_add(struct names *names, const struct catalog_module *module, uint32_
     struct names_step step = {.inlined = here->inlined && i, .line = here->line, .near = here->near};
     step.function = place_function(names, module, number, here, offset);
     step.file = names_file(names, here->file);
-    xarray_reserve(&names->steps, &names->steps_room, (size_t)names->steps_count + 1, sizeof step);
-    names->steps[names->steps_count++] = step;
+    *XAPPEND(names->steps, names->steps_count, names->steps_room) = step;
   }
 }

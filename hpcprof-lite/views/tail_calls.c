@@ -128,9 +128,8 @@ static const struct found *find(struct jumps *jumps, uint32_t module, uint64_t l
   uint32_t known = INDEX_FIND(&jumps->found_index, hash, i, same_found(&jumps->found[i - 1], module, low, kind));
   if (known)
     return &jumps->found[known - 1];
-  xarray_reserve(&jumps->found, &jumps->found_room, (size_t)jumps->found_count + 1, sizeof *jumps->found);
-  index_add(&jumps->found_index, hash, jumps->found_count + 1);
-  struct found *found = &jumps->found[jumps->found_count++];
+  struct found *found = XAPPEND(jumps->found, jumps->found_count, jumps->found_room);
+  index_add(&jumps->found_index, hash, jumps->found_count);
   *found = (struct found){.module = module, .kind = kind, .low = low};
   for (unsigned i = 0; i < next_count; i++)
     scan_function(jumps, found, next[i], next, &next_count);
@@ -140,16 +139,14 @@ static const struct found *find(struct jumps *jumps, uint32_t module, uint64_t l
 void tail_calls_place(struct names *names, uint32_t *address, uint32_t body)
 {
   const struct names_function *outlined = &names->functions[body];
-  xarray_reserve(&names->steps, &names->steps_room, (size_t)names->steps_count + 1, sizeof *names->steps);
-  xarray_reserve(&names->addresses, &names->addresses_room, (size_t)names->addresses_count + 1,
-                 sizeof *names->addresses);
-  names->addresses[names->addresses_count] = (struct names_address){
-      .first = names->steps_count, .count = 1, .offset = names->addresses[*address].offset, .placed = true};
-  names->steps[names->steps_count++] =
+  uint64_t offset = names->addresses[*address].offset;
+  *address = names->addresses_count;
+  *XAPPEND(names->addresses, names->addresses_count, names->addresses_room) =
+      (struct names_address){.first = names->steps_count, .count = 1, .offset = offset, .placed = true};
+  *XAPPEND(names->steps, names->steps_count, names->steps_room) =
       (struct names_step){.function = outlined->origin == MODEL_NONE ? body : outlined->origin,
                           .file = names_file(names, outlined->file),
                           .line = outlined->line};
-  *address = names->addresses_count++;
 }
 
 /* The line of the construct that a jump enters, 0 if it is not known. */
@@ -191,12 +188,10 @@ static uint32_t add_address(struct jumps *jumps, uint32_t module, uint64_t offse
     return known - 1;
   struct symbols_place places[STEPS_MAX];
   int count = steps_look_up(&names->modules[module], code_bounds(jumps->code, module), offset, places);
-  xarray_reserve(&names->addresses, &names->addresses_room, (size_t)names->addresses_count + 1,
-                 sizeof *names->addresses);
-  index_add(&jumps->added, key, names->addresses_count + 1);
-  steps_add(names, &jumps->profile->catalog.modules[module], module, places, (uint32_t)count, offset,
-            &names->addresses[names->addresses_count]);
-  return names->addresses_count++;
+  struct names_address *address = XAPPEND(names->addresses, names->addresses_count, names->addresses_room);
+  index_add(&jumps->added, key, names->addresses_count);
+  steps_add(names, &jumps->profile->catalog.modules[module], module, places, (uint32_t)count, offset, address);
+  return names->addresses_count - 1;
 }
 
 /* Returns the address of the jump that was taken. */

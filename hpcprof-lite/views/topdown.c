@@ -55,8 +55,7 @@ struct build {
 
 static void items_push(struct items *items, const struct item *item)
 {
-  xarray_reserve(&items->items, &items->room, items->count + 1, sizeof *item);
-  items->items[items->count++] = *item;
+  *XAPPEND(items->items, items->count, items->room) = *item;
 }
 
 /* Whether the context has values in the columns of the tree. */
@@ -418,15 +417,14 @@ static void visit_frame(struct build *build, const struct item *item)
 
 static void visit_entry(struct build *build, const struct item *item, enum tree_kind kind)
 {
-  size_t needed = (size_t)build->entries_count + 1;
-  xarray_reserve(&build->entries, &build->entries_room, needed, sizeof *build->entries);
   const struct context_node *above = &build->contexts->nodes[build->contexts->nodes[item->node].parent];
   uint32_t site = build->names->address_of[item->node];
   if (site == MODEL_NONE && above->kind == CONTEXT_FRAME) /* else it is that of another construct */
     site = item->site;
-  build->entries[build->entries_count] = (struct entry){.kind = kind, .row = item->row, .site = site};
   struct item below = *item;
-  below.entry = build->entries_count++;
+  below.entry = build->entries_count;
+  *XAPPEND(build->entries, build->entries_count, build->entries_room) =
+      (struct entry){.kind = kind, .row = item->row, .site = site};
   below.call = MODEL_NONE;
   below.outline = MODEL_NONE;
   below.top = false;

@@ -110,9 +110,8 @@ struct advice_finding *advice_add(struct advice *advice, enum advice_class class
     advice->omitted[class].gain_s += gain_s > 0 ? gain_s : 0;
     return &advice->unlisted;
   }
-  xarray_reserve(&advice->found, &advice->room, advice->count + 1, sizeof *advice->found);
   gain_s = fmin(gain_s, advice->elapsed_s);
-  struct advice_finding *found = &advice->found[advice->count++];
+  struct advice_finding *found = XAPPEND(advice->found, advice->count, advice->room);
   *found = (struct advice_finding){.class = class,
                                    .name = "",
                                    .file = "",

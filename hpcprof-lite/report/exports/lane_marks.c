@@ -7,8 +7,7 @@
 
 static void add(struct lane_marks *marks, const struct lane_mark *mark)
 {
-  xarray_reserve(&marks->marks, &marks->room, (size_t)marks->count + 1, sizeof *mark);
-  marks->marks[marks->count++] = *mark;
+  *XAPPEND(marks->marks, marks->count, marks->room) = *mark;
 }
 
 static int add_count(void *context, const struct timeline_count *count)

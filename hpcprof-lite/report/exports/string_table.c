@@ -8,15 +8,12 @@
 uint32_t string_table_add(struct string_table *table, const char *text)
 {
   uint64_t key = index_hash_bytes(1, text, strlen(text));
-  uint32_t slot, number = index_first(&table->index, key, &slot);
-  while (number && strcmp(table->texts[number - 1], text) != 0)
-    number = index_next(&table->index, key, &slot);
+  uint32_t number = INDEX_FIND(&table->index, key, i, !strcmp(table->texts[i - 1], text));
   if (number)
     return number - 1;
-  xarray_reserve(&table->texts, &table->room, (size_t)table->count + 1, sizeof *table->texts);
-  index_add(&table->index, key, table->count + 1);
-  table->texts[table->count] = text;
-  return table->count++;
+  *XAPPEND(table->texts, table->count, table->room) = text;
+  index_add(&table->index, key, table->count);
+  return table->count - 1;
 }
 
 void string_table_release(struct string_table *table)

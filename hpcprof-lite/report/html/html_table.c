@@ -107,22 +107,24 @@ static bool parse_number(const char *text, int64_t *value, unsigned *decimals)
   return true;
 }
 
+static bool is_string(const struct html_column *column, uint32_t number, const char *text, size_t size)
+{
+  const char *known = column->strings + column->starts[number];
+  return !memcmp(known, text, size) && known[size] == '\n';
+}
+
 /* Returns the position of a string + 1, after adding it if it is new. */
 static uint32_t string_number(struct html_column *column, const char *text, size_t size)
 {
   uint64_t key = index_hash_bytes(1, text, size);
-  uint32_t slot, found = index_first(&column->index, key, &slot);
-  for (; found; found = index_next(&column->index, key, &slot)) {
-    const char *known = column->strings + column->starts[found - 1];
-    if (!memcmp(known, text, size) && known[size] == '\n')
-      return found;
-  }
+  uint32_t found = INDEX_FIND(&column->index, key, i, is_string(column, i - 1, text, size));
+  if (found)
+    return found;
   if (column->strings_size + size + 1 > UINT32_MAX)
     xalloc_die();
   xarray_reserve(&column->strings, &column->strings_room, column->strings_size + size + 1, 1);
-  xarray_reserve(&column->starts, &column->starts_room, (size_t)column->strings_count + 1, sizeof *column->starts);
-  index_add(&column->index, key, column->strings_count + 1);
-  column->starts[column->strings_count++] = (uint32_t)column->strings_size;
+  *XAPPEND(column->starts, column->strings_count, column->starts_room) = (uint32_t)column->strings_size;
+  index_add(&column->index, key, column->strings_count);
   memcpy(column->strings + column->strings_size, text, size);
   column->strings[column->strings_size + size] = '\n';
   column->strings_size += size + 1;

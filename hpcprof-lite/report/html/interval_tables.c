@@ -64,14 +64,11 @@ static void find_end(struct tables *tables)
 static uint32_t state_number(struct tables *tables, const struct state *state)
 {
   uint64_t key = index_hash_bytes(1, state, sizeof *state);
-  uint32_t slot, found = index_first(&tables->index, key, &slot);
-  while (found && memcmp(&tables->states[found - 1], state, sizeof *state))
-    found = index_next(&tables->index, key, &slot);
+  uint32_t found = INDEX_FIND(&tables->index, key, i, !memcmp(&tables->states[i - 1], state, sizeof *state));
   if (found)
     return found;
-  xarray_reserve(&tables->states, &tables->states_room, (size_t)tables->states_count + 1, sizeof *state);
-  index_add(&tables->index, key, tables->states_count + 1);
-  tables->states[tables->states_count++] = *state;
+  *XAPPEND(tables->states, tables->states_count, tables->states_room) = *state;
+  index_add(&tables->index, key, tables->states_count);
   return tables->states_count;
 }
 

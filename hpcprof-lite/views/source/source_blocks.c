@@ -98,15 +98,14 @@ static void select_rows(struct choice *choice)
 
 static struct source_block *add_block(struct source_blocks *blocks)
 {
-  xarray_reserve(&blocks->blocks, &blocks->room, (size_t)blocks->count + 1, sizeof *blocks->blocks);
-  blocks->blocks[blocks->count] = (struct source_block){.source = MODEL_NONE, .code = {.module = MODEL_NONE}};
-  return &blocks->blocks[blocks->count++];
+  struct source_block *block = XAPPEND(blocks->blocks, blocks->count, blocks->room);
+  *block = (struct source_block){.source = MODEL_NONE, .code = {.module = MODEL_NONE}};
+  return block;
 }
 
 static void add_shown(struct source_blocks *blocks, uint32_t line, uint32_t row)
 {
-  xarray_reserve(&blocks->shown, &blocks->shown_room, (size_t)blocks->shown_count + 1, sizeof *blocks->shown);
-  blocks->shown[blocks->shown_count++] = (struct source_shown){line, row};
+  *XAPPEND(blocks->shown, blocks->shown_count, blocks->shown_room) = (struct source_shown){line, row};
 }
 
 /* Makes a block of each group of rows; shown[] has the rows. */

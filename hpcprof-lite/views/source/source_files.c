@@ -87,9 +87,7 @@ int source_files_add_directory(struct source_files *files, const char *path)
     xalloc_die();
   if (!real)
     return ERR_INPUT;
-  xarray_reserve(&files->directories, &files->directories_room, (size_t)files->directories_count + 1,
-                 sizeof *files->directories);
-  files->directories[files->directories_count++] = real;
+  *XAPPEND(files->directories, files->directories_count, files->directories_room) = real;
   return 0;
 }
 
@@ -168,10 +166,9 @@ void source_files_find(struct source_files *files, const char *path, uint32_t li
   if (known) {
     *number = (uint32_t)(known - files->files);
   } else {
-    xarray_reserve(&files->files, &files->room, (size_t)files->count + 1, sizeof *files->files);
-    *number = files->count++;
+    *number = files->count;
+    *XAPPEND(files->files, files->count, files->room) = (struct source_file){.path = path};
     index_add(&files->index, path_key(path), files->count);
-    files->files[*number] = (struct source_file){.path = path};
     find_file(files, &files->files[*number]);
   }
   struct source_file *file = &files->files[*number];

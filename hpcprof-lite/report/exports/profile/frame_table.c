@@ -25,9 +25,7 @@ static uint64_t hash_of(const struct tree_row *row)
 static void number_row(const struct tree *tree, uint32_t row, struct frame_table *table)
 {
   uint64_t hash = hash_of(&tree->rows[row]);
-  uint32_t slot, found = index_first(&table->index, hash, &slot);
-  while (found && !same_frame(table->rows[found - 1], &tree->rows[row]))
-    found = index_next(&table->index, hash, &slot);
+  uint32_t found = INDEX_FIND(&table->index, hash, i, same_frame(table->rows[i - 1], &tree->rows[row]));
   if (!found) {
     table->rows[table->count] = &tree->rows[row];
     found = ++table->count;
