@@ -111,7 +111,7 @@ int tasks_pipeline(struct job *job)
   uint64_t whole = 0;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < tasks->count; i++)
-    whole = model_sum(whole, tasks->rows[i].exec_ns);
+    model_add(&whole, tasks->rows[i].exec_ns);
   for (uint32_t i = 0; i < tasks->count; i++)
     if (is_heavy(job, tasks->rows[i].exec_ns, whole) && (!job->options.max_rows || kept < job->options.max_rows))
       tasks->rows[kept++] = tasks->rows[i];

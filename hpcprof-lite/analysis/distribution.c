@@ -66,7 +66,7 @@ static void take_quantiles(const struct thread_value *values, uint32_t count,
     quantiles[i] = values[rank ? rank - 1 : 0].value;
   }
   for (uint32_t i = 0; i < count; i++)
-    sum = model_sum(sum, values[i].value);
+    model_add(&sum, values[i].value);
   *mean = sum / count;
 }
 

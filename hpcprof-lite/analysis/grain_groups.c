@@ -67,7 +67,7 @@ static void add_counts(struct grain_group *group, const struct grain_row *row)
       continue;
     counts->least = counts->grains ? MIN(counts->least, count) : count;
     counts->most = MAX(counts->most, count);
-    counts->sum = model_sum(counts->sum, count);
+    model_add(&counts->sum, count);
     counts->grains++;
   }
 }

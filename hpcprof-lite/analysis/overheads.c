@@ -5,11 +5,6 @@
 
 #include <stdlib.h>
 
-static void add(uint64_t *sum, uint64_t amount)
-{
-  *sum = model_sum(*sum, amount);
-}
-
 /* What the threads of all processes are counted with. */
 struct counting {
   const struct profile *profile;
@@ -33,11 +28,11 @@ static void add_region(struct counting *counting, uint32_t region, struct overhe
     const struct construct_entry *entry = &tree->entries[i];
     struct construct_losses here = construct_losses(entry->kind, &entry->sum);
     construct_losses_add(&losses, &here);
-    add(&row->total_ns, construct_exclusive(entry->kind, &entry->sum));
-    add(&row->useful_ns, entry->kind == DIRECTIVE_LOCK ? 0 : entry->sum.own_body);
+    model_add(&row->total_ns, construct_exclusive(entry->kind, &entry->sum));
+    model_add(&row->useful_ns, entry->kind == DIRECTIVE_LOCK ? 0 : entry->sum.own_body);
   }
   construct_losses_add(&row->losses, &losses);
-  add(&row->gain_ns, threads ? construct_losses_sum(&losses) / threads : 0);
+  model_add(&row->gain_ns, threads ? construct_losses_sum(&losses) / threads : 0);
 }
 
 /* Appends the row of the program, the sum of the others. */
@@ -47,8 +42,8 @@ static void add_program(const struct counting *counting, struct overheads *resul
   *row = (struct overheads_row){.entry = &counting->tree->entries[0]};
   for (uint32_t i = 0; i < result->count; i++) {
     construct_losses_add(&row->losses, &result->rows[i].losses);
-    add(&row->useful_ns, result->rows[i].useful_ns);
-    add(&row->gain_ns, result->rows[i].gain_ns);
+    model_add(&row->useful_ns, result->rows[i].useful_ns);
+    model_add(&row->gain_ns, result->rows[i].gain_ns);
   }
   for (uint32_t i = 0; i < counting->profile->processes_count; i++) {
     const struct profile_process *process = &counting->profile->processes[i];
@@ -56,7 +51,7 @@ static void add_program(const struct counting *counting, struct overheads *resul
     if (!process->constructs.rows_count)
       continue;
     uint64_t measured_ns = profile_measured_ns(process->wall_ns, process->paused_ns);
-    add(&row->total_ns, __builtin_mul_overflow(team, measured_ns, &all) ? UINT64_MAX : all);
+    model_add(&row->total_ns, __builtin_mul_overflow(team, measured_ns, &all) ? UINT64_MAX : all);
   }
   result->count++;
 }

@@ -508,7 +508,7 @@ void phases_add(const struct phases *phases, struct phases_cursor *cursor, const
   for (uint64_t at_ns = interval->start_ns, end_ns; at_ns < interval->end_ns; at_ns = end_ns) {
     uint32_t step = step_at(phases, cursor, at_ns, &end_ns);
     end_ns = MIN(end_ns, interval->end_ns);
-    sums->ns[step][category] = model_sum(sums->ns[step][category], end_ns - at_ns);
+    model_add(&sums->ns[step][category], end_ns - at_ns);
     if (context != MODEL_NONE)
       add_weight(sums, step, context, end_ns - at_ns);
   }
@@ -532,7 +532,7 @@ static uint64_t add_path(struct hot_path *of_step, struct hot_path *of_phase, co
   for (; *at < count && weights[*at].step == step; ++*at) {
     hot_path_add(of_step, tree, weights[*at].context, weights[*at].ns);
     hot_path_add(of_phase, tree, weights[*at].context, weights[*at].ns);
-    ns = model_sum(ns, weights[*at].ns);
+    model_add(&ns, weights[*at].ns);
   }
   return ns;
 }
@@ -560,7 +560,7 @@ static void find_contexts(struct phases *phases, const struct phases_sums *sums,
       uint64_t ns = add_path(&of_step, &of_phase, tree, weights, all, step, &at);
       uint32_t context = hot_path_end(&of_step, tree);
       phases->steps[step].figures.context = ns < period_ns || phase->kind == PHASES_GAP ? MODEL_NONE : context;
-      phase_ns = model_sum(phase_ns, ns);
+      model_add(&phase_ns, ns);
     }
     uint32_t context = hot_path_end(&of_phase, tree);
     phase->figures.context = phase_ns < period_ns || phase->kind == PHASES_GAP ? MODEL_NONE : context;
@@ -579,8 +579,8 @@ void phases_finish(struct phases *phases, const struct phases_sums *sums, uint32
       for (uint32_t k = 0; k < count; k++)
         for (uint32_t c = 0; c < TIMELINE_CATEGORIES && sums[k].ns; c++) {
           uint64_t ns = sums[k].ns[step][c], *into = &phases->steps[step].figures.ns[c];
-          *into = model_sum(*into, ns);
-          phases->phases[i].figures.ns[c] = model_sum(phases->phases[i].figures.ns[c], ns);
+          model_add(into, ns);
+          model_add(&phases->phases[i].figures.ns[c], ns);
         }
     }
   find_contexts(phases, sums, count, tree, period_ns);

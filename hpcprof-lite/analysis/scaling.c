@@ -117,8 +117,7 @@ static struct compare_values values_of(const struct scaling *scaling, uint32_t r
     values[i] = 0;
     for (int part = 0; part < SCALING_PARTS; part++)
       values[i] += charged(scaling, row, point, i, part);
-    result.samples = model_sum(result.samples,
-                               tree_excl(scaling->tree, row, (point->first + i) * SCALING_COLUMNS + SCALING_SAMPLES));
+    model_add(&result.samples, tree_excl(scaling->tree, row, (point->first + i) * SCALING_COLUMNS + SCALING_SAMPLES));
   }
   return result;
 }

@@ -21,11 +21,6 @@ struct sums {
   bool waits_known, cost_known;
 };
 
-static void add(uint64_t *sum, uint64_t amount)
-{
-  *sum = model_sum(*sum, amount);
-}
-
 ORDER(by_low, struct bucket, COMPARE(x->low, y->low))
 
 /* Appends the buckets of a process.  sums->buckets has room. */
@@ -42,21 +37,21 @@ static void add_buckets(struct sums *sums, const struct construct_tasks *tasks)
 static void add_tasks(const struct profile_process *process, const struct construct_tasks *tasks, struct task_row *row,
                       struct sums *sums)
 {
-  add(&row->created, tasks->created);
-  add(&row->undeferred, tasks->undeferred);
-  add(&row->untied, tasks->untied);
-  add(&row->dependent, tasks->dependent);
-  add(&row->started, tasks->started);
-  add(&row->elsewhere, tasks->elsewhere);
-  add(&row->suspended, tasks->suspended);
-  add(&row->exec_ns, tasks->exec_ns);
-  add(&row->create_ns, tasks->create_ns);
-  add(&sums->create_timed, tasks->create_timed);
+  model_add(&row->created, tasks->created);
+  model_add(&row->undeferred, tasks->undeferred);
+  model_add(&row->untied, tasks->untied);
+  model_add(&row->dependent, tasks->dependent);
+  model_add(&row->started, tasks->started);
+  model_add(&row->elsewhere, tasks->elsewhere);
+  model_add(&row->suspended, tasks->suspended);
+  model_add(&row->exec_ns, tasks->exec_ns);
+  model_add(&row->create_ns, tasks->create_ns);
+  model_add(&sums->create_timed, tasks->create_timed);
   if (tasks->ended) {
     row->shortest_ns = row->ended ? MIN(row->shortest_ns, tasks->shortest_ns) : tasks->shortest_ns;
     row->longest_ns = MAX(row->longest_ns, tasks->longest_ns);
   }
-  add(&row->ended, tasks->ended);
+  model_add(&row->ended, tasks->ended);
   row->cut = row->cut || tasks->cut;
   sums->waits_known = sums->waits_known && (tasks->waits_known || !tasks->created);
   sums->wait_ns += (double)tasks->wait_ns;
@@ -174,10 +169,10 @@ static void add_counts(const struct construct_tree *tree, const uint32_t *row_of
     if (!task_of[i])
       continue;
     struct task_row *row = &result->rows[task_of[i] - 1];
-    add(&row->unread_ns, counts->unread_own);
+    model_add(&row->unread_ns, counts->unread_own);
     counters_present_add(&row->present, &counts->present);
     for (unsigned k = 0; k < COUNTERS_MAX; k++)
-      add(&row->counted[k], counts->counted_own[k]);
+      model_add(&row->counted[k], counts->counted_own[k]);
   }
   free(task_of);
 }

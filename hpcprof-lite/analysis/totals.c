@@ -59,27 +59,22 @@ static char *distinct_text(const struct profile *profile, bool hosts, const char
                    third, more);
 }
 
-static void add(uint64_t *sum, uint64_t amount)
-{
-  *sum = model_sum(*sum, amount);
-}
-
 static void add_thread(struct totals *totals, const struct profile_thread *thread)
 {
   totals->threads++;
-  add(&totals->samples, thread->samples);
-  add(&totals->work_ns, thread->work_ns);
-  add(&totals->overhead_ns, thread->overhead_ns);
-  add(&totals->lockwait_ns, thread->lockwait_ns);
-  add(&totals->idle_ns, thread->idle_ns);
-  add(&totals->lockwait_sampled_ns, thread->lockwait_sampled_ns);
-  add(&totals->tool_ns, thread->tool_ns);
-  add(&totals->core_wait_ns, thread->core_wait_ns);
-  add(&totals->blocked_ns, thread->blocked_ns);
-  add(&totals->caused_lock_ns, thread->caused_lock_ns);
-  add(&totals->caused_idle_ns, thread->caused_idle_ns);
+  model_add(&totals->samples, thread->samples);
+  model_add(&totals->work_ns, thread->work_ns);
+  model_add(&totals->overhead_ns, thread->overhead_ns);
+  model_add(&totals->lockwait_ns, thread->lockwait_ns);
+  model_add(&totals->idle_ns, thread->idle_ns);
+  model_add(&totals->lockwait_sampled_ns, thread->lockwait_sampled_ns);
+  model_add(&totals->tool_ns, thread->tool_ns);
+  model_add(&totals->core_wait_ns, thread->core_wait_ns);
+  model_add(&totals->blocked_ns, thread->blocked_ns);
+  model_add(&totals->caused_lock_ns, thread->caused_lock_ns);
+  model_add(&totals->caused_idle_ns, thread->caused_idle_ns);
   for (unsigned i = 0; i < LOSS_MAX; i++)
-    add(&totals->lost[i], thread->lost[i]);
+    model_add(&totals->lost[i], thread->lost[i]);
 }
 
 /* Adds the times of a process with OpenMP: the time for which its threads could have worked, and their life time. */
@@ -92,11 +87,11 @@ static void add_openmp(struct totals *totals, const struct profile_process *proc
   totals->baseline = !totals->openmp_processes || totals->baseline == most ? most : 0;
   totals->openmp_processes++;
   uint64_t measured_ns = profile_measured_ns(process->wall_ns, process->paused_ns);
-  add(&totals->baseline_ns, __builtin_mul_overflow(measured_ns, most, &product) ? UINT64_MAX : product);
+  model_add(&totals->baseline_ns, __builtin_mul_overflow(measured_ns, most, &product) ? UINT64_MAX : product);
   for (uint32_t i = 0; i < process->threads_count; i++) {
     const struct profile_thread *thread = &process->threads[i];
     if (thread->flags & THREAD_OPENMP)
-      add(&totals->openmp_wall_ns, thread->wall_ns);
+      model_add(&totals->openmp_wall_ns, thread->wall_ns);
   }
 }
 
@@ -117,17 +112,17 @@ void totals_compute(const struct profile *profile, const struct tree_columns *co
     begin_ns = MIN(begin_ns, process->start_ns);
     end_ns = MAX(end_ns, stop_ns);
     totals->threads_max = MAX(totals->threads_max, process->threads_max);
-    add(&totals->cpu_ns, process->cpu_ns);
-    add(&walls_ns, process->wall_ns);
-    add(&pauses_ns, process->paused_ns);
-    add(&totals->regions, process->regions);
+    model_add(&totals->cpu_ns, process->cpu_ns);
+    model_add(&walls_ns, process->wall_ns);
+    model_add(&pauses_ns, process->paused_ns);
+    model_add(&totals->regions, process->regions);
     for (unsigned j = 0; j < LOSS_MAX; j++)
-      add(&totals->lost[j], process->lost[j]);
+      model_add(&totals->lost[j], process->lost[j]);
     uint64_t others_ns = totals->blocked_ns;
     for (uint32_t j = 0; j < process->threads_count; j++)
       add_thread(totals, &process->threads[j]);
     if (profile_by_wall(process))
-      sleeping_ns = model_sum(sleeping_ns, totals->blocked_ns - others_ns);
+      model_add(&sleeping_ns, totals->blocked_ns - others_ns);
     add_openmp(totals, process, baseline);
     totals->unsampled = (totals->unsampled || totals->processes == 1) && profile_unsampled(process);
     totals->paused = totals->paused || profile_paused(process);

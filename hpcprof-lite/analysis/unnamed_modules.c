@@ -20,9 +20,9 @@ void unnamed_modules(const struct tree *tree, const struct tree_columns *columns
     if (row->module == MODEL_NONE)
       continue;
     uint64_t spent = tree_spent(tree, columns, i, false);
-    all[row->module].weight = model_sum(all[row->module].weight, spent);
+    model_add(&all[row->module].weight, spent);
     if (row->function != MODEL_NONE && names->functions[row->function].unknown)
-      nameless[row->module] = model_sum(nameless[row->module], spent);
+      model_add(&nameless[row->module], spent);
   }
   for (uint32_t i = 0; i < names->modules_count; i++)
     all[i].unnamed = !names->modules[i].named || nameless[i] > all[i].weight / 2;

@@ -223,7 +223,7 @@ static void count_executions(const struct profile *profile, struct workspan *res
     for (uint32_t j = 0; j < times->rows_count; j++)
       if (nodes[times->rows[j].node].kind != CONSTRUCT_TASK_EXEC) { /* that is counted where it is created */
         uint64_t *executions = &result->rows[nodes[times->rows[j].node].directive].executions;
-        *executions = model_sum(*executions, times->rows[j].figures.executions);
+        model_add(executions, times->rows[j].figures.executions);
       }
   }
   result->rows[0].executions = 1;

@@ -253,7 +253,7 @@ static uint64_t whole_of(const struct adding *adding, uint32_t weight)
   for (uint32_t i = 1; i < adding->tree.count; i++) {
     if (compare_list_is_program(adding->list, compare_list_keys(adding->list, &adding->tree.rows[i])))
       return tree_excl(&adding->tree, i, weight);
-    sum = model_sum(sum, tree_excl(&adding->tree, i, weight));
+    model_add(&sum, tree_excl(&adding->tree, i, weight));
   }
   return sum;
 }

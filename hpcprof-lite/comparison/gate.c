@@ -46,7 +46,7 @@ static uint64_t own_value(const struct tree *tree, uint32_t row, uint32_t column
   uint64_t value = tree_excl(tree, row, column);
   for (uint32_t child = tree->rows[row].first_child; child != MODEL_NONE; child = tree->rows[child].next)
     if (tree->rows[child].kind == ROW_LINE && tree->rows[row].kind != ROW_LINE)
-      value = model_sum(value, tree_excl(tree, child, column));
+      model_add(&value, tree_excl(tree, child, column));
   return value;
 }
 
@@ -63,8 +63,8 @@ static bool sum_rows(const struct job *run, const struct condition *condition, u
         inclusive || !condition->selector_text ? tree_incl : own_value;
     if (here) {
       matched = true;
-      *sum = model_sum(*sum, value(tree, row, column));
-      *samples = model_sum(*samples, value(tree, row, run->columns.samples));
+      model_add(sum, value(tree, row, column));
+      model_add(samples, value(tree, row, run->columns.samples));
     }
     i = here && value == tree_incl ? tree->end[i] : i + 1;
   }

@@ -148,7 +148,7 @@ static uint64_t sum_of(const uint64_t ns[TIMELINE_CATEGORIES])
 {
   uint64_t sum = 0;
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
-    sum = model_sum(sum, ns[i]);
+    model_add(&sum, ns[i]);
   return sum;
 }
 
@@ -208,7 +208,7 @@ static void print_bar(const struct cells *cells, const uint64_t ns[TIMELINE_CATE
   uint64_t before = 0;
   unsigned column = 0;
   for (unsigned i = 0; i < TIMELINE_CATEGORIES && most; i++) {
-    before = model_sum(before, ns[i]);
+    model_add(&before, ns[i]);
     unsigned to = (unsigned)((double)before / (double)most * width + 0.5);
     to = MIN(to, width);
     bool any = to > column;

@@ -29,7 +29,7 @@ static uint64_t samples_of(const struct profile_process *process)
 {
   uint64_t samples = 0;
   for (uint32_t i = 0; i < process->threads_count; i++)
-    samples = model_sum(samples, process->threads[i].samples);
+    model_add(&samples, process->threads[i].samples);
   return samples;
 }
 

@@ -53,7 +53,7 @@ uint64_t category_sum(const uint64_t ns[TIMELINE_CATEGORIES])
 {
   uint64_t sum = 0;
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
-    sum = model_sum(sum, ns[i]);
+    model_add(&sum, ns[i]);
   return sum;
 }
 
@@ -95,7 +95,7 @@ static void print_letters(const struct report *report, const struct terminal *te
   uint64_t before = 0;
   unsigned column = 0;
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++) {
-    before = model_sum(before, ns[i]);
+    model_add(&before, ns[i]);
     unsigned end = (unsigned)((double)before / (double)all * terminal->width + 0.5);
     end = MIN(end, terminal->width);
     if (end > column)

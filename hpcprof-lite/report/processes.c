@@ -14,11 +14,11 @@ static void fill(const void *context, const void *row, struct cell *cell)
   struct profile_thread sum = {0};
   bool time = tree_has_time(report->columns);
   for (uint32_t i = 0; i < process->threads_count; i++) {
-    sum.work_ns = model_sum(sum.work_ns, process->threads[i].work_ns);
-    sum.overhead_ns = model_sum(sum.overhead_ns, process->threads[i].overhead_ns);
-    sum.lockwait_ns = model_sum(sum.lockwait_ns, process->threads[i].lockwait_ns);
-    sum.idle_ns = model_sum(sum.idle_ns, process->threads[i].idle_ns);
-    sum.blocked_ns = model_sum(sum.blocked_ns, process->threads[i].blocked_ns);
+    model_add(&sum.work_ns, process->threads[i].work_ns);
+    model_add(&sum.overhead_ns, process->threads[i].overhead_ns);
+    model_add(&sum.lockwait_ns, process->threads[i].lockwait_ns);
+    model_add(&sum.idle_ns, process->threads[i].idle_ns);
+    model_add(&sum.blocked_ns, process->threads[i].blocked_ns);
   }
 #define COLUMN COLUMN_CELL
 #include "hpcprof-lite/report/processes.def"

@@ -387,7 +387,7 @@ static void join_entries(struct construct_tree *result)
     struct construct_entry *into = &result->entries[kept - 1];
     into->lines_count += entry.lines_count;
     construct_figures_add(&into->sum, &entry.sum);
-    into->gain_ns = model_sum(into->gain_ns, entry.gain_ns);
+    model_add(&into->gain_ns, entry.gain_ns);
     into->context = into->context == MODEL_NONE ? entry.context : into->context;
   }
   result->count = kept;

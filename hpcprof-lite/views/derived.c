@@ -92,9 +92,9 @@ static void accumulate(const struct tree *tree, uint32_t row, uint32_t position,
     *counted_end = tree->end[position];
   uint64_t *excl = &into->excl[(size_t)target * into->columns], *incl = &into->incl[(size_t)target * into->columns];
   for (uint32_t column = 0; column < tree->columns; column++) {
-    excl[column] = model_sum(excl[column], tree_excl(tree, row, column));
+    model_add(&excl[column], tree_excl(tree, row, column));
     if (outermost)
-      incl[column] = model_sum(incl[column], tree_incl(tree, row, column));
+      model_add(&incl[column], tree_incl(tree, row, column));
   }
   if (outermost && links)
     add_link(links, row, target);

@@ -10,13 +10,13 @@ void state_times_add(struct state_times *times, const struct timeline_cell *cell
 {
   for (uint32_t i = 0; i < count; i++)
     for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++)
-      times->ns[c] = model_sum(times->ns[c], cells[i].ns[c]);
+      model_add(&times->ns[c], cells[i].ns[c]);
 }
 
 void state_times_join(struct state_times *times, const struct state_times *more)
 {
   for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++)
-    times->ns[c] = model_sum(times->ns[c], more->ns[c]);
+    model_add(&times->ns[c], more->ns[c]);
 }
 
 ORDER(by_total, struct state_spread, COMPARE(y->total_ns, x->total_ns) ?: COMPARE(x->category, y->category))
@@ -29,7 +29,7 @@ unsigned state_times_spread(const struct state_times *rows, uint32_t count,
     struct state_spread spread = {.category = (enum timeline_category)c, .least_ns = UINT64_MAX};
     for (uint32_t i = 0; i < count; i++) {
       uint64_t ns = rows[i].ns[c];
-      spread.total_ns = model_sum(spread.total_ns, ns);
+      model_add(&spread.total_ns, ns);
       if (ns < spread.least_ns) {
         spread.least_ns = ns;
         spread.least = i;

@@ -80,7 +80,7 @@ static void amounts_release(struct amounts *amounts)
 
 static void amounts_add(struct amounts *amounts, uint32_t row, uint64_t amount)
 {
-  amounts->values[row] = model_sum(amounts->values[row], amount);
+  model_add(&amounts->values[row], amount);
   amounts->used[row / 64] |= UINT64_C(1) << row % 64;
 }
 
@@ -135,7 +135,7 @@ static void tally_add(struct tally *tally, uint32_t row, uint64_t amount)
     sums->most = amount;
     sums->most_owner = owner;
   }
-  sums->sum = model_sum(sums->sum, amount);
+  model_add(&sums->sum, amount);
   add_squares(&sums->squares, (unsigned __int128)amount * amount);
 }
 
@@ -162,7 +162,7 @@ static void add_sums(struct statistics_sums *into, const struct statistics_sums 
     into->most_owner = from->most_owner;
   }
   into->owners += from->owners;
-  into->sum = model_sum(into->sum, from->sum);
+  model_add(&into->sum, from->sum);
   add_squares(&into->squares, from->squares);
 }
 

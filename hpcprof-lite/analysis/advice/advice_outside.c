@@ -24,10 +24,10 @@ static void sum_serial(const struct advice_input *input, struct serial_rows *row
       rows->region[i] = row->kind != ROW_RUNTIME;
       rows->idle[i] = 0;
     } else {
-      rows->idle[i] = model_sum(rows->idle[i], tree_excl(tree, i, input->columns->idleness));
+      model_add(&rows->idle[i], tree_excl(tree, i, input->columns->idleness));
     }
     if (i && row->parent != MODEL_NONE) {
-      rows->idle[row->parent] = model_sum(rows->idle[row->parent], rows->idle[i]);
+      model_add(&rows->idle[row->parent], rows->idle[i]);
       rows->region[row->parent] = rows->region[row->parent] || rows->region[i];
     }
   }

@@ -53,7 +53,7 @@ static void add_to_cells(struct counts *counts, struct drawn_counter *counter, c
   for (; cell < COUNTER_TABLES_CELLS && cell_start(counts, cell) <= count->end_ns; cell++) {
     uint64_t part = model_part(count->value, count->start_ns, count->end_ns, cell_start(counts, cell),
                                cell_start(counts, cell + 1));
-    counter->cells[cell] = model_sum(counter->cells[cell], part);
+    model_add(&counter->cells[cell], part);
   }
 }
 

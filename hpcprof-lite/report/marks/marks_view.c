@@ -114,8 +114,8 @@ static void sum_up(const struct counted *first, struct profile_user_count *sums,
   *all = (struct counted){.name = first->name, .count = sums, .least_sum = UINT64_MAX};
   for (const struct counted *at = first; at->name && !strcmp(at->name, first->name); at++) {
     const struct profile_user_count *count = at->count;
-    sums->count = model_sum(sums->count, count->count);
-    sums->sum = model_sum(sums->sum, count->sum);
+    model_add(&sums->count, count->count);
+    model_add(&sums->sum, count->sum);
     sums->least = MIN(count->least, sums->least);
     sums->most = MAX(count->most, sums->most);
     all->least_sum = MIN(count->sum, all->least_sum);

@@ -253,7 +253,7 @@ static uint64_t steps_ns(const struct phases *phases, const struct phases_phase 
   uint64_t ns = 0;
   for (uint32_t i = 0; i < phase->steps && phase->extent == PHASES_LENGTH; i++)
     if (phase_has_step(phases, phase->first_step + i))
-      ns = model_sum(ns, phases->steps[phase->first_step + i].spread.total_ns);
+      model_add(&ns, phases->steps[phase->first_step + i].spread.total_ns);
   return phase->extent == PHASES_LENGTH ? ns : phase->end_ns - phase->start_ns;
 }
 

@@ -94,7 +94,7 @@ static int add(void *context, uint32_t lane, const struct timeline_count *count)
   for (; column < rows->columns && column_ns(rows, column) <= count->end_ns; column++)
     series->cells[column] +=
         (double)count->value * share_within(count, column_ns(rows, column), column_ns(rows, column + 1));
-  series->sum = model_sum(series->sum, count->value);
+  model_add(&series->sum, count->value);
   return 0;
 }
 

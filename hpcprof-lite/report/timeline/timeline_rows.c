@@ -86,8 +86,8 @@ static void join_cells(struct timeline_cell *into, const struct timeline_cell *f
 {
   for (uint32_t i = 0; i < columns; i++) {
     for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++)
-      into[i].ns[c] = model_sum(into[i].ns[c], from[i].ns[c]);
-    into[i].critical_ns = model_sum(into[i].critical_ns, from[i].critical_ns);
+      model_add(&into[i].ns[c], from[i].ns[c]);
+    model_add(&into[i].critical_ns, from[i].critical_ns);
   }
 }
 

@@ -55,10 +55,10 @@ static void add_phase(const struct report *report, const struct run_mark *phase,
   uint64_t time_ns = phase->end_ns - phase->start_ns;
   if (!named->count++)
     *named = (struct named){.name = phase->name, .start_ns = phase->start_ns, .count = 1, .timed = phase->timed};
-  named->total_ns = model_sum(named->total_ns, time_ns);
-  named->whole_ns = model_sum(named->whole_ns, time_ns * threads_of(report, phase));
+  model_add(&named->total_ns, time_ns);
+  model_add(&named->whole_ns, time_ns * threads_of(report, phase));
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
-    named->ns[i] = model_sum(named->ns[i], phase->ns[i]);
+    model_add(&named->ns[i], phase->ns[i]);
 }
 
 static void print_named(const struct report *report, const struct terminal *terminal, const struct named *named)

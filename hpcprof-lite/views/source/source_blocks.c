@@ -125,8 +125,8 @@ static void group_rows(struct choice *choice)
     block->count++;
     block->from = block->from ? block->from : tree->rows[row].line;
     block->to = tree->rows[row].line;
-    block->weight = model_sum(block->weight, tree_weight(tree, choice->request->columns, row, true));
-    block->spent = model_sum(block->spent, tree_spent(tree, choice->request->columns, row, true));
+    model_add(&block->weight, tree_weight(tree, choice->request->columns, row, true));
+    model_add(&block->spent, tree_spent(tree, choice->request->columns, row, true));
     add_shown(blocks, tree->rows[row].line, row);
   }
 }

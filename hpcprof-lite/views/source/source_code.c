@@ -26,7 +26,7 @@ static uint64_t context_weight(const struct source_request *request, uint32_t no
   }
   for (size_t i = 0; i < 2; i++)
     if (wanted[i] != MODEL_NONE)
-      weight = model_sum(weight, contexts_get(&request->profile->contexts, node, columns->source[wanted[i]]));
+      model_add(&weight, contexts_get(&request->profile->contexts, node, columns->source[wanted[i]]));
   return weight;
 }
 
@@ -41,7 +41,7 @@ static void gather(const struct source_request *request, const struct source_blo
     if (contexts->nodes[i].kind != CONTEXT_FRAME || line == MODEL_NONE || block_of[line] == MODEL_NONE ||
         request->profile->catalog.modules[contexts->nodes[i].module].flags & (MODULE_RUNTIME | MODULE_TOOL))
       continue;
-    spent[address].weight = model_sum(spent[address].weight, context_weight(request, i));
+    model_add(&spent[address].weight, context_weight(request, i));
     spent[address].module = contexts->nodes[i].module;
     spent[address].block = block_of[line];
   }
@@ -74,7 +74,7 @@ static void choose(const struct names *names, const struct spent *spent, uint32_
       weight = 0;
     }
     here.stop = address->offset + INSTRUCTION_MOST;
-    weight = model_sum(weight, spent[i].weight);
+    model_add(&weight, spent[i].weight);
     if (weight > most) {
       most = weight;
       *code = here;

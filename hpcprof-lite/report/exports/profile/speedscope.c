@@ -41,7 +41,7 @@ static void enter(void *context, const struct walk_row *here)
   if (!here->incl[0])
     return;
   event(speedscope, "{\"type\":\"O\",\"frame\":", here->number);
-  speedscope->at = model_sum(speedscope->at, here->excl[0]);
+  model_add(&speedscope->at, here->excl[0]);
 }
 
 static void leave(void *context, const struct walk_row *here)
