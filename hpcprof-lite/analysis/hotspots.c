@@ -1,7 +1,5 @@
 #include "hpcprof-lite/analysis/hotspots.h"
 
-#include <string.h>
-
 uint32_t hotspots_find(const struct tree *tree, const struct tree *flat, const struct tree_columns *columns,
                        struct hotspot hot[HOTSPOTS_MAX])
 {
@@ -24,18 +22,6 @@ uint32_t hotspots_find(const struct tree *tree, const struct tree *flat, const s
 uint32_t hotspots_critical(const struct tree *flat, const struct tree_columns *columns,
                            uint32_t path[HOTSPOTS_CRITICAL_MAX])
 {
-  uint32_t count = 0;
   uint64_t least = tree_incl(flat, 0, columns->critical) / 100;
-  for (uint32_t row = flat->rows[0].first_child; row != MODEL_NONE; row = flat->rows[row].next) {
-    uint64_t own = tree_excl(flat, row, columns->critical);
-    uint32_t place = count;
-    while (place && tree_excl(flat, path[place - 1], columns->critical) < own)
-      place--;
-    if (!own || own < least || place == HOTSPOTS_CRITICAL_MAX)
-      continue;
-    count += count < HOTSPOTS_CRITICAL_MAX;
-    memmove(path + place + 1, path + place, (count - 1 - place) * sizeof *path);
-    path[place] = row;
-  }
-  return count;
+  return tree_largest(flat, columns->critical, least, NULL, HOTSPOTS_CRITICAL_MAX, path);
 }

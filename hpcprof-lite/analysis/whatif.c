@@ -228,25 +228,20 @@ static bool is_code(const struct tree_row *row)
   return row->kind == ROW_FUNCTION || row->kind == ROW_PARALLEL || row->kind == ROW_TASK;
 }
 
+static bool is_candidate(const struct tree *flat, uint32_t row, uint32_t column)
+{
+  return is_code(&flat->rows[row]) && tree_excl(flat, row, column) >= tree_incl(flat, row, column) / 2;
+}
+
 /* Fills found[] with the candidates on the critical path (whatif.h), those with most of it first.  Returns their
  * number. */
 static uint32_t find_candidates(const struct tree *flat, uint32_t column, const struct tree_row *found[CANDIDATES_MAX])
 {
-  uint64_t span = tree_incl(flat, 0, column);
-  uint32_t count = 0;
-  for (uint32_t row = flat->rows[0].first_child; row != MODEL_NONE; row = flat->rows[row].next) {
-    uint64_t excl = tree_excl(flat, row, column), incl = tree_incl(flat, row, column);
-    if (!is_code(&flat->rows[row]) || !excl || excl < span / 100 || excl < incl / 2)
-      continue;
-    uint32_t position = count;
-    while (position && tree_excl(flat, (uint32_t)(found[position - 1] - flat->rows), column) < excl)
-      position--;
-    if (position == CANDIDATES_ON_PATH)
-      continue;
-    count += count < CANDIDATES_ON_PATH;
-    memmove(found + position + 1, found + position, (count - 1 - position) * sizeof(struct tree_row *));
-    found[position] = &flat->rows[row];
-  }
+  uint32_t rows[CANDIDATES_ON_PATH];
+  uint64_t least = tree_incl(flat, 0, column) / 100;
+  uint32_t count = tree_largest(flat, column, least, is_candidate, CANDIDATES_ON_PATH, rows);
+  for (uint32_t i = 0; i < count; i++)
+    found[i] = &flat->rows[rows[i]];
   return count;
 }
 
@@ -369,7 +364,7 @@ void whatif_rank(const struct whatif_run *run, const struct tree *flat, const st
                  const struct context_share *shares, uint32_t shares_count, struct whatif *whatif)
 {
   const struct tree_row *candidates[CANDIDATES_MAX];
-  uint32_t count = columns->critical == MODEL_NONE ? 0 : find_candidates(flat, columns->critical, candidates);
+  uint32_t count = find_candidates(flat, columns->critical, candidates); /* none of a column that is not there */
   double *factors = xcalloc((size_t)run->profile->contexts.shares_count * CANDIDATES_MAX, sizeof *factors);
   *whatif = (struct whatif){.rows = xcalloc(CANDIDATES_MAX + CANDIDATES_MAX * CANDIDATES_MAX, sizeof *whatif->rows),
                             .automatic = true};

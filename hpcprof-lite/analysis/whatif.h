@@ -58,7 +58,7 @@ struct whatif {
 };
 
 /* Sets factors[share of the profile's span] for a scenario, and *unmatched to the first selector that selects nothing,
- * or NULL.  Returns 0. */
+ * or NULL. */
 void whatif_factors(const struct whatif_run *run, const struct scenario *scenario, double *factors,
                     const char **unmatched);
 
@@ -75,7 +75,7 @@ int whatif_compute(const struct whatif_run *run, const struct scenario *scenario
  *  - and not nearly all of its part below another candidate that has more.
  *
  * shares: of a recorded graph, with the work of each; none if shares_count is 0.  With them, the functions with most
- * work are candidates too, even if they are not on the critical path.  flat: the flat view.  Returns 0. */
+ * work are candidates too, even if they are not on the critical path.  flat: the flat view. */
 void whatif_rank(const struct whatif_run *run, const struct tree *flat, const struct tree_columns *columns,
                  const struct context_share *shares, uint32_t shares_count, struct whatif *whatif);
 
@@ -83,7 +83,7 @@ void whatif_rank(const struct whatif_run *run, const struct tree *flat, const st
 void whatif_choose(const struct whatif_run *run, struct whatif *whatif);
 
 /* Sets factors[share] of a recorded graph for a row, and directives[directive] for the directives whose instances are
- * selected with everything in them; 1 = not selected.  Returns 0. */
+ * selected with everything in them; 1 = not selected. */
 void whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct context_share *shares,
                    uint32_t count, double *factors, double *directives);
 

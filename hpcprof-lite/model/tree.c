@@ -378,6 +378,26 @@ void tree_take_ids(struct tree *tree, const struct tree *from)
   free(same);
 }
 
+uint32_t tree_largest(const struct tree *flat, uint32_t column, uint64_t least, tree_fit *fits, uint32_t most,
+                      uint32_t rows[])
+{
+  uint32_t count = 0;
+  for (uint32_t row = flat->rows[0].first_child; row != MODEL_NONE; row = flat->rows[row].next) {
+    uint64_t own = tree_excl(flat, row, column);
+    uint32_t place = count;
+    if (!own || own < least || (fits && !fits(flat, row, column)))
+      continue;
+    while (place && tree_excl(flat, rows[place - 1], column) < own)
+      place--;
+    if (place == most)
+      continue;
+    count += count < most;
+    memmove(rows + place + 1, rows + place, (count - 1 - place) * sizeof *rows);
+    rows[place] = row;
+  }
+  return count;
+}
+
 const char *tree_kind_name(enum tree_kind kind)
 {
   static const char *const names[] = {

@@ -153,6 +153,15 @@ uint64_t tree_spent(const struct tree *tree, const struct tree_columns *columns,
 uint64_t tree_incl(const struct tree *tree, uint32_t row, uint32_t column);
 uint64_t tree_excl(const struct tree *tree, uint32_t row, uint32_t column);
 
+/* Whether a row of a flat tree may be one of the largest of a column. */
+typedef bool tree_fit(const struct tree *flat, uint32_t row, uint32_t column);
+
+/* Fills rows[] with the `most` rows of a flat tree that have the largest exclusive values of a column, the largest
+ * first, equal ones in the order of the tree.  Left out are values of 0 and below `least`, and rows that do not fit;
+ * fits: NULL if all do.  Returns their number. */
+uint32_t tree_largest(const struct tree *flat, uint32_t column, uint64_t least, tree_fit *fits, uint32_t most,
+                      uint32_t rows[]);
+
 /* Returns the static name of a kind, as reports show it. */
 const char *tree_kind_name(enum tree_kind kind);
 
